@@ -1,0 +1,3 @@
+//! The command `diptych`.
+
+fn main() {}

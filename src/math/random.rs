@@ -1,0 +1,95 @@
+//! The one source of randomness: ChaCha20, seeded anew from the operating system for every run.
+
+use std::convert::Infallible;
+use std::fmt;
+
+use rand::rngs::{ChaCha20Rng, SysRng};
+use rand::{Rng, SeedableRng, TryCryptoRng, TryRng};
+
+/// A cryptographic generator. It implements [`rand::CryptoRng`], never fails
+/// once it exists, and does not print its state.
+pub struct Randomness(ChaCha20Rng);
+
+/// The operating system gave no randomness. The run must end: nothing may go on with a weaker source.
+#[derive(Debug, thiserror::Error)]
+#[error("the operating system's random source failed; nothing secret can be made without it")]
+pub struct SourceFailed;
+
+impl Randomness {
+    /// A generator with a fresh 256-bit seed from the operating system.
+    ///
+    /// # Errors
+    /// [`SourceFailed`] if the operating system gives no seed.
+    pub fn from_os() -> Result<Self, SourceFailed> {
+        ChaCha20Rng::try_from_rng(&mut SysRng).map(Self).map_err(|_| SourceFailed)
+    }
+
+    /// A generator that repeats itself. For tests, vectors and benchmarks; the
+    /// command is built without it.
+    #[cfg(any(test, feature = "testing"))]
+    pub fn seeded(seed: u64) -> Self {
+        Self(ChaCha20Rng::seed_from_u64(seed))
+    }
+
+    /// An independent generator, for a worker thread.
+    pub fn fork(&mut self) -> Self {
+        Self(ChaCha20Rng::from_rng(&mut self.0))
+    }
+
+    /// `N` random bytes.
+    pub fn array<const N: usize>(&mut self) -> [u8; N] {
+        let mut bytes = [0; N];
+        self.0.fill_bytes(&mut bytes);
+        bytes
+    }
+}
+
+impl TryRng for Randomness {
+    type Error = Infallible;
+
+    fn try_next_u32(&mut self) -> Result<u32, Infallible> {
+        self.0.try_next_u32()
+    }
+
+    fn try_next_u64(&mut self) -> Result<u64, Infallible> {
+        self.0.try_next_u64()
+    }
+
+    fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Infallible> {
+        self.0.try_fill_bytes(bytes)
+    }
+}
+
+impl TryCryptoRng for Randomness {}
+
+impl fmt::Debug for Randomness {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Randomness(..)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_generators_from_the_operating_system_differ() {
+        let mut a = Randomness::from_os().unwrap();
+        let mut b = Randomness::from_os().unwrap();
+        assert_ne!(a.array::<32>(), b.array::<32>());
+    }
+
+    #[test]
+    fn a_fork_differs_from_its_parent_and_from_the_next_fork() {
+        let mut parent = Randomness::seeded(1);
+        let mut first = parent.fork();
+        let mut second = parent.fork();
+        let (x, y, z) = (parent.array::<32>(), first.array::<32>(), second.array::<32>());
+        assert!(x != y && y != z && x != z);
+    }
+
+    #[test]
+    fn debug_hides_the_state() {
+        assert_eq!(format!("{:?}", Randomness::seeded(7)), "Randomness(..)");
+    }
+}

@@ -1,0 +1,1 @@
+//! Two-party primitives over a session.
