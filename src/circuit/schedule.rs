@@ -24,6 +24,12 @@ pub struct Op {
     pub out: u32,
 }
 
+impl From<Op> for (u32, u32, u32) {
+    fn from(op: Op) -> Self {
+        (op.a, op.b, op.out)
+    }
+}
+
 /// A part of a circuit run: the XORs in order, then all ANDs at once. No AND
 /// reads or writes a slot that another one of the step writes.
 #[derive(Clone, Copy, Debug)]
@@ -133,7 +139,7 @@ impl<'c> Scheduler<'c> {
     pub(super) fn drain(&mut self) {
         let slots = self.level_of.len();
         for (linear, ands) in &mut self.levels[..self.depth] {
-            if !self.stopped && !(linear.is_empty() && ands.is_empty()) {
+            if !(self.stopped || linear.is_empty() && ands.is_empty()) {
                 self.stopped = !self.consumer.step(slots, Step { linear, ands });
             }
             linear.clear();

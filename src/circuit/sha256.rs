@@ -91,7 +91,7 @@ fn root_fraction(prime: u32, degree: u32) -> u32 {
 }
 
 fn nth_prime(n: usize) -> u32 {
-    let is_prime = |c: &u32| (2..*c).take_while(|d| d * d <= *c).all(|d| c % d != 0);
+    let is_prime = |c: &u32| (2..*c).take_while(|d| d * d <= *c).all(|d| !c.is_multiple_of(d));
     (2u32..).filter(is_prime).nth(n).unwrap_or(2)
 }
 

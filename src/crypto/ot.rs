@@ -1,0 +1,1 @@
+//! The mathematics of oblivious transfer.
