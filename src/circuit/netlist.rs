@@ -1,6 +1,6 @@
 //! A stored circuit.
 
-use super::bit::Bit;
+use super::bit::{Bit, Gates};
 
 /// Whose input a port is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -100,6 +100,27 @@ impl Circuit {
         for (index, port) in self.inputs.iter_mut().enumerate() {
             port.owner = Some(owner(index));
         }
+    }
+
+    /// Copies the circuit into another one, on these input bits (all ports in a
+    /// row), and returns its outputs.
+    ///
+    /// # Panics
+    /// If there is not one bit per input bit.
+    pub fn embed<G: Gates>(&self, g: &mut G, inputs: &[Bit]) -> Vec<Bit> {
+        assert_eq!(inputs.len(), self.input_bits, "one bit per input bit");
+        let mut bits = Vec::with_capacity(1 + self.input_bits + self.gates.len());
+        bits.push(Bit::FALSE);
+        bits.extend_from_slice(inputs);
+        let read = |bits: &[Bit], bit: Bit| bits[bit.id() as usize].negate_if(bit.negated());
+        for gate in &self.gates {
+            let [a, b] = gate.inputs().map(|bit| read(&bits, bit));
+            bits.push(match gate {
+                Gate::Xor(..) => g.xor(a, b),
+                Gate::And(..) => g.and(a, b),
+            });
+        }
+        self.output_bits.iter().map(|bit| read(&bits, *bit)).collect()
     }
 
     /// Counts gates and depth. Linear in the number of gates.
