@@ -87,10 +87,13 @@ fn mix_column<G: Gates>(g: &mut G, column: &[Byte]) -> [Byte; 4] {
     })
 }
 
-/// The maps between AES's GF(2⁸) and the tower, as columns of bits.
+/// The maps between AES's GF(2⁸) and the tower, and those inside the tower.
 struct Tower {
-    into: [u8; 8],
-    out_of: [u8; 8],
+    into: Linear,
+    out_of: Linear,
+    square_nu: Linear,
+    basis: Linear,
+    back: Linear,
 }
 
 impl Tower {
@@ -118,14 +121,59 @@ impl Tower {
         }
         // The S-box's affine part is applied on the way out.
         let affine = |x: u8| (0..5).fold(0, |sum, turn| sum ^ x.rotate_left(turn));
-        Self { into, out_of: inverse.map(affine) }
+        let squares: [u8; 4] = std::array::from_fn(|i| product_16(product_16(1 << i, 1 << i), NU));
+        Self {
+            into: Linear::new(&into, 8),
+            out_of: Linear::new(&inverse.map(affine), 8),
+            square_nu: Linear::new(&squares, 4),
+            basis: Linear::new(&[1, 2, 10, 15], 4),
+            back: Linear::new(&[2, 7, 14, 1], 4),
+        }
     }
 
     fn s_box<G: Gates>(&self, g: &mut G, input: &Byte) -> Byte {
-        let x = linear(g, &self.into, input);
-        let inverse = invert_256(g, std::array::from_fn(|i| x[i]));
-        let mapped = linear(g, &self.out_of, &inverse);
+        let x = self.into.apply(g, input);
+        let inverse = self.invert_256(g, std::array::from_fn(|i| x[i]));
+        let mapped = self.out_of.apply(g, &inverse);
         std::array::from_fn(|i| mapped[i].negate_if(0x63 >> i & 1 == 1))
+    }
+
+    /// x⁻¹ for x = x₁y + x₀ over GF(2⁴) with y² = y + ν: (x₁²ν + x₁x₀ + x₀²)⁻¹ · (x₁y + x₀ + x₁).
+    fn invert_256<G: Gates>(&self, g: &mut G, x: Byte) -> Byte {
+        let low: Nibble = std::array::from_fn(|i| x[i]);
+        let high: Nibble = std::array::from_fn(|i| x[4 + i]);
+        let sum = xor_nibbles(g, high, low);
+        let product = multiply_16(g, sum, low);
+        let square = self.square_nu.apply(g, &high);
+        let norm = xor_nibbles(g, product, std::array::from_fn(|i| square[i]));
+        let inverse = self.invert_16(g, norm);
+        let (top, bottom) = (multiply_16(g, inverse, high), multiply_16(g, inverse, sum));
+        std::array::from_fn(|i| if i < 4 { bottom[i] } else { top[i - 4] })
+    }
+
+    /// Inversion in GF(2⁴) with 5 ANDs (Boyar and Peralta), between two changes of
+    /// basis that were found by trying all.
+    fn invert_16<G: Gates>(&self, g: &mut G, x: Nibble) -> Nibble {
+        let basis = self.basis.apply(g, &x);
+        let (a, b, c, d) = (basis[0], basis[1], basis[2], basis[3]);
+        let ab = g.xor(a, b);
+        let ac = g.and(a, c);
+        let s = g.xor(d, ac);
+        let t = g.and(ab, s);
+        let first = g.xor(t, b);
+        let cd = g.xor(c, d);
+        let u = g.xor(b, ac);
+        let v = g.and(u, cd);
+        let second = g.xor(v, d);
+        let e = g.xor(c, second);
+        let f = g.xor(s, second);
+        let h = g.and(d, f);
+        let third = g.xor(h, e);
+        let k = g.xor(s, h);
+        let l = g.and(first, k);
+        let fourth = g.xor(ab, l);
+        let back = self.back.apply(g, &[first, second, third, fourth]);
+        [back[0], back[1], back[2], back[3]]
     }
 }
 
@@ -134,46 +182,46 @@ fn apply(columns: &[u8; 8], value: u8) -> u8 {
     (0..8).filter(|i| value >> i & 1 == 1).fold(0, |sum, i| sum ^ columns[i])
 }
 
-/// Multiplies bits by a public matrix given by columns. Pairs that most rows
-/// share are added first (Paar's method), which saves about a third of the XORs.
-fn linear<G: Gates>(g: &mut G, columns: &[u8], input: &[Bit]) -> Vec<Bit> {
-    let mut terms = input.to_vec();
-    let mut rows: Vec<Vec<bool>> =
-        (0..8).map(|row| columns.iter().map(|column| column >> row & 1 == 1).collect()).collect();
-    loop {
-        let count = terms.len();
-        let shared = |(i, j): &(usize, usize)| rows.iter().filter(|r| r[*i] && r[*j]).count();
-        let pairs = (0..count).flat_map(|i| (i + 1..count).map(move |j| (i, j)));
-        // The last of equals, so that the result does not depend on the iteration.
-        let Some((i, j)) = pairs.max_by_key(shared) else { break };
-        if shared(&(i, j)) == 0 {
-            break;
-        }
-        terms.push(g.xor(terms[i], terms[j]));
-        for row in &mut rows {
-            let both = row[i] && row[j];
-            row.push(both);
-            if both {
-                (row[i], row[j]) = (false, false);
-            }
-        }
-    }
-    let single = |row: &Vec<bool>| row.iter().position(|set| *set);
-    rows.iter().map(|row| single(row).map_or(Bit::FALSE, |i| terms[i])).collect()
+/// A public matrix as a list of XORs. Pairs that most rows share are added
+/// first (Paar's method), which saves about a third of them.
+struct Linear {
+    pairs: Vec<(usize, usize)>,
+    rows: Vec<usize>,
 }
 
-/// x⁻¹ for x = x₁y + x₀ over GF(2⁴) with y² = y + ν: (x₁²ν + x₁x₀ + x₀²)⁻¹ · (x₁y + x₀ + x₁).
-fn invert_256<G: Gates>(g: &mut G, x: Byte) -> Byte {
-    let low: Nibble = std::array::from_fn(|i| x[i]);
-    let high: Nibble = std::array::from_fn(|i| x[4 + i]);
-    let sum = xor_nibbles(g, high, low);
-    let product = multiply_16(g, sum, low);
-    let squares: [u8; 4] = std::array::from_fn(|i| product_16(product_16(1 << i, 1 << i), NU));
-    let square = linear(g, &squares, &high);
-    let norm = xor_nibbles(g, product, std::array::from_fn(|i| square[i]));
-    let inverse = invert_16(g, norm);
-    let (top, bottom) = (multiply_16(g, inverse, high), multiply_16(g, inverse, sum));
-    std::array::from_fn(|i| if i < 4 { bottom[i] } else { top[i - 4] })
+impl Linear {
+    /// The matrix with these columns; no row of it is zero.
+    fn new(columns: &[u8], height: usize) -> Self {
+        let mut pairs = Vec::new();
+        let mut rows: Vec<Vec<bool>> = (0..height)
+            .map(|row| columns.iter().map(|column| column >> row & 1 == 1).collect())
+            .collect();
+        loop {
+            let count = columns.len() + pairs.len();
+            let shared = |(i, j): &(usize, usize)| rows.iter().filter(|r| r[*i] && r[*j]).count();
+            let candidates = (0..count).flat_map(|i| (i + 1..count).map(move |j| (i, j)));
+            let best = candidates.max_by_key(shared).filter(|pair| shared(pair) > 0);
+            let Some((i, j)) = best else { break };
+            pairs.push((i, j));
+            for row in &mut rows {
+                let both = row[i] && row[j];
+                row.push(both);
+                if both {
+                    (row[i], row[j]) = (false, false);
+                }
+            }
+        }
+        let single = |row: &Vec<bool>| row.iter().position(|set| *set).unwrap_or(0);
+        Self { pairs, rows: rows.iter().map(single).collect() }
+    }
+
+    fn apply<G: Gates>(&self, g: &mut G, input: &[Bit]) -> Vec<Bit> {
+        let mut terms = input.to_vec();
+        for (i, j) in &self.pairs {
+            terms.push(g.xor(terms[*i], terms[*j]));
+        }
+        self.rows.iter().map(|row| terms[*row]).collect()
+    }
 }
 
 type Nibble = [Bit; 4];
@@ -202,31 +250,6 @@ fn multiply_4<G: Gates>(g: &mut G, a: [Bit; 2], b: [Bit; 2]) -> [Bit; 2] {
     let (asum, bsum) = (g.xor(a[0], a[1]), g.xor(b[0], b[1]));
     let (low, high, cross) = (g.and(a[0], b[0]), g.and(a[1], b[1]), g.and(asum, bsum));
     [g.xor(low, high), g.xor(cross, low)]
-}
-
-/// Inversion in GF(2⁴) with 5 ANDs (Boyar and Peralta), between two changes of
-/// basis that were found by trying all.
-fn invert_16<G: Gates>(g: &mut G, x: Nibble) -> Nibble {
-    let basis = linear(g, &[1, 2, 10, 15], &x);
-    let (a, b, c, d) = (basis[0], basis[1], basis[2], basis[3]);
-    let ab = g.xor(a, b);
-    let ac = g.and(a, c);
-    let s = g.xor(d, ac);
-    let t = g.and(ab, s);
-    let first = g.xor(t, b);
-    let cd = g.xor(c, d);
-    let u = g.xor(b, ac);
-    let v = g.and(u, cd);
-    let second = g.xor(v, d);
-    let e = g.xor(c, second);
-    let f = g.xor(s, second);
-    let h = g.and(d, f);
-    let third = g.xor(h, e);
-    let k = g.xor(s, h);
-    let l = g.and(first, k);
-    let fourth = g.xor(ab, l);
-    let back = linear(g, &[2, 7, 14, 1], &[first, second, third, fourth]);
-    [back[0], back[1], back[2], back[3]]
 }
 
 /// ν of y² = y + ν; with it the polynomial has no root in GF(2⁴).

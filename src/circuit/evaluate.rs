@@ -3,7 +3,7 @@
 use super::Error;
 use super::bit::Bit;
 use super::netlist::{Circuit, Gate};
-use super::schedule::{Consumer, Source, Step};
+use super::schedule::{Consumer, Op, Source, Step};
 
 impl Circuit {
     /// The output bits for the input bits of all ports in a row.
@@ -40,15 +40,15 @@ impl Circuit {
 /// [`Error::InputWidth`] unless there is one bit per input bit.
 pub fn evaluate_source(source: &dyn Source, inputs: &[bool]) -> Result<Vec<bool>, Error> {
     check_width(source.input_bits(), inputs.len())?;
-    let mut slots = vec![1u8];
-    slots.extend(inputs.iter().map(|bit| u8::from(*bit)));
-    let mut plain = Plain { slots };
+    let mut values = vec![1u8];
+    values.extend(inputs.iter().map(|bit| u8::from(*bit)));
+    let mut plain = Plain { values };
     let outputs = source.stream(&mut plain);
     Ok(outputs
         .into_iter()
         .map(|bit| match bit.as_constant() {
             Some(value) => value,
-            None => (plain.slots[bit.id() as usize] == 1) ^ bit.negated(),
+            None => (plain.values[bit.id() as usize] == 1) ^ bit.negated(),
         })
         .collect())
 }
@@ -63,22 +63,28 @@ fn read(values: &[u64], bit: Bit) -> u64 {
 }
 
 struct Plain {
-    slots: Vec<u8>,
+    values: Vec<u8>,
 }
 
 impl Consumer for Plain {
-    fn step(&mut self, slots: usize, step: Step<'_>) -> bool {
-        self.slots.resize(slots, 0);
-        for op in step.linear {
-            self.slots[op.out as usize] = self.slots[op.a as usize] ^ self.slots[op.b as usize];
+    fn step(&mut self, values: usize, step: Step<'_>) -> bool {
+        self.values.resize(values, 0);
+        let lanes = |op: &Op| {
+            let at = |slot: u32, lane| step.base + slot as usize * step.lanes + lane;
+            let (a, b, out) = (op.a, op.b, op.out);
+            (0..step.lanes).map(move |lane| (at(a, lane), at(b, lane), at(out, lane)))
+        };
+        for (a, b, out) in step.linear.iter().flat_map(lanes) {
+            self.values[out] = self.values[a] ^ self.values[b];
         }
         let products: Vec<u8> = step
             .ands
             .iter()
-            .map(|op| self.slots[op.a as usize] & self.slots[op.b as usize])
+            .flat_map(lanes)
+            .map(|(a, b, _)| self.values[a] & self.values[b])
             .collect();
-        for (op, product) in step.ands.iter().zip(products) {
-            self.slots[op.out as usize] = product;
+        for ((_, _, out), product) in step.ands.iter().flat_map(lanes).zip(products) {
+            self.values[out] = product;
         }
         true
     }

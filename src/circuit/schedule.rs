@@ -38,14 +38,26 @@ pub struct Step<'a> {
     pub linear: &'a [Op],
     /// Conjunctions.
     pub ands: &'a [Op],
+    /// How many values a slot holds: every gate works on that many at once.
+    pub lanes: usize,
+    /// Where slot 0 of this step begins: lane l of slot s is value
+    /// `base` + s·`lanes` + l.
+    pub base: usize,
 }
 
-/// Something that runs circuits. Slot 0 holds the constant 1 (for a garbler: Δ),
-/// slots 1, 2, … the input bits.
+impl<'a> Step<'a> {
+    /// A step with one value per slot.
+    pub fn single(linear: &'a [Op], ands: &'a [Op]) -> Self {
+        Self { linear, ands, lanes: 1, base: 0 }
+    }
+}
+
+/// Something that runs circuits. Value 0 is the constant 1 (for a garbler: Δ),
+/// values 1, 2, … are the input bits.
 pub trait Consumer {
-    /// Runs one step; every slot in it is below `slots`, which never shrinks.
+    /// Runs one step; every place in it is below `values`, which never shrinks.
     /// Returns false if it cannot go on; it is then given no further step.
-    fn step(&mut self, slots: usize, step: Step<'_>) -> bool;
+    fn step(&mut self, values: usize, step: Step<'_>) -> bool;
 }
 
 /// A circuit that can be run: stored, repeated or made on the fly.
@@ -140,7 +152,7 @@ impl<'c> Scheduler<'c> {
         let slots = self.level_of.len();
         for (linear, ands) in &mut self.levels[..self.depth] {
             if !(self.stopped || linear.is_empty() && ands.is_empty()) {
-                self.stopped = !self.consumer.step(slots, Step { linear, ands });
+                self.stopped = !self.consumer.step(slots, Step::single(linear, ands));
             }
             linear.clear();
             ands.clear();
@@ -265,7 +277,7 @@ impl Program {
     fn steps(&self) -> impl Iterator<Item = Step<'_>> {
         let mut start = 0;
         self.ends.iter().map(move |&(linear, end)| {
-            let step = Step { linear: &self.ops[start..linear], ands: &self.ops[linear..end] };
+            let step = Step::single(&self.ops[start..linear], &self.ops[linear..end]);
             start = end;
             step
         })
@@ -384,6 +396,7 @@ fn reuse_slots(
 pub struct Repeat<'p> {
     program: &'p Program,
     runs: usize,
+    rounds: usize,
     lanes: usize,
     inputs: Vec<Port>,
     outputs: Vec<Port>,
@@ -400,14 +413,26 @@ impl<'p> Repeat<'p> {
             (0..runs).flat_map(|run| ports.iter().map(move |p| port(run, p))).collect()
         };
         // Wide enough for full batches, small enough to stay in the cache.
-        let lanes = (1 + (1 << 15) / program.slots.max(1)).min(64).min(runs.max(1));
+        let lanes = ((1 << 14) / program.slots.max(1)).clamp(8, 64).min(runs.max(1));
         Self {
             program,
             runs,
+            rounds: 1,
             lanes,
             inputs: numbered(&program.inputs),
             outputs: numbered(&program.outputs),
         }
+    }
+
+    /// Every run goes through the program `rounds` times: its outputs become the
+    /// last of its inputs for the next round, the other inputs stay.
+    ///
+    /// # Panics
+    /// If the program has more output bits than input bits.
+    #[must_use]
+    pub fn rounds(self, rounds: usize) -> Self {
+        assert!(self.program.output_slots.len() <= self.program.input_bits());
+        Self { rounds, ..self }
     }
 }
 
@@ -423,54 +448,45 @@ impl Source for Repeat<'_> {
     fn stream(&self, consumer: &mut dyn Consumer) -> Vec<Bit> {
         let program = self.program;
         let (inputs, outputs) = (program.input_bits() as u32, program.output_slots.len() as u32);
-        // Slots: one, all inputs, all outputs, a zero, then one copy of the program's slots per lane.
+        // Values: one, all inputs, all outputs, a zero, then the lanes of the program's slots.
         let first_output = 1 + inputs * self.runs as u32;
         let zero = first_output + outputs * self.runs as u32;
-        let lane_base = |lane: usize| zero + 1 + (lane * program.slots) as u32;
-        let slots = lane_base(self.lanes) as usize;
+        let base = zero as usize + 1;
+        let values = base + self.lanes * program.slots;
         let copy = |from: u32, to: u32| Op { a: from, b: zero, out: to };
-        let mut linear = vec![Op { a: 0, b: 0, out: zero }];
-        linear.extend((0..self.lanes).map(|lane| copy(0, lane_base(lane))));
-        let mut ands = Vec::new();
-        let mut open = true;
+        let mut moves = vec![Op { a: 0, b: 0, out: zero }];
+        moves.extend((0..self.lanes).map(|lane| copy(0, (base + lane) as u32)));
         for first in (0..self.runs).step_by(self.lanes) {
             let lanes = self.lanes.min(self.runs - first);
+            let place = |slot: u32, lane: usize| (base + slot as usize * lanes + lane) as u32;
             for lane in 0..lanes {
                 let from = 1 + inputs * (first + lane) as u32;
-                linear.extend((0..inputs).map(|i| copy(from + i, lane_base(lane) + 1 + i)));
+                moves.extend((0..inputs).map(|i| copy(from + i, place(1 + i, lane))));
             }
-            for step in program.steps() {
+            for round in 0..self.rounds {
+                let mut open = consumer.step(values, Step::single(&moves, &[]));
+                moves.clear();
+                for step in program.steps() {
+                    open = open && consumer.step(values, Step { lanes, base, ..step });
+                }
+                if !open {
+                    return Vec::new();
+                }
                 for lane in 0..lanes {
-                    let base = lane_base(lane);
-                    let moved = |op: &Op| Op { a: op.a + base, b: op.b + base, out: op.out + base };
-                    linear.extend(step.linear.iter().map(moved));
-                    ands.extend(step.ands.iter().map(moved));
-                }
-                open = open && consumer.step(slots, Step { linear: &linear, ands: &ands });
-                linear.clear();
-                ands.clear();
-            }
-            for lane in 0..lanes {
-                let to = first_output + outputs * (first + lane) as u32;
-                for (index, bit) in (0..).zip(&program.output_slots) {
-                    if bit.as_constant().is_none() {
-                        linear.push(copy(lane_base(lane) + bit.id(), to + index));
+                    let to = first_output + outputs * (first + lane) as u32;
+                    for (index, bit) in (0..).zip(&program.output_slots) {
+                        let from = if bit.id() == 0 { zero } else { place(bit.id(), lane) };
+                        let b = if bit.negated() { 0 } else { zero };
+                        moves.push(Op { a: from, b, out: to + index });
+                    }
+                    if round + 1 < self.rounds {
+                        let state = 1 + inputs - outputs;
+                        moves.extend((0..outputs).map(|i| copy(to + i, place(state + i, lane))));
                     }
                 }
             }
         }
-        if open {
-            consumer.step(slots, Step { linear: &linear, ands: &ands });
-        }
-        (0..self.runs as u32)
-            .flat_map(|run| {
-                (0..).zip(&program.output_slots).map(move |(index, bit)| match bit.as_constant() {
-                    Some(value) => Bit::constant(value),
-                    None => {
-                        Bit::wire(first_output + outputs * run + index).negate_if(bit.negated())
-                    }
-                })
-            })
-            .collect()
+        consumer.step(values, Step::single(&moves, &[]));
+        (0..outputs * self.runs as u32).map(|index| Bit::wire(first_output + index)).collect()
     }
 }

@@ -13,6 +13,9 @@ pub struct Stream<'c> {
     scheduler: Scheduler<'c>,
     /// Per open scope, the slots made in it.
     scopes: Vec<Vec<u32>>,
+    /// Per slot, the number of the last scope that handed it out.
+    marks: Vec<u64>,
+    scope_number: u64,
 }
 
 impl Gates for Stream<'_> {
@@ -30,11 +33,17 @@ impl Gates for Stream<'_> {
         self.scopes.push(Vec::new());
         let result = inner(self);
         let mut made = self.scopes.pop().unwrap_or_default();
-        let mut kept = Vec::new();
-        result.each_bit(&mut |bit| kept.push(bit.id()));
-        kept.sort_unstable();
+        self.scope_number += 1;
+        let (marks, number) = (&mut self.marks, self.scope_number);
+        result.each_bit(&mut |bit| {
+            let slot = bit.id() as usize;
+            if marks.len() <= slot {
+                marks.resize(slot + 1, 0);
+            }
+            marks[slot] = number;
+        });
         made.retain(|slot| {
-            let keep = kept.binary_search(slot).is_ok();
+            let keep = self.marks.get(*slot as usize) == Some(&number);
             if !keep {
                 self.scheduler.release(*slot);
             }
@@ -100,7 +109,8 @@ where
     /// If the outputs do not have the widths declared.
     fn stream(&self, consumer: &mut dyn Consumer) -> Vec<Bit> {
         let scheduler = Scheduler::new(consumer, self.input_bits(), STREAM_WINDOW);
-        let mut stream = Stream { scheduler, scopes: Vec::new() };
+        let mut stream =
+            Stream { scheduler, scopes: Vec::new(), marks: Vec::new(), scope_number: 0 };
         let mut next = 1;
         let mut inputs = Vec::with_capacity(self.inputs.len());
         for port in &self.inputs {

@@ -29,6 +29,7 @@
 //! (30 to 80 ns) less than 1.3 ns per gate.
 
 use std::fmt;
+use std::ops::Range;
 
 use rand::Rng;
 use sha2::{Digest, Sha256};
@@ -166,12 +167,13 @@ pub fn starting_point(session_id: &[u8; 32], purpose: &str) -> u128 {
 pub struct Garbler {
     delta: Delta,
     hash: GateHash,
+    batch: Box<Batch>,
 }
 
 impl Garbler {
     /// A garbler with this difference. `hash` counts its gates.
     pub fn new(delta: Delta, hash: GateHash) -> Self {
-        Self { delta, hash }
+        Self { delta, hash, batch: Box::default() }
     }
 
     /// The difference.
@@ -184,39 +186,33 @@ impl Garbler {
         self.hash.next
     }
 
-    /// Garbles AND gates given as (a, b, out), places in `wires`. None may read
-    /// or write what another one writes. Appends [`BYTES_PER_AND`] bytes per gate to `tables`.
+    /// Garbles some of a layer's gates: those numbered `range`. Writes
+    /// [`BYTES_PER_AND`] bytes per gate to `tables`.
     ///
     /// # Panics
-    /// If a place is not in `wires`.
-    pub fn and_gates<G: Copy + Into<(u32, u32, u32)>>(
+    /// If a place is not in `wires`, or `tables` has another length.
+    pub fn and_gates<G: Gate>(
         &mut self,
         wires: &mut [u128],
-        gates: &[G],
-        tables: &mut Vec<u8>,
+        layer: Layer<'_, G>,
+        range: Range<usize>,
+        tables: &mut [u8],
     ) {
-        let mut gates = gates;
-        let mut batch = Batch::default();
-        while !gates.is_empty() {
-            let room = GATES_PER_KEY - self.hash.position();
-            let (now, later) = gates.split_at(room.min(gates.len()));
-            let count = now.len();
-            batch.gather(wires, now);
-            let Batch { a, b, out, tables: rows } = &mut batch;
-            self.hash.keys.garble(
-                self.delta.0,
-                self.hash.position(),
-                &a[..count],
-                &b[..count],
-                &mut out[..count],
-                &mut rows[..count],
-            );
-            batch.scatter(wires, now);
-            for row in batch.tables[..count].as_flattened() {
-                tables.extend_from_slice(&row.to_le_bytes());
-            }
+        assert_eq!(tables.len(), range.len() * BYTES_PER_AND, "one table per gate");
+        let mut rows = tables.as_chunks_mut::<BYTES_PER_AND>().0;
+        let mut next = range.start;
+        while next < range.end {
+            let position = self.hash.position();
+            let count = (GATES_PER_KEY - position).min(range.end - next);
+            let (now, later) = rows.split_at_mut(count);
+            self.batch.gather(wires, layer, next, count);
+            let Batch { a, b, out } = &mut *self.batch;
+            let (a, b, out) = (&a[..count], &b[..count], &mut out[..count]);
+            self.hash.keys.garble(self.delta.0, position, a, b, out, now);
+            self.batch.scatter(wires, layer, next, count);
             self.hash.advance(count);
-            gates = later;
+            next += count;
+            rows = later;
         }
     }
 }
@@ -224,12 +220,13 @@ impl Garbler {
 /// The evaluator: one label per wire in, one label out.
 pub struct Evaluator {
     hash: GateHash,
+    batch: Box<Batch>,
 }
 
 impl Evaluator {
     /// An evaluator; `hash` counts its gates as the garbler's does.
     pub fn new(hash: GateHash) -> Self {
-        Self { hash }
+        Self { hash, batch: Box::default() }
     }
 
     /// Number of the next AND gate.
@@ -245,43 +242,61 @@ impl Evaluator {
     ///
     /// # Panics
     /// If a place is not in `wires`.
-    pub fn and_gates<G: Copy + Into<(u32, u32, u32)>>(
+    pub fn and_gates<G: Gate>(
         &mut self,
         wires: &mut [u128],
-        gates: &[G],
+        layer: Layer<'_, G>,
+        range: Range<usize>,
         tables: &[u8],
     ) -> Result<(), Error> {
-        let expected = gates.len() * BYTES_PER_AND;
+        let expected = range.len() * BYTES_PER_AND;
         if tables.len() != expected {
             return Err(Error::TableLength { expected, found: tables.len() });
         }
-        let (mut gates, mut tables) = (gates, tables);
-        let mut batch = Batch::default();
-        while !gates.is_empty() {
-            let room = GATES_PER_KEY - self.hash.position();
-            let (now, later) = gates.split_at(room.min(gates.len()));
-            let (rows, rest) = tables.split_at(now.len() * BYTES_PER_AND);
-            let count = now.len();
-            batch.gather(wires, now);
-            let words = batch.tables[..count].as_flattened_mut();
-            for (word, bytes) in words.iter_mut().zip(rows.chunks_exact(16)) {
-                let mut array = [0; 16];
-                array.copy_from_slice(bytes);
-                *word = u128::from_le_bytes(array);
-            }
-            let Batch { a, b, out, tables: rows } = &mut batch;
-            self.hash.keys.evaluate(
-                self.hash.position(),
-                &a[..count],
-                &b[..count],
-                &rows[..count],
-                &mut out[..count],
-            );
-            batch.scatter(wires, now);
+        let mut rows = tables.as_chunks::<BYTES_PER_AND>().0;
+        let mut next = range.start;
+        while next < range.end {
+            let position = self.hash.position();
+            let count = (GATES_PER_KEY - position).min(range.end - next);
+            let (now, later) = rows.split_at(count);
+            self.batch.gather(wires, layer, next, count);
+            let Batch { a, b, out } = &mut *self.batch;
+            let (a, b, out) = (&a[..count], &b[..count], &mut out[..count]);
+            self.hash.keys.evaluate(position, a, b, now, out);
+            self.batch.scatter(wires, layer, next, count);
             self.hash.advance(count);
-            (gates, tables) = (later, rest);
+            next += count;
+            rows = later;
         }
         Ok(())
+    }
+}
+
+/// A gate as (a, b, out): slots of its inputs and its output.
+pub trait Gate: Copy + Into<(u32, u32, u32)> {}
+
+impl<G: Copy + Into<(u32, u32, u32)>> Gate for G {}
+
+/// Gates that do not depend on each other. Each stands for `lanes` AND gates:
+/// lane l of slot s is label s·`lanes` + l; gate number g is lane g mod `lanes`
+/// of entry ⌊g / `lanes`⌋. None may read or write what another one writes.
+#[derive(Clone, Copy)]
+pub struct Layer<'a, G> {
+    /// The gates.
+    pub gates: &'a [G],
+    /// Labels per slot, at least 1.
+    pub lanes: usize,
+}
+
+impl<G> Layer<'_, G> {
+    /// Number of AND gates, all lanes counted.
+    pub fn len(&self) -> usize {
+        self.gates.len() * self.lanes
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.gates.is_empty()
     }
 }
 
@@ -290,30 +305,75 @@ struct Batch {
     a: [u128; GATES_PER_KEY],
     b: [u128; GATES_PER_KEY],
     out: [u128; GATES_PER_KEY],
-    tables: [[u128; 2]; GATES_PER_KEY],
 }
 
 impl Default for Batch {
     fn default() -> Self {
         let zeros = [0; GATES_PER_KEY];
-        Self { a: zeros, b: zeros, out: zeros, tables: [[0; 2]; GATES_PER_KEY] }
+        Self { a: zeros, b: zeros, out: zeros }
+    }
+}
+
+impl Drop for Batch {
+    fn drop(&mut self) {
+        self.a.zeroize();
+        self.b.zeroize();
+        self.out.zeroize();
     }
 }
 
 impl Batch {
-    fn gather<G: Copy + Into<(u32, u32, u32)>>(&mut self, wires: &[u128], gates: &[G]) {
-        for (i, gate) in gates.iter().enumerate() {
-            let (a, b, _) = (*gate).into();
-            self.a[i] = wires[a as usize];
-            self.b[i] = wires[b as usize];
+    fn gather<G: Gate>(&mut self, wires: &[u128], layer: Layer<'_, G>, first: usize, count: usize) {
+        if layer.lanes == 1 {
+            for (i, gate) in layer.gates[first..first + count].iter().enumerate() {
+                let (a, b, _) = (*gate).into();
+                self.a[i] = wires[a as usize];
+                self.b[i] = wires[b as usize];
+            }
+            return;
         }
+        for_runs(layer, first, count, |place, (a, b, _), length| {
+            self.a[place..place + length].copy_from_slice(&wires[a..a + length]);
+            self.b[place..place + length].copy_from_slice(&wires[b..b + length]);
+        });
     }
 
-    fn scatter<G: Copy + Into<(u32, u32, u32)>>(&self, wires: &mut [u128], gates: &[G]) {
-        for (i, gate) in gates.iter().enumerate() {
-            let (_, _, out) = (*gate).into();
-            wires[out as usize] = self.out[i];
+    fn scatter<G: Gate>(
+        &self,
+        wires: &mut [u128],
+        layer: Layer<'_, G>,
+        first: usize,
+        count: usize,
+    ) {
+        if layer.lanes == 1 {
+            for (i, gate) in layer.gates[first..first + count].iter().enumerate() {
+                let (_, _, out) = (*gate).into();
+                wires[out as usize] = self.out[i];
+            }
+            return;
         }
+        for_runs(layer, first, count, |place, (_, _, out), length| {
+            wires[out..out + length].copy_from_slice(&self.out[place..place + length]);
+        });
+    }
+}
+
+/// Calls `visit` with (place in the batch, labels of a, b and out, length) for
+/// every run of lanes of one entry among the gates `first`, …, `first` + `count` − 1.
+fn for_runs<G: Gate>(
+    layer: Layer<'_, G>,
+    first: usize,
+    count: usize,
+    mut visit: impl FnMut(usize, (usize, usize, usize), usize),
+) {
+    let mut place = 0;
+    while place < count {
+        let (entry, lane) = ((first + place) / layer.lanes, (first + place) % layer.lanes);
+        let length = (layer.lanes - lane).min(count - place);
+        let (a, b, out) = layer.gates[entry].into();
+        let at = |slot: u32| slot as usize * layer.lanes + lane;
+        visit(place, (at(a), at(b), at(out)), length);
+        place += length;
     }
 }
 

@@ -20,6 +20,9 @@ pub mod shares;
 #[cfg(test)]
 mod tests;
 
+pub use evaluator::{Tables, evaluate as evaluate_garbled};
+pub use garbler::garble as garble_source;
+
 use crate::circuit::evaluate::evaluate_source;
 use crate::circuit::{self, Bit, Owner, Source};
 use crate::crypto::garble::{self, Delta, GateHash};

@@ -57,7 +57,7 @@ impl RoundKeys {
         a: &[u128],
         b: &[u128],
         out: &mut [u128],
-        tables: &mut [[u128; 2]],
+        tables: &mut [[u8; 32]],
     ) {
         let count = out.len();
         assert!(a.len() == count && b.len() == count && tables.len() == count);
@@ -77,7 +77,7 @@ impl RoundKeys {
         first: usize,
         a: &[u128],
         b: &[u128],
-        tables: &[[u128; 2]],
+        tables: &[[u8; 32]],
         out: &mut [u128],
     ) {
         let count = out.len();
@@ -108,13 +108,29 @@ impl RoundKeys {
     }
 }
 
-/// XORs labels: for every (a, b, out), `wires[out] = wires[a] ^ wires[b]`.
+/// XORs labels: for every (a, b, out) and every lane,
+/// `wires[out·lanes + lane] = wires[a·lanes + lane] ^ wires[b·lanes + lane]`.
 ///
 /// # Panics
-/// If an index is out of range.
-pub fn xor_wires(wires: &mut [u128], gates: impl Iterator<Item = (u32, u32, u32)>) {
-    for (a, b, out) in gates {
-        wires[out as usize] = wires[a as usize] ^ wires[b as usize];
+/// If a place is not in `wires`.
+pub fn xor_wires<G: Copy + Into<(u32, u32, u32)>>(wires: &mut [u128], lanes: usize, gates: &[G]) {
+    if lanes == 1 {
+        for gate in gates {
+            let (a, b, out) = (*gate).into();
+            wires[out as usize] = wires[a as usize] ^ wires[b as usize];
+        }
+        return;
+    }
+    #[cfg(target_arch = "x86_64")]
+    if lanes.is_multiple_of(4) && vaes::available() {
+        return vaes::xor_lanes(wires, lanes, gates);
+    }
+    for gate in gates {
+        let (a, b, out) = (*gate).into();
+        let [a, b, out] = [a, b, out].map(|slot| slot as usize * lanes);
+        for lane in 0..lanes {
+            wires[out + lane] = wires[a + lane] ^ wires[b + lane];
+        }
     }
 }
 
@@ -166,13 +182,23 @@ mod tests {
     }
 
     #[test]
+    fn lanes_are_xored_side_by_side() {
+        for lanes in [1, 3, 4, 8, 20] {
+            let mut wires = numbers(4, 3 * lanes);
+            let expected: Vec<u128> = (0..lanes).map(|i| wires[i] ^ wires[lanes + i]).collect();
+            xor_wires(&mut wires, lanes, &[(0, 1, 2)]);
+            assert_eq!(wires[2 * lanes..], expected);
+        }
+    }
+
+    #[test]
     fn the_vector_kernel_agrees_with_its_portable_twin() {
         let (fast, slow) = (RoundKeys::new(77), RoundKeys::portable(77));
         for count in [0, 1, 2, 3, 4, 5, 7, 8, 31, 64] {
             let (a, b) = (numbers(1, count), numbers(2, count));
             let delta = numbers(3, 1)[0] | 1;
             let mut out = [vec![0; count], vec![0; count]];
-            let mut tables = [vec![[0; 2]; count], vec![[0; 2]; count]];
+            let mut tables = [vec![[0; 32]; count], vec![[0; 32]; count]];
             for (i, keys) in [&fast, &slow].into_iter().enumerate() {
                 keys.garble(delta, 5, &a, &b, &mut out[i], &mut tables[i]);
             }

@@ -13,6 +13,39 @@ fn layer(inputs: u32, count: u32) -> Vec<(u32, u32, u32)> {
     (0..count).map(|i| (i % inputs, (i * 7 + 1) % inputs, inputs + i)).collect()
 }
 
+fn garble_all(garbler: &mut Garbler, wires: &mut [u128], gates: &[(u32, u32, u32)]) -> Vec<u8> {
+    let mut tables = vec![0; gates.len() * BYTES_PER_AND];
+    garbler.and_gates(wires, Layer { gates, lanes: 1 }, 0..gates.len(), &mut tables);
+    tables
+}
+
+#[test]
+fn lanes_are_gates_side_by_side_wherever_the_layer_is_cut() {
+    let gates = [(0, 1, 3), (1, 2, 4), (2, 0, 5)];
+    for lanes in [2, 7, 8, 64] {
+        let slots: Vec<u128> = (0..6 * lanes as u128).map(|i| i.pow(9) << 3 | i).collect();
+        let spread: Vec<(u32, u32, u32)> = gates
+            .iter()
+            .flat_map(|(a, b, out)| {
+                let at = move |slot: u32, lane| slot * lanes as u32 + lane;
+                (0..lanes as u32).map(move |lane| (at(*a, lane), at(*b, lane), at(*out, lane)))
+            })
+            .collect();
+        let mut expected = slots.clone();
+        let tables = garble_all(&mut pair(3, false).0, &mut expected, &spread);
+        let layer = Layer { gates: &gates, lanes };
+        for cut in [0, 1, lanes, lanes + 1, layer.len()] {
+            let mut garbler = pair(3, false).0;
+            let mut wires = slots.clone();
+            let mut found = vec![0; tables.len()];
+            let (first, second) = found.split_at_mut(cut * BYTES_PER_AND);
+            garbler.and_gates(&mut wires, layer, 0..cut, first);
+            garbler.and_gates(&mut wires, layer, cut..layer.len(), second);
+            assert_eq!((&wires, &found), (&expected, &tables));
+        }
+    }
+}
+
 #[test]
 fn a_garbled_and_gate_is_an_and_gate_on_both_kernels() {
     for portable in [false, true] {
@@ -26,10 +59,9 @@ fn a_garbled_and_gate_is_an_and_gate_on_both_kernels() {
             let mut labels: Vec<u128> =
                 values.iter().zip(&zero).map(|(v, z)| z ^ (u128::from(*v) * delta)).collect();
             labels.resize(zero.len(), 0);
-            let mut tables = Vec::new();
-            garbler.and_gates(&mut zero, &gates, &mut tables);
-            assert_eq!(tables.len(), count as usize * BYTES_PER_AND);
-            evaluator.and_gates(&mut labels, &gates, &tables).unwrap();
+            let tables = garble_all(&mut garbler, &mut zero, &gates);
+            let layer = Layer { gates: &gates, lanes: 1 };
+            evaluator.and_gates(&mut labels, layer, 0..gates.len(), &tables).unwrap();
             for (a, b, out) in gates {
                 let bit =
                     decode(zero[out as usize], garbler.delta(), labels[out as usize], 0).unwrap();
@@ -47,9 +79,8 @@ fn both_kernels_make_the_same_tables() {
     let gates = layer(16, 150);
     let start: Vec<u128> = (0..166).map(|i| u128::from(i as u32) << 100 | 12345).collect();
     let (mut a, mut b) = (start.clone(), start);
-    let (mut x, mut y) = (Vec::new(), Vec::new());
-    fast.and_gates(&mut a, &gates, &mut x);
-    slow.and_gates(&mut b, &gates, &mut y);
+    let x = garble_all(&mut fast, &mut a, &gates);
+    let y = garble_all(&mut slow, &mut b, &gates);
     assert_eq!((a, x), (b, y));
 }
 
@@ -57,8 +88,7 @@ fn both_kernels_make_the_same_tables() {
 fn the_counter_keeps_two_gates_on_the_same_wires_apart() {
     let (mut garbler, _) = pair(3, false);
     let mut wires = vec![11, 22, 0, 0];
-    let mut tables = Vec::new();
-    garbler.and_gates(&mut wires, &[(0, 1, 2), (0, 1, 3)], &mut tables);
+    let tables = garble_all(&mut garbler, &mut wires, &[(0, 1, 2), (0, 1, 3)]);
     assert_ne!(wires[2], wires[3]);
     assert_ne!(tables[..32], tables[32..]);
 }
@@ -71,7 +101,7 @@ fn splitting_the_gates_differently_changes_nothing() {
         let mut wires: Vec<u128> = (0..146).map(|i| i * 0x1234_5678_9abc_def1).collect();
         let mut tables = Vec::new();
         for part in gates.chunks(parts) {
-            garbler.and_gates(&mut wires, part, &mut tables);
+            tables.extend(garble_all(&mut garbler, &mut wires, part));
         }
         (wires, tables)
     };
@@ -83,8 +113,9 @@ fn splitting_the_gates_differently_changes_nothing() {
 fn a_short_or_long_table_is_a_typed_error() {
     let (_, mut evaluator) = pair(3, false);
     let mut wires = vec![0; 4];
+    let layer = Layer { gates: &[(0, 1, 2)], lanes: 1 };
     for length in [0, 31, 33, 64] {
-        let result = evaluator.and_gates(&mut wires, &[(0, 1, 2)], &vec![0; length]);
+        let result = evaluator.and_gates(&mut wires, layer, 0..1, &vec![0; length]);
         assert_eq!(result, Err(Error::TableLength { expected: 32, found: length }));
     }
 }
@@ -113,6 +144,7 @@ proptest! {
         let (_, mut evaluator) = pair(3, false);
         let mut wires = labels;
         wires.resize(6, 0);
-        prop_assert!(evaluator.and_gates(&mut wires, &[(0, 1, 4), (2, 3, 5)], &table).is_ok());
+        let layer = Layer { gates: &[(0, 1, 4), (2, 3, 5)], lanes: 1 };
+        prop_assert!(evaluator.and_gates(&mut wires, layer, 0..2, &table).is_ok());
     }
 }

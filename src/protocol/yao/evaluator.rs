@@ -4,9 +4,8 @@ use super::{
     CHUNK_BYTES, DECODING, Error, Job, OUTPUT_LABELS, Output, Reveal, SEED, TABLES, bits_of,
     check_length, labels, merge, owner_role, read_outputs,
 };
-use crate::circuit::{Consumer, Step};
-use crate::crypto::garble::{self, BYTES_PER_AND, Evaluator, GateHash};
-use crate::net::Channel;
+use crate::circuit::{Bit, Consumer, Op, Source, Step};
+use crate::crypto::garble::{self, BYTES_PER_AND, Evaluator, GateHash, Layer};
 use crate::protocol::{Session, ot};
 use crate::simd::aes::{RoundKeys, xor_wires};
 
@@ -14,12 +13,17 @@ pub(super) struct State {
     transfers: ot::Receiver,
     evaluator: Evaluator,
     wires: Vec<u128>,
-    chunk: Vec<u8>,
+    tables: Tables,
 }
 
 impl State {
     pub(super) fn new(transfers: ot::Receiver, hash: GateHash) -> Self {
-        Self { transfers, evaluator: Evaluator::new(hash), wires: Vec::new(), chunk: Vec::new() }
+        Self {
+            transfers,
+            evaluator: Evaluator::new(hash),
+            wires: Vec::new(),
+            tables: Tables::default(),
+        }
     }
 
     #[cfg(test)]
@@ -45,8 +49,7 @@ impl State {
 
         let (mut own, mut theirs) = (own.into_iter(), theirs.into_iter());
         let mut outputs = Vec::new();
-        self.chunk.clear();
-        let mut used = 0;
+        self.tables.clear();
         for job in jobs {
             self.wires.clear();
             // A negation is an XOR with slot 0: the garbler swaps labels, we keep ours.
@@ -56,24 +59,13 @@ impl State {
                     if owner_role(port.owner) == session.role { &mut own } else { &mut theirs };
                 self.wires.extend(labels.take(port.width));
             }
-            let mut run = Run {
-                evaluator: &mut self.evaluator,
-                wires: &mut self.wires,
-                chunk: &mut self.chunk,
-                used,
-                channel: &mut session.channel,
-                error: None,
-            };
-            let slots = job.source.stream(&mut run);
-            used = run.used;
-            if let Some(error) = run.error {
-                return Err(error);
-            }
+            let channel = &mut session.channel;
+            let receive = |chunk: &mut Vec<u8>| Ok(channel.receive_bytes_into(TABLES, chunk)?);
+            let (evaluator, wires) = (&mut self.evaluator, &mut self.wires);
+            let slots = evaluate(evaluator, job.source, wires, &mut self.tables, receive)?;
             read_outputs(&slots, &self.wires, 0, &mut outputs);
         }
-        if used != self.chunk.len() {
-            return Err(table_length(used, self.chunk.len()));
-        }
+        self.tables.check_used_up()?;
         reveal_outputs(session, &outputs, reveal)
     }
 }
@@ -111,54 +103,101 @@ fn reveal_outputs(
     Ok(bits)
 }
 
-/// Evaluates step after step and receives a chunk of tables whenever one is used up.
-struct Run<'a> {
-    evaluator: &'a mut Evaluator,
-    wires: &'a mut Vec<u128>,
-    chunk: &'a mut Vec<u8>,
+/// The chunk of garbled tables under way.
+#[derive(Default)]
+pub struct Tables {
+    chunk: Vec<u8>,
     used: usize,
-    channel: &'a mut Channel,
-    error: Option<Error>,
 }
 
-impl Run<'_> {
-    fn next_chunk(&mut self) -> Result<(), Error> {
-        // Only the last chunk of a run is shorter, and after it none is due.
-        if !self.chunk.is_empty() && self.chunk.len() != CHUNK_BYTES {
-            return Err(table_length(CHUNK_BYTES, self.chunk.len()));
-        }
-        self.channel.receive_bytes_into(TABLES, self.chunk)?;
+impl Tables {
+    fn clear(&mut self) {
+        self.chunk.clear();
         self.used = 0;
+    }
+
+    /// # Errors
+    /// If the garbler sent more than the circuits needed.
+    fn check_used_up(&self) -> Result<(), Error> {
+        if self.used == self.chunk.len() {
+            return Ok(());
+        }
+        Err(table_length(self.used, self.chunk.len()))
+    }
+
+    fn check_received(&self) -> Result<(), Error> {
         let length = self.chunk.len();
         if length == 0 || length > CHUNK_BYTES || !length.is_multiple_of(BYTES_PER_AND) {
             return Err(table_length(CHUNK_BYTES, length));
         }
         Ok(())
     }
+}
 
-    fn and_gates(&mut self, mut ands: &[crate::circuit::Op]) -> Result<(), Error> {
-        while !ands.is_empty() {
-            if self.used == self.chunk.len() {
+/// The evaluator's work alone: evaluates `source` on `wires` (0, then a label per
+/// input bit) and asks `receive` for a chunk whenever one is used up.
+///
+/// # Errors
+/// Whatever `receive` returns, and [`garble::Error::TableLength`] for chunks of wrong length.
+pub fn evaluate(
+    evaluator: &mut Evaluator,
+    source: &dyn Source,
+    wires: &mut Vec<u128>,
+    tables: &mut Tables,
+    receive: impl FnMut(&mut Vec<u8>) -> Result<(), Error>,
+) -> Result<Vec<Bit>, Error> {
+    let mut run = Run { evaluator, wires, tables, receive, error: None };
+    let outputs = source.stream(&mut run);
+    run.error.map_or(Ok(outputs), Err)
+}
+
+struct Run<'a, R> {
+    evaluator: &'a mut Evaluator,
+    wires: &'a mut Vec<u128>,
+    tables: &'a mut Tables,
+    receive: R,
+    error: Option<Error>,
+}
+
+impl<R: FnMut(&mut Vec<u8>) -> Result<(), Error>> Run<'_, R> {
+    fn next_chunk(&mut self) -> Result<(), Error> {
+        // Only the last chunk of a run is shorter, and after it none is due.
+        let length = self.tables.chunk.len();
+        if length != 0 && length != CHUNK_BYTES {
+            return Err(table_length(CHUNK_BYTES, length));
+        }
+        (self.receive)(&mut self.tables.chunk)?;
+        self.tables.used = 0;
+        self.tables.check_received()
+    }
+
+    fn and_gates(&mut self, base: usize, layer: Layer<'_, Op>) -> Result<(), Error> {
+        let mut next = 0;
+        while next < layer.len() {
+            if self.tables.used == self.tables.chunk.len() {
                 self.next_chunk()?;
             }
-            let present = (self.chunk.len() - self.used) / BYTES_PER_AND;
-            let (now, later) = ands.split_at(present.min(ands.len()));
-            let end = self.used + now.len() * BYTES_PER_AND;
-            self.evaluator.and_gates(self.wires, now, &self.chunk[self.used..end])?;
-            self.used = end;
-            ands = later;
+            let Tables { chunk, used } = &mut *self.tables;
+            let present = (chunk.len() - *used) / BYTES_PER_AND;
+            let count = present.min(layer.len() - next);
+            let end = *used + count * BYTES_PER_AND;
+            let (wires, rows) = (&mut self.wires[base..], &chunk[*used..end]);
+            self.evaluator.and_gates(wires, layer, next..next + count, rows)?;
+            *used = end;
+            next += count;
         }
         Ok(())
     }
 }
 
-impl Consumer for Run<'_> {
-    fn step(&mut self, slots: usize, step: Step<'_>) -> bool {
-        if self.wires.len() < slots {
-            self.wires.resize(slots, 0);
+impl<R: FnMut(&mut Vec<u8>) -> Result<(), Error>> Consumer for Run<'_, R> {
+    fn step(&mut self, values: usize, step: Step<'_>) -> bool {
+        if self.wires.len() < values {
+            self.wires.resize(values, 0);
         }
-        xor_wires(self.wires, step.linear.iter().map(|op| (op.a, op.b, op.out)));
-        match self.and_gates(step.ands) {
+        xor_wires(&mut self.wires[step.base..], step.lanes, step.linear);
+        let layer = Layer { gates: step.ands, lanes: step.lanes };
+        match self.and_gates(step.base, layer) {
             Ok(()) => true,
             Err(error) => {
                 self.error = Some(error);

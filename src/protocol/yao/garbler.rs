@@ -6,9 +6,8 @@ use super::{
     CHUNK_BYTES, DECODING, Error, Job, OUTPUT_LABELS, Output, Reveal, SEED, TABLES, bits_of,
     check_length, labels, merge, owner_role, pack_bits, read_outputs,
 };
-use crate::circuit::{Consumer, Step};
-use crate::crypto::garble::{self, BYTES_PER_AND, Delta, Garbler, GateHash};
-use crate::net::Channel;
+use crate::circuit::{Bit, Consumer, Source, Step};
+use crate::crypto::garble::{self, BYTES_PER_AND, Delta, Garbler, GateHash, Layer};
 use crate::protocol::{Session, ot};
 use crate::simd::aes::{RoundKeys, xor_wires};
 
@@ -61,17 +60,9 @@ impl State {
                     self.wires.extend(theirs.by_ref().take(port.width));
                 }
             }
-            let mut run = Run {
-                garbler: &mut self.garbler,
-                wires: &mut self.wires,
-                tables: &mut tables,
-                channel: &mut session.channel,
-                error: None,
-            };
-            let slots = job.source.stream(&mut run);
-            if let Some(error) = run.error {
-                return Err(error);
-            }
+            let channel = &mut session.channel;
+            let send = |chunk: &[u8]| Ok(channel.send_bytes(TABLES, chunk)?);
+            let slots = garble(&mut self.garbler, job.source, &mut self.wires, &mut tables, send)?;
             read_outputs(&slots, &self.wires, delta, &mut outputs);
         }
         if !tables.is_empty() {
@@ -115,30 +106,50 @@ impl Drop for State {
     }
 }
 
-/// Garbles step after step and sends every full chunk of tables.
-struct Run<'a> {
+/// The garbler's work alone: garbles `source` on `wires` (Δ, then the zero labels
+/// of the inputs) and hands every full chunk of `tables` to `send`. What is left
+/// in `tables` belongs to the next circuit or the last message.
+///
+/// # Errors
+/// Whatever `send` returns.
+pub fn garble(
+    garbler: &mut Garbler,
+    source: &dyn Source,
+    wires: &mut Vec<u128>,
+    tables: &mut Vec<u8>,
+    send: impl FnMut(&[u8]) -> Result<(), Error>,
+) -> Result<Vec<Bit>, Error> {
+    let mut run = Run { garbler, wires, tables, send, error: None };
+    let outputs = source.stream(&mut run);
+    run.error.map_or(Ok(outputs), Err)
+}
+
+struct Run<'a, S> {
     garbler: &'a mut Garbler,
     wires: &'a mut Vec<u128>,
     tables: &'a mut Vec<u8>,
-    channel: &'a mut Channel,
+    send: S,
     error: Option<Error>,
 }
 
-impl Consumer for Run<'_> {
-    fn step(&mut self, slots: usize, step: Step<'_>) -> bool {
-        if self.wires.len() < slots {
-            self.wires.resize(slots, 0);
+impl<S: FnMut(&[u8]) -> Result<(), Error>> Consumer for Run<'_, S> {
+    fn step(&mut self, values: usize, step: Step<'_>) -> bool {
+        if self.wires.len() < values {
+            self.wires.resize(values, 0);
         }
-        xor_wires(self.wires, step.linear.iter().map(|op| (op.a, op.b, op.out)));
-        let mut ands = step.ands;
-        while !ands.is_empty() {
-            let room = (CHUNK_BYTES - self.tables.len()) / BYTES_PER_AND;
-            let (now, later) = ands.split_at(room.min(ands.len()));
-            self.garbler.and_gates(self.wires, now, self.tables);
-            ands = later;
+        let wires = &mut self.wires[step.base..];
+        xor_wires(wires, step.lanes, step.linear);
+        let layer = Layer { gates: step.ands, lanes: step.lanes };
+        let mut next = 0;
+        while next < layer.len() {
+            let from = self.tables.len();
+            let count = ((CHUNK_BYTES - from) / BYTES_PER_AND).min(layer.len() - next);
+            self.tables.resize(from + count * BYTES_PER_AND, 0);
+            self.garbler.and_gates(wires, layer, next..next + count, &mut self.tables[from..]);
+            next += count;
             if self.tables.len() == CHUNK_BYTES {
-                if let Err(error) = self.channel.send_bytes(TABLES, self.tables) {
-                    self.error = Some(error.into());
+                if let Err(error) = (self.send)(self.tables) {
+                    self.error = Some(error);
                     return false;
                 }
                 self.tables.clear();

@@ -19,7 +19,7 @@ impl Schedule {
         a: &[u128],
         b: &[u128],
         out: &mut [u128],
-        tables: &mut [[u128; 2]],
+        tables: &mut [[u8; 32]],
     ) {
         let mut hashes = [0u128; 4 * GATES_PER_KEY];
         for start in (0..out.len()).step_by(GATES_PER_KEY) {
@@ -38,7 +38,9 @@ impl Schedule {
                 let evaluator = four[2] ^ four[3] ^ a[i];
                 let left = four[0] ^ select(a[i], generator);
                 let right = four[2] ^ select(b[i], evaluator ^ a[i]);
-                tables[i] = [generator, evaluator];
+                let (low, high) = tables[i].split_at_mut(16);
+                low.copy_from_slice(&generator.to_le_bytes());
+                high.copy_from_slice(&evaluator.to_le_bytes());
                 out[i] = left ^ right;
             }
         }
@@ -49,7 +51,7 @@ impl Schedule {
         first: usize,
         a: &[u128],
         b: &[u128],
-        tables: &[[u128; 2]],
+        tables: &[[u8; 32]],
         out: &mut [u128],
     ) {
         let mut hashes = [0u128; 2 * GATES_PER_KEY];
@@ -63,7 +65,11 @@ impl Schedule {
             }
             self.davies_meyer(hashes);
             for (i, two) in (start..end).zip(hashes.chunks_exact(2)) {
-                let [generator, evaluator] = tables[i];
+                let [generator, evaluator] = [0, 16].map(|at| {
+                    let mut word = [0; 16];
+                    word.copy_from_slice(&tables[i][at..at + 16]);
+                    u128::from_le_bytes(word)
+                });
                 let left = two[0] ^ select(a[i], generator);
                 out[i] = left ^ two[1] ^ select(b[i], evaluator ^ a[i]);
             }

@@ -29,7 +29,7 @@ impl Schedule {
         a: &[u128],
         b: &[u128],
         out: &mut [u128],
-        tables: &mut [[u128; 2]],
+        tables: &mut [[u8; 32]],
     ) {
         // SAFETY: a schedule exists only where the features were detected; lengths are equal.
         unsafe { garble(self, delta, first, a, b, out, tables) }
@@ -40,7 +40,7 @@ impl Schedule {
         first: usize,
         a: &[u128],
         b: &[u128],
-        tables: &[[u128; 2]],
+        tables: &[[u8; 32]],
         out: &mut [u128],
     ) {
         // SAFETY: a schedule exists only where the features were detected; lengths are equal.
@@ -164,6 +164,47 @@ fn store(to: &mut [u128], value: __m512i) {
     unsafe { _mm512_mask_storeu_epi64(to.as_mut_ptr().cast(), mask, value) }
 }
 
+/// Reads the rows of two gates, or of one with the other lanes zero.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn load_rows(from: &[[u8; 32]]) -> __m512i {
+    let mask = ((1u32 << (4 * from.len().min(2))) - 1) as u8;
+    // SAFETY: the mask covers only what the slice has.
+    unsafe { _mm512_maskz_loadu_epi64(mask, from.as_ptr().cast()) }
+}
+
+/// Writes the rows of two gates, or of one.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn store_rows(to: &mut [[u8; 32]], value: __m512i) {
+    let mask = ((1u32 << (4 * to.len().min(2))) - 1) as u8;
+    // SAFETY: the mask covers only what the slice has.
+    unsafe { _mm512_mask_storeu_epi64(to.as_mut_ptr().cast(), mask, value) }
+}
+
+/// See `super::xor_wires`; `lanes` is a multiple of four.
+pub(super) fn xor_lanes<G: Copy + Into<(u32, u32, u32)>>(
+    wires: &mut [u128],
+    lanes: usize,
+    gates: &[G],
+) {
+    debug_assert!(available());
+    // SAFETY: the features were detected.
+    unsafe { xor_fours(wires, lanes, gates) }
+}
+
+#[target_feature(enable = "avx512f")]
+fn xor_fours<G: Copy + Into<(u32, u32, u32)>>(wires: &mut [u128], lanes: usize, gates: &[G]) {
+    for gate in gates {
+        let (a, b, out) = (*gate).into();
+        let [a, b, out] = [a, b, out].map(|slot| slot as usize * lanes);
+        for lane in (0..lanes).step_by(4) {
+            let (x, y) = (load(&wires[a + lane..][..4]), load(&wires[b + lane..][..4]));
+            store(&mut wires[out + lane..][..4], _mm512_xor_si512(x, y));
+        }
+    }
+}
+
 #[target_feature(enable = "vaes,avx512f,avx512bw,avx512vl")]
 fn garble(
     keys: &Schedule,
@@ -172,7 +213,7 @@ fn garble(
     a: &[u128],
     b: &[u128],
     out: &mut [u128],
-    tables: &mut [[u128; 2]],
+    tables: &mut [[u8; 32]],
 ) {
     let delta = broadcast(delta);
     let delta_sigma = sigma(delta);
@@ -197,10 +238,9 @@ fn garble(
         store(out, _mm512_xor_si512(left, right));
         let low = _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11);
         let high = _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15);
-        let tables = tables.as_flattened_mut();
-        store(tables, _mm512_permutex2var_epi64(generator, low, evaluator));
-        if tables.len() > 4 {
-            store(&mut tables[4..], _mm512_permutex2var_epi64(generator, high, evaluator));
+        store_rows(tables, _mm512_permutex2var_epi64(generator, low, evaluator));
+        if tables.len() > 2 {
+            store_rows(&mut tables[2..], _mm512_permutex2var_epi64(generator, high, evaluator));
         }
     }
 }
@@ -211,7 +251,7 @@ fn evaluate(
     first: usize,
     a: &[u128],
     b: &[u128],
-    tables: &[[u128; 2]],
+    tables: &[[u8; 32]],
     out: &mut [u128],
 ) {
     let one = lanes(1, 0);
@@ -234,10 +274,9 @@ fn evaluate(
             ],
         );
         tweak = _mm512_add_epi64(tweak, sixteen);
-        let tables = tables.as_flattened();
         store(out, finish(a_low, b_low, hashes[0], hashes[1], tables));
         if out.len() > 4 {
-            let label = finish(a_high, b_high, hashes[2], hashes[3], &tables[8..]);
+            let label = finish(a_high, b_high, hashes[2], hashes[3], &tables[4..]);
             store(&mut out[4..], label);
         }
     }
@@ -246,9 +285,15 @@ fn evaluate(
 /// The output labels of four gates from the hashes and the ciphertexts.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
-fn finish(a: __m512i, b: __m512i, hash_a: __m512i, hash_b: __m512i, tables: &[u128]) -> __m512i {
-    let first = load(tables);
-    let second = if tables.len() > 4 { load(&tables[4..]) } else { _mm512_setzero_si512() };
+fn finish(
+    a: __m512i,
+    b: __m512i,
+    hash_a: __m512i,
+    hash_b: __m512i,
+    tables: &[[u8; 32]],
+) -> __m512i {
+    let first = load_rows(tables);
+    let second = if tables.len() > 2 { load_rows(&tables[2..]) } else { _mm512_setzero_si512() };
     let generators = _mm512_setr_epi64(0, 1, 4, 5, 8, 9, 12, 13);
     let evaluators = _mm512_setr_epi64(2, 3, 6, 7, 10, 11, 14, 15);
     let generator = _mm512_permutex2var_epi64(first, generators, second);
