@@ -7,7 +7,9 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+pub mod audit;
 pub mod bench;
+pub mod circuit;
 pub mod connection;
 pub mod console;
 pub mod demo;
@@ -34,6 +36,9 @@ struct Cli {
 #[derive(Subcommand)]
 enum Verb {
     Bench(bench::BenchArgs),
+    Circuit(circuit::CircuitArgs),
+    #[command(hide = true)]
+    BenchYaoParty(bench::yao::PartyArgs),
     Demo(demo::DemoArgs),
     #[command(hide = true)]
     DemoParty(demo::DemoPartyArgs),
@@ -64,6 +69,8 @@ pub fn main() -> ExitCode {
 fn run(verb: Verb, console: &Console) -> Result<(), Failure> {
     match verb {
         Verb::Bench(arguments) => bench::run(&arguments, console),
+        Verb::Circuit(arguments) => circuit::run(&arguments, console),
+        Verb::BenchYaoParty(arguments) => bench::yao::run_party(&arguments, console),
         Verb::Demo(arguments) => demo::run(&arguments, console),
         Verb::DemoParty(arguments) => demo::run_party(&arguments, console),
         Verb::Keygen(arguments) => keygen::run(&arguments, console),

@@ -15,12 +15,17 @@ use crate::net::memory::NetworkModel;
 use crate::protocol::pair::Setup;
 
 pub mod net;
+pub mod ot;
+pub mod yao;
 
 /// A subject: its name, what is measured, and the function that measures it.
 type Subject = (&'static str, &'static str, fn(&Options) -> Result<Vec<Figure>, Failure>);
 
-const SUBJECTS: &[Subject] =
-    &[("net", "frames in memory and over loopback TLS: throughput and round trips", net::run)];
+const SUBJECTS: &[Subject] = &[
+    ("net", "frames in memory and over loopback TLS: throughput and round trips", net::run),
+    ("ot", "base transfers and extended oblivious transfers", ot::run),
+    ("yao", "garbled circuits: alone, and between two processes over loopback TLS", yao::run),
+];
 
 /// Measure what things cost on this machine
 ///

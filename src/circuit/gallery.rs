@@ -14,16 +14,16 @@ pub fn exported() -> Vec<(&'static str, Circuit)> {
         ("less_than_64.txt", comparison(64)),
         ("maximum_8x32.txt", maximum(8, 32)),
         ("modular_add_p255.txt", modular_addition(&p255())),
-        ("aes_128.txt", aes128::circuit()),
     ]
 }
 
-/// The circuit called `name`: an exported one (without `.txt`) or `sha_256`.
+/// The circuit called `name`: an exported one (without `.txt`), `aes_128` or `sha_256`.
 pub fn named(name: &str) -> Option<Circuit> {
-    if name == "sha_256" {
-        return Some(sha256::circuit());
+    match name {
+        "aes_128" => Some(aes128::circuit()),
+        "sha_256" => Some(sha256::circuit()),
+        _ => exported().into_iter().find(|e| e.0.strip_suffix(".txt") == Some(name)).map(|e| e.1),
     }
-    exported().into_iter().find(|(file, _)| file.strip_suffix(".txt") == Some(name)).map(|e| e.1)
 }
 
 /// Whether P1's integer is smaller than P2's.
