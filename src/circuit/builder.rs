@@ -79,7 +79,9 @@ impl Builder {
 
     fn gate(&mut self, is_and: bool, a: Bit, b: Bit) -> Bit {
         let (a, b) = if a <= b { (a, b) } else { (b, a) };
-        let next = Bit::wire((self.input_bits + 1 + self.gates.len()) as u32);
+        let id = self.input_bits + 1 + self.gates.len();
+        assert!(id < Bit::MAX_ID as usize, "a stored circuit has fewer than 2³¹ wires");
+        let next = Bit::wire(id as u32);
         let bit = *self.known.entry((is_and, a, b)).or_insert(next);
         if bit == next {
             self.gates.push(if is_and { Gate::And(a, b) } else { Gate::Xor(a, b) });

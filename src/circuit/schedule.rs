@@ -404,7 +404,13 @@ pub struct Repeat<'p> {
 
 impl<'p> Repeat<'p> {
     /// `runs` runs of `program`.
+    ///
+    /// # Panics
+    /// If all runs together have 2³¹ input and output bits or more.
     pub fn new(program: &'p Program, runs: usize) -> Self {
+        let port_bits = program.input_bits() + program.output_slots.len();
+        let all = port_bits.checked_mul(runs).and_then(|b| b.checked_add(64 * program.slots));
+        assert!(all.is_some_and(|all| all < Bit::MAX_ID as usize), "too many runs at once");
         let numbered = |ports: &[Port]| {
             let port = |run: usize, port: &Port| Port {
                 name: format!("{}[{run}]", port.name),
@@ -413,7 +419,7 @@ impl<'p> Repeat<'p> {
             (0..runs).flat_map(|run| ports.iter().map(move |p| port(run, p))).collect()
         };
         // Wide enough for full batches, small enough to stay in the cache.
-        let lanes = ((1 << 14) / program.slots.max(1)).clamp(8, 64).min(runs.max(1));
+        let lanes = ((1 << 14) / program.slots.max(1) / 8 * 8).clamp(8, 64).min(runs.max(1));
         Self {
             program,
             runs,

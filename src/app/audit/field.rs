@@ -88,8 +88,8 @@ pub(super) fn expect_list(what: &str, expected: &[u128], got: &[u128]) -> Result
     if expected.len() != got.len() {
         return Err(format!("{what}: expected {} values, got {}", expected.len(), got.len()));
     }
-    let pairs = expected.iter().zip(got).enumerate();
-    pairs.map(|(i, (e, g))| expect(&format!("{what} {i}"), *e, *g)).collect()
+    let mut pairs = expected.iter().zip(got).enumerate();
+    pairs.try_for_each(|(i, (e, g))| expect(&format!("{what} {i}"), *e, *g))
 }
 
 #[cfg(test)]

@@ -36,6 +36,14 @@ pub fn run(options: &Options) -> Result<Vec<Figure>, Failure> {
         "ms",
         "wall time until both have their seeds; limit: 128 variable-base multiplications",
     ));
+    for (who, seconds) in ["who will send", "who will receive"].iter().zip(setup.setup_cpu) {
+        figures.push(Figure::new(
+            format!("128 base transfers: party {who}"),
+            seconds * 1e3,
+            "ms CPU",
+            "the first waits for one point, the second for 128",
+        ));
+    }
     let bits = choices(correlated)?;
     let run = measure(
         options,
@@ -66,6 +74,7 @@ fn drop_rows(rows: &[u128]) {
 
 struct Measured {
     setup_seconds: f64,
+    setup_cpu: [f64; 2],
     seconds: f64,
     cpu: [f64; 2],
 }
@@ -92,7 +101,7 @@ fn measure(
     send: impl FnOnce(&mut Session, &mut Sender) -> Result<(), Error> + Send,
     receive: impl FnOnce(&mut Session, &mut Receiver) -> Result<(), Error> + Send,
 ) -> Result<Measured, Failure> {
-    let outcome: Outcome<Result<[f64; 2], Error>, Result<f64, Error>> = run_pair(
+    let outcome: Outcome<Result<f64, Error>, Result<f64, Error>> = run_pair(
         options.setup(),
         |session| {
             let delta = Delta::random(&mut session.rng);
@@ -100,7 +109,7 @@ fn measure(
             session.channel.begin_phase("transfers");
             let start = Instant::now();
             send(session, &mut sender)?;
-            Ok([start.elapsed().as_secs_f64(), 0.0])
+            Ok(start.elapsed().as_secs_f64())
         },
         |session| {
             let start = Instant::now();
@@ -115,9 +124,11 @@ fn measure(
         let phase = costs.phases.iter().find(|phase| phase.phase == "transfers");
         phase.map_or(0.0, |phase| phase.cpu.as_secs_f64())
     };
+    let before = |costs: &crate::net::Costs| costs.total().cpu.as_secs_f64() - cpu(costs);
     Ok(Measured {
         setup_seconds: outcome.p2.map_err(Failure::failed)?,
-        seconds: outcome.p1.map_err(Failure::failed)?[0],
+        setup_cpu: [before(&outcome.costs.p1), before(&outcome.costs.p2)],
+        seconds: outcome.p1.map_err(Failure::failed)?,
         cpu: [cpu(&outcome.costs.p1), cpu(&outcome.costs.p2)],
     })
 }
