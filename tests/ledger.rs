@@ -69,7 +69,7 @@ fn a_killed_writer_loses_no_debit_that_it_was_told_of() {
 fn two_writers_at_once_never_pass_the_cap() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("ledger");
-    let mut children: Vec<_> = (0..2).map(|name| writer(name, 60, &path, None)).collect();
+    let mut children: Vec<_> = (0..2).map(|name| writer(name, 200, &path, None)).collect();
     let told: Vec<Vec<String>> = children
         .iter_mut()
         .map(|child| {

@@ -75,11 +75,11 @@ pub enum Error {
         /// The data set.
         data_set: String,
         /// Spent before.
-        spent: Rational,
+        spent: Box<Rational>,
         /// Asked for.
-        wanted: Epsilon,
+        wanted: Box<Epsilon>,
         /// Allowed in total.
-        cap: Epsilon,
+        cap: Box<Epsilon>,
     },
     /// A run is entered twice.
     #[error("run {0} is in the ledger already; a retry needs a run id of its own")]
@@ -157,8 +157,12 @@ impl Ledger {
         if &(&spent + epsilon.value()) <= cap.value() {
             return Ok(());
         }
-        let (data_set, wanted, cap) = (data_set.to_owned(), epsilon.clone(), cap.clone());
-        Err(Error::CapReached { data_set, spent, wanted, cap })
+        Err(Error::CapReached {
+            data_set: data_set.to_owned(),
+            spent: Box::new(spent),
+            wanted: Box::new(epsilon.clone()),
+            cap: Box::new(cap.clone()),
+        })
     }
 
     /// Notes that a run's release is complete.
