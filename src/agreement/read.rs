@@ -141,7 +141,7 @@ fn partition(form: &mut Form<'_>, release: &mut Section) -> Option<Kind> {
 /// The section [release], without the partition.
 struct Terms {
     id: String,
-    epsilon: Decimal,
+    epsilon: Epsilon,
     specializations: u32,
     specializations_at: usize,
     utility: Utility,
@@ -174,7 +174,7 @@ fn terms(form: &mut Form<'_>, mut release: Section, kind: Option<Kind>) -> Optio
         .required(
             section,
             "max_records",
-            "add max_records = 100000, a public bound on the number of records of both together",
+            "add max_records = 100000, a public bound on the number of records",
         )
         .and_then(|node| form.integer(node, "`max_records` in [release]", 1..=MAX_RECORDS));
     let profile = match section.take("profile") {
@@ -309,16 +309,17 @@ fn release_id(form: &mut Form<'_>, node: Node) -> Option<String> {
     good.then_some(id)
 }
 
-fn epsilon(form: &mut Form<'_>, node: Node) -> Option<Decimal> {
+fn epsilon(form: &mut Form<'_>, node: Node) -> Option<Epsilon> {
     let at = node.at;
-    let epsilon = form.decimal(node, "`epsilon` in [release]", false)?;
-    let good = epsilon > Decimal::ZERO && epsilon <= Decimal::from(MAX_EPSILON);
-    if !good {
-        let message = format!("`epsilon` in [release] is {epsilon}");
+    let written = form.decimal(node, "`epsilon` in [release]", false)?;
+    let limited = Some(written).filter(|epsilon| *epsilon <= Decimal::from(MAX_EPSILON));
+    let epsilon = limited.and_then(|epsilon| epsilon.to_string().parse().ok());
+    if epsilon.is_none() {
+        let message = format!("`epsilon` in [release] is {written}");
         let remedy = format!("use more than 0 and at most {MAX_EPSILON}; 1 or less is usual");
         form.note(Rule::OutOfRange, at, message, &remedy);
     }
-    good.then_some(epsilon)
+    epsilon
 }
 
 fn structure_share(form: &mut Form<'_>, node: Node) -> Option<Decimal> {

@@ -210,6 +210,11 @@ impl Reader<'_> {
                 form.note(Rule::DoesNotApply, node.at, message, "inline the taxonomy");
                 None
             }
+            (None, None, _)
+                if section.has_misspelt("taxonomy") || section.has_misspelt("taxonomy_file") =>
+            {
+                None
+            }
             (None, None, _) => {
                 let message = format!("`taxonomy` is missing in {title}");
                 let remedy =
