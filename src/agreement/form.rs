@@ -5,6 +5,9 @@ use super::problem::{Problem, Problems, Rule};
 use crate::table::{Decimal, Error, clean_text, nearest};
 use std::ops::RangeInclusive;
 
+/// How messages call the outermost table, whose keys are sections.
+pub(super) const WHOLE: &str = "the agreement";
+
 /// The file that is being read and what was found wrong with it so far.
 pub(super) struct Form<'a> {
     pub source: &'a Source<'a>,
@@ -39,7 +42,11 @@ impl Section {
 
     /// How messages call one of its keys.
     pub fn name_of(&self, key: &str) -> String {
-        format!("`{key}` in {}", self.title)
+        if self.title == WHOLE {
+            format!("section [{key}]")
+        } else {
+            format!("`{key}` in {}", self.title)
+        }
     }
 }
 
@@ -93,7 +100,11 @@ impl<'a> Form<'a> {
     pub fn required(&mut self, section: &mut Section, key: &str, remedy: &str) -> Option<Node> {
         let node = section.take(key);
         if node.is_none() && !section.has_misspelt(key) {
-            let message = format!("`{key}` is missing in {}", section.title);
+            let message = if section.title == WHOLE {
+                format!("section [{key}] is missing")
+            } else {
+                format!("`{key}` is missing in {}", section.title)
+            };
             self.note(Rule::MissingKey, section.at, message, remedy);
         }
         node
@@ -103,7 +114,8 @@ impl<'a> Form<'a> {
     pub fn refuse(&mut self, section: &mut Section, key: &str, why: &str) {
         if let Some(node) = section.take(key) {
             let message = format!("{} does not apply: {why}", section.name_of(key));
-            self.note(Rule::DoesNotApply, node.at, message, &format!("remove `{key}`"));
+            let what = if section.title == WHOLE { format!("[{key}]") } else { format!("`{key}`") };
+            self.note(Rule::DoesNotApply, node.at, message, &format!("remove {what}"));
         }
     }
 

@@ -92,6 +92,10 @@ impl<'a> Source<'a> {
         }
     }
 
+    pub fn name(&self) -> &'a str {
+        self.name
+    }
+
     pub fn text(&self) -> &'a str {
         self.text
     }

@@ -75,6 +75,8 @@ fn the_example_is_read_as_it_stands() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/loans/agreement.toml");
     assert_eq!(Agreement::load(&path).unwrap(), agreement);
     assert!(parse(&horizontal()).is_ok() && parse(&local()).is_ok());
+    let unsaid = with(&horizontal(), "selection = \"exponential\"", "");
+    assert_eq!(parse(&unsaid).unwrap().selection, Selection::PermuteAndFlip);
 }
 
 #[test]
@@ -494,10 +496,10 @@ fn what_a_local_release_cannot_have_is_refused() {
         (
             "[class]",
             "[parties.p1]\nname = \"a\"\n[class]",
-            &["one party only", "remove `parties`"][..],
+            &["one party only", "remove [parties]"][..],
         ),
         ("[class]", "[crypto]\npaillier_bits = 3072\n[class]", &["one party only"]),
-        ("[class]", "[id]\ncolumn = \"id\"\nnormalize = []\n[class]", &["remove `id`"]),
+        ("[class]", "[id]\ncolumn = \"id\"\nnormalize = []\n[class]", &["remove [id]"]),
         ("name = \"job\"", "name = \"job\"\nowner = \"p1\"", &["one party holds every column"]),
         ("utility", "noise = \"joint\"\nutility", &["only one noise"]),
         ("utility", "overlap_check = false\nutility", &["overlap_check"]),

@@ -60,3 +60,27 @@ pub fn load(path: &Path) -> Result<Agreement, Failure> {
         }
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::net::{Fingerprint, Identity};
+
+    #[test]
+    fn a_fingerprint_from_keygen_goes_through_an_agreement_unchanged() {
+        let printed =
+            Identity::from_pem(&Identity::generate_pem("Bank").unwrap()).unwrap().fingerprint();
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("agreement.toml");
+        let text = include_str!("../../examples/loans/agreement.toml")
+            .replace(&format!("sha256:{}", "b1".repeat(32)), &printed.to_string());
+        std::fs::write(&path, text).unwrap();
+        std::fs::write(place.path().join("job.csv"), include_str!("../../examples/loans/job.csv"))
+            .unwrap();
+        let agreement = load(&path).unwrap();
+        let read: Fingerprint =
+            agreement.parties().unwrap().p1.fingerprint.to_string().parse().unwrap();
+        assert_eq!(read, printed);
+        assert!(check(&path).unwrap().contains(&printed.to_string()));
+    }
+}

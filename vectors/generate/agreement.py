@@ -83,6 +83,9 @@ def canonical(toml, files):
     given = tomllib.loads(toml)
     release = given["release"]
     partition = release["partition"]
+    paper = release.get("profile") == "paper"
+    flips = partition == "horizontal" and not paper
+    selection = "permute-and-flip" if flips else "exponential"
     full = {
         "format": "diptych-agreement-1",
         "release": {
@@ -91,7 +94,7 @@ def canonical(toml, files):
             "epsilon": normal(release["epsilon"]),
             "specializations": release["specializations"],
             "utility": release.get("utility", "max"),
-            "selection": release.get("selection", "exponential"),
+            "selection": release.get("selection", selection),
             "noise": release.get("noise", "single" if partition == "local" else "two-party"),
             "structure_share": normal(release.get("structure_share", "0.5")),
             "profile": release.get("profile", "default"),
@@ -201,6 +204,8 @@ VALID = [
     ("another order of children is another agreement", change(
         LOANS, ('["Male", "Female"]', '["Female", "Male"]')), FILES),
     ("horizontal, the shortest", HORIZONTAL, {}),
+    ("horizontal, paper profile", change(
+        HORIZONTAL, ("max_records", 'profile = "paper"\nmax_records')), {}),
     ("horizontal with overlap check", change(
         HORIZONTAL, ("max_records", "overlap_check = true\nmax_records")) + ID, {}),
     ("horizontal, 1024 points", change(HORIZONTAL, ("max = 99", "max = 10239")), {}),

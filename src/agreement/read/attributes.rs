@@ -272,7 +272,8 @@ impl Reader<'_> {
             form.note(Rule::TooLarge, at, message, "group rare values");
             return None;
         }
-        noted(form, read_taxonomy(format, &name, &bytes))
+        let beside = Path::new(form.source.name()).with_file_name(&name);
+        noted(form, read_taxonomy(format, &beside.display().to_string(), &bytes))
     }
 }
 
