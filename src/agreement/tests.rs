@@ -589,6 +589,22 @@ fn thousands_of_levels_of_dotted_keys_do_not_exhaust_a_small_stack() {
 }
 
 #[test]
+fn many_large_taxonomies_are_refused_before_they_fill_the_memory() {
+    let lines: String = (1..crate::table::MAX_VALUES).map(|leaf| format!("{leaf};Any\n")).collect();
+    let mut text = local();
+    for attribute in 0..5 {
+        text += &format!(
+            "\n[[attribute]]\nname = \"a{attribute}\"\nkind = \"categorical\"\n\
+             taxonomy_file = \"big.csv\"\n"
+        );
+    }
+    let read =
+        |name: &str| if name == "big.csv" { Ok(lines.clone().into_bytes()) } else { files(name) };
+    let error = Agreement::parse("a.toml", text.as_bytes(), &read).unwrap_err();
+    assert!(error.to_string().contains("together have more than 262144 values"), "{error}");
+}
+
+#[test]
 fn pipes_and_directories_are_not_read() {
     let place = tempfile::tempdir().unwrap();
     let error = Agreement::load(place.path()).unwrap_err();
