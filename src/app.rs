@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+pub mod agreement;
 pub mod audit;
 pub mod bench;
 pub mod circuit;
@@ -35,6 +36,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Verb {
+    Agreement(agreement::AgreementArgs),
     Bench(bench::BenchArgs),
     Circuit(circuit::CircuitArgs),
     #[command(hide = true)]
@@ -68,6 +70,7 @@ pub fn main() -> ExitCode {
 
 fn run(verb: Verb, console: &Console) -> Result<(), Failure> {
     match verb {
+        Verb::Agreement(arguments) => agreement::run(&arguments, console),
         Verb::Bench(arguments) => bench::run(&arguments, console),
         Verb::Circuit(arguments) => circuit::run(&arguments, console),
         Verb::BenchYaoParty(arguments) => bench::yao::run_party(&arguments, console),

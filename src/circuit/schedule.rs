@@ -7,8 +7,9 @@
 use super::bit::Bit;
 use super::netlist::{Circuit, Gate, Port};
 
-/// Gates sorted together in a stream: 2¹⁵ of them keep the window's wires in the L2 cache.
-pub const STREAM_WINDOW: usize = 1 << 15;
+/// Gates sorted together in a stream, if nothing else is said: so few that the
+/// window's wires stay in the L2 cache.
+pub const STREAM_WINDOW: usize = 1 << 13;
 
 /// Gates sorted together in a stored circuit.
 const STORED_WINDOW: usize = 1 << 20;

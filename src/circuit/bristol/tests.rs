@@ -79,6 +79,26 @@ proptest! {
     }
 
     #[test]
+    fn a_stream_computes_the_same_with_windows_and_scopes_of_any_size(
+        circuit in random_circuit(), seed in any::<u64>(), window in 1..60usize
+    ) {
+        let ports = [(Owner::P1, "a", circuit.inputs()[0].width), (Owner::P2, "b", circuit.inputs()[1].width)];
+        let width = circuit.output_bits().len();
+        // Twice in scopes, so that the second copy runs in slots that the first gave back.
+        let source = Generated::new(&ports, &[("first", width), ("second", width)], |g, x| {
+            let inputs = x.concat();
+            let first = g.scope(|g| circuit.embed(g, &inputs));
+            g.scope(|g| circuit.embed(g, &inputs));
+            vec![first, g.scope(|g| circuit.embed(g, &inputs))]
+        })
+        .window(window);
+        let inputs = inputs_for(&circuit, seed);
+        let expected = circuit.evaluate(&inputs).unwrap();
+        let found = evaluate_source(&source, &inputs).unwrap();
+        prop_assert_eq!(found, [expected.clone(), expected].concat());
+    }
+
+    #[test]
     fn garbage_is_an_error_and_never_a_panic(text in "[0-9 \nXORANDINVEQW-]{0,300}") {
         let _ = read(&text, Limits::default());
     }
