@@ -8,6 +8,8 @@
 #![allow(unsafe_code)]
 
 #[cfg(target_arch = "x86_64")]
+mod few;
+#[cfg(target_arch = "x86_64")]
 mod vaes;
 
 mod portable;

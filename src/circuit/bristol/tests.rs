@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::circuit::evaluate::evaluate_source;
-use crate::circuit::schedule::{Program, Repeat};
+use crate::circuit::program::{Program, Repeat};
 use crate::circuit::stream::Generated;
 use crate::circuit::{aes128, gallery};
 
