@@ -1,1 +1,3 @@
 //! The command.
+
+pub mod audit;

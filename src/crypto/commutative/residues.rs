@@ -87,6 +87,11 @@ impl Residues {
         Self::unchecked(&prime, format!("{prime:x}"))
     }
 
+    /// The modulus, big-endian, without leading zeros.
+    pub fn modulus_bytes(&self) -> Vec<u8> {
+        self.modulus.as_ref().to_be_bytes_trimmed_vartime().to_vec()
+    }
+
     fn unchecked(prime: &BigUint, name: String) -> Result<Self, Error> {
         let not_prime = || Error::Modulus(ModulusFault::NotSafePrime);
         let odd = |number: &BigUint, precision: u32| -> Result<Odd<BoxedUint>, Error> {
@@ -162,10 +167,10 @@ impl Residues {
         }
         let modulus = self.modulus.as_ref();
         match modulus.nlimbs() * 64 {
-            ..=2048 => symbol::<{ 2048 / 64 }>(number, modulus),
-            ..=3072 => symbol::<{ 3072 / 64 }>(number, modulus),
-            ..=4096 => symbol::<{ 4096 / 64 }>(number, modulus),
-            ..=6144 => symbol::<{ 6144 / 64 }>(number, modulus),
+            0..=2048 => symbol::<{ 2048 / 64 }>(number, modulus),
+            2049..=3072 => symbol::<{ 3072 / 64 }>(number, modulus),
+            3073..=4096 => symbol::<{ 4096 / 64 }>(number, modulus),
+            4097..=6144 => symbol::<{ 6144 / 64 }>(number, modulus),
             _ => symbol::<{ 8192 / 64 }>(number, modulus),
         }
     }
@@ -219,7 +224,7 @@ impl Group for Residues {
         // k^(q−2) modulo the prime q: no case in which there is no inverse.
         let modulo_order = BoxedMontyParams::new_vartime(self.order.clone());
         let mut key = BoxedMontyForm::new(key.exponent.clone(), &modulo_order);
-        let exponent = self.order.as_ref().wrapping_sub(&BoxedUint::from(2_u8));
+        let exponent = self.order.as_ref().wrapping_sub(BoxedUint::from(2_u8));
         let mut inverse = key.pow(&exponent);
         let exponent = inverse.retrieve();
         key.zeroize();

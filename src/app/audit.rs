@@ -1,0 +1,16 @@
+//! Every known answer in `vectors/`, checked against this build.
+
+pub mod commutative;
+
+/// What became of one vector.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// The group of tests it stands in.
+    pub group: String,
+    /// Its `tcId`.
+    pub test_id: u64,
+    /// What it is about.
+    pub comment: String,
+    /// `expected …, got …`; none if all is well.
+    pub failure: Option<String>,
+}
