@@ -1,3 +1,5 @@
 //! Schema, taxonomies, cuts, columns, and CSV reading with errors that help.
 //!
-//! Still empty. It knows nothing of cryptography.
+//! It knows nothing of cryptography.
+
+pub mod identifiers;
