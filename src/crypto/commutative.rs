@@ -87,6 +87,12 @@ pub trait Group: Sync {
     /// or the identity; the buffer is then to be thrown away.
     fn reencrypt_batch(&self, key: &Self::Key, elements: &mut [u8]) -> Result<(), Error>;
 
+    /// Checks received elements that no key will touch, by the same rules.
+    ///
+    /// # Errors
+    /// [`Error::Element`] for the first that breaks one.
+    fn check_batch(&self, elements: &[u8]) -> Result<(), Error>;
+
     /// `E_key(x)` for one identifier.
     ///
     /// # Errors
@@ -162,6 +168,18 @@ pub trait Group: Sync {
             self.reencrypt_batch(key, batch).map_err(|error| error.shifted(number * BATCH))?;
             progress(batch.len() / width);
             Ok(())
+        })
+    }
+
+    /// [`Group::check_batch`] on all cores.
+    ///
+    /// # Errors
+    /// As [`Group::check_batch`]; the position counts from the beginning of `elements`.
+    fn check_many(&self, elements: &[u8]) -> Result<(), Error> {
+        let width = self.element_bytes();
+        check_whole(elements.len(), width)?;
+        elements.par_chunks(BATCH * width).enumerate().try_for_each(|(number, batch)| {
+            self.check_batch(batch).map_err(|error| error.shifted(number * BATCH))
         })
     }
 }

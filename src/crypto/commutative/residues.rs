@@ -269,6 +269,14 @@ impl Group for Residues {
         }
         Ok(())
     }
+
+    fn check_batch(&self, elements: &[u8]) -> Result<(), Error> {
+        check_whole(elements.len(), self.width)?;
+        for (position, element) in elements.chunks(self.width).enumerate() {
+            self.decode(position, element)?;
+        }
+        Ok(())
+    }
 }
 
 impl fmt::Debug for ResidueKey {

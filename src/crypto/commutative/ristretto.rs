@@ -96,19 +96,31 @@ impl Group for Ristretto {
 
     fn reencrypt_batch(&self, key: &RistrettoKey, elements: &mut [u8]) -> Result<(), Error> {
         check_whole(elements.len(), WIDTH)?;
-        let mut halves = Vec::with_capacity(elements.len() / WIDTH);
-        for (position, bytes) in elements.as_chunks::<WIDTH>().0.iter().enumerate() {
-            let point = CompressedRistretto(*bytes)
-                .decompress()
-                .ok_or(Error::Element { position, fault: ElementFault::NotInGroup })?;
-            if point.is_identity() {
-                return Err(Error::Element { position, fault: ElementFault::Identity });
-            }
-            halves.push(point * key.half);
-        }
+        let halves = elements
+            .as_chunks()
+            .0
+            .iter()
+            .enumerate()
+            .map(|(position, bytes)| Ok(decode(position, bytes)? * key.half))
+            .collect::<Result<Vec<_>, Error>>()?;
         encode_doubled(&halves, elements);
         Ok(())
     }
+
+    fn check_batch(&self, elements: &[u8]) -> Result<(), Error> {
+        check_whole(elements.len(), WIDTH)?;
+        for (position, bytes) in elements.as_chunks().0.iter().enumerate() {
+            decode(position, bytes)?;
+        }
+        Ok(())
+    }
+}
+
+fn decode(position: usize, bytes: &[u8; WIDTH]) -> Result<RistrettoPoint, Error> {
+    let fault = |fault| Error::Element { position, fault };
+    let point = CompressedRistretto(*bytes).decompress();
+    let point = point.ok_or(fault(ElementFault::NotInGroup))?;
+    if point.is_identity() { Err(fault(ElementFault::Identity)) } else { Ok(point) }
 }
 
 impl Ristretto {
