@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::net::Tag;
 
@@ -42,7 +42,7 @@ impl CpuClock {
 }
 
 /// The cost of one phase. Bytes are plaintext frame bytes, headers included.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PhaseCost {
     /// Name of the phase.
     pub phase: String,
@@ -75,7 +75,7 @@ impl PhaseCost {
 }
 
 /// The costs of a conversation, phase by phase in the order they began.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Costs {
     /// One entry per phase name; a phase that was entered twice is added up.
     pub phases: Vec<PhaseCost>,

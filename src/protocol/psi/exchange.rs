@@ -8,7 +8,7 @@
 use rand::seq::SliceRandom;
 use sha2::{Digest, Sha256};
 
-use super::matching::Fingerprint;
+use super::matching::{Fingerprint, OwnRow};
 use super::{Error, Run};
 use crate::crypto::commutative::Group;
 use crate::math::Randomness;
@@ -28,7 +28,7 @@ const CHUNK_BYTES: usize = 512 << 10;
 pub(super) fn in_order<G: Group>(
     session: &mut Session,
     run: &Run<'_, G>,
-) -> Result<(Vec<(Fingerprint, u32)>, Vec<Fingerprint>), Error> {
+) -> Result<(Vec<OwnRow>, Vec<Fingerprint>), Error> {
     let order = random_order(run.digests.len(), &mut session.rng);
     let channel = &mut session.channel;
     let chunk = chunk_elements(run.group);

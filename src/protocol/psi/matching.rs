@@ -7,11 +7,11 @@ use super::Error;
 /// A double encryption, or its digest where elements are wider: what lists are compared by.
 pub(super) type Fingerprint = [u8; 32];
 
+/// The double encryption of one's own identifier, and its row.
+pub(super) type OwnRow = (Fingerprint, u32);
+
 /// Own rows whose fingerprint the peer has too, ascending by fingerprint.
-pub(super) fn common_rows(
-    own: Vec<(Fingerprint, u32)>,
-    peer: Vec<Fingerprint>,
-) -> Result<Vec<usize>, Error> {
+pub(super) fn common_rows(own: Vec<OwnRow>, peer: Vec<Fingerprint>) -> Result<Vec<usize>, Error> {
     let mut own = own;
     own.par_sort_unstable();
     if own.windows(2).any(|pair| pair[0].0 == pair[1].0) {
