@@ -75,7 +75,7 @@ enum GroupName {
 /// If the table does not do, the peer does not come or refuses, or the run fails.
 pub fn run(arguments: &PsiArgs, console: &Console) -> Result<(), Failure> {
     match arguments.group {
-        GroupName::Ristretto255 => run_in(&Ristretto, arguments, console),
+        GroupName::Ristretto255 => run_in(&Ristretto::new(), arguments, console),
         GroupName::Ffdhe3072 => {
             let residues = Residues::ffdhe3072().map_err(Failure::failed)?;
             run_in(&residues, arguments, console)
@@ -166,10 +166,10 @@ mod tests {
         let usual = parse_rule("trim,nfc,uppercase").unwrap();
         let residues = Residues::ffdhe3072().unwrap();
         let all = [
-            terms(&Ristretto, &usual, false).unwrap(),
-            terms(&Ristretto, &usual, true).unwrap(),
-            terms(&Ristretto, &parse_rule("none").unwrap(), false).unwrap(),
-            terms(&Ristretto, &parse_rule("nfc,trim,uppercase").unwrap(), false).unwrap(),
+            terms(&Ristretto::new(), &usual, false).unwrap(),
+            terms(&Ristretto::new(), &usual, true).unwrap(),
+            terms(&Ristretto::new(), &parse_rule("none").unwrap(), false).unwrap(),
+            terms(&Ristretto::new(), &parse_rule("nfc,trim,uppercase").unwrap(), false).unwrap(),
             terms(&residues, &usual, false).unwrap(),
         ];
         for (i, one) in all.iter().enumerate() {

@@ -43,7 +43,10 @@ fn examiner(kind: &str, group: &Value, checked: &mut Checked) -> Result<Examiner
         "ExpandMessageXmd" => Ok(Box::new(expand)),
         "SafePrime" => Ok(Box::new(safe_prime)),
         _ => match text(group, "group") {
-            "ristretto255" => in_group(kind, Ristretto, Ristretto.suite(), group),
+            "ristretto255" => {
+                let ristretto = Ristretto::new();
+                in_group(kind, ristretto, ristretto.suite(), group)
+            }
             "residues" => {
                 let modulus = hex(group, "modulus")?;
                 let residues = match checked.get(&modulus) {

@@ -3,24 +3,28 @@
 //! Encoding a point costs an inverse square root, a tenth of the whole. A batch
 //! shares one inversion instead: the encodings of *doubled* points need no
 //! square root, so a key keeps k/2 and every result is encoded as
-//! `2 · ((k/2) · P)`.
+//! `2 · ((k/2) · P)`. Where the processor has AVX-512 IFMA, eight elements go
+//! through all of it side by side, at a fifth of the cost.
 
 use std::fmt;
 
 use curve25519_dalek::ristretto::{CompressedRistretto, RistrettoPoint};
 use curve25519_dalek::scalar::Scalar;
 use curve25519_dalek::traits::IsIdentity;
-use zeroize::{Zeroize, ZeroizeOnDrop};
+use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use super::expand::Expander;
 use super::{Domain, ElementFault, Error, Group, check_whole, check_width};
 use crate::math::Randomness;
+use crate::simd::ristretto8::{NotAnElement, Ristretto8};
 
 const WIDTH: usize = 32;
 
 /// ristretto255 with the hash `ristretto255_XMD:SHA-512_R255MAP_RO_`.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Ristretto;
+#[derive(Clone, Copy, Debug)]
+pub struct Ristretto {
+    vector: Option<Ristretto8>,
+}
 
 /// A scalar k, kept halved. Wiped on drop.
 #[derive(Zeroize, ZeroizeOnDrop)]
@@ -82,20 +86,30 @@ impl Group for Ristretto {
     ) -> Result<(), Error> {
         check_width(out.len(), identifiers.len() * WIDTH)?;
         let expander = self.expander(domain)?;
-        let mut uniform = [0; 64];
-        let mut halves = Vec::with_capacity(identifiers.len());
-        for identifier in identifiers {
+        let mut uniform = Zeroizing::new(vec![[0; 64]; identifiers.len()]);
+        for (identifier, uniform) in identifiers.iter().zip(uniform.iter_mut()) {
             expander
-                .expand(identifier, &mut uniform)
+                .expand(identifier, uniform)
                 .map_err(|_| Error::Width { expected: 64, got: uniform.len() })?;
-            halves.push(RistrettoPoint::from_uniform_bytes(&uniform) * key.half);
         }
-        encode_doubled(&halves, out);
+        if let Some(vector) = self.vector {
+            let half = Zeroizing::new(key.half.to_bytes());
+            vector.multiply_mapped(&half, &uniform, out.as_chunks_mut().0);
+            return Ok(());
+        }
+        let map = |uniform| RistrettoPoint::from_uniform_bytes(uniform) * key.half;
+        encode_doubled(&uniform.iter().map(map).collect::<Vec<_>>(), out);
         Ok(())
     }
 
     fn reencrypt_batch(&self, key: &RistrettoKey, elements: &mut [u8]) -> Result<(), Error> {
         check_whole(elements.len(), WIDTH)?;
+        if let Some(vector) = self.vector {
+            let elements = elements.as_chunks_mut().0;
+            refuse_identity(elements)?;
+            let half = Zeroizing::new(key.half.to_bytes());
+            return vector.multiply(&half, elements).map_err(not_in_group);
+        }
         let halves = elements
             .as_chunks()
             .0
@@ -109,11 +123,28 @@ impl Group for Ristretto {
 
     fn check_batch(&self, elements: &[u8]) -> Result<(), Error> {
         check_whole(elements.len(), WIDTH)?;
-        for (position, bytes) in elements.as_chunks().0.iter().enumerate() {
+        let elements = elements.as_chunks().0;
+        if let Some(vector) = self.vector {
+            refuse_identity(elements)?;
+            return vector.check(elements).map_err(not_in_group);
+        }
+        for (position, bytes) in elements.iter().enumerate() {
             decode(position, bytes)?;
         }
         Ok(())
     }
+}
+
+/// The identity has one encoding, all zeros.
+fn refuse_identity(elements: &[[u8; WIDTH]]) -> Result<(), Error> {
+    match elements.iter().position(|bytes| *bytes == [0; WIDTH]) {
+        Some(position) => Err(Error::Element { position, fault: ElementFault::Identity }),
+        None => Ok(()),
+    }
+}
+
+fn not_in_group(NotAnElement(position): NotAnElement) -> Error {
+    Error::Element { position, fault: ElementFault::NotInGroup }
 }
 
 fn decode(position: usize, bytes: &[u8; WIDTH]) -> Result<RistrettoPoint, Error> {
@@ -124,6 +155,16 @@ fn decode(position: usize, bytes: &[u8; WIDTH]) -> Result<RistrettoPoint, Error>
 }
 
 impl Ristretto {
+    /// The group, with the fastest code that this processor can run.
+    pub fn new() -> Self {
+        Self { vector: Ristretto8::detect() }
+    }
+
+    /// The group in portable code alone: what the vector code is compared with.
+    pub fn portable() -> Self {
+        Self { vector: None }
+    }
+
     fn expander(&self, domain: &Domain) -> Result<Expander, Error> {
         let separation = domain.separation(&self.suite());
         Expander::new(&separation)
@@ -138,6 +179,12 @@ fn encode_doubled(halves: &[RistrettoPoint], out: &mut [u8]) {
     let encoded = RistrettoPoint::double_and_compress_batch(halves);
     for (bytes, place) in encoded.iter().zip(out.as_chunks_mut::<WIDTH>().0) {
         *place = bytes.to_bytes();
+    }
+}
+
+impl Default for Ristretto {
+    fn default() -> Self {
+        Self::new()
     }
 }
 

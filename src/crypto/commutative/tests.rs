@@ -14,7 +14,7 @@ macro_rules! in_both_groups {
 
             #[test]
             fn ristretto255() {
-                $check(&Ristretto);
+                $check(&Ristretto::new());
             }
 
             #[test]
@@ -83,7 +83,7 @@ fn check_many_is_one_by_one<G: Group>(group: &G, count: usize) {
 #[test]
 fn many_at_once_give_what_each_alone_gives() {
     for count in [0, 1, 7, 8, 9, BATCH - 1, BATCH, 2 * BATCH + 13] {
-        check_many_is_one_by_one(&Ristretto, count);
+        check_many_is_one_by_one(&Ristretto::new(), count);
     }
     check_many_is_one_by_one(&Residues::ffdhe3072().unwrap(), 3);
 }
@@ -112,7 +112,7 @@ fn check_bad_elements_are_named<G: Group>(group: &G, identity: &[u8]) {
 
 #[test]
 fn a_bad_element_is_refused_and_its_place_named() {
-    check_bad_elements_are_named(&Ristretto, &[0; 32]);
+    check_bad_elements_are_named(&Ristretto::new(), &[0; 32]);
     let mut one = [0; 384];
     one[383] = 1;
     check_bad_elements_are_named(&Residues::ffdhe3072().unwrap(), &one);
@@ -120,12 +120,12 @@ fn a_bad_element_is_refused_and_its_place_named() {
 
 #[test]
 fn the_place_of_a_bad_element_counts_from_the_beginning_of_the_list() {
-    let key = Ristretto.generate_key(&mut Randomness::seeded(6));
-    let good = Ristretto.encrypt(&key, &domain(), b"x").unwrap();
+    let key = Ristretto::new().generate_key(&mut Randomness::seeded(6));
+    let good = Ristretto::new().encrypt(&key, &domain(), b"x").unwrap();
     let mut list = good.repeat(2 * BATCH);
     let place = BATCH + 5;
     list[place * 32..(place + 1) * 32].fill(0);
-    let refused = Ristretto.reencrypt_many(&key, &mut list, &|_| {});
+    let refused = Ristretto::new().reencrypt_many(&key, &mut list, &|_| {});
     assert_eq!(refused, Err(Error::Element { position: place, fault: ElementFault::Identity }));
 }
 
@@ -163,9 +163,44 @@ fn the_built_in_prime_is_a_safe_prime() {
 #[test]
 fn keys_do_not_print_themselves() {
     let mut rng = Randomness::seeded(8);
-    assert_eq!(format!("{:?}", Ristretto.generate_key(&mut rng)), "RistrettoKey(..)");
+    assert_eq!(format!("{:?}", Ristretto::new().generate_key(&mut rng)), "RistrettoKey(..)");
     let residues = Residues::ffdhe3072().unwrap();
     assert_eq!(format!("{:?}", residues.generate_key(&mut rng)), "ResidueKey(..)");
+}
+
+/// Every width of a batch, so that every filling of the vectors' lanes occurs.
+#[test]
+fn vector_and_portable_code_agree() {
+    let (vector, portable) = (Ristretto::new(), Ristretto::portable());
+    let mut rng = Randomness::seeded(10);
+    for count in (0..20).chain([64, 256]) {
+        let key = vector.generate_key(&mut rng);
+        let names: Vec<[u8; 16]> = (0..count).map(|_| rng.array()).collect();
+        let identifiers: Vec<&[u8]> = names.iter().map(<[u8; 16]>::as_slice).collect();
+        let (mut one, mut two) = (vec![0; count * 32], vec![0; count * 32]);
+        vector.encrypt_batch(&key, &domain(), &identifiers, &mut one).unwrap();
+        portable.encrypt_batch(&key, &domain(), &identifiers, &mut two).unwrap();
+        assert_eq!(one, two);
+        vector.check_batch(&one).unwrap();
+        vector.reencrypt_batch(&key, &mut one).unwrap();
+        portable.reencrypt_batch(&key, &mut two).unwrap();
+        assert_eq!(one, two);
+    }
+}
+
+#[test]
+fn vector_and_portable_code_agree_on_extreme_keys() {
+    let (vector, portable) = (Ristretto::new(), Ristretto::portable());
+    // 1, 2, 8, 16, and −1, −2: digits at both ends of their range.
+    for (low, high) in [(1, 0), (2, 0), (8, 0), (0x88, 0), (0xff, 0), (0x77, 0x0f)] {
+        let mut bytes = [low; 32];
+        bytes[31] = high;
+        let key = vector.key_from_bytes(&bytes).unwrap();
+        for key in [&key, &vector.inverse(&key)] {
+            let element = vector.encrypt(key, &domain(), b"x").unwrap();
+            assert_eq!(element, portable.encrypt(key, &domain(), b"x").unwrap());
+        }
+    }
 }
 
 proptest! {
@@ -177,18 +212,40 @@ proptest! {
         identifier in proptest::collection::vec(any::<u8>(), 0..80),
     ) {
         let mut rng = Randomness::seeded(seed);
-        let (a, b) = (Ristretto.generate_key(&mut rng), Ristretto.generate_key(&mut rng));
-        let ea = Ristretto.encrypt(&a, &domain(), &identifier).unwrap();
-        let eb = Ristretto.encrypt(&b, &domain(), &identifier).unwrap();
-        let eab = Ristretto.reencrypt(&b, &ea).unwrap();
-        prop_assert_eq!(&eab, &Ristretto.reencrypt(&a, &eb).unwrap());
-        prop_assert_eq!(Ristretto.decrypt(&a, &eab).unwrap(), eb);
+        let (a, b) = (Ristretto::new().generate_key(&mut rng), Ristretto::new().generate_key(&mut rng));
+        let ea = Ristretto::new().encrypt(&a, &domain(), &identifier).unwrap();
+        let eb = Ristretto::new().encrypt(&b, &domain(), &identifier).unwrap();
+        let eab = Ristretto::new().reencrypt(&b, &ea).unwrap();
+        prop_assert_eq!(&eab, &Ristretto::new().reencrypt(&a, &eb).unwrap());
+        prop_assert_eq!(Ristretto::new().decrypt(&a, &eab).unwrap(), eb);
+    }
+
+    #[test]
+    fn vector_and_portable_code_refuse_the_same_bytes(
+        bytes in proptest::collection::vec(any::<u8>(), 32),
+        clear: bool,
+    ) {
+        let mut bytes = bytes;
+        if clear {
+            // Canonical and even: half of these are elements.
+            bytes[0] &= 0xfe;
+            bytes[31] &= 0x3f;
+        }
+        let key = Ristretto::new().generate_key(&mut Randomness::seeded(9));
+        prop_assert_eq!(
+            Ristretto::new().reencrypt(&key, &bytes),
+            Ristretto::portable().reencrypt(&key, &bytes)
+        );
+        prop_assert_eq!(
+            Ristretto::new().check_batch(&bytes),
+            Ristretto::portable().check_batch(&bytes)
+        );
     }
 
     #[test]
     fn arbitrary_bytes_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..100)) {
-        let key = Ristretto.generate_key(&mut Randomness::seeded(9));
-        let _ = Ristretto.reencrypt(&key, &bytes);
-        let _ = Ristretto.key_from_bytes(&bytes);
+        let key = Ristretto::new().generate_key(&mut Randomness::seeded(9));
+        let _ = Ristretto::new().reencrypt(&key, &bytes);
+        let _ = Ristretto::new().key_from_bytes(&bytes);
     }
 }

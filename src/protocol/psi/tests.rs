@@ -53,13 +53,13 @@ fn assert_ideal(a: &[String], b: &[String], outcome: Runs<Intersection>) {
 #[test]
 fn ten_thousand_against_ten_thousand_give_the_ideal_intersection_in_one_order() {
     let (a, b) = (names(0..10_000), names(7_000..17_000));
-    let outcome = run_intersection(&Ristretto, 1, &a, &b);
+    let outcome = run_intersection(&Ristretto::new(), 1, &a, &b);
     assert_ideal(&a, &b, outcome);
 }
 
 #[test]
 fn sets_of_every_relation_and_size_give_the_ideal_intersection() {
-    let chunk = chunk_elements(&Ristretto);
+    let chunk = chunk_elements(&Ristretto::new());
     for (a, b) in [
         (names(0..0), names(0..0)),
         (names(0..3), names(0..0)),
@@ -69,9 +69,9 @@ fn sets_of_every_relation_and_size_give_the_ideal_intersection() {
         (names(0..1), names(0..40)),
         (names(0..2), names(1..chunk + 2)),
     ] {
-        let outcome = run_intersection(&Ristretto, 2, &a, &b);
+        let outcome = run_intersection(&Ristretto::new(), 2, &a, &b);
         assert_ideal(&a, &b, outcome);
-        let outcome = run_cardinality(&Ristretto, 2, &a, &b);
+        let outcome = run_cardinality(&Ristretto::new(), 2, &a, &b);
         let common = ideal_intersection(&a, &b).len();
         assert_eq!(outcome.p1.unwrap(), Cardinality { common, peer_size: b.len() });
         assert_eq!(outcome.p2.unwrap(), Cardinality { common, peer_size: a.len() });
@@ -89,7 +89,7 @@ fn the_residues_give_the_same_result() {
 #[test]
 fn the_order_is_common_but_not_the_input_order() {
     let a = names(0..200);
-    let rows = run_intersection(&Ristretto, 4, &a, &a).p1.unwrap().rows;
+    let rows = run_intersection(&Ristretto::new(), 4, &a, &a).p1.unwrap().rows;
     assert!(!rows.is_sorted());
 }
 
@@ -103,15 +103,15 @@ fn messages_depend_on_the_sizes_alone() {
         (names(0..20), names(0..30)),
         (names(0..20), long),
     ];
-    assert_same_shape(&inputs, |(a, b)| run_intersection(&Ristretto, 5, a, b));
-    assert_same_shape(&inputs, |(a, b)| run_cardinality(&Ristretto, 5, a, b));
+    assert_same_shape(&inputs, |(a, b)| run_intersection(&Ristretto::new(), 5, a, b));
+    assert_same_shape(&inputs, |(a, b)| run_cardinality(&Ristretto::new(), 5, a, b));
 }
 
 /// P2's side by hand for lists of one chunk: what P1 sent, its elements one by one.
 fn view_of_p1<S: AsRef<[u8]> + Sync>(seed: u64, own: &[S]) -> Vec<[u8; 32]> {
     let outcome = run_pair(
         Setup::default().seed(seed),
-        |session| intersect(session, &Ristretto, own, Options::default()),
+        |session| intersect(session, &Ristretto::new(), own, Options::default()),
         |session| {
             session.channel.send(&Announcement { size: 0 }).unwrap();
             session.channel.receive::<Announcement>().unwrap();
@@ -139,8 +139,8 @@ fn permuting_the_input_changes_nothing_in_the_peers_view_but_the_random_order() 
 
     // And the peer's own result does not change at all.
     let peer = names(25..75);
-    let first = run_intersection(&Ristretto, 6, &ordered, &peer).p2.unwrap();
-    let second = run_intersection(&Ristretto, 6, &reversed, &peer).p2.unwrap();
+    let first = run_intersection(&Ristretto::new(), 6, &ordered, &peer).p2.unwrap();
+    let second = run_intersection(&Ristretto::new(), 6, &reversed, &peer).p2.unwrap();
     assert_eq!(first, second);
 }
 
@@ -164,12 +164,12 @@ fn the_cardinality_is_returned_in_another_order_than_it_came() {
     let returned_in_place = |seed| {
         let outcome = run_pair(
             Setup::default().seed(seed),
-            |session| cardinality(session, &Ristretto, &["p1"], Options::default()),
+            |session| cardinality(session, &Ristretto::new(), &["p1"], Options::default()),
             |session| {
                 let mut sent = vec![0; 64 * 32];
                 let names = names(0..64);
                 let list: Vec<&[u8]> = names.iter().map(String::as_bytes).collect();
-                Ristretto.hash_batch(&Domain::new([0; 32]), &list, &mut sent).unwrap();
+                Ristretto::new().hash_batch(&Domain::new([0; 32]), &list, &mut sent).unwrap();
                 session.channel.send(&Announcement { size: 64 }).unwrap();
                 session.channel.receive::<Announcement>().unwrap();
                 session.channel.send_bytes(Tag::new(*b"psi1"), &sent).unwrap();
@@ -179,9 +179,9 @@ fn the_cardinality_is_returned_in_another_order_than_it_came() {
             },
         );
         // The first draw of P1's generator is its key.
-        let key = Ristretto.generate_key(&mut crate::math::Randomness::seeded(seed).fork());
+        let key = Ristretto::new().generate_key(&mut crate::math::Randomness::seeded(seed).fork());
         let (mut sent, returned) = outcome.p2;
-        Ristretto.reencrypt_batch(&key, &mut sent).unwrap();
+        Ristretto::new().reencrypt_batch(&key, &mut sent).unwrap();
         let (sent, returned) = (sent.as_chunks::<32>().0, returned.as_chunks::<32>().0);
         assert!(sent.iter().all(|element| returned.contains(element)));
         sent.iter().zip(returned).filter(|(a, b)| a == b).count()
@@ -195,8 +195,8 @@ fn a_list_above_the_bound_is_refused_on_either_side() {
     let (a, b) = (names(0..4), names(0..5));
     let outcome = run_pair(
         Setup::default().seed(9),
-        |session| intersect(session, &Ristretto, &a, options),
-        |session| intersect(session, &Ristretto, &b, Options::default()),
+        |session| intersect(session, &Ristretto::new(), &a, options),
+        |session| intersect(session, &Ristretto::new(), &b, Options::default()),
     );
     assert!(matches!(outcome.p1, Err(Error::TooMany { whose: "the peer's", size: 5, limit: 4 })));
     assert!(matches!(
@@ -205,8 +205,8 @@ fn a_list_above_the_bound_is_refused_on_either_side() {
     ));
     let outcome = run_pair(
         Setup::default().seed(9),
-        |session| intersect(session, &Ristretto, &b, options),
-        |session| intersect(session, &Ristretto, &a, options),
+        |session| intersect(session, &Ristretto::new(), &b, options),
+        |session| intersect(session, &Ristretto::new(), &a, options),
     );
     assert!(matches!(outcome.p1, Err(Error::TooMany { whose: "this side's", .. })));
     assert!(outcome.p2.is_err());
@@ -216,7 +216,7 @@ fn a_list_above_the_bound_is_refused_on_either_side() {
 fn duplicates_of_ones_own_are_found_before_anything_is_sent() {
     let outcome = run_pair(
         Setup::default().seed(10),
-        |session| intersect(session, &Ristretto, &["a", "b", "a", "b"], Options::default()),
+        |session| intersect(session, &Ristretto::new(), &["a", "b", "a", "b"], Options::default()),
         |session| session.channel.receive::<Announcement>().map(|_| ()),
     );
     assert!(matches!(outcome.p1, Err(Error::Duplicate { first: 1, second: 3 })));
@@ -228,7 +228,7 @@ fn against(announced: u64, sent: Vec<u8>) -> Error {
     let limits = Limits { read: std::time::Duration::from_secs(2), ..Limits::default() };
     let outcome = run_pair(
         Setup::default().limits(limits).seed(11),
-        |session| intersect(session, &Ristretto, &["p1"], Options::default()),
+        |session| intersect(session, &Ristretto::new(), &["p1"], Options::default()),
         |session| {
             session.channel.send(&Announcement { size: announced }).ok();
             session.channel.receive::<Announcement>().ok();
@@ -244,7 +244,7 @@ fn against(announced: u64, sent: Vec<u8>) -> Error {
 #[test]
 fn bad_messages_end_the_run() {
     let mut good = vec![0; 64];
-    Ristretto.hash_batch(&Domain::new([0; 32]), &[b"x", b"y"], &mut good).unwrap();
+    Ristretto::new().hash_batch(&Domain::new([0; 32]), &[b"x", b"y"], &mut good).unwrap();
     assert!(matches!(against(3, good.clone()), Error::WrongCount { due: 96, got: 64 }));
     assert!(matches!(against(1, good.clone()), Error::WrongCount { due: 32, got: 64 }));
     assert!(matches!(against(2, good[..63].to_vec()), Error::WrongCount { due: 64, got: 63 }));
@@ -274,7 +274,7 @@ fn what_the_peer_returns_is_checked_too() {
     let returned = |change: fn(&mut Vec<u8>)| {
         run_pair(
             Setup::default().seed(12),
-            |session| intersect(session, &Ristretto, &["a", "b"], Options::default()),
+            |session| intersect(session, &Ristretto::new(), &["a", "b"], Options::default()),
             |session| {
                 session.channel.send(&Announcement { size: 0 }).unwrap();
                 session.channel.receive::<Announcement>().unwrap();
@@ -308,9 +308,9 @@ fn progress_adds_up_to_what_was_announced() {
                 },
                 ..Options::default()
             };
-            intersect(session, &Ristretto, &a, options).unwrap();
+            intersect(session, &Ristretto::new(), &a, options).unwrap();
         },
-        |session| intersect(session, &Ristretto, &b, Options::default()).unwrap(),
+        |session| intersect(session, &Ristretto::new(), &b, Options::default()).unwrap(),
     );
     assert_eq!(announced.into_inner(), 320);
     assert_eq!(done.into_inner(), 320);
