@@ -1,5 +1,5 @@
 //! `diptych psi` as two people would run it: two processes, two files, one connection.
-#![allow(clippy::unwrap_used, clippy::expect_used)]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test may stop")]
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};

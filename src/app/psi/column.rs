@@ -158,6 +158,7 @@ fn unreadable(path: &Path, error: &csv::Error) -> Failure {
 mod tests {
     use super::*;
 
+    #[expect(clippy::unwrap_in_result, reason = "what may fail is the reading alone")]
     fn read(content: &str, column: &str) -> Result<IdentifierColumn, Failure> {
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join("table.csv");
