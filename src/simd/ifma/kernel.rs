@@ -43,26 +43,99 @@ macro_rules! unroll {
     };
 }
 
+/// Adds whole rows to a tile: `b` has [`TILE`] more limbs than `a`, and the last limb of `a` meets
+/// the first limbs of `b`. A macro, since the tile must not leave its registers.
+macro_rules! rows {
+    ($tile:ident, $a:expr, $b:expr) => {
+        for (&x, window) in $a.iter().zip($b.windows(TILE + 1).rev()) {
+            unroll!(i in 0..10 { $tile[i] = low($tile[i], x, window[i + 1]); });
+            unroll!(i in 0..10 { $tile[i] = high($tile[i], x, window[i]); });
+        }
+    };
+}
+
+/// Finds the ten limbs of q that clear a tile of the lower half, writes them to `out` and gives the
+/// carry into the next tile. Each limb has to wait for the one before; the caller's `ahead`, run
+/// once for each, fills the time.
+macro_rules! quotient {
+    ($r:ident, $tile:ident, $out:expr, $step:ident => $ahead:block) => {{
+        let modulus = block($r.modulus, 0);
+        let mut found = [_mm512_setzero_si512(); TILE];
+        unroll!(i in 0..10 {
+            let q = low(_mm512_setzero_si512(), $tile[i], $r.negated_inverse);
+            found[i] = q;
+            { let $step = i; $ahead }
+            unroll!(j in 0..10 {
+                if j > 0 && i + j < TILE {
+                    $tile[i + j] = low($tile[i + j], q, modulus[j]);
+                }
+            });
+            if i + 1 < TILE {
+                let carry = high(carry_of_cleared($tile[i]), q, modulus[0]);
+                $tile[i + 1] = _mm512_add_epi64($tile[i + 1], carry);
+            }
+            unroll!(j in 0..10 {
+                if j > 0 && i + j + 1 < TILE {
+                    $tile[i + j + 1] = high($tile[i + j + 1], q, modulus[j]);
+                }
+            });
+        });
+        $out.copy_from_slice(&found);
+        carry_of_cleared($tile[TILE - 1])
+    }};
+}
+
+/// The columns of a product one tile after the other, with the reduction: the loop that
+/// multiplication and squaring share. A macro, so that tiles stay in registers.
+macro_rules! montgomery {
+    ($r:ident, $out:ident, $column:ident => $product:expr) => {
+        let n = $r.modulus.len();
+        let mut carry = _mm512_setzero_si512();
+        let mut tile = [_mm512_setzero_si512(); TILE];
+        for $column in (0..2 * n).step_by(TILE) {
+            let mut next: Tile = $product;
+            if 0 < $column && $column <= n {
+                let first = if $column < n { 0 } else { TILE };
+                let each = ($column - TILE).saturating_sub(first) / TILE;
+                carry = quotient!($r, tile, $out[$column - TILE..$column], step => {
+                    let start = first + step * each;
+                    let end = $column - start + TILE;
+                    rows!(next, $out[start..start + each], $r.modulus[end - TILE - each..end]);
+                });
+                next[0] = _mm512_add_epi64(next[0], carry);
+                carry = _mm512_setzero_si512();
+                if n > TILE {
+                    rows!(next, $out[$column - TILE..$column], $r.modulus[..2 * TILE]);
+                }
+            }
+            tile = next;
+            if $column >= n {
+                let column = $column - n;
+                if column > 0 {
+                    rows!(tile, $out[column + TILE..], $r.modulus[column..]);
+                }
+                tile = high_triangle(tile, block($out, column), block($r.modulus, n - TILE));
+                carry = carried(tile, &mut $out[column..column + TILE], carry);
+            }
+        }
+    };
+}
+
 /// `out` = a·b/R modulo m, below 2m if a and b are. All slices have the modulus' length.
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(super) fn multiply(r: Reduction<'_>, a: &[__m512i], b: &[__m512i], out: &mut [__m512i]) {
     let n = r.modulus.len();
     let (a, b, out) = (&a[..n], &b[..n], &mut out[..n]);
-    let mut carry = _mm512_setzero_si512();
-    for column in (0..n).step_by(TILE) {
+    montgomery!(r, out, column => {
         let mut tile = [_mm512_setzero_si512(); TILE];
-        tile[0] = carry;
-        tile = rows(tile, &a[..column], &b[..column + TILE]);
-        tile = low_triangle(tile, block(a, column), block(b, 0));
-        carry = quotient(r, tile, column, out);
-    }
-    for column in (0..n).step_by(TILE) {
-        let mut tile = [_mm512_setzero_si512(); TILE];
-        tile[0] = carry;
-        tile = high_triangle(tile, block(a, column), block(b, n - TILE));
-        tile = rows(tile, &a[column + TILE..], &b[column..]);
-        carry = remainder(r, tile, column, out);
-    }
+        if column < n {
+            rows!(tile, a[..column], b[..column + TILE]);
+            low_triangle(tile, block(a, column), block(b, 0))
+        } else {
+            rows!(tile, a[column - n + TILE..], b[column - n..]);
+            high_triangle(tile, block(a, column - n), block(b, n - TILE))
+        }
+    });
 }
 
 /// `out` = a²/R modulo m, below 2m if a is. Both slices have the modulus' length.
@@ -72,20 +145,7 @@ pub(super) fn multiply(r: Reduction<'_>, a: &[__m512i], b: &[__m512i], out: &mut
 pub(super) fn square(r: Reduction<'_>, a: &[__m512i], out: &mut [__m512i]) {
     let n = r.modulus.len();
     let (a, out) = (&a[..n], &mut out[..n]);
-    let mut carry = _mm512_setzero_si512();
-    for column in (0..n).step_by(TILE) {
-        let zero = [_mm512_setzero_si512(); TILE];
-        let tile = half_square(zero, a, column, 0, column + TILE, carry);
-        carry = quotient(r, tile, column, out);
-    }
-    for column in (0..n).step_by(TILE) {
-        let mut tile = [_mm512_setzero_si512(); TILE];
-        if column + TILE < n {
-            tile = high_triangle(tile, block(a, column), block(a, n - TILE));
-        }
-        tile = half_square(tile, a, n + column, column + TILE, n, carry);
-        carry = remainder(r, tile, column, out);
-    }
+    montgomery!(r, out, column => half_square(a, column));
 }
 
 /// `out` = a + b, if that is below R.
@@ -173,27 +233,30 @@ pub(super) fn look_up<const N: usize>(
     }
 }
 
-/// A tile of a²: the rows from `first` to the middle, doubled, then the squares of single limbs.
+/// A tile of a²: the rows down to the middle, doubled, then the squares of single limbs.
 #[inline]
 #[target_feature(enable = "avx512f,avx512ifma")]
-fn half_square(
-    mut tile: Tile,
-    a: &[__m512i],
-    column: usize,
-    first: usize,
-    end: usize,
-    carry: __m512i,
-) -> Tile {
+fn half_square(a: &[__m512i], column: usize) -> Tile {
+    let n = a.len();
+    let mut tile = [_mm512_setzero_si512(); TILE];
+    // The first whole row, and the end of the limbs that rows meet.
+    let (mut first, mut end) = (0, column + TILE);
+    if column >= n {
+        (first, end) = (column - n + TILE, n);
+        if column + TILE < 2 * n {
+            tile = high_triangle(tile, block(a, column - n), block(a, n - TILE));
+        }
+    }
     // The block on the diagonal: its low triangle is in this tile if the tile is even, its high
     // one if it is odd; an odd tile has the low triangle of the two blocks in the middle as well.
     let middle = column / (2 * TILE) * TILE;
     let diagonal = block(a, middle);
     if column == 2 * middle {
         if first < middle {
-            tile = rows(tile, &a[first..middle], &a[middle..end]);
+            rows!(tile, a[first..middle], a[middle..end]);
         }
         tile = low_triangle_above_diagonal(tile, diagonal);
-        tile = doubled_plus(tile, carry);
+        tile = doubled(tile);
         unroll!(i in 0..10 {
             if i < TILE / 2 {
                 tile[2 * i] = low(tile[2 * i], diagonal[i], diagonal[i]);
@@ -202,13 +265,13 @@ fn half_square(
         });
     } else {
         if first < middle {
-            tile = rows(tile, &a[first..middle], &a[middle + TILE..end]);
+            rows!(tile, a[first..middle], a[middle + TILE..end]);
         }
         if middle + TILE < a.len() {
             tile = low_triangle(tile, diagonal, block(a, middle + TILE));
         }
         tile = high_triangle_above_diagonal(tile, diagonal);
-        tile = doubled_plus(tile, carry);
+        tile = doubled(tile);
         unroll!(i in 0..10 {
             if i >= TILE / 2 {
                 tile[2 * i - TILE] = low(tile[2 * i - TILE], diagonal[i], diagonal[i]);
@@ -219,36 +282,6 @@ fn half_square(
     tile
 }
 
-/// Adds q·m to a tile of the lower half and finds the tile's own limbs of q on the way, which go to
-/// `out`. Returns the carry into the next tile.
-#[inline]
-#[target_feature(enable = "avx512f,avx512ifma")]
-fn quotient(r: Reduction<'_>, tile: Tile, column: usize, out: &mut [__m512i]) -> __m512i {
-    let mut tile = rows(tile, &out[..column], &r.modulus[..column + TILE]);
-    let modulus = block(r.modulus, 0);
-    let mut found = [_mm512_setzero_si512(); TILE];
-    unroll!(i in 0..10 {
-        let q = low(_mm512_setzero_si512(), tile[i], r.negated_inverse);
-        found[i] = q;
-        unroll!(j in 0..10 {
-            if j > 0 && i + j < TILE {
-                tile[i + j] = low(tile[i + j], q, modulus[j]);
-            }
-        });
-        if i + 1 < TILE {
-            let carry = high(carry_of_cleared(tile[i]), q, modulus[0]);
-            tile[i + 1] = _mm512_add_epi64(tile[i + 1], carry);
-        }
-        unroll!(j in 0..10 {
-            if j > 0 && i + j + 1 < TILE {
-                tile[i + j + 1] = high(tile[i + j + 1], q, modulus[j]);
-            }
-        });
-    });
-    out[column..column + TILE].copy_from_slice(&found);
-    carry_of_cleared(tile[TILE - 1])
-}
-
 /// The carry out of a column once low(q·m₀) is added. By the choice of q the sum is a multiple of
 /// 2^52, so the carry is the column's own, rounded up, and needs no product.
 #[inline]
@@ -257,36 +290,19 @@ fn carry_of_cleared(column: __m512i) -> __m512i {
     _mm512_srli_epi64::<52>(_mm512_add_epi64(column, _mm512_set1_epi64(LIMB_MASK as i64)))
 }
 
-/// Adds q·m to a tile of the upper half, carries, and replaces the limbs of q that no later tile
-/// needs by the result's. Returns the carry into the next tile.
+/// Carries through a finished tile and writes it. Returns the carry into the next tile.
 #[inline]
 #[target_feature(enable = "avx512f,avx512ifma")]
-fn remainder(r: Reduction<'_>, tile: Tile, column: usize, out: &mut [__m512i]) -> __m512i {
-    let n = r.modulus.len();
-    let mut tile = high_triangle(tile, block(out, column), block(r.modulus, n - TILE));
-    tile = rows(tile, &out[column + TILE..], &r.modulus[column..]);
+fn carried(tile: Tile, out: &mut [__m512i], mut carry: __m512i) -> __m512i {
     let mask = _mm512_set1_epi64(LIMB_MASK as i64);
-    let mut carry = _mm512_setzero_si512();
-    let mut done = [_mm512_setzero_si512(); TILE];
+    let mut done = tile;
     unroll!(i in 0..10 {
         let limb = _mm512_add_epi64(tile[i], carry);
         carry = _mm512_srli_epi64::<52>(limb);
         done[i] = _mm512_and_si512(limb, mask);
     });
-    out[column..column + TILE].copy_from_slice(&done);
+    out.copy_from_slice(&done);
     carry
-}
-
-/// Adds whole rows to a tile: `b` has [`TILE`] more limbs than `a`, and the last limb of `a` meets
-/// the first limbs of `b`.
-#[inline]
-#[target_feature(enable = "avx512f,avx512ifma")]
-fn rows(mut tile: Tile, a: &[__m512i], b: &[__m512i]) -> Tile {
-    for (&x, window) in a.iter().zip(b.windows(TILE + 1).rev()) {
-        unroll!(i in 0..10 { tile[i] = low(tile[i], x, window[i + 1]); });
-        unroll!(i in 0..10 { tile[i] = high(tile[i], x, window[i]); });
-    }
-    tile
 }
 
 /// Adds the part of the product of two blocks that lies in the blocks' own columns.
@@ -367,9 +383,8 @@ fn high_triangle_above_diagonal(mut tile: Tile, a: &Tile) -> Tile {
 
 #[inline]
 #[target_feature(enable = "avx512f,avx512ifma")]
-fn doubled_plus(mut tile: Tile, carry: __m512i) -> Tile {
+fn doubled(mut tile: Tile) -> Tile {
     unroll!(i in 0..10 { tile[i] = _mm512_add_epi64(tile[i], tile[i]); });
-    tile[0] = _mm512_add_epi64(tile[0], carry);
     tile
 }
 
