@@ -44,13 +44,53 @@ macro_rules! unroll {
 }
 
 /// Adds whole rows to a tile: `b` has [`TILE`] more limbs than `a`, and the last limb of `a` meets
-/// the first limbs of `b`. A macro, since the tile must not leave its registers.
+/// the first limbs of `b`. Low and high halves may have accumulators of their own, which makes the
+/// dependent additions half as many.
 macro_rules! rows {
-    ($tile:ident, $a:expr, $b:expr) => {
+    ($low:expr, $high:expr, $a:expr, $b:expr) => {
         for (&x, window) in $a.iter().zip($b.windows(TILE + 1).rev()) {
-            unroll!(i in 0..10 { $tile[i] = low($tile[i], x, window[i + 1]); });
-            unroll!(i in 0..10 { $tile[i] = high($tile[i], x, window[i]); });
+            unroll!(i in 0..10 { $low[i] = low($low[i], x, window[i + 1]); });
+            unroll!(i in 0..10 { $high[i] = high($high[i], x, window[i]); });
         }
+    };
+}
+
+/// Adds the part of the product of two blocks that lies in the blocks' own columns; only the
+/// products for which `$which` holds.
+macro_rules! low_triangle {
+    ($low:expr, $high:expr, $a:expr, $b:expr $(, $i:ident < $j:ident)?) => {
+        let (a, b): (&Tile, &Tile) = ($a, $b);
+        unroll!(i in 0..10 {
+            unroll!(j in 0..10 {
+                if i + j < TILE $(&& { let ($i, $j) = (i, j); $i < $j })? {
+                    $low[i + j] = low($low[i + j], a[i], b[j]);
+                }
+            });
+            unroll!(j in 0..10 {
+                if i + j + 1 < TILE $(&& { let ($i, $j) = (i, j); $i < $j })? {
+                    $high[i + j + 1] = high($high[i + j + 1], a[i], b[j]);
+                }
+            });
+        });
+    };
+}
+
+/// Adds the part of the product of two blocks that lies in the columns of the next tile.
+macro_rules! high_triangle {
+    ($low:expr, $high:expr, $a:expr, $b:expr $(, $i:ident < $j:ident)?) => {
+        let (a, b): (&Tile, &Tile) = ($a, $b);
+        unroll!(i in 0..10 {
+            unroll!(j in 0..10 {
+                if i + j >= TILE $(&& { let ($i, $j) = (i, j); $i < $j })? {
+                    $low[i + j - TILE] = low($low[i + j - TILE], a[i], b[j]);
+                }
+            });
+            unroll!(j in 0..10 {
+                if i + j + 1 >= TILE $(&& { let ($i, $j) = (i, j); $i < $j })? {
+                    $high[i + j + 1 - TILE] = high($high[i + j + 1 - TILE], a[i], b[j]);
+                }
+            });
+        });
     };
 }
 
@@ -100,21 +140,25 @@ macro_rules! montgomery {
                 carry = quotient!($r, tile, $out[$column - TILE..$column], step => {
                     let start = first + step * each;
                     let end = $column - start + TILE;
-                    rows!(next, $out[start..start + each], $r.modulus[end - TILE - each..end]);
+                    rows!(next, next, $out[start..start + each], $r.modulus[end - TILE - each..end]);
                 });
                 next[0] = _mm512_add_epi64(next[0], carry);
                 carry = _mm512_setzero_si512();
                 if n > TILE {
-                    rows!(next, $out[$column - TILE..$column], $r.modulus[..2 * TILE]);
+                    let mut high = [_mm512_setzero_si512(); TILE];
+                    rows!(next, high, $out[$column - TILE..$column], $r.modulus[..2 * TILE]);
+                    next = sum(next, high);
                 }
             }
             tile = next;
             if $column >= n {
                 let column = $column - n;
+                let mut high = [_mm512_setzero_si512(); TILE];
                 if column > 0 {
-                    rows!(tile, $out[column + TILE..], $r.modulus[column..]);
+                    rows!(tile, high, $out[column + TILE..], $r.modulus[column..]);
                 }
-                tile = high_triangle(tile, block($out, column), block($r.modulus, n - TILE));
+                high_triangle!(tile, high, block($out, column), block($r.modulus, n - TILE));
+                tile = sum(tile, high);
                 carry = carried(tile, &mut $out[column..column + TILE], carry);
             }
         }
@@ -127,14 +171,16 @@ pub(super) fn multiply(r: Reduction<'_>, a: &[__m512i], b: &[__m512i], out: &mut
     let n = r.modulus.len();
     let (a, b, out) = (&a[..n], &b[..n], &mut out[..n]);
     montgomery!(r, out, column => {
-        let mut tile = [_mm512_setzero_si512(); TILE];
+        let mut low_sums = [_mm512_setzero_si512(); TILE];
+        let mut high_sums = low_sums;
         if column < n {
-            rows!(tile, a[..column], b[..column + TILE]);
-            low_triangle(tile, block(a, column), block(b, 0))
+            rows!(low_sums, high_sums, a[..column], b[..column + TILE]);
+            low_triangle!(low_sums, high_sums, block(a, column), block(b, 0));
         } else {
-            rows!(tile, a[column - n + TILE..], b[column - n..]);
-            high_triangle(tile, block(a, column - n), block(b, n - TILE))
+            rows!(low_sums, high_sums, a[column - n + TILE..], b[column - n..]);
+            high_triangle!(low_sums, high_sums, block(a, column - n), block(b, n - TILE));
         }
+        sum(low_sums, high_sums)
     });
 }
 
@@ -238,47 +284,43 @@ pub(super) fn look_up<const N: usize>(
 #[target_feature(enable = "avx512f,avx512ifma")]
 fn half_square(a: &[__m512i], column: usize) -> Tile {
     let n = a.len();
-    let mut tile = [_mm512_setzero_si512(); TILE];
+    let mut low_sums = [_mm512_setzero_si512(); TILE];
+    let mut high_sums = low_sums;
     // The first whole row, and the end of the limbs that rows meet.
     let (mut first, mut end) = (0, column + TILE);
     if column >= n {
         (first, end) = (column - n + TILE, n);
         if column + TILE < 2 * n {
-            tile = high_triangle(tile, block(a, column - n), block(a, n - TILE));
+            high_triangle!(low_sums, high_sums, block(a, column - n), block(a, n - TILE));
         }
     }
     // The block on the diagonal: its low triangle is in this tile if the tile is even, its high
     // one if it is odd; an odd tile has the low triangle of the two blocks in the middle as well.
     let middle = column / (2 * TILE) * TILE;
     let diagonal = block(a, middle);
-    if column == 2 * middle {
-        if first < middle {
-            rows!(tile, a[first..middle], a[middle..end]);
-        }
-        tile = low_triangle_above_diagonal(tile, diagonal);
-        tile = doubled(tile);
-        unroll!(i in 0..10 {
-            if i < TILE / 2 {
-                tile[2 * i] = low(tile[2 * i], diagonal[i], diagonal[i]);
-                tile[2 * i + 1] = high(tile[2 * i + 1], diagonal[i], diagonal[i]);
-            }
-        });
-    } else {
-        if first < middle {
-            rows!(tile, a[first..middle], a[middle + TILE..end]);
-        }
-        if middle + TILE < a.len() {
-            tile = low_triangle(tile, diagonal, block(a, middle + TILE));
-        }
-        tile = high_triangle_above_diagonal(tile, diagonal);
-        tile = doubled(tile);
-        unroll!(i in 0..10 {
-            if i >= TILE / 2 {
-                tile[2 * i - TILE] = low(tile[2 * i - TILE], diagonal[i], diagonal[i]);
-                tile[2 * i + 1 - TILE] = high(tile[2 * i + 1 - TILE], diagonal[i], diagonal[i]);
-            }
-        });
+    let even = column == 2 * middle;
+    if first < middle {
+        let start = if even { middle } else { middle + TILE };
+        rows!(low_sums, high_sums, a[first..middle], a[start..end]);
     }
+    if even {
+        low_triangle!(low_sums, high_sums, diagonal, diagonal, i < j);
+    } else {
+        if middle + TILE < n {
+            low_triangle!(low_sums, high_sums, diagonal, block(a, middle + TILE));
+        }
+        high_triangle!(low_sums, high_sums, diagonal, diagonal, i < j);
+    }
+    let mut tile = sum(low_sums, high_sums);
+    tile = sum(tile, tile);
+    let squared = if even { &diagonal[..TILE / 2] } else { &diagonal[TILE / 2..] };
+    unroll!(i in 0..10 {
+        if i % 2 == 0 {
+            tile[i] = low(tile[i], squared[i / 2], squared[i / 2]);
+        } else {
+            tile[i] = high(tile[i], squared[i / 2], squared[i / 2]);
+        }
+    });
     tile
 }
 
@@ -305,87 +347,12 @@ fn carried(tile: Tile, out: &mut [__m512i], mut carry: __m512i) -> __m512i {
     carry
 }
 
-/// Adds the part of the product of two blocks that lies in the blocks' own columns.
+/// Two tiles as one.
 #[inline]
 #[target_feature(enable = "avx512f,avx512ifma")]
-fn low_triangle(mut tile: Tile, a: &Tile, b: &Tile) -> Tile {
-    unroll!(i in 0..10 {
-        unroll!(j in 0..10 {
-            if i + j < TILE {
-                tile[i + j] = low(tile[i + j], a[i], b[j]);
-            }
-        });
-        unroll!(j in 0..10 {
-            if i + j + 1 < TILE {
-                tile[i + j + 1] = high(tile[i + j + 1], a[i], b[j]);
-            }
-        });
-    });
-    tile
-}
-
-/// Adds the part of the product of two blocks that lies in the columns of the next tile.
-#[inline]
-#[target_feature(enable = "avx512f,avx512ifma")]
-fn high_triangle(mut tile: Tile, a: &Tile, b: &Tile) -> Tile {
-    unroll!(i in 0..10 {
-        unroll!(j in 0..10 {
-            if i + j >= TILE {
-                tile[i + j - TILE] = low(tile[i + j - TILE], a[i], b[j]);
-            }
-        });
-        unroll!(j in 0..10 {
-            if i + j + 1 >= TILE {
-                tile[i + j + 1 - TILE] = high(tile[i + j + 1 - TILE], a[i], b[j]);
-            }
-        });
-    });
-    tile
-}
-
-/// [`low_triangle`] of a block with itself, only the products of a limb with a higher one.
-#[inline]
-#[target_feature(enable = "avx512f,avx512ifma")]
-fn low_triangle_above_diagonal(mut tile: Tile, a: &Tile) -> Tile {
-    unroll!(i in 0..10 {
-        unroll!(j in 0..10 {
-            if i < j && i + j < TILE {
-                tile[i + j] = low(tile[i + j], a[i], a[j]);
-            }
-        });
-        unroll!(j in 0..10 {
-            if i < j && i + j + 1 < TILE {
-                tile[i + j + 1] = high(tile[i + j + 1], a[i], a[j]);
-            }
-        });
-    });
-    tile
-}
-
-/// [`high_triangle`] of a block with itself, only the products of a limb with a higher one.
-#[inline]
-#[target_feature(enable = "avx512f,avx512ifma")]
-fn high_triangle_above_diagonal(mut tile: Tile, a: &Tile) -> Tile {
-    unroll!(i in 0..10 {
-        unroll!(j in 0..10 {
-            if i < j && i + j >= TILE {
-                tile[i + j - TILE] = low(tile[i + j - TILE], a[i], a[j]);
-            }
-        });
-        unroll!(j in 0..10 {
-            if i < j && i + j + 1 >= TILE {
-                tile[i + j + 1 - TILE] = high(tile[i + j + 1 - TILE], a[i], a[j]);
-            }
-        });
-    });
-    tile
-}
-
-#[inline]
-#[target_feature(enable = "avx512f,avx512ifma")]
-fn doubled(mut tile: Tile) -> Tile {
-    unroll!(i in 0..10 { tile[i] = _mm512_add_epi64(tile[i], tile[i]); });
-    tile
+fn sum(mut a: Tile, b: Tile) -> Tile {
+    unroll!(i in 0..10 { a[i] = _mm512_add_epi64(a[i], b[i]); });
+    a
 }
 
 /// sum + the low 52 bits of a·b.
