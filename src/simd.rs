@@ -1,7 +1,12 @@
 //! Vector kernels behind run-time detection: the only room with unsafe code.
 //!
+//! Each kernel says at run time whether the processor has its instructions. Where it has not, the
+//! constructor returns `None` and the caller keeps to the portable code in `math`, which is also
+//! what the tests of the callers compare with.
+//!
 //! | kernel | what it computes | instructions |
 //! | --- | --- | --- |
+//! | [`ifma`] | Montgomery multiplication of eight numbers at once | AVX-512 F and IFMA |
 //! | [`ristretto8`] | eight multiplications in ristretto255 at once | AVX-512 F and IFMA |
 #![allow(
     unsafe_code,
@@ -9,4 +14,5 @@
               compiler must not leave out"
 )]
 
+pub mod ifma;
 pub mod ristretto8;
