@@ -65,7 +65,7 @@ pub struct PsiArgs {
 enum GroupName {
     /// The curve group of RFC 9496: fast
     Ristretto255,
-    /// Quadratic residues modulo the 3072-bit prime of RFC 7919: about a hundred times slower
+    /// Quadratic residues modulo the 3072-bit prime of RFC 7919: more than a hundred times slower
     Ffdhe3072,
 }
 

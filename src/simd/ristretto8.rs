@@ -4,6 +4,7 @@
 //! in the scalar and in what is hashed; received encodings are public. The
 //! portable twin, with the same results, is `curve25519-dalek`.
 
+#[cfg(target_arch = "x86_64")]
 use zeroize::Zeroize;
 
 #[cfg(target_arch = "x86_64")]
@@ -17,7 +18,12 @@ pub struct NotAnElement(pub usize);
 
 /// Proof that this processor has the instructions.
 #[derive(Clone, Copy, Debug)]
-pub struct Ristretto8(());
+pub struct Ristretto8(Proof);
+
+#[cfg(target_arch = "x86_64")]
+type Proof = ();
+#[cfg(not(target_arch = "x86_64"))]
+type Proof = std::convert::Infallible;
 
 impl Ristretto8 {
     /// `None` where the processor lacks the instructions.
@@ -144,18 +150,24 @@ fn is_canonical_vartime(bytes: &[u8; 32]) -> bool {
 
 #[cfg(not(target_arch = "x86_64"))]
 impl Ristretto8 {
-    /// Never reached: `detect` finds nothing on this processor.
-    pub fn multiply(self, half: &[u8; 32], _: &mut [[u8; 32]]) -> Result<(), NotAnElement> {
-        let mut unused = *half;
-        unused.zeroize();
-        Err(NotAnElement(0))
+    /// Never called: `detect` finds nothing on this processor.
+    ///
+    /// # Errors
+    /// None.
+    pub fn multiply(self, _: &[u8; 32], _: &mut [[u8; 32]]) -> Result<(), NotAnElement> {
+        match self.0 {}
     }
 
-    /// Never reached: `detect` finds nothing on this processor.
-    pub fn multiply_mapped(self, _: &[u8; 32], _: &[[u8; 64]], _: &mut [[u8; 32]]) {}
+    /// Never called: `detect` finds nothing on this processor.
+    pub fn multiply_mapped(self, _: &[u8; 32], _: &[[u8; 64]], _: &mut [[u8; 32]]) {
+        match self.0 {}
+    }
 
-    /// Never reached: `detect` finds nothing on this processor.
+    /// Never called: `detect` finds nothing on this processor.
+    ///
+    /// # Errors
+    /// None.
     pub fn check(self, _: &[[u8; 32]]) -> Result<(), NotAnElement> {
-        Err(NotAnElement(0))
+        match self.0 {}
     }
 }

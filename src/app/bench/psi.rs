@@ -26,7 +26,7 @@ pub fn run(options: &Options) -> Result<Vec<Figure>, Failure> {
     let mut figures = Vec::new();
     let limit = operations(&group, "ristretto255", PROBES, &mut figures)?;
     operations(&Ristretto::portable(), "ristretto255, portable code", PROBES / 4, &mut figures)?;
-    operations(&Residues::ffdhe3072()?, "residues, ffdhe3072", 16, &mut figures)?;
+    operations(&Residues::ffdhe3072()?, "residues, ffdhe3072", 32, &mut figures)?;
     for size in options.size.map_or(SIZES.to_vec(), |size| vec![size]) {
         figures.extend(whole_run(options, &group, size, limit)?);
     }

@@ -2,12 +2,16 @@
 //!
 //! For a safe prime p = 2q + 1 the squares modulo p are a group of prime order
 //! q. An element is hashed to by squaring a wide hash reduced modulo p;
-//! membership of what is received is its Legendre symbol.
+//! membership of what is received is its Legendre symbol. All elements of a run
+//! have the same exponent, so eight of them are raised side by side where the
+//! processor has AVX-512 IFMA.
 
 use std::fmt;
 
 use crypto_bigint::modular::{BoxedMontyForm, BoxedMontyParams};
-use crypto_bigint::{BoxedUint, JacobiSymbol, NonZero, Odd, Uint};
+use crypto_bigint::{
+    BoxedUint, JacobiSymbol, NonZero, Odd, U2048, U3072, U4096, U6144, U8192, Uint,
+};
 use num_bigint::BigUint;
 use rand::Rng;
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
@@ -15,6 +19,7 @@ use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 use super::expand::Expander;
 use super::{Domain, ElementFault, Error, Group, ModulusFault, check_whole, check_width};
 use crate::math::Randomness;
+use crate::simd::ifma::Modulus8;
 
 /// The 3072-bit safe prime of RFC 7919, big-endian hex: 2^3072 − 2^3008 +
 /// (⌊2^2942·e⌋ + 2625351)·2^64 − 1. Nobody chose its digits.
@@ -43,6 +48,7 @@ pub struct Residues {
     /// q = (p − 1)/2.
     order: Odd<BoxedUint>,
     montgomery: BoxedMontyParams,
+    vector: Option<Modulus8>,
     width: usize,
     name: String,
 }
@@ -87,6 +93,12 @@ impl Residues {
         Self::unchecked(&prime, format!("{prime:x}"))
     }
 
+    /// The same group in portable code alone: what the vector code is compared with.
+    #[must_use]
+    pub fn portable(self) -> Self {
+        Self { vector: None, ..self }
+    }
+
     /// The modulus, big-endian, without leading zeros.
     pub fn modulus_bytes(&self) -> Vec<u8> {
         self.modulus.as_ref().to_be_bytes_trimmed_vartime().to_vec()
@@ -105,6 +117,7 @@ impl Residues {
         Ok(Self {
             order: odd(&(prime >> 1), precision)?,
             montgomery: BoxedMontyParams::new_vartime(modulus.clone()),
+            vector: Modulus8::new(&limbs(modulus.as_ref())),
             modulus,
             width: bits.div_ceil(8) as usize,
             name,
@@ -112,13 +125,13 @@ impl Residues {
     }
 
     /// Hashes to a wide number, reduces it and squares it.
-    fn hash(&self, expander: &Expander, identifier: &[u8]) -> Result<BoxedMontyForm, Error> {
+    fn hash(&self, expander: &Expander, identifier: &[u8]) -> Result<BoxedUint, Error> {
         let mut wide = Zeroizing::new(vec![0; self.width + SLACK_BYTES]);
         expander
             .expand(identifier, &mut wide)
             .map_err(|_| Error::Width { expected: 255 * 64, got: wide.len() })?;
         let reduced = self.reduce(&wide, &self.modulus)?;
-        Ok(BoxedMontyForm::new(reduced, &self.montgomery).square())
+        Ok(BoxedMontyForm::new(reduced, &self.montgomery).square().retrieve())
     }
 
     /// A big-endian number modulo p or q, in constant time.
@@ -139,7 +152,7 @@ impl Residues {
             .map_err(|_| Error::Width { expected: 255, got: separation.len() })
     }
 
-    fn decode(&self, position: usize, bytes: &[u8]) -> Result<BoxedMontyForm, Error> {
+    fn decode(&self, position: usize, bytes: &[u8]) -> Result<BoxedUint, Error> {
         let fault = |fault| Error::Element { position, fault };
         let number = BoxedUint::from_be_slice(bytes, self.modulus.bits_precision())
             .map_err(|_| fault(ElementFault::NotInGroup))?;
@@ -149,7 +162,7 @@ impl Residues {
         if bool::from(number.is_one()) {
             return Err(fault(ElementFault::Identity));
         }
-        Ok(BoxedMontyForm::new(number, &self.montgomery))
+        Ok(number)
     }
 
     /// The Legendre symbol is 1. Received elements are no secret of ours.
@@ -166,23 +179,62 @@ impl Residues {
             modulus.is_some_and(|m| fixed(number).jacobi_symbol_vartime(&m) == JacobiSymbol::One)
         }
         let modulus = self.modulus.as_ref();
-        match modulus.nlimbs() * 64 {
-            0..=2048 => symbol::<{ 2048 / 64 }>(number, modulus),
-            2049..=3072 => symbol::<{ 3072 / 64 }>(number, modulus),
-            3073..=4096 => symbol::<{ 4096 / 64 }>(number, modulus),
-            4097..=6144 => symbol::<{ 6144 / 64 }>(number, modulus),
-            _ => symbol::<{ 8192 / 64 }>(number, modulus),
+        match modulus.bits_precision() {
+            0..=2048 => symbol::<{ U2048::LIMBS }>(number, modulus),
+            2049..=3072 => symbol::<{ U3072::LIMBS }>(number, modulus),
+            3073..=4096 => symbol::<{ U4096::LIMBS }>(number, modulus),
+            4097..=6144 => symbol::<{ U6144::LIMBS }>(number, modulus),
+            _ => symbol::<{ U8192::LIMBS }>(number, modulus),
         }
     }
 
-    fn encode(&self, element: &BoxedMontyForm, out: &mut [u8]) {
-        let bytes = element.retrieve().to_be_bytes();
+    fn encode(&self, element: &BoxedUint, out: &mut [u8]) {
+        let bytes = element.to_be_bytes();
         out.copy_from_slice(&bytes[bytes.len() - self.width..]);
     }
 
-    fn raise(&self, element: &BoxedMontyForm, key: &ResidueKey) -> BoxedMontyForm {
-        element.pow_bounded_exp(&key.exponent, self.modulus.bits_precision())
+    /// Raises elements to the key, constant-time in both, and encodes them into `out`.
+    fn raise(&self, elements: &[BoxedUint], key: &ResidueKey, out: &mut [u8]) {
+        let bits = self.modulus.bits_precision();
+        let exponent = limbs(&key.exponent);
+        for (elements, out) in elements.chunks(8).zip(out.chunks_mut(8 * self.width)) {
+            match &self.vector {
+                Some(modulus) if elements.len() >= WORTH_A_VECTOR => {
+                    let numbers: Vec<_> = elements.iter().map(limbs).collect();
+                    let lanes = std::array::from_fn(|lane| {
+                        numbers.get(lane).map_or(&[][..], |number| number.as_slice())
+                    });
+                    let powers = modulus.pow_shared(&modulus.load(lanes), &exponent, bits as usize);
+                    for (power, place) in
+                        modulus.store(&powers).iter().zip(out.chunks_mut(self.width))
+                    {
+                        let bytes: Vec<u8> =
+                            power.iter().flat_map(|limb| limb.to_le_bytes()).collect();
+                        for (to, from) in place.iter_mut().rev().zip(bytes) {
+                            *to = from;
+                        }
+                    }
+                }
+                _ => {
+                    for (element, place) in elements.iter().zip(out.chunks_mut(self.width)) {
+                        let element = BoxedMontyForm::new(element.clone(), &self.montgomery);
+                        let power = element.pow_bounded_exp(&key.exponent, bits);
+                        self.encode(&power.retrieve(), place);
+                    }
+                }
+            }
+        }
     }
+}
+
+/// Eight lanes take as long as three numbers one after the other.
+const WORTH_A_VECTOR: usize = 3;
+
+/// The 64-bit limbs of a number, lowest first.
+fn limbs(number: &BoxedUint) -> Zeroizing<Vec<u64>> {
+    let bytes = Zeroizing::new(number.to_le_bytes().into_vec());
+    let limb = |chunk: &[u8]| chunk.iter().rev().fold(0, |limb, byte| limb << 8 | u64::from(*byte));
+    Zeroizing::new(bytes.chunks(8).map(limb).collect())
 }
 
 impl Group for Residues {
@@ -255,18 +307,22 @@ impl Group for Residues {
     ) -> Result<(), Error> {
         check_width(out.len(), identifiers.len() * self.width)?;
         let expander = self.expander(domain)?;
-        for (identifier, place) in identifiers.iter().zip(out.chunks_mut(self.width)) {
-            self.encode(&self.raise(&self.hash(&expander, identifier)?, key), place);
-        }
+        let hashes = identifiers
+            .iter()
+            .map(|identifier| self.hash(&expander, identifier))
+            .collect::<Result<Vec<_>, Error>>()?;
+        self.raise(&hashes, key, out);
         Ok(())
     }
 
     fn reencrypt_batch(&self, key: &ResidueKey, elements: &mut [u8]) -> Result<(), Error> {
         check_whole(elements.len(), self.width)?;
-        for (position, place) in elements.chunks_mut(self.width).enumerate() {
-            let element = self.decode(position, place)?;
-            self.encode(&self.raise(&element, key), place);
-        }
+        let received = elements
+            .chunks(self.width)
+            .enumerate()
+            .map(|(position, bytes)| self.decode(position, bytes))
+            .collect::<Result<Vec<_>, Error>>()?;
+        self.raise(&received, key, elements);
         Ok(())
     }
 

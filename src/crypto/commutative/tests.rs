@@ -189,6 +189,22 @@ fn vector_and_portable_code_agree() {
 }
 
 #[test]
+fn vector_and_portable_code_agree_in_the_residues() {
+    let vector = Residues::ffdhe3072().unwrap();
+    let portable = vector.clone().portable();
+    let key = vector.generate_key(&mut Randomness::seeded(11));
+    let names: Vec<String> = (0..11).map(|i| i.to_string()).collect();
+    let identifiers: Vec<&[u8]> = names.iter().map(String::as_bytes).collect();
+    let (mut one, mut two) = (vec![0; 11 * 384], vec![0; 11 * 384]);
+    vector.encrypt_batch(&key, &domain(), &identifiers, &mut one).unwrap();
+    portable.encrypt_batch(&key, &domain(), &identifiers, &mut two).unwrap();
+    assert_eq!(one, two);
+    vector.reencrypt_batch(&key, &mut one).unwrap();
+    portable.reencrypt_batch(&key, &mut two).unwrap();
+    assert_eq!(one, two);
+}
+
+#[test]
 fn vector_and_portable_code_agree_on_extreme_keys() {
     let (vector, portable) = (Ristretto::new(), Ristretto::portable());
     // 1, 2, 8, 16, and −1, −2: digits at both ends of their range.
