@@ -266,7 +266,8 @@ pub enum ModulusFault {
 }
 
 impl Error {
-    fn shifted(self, by: usize) -> Self {
+    /// The same, for a list that begins `by` elements before this part of it.
+    pub(crate) fn shifted(self, by: usize) -> Self {
         match self {
             Self::Element { position, fault } => Self::Element { position: position + by, fault },
             other => other,

@@ -8,10 +8,10 @@
 //! each side sends `E_k(x)` in random order under a key of this run, and what
 //! returns is the same list once more encrypted; for the cardinality the whole
 //! returned list is shuffled again, so that no match can be traced to a row.
-//! *Cost.* Per identifier of either party two group operations and three
-//! elements on the wire counted at one party (two sent and one received, or the
-//! reverse); rounds grow with the number of chunks, waits do not: each chunk is
-//! on its way while the next is computed.
+//! *Cost.* Per identifier of either party two group operations, one at each
+//! side, and two elements on the wire, one there and one back. The number of
+//! messages grows with the chunks; waiting does not: each chunk is on its way
+//! while the next is computed.
 //!
 //! *Common order.* Ascending double encryption; where elements are wider than
 //! 32 bytes, ascending SHA-256 of it, so that memory stays small in every group.

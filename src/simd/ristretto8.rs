@@ -11,6 +11,8 @@ use zeroize::Zeroize;
 mod field;
 #[cfg(target_arch = "x86_64")]
 mod point;
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests;
 
 /// Where in a list stands something that is no encoding of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

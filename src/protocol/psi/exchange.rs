@@ -49,7 +49,9 @@ pub(super) fn in_order<G: Group>(
             && let Some(size) = to_return.next()
         {
             receive_chunk(channel, ONCE, size * run.group.element_bytes(), &mut buffer)?;
-            run.group.reencrypt_many(&run.key, &mut buffer, run.progress)?;
+            run.group
+                .reencrypt_many(&run.key, &mut buffer, run.progress)
+                .map_err(|error| error.shifted(peer.len()))?;
             channel.send_bytes(TWICE, &buffer)?;
             peer.extend(fingerprints(run.group, &buffer));
         }
@@ -57,7 +59,7 @@ pub(super) fn in_order<G: Group>(
             && let Some(rows) = to_take_back.next()
         {
             receive_chunk(channel, TWICE, rows.len() * run.group.element_bytes(), &mut buffer)?;
-            run.group.check_many(&buffer)?;
+            run.group.check_many(&buffer).map_err(|error| error.shifted(own.len()))?;
             own.extend(fingerprints(run.group, &buffer).zip(rows.iter().copied()));
         }
     }
@@ -89,7 +91,9 @@ pub(super) fn shuffled<G: Group>(
             && let Some(size) = to_encrypt.next()
         {
             receive_chunk(channel, ONCE, size * width, &mut buffer)?;
-            run.group.reencrypt_many(&run.key, &mut buffer, run.progress)?;
+            run.group
+                .reencrypt_many(&run.key, &mut buffer, run.progress)
+                .map_err(|error| error.shifted(peer_elements.len() / width))?;
             peer_elements.extend_from_slice(&buffer);
         }
     }
@@ -109,7 +113,7 @@ pub(super) fn shuffled<G: Group>(
         }
         if let Some(size) = to_take_back.next() {
             receive_chunk(channel, TWICE, size * width, &mut buffer)?;
-            run.group.check_many(&buffer)?;
+            run.group.check_many(&buffer).map_err(|error| error.shifted(own.len()))?;
             own.extend(fingerprints(run.group, &buffer));
         }
     }

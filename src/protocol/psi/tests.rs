@@ -1,5 +1,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use proptest::prelude::*;
+
 use super::exchange::chunk_elements;
 use super::*;
 use crate::crypto::commutative::{Residues, Ristretto};
@@ -76,6 +78,57 @@ fn sets_of_every_relation_and_size_give_the_ideal_intersection() {
         assert_eq!(outcome.p1.unwrap(), Cardinality { common, peer_size: b.len() });
         assert_eq!(outcome.p2.unwrap(), Cardinality { common, peer_size: a.len() });
     }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn any_two_sets_give_the_ideal_result(
+        seed: u64,
+        a in proptest::collection::hash_set("[a-d]{0,3}", 0..40),
+        b in proptest::collection::hash_set("[a-d]{0,3}", 0..40),
+    ) {
+        let (a, b): (Vec<String>, Vec<String>) = (a.into_iter().collect(), b.into_iter().collect());
+        let group = Ristretto::new();
+        assert_ideal(&a, &b, run_intersection(&group, seed, &a, &b));
+        let common = ideal_intersection(&a, &b).len();
+        let counted = run_cardinality(&group, seed, &a, &b);
+        prop_assert_eq!(counted.p1.unwrap().common, common);
+        prop_assert_eq!(counted.p2.unwrap().common, common);
+    }
+}
+
+#[test]
+fn a_bad_element_in_a_later_chunk_is_named_by_its_place_in_the_list() {
+    let group = Ristretto::new();
+    let (chunk, width) = (chunk_elements(&group), group.element_bytes());
+    let outcome = run_pair(
+        Setup::default().seed(14),
+        |session| intersect(session, &group, &["p1"], Options::default()),
+        |session| {
+            let list: Vec<[u8; 4]> = (0..=chunk as u32).map(u32::to_le_bytes).collect();
+            let list: Vec<&[u8]> = list.iter().map(<[u8; 4]>::as_slice).collect();
+            let mut sent = vec![0; list.len() * width];
+            group.hash_batch(&Domain::new([0; 32]), &list, &mut sent).unwrap();
+            sent[chunk * width..].fill(0xff);
+            session.channel.send(&Announcement { size: list.len() as u64 }).unwrap();
+            for part in sent.chunks(chunk * width) {
+                session.channel.send_bytes(Tag::new(*b"psi1"), part).unwrap();
+            }
+            // Stay until P1 has found it.
+            while session
+                .channel
+                .receive_bytes(Tag::new(*b"none"))
+                .is_err_and(|error| matches!(error, net::Error::UnexpectedMessage { .. }))
+            {
+            }
+        },
+    );
+    let Err(Error::Element(commutative::Error::Element { position, .. })) = outcome.p1 else {
+        panic!("{:?}", outcome.p1);
+    };
+    assert_eq!(position, chunk);
 }
 
 #[test]
