@@ -132,6 +132,17 @@ fn the_cardinality_goes_to_standard_output_and_nothing_else_does() {
 }
 
 #[test]
+fn the_residues_can_be_chosen_and_must_be_chosen_on_both_sides() {
+    let one = Party::new("id\na\nb\nc\n");
+    let two = Party::new("id\nb\nc\nd\n");
+    let residues = ["--cardinality", "--group", "ffdhe3072"];
+    let outcomes = run(&one, &two, ["id", "id"], &residues, &residues);
+    assert_eq!(outcomes.first.1, "2\n");
+    let outcomes = run(&one, &two, ["id", "id"], &residues, &["--cardinality"]);
+    assert_eq!(outcomes.second.status.code(), Some(3));
+}
+
+#[test]
 fn an_empty_intersection_is_a_header() {
     let one = Party::new("id,x\n");
     let two = Party::new("id\nb\n");

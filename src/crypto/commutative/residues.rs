@@ -35,6 +35,9 @@ pub const FFDHE3072: &str = "\
     5CAE82AB9C9DF69EE86D2BC522363A0DABC521979B0DEADA1DBF9A42D5C4484E0ABCD06BFA53DDEF\
     3C1B20EE3FD59D7C25E41D2B66C62E37FFFFFFFFFFFFFFFF";
 
+/// The name of [`FFDHE3072`] in [`Group::suite`].
+const BUILT_IN: &str = "ffdhe3072";
+
 /// Lengths that are neither broken today nor unbearably slow.
 const MODULUS_BITS: std::ops::RangeInclusive<u64> = 2048..=8192;
 
@@ -67,7 +70,7 @@ impl Residues {
     pub fn ffdhe3072() -> Result<Self, Error> {
         let prime = BigUint::parse_bytes(FFDHE3072.as_bytes(), 16)
             .ok_or(Error::Modulus(ModulusFault::NotSafePrime))?;
-        Self::unchecked(&prime, "ffdhe3072".to_owned())
+        Self::unchecked(&prime, BUILT_IN.to_owned())
     }
 
     /// The residues modulo any other safe prime, given big-endian. Costs a few
@@ -90,7 +93,9 @@ impl Residues {
         if !safe {
             return Err(Error::Modulus(ModulusFault::NotSafePrime));
         }
-        Self::unchecked(&prime, format!("{prime:x}"))
+        // The built-in prime keeps its name, however it was given.
+        let name = format!("{prime:X}");
+        Self::unchecked(&prime, if name == FFDHE3072 { BUILT_IN.to_owned() } else { name })
     }
 
     /// The same group in portable code alone: what the vector code is compared with.
