@@ -15,6 +15,8 @@ pub mod console;
 pub mod demo;
 pub mod failure;
 pub mod keygen;
+pub mod progress;
+pub mod psi;
 
 use console::{Console, GlobalArgs};
 use failure::{Failure, Status};
@@ -41,6 +43,7 @@ enum Verb {
     #[command(hide = true)]
     DemoParty(demo::DemoPartyArgs),
     Keygen(keygen::KeygenArgs),
+    Psi(psi::PsiArgs),
 }
 
 /// Runs the command as the shell gave it, and returns its exit status.
@@ -71,6 +74,7 @@ fn run(verb: Verb, console: &Console) -> Result<(), Failure> {
         Verb::Demo(arguments) => demo::run(&arguments, console),
         Verb::DemoParty(arguments) => demo::run_party(&arguments, console),
         Verb::Keygen(arguments) => keygen::run(&arguments, console),
+        Verb::Psi(arguments) => psi::run(&arguments, console),
     }
 }
 

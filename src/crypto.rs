@@ -1,3 +1,3 @@
-//! What one party can do alone: Paillier, commutative encryption, garbling, the mathematics of oblivious transfer.
-//!
-//! Still empty. It knows nothing of channels or peers.
+//! What one party can do alone: encryption, garbling, transfer arithmetic.
+
+pub mod commutative;

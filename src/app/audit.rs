@@ -1,6 +1,7 @@
 //! `diptych audit`: known answers against this program.
 
 pub mod agreement;
+pub mod commutative;
 
 /// What became of one test vector.
 #[derive(Clone, Debug, PartialEq, Eq)]
