@@ -1,4 +1,21 @@
 //! Powers of one fixed base, by a table.
+//!
+//! What window pays was measured for exponents of 1536 bits modulo 3072 bits, in microseconds for
+//! one power of a bulk of 1, 2, 16 and 64 groups of eight (the products alone are 62 at a window
+//! of 8):
+//!
+//! | window | passes | table | 1 | 2 | 16 | 64 |
+//! | --- | --- | --- | --- | --- | --- | --- |
+//! | 6 | 4 | 2 MB | 102 | 104 | 105 | 105 |
+//! | 7 | 4 | 3 MB | 99 | 95 | 94 | 93 |
+//! | 7 | 1 | 14 MB | 145 | 115 | 93 | 89 |
+//! | 8 | 3 | 8 MB | 110 | 97 | 88 | 86 |
+//! | 8 | 2 | 12 MB | 128 | 101 | 90 | 86 |
+//! | 8 | 1 | 24 MB | 181 | 134 | 92 | 84 |
+//! | 9 | 2 | 21 MB | 179 | 136 | 99 | 90 |
+//!
+//! Fetching rows from outside the core's own caches is what a single group waits for; passes and
+//! bulk both divide it. A window of 9 does not pay, and memory beyond some 12 MB hardly.
 
 use std::arch::x86_64::__m512i;
 use std::fmt;
