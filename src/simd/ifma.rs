@@ -51,8 +51,9 @@
 //! # Cost
 //!
 //! A product is 4n² multiply-add instructions, a square 3n² + n, and a core with two such units does
-//! two each cycle. The figures below are nanoseconds for one number (an eighth of a call) on an Intel
-//! Xeon of the fifth generation at 3.0 GHz, with the limit from the count of instructions.
+//! two each cycle. The figures below are nanoseconds for one number (an eighth of a call), the best
+//! of many short runs on an Intel Xeon of the fifth generation at 3.0 GHz, with the limit from the
+//! count of instructions beside them.
 //!
 //! | bits | product | limit | square | limit |
 //! | --- | --- | --- | --- | --- |
