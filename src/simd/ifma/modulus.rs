@@ -79,8 +79,10 @@ impl Modulus8 {
         Some(made)
     }
 
-    /// Takes eight numbers into Montgomery form, limbs from the least significant. Numbers not below the modulus are reduced, however
-    /// long they are; the cost depends on the longest.
+    /// Takes eight numbers into Montgomery form, limbs from the least significant.
+    ///
+    /// Numbers not below the modulus are reduced, however long they are; the cost depends on the
+    /// longest.
     #[must_use]
     pub fn load(&self, numbers: [&[u64]; 8]) -> Lanes {
         let chunk_bits = self.limbs() * LIMB_BITS;
