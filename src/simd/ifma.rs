@@ -51,21 +51,22 @@
 //! # Cost
 //!
 //! A product is 4n² multiply-add instructions, a square 3n² + n, and a core with two such units does
-//! two each cycle. The figures below are nanoseconds for one number (an eighth of a call), the best
-//! of many short runs on an Intel Xeon of the fifth generation at 3.0 GHz, with the limit from the
-//! count of instructions beside them.
+//! two each cycle. The figures below are nanoseconds for one number (an eighth of a call) on an Intel
+//! Xeon of the fifth generation at 3.0 GHz that had other work to do: the fastest of 3000 samples,
+//! and of eight such runs the median. They differ by up to a tenth from run to run. Beside them is
+//! the limit from the count of instructions.
 //!
 //! | bits | product | limit | square | limit |
 //! | --- | --- | --- | --- | --- |
-//! | 1024 | 44 | 33 | 35 | 25 |
-//! | 1536 | 90 | 75 | 70 | 57 |
-//! | 2048 | 150 | 133 | 118 | 101 |
-//! | 3072 | 325 | 300 | 256 | 226 |
-//! | 4096 | 569 | 533 | 442 | 402 |
-//! | 6144 | 1259 | 1200 | 966 | 902 |
+//! | 1024 | 44 | 33 | 36 | 25 |
+//! | 1536 | 90 | 75 | 75 | 57 |
+//! | 2048 | 160 | 133 | 127 | 101 |
+//! | 3072 | 337 | 300 | 256 | 226 |
+//! | 4096 | 571 | 533 | 441 | 402 |
+//! | 6144 | 1260 | 1200 | 968 | 902 |
 //!
 //! The limbs of q come one after the other, each from the column that the one before completed. The
-//! kernel fills the waiting with rows of the next tile; without that, squares took an eighth longer.
+//! kernel fills the waiting with rows of the next tile.
 
 #[cfg(target_arch = "x86_64")]
 mod fixed;

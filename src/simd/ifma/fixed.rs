@@ -1,8 +1,9 @@
 //! Powers of one fixed base, by a table.
 //!
-//! What window pays was measured for exponents of 1536 bits modulo 3072 bits, in microseconds for
-//! one power of a bulk of 1, 2, 16 and 64 groups of eight (the products alone are 62 at a window
-//! of 8):
+//! What window pays was measured for exponents of 1536 bits modulo 3072 bits: microseconds of
+//! processor time for one power of a bulk of 1, 2, 16 and 64 groups of eight, one run on a busy
+//! machine, so differences of a few percent mean nothing. (192 products, for a window of 8, make
+//! about 65 of it.)
 //!
 //! | window | passes | table | 1 | 2 | 16 | 64 |
 //! | --- | --- | --- | --- | --- | --- | --- |
@@ -15,7 +16,7 @@
 //! | 9 | 2 | 21 MB | 179 | 136 | 99 | 90 |
 //!
 //! Fetching rows from outside the core's own caches is what a single group waits for; passes and
-//! bulk both divide it. A window of 9 does not pay, and memory beyond some 12 MB hardly.
+//! bulk both divide it. A window of 9 did not pay, and memory beyond some 12 MB hardly.
 
 use std::arch::x86_64::__m512i;
 use std::fmt;
@@ -173,9 +174,10 @@ impl Shape {
         shapes.min_by_key(|shape| shape.cycles(limbs)).unwrap_or(fallback)
     }
 
-    /// Cycles for eight powers when [`GROUPS`] groups share the reading of the table. Measured: a
-    /// product takes 2·limbs² and a square three quarters of it; a limb of sixteen entries takes
-    /// 2 to look up and 12 to fetch from outside the nearest caches.
+    /// Cycles for eight powers when [`GROUPS`] groups share the reading of the table, by a model
+    /// fitted by eye to the figures at the top of this file: a product takes 2·limbs² and a square
+    /// three quarters of it; a limb of sixteen entries takes 2 to look up and 12 to fetch from
+    /// outside the nearest caches.
     fn cycles(&self, limbs: usize) -> usize {
         let product = 2 * limbs * limbs;
         let row = limbs << (self.window - 4);

@@ -245,7 +245,7 @@ fn limbs_for(width: usize) -> usize {
 /// reading of all entries. Squarings are as many with any window.
 fn best_window(limbs: usize, exponent_bits: usize) -> usize {
     let cost = |window: usize| {
-        // Cycles, measured: a product takes 2·limbs², reading one entry 4/3·limbs.
+        // Cycles, roughly: a product takes 2·limbs², reading one entry 4/3·limbs.
         let (entries, product) = (1 << window, 2 * limbs * limbs);
         let digits = exponent_bits.div_ceil(window);
         (entries * product).saturating_add(digits.saturating_mul(product + entries * limbs * 4 / 3))
