@@ -4,12 +4,13 @@
 //! while all rows that reach them are added (`a·b` first, then `q·m`), so nothing but operands is
 //! read from memory and nothing but a finished limb is written. Cutting the operands into blocks of
 //! [`TILE`] limbs, a tile gets whole rows from the blocks in its middle and one triangle at the end.
+//!
+//! What works on a tile is a macro where a call would send the tile through memory.
 
 use std::arch::x86_64::{
-    __m512i, _mm512_add_epi64, _mm512_and_si512, _mm512_cmpeq_epi64_mask, _mm512_cmplt_epi64_mask,
-    _mm512_madd52hi_epu64, _mm512_madd52lo_epu64, _mm512_mask_mov_epi64, _mm512_permutex2var_epi64,
-    _mm512_set1_epi64, _mm512_setzero_si512, _mm512_srai_epi64, _mm512_srli_epi64,
-    _mm512_sub_epi64,
+    __m512i, _mm512_add_epi64, _mm512_and_si512, _mm512_cmplt_epi64_mask, _mm512_madd52hi_epu64,
+    _mm512_madd52lo_epu64, _mm512_mask_mov_epi64, _mm512_set1_epi64, _mm512_setzero_si512,
+    _mm512_srai_epi64, _mm512_srli_epi64, _mm512_sub_epi64,
 };
 
 /// Columns per tile. Ten divides the limb counts of all usual widths (20, 30, 40, 60, 80, 120), and
@@ -55,8 +56,8 @@ macro_rules! rows {
     };
 }
 
-/// Adds the part of the product of two blocks that lies in the blocks' own columns; only the
-/// products for which `$which` holds.
+/// Adds the part of the product of two blocks that lies in the blocks' own columns: all of
+/// it, or only the products of a limb with a higher one (`i < j`).
 macro_rules! low_triangle {
     ($low:expr, $high:expr, $a:expr, $b:expr $(, $i:ident < $j:ident)?) => {
         let (a, b): (&Tile, &Tile) = ($a, $b);
@@ -126,7 +127,7 @@ macro_rules! quotient {
 }
 
 /// The columns of a product one tile after the other, with the reduction: the loop that
-/// multiplication and squaring share. A macro, so that tiles stay in registers.
+/// multiplication and squaring share.
 macro_rules! montgomery {
     ($r:ident, $out:ident, $column:ident => $product:expr) => {
         let n = $r.modulus.len();
@@ -220,62 +221,6 @@ pub(super) fn subtract_once(r: Reduction<'_>, a: &[__m512i], out: &mut [__m512i]
     for (&a, out) in a.iter().zip(out) {
         *out =
             _mm512_mask_mov_epi64(*out, _mm512_cmplt_epi64_mask(borrow, _mm512_setzero_si512()), a);
-    }
-}
-
-/// `out` = in each lane the entry of the table that the lane's digit names.
-///
-/// `table` holds whole numbers one after the other, each with the limbs of `out`. All of it is read.
-#[target_feature(enable = "avx512f,avx512ifma")]
-pub(super) fn select(table: &[__m512i], digits: __m512i, out: &mut [__m512i]) {
-    let limbs = out.len();
-    for (index, out) in out.as_chunks_mut::<TILE>().0.iter_mut().enumerate() {
-        let mut chosen = [_mm512_setzero_si512(); TILE];
-        let mut digit = _mm512_setzero_si512();
-        for entry in table.chunks_exact(limbs) {
-            let hit = _mm512_cmpeq_epi64_mask(digit, digits);
-            digit = _mm512_add_epi64(digit, _mm512_set1_epi64(1));
-            let entry = block(entry, index * TILE);
-            unroll!(i in 0..10 { chosen[i] = _mm512_mask_mov_epi64(chosen[i], hit, entry[i]); });
-        }
-        *out = chosen;
-    }
-}
-
-/// For each of `N` vectors of digits, `out` = in each lane the entry that the lane's digit names.
-///
-/// `row` holds one table for all lanes, 16 entries to a pair of vectors and [`TILE`] such pairs (for
-/// consecutive limbs) together: limbs 0 to 9 of all entries, then limbs 10 to 19, and so on. All of
-/// it is read once for the `N` look-ups together.
-#[target_feature(enable = "avx512f,avx512ifma")]
-pub(super) fn look_up<const N: usize>(
-    row: &[__m512i],
-    digits: [__m512i; N],
-    out: [&mut [__m512i]; N],
-) {
-    let pairs = row.as_chunks::<2>().0.as_chunks::<TILE>().0;
-    let tiles = out[0].len() / TILE;
-    let mut out = out.map(|out| out.as_chunks_mut::<TILE>().0.iter_mut());
-    let upper = digits.map(|digits| _mm512_srli_epi64::<4>(digits));
-    for pairs in pairs.chunks_exact(pairs.len() / tiles) {
-        let mut chosen = [[_mm512_setzero_si512(); TILE]; N];
-        let mut sixteen = _mm512_setzero_si512();
-        for pairs in pairs {
-            let hits = upper.map(|upper| _mm512_cmpeq_epi64_mask(sixteen, upper));
-            sixteen = _mm512_add_epi64(sixteen, _mm512_set1_epi64(1));
-            unroll!(i in 0..10 {
-                let [first, second] = pairs[i];
-                for lookup in 0..N {
-                    let entry = _mm512_permutex2var_epi64(first, digits[lookup], second);
-                    chosen[lookup][i] = _mm512_mask_mov_epi64(chosen[lookup][i], hits[lookup], entry);
-                }
-            });
-        }
-        for (out, chosen) in out.iter_mut().zip(chosen) {
-            if let Some(out) = out.next() {
-                *out = chosen;
-            }
-        }
     }
 }
 
