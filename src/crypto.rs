@@ -1,3 +1,5 @@
 //! What one party can do alone: Paillier, commutative encryption, garbling, the mathematics of oblivious transfer.
 //!
-//! Still empty. It knows nothing of channels or peers.
+//! It knows nothing of channels or peers.
+
+pub mod paillier;

@@ -10,12 +10,14 @@ pub mod fixed_base;
 pub(crate) mod limbs;
 pub mod modular;
 pub mod montgomery;
+pub mod power;
 pub mod prime;
 pub mod random;
 pub mod square;
 
 pub use fixed_base::FixedBase;
 pub use montgomery::Modulus;
+pub use power::Backend;
 pub use random::Randomness;
 pub use square::{Residue, SquareModulus};
 
