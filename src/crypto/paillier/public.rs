@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use super::{Ciphertext, Error, Progress, Randomiser, Returned, Tuning};
 use super::{MAXIMUM_BITS, MINIMUM_BITS};
 use crate::math::limbs::{self, Limbs};
-use crate::math::power::{BATCH, PowerModulus, PowerTable};
+use crate::math::power::{BATCH, PowerModulus, PowerTable, TABLE_BATCH};
 use crate::math::{Modulus, Randomness, Residue, modular, prime};
 
 /// A public key, checked and prepared. Copies are cheap and share their tables.
@@ -224,7 +224,7 @@ impl PublicKey {
             let residues = self.table().pow_all(&exponents);
             let encrypted =
                 plaintexts.iter().zip(&residues).enumerate().map(|(j, (m, residue))| {
-                    let encoded = self.encode(m, BATCH * i + j)?;
+                    let encoded = self.encode(m, TABLE_BATCH * i + j)?;
                     let randomness = self.square().enter_limbs(residue);
                     Ok(Ciphertext(self.square().product(&encoded.0, &randomness)))
                 });
@@ -232,7 +232,7 @@ impl PublicKey {
             progress(encrypted.len());
             Ok(encrypted)
         };
-        in_batches(plaintexts, rng, batch)
+        in_batches(plaintexts, TABLE_BATCH, rng, batch)
     }
 
     /// a + b.
@@ -348,7 +348,7 @@ impl PublicKey {
             progress(returned.len());
             Ok(returned)
         };
-        in_batches(items, rng, batch)
+        in_batches(items, BATCH, rng, batch)
     }
 
     /// A randomiser: r^n with uniform r.
@@ -535,11 +535,12 @@ pub(super) fn check_length(bits: usize) -> Result<(), Error> {
 /// Runs `work` on batches, on all cores, each with a generator of its own, and joins the results.
 pub(super) fn in_batches<'a, T: Sync, U: Send>(
     items: &'a [T],
+    size: usize,
     rng: &mut Randomness,
     work: impl Fn((usize, (&'a [T], Randomness))) -> Result<Vec<U>, Error> + Send + Sync,
 ) -> Result<Vec<U>, Error> {
-    let generators: Vec<Randomness> = items.chunks(BATCH).map(|_| rng.fork()).collect();
-    let batches = items.par_chunks(BATCH).zip(generators).enumerate();
+    let generators: Vec<Randomness> = items.chunks(size).map(|_| rng.fork()).collect();
+    let batches = items.par_chunks(size).zip(generators).enumerate();
     let done: Vec<Vec<U>> = batches.map(work).collect::<Result<_, _>>()?;
     Ok(done.into_iter().flatten().collect())
 }

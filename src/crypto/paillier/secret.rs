@@ -13,7 +13,7 @@ use zeroize::Zeroizing;
 use super::public::{check_length, in_batches};
 use super::{Error, Fresh, Progress, PublicKey, Returned, Tuning};
 use crate::math::limbs::{self, Limbs};
-use crate::math::power::{BATCH, PowerModulus, PowerTable};
+use crate::math::power::{BATCH, PowerModulus, PowerTable, TABLE_BATCH};
 use crate::math::{Modulus, Randomness, Residue, SquareModulus, modular, prime};
 
 /// A secret key. Wiped on drop, never printed, not copied.
@@ -179,7 +179,7 @@ impl SecretKey {
     ) -> Result<Vec<Fresh>, Error> {
         self.prepare();
         let batch = |(i, (plaintexts, mut rng)): (usize, (&[BigUint], Randomness))| {
-            let encode = |(j, m)| self.public.plaintext_limbs(m, BATCH * i + j);
+            let encode = |(j, m)| self.public.plaintext_limbs(m, TABLE_BATCH * i + j);
             let encoded = plaintexts.iter().enumerate().map(encode);
             let encoded = encoded.collect::<Result<Vec<Limbs>, Error>>()?;
             let exponents: Vec<_> =
@@ -188,7 +188,7 @@ impl SecretKey {
             progress(fresh.len());
             Ok(fresh)
         };
-        in_batches(plaintexts, rng, batch)
+        in_batches(plaintexts, TABLE_BATCH, rng, batch)
     }
 
     /// Makes the tables for encryption now rather than at the first use.
