@@ -1,1 +1,83 @@
-//! The command.
+//! The command `diptych`: what it can be asked, how it answers and how it fails.
+//!
+//! One file per verb; [`failure`] is the voice in which all of them fail, and
+//! [`connection`] the way in which all of them reach the peer.
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+pub mod bench;
+pub mod connection;
+pub mod console;
+pub mod demo;
+pub mod failure;
+pub mod keygen;
+
+use console::{Console, GlobalArgs};
+use failure::{Failure, Status};
+
+/// Two organisations publish one differentially private table over data that neither shows the other.
+#[derive(Parser)]
+#[command(name = "diptych", version, max_term_width = 100, arg_required_else_help = true)]
+#[command(
+    after_help = "Start with `diptych demo`. Exit status: 0 done, 1 failed, 2 wrong usage or \
+                        input, 3 the peer refused or is not who it should be."
+)]
+struct Cli {
+    #[command(flatten)]
+    global: GlobalArgs,
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    Bench(bench::BenchArgs),
+    Demo(demo::DemoArgs),
+    #[command(hide = true)]
+    DemoParty(demo::DemoPartyArgs),
+    Keygen(keygen::KeygenArgs),
+}
+
+/// Runs the command as the shell gave it, and returns its exit status.
+pub fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            let wrong = error.use_stderr();
+            // Nothing is left to do if even the help text cannot be written.
+            let _ = error.print();
+            return if wrong { Status::WrongInput.into() } else { ExitCode::SUCCESS };
+        }
+    };
+    let console = Console::new(&cli.global);
+    match run(cli.verb, &console) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            console.fail(&failure);
+            failure.status.into()
+        }
+    }
+}
+
+fn run(verb: Verb, console: &Console) -> Result<(), Failure> {
+    match verb {
+        Verb::Bench(arguments) => bench::run(&arguments, console),
+        Verb::Demo(arguments) => demo::run(&arguments, console),
+        Verb::DemoParty(arguments) => demo::run_party(&arguments, console),
+        Verb::Keygen(arguments) => keygen::run(&arguments, console),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        Cli::command().debug_assert();
+    }
+}

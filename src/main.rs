@@ -1,3 +1,7 @@
 //! The command `diptych`.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    diptych::app::main()
+}

@@ -1,1 +1,36 @@
-//! Two-party primitives over a session.
+//! Two-party primitives over a [`Session`]. This room knows nothing of privacy budgets or tables.
+//!
+//! Every primitive has the same shape, so that reading one is reading all: a
+//! page that states inputs, output, what each party learns and what it costs;
+//! the ideal function; one function per role, or one for both; and tests that
+//! the real run equals the ideal function, that the shape of the transcript
+//! does not depend on inputs, and that bad messages are errors.
+//!
+//! So far there are the [`Session`] that all of them take, and [`pair`], which
+//! runs two parties in one process.
+//!
+//! ```
+//! use diptych::net::{Message, Tag};
+//! use diptych::protocol::pair::{Setup, run_pair};
+//!
+//! #[derive(serde::Serialize, serde::Deserialize)]
+//! struct Number(u64);
+//! impl Message for Number {
+//!     const TAG: Tag = Tag::new(*b"numb");
+//! }
+//!
+//! let outcome = run_pair(
+//!     Setup::default(),
+//!     |session| session.channel.send(&Number(42)),
+//!     |session| session.channel.receive::<Number>().map(|number| number.0),
+//! );
+//! assert!(outcome.p1.is_ok());
+//! assert_eq!(outcome.p2.ok(), Some(42));
+//! assert_eq!(outcome.costs.p1.total().messages_sent, outcome.costs.p2.total().messages_received);
+//! ```
+
+pub mod pair;
+
+mod session;
+
+pub use session::Session;

@@ -1,5 +1,7 @@
 //! A room may use only the rooms that the floor plan lets it know.
 
+#![expect(clippy::expect_used, reason = "helpers of a test")]
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,0 +1,147 @@
+//! How every verb that talks to a peer reaches it.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use zeroize::Zeroizing;
+
+use crate::app::console::Console;
+use crate::app::failure::Failure;
+use crate::math::Randomness;
+use crate::net::tls::{self, Listener};
+use crate::net::{Channel, Error, Fingerprint, Identity, Limits, Role};
+use crate::protocol::Session;
+
+/// Who we are, who the peer is, and how to meet it.
+#[derive(Args, Debug)]
+pub struct ConnectionArgs {
+    /// Our role; the peer takes the other one
+    #[arg(long, value_enum)]
+    pub role: RoleName,
+    /// Our identity, made by `diptych keygen`
+    #[arg(long, value_name = "FILE")]
+    pub identity: PathBuf,
+    /// The peer's fingerprint, as its `diptych keygen` printed it
+    #[arg(long, value_name = "FINGERPRINT")]
+    pub peer: Fingerprint,
+    /// Wait for the peer at this address (host:port)
+    #[arg(
+        long,
+        value_name = "ADDRESS",
+        conflicts_with = "connect",
+        required_unless_present = "connect"
+    )]
+    pub listen: Option<String>,
+    /// Connect to the peer at this address (host:port)
+    #[arg(long, value_name = "ADDRESS")]
+    pub connect: Option<String>,
+    /// How long to wait for the peer to appear
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub wait: u64,
+}
+
+/// A role as the command line spells it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum RoleName {
+    /// The first party
+    P1,
+    /// The second party
+    P2,
+}
+
+impl From<RoleName> for Role {
+    fn from(name: RoleName) -> Self {
+        match name {
+            RoleName::P1 => Self::P1,
+            RoleName::P2 => Self::P2,
+        }
+    }
+}
+
+impl ConnectionArgs {
+    /// Meets the peer and runs the handshake under `terms`: the canonical JSON
+    /// of all that both sides must have in common.
+    ///
+    /// # Errors
+    /// If the identity is not usable, the peer does not come, is not the one expected, or runs under other terms.
+    pub fn open(&self, terms: &[u8], console: &Console) -> Result<Session, Failure> {
+        let identity = read_identity(&self.identity)?;
+        let limits = Limits { connect: Duration::from_secs(self.wait), ..Limits::default() };
+        let rng = Randomness::from_os()?;
+        let channel = self.meet(&identity, limits, console)?;
+        Session::establish(channel, self.role.into(), terms, rng).map_err(|error| match &error {
+            Error::Terms { theirs } => {
+                let difference = first_difference(terms, theirs);
+                Failure::from(error).advise(difference)
+            }
+            _ => Failure::from(error),
+        })
+    }
+
+    fn meet(
+        &self,
+        identity: &Identity,
+        limits: Limits,
+        console: &Console,
+    ) -> Result<Channel, Failure> {
+        if let Some(address) = &self.connect {
+            console.say(format!("connecting to {address} …"));
+            return Ok(tls::connect(address, identity, self.peer, limits)?);
+        }
+        let address = self.listen.as_deref().unwrap_or_default();
+        let listener = Listener::bind(address)?;
+        console.say(format!("listening on {} …", listener.local_address()?));
+        Ok(listener.accept(identity, self.peer, limits)?)
+    }
+}
+
+/// Reads an identity file.
+///
+/// # Errors
+/// If it cannot be read, is far too long or is not an identity.
+pub fn read_identity(path: &Path) -> Result<Identity, Failure> {
+    let mut pem = Zeroizing::new(String::new());
+    File::open(path)
+        .and_then(|file| file.take(Identity::LONGEST_PEM as u64 + 1).read_to_string(&mut pem))
+        .map_err(|error| {
+            Failure::file(path, "read", &error)
+                .advise(format!("make one: diptych keygen --name NAME --out {}", path.display()))
+        })?;
+    Identity::from_pem(&pem).map_err(|error| {
+        let failure = Failure::from(error);
+        Failure { message: format!("{}: {}", path.display(), failure.message), ..failure }
+    })
+}
+
+/// Shows where two texts part. What comes from the peer is printed harmlessly.
+fn first_difference(ours: &[u8], theirs: &[u8]) -> String {
+    const CONTEXT: usize = 24;
+    let longest = ours.len().max(theirs.len());
+    let place = (0..longest).find(|&i| ours.get(i) != theirs.get(i)).unwrap_or(longest);
+    let around = |text: &[u8]| {
+        let from = place.saturating_sub(CONTEXT).min(text.len());
+        let to = (place + CONTEXT).min(text.len());
+        text[from..to].escape_ascii().to_string()
+    };
+    format!("the first difference: ours says …{}…, the peer's …{}…", around(ours), around(theirs))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_difference_is_shown_from_both_sides() {
+        let shown = first_difference(br#"{"epsilon":"1"}"#, br#"{"epsilon":"2"}"#);
+        assert!(shown.contains("n\\\":\\\"1\\\"") && shown.contains("n\\\":\\\"2\\\""), "{shown}");
+    }
+
+    #[test]
+    fn texts_of_different_length_and_control_characters_are_shown_harmlessly() {
+        let shown = first_difference(b"", b"\x1b[31m");
+        assert!(shown.contains("ours says ……") && shown.contains("\\x1b[31m"), "{shown}");
+    }
+}

@@ -1,0 +1,242 @@
+//! Typed messages over any transport, within limits, with every byte counted.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::net::meter::{CpuClock, Meter};
+use crate::net::{AbortReason, Costs, Direction, Error, Header, Message, Tag, Transcript, codec};
+
+/// How long this side waits and how much it accepts. Nothing waits without a limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// To reach the peer, or to be reached by it.
+    pub connect: Duration,
+    /// For the TLS handshake, and for each message of ours that follows it.
+    pub handshake: Duration,
+    /// For a frame to arrive, the peer's computing included; large frames get
+    /// the time that [`Limits::SLOWEST_BYTES_PER_SECOND`] needs on top.
+    pub read: Duration,
+    /// For a frame to be taken by the network; large frames as above.
+    pub write: Duration,
+    /// Largest body of a frame.
+    pub frame_bytes: usize,
+}
+
+impl Limits {
+    /// A line slower than this counts as stalled.
+    pub const SLOWEST_BYTES_PER_SECOND: u64 = 64 * 1024;
+
+    /// Bytes that may be under way and unread in one direction. Two sides that
+    /// both send more than this before either receives would wait for each other
+    /// until the limit; protocols therefore take turns in chunks.
+    pub const IN_FLIGHT_BYTES: usize = 64 << 20;
+
+    pub(crate) fn with_time_for(limit: Duration, bytes: usize) -> Duration {
+        limit + Duration::from_millis(bytes as u64 * 1000 / Self::SLOWEST_BYTES_PER_SECOND)
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            connect: Duration::from_secs(60),
+            handshake: Duration::from_secs(10),
+            read: Duration::from_secs(300),
+            write: Duration::from_secs(60),
+            frame_bytes: 32 << 20,
+        }
+    }
+}
+
+/// Moves frames. Implemented in memory and over TLS; a channel does not care which.
+pub trait Transport: Send {
+    /// Sends one frame, or fails within `limit`.
+    ///
+    /// # Errors
+    /// [`Error::Closed`], [`Error::Timeout`] or a failure of the system.
+    fn send(&mut self, header: Header, body: &[u8], limit: Duration) -> Result<(), Error>;
+
+    /// Receives one frame into `body`, or fails within `limit`.
+    ///
+    /// # Errors
+    /// As for `send`, and [`Error::FrameTooLarge`] before anything is allocated.
+    fn receive(
+        &mut self,
+        body: &mut Vec<u8>,
+        frame_bytes: usize,
+        limit: Duration,
+    ) -> Result<Tag, Error>;
+
+    /// A value that only the two ends of this very connection share.
+    ///
+    /// # Errors
+    /// If the connection is not in a state to give one.
+    fn binding(&self) -> Result<[u8; 32], Error>;
+
+    /// Ends the conversation so that what was sent still arrives. Bounded in time.
+    fn close(&mut self) {}
+}
+
+/// One end of a conversation with the peer.
+pub struct Channel {
+    transport: Box<dyn Transport>,
+    limits: Limits,
+    meter: Meter,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Abort {
+    reason: AbortReason,
+}
+
+impl Message for Abort {
+    const TAG: Tag = Tag::new(*b"abrt");
+}
+
+impl Channel {
+    /// A channel over a transport.
+    pub fn new(transport: Box<dyn Transport>, limits: Limits) -> Self {
+        Self { transport, limits, meter: Meter::new(CpuClock::Process) }
+    }
+
+    /// Sends a message.
+    ///
+    /// # Errors
+    /// If the peer is gone, does not take the message in time, or has ended the run.
+    pub fn send<M: Message>(&mut self, message: &M) -> Result<(), Error> {
+        let body = codec::encode(message)
+            .map_err(|error| Error::Malformed { tag: M::TAG, problem: error.problem() })?;
+        self.send_bytes(M::TAG, &body)
+    }
+
+    /// Receives a message of the type that is due.
+    ///
+    /// # Errors
+    /// If the peer is gone, sends nothing in time, sends something else, or has ended the run.
+    pub fn receive<M: Message>(&mut self) -> Result<M, Error> {
+        let body = self.receive_bytes(M::TAG)?;
+        codec::decode(&body)
+            .map_err(|error| Error::Malformed { tag: M::TAG, problem: error.problem() })
+    }
+
+    /// Sends bulk data: a frame whose body is the bytes as they are.
+    ///
+    /// # Errors
+    /// As for [`Channel::send`].
+    pub fn send_bytes(&mut self, tag: Tag, body: &[u8]) -> Result<(), Error> {
+        let header = Header::for_body(tag, body, self.limits.frame_bytes)?;
+        let limit = Limits::with_time_for(self.limits.write, body.len());
+        match self.transport.send(header, body, limit) {
+            Ok(()) => {
+                self.meter.count(Direction::Sent, tag, body.len());
+                Ok(())
+            }
+            Err(error @ (Error::Closed | Error::Io(_))) => Err(self.last_words().unwrap_or(error)),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Receives bulk data.
+    ///
+    /// # Errors
+    /// As for [`Channel::receive`].
+    pub fn receive_bytes(&mut self, tag: Tag) -> Result<Vec<u8>, Error> {
+        let mut body = Vec::new();
+        self.receive_bytes_into(tag, &mut body)?;
+        Ok(body)
+    }
+
+    /// Receives bulk data into a buffer that is used again and again.
+    ///
+    /// # Errors
+    /// As for [`Channel::receive`].
+    pub fn receive_bytes_into(&mut self, tag: Tag, body: &mut Vec<u8>) -> Result<(), Error> {
+        let got = self.transport.receive(body, self.limits.frame_bytes, self.limits.read)?;
+        self.meter.count(Direction::Received, got, body.len());
+        if got == tag {
+            return Ok(());
+        }
+        if got == Abort::TAG {
+            return Err(aborted(body));
+        }
+        Err(Error::UnexpectedMessage { expected: tag, got })
+    }
+
+    /// Tells the peer that the run ends and why, as far as it still listens, and closes the channel.
+    pub fn abort(&mut self, reason: AbortReason) {
+        const PARTING_LIMIT: Duration = Duration::from_secs(1);
+        self.limits.write = self.limits.write.min(PARTING_LIMIT);
+        if self.send(&Abort { reason }).is_ok() {
+            self.transport.close();
+        }
+    }
+
+    /// Counts what follows under another name.
+    pub fn begin_phase(&mut self, name: &'static str) {
+        tracing::debug!(phase = name, "phase begins");
+        self.meter.begin_phase(name);
+    }
+
+    /// What the conversation has cost so far.
+    pub fn costs(&self) -> Costs {
+        self.meter.costs()
+    }
+
+    /// Keeps direction, tag and length of every message from now on.
+    pub fn record_transcript(&mut self) {
+        self.meter.record_transcript();
+    }
+
+    /// The messages since [`Channel::record_transcript`].
+    pub fn transcript(&self) -> Transcript {
+        self.meter.transcript()
+    }
+
+    /// The limits in force.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// Other limits, for a phase that takes the peer longer by its public size.
+    pub fn set_limits(&mut self, limits: Limits) {
+        self.limits = limits;
+    }
+
+    /// A value that only the two ends of this connection share.
+    pub(crate) fn binding(&self) -> Result<[u8; 32], Error> {
+        self.transport.binding()
+    }
+
+    /// Counts CPU time from now on by this clock, in the calling thread.
+    pub(crate) fn restart_meter(&mut self, clock: CpuClock) {
+        self.meter.restart(clock);
+    }
+
+    /// A peer that ends the run says why before it closes; find that instead of 'closed'.
+    fn last_words(&mut self) -> Option<Error> {
+        const WAIT: Duration = Duration::from_millis(200);
+        const MOST_FRAMES: usize = 64;
+        let mut body = Vec::new();
+        for _ in 0..MOST_FRAMES {
+            let tag = self.transport.receive(&mut body, self.limits.frame_bytes, WAIT).ok()?;
+            if tag == Abort::TAG {
+                return Some(aborted(&body));
+            }
+        }
+        None
+    }
+}
+
+impl Drop for Channel {
+    fn drop(&mut self) {
+        self.transport.close();
+    }
+}
+
+fn aborted(body: &[u8]) -> Error {
+    match codec::decode::<Abort>(body) {
+        Ok(Abort { reason }) => Error::PeerAborted(reason),
+        Err(error) => Error::Malformed { tag: Abort::TAG, problem: error.problem() },
+    }
+}

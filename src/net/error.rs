@@ -1,0 +1,207 @@
+//! What can go wrong between two parties.
+
+use std::io;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::math::random::SourceFailed;
+use crate::net::{Fingerprint, Role, Tag};
+
+/// Why a party ends a run, told to its peer. A class only: it never carries private detail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum AbortReason {
+    /// The peer sent something that the protocol does not allow.
+    BadMessage,
+    /// The two sides do not run the same protocol under the same terms.
+    Disagreement,
+    /// The peer took longer than the limit.
+    TooSlow,
+    /// Another connection of the same peer is already being served.
+    Busy,
+    /// The operator or a rule on the other side stopped the run.
+    Stopped,
+    /// Something failed on the other side that has nothing to do with the peer.
+    Internal,
+}
+
+impl std::fmt::Display for AbortReason {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::BadMessage => "it received a message that the protocol does not allow",
+            Self::Disagreement => "the two sides do not run under the same terms",
+            Self::TooSlow => "this side took longer than its limit",
+            Self::Busy => "it already serves another connection",
+            Self::Stopped => "it was stopped on purpose",
+            Self::Internal => "something failed on its side",
+        })
+    }
+}
+
+/// Every way in which talking to the peer can fail.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The connection ended before the message did.
+    #[error(
+        "the peer closed the connection; see its log for the reason, then start both sides again"
+    )]
+    Closed,
+    /// The peer did not act in time.
+    #[error("the peer did not {action} within {}; check that it still runs", seconds(*limit))]
+    Timeout {
+        /// What was waited for.
+        action: &'static str,
+        /// How long.
+        limit: Duration,
+    },
+    /// A frame is longer than this side accepts, or than it may send.
+    #[error("a frame of {length} bytes exceeds the limit of {limit}")]
+    FrameTooLarge {
+        /// Length that the header announces.
+        length: u64,
+        /// Largest allowed length of a body.
+        limit: usize,
+    },
+    /// Another message was due.
+    #[error(
+        "the peer sent message {got} where {expected} was due; are both sides of the same version?"
+    )]
+    UnexpectedMessage {
+        /// The message that the protocol calls for here.
+        expected: Tag,
+        /// The message that came.
+        got: Tag,
+    },
+    /// A body does not decode to its message.
+    #[error("message {tag} from the peer is malformed: {problem}")]
+    Malformed {
+        /// The message.
+        tag: Tag,
+        /// What is wrong with it; never a value out of it.
+        problem: &'static str,
+    },
+    /// The peer ended the run.
+    #[error("the peer ended the run: {0}")]
+    PeerAborted(AbortReason),
+    /// The peer speaks another version of the protocol.
+    #[error(
+        "the peer speaks protocol version {theirs}, this side {ours}; install the same version on both"
+    )]
+    Version {
+        /// Ours.
+        ours: u16,
+        /// The peer's.
+        theirs: u16,
+    },
+    /// Both sides claim the same role.
+    #[error("both sides run as {0}; one of them must take the other role")]
+    SameRole(Role),
+    /// The two sides run under different terms.
+    #[error("the two sides run under different terms; compare them, then start both again")]
+    Terms {
+        /// The peer's terms, if it sent what it had announced, so that the caller can name the first difference.
+        theirs: Vec<u8>,
+    },
+    /// The peer's handshake belongs to another connection.
+    #[error(
+        "the peer's handshake does not belong to this connection (a replay?); nothing was sent"
+    )]
+    NotThisSession,
+    /// The peer's certificate is not the one that is pinned.
+    #[error(
+        "the peer is {got}, but {expected} is expected; compare the fingerprint with your partner"
+    )]
+    WrongPeer {
+        /// Pinned fingerprint.
+        expected: Fingerprint,
+        /// Fingerprint of the certificate that was shown.
+        got: Fingerprint,
+    },
+    /// Nobody acceptable connected while this side listened.
+    #[error(
+        "the expected peer did not connect within {}{}",
+        seconds(*limit),
+        refused.as_ref().map_or(String::new(), |why| format!("; the last connection refused: {why}"))
+    )]
+    NobodyCame {
+        /// How long this side listened.
+        limit: Duration,
+        /// Why the last connection was refused, if there was one.
+        refused: Option<Box<Error>>,
+    },
+    /// The peer could not be reached.
+    #[error("could not reach {address} within {}: {last}; is the other side started?", seconds(*limit))]
+    Unreachable {
+        /// Where this side tried to connect.
+        address: String,
+        /// For how long.
+        limit: Duration,
+        /// The last failure.
+        last: io::Error,
+    },
+    /// An address does not resolve or cannot be listened on.
+    #[error("cannot use the address {address}: {problem}; give it as host:port")]
+    Address {
+        /// As given.
+        address: String,
+        /// What the system says.
+        problem: io::Error,
+    },
+    /// An identity or certificate is not usable.
+    #[error("identity not usable: {0}; make one with `diptych keygen`")]
+    Identity(&'static str),
+    /// TLS itself failed.
+    #[error("the secure connection failed: {0}")]
+    Tls(#[from] rustls::Error),
+    /// The system failed.
+    #[error("the connection failed: {0}")]
+    Io(#[from] io::Error),
+    /// No randomness.
+    #[error(transparent)]
+    Randomness(#[from] SourceFailed),
+}
+
+impl Error {
+    /// What to tell the peer when this error ends the run.
+    pub fn abort_reason(&self) -> AbortReason {
+        match self {
+            Self::Timeout { .. } => AbortReason::TooSlow,
+            Self::FrameTooLarge { .. }
+            | Self::UnexpectedMessage { .. }
+            | Self::Malformed { .. } => AbortReason::BadMessage,
+            Self::Version { .. }
+            | Self::SameRole(_)
+            | Self::Terms { .. }
+            | Self::NotThisSession => AbortReason::Disagreement,
+            _ => AbortReason::Internal,
+        }
+    }
+
+    /// Whether the peer refused, or is not who it should be (exit status 3 of the command).
+    pub fn is_refusal(&self) -> bool {
+        match self {
+            Self::NobodyCame { refused, .. } => {
+                refused.as_ref().is_some_and(|why| why.is_refusal())
+            }
+            // A peer that does not accept our certificate answers with a TLS alert.
+            Self::Tls(rustls::Error::AlertReceived(_) | rustls::Error::InvalidCertificate(_)) => {
+                true
+            }
+            Self::WrongPeer { .. }
+            | Self::PeerAborted(AbortReason::Disagreement | AbortReason::Busy)
+            | Self::Version { .. }
+            | Self::SameRole(_)
+            | Self::Terms { .. }
+            | Self::NotThisSession => true,
+            _ => false,
+        }
+    }
+}
+
+fn seconds(limit: Duration) -> String {
+    match limit.as_secs_f64() {
+        whole if whole >= 10.0 => format!("{whole:.0} s"),
+        short => format!("{short:.1} s"),
+    }
+}

@@ -1,0 +1,189 @@
+//! Who a party is: an Ed25519 key in a self-signed certificate, known by its fingerprint.
+//!
+//! As with SSH, trust comes from comparing fingerprints once, not from a chain
+//! of authorities; names and validity dates in the certificate mean nothing.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer};
+use rustls::sign::CertifiedKey;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use zeroize::Zeroizing;
+
+use crate::net::Error;
+
+/// SHA-256 of a public key (its SPKI in DER), written `sha256:` and 64 hex digits.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub struct Fingerprint([u8; 32]);
+
+impl Fingerprint {
+    pub(crate) fn of_certificate(certificate: &CertificateDer<'_>) -> Result<Self, Error> {
+        let parsed = webpki::EndEntityCert::try_from(certificate)
+            .map_err(|_| Error::Identity("the certificate does not parse"))?;
+        Ok(Self(Sha256::digest(parsed.subject_public_key_info()).into()))
+    }
+}
+
+impl fmt::Display for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("sha256:")?;
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl From<Fingerprint> for String {
+    fn from(fingerprint: Fingerprint) -> Self {
+        fingerprint.to_string()
+    }
+}
+
+impl TryFrom<String> for Fingerprint {
+    type Error = BadFingerprint;
+
+    fn try_from(text: String) -> Result<Self, BadFingerprint> {
+        text.parse()
+    }
+}
+
+/// A text that is not a fingerprint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a fingerprint is `sha256:` and 64 hex digits, as `diptych keygen` prints it")]
+pub struct BadFingerprint;
+
+impl FromStr for Fingerprint {
+    type Err = BadFingerprint;
+
+    fn from_str(text: &str) -> Result<Self, BadFingerprint> {
+        let digits = text.strip_prefix("sha256:").ok_or(BadFingerprint)?.as_bytes();
+        if digits.len() != 64 || !digits.iter().all(u8::is_ascii_hexdigit) {
+            return Err(BadFingerprint);
+        }
+        let mut bytes = [0; 32];
+        for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
+            let pair = str::from_utf8(pair).map_err(|_| BadFingerprint)?;
+            *byte = u8::from_str_radix(pair, 16).map_err(|_| BadFingerprint)?;
+        }
+        Ok(Self(bytes))
+    }
+}
+
+/// A party's own key and certificate.
+#[derive(Clone)]
+pub struct Identity {
+    certified_key: Arc<CertifiedKey>,
+    fingerprint: Fingerprint,
+}
+
+impl Identity {
+    /// Longest PEM text that is read as an identity.
+    pub const LONGEST_PEM: usize = 64 * 1024;
+
+    /// Makes a new identity and returns it as PEM: private key, then certificate.
+    ///
+    /// # Errors
+    /// [`Error::Identity`] if the key cannot be made or `name` cannot stand in a certificate.
+    pub fn generate_pem(name: &str) -> Result<Zeroizing<String>, Error> {
+        let failed = |_| Error::Identity("the key could not be made");
+        let key = rcgen::KeyPair::generate_for(&rcgen::PKCS_ED25519).map_err(failed)?;
+        let mut parameters = rcgen::CertificateParams::new(Vec::new()).map_err(failed)?;
+        parameters.distinguished_name = rcgen::DistinguishedName::new();
+        parameters.distinguished_name.push(rcgen::DnType::CommonName, name);
+        let certificate = parameters.self_signed(&key).map_err(failed)?;
+        let private = Zeroizing::new(key.serialize_pem());
+        Ok(Zeroizing::new(format!("{}{}", *private, certificate.pem())))
+    }
+
+    /// Reads an identity from PEM text.
+    ///
+    /// # Errors
+    /// [`Error::Identity`] if key or certificate is missing, malformed, of
+    /// another kind than Ed25519, or if they do not belong together.
+    pub fn from_pem(pem: &str) -> Result<Self, Error> {
+        if pem.len() > Self::LONGEST_PEM {
+            return Err(Error::Identity("the file is far too long for a key and a certificate"));
+        }
+        let key = PrivatePkcs8KeyDer::from_pem_slice(pem.as_bytes())
+            .map_err(|_| Error::Identity("no private key (PKCS#8, PEM) in it"))?;
+        let certificate = CertificateDer::from_pem_slice(pem.as_bytes())
+            .map_err(|_| Error::Identity("no certificate (PEM) in it"))?;
+        let key = rustls::crypto::ring::sign::any_eddsa_type(&key)
+            .map_err(|_| Error::Identity("the private key is not an Ed25519 key"))?;
+        let fingerprint = Fingerprint::of_certificate(&certificate)?;
+        let certified_key = CertifiedKey::new(vec![certificate], key);
+        certified_key
+            .keys_match()
+            .map_err(|_| Error::Identity("key and certificate do not belong together"))?;
+        Ok(Self { certified_key: Arc::new(certified_key), fingerprint })
+    }
+
+    /// What the peer must be told about this identity.
+    pub fn fingerprint(&self) -> Fingerprint {
+        self.fingerprint
+    }
+
+    pub(crate) fn certified_key(&self) -> CertifiedKey {
+        self.certified_key.as_ref().clone()
+    }
+}
+
+impl fmt::Debug for Identity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Identity({})", self.fingerprint)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_generated_identity_reads_back_and_shows_only_its_fingerprint() {
+        let pem = Identity::generate_pem("Bank").unwrap();
+        let identity = Identity::from_pem(&pem).unwrap();
+        let shown = format!("{identity:?}");
+        assert_eq!(shown, format!("Identity({})", identity.fingerprint()));
+        let text = identity.fingerprint().to_string();
+        assert_eq!(text.parse::<Fingerprint>().unwrap(), identity.fingerprint());
+    }
+
+    #[test]
+    fn a_key_with_another_certificate_is_refused() {
+        let (a, b) = (Identity::generate_pem("a").unwrap(), Identity::generate_pem("b").unwrap());
+        let split = |pem: &str| {
+            let at = pem.find("-----BEGIN CERTIFICATE").unwrap();
+            (pem[..at].to_owned(), pem[at..].to_owned())
+        };
+        let mixed = split(&a).0 + &split(&b).1;
+        let error = Identity::from_pem(&mixed).unwrap_err();
+        assert!(error.to_string().contains("do not belong together"), "{error}");
+    }
+
+    proptest! {
+        #[test]
+        fn garbage_is_no_identity_and_no_fingerprint(text in "\\PC{0,200}") {
+            prop_assert!(Identity::from_pem(&text).is_err());
+            prop_assert!(text.parse::<Fingerprint>().is_err());
+        }
+
+        #[test]
+        fn a_damaged_identity_never_panics(position in 0usize..600, byte in 0u8..128) {
+            let mut pem = Identity::generate_pem("x").unwrap().as_bytes().to_vec();
+            let position = position % pem.len();
+            pem[position] = byte;
+            let _ = Identity::from_pem(str::from_utf8(&pem).unwrap());
+        }
+    }
+}

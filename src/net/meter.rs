@@ -1,0 +1,249 @@
+//! What a conversation costs, counted per phase and per direction.
+
+use std::fmt;
+use std::time::{Duration, Instant};
+
+use rustix::time::{ClockId, clock_gettime};
+use serde::{Deserialize, Serialize};
+
+use crate::net::Tag;
+
+/// Which way a message went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// To the peer.
+    Sent,
+    /// From the peer.
+    Received,
+}
+
+/// The shape of a conversation: direction, tag and body length of every
+/// message. It must depend on public parameters and released outputs alone.
+pub type Transcript = Vec<(Direction, Tag, usize)>;
+
+/// Whose CPU time counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CpuClock {
+    /// All threads of this process: right when a party is a process.
+    Process,
+    /// The calling thread alone: for two parties in one process. Work handed to other threads is not seen.
+    Thread,
+}
+
+impl CpuClock {
+    fn now(self) -> Duration {
+        let time = clock_gettime(match self {
+            Self::Process => ClockId::ProcessCPUTime,
+            Self::Thread => ClockId::ThreadCPUTime,
+        });
+        let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
+        Duration::new(seconds, u32::try_from(time.tv_nsec).unwrap_or(0))
+    }
+}
+
+/// The cost of one phase. Bytes are plaintext frame bytes, headers included.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PhaseCost {
+    /// Name of the phase.
+    pub phase: String,
+    /// Bytes sent.
+    pub bytes_sent: u64,
+    /// Bytes received.
+    pub bytes_received: u64,
+    /// Messages sent.
+    pub messages_sent: u64,
+    /// Messages received.
+    pub messages_received: u64,
+    /// Receives that follow a send: counted, not timed.
+    pub rounds: u64,
+    /// Time on the wall.
+    pub wall: Duration,
+    /// Time on the processor.
+    pub cpu: Duration,
+}
+
+impl PhaseCost {
+    fn add(&mut self, other: &Self) {
+        self.bytes_sent += other.bytes_sent;
+        self.bytes_received += other.bytes_received;
+        self.messages_sent += other.messages_sent;
+        self.messages_received += other.messages_received;
+        self.rounds += other.rounds;
+        self.wall += other.wall;
+        self.cpu += other.cpu;
+    }
+}
+
+/// The costs of a conversation, phase by phase in the order they began.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Costs {
+    /// One entry per phase name; a phase that was entered twice is added up.
+    pub phases: Vec<PhaseCost>,
+}
+
+impl Costs {
+    /// All phases together.
+    pub fn total(&self) -> PhaseCost {
+        let mut total = PhaseCost { phase: "total".to_owned(), ..PhaseCost::default() };
+        for phase in &self.phases {
+            total.add(phase);
+        }
+        total
+    }
+}
+
+impl fmt::Display for Costs {
+    /// A table: one line per phase, then the total.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "{:<16} {:>12} {:>12} {:>9} {:>9} {:>7} {:>10} {:>10}",
+            "phase", "bytes out", "bytes in", "msgs out", "msgs in", "rounds", "wall ms", "cpu ms"
+        )?;
+        for cost in self.phases.iter().chain([&self.total()]) {
+            writeln!(
+                f,
+                "{:<16} {:>12} {:>12} {:>9} {:>9} {:>7} {:>10.1} {:>10.1}",
+                cost.phase,
+                cost.bytes_sent,
+                cost.bytes_received,
+                cost.messages_sent,
+                cost.messages_received,
+                cost.rounds,
+                cost.wall.as_secs_f64() * 1e3,
+                cost.cpu.as_secs_f64() * 1e3,
+            )?;
+        }
+        Ok(())
+    }
+}
+
+/// Counts what one channel does.
+pub(crate) struct Meter {
+    clock: CpuClock,
+    finished: Vec<PhaseCost>,
+    current: PhaseCost,
+    wall_start: Instant,
+    cpu_start: Duration,
+    sent_last: bool,
+    transcript: Option<Transcript>,
+}
+
+impl Meter {
+    pub(crate) fn new(clock: CpuClock) -> Self {
+        Self {
+            clock,
+            finished: Vec::new(),
+            current: PhaseCost { phase: "start".to_owned(), ..PhaseCost::default() },
+            wall_start: Instant::now(),
+            cpu_start: clock.now(),
+            sent_last: false,
+            transcript: None,
+        }
+    }
+
+    /// Starts the CPU clock anew, for a channel that is handed to another thread.
+    pub(crate) fn restart(&mut self, clock: CpuClock) {
+        self.clock = clock;
+        self.wall_start = Instant::now();
+        self.cpu_start = clock.now();
+    }
+
+    pub(crate) fn record_transcript(&mut self) {
+        self.transcript.get_or_insert_default();
+    }
+
+    pub(crate) fn transcript(&self) -> Transcript {
+        self.transcript.clone().unwrap_or_default()
+    }
+
+    pub(crate) fn begin_phase(&mut self, name: &str) {
+        let snapshot = self.current_cost();
+        if snapshot.messages_sent + snapshot.messages_received > 0 || snapshot.phase != "start" {
+            merge(&mut self.finished, &snapshot);
+        }
+        self.current = PhaseCost { phase: name.to_owned(), ..PhaseCost::default() };
+        self.wall_start = Instant::now();
+        self.cpu_start = self.clock.now();
+    }
+
+    pub(crate) fn count(&mut self, direction: Direction, tag: Tag, body_bytes: usize) {
+        let bytes = (body_bytes + crate::net::HEADER_BYTES) as u64;
+        match direction {
+            Direction::Sent => {
+                self.current.bytes_sent += bytes;
+                self.current.messages_sent += 1;
+                self.sent_last = true;
+            }
+            Direction::Received => {
+                self.current.bytes_received += bytes;
+                self.current.messages_received += 1;
+                self.current.rounds += u64::from(self.sent_last);
+                self.sent_last = false;
+            }
+        }
+        if let Some(transcript) = &mut self.transcript {
+            transcript.push((direction, tag, body_bytes));
+        }
+    }
+
+    pub(crate) fn costs(&self) -> Costs {
+        let mut phases = self.finished.clone();
+        merge(&mut phases, &self.current_cost());
+        Costs { phases }
+    }
+
+    fn current_cost(&self) -> PhaseCost {
+        PhaseCost {
+            wall: self.wall_start.elapsed(),
+            cpu: self.clock.now().saturating_sub(self.cpu_start),
+            ..self.current.clone()
+        }
+    }
+}
+
+fn merge(phases: &mut Vec<PhaseCost>, cost: &PhaseCost) {
+    match phases.iter_mut().find(|phase| phase.phase == cost.phase) {
+        Some(phase) => phase.add(cost),
+        None => phases.push(cost.clone()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TAG: Tag = Tag::new(*b"test");
+
+    #[test]
+    fn a_round_is_a_receive_that_follows_a_send() {
+        let mut meter = Meter::new(CpuClock::Thread);
+        meter.begin_phase("talk");
+        for direction in [
+            Direction::Received,
+            Direction::Sent,
+            Direction::Sent,
+            Direction::Received,
+            Direction::Received,
+            Direction::Sent,
+            Direction::Received,
+        ] {
+            meter.count(direction, TAG, 10);
+        }
+        let total = meter.costs().total();
+        assert_eq!((total.rounds, total.messages_sent, total.messages_received), (2, 3, 4));
+        assert_eq!((total.bytes_sent, total.bytes_received), (3 * 18, 4 * 18));
+    }
+
+    #[test]
+    fn a_phase_entered_twice_is_added_up_and_keeps_its_place() {
+        let mut meter = Meter::new(CpuClock::Thread);
+        for phase in ["one", "two", "one"] {
+            meter.begin_phase(phase);
+            meter.count(Direction::Sent, TAG, 2);
+        }
+        let costs = meter.costs();
+        let names: Vec<_> = costs.phases.iter().map(|p| (p.phase.as_str(), p.bytes_sent)).collect();
+        assert_eq!(names, [("one", 20), ("two", 10)]);
+    }
+}

@@ -1,0 +1,265 @@
+//! Frames over a TLS connection on a non-blocking socket, every wait bounded.
+//!
+//! While this side sends, it also takes in what the peer sends, so that two
+//! parties that send at the same time do not block each other.
+
+use std::io::{ErrorKind, IoSlice, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustls::Connection;
+
+use crate::net::{Error, HEADER_BYTES, Header, Limits, Tag, Transport};
+
+/// TLS records that may wait for the socket.
+const OUTGOING_BYTES: usize = 256 << 10;
+
+const EXPORTER_LABEL: &[u8] = b"EXPORTER-diptych-session-v1";
+
+pub(super) struct TlsStream {
+    socket: TcpStream,
+    connection: Connection,
+    /// Plaintext that came in while this side was sending, from `inbox_start` on.
+    inbox: Vec<u8>,
+    inbox_start: usize,
+    closed: bool,
+}
+
+/// One bounded wait: what for, how long, until when.
+#[derive(Clone, Copy)]
+struct Wait {
+    action: &'static str,
+    limit: Duration,
+    deadline: Instant,
+}
+
+impl Wait {
+    fn new(action: &'static str, limit: Duration) -> Self {
+        Self { action, limit, deadline: Instant::now() + limit }
+    }
+
+    fn extended_for(self, bytes: usize) -> Self {
+        let limit = Limits::with_time_for(self.limit, bytes);
+        Self { limit, deadline: self.deadline + (limit - self.limit), ..self }
+    }
+
+    fn timeout(&self) -> Error {
+        Error::Timeout { action: self.action, limit: self.limit }
+    }
+}
+
+impl TlsStream {
+    /// Runs the TLS handshake to its end.
+    pub(super) fn handshake(
+        socket: TcpStream,
+        mut connection: Connection,
+        limit: Duration,
+    ) -> Result<Self, Error> {
+        socket.set_nonblocking(true)?;
+        socket.set_nodelay(true)?;
+        connection.set_buffer_limit(Some(OUTGOING_BYTES));
+        let mut stream =
+            Self { socket, connection, inbox: Vec::new(), inbox_start: 0, closed: false };
+        let wait = Wait::new("finish the TLS handshake", limit);
+        while stream.connection.is_handshaking() {
+            if stream.connection.wants_write() {
+                stream.flush(wait)?;
+            } else {
+                stream.take_in(wait)?;
+            }
+        }
+        stream.flush(wait)?;
+        Ok(stream)
+    }
+
+    /// Reads what the socket has, waiting for something if there is nothing.
+    fn take_in(&mut self, wait: Wait) -> Result<(), Error> {
+        while !self.take_in_now()? {
+            self.await_socket(PollFlags::IN, wait)?;
+        }
+        Ok(())
+    }
+
+    /// Reads what the socket has. False if that is nothing at the moment.
+    fn take_in_now(&mut self) -> Result<bool, Error> {
+        match self.connection.read_tls(&mut self.socket) {
+            Ok(0) => return Err(Error::Closed),
+            Ok(_) => {}
+            Err(error) if is_transient(&error) => return Ok(false),
+            Err(error) => return Err(from_io(error)),
+        }
+        if let Err(error) = self.connection.process_new_packets() {
+            // The peer deserves the alert that says what was wrong, if it still listens.
+            let _ = self.connection.write_tls(&mut self.socket);
+            return Err(Error::Tls(error));
+        }
+        Ok(true)
+    }
+
+    /// Gives the socket everything that waits, taking in what arrives meanwhile.
+    fn flush(&mut self, wait: Wait) -> Result<(), Error> {
+        while self.connection.wants_write() {
+            match self.connection.write_tls(&mut self.socket) {
+                Ok(_) => {}
+                Err(error) if is_transient(&error) => self.make_room(wait)?,
+                Err(error) => return Err(from_io(error)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits until the socket takes more, and keeps the peer's own sending going.
+    fn make_room(&mut self, wait: Wait) -> Result<(), Error> {
+        let may_take_in = self.inbox.len() - self.inbox_start < Limits::IN_FLIGHT_BYTES;
+        let interest = if may_take_in { PollFlags::OUT | PollFlags::IN } else { PollFlags::OUT };
+        let ready = self.await_socket(interest, wait)?;
+        if may_take_in && ready.intersects(PollFlags::IN | PollFlags::HUP) && self.take_in_now()? {
+            self.store_plaintext()?;
+        }
+        Ok(())
+    }
+
+    fn store_plaintext(&mut self) -> Result<(), Error> {
+        self.inbox.drain(..self.inbox_start);
+        self.inbox_start = 0;
+        match self.connection.reader().read_to_end(&mut self.inbox) {
+            Ok(_) => Ok(()),
+            Err(error) if is_transient(&error) => Ok(()),
+            Err(error) => Err(from_io(error)),
+        }
+    }
+
+    fn await_socket(&self, interest: PollFlags, wait: Wait) -> Result<PollFlags, Error> {
+        loop {
+            let left = wait
+                .deadline
+                .checked_duration_since(Instant::now())
+                .ok_or_else(|| wait.timeout())?;
+            let left = Timespec::try_from(left).map_err(|_| wait.timeout())?;
+            let mut sockets = [PollFd::new(&self.socket, interest)];
+            match poll(&mut sockets, Some(&left)) {
+                Ok(0) => return Err(wait.timeout()),
+                Ok(_) => return Ok(sockets[0].revents()),
+                Err(rustix::io::Errno::INTR) => {}
+                Err(error) => return Err(Error::Io(error.into())),
+            }
+        }
+    }
+
+    /// Fills `bytes` with plaintext.
+    fn read_exact(&mut self, mut bytes: &mut [u8], wait: Wait) -> Result<(), Error> {
+        while !bytes.is_empty() {
+            let read = self.read_some(bytes, wait)?;
+            bytes = &mut bytes[read..];
+        }
+        Ok(())
+    }
+
+    fn read_some(&mut self, bytes: &mut [u8], wait: Wait) -> Result<usize, Error> {
+        let stored = &self.inbox[self.inbox_start..];
+        if !stored.is_empty() {
+            let count = stored.len().min(bytes.len());
+            bytes[..count].copy_from_slice(&stored[..count]);
+            self.inbox_start += count;
+            if self.inbox_start == self.inbox.len() {
+                self.inbox.clear();
+                self.inbox_start = 0;
+            }
+            return Ok(count);
+        }
+        loop {
+            match self.connection.reader().read(bytes) {
+                Ok(0) => return Err(Error::Closed),
+                Ok(count) => return Ok(count),
+                Err(error) if is_transient(&error) => self.take_in(wait)?,
+                Err(error) => return Err(from_io(error)),
+            }
+        }
+    }
+}
+
+impl Transport for TlsStream {
+    fn send(&mut self, header: Header, body: &[u8], limit: Duration) -> Result<(), Error> {
+        let wait = Wait::new("take the data sent to it", limit);
+        let header = header.encode();
+        // Header and body share TLS records: a small message is one record.
+        let mut sent = self
+            .connection
+            .writer()
+            .write_vectored(&[IoSlice::new(&header), IoSlice::new(body)])?;
+        while sent < HEADER_BYTES + body.len() {
+            self.flush(wait)?;
+            let rest = match sent.checked_sub(HEADER_BYTES) {
+                Some(in_body) => &body[in_body..],
+                None => &header[sent..],
+            };
+            sent += self.connection.writer().write(rest)?;
+        }
+        self.flush(wait)
+    }
+
+    fn receive(
+        &mut self,
+        body: &mut Vec<u8>,
+        frame_bytes: usize,
+        limit: Duration,
+    ) -> Result<Tag, Error> {
+        let wait = Wait::new("send the next message", limit);
+        let mut bytes = [0; HEADER_BYTES];
+        self.read_exact(&mut bytes, wait)?;
+        let header = Header::decode(bytes, frame_bytes)?;
+        body.clear();
+        body.resize(header.length, 0);
+        self.read_exact(body, wait.extended_for(header.length))?;
+        Ok(header.tag)
+    }
+
+    fn binding(&self) -> Result<[u8; 32], Error> {
+        Ok(self.connection.export_keying_material([0; 32], EXPORTER_LABEL, None)?)
+    }
+
+    /// Says goodbye, then reads on for a moment: a socket that is closed with
+    /// unread data resets the connection, and the peer would lose our last message.
+    fn close(&mut self) {
+        const MOST_BYTES: usize = 2 * Limits::IN_FLIGHT_BYTES;
+        if std::mem::replace(&mut self.closed, true) {
+            return;
+        }
+        let wait = Wait::new("close the connection", Duration::from_millis(500));
+        self.connection.send_close_notify();
+        let _ = self.flush(wait);
+        let _ = self.socket.shutdown(Shutdown::Write);
+        let mut sink = [0; 16 << 10];
+        let mut drained = 0;
+        while drained < MOST_BYTES && self.await_socket(PollFlags::IN, wait).is_ok() {
+            match self.socket.read(&mut sink) {
+                Ok(0) => break,
+                Ok(count) => drained += count,
+                Err(error) if is_transient(&error) => {}
+                Err(_) => break,
+            }
+        }
+    }
+}
+
+impl Drop for TlsStream {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+fn is_transient(error: &std::io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted)
+}
+
+/// A connection that is cut, in whatever way the system words it, is closed.
+fn from_io(error: std::io::Error) -> Error {
+    match error.kind() {
+        ErrorKind::UnexpectedEof
+        | ErrorKind::ConnectionReset
+        | ErrorKind::ConnectionAborted
+        | ErrorKind::BrokenPipe => Error::Closed,
+        _ => Error::Io(error),
+    }
+}

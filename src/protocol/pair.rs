@@ -1,0 +1,213 @@
+//! Runs two closures as two parties in two threads, over an in-memory channel.
+//!
+//! For tests, benchmarks and experiments: both parties' outputs, transcripts
+//! and costs come back together.
+
+use std::panic;
+use std::thread;
+
+use crate::math::Randomness;
+use crate::net::memory::{self, NetworkModel};
+use crate::net::meter::CpuClock;
+use crate::net::{Channel, Costs, Limits, Role, SessionId, Transcript};
+use crate::protocol::Session;
+
+/// How the two parties meet.
+#[derive(Clone, Debug, Default)]
+pub struct Setup {
+    limits: Limits,
+    network: Option<NetworkModel>,
+    #[cfg(any(test, feature = "testing"))]
+    seed: Option<u64>,
+}
+
+impl Setup {
+    /// With other limits than the usual ones.
+    pub fn limits(self, limits: Limits) -> Self {
+        Self { limits, ..self }
+    }
+
+    /// With a slower network in between.
+    pub fn network(self, network: NetworkModel) -> Self {
+        Self { network: Some(network), ..self }
+    }
+
+    /// With randomness that repeats itself.
+    #[cfg(any(test, feature = "testing"))]
+    pub fn seed(self, seed: u64) -> Self {
+        Self { seed: Some(seed), ..self }
+    }
+
+    fn channels(&self) -> (Channel, Channel) {
+        match self.network {
+            Some(network) => memory::pair_with_network(self.limits, network),
+            None => memory::pair(self.limits),
+        }
+    }
+
+    /// Randomness of both parties and the session id, in that order.
+    fn randomness(&self) -> (Randomness, Randomness, SessionId) {
+        let mut source = self.source();
+        let (first, second) = (source.fork(), source.fork());
+        (first, second, SessionId::from_bytes(source.array()))
+    }
+
+    #[cfg(any(test, feature = "testing"))]
+    fn source(&self) -> Randomness {
+        self.seed.map_or_else(os_randomness, Randomness::seeded)
+    }
+
+    #[cfg(not(any(test, feature = "testing")))]
+    fn source(&self) -> Randomness {
+        os_randomness()
+    }
+}
+
+/// The same thing for each of the two parties.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Both<T> {
+    /// Of P1.
+    pub p1: T,
+    /// Of P2.
+    pub p2: T,
+}
+
+/// What came of a run of two parties.
+#[derive(Debug)]
+pub struct Outcome<A, B> {
+    /// What P1's closure returned.
+    pub p1: A,
+    /// What P2's closure returned.
+    pub p2: B,
+    /// Direction, tag and length of every message, as each party saw them.
+    pub transcripts: Both<Transcript>,
+    /// What each party spent; CPU time is that of the party's own thread.
+    pub costs: Both<Costs>,
+}
+
+/// Runs P1 and P2 to their ends. There is no handshake: the session starts ready.
+///
+/// # Panics
+/// If a closure panics, or the operating system gives no randomness.
+pub fn run_pair<A: Send, B: Send>(
+    setup: Setup,
+    p1: impl FnOnce(&mut Session) -> A + Send,
+    p2: impl FnOnce(&mut Session) -> B + Send,
+) -> Outcome<A, B> {
+    let (first_channel, second_channel) = setup.channels();
+    let (first_rng, second_rng, id) = setup.randomness();
+    let (first, second) = thread::scope(|scope| {
+        let first = Session { role: Role::P1, channel: first_channel, rng: first_rng, id };
+        let second = Session { role: Role::P2, channel: second_channel, rng: second_rng, id };
+        let other = scope.spawn(move || run_party(first, p1));
+        let second = run_party(second, p2);
+        (other.join().unwrap_or_else(|cause| panic::resume_unwind(cause)), second)
+    });
+    Outcome {
+        p1: first.output,
+        p2: second.output,
+        transcripts: Both { p1: first.transcript, p2: second.transcript },
+        costs: Both { p1: first.costs, p2: second.costs },
+    }
+}
+
+struct PartyOutcome<T> {
+    output: T,
+    transcript: Transcript,
+    costs: Costs,
+}
+
+fn run_party<T>(mut session: Session, party: impl FnOnce(&mut Session) -> T) -> PartyOutcome<T> {
+    session.channel.restart_meter(CpuClock::Thread);
+    session.channel.record_transcript();
+    let output = party(&mut session);
+    let (transcript, costs) = (session.channel.transcript(), session.channel.costs());
+    PartyOutcome { output, transcript, costs }
+}
+
+#[expect(clippy::expect_used, reason = "documented: a benchmark without randomness cannot go on")]
+fn os_randomness() -> Randomness {
+    Randomness::from_os().expect("the operating system gives randomness")
+}
+
+/// Runs a protocol once for every input and checks that both parties' transcripts
+/// have the same shape each time: what a party can count does not depend on secrets.
+///
+/// # Panics
+/// If two shapes differ; the message names the first message that does.
+#[cfg(any(test, feature = "testing"))]
+#[expect(clippy::panic, reason = "an assertion for tests")]
+pub fn assert_same_shape<I, A, B>(inputs: &[I], mut run: impl FnMut(&I) -> Outcome<A, B>) {
+    let mut first: Option<Both<Transcript>> = None;
+    for (number, input) in inputs.iter().enumerate() {
+        let shape = run(input).transcripts;
+        let expected = first.get_or_insert_with(|| shape.clone());
+        for (party, expected, got) in
+            [("P1", &expected.p1, &shape.p1), ("P2", &expected.p2, &shape.p2)]
+        {
+            if expected == got {
+                continue;
+            }
+            let longest = expected.len().max(got.len());
+            let place = (0..longest).find(|&i| expected.get(i) != got.get(i)).unwrap_or(longest);
+            panic!(
+                "input {number}: message {place} of {party} is {:?}, but {:?} for input 0",
+                got.get(place),
+                expected.get(place),
+            );
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::net::{Direction, Tag};
+
+    const TAG: Tag = Tag::new(*b"test");
+
+    fn talk(length: usize) -> Outcome<(), Vec<u8>> {
+        run_pair(
+            Setup::default().seed(1),
+            move |session| session.channel.send_bytes(TAG, &vec![7; length]).unwrap(),
+            |session| session.channel.receive_bytes(TAG).unwrap(),
+        )
+    }
+
+    #[test]
+    fn outputs_transcripts_and_costs_of_both_parties_come_back() {
+        let outcome = talk(3);
+        assert_eq!(outcome.p2, [7, 7, 7]);
+        assert_eq!(outcome.transcripts.p1, [(Direction::Sent, TAG, 3)]);
+        assert_eq!(outcome.transcripts.p2, [(Direction::Received, TAG, 3)]);
+        assert_eq!(outcome.costs.p1.total().bytes_sent, 11);
+        assert_eq!(outcome.costs.p2.total().bytes_received, 11);
+    }
+
+    #[test]
+    fn parties_share_the_session_id_and_nothing_else_and_a_seed_repeats_all() {
+        let run = || {
+            run_pair(
+                Setup::default().seed(5),
+                |session| (session.id, session.role, session.rng.array::<16>()),
+                |session| (session.id, session.role, session.rng.array::<16>()),
+            )
+        };
+        let (one, two) = (run(), run());
+        assert_eq!(one.p1.0, one.p2.0);
+        assert_eq!((one.p1.1, one.p2.1), (Role::P1, Role::P2));
+        assert_ne!(one.p1.2, one.p2.2);
+        assert_eq!((one.p1, one.p2), (two.p1, two.p2));
+    }
+
+    #[test]
+    fn equal_shapes_pass() {
+        assert_same_shape(&[4, 4], |&length| talk(length));
+    }
+
+    #[test]
+    #[should_panic(expected = "message 0 of P1")]
+    fn a_length_that_depends_on_the_input_is_caught() {
+        assert_same_shape(&[4, 5], |&length| talk(length));
+    }
+}
