@@ -15,12 +15,15 @@ use crate::net::memory::NetworkModel;
 use crate::protocol::pair::Setup;
 
 pub mod net;
+pub mod paillier;
 
 /// A subject: its name, what is measured, and the function that measures it.
 type Subject = (&'static str, &'static str, fn(&Options) -> Result<Vec<Figure>, Failure>);
 
-const SUBJECTS: &[Subject] =
-    &[("net", "frames in memory and over loopback TLS: throughput and round trips", net::run)];
+const SUBJECTS: &[Subject] = &[
+    ("net", "frames in memory and over loopback TLS: throughput and round trips", net::run),
+    ("paillier", "keys, encryption, decryption, sums; per core, on both paths", paillier::run),
+];
 
 /// Measure what things cost on this machine
 ///
