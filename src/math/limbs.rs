@@ -114,8 +114,13 @@ pub(crate) fn multiply(out: &mut [u64], a: &[u64], b: &[u64]) {
 #[inline]
 pub(crate) fn multiply_add(out: &mut [u64], a: &[u64], b: &[u64]) -> u64 {
     let mut pending = 0;
-    for (i, digit) in b.iter().enumerate() {
-        let (row, rest) = out[i..].split_at_mut(a.len());
+    let pairs = b.chunks_exact(2);
+    let last = pairs.remainder();
+    for (i, digits) in pairs.enumerate() {
+        pending = add_two_rows(&mut out[2 * i..], a, digits[0], digits[1], pending);
+    }
+    if let [digit] = last {
+        let (row, rest) = out[b.len() - 1..].split_at_mut(a.len());
         let carry = add_row(row, a, *digit);
         let (sum, c1) = rest[0].overflowing_add(carry);
         let (sum, c2) = sum.overflowing_add(pending);
@@ -123,6 +128,33 @@ pub(crate) fn multiply_add(out: &mut [u64], a: &[u64], b: &[u64]) -> u64 {
         pending = u64::from(c1 | c2);
     }
     pending
+}
+
+/// `out += a·low + a·high·2^64 + pending·2^(64·a.len())`; the carry out of `a.len() + 2` limbs. The
+/// two rows' carries do not wait for each other.
+#[inline]
+fn add_two_rows(out: &mut [u64], a: &[u64], low: u64, high: u64, pending: u64) -> u64 {
+    let (row, rest) = out.split_at_mut(a.len());
+    let (mut carry_low, mut carry_high, mut previous) = (0u64, 0u64, 0u64);
+    for (x, y) in row.iter_mut().zip(a) {
+        let first = u128::from(*y) * u128::from(low) + u128::from(*x) + u128::from(carry_low);
+        carry_low = (first >> 64) as u64;
+        let second = u128::from(previous) * u128::from(high)
+            + u128::from(first as u64)
+            + u128::from(carry_high);
+        carry_high = (second >> 64) as u64;
+        *x = second as u64;
+        previous = *y;
+    }
+    let last =
+        u128::from(previous) * u128::from(high) + u128::from(rest[0]) + u128::from(carry_high);
+    let (sum, o1) = (last as u64).overflowing_add(carry_low);
+    let (sum, o2) = sum.overflowing_add(pending);
+    rest[0] = sum;
+    let (top, o3) = ((last >> 64) as u64).overflowing_add(u64::from(o1) + u64::from(o2));
+    let (sum, o4) = rest[1].overflowing_add(top);
+    rest[1] = sum;
+    u64::from(o3) + u64::from(o4)
 }
 
 /// `out = a²`: the products off the diagonal once, doubled, then the diagonal.
@@ -183,6 +215,46 @@ pub(crate) fn subtract_row(row: &mut [u64], a: &[u64], digit: u64) -> u64 {
         borrow = ((product >> 64) as u64).wrapping_add(u64::from(below));
     }
     borrow
+}
+
+/// Two steps of a reduction: clears `total[0]` and `total[1]` by subtracting multiples of `n` (at
+/// least two limbs), less `pending·2^(64·n.len())`. The two digits, and the borrow from beyond
+/// `n.len() + 2` limbs.
+#[inline]
+pub(crate) fn subtract_two_rows(
+    total: &mut [u64],
+    n: &[u64],
+    inverse: u64,
+    pending: u64,
+) -> ([u64; 2], u64) {
+    let low = total[0].wrapping_mul(inverse);
+    let product = u128::from(n[0]) * u128::from(low);
+    let product = u128::from(n[1]) * u128::from(low) + (product >> 64);
+    let (second, below) = total[1].overflowing_sub(product as u64);
+    let mut borrow_low = ((product >> 64) as u64).wrapping_add(u64::from(below));
+    let high = second.wrapping_mul(inverse);
+    let mut borrow_high = ((u128::from(n[0]) * u128::from(high)) >> 64) as u64;
+    total[0] = 0;
+    total[1] = 0;
+    let (row, rest) = total.split_at_mut(n.len());
+    for (x, pair) in row[2..].iter_mut().zip(n[1..].windows(2)) {
+        let product = u128::from(pair[1]) * u128::from(low) + u128::from(borrow_low);
+        let (first, below) = x.overflowing_sub(product as u64);
+        borrow_low = ((product >> 64) as u64).wrapping_add(u64::from(below));
+        let product = u128::from(pair[0]) * u128::from(high) + u128::from(borrow_high);
+        let (second, below) = first.overflowing_sub(product as u64);
+        borrow_high = ((product >> 64) as u64).wrapping_add(u64::from(below));
+        *x = second;
+    }
+    let product = u128::from(n[n.len() - 1]) * u128::from(high) + u128::from(borrow_high);
+    let (x, b1) = rest[0].overflowing_sub(product as u64);
+    let (x, b2) = x.overflowing_sub(borrow_low);
+    let (x, b3) = x.overflowing_sub(pending);
+    rest[0] = x;
+    let (x, b4) = rest[1].overflowing_sub((product >> 64) as u64);
+    let (x, b5) = x.overflowing_sub(u64::from(b1) + u64::from(b2) + u64::from(b3));
+    rest[1] = x;
+    ([low, high], u64::from(b4) + u64::from(b5))
 }
 
 /// Copies entry `index` of `table` to `out`, reading every entry. `table` holds entries of

@@ -18,9 +18,10 @@ pub struct Modulus {
     pub(crate) limbs: Limbs,
     /// `N⁻¹ mod 2^64`.
     inverse: u64,
-    /// `R mod N` and `R² mod N`, where R is the first power of 2^64 above N.
+    /// `R`, `R²` and `R³` modulo N, where R is the first power of 2^64 above N.
     one: Limbs,
     r_squared: Limbs,
+    r_cubed: Limbs,
 }
 
 impl Modulus {
@@ -37,7 +38,8 @@ impl Modulus {
         let r = BigUint::one() << (64 * count);
         let one = limbs::from_biguint(&(&r % modulus), count);
         let r_squared = limbs::from_biguint(&(&r * &r % modulus), count);
-        Ok(Self { inverse: inverse_of_odd(limbs[0]), limbs, one, r_squared })
+        let r_cubed = limbs::from_biguint(&(&r * &r * &r % modulus), count);
+        Ok(Self { inverse: inverse_of_odd(limbs[0]), limbs, one, r_squared, r_cubed })
     }
 
     /// The modulus as a number.
@@ -111,6 +113,14 @@ impl Modulus {
         out
     }
 
+    /// `wide·R mod N`, for `wide` below N·R.
+    pub(crate) fn enter_wide(&self, wide: &[u64]) -> Limbs {
+        let mut out = limbs::zeros(self.limb_count());
+        let mut scratch = limbs::zeros(3 * self.limb_count());
+        self.multiply(&mut out, &self.reduce_wide(wide), &self.r_cubed, &mut scratch);
+        out
+    }
+
     /// `a·R⁻¹ mod N`.
     pub(crate) fn leave(&self, a: &[u64]) -> Limbs {
         let count = self.limb_count();
@@ -158,10 +168,18 @@ impl Modulus {
     #[inline]
     pub(crate) fn reduce(&self, total: &mut [u64], top: u64, quotient: &mut [u64]) -> u64 {
         let mut pending = 0;
-        for (i, q) in quotient.iter_mut().enumerate() {
-            *q = total[i].wrapping_mul(self.inverse);
-            let (row, rest) = total[i..].split_at_mut(self.limbs.len());
-            let borrow = limbs::subtract_row(row, &self.limbs, *q);
+        let count = self.limbs.len();
+        let paired = if count < 2 { 0 } else { count & !1 };
+        for i in (0..paired).step_by(2) {
+            let (digits, borrow) =
+                limbs::subtract_two_rows(&mut total[i..], &self.limbs, self.inverse, pending);
+            quotient[i..i + 2].copy_from_slice(&digits);
+            pending = borrow;
+        }
+        for i in paired..count {
+            quotient[i] = total[i].wrapping_mul(self.inverse);
+            let (row, rest) = total[i..].split_at_mut(count);
+            let borrow = limbs::subtract_row(row, &self.limbs, quotient[i]);
             let (difference, b1) = rest[0].overflowing_sub(borrow);
             let (difference, b2) = difference.overflowing_sub(pending);
             rest[0] = difference;

@@ -234,8 +234,12 @@ impl SquareModulus {
 
     /// The number that a residue stands for.
     pub(crate) fn leave_limbs(&self, a: &Residue) -> Limbs {
+        self.join(&self.leave_pair(a))
+    }
+
+    /// `a₀ + a₁·N`.
+    fn join(&self, pair: &Residue) -> Limbs {
         let count = self.root.limb_count();
-        let pair = self.leave_pair(a);
         let mut out = limbs::zeros(2 * count);
         limbs::multiply(&mut out, &pair.0[count..], &self.root.limbs);
         limbs::add_assign(&mut out, &pair.0[..count]);
@@ -254,6 +258,15 @@ impl SquareModulus {
         scratch.total[..count].copy_from_slice(&a.0[count..]);
         self.reduce_high(&mut out.0[count..], 0, wrapped, &mut scratch);
         out
+    }
+
+    /// `(a − b)·f mod N²`, where `factor` stands for f·R, for any `a`, `b` of `2·limbs` limbs.
+    pub(crate) fn scaled_difference(&self, a: &[u64], b: &[u64], factor: &Residue) -> Limbs {
+        let mut scratch = self.scratch();
+        let a = self.divide_by_r(a, &mut scratch);
+        let mut difference = self.subtract(&a, &self.divide_by_r(b, &mut scratch));
+        self.multiply_by(&mut difference, factor, &mut scratch);
+        self.join(&difference)
     }
 
     /// The exact quotient `number / N` of `2·limbs` limbs that are a multiple of N.

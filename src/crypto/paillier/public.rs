@@ -465,8 +465,7 @@ impl PublicKey {
     /// (1 + m·n)·ρ for ρ below n².
     pub(super) fn shift_by_plaintext(&self, residue: &[u64], plaintext: &[u64]) -> Limbs {
         let count = self.root_limbs().len();
-        // ρ/R, brought back by two entries: ρ·R, so that the product with m is m·ρ mod n.
-        let low = self.root().enter(&self.root().enter(&self.root().reduce_wide(residue)));
+        let low = self.root().enter_wide(residue);
         let mut shift = limbs::zeros(count);
         self.root().multiply(&mut shift, &low, plaintext, &mut limbs::zeros(3 * count));
         let mut out = limbs::zeros(2 * count);

@@ -21,7 +21,7 @@ pub struct SecretKey {
     public: PublicKey,
     p: Half,
     q: Half,
-    /// p⁻¹ mod q, times R; p²; p⁻² mod q².
+    /// p⁻¹ mod q, times R; p²; p⁻²·R mod q².
     p_inverse: Limbs,
     p_squared: Limbs,
     p_squared_inverse: Residue,
@@ -131,7 +131,8 @@ impl SecretKey {
         let p_inverse = half_q.root().enter(&limbs::from_biguint(&inverse, bits / 128));
         let p_squared = p * p;
         let inverse = modular::invert_vartime(&p_squared, &(q * q))?;
-        let p_squared_inverse = half_q.square().enter(&inverse)?;
+        let scaled = (inverse << (bits / 2)) % (q * q);
+        let p_squared_inverse = half_q.square().enter(&scaled)?;
         let p_squared = limbs::from_biguint(&p_squared, bits / 64);
         Ok(Self { public, p: half_p, q: half_q, p_inverse, p_squared, p_squared_inverse })
     }
@@ -268,8 +269,7 @@ impl SecretKey {
     /// The number below n² with these remainders modulo p² and q².
     fn combine_squares(&self, x: &[u64], y: &[u64]) -> Limbs {
         let q = self.q.square();
-        let difference = q.subtract(&q.enter_limbs(y), &q.enter_limbs(x));
-        let factor = q.leave_limbs(&q.product(&difference, &self.p_squared_inverse));
+        let factor = q.scaled_difference(y, x, &self.p_squared_inverse);
         let mut out = limbs::zeros(2 * x.len());
         limbs::multiply(&mut out, &factor, &self.p_squared);
         limbs::add_assign(&mut out, x);
