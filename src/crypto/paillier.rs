@@ -145,7 +145,7 @@ pub enum Error {
     #[error("the value of slot {0} is wider than its slot")]
     SlotOverflow(usize),
     /// The pool's thread has ended.
-    #[error("the pool of randomisers has stopped; the operating system's random source failed")]
+    #[error("the pool of randomisers has stopped; start a new one")]
     PoolStopped,
     /// The arithmetic refused.
     #[error(transparent)]

@@ -11,8 +11,9 @@ use crate::simd::ifma::{self, FixedBase8, Lanes, Modulus8};
 
 /// Numbers that are worked on together: the lanes of the vector path.
 pub(crate) const BATCH: usize = 8;
-/// Exponents for which one row of a table is used before the next.
-pub(crate) const TABLE_BATCH: usize = 4 * BATCH;
+/// The most exponents for which one row of a table is used before the next: a row comes from far
+/// memory once for all of them.
+pub(crate) const TABLE_BATCH: usize = 16 * BATCH;
 /// From this many numbers on, eight lanes are quicker than one number after another.
 const WORTH_A_VECTOR: usize = 3;
 

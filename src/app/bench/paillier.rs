@@ -14,7 +14,7 @@ use crate::math::{Randomness, SquareModulus, limbs};
 use crate::simd::ifma::{self, Modulus8};
 
 /// Items per bulk operation.
-const BULK: usize = 64;
+const BULK: usize = 256;
 /// Width of a slot in packed plaintexts: counts up to 2^15 with a mask of 64 bits.
 const SLOT_BITS: usize = 80;
 
@@ -83,13 +83,13 @@ fn measure_backend(
     let rows = (bits / 2).div_ceil(window);
     key.prepare();
     let fresh = key.encrypt_all(&plaintexts, rng, silent)?;
-    let took = per_item(4, || key.encrypt_all(&plaintexts, rng, silent));
+    let took = per_item(1, || key.encrypt_all(&plaintexts, rng, silent));
     add("encrypt, owner, bulk", took, 2 * rows, half);
 
     let packing = Packing::new(public, SLOT_BITS)?;
     let ones = vec![BigUint::from(1u8); packing.slots()];
     let packed = vec![packing.pack(&ones)?; BULK];
-    let took = per_item(4, || key.encrypt_all(&packed, rng, silent)) / packing.slots() as f64;
+    let took = per_item(1, || key.encrypt_all(&packed, rng, silent)) / packing.slots() as f64;
     let mut note = format!("{bits} bits, {name}; {} slots of {SLOT_BITS} bits", packing.slots());
     note.push_str(" in one ciphertext");
     let packed_figure = Figure::new("paillier encrypt, owner, packed, per slot", took, "ms", note);
@@ -110,13 +110,13 @@ fn measure_backend(
     let took = per_item(1, || key.decrypt_all(&returned, silent)) * (BULK / returned.len()) as f64;
     add("decrypt, bulk", took, 2 * (bits / 2 + (bits / 2).div_ceil(5)), half);
 
-    let many: Vec<_> = quick.iter().cycle().take(16 * BULK).collect();
-    let took = per_item(1, || public.sum(&many)) / 16.0;
+    let many: Vec<_> = quick.iter().collect();
+    let took = per_item(8, || public.sum(&many));
     let portable_full = multiplication_us(&odd_number(bits), Backend::Portable);
     add("add, bulk", took, 1, portable_full);
     let mut sent = Vec::new();
     fresh.iter().for_each(|c| c.write(&mut sent));
-    let took = per_item(4, || public.read(&sent, BULK));
+    let took = per_item(1, || public.read(&sent, BULK));
     add("read and check, bulk", took, 1, portable_full);
     figures.push(packed_figure);
     Ok(figures)

@@ -25,7 +25,8 @@ impl Pool {
         let key = key.clone();
         let (sender, stock) = sync_channel(capacity);
         let worker = std::thread::spawn(move || {
-            while let Ok(batch) = key.randomiser_batch(&mut rng) {
+            loop {
+                let batch = key.randomiser_batch(&mut rng);
                 // An error means that the pool is gone.
                 if batch.into_iter().any(|randomiser| sender.send(randomiser).is_err()) {
                     return;

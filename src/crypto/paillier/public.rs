@@ -219,15 +219,13 @@ impl PublicKey {
         rng: &mut Randomness,
         progress: Progress,
     ) -> Result<Vec<Ciphertext>, Error> {
-        let batch = |(i, (plaintexts, mut rng)): (usize, (&[BigUint], Randomness))| {
-            let exponents: Vec<_> = plaintexts.iter().map(|_| self.exponent(&mut rng)).collect();
+        let batch = |mut batch: Batch<'_, BigUint>| {
+            let exponents = batch.draw(|rng| self.exponent(rng));
             let residues = self.table().pow_all(&exponents);
-            let encrypted =
-                plaintexts.iter().zip(&residues).enumerate().map(|(j, (m, residue))| {
-                    let encoded = self.encode(m, TABLE_BATCH * i + j)?;
-                    let randomness = self.square().enter_limbs(residue);
-                    Ok(Ciphertext(self.square().product(&encoded.0, &randomness)))
-                });
+            let encrypted = batch.numbered().zip(&residues).map(|((i, m), residue)| {
+                let randomness = self.square().enter_limbs(residue);
+                Ok(Ciphertext(self.square().product(&self.encode(m, i)?.0, &randomness)))
+            });
             let encrypted = encrypted.collect::<Result<Vec<_>, Error>>()?;
             progress(encrypted.len());
             Ok(encrypted)
@@ -341,10 +339,10 @@ impl PublicKey {
         rng: &mut Randomness,
         progress: Progress,
     ) -> Result<Vec<Returned>, Error> {
-        let batch = |(_, (items, mut rng)): (usize, (&[Ciphertext], Randomness))| {
-            let randomisers = self.randomisers(items.len(), &mut rng)?;
-            let returned = items.iter().zip(randomisers).map(|(c, r)| self.rerandomise(c, r));
-            let returned: Vec<_> = returned.collect();
+        let batch = |mut batch: Batch<'_, Ciphertext>| {
+            let randomisers = self.randomisers_from(&batch.draw(|rng| self.nonce(rng)));
+            let returned = batch.items.iter().zip(randomisers);
+            let returned: Vec<_> = returned.map(|(c, r)| self.rerandomise(c, r)).collect();
             progress(returned.len());
             Ok(returned)
         };
@@ -356,16 +354,14 @@ impl PublicKey {
     /// # Errors
     /// None in practice.
     pub fn randomiser(&self, rng: &mut Randomness) -> Result<Randomiser, Error> {
-        self.randomisers(1, rng)?.pop().ok_or(Error::RandomnessOutOfRange)
+        let nonce = self.nonce(rng);
+        self.randomisers_from(&[nonce]).pop().ok_or(Error::RandomnessOutOfRange)
     }
 
-    pub(super) fn randomiser_batch(&self, rng: &mut Randomness) -> Result<Vec<Randomiser>, Error> {
-        self.randomisers(BATCH, rng)
-    }
-
-    fn randomisers(&self, count: usize, rng: &mut Randomness) -> Result<Vec<Randomiser>, Error> {
-        let nonces: Vec<Limbs> = (0..count).map(|_| self.nonce(rng)).collect();
-        Ok(self.randomisers_from(&nonces))
+    /// As many as are quickest to make together.
+    pub(super) fn randomiser_batch(&self, rng: &mut Randomness) -> Vec<Randomiser> {
+        let nonces: Vec<Limbs> = (0..BATCH).map(|_| self.nonce(rng)).collect();
+        self.randomisers_from(&nonces)
     }
 
     fn randomisers_from(&self, nonces: &[Limbs]) -> Vec<Randomiser> {
@@ -531,15 +527,39 @@ pub(super) fn check_length(bits: usize) -> Result<(), Error> {
     Ok(())
 }
 
-/// Runs `work` on batches, on all cores, each with a generator of its own, and joins the results.
-pub(super) fn in_batches<'a, T: Sync, U: Send>(
-    items: &'a [T],
-    size: usize,
+/// Runs `work` on batches, on all cores, and joins the results. Every [`BATCH`] items have a
+/// generator of their own, so that the result does not depend on how many cores there are.
+pub(super) fn in_batches<T: Sync, U: Send>(
+    items: &[T],
+    largest: usize,
     rng: &mut Randomness,
-    work: impl Fn((usize, (&'a [T], Randomness))) -> Result<Vec<U>, Error> + Send + Sync,
+    work: impl Fn(Batch<'_, T>) -> Result<Vec<U>, Error> + Send + Sync,
 ) -> Result<Vec<U>, Error> {
-    let generators: Vec<Randomness> = items.chunks(size).map(|_| rng.fork()).collect();
-    let batches = items.par_chunks(size).zip(generators).enumerate();
-    let done: Vec<Vec<U>> = batches.map(work).collect::<Result<_, _>>()?;
+    let share = items.len().div_ceil(rayon::current_num_threads());
+    let size = share.next_multiple_of(BATCH).clamp(BATCH, largest);
+    let mut generators: Vec<Randomness> = items.chunks(BATCH).map(|_| rng.fork()).collect();
+    let batches = items.par_chunks(size).zip(generators.par_chunks_mut(size / BATCH)).enumerate();
+    let run = |(i, (items, generators))| work(Batch { first: i * size, items, generators });
+    let done: Vec<Vec<U>> = batches.map(run).collect::<Result<_, _>>()?;
     Ok(done.into_iter().flatten().collect())
+}
+
+/// Some of the items of a bulk operation.
+pub(super) struct Batch<'a, T> {
+    first: usize,
+    pub items: &'a [T],
+    generators: &'a mut [Randomness],
+}
+
+impl<T> Batch<'_, T> {
+    /// One random thing per item.
+    pub fn draw<R>(&mut self, draw: impl Fn(&mut Randomness) -> R) -> Vec<R> {
+        let generators = &mut *self.generators;
+        (0..self.items.len()).map(|i| draw(&mut generators[i / BATCH])).collect()
+    }
+
+    /// The items with their places in the whole.
+    pub fn numbered(&self) -> impl Iterator<Item = (usize, &T)> {
+        self.items.iter().enumerate().map(|(i, item)| (self.first + i, item))
+    }
 }

@@ -10,7 +10,7 @@ use num_traits::One;
 use rayon::prelude::*;
 use zeroize::Zeroizing;
 
-use super::public::{check_length, in_batches};
+use super::public::{Batch, check_length, in_batches};
 use super::{Error, Fresh, Progress, PublicKey, Returned, Tuning};
 use crate::math::limbs::{self, Limbs};
 use crate::math::power::{BATCH, PowerModulus, PowerTable, TABLE_BATCH};
@@ -179,12 +179,10 @@ impl SecretKey {
         progress: Progress,
     ) -> Result<Vec<Fresh>, Error> {
         self.prepare();
-        let batch = |(i, (plaintexts, mut rng)): (usize, (&[BigUint], Randomness))| {
-            let encode = |(j, m)| self.public.plaintext_limbs(m, TABLE_BATCH * i + j);
-            let encoded = plaintexts.iter().enumerate().map(encode);
+        let batch = |mut batch: Batch<'_, BigUint>| {
+            let encoded = batch.numbered().map(|(i, m)| self.public.plaintext_limbs(m, i));
             let encoded = encoded.collect::<Result<Vec<Limbs>, Error>>()?;
-            let exponents: Vec<_> =
-                plaintexts.iter().map(|_| self.public.exponent(&mut rng)).collect();
+            let exponents = batch.draw(|rng| self.public.exponent(rng));
             let fresh = self.encrypt_batch(&encoded, &exponents);
             progress(fresh.len());
             Ok(fresh)
