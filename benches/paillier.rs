@@ -95,13 +95,16 @@ fn peers(criterion: &mut Criterion, bits: usize) {
         bencher.iter(|| key.encryption_key().oadd(black_box(&c), &c));
     });
 
+    // Its numbers have 4096 bits, so n² of a longer key does not fit.
+    if bits > 2048 {
+        return;
+    }
     let number = |x: &BigUint| BigNumber::from_slice(x.to_bytes_be());
     let key = libpaillier::DecryptionKey::with_primes_unchecked(&number(&p), &number(&q));
-    // Its numbers have a fixed width that longer keys may exceed.
-    let Some(key) = key else { return };
+    let key = key.expect("good primes");
     let public = libpaillier::EncryptionKey::from(&key);
     let m = message.to_bytes_be();
-    let Some((c, _)) = public.encrypt(&m, Some(number(&nonce))) else { return };
+    let (c, _) = public.encrypt(&m, Some(number(&nonce))).expect("in range");
     group.bench_function("encrypt textbook/libpaillier", |bencher| {
         bencher.iter(|| public.encrypt(black_box(&m), Some(number(&nonce))));
     });

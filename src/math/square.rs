@@ -45,7 +45,7 @@ impl SquareModulus {
     /// [`Error::BadModulus`] if N is even or below 3; [`Error::UnalignedModulus`] if its length is
     /// not a multiple of 64 bits.
     pub fn new(root: &BigUint) -> Result<Self, Error> {
-        if root.bits() % 64 != 0 {
+        if !root.bits().is_multiple_of(64) {
             return Err(Error::UnalignedModulus(root.bits()));
         }
         let modulus = Modulus::new(root)?;

@@ -140,19 +140,19 @@ fn multiplication_us(root: &BigUint, backend: Backend) -> f64 {
     const TIMES: usize = 2_000;
     let count = root.bits() as usize / 64;
     let square = limbs::from_biguint(&(root * root), 2 * count);
-    if backend == Backend::Vector {
-        if let Some(modulus) = Modulus8::new(&square) {
-            let mut a = modulus.load([&square[1..]; 8]);
-            let b = a.clone();
-            let mut out = modulus.one();
-            let took = per_item(1, || {
-                for _ in 0..TIMES {
-                    modulus.mul(&a, &b, &mut out);
-                    std::mem::swap(&mut a, &mut out);
-                }
-            });
-            return took * 1e3 * BULK as f64 / (8 * TIMES) as f64;
-        }
+    if backend == Backend::Vector
+        && let Some(modulus) = Modulus8::new(&square)
+    {
+        let mut a = modulus.load([&square[1..]; 8]);
+        let b = a.clone();
+        let mut out = modulus.one();
+        let took = per_item(1, || {
+            for _ in 0..TIMES {
+                modulus.mul(&a, &b, &mut out);
+                std::mem::swap(&mut a, &mut out);
+            }
+        });
+        return took * 1e3 * BULK as f64 / (8 * TIMES) as f64;
     }
     let Ok(modulus) = SquareModulus::new(root) else { return f64::NAN };
     let b = modulus.enter_limbs(&square);

@@ -521,7 +521,7 @@ impl fmt::Debug for PublicKey {
 }
 
 pub(super) fn check_length(bits: usize) -> Result<(), Error> {
-    if !(MINIMUM_BITS..=MAXIMUM_BITS).contains(&bits) || bits % 128 != 0 {
+    if !(MINIMUM_BITS..=MAXIMUM_BITS).contains(&bits) || !bits.is_multiple_of(128) {
         return Err(Error::UnsupportedLength(bits));
     }
     Ok(())

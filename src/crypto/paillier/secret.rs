@@ -59,7 +59,7 @@ impl SecretKey {
         tuning: Tuning,
         rng: &mut Randomness,
     ) -> Result<Self, Error> {
-        if bits % 128 != 0 {
+        if !bits.is_multiple_of(128) {
             return Err(Error::UnsupportedLength(bits));
         }
         let (p, q) = prime::prime_pair(bits, rng)?;
@@ -122,7 +122,7 @@ impl SecretKey {
     ) -> Result<Self, Error> {
         let n = p * q;
         let bits = n.bits() as usize;
-        if p.bits() != q.bits() || bits % 128 != 0 || p == q {
+        if p.bits() != q.bits() || !bits.is_multiple_of(128) || p == q {
             return Err(Error::BadPrimes("they must be distinct and of equal length"));
         }
         let public = PublicKey::from_checked_modulus(n, h, bits, tuning)?;
