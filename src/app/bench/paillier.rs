@@ -63,18 +63,21 @@ fn measure_backend(
 ) -> Result<Vec<Figure>, crate::crypto::paillier::Error> {
     let public = key.public();
     let bits = public.bits();
-    let half = multiplication_us(&odd_number(bits / 2), backend);
-    let full = multiplication_us(&odd_number(bits), backend);
+    let half = [false, true].map(|square| one_us(&odd_number(bits / 2), backend, square));
+    let full = [false, true].map(|square| one_us(&odd_number(bits), backend, square));
     let plaintexts: Vec<BigUint> = (0..BULK)
         .map(|_| crate::math::modular::random_below(public.modulus(), rng))
         .collect::<Result<_, _>>()?;
     let silent = &|_| ();
     let mut figures = Vec::new();
-    let mut add = |what: &str, milliseconds: f64, count: usize, one_us: f64| {
-        let limit = count as f64 * one_us / 1e3;
-        let note = format!(
-            "{bits} bits, {name}; limit {limit:.4} ms: {count} multiplications at {one_us:.2} µs"
-        );
+    let mut add = |what: &str, milliseconds: f64, count: [usize; 2], one: [f64; 2]| {
+        let limit = (count[0] as f64 * one[0] + count[1] as f64 * one[1]) / 1e3;
+        let mut note =
+            format!("{bits} bits, {name}; limit {limit:.4} ms: {} multiplications", count[0]);
+        note.push_str(&format!(" at {:.2} µs", one[0]));
+        if count[1] > 0 {
+            note.push_str(&format!(", {} squarings at {:.2} µs", count[1], one[1]));
+        }
         figures.push(Figure::new(format!("paillier {what}"), milliseconds, "ms", note));
     };
 
@@ -84,7 +87,7 @@ fn measure_backend(
     key.prepare();
     let fresh = key.encrypt_all(&plaintexts, rng, silent)?;
     let took = per_item(1, || key.encrypt_all(&plaintexts, rng, silent));
-    add("encrypt, owner, bulk", took, 2 * rows, half);
+    add("encrypt, owner, bulk", took, [2 * rows, 0], half);
 
     let packing = Packing::new(public, SLOT_BITS)?;
     let ones = vec![BigUint::from(1u8); packing.slots()];
@@ -96,9 +99,9 @@ fn measure_backend(
 
     let quick = public.encrypt_djn(&plaintexts, rng, silent)?;
     let took = per_item(1, || public.encrypt_djn(&plaintexts, rng, silent));
-    add("encrypt, public key, h^a, bulk", took, rows, full);
+    add("encrypt, public key, h^a, bulk", took, [rows, 0], full);
 
-    let powers = bits + bits.div_ceil(7);
+    let powers = [bits.div_ceil(7), bits];
     let few = &plaintexts[..8];
     let took = per_item(1, || public.encrypt_all(few, rng, silent)) * (BULK / few.len()) as f64;
     add("encrypt, public key, r^n, bulk", took, powers, full);
@@ -108,16 +111,16 @@ fn measure_backend(
 
     let returned: Vec<_> = returned.iter().cycle().take(16).cloned().collect();
     let took = per_item(1, || key.decrypt_all(&returned, silent)) * (BULK / returned.len()) as f64;
-    add("decrypt, bulk", took, 2 * (bits / 2 + (bits / 2).div_ceil(5)), half);
+    add("decrypt, bulk", took, [2 * (bits / 2).div_ceil(5), bits], half);
 
     let many: Vec<_> = quick.iter().collect();
     let took = per_item(8, || public.sum(&many));
-    let portable_full = multiplication_us(&odd_number(bits), Backend::Portable);
-    add("add, bulk", took, 1, portable_full);
+    let portable_full = [one_us(&odd_number(bits), Backend::Portable, false), 0.0];
+    add("add, bulk", took, [1, 0], portable_full);
     let mut sent = Vec::new();
     fresh.iter().for_each(|c| c.write(&mut sent));
     let took = per_item(1, || public.read(&sent, BULK));
-    add("read and check, bulk", took, 1, portable_full);
+    add("read and check, bulk", took, [1, 0], portable_full);
     figures.push(packed_figure);
     Ok(figures)
 }
@@ -135,8 +138,8 @@ fn per_item<T>(repeat: usize, mut work: impl FnMut() -> T) -> f64 {
     best * 1e3 / (repeat * BULK) as f64
 }
 
-/// Microseconds for one multiplication modulo N².
-fn multiplication_us(root: &BigUint, backend: Backend) -> f64 {
+/// Microseconds for one multiplication, or one squaring, modulo N².
+fn one_us(root: &BigUint, backend: Backend, square_instead: bool) -> f64 {
     const TIMES: usize = 2_000;
     let count = root.bits() as usize / 64;
     let square = limbs::from_biguint(&(root * root), 2 * count);
@@ -148,7 +151,11 @@ fn multiplication_us(root: &BigUint, backend: Backend) -> f64 {
         let mut out = modulus.one();
         let took = per_item(1, || {
             for _ in 0..TIMES {
-                modulus.mul(&a, &b, &mut out);
+                if square_instead {
+                    modulus.square(&a, &mut out);
+                } else {
+                    modulus.mul(&a, &b, &mut out);
+                }
                 std::mem::swap(&mut a, &mut out);
             }
         });
@@ -160,7 +167,11 @@ fn multiplication_us(root: &BigUint, backend: Backend) -> f64 {
     let mut scratch = modulus.scratch();
     let took = per_item(1, || {
         for _ in 0..TIMES {
-            modulus.multiply_by(&mut a, &b, &mut scratch);
+            if square_instead {
+                modulus.square(&mut a, &mut scratch);
+            } else {
+                modulus.multiply_by(&mut a, &b, &mut scratch);
+            }
         }
     });
     took * 1e3 * BULK as f64 / TIMES as f64
@@ -184,7 +195,7 @@ mod tests {
     #[test]
     fn a_multiplication_takes_some_time_on_either_path() {
         for backend in [Backend::Portable, Backend::Vector] {
-            let took = multiplication_us(&odd_number(512), backend);
+            let took = one_us(&odd_number(512), backend, false);
             assert!(took > 0.0 && took < 1e3, "{took}");
         }
     }

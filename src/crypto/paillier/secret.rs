@@ -363,3 +363,24 @@ fn check_primes(p: &BigUint, q: &BigUint, rng: &mut Randomness) -> Result<(), Er
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A new field does not compile here until it is said how it is wiped.
+    #[test]
+    fn every_secret_field_wipes_itself() {
+        fn wipes<T: zeroize::ZeroizeOnDrop>(_: &T) {}
+        let mut rng = Randomness::seeded(1);
+        let key = SecretKey::generate_for_tests(256, Tuning::default(), &mut rng).unwrap();
+        let SecretKey { public: _, p, q: _, p_inverse, p_squared, p_squared_inverse } = &key;
+        // Prepared moduli and tables hold their numbers in limbs or lanes that wipe themselves.
+        let Half { power, order, unscale, other_mod_order, table: _ } = p;
+        for limbs in [p_inverse, p_squared, order, unscale, other_mod_order] {
+            wipes(limbs);
+        }
+        wipes(&p_squared_inverse.0);
+        wipes(&power.square.root.limbs);
+    }
+}
