@@ -2,7 +2,7 @@
 //!
 //! The vectors are made by plain-Python programs that share no code with the product. First the
 //! checksums, then each document by the checker that its "algorithm" names. A new kind of document
-//! is one line in [`CHECKERS`] and one in [`BUILT_IN`].
+//! is one line in `CHECKERS` and one in `BUILT_IN`.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
