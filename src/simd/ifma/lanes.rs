@@ -58,7 +58,7 @@ impl Lanes {
         &mut self.limbs
     }
 
-    /// Makes the number of limbs fit, with zeros if there are too few.
+    /// Zeros of so many limbs, if there are more or fewer now.
     pub(super) fn resize(&mut self, limbs: usize) {
         if self.limbs.len() != limbs {
             *self = Self::zero(limbs);
@@ -68,6 +68,13 @@ impl Lanes {
 
 impl Drop for Lanes {
     fn drop(&mut self) {
+        self.wipe();
+    }
+}
+
+impl Lanes {
+    /// Overwrites all limbs with zeros, in a way that is not left out as dead.
+    pub(super) fn wipe(&mut self) {
         for limb in &mut self.limbs {
             // SAFETY: `limb` is a valid, aligned, exclusive reference.
             unsafe { std::ptr::write_volatile(limb, vector([0; 8])) };

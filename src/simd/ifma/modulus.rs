@@ -1,13 +1,13 @@
 //! A modulus for eight lanes and what is computed modulo it.
 
 use std::arch::is_x86_feature_detected;
-use std::arch::x86_64::__m512i;
 use std::fmt;
 
 use zeroize::Zeroizing;
 
 use super::kernel::{self, LIMB_BITS, Reduction, TILE};
 use super::lanes::{Lanes, bits, limb, vector};
+use super::look_up;
 
 /// The widest modulus, in bits.
 pub const MAX_BITS: usize = 6144;
@@ -31,7 +31,8 @@ pub struct Modulus8 {
     /// Limbs of 64 bits in the modulus as it was given, without leading zeros.
     width: usize,
     modulus: Lanes,
-    negated_inverse: __m512i,
+    /// −m⁻¹ mod 2^52, as a number of one limb.
+    negated_inverse: Lanes,
     /// R modulo m: one in Montgomery form.
     one: Lanes,
     /// R² modulo m, which takes a number into Montgomery form.
@@ -64,7 +65,7 @@ impl Modulus8 {
         let mut made = Self {
             width,
             modulus: Lanes::repeated(limbs, modulus),
-            negated_inverse: vector([negated_inverse(limb(modulus, 0)); 8]),
+            negated_inverse: Lanes::repeated(1, &[negated_inverse(limb(modulus, 0))]),
             one,
             r_squared: Lanes::repeated(limbs, &power),
         };
@@ -73,11 +74,15 @@ impl Modulus8 {
             made.square(&made.r_squared, &mut next);
             made.r_squared = next;
         }
+        // Below m, not only 2m: `load` multiplies numbers up to R by it.
+        made.r_squared = made.reduced(&made.r_squared);
         Some(made)
     }
 
-    /// Takes eight numbers into Montgomery form. Numbers not below the modulus are reduced, however
-    /// long they are; the cost depends on the longest.
+    /// Takes eight numbers into Montgomery form, limbs from the least significant.
+    ///
+    /// Numbers not below the modulus are reduced, however long they are; the cost depends on the
+    /// longest.
     #[must_use]
     pub fn load(&self, numbers: [&[u64]; 8]) -> Lanes {
         let chunk_bits = self.limbs() * LIMB_BITS;
@@ -111,10 +116,7 @@ impl Modulus8 {
     pub fn store(&self, lanes: &Lanes) -> [Vec<u64>; 8] {
         let mut product = Lanes::zero(self.limbs());
         self.mul(lanes, &Lanes::repeated(self.limbs(), &[1]), &mut product);
-        let mut reduced = Lanes::zero(self.limbs());
-        // SAFETY: a `Modulus8` exists only where the instructions are available.
-        unsafe { kernel::subtract_once(self.reduction(), product.limbs(), reduced.limbs_mut()) };
-        reduced.numbers(self.width)
+        self.reduced(&product).numbers(self.width)
     }
 
     /// Eight ones.
@@ -154,7 +156,7 @@ impl Modulus8 {
             return Lanes::zero(self.limbs());
         }
         let limbs = self.limbs();
-        let window = best_window(exponent_bits);
+        let window = best_window(self.limbs(), exponent_bits);
         let table = self.powers(bases, 1 << window);
         let mut result = self.one();
         let (mut other, mut factor) = (Lanes::zero(limbs), Lanes::zero(limbs));
@@ -164,7 +166,7 @@ impl Modulus8 {
             let width = window.min(exponent_bits - start);
             let digits = exponents.map(|exponent| bits(exponent, start) & ((1 << width) - 1));
             // SAFETY: a `Modulus8` exists only where the instructions are available.
-            unsafe { kernel::select(table.limbs(), vector(digits), factor.limbs_mut()) };
+            unsafe { look_up::select(table.limbs(), vector(digits), factor.limbs_mut()) };
             if position + 1 == top {
                 std::mem::swap(&mut result, &mut factor);
                 continue;
@@ -201,6 +203,15 @@ impl Modulus8 {
         table
     }
 
+    /// Numbers below 2m brought below m.
+    fn reduced(&self, lanes: &Lanes) -> Lanes {
+        let mut reduced = Lanes::zero(self.limbs());
+        // SAFETY: a `Modulus8` exists only where the instructions are available.
+        unsafe { kernel::subtract_once(self.reduction(), lanes.limbs(), reduced.limbs_mut()) };
+        reduced
+    }
+
+    /// Limbs of 52 bits in each number.
     pub(super) fn limbs(&self) -> usize {
         self.modulus.limbs().len()
     }
@@ -212,7 +223,10 @@ impl Modulus8 {
     }
 
     fn reduction(&self) -> Reduction<'_> {
-        Reduction { modulus: self.modulus.limbs(), negated_inverse: self.negated_inverse }
+        Reduction {
+            modulus: self.modulus.limbs(),
+            negated_inverse: self.negated_inverse.limbs()[0],
+        }
     }
 }
 
@@ -227,13 +241,14 @@ fn limbs_for(width: usize) -> usize {
     (64 * width + 2).div_ceil(LIMB_BITS).next_multiple_of(TILE)
 }
 
-/// The window with the fewest operations, the reading of the table counted.
-fn best_window(exponent_bits: usize) -> usize {
+/// The window with the least work: entries to make and, for each digit, one product and the
+/// reading of all entries. Squarings are as many with any window.
+fn best_window(limbs: usize, exponent_bits: usize) -> usize {
     let cost = |window: usize| {
-        // In tenths of a multiplication: entries to make and, for each digit, one product and
-        // the reading of all entries.
-        let entries = 1 << window;
-        10 * entries + exponent_bits.div_ceil(window) * (10 + entries / 10)
+        // Cycles, roughly: a product takes 2·limbs², reading one entry 4/3·limbs.
+        let (entries, product) = (1 << window, 2 * limbs * limbs);
+        let digits = exponent_bits.div_ceil(window);
+        (entries * product).saturating_add(digits.saturating_mul(product + entries * limbs * 4 / 3))
     };
     (1..=MAX_WINDOW).min_by_key(|&window| cost(window)).unwrap_or(1)
 }
