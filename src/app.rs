@@ -38,6 +38,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Verb {
     Agreement(agreement::AgreementArgs),
+    Audit(audit::AuditArgs),
     Bench(bench::BenchArgs),
     Demo(demo::DemoArgs),
     #[command(hide = true)]
@@ -70,6 +71,7 @@ pub fn main() -> ExitCode {
 fn run(verb: Verb, console: &Console) -> Result<(), Failure> {
     match verb {
         Verb::Agreement(arguments) => agreement::run(&arguments, console),
+        Verb::Audit(arguments) => audit::run_verb(&arguments, console),
         Verb::Bench(arguments) => bench::run(&arguments, console),
         Verb::Demo(arguments) => demo::run(&arguments, console),
         Verb::DemoParty(arguments) => demo::run_party(&arguments, console),

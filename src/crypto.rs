@@ -1,3 +1,6 @@
-//! What one party can do alone: encryption, garbling, transfer arithmetic.
+//! What one party can do alone: Paillier, commutative encryption, garbling, the mathematics of oblivious transfer.
+//!
+//! It knows nothing of channels or peers.
 
 pub mod commutative;
+pub mod paillier;

@@ -15,6 +15,7 @@ use crate::net::memory::NetworkModel;
 use crate::protocol::pair::Setup;
 
 pub mod net;
+pub mod paillier;
 pub mod psi;
 
 /// A subject: its name, what is measured, and the function that measures it.
@@ -23,6 +24,7 @@ type Subject = (&'static str, &'static str, fn(&Options) -> Result<Vec<Figure>, 
 const SUBJECTS: &[Subject] = &[
     ("net", "frames in memory and over loopback TLS: throughput and round trips", net::run),
     ("psi", "private set intersection: group operations, whole runs, memory", psi::run),
+    ("paillier", "keys, encryption, decryption, sums; per core, on both paths", paillier::run),
 ];
 
 /// Measure what things cost on this machine

@@ -169,7 +169,7 @@ mod tests {
             terms(&Ristretto::new(), &usual, false).unwrap(),
             terms(&Ristretto::new(), &usual, true).unwrap(),
             terms(&Ristretto::new(), &parse_rule("none").unwrap(), false).unwrap(),
-            terms(&Ristretto::new(), &parse_rule("nfc,trim,uppercase").unwrap(), false).unwrap(),
+            terms(&Ristretto::new(), &parse_rule("nfc,uppercase").unwrap(), false).unwrap(),
             terms(&residues, &usual, false).unwrap(),
         ];
         for (i, one) in all.iter().enumerate() {
