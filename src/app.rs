@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+pub mod bench;
 pub mod connection;
 pub mod console;
 pub mod demo;
@@ -32,6 +33,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Verb {
+    Bench(bench::BenchArgs),
     Demo(demo::DemoArgs),
     #[command(hide = true)]
     DemoParty(demo::DemoPartyArgs),
@@ -61,6 +63,7 @@ pub fn main() -> ExitCode {
 
 fn run(verb: Verb, console: &Console) -> Result<(), Failure> {
     match verb {
+        Verb::Bench(arguments) => bench::run(&arguments, console),
         Verb::Demo(arguments) => demo::run(&arguments, console),
         Verb::DemoParty(arguments) => demo::run_party(&arguments, console),
         Verb::Keygen(arguments) => keygen::run(&arguments, console),

@@ -1,7 +1,7 @@
 //! Everything that a peer or a stranger can do wrong over real loopback TLS:
 //! each gives a typed error within the limit.
 
-#![expect(clippy::unwrap_used, reason = "helpers of a test")]
+#![expect(clippy::unwrap_used, clippy::unwrap_in_result, reason = "helpers of a test")]
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;

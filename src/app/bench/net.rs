@@ -1,0 +1,100 @@
+//! Frames in memory and over loopback TLS.
+
+use std::thread;
+use std::time::Instant;
+
+use crate::app::bench::{Figure, Options};
+use crate::app::failure::Failure;
+use crate::net::tls::{self, Listener};
+use crate::net::{Channel, Error, Identity, Limits, Tag, memory};
+
+const BLOCK: Tag = Tag::new(*b"blok");
+const BLOCK_BYTES: usize = 1 << 20;
+const BLOCKS: usize = 1024;
+const ROUND_TRIPS: usize = 2000;
+
+/// Throughput of large frames and round trips of small ones.
+///
+/// # Errors
+/// If the loopback connection fails.
+pub fn run(options: &Options) -> Result<Vec<Figure>, Failure> {
+    let in_memory = || match options.network {
+        Some(network) => memory::pair_with_network(Limits::default(), network),
+        None => memory::pair(Limits::default()),
+    };
+    let mut figures = Vec::new();
+    // A modelled network gets less work, so that the measurement ends.
+    let (blocks, trips) = if options.network.is_some() { (16, 10) } else { (BLOCKS, ROUND_TRIPS) };
+    figures.extend(measure("in memory", in_memory(), blocks, trips)?);
+    figures.extend(measure("loopback TLS", loopback_pair()?, BLOCKS, ROUND_TRIPS)?);
+    Ok(figures)
+}
+
+fn measure(
+    name: &str,
+    (mut here, mut there): (Channel, Channel),
+    blocks: usize,
+    trips: usize,
+) -> Result<Vec<Figure>, Error> {
+    thread::scope(|scope| {
+        let echo = scope.spawn(move || -> Result<(), Error> {
+            let mut body = Vec::new();
+            for _ in 0..blocks {
+                there.receive_bytes_into(BLOCK, &mut body)?;
+            }
+            there.send_bytes(BLOCK, b"done")?;
+            for _ in 0..trips {
+                there.receive_bytes_into(BLOCK, &mut body)?;
+                there.send_bytes(BLOCK, &body)?;
+            }
+            Ok(())
+        });
+        let block = vec![0x5a; BLOCK_BYTES];
+        let start = Instant::now();
+        for _ in 0..blocks {
+            here.send_bytes(BLOCK, &block)?;
+        }
+        here.receive_bytes(BLOCK)?;
+        let megabytes = (blocks * BLOCK_BYTES) as f64 / 1e6;
+        let throughput = megabytes / start.elapsed().as_secs_f64();
+        let start = Instant::now();
+        for _ in 0..trips {
+            here.send_bytes(BLOCK, b"ping")?;
+            here.receive_bytes(BLOCK)?;
+        }
+        let trips_per_second = trips as f64 / start.elapsed().as_secs_f64();
+        echo.join().map_err(|_| Error::Closed)??;
+        Ok(vec![
+            Figure::new(
+                format!("{name}: throughput"),
+                throughput,
+                "MB/s",
+                format!("{blocks} frames of 1 MiB"),
+            ),
+            Figure::new(
+                format!("{name}: round trips"),
+                trips_per_second,
+                "per second",
+                "frames of 4 bytes",
+            ),
+        ])
+    })
+}
+
+/// Two ends of a real TLS connection in this process.
+///
+/// # Errors
+/// If loopback cannot be used.
+pub fn loopback_pair() -> Result<(Channel, Channel), Error> {
+    let new_identity = || Identity::from_pem(&Identity::generate_pem("bench")?);
+    let (one, two) = (new_identity()?, new_identity()?);
+    let listener = Listener::bind("127.0.0.1:0")?;
+    let address = listener.local_address()?.to_string();
+    let peer = two.fingerprint();
+    thread::scope(|scope| {
+        let accepting = scope.spawn(|| listener.accept(&one, peer, Limits::default()));
+        let connected = tls::connect(&address, &two, one.fingerprint(), Limits::default())?;
+        let accepted = accepting.join().map_err(|_| Error::Closed)??;
+        Ok((accepted, connected))
+    })
+}
