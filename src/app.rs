@@ -7,12 +7,14 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+pub mod audit;
 pub mod bench;
 pub mod connection;
 pub mod console;
 pub mod demo;
 pub mod failure;
 pub mod keygen;
+pub mod ledger;
 
 use console::{Console, GlobalArgs};
 use failure::{Failure, Status};
@@ -38,6 +40,7 @@ enum Verb {
     #[command(hide = true)]
     DemoParty(demo::DemoPartyArgs),
     Keygen(keygen::KeygenArgs),
+    Ledger(ledger::LedgerArgs),
 }
 
 /// Runs the command as the shell gave it, and returns its exit status.
@@ -67,6 +70,7 @@ fn run(verb: Verb, console: &Console) -> Result<(), Failure> {
         Verb::Demo(arguments) => demo::run(&arguments, console),
         Verb::DemoParty(arguments) => demo::run_party(&arguments, console),
         Verb::Keygen(arguments) => keygen::run(&arguments, console),
+        Verb::Ledger(arguments) => ledger::run(&arguments, console),
     }
 }
 
