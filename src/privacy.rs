@@ -128,6 +128,9 @@ pub enum Error {
         /// The grid.
         grid_bits: u32,
     },
+    /// The ledger stands in the way.
+    #[error(transparent)]
+    Ledger(#[from] ledger::Error),
     /// A tape does not fit the mechanism that it drives.
     #[error("the tape does not fit: {0}")]
     Tape(&'static str),

@@ -10,8 +10,8 @@ use crate::privacy::digits::{DigitSampler, digit_thresholds};
 use crate::privacy::sampler::enumeration::Law;
 use crate::privacy::sampler::{bernoulli_exp, discrete_laplace, geometric};
 
-/// Paths of a sampler that are less likely than 2^-20 are left out: see [`Law`].
-const LIMIT_BITS: u32 = 20;
+/// Paths of a sampler that are less likely than 2^-18 are left out: see [`Law`].
+const LIMIT_BITS: u32 = 18;
 
 /// Checks every test of the document. A test that cannot be read fails.
 pub fn check(document: &Value) -> Vec<Verdict> {
@@ -92,7 +92,7 @@ fn check_law(test: &Value) -> Result<(), String> {
 
 /// Whether the true probability, which is between `ends`, is possible, and the law is well known.
 fn meets<T: Ord>(law: &Law<T>, outcome: &T, ends: &[Rational; 2]) -> bool {
-    let sharp = law.unresolved < Rational::power_of_two(-5);
+    let sharp = law.unresolved < Rational::power_of_two(-4);
     sharp && ends.iter().any(|end| law.allows(outcome, end))
 }
 
