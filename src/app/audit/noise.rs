@@ -62,7 +62,12 @@ fn check_probability(group: &Value, test: &Value) -> Result<(), String> {
 fn check_law(test: &Value) -> Result<(), String> {
     let rate = fraction(test, "rate")?;
     let outcome = test["outcome"].as_i64().ok_or("outcome is not a number")?;
-    let bits = small(test, "floorBits")? as i32;
+    let bits = small(test, "floorBits")?.min(256) as i32;
+    if rate.denominator() > &BigUint::from(64u32) {
+        return Err(
+            "expected a rate with a denominator up to 64: all paths are followed".to_owned()
+        );
+    }
     let floor = number(&test["floor"])?;
     let ends = [floor.clone(), floor + 1u32]
         .map(|end| &Rational::whole(end) * &Rational::power_of_two(-bits));
@@ -131,6 +136,8 @@ mod tests {
             (1, "noise", Value::from(3)),
             (groups - 2, "probability", Value::from("1/2")),
             (groups - 1, "floor", Value::from("c000000000000000")),
+            (groups - 1, "rate", Value::from("1/1000000000000")),
+            (groups - 1, "floorBits", Value::from(u32::MAX)),
         ] {
             let mut document = document();
             document["testGroups"][group]["tests"][0][field] = wrong;
