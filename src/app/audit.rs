@@ -1,17 +1,18 @@
-//! Every known answer in `vectors/`, checked against this build.
+//! `diptych audit`: known answers against this program.
 
+pub mod agreement;
 pub mod exponential;
 pub mod noise;
 
-/// What became of one vector.
+/// What became of one test vector.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdict {
-    /// The group of tests it stands in.
+    /// The group's type.
     pub group: String,
-    /// Its `tcId`.
+    /// The test's number in its file.
     pub test_id: u64,
-    /// What it is about.
+    /// What the vector is about.
     pub comment: String,
-    /// `expected …, got …`; none if all is well.
+    /// What was expected and what came instead; `None` if they agree.
     pub failure: Option<String>,
 }
