@@ -17,6 +17,7 @@ pub mod failure;
 pub mod keygen;
 pub mod progress;
 pub mod psi;
+pub mod ledger;
 
 use console::{Console, GlobalArgs};
 use failure::{Failure, Status};
@@ -45,6 +46,7 @@ enum Verb {
     DemoParty(demo::DemoPartyArgs),
     Keygen(keygen::KeygenArgs),
     Psi(psi::PsiArgs),
+    Ledger(ledger::LedgerArgs),
 }
 
 /// Runs the command as the shell gave it, and returns its exit status.
@@ -77,6 +79,7 @@ fn run(verb: Verb, console: &Console) -> Result<(), Failure> {
         Verb::DemoParty(arguments) => demo::run_party(&arguments, console),
         Verb::Keygen(arguments) => keygen::run(&arguments, console),
         Verb::Psi(arguments) => psi::run(&arguments, console),
+        Verb::Ledger(arguments) => ledger::run(&arguments, console),
     }
 }
 

@@ -17,6 +17,8 @@ use crate::app::failure::Failure;
 
 pub mod agreement;
 pub mod commutative;
+pub mod exponential;
+pub mod noise;
 pub mod paillier;
 
 /// A checker: one verdict per test of the document.
@@ -24,15 +26,19 @@ type Checker = fn(&Value) -> Vec<Verdict>;
 
 /// The algorithms that documents may name.
 const CHECKERS: &[(&str, Checker)] = &[
-    ("Paillier", paillier::check),
-    ("commutative encryption", commutative::check),
     ("diptych-agreement-1", agreement::check),
+    ("commutative encryption", commutative::check),
+    ("exponential mechanism", exponential::check),
+    ("geometric and discrete Laplace noise", noise::check),
+    ("Paillier", paillier::check),
 ];
 
 /// The documents of this version, for where there is no directory of vectors.
 const BUILT_IN: &[(&str, &str)] = &[
     ("agreement.json", include_str!("../../vectors/agreement.json")),
     ("commutative.json", include_str!("../../vectors/commutative.json")),
+    ("exponential.json", include_str!("../../vectors/exponential.json")),
+    ("noise.json", include_str!("../../vectors/noise.json")),
     ("paillier.json", include_str!("../../vectors/paillier.json")),
 ];
 const BUILT_IN_SUMS: &str = include_str!("../../vectors/SHA256SUMS");
