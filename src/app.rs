@@ -10,14 +10,15 @@ use clap::{Parser, Subcommand};
 pub mod agreement;
 pub mod audit;
 pub mod bench;
+pub mod circuit;
 pub mod connection;
 pub mod console;
 pub mod demo;
 pub mod failure;
 pub mod keygen;
+pub mod ledger;
 pub mod progress;
 pub mod psi;
-pub mod ledger;
 
 use console::{Console, GlobalArgs};
 use failure::{Failure, Status};
@@ -41,6 +42,9 @@ enum Verb {
     Agreement(agreement::AgreementArgs),
     Audit(audit::AuditArgs),
     Bench(bench::BenchArgs),
+    Circuit(circuit::CircuitArgs),
+    #[command(hide = true)]
+    BenchYaoParty(bench::yao::PartyArgs),
     Demo(demo::DemoArgs),
     #[command(hide = true)]
     DemoParty(demo::DemoPartyArgs),
@@ -75,6 +79,8 @@ fn run(verb: Verb, console: &Console) -> Result<(), Failure> {
         Verb::Agreement(arguments) => agreement::run(&arguments, console),
         Verb::Audit(arguments) => audit::run_verb(&arguments, console),
         Verb::Bench(arguments) => bench::run(&arguments, console),
+        Verb::Circuit(arguments) => circuit::run(&arguments, console),
+        Verb::BenchYaoParty(arguments) => bench::yao::run_party(&arguments, console),
         Verb::Demo(arguments) => demo::run(&arguments, console),
         Verb::DemoParty(arguments) => demo::run_party(&arguments, console),
         Verb::Keygen(arguments) => keygen::run(&arguments, console),

@@ -29,8 +29,10 @@
 //! assert_eq!(outcome.costs.p1.total().messages_sent, outcome.costs.p2.total().messages_received);
 //! ```
 
+pub mod ot;
 pub mod pair;
 pub mod psi;
+pub mod yao;
 
 mod session;
 

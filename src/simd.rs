@@ -7,6 +7,8 @@
 //! | kernel | what it computes | instructions |
 //! | --- | --- | --- |
 //! | [`ifma`] | Montgomery multiplication of eight numbers at once | AVX-512 F and IFMA |
+//! | [`aes`] | AES in counter mode, the gate hash, half gates | VAES with AVX-512 |
+//! | [`transpose`] | bit matrices of 128 by 128 | none: portable |
 //! | [`ristretto8`] | eight multiplications in ristretto255 at once | AVX-512 F and IFMA |
 #![allow(
     unsafe_code,
@@ -14,5 +16,7 @@
               compiler must not leave out"
 )]
 
+pub mod aes;
 pub mod ifma;
 pub mod ristretto8;
+pub mod transpose;

@@ -16,9 +16,13 @@ use crate::app::console::Console;
 use crate::app::failure::Failure;
 
 pub mod agreement;
+pub mod circuits;
 pub mod commutative;
 pub mod exponential;
+mod field;
+pub mod garble;
 pub mod noise;
+pub mod ot;
 pub mod paillier;
 
 /// A checker: one verdict per test of the document.
@@ -27,18 +31,24 @@ type Checker = fn(&Value) -> Vec<Verdict>;
 /// The algorithms that documents may name.
 const CHECKERS: &[(&str, Checker)] = &[
     ("diptych-agreement-1", agreement::check),
+    ("boolean circuits", circuits::check),
     ("commutative encryption", commutative::check),
     ("exponential mechanism", exponential::check),
+    ("garbling", garble::check),
     ("geometric and discrete Laplace noise", noise::check),
+    ("oblivious transfer", ot::check),
     ("Paillier", paillier::check),
 ];
 
 /// The documents of this version, for where there is no directory of vectors.
 const BUILT_IN: &[(&str, &str)] = &[
     ("agreement.json", include_str!("../../vectors/agreement.json")),
+    ("circuits.json", include_str!("../../vectors/circuits.json")),
     ("commutative.json", include_str!("../../vectors/commutative.json")),
     ("exponential.json", include_str!("../../vectors/exponential.json")),
+    ("garble.json", include_str!("../../vectors/garble.json")),
     ("noise.json", include_str!("../../vectors/noise.json")),
+    ("ot.json", include_str!("../../vectors/ot.json")),
     ("paillier.json", include_str!("../../vectors/paillier.json")),
 ];
 const BUILT_IN_SUMS: &str = include_str!("../../vectors/SHA256SUMS");

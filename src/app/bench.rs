@@ -15,8 +15,10 @@ use crate::net::memory::NetworkModel;
 use crate::protocol::pair::Setup;
 
 pub mod net;
+pub mod ot;
 pub mod paillier;
 pub mod psi;
+pub mod yao;
 
 /// A subject: its name, what is measured, and the function that measures it.
 type Subject = (&'static str, &'static str, fn(&Options) -> Result<Vec<Figure>, Failure>);
@@ -25,6 +27,8 @@ const SUBJECTS: &[Subject] = &[
     ("net", "frames in memory and over loopback TLS: throughput and round trips", net::run),
     ("psi", "private set intersection: group operations, whole runs, memory", psi::run),
     ("paillier", "keys, encryption, decryption, sums; per core, on both paths", paillier::run),
+    ("ot", "base transfers and extended oblivious transfers", ot::run),
+    ("yao", "garbled circuits: alone, and between two processes over loopback TLS", yao::run),
 ];
 
 /// Measure what things cost on this machine
