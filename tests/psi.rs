@@ -159,7 +159,7 @@ fn other_rules_on_the_other_side_are_refused_and_named() {
     let outcomes = run(&one, &two, ["id", "id"], &["--normalize", "trim"], &[]);
     assert_eq!(outcomes.first.0, Some(3));
     assert_eq!(outcomes.second.status.code(), Some(3));
-    assert!(outcomes.first.2.contains("the first difference"), "{}", outcomes.first.2);
+    assert!(outcomes.first.2.contains("differ in normalize"), "{}", outcomes.first.2);
 }
 
 #[test]
