@@ -1,3 +1,317 @@
 //! The agreement that two organisations sign: parsing, checking, canonical form, hash, plain words.
 //!
-//! Still empty. It knows nothing of the files of one party.
+//! Everything on which a release depends and nothing private stands in one TOML file. It is read
+//! strictly (an unknown key is an error, and every rule that is broken is reported with its place
+//! and a remedy), filled up with its defaults, and written in a *canonical form*: JSON with sorted
+//! keys, no white space, exact decimals in normal form, text in Unicode NFC, taxonomies inlined.
+//! Two files that say the same have the same canonical form, and their SHA-256 is what the parties
+//! compare before any data moves. This room knows nothing of the files of one party.
+//!
+//! `partition = "local"` describes a release by one party: it has no parties, owners, identifiers
+//! or cryptography, and may have set-valued attributes. A two-party agreement can be run by one
+//! party too, as the baseline over the joined table; what concerns the other party is then unused.
+
+mod canonical;
+mod difference;
+mod form;
+mod node;
+mod problem;
+mod read;
+mod taxonomies;
+#[cfg(test)]
+mod tests;
+mod words;
+
+pub use difference::{Difference, first_difference};
+pub use problem::{Location, Problem, Problems, Rule};
+pub use taxonomies::{TaxonomyFormat, read_taxonomy};
+
+use crate::privacy::Epsilon;
+use crate::table::{Decimal, Identifier, Schema};
+use sha2::{Digest, Sha256};
+use std::fmt;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+/// Largest agreement or taxonomy file, in bytes.
+pub const MAX_FILE_BYTES: usize = 4 << 20;
+/// Largest canonical form, in bytes: it must fit one message.
+pub const MAX_CANONICAL_BYTES: usize = 16 << 20;
+/// Most points of a numeric grid in horizontal mode, where every point costs a piece of circuit.
+pub const MAX_HORIZONTAL_POINTS: u32 = 1_024;
+
+/// A complete and consistent agreement. It can only be made by reading one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Agreement {
+    /// The release's name; safe as a file name.
+    pub id: String,
+    /// How the data is divided, with what only that form needs.
+    pub partition: Partition,
+    /// The whole privacy budget of the release, exactly.
+    pub epsilon: Epsilon,
+    /// How many specializations the release makes (h in the papers).
+    pub specializations: u32,
+    /// How candidates are scored.
+    pub utility: Utility,
+    /// How one of them is chosen.
+    pub selection: Selection,
+    /// Who adds noise to the counts.
+    pub noise: Noise,
+    /// The part of ε for the choices, between 0 and 1.
+    pub structure_share: Decimal,
+    /// Whether everything is done exactly as in the papers.
+    pub profile: Profile,
+    /// Public bound on the number of records: of each party (vertical), or of all together.
+    pub max_records: u64,
+    /// Attributes and class.
+    pub schema: Schema,
+}
+
+/// How the data is divided between the parties.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Partition {
+    /// The same individuals, different columns.
+    Vertical {
+        /// Who takes part.
+        parties: Parties,
+        /// How individuals are recognized.
+        identifier: Identifier,
+    },
+    /// The same columns, different individuals.
+    Horizontal {
+        /// Who takes part.
+        parties: Parties,
+        /// By which column to count the individuals that are in both tables; usually not done.
+        overlap_check: Option<Identifier>,
+    },
+    /// One party holds everything.
+    Local,
+}
+
+/// The two parties and the key length of their encryption.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parties {
+    /// The first party; the class belongs to its cells.
+    pub p1: Party,
+    /// The second party.
+    pub p2: Party,
+    /// Length of the Paillier modulus, in bits.
+    pub paillier_bits: u32,
+}
+
+/// One party, as the other one recognizes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Party {
+    /// For people.
+    pub name: String,
+    /// SHA-256 of the public key of the party's identity.
+    pub fingerprint: Fingerprint,
+}
+
+/// SHA-256 of an identity's public key, written `sha256:` and 64 hexadecimal digits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Fingerprint(pub [u8; 32]);
+
+/// SHA-256 of an agreement's canonical form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct AgreementHash(pub [u8; 32]);
+
+/// A word of the agreement that stands for a choice.
+macro_rules! choice {
+    ($(#[$about:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $word:literal,)+ }) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum $name { $($(#[$doc])* $variant,)+ }
+
+        impl $name {
+            /// Every choice with the word for it in an agreement.
+            pub const ALL: &'static [(&'static str, Self)] = &[$(($word, Self::$variant),)+];
+
+            /// The word for it in an agreement.
+            pub fn word(self) -> &'static str {
+                match self { $(Self::$variant => $word,)+ }
+            }
+        }
+    };
+}
+
+choice! {
+    /// How a candidate for specialization is scored.
+    Utility {
+        /// The largest class count of each child, summed.
+        Max = "max",
+        /// The same over all leaves of the table as it would become.
+        LeafMax = "leaf-max",
+        /// Information gain about the class.
+        InfoGain = "info-gain",
+    }
+}
+choice! {
+    /// How a candidate is chosen by its score.
+    Selection {
+        /// With probability proportional to the exponential of the score.
+        Exponential = "exponential",
+        /// By the largest score after one-sided noise.
+        PermuteAndFlip = "permute-and-flip",
+    }
+}
+choice! {
+    /// Who adds noise to the counts.
+    Noise {
+        /// Each of the two parties adds its own.
+        TwoParty = "two-party",
+        /// Both together draw one that neither knows.
+        Joint = "joint",
+        /// There is only one party.
+        Single = "single",
+    }
+}
+choice! {
+    /// Whether a release follows our choices or exactly the papers'.
+    Profile {
+        /// The agreement's choices, tight calibration, totals kept.
+        Default = "default",
+        /// Max, exponential, a noise of each party, half of ε, factor 2, negative counts set to 0.
+        Paper = "paper",
+    }
+}
+
+/// Why there is no agreement.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The file could not be read.
+    #[error("{path}: cannot be read ({reason}): check the path and the permissions")]
+    Unreadable {
+        /// As given by the caller.
+        path: String,
+        /// What the operating system said.
+        reason: String,
+    },
+    /// The agreement is not well formed or breaks a rule. All that was found is listed.
+    #[error("{0}")]
+    Invalid(Problems),
+    /// The text would be a valid agreement but is not the one way to write it.
+    #[error("the text is not in canonical form: send exactly what `Agreement::canonical` returns")]
+    NotCanonical,
+}
+
+impl Agreement {
+    /// Reads the agreement and the taxonomy files it names, which lie beside or below it.
+    ///
+    /// # Errors
+    /// [`Error::Unreadable`] or [`Error::Invalid`].
+    pub fn load(path: &Path) -> Result<Self, Error> {
+        let shown = path.display().to_string();
+        let bytes =
+            read_file(path).map_err(|reason| Error::Unreadable { path: shown.clone(), reason })?;
+        let directory = path.parent().unwrap_or(Path::new(""));
+        Self::parse(&shown, &bytes, &|name| read_file(&directory.join(name)))
+    }
+
+    /// Reads an agreement from bytes. `name` stands in messages; `taxonomy_file` returns the bytes
+    /// of a file named by the agreement (a relative path without `..`) or the reason why not.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] with every rule that is broken.
+    pub fn parse(
+        name: &str,
+        bytes: &[u8],
+        taxonomy_file: &dyn Fn(&str) -> Result<Vec<u8>, String>,
+    ) -> Result<Self, Error> {
+        read::from_toml(name, bytes, taxonomy_file).map_err(Error::Invalid)
+    }
+
+    /// Reads a canonical form, as a peer sends it.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] or [`Error::NotCanonical`].
+    pub fn from_canonical(bytes: &[u8]) -> Result<Self, Error> {
+        let agreement = read::from_json(bytes).map_err(Error::Invalid)?;
+        if agreement.canonical().as_bytes() == bytes {
+            Ok(agreement)
+        } else {
+            Err(Error::NotCanonical)
+        }
+    }
+
+    /// The one way to write this agreement. Its length is at most [`MAX_CANONICAL_BYTES`].
+    pub fn canonical(&self) -> String {
+        canonical::value(self).to_string()
+    }
+
+    /// SHA-256 of the canonical form.
+    pub fn hash(&self) -> AgreementHash {
+        AgreementHash(Sha256::digest(self.canonical().as_bytes()).into())
+    }
+
+    /// The agreement in plain words, for those who sign it.
+    pub fn plain_words(&self) -> String {
+        words::page(self)
+    }
+
+    /// The two parties, unless the release is local.
+    pub fn parties(&self) -> Option<&Parties> {
+        match &self.partition {
+            Partition::Vertical { parties, .. } | Partition::Horizontal { parties, .. } => {
+                Some(parties)
+            }
+            Partition::Local => None,
+        }
+    }
+
+    /// The column by which individuals are recognized, where there is one.
+    pub fn identifier(&self) -> Option<&Identifier> {
+        match &self.partition {
+            Partition::Vertical { identifier, .. } => Some(identifier),
+            Partition::Horizontal { overlap_check, .. } => overlap_check.as_ref(),
+            Partition::Local => None,
+        }
+    }
+}
+
+impl Partition {
+    /// The word for it in an agreement.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Vertical { .. } => "vertical",
+            Self::Horizontal { .. } => "horizontal",
+            Self::Local => "local",
+        }
+    }
+}
+
+impl fmt::Display for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "sha256:{}", Hex(&self.0))
+    }
+}
+
+impl fmt::Display for AgreementHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", Hex(&self.0))
+    }
+}
+
+struct Hex<'a>(&'a [u8]);
+
+impl fmt::Display for Hex<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+/// A regular file's bytes; one byte more than allowed at most, so that readers see it is too large.
+fn read_file(path: &Path) -> Result<Vec<u8>, String> {
+    let metadata = std::fs::metadata(path).map_err(|error| error.to_string())?;
+    if !metadata.is_file() {
+        // Opening a pipe could wait for ever, and a device could deliver for ever.
+        return Err("not a regular file".to_owned());
+    }
+    let mut bytes = Vec::new();
+    File::open(path)
+        .and_then(|file| file.take(MAX_FILE_BYTES as u64 + 1).read_to_end(&mut bytes))
+        .map_err(|error| error.to_string())?;
+    Ok(bytes)
+}

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+pub mod agreement;
 pub mod audit;
 pub mod bench;
 pub mod connection;
@@ -34,6 +35,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Verb {
+    Agreement(agreement::AgreementArgs),
     Audit(audit::AuditArgs),
     Bench(bench::BenchArgs),
     Demo(demo::DemoArgs),
@@ -65,6 +67,7 @@ pub fn main() -> ExitCode {
 
 fn run(verb: Verb, console: &Console) -> Result<(), Failure> {
     match verb {
+        Verb::Agreement(arguments) => agreement::run(&arguments, console),
         Verb::Audit(arguments) => audit::run_verb(&arguments, console),
         Verb::Bench(arguments) => bench::run(&arguments, console),
         Verb::Demo(arguments) => demo::run(&arguments, console),

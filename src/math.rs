@@ -1,11 +1,12 @@
 //! Big-number helpers and the random generator. It knows nothing of networks or parties.
 //!
 //! Numbers are [`num_bigint`] at the boundary and little-endian 64-bit limbs inside. Everything
-//! is constant-time in the values it works on unless its name ends in `_vartime`; lengths,
-//! moduli' lengths and window widths are public.
+//! is constant-time in the values it works on unless its name ends in `_vartime`; the
+//! lengths of numbers and moduli and the widths of windows are public.
 
 use std::fmt;
 
+pub mod exponential;
 pub mod fixed_base;
 pub(crate) mod limbs;
 pub mod modular;
@@ -13,12 +14,14 @@ pub mod montgomery;
 pub mod power;
 pub mod prime;
 pub mod random;
+pub mod rational;
 pub mod square;
 
 pub use fixed_base::FixedBase;
 pub use montgomery::Modulus;
 pub use power::Backend;
 pub use random::Randomness;
+pub use rational::Rational;
 pub use square::{Residue, SquareModulus};
 
 /// What the arithmetic refuses.

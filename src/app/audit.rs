@@ -15,16 +15,21 @@ use sha2::{Digest, Sha256};
 use crate::app::console::Console;
 use crate::app::failure::Failure;
 
+pub mod agreement;
 pub mod paillier;
 
 /// A checker: one verdict per test of the document.
 type Checker = fn(&Value) -> Vec<Verdict>;
 
 /// The algorithms that documents may name.
-const CHECKERS: &[(&str, Checker)] = &[("Paillier", paillier::check)];
+const CHECKERS: &[(&str, Checker)] =
+    &[("diptych-agreement-1", agreement::check), ("Paillier", paillier::check)];
 
 /// The documents of this version, for where there is no directory of vectors.
-const BUILT_IN: &[(&str, &str)] = &[("paillier.json", include_str!("../../vectors/paillier.json"))];
+const BUILT_IN: &[(&str, &str)] = &[
+    ("agreement.json", include_str!("../../vectors/agreement.json")),
+    ("paillier.json", include_str!("../../vectors/paillier.json")),
+];
 const BUILT_IN_SUMS: &str = include_str!("../../vectors/SHA256SUMS");
 
 /// The list of checksums in a directory of vectors, as `sha256sum` writes it.

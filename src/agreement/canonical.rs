@@ -1,0 +1,117 @@
+//! The canonical form: one way to write an agreement, as JSON in the manner of RFC 8785.
+
+use super::{Agreement, Identifier, Partition, Party};
+use crate::table::{
+    Attribute, Domain, MAX_DEPTH, Normalization, OnBadValue, Owner, Taxonomy, ValueId,
+};
+use serde_json::{Value, json};
+
+/// Names the format, so that no other text can have an agreement's hash.
+pub(super) const FORMAT: &str = "diptych-agreement-1";
+
+/// The agreement as a tree whose keys are sorted; printing it without white space is canonical.
+///
+/// Decimals are text in normal form; counts are numbers; every default is written out; what does
+/// not apply to the partition is left out. There is no floating-point number anywhere.
+pub(super) fn value(agreement: &Agreement) -> Value {
+    let mut release = vec![
+        ("id", json!(agreement.id)),
+        ("partition", json!(agreement.partition.word())),
+        ("epsilon", json!(agreement.epsilon.to_string())),
+        ("specializations", json!(agreement.specializations)),
+        ("utility", json!(agreement.utility.word())),
+        ("selection", json!(agreement.selection.word())),
+        ("noise", json!(agreement.noise.word())),
+        ("structure_share", json!(agreement.structure_share.to_string())),
+        ("profile", json!(agreement.profile.word())),
+        ("max_records", json!(agreement.max_records)),
+    ];
+    if let Partition::Horizontal { overlap_check, .. } = &agreement.partition {
+        release.push(("overlap_check", json!(overlap_check.is_some())));
+    }
+    let class = &agreement.schema.class;
+    let mut sections = vec![
+        ("format", json!(FORMAT)),
+        ("release", object(release)),
+        ("class", object(vec![("column", json!(class.column)), ("values", json!(class.values))])),
+        ("attribute", agreement.schema.attributes.iter().map(attribute).collect()),
+    ];
+    if let Some(parties) = agreement.parties() {
+        sections.push(("crypto", json!({ "paillier_bits": parties.paillier_bits })));
+        let both = vec![("p1", party(&parties.p1)), ("p2", party(&parties.p2))];
+        sections.push(("parties", object(both)));
+    }
+    if let Some(id) = agreement.identifier() {
+        sections.push(("id", identifier(id)));
+    }
+    object(sections)
+}
+
+fn party(party: &Party) -> Value {
+    object(vec![("name", json!(party.name)), ("fingerprint", json!(party.fingerprint.to_string()))])
+}
+
+fn identifier(identifier: &Identifier) -> Value {
+    let rules: Vec<&str> = identifier.normalize.iter().map(normalization_word).collect();
+    object(vec![("column", json!(identifier.column)), ("normalize", json!(rules))])
+}
+
+fn normalization_word(rule: &Normalization) -> &'static str {
+    match rule {
+        Normalization::Trim => "trim",
+        Normalization::Nfc => "nfc",
+        Normalization::Uppercase => "uppercase",
+        Normalization::Lowercase => "lowercase",
+    }
+}
+
+fn attribute(attribute: &Attribute) -> Value {
+    let mut entries = vec![("name", json!(attribute.name))];
+    if let Some(owner) = attribute.owner {
+        entries.push(("owner", json!(if owner == Owner::P1 { "p1" } else { "p2" })));
+    }
+    match &attribute.domain {
+        Domain::Categorical(values) => {
+            entries.push(("kind", json!("categorical")));
+            entries.push(("taxonomy", taxonomy(values, values.root(), MAX_DEPTH)));
+        }
+        Domain::Set(values) => {
+            entries.push(("kind", json!("set")));
+            entries.push(("taxonomy", taxonomy(values, values.root(), MAX_DEPTH)));
+        }
+        Domain::Numeric(range) => {
+            entries.push(("kind", json!("numeric")));
+            entries.push(("min", json!(range.min().to_string())));
+            entries.push(("max", json!(range.max().to_string())));
+            entries.push(("step", json!(range.step().to_string())));
+        }
+    }
+    let on_bad_value = match (&attribute.on_bad_value, &attribute.domain) {
+        (OnBadValue::Drop, _) => json!("drop"),
+        (OnBadValue::MapToNumber(number), _) => json!(number.to_string()),
+        (OnBadValue::MapToLeaf(leaf), Domain::Categorical(values) | Domain::Set(values)) => {
+            json!(values.name(*leaf))
+        }
+        (OnBadValue::MapToLeaf(_), Domain::Numeric(_)) | (OnBadValue::Refuse, _) => {
+            json!("refuse")
+        }
+    };
+    entries.push(("on_bad_value", on_bad_value));
+    object(entries)
+}
+
+/// A leaf has no key `children`.
+fn taxonomy(values: &Taxonomy, value: ValueId, levels: usize) -> Value {
+    let mut entries = vec![("name", json!(values.name(value)))];
+    if !values.is_leaf(value) && levels > 0 {
+        let children = values.children(value).map(|child| taxonomy(values, child, levels - 1));
+        entries.push(("children", children.collect()));
+    }
+    object(entries)
+}
+
+/// An object with sorted keys.
+fn object(mut entries: Vec<(&str, Value)>) -> Value {
+    entries.sort_by_key(|(key, _)| *key);
+    Value::Object(entries.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
+}

@@ -1,0 +1,342 @@
+//! Exponentials with proven bounds, in integer arithmetic.
+//!
+//! Every function works with an [`Enclosure`]: a pair of bounds between which
+//! the true value lies. An exact floor is found by raising the precision until
+//! both bounds have the same floor. That always ends: e^x is transcendental for
+//! every rational x ≠ 0 (Lindemann), so no scaled value is a whole number, and
+//! x = 0 is exact.
+//!
+//! Cost: one exponential at B bits takes about 2·√B multiplications of B bits
+//! (argument halving, then Taylor); a [`Ladder`] makes every further power of
+//! the same base a handful of them. Nothing here is constant-time.
+
+use num_bigint::BigUint;
+use num_traits::{One, Zero};
+
+use super::Rational;
+
+/// Bits kept beyond what a result needs, so that one try almost always suffices.
+const GUARD_BITS: u64 = 64;
+
+/// A positive real between `mantissa · 2^exponent` and `(mantissa + error) · 2^exponent`.
+#[derive(Clone, Debug)]
+pub struct Enclosure {
+    mantissa: BigUint,
+    error: BigUint,
+    exponent: i64,
+}
+
+/// `⌊scale · e^x⌋`, exactly.
+pub fn floor_exp(x: &Rational, scale: &BigUint) -> BigUint {
+    raise_precision(|guard| {
+        exp(x, exp_bits(x) + scale.bits() + guard).floor_of(|value, denominator| {
+            // floor(scale · value)
+            (scale * value) / denominator
+        })
+    })
+}
+
+/// `⌊scale · e^−x⌋`, exactly.
+pub fn floor_exp_neg(x: &Rational, scale: &BigUint) -> BigUint {
+    if x >= &Rational::whole(scale.bits()) {
+        return BigUint::zero(); // e^x > 2^bits > scale
+    }
+    raise_precision(|guard| {
+        exp(x, scale.bits() + exp_bits(x) + guard)
+            .floor_of(|value, denominator| (scale * denominator) / value)
+    })
+}
+
+/// `⌊2^bits / (1 + e^x)⌋`, exactly, for x > 0: the threshold below which a
+/// uniform `bits`-bit number says that a digit is 1.
+pub fn floor_logistic(x: &Rational, bits: u32) -> BigUint {
+    if x >= &Rational::whole(bits) {
+        return BigUint::zero(); // e^x > 2^bits
+    }
+    raise_precision(|guard| {
+        exp(x, u64::from(bits) + exp_bits(x) + guard)
+            .floor_of(|value, denominator| (denominator << bits) / (denominator + value))
+    })
+}
+
+/// An upper bound of `e^x` whose relative error is below `2^-bits`.
+pub fn exp_upper(x: &Rational, bits: u32) -> Rational {
+    exp(x, u64::from(bits) + GUARD_BITS).upper()
+}
+
+/// A multiple of `2^-bits` that is at least log2(n) and at most one such step above it, for n ≥ 1.
+pub fn log2_upper(n: u64, bits: u32) -> Rational {
+    // n^(2^bits) rounded upwards after every squaring; its bit length bounds 2^bits · log2(n).
+    let mut power = Enclosure::whole(BigUint::from(n.max(1)));
+    for _ in 0..bits {
+        power = power.times(&power, 4 * u64::from(bits) + GUARD_BITS);
+    }
+    let top = &power.mantissa + &power.error;
+    let is_power_of_two = top.trailing_zeros() == Some(top.bits() - 1);
+    let steps = top.bits() as i64 - i64::from(is_power_of_two) + power.exponent;
+    &Rational::whole(steps.max(0) as u64) * &Rational::power_of_two(-(bits as i32))
+}
+
+/// An upper bound of the bits of `⌊e^x⌋`: ⌈1.4427·x⌉ + 1, since log2 e < 1.4427.
+pub fn exp_bits(x: &Rational) -> u64 {
+    let bits = (x.numerator() * 14_427u32) / (x.denominator() * 10_000u32) + 2u32;
+    bits.try_into().unwrap_or(u64::MAX / 4)
+}
+
+/// Bounds for `e^x` with a relative error of about `2^-precision`.
+pub fn exp(x: &Rational, precision: u64) -> Enclosure {
+    if x.is_zero() {
+        return Enclosure::whole(BigUint::one());
+    }
+    // y = x / 2^halvings < 2^-small, so each Taylor term gains more than `small` bits.
+    let small = precision.isqrt().max(8);
+    let magnitude = x.numerator().bits() as i64 - x.denominator().bits() as i64 + 1;
+    let halvings = (magnitude + small as i64).max(1) as u64;
+    let working = precision + halvings + 48;
+    let y = (x.numerator() << working) / (x.denominator() << halvings);
+    let mut power = taylor(&y, working);
+    for _ in 0..halvings {
+        power = power.times(&power, working);
+    }
+    power.truncated(precision + 8)
+}
+
+/// Powers `e^(rate·k)` of one base for many whole k: a table of base-16 digits.
+pub struct Ladder {
+    /// `windows[i][d]` encloses `e^(rate·d·16^i)`.
+    windows: Vec<Vec<Enclosure>>,
+}
+
+impl Ladder {
+    /// A table for exponents up to `largest`, each power with about `precision` good bits.
+    pub fn new(rate: &Rational, largest: u64, precision: u64) -> Self {
+        let width = 64 - u64::from(largest.leading_zeros());
+        // Each of the products loses two bits at most; the squarings up to `largest` lose `width`.
+        let working = precision + 2 * width + 16;
+        let mut base = exp(rate, working);
+        let mut windows = Vec::new();
+        for _ in 0..width.div_ceil(4) {
+            let mut digits = vec![Enclosure::whole(BigUint::one()), base];
+            for d in 2..16 {
+                let next = digits[d / 2].times(&digits[d - d / 2], working);
+                digits.push(next);
+            }
+            base = digits[8].times(&digits[8], working);
+            windows.push(digits);
+        }
+        Self { windows }
+    }
+
+    /// Bounds for `e^(rate·k)`, with about `precision` good bits, for k up to the table's largest.
+    pub fn power(&self, k: u64, precision: u64) -> Enclosure {
+        let working = precision + 16;
+        let mut product: Option<Enclosure> = None;
+        for (index, digits) in self.windows.iter().enumerate() {
+            let digit = (k >> (4 * index)) & 15;
+            if digit == 0 {
+                continue;
+            }
+            let factor = digits[digit as usize].truncated(working);
+            product = Some(match product {
+                Some(so_far) => so_far.times(&factor, working),
+                None => factor,
+            });
+        }
+        product.unwrap_or_else(|| Enclosure::whole(BigUint::one()))
+    }
+}
+
+impl Enclosure {
+    /// `⌊scale · value⌋` if the bounds agree on it.
+    pub fn floor_scaled(&self, scale: &BigUint) -> Option<BigUint> {
+        self.floor_of(|value, denominator| (scale * value) / denominator)
+    }
+
+    /// The upper bound.
+    pub fn upper(&self) -> Rational {
+        let top = &self.mantissa + &self.error;
+        &Rational::whole(top) * &Rational::power_of_two(self.exponent as i32)
+    }
+
+    /// The lower bound.
+    pub fn lower(&self) -> Rational {
+        &Rational::whole(self.mantissa.clone()) * &Rational::power_of_two(self.exponent as i32)
+    }
+
+    fn whole(value: BigUint) -> Self {
+        Self { mantissa: value, error: BigUint::zero(), exponent: 0 }
+    }
+
+    /// A whole-number function, monotone in value = first / second, if it is the same at both bounds.
+    fn floor_of(&self, floor: impl Fn(&BigUint, &BigUint) -> BigUint) -> Option<BigUint> {
+        let one = BigUint::one();
+        let top = &self.mantissa + &self.error;
+        let (low, high) = if self.exponent >= 0 {
+            let shift = self.exponent as u64;
+            (floor(&(&self.mantissa << shift), &one), floor(&(top << shift), &one))
+        } else {
+            let denominator = one << self.exponent.unsigned_abs();
+            (floor(&self.mantissa, &denominator), floor(&top, &denominator))
+        };
+        (low == high).then_some(low)
+    }
+
+    fn times(&self, other: &Self, precision: u64) -> Self {
+        Self {
+            mantissa: &self.mantissa * &other.mantissa,
+            error: &self.mantissa * &other.error
+                + &other.mantissa * &self.error
+                + &self.error * &other.error,
+            exponent: self.exponent + other.exponent,
+        }
+        .rounded(precision)
+    }
+
+    fn truncated(&self, precision: u64) -> Self {
+        self.clone().rounded(precision)
+    }
+
+    /// Keeps `precision` bits; the bounds move outwards.
+    fn rounded(mut self, precision: u64) -> Self {
+        let excess = self.mantissa.bits().saturating_sub(precision);
+        if excess > 0 {
+            let exact = self.error.is_zero()
+                && self.mantissa.trailing_zeros().is_some_and(|zeros| zeros >= excess);
+            self.mantissa >>= excess;
+            self.exponent += excess as i64;
+            if exact {
+                return self;
+            }
+            // One for the part of the mantissa that was cut, one for that of the error.
+            self.error = (self.error >> excess) + 2u32;
+        }
+        self
+    }
+}
+
+/// Bounds for `e^(y/2^bits)` for 0 ≤ y ≤ 2^bits/2, where y was rounded down by less than one.
+///
+/// Every term is rounded down. The error of term k, in units of `2^-bits`, obeys
+/// e_k ≤ (e_{k−1} + 2)/k + 2 (one for y, one for cutting y to the term's length,
+/// two floors), so it stays below 6; once a term is 0 the rest is below 12.
+fn taylor(y: &BigUint, bits: u64) -> Enclosure {
+    let mut term = BigUint::one() << bits;
+    let mut sum = term.clone();
+    let mut k = 1u64;
+    loop {
+        let cut = bits.saturating_sub(term.bits());
+        term = (term * (y >> cut)) >> (bits - cut);
+        term /= k;
+        if term.is_zero() {
+            break;
+        }
+        sum += &term;
+        k += 1;
+    }
+    Enclosure { mantissa: sum, error: BigUint::from(6 * k + 12), exponent: -(bits as i64) }
+}
+
+fn raise_precision(attempt: impl Fn(u64) -> Option<BigUint>) -> BigUint {
+    let mut guard = GUARD_BITS;
+    loop {
+        if let Some(floor) = attempt(guard) {
+            return floor;
+        }
+        guard *= 2;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn fraction(n: u64, d: u64) -> Rational {
+        Rational::new(n, d).unwrap()
+    }
+
+    #[test]
+    fn e_is_known_to_fifty_digits() {
+        let scale = BigUint::from(10u32).pow(50);
+        assert_eq!(
+            floor_exp(&fraction(1, 1), &scale).to_string(),
+            "271828182845904523536028747135266249775724709369995"
+        );
+        assert_eq!(
+            floor_exp_neg(&fraction(1, 1), &scale).to_string(),
+            "36787944117144232159552377016146086744581113103176"
+        );
+    }
+
+    #[test]
+    fn a_zero_exponent_is_exact() {
+        let scale = BigUint::from(1000u32);
+        assert_eq!(floor_exp(&Rational::zero(), &scale), scale);
+        assert_eq!(floor_exp_neg(&Rational::zero(), &scale), scale);
+        assert_eq!(floor_logistic(&Rational::zero(), 8), BigUint::from(128u32));
+    }
+
+    #[test]
+    fn a_result_next_to_a_whole_number_takes_more_precision_not_a_wrong_floor() {
+        // e^x with x just below and just above ln 2: 2^f·e^x is within 2^-150 of a power of two.
+        let ln2 = ln2_fraction(220);
+        let below = ln2.round_down(200);
+        let above = &below + &Rational::power_of_two(-200);
+        let two_to_the_64 = BigUint::one() << 64;
+        assert_eq!(floor_exp(&above, &two_to_the_64), BigUint::one() << 65);
+        assert_eq!(floor_exp(&below, &two_to_the_64), (BigUint::one() << 65) - 1u32);
+    }
+
+    /// ln 2 = Σ 1/(k·2^k), to within 2^-bits.
+    fn ln2_fraction(bits: u32) -> Rational {
+        let one = BigUint::one() << (bits + 32);
+        let sum: BigUint = (1..bits + 32).map(|k| (&one >> k) / k).sum();
+        Rational::new(sum, one).unwrap()
+    }
+
+    #[test]
+    fn logarithms_to_base_two_are_bounded_from_above_within_a_step() {
+        assert_eq!(log2_upper(1, 20), Rational::zero());
+        assert_eq!(log2_upper(2, 20), fraction(1, 1));
+        assert_eq!(log2_upper(8, 20), fraction(3, 1));
+        // log2(3) = 1.584962500721156…, times 2^20 = 1661953.68…
+        assert_eq!(log2_upper(3, 20), fraction(1_661_954, 1 << 20));
+    }
+
+    proptest! {
+        #[test]
+        fn bounds_hold_the_product_of_two_exponentials(
+            a in 0u64..1 << 40, b in 1u64..1 << 36, c in 0u64..1 << 20, d in 1u64..1 << 20
+        ) {
+            // e^x·e^y and e^(x+y) are enclosed by intervals that must meet.
+            let (x, y) = (fraction(a % (b * 50), b), fraction(c % (d * 50), d));
+            let product = exp(&x, 100).times(&exp(&y, 100), 100);
+            let sum = exp(&(&x + &y), 300);
+            prop_assert!(product.lower() <= sum.upper() && sum.lower() <= product.upper());
+            // And the narrow one is narrow.
+            let width = sum.upper().checked_sub(&sum.lower()).unwrap();
+            prop_assert!(width <= &sum.lower() * &Rational::power_of_two(-280));
+        }
+
+        #[test]
+        fn a_ladder_and_a_single_exponential_have_the_same_floors(
+            k in 0u64..1 << 30, n in 1u64..1000, d in 1u64..1 << 20
+        ) {
+            let rate = fraction(n, d << 24);
+            let scale = BigUint::one() << 64;
+            let x = &rate * &Rational::whole(k);
+            let precision = exp_bits(&x) + 64 + 64;
+            let ladder = Ladder::new(&rate, k.max(1), precision);
+            let power = ladder.power(k, precision).floor_scaled(&scale);
+            prop_assert_eq!(power, Some(floor_exp(&x, &scale)));
+        }
+
+        #[test]
+        fn thresholds_agree_with_floating_point_to_its_precision(n in 1u64..5000, d in 1u64..5000) {
+            let x = n as f64 / d as f64;
+            let threshold: u64 = floor_logistic(&fraction(n, d), 53).try_into().unwrap();
+            let expected = 2f64.powi(53) / (1.0 + x.exp());
+            prop_assert!((threshold as f64 - expected).abs() <= 1.0 + expected * 1e-12);
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! The exponential mechanism with exact whole weights.
+//!
+//! *Inputs*: candidates with scores u_i ≥ 0, a spend ε', the utility's Δ. *Output*: candidate i
+//! with probability W_i / ΣW, W_i = ⌊s·e^(c·u_i)⌋, s = 2^f or 10^l.
+//!
+//! *Theorem.* The choice is ε'-differentially private for adding or removing one record, where
+//! |u_i(D) − u_i(D')| ≤ Δ.
+//!
+//! *Proof sketch.* Rounding takes from a weight less than the part 1/s of it, since u_i ≥ 0 makes
+//! it at least s. So Pr[i | D]/Pr[i | D'] = (W_i/W'_i)·(ΣW'/ΣW) is within (1 − 1/s)^-2 of the same
+//! ratio for the real weights. That one is at most e^(2cΔ); for a monotone utility, where all
+//! scores move the same way, one of the two factors is at most 1 and e^(cΔ) suffices. With
+//! c = (ε' − d)/(2Δ) or (ε' − d)/Δ and d ≥ −2·ln(1 − 1/s), the bound is e^ε'. For s = 2^f,
+//! d = 2^(2−f) will do, as −ln(1 − x) ≤ 2x up to x = 1/2.
+//! R is uniform in {0, …, ΣW − 1} and the winner is the first k with R < L_k = W_1 + … + W_k.
+//! (The thesis compares R ≤ L_k: candidate 1 then has a unit too many.)
+//!
+//! *Cost*: weights are f + 1.4427·c·u_i bits long; a table of powers of one base is computed once
+//! per choice, then a weight takes some five multiplications.
+
+use std::num::NonZeroU64;
+
+use num_bigint::BigUint;
+
+use super::choice::{Calibration, Candidate, Choice, Choose, Score, locate, total_multiplicity};
+use super::decisions::Decisions;
+use super::{Error, Spend};
+use crate::math::Rational;
+use crate::math::exponential::{Ladder, exp_bits, floor_exp};
+
+/// Longest weight: 128 KiB. At ε = 1 and h = 10 that is enough for 3·10^7 records.
+pub const MOST_WEIGHT_BITS: u64 = 1 << 20;
+
+/// What weights are multiplied with before they are rounded down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scaling {
+    /// 2^f: the default, with f = σ.
+    Binary {
+        /// f, from 8 to 256.
+        fraction_bits: u32,
+    },
+    /// 10^l, as in the thesis.
+    Decimal {
+        /// l, from 1 to 64.
+        digits: u32,
+    },
+}
+
+impl Scaling {
+    /// s.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] for an f or l outside its range.
+    pub fn scale(self) -> Result<BigUint, Error> {
+        let (what, given, least, most) = match self {
+            Self::Binary { fraction_bits } => {
+                ("the number of fraction bits", fraction_bits, 8, 256)
+            }
+            Self::Decimal { digits } => ("the number of decimal digits", digits, 1, 64),
+        };
+        if !(least..=most).contains(&given) {
+            let [given, least, most] = [given, least, most].map(u64::from);
+            return Err(Error::OutOfRange { what, given, least, most });
+        }
+        Ok(match self {
+            Self::Binary { fraction_bits } => BigUint::from(1u32) << fraction_bits,
+            Self::Decimal { digits } => BigUint::from(10u32).pow(digits),
+        })
+    }
+
+    /// What the rounding of weights costs: 2^(2−f), or −2·ln(1 − 10^-l) rounded up to a multiple
+    /// of 2^-256.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] for an f or l outside its range.
+    pub fn deduction(self) -> Result<Rational, Error> {
+        let scale = self.scale()?;
+        Ok(match self {
+            Self::Binary { fraction_bits } => Rational::power_of_two(2 - fraction_bits as i32),
+            Self::Decimal { .. } => {
+                // −ln(1−x) = x + x²/2 + …; what is left after term k is below x^k.
+                let mut sum = Rational::zero();
+                let mut power = Rational::whole(1u32);
+                let x = Rational::new(1u32, scale).unwrap_or_else(Rational::zero);
+                let tiny = Rational::power_of_two(-264);
+                let mut k = NonZeroU64::MIN;
+                while power > tiny {
+                    power = &power * &x;
+                    sum = &sum + &power.divided_by(k);
+                    k = k.saturating_add(1);
+                }
+                (&(&sum + &power) * &Rational::whole(2u32)).round_up(256)
+            }
+        })
+    }
+
+    /// c for a mechanism that may spend `epsilon`, the deduction made.
+    ///
+    /// # Errors
+    /// [`Error::RoundingTooCoarse`] if the deduction leaves nothing.
+    pub fn rate(
+        self,
+        name: &str,
+        epsilon: &Rational,
+        calibration: &Calibration,
+    ) -> Result<Rational, Error> {
+        let loss = self.deduction()?;
+        match epsilon.checked_sub(&loss) {
+            Some(rest) if !rest.is_zero() => Ok(calibration.rate(&rest)),
+            _ => Err(Error::RoundingTooCoarse {
+                name: name.to_owned(),
+                loss,
+                available: epsilon.clone(),
+            }),
+        }
+    }
+}
+
+/// The weights ⌊s·e^(c·u)⌋, exactly, for c = `rate`.
+///
+/// # Errors
+/// [`Error::WeightsTooLong`], and those of [`Scaling::scale`].
+pub fn weights(scores: &[Score], rate: &Rational, scaling: Scaling) -> Result<Vec<BigUint>, Error> {
+    let scale = scaling.scale()?;
+    let Some(largest) = scores.iter().max() else { return Ok(Vec::new()) };
+    let bits = weight_bits(*largest, rate, scaling)?;
+    // Scores of counts are whole: in larger steps there are fewer digits to multiply.
+    let zeros = scores.iter().fold(0, |all, score| all | score.steps()).trailing_zeros().min(63);
+    let step = Rational::power_of_two(zeros as i32 - super::choice::SCORE_GRID_BITS as i32);
+    let ladder = Ladder::new(&(rate * &step), largest.steps() >> zeros, bits + 64);
+    Ok(scores
+        .iter()
+        .map(|score| {
+            let exponent = rate * &score.value();
+            let precision = exp_bits(&exponent) + scale.bits() + 64;
+            ladder
+                .power(score.steps() >> zeros, precision)
+                .floor_scaled(&scale)
+                .unwrap_or_else(|| floor_exp(&exponent, &scale))
+        })
+        .collect())
+}
+
+/// An upper bound of the length of a weight, for sizing circuits by a public bound on the scores.
+///
+/// # Errors
+/// [`Error::WeightsTooLong`], and those of [`Scaling::scale`].
+pub fn weight_bits(largest: Score, rate: &Rational, scaling: Scaling) -> Result<u64, Error> {
+    let bits = exp_bits(&(rate * &largest.value())).saturating_add(scaling.scale()?.bits());
+    if bits > MOST_WEIGHT_BITS {
+        return Err(Error::WeightsTooLong { bits, most: MOST_WEIGHT_BITS });
+    }
+    Ok(bits)
+}
+
+/// The exponential mechanism of one party that knows all scores.
+#[derive(Debug)]
+pub struct Exponential<D> {
+    scaling: Scaling,
+    decisions: D,
+}
+
+impl<D: Decisions> Exponential<D> {
+    /// A mechanism that takes its randomness from `decisions`.
+    pub fn new(scaling: Scaling, decisions: D) -> Self {
+        Self { scaling, decisions }
+    }
+}
+
+impl<D: Decisions> Choose for Exponential<D> {
+    type Scores = [Candidate];
+    type Error = Error;
+
+    fn choose(
+        &mut self,
+        spend: Spend,
+        calibration: &Calibration,
+        candidates: &[Candidate],
+    ) -> Result<Choice, Error> {
+        total_multiplicity(candidates)?;
+        let rate = self.scaling.rate(spend.name(), spend.epsilon(), calibration)?;
+        let scores: Vec<_> = candidates.iter().map(|candidate| candidate.score).collect();
+        let weights = weights(&scores, &rate, self.scaling)?;
+        let total =
+            candidates.iter().zip(&weights).map(|(c, weight)| weight * c.multiplicity).sum();
+        let r = self.decisions.uniform_below(&total)?;
+        locate(candidates, &weights, &r).ok_or(Error::NoCandidates)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::Randomness;
+    use crate::privacy::Budget;
+    use crate::privacy::decisions::Tape;
+
+    const BINARY: Scaling = Scaling::Binary { fraction_bits: 64 };
+
+    fn spend(epsilon: &str) -> Spend {
+        let epsilon = epsilon.parse().unwrap();
+        let mut budget = Budget::new(&epsilon);
+        budget.spend("test", epsilon.value()).unwrap()
+    }
+
+    fn singles(scores: &[u64]) -> Vec<Candidate> {
+        scores.iter().map(|&s| Candidate::single(Score::whole(s).unwrap())).collect()
+    }
+
+    #[test]
+    fn the_thesis_example_has_the_thesis_weights() {
+        let scores = [4, 6, 2].map(|u| Score::whole(u).unwrap());
+        let one = Rational::whole(1u32);
+        for (digits, expected) in [(1, [545u32, 4034, 73]), (2, [5459, 40342, 738])] {
+            let found = weights(&scores, &one, Scaling::Decimal { digits }).unwrap();
+            assert_eq!(found, expected.map(BigUint::from));
+        }
+    }
+
+    #[test]
+    fn every_r_of_a_tape_leads_to_its_winner() {
+        // Scaling 2^8 and c chosen by the mechanism; the winners split {0, …, S−1} by weight.
+        let scaling = Scaling::Binary { fraction_bits: 8 };
+        let candidates = singles(&[0, 3, 1]);
+        let rate = scaling.rate("", &Rational::whole(1u32), &Calibration::max()).unwrap();
+        let scores: Vec<_> = candidates.iter().map(|c| c.score).collect();
+        let weights = weights(&scores, &rate, scaling).unwrap();
+        let total: u64 = weights.iter().sum::<BigUint>().try_into().unwrap();
+        let mut won = [0u64; 3];
+        for r in 0..total {
+            let mut mechanism = Exponential::new(scaling, Tape::of_uniforms([r]));
+            let choice = mechanism.choose(spend("1"), &Calibration::max(), &candidates).unwrap();
+            won[choice.index] += 1;
+        }
+        assert_eq!(won.map(BigUint::from).to_vec(), weights);
+    }
+
+    #[test]
+    fn a_budget_that_rounding_eats_is_refused() {
+        let mut mechanism = Exponential::new(Scaling::Decimal { digits: 1 }, Randomness::seeded(1));
+        let result = mechanism.choose(spend("0.2"), &Calibration::max(), &singles(&[1, 2]));
+        assert!(matches!(result, Err(Error::RoundingTooCoarse { .. })));
+    }
+
+    #[test]
+    fn the_decimal_deduction_bounds_the_logarithm_from_above() {
+        // −2·ln(0.9) = 0.21072103131565…, −2·ln(0.99) = 0.02010067170700…
+        let deduction = |digits| Scaling::Decimal { digits }.deduction().unwrap();
+        assert_eq!(deduction(1).decimal_rounded_up(13), "0.2107210313157");
+        assert_eq!(deduction(2).decimal_rounded_up(13), "0.0201006717071");
+        assert_eq!(BINARY.deduction().unwrap(), Rational::power_of_two(-62));
+    }
+
+    #[test]
+    fn nothing_to_choose_from_and_too_long_weights_are_errors() {
+        let mut mechanism = Exponential::new(BINARY, Randomness::seeded(1));
+        let none = mechanism.choose(spend("1"), &Calibration::max(), &[]);
+        assert!(matches!(none, Err(Error::NoCandidates)));
+        let empty_run = Candidate { score: Score::default(), multiplicity: 0 };
+        let none = mechanism.choose(spend("1"), &Calibration::max(), &[empty_run]);
+        assert!(matches!(none, Err(Error::NoCandidates)));
+        let long = mechanism.choose(spend("1"), &Calibration::max(), &singles(&[1 << 40]));
+        assert!(matches!(long, Err(Error::WeightsTooLong { .. })));
+    }
+
+    #[test]
+    fn a_single_candidate_always_wins_and_a_far_better_one_nearly_always() {
+        let mut mechanism = Exponential::new(BINARY, Randomness::seeded(1));
+        let only = mechanism.choose(spend("1"), &Calibration::max(), &singles(&[0])).unwrap();
+        assert_eq!(only.index, 0);
+        let best = mechanism.choose(spend("1"), &Calibration::max(), &singles(&[0, 900, 5]));
+        assert_eq!(best.unwrap().index, 1);
+    }
+}

@@ -1,0 +1,319 @@
+//! The ledger: what was ever spent on a party's data sets.
+//!
+//! A file of JSON lines that only grows. Each line carries the hash of the line before it, so an
+//! edited, removed or reordered line is found and named; removed *last* lines are found by
+//! comparing with a head hash kept elsewhere (the manifest of the last release). The whole ε of a
+//! run is written and on disk before [`Ledger::debit`] returns, and is never given back.
+//!
+//! *A torn last line* (no newline at its end) is what a crash or a full disk leaves. The debit in
+//! it was never acknowledged, so no run used it: the next writer removes it and notes that in a
+//! line of its own. If only the newline is missing the entry is complete, counts, and is kept.
+//! A last line that is whole but wrong, or begins like no entry, was edited: that is an error.
+//!
+//! *One writer at a time*: the file is locked as long as a [`Ledger`] lives. Reading needs no lock.
+//!
+//! *Not protected*: whoever may write the file can replace it as a whole. The chain has no secret;
+//! it makes mistakes and quiet edits visible, against heads that others hold.
+
+mod entry;
+mod history;
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use super::{Budget, Epsilon};
+use crate::math::Rational;
+pub use entry::{Debit, Entry, Event, Hash, RunId};
+pub use history::{History, Run, Status, Torn};
+
+/// Largest ledger that is read: some 100,000 runs.
+pub const MOST_BYTES: u64 = 64 << 20;
+
+/// What can go wrong with a ledger, and what to do about it.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The file cannot be opened, read, written or brought to disk.
+    #[error("cannot {action} the ledger {}: {source}; nothing was spent that the ledger does not show", path.display())]
+    File {
+        /// What was tried.
+        action: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// Another process holds the ledger.
+    #[error("the ledger {} is in use by another run; wait until that run has ended", .0.display())]
+    Locked(PathBuf),
+    /// A complete line is not what was written.
+    #[error(
+        "line {line} of the ledger was changed or damaged: {problem}; restore the file from a \
+         backup, as nothing can be released on a ledger that cannot be trusted"
+    )]
+    BadLine {
+        /// The first bad line, from 1.
+        line: usize,
+        /// What is wrong with it.
+        problem: &'static str,
+    },
+    /// The ledger is larger than any real one.
+    #[error("the ledger has more than {most} bytes; is this the right file?")]
+    TooLong {
+        /// The limit.
+        most: u64,
+    },
+    /// The data set's cap does not allow this run.
+    #[error(
+        "data set {data_set:?} has spent ε {} of its cap {cap}, and this run would spend {wanted} \
+         more; agree on a smaller ε, or raise the cap in the party file if its owner consents",
+        spent.decimal_rounded_up(6)
+    )]
+    CapReached {
+        /// The data set.
+        data_set: String,
+        /// Spent before.
+        spent: Box<Rational>,
+        /// Asked for.
+        wanted: Box<Epsilon>,
+        /// Allowed in total.
+        cap: Box<Epsilon>,
+    },
+    /// A run is entered twice.
+    #[error("run {0} is in the ledger already; a retry needs a run id of its own")]
+    KnownRun(RunId),
+    /// A run that is not open is closed.
+    #[error("run {0} is not open in the ledger, so it cannot be finished or aborted")]
+    NotOpen(RunId),
+    /// A name does not fit a line.
+    #[error("{what} is empty, longer than 200 bytes or has control characters; choose another")]
+    BadName {
+        /// Which name.
+        what: &'static str,
+    },
+    /// A write failed before, so what the file holds is unknown.
+    #[error("a write to the ledger failed before; open it again so that it is read afresh")]
+    Poisoned,
+}
+
+/// An open ledger, locked against other writers.
+#[derive(Debug)]
+pub struct Ledger {
+    path: PathBuf,
+    file: File,
+    history: History,
+    /// Length of the part of the file that is known to be good.
+    length: u64,
+    repaired: bool,
+    poisoned: bool,
+}
+
+/// The proof that a run's ε is in the ledger, on disk. It is worth one [`Budget`].
+#[derive(Debug)]
+#[must_use = "the run's budget is debited already"]
+pub struct Receipt {
+    run: RunId,
+    epsilon: Epsilon,
+}
+
+impl Ledger {
+    /// Opens the ledger, making it if it does not exist, and checks every line.
+    ///
+    /// # Errors
+    /// [`Error::Locked`], [`Error::BadLine`] and those of the file. A torn last line is no error:
+    /// see the module page and [`Ledger::was_repaired`].
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        let mut ledger = Self::open_locked(path)?;
+        if let Some(torn) = ledger.history.torn().cloned() {
+            ledger.repair(&torn)?;
+        }
+        Ok(ledger)
+    }
+
+    /// Enters a run's whole ε. When this returns the entry is on disk; only then may the first
+    /// message that depends on private data be sent.
+    ///
+    /// # Errors
+    /// [`Error::CapReached`], [`Error::KnownRun`], [`Error::BadName`] and those of the file; the
+    /// run must then not begin.
+    pub fn debit(&mut self, debit: Debit) -> Result<Receipt, Error> {
+        self.check_cap(&debit.data_set, &debit.epsilon, &debit.cap)?;
+        if self.history.run(&debit.run).is_some() {
+            return Err(Error::KnownRun(debit.run));
+        }
+        let receipt = Receipt { run: debit.run, epsilon: debit.epsilon.clone() };
+        self.append(Event::Debited(debit))?;
+        Ok(receipt)
+    }
+
+    /// Whether a run may spend `epsilon`: asked before connecting.
+    ///
+    /// # Errors
+    /// [`Error::CapReached`] if the data set's total would pass `cap`.
+    pub fn check_cap(&self, data_set: &str, epsilon: &Epsilon, cap: &Epsilon) -> Result<(), Error> {
+        let spent = self.history.spent(data_set);
+        if &(&spent + epsilon.value()) <= cap.value() {
+            return Ok(());
+        }
+        Err(Error::CapReached {
+            data_set: data_set.to_owned(),
+            spent: Box::new(spent),
+            wanted: Box::new(epsilon.clone()),
+            cap: Box::new(cap.clone()),
+        })
+    }
+
+    /// Notes that a run's release is complete.
+    ///
+    /// # Errors
+    /// [`Error::NotOpen`] and those of the file.
+    pub fn finish(&mut self, run: RunId) -> Result<(), Error> {
+        self.close(run, Event::Finished { run })
+    }
+
+    /// Notes that a run ended without a release. Its ε stays spent.
+    ///
+    /// # Errors
+    /// [`Error::NotOpen`] and those of the file.
+    pub fn abort(&mut self, run: RunId) -> Result<(), Error> {
+        self.close(run, Event::Aborted { run })
+    }
+
+    /// Everything entered so far.
+    pub fn history(&self) -> &History {
+        &self.history
+    }
+
+    /// Whether opening found a torn last line and put it right.
+    pub fn was_repaired(&self) -> bool {
+        self.repaired
+    }
+
+    fn close(&mut self, run: RunId, event: Event) -> Result<(), Error> {
+        match self.history.run(&run) {
+            Some(known) if known.status == Status::Debited => self.append(event),
+            _ => Err(Error::NotOpen(run)),
+        }
+    }
+
+    fn append(&mut self, event: Event) -> Result<(), Error> {
+        if self.poisoned {
+            return Err(Error::Poisoned);
+        }
+        let entry = Entry { time: now(), event };
+        let line = self.history.next_line(&entry)?;
+        // Until the line is on disk, what the file holds is unknown.
+        self.poisoned = true;
+        if let Err(error) = self.write_line(line.as_bytes()) {
+            // Not vital: a torn line is put right by the next writer.
+            let _ = self.file.set_len(self.length).and_then(|()| self.file.sync_all());
+            return Err(error);
+        }
+        self.poisoned = false;
+        self.length += line.len() as u64;
+        self.history.accept(line.trim_end_matches('\n'))
+    }
+
+    fn write_line(&mut self, line: &[u8]) -> Result<(), Error> {
+        let failed = |action| {
+            let path = self.path.clone();
+            move |source| Error::File { action, path, source }
+        };
+        self.file.seek(SeekFrom::Start(self.length)).map_err(failed("write to"))?;
+        self.file.write_all(line).map_err(failed("write to"))?;
+        self.file.sync_all().map_err(failed("bring to disk"))
+    }
+
+    fn open_locked(path: &Path) -> Result<Self, Error> {
+        let failed = |action| move |source| Error::File { action, path: path.to_owned(), source };
+        let mut options = OpenOptions::new();
+        let mut file = options
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(0o600) // what was spent on whose data is nobody else's business
+            .open(path)
+            .map_err(failed("open"))?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(Error::Locked(path.to_owned())),
+            Err(TryLockError::Error(source)) => return Err(failed("lock")(source)),
+        }
+        // The name must outlast a crash as well as the contents do.
+        sync_directory(path).map_err(failed("bring to disk"))?;
+        let bytes = read_bounded(&mut file).map_err(failed("read"))?;
+        let history = History::parse(&bytes)?;
+        let torn = history.torn().map_or(0, |torn| torn.bytes);
+        let length = bytes.len() as u64 - torn;
+        let path = path.to_owned();
+        Ok(Self { path, file, history, length, repaired: false, poisoned: false })
+    }
+
+    fn repair(&mut self, torn: &Torn) -> Result<(), Error> {
+        self.history.forget_torn();
+        if let Some(line) = &torn.complete {
+            // Only the newline is missing: the entry stands.
+            self.length += torn.bytes;
+            self.write_line(b"\n")?;
+            self.length += 1;
+            self.history.accept(line)?;
+        } else {
+            self.file.set_len(self.length).and_then(|()| self.file.sync_all()).map_err(
+                |source| {
+                    let action = "remove the torn last line of";
+                    Error::File { action, path: self.path.clone(), source }
+                },
+            )?;
+            self.append(Event::Repaired { bytes: torn.bytes })?;
+        }
+        self.repaired = true;
+        Ok(())
+    }
+}
+
+/// Reads and checks a ledger without locking or changing it.
+///
+/// # Errors
+/// [`Error::BadLine`] names the first bad line. A torn last line is no error: [`History::torn`].
+pub fn read(path: &Path) -> Result<History, Error> {
+    let failed = |source| Error::File { action: "read", path: path.to_owned(), source };
+    let mut file = File::open(path).map_err(failed)?;
+    History::parse(&read_bounded(&mut file).map_err(failed)?)
+}
+
+impl Receipt {
+    /// The run that was debited.
+    pub fn run(&self) -> RunId {
+        self.run
+    }
+
+    /// The budget that was paid for.
+    pub fn into_budget(self) -> Budget {
+        Budget::new(&self.epsilon)
+    }
+}
+
+/// One byte more than allowed is read, so that parsing refuses what is too long.
+fn read_bounded(file: &mut File) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    file.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn sync_directory(path: &Path) -> std::io::Result<()> {
+    let directory = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    File::open(directory)?.sync_all()
+}
+
+fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |elapsed| elapsed.as_secs())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,272 @@
+use std::fs;
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn debit(number: u8, data_set: &str, epsilon: &str) -> Debit {
+    Debit {
+        run: RunId([number; 32]),
+        release: "loans-2026q4".to_owned(),
+        data_set: data_set.to_owned(),
+        epsilon: epsilon.parse().unwrap(),
+        cap: "3".parse().unwrap(),
+        agreement: Hash([7; 32]),
+        peer: "Loan company".to_owned(),
+    }
+}
+
+/// A ledger file with two closed runs and an open one.
+fn sample() -> (tempfile::TempDir, PathBuf) {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("ledger.jsonl");
+    let mut ledger = Ledger::open(&path).unwrap();
+    for number in 1..=3 {
+        let receipt = ledger.debit(debit(number, "loans", "0.7")).unwrap();
+        assert_eq!(receipt.into_budget().total(), &"7/10".parse().unwrap());
+    }
+    ledger.finish(RunId([1; 32])).unwrap();
+    ledger.abort(RunId([2; 32])).unwrap();
+    drop(ledger);
+    (directory, path)
+}
+
+#[test]
+fn what_was_entered_is_read_back() {
+    let (_directory, path) = sample();
+    let history = read(&path).unwrap();
+    let statuses: Vec<_> = history.runs().iter().map(|run| run.status).collect();
+    assert_eq!(statuses, [Status::Finished, Status::Aborted, Status::Debited]);
+    let unfinished: Vec<_> = history.unfinished().map(|run| run.debit.run).collect();
+    assert_eq!(unfinished, [RunId([3; 32])]);
+    assert_eq!(history.spent("loans"), "21/10".parse().unwrap());
+    assert_eq!(history.spent("other"), Rational::zero());
+    assert_eq!(history.entries().len(), 5);
+    assert!(history.torn().is_none());
+}
+
+#[test]
+fn the_cap_is_exact_and_holds_per_data_set() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut ledger = Ledger::open(&directory.path().join("ledger")).unwrap();
+    for number in 0..30 {
+        let _ = ledger.debit(debit(number, "loans", "0.1")).unwrap();
+    }
+    let beyond = ledger.debit(debit(30, "loans", "0.000000000000000001"));
+    assert!(matches!(beyond, Err(Error::CapReached { .. })));
+    assert!(ledger.debit(debit(31, "cards", "3")).is_ok());
+    assert_eq!(ledger.history().runs().len(), 31);
+}
+
+#[test]
+fn a_run_is_debited_once_and_closed_once() {
+    let (_directory, path) = sample();
+    let mut ledger = Ledger::open(&path).unwrap();
+    assert!(matches!(ledger.debit(debit(1, "loans", "0.1")), Err(Error::KnownRun(_))));
+    assert!(matches!(ledger.finish(RunId([1; 32])), Err(Error::NotOpen(_))));
+    assert!(matches!(ledger.abort(RunId([9; 32])), Err(Error::NotOpen(_))));
+    ledger.abort(RunId([3; 32])).unwrap();
+    assert_eq!(ledger.history().unfinished().count(), 0);
+}
+
+#[test]
+fn names_that_do_not_fit_a_line_are_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut ledger = Ledger::open(&directory.path().join("ledger")).unwrap();
+    let long = "x".repeat(201);
+    for name in ["", "two\nlines", &long] {
+        let result = ledger.debit(debit(1, name, "1"));
+        assert!(matches!(result, Err(Error::BadName { .. })), "{name:?}");
+    }
+}
+
+#[test]
+fn a_second_writer_is_kept_out_until_the_first_is_gone() {
+    let (_directory, path) = sample();
+    let first = Ledger::open(&path).unwrap();
+    assert!(matches!(Ledger::open(&path), Err(Error::Locked(_))));
+    assert_eq!(read(&path).unwrap().runs().len(), 3, "reading needs no lock");
+    drop(first);
+    assert!(Ledger::open(&path).is_ok());
+}
+
+#[test]
+fn a_ledger_cut_off_at_any_byte_is_read_up_to_the_last_whole_line() {
+    let (_directory, path) = sample();
+    let bytes = fs::read(&path).unwrap();
+    for length in 0..bytes.len() {
+        let cut = &bytes[..length];
+        let history = History::parse(cut).unwrap();
+        let lines = cut.iter().filter(|&&byte| byte == b'\n').count();
+        assert_eq!(history.entries().len(), lines, "{length}");
+        let ends_with_line = length == 0 || cut[length - 1] == b'\n';
+        assert_eq!(history.torn().is_none(), ends_with_line, "{length}");
+        let only_newline_missing = bytes[length] == b'\n';
+        let complete = history.torn().is_some_and(|torn| torn.complete.is_some());
+        assert_eq!(complete, only_newline_missing, "{length}");
+    }
+}
+
+#[test]
+fn the_next_writer_puts_a_torn_line_right_and_says_so() {
+    let (_directory, path) = sample();
+    let bytes = fs::read(&path).unwrap();
+    let ends: Vec<_> = (0..bytes.len()).filter(|&i| bytes[i] == b'\n').collect();
+    let cuts = (0..bytes.len()).step_by(61).chain(ends.iter().flat_map(|&e| [e - 1, e, e + 1]));
+    for length in cuts {
+        fs::write(&path, &bytes[..length]).unwrap();
+        let before = read(&path).unwrap();
+        let mut ledger = Ledger::open(&path).unwrap();
+        assert_eq!(ledger.was_repaired(), before.torn().is_some());
+        let whole_lines = before.entries();
+        assert_eq!(&ledger.history().entries()[..whole_lines.len()], whole_lines);
+        if bytes.get(length) == Some(&b'\n') {
+            // The entry was whole: what it spent stays spent.
+            assert_eq!(ledger.history().entries().len(), whole_lines.len() + 1);
+            assert!(!matches!(
+                ledger.history().entries().last().unwrap().event,
+                Event::Repaired { .. }
+            ));
+        } else if let Some(torn) = before.torn() {
+            let last = &ledger.history().entries().last().unwrap().event;
+            assert_eq!(last, &Event::Repaired { bytes: torn.bytes });
+        }
+        let _ = ledger.debit(debit(200, "loans", "0.1")).unwrap();
+        drop(ledger);
+        let after = read(&path).unwrap();
+        assert!(after.torn().is_none() && after.run(&RunId([200; 32])).is_some());
+    }
+}
+
+#[test]
+fn zeros_left_by_a_power_cut_are_a_torn_line() {
+    let (_directory, path) = sample();
+    let mut bytes = fs::read(&path).unwrap();
+    let lines = read(&path).unwrap().entries().len();
+    for start in [&b""[..], br#"{"entry":{"time":17"#] {
+        bytes.extend_from_slice(start);
+        bytes.extend_from_slice(&[0; 300]);
+        let history = History::parse(&bytes).unwrap();
+        assert_eq!(history.torn().unwrap().line, lines + 1);
+        bytes.truncate(bytes.len() - 300 - start.len());
+    }
+}
+
+#[test]
+fn a_last_line_that_was_edited_is_not_taken_for_a_torn_one() {
+    let (_directory, path) = sample();
+    let text = fs::read_to_string(&path).unwrap();
+    let third_debit_last = text.lines().take(3).collect::<Vec<_>>().join("\n");
+    assert!(History::parse(third_debit_last.as_bytes()).unwrap().torn().is_some());
+    let edited = third_debit_last.replace("0.7", "0.1");
+    // Every copy of the figure was changed, so line 1 is the first bad one; then only the last.
+    assert!(matches!(History::parse(edited.as_bytes()), Err(Error::BadLine { line: 1, .. })));
+    let (head, tail) = third_debit_last.rsplit_once('\n').unwrap();
+    for tail in [tail.replace("0.7", "0.1"), format!("{tail} "), "oops".to_owned()] {
+        let edited = format!("{head}\n{tail}");
+        let result = History::parse(edited.as_bytes());
+        assert!(matches!(result, Err(Error::BadLine { line: 3, .. })), "{tail}");
+    }
+}
+
+#[test]
+fn removed_moved_and_repeated_lines_are_named() {
+    let (_directory, path) = sample();
+    let text = fs::read_to_string(&path).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    let first_bad = |order: &[usize]| {
+        let text: String = order.iter().map(|&i| format!("{}\n", lines[i])).collect();
+        match History::parse(text.as_bytes()) {
+            Err(Error::BadLine { line, .. }) => Some(line),
+            Ok(_) => None,
+            Err(other) => panic!("{other}"),
+        }
+    };
+    assert_eq!(first_bad(&[0, 1, 2, 3, 4]), None);
+    assert_eq!(first_bad(&[1, 2, 3, 4]), Some(1));
+    assert_eq!(first_bad(&[0, 2, 3, 4]), Some(2));
+    assert_eq!(first_bad(&[0, 2, 1, 3, 4]), Some(2));
+    assert_eq!(first_bad(&[0, 1, 2, 3, 3, 4]), Some(5));
+}
+
+#[test]
+fn removed_last_lines_are_found_against_a_head_kept_elsewhere() {
+    let (_directory, path) = sample();
+    let history = read(&path).unwrap();
+    let text = fs::read_to_string(&path).unwrap();
+    let shorter = text.lines().take(3).map(|line| format!("{line}\n")).collect::<String>();
+    let shorter = History::parse(shorter.as_bytes()).unwrap();
+    assert!(!shorter.has_had_head(&history.head()));
+    assert!(history.has_had_head(&shorter.head()) && history.has_had_head(&Hash::BEGINNING));
+}
+
+#[test]
+fn a_chain_that_was_computed_anew_over_impossible_events_is_refused() {
+    // Hashes fit, the story does not: the writer never closes a run twice.
+    let mut history = History::default();
+    let run = RunId([1; 32]);
+    for event in [Event::Debited(debit(1, "loans", "1")), Event::Finished { run }] {
+        let line = history.next_line(&Entry { time: 5, event }).unwrap();
+        history.accept(line.trim_end()).unwrap();
+    }
+    for event in [Event::Aborted { run }, Event::Debited(debit(1, "loans", "1"))] {
+        let line = history.next_line(&Entry { time: 6, event }).unwrap();
+        let result = history.accept(line.trim_end());
+        assert!(matches!(result, Err(Error::BadLine { line: 3, .. })));
+    }
+}
+
+#[test]
+fn errors_say_what_to_do() {
+    let (_directory, path) = sample();
+    let text = fs::read_to_string(&path).unwrap();
+    let error = History::parse(text.replacen("0.7", "0.2", 1).as_bytes()).unwrap_err();
+    assert!(error.to_string().starts_with("line 1 of the ledger was changed or damaged: its hash"));
+    assert!(error.to_string().contains("restore the file from a backup"));
+}
+
+#[test]
+fn the_line_format_is_fixed() {
+    // A ledger outlives the program that wrote it: this line must stay readable for ever.
+    let entry = Entry { time: 1_789_000_000, event: Event::Debited(debit(1, "loans", "1.50")) };
+    let (line, _) = entry.to_line(Hash::BEGINNING).unwrap();
+    let (ones, sevens, zeros) = ("01".repeat(32), "07".repeat(32), "00".repeat(32));
+    let expected = format!(
+        r#"{{"entry":{{"time":1789000000,"event":{{"debited":{{"run":"{ones}","release":"loans-2026q4","data_set":"loans","epsilon":"1.5","cap":"3","agreement":"{sevens}","peer":"Loan company"}}}}}},"previous":"{zeros}","hash":"HASH"}}"#
+    );
+    let (text, hash) = line.trim_end().rsplit_once(r#","hash":""#).unwrap();
+    assert_eq!(format!(r#"{text},"hash":"HASH"}}"#), expected);
+    assert_eq!(hash.trim_end_matches("\"}"), LINE_HASH);
+}
+
+/// SHA-256 of the domain string, 32 zero bytes and the entry, by another program.
+const LINE_HASH: &str = "af99eed43f0a8183533cc4ad2dda4715e82c91fddda80a39d5706bde8fd16fab";
+
+proptest! {
+    #[test]
+    fn garbage_is_refused_without_a_panic(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
+        let _ = History::parse(&bytes);
+    }
+
+    #[test]
+    fn a_changed_byte_is_always_found(position in 0usize..100_000, flip in 1u8..) {
+        let mut history = History::default();
+        let mut text = String::new();
+        for number in 0..4 {
+            let event = Event::Debited(debit(number, "loans", "0.25"));
+            let line = history.next_line(&Entry { time: 9, event }).unwrap();
+            history.accept(line.trim_end()).unwrap();
+            text.push_str(&line);
+        }
+        let mut bytes = text.into_bytes();
+        let position = position % bytes.len();
+        let line = 1 + bytes[..position].iter().filter(|&&byte| byte == b'\n').count();
+        bytes[position] ^= flip;
+        match History::parse(&bytes) {
+            Err(Error::BadLine { line: found, .. }) => prop_assert_eq!(found, line),
+            // A last line that has lost its newline, or its closing brace, looks like a torn one.
+            Ok(damaged) => prop_assert!(line == 4 && damaged.torn().is_some()),
+            Err(other) => prop_assert!(false, "{}", other),
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! Numeric domains: a public range and the grid on which it may be split.
+
+use super::{Decimal, Error};
+use std::ops::Range;
+
+/// Most points of a grid, so that a point's number fits 32 bits with room to spare.
+pub const MAX_POINTS: u32 = 1_000_000_000;
+
+/// The public range of a numeric attribute, from `min` to `max`, both included, and its grid.
+///
+/// The grid's points are `min`, `min + step`, …; a value belongs to the last point that is not
+/// above it. Splitting at point `p` sends values below `p` left and the others right. Values with
+/// more decimals than `min`, `max` and `step` have are rounded down to as many, so intervals with
+/// both ends included, such as `[18..56]`, cover the domain without gaps.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NumericDomain {
+    min: Decimal,
+    max: Decimal,
+    step: Decimal,
+    /// Decimals of the finest of the three.
+    scale: u8,
+    points: u32,
+}
+
+impl NumericDomain {
+    /// A domain whose step divides `max - min`, or whose cells are all equally wide when counted
+    /// at the finest decimal (0 to 99 in steps of 10).
+    ///
+    /// # Errors
+    /// A range that is upside down, a step that is not positive or does not fit, or a grid of
+    /// more than [`MAX_POINTS`].
+    pub fn new(min: Decimal, max: Decimal, step: Decimal) -> Result<Self, Error> {
+        if min > max {
+            return Err(Error::EmptyRange { min, max });
+        }
+        if step <= Decimal::ZERO {
+            return Err(Error::BadStep(step));
+        }
+        let scale = min.scale().max(max.scale()).max(step.scale());
+        let (low, high, width) =
+            (min.floor_units(scale), max.floor_units(scale), step.floor_units(scale));
+        let range = high - low;
+        if range % width != 0 && (range + 1) % width != 0 {
+            let below = Decimal::from_units(high - range % width, scale);
+            let above = Decimal::from_units(high - range % width + width, scale);
+            return Err(Error::StepDoesNotDivide { step, below, above });
+        }
+        let points = u32::try_from(range / width + 1).ok().filter(|points| *points <= MAX_POINTS);
+        Ok(Self { min, max, step, scale, points: points.ok_or(Error::TooManyPoints)? })
+    }
+
+    /// The smallest value.
+    pub fn min(&self) -> Decimal {
+        self.min
+    }
+
+    /// The largest value.
+    pub fn max(&self) -> Decimal {
+        self.max
+    }
+
+    /// The distance of two neighbouring points.
+    pub fn step(&self) -> Decimal {
+        self.step
+    }
+
+    /// Points of the grid, at least one. All but the first are possible splits.
+    pub fn points(&self) -> u32 {
+        self.points
+    }
+
+    /// The value at a point; points past the last stand for the last.
+    pub fn point(&self, index: u32) -> Decimal {
+        Decimal::from_units(self.point_units(index.min(self.points - 1)), self.scale)
+    }
+
+    /// The point a value belongs to, or `None` if the value is out of range.
+    pub fn locate(&self, value: Decimal) -> Option<u32> {
+        let units = value.floor_units(self.scale);
+        if units < self.min.floor_units(self.scale) || units > self.max.floor_units(self.scale) {
+            return None;
+        }
+        let offset = units - self.min.floor_units(self.scale);
+        u32::try_from(offset / self.step.floor_units(self.scale)).ok()
+    }
+
+    /// How the points `range` are written in a release: `[18..56]`, both ends included.
+    pub fn interval(&self, range: Range<u32>) -> String {
+        let last = if range.end >= self.points {
+            self.max
+        } else {
+            Decimal::from_units(self.point_units(range.end) - 1, self.scale)
+        };
+        format!("[{}..{last}]", self.point(range.start))
+    }
+
+    fn point_units(&self, index: u32) -> i128 {
+        self.min.floor_units(self.scale) + i128::from(index) * self.step.floor_units(self.scale)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn number(text: &str) -> Decimal {
+        Decimal::parse(text).unwrap()
+    }
+
+    fn domain(min: &str, max: &str, step: &str) -> Result<NumericDomain, Error> {
+        NumericDomain::new(number(min), number(max), number(step))
+    }
+
+    #[test]
+    fn the_thesis_salary_range_is_written_as_in_the_release() {
+        let salary = domain("18", "99", "1").unwrap();
+        assert_eq!(salary.points(), 82);
+        assert_eq!(salary.interval(0..82), "[18..99]");
+        assert_eq!(salary.interval(0..39), "[18..56]");
+        assert_eq!(salary.interval(39..82), "[57..99]");
+        assert_eq!(salary.locate(number("56.99")), Some(38));
+        assert_eq!(salary.locate(number("99.5")), Some(81));
+        assert_eq!(salary.locate(number("17.99")), None);
+        assert_eq!(salary.locate(number("100")), None);
+    }
+
+    #[test]
+    fn coarse_steps_leave_no_gap_between_intervals() {
+        let tens = domain("0", "99", "10").unwrap();
+        assert_eq!((tens.points(), tens.interval(0..3)), (10, "[0..29]".to_owned()));
+        assert_eq!(tens.interval(9..10), "[90..99]");
+        let closed = domain("0", "100", "10").unwrap();
+        assert_eq!((closed.points(), closed.interval(10..11)), (11, "[100..100]".to_owned()));
+        let fine = domain("-1", "1", "0.25").unwrap();
+        assert_eq!(fine.interval(0..4), "[-1..-0.01]");
+        assert_eq!(fine.point(4), Decimal::ZERO);
+    }
+
+    #[test]
+    fn one_value_is_a_domain_of_one_point() {
+        let constant = domain("5", "5", "1").unwrap();
+        assert_eq!((constant.points(), constant.interval(0..1)), (1, "[5..5]".to_owned()));
+    }
+
+    #[test]
+    fn ranges_that_do_not_fit_say_what_would() {
+        let message = domain("0", "95", "10").unwrap_err().to_string();
+        assert!(message.contains("use max 90 or 100"), "{message}");
+        assert!(matches!(domain("2", "1", "1"), Err(Error::EmptyRange { .. })));
+        assert!(matches!(domain("1", "2", "0"), Err(Error::BadStep(_))));
+        assert!(matches!(domain("1", "2", "-1"), Err(Error::BadStep(_))));
+        assert_eq!(domain("0", "1000000000", "1"), Err(Error::TooManyPoints));
+        assert_eq!(
+            domain("-999999999999999999", "999999999999999999", "0.000000001"),
+            Err(Error::TooManyPoints)
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn every_value_lies_in_the_interval_of_its_point(
+            min in -50_i64..50, points in 1_u32..40, step in 1_i64..7, offset in 0_i64..400,
+        ) {
+            let max = min + i64::from(points - 1) * step;
+            let grid = NumericDomain::new(min.into(), max.into(), step.into()).unwrap();
+            prop_assert_eq!(grid.points(), points);
+            let value = min + offset;
+            match grid.locate(value.into()) {
+                None => prop_assert!(value > max),
+                Some(point) => {
+                    let low = min + i64::from(point) * step;
+                    prop_assert!(low <= value && value < low + step);
+                    prop_assert_eq!(grid.point(point), Decimal::from(low));
+                }
+            }
+        }
+    }
+}
