@@ -1,8 +1,8 @@
 //! Big-number helpers and the random generator. It knows nothing of networks or parties.
 //!
 //! Numbers are [`num_bigint`] at the boundary and little-endian 64-bit limbs inside. Everything
-//! is constant-time in the values it works on unless its name ends in `_vartime`; lengths,
-//! moduli' lengths and window widths are public.
+//! is constant-time in the values it works on unless its name ends in `_vartime`; the
+//! lengths of numbers and moduli and the widths of windows are public.
 
 use std::fmt;
 
