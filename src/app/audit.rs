@@ -151,13 +151,14 @@ pub fn run_verb(arguments: &AuditArgs, console: &Console) -> Result<(), Failure>
         None => run_built_in(),
     };
     let report = report.map_err(Failure::wrong_input)?;
+    let width = report.rows.keys().map(|(_, group)| group.chars().count()).max().unwrap_or(0);
     console.result(format!(
-        "{:<18} {:<20} {:>14} {:>7} {:>16} {:>7}",
+        "{:<18} {:<width$} {:>14} {:>7} {:>16} {:>7}",
         "document", "group", "valid: passed", "failed", "invalid: refused", "failed"
     ));
     for ((document, group), row) in &report.rows {
         console.result(format!(
-            "{document:<18} {group:<20} {:>14} {:>7} {:>16} {:>7}",
+            "{document:<18} {group:<width$} {:>14} {:>7} {:>16} {:>7}",
             row.valid[0], row.valid[1], row.invalid[0], row.invalid[1]
         ));
     }
@@ -170,6 +171,7 @@ pub fn run_verb(arguments: &AuditArgs, console: &Console) -> Result<(), Failure>
         ));
     }
     if report.failures.is_empty() {
+        console.say(format!("all {} tests passed", report.tests()));
         return Ok(());
     }
     let failed = report.failures.len();
