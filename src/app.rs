@@ -16,6 +16,9 @@ pub mod console;
 pub mod demo;
 pub mod failure;
 pub mod keygen;
+pub mod ledger;
+pub mod progress;
+pub mod psi;
 
 use console::{Console, GlobalArgs};
 use failure::{Failure, Status};
@@ -37,6 +40,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Verb {
     Agreement(agreement::AgreementArgs),
+    Audit(audit::AuditArgs),
     Bench(bench::BenchArgs),
     Circuit(circuit::CircuitArgs),
     #[command(hide = true)]
@@ -45,6 +49,8 @@ enum Verb {
     #[command(hide = true)]
     DemoParty(demo::DemoPartyArgs),
     Keygen(keygen::KeygenArgs),
+    Psi(psi::PsiArgs),
+    Ledger(ledger::LedgerArgs),
 }
 
 /// Runs the command as the shell gave it, and returns its exit status.
@@ -71,12 +77,15 @@ pub fn main() -> ExitCode {
 fn run(verb: Verb, console: &Console) -> Result<(), Failure> {
     match verb {
         Verb::Agreement(arguments) => agreement::run(&arguments, console),
+        Verb::Audit(arguments) => audit::run_verb(&arguments, console),
         Verb::Bench(arguments) => bench::run(&arguments, console),
         Verb::Circuit(arguments) => circuit::run(&arguments, console),
         Verb::BenchYaoParty(arguments) => bench::yao::run_party(&arguments, console),
         Verb::Demo(arguments) => demo::run(&arguments, console),
         Verb::DemoParty(arguments) => demo::run_party(&arguments, console),
         Verb::Keygen(arguments) => keygen::run(&arguments, console),
+        Verb::Psi(arguments) => psi::run(&arguments, console),
+        Verb::Ledger(arguments) => ledger::run(&arguments, console),
     }
 }
 

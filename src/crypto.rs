@@ -2,5 +2,7 @@
 //!
 //! It knows nothing of channels or peers.
 
+pub mod commutative;
 pub mod garble;
 pub mod ot;
+pub mod paillier;

@@ -6,8 +6,8 @@
 //! the real run equals the ideal function, that the shape of the transcript
 //! does not depend on inputs, and that bad messages are errors.
 //!
-//! So far there are the [`Session`] that all of them take, and [`pair`], which
-//! runs two parties in one process.
+//! So far there are the [`Session`] that all of them take, [`pair`], which
+//! runs two parties in one process, and [`psi`].
 //!
 //! ```
 //! use diptych::net::{Message, Tag};
@@ -31,6 +31,7 @@
 
 pub mod ot;
 pub mod pair;
+pub mod psi;
 pub mod yao;
 
 mod session;

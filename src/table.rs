@@ -4,6 +4,8 @@
 //! All of it is public and comes from the agreement, never from the data. This room knows nothing
 //! of cryptography, of privacy budgets, or of who the two parties are beyond "first" and "second".
 
+pub mod identifiers;
+
 mod decimal;
 mod numeric;
 mod schema;
@@ -11,10 +13,10 @@ mod taxonomy;
 mod text;
 
 pub use decimal::Decimal;
+pub use identifiers::Normalization;
 pub use numeric::{MAX_POINTS, NumericDomain};
 pub use schema::{
-    Attribute, Class, Domain, Identifier, MAX_SET_CHILDREN, Normalization, OnBadValue, Owner,
-    Schema,
+    Attribute, Class, Domain, Identifier, MAX_SET_CHILDREN, OnBadValue, Owner, Schema,
 };
 pub use taxonomy::{MAX_DEPTH, MAX_VALUES, Taxonomy, TaxonomyBuilder, ValueId};
 pub use text::{MAX_TEXT, clean_text, nearest};
