@@ -25,11 +25,17 @@ mod tests;
 pub use evaluator::{Tables, evaluate as evaluate_garbled};
 pub use garbler::garble as garble_source;
 
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use zeroize::Zeroizing;
+
 use crate::circuit::evaluate::evaluate_source;
 use crate::circuit::{self, Bit, Owner, Source};
 use crate::crypto::garble::{self, Delta, GateHash};
 use crate::net::{self, Role, Tag};
 use crate::protocol::{Session, ot};
+use crate::simd::aes::RoundKeys;
 
 /// Bytes of garbled tables per message.
 pub const CHUNK_BYTES: usize = 128 << 10;
@@ -214,6 +220,67 @@ pub fn bits_of(source: &dyn Source, role: Role) -> usize {
 
 fn owner_role(owner: Option<Owner>) -> Role {
     if owner == Some(Owner::P1) { Role::P1 } else { Role::P2 }
+}
+
+/// The wires of every job as they are before its first gate: `one`, then room for
+/// the labels of all inputs. Wiped when the run ends.
+fn empty_wires(jobs: &[Job<'_>], one: u128) -> Vec<Zeroizing<Vec<u128>>> {
+    let wires = |job: &Job<'_>| {
+        let mut wires = vec![0; 1 + job.source.input_bits()];
+        wires[0] = one;
+        Zeroizing::new(wires)
+    };
+    jobs.iter().map(wires).collect()
+}
+
+/// Puts the labels of one party's inputs in their places, port after port and
+/// job after job, so that they need not be kept anywhere else.
+struct Filler {
+    /// Job, and where in its wires a port of the party lies.
+    ports: VecDeque<(usize, Range<usize>)>,
+}
+
+impl Filler {
+    fn new(jobs: &[Job<'_>], role: Role) -> Self {
+        let mut ports = VecDeque::new();
+        for (number, job) in jobs.iter().enumerate() {
+            let mut start = 1;
+            for port in job.source.inputs() {
+                if owner_role(port.owner) == role {
+                    ports.push_back((number, start..start + port.width));
+                }
+                start += port.width;
+            }
+        }
+        Self { ports }
+    }
+
+    fn put(&mut self, wires: &mut [Zeroizing<Vec<u128>>], mut labels: &[u128]) {
+        while !labels.is_empty() {
+            let Some((number, place)) = self.ports.front_mut() else { return };
+            let count = place.len().min(labels.len());
+            let (now, later) = labels.split_at(count);
+            wires[*number][place.start..place.start + count].copy_from_slice(now);
+            place.start += count;
+            labels = later;
+            if place.start == place.end {
+                self.ports.pop_front();
+            }
+        }
+    }
+}
+
+/// The garbler's inputs: the label that stands for the value is public and
+/// pseudorandom, so that one seed tells the evaluator all of them and nothing of
+/// the values. Hands `count` of them to `take`, some at a time.
+fn public_labels(seed: [u8; 16], count: usize, mut take: impl FnMut(&mut [u128])) {
+    let keys = RoundKeys::new(u128::from_le_bytes(seed));
+    let mut labels = [0; 256];
+    for first in (0..count).step_by(labels.len()) {
+        let now = &mut labels[..(count - first).min(256)];
+        keys.counter_stream(first as u64, now);
+        take(now);
+    }
 }
 
 /// An output bit after a run: a constant, or a label and whether it is negated.

@@ -1,29 +1,23 @@
 //! The evaluator's side.
 
 use super::{
-    CHUNK_BYTES, DECODING, Error, Job, LABELS_PER_MESSAGE, OUTPUT_LABELS, Output, Reveal, SEED,
-    TABLES, bits_of, check_length, labels, merge, owner_role, read_outputs,
+    CHUNK_BYTES, DECODING, Error, Filler, Job, LABELS_PER_MESSAGE, OUTPUT_LABELS, Output, Reveal,
+    SEED, TABLES, bits_of, check_length, empty_wires, labels, merge, public_labels, read_outputs,
 };
 use crate::circuit::{Bit, Consumer, Op, Source, Step};
 use crate::crypto::garble::{self, BYTES_PER_AND, Evaluator, GateHash, Layer};
 use crate::protocol::{Session, ot};
-use crate::simd::aes::{RoundKeys, xor_wires};
+use crate::simd::aes::xor_wires;
 
 pub(super) struct State {
     transfers: ot::Receiver,
     evaluator: Evaluator,
-    wires: Vec<u128>,
     tables: Tables,
 }
 
 impl State {
     pub(super) fn new(transfers: ot::Receiver, hash: GateHash) -> Self {
-        Self {
-            transfers,
-            evaluator: Evaluator::new(hash),
-            wires: Vec::new(),
-            tables: Tables::default(),
-        }
+        Self { transfers, evaluator: Evaluator::new(hash), tables: Tables::default() }
     }
 
     #[cfg(test)]
@@ -37,33 +31,28 @@ impl State {
         jobs: &[Job<'_>],
         reveal: Reveal,
     ) -> Result<Option<Vec<bool>>, Error> {
-        let peer = session.role.peer();
+        let (role, peer) = (session.role, session.role.peer());
+        // A negation is an XOR with slot 0: the garbler swaps labels, we keep ours.
+        let mut wires = empty_wires(jobs, 0);
         let choices: Vec<bool> = jobs.iter().flat_map(|job| job.inputs).copied().collect();
-        let own = self.transfers.correlated(session, &choices)?;
+        let mut filler = Filler::new(jobs, role);
+        self.transfers.correlated_chunks(session, &choices, |rows| filler.put(&mut wires, rows))?;
+
         let seed = session.channel.receive_bytes(SEED)?;
         let found = seed.len();
-        let seed: [u8; 16] =
-            seed.try_into().map_err(|_| Error::Length { tag: SEED, expected: 16, found })?;
-        let mut theirs = vec![0; jobs.iter().map(|job| bits_of(job.source, peer)).sum()];
-        RoundKeys::new(u128::from_le_bytes(seed)).counter_stream(0, &mut theirs);
+        let seed = seed.try_into().map_err(|_| Error::Length { tag: SEED, expected: 16, found })?;
+        let theirs = jobs.iter().map(|job| bits_of(job.source, peer)).sum();
+        let mut filler = Filler::new(jobs, peer);
+        public_labels(seed, theirs, |labels| filler.put(&mut wires, labels));
 
-        let (mut own, mut theirs) = (own.into_iter(), theirs.into_iter());
         let mut outputs = Vec::new();
         self.tables.clear();
-        for job in jobs {
-            self.wires.clear();
-            // A negation is an XOR with slot 0: the garbler swaps labels, we keep ours.
-            self.wires.push(0);
-            for port in job.source.inputs() {
-                let labels =
-                    if owner_role(port.owner) == session.role { &mut own } else { &mut theirs };
-                self.wires.extend(labels.take(port.width));
-            }
+        for (job, wires) in jobs.iter().zip(&mut wires) {
             let channel = &mut session.channel;
             let receive = |chunk: &mut Vec<u8>| Ok(channel.receive_bytes_into(TABLES, chunk)?);
-            let (evaluator, wires) = (&mut self.evaluator, &mut self.wires);
+            let evaluator = &mut self.evaluator;
             let slots = evaluate(evaluator, job.source, wires, &mut self.tables, receive)?;
-            read_outputs(&slots, &self.wires, 0, &mut outputs);
+            read_outputs(&slots, wires, 0, &mut outputs);
         }
         self.tables.check_used_up()?;
         reveal_outputs(session, &outputs, reveal)

@@ -1,25 +1,23 @@
 //! The garbler's side.
 
-use zeroize::Zeroize;
-
 use super::{
-    CHUNK_BYTES, DECODING, Error, Job, LABELS_PER_MESSAGE, OUTPUT_LABELS, Output, Reveal, SEED,
-    TABLES, bits_of, check_length, labels, merge, owner_role, pack_bits, read_outputs,
+    CHUNK_BYTES, DECODING, Error, Filler, Job, LABELS_PER_MESSAGE, OUTPUT_LABELS, Output, Reveal,
+    SEED, TABLES, bits_of, check_length, empty_wires, labels, merge, pack_bits, public_labels,
+    read_outputs,
 };
 use crate::circuit::{Bit, Consumer, Source, Step};
 use crate::crypto::garble::{self, BYTES_PER_AND, Delta, Garbler, GateHash, Layer};
 use crate::protocol::{Session, ot};
-use crate::simd::aes::{RoundKeys, xor_wires};
+use crate::simd::aes::xor_wires;
 
 pub(super) struct State {
     transfers: ot::Sender,
     garbler: Garbler,
-    wires: Vec<u128>,
 }
 
 impl State {
     pub(super) fn new(transfers: ot::Sender, delta: Delta, hash: GateHash) -> Self {
-        Self { transfers, garbler: Garbler::new(delta, hash), wires: Vec::new() }
+        Self { transfers, garbler: Garbler::new(delta, hash) }
     }
 
     #[cfg(test)]
@@ -33,37 +31,32 @@ impl State {
         jobs: &[Job<'_>],
         reveal: Reveal,
     ) -> Result<Option<Vec<bool>>, Error> {
-        let peer = session.role.peer();
-        let theirs: usize = jobs.iter().map(|job| bits_of(job.source, peer)).sum();
-        let theirs = self.transfers.correlated(session, theirs)?;
-        // Our inputs: the label that stands for the value is public pseudorandom,
-        // so one seed tells the evaluator all of them and nothing of the values.
+        let (role, peer) = (session.role, session.role.peer());
+        let delta = self.garbler.delta().expose();
+        let mut wires = empty_wires(jobs, delta);
+        let theirs = jobs.iter().map(|job| bits_of(job.source, peer)).sum();
+        let mut filler = Filler::new(jobs, peer);
+        self.transfers.correlated_chunks(session, theirs, |rows| filler.put(&mut wires, rows))?;
+
         let seed: [u8; 16] = session.rng.array();
         session.channel.send_bytes(SEED, &seed)?;
-        let mut own = vec![0; jobs.iter().map(|job| job.inputs.len()).sum()];
-        RoundKeys::new(u128::from_le_bytes(seed)).counter_stream(0, &mut own);
+        let own = jobs.iter().map(|job| job.inputs.len()).sum();
+        let mut values = jobs.iter().flat_map(|job| job.inputs);
+        let mut filler = Filler::new(jobs, role);
+        public_labels(seed, own, |labels| {
+            for (label, value) in labels.iter_mut().zip(values.by_ref()) {
+                *label ^= u128::from(*value).wrapping_neg() & delta;
+            }
+            filler.put(&mut wires, labels);
+        });
 
-        let delta = self.garbler.delta().expose();
-        let (mut own, mut theirs) = (own.into_iter(), theirs.into_iter());
         let mut outputs = Vec::new();
         let mut tables = Vec::with_capacity(CHUNK_BYTES);
-        for job in jobs {
-            self.wires.clear();
-            self.wires.push(delta);
-            let mut values = job.inputs.iter();
-            for port in job.source.inputs() {
-                if owner_role(port.owner) == session.role {
-                    for (label, value) in own.by_ref().zip(values.by_ref()).take(port.width) {
-                        self.wires.push(label ^ (u128::from(*value).wrapping_neg() & delta));
-                    }
-                } else {
-                    self.wires.extend(theirs.by_ref().take(port.width));
-                }
-            }
+        for (job, wires) in jobs.iter().zip(&mut wires) {
             let channel = &mut session.channel;
             let send = |chunk: &[u8]| Ok(channel.send_bytes(TABLES, chunk)?);
-            let slots = garble(&mut self.garbler, job.source, &mut self.wires, &mut tables, send)?;
-            read_outputs(&slots, &self.wires, delta, &mut outputs);
+            let slots = garble(&mut self.garbler, job.source, wires, &mut tables, send)?;
+            read_outputs(&slots, wires, delta, &mut outputs);
         }
         if !tables.is_empty() {
             session.channel.send_bytes(TABLES, &tables)?;
@@ -100,12 +93,6 @@ impl State {
             }
         }
         Ok(Some(merge(outputs, bits)))
-    }
-}
-
-impl Drop for State {
-    fn drop(&mut self) {
-        self.wires.zeroize();
     }
 }
 
