@@ -233,6 +233,14 @@ fn empty_wires(jobs: &[Job<'_>], one: u128) -> Vec<Zeroizing<Vec<u128>>> {
     jobs.iter().map(wires).collect()
 }
 
+/// Makes room for `values` labels, and little more: wiping touches all the room there is.
+fn grow(wires: &mut Vec<u128>, values: usize) {
+    if wires.len() < values {
+        wires.reserve_exact((values - wires.len()).max(wires.len() / 8));
+        wires.resize(values, 0);
+    }
+}
+
 /// Puts the labels of one party's inputs in their places, port after port and
 /// job after job, so that they need not be kept anywhere else.
 struct Filler {

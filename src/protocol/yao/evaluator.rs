@@ -2,7 +2,8 @@
 
 use super::{
     CHUNK_BYTES, DECODING, Error, Filler, Job, LABELS_PER_MESSAGE, OUTPUT_LABELS, Output, Reveal,
-    SEED, TABLES, bits_of, check_length, empty_wires, labels, merge, public_labels, read_outputs,
+    SEED, TABLES, bits_of, check_length, empty_wires, grow, labels, merge, public_labels,
+    read_outputs,
 };
 use crate::circuit::{Bit, Consumer, Op, Source, Step};
 use crate::crypto::garble::{self, BYTES_PER_AND, Evaluator, GateHash, Layer};
@@ -183,9 +184,7 @@ impl<R: FnMut(&mut Vec<u8>) -> Result<(), Error>> Run<'_, R> {
 
 impl<R: FnMut(&mut Vec<u8>) -> Result<(), Error>> Consumer for Run<'_, R> {
     fn step(&mut self, values: usize, step: Step<'_>) -> bool {
-        if self.wires.len() < values {
-            self.wires.resize(values, 0);
-        }
+        grow(self.wires, values);
         xor_wires(&mut self.wires[step.base..], step.lanes, step.linear);
         let layer = Layer { gates: step.ands, lanes: step.lanes };
         match self.and_gates(step.base, layer) {

@@ -2,8 +2,8 @@
 
 use super::{
     CHUNK_BYTES, DECODING, Error, Filler, Job, LABELS_PER_MESSAGE, OUTPUT_LABELS, Output, Reveal,
-    SEED, TABLES, bits_of, check_length, empty_wires, labels, merge, pack_bits, public_labels,
-    read_outputs,
+    SEED, TABLES, bits_of, check_length, empty_wires, grow, labels, merge, pack_bits,
+    public_labels, read_outputs,
 };
 use crate::circuit::{Bit, Consumer, Source, Step};
 use crate::crypto::garble::{self, BYTES_PER_AND, Delta, Garbler, GateHash, Layer};
@@ -124,9 +124,7 @@ struct Run<'a, S> {
 
 impl<S: FnMut(&[u8]) -> Result<(), Error>> Consumer for Run<'_, S> {
     fn step(&mut self, values: usize, step: Step<'_>) -> bool {
-        if self.wires.len() < values {
-            self.wires.resize(values, 0);
-        }
+        grow(self.wires, values);
         let wires = &mut self.wires[step.base..];
         xor_wires(wires, step.lanes, step.linear);
         let layer = Layer { gates: step.ands, lanes: step.lanes };
