@@ -16,6 +16,7 @@ pub mod evaluate;
 pub mod gallery;
 pub mod integer;
 pub mod netlist;
+pub mod program;
 pub mod schedule;
 pub mod sha256;
 pub mod stream;
@@ -23,7 +24,8 @@ pub mod stream;
 pub use bit::{Bit, Gates, Keep};
 pub use builder::Builder;
 pub use netlist::{Circuit, Counts, Owner, Port};
-pub use schedule::{Consumer, Op, Program, Repeat, Source, Step};
+pub use program::{Program, Repeat};
+pub use schedule::{Consumer, Op, Source, Step};
 pub use stream::Stream;
 
 /// What can be wrong with a circuit or with what it is given.

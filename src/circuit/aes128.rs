@@ -31,15 +31,19 @@ pub fn encrypt<G: Gates>(g: &mut G, key: &[Bit], block: &[Bit]) -> Vec<Bit> {
     add_round_key(g, &mut state, &key);
     let mut round_constant = 1u8;
     for round in 1..=10 {
-        next_round_key(g, &field, &mut key, round_constant);
+        (state, key) = g.scope(|g| {
+            let key = next_round_key(g, &field, &key, round_constant);
+            let substituted: Vec<Byte> = state.iter().map(|byte| field.s_box(g, byte)).collect();
+            // ShiftRows: byte (row, column) comes from (row, column + row).
+            let mut next: Vec<Byte> =
+                (0..16).map(|i| substituted[(i + 4 * (i % 4)) % 16]).collect();
+            if round < 10 {
+                next = next.chunks(4).flat_map(|column| mix_column(g, column)).collect();
+            }
+            add_round_key(g, &mut next, &key);
+            (next, key)
+        });
         round_constant = times_two(round_constant);
-        let substituted: Vec<Byte> = state.iter().map(|byte| field.s_box(g, byte)).collect();
-        // ShiftRows: byte (row, column) comes from (row, column + row).
-        state = (0..16).map(|i| substituted[(i + 4 * (i % 4)) % 16]).collect();
-        if round < 10 {
-            state = state.chunks(4).flat_map(|column| mix_column(g, column)).collect();
-        }
-        add_round_key(g, &mut state, &key);
     }
     state.concat()
 }
@@ -60,17 +64,19 @@ fn xor_bytes<G: Gates>(g: &mut G, a: &Byte, b: &Byte) -> Byte {
     std::array::from_fn(|i| g.xor(a[i], b[i]))
 }
 
-fn next_round_key<G: Gates>(g: &mut G, field: &Tower, key: &mut [Byte], constant: u8) {
+fn next_round_key<G: Gates>(g: &mut G, field: &Tower, key: &[Byte], constant: u8) -> Vec<Byte> {
     let rotated: [Byte; 4] = std::array::from_fn(|i| field.s_box(g, &key[12 + (i + 1) % 4]));
-    for (i, byte) in rotated.iter().enumerate() {
-        key[i] = xor_bytes(g, &key[i], byte);
+    let mut next: Vec<Byte> = Vec::with_capacity(16);
+    for i in 0..16 {
+        let before = if i < 4 { rotated[i] } else { next[i - 4] };
+        next.push(xor_bytes(g, &key[i], &before));
+        if i == 0 {
+            for (place, bit) in next[0].iter_mut().enumerate() {
+                *bit = bit.negate_if(constant >> place & 1 == 1);
+            }
+        }
     }
-    for (bit, value) in key[0].iter_mut().zip(0..) {
-        *bit = bit.negate_if(constant >> value & 1 == 1);
-    }
-    for i in 4..16 {
-        key[i] = xor_bytes(g, &key[i], &key[i - 4]);
-    }
+    next
 }
 
 fn mix_column<G: Gates>(g: &mut G, column: &[Byte]) -> [Byte; 4] {

@@ -69,6 +69,7 @@ impl Stream<'_> {
 pub struct Generated<F> {
     inputs: Vec<Port>,
     outputs: Vec<Port>,
+    window: usize,
     build: F,
 }
 
@@ -88,8 +89,17 @@ where
         Self {
             inputs: inputs.iter().map(input).collect(),
             outputs: outputs.iter().map(output).collect(),
+            window: STREAM_WINDOW,
             build,
         }
+    }
+
+    /// Sorts `gates` gates together in place of the usual number. More of them
+    /// find more ANDs that can be hashed at once in long chains that run side by
+    /// side; both parties must choose the same.
+    #[must_use]
+    pub fn window(self, gates: usize) -> Self {
+        Self { window: gates, ..self }
     }
 }
 
@@ -108,7 +118,7 @@ where
     /// # Panics
     /// If the outputs do not have the widths declared.
     fn stream(&self, consumer: &mut dyn Consumer) -> Vec<Bit> {
-        let scheduler = Scheduler::new(consumer, self.input_bits(), STREAM_WINDOW);
+        let scheduler = Scheduler::new(consumer, self.input_bits(), self.window);
         let mut stream =
             Stream { scheduler, scopes: Vec::new(), marks: Vec::new(), scope_number: 0 };
         let mut next = 1;

@@ -115,7 +115,7 @@ impl Sender {
     /// # Errors
     /// As for [`Sender::correlated_chunks`].
     pub fn correlated(&mut self, session: &mut Session, count: usize) -> Result<Vec<u128>, Error> {
-        let mut all = Vec::new();
+        let mut all = Vec::with_capacity(count);
         self.correlated_chunks(session, count, |rows| all.extend_from_slice(rows))?;
         Ok(all)
     }
@@ -127,10 +127,12 @@ impl Sender {
     pub fn random(&mut self, session: &mut Session, count: usize) -> Result<Vec<[u128; 2]>, Error> {
         let delta = self.delta().expose();
         let (start, mut next) = (self.hash_start, self.hashed);
-        let mut all = Vec::new();
+        let mut all = Vec::with_capacity(count);
+        let mut zero = Vec::new();
         let mut other = Vec::new();
         self.correlated_chunks(session, count, |rows| {
-            let mut zero = rows.to_vec();
+            zero.clear();
+            zero.extend_from_slice(rows);
             other.clear();
             other.extend(rows.iter().map(|row| row ^ delta));
             hash_rows(start, next, &mut zero);
@@ -222,7 +224,7 @@ impl Receiver {
         session: &mut Session,
         choices: &[bool],
     ) -> Result<Vec<u128>, Error> {
-        let mut all = Vec::new();
+        let mut all = Vec::with_capacity(choices.len());
         self.correlated_chunks(session, choices, |rows| all.extend_from_slice(rows))?;
         Ok(all)
     }
@@ -233,7 +235,7 @@ impl Receiver {
     /// As for [`Receiver::correlated_chunks`].
     pub fn random(&mut self, session: &mut Session, choices: &[bool]) -> Result<Vec<u128>, Error> {
         let (start, mut next) = (self.hash_start, self.hashed);
-        let mut all: Vec<u128> = Vec::new();
+        let mut all: Vec<u128> = Vec::with_capacity(choices.len());
         self.correlated_chunks(session, choices, |rows| {
             let from = all.len();
             all.extend_from_slice(rows);

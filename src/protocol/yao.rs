@@ -10,7 +10,9 @@
 //! the base transfers. Semi-honest.
 //!
 //! Tables are streamed in chunks while they are made: memory holds the live
-//! wires of the circuit and one chunk. Many circuits run as one
+//! wires of the circuit and one chunk. The network carries a chunk while the
+//! next one is garbled, and the evaluator works on it while others are under
+//! way; no thread is used for that, because a party with one core would pay for it. Many circuits run as one
 //! ([`Yao::run_all`]) share the messages' order and so the round.
 
 mod evaluator;
@@ -32,6 +34,9 @@ use crate::protocol::{Session, ot};
 /// Bytes of garbled tables per message.
 pub const CHUNK_BYTES: usize = 128 << 10;
 
+/// Output labels per message back to the garbler: far below the limit of a frame.
+const LABELS_PER_MESSAGE: usize = 1 << 16;
+
 const SEED: Tag = Tag::new(*b"ysed");
 const TABLES: Tag = Tag::new(*b"ytab");
 const DECODING: Tag = Tag::new(*b"ydec");
@@ -46,7 +51,9 @@ pub enum Reveal {
     P2,
     /// Both parties.
     Both,
-    /// Each party gets a share; the XOR of both is the output. Costs nothing.
+    /// Each party gets a share; the XOR of both is the output. Costs nothing: the
+    /// shares are the pointer bits of the labels, so outputs that are the XOR of
+    /// other outputs have shares that are so, too.
     XorShares,
 }
 

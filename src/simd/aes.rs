@@ -8,6 +8,8 @@
 #![allow(unsafe_code)]
 
 #[cfg(target_arch = "x86_64")]
+mod few;
+#[cfg(target_arch = "x86_64")]
 mod vaes;
 
 mod portable;
@@ -117,7 +119,8 @@ pub fn xor_wires<G: Copy + Into<(u32, u32, u32)>>(wires: &mut [u128], lanes: usi
     if lanes == 1 {
         for gate in gates {
             let (a, b, out) = (*gate).into();
-            wires[out as usize] = wires[a as usize] ^ wires[b as usize];
+            let value = xor_labels(&wires[a as usize], &wires[b as usize]);
+            wires[out as usize] = value;
         }
         return;
     }
@@ -132,6 +135,28 @@ pub fn xor_wires<G: Copy + Into<(u32, u32, u32)>>(wires: &mut [u128], lanes: usi
             wires[out + lane] = wires[a + lane] ^ wires[b + lane];
         }
     }
+}
+
+/// a ⊕ b in one vector register: two halves stored apart would make the next
+/// gate's wide load wait.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+fn xor_labels(a: &u128, b: &u128) -> u128 {
+    use std::arch::x86_64::{_mm_loadu_si128, _mm_storeu_si128, _mm_xor_si128};
+    let mut out = 0u128;
+    // SAFETY: SSE2 is part of x86-64, and each pointer is to 16 bytes.
+    unsafe {
+        let (a, b) = (std::ptr::from_ref(a).cast(), std::ptr::from_ref(b).cast());
+        let value = _mm_xor_si128(_mm_loadu_si128(a), _mm_loadu_si128(b));
+        _mm_storeu_si128(std::ptr::from_mut(&mut out).cast(), value);
+    }
+    out
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+#[inline]
+fn xor_labels(a: &u128, b: &u128) -> u128 {
+    a ^ b
 }
 
 /// The linear orthomorphism σ(l ‖ r) = (l ⊕ r) ‖ l on a block's two halves.

@@ -1,8 +1,8 @@
 //! The evaluator's side.
 
 use super::{
-    CHUNK_BYTES, DECODING, Error, Job, OUTPUT_LABELS, Output, Reveal, SEED, TABLES, bits_of,
-    check_length, labels, merge, owner_role, read_outputs,
+    CHUNK_BYTES, DECODING, Error, Job, LABELS_PER_MESSAGE, OUTPUT_LABELS, Output, Reveal, SEED,
+    TABLES, bits_of, check_length, labels, merge, owner_role, read_outputs,
 };
 use crate::circuit::{Bit, Consumer, Op, Source, Step};
 use crate::crypto::garble::{self, BYTES_PER_AND, Evaluator, GateHash, Layer};
@@ -98,7 +98,9 @@ fn reveal_outputs(
     }
     if reveal.to(session.role.peer()) {
         let body: Vec<u8> = labels(outputs).flat_map(u128::to_le_bytes).collect();
-        session.channel.send_bytes(OUTPUT_LABELS, &body)?;
+        for part in body.chunks(16 * LABELS_PER_MESSAGE) {
+            session.channel.send_bytes(OUTPUT_LABELS, part)?;
+        }
     }
     Ok(bits)
 }

@@ -3,8 +3,8 @@
 use zeroize::Zeroize;
 
 use super::{
-    CHUNK_BYTES, DECODING, Error, Job, OUTPUT_LABELS, Output, Reveal, SEED, TABLES, bits_of,
-    check_length, labels, merge, owner_role, pack_bits, read_outputs,
+    CHUNK_BYTES, DECODING, Error, Job, LABELS_PER_MESSAGE, OUTPUT_LABELS, Output, Reveal, SEED,
+    TABLES, bits_of, check_length, labels, merge, owner_role, pack_bits, read_outputs,
 };
 use crate::circuit::{Bit, Consumer, Source, Step};
 use crate::crypto::garble::{self, BYTES_PER_AND, Delta, Garbler, GateHash, Layer};
@@ -88,14 +88,17 @@ impl State {
         if !reveal.to(session.role) {
             return Ok(None);
         }
-        let body = session.channel.receive_bytes(OUTPUT_LABELS)?;
-        check_length(OUTPUT_LABELS, 16 * labels(outputs).count(), body.len())?;
-        let returned = body.as_chunks::<16>().0.iter().map(|bytes| u128::from_le_bytes(*bytes));
-        let bits = labels(outputs)
-            .zip(returned)
-            .enumerate()
-            .map(|(index, (zero, label))| garble::decode(zero, self.garbler.delta(), label, index))
-            .collect::<Result<Vec<bool>, _>>()?;
+        let zeros: Vec<u128> = labels(outputs).collect();
+        let mut bits = Vec::with_capacity(zeros.len());
+        let mut body = Vec::new();
+        for part in zeros.chunks(LABELS_PER_MESSAGE) {
+            session.channel.receive_bytes_into(OUTPUT_LABELS, &mut body)?;
+            check_length(OUTPUT_LABELS, 16 * part.len(), body.len())?;
+            for (zero, bytes) in part.iter().zip(body.as_chunks::<16>().0) {
+                let label = u128::from_le_bytes(*bytes);
+                bits.push(garble::decode(*zero, self.garbler.delta(), label, bits.len())?);
+            }
+        }
         Ok(Some(merge(outputs, bits)))
     }
 }

@@ -91,6 +91,26 @@ fn aes_runs_between_two_parties_in_one_round_after_the_set_up() {
 }
 
 #[test]
+fn more_outputs_than_one_message_holds_come_back_in_parts() {
+    let program = Program::new(&gallery::modular_addition(&gallery::p255()));
+    let many = Repeat::new(&program, 300);
+    let mut rng = Randomness::seeded(21);
+    let inputs: [Vec<bool>; 2] = std::array::from_fn(|_| {
+        let number = |rng: &mut Randomness| Ring::Modulo(gallery::p255()).random(rng);
+        (0..300)
+            .flat_map(|_| {
+                let n = number(&mut rng);
+                (0..255).map(move |i| n.bit(i))
+            })
+            .collect()
+    });
+    let outcome = run(&many, Role::P1, [&inputs[0], &inputs[1]], Reveal::P1);
+    let expected = ideal(&many, &inputs[0], &inputs[1]).unwrap();
+    assert!(expected.len() > LABELS_PER_MESSAGE);
+    assert_eq!(outcome.p1.unwrap().unwrap(), expected);
+}
+
+#[test]
 fn one_session_runs_many_circuits_in_both_directions() {
     let program = Program::new(&gallery::comparison(64));
     let values = [(3u128, 9u128), (9, 3), (7, 7)];

@@ -2,8 +2,10 @@
 
 use std::arch::x86_64::*;
 
+use super::few::{evaluate_few, garble_few};
+
 /// Round keys, each in all four lanes when used.
-pub(super) struct Schedule([__m128i; 11]);
+pub(super) struct Schedule(pub(super) [__m128i; 11]);
 
 /// Whether the processor has all that the kernel uses.
 pub(super) fn available() -> bool {
@@ -32,7 +34,12 @@ impl Schedule {
         tables: &mut [[u8; 32]],
     ) {
         // SAFETY: a schedule exists only where the features were detected; lengths are equal.
-        unsafe { garble(self, delta, first, a, b, out, tables) }
+        unsafe {
+            if out.len() < 4 {
+                return garble_few(self, delta, first, a, b, out, tables);
+            }
+            garble(self, delta, first, a, b, out, tables);
+        }
     }
 
     pub(super) fn evaluate(
@@ -44,7 +51,12 @@ impl Schedule {
         out: &mut [u128],
     ) {
         // SAFETY: a schedule exists only where the features were detected; lengths are equal.
-        unsafe { evaluate(self, first, a, b, tables, out) }
+        unsafe {
+            if out.len() < 4 {
+                return evaluate_few(self, first, a, b, tables, out);
+            }
+            evaluate(self, first, a, b, tables, out);
+        }
     }
 
     pub(super) fn hash(&self, first: usize, values: &mut [u128]) {
