@@ -1,8 +1,10 @@
 //! Big-number helpers and the random generator. It knows nothing of networks or parties.
 //!
-//! Numbers are [`num_bigint`] at the boundary and little-endian 64-bit limbs inside. Everything
-//! is constant-time in the values it works on unless its name ends in `_vartime`; the
-//! lengths of numbers and moduli and the widths of windows are public.
+//! Numbers are [`num_bigint`] at the boundary and little-endian 64-bit limbs inside. What works
+//! on limbs is constant-time in their values unless its name ends in `_vartime`; the lengths of
+//! numbers and moduli and the widths of windows are public. Conversions from and to [`num_bigint`]
+//! take a time that depends on a number's length, and [`exponential`] and [`rational`] are
+//! variable-time throughout.
 
 use std::fmt;
 

@@ -8,7 +8,7 @@
 //! | --- | --- | --- |
 //! | [`ifma`] | Montgomery multiplication of eight numbers at once | AVX-512 F and IFMA |
 //! | [`aes`] | AES in counter mode, the gate hash, half gates | VAES with AVX-512 |
-//! | [`transpose`] | bit matrices of 128 by 128 | none: portable |
+//! | [`transpose`] | bit matrices of 128 by 128 | AVX2, or AVX-512 F, BW and VL |
 //! | [`ristretto8`] | eight multiplications in ristretto255 at once | AVX-512 F and IFMA |
 #![allow(
     unsafe_code,

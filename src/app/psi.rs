@@ -54,8 +54,9 @@ pub struct PsiArgs {
     #[arg(long, value_enum, default_value_t = GroupName::Ristretto255)]
     group: GroupName,
     /// The longest list that is accepted, ours or the peer's
-    #[arg(long, value_name = "N", default_value_t = Options::default().largest_set)]
-    largest_set: usize,
+    #[arg(long, value_name = "N", default_value_t = Options::default().largest_set as u32,
+          value_parser = clap::value_parser!(u32).range(1..))]
+    largest_set: u32,
     #[command(flatten)]
     connection: ConnectionArgs,
 }
@@ -99,8 +100,11 @@ fn run_in<G: Group>(group: &G, arguments: &PsiArgs, console: &Console) -> Result
     let mut session = arguments.connection.open(&terms, console)?;
     let bar = Bar::new(console, "encrypting");
     let (starts, progress) = (|total| bar.start(total), |done| bar.advance(done));
-    let options =
-        Options { largest_set: arguments.largest_set, starts: &starts, progress: &progress };
+    let options = Options {
+        largest_set: arguments.largest_set as usize,
+        starts: &starts,
+        progress: &progress,
+    };
     let own_size = column.identifiers().len();
     let (common, peer_size) = if let Some(output) = output {
         let found = psi::intersect(&mut session, group, column.identifiers(), options)?;

@@ -43,8 +43,9 @@ pub use crate::crypto::commutative::Progress;
 /// What a run of set intersection may do and whom it tells about it.
 #[derive(Clone, Copy)]
 pub struct Options<'a> {
-    /// The longest list accepted, one's own or the peer's. Memory is about 100
-    /// bytes per element of both lists.
+    /// The longest list accepted, one's own or the peer's; at most 2^32 − 1.
+    /// Memory is about 100 bytes per element of both lists that has arrived;
+    /// [`cardinality`] holds the peer's elements whole on top of that.
     pub largest_set: usize,
     /// Hears, once, how many group operations this side has before it.
     pub starts: Progress<'a>,
@@ -174,6 +175,9 @@ pub fn ideal_intersection<S: AsRef<[u8]>>(own: &[S], peer: &[S]) -> Vec<usize> {
     (0..own.len()).filter(|row| peer.contains(own[*row].as_ref())).collect()
 }
 
+/// Rows are numbered with 32 bits.
+const MOST_ELEMENTS: usize = u32::MAX as usize;
+
 #[derive(Serialize, Deserialize)]
 struct Announcement {
     size: u64,
@@ -201,7 +205,7 @@ impl<'a, G: Group> Run<'a, G> {
         identifiers: &[S],
         options: Options<'a>,
     ) -> Result<Self, Error> {
-        let limit = options.largest_set;
+        let limit = options.largest_set.min(MOST_ELEMENTS);
         check_size("this side's", identifiers.len() as u64, limit)?;
         let digests: Vec<[u8; 32]> =
             identifiers.par_iter().map(|raw| Sha256::digest(raw.as_ref()).into()).collect();

@@ -7,8 +7,11 @@ pub type Square = [u128; 128];
 /// Swaps rows and columns.
 pub fn transpose(square: &mut Square) {
     #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx512f") {
-        // SAFETY: the feature was detected.
+    if is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("avx512vl")
+    {
+        // SAFETY: all three features that the function is compiled for were detected.
         return unsafe { transpose_avx512(square) };
     } else if is_x86_feature_detected!("avx2") {
         // SAFETY: the feature was detected.

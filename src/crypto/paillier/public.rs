@@ -260,7 +260,8 @@ impl PublicKey {
         Ciphertext(sums.reduce(one, |a, b| self.square().product(&a, &b)))
     }
 
-    /// One sum per group: item i goes into group `group_of[i]`. On all cores.
+    /// One sum per group: item i goes into group `group_of[i]`. On all cores, in a time that does
+    /// not depend on the groups' sizes.
     ///
     /// # Errors
     /// [`Error::Mismatch`] if there are not as many group numbers as items, or one is too large.
@@ -277,19 +278,31 @@ impl PublicKey {
         if let Some(bad) = group_of.iter().find(|group| **group >= groups) {
             return Err(Error::Mismatch(*bad, groups));
         }
-        let mut members = vec![Vec::new(); groups];
-        for (item, group) in items.iter().zip(group_of) {
-            members[*group].push(item);
-        }
-        let sum = |members: Vec<&Ciphertext>| {
-            let total = self.sum(&members);
-            progress(members.len());
-            total
+        // Who is in which group is secret, and the peer can time this: the work depends on the
+        // numbers of items and groups alone, one multiplication per item and one per group and core.
+        let chunk = items.len().div_ceil(rayon::current_num_threads()).max(1);
+        let sums_of = |(items, groups_of): (&[Ciphertext], &[usize])| {
+            let mut sums = vec![self.square().one(); groups];
+            let mut scratch = self.square().scratch();
+            for (items, groups_of) in items.chunks(64).zip(groups_of.chunks(64)) {
+                for (item, group) in items.iter().zip(groups_of) {
+                    self.square().multiply_by(&mut sums[*group], &item.0, &mut scratch);
+                }
+                progress(items.len());
+            }
+            sums
         };
-        Ok(members.into_par_iter().map(sum).collect())
+        let parts: Vec<_> =
+            items.par_chunks(chunk).zip(group_of.par_chunks(chunk)).map(sums_of).collect();
+        let add = |group: usize| {
+            let factors = parts.iter().map(|part| &part[group]);
+            Ciphertext(factors.fold(self.square().one(), |sum, x| self.square().product(&sum, x)))
+        };
+        Ok((0..groups).into_par_iter().map(add).collect())
     }
 
-    /// a·m for a secret m of up to `bits` bits, in a time that depends on `bits` alone.
+    /// a·m for a secret m of up to `bits` bits, in a number of multiplications
+    /// that depends on `bits` alone.
     ///
     /// # Errors
     /// [`crate::math::Error::ExponentTooLong`] if m is longer than declared.
@@ -316,7 +329,8 @@ impl PublicKey {
         Ok(Ciphertext(self.square().pow(&base, m.magnitude(), bits)?))
     }
 
-    /// −a.
+    /// −a. Its time depends on the ciphertext: use it on what came from the peer as it is, not on
+    /// what was combined by a secret.
     ///
     /// # Errors
     /// [`crate::math::Error::NotInvertible`], which no ciphertext that was read gives.

@@ -33,7 +33,8 @@ pub(super) fn in_order<G: Group>(
     let channel = &mut session.channel;
     let chunk = chunk_elements(run.group);
     let mut own = Vec::with_capacity(order.len());
-    let mut peer = Vec::with_capacity(run.peer_size);
+    // Grows with what arrives: an announcement alone must not take memory.
+    let mut peer = Vec::new();
     let mut buffer = Vec::new();
 
     let mut to_send = order.chunks(chunk);
@@ -79,7 +80,7 @@ pub(super) fn shuffled<G: Group>(
     let steps = order.len().div_ceil(chunk).max(run.peer_size.div_ceil(chunk));
     let mut buffer = Vec::new();
 
-    let mut peer_elements = Vec::with_capacity(run.peer_size * width);
+    let mut peer_elements = Vec::new();
     let mut to_send = order.chunks(chunk);
     let mut to_encrypt = Sizes::new(run.peer_size, chunk);
     for step in 0..=steps {
