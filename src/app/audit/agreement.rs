@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::Verdict;
+use super::field::{list, text};
 use crate::agreement::{Agreement, Error};
 
 /// One verdict for each test of the document; a document of another shape gives a failing one.
@@ -75,14 +76,6 @@ fn rules(error: &Error) -> Vec<&'static str> {
 
 fn same(what: &str, expected: &str, got: &str) -> Result<(), String> {
     if expected == got { Ok(()) } else { Err(format!("{what}: expected {expected}, got {got}")) }
-}
-
-fn list<'a>(value: &'a Value, key: &str) -> &'a [Value] {
-    value[key].as_array().map_or(&[], Vec::as_slice)
-}
-
-fn text<'a>(value: &'a Value, key: &str) -> &'a str {
-    value[key].as_str().unwrap_or("")
 }
 
 #[cfg(test)]

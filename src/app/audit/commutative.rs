@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::Verdict;
+use super::field::{list, text};
 use crate::crypto::commutative::{
     Domain, ElementFault, Error, Group, ModulusFault, Residues, Ristretto, expand_message_xmd,
 };
@@ -13,11 +14,11 @@ use crate::crypto::commutative::{
 pub fn check(document: &Value) -> Vec<Verdict> {
     let mut verdicts = Vec::new();
     let mut checked = HashMap::new();
-    for group in array(document, "testGroups") {
+    for group in list(document, "testGroups") {
         let kind = text(group, "type");
         let name = [kind, text(group, "group"), text(group, "prime")].join(" ").trim().to_owned();
         let examine = examiner(kind, group, &mut checked);
-        for test in array(group, "tests") {
+        for test in list(group, "tests") {
             let failure = match &examine {
                 Ok(examine) => examine(test).err(),
                 Err(unusable) => Some(unusable.clone()),
@@ -139,7 +140,7 @@ fn compare_outcome<E>(
 ) -> Result<(), String> {
     match (text(test, "result"), outcome) {
         ("valid", Ok(bytes)) => same(field, text(test, field), &to_hex(&bytes)),
-        ("invalid", Err(error)) => match array(test, "flags").first().and_then(Value::as_str) {
+        ("invalid", Err(error)) => match list(test, "flags").first().and_then(Value::as_str) {
             Some(expected) => same("refusal", expected, flag(&error)),
             None => Ok(()),
         },
@@ -162,14 +163,6 @@ fn flag(error: &Error) -> &'static str {
 
 fn same(what: &str, expected: &str, got: &str) -> Result<(), String> {
     if expected == got { Ok(()) } else { Err(format!("{what}: expected {expected}, got {got}")) }
-}
-
-fn array<'a>(value: &'a Value, field: &str) -> &'a [Value] {
-    value[field].as_array().map_or(&[], Vec::as_slice)
-}
-
-fn text<'a>(value: &'a Value, field: &str) -> &'a str {
-    value[field].as_str().unwrap_or("")
 }
 
 fn hex(value: &Value, field: &str) -> Result<Vec<u8>, String> {
