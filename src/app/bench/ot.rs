@@ -41,7 +41,7 @@ pub fn run(options: &Options) -> Result<Vec<Figure>, Failure> {
             format!("128 base transfers: party {who}"),
             seconds * 1e3,
             "ms CPU",
-            "the first waits for one point, the second for 128",
+            "of one core",
         ));
     }
     let bits = choices(correlated)?;
