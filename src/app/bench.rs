@@ -1,7 +1,7 @@
 //! `diptych bench`: what things cost on this machine.
 //!
 //! One file per subject, each a function from [`Options`] to figures. Adding a
-//! subject means adding a line to [`SUBJECTS`].
+//! subject means adding a line to `SUBJECTS`.
 
 use std::path::PathBuf;
 use std::time::Duration;

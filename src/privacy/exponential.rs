@@ -68,8 +68,8 @@ impl Scaling {
         })
     }
 
-    /// What the rounding of weights costs: 2^(2−f), or −2·ln(1 − 10^-l) rounded up to a multiple
-    /// of 2^-256.
+    /// What the rounding of weights costs: 2^(2−f), or the least multiple of 2^-256 that is not
+    /// below −2·ln(1 − 10^-l).
     ///
     /// # Errors
     /// [`Error::OutOfRange`] for an f or l outside its range.
@@ -77,20 +77,7 @@ impl Scaling {
         let scale = self.scale()?;
         Ok(match self {
             Self::Binary { fraction_bits } => Rational::power_of_two(2 - fraction_bits as i32),
-            Self::Decimal { .. } => {
-                // −ln(1−x) = x + x²/2 + …; what is left after term k is below x^k.
-                let mut sum = Rational::zero();
-                let mut power = Rational::whole(1u32);
-                let x = Rational::new(1u32, scale).unwrap_or_else(Rational::zero);
-                let tiny = Rational::power_of_two(-264);
-                let mut k = NonZeroU64::MIN;
-                while power > tiny {
-                    power = &power * &x;
-                    sum = &sum + &power.divided_by(k);
-                    k = k.saturating_add(1);
-                }
-                (&(&sum + &power) * &Rational::whole(2u32)).round_up(256)
-            }
+            Self::Decimal { .. } => decimal_deduction(scale),
         })
     }
 
@@ -151,6 +138,25 @@ pub fn weight_bits(largest: Score, rate: &Rational, scaling: Scaling) -> Result<
         return Err(Error::WeightsTooLong { bits, most: MOST_WEIGHT_BITS });
     }
     Ok(bits)
+}
+
+/// The least multiple of 2^-256 that is not below −2·ln(1 − 1/scale).
+fn decimal_deduction(scale: BigUint) -> Rational {
+    let x = Rational::new(1u32, scale).unwrap_or_else(Rational::zero);
+    let (mut sum, mut power) = (Rational::zero(), Rational::whole(1u32));
+    let mut k = NonZeroU64::MIN;
+    loop {
+        // −ln(1−x) = x + x²/2 + …; what is left after the term with x^k is below x^k.
+        power = &power * &x;
+        sum = &sum + &power.divided_by(k);
+        k = k.saturating_add(1);
+        let two = Rational::whole(2u32);
+        let low = (&sum * &two).round_up(256);
+        // It is irrational, so both bounds round to the same multiple in the end.
+        if low == (&(&sum + &power) * &two).round_up(256) {
+            return low;
+        }
+    }
 }
 
 /// The exponential mechanism of one party that knows all scores.

@@ -4,12 +4,34 @@
 //! algorithms 1 and 2. Rates are rational. Expected cost: a few dozen uniform numbers per sample,
 //! whatever the rate. The running time depends on the sample: draw before the phase that uses it.
 
+pub mod enumeration;
+
 use num_bigint::{BigInt, BigUint};
 use num_integer::Integer;
 use num_traits::{One, Zero};
 use rand::CryptoRng;
 
 use crate::math::Rational;
+
+/// What the samplers are made of: uniform numbers.
+///
+/// Implemented by every cryptographic generator, and by [`enumeration::Path`], which follows each
+/// possible sequence of answers in turn and so finds the exact law of a sampler.
+pub trait Uniform {
+    /// A uniform whole number below `bound`; 0 if the bound is 0.
+    fn below(&mut self, bound: &BigUint) -> BigUint;
+
+    /// True with probability n/d, for n ≤ d.
+    fn happens(&mut self, n: &BigUint, d: &BigUint) -> bool {
+        &self.below(d) < n
+    }
+}
+
+impl<R: CryptoRng> Uniform for R {
+    fn below(&mut self, bound: &BigUint) -> BigUint {
+        uniform_below(bound, self)
+    }
+}
 
 /// A uniform whole number below `bound`, by rejection; 0 if the bound is 0.
 pub fn uniform_below(bound: &BigUint, rng: &mut impl CryptoRng) -> BigUint {
@@ -32,51 +54,52 @@ pub fn uniform_below(bound: &BigUint, rng: &mut impl CryptoRng) -> BigUint {
 }
 
 /// True with probability `p`, for p ≤ 1.
-pub fn bernoulli(p: &Rational, rng: &mut impl CryptoRng) -> bool {
-    below(p.numerator(), p.denominator(), rng)
+pub fn bernoulli(p: &Rational, source: &mut impl Uniform) -> bool {
+    source.happens(p.numerator(), p.denominator())
 }
 
 /// True with probability e^−x.
-pub fn bernoulli_exp(x: &Rational, rng: &mut impl CryptoRng) -> bool {
+pub fn bernoulli_exp(x: &Rational, source: &mut impl Uniform) -> bool {
     let (whole, rest) = x.numerator().div_rem(x.denominator());
     // e^−x = (e^−1)^whole · e^−rest; a failure ends the loop, so a large x costs nothing.
     let mut left = whole;
     while !left.is_zero() {
-        if !bernoulli_exp_fraction(&BigUint::one(), &BigUint::one(), rng) {
+        if !bernoulli_exp_fraction(&BigUint::one(), &BigUint::one(), source) {
             return false;
         }
         left -= 1u32;
     }
-    bernoulli_exp_fraction(&rest, x.denominator(), rng)
+    bernoulli_exp_fraction(&rest, x.denominator(), source)
 }
 
 /// Geometric noise: k ≥ 0 with probability (1 − q)·q^k, q = e^−rate, for a positive rate.
 ///
 /// The law of ⌊X/a⌋ for rate a/b, where X has rate 1/b: its remainder modulo b and its
 /// quotient are independent, the first an e^−u/b-thinned uniform, the second counted one by one.
-pub fn geometric(rate: &Rational, rng: &mut impl CryptoRng) -> BigUint {
+pub fn geometric(rate: &Rational, source: &mut impl Uniform) -> BigUint {
     let (a, b) = (rate.numerator(), rate.denominator());
     if a.is_zero() {
         return BigUint::zero(); // no such law; callers refuse a rate of zero
     }
     let remainder = loop {
-        let u = uniform_below(b, rng);
-        if bernoulli_exp_fraction(&u, b, rng) {
+        let u = source.below(b);
+        if bernoulli_exp_fraction(&u, b, source) {
             break u;
         }
     };
     let mut quotient = 0u64;
-    while bernoulli_exp_fraction(&BigUint::one(), &BigUint::one(), rng) {
+    while bernoulli_exp_fraction(&BigUint::one(), &BigUint::one(), source) {
         quotient += 1;
     }
     (remainder + b * quotient) / a
 }
 
 /// Discrete Laplace noise: k with probability ∝ e^(−rate·|k|), for a positive rate.
-pub fn discrete_laplace(rate: &Rational, rng: &mut impl CryptoRng) -> BigInt {
+pub fn discrete_laplace(rate: &Rational, source: &mut impl Uniform) -> BigInt {
     loop {
-        let negative = rng.next_u32() & 1 == 1;
-        let magnitude = geometric(rate, rng);
+        let negative = source.happens(&BigUint::one(), &BigUint::from(2u32));
+        let magnitude = geometric(rate, source);
+        // Zero is reached from both sides: one of them is turned away.
         if !(negative && magnitude.is_zero()) {
             let value = BigInt::from(magnitude);
             return if negative { -value } else { value };
@@ -88,17 +111,12 @@ pub fn discrete_laplace(rate: &Rational, rng: &mut impl CryptoRng) -> BigInt {
 ///
 /// Draws true with probability x, x/2, x/3, … until one is false: the chance that the first
 /// false is the k-th is x^(k−1)/(k−1)! − x^k/k!, and its sum over odd k is e^−x.
-fn bernoulli_exp_fraction(n: &BigUint, d: &BigUint, rng: &mut impl CryptoRng) -> bool {
+fn bernoulli_exp_fraction(n: &BigUint, d: &BigUint, source: &mut impl Uniform) -> bool {
     let mut k = 1u64;
-    while below(n, &(d * k), rng) {
+    while source.happens(n, &(d * k)) {
         k += 1;
     }
     k % 2 == 1
-}
-
-/// True with probability n/d.
-fn below(n: &BigUint, d: &BigUint, rng: &mut impl CryptoRng) -> bool {
-    &uniform_below(d, rng) < n
 }
 
 #[cfg(test)]
