@@ -1,0 +1,310 @@
+//! DiffGen for one party that holds all records: a product of its own, the baseline of every
+//! experiment, and what the two-party forms are compared with.
+//!
+//! An agreement between two parties can be run here too, over the joined table: with the same
+//! decisions it gives the release that the two would have made together. Its counts then carry two
+//! noises if the agreement says `two-party`.
+
+use super::partition::Partition;
+use super::plan::FRACTION_BITS;
+use super::scorer::{Known, Scorer, known_at_once};
+use super::splits::{self, Options};
+use super::{Error, Form, Leaves, Plan, Release, Step, run};
+use crate::agreement::{self, Agreement, Noise, Selection};
+use crate::math::Randomness;
+use crate::privacy::decisions::Decisions;
+use crate::privacy::exponential::{Exponential, Scaling};
+use crate::privacy::laplace::DiscreteLaplace;
+use crate::privacy::noisy_max::NoisyMax;
+use crate::privacy::{
+    self, AddNoise, Budget, Calibration, Candidate as Weighed, Choice, Choose, Spend,
+};
+use crate::table::{Candidate, CutValue, Cuts, Domain, Specialization, Table};
+
+/// g of the noisy maximum: the finest grid, on which all scores lie.
+const GRID_BITS: u32 = 20;
+
+/// Makes a release as the agreement says. Costs a sort of each numeric column, and per
+/// specialization a pass over the records it concerns.
+///
+/// # Errors
+/// [`Error::TooManyRows`] before anything is spent; afterwards those of the mechanisms.
+pub fn release<'s>(
+    agreement: &'s Agreement,
+    table: &Table,
+    budget: Budget,
+    rng: &mut Randomness,
+    progress: &dyn Fn(Step),
+) -> Result<Release<'s>, Error> {
+    let plan = Plan::new(agreement)?;
+    let mut form = Single::new(&plan, table, Mechanisms::of(agreement, rng)?)?;
+    run(&plan, budget, &mut form, progress)
+}
+
+/// What decides, splits and adds noise.
+#[derive(Debug)]
+pub struct Mechanisms<C, S, N> {
+    /// Chooses among candidates.
+    pub choose: C,
+    /// Chooses splits.
+    pub split: S,
+    /// Adds noise to counts and to the sizes of sub-partitions.
+    pub noise: N,
+    /// Whether splits are chosen in the order of the points, as a noisy maximum needs it.
+    pub splits_in_order: bool,
+}
+
+impl Mechanisms<Chooser<Randomness>, Chooser<Randomness>, Noiser<Randomness>> {
+    /// Those that an agreement names. In a horizontal one splits are chosen by noisy maximum.
+    ///
+    /// # Errors
+    /// None in practice: the parameters are fixed.
+    pub fn of(agreement: &Agreement, rng: &mut Randomness) -> Result<Self, Error> {
+        let splits_in_order =
+            matches!(agreement.partition, agreement::Partition::Horizontal { .. });
+        let split =
+            if splits_in_order { Selection::PermuteAndFlip } else { Selection::Exponential };
+        Ok(Self {
+            choose: Chooser::new(agreement.selection, rng.fork())?,
+            split: Chooser::new(split, rng.fork())?,
+            noise: Noiser::new(agreement.noise, rng.fork()),
+            splits_in_order,
+        })
+    }
+}
+
+/// Either way of choosing.
+#[derive(Debug)]
+pub enum Chooser<D> {
+    /// The exponential mechanism.
+    Exponential(Exponential<D>),
+    /// The noisy maximum.
+    PermuteAndFlip(NoisyMax<D>),
+}
+
+impl<D: Decisions> Chooser<D> {
+    /// The mechanism for a word of the agreement.
+    ///
+    /// # Errors
+    /// None in practice: the grid is fixed.
+    pub fn new(selection: Selection, decisions: D) -> Result<Self, privacy::Error> {
+        Ok(match selection {
+            Selection::Exponential => {
+                let scaling = Scaling::Binary { fraction_bits: FRACTION_BITS };
+                Self::Exponential(Exponential::new(scaling, decisions))
+            }
+            Selection::PermuteAndFlip => Self::PermuteAndFlip(NoisyMax::new(GRID_BITS, decisions)?),
+        })
+    }
+}
+
+impl<D: Decisions> Choose for Chooser<D> {
+    type Scores = [Weighed];
+    type Error = privacy::Error;
+
+    fn choose(
+        &mut self,
+        spend: Spend,
+        calibration: &Calibration,
+        scores: &[Weighed],
+    ) -> Result<Choice, privacy::Error> {
+        match self {
+            Self::Exponential(mechanism) => mechanism.choose(spend, calibration, scores),
+            Self::PermuteAndFlip(mechanism) => mechanism.choose(spend, calibration, scores),
+        }
+    }
+}
+
+/// One noise, or the two that two parties would add, each of which would do alone.
+#[derive(Debug)]
+pub enum Noiser<D> {
+    /// One discrete Laplace noise.
+    One(DiscreteLaplace<D>),
+    /// The sum of two.
+    Two(D),
+}
+
+impl<D: Decisions> Noiser<D> {
+    /// The noise for a word of the agreement.
+    pub fn new(noise: Noise, decisions: D) -> Self {
+        match noise {
+            Noise::TwoParty => Self::Two(decisions),
+            Noise::Joint | Noise::Single => Self::One(DiscreteLaplace::new(decisions)),
+        }
+    }
+}
+
+impl<D: Decisions> AddNoise for Noiser<D> {
+    type Counts = [u64];
+    type Error = privacy::Error;
+
+    fn add_noise(&mut self, spend: Spend, counts: &[u64]) -> Result<Vec<i64>, privacy::Error> {
+        match self {
+            Self::One(mechanism) => mechanism.add_noise(spend, counts),
+            Self::Two(decisions) => {
+                // All of the first party's noise comes before all of the second's.
+                let mut draw = || {
+                    let noise = |_: &u64| decisions.discrete_laplace(spend.epsilon());
+                    counts.iter().map(noise).collect::<Result<Vec<_>, _>>()
+                };
+                let both = draw()?.into_iter().zip(draw()?);
+                Ok(counts
+                    .iter()
+                    .zip(both)
+                    .map(|(count, (first, second))| {
+                        let noisy = first + second + *count;
+                        let end = if noisy < 0.into() { i64::MIN } else { i64::MAX };
+                        noisy.try_into().unwrap_or(end)
+                    })
+                    .collect())
+            }
+        }
+    }
+}
+
+/// One party's side of [`run`], which is all of it.
+pub struct Single<'p, 't, C, S, N> {
+    plan: &'p Plan<'t>,
+    partition: Partition<'t>,
+    scorer: Scorer,
+    known: Known,
+    mechanisms: Mechanisms<C, S, N>,
+}
+
+impl<'p, 't, C, S, N> Single<'p, 't, C, S, N> {
+    /// All records in one leaf, and all candidates of taxonomies scored.
+    ///
+    /// # Errors
+    /// [`Error::MissingColumn`] unless the table holds every attribute.
+    pub fn new<'s: 't>(
+        plan: &'p Plan<'s>,
+        table: &'t Table,
+        mechanisms: Mechanisms<C, S, N>,
+    ) -> Result<Self, Error>
+    where
+        'p: 't,
+    {
+        let schema = plan.schema();
+        let partition = Partition::new(schema, table)?;
+        if let Some((_, missing)) = schema
+            .attributes
+            .iter()
+            .enumerate()
+            .find(|(index, _)| !partition.attributes().contains(index))
+        {
+            return Err(Error::MissingColumn(missing.name.clone()));
+        }
+        let scorer = Scorer::new(plan.utility(), &partition);
+        let mut single = Self { plan, partition, scorer, known: Known::new(), mechanisms };
+        let cuts = Cuts::topmost(schema);
+        for attribute in 0..schema.attributes.len() {
+            single.learn(known_at_once(&cuts, attribute, cuts.of(attribute)))?;
+        }
+        Ok(single)
+    }
+
+    fn learn(&mut self, candidates: Vec<Specialization>) -> Result<(), Error> {
+        for made in candidates {
+            self.known.insert(made.candidate, made);
+            self.scorer.add(&self.partition, &made)?;
+        }
+        Ok(())
+    }
+}
+
+impl<C, S, N> Form for Single<'_, '_, C, S, N>
+where
+    C: Choose<Scores = [Weighed], Error = privacy::Error>,
+    S: Choose<Scores = [Weighed], Error = privacy::Error>,
+    N: AddNoise<Counts = [u64], Error = privacy::Error>,
+{
+    type Error = Error;
+
+    fn draw_splits(
+        &mut self,
+        spend: Spend,
+        attribute: usize,
+        intervals: &[CutValue],
+    ) -> Result<(), Error> {
+        // Records of different intervals are different records.
+        let spends = spend.over_disjoint_records(intervals.len());
+        for (interval, spend) in intervals.iter().zip(spends) {
+            let runs = splits::runs(
+                &self.partition,
+                attribute,
+                *interval,
+                self.scorer.utility(),
+                self.scorer.logarithms(),
+            )?;
+            let options = if self.mechanisms.splits_in_order {
+                Options::in_order(runs)
+            } else {
+                Options::by_score(runs)
+            };
+            let calibration = self.plan.calibration();
+            let choice = self.mechanisms.split.choose(spend, calibration, &options.weighed)?;
+            let split = options.split(choice).ok_or(Error::Fault("no such split won"))?;
+            let candidate = Candidate { attribute, value: *interval };
+            self.learn(vec![Specialization { candidate, split: Some(split) }])?;
+        }
+        Ok(())
+    }
+
+    fn choose(&mut self, spend: Spend, candidates: &[Candidate]) -> Result<usize, Error> {
+        let weighed = candidates
+            .iter()
+            .map(|candidate| Ok(Weighed::single(self.scorer.score(*candidate)?)))
+            .collect::<Result<Vec<_>, Error>>()?;
+        Ok(self.mechanisms.choose.choose(spend, self.plan.calibration(), &weighed)?.index)
+    }
+
+    fn split_of(&mut self, winner: Candidate) -> Result<u32, Error> {
+        let drawn = self.known.get(&winner).and_then(|made| made.split);
+        drawn.ok_or(Error::Fault("an interval won for which no split was drawn"))
+    }
+
+    fn specialize(
+        &mut self,
+        made: &Specialization,
+        children: &[CutValue],
+        keep: Option<Spend>,
+    ) -> Result<(), Error> {
+        self.known.remove(&made.candidate);
+        let dropped = keep.is_some();
+        let replaced = match keep {
+            None => self.partition.specialize(made, children)?,
+            Some(spend) => {
+                let parts = self.partition.sub_partitions(made)?;
+                let noisy = self.mechanisms.noise.add_noise(spend, parts.sizes())?;
+                let least = i64::try_from(self.plan.keep_from()).unwrap_or(i64::MAX);
+                let keep: Vec<bool> = noisy.iter().map(|size| *size >= least).collect();
+                self.partition.keep(made, children, parts, &keep)?
+            }
+        };
+        self.scorer.follow(&self.partition, &replaced, made.candidate, &self.known)?;
+        if dropped {
+            self.scorer.recount(&self.partition, &self.known)?;
+        }
+        let schema = self.plan.schema();
+        let attribute = made.candidate.attribute;
+        if !matches!(schema.attributes[attribute].domain, Domain::Numeric(_)) {
+            let cuts = Cuts::topmost(schema);
+            self.learn(known_at_once(&cuts, attribute, children))?;
+        }
+        Ok(())
+    }
+
+    fn leaves(&mut self, _: &Cuts<'_>) -> Result<Leaves, Error> {
+        Ok(self.partition.release_leaves())
+    }
+
+    fn noisy_counts(
+        &mut self,
+        spend: Spend,
+        cuts: &Cuts<'_>,
+        _: &Leaves,
+    ) -> Result<Vec<i64>, Error> {
+        let counts = self.partition.leaf_counts(cuts);
+        Ok(self.mechanisms.noise.add_noise(spend, &counts)?)
+    }
+}
