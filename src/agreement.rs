@@ -26,6 +26,7 @@ pub use difference::{Difference, first_difference};
 pub use problem::{Location, Problem, Problems, Rule};
 pub use taxonomies::{TaxonomyFormat, read_taxonomy};
 
+use crate::privacy::Epsilon;
 use crate::table::{Decimal, Identifier, Schema};
 use sha2::{Digest, Sha256};
 use std::fmt;
@@ -48,8 +49,8 @@ pub struct Agreement {
     pub id: String,
     /// How the data is divided, with what only that form needs.
     pub partition: Partition,
-    /// The whole privacy budget of the release, exactly; positive.
-    pub epsilon: Decimal,
+    /// The whole privacy budget of the release, exactly.
+    pub epsilon: Epsilon,
     /// How many specializations the release makes (h in the papers).
     pub specializations: u32,
     /// How candidates are scored.
@@ -62,7 +63,7 @@ pub struct Agreement {
     pub structure_share: Decimal,
     /// Whether everything is done exactly as in the papers.
     pub profile: Profile,
-    /// Public bound on the number of records, of both parties together.
+    /// Public bound on the number of records: of each party (vertical), or of all together.
     pub max_records: u64,
     /// Attributes and class.
     pub schema: Schema,

@@ -7,6 +7,8 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+pub mod agreement;
+pub mod audit;
 pub mod bench;
 pub mod connection;
 pub mod console;
@@ -33,6 +35,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Verb {
+    Agreement(agreement::AgreementArgs),
     Bench(bench::BenchArgs),
     Demo(demo::DemoArgs),
     #[command(hide = true)]
@@ -63,6 +66,7 @@ pub fn main() -> ExitCode {
 
 fn run(verb: Verb, console: &Console) -> Result<(), Failure> {
     match verb {
+        Verb::Agreement(arguments) => agreement::run(&arguments, console),
         Verb::Bench(arguments) => bench::run(&arguments, console),
         Verb::Demo(arguments) => demo::run(&arguments, console),
         Verb::DemoParty(arguments) => demo::run_party(&arguments, console),

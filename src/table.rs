@@ -79,14 +79,10 @@ pub enum Error {
     BadStep(Decimal),
     /// A step that does not fit the range.
     #[error(
-        "step {step} does not divide the range from {min} to {max}: use max {below} or {above}, \
-         or another step"
+        "step {step} does not divide the range from min to max: use max {below} or {above}, or \
+         another step"
     )]
     StepDoesNotDivide {
-        /// The lower end as given.
-        min: Decimal,
-        /// The upper end as given.
-        max: Decimal,
         /// The step as given.
         step: Decimal,
         /// The nearest smaller upper end that fits.

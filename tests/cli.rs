@@ -195,3 +195,34 @@ fn the_demo_shows_both_parties_and_leaves_nothing_behind() {
     assert!(shown.contains("Loan company was greeted by Bank"), "{shown}");
     assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 0);
 }
+
+#[test]
+fn an_agreement_is_checked_and_printed_in_plain_words() {
+    let example = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/loans/agreement.toml");
+    let (status, page, said) = run(&["agreement", "check", example]);
+    assert_eq!((status, said.as_str()), (0, ""));
+    assert!(page.starts_with("Agreement on the release \"loans-2026q4\"\nSHA-256 "), "{page}");
+    assert!(page.contains("What is promised to every person in the data"), "{page}");
+}
+
+#[test]
+fn a_bad_agreement_is_status_2_with_every_place_and_remedy() {
+    let place = tempfile::tempdir().unwrap();
+    let good = include_str!("../examples/loans/agreement.toml");
+    let bad =
+        good.replace("epsilon = \"1.0\"", "epsilom = \"1.0\"").replace("step = 1", "step = 0");
+    let file = place.path().join("bad.toml");
+    std::fs::write(&file, bad).unwrap();
+    std::fs::write(place.path().join("job.csv"), include_str!("../examples/loans/job.csv"))
+        .unwrap();
+    let file = file.to_str().unwrap();
+    let (status, page, said) = run(&["agreement", "check", file]);
+    assert_eq!((status, page.as_str()), (2, ""));
+    assert!(said.starts_with("error: 2 problems:\n"), "{said}");
+    assert!(said.contains("bad.toml:8:1: unknown key `epsilom` in [release]"), "{said}");
+    assert!(said.contains("did you mean `epsilon`?") && said.contains("step 0"), "{said}");
+    let missing = place.path().join("missing.toml");
+    let (status, _, said) = run(&["agreement", "check", missing.to_str().unwrap()]);
+    assert_eq!(status, 2);
+    assert!(said.contains("missing.toml: cannot be read"), "{said}");
+}

@@ -5,6 +5,9 @@ use super::problem::{Problem, Problems, Rule};
 use crate::table::{Decimal, Error, clean_text, nearest};
 use std::ops::RangeInclusive;
 
+/// How messages call the outermost table, whose keys are sections.
+pub(super) const WHOLE: &str = "the agreement";
+
 /// The file that is being read and what was found wrong with it so far.
 pub(super) struct Form<'a> {
     pub source: &'a Source<'a>,
@@ -17,6 +20,8 @@ pub(super) struct Section {
     title: String,
     at: usize,
     entries: Vec<(Key, Node)>,
+    /// Known keys that were probably meant by unknown ones: these are not missing as well.
+    misspelt: Vec<String>,
 }
 
 impl Section {
@@ -26,13 +31,22 @@ impl Section {
         Some(self.entries.swap_remove(index).1)
     }
 
+    /// Whether the key is there under a wrong name, which is noted already.
+    pub fn has_misspelt(&self, key: &str) -> bool {
+        self.misspelt.iter().any(|meant| meant == key)
+    }
+
     pub fn at(&self) -> usize {
         self.at
     }
 
     /// How messages call one of its keys.
     pub fn name_of(&self, key: &str) -> String {
-        format!("`{key}` in {}", self.title)
+        if self.title == WHOLE {
+            format!("section [{key}]")
+        } else {
+            format!("`{key}` in {}", self.title)
+        }
     }
 }
 
@@ -60,27 +74,37 @@ impl<'a> Form<'a> {
             self.wrong_type(&node, title, "a table");
             return None;
         };
+        let present = |key: &str| entries.iter().any(|(there, _)| there.name == key);
+        let absent: Vec<&str> = known.iter().copied().filter(|key| !present(key)).collect();
+        let mut misspelt = Vec::new();
         for (key, _) in entries.iter().filter(|(key, _)| !known.contains(&key.name.as_str())) {
             if self.problems.is_full() {
                 self.problems.count_one_more();
                 continue;
             }
-            let remedy = match nearest(&key.name, known.iter().copied()) {
-                Some(meant) => format!("did you mean `{meant}`?"),
+            let remedy = match nearest(&key.name, absent.iter().copied()) {
+                Some(meant) => {
+                    misspelt.push(meant.to_owned());
+                    format!("did you mean `{meant}`?")
+                }
                 None => format!("remove it; known here are: {}", known.join(", ")),
             };
             let written: String = key.name.chars().take(60).flat_map(char::escape_debug).collect();
             let message = format!("unknown key `{written}` in {title}");
             self.note(Rule::UnknownKey, key.at, message, &remedy);
         }
-        Some(Section { title: title.to_owned(), at: node.at, entries })
+        Some(Section { title: title.to_owned(), at: node.at, entries, misspelt })
     }
 
     /// The value of a key that must be there.
     pub fn required(&mut self, section: &mut Section, key: &str, remedy: &str) -> Option<Node> {
         let node = section.take(key);
-        if node.is_none() {
-            let message = format!("`{key}` is missing in {}", section.title);
+        if node.is_none() && !section.has_misspelt(key) {
+            let message = if section.title == WHOLE {
+                format!("section [{key}] is missing")
+            } else {
+                format!("`{key}` is missing in {}", section.title)
+            };
             self.note(Rule::MissingKey, section.at, message, remedy);
         }
         node
@@ -90,7 +114,8 @@ impl<'a> Form<'a> {
     pub fn refuse(&mut self, section: &mut Section, key: &str, why: &str) {
         if let Some(node) = section.take(key) {
             let message = format!("{} does not apply: {why}", section.name_of(key));
-            self.note(Rule::DoesNotApply, node.at, message, &format!("remove `{key}`"));
+            let what = if section.title == WHOLE { format!("[{key}]") } else { format!("`{key}`") };
+            self.note(Rule::DoesNotApply, node.at, message, &format!("remove {what}"));
         }
     }
 

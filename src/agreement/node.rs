@@ -8,6 +8,9 @@ use toml::de::{DeTable, DeValue};
 /// Deepest nesting: a taxonomy of the largest depth in canonical form, and the levels around it.
 const MAX_NESTING: usize = 2 * crate::table::MAX_DEPTH + 8;
 
+/// Enough for the deepest tree that the TOML parser can return, in debug builds too.
+const PARSER_STACK: usize = 32 << 20;
+
 /// A part of a file.
 pub(super) struct Node {
     pub value: Value,
@@ -89,6 +92,10 @@ impl<'a> Source<'a> {
         }
     }
 
+    pub fn name(&self) -> &'a str {
+        self.name
+    }
+
     pub fn text(&self) -> &'a str {
         self.text
     }
@@ -114,6 +121,20 @@ impl<'a> Source<'a> {
 
     /// Reads the text as TOML.
     pub fn toml(&self) -> Result<Node, Problem> {
+        // The parser limits brackets and dots each to 80 levels, but not both together: thousands
+        // of levels are possible, and dropping them takes a stack that the caller may not have.
+        let parsed = std::thread::scope(|scope| {
+            let roomy = std::thread::Builder::new().stack_size(PARSER_STACK);
+            let parser = roomy.spawn_scoped(scope, || self.toml_on_this_stack()).ok()?;
+            parser.join().ok()
+        });
+        parsed.unwrap_or_else(|| {
+            let message = "there is no memory to read the file".to_owned();
+            Err(self.problem(Rule::TooLarge, 0, message, "end other programs and try again"))
+        })
+    }
+
+    fn toml_on_this_stack(&self) -> Result<Node, Problem> {
         let document = DeTable::parse(self.text).map_err(|error| {
             let at = error.span().map_or(0, |span| span.start);
             let message = match error.message() {
@@ -128,25 +149,20 @@ impl<'a> Source<'a> {
             )
         })?;
         let at = document.span().start;
-        self.from_toml_table(document.get_ref(), at, 0)
+        self.toml_table(document.get_ref(), at, 0)
     }
 
-    fn from_toml_table(
-        &self,
-        table: &DeTable<'_>,
-        at: usize,
-        depth: usize,
-    ) -> Result<Node, Problem> {
+    fn toml_table(&self, table: &DeTable<'_>, at: usize, depth: usize) -> Result<Node, Problem> {
         let mut entries = Vec::with_capacity(table.len());
         for (key, value) in table {
             let name = Key { name: key.get_ref().to_string(), at: key.span().start };
-            let value = self.from_toml(value.get_ref(), value.span().start, depth + 1)?;
+            let value = self.toml_value(value.get_ref(), value.span().start, depth + 1)?;
             entries.push((name, value));
         }
         Ok(Node { value: Value::Table(entries), at })
     }
 
-    fn from_toml(&self, value: &DeValue<'_>, at: usize, depth: usize) -> Result<Node, Problem> {
+    fn toml_value(&self, value: &DeValue<'_>, at: usize, depth: usize) -> Result<Node, Problem> {
         if depth > MAX_NESTING {
             return Err(self.too_deep(at));
         }
@@ -161,10 +177,10 @@ impl<'a> Source<'a> {
             DeValue::Array(items) => Value::List(
                 items
                     .iter()
-                    .map(|item| self.from_toml(item.get_ref(), item.span().start, depth + 1))
+                    .map(|item| self.toml_value(item.get_ref(), item.span().start, depth + 1))
                     .collect::<Result<_, _>>()?,
             ),
-            DeValue::Table(table) => return self.from_toml_table(table, at, depth),
+            DeValue::Table(table) => return self.toml_table(table, at, depth),
         };
         Ok(Node { value, at })
     }

@@ -107,6 +107,11 @@ impl Problems {
         self.found.iter()
     }
 
+    /// How many were found, also of those that are not kept.
+    pub fn count(&self) -> usize {
+        self.found.len() + self.left_out
+    }
+
     /// Whether nothing is wrong.
     pub fn is_empty(&self) -> bool {
         self.found.is_empty()

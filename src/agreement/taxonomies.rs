@@ -9,7 +9,8 @@ use std::collections::HashMap;
 const TOML_REMEDY: &str =
     "write a table such as { Any = { Professional = [\"Engineer\", \"Lawyer\"], Other = [] } }";
 const JSON_REMEDY: &str = "write objects {\"name\": …, \"children\": […]} and nothing else";
-const CSV_REMEDY: &str = "write one line for each leaf, such as Engineer;Professional;Any";
+const CSV_REMEDY: &str =
+    "write one line for each leaf, separated by semicolons, such as Engineer;Professional;Any";
 
 /// The ways a taxonomy can be written in a file of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -180,10 +181,10 @@ fn from_csv(source: &Source<'_>) -> Result<Taxonomy, Problem> {
                 }
                 Some(branch) => branch,
                 None if depth == 0 && !branches.is_empty() => {
-                    return Err(broken(source, at, &Error::SecondRoot((*name).to_owned())));
+                    return Err(broken_line(source, at, &Error::SecondRoot((*name).to_owned())));
                 }
                 None if branches.len() >= MAX_VALUES => {
-                    return Err(broken(source, at, &Error::TooManyValues));
+                    return Err(broken_line(source, at, &Error::TooManyValues));
                 }
                 None => {
                     let branch = branches.len();
@@ -236,7 +237,7 @@ fn grow(source: &Source<'_>, branches: &[Branch]) -> Result<Taxonomy, Problem> {
             let message = format!("`{name}` is a leaf in this line and a parent in another");
             return Err(source.problem(Rule::Taxonomy, at, message, CSV_REMEDY));
         }
-        builder.open(name).map_err(|error| broken(source, at, &error))?;
+        builder.open(name).map_err(|error| broken_line(source, at, &error))?;
         steps.push(Step::Close);
         steps.extend(children.iter().rev().map(|child| Step::Open(*child)));
     }
@@ -245,6 +246,10 @@ fn grow(source: &Source<'_>, branches: &[Branch]) -> Result<Taxonomy, Problem> {
 
 fn broken(source: &Source<'_>, at: usize, error: &Error) -> Problem {
     source.problem(Rule::Taxonomy, at, error.to_string(), "")
+}
+
+fn broken_line(source: &Source<'_>, at: usize, error: &Error) -> Problem {
+    source.problem(Rule::Taxonomy, at, error.to_string(), CSV_REMEDY)
 }
 
 fn wrong_shape(source: &Source<'_>, node: &Node, what: &str, remedy: &str) -> Problem {

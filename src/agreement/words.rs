@@ -1,7 +1,9 @@
 //! The agreement in plain words, as a page that a data-protection officer can read and sign.
 
 use super::{Agreement, Noise, Parties, Partition, Profile, Selection, Utility};
-use crate::table::{Attribute, Domain, Identifier, Normalization, OnBadValue, Owner, Taxonomy};
+use crate::table::{
+    Attribute, Domain, Identifier, Normalization, NumericDomain, OnBadValue, Owner, Taxonomy,
+};
 
 /// Width of a line.
 const WIDTH: usize = 78;
@@ -54,8 +56,13 @@ fn who(page: &mut Page, agreement: &Agreement) {
             );
         }
     }
+    let each = if matches!(agreement.partition, Partition::Vertical { .. }) {
+        " from each party"
+    } else {
+        ""
+    };
     page.item(&format!(
-        "At most {} records take part; a run with more is refused.",
+        "At most {} records{each} take part; a run with more is refused.",
         grouped(agreement.max_records)
     ));
 }
@@ -113,16 +120,9 @@ fn attribute_words(agreement: &Agreement, attribute: &Attribute) -> String {
         _ => String::new(),
     };
     let domain = match &attribute.domain {
-        Domain::Categorical(values) => format!("one of {} values", values.leaves().len()),
-        Domain::Set(values) => format!("any number of {} values", values.leaves().len()),
-        Domain::Numeric(range) => format!(
-            "a number from {} to {}, divided at multiples of {} from {} on; finer numbers are \
-             rounded down",
-            range.min(),
-            range.max(),
-            range.step(),
-            range.min()
-        ),
+        Domain::Categorical(values) => format!("one of {} values.", values.leaves().len()),
+        Domain::Set(values) => format!("any number of {} values.", values.leaves().len()),
+        Domain::Numeric(range) => numeric_words(range),
     };
     let bad = match (&attribute.on_bad_value, &attribute.domain) {
         (OnBadValue::Refuse, _) => "the whole run is refused before it begins".to_owned(),
@@ -133,7 +133,28 @@ fn attribute_words(agreement: &Agreement, attribute: &Attribute) -> String {
         (OnBadValue::MapToLeaf(_), Domain::Numeric(_)) => String::new(),
         (OnBadValue::MapToNumber(number), _) => format!("it counts as {number}"),
     };
-    format!("`{}`{owner}: {domain}. If a record has anything else: {bad}.", attribute.name)
+    format!("`{}`{owner}: {domain} If a record has anything else: {bad}.", attribute.name)
+}
+
+fn numeric_words(range: &NumericDomain) -> String {
+    let (min, max, last) = (range.min(), range.max(), range.points() - 1);
+    let splits = match last {
+        0 => "which is never divided".to_owned(),
+        1 => format!("which may be divided at {}", range.point(1)),
+        2 => format!("which may be divided at {} and {}", range.point(1), range.point(2)),
+        _ => format!(
+            "which may be divided at {}, {}, and so on up to {}",
+            range.point(1),
+            range.point(2),
+            range.point(last)
+        ),
+    };
+    let rounding = if max.scale().max(min.scale()).max(range.step().scale()) == 0 {
+        "Fractions are dropped."
+    } else {
+        "Further decimals are dropped."
+    };
+    format!("a number from {min} to {max}, {splits}. {rounding}")
 }
 
 /// `Any_Job (Professional (Engineer, Lawyer), …)`, cut short when it is large.
@@ -162,16 +183,17 @@ fn tree(values: &Taxonomy) -> String {
 }
 
 fn promised(page: &mut Page, agreement: &Agreement) {
-    let epsilon = agreement.epsilon;
+    let epsilon = &agreement.epsilon;
+    let approximately = approximate(agreement);
     page.item(&format!(
         "This release spends a privacy budget of ε = {epsilon}. Whether or not a person's record \
          is in the data, every possible release is at most {} times as likely with it as without \
          it, and the reverse: whatever somebody concludes from the release about a person, they \
          could have concluded almost as well without that person's record. This is differential \
          privacy, and it holds whatever else the reader knows.",
-        factor(epsilon.approximate())
+        factor(approximately)
     ));
-    if epsilon.approximate() > 2.0 {
+    if approximately > 2.0 {
         page.item(&format!(
             "ATTENTION: ε = {epsilon} is large. With such a factor the promise is weak; 1 or less \
              is usual."
@@ -208,7 +230,7 @@ fn learned(page: &mut Page, agreement: &Agreement, parties: &Parties) {
             page.item(&format!(
                 "About the other's columns each learns only what the release tells. For a person \
                  in both tables the factor towards the other party is that of 2ε: at most {}.",
-                factor(2.0 * agreement.epsilon.approximate())
+                factor(2.0 * approximate(agreement))
             ));
         }
         Partition::Horizontal { overlap_check, .. } => {
@@ -242,15 +264,17 @@ fn not_covered(page: &mut Page, agreement: &Agreement) {
         "Facts about groups: if the release shows that most engineers are approved, this also \
          says something about an engineer who is not in the data. That is its purpose.",
     );
-    page.item("People with more than one record: each further record adds another ε for them.");
+    if !matches!(agreement.partition, Partition::Vertical { .. }) {
+        page.item("People with more than one record: each further record adds another ε for them.");
+    }
     if agreement.parties().is_some() {
         page.item(
             "Parties that do not follow the protocol: each must run the program unchanged, on \
              its true data. A party that cheats could learn more or spoil the release.",
         );
         page.item(
-            "A reader of the release who works together with one party knows what that party \
-             knows.",
+            "A reader of the release who works together with one party: that reader knows what \
+             the party knows, and only the promise towards that party remains.",
         );
     }
     page.item(
@@ -308,6 +332,11 @@ fn computed(page: &mut Page, agreement: &Agreement) {
     if let Some(parties) = agreement.parties() {
         page.item(&format!("Encryption uses Paillier keys of {} bits.", parties.paillier_bits));
     }
+}
+
+/// ε for showing to people only.
+fn approximate(agreement: &Agreement) -> f64 {
+    agreement.epsilon.to_string().parse().unwrap_or(f64::INFINITY)
 }
 
 /// e^ε rounded up, for people. The computation itself never uses it.

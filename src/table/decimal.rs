@@ -81,12 +81,6 @@ impl Decimal {
     pub fn ratio(self) -> (i128, u64) {
         (self.units, 10_u64.pow(u32::from(self.scale)))
     }
-
-    /// For showing to people only: the nearest binary floating-point number.
-    pub fn approximate(self) -> f64 {
-        let (numerator, denominator) = self.ratio();
-        numerator as f64 / denominator as f64
-    }
 }
 
 fn power_of_ten(exponent: u8) -> i128 {

@@ -43,7 +43,7 @@ impl NumericDomain {
         if range % width != 0 && (range + 1) % width != 0 {
             let below = Decimal::from_units(high - range % width, scale);
             let above = Decimal::from_units(high - range % width + width, scale);
-            return Err(Error::StepDoesNotDivide { min, max, step, below, above });
+            return Err(Error::StepDoesNotDivide { step, below, above });
         }
         let points = u32::try_from(range / width + 1).ok().filter(|points| *points <= MAX_POINTS);
         Ok(Self { min, max, step, scale, points: points.ok_or(Error::TooManyPoints)? })

@@ -1,19 +1,21 @@
 //! The attributes of an agreement: their domains, and what happens to values that do not fit.
 
+use super::super::MAX_HORIZONTAL_POINTS;
 use super::super::form::{Form, Section};
 use super::super::node::{Node, Value};
 use super::super::problem::Rule;
 use super::super::taxonomies::{self, TaxonomyFormat, read_taxonomy};
-use super::super::{MAX_CANONICAL_BYTES, MAX_HORIZONTAL_POINTS};
 use super::{Kind, Origin};
 use crate::table::{
-    Attribute, Decimal, Domain, NumericDomain, OnBadValue, Owner, Taxonomy, nearest,
+    Attribute, Decimal, Domain, MAX_VALUES, NumericDomain, OnBadValue, Owner, Taxonomy, nearest,
 };
 use std::path::{Component, Path};
 
 const KEYS: &[&str] =
     &["name", "owner", "kind", "taxonomy", "taxonomy_file", "on_bad_value", "min", "max", "step"];
 const MAX_ATTRIBUTES: usize = 256;
+/// Most values of all taxonomies, so that a few small files cannot fill the memory.
+const MAX_VALUES_IN_ALL: usize = 4 * MAX_VALUES;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Shape {
@@ -40,7 +42,7 @@ pub(super) fn read(
         form.note(Rule::OutOfRange, node.at, message, &remedy);
         return None;
     }
-    let mut reader = Reader { kind, origin, file_bytes: 0 };
+    let mut reader = Reader { kind, origin, values: 0 };
     let count = items.len();
     let attributes: Vec<Attribute> = items
         .into_iter()
@@ -66,8 +68,8 @@ pub(super) fn read(
 struct Reader<'a> {
     kind: Option<Kind>,
     origin: Origin<'a>,
-    /// Of all taxonomy files so far.
-    file_bytes: usize,
+    /// Of all taxonomies so far.
+    values: usize,
 }
 
 impl Reader<'_> {
@@ -175,6 +177,13 @@ impl Reader<'_> {
             form.note(Rule::DoesNotApply, at, message, remedy);
         }
         let taxonomy = self.taxonomy(form, section, title)?;
+        self.values += taxonomy.len();
+        if self.values > MAX_VALUES_IN_ALL {
+            let message =
+                format!("all taxonomies together have more than {MAX_VALUES_IN_ALL} values");
+            form.note(Rule::TooLarge, at, message, "group rare values, or leave an attribute out");
+            return None;
+        }
         match shape {
             Shape::Set => form.checked(Rule::Taxonomy, at, title, Domain::set(taxonomy)),
             _ => Some(Domain::Categorical(taxonomy)),
@@ -208,6 +217,11 @@ impl Reader<'_> {
             (None, Some(node), Origin::Canonical) => {
                 let message = format!("{title} names a file");
                 form.note(Rule::DoesNotApply, node.at, message, "inline the taxonomy");
+                None
+            }
+            (None, None, _)
+                if section.has_misspelt("taxonomy") || section.has_misspelt("taxonomy_file") =>
+            {
                 None
             }
             (None, None, _) => {
@@ -260,14 +274,8 @@ impl Reader<'_> {
                 return None;
             }
         };
-        self.file_bytes = self.file_bytes.saturating_add(bytes.len());
-        if self.file_bytes > MAX_CANONICAL_BYTES {
-            let message =
-                format!("all taxonomy files together exceed {} MiB", MAX_CANONICAL_BYTES >> 20);
-            form.note(Rule::TooLarge, at, message, "group rare values");
-            return None;
-        }
-        noted(form, read_taxonomy(format, &name, &bytes))
+        let beside = Path::new(form.source.name()).with_file_name(&name);
+        noted(form, read_taxonomy(format, &beside.display().to_string(), &bytes))
     }
 }
 

@@ -1,0 +1,188 @@
+//! Who takes part, how a person is recognized, and what is predicted about people.
+
+use super::super::form::{Form, Section};
+use super::super::node::{Node, Value};
+use super::super::problem::Rule;
+use super::super::{Fingerprint, Parties, Party};
+use super::Kind;
+use super::release::Terms;
+use crate::table::{Class, Identifier, Normalization};
+
+const MAX_CLASSES: usize = 256;
+const NORMALIZATIONS: &[(&str, Normalization)] = &[
+    ("trim", Normalization::Trim),
+    ("nfc", Normalization::Nfc),
+    ("uppercase", Normalization::Uppercase),
+    ("lowercase", Normalization::Lowercase),
+];
+
+pub(super) fn parties(
+    form: &mut Form<'_>,
+    top: &mut Section,
+    kind: Option<Kind>,
+) -> Option<Parties> {
+    if kind == Some(Kind::Local) {
+        let why = "a local release has one party only";
+        form.refuse(top, "parties", why);
+        form.refuse(top, "crypto", why);
+        return None;
+    }
+    let paillier_bits = match top.take("crypto") {
+        Some(node) => form.section(node, "[crypto]", &["paillier_bits"]).and_then(|mut crypto| {
+            let Some(node) = crypto.take("paillier_bits") else { return Some(3072) };
+            let at = node.at;
+            let bits = form.integer(node, "`paillier_bits` in [crypto]", 2048..=3072)?;
+            let good = bits == 2048 || bits == 3072;
+            if !good {
+                let message = format!("`paillier_bits` in [crypto] is {bits}");
+                form.note(Rule::OutOfRange, at, message, "use 3072, or 2048 for speed");
+            }
+            good.then_some(bits)
+        }),
+        None => Some(3072),
+    };
+    let remedy = "add [parties.p1] and [parties.p2], each with `name` and `fingerprint`";
+    let node = form.required(top, "parties", remedy)?;
+    let mut both = form.section(node, "[parties]", &["p1", "p2"])?;
+    let at = both.at();
+    let p1 = party(form, &mut both, "p1");
+    let p2 = party(form, &mut both, "p2");
+    let (p1, p2) = (p1?, p2?);
+    if p1.name == p2.name {
+        let message = format!("both parties are called `{}`", p1.name);
+        form.note(Rule::Duplicate, at, message, "give them different names");
+    }
+    if p1.fingerprint == p2.fingerprint {
+        let message = "both parties have the same fingerprint".to_owned();
+        let remedy = "each party runs `diptych keygen` and sends the other what it prints";
+        form.note(Rule::Duplicate, at, message, remedy);
+    }
+    Some(Parties { p1, p2, paillier_bits: u32::try_from(paillier_bits?).ok()? })
+}
+
+fn party(form: &mut Form<'_>, both: &mut Section, which: &str) -> Option<Party> {
+    let remedy = format!("add [parties.{which}] with `name` and `fingerprint`");
+    let node = form.required(both, which, &remedy)?;
+    let title = format!("[parties.{which}]");
+    let mut section = form.section(node, &title, &["name", "fingerprint"])?;
+    let name = form
+        .required(&mut section, "name", "add name = \"…\", as people call the organisation")
+        .and_then(|node| form.text(node, &format!("`name` in {title}"), "\"Bank\""));
+    let fingerprint = form
+        .required(&mut section, "fingerprint", "add the line that `diptych keygen` printed there")
+        .and_then(|node| {
+            let what = format!("`fingerprint` in {title}");
+            let at = node.at;
+            let text = form.raw_text(node, &what, "\"sha256:…\"")?;
+            let fingerprint = parse_fingerprint(&text);
+            if fingerprint.is_none() {
+                let message = format!("{what} is not sha256: and 64 hexadecimal digits");
+                form.note(
+                    Rule::BadText,
+                    at,
+                    message,
+                    "copy the line that `diptych keygen` printed",
+                );
+            }
+            fingerprint
+        });
+    Some(Party { name: name?, fingerprint: fingerprint? })
+}
+
+fn parse_fingerprint(text: &str) -> Option<Fingerprint> {
+    let digits = text.strip_prefix("sha256:")?.as_bytes();
+    if digits.len() != 64 {
+        return None;
+    }
+    let mut fingerprint = [0; 32];
+    for (byte, pair) in fingerprint.iter_mut().zip(digits.chunks_exact(2)) {
+        let digit = |ascii: u8| char::from(ascii).to_digit(16);
+        *byte = u8::try_from(digit(pair[0])? * 16 + digit(pair[1])?).ok()?;
+    }
+    Some(Fingerprint(fingerprint))
+}
+
+pub(super) fn identifier(
+    form: &mut Form<'_>,
+    top: &mut Section,
+    kind: Option<Kind>,
+    terms: Option<&Terms>,
+) -> Option<Identifier> {
+    match kind {
+        Some(Kind::Local) => {
+            form.refuse(top, "id", "one party need not find its own records");
+            return None;
+        }
+        Some(Kind::Horizontal) if terms.is_some_and(|terms| !terms.overlap_check) => {
+            let why = "the parties of a horizontal release hold different people, and \
+                       `overlap_check` is off";
+            form.refuse(top, "id", why);
+            return None;
+        }
+        Some(Kind::Horizontal) if terms.is_none() => {
+            // Whether it is needed cannot be said yet, but what stands there is checked.
+            top.take("id").and_then(|node| identifier_section(form, node));
+            return None;
+        }
+        _ => {}
+    }
+    let remedy = "add a section [id] with `column` and `normalize`: how both find the same person";
+    let node = form.required(top, "id", remedy)?;
+    identifier_section(form, node)
+}
+
+fn identifier_section(form: &mut Form<'_>, node: Node) -> Option<Identifier> {
+    let mut section = form.section(node, "[id]", &["column", "normalize"])?;
+    let column = form
+        .required(&mut section, "column", "add column = \"…\", the column that names a person")
+        .and_then(|node| form.text(node, "`column` in [id]", "\"ssn\""));
+    let remedy = "add normalize = [\"trim\", \"uppercase\"], so that 'a1 ' and 'A1' are the same; \
+                  [] compares exactly";
+    let node = form.required(&mut section, "normalize", remedy)?;
+    let at = node.at;
+    let what = "`normalize` in [id]";
+    let Value::List(items) = node.value else {
+        form.wrong_type(&node, what, "a list, such as [\"trim\", \"uppercase\"]");
+        return None;
+    };
+    let mut normalize = Vec::new();
+    for item in items.into_iter().take(2 * NORMALIZATIONS.len()) {
+        let item_at = item.at;
+        let rule = form.word(item, what, NORMALIZATIONS)?;
+        if normalize.contains(&rule) {
+            let message = format!("{what} lists a rule twice");
+            form.note(Rule::Duplicate, item_at, message, "remove one of them");
+            return None;
+        }
+        normalize.push(rule);
+    }
+    if normalize.contains(&Normalization::Uppercase)
+        && normalize.contains(&Normalization::Lowercase)
+    {
+        let message = format!("{what} asks for upper and for lower case");
+        form.note(Rule::DoesNotApply, at, message, "keep one of them");
+        return None;
+    }
+    // The order of application is fixed, so the order of the file means nothing.
+    normalize.sort();
+    Some(Identifier { column: column?, normalize })
+}
+
+pub(super) fn class(form: &mut Form<'_>, top: &mut Section) -> Option<Class> {
+    let remedy = "add a section [class] with `column` and `values`: what the release helps predict";
+    let node = form.required(top, "class", remedy)?;
+    let mut section = form.section(node, "[class]", &["column", "values"])?;
+    let column = form
+        .required(&mut section, "column", "add column = \"…\"")
+        .and_then(|node| form.text(node, "`column` in [class]", "\"approved\""));
+    let values = form
+        .required(
+            &mut section,
+            "values",
+            "add values = [\"Y\", \"N\"], all that the column may hold",
+        )
+        .and_then(|node| {
+            form.distinct_texts(node, "`values` in [class]", 2..=MAX_CLASSES, "[\"Y\", \"N\"]")
+        });
+    Some(Class { column: column?, values: values? })
+}

@@ -1,0 +1,208 @@
+//! The section [release]: the terms that both parties choose.
+
+use super::super::form::{Form, Section};
+use super::super::node::{Node, Value};
+use super::super::problem::Rule;
+use super::super::{Noise, Profile, Selection, Utility};
+use super::Kind;
+use crate::privacy::Epsilon;
+use crate::table::Decimal;
+
+const MAX_EPSILON: i64 = 100;
+const MAX_RECORDS: i64 = 100_000_000;
+const MAX_SPECIALIZATIONS: i64 = 1_024;
+
+/// The section [release], without the partition.
+pub(super) struct Terms {
+    pub id: String,
+    pub epsilon: Epsilon,
+    pub specializations: u32,
+    pub specializations_at: usize,
+    pub utility: Utility,
+    pub selection: Selection,
+    pub noise: Noise,
+    pub structure_share: Decimal,
+    pub profile: Profile,
+    pub max_records: u64,
+    pub overlap_check: bool,
+}
+
+pub(super) fn read(form: &mut Form<'_>, mut release: Section, kind: Option<Kind>) -> Option<Terms> {
+    let section = &mut release;
+    let id = form
+        .required(section, "id", "add id = \"…\", a name for this release such as \"loans-2026q4\"")
+        .and_then(|node| release_id(form, node));
+    let epsilon = form
+        .required(section, "epsilon", "add epsilon = \"1.0\", the privacy budget of this release")
+        .and_then(|node| epsilon(form, node));
+    let specializations = form.required(
+        section,
+        "specializations",
+        "add specializations = 10, the number of times a value is replaced by finer ones",
+    );
+    let specializations_at = specializations.as_ref().map_or(section.at(), |node| node.at);
+    let specializations = specializations.and_then(|node| {
+        form.integer(node, "`specializations` in [release]", 1..=MAX_SPECIALIZATIONS)
+    });
+    let max_records = form
+        .required(
+            section,
+            "max_records",
+            "add max_records = 100000, a public bound on the number of records",
+        )
+        .and_then(|node| form.integer(node, "`max_records` in [release]", 1..=MAX_RECORDS));
+    let profile = match section.take("profile") {
+        Some(node) => form.word(node, "`profile` in [release]", Profile::ALL),
+        None => Some(Profile::Default),
+    };
+    let overlap_check = match (kind, section.take("overlap_check")) {
+        (_, None) => Some(false),
+        (Some(Kind::Vertical | Kind::Local), Some(node)) => {
+            let why = "`overlap_check` in [release] does not apply: it counts the people who are \
+                       in both tables of a horizontal release";
+            form.note(Rule::DoesNotApply, node.at, why.to_owned(), "remove `overlap_check`");
+            None
+        }
+        (_, Some(Node { value: Value::Boolean(on), .. })) => Some(on),
+        (_, Some(node)) => {
+            form.wrong_type(&node, "`overlap_check` in [release]", "true or false");
+            None
+        }
+    };
+    let choices = profile.and_then(|profile| choices(form, section, kind, profile));
+
+    let (utility, selection, noise, structure_share) = choices?;
+    Some(Terms {
+        id: id?,
+        epsilon: epsilon?,
+        specializations: u32::try_from(specializations?).ok()?,
+        specializations_at,
+        utility,
+        selection,
+        noise,
+        structure_share,
+        profile: profile?,
+        max_records: max_records?,
+        overlap_check: overlap_check?,
+    })
+}
+
+/// The four choices that the profile `paper` fixes. Where left out, they are as in the papers, but
+/// for the selection in a horizontal release: the papers' approximation there loses accuracy.
+fn choices(
+    form: &mut Form<'_>,
+    section: &mut Section,
+    kind: Option<Kind>,
+    profile: Profile,
+) -> Option<(Utility, Selection, Noise, Decimal)> {
+    let papers_noise = if kind == Some(Kind::Local) { Noise::Single } else { Noise::TwoParty };
+    let half = Decimal::parse("0.5").ok()?;
+    let utility = choice(form, section, "utility", Utility::ALL, Utility::Max);
+    let usual_selection = match (kind, profile) {
+        (Some(Kind::Horizontal), Profile::Default) => Selection::PermuteAndFlip,
+        _ => Selection::Exponential,
+    };
+    let selection = choice(form, section, "selection", Selection::ALL, usual_selection);
+    let noise = choice(form, section, "noise", Noise::ALL, papers_noise);
+    let share = match section.take("structure_share") {
+        Some(node) => {
+            let at = node.at;
+            structure_share(form, node).map(|share| (share, at))
+        }
+        None => Some((half, 0)),
+    };
+
+    if profile == Profile::Paper {
+        let fixed = [
+            ("utility", Utility::Max.word(), utility.map(|(u, at)| (u.word(), at))),
+            ("selection", Selection::Exponential.word(), selection.map(|(s, at)| (s.word(), at))),
+            ("noise", papers_noise.word(), noise.map(|(n, at)| (n.word(), at))),
+            (
+                "structure_share",
+                "0.5",
+                share.map(|(s, at)| (if s == half { "0.5" } else { "" }, at)),
+            ),
+        ];
+        for (key, papers, chosen) in fixed {
+            if let Some((_, at)) = chosen.filter(|(chosen, _)| *chosen != papers) {
+                let message =
+                    format!("`{key}` in [release]: profile = \"paper\" fixes it to \"{papers}\"");
+                let remedy = format!("remove `{key}`, or use profile = \"default\"");
+                form.note(Rule::DoesNotApply, at, message, &remedy);
+            }
+        }
+    }
+    if let (Some(Kind::Horizontal), Some((Utility::InfoGain, at))) = (kind, utility) {
+        let message = "`utility` in [release] cannot be \"info-gain\" in a horizontal release: \
+                       its logarithms are not computed between two parties";
+        let remedy = "use \"leaf-max\", which is usually more accurate, or \"max\"";
+        form.note(Rule::DoesNotApply, at, message.to_owned(), remedy);
+    }
+    if let (Some(kind), Some((noise, at))) = (kind, noise)
+        && profile == Profile::Default
+        && (kind == Kind::Local) != (noise == Noise::Single)
+    {
+        let (message, remedy) = if kind == Kind::Local {
+            ("a local release has only one noise", "remove `noise`")
+        } else {
+            ("a release of two parties needs the noise of both", "use \"two-party\" or \"joint\"")
+        };
+        form.note(Rule::DoesNotApply, at, format!("`noise` in [release]: {message}"), remedy);
+    }
+    Some((utility?.0, selection?.0, noise?.0, share?.0))
+}
+
+/// A word with its place, or the default.
+fn choice<T: Copy>(
+    form: &mut Form<'_>,
+    section: &mut Section,
+    key: &str,
+    words: &[(&str, T)],
+    default: T,
+) -> Option<(T, usize)> {
+    let Some(node) = section.take(key) else { return Some((default, 0)) };
+    let at = node.at;
+    form.word(node, &section.name_of(key), words).map(|chosen| (chosen, at))
+}
+
+fn release_id(form: &mut Form<'_>, node: Node) -> Option<String> {
+    let at = node.at;
+    let id = form.raw_text(node, "`id` in [release]", "\"loans-2026q4\"")?;
+    let outer = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    let bytes = id.as_bytes();
+    let good = bytes.len() <= 64
+        && bytes.first().copied().is_some_and(outer)
+        && bytes.last().copied().is_some_and(outer)
+        && bytes.iter().all(|byte| outer(*byte) || b"-_.".contains(byte));
+    if !good {
+        let written: String = id.chars().take(70).collect();
+        let message = format!("`id` in [release] cannot be {written:?}: it names files");
+        let remedy = "use at most 64 lower-case letters a-z, digits, and - _ . between them";
+        form.note(Rule::BadText, at, message, remedy);
+    }
+    good.then_some(id)
+}
+
+fn epsilon(form: &mut Form<'_>, node: Node) -> Option<Epsilon> {
+    let at = node.at;
+    let written = form.decimal(node, "`epsilon` in [release]", false)?;
+    let limited = Some(written).filter(|epsilon| *epsilon <= Decimal::from(MAX_EPSILON));
+    let epsilon = limited.and_then(|epsilon| epsilon.to_string().parse().ok());
+    if epsilon.is_none() {
+        let message = format!("`epsilon` in [release] is {written}");
+        let remedy = format!("use more than 0 and at most {MAX_EPSILON}; 1 or less is usual");
+        form.note(Rule::OutOfRange, at, message, &remedy);
+    }
+    epsilon
+}
+
+fn structure_share(form: &mut Form<'_>, node: Node) -> Option<Decimal> {
+    let at = node.at;
+    let share = form.decimal(node, "`structure_share` in [release]", false)?;
+    let good = share > Decimal::ZERO && share < Decimal::ONE;
+    if !good {
+        let message = format!("`structure_share` in [release] is {share}");
+        form.note(Rule::OutOfRange, at, message, "use a part of 1, such as \"0.5\"");
+    }
+    good.then_some(share)
+}

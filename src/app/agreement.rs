@@ -1,0 +1,86 @@
+//! `diptych agreement`: what two organisations sign before a release.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand};
+
+use crate::agreement::{Agreement, Error};
+use crate::app::console::Console;
+use crate::app::failure::Failure;
+
+/// Check the agreement of a release and print it in plain words
+#[derive(Args, Debug)]
+pub struct AgreementArgs {
+    #[command(subcommand)]
+    verb: AgreementVerb,
+}
+
+#[derive(Debug, Subcommand)]
+enum AgreementVerb {
+    /// Validate an agreement and print it in plain words, with the hash that both parties compare
+    #[command(after_help = "Example: diptych agreement check examples/loans/agreement.toml\n\
+                      Both parties must see the same SHA-256.")]
+    Check {
+        /// The agreement, in TOML; taxonomy files lie beside or below it
+        file: PathBuf,
+    },
+}
+
+/// Runs the verb.
+///
+/// # Errors
+/// If the agreement cannot be read or breaks a rule.
+pub fn run(arguments: &AgreementArgs, console: &Console) -> Result<(), Failure> {
+    let AgreementVerb::Check { file } = &arguments.verb;
+    console.result(check(file)?.trim_end());
+    Ok(())
+}
+
+/// The agreement in plain words, with its hash.
+///
+/// # Errors
+/// Everything that is wrong with the file, each with line, column and remedy.
+pub fn check(path: &Path) -> Result<String, Failure> {
+    load(path).map(|agreement| agreement.plain_words())
+}
+
+/// Reads an agreement for any verb that needs one.
+///
+/// # Errors
+/// As [`check`].
+pub fn load(path: &Path) -> Result<Agreement, Failure> {
+    Agreement::load(path).map_err(|error| {
+        let count = match &error {
+            Error::Invalid(problems) => problems.count(),
+            _ => 1,
+        };
+        match count {
+            1 => Failure::wrong_input(error),
+            count => Failure::wrong_input(format!("{count} problems:\n{error}")),
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::net::{Fingerprint, Identity};
+
+    #[test]
+    fn a_fingerprint_from_keygen_goes_through_an_agreement_unchanged() {
+        let printed =
+            Identity::from_pem(&Identity::generate_pem("Bank").unwrap()).unwrap().fingerprint();
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("agreement.toml");
+        let text = include_str!("../../examples/loans/agreement.toml")
+            .replace(&format!("sha256:{}", "b1".repeat(32)), &printed.to_string());
+        std::fs::write(&path, text).unwrap();
+        std::fs::write(place.path().join("job.csv"), include_str!("../../examples/loans/job.csv"))
+            .unwrap();
+        let agreement = load(&path).unwrap();
+        let read: Fingerprint =
+            agreement.parties().unwrap().p1.fingerprint.to_string().parse().unwrap();
+        assert_eq!(read, printed);
+        assert!(check(&path).unwrap().contains(&printed.to_string()));
+    }
+}

@@ -1,0 +1,319 @@
+#!/usr/bin/env python3
+"""Writes vectors/agreement.json: agreements, their canonical forms and hashes, and refused ones.
+
+An implementation of the canonical form of its own, by the Python standard library only. It reads
+an agreement, fills in the defaults, inlines the taxonomies and prints JSON with sorted keys and
+without white space. It does not check rules: what is wrong with the refused agreements is stated
+by hand below. Running it rewrites the file byte for byte.
+"""
+
+import csv
+import decimal
+import hashlib
+import io
+import json
+import pathlib
+import tomllib
+import unicodedata
+
+HERE = pathlib.Path(__file__).resolve().parent.parent
+RULES = ["trim", "nfc", "uppercase", "lowercase"]
+
+
+def text(value):
+    return unicodedata.normalize("NFC", value)
+
+
+def normal(value):
+    """The shortest decimal without exponent."""
+    number = decimal.Decimal(str(value))
+    if number == 0:
+        return "0"
+    written = format(number, "f")
+    return written.rstrip("0").rstrip(".") if "." in written else written
+
+
+def tree(name, children):
+    return {"name": text(name), **({"children": children} if children else {})}
+
+
+def from_toml(name, below):
+    if isinstance(below, dict):
+        return tree(name, [from_toml(child, rest) for child, rest in below.items()])
+    children = []
+    for item in below:
+        if isinstance(item, str):
+            children.append(tree(item, []))
+        else:
+            children += [from_toml(child, rest) for child, rest in item.items()]
+    return tree(name, children)
+
+
+def from_json(value):
+    return tree(value["name"], [from_json(child) for child in value.get("children", [])])
+
+
+def from_csv(content):
+    root = {}
+    for row in csv.reader(io.StringIO(content), delimiter=";"):
+        level, before = root, None
+        for name in reversed([cell.strip() for cell in row]):
+            if name != before:
+                level = level.setdefault(name, {})
+            before = name
+    (name, below), = root.items()
+    return from_toml(name, below)
+
+
+def taxonomy(attribute, files):
+    if "taxonomy" in attribute:
+        (name, below), = attribute["taxonomy"].items()
+        return from_toml(name, below)
+    name = attribute["taxonomy_file"]
+    content = files[name]
+    if name.endswith(".json"):
+        return from_json(json.loads(content))
+    if name.endswith(".csv"):
+        return from_csv(content)
+    (root, below), = tomllib.loads(content).items()
+    return from_toml(root, below)
+
+
+def canonical(toml, files):
+    given = tomllib.loads(toml)
+    release = given["release"]
+    partition = release["partition"]
+    paper = release.get("profile") == "paper"
+    flips = partition == "horizontal" and not paper
+    selection = "permute-and-flip" if flips else "exponential"
+    full = {
+        "format": "diptych-agreement-1",
+        "release": {
+            "id": release["id"],
+            "partition": partition,
+            "epsilon": normal(release["epsilon"]),
+            "specializations": release["specializations"],
+            "utility": release.get("utility", "max"),
+            "selection": release.get("selection", selection),
+            "noise": release.get("noise", "single" if partition == "local" else "two-party"),
+            "structure_share": normal(release.get("structure_share", "0.5")),
+            "profile": release.get("profile", "default"),
+            "max_records": release["max_records"],
+        },
+        "class": {
+            "column": text(given["class"]["column"]),
+            "values": [text(value) for value in given["class"]["values"]],
+        },
+        "attribute": [],
+    }
+    if partition == "horizontal":
+        full["release"]["overlap_check"] = release.get("overlap_check", False)
+    if partition != "local":
+        full["crypto"] = {"paillier_bits": given.get("crypto", {}).get("paillier_bits", 3072)}
+        full["parties"] = {
+            role: {"name": text(party["name"]), "fingerprint": party["fingerprint"].lower()}
+            for role, party in given["parties"].items()
+        }
+    if "id" in given:
+        rules = sorted(given["id"]["normalize"], key=RULES.index)
+        full["id"] = {"column": text(given["id"]["column"]), "normalize": rules}
+    for attribute in given["attribute"]:
+        entry = {"name": text(attribute["name"]), "kind": attribute["kind"]}
+        bad = attribute.get("on_bad_value", "refuse")
+        if "owner" in attribute:
+            entry["owner"] = attribute["owner"]
+        if attribute["kind"] == "numeric":
+            entry |= {key: normal(attribute[key]) for key in ("min", "max", "step")}
+            entry["on_bad_value"] = bad if bad in ("refuse", "drop") else normal(bad)
+        else:
+            entry["taxonomy"] = taxonomy(attribute, files)
+            entry["on_bad_value"] = text(bad)
+        full["attribute"].append(entry)
+    return json.dumps(full, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+B1, C1 = "sha256:" + "b1" * 32, "sha256:" + "1c" * 32
+LOANS = (HERE.parent / "examples" / "loans" / "agreement.toml").read_text(encoding="utf-8")
+JOB = (HERE.parent / "examples" / "loans" / "job.csv").read_text(encoding="utf-8")
+PARTIES = f"""
+[parties]
+p1 = {{ name = "Bank", fingerprint = "{B1}" }}
+p2 = {{ name = "Loan company", fingerprint = "{C1}" }}
+"""
+RELEASE = """[release]
+id = "r1"
+partition = "PARTITION"
+epsilon = "0.25"
+specializations = 1
+max_records = 1000
+"""
+CLASS = """
+[class]
+column = "class"
+values = ["Y", "N"]
+"""
+AGE = """
+[[attribute]]
+name = "age"
+kind = "numeric"
+min = 0
+max = 99
+step = 10
+"""
+LOCAL = RELEASE.replace("PARTITION", "local") + CLASS + AGE
+HORIZONTAL = RELEASE.replace("PARTITION", "horizontal") + PARTIES + CLASS + AGE
+ID = '[id]\ncolumn = "ssn"\nnormalize = ["lowercase", "nfc", "trim"]\n'
+RACE = '\n[[attribute]]\nname = "race"\nkind = "categorical"\n'
+
+
+def change(base, *pairs):
+    for old, new in pairs:
+        assert old in base, old
+        base = base.replace(old, new, 1)
+    return base
+
+
+FILES = {"job.csv": JOB}
+VALID = [
+    ("the example of examples/loans", LOANS, FILES),
+    ("ε, min and share with superfluous zeros", change(
+        LOANS, ('"1.0"', '"1.000"'), ("min = 18", 'min = "18.00"'), ('"0.5"', '"0.50"')), FILES),
+    ("fingerprints in upper case", change(LOANS, (B1, B1.replace("b", "B"))), FILES),
+    ("everything with a default left out", change(
+        LOANS, ('utility = "max"', ""), ('selection = "exponential"', ""),
+        ('noise = "two-party"', ""), ('structure_share = "0.5"', ""), ('profile = "default"', ""),
+        ("[crypto]\npaillier_bits = 3072", "")), FILES),
+    ("identifier rules in another order", change(
+        LOANS, ('["trim", "uppercase"]', '["uppercase", "trim"]')), FILES),
+    ("every choice other than the default", change(
+        LOANS, ('utility = "max"', 'utility = "info-gain"'), ('"exponential"', '"permute-and-flip"'),
+        ('"two-party"', '"joint"'), ('"0.5"', '"0.7"'), ("3072", "2048")), FILES),
+    ("the paper profile", change(LOANS, ('profile = "default"', 'profile = "paper"')), FILES),
+    ("the taxonomy inline", change(LOANS, (
+        'taxonomy_file = "job.csv"',
+        'taxonomy = { Any_Job = { Professional = ["Engineer", "Lawyer"], '
+        'Artist = { Dancer = [], Writer = {} } } }')), {}),
+    ("the taxonomy as TOML", change(LOANS, ("job.csv", "sub/job.toml")), {
+        "sub/job.toml":
+            '[Any_Job]\nProfessional = ["Engineer", "Lawyer"]\nArtist = ["Dancer", "Writer"]\n'}),
+    ("the taxonomy as JSON", change(LOANS, ("job.csv", "job.json")), {
+        "job.json": json.dumps({"name": "Any_Job", "children": [
+            {"name": "Professional", "children": [{"name": "Engineer"}, {"name": "Lawyer"}]},
+            {"name": "Artist", "children": [{"name": "Dancer"}, {"name": "Writer", "children": []}]}
+        ]})}),
+    ("another order of children is another agreement", change(
+        LOANS, ('["Male", "Female"]', '["Female", "Male"]')), FILES),
+    ("horizontal, the shortest", HORIZONTAL, {}),
+    ("horizontal, paper profile", change(
+        HORIZONTAL, ("max_records", 'profile = "paper"\nmax_records')), {}),
+    ("horizontal with overlap check", change(
+        HORIZONTAL, ("max_records", "overlap_check = true\nmax_records")) + ID, {}),
+    ("horizontal, 1024 points", change(HORIZONTAL, ("max = 99", "max = 10239")), {}),
+    ("local, the shortest", LOCAL, {}),
+    ("local, paper profile", change(LOCAL, ("max_records", 'profile = "paper"\nmax_records')), {}),
+    ("a set attribute, as in figure 6.1", LOCAL + (
+        '\n[[attribute]]\nname = "codes"\nkind = "set"\n'
+        'taxonomy = { "**" = { "1*" = ["11", "12"], "2*" = ["21", "22"] } }\n'), {}),
+    ("decimals and negative numbers", change(
+        LOCAL, ("min = 0", 'min = "-1.50"'), ("max = 99", 'max = "1.5"'),
+        ("step = 10", 'step = "0.25"\non_bad_value = "-0.0"')), {}),
+    ("a leaf beside a parent, equal levels repeated", LOCAL + RACE + 'taxonomy_file = "race.csv"\n', {
+        "race.csv": "White;White;Any\nBlack; Non-White ;Any\n\"Asian\";Non-White;Any\n"}),
+    ("mixed list of leaves and tables", LOCAL + RACE +
+     'taxonomy = { Any = ["White", { Non-White = ["Black", "Asian"] }] }\non_bad_value = "Black"\n', {}),
+    ("text in decomposed form, quotes and other scripts", change(
+        LOCAL, ('"class"', '"Cafe\u0301"'), ('["Y", "N"]', '["\\"q\\\\", "日本", "a/b<>&"]')), {}),
+    ("one value only, mapped to", LOCAL + RACE +
+     'taxonomy = { only = [] }\non_bad_value = "only"\n', {}),
+]
+INVALID = [
+    ("not TOML", "[release", ["syntax"]),
+    ("unknown key", change(LOANS, ("profile =", "profiles =")), ["unknown-key"]),
+    ("unknown section", LOANS + "\n[colour]\n", ["unknown-key"]),
+    ("no ε", change(LOANS, ('epsilon = "1.0"', "")), ["missing-key"]),
+    ("ε as a float", change(LOANS, ('"1.0"', "1.0")), ["wrong-type"]),
+    ("ε is zero", change(LOANS, ('"1.0"', '"0.0"')), ["out-of-range"]),
+    ("ε with an exponent", change(LOANS, ('"1.0"', '"1e0"')), ["out-of-range"]),
+    ("ε with a leading zero", change(LOANS, ('"1.0"', '"01.0"')), ["out-of-range"]),
+    ("an id that is no file name", change(LOANS, ('"loans-2026q4"', '"../loans"')), ["bad-text"]),
+    ("more specializations than possible", change(
+        LOANS, ("specializations = 10", "specializations = 86")), ["out-of-range"]),
+    ("the paper profile with another noise", change(
+        LOANS, ('profile = "default"', 'profile = "paper"'), ('"two-party"', '"joint"')),
+     ["does-not-apply"]),
+    ("same fingerprint twice", change(LOANS, (B1, C1)), ["duplicate"]),
+    ("a fingerprint of another length", change(LOANS, (B1, B1 + "00")), ["bad-text"]),
+    ("an owner in a horizontal release", change(
+        HORIZONTAL, ('name = "age"', 'name = "age"\nowner = "p1"')), ["does-not-apply"]),
+    ("info-gain in a horizontal release", change(
+        HORIZONTAL, ("max_records", 'utility = "info-gain"\nmax_records')), ["does-not-apply"]),
+    ("identifier without overlap check", HORIZONTAL + ID, ["does-not-apply"]),
+    ("1025 points in a horizontal release", change(
+        HORIZONTAL, ("max = 99", "max = 10240")), ["out-of-range"]),
+    ("parties in a local release", LOCAL + PARTIES, ["does-not-apply"]),
+    ("a set in a vertical release", change(LOANS, ('"categorical"', '"set"')), ["does-not-apply"]),
+    ("a step that does not divide the range", change(LOANS, ("step = 1", "step = 4")),
+     ["out-of-range"]),
+    ("a value twice in a taxonomy", change(LOANS, ('"Female"', '"Male"')), ["taxonomy"]),
+    ("two spellings of one value", LOCAL + RACE + 'taxonomy = { A = ["\u00e9", "e\u0301"] }\n',
+     ["taxonomy"]),
+    ("two roots", LOCAL + RACE + "taxonomy = { A = [], B = [] }\n", ["taxonomy"]),
+    ("a taxonomy file that is not there", change(LOANS, ("job.csv", "jobs.csv")), ["taxonomy-file"]),
+    ("a taxonomy file elsewhere", change(LOANS, ("job.csv", "../job.csv")), ["taxonomy-file"]),
+    ("a column named as the counts", change(LOANS, ('"approved"', '"count"')), ["duplicate"]),
+    ("an invisible character in a name", change(LOANS, ('"Bank"', '"Ba\\u202enk"')), ["bad-text"]),
+    ("a Paillier key that is too short", change(LOANS, ("3072", "1024")), ["out-of-range"]),
+    ("three problems in the order of the file", change(
+        LOANS, ('"1.0"', "1.0"), ('["Y", "N"]', '["Y", "Y"]'), ("max = 99", 'max = "x"')),
+     ["wrong-type", "duplicate", "out-of-range"]),
+]
+EXAMPLE = canonical(LOANS, FILES)
+NOT_CANONICAL = [
+    ("white space", EXAMPLE.replace(",", ", ", 1), ["not-canonical"]),
+    ("a decimal that is not in normal form", change(
+        EXAMPLE, ('"epsilon":"1"', '"epsilon":"1.0"')), ["not-canonical"]),
+    ("a number for text", change(EXAMPLE, ('"min":"18"', '"min":18')), ["not-canonical"]),
+    ("a default left out", change(EXAMPLE, ('"profile":"default",', "")), ["not-canonical"]),
+    ("a key twice", change(
+        EXAMPLE, ('"profile":"default"', '"profile":"default","profile":"default"')),
+     ["not-canonical"]),
+    ("another version", change(EXAMPLE, ("agreement-1", "agreement-2")), ["unknown-word"]),
+    ("a line break at the end", EXAMPLE + "\n", ["not-canonical"]),
+    ("cut short", EXAMPLE[:-1], ["syntax"]),
+]
+
+
+def main():
+    number = 0
+    groups = [{"type": "AgreementToml", "tests": []}, {"type": "AgreementCanonical", "tests": []}]
+
+    def add(group, comment, flags, **rest):
+        nonlocal number
+        number += 1
+        groups[group]["tests"].append(
+            {"tcId": number, "comment": comment, "flags": flags, **rest})
+
+    def hashed(form):
+        return {"canonical": form, "sha256": hashlib.sha256(form.encode()).hexdigest()}
+
+    for comment, toml, files in VALID:
+        add(0, comment, [], toml=toml, files=files, **hashed(canonical(toml, files)), result="valid")
+    for comment, toml, errors in INVALID:
+        add(0, comment, ["Refused"], toml=toml, files=FILES, errors=errors, result="invalid")
+    add(1, "the example of examples/loans", [], **hashed(EXAMPLE), result="valid")
+    for comment, form, errors in NOT_CANONICAL:
+        add(1, comment, ["Refused"], canonical=form, errors=errors, result="invalid")
+    document = {
+        "algorithm": "diptych-agreement-1",
+        "schema": "schema/agreement.json",
+        "numberOfTests": number,
+        "notes": {"Refused": "The text must be refused for exactly the reasons in `errors`, in the "
+                             "order of the file."},
+        "testGroups": groups,
+    }
+    written = json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+    (HERE / "agreement.json").write_text(written, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
