@@ -15,6 +15,7 @@ pub mod console;
 pub mod demo;
 pub mod failure;
 pub mod keygen;
+pub mod ledger;
 
 use console::{Console, GlobalArgs};
 use failure::{Failure, Status};
@@ -41,6 +42,7 @@ enum Verb {
     #[command(hide = true)]
     DemoParty(demo::DemoPartyArgs),
     Keygen(keygen::KeygenArgs),
+    Ledger(ledger::LedgerArgs),
 }
 
 /// Runs the command as the shell gave it, and returns its exit status.
@@ -71,6 +73,7 @@ fn run(verb: Verb, console: &Console) -> Result<(), Failure> {
         Verb::Demo(arguments) => demo::run(&arguments, console),
         Verb::DemoParty(arguments) => demo::run_party(&arguments, console),
         Verb::Keygen(arguments) => keygen::run(&arguments, console),
+        Verb::Ledger(arguments) => ledger::run(&arguments, console),
     }
 }
 

@@ -21,7 +21,7 @@
 //! give its input away (Mironov 2012); no budget is spent twice, since a [`Spend`] cannot be
 //! copied. *Not avoided here*: running times. Samplers loop and weights are as long as scores are
 //! high, so whoever speaks to a peer draws noise and computes weights before the phase that uses
-//! them ([`digits::DigitSampler`] alone takes the same steps whatever it draws).
+//! them ([`digits::DigitSampler`] alone draws and compares equally often whatever the outcome).
 
 pub mod budget;
 pub mod choice;
@@ -128,6 +128,9 @@ pub enum Error {
         /// The grid.
         grid_bits: u32,
     },
+    /// The ledger stands in the way.
+    #[error(transparent)]
+    Ledger(#[from] ledger::Error),
     /// A tape does not fit the mechanism that it drives.
     #[error("the tape does not fit: {0}")]
     Tape(&'static str),

@@ -122,6 +122,28 @@ fn a_line_torn_by_a_kill_is_put_right_by_the_next_process() {
     assert!(history.entries().iter().any(|e| matches!(e.event, Event::Repaired { bytes: 21 })));
 }
 
+#[test]
+fn the_command_shows_a_ledger_and_names_its_first_bad_line() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("ledger");
+    assert!(writer(1, 2, &path, None).wait().unwrap().success());
+    let show = || {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_diptych"));
+        let output = command.args(["ledger", "show"]).arg(&path).output().unwrap();
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        (output.status.code(), text(output.stdout), text(output.stderr))
+    };
+    let (status, shown, _) = show();
+    assert_eq!(status, Some(0));
+    assert!(shown.contains("loans: spent ε 0.2 of at most 8"), "{shown}");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let (first, rest) = text.split_once('\n').unwrap();
+    std::fs::write(&path, format!("{first}\n{}", rest.replacen("finished", "aborted", 1))).unwrap();
+    let (status, shown, said) = show();
+    assert_eq!((status, shown.as_str()), (Some(2), ""));
+    assert!(said.contains("line 2 of the ledger was changed or damaged"), "{said}");
+}
+
 fn writer(name: u8, debits: u32, path: &Path, first: Option<&str>) -> Child {
     let program = std::env::current_exe().unwrap();
     let arguments = ["writer_process", "--exact", "--ignored", "--nocapture"];

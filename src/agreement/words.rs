@@ -202,8 +202,7 @@ fn promised(page: &mut Page, agreement: &Agreement) {
     if agreement.parties().is_some() {
         page.item(
             "The promise may fail with a probability δ of at most 2^-40 (one in a million \
-             millions), from rounding in the secure computation; `diptych run --dry-run` prints \
-             the exact bound.",
+             millions), from rounding in the secure computation.",
         );
     }
     page.item(

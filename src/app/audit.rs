@@ -1,6 +1,8 @@
 //! `diptych audit`: known answers against this program.
 
 pub mod agreement;
+pub mod exponential;
+pub mod noise;
 
 /// What became of one test vector.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,6 +8,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use zeroize::Zeroizing;
 
+use crate::agreement;
 use crate::app::console::Console;
 use crate::app::failure::Failure;
 use crate::math::Randomness;
@@ -74,7 +75,7 @@ impl ConnectionArgs {
         let channel = self.meet(&identity, limits, console)?;
         Session::establish(channel, self.role.into(), terms, rng).map_err(|error| match &error {
             Error::Terms { theirs } => {
-                let difference = first_difference(terms, theirs);
+                let difference = name_difference(terms, theirs);
                 Failure::from(error).advise(difference)
             }
             _ => Failure::from(error),
@@ -116,17 +117,13 @@ pub fn read_identity(path: &Path) -> Result<Identity, Failure> {
     })
 }
 
-/// Shows where two texts part. What comes from the peer is printed harmlessly.
-fn first_difference(ours: &[u8], theirs: &[u8]) -> String {
-    const CONTEXT: usize = 24;
-    let longest = ours.len().max(theirs.len());
-    let place = (0..longest).find(|&i| ours.get(i) != theirs.get(i)).unwrap_or(longest);
-    let around = |text: &[u8]| {
-        let from = place.saturating_sub(CONTEXT).min(text.len());
-        let to = (place + CONTEXT).min(text.len());
-        text[from..to].escape_ascii().to_string()
-    };
-    format!("the first difference: ours says …{}…, the peer's …{}…", around(ours), around(theirs))
+/// Names the first thing in which two canonical texts differ. What comes from the peer is printed harmlessly.
+fn name_difference(ours: &[u8], theirs: &[u8]) -> String {
+    let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
+    match agreement::first_difference(&text(ours), &text(theirs)) {
+        Some(difference) => difference.to_string(),
+        None => "the texts differ only in bytes that are no text".to_owned(),
+    }
 }
 
 #[cfg(test)]
@@ -134,14 +131,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_difference_is_shown_from_both_sides() {
-        let shown = first_difference(br#"{"epsilon":"1"}"#, br#"{"epsilon":"2"}"#);
-        assert!(shown.contains("n\\\":\\\"1\\\"") && shown.contains("n\\\":\\\"2\\\""), "{shown}");
+    fn the_first_difference_of_two_terms_is_named() {
+        let named = name_difference(br#"{"epsilon":"1"}"#, br#"{"epsilon":"2"}"#);
+        assert!(named.contains("epsilon") && named.contains('1') && named.contains('2'), "{named}");
     }
 
     #[test]
-    fn texts_of_different_length_and_control_characters_are_shown_harmlessly() {
-        let shown = first_difference(b"", b"\x1b[31m");
-        assert!(shown.contains("ours says ……") && shown.contains("\\x1b[31m"), "{shown}");
+    fn terms_that_are_no_text_are_named_harmlessly() {
+        let named = name_difference(b"{}", b"\x1b[31m\xff");
+        assert!(!named.contains('\x1b'), "{named}");
     }
 }

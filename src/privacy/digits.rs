@@ -49,7 +49,8 @@ pub fn digit_thresholds(rate: &Rational, digits: u32, tau: u32) -> Result<Vec<Bi
         .collect())
 }
 
-/// Draws geometric noise by its digits, taking the same steps whatever it draws.
+/// Draws geometric noise by its digits: as many random numbers and comparisons whatever comes out,
+/// though a single comparison of big numbers is not constant-time.
 #[derive(Clone, Debug)]
 pub struct DigitSampler {
     thresholds: Vec<BigUint>,

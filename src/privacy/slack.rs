@@ -129,10 +129,10 @@ fn digits_for_tail(rate: &Rational, bits: u64) -> Result<u32, Error> {
     )
 }
 
-/// An upper bound of e^−x, a power of two: log2 e > 1.44269.
+/// An upper bound of e^−x, a power of two and at least 2^-4096: log2 e > 1.44269.
 fn exp_neg_upper(x: &Rational) -> Rational {
     let bits = (x.numerator() * 144_269u32) / (x.denominator() * 100_000u32);
-    Rational::power_of_two(-bits.try_into().unwrap_or(1 << 20).min(1 << 20))
+    Rational::power_of_two(-bits.try_into().unwrap_or(4096).min(4096))
 }
 
 fn width(bits: u64, what: &'static str) -> Result<u32, Error> {

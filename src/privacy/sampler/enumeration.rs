@@ -183,7 +183,7 @@ mod tests {
     fn geometric_noise_has_exactly_its_law() {
         for rate in [fraction(1, 2), fraction(1, 1), fraction(2, 3)] {
             let law = Law::of(24, |path| geometric(&rate, path));
-            assert!(law.unresolved < Rational::power_of_two(-12), "{}", law.unresolved);
+            assert!(law.unresolved < Rational::power_of_two(-10), "{}", law.unresolved);
             for k in 0u32..6 {
                 // q^k − q^(k+1)
                 let at = |k| exp_neg(&(&rate * &Rational::whole(k)))[0].clone();

@@ -1,0 +1,171 @@
+//! `vectors/exponential.json`: weights, calibration and winners of the exponential mechanism.
+
+use num_bigint::BigUint;
+use serde_json::Value;
+
+use super::Verdict;
+use crate::math::Rational;
+use crate::privacy::choice::locate;
+use crate::privacy::exponential::{Scaling, weights};
+use crate::privacy::{Calibration, Candidate, Score};
+
+/// Checks every test of the document. A test that cannot be read fails.
+pub fn check(document: &Value) -> Vec<Verdict> {
+    let mut verdicts = Vec::new();
+    for group in array(document, "testGroups") {
+        let kind = text(group, "type");
+        for test in array(group, "tests") {
+            let outcome = match kind {
+                "Weights" => check_weights(test),
+                "Calibration" => check_calibration(test),
+                "Winner" => check_winner(group, test),
+                _ => Err(format!("expected a known type of group, got {kind:?}")),
+            };
+            verdicts.push(Verdict {
+                group: [kind, text(group, "source")].join(" ").trim().to_owned(),
+                test_id: test["tcId"].as_u64().unwrap_or(0),
+                comment: text(test, "comment").to_owned(),
+                failure: outcome.err(),
+            });
+        }
+    }
+    verdicts
+}
+
+fn check_weights(test: &Value) -> Result<(), String> {
+    let scores: Vec<_> = array(test, "scoreSteps")
+        .iter()
+        .map(|steps| steps.as_u64().map(Score::from_steps).ok_or("a score is not a number"))
+        .collect::<Result<_, _>>()?;
+    let found = weights(&scores, &fraction(test, "rate")?, scaling(test)?);
+    if text(test, "result") != "valid" {
+        return refused(found);
+    }
+    let found = found.map_err(|error| format!("expected weights, got: {error}"))?;
+    let expected = numbers(test, "weights")?;
+    expect_equal("the weights", &expected, &found)?;
+    expect_equal("the sum", &number(&test["sum"])?, &found.iter().sum())
+}
+
+fn check_calibration(test: &Value) -> Result<(), String> {
+    let monotone = test["monotone"].as_bool().ok_or("monotone is missing")?;
+    let calibration = Calibration::new(fraction(test, "sensitivity")?, monotone)
+        .map_err(|error| error.to_string())?;
+    let scaling = scaling(test)?;
+    let found = scaling.rate("vector", &fraction(test, "epsilon")?, &calibration);
+    if text(test, "result") != "valid" {
+        return refused(found);
+    }
+    let deduction = scaling.deduction().map_err(|error| error.to_string())?;
+    expect_equal("the deduction", &fraction(test, "deduction")?, &deduction)?;
+    let found = found.map_err(|error| format!("expected a rate, got: {error}"))?;
+    expect_equal("the rate", &fraction(test, "rate")?, &found)
+}
+
+fn check_winner(group: &Value, test: &Value) -> Result<(), String> {
+    let weights = numbers(group, "weights")?;
+    let candidates: Vec<_> = array(group, "multiplicities")
+        .iter()
+        .map(|points| {
+            let multiplicity = points.as_u64().ok_or("a multiplicity is not a number")?;
+            Ok::<_, String>(Candidate { score: Score::default(), multiplicity })
+        })
+        .collect::<Result<_, _>>()?;
+    let found = locate(&candidates, &weights, &number(&test["r"])?);
+    match (found, text(test, "result")) {
+        (Some(choice), "valid") => {
+            let expected = (test["winner"].as_u64(), test["offset"].as_u64());
+            expect_equal("the winner", &expected, &(Some(choice.index as u64), Some(choice.offset)))
+        }
+        (None, "valid") => Err("expected a winner, got none".to_owned()),
+        (None, _) => Ok(()),
+        (Some(choice), _) => Err(format!("expected no winner, got {}", choice.index)),
+    }
+}
+
+fn scaling(test: &Value) -> Result<Scaling, String> {
+    let exponent = test["exponent"].as_u64().and_then(|e| u32::try_from(e).ok());
+    match (text(test, "scaling"), exponent) {
+        ("binary", Some(fraction_bits)) => Ok(Scaling::Binary { fraction_bits }),
+        ("decimal", Some(digits)) => Ok(Scaling::Decimal { digits }),
+        _ => Err("expected a scaling, got something else".to_owned()),
+    }
+}
+
+/// What both files of this room's vectors are read with.
+pub(super) fn array<'a>(value: &'a Value, key: &str) -> &'a [Value] {
+    value[key].as_array().map_or(&[], Vec::as_slice)
+}
+
+pub(super) fn text<'a>(value: &'a Value, key: &str) -> &'a str {
+    value[key].as_str().unwrap_or_default()
+}
+
+pub(super) fn fraction(value: &Value, key: &str) -> Result<Rational, String> {
+    text(value, key).parse().map_err(|error| format!("{key}: {error}"))
+}
+
+pub(super) fn number(value: &Value) -> Result<BigUint, String> {
+    value
+        .as_str()
+        .and_then(|digits| BigUint::parse_bytes(digits.as_bytes(), 16))
+        .ok_or_else(|| format!("expected a number in hexadecimal, got {value}"))
+}
+
+pub(super) fn numbers(value: &Value, key: &str) -> Result<Vec<BigUint>, String> {
+    array(value, key).iter().map(number).collect()
+}
+
+pub(super) fn expect_equal<T: PartialEq + std::fmt::Debug>(
+    what: &str,
+    expected: &T,
+    got: &T,
+) -> Result<(), String> {
+    if expected == got {
+        return Ok(());
+    }
+    Err(format!("{what}: expected {expected:?}, got {got:?}"))
+}
+
+pub(super) fn refused<T, E>(result: Result<T, E>) -> Result<(), String> {
+    match result {
+        Ok(_) => Err("expected a refusal, got a result".to_owned()),
+        Err(_) => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn document() -> Value {
+        serde_json::from_str(include_str!("../../../vectors/exponential.json")).unwrap()
+    }
+
+    #[test]
+    fn every_vector_holds() {
+        let document = document();
+        let verdicts = check(&document);
+        assert_eq!(verdicts.len() as u64, document["numberOfTests"].as_u64().unwrap());
+        let failed: Vec<_> = verdicts.iter().filter(|v| v.failure.is_some()).collect();
+        assert!(failed.is_empty(), "{failed:#?}");
+    }
+
+    #[test]
+    fn a_wrong_answer_is_found_wherever_it_stands() {
+        for (group, field, wrong) in [
+            (0, "sum", Value::from("1230")),
+            (0, "weights", Value::from(vec!["1b", "1c"])),
+            (1, "rate", Value::from("1/40")),
+            (1, "deduction", Value::from("0")),
+            (2, "winner", Value::from(2)),
+            (2, "offset", Value::from(1)),
+            (2, "result", Value::from("invalid")),
+        ] {
+            let mut document = document();
+            document["testGroups"][group]["tests"][0][field] = wrong;
+            let failed = check(&document).iter().filter(|v| v.failure.is_some()).count();
+            assert_eq!(failed, 1, "{field} of group {group}");
+        }
+    }
+}
