@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 pub mod agreement;
+pub mod artefacts;
 pub mod audit;
 pub mod bench;
 pub mod connection;
@@ -16,6 +17,8 @@ pub mod demo;
 pub mod failure;
 pub mod keygen;
 pub mod ledger;
+pub mod local;
+pub mod progress;
 
 use console::{Console, GlobalArgs};
 use failure::{Failure, Status};
@@ -43,6 +46,7 @@ enum Verb {
     DemoParty(demo::DemoPartyArgs),
     Keygen(keygen::KeygenArgs),
     Ledger(ledger::LedgerArgs),
+    Local(local::LocalArgs),
 }
 
 /// Runs the command as the shell gave it, and returns its exit status.
@@ -74,6 +78,7 @@ fn run(verb: Verb, console: &Console) -> Result<(), Failure> {
         Verb::DemoParty(arguments) => demo::run_party(&arguments, console),
         Verb::Keygen(arguments) => keygen::run(&arguments, console),
         Verb::Ledger(arguments) => ledger::run(&arguments, console),
+        Verb::Local(arguments) => local::run(&arguments, console),
     }
 }
 
