@@ -203,6 +203,11 @@ impl<'p, 't, C, S, N> Single<'p, 't, C, S, N> {
         Ok(single)
     }
 
+    /// The mechanism that added the noise, for those who want to ask it something afterwards.
+    pub fn into_noise(self) -> N {
+        self.mechanisms.noise
+    }
+
     fn learn(&mut self, candidates: Vec<Specialization>) -> Result<(), Error> {
         for made in candidates {
             self.known.insert(made.candidate, made);

@@ -2,6 +2,7 @@
 
 mod examples;
 mod properties;
+mod statistics;
 
 use super::partition::Partition;
 use super::single::{Mechanisms, Noiser, Single, release};

@@ -256,7 +256,7 @@ fn two_noises_are_the_sum_of_two() {
     let spend = || Budget::new(&"1".parse().unwrap()).spend_rest("counts").unwrap();
     let mut two = Noiser::new(Noise::TwoParty, Tape::of_noise([1i64, 2, 10, -20]));
     assert_eq!(
-        crate::privacy::AddNoise::add_noise(&mut two, spend(), &[100, 0]).unwrap(),
+        privacy::AddNoise::add_noise(&mut two, spend(), &[100, 0]).unwrap(),
         [111, -18]
     );
 }
