@@ -14,13 +14,17 @@ use crate::app::failure::Failure;
 use crate::net::memory::NetworkModel;
 use crate::protocol::pair::Setup;
 
+pub mod census;
+pub mod diffgen;
 pub mod net;
 
 /// A subject: its name, what is measured, and the function that measures it.
 type Subject = (&'static str, &'static str, fn(&Options) -> Result<Vec<Figure>, Failure>);
 
-const SUBJECTS: &[Subject] =
-    &[("net", "frames in memory and over loopback TLS: throughput and round trips", net::run)];
+const SUBJECTS: &[Subject] = &[
+    ("diffgen", "releases by one party, from CSV to release: growth, memory", diffgen::run),
+    ("net", "frames in memory and over loopback TLS: throughput and round trips", net::run),
+];
 
 /// Measure what things cost on this machine
 ///

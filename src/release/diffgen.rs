@@ -52,16 +52,28 @@ pub enum Error {
     },
     /// A budget or a mechanism refused.
     #[error(transparent)]
-    Privacy(#[from] privacy::Error),
+    Privacy(Box<privacy::Error>),
     /// A specialization that the cuts do not allow.
     #[error(transparent)]
-    Table(#[from] table::Error),
+    Table(Box<table::Error>),
     /// The data lacks a column that the agreement gives to this party.
     #[error("the data has no column for attribute `{0}`: read the file again with this agreement")]
     MissingColumn(String),
     /// A mechanism broke its contract.
     #[error("{0}; this is a fault of the program, and nothing was released")]
     Fault(&'static str),
+}
+
+impl From<privacy::Error> for Error {
+    fn from(error: privacy::Error) -> Self {
+        Self::Privacy(Box::new(error))
+    }
+}
+
+impl From<table::Error> for Error {
+    fn from(error: table::Error) -> Self {
+        Self::Table(Box::new(error))
+    }
 }
 
 /// What one party does alone and two parties do together. The loop in [`run`] calls it.
@@ -170,7 +182,7 @@ pub fn run<'s, F: Form>(
             CutValue::Value(_) => None,
         };
         let made = Specialization { candidate: winner, split };
-        let children = cuts.specialize(&made).map_err(Error::Table)?;
+        let children = cuts.specialize(&made).map_err(Error::from)?;
         let attribute = &schema.attributes[winner.attribute];
         let keep = match attribute.domain {
             Domain::Set(_) => {
@@ -192,7 +204,7 @@ pub fn run<'s, F: Form>(
         progress(Step::Specialized { round, rounds: plan.specializations() });
     }
     let leaves = form.leaves(&cuts)?;
-    let rest = budget.spend_rest("counts").map_err(Error::Privacy)?;
+    let rest = budget.spend_rest("counts").map_err(Error::from)?;
     let noisy = form.noisy_counts(rest, &cuts, &leaves)?;
     progress(Step::Counted);
     let counts = plan.post_process().apply(&noisy);

@@ -169,7 +169,7 @@ fn piece_ends(block: &[u8]) -> Vec<usize> {
             }
         });
     } else {
-        while let Some(found) = block.get(target..).and_then(|rest| newline_in(rest)) {
+        while let Some(found) = block.get(target..).and_then(newline_in) {
             let end = target + found + 1;
             if end < block.len() {
                 ends.push(end);

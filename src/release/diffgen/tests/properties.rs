@@ -255,8 +255,5 @@ fn weights_that_could_become_too_long_are_refused_before_anything_is_spent() {
 fn two_noises_are_the_sum_of_two() {
     let spend = || Budget::new(&"1".parse().unwrap()).spend_rest("counts").unwrap();
     let mut two = Noiser::new(Noise::TwoParty, Tape::of_noise([1i64, 2, 10, -20]));
-    assert_eq!(
-        privacy::AddNoise::add_noise(&mut two, spend(), &[100, 0]).unwrap(),
-        [111, -18]
-    );
+    assert_eq!(privacy::AddNoise::add_noise(&mut two, spend(), &[100, 0]).unwrap(), [111, -18]);
 }
