@@ -5,10 +5,8 @@
 //! decisions it gives the release that the two would have made together. Its counts then carry two
 //! noises if the agreement says `two-party`.
 
-use super::partition::Partition;
+use super::holder::Holder;
 use super::plan::FRACTION_BITS;
-use super::scorer::{Known, Scorer, known_at_once};
-use super::splits::{self, Options};
 use super::{Error, Form, Leaves, Plan, Release, Step, run};
 use crate::agreement::{self, Agreement, Noise, Selection};
 use crate::math::Randomness;
@@ -19,7 +17,7 @@ use crate::privacy::noisy_max::NoisyMax;
 use crate::privacy::{
     self, AddNoise, Budget, Calibration, Candidate as Weighed, Choice, Choose, Spend,
 };
-use crate::table::{Candidate, CutValue, Cuts, Domain, Specialization, Table};
+use crate::table::{Candidate, CutValue, Cuts, Specialization, Table};
 
 /// g of the noisy maximum: the finest grid, on which all scores lie.
 const GRID_BITS: u32 = 20;
@@ -164,10 +162,7 @@ impl<D: Decisions> AddNoise for Noiser<D> {
 
 /// One party's side of [`run`], which is all of it.
 pub struct Single<'p, 't, C, S, N> {
-    plan: &'p Plan<'t>,
-    partition: Partition<'t>,
-    scorer: Scorer,
-    known: Known,
+    holder: Holder<'p, 't>,
     mechanisms: Mechanisms<C, S, N>,
 }
 
@@ -176,44 +171,22 @@ impl<'p, 't, C, S, N> Single<'p, 't, C, S, N> {
     ///
     /// # Errors
     /// [`Error::MissingColumn`] unless the table holds every attribute.
-    pub fn new<'s: 't>(
-        plan: &'p Plan<'s>,
+    pub fn new(
+        plan: &'p Plan<'t>,
         table: &'t Table,
         mechanisms: Mechanisms<C, S, N>,
-    ) -> Result<Self, Error>
-    where
-        'p: 't,
-    {
-        let schema = plan.schema();
-        let partition = Partition::new(schema, table)?;
-        if let Some((_, missing)) = schema
-            .attributes
-            .iter()
-            .enumerate()
-            .find(|(index, _)| !partition.attributes().contains(index))
-        {
+    ) -> Result<Self, Error> {
+        let holder = Holder::new(plan, table)?;
+        let mut attributes = plan.schema().attributes.iter().enumerate();
+        if let Some((_, missing)) = attributes.find(|(index, _)| !holder.holds(*index)) {
             return Err(Error::MissingColumn(missing.name.clone()));
         }
-        let scorer = Scorer::new(plan.utility(), &partition);
-        let mut single = Self { plan, partition, scorer, known: Known::new(), mechanisms };
-        let cuts = Cuts::topmost(schema);
-        for attribute in 0..schema.attributes.len() {
-            single.learn(known_at_once(&cuts, attribute, cuts.of(attribute)))?;
-        }
-        Ok(single)
+        Ok(Self { holder, mechanisms })
     }
 
     /// The mechanism that added the noise, for those who want to ask it something afterwards.
     pub fn into_noise(self) -> N {
         self.mechanisms.noise
-    }
-
-    fn learn(&mut self, candidates: Vec<Specialization>) -> Result<(), Error> {
-        for made in candidates {
-            self.known.insert(made.candidate, made);
-            self.scorer.add(&self.partition, &made)?;
-        }
-        Ok(())
     }
 }
 
@@ -231,41 +204,21 @@ where
         attribute: usize,
         intervals: &[CutValue],
     ) -> Result<(), Error> {
-        // Records of different intervals are different records.
-        let spends = spend.over_disjoint_records(intervals.len());
-        for (interval, spend) in intervals.iter().zip(spends) {
-            let runs = splits::runs(
-                &self.partition,
-                attribute,
-                *interval,
-                self.scorer.utility(),
-                self.scorer.logarithms(),
-            )?;
-            let options = if self.mechanisms.splits_in_order {
-                Options::in_order(runs)
-            } else {
-                Options::by_score(runs)
-            };
-            let calibration = self.plan.calibration();
-            let choice = self.mechanisms.split.choose(spend, calibration, &options.weighed)?;
-            let split = options.split(choice).ok_or(Error::Fault("no such split won"))?;
-            let candidate = Candidate { attribute, value: *interval };
-            self.learn(vec![Specialization { candidate, split: Some(split) }])?;
-        }
-        Ok(())
+        let Mechanisms { split, splits_in_order, .. } = &mut self.mechanisms;
+        self.holder.draw_splits(spend, attribute, intervals, split, *splits_in_order)
     }
 
     fn choose(&mut self, spend: Spend, candidates: &[Candidate]) -> Result<usize, Error> {
         let weighed = candidates
             .iter()
-            .map(|candidate| Ok(Weighed::single(self.scorer.score(*candidate)?)))
+            .map(|candidate| Ok(Weighed::single(self.holder.score(*candidate)?)))
             .collect::<Result<Vec<_>, Error>>()?;
-        Ok(self.mechanisms.choose.choose(spend, self.plan.calibration(), &weighed)?.index)
+        let calibration = self.holder.plan().calibration();
+        Ok(self.mechanisms.choose.choose(spend, calibration, &weighed)?.index)
     }
 
     fn split_of(&mut self, winner: Candidate) -> Result<u32, Error> {
-        let drawn = self.known.get(&winner).and_then(|made| made.split);
-        drawn.ok_or(Error::Fault("an interval won for which no split was drawn"))
+        self.holder.split_of(winner)
     }
 
     fn specialize(
@@ -274,33 +227,13 @@ where
         children: &[CutValue],
         keep: Option<Spend>,
     ) -> Result<(), Error> {
-        self.known.remove(&made.candidate);
-        let dropped = keep.is_some();
-        let replaced = match keep {
-            None => self.partition.specialize(made, children)?,
-            Some(spend) => {
-                let parts = self.partition.sub_partitions(made)?;
-                let noisy = self.mechanisms.noise.add_noise(spend, parts.sizes())?;
-                let least = i64::try_from(self.plan.keep_from()).unwrap_or(i64::MAX);
-                let keep: Vec<bool> = noisy.iter().map(|size| *size >= least).collect();
-                self.partition.keep(made, children, parts, &keep)?
-            }
-        };
-        self.scorer.follow(&self.partition, &replaced, made.candidate, &self.known)?;
-        if dropped {
-            self.scorer.recount(&self.partition, &self.known)?;
-        }
-        let schema = self.plan.schema();
-        let attribute = made.candidate.attribute;
-        if !matches!(schema.attributes[attribute].domain, Domain::Numeric(_)) {
-            let cuts = Cuts::topmost(schema);
-            self.learn(known_at_once(&cuts, attribute, children))?;
-        }
-        Ok(())
+        let Some(spend) = keep else { return self.holder.specialize(made, children) };
+        let noise = &mut self.mechanisms.noise;
+        self.holder.specialize_set(made, children, |sizes| Ok(noise.add_noise(spend, sizes)?))
     }
 
     fn leaves(&mut self, _: &Cuts<'_>) -> Result<Leaves, Error> {
-        Ok(self.partition.release_leaves())
+        Ok(self.holder.partition().release_leaves())
     }
 
     fn noisy_counts(
@@ -309,7 +242,7 @@ where
         cuts: &Cuts<'_>,
         _: &Leaves,
     ) -> Result<Vec<i64>, Error> {
-        let counts = self.partition.leaf_counts(cuts);
+        let counts = self.holder.partition().leaf_counts(cuts);
         Ok(self.mechanisms.noise.add_noise(spend, &counts)?)
     }
 }

@@ -206,16 +206,20 @@ impl<'h, 'a> Builder<'h, 'a> {
             )),
             text,
         };
-        let mut dropped = false;
+        let mut refused = None;
         for (attribute, wanted) in header.attributes.iter().enumerate() {
             let Some((field, reader)) = wanted else { continue };
             match reader.read(cell(*field), &mut self.items[attribute]) {
                 Cell::Code(code) => self.codes[attribute] = code,
-                Cell::Drop => dropped = true,
+                // A record that is left out may hold anything.
+                Cell::Drop => return Ok(()),
                 Cell::Refused(why) => {
-                    return Err(blame(*field, header.names[attribute], why));
+                    refused.get_or_insert((*field, attribute, why));
                 }
             }
+        }
+        if let Some((field, attribute, why)) = refused {
+            return Err(blame(field, header.names[attribute], why));
         }
         let (field, column, classes, names) = &header.class;
         let class = match classes.get(cell(*field)) {
@@ -228,9 +232,6 @@ impl<'h, 'a> Builder<'h, 'a> {
                 }
             },
         };
-        if dropped {
-            return Ok(());
-        }
         if let (Some((field, identifier)), Some(identifiers)) =
             (header.identifier, &mut self.identifiers)
         {

@@ -122,6 +122,10 @@ fn bad_values_are_dropped_or_mapped_as_the_agreement_says() {
     }
     let csv = b"class,age,codes,job\nY,?,11,Lawyer\nN,20,?,Engineer\nY,20,11,?\nN,90,,Lawyer\n";
     let table = read(&schema, csv).unwrap();
+    schema.attributes[1].on_bad_value = OnBadValue::Refuse;
+    assert!(read(&schema, csv).is_err());
+    let left_out = read(&schema, b"class,age,codes,job\n?,90,11,?\nY,20,11,Lawyer\n").unwrap();
+    assert_eq!(left_out.len(), 1, "what a record holds does not matter once it is left out");
     assert_eq!(table.classes(), [0, 1, 1]);
     assert!(table.column(1) == Some(&Column::Numeric(vec![6, 1, 6])));
     let Some(Column::Set(sets)) = table.column(2) else { panic!("a set") };
