@@ -27,7 +27,7 @@ const NUMERIC: [(&str, u64, u64); 6] = [
 pub fn agreement(specializations: u32, terms: &str) -> String {
     let mut text = format!(
         "[release]\nid = \"census\"\npartition = \"local\"\nepsilon = \"1\"\n\
-         specializations = {specializations}\nmax_records = 100000000\n{terms}\n\
+         specializations = {specializations}\nmax_records = 1000000\n{terms}\n\
          [class]\ncolumn = \"class\"\nvalues = [\"low\", \"high\"]\n"
     );
     for (name, branching) in CATEGORICAL {

@@ -65,6 +65,7 @@ impl<D: Decisions> AddNoise for Faulty<D> {
         let factor = if self.fault == Fault::HalfTheNoise { 2u32 } else { 1 };
         let rate = spend.epsilon() * &Rational::whole(factor);
         let leaf_is_empty = |index: usize| counts[index / 2 * 2] + counts[index / 2 * 2 + 1] == 0;
+        self.noisy.clear();
         for (index, count) in counts.iter().enumerate() {
             let noise = self.mechanism.discrete_laplace(&rate)?;
             let bare = self.fault == Fault::EmptyLeavesAreBare && leaf_is_empty(index);
@@ -103,9 +104,10 @@ fn outcomes(
         let mut single = Single::new(&plan, &table, mechanisms).unwrap();
         let release = run(&plan, budget(agreement), &mut single, &|_| {}).unwrap();
         let made = release.cuts.made()[0];
-        // The added record is (y, 2, class 1): the last leaf's second class, whatever the cut.
-        let noisy = *single.into_noise().noisy.last().unwrap();
-        ((format!("{:?} {:?}", release.cuts.name(made.candidate), made.split)), noisy.clamp(-3, 4))
+        // The added record is in the last leaf's second class, whatever the cut.
+        let noisy = single.into_noise().noisy.last().copied().unwrap_or(0);
+        let (cut, split, leaves) = (release.cuts.name(made.candidate), made.split, release.leaves);
+        (format!("{cut} {split:?} {leaves:?}"), noisy.clamp(-3, 4))
     };
     let seen: Vec<_> = (0..RUNS).into_par_iter().map(one).collect();
     seen.into_iter().fold(BTreeMap::new(), |mut counts, outcome| {
@@ -117,8 +119,11 @@ fn outcomes(
 /// The most deviations by which an event is too frequent on one of the tables.
 fn worst(agreement: &Agreement, fault: Fault) -> f64 {
     // Without the added record, the leaves that it will lie in are empty.
-    let small = "a,n,class\nx,0,0\nx,1,0\nx,0,1\n";
-    let large = small.to_owned() + "y,2,1\n";
+    worst_of(agreement, fault, "a,n,class\nx,0,0\nx,1,0\nx,0,1\n", "y,2,1\n")
+}
+
+fn worst_of(agreement: &Agreement, fault: Fault, small: &str, added: &str) -> f64 {
+    let large = small.to_owned() + added;
     let one = outcomes(agreement, small, fault, 1 << 32);
     let other = outcomes(agreement, &large, fault, 1 << 33);
     let mut events: Vec<(u64, u64)> = Vec::new();
@@ -161,6 +166,21 @@ fn neighbouring_tables_give_nearly_the_same_releases() {
         let worst = worst(&tiny(terms), Fault::None);
         assert!(worst < DEVIATIONS, "{terms}: {worst} deviations");
     }
+}
+
+#[test]
+fn a_set_attribute_tells_no_more_than_others() {
+    let sets = "[[attribute]]\nname = \"s\"\nkind = \"set\"\ntaxonomy = { S = [\"p\", \"q\"] }\n";
+    let with_share = |share: &str| {
+        let terms = format!("epsilon = \"1\"\nspecializations = 1\nstructure_share = \"{share}\"");
+        agreement(&terms, "\"0\", \"1\"", sets)
+    };
+    // The sub-partition {q} is empty without the added record; where it is kept, it is listed last.
+    let (small, added) = ("s,class\np,0\np|q,0\np,1\n", "q,1\n");
+    let worst = worst_of(&with_share("0.8"), Fault::None, small, added);
+    assert!(worst < DEVIATIONS, "{worst} deviations");
+    let broken = worst_of(&with_share("0.1"), Fault::HalfTheNoise, small, added);
+    assert!(broken > DEVIATIONS, "{broken} deviations");
 }
 
 #[test]
