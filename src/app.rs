@@ -11,6 +11,7 @@ pub mod agreement;
 pub mod artefacts;
 pub mod audit;
 pub mod bench;
+pub mod circuit;
 pub mod connection;
 pub mod console;
 pub mod demo;
@@ -19,6 +20,7 @@ pub mod keygen;
 pub mod ledger;
 pub mod local;
 pub mod progress;
+pub mod psi;
 
 use console::{Console, GlobalArgs};
 use failure::{Failure, Status};
@@ -40,11 +42,16 @@ struct Cli {
 #[derive(Subcommand)]
 enum Verb {
     Agreement(agreement::AgreementArgs),
+    Audit(audit::AuditArgs),
     Bench(bench::BenchArgs),
+    Circuit(circuit::CircuitArgs),
+    #[command(hide = true)]
+    BenchYaoParty(bench::yao::PartyArgs),
     Demo(demo::DemoArgs),
     #[command(hide = true)]
     DemoParty(demo::DemoPartyArgs),
     Keygen(keygen::KeygenArgs),
+    Psi(psi::PsiArgs),
     Ledger(ledger::LedgerArgs),
     Local(local::LocalArgs),
 }
@@ -73,10 +80,14 @@ pub fn main() -> ExitCode {
 fn run(verb: Verb, console: &Console) -> Result<(), Failure> {
     match verb {
         Verb::Agreement(arguments) => agreement::run(&arguments, console),
+        Verb::Audit(arguments) => audit::run_verb(&arguments, console),
         Verb::Bench(arguments) => bench::run(&arguments, console),
+        Verb::Circuit(arguments) => circuit::run(&arguments, console),
+        Verb::BenchYaoParty(arguments) => bench::yao::run_party(&arguments, console),
         Verb::Demo(arguments) => demo::run(&arguments, console),
         Verb::DemoParty(arguments) => demo::run_party(&arguments, console),
         Verb::Keygen(arguments) => keygen::run(&arguments, console),
+        Verb::Psi(arguments) => psi::run(&arguments, console),
         Verb::Ledger(arguments) => ledger::run(&arguments, console),
         Verb::Local(arguments) => local::run(&arguments, console),
     }

@@ -1,3 +1,63 @@
-//! Boolean circuits: the type, a builder with integer gadgets, the Bristol Fashion reader and writer, a plain evaluator.
+//! Boolean circuits: the type, a builder with integer gadgets, the Bristol
+//! Fashion reader and writer, a plain evaluator. It knows nothing of keys or peers.
 //!
-//! Still empty. It knows nothing of keys or peers.
+//! Gadgets ([`integer`]) are written once, against the trait [`Gates`]. Two
+//! things implement it: [`Builder`] stores the circuit and shares common
+//! subexpressions; [`Stream`] hands gates out as they are made and forgets
+//! them, so a circuit of 10⁹ gates needs memory for its live wires only.
+//! Whatever runs a circuit (plain evaluator, garbler) is a [`Consumer`] of
+//! [`Step`]s: first a list of XORs, then AND gates that do not depend on each other.
+
+pub mod aes128;
+pub mod bit;
+pub mod bristol;
+pub mod builder;
+pub mod evaluate;
+pub mod gallery;
+pub mod integer;
+pub mod netlist;
+pub mod program;
+pub mod schedule;
+pub mod sha256;
+pub mod stream;
+
+pub use bit::{Bit, Gates, Keep};
+pub use builder::Builder;
+pub use netlist::{Circuit, Counts, Owner, Port};
+pub use program::{Program, Repeat};
+pub use schedule::{Consumer, Op, Source, Step};
+pub use stream::Stream;
+
+/// What can be wrong with a circuit or with what it is given.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum Error {
+    /// A Bristol Fashion text that breaks the format.
+    #[error("line {line}: {what}; correct the circuit file (format: Bristol Fashion)")]
+    Syntax {
+        /// Line of the text, counted from 1.
+        line: usize,
+        /// What was expected and what was found.
+        what: String,
+    },
+    /// A circuit beyond the limits of the reader.
+    #[error("line {line}: {what} exceeds the limit of {limit}; raise the limit to read it")]
+    TooLarge {
+        /// Line of the text, counted from 1.
+        line: usize,
+        /// The quantity.
+        what: &'static str,
+        /// The largest value accepted.
+        limit: usize,
+    },
+    /// An evaluation with the wrong number of input bits.
+    #[error("the circuit takes {expected} input bits and was given {given}; give one per bit")]
+    InputWidth {
+        /// Number of bits that the circuit takes.
+        expected: usize,
+        /// Number of bits given.
+        given: usize,
+    },
+    /// A circuit that cannot be written in the format.
+    #[error("{0}; such a circuit has no Bristol Fashion form")]
+    Unwritable(&'static str),
+}

@@ -6,8 +6,8 @@
 //! the real run equals the ideal function, that the shape of the transcript
 //! does not depend on inputs, and that bad messages are errors.
 //!
-//! So far there are the [`Session`] that all of them take, and [`pair`], which
-//! runs two parties in one process.
+//! So far there are the [`Session`] that all of them take, [`pair`], which
+//! runs two parties in one process, and [`psi`].
 //!
 //! ```
 //! use diptych::net::{Message, Tag};
@@ -29,7 +29,10 @@
 //! assert_eq!(outcome.costs.p1.total().messages_sent, outcome.costs.p2.total().messages_received);
 //! ```
 
+pub mod ot;
 pub mod pair;
+pub mod psi;
+pub mod yao;
 
 mod session;
 

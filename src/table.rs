@@ -4,6 +4,8 @@
 //! All of it is public and comes from the agreement, never from the data. This room knows nothing
 //! of cryptography, of privacy budgets, or of who the two parties are beyond "first" and "second".
 
+pub mod identifiers;
+
 mod columns;
 mod csv;
 mod cut;
@@ -17,10 +19,10 @@ pub use columns::{Column, SetColumn, Table};
 pub use csv::{MAX_RECORD_BYTES, Reading, parse_csv, read_csv};
 pub use cut::{Candidate, CutValue, Cuts, Specialization, most_leaves};
 pub use decimal::Decimal;
+pub use identifiers::Normalization;
 pub use numeric::{MAX_POINTS, NumericDomain};
 pub use schema::{
-    Attribute, Class, Domain, Identifier, MAX_SET_CHILDREN, Normalization, OnBadValue, Owner,
-    Schema,
+    Attribute, Class, Domain, Identifier, MAX_SET_CHILDREN, OnBadValue, Owner, Schema,
 };
 pub use taxonomy::{MAX_DEPTH, MAX_VALUES, Taxonomy, TaxonomyBuilder, ValueId};
 pub use text::{MAX_TEXT, clean_text, nearest};

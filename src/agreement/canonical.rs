@@ -1,9 +1,7 @@
 //! The canonical form: one way to write an agreement, as JSON in the manner of RFC 8785.
 
 use super::{Agreement, Identifier, Partition, Party};
-use crate::table::{
-    Attribute, Domain, MAX_DEPTH, Normalization, OnBadValue, Owner, Taxonomy, ValueId,
-};
+use crate::table::{Attribute, Domain, MAX_DEPTH, OnBadValue, Owner, Taxonomy, ValueId};
 use serde_json::{Value, json};
 
 /// Names the format, so that no other text can have an agreement's hash.
@@ -52,17 +50,8 @@ fn party(party: &Party) -> Value {
 }
 
 fn identifier(identifier: &Identifier) -> Value {
-    let rules: Vec<&str> = identifier.normalize.iter().map(normalization_word).collect();
+    let rules: Vec<&str> = identifier.normalize.steps().iter().map(|step| step.name()).collect();
     object(vec![("column", json!(identifier.column)), ("normalize", json!(rules))])
-}
-
-fn normalization_word(rule: &Normalization) -> &'static str {
-    match rule {
-        Normalization::Trim => "trim",
-        Normalization::Nfc => "nfc",
-        Normalization::Uppercase => "uppercase",
-        Normalization::Lowercase => "lowercase",
-    }
 }
 
 fn attribute(attribute: &Attribute) -> Value {

@@ -1,9 +1,8 @@
 //! The agreement in plain words, as a page that a data-protection officer can read and sign.
 
 use super::{Agreement, Noise, Parties, Partition, Profile, Selection, Utility};
-use crate::table::{
-    Attribute, Domain, Identifier, Normalization, NumericDomain, OnBadValue, Owner, Taxonomy,
-};
+use crate::table::identifiers::Step;
+use crate::table::{Attribute, Domain, Identifier, NumericDomain, OnBadValue, Owner, Taxonomy};
 
 /// Width of a line.
 const WIDTH: usize = 78;
@@ -77,11 +76,12 @@ fn name_parties(page: &mut Page, parties: &Parties) {
 fn normalization(identifier: &Identifier) -> String {
     let words: Vec<&str> = identifier
         .normalize
+        .steps()
         .iter()
-        .map(|rule| match rule {
-            Normalization::Trim => "white space at both ends",
-            Normalization::Nfc => "different encodings of the same letters",
-            Normalization::Uppercase | Normalization::Lowercase => "upper and lower case",
+        .map(|step| match step {
+            Step::Trim => "white space at both ends",
+            Step::Nfc => "different encodings of the same letters",
+            Step::Uppercase | Step::Lowercase => "upper and lower case",
         })
         .collect();
     match words.split_last() {

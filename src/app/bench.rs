@@ -17,6 +17,10 @@ use crate::protocol::pair::Setup;
 pub mod census;
 pub mod diffgen;
 pub mod net;
+pub mod ot;
+pub mod paillier;
+pub mod psi;
+pub mod yao;
 
 /// A subject: its name, what is measured, and the function that measures it.
 type Subject = (&'static str, &'static str, fn(&Options) -> Result<Vec<Figure>, Failure>);
@@ -24,6 +28,10 @@ type Subject = (&'static str, &'static str, fn(&Options) -> Result<Vec<Figure>, 
 const SUBJECTS: &[Subject] = &[
     ("diffgen", "releases by one party, from CSV to release: growth, memory", diffgen::run),
     ("net", "frames in memory and over loopback TLS: throughput and round trips", net::run),
+    ("psi", "private set intersection: group operations, whole runs, memory", psi::run),
+    ("paillier", "keys, encryption, decryption, sums; per core, on both paths", paillier::run),
+    ("ot", "base transfers and extended oblivious transfers", ot::run),
+    ("yao", "garbled circuits: alone, and between two processes over loopback TLS", yao::run),
 ];
 
 /// Measure what things cost on this machine
@@ -36,6 +44,9 @@ pub struct BenchArgs {
     /// Network between the parties where they run in memory: lan, wan, or RTT_MS,MBPS
     #[arg(long, value_name = "NET", value_parser = parse_network)]
     net: Option<NetworkModel>,
+    /// Size of the input, for subjects that have one (psi: identifiers per side)
+    #[arg(long, value_name = "N")]
+    size: Option<usize>,
     /// Also write the figures as JSON: a list of {name, value, unit, parameters}
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -46,6 +57,8 @@ pub struct BenchArgs {
 pub struct Options {
     /// The network model, if one was asked for.
     pub network: Option<NetworkModel>,
+    /// The size of the input, if one was asked for.
+    pub size: Option<usize>,
 }
 
 impl Options {
@@ -101,7 +114,7 @@ pub fn run(arguments: &BenchArgs, console: &Console) -> Result<(), Failure> {
         return Err(Failure::wrong_input(format!("there is no benchmark called {what:?}"))
             .advise(format!("choose one of: {}, all", known.join(", "))));
     }
-    let options = Options { network: arguments.net };
+    let options = Options { network: arguments.net, size: arguments.size };
     let mut figures = Vec::new();
     for (name, _, measure) in chosen {
         console.say(format!("measuring {name} …"));

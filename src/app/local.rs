@@ -9,7 +9,7 @@ use crate::app::agreement;
 use crate::app::artefacts::{Output, described};
 use crate::app::console::Console;
 use crate::app::failure::Failure;
-use crate::app::progress::Phase;
+use crate::app::progress::Bar;
 use crate::math::{Randomness, Rational};
 use crate::privacy::ledger::{Debit, Hash, Ledger, RunId};
 use crate::privacy::{Budget, Epsilon};
@@ -102,15 +102,17 @@ pub(crate) fn read(
     console: &Console,
 ) -> Result<Table, Failure> {
     let bytes = std::fs::metadata(data).map_or(0, |metadata| metadata.len());
-    let phase = Phase::begin(console, "reading", bytes);
+    let bar = Bar::new(console, "reading");
+    bar.start(usize::try_from(bytes).unwrap_or(usize::MAX));
     let reading = Reading {
         schema: &agreement.schema,
         owner: None,
         identifier: None,
         max_records: agreement.max_records,
     };
-    let table = read_csv(data, &reading, &|bytes| phase.advance(bytes))?;
-    phase.finish(&format!("{} records", table.len()));
+    let table = read_csv(data, &reading, &|bytes| bar.advance(bytes))?;
+    bar.finish();
+    console.say(format!("read {} records", table.len()));
     Ok(table)
 }
 
@@ -122,13 +124,12 @@ pub(crate) fn make<'a>(
     rng: &mut Randomness,
     console: &Console,
 ) -> Result<Release<'a>, Failure> {
-    let phase = Phase::begin(console, "releasing", u64::from(agreement.specializations) + 1);
-    let release = single::release(agreement, table, budget, rng, &|_| phase.advance(1))?;
-    phase.finish(&format!(
-        "{} specializations, {} rows",
-        release.cuts.made().len(),
-        release.counts.len()
-    ));
+    let bar = Bar::new(console, "specializing");
+    bar.start(agreement.specializations as usize + 1);
+    let release = single::release(agreement, table, budget, rng, &|_| bar.advance(1))?;
+    bar.finish();
+    let (made, rows) = (release.cuts.made().len(), release.counts.len());
+    console.say(format!("made {made} specializations, {rows} rows"));
     Ok(release)
 }
 

@@ -1,52 +1,64 @@
-//! How far a phase has come: a bar with the time left on a terminal, a plain line otherwise.
+//! How far a long phase is: a bar with the time left on a terminal, plain lines otherwise.
 
 use std::io::IsTerminal;
-use std::time::{Duration, Instant};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::app::console::Console;
 
-/// One phase of a run, shown until it is finished.
-pub struct Phase<'c> {
-    console: &'c Console,
+/// The progress of one phase. Can be told from any thread.
+pub struct Bar {
+    console: Console,
     name: &'static str,
-    bar: ProgressBar,
-    begun: Instant,
+    bar: Option<ProgressBar>,
+    total: AtomicUsize,
+    done: AtomicUsize,
 }
 
-impl<'c> Phase<'c> {
-    /// Begins a phase of so many steps, which are bytes or whatever is counted.
-    pub fn begin(console: &'c Console, name: &'static str, steps: u64) -> Self {
-        let shown = !console.is_quiet() && std::io::stderr().is_terminal();
-        let target =
-            if shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
-        let bar = ProgressBar::with_draw_target(Some(steps), target);
-        if let Ok(style) =
-            ProgressStyle::with_template("{msg:<14} {wide_bar} {percent:>3}%  {eta:>4}")
-        {
-            bar.set_style(style);
+impl Bar {
+    /// A phase whose length is not known yet.
+    pub fn new(console: &Console, name: &'static str) -> Self {
+        let on_terminal = std::io::stderr().is_terminal() && !console.is_quiet();
+        let bar = on_terminal.then(|| {
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+            let template = "{msg} {wide_bar} {pos}/{len}, {eta} left";
+            bar.with_style(
+                ProgressStyle::with_template(template)
+                    .unwrap_or_else(|_| ProgressStyle::default_bar()),
+            )
+            .with_message(name)
+        });
+        let (total, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        Self { console: console.clone(), name, bar, total, done }
+    }
+
+    /// The phase has this many items.
+    pub fn start(&self, total: usize) {
+        self.total.store(total, Ordering::Relaxed);
+        if let Some(bar) = &self.bar {
+            bar.set_length(total as u64);
         }
-        bar.set_message(name);
-        Self { console, name, bar, begun: Instant::now() }
     }
 
-    /// So many steps were done.
-    pub fn advance(&self, steps: usize) {
-        self.bar.inc(steps as u64);
+    /// This many more are done.
+    pub fn advance(&self, items: usize) {
+        let before = self.done.fetch_add(items, Ordering::Relaxed);
+        if let Some(bar) = &self.bar {
+            bar.inc(items as u64);
+            return;
+        }
+        let total = self.total.load(Ordering::Relaxed);
+        if total > 0 && (before + items) * 10 / total > before * 10 / total {
+            let percent = ((before + items) * 10 / total).min(10) * 10;
+            self.console.say(format!("{}: {percent} % of {total}", self.name));
+        }
     }
 
-    /// Ends the phase; `what` says what came of it.
-    pub fn finish(self, what: &str) {
-        self.bar.finish_and_clear();
-        self.console.say(format!("{:<14} {what} ({})", self.name, readable(self.begun.elapsed())));
-    }
-}
-
-fn readable(time: Duration) -> String {
-    match time.as_secs_f64() {
-        seconds if seconds < 1.0 => format!("{:.0} ms", seconds * 1e3),
-        seconds if seconds < 120.0 => format!("{seconds:.1} s"),
-        seconds => format!("{:.0} min", seconds / 60.0),
+    /// The phase is over.
+    pub fn finish(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
     }
 }

@@ -108,6 +108,8 @@ pub struct Choice {
 pub struct Calibration {
     sensitivity: Rational,
     monotone: bool,
+    /// Whether every score is a whole number, whatever the data.
+    whole: bool,
 }
 
 impl Calibration {
@@ -120,17 +122,19 @@ impl Calibration {
         if sensitivity.is_zero() {
             return Err(Error::NoSensitivity);
         }
-        Ok(Self { sensitivity, monotone })
+        Ok(Self { sensitivity, monotone, whole: false })
     }
 
-    /// A real-valued utility whose scores are floored to the grid, each computed with an error
-    /// below `steps − 1` grid steps. Floors move two scores apart by less than one step more.
+    /// A real-valued utility u whose computed score lies in (u − `steps`·2^-20, u]: never above u,
+    /// and below it by the floor and by an error of less than `steps` − 1 grid steps. Two scores
+    /// are then apart by less than `steps` grid steps more than u allows. Only an exact floor
+    /// (`steps` = 1) keeps a monotone utility monotone.
     ///
     /// # Errors
     /// [`Error::NoSensitivity`] for 0.
     pub fn of_floored(sensitivity: &Rational, steps: u32, monotone: bool) -> Result<Self, Error> {
         let step = Rational::power_of_two(-(SCORE_GRID_BITS as i32));
-        Self::new(sensitivity + &(&step * &Rational::whole(steps)), monotone)
+        Self::new(sensitivity + &(&step * &Rational::whole(steps)), monotone && steps <= 1)
     }
 
     /// InfoGain over `classes` classes: Δ = log2(classes), rounded up to the grid and raised by two
@@ -138,17 +142,17 @@ impl Calibration {
     pub fn info_gain(classes: u64) -> Self {
         let log = log2_upper(classes, SCORE_GRID_BITS);
         let steps = Rational::power_of_two(1 - SCORE_GRID_BITS as i32);
-        Self { sensitivity: &log + &steps, monotone: false }
+        Self { sensitivity: &log + &steps, monotone: false, whole: false }
     }
 
     /// Max and leaf-max: Δ = 1, monotone.
     pub fn max() -> Self {
-        Self { sensitivity: Rational::whole(1u32), monotone: true }
+        Self { sensitivity: Rational::whole(1u32), monotone: true, whole: true }
     }
 
     /// Max as the papers calibrate it, with the factor 2.
     pub fn max_of_the_papers() -> Self {
-        Self { sensitivity: Rational::whole(1u32), monotone: false }
+        Self { sensitivity: Rational::whole(1u32), monotone: false, whole: true }
     }
 
     /// c of e^(c·u): ε/Δ for a monotone utility, ε/(2Δ) otherwise.
@@ -162,6 +166,11 @@ impl Calibration {
     /// Δ.
     pub fn sensitivity(&self) -> &Rational {
         &self.sensitivity
+    }
+
+    /// Whether every score is a whole number, whatever the data.
+    pub fn has_whole_scores(&self) -> bool {
+        self.whole
     }
 
     /// Whether adding a record lowers no score.

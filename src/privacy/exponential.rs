@@ -140,6 +140,22 @@ pub fn weight_bits(largest: Score, rate: &Rational, scaling: Scaling) -> Result<
     Ok(bits)
 }
 
+/// The highest score whose weight is not too long: a number of public parameters alone. Scores
+/// above it count as it does. That moves no two scores further apart, so Δ and monotonicity hold,
+/// and whether a choice fails does not depend on the data.
+fn highest_score(rate: &Rational, scaling: Scaling) -> Result<Score, Error> {
+    weight_bits(Score::default(), rate, scaling)?;
+    let (mut fits, mut too_long) = (0u64, u64::MAX);
+    while too_long - fits > 1 {
+        let middle = fits + (too_long - fits) / 2;
+        match weight_bits(Score::from_steps(middle), rate, scaling) {
+            Ok(_) => fits = middle,
+            Err(_) => too_long = middle,
+        }
+    }
+    Ok(Score::from_steps(fits))
+}
+
 /// The least multiple of 2^-256 that is not below −2·ln(1 − 1/scale).
 fn decimal_deduction(scale: BigUint) -> Rational {
     let x = Rational::new(1u32, scale).unwrap_or_else(Rational::zero);
@@ -185,7 +201,8 @@ impl<D: Decisions> Choose for Exponential<D> {
     ) -> Result<Choice, Error> {
         total_multiplicity(candidates)?;
         let rate = self.scaling.rate(spend.name(), spend.epsilon(), calibration)?;
-        let scores: Vec<_> = candidates.iter().map(|candidate| candidate.score).collect();
+        let highest = highest_score(&rate, self.scaling)?;
+        let scores: Vec<_> = candidates.iter().map(|c| c.score.min(highest)).collect();
         let weights = weights(&scores, &rate, self.scaling)?;
         let total =
             candidates.iter().zip(&weights).map(|(c, weight)| weight * c.multiplicity).sum();
@@ -265,8 +282,22 @@ mod tests {
         let empty_run = Candidate { score: Score::default(), multiplicity: 0 };
         let none = mechanism.choose(spend("1"), &Calibration::max(), &[empty_run]);
         assert!(matches!(none, Err(Error::NoCandidates)));
-        let long = mechanism.choose(spend("1"), &Calibration::max(), &singles(&[1 << 40]));
-        assert!(matches!(long, Err(Error::WeightsTooLong { .. })));
+    }
+
+    #[test]
+    fn whether_a_choice_fails_does_not_depend_on_the_scores() {
+        let huge = singles(&[1 << 40, 0, 1 << 41]);
+        let rate = BINARY.rate("", &Rational::whole(1u32), &Calibration::max()).unwrap();
+        let scores: Vec<_> = huge.iter().map(|c| c.score).collect();
+        assert!(matches!(weights(&scores, &rate, BINARY), Err(Error::WeightsTooLong { .. })));
+        let highest = highest_score(&rate, BINARY).unwrap();
+        assert!(weight_bits(highest, &rate, BINARY).is_ok());
+        let next = Score::from_steps(highest.steps() + 1);
+        assert!(weight_bits(next, &rate, BINARY).is_err());
+        // Both count as the highest score: R below the first weight is the first candidate.
+        let mut mechanism = Exponential::new(BINARY, Tape::of_uniforms([0]));
+        let choice = mechanism.choose(spend("1"), &Calibration::max(), &huge).unwrap();
+        assert_eq!(choice.index, 0);
     }
 
     #[test]

@@ -31,6 +31,8 @@ pub use history::{History, Run, Status, Torn};
 
 /// Largest ledger that is read: some 100,000 runs.
 pub const MOST_BYTES: u64 = 64 << 20;
+/// Kept free of debits, for the closing lines of runs that are open.
+const CLOSING_RESERVE: u64 = 1 << 20;
 
 /// What can go wrong with a ledger, and what to do about it.
 #[derive(Debug, thiserror::Error)]
@@ -204,6 +206,11 @@ impl Ledger {
         }
         let entry = Entry { time: now(), event };
         let line = self.history.next_line(&entry)?;
+        // A longer file could not be read again. Debits stop early, so that open runs can still be closed.
+        let reserve = if matches!(entry.event, Event::Debited(_)) { CLOSING_RESERVE } else { 0 };
+        if self.length + line.len() as u64 + reserve > MOST_BYTES {
+            return Err(Error::TooLong { most: MOST_BYTES });
+        }
         // Until the line is on disk, what the file holds is unknown.
         self.poisoned = true;
         if let Err(error) = self.write_line(line.as_bytes()) {

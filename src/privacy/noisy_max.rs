@@ -67,6 +67,12 @@ impl<D: Decisions> Choose for NoisyMax<D> {
             let what = "the number of grid points";
             return Err(Error::OutOfRange { what, given: points, least: 1, most: MOST_POINTS });
         }
+        if self.grid_bits < SCORE_GRID_BITS && !calibration.has_whole_scores() {
+            // Refused by what is public: whether a real score lies on a coarser grid would depend on the data.
+            let what = "the number of grid bits for a utility that is not whole";
+            let (given, needed) = (u64::from(self.grid_bits), u64::from(SCORE_GRID_BITS));
+            return Err(Error::OutOfRange { what, given, least: needed, most: needed });
+        }
         let rate = rate_per_step(&calibration.rate(spend.epsilon()), self.grid_bits);
         let mut best: Option<(BigUint, Choice)> = None;
         for (index, candidate) in candidates.iter().enumerate() {

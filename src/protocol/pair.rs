@@ -97,8 +97,8 @@ pub fn run_pair<A: Send, B: Send>(
     let (first_channel, second_channel) = setup.channels();
     let (first_rng, second_rng, id) = setup.randomness();
     let (first, second) = thread::scope(|scope| {
-        let first = Session { role: Role::P1, channel: first_channel, rng: first_rng, id };
-        let second = Session { role: Role::P2, channel: second_channel, rng: second_rng, id };
+        let first = Session::ready(Role::P1, first_channel, first_rng, id);
+        let second = Session::ready(Role::P2, second_channel, second_rng, id);
         let other = scope.spawn(move || run_party(first, p1));
         let second = run_party(second, p2);
         (other.join().unwrap_or_else(|cause| panic::resume_unwind(cause)), second)

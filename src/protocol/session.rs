@@ -13,6 +13,8 @@ pub struct Session {
     pub rng: Randomness,
     /// The same at both parties, never the same twice.
     pub id: SessionId,
+    /// How often transfers from P1 and from P2 were set up.
+    setups: [u64; 2],
 }
 
 impl Session {
@@ -28,6 +30,19 @@ impl Session {
         mut rng: Randomness,
     ) -> Result<Self, Error> {
         let id = handshake::run(&mut channel, role, terms, &mut rng)?;
-        Ok(Self { role, channel, rng, id })
+        Ok(Self::ready(role, channel, rng, id))
+    }
+
+    /// A session whose id both parties have already.
+    pub(crate) fn ready(role: Role, channel: Channel, rng: Randomness, id: SessionId) -> Self {
+        Self { role, channel, rng, id, setups: [0; 2] }
+    }
+
+    /// Numbers the set-ups of one direction, the same at both parties, so that no two of them
+    /// derive the same keys or count the same gates.
+    pub(crate) fn next_setup(&mut self, from: Role) -> u64 {
+        let count = &mut self.setups[from as usize];
+        *count += 1;
+        *count
     }
 }

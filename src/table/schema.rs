@@ -1,7 +1,7 @@
 //! What the two tables hold: attributes and their domains, the class, the identifier.
 
+use super::identifiers::Normalization;
 use super::{Decimal, Error, NumericDomain, Taxonomy, ValueId};
-use unicode_normalization::UnicodeNormalization;
 
 /// Most children of a value of a set attribute: their subsets are numbered by 64-bit masks.
 pub const MAX_SET_CHILDREN: usize = 62;
@@ -75,21 +75,8 @@ pub struct Class {
 pub struct Identifier {
     /// The column's name in the data. It is never released.
     pub column: String,
-    /// Sorted and without repetition: the order of application is fixed.
-    pub normalize: Vec<Normalization>,
-}
-
-/// One way of ignoring differences in how an identifier is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Normalization {
-    /// White space at both ends is dropped.
-    Trim,
-    /// Different encodings of the same letters are made the same (Unicode NFC).
-    Nfc,
-    /// All letters are made upper case.
-    Uppercase,
-    /// All letters are made lower case.
-    Lowercase,
+    /// What is done to a value before it is compared.
+    pub normalize: Normalization,
 }
 
 impl Domain {
@@ -121,26 +108,6 @@ impl Domain {
     }
 }
 
-impl Identifier {
-    /// The text by which `identifier` is compared: equal exactly if the rules call them the same.
-    pub fn normalized(&self, identifier: &str) -> String {
-        let mut text = identifier.to_owned();
-        for rule in &self.normalize {
-            text = match rule {
-                Normalization::Trim => text.trim().to_owned(),
-                Normalization::Nfc => text.nfc().collect(),
-                Normalization::Uppercase => text.to_uppercase(),
-                Normalization::Lowercase => text.to_lowercase(),
-            };
-        }
-        if self.normalize.contains(&Normalization::Nfc) {
-            // Changing the case can leave letters that compose anew.
-            text = text.nfc().collect();
-        }
-        text
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::TaxonomyBuilder;
@@ -151,22 +118,6 @@ mod tests {
         builder.open("Any").unwrap();
         leaves.into_iter().for_each(|leaf| builder.leaf(&leaf).unwrap());
         builder.finish().unwrap()
-    }
-
-    #[test]
-    fn identifiers_that_the_rules_call_the_same_become_the_same() {
-        let rules = |normalize: &[Normalization]| Identifier {
-            column: "id".to_owned(),
-            normalize: normalize.to_vec(),
-        };
-        use Normalization::{Lowercase, Nfc, Trim, Uppercase};
-        assert_eq!(rules(&[]).normalized(" a1 "), " a1 ");
-        assert_eq!(rules(&[Trim]).normalized(" a1\t"), "a1");
-        assert_eq!(rules(&[Trim, Uppercase]).normalized(" a1 "), "A1");
-        assert_eq!(rules(&[Lowercase]).normalized("A1"), "a1");
-        let composed = rules(&[Nfc, Uppercase]);
-        assert_eq!(composed.normalized("e\u{301}"), composed.normalized("\u{c9}"));
-        assert_ne!(rules(&[]).normalized("e\u{301}"), rules(&[]).normalized("\u{e9}"));
     }
 
     #[test]

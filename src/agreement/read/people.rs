@@ -6,14 +6,15 @@ use super::super::problem::Rule;
 use super::super::{Fingerprint, Parties, Party};
 use super::Kind;
 use super::release::Terms;
+use crate::table::identifiers::Step;
 use crate::table::{Class, Identifier, Normalization};
 
 const MAX_CLASSES: usize = 256;
-const NORMALIZATIONS: &[(&str, Normalization)] = &[
-    ("trim", Normalization::Trim),
-    ("nfc", Normalization::Nfc),
-    ("uppercase", Normalization::Uppercase),
-    ("lowercase", Normalization::Lowercase),
+const NORMALIZATIONS: &[(&str, Step)] = &[
+    ("trim", Step::Trim),
+    ("nfc", Step::Nfc),
+    ("uppercase", Step::Uppercase),
+    ("lowercase", Step::Lowercase),
 ];
 
 pub(super) fn parties(
@@ -156,15 +157,11 @@ fn identifier_section(form: &mut Form<'_>, node: Node) -> Option<Identifier> {
         }
         normalize.push(rule);
     }
-    if normalize.contains(&Normalization::Uppercase)
-        && normalize.contains(&Normalization::Lowercase)
-    {
+    let Ok(normalize) = Normalization::new(normalize) else {
         let message = format!("{what} asks for upper and for lower case");
         form.note(Rule::DoesNotApply, at, message, "keep one of them");
         return None;
-    }
-    // The order of application is fixed, so the order of the file means nothing.
-    normalize.sort();
+    };
     Some(Identifier { column: column?, normalize })
 }
 

@@ -169,6 +169,10 @@ impl TlsStream {
             return Ok(count);
         }
         loop {
+            // A flood of records without data must not outlast the limit either.
+            if Instant::now() >= wait.deadline {
+                return Err(wait.timeout());
+            }
             match self.connection.reader().read(bytes) {
                 Ok(0) => return Err(Error::Closed),
                 Ok(count) => return Ok(count),

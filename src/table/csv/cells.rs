@@ -236,7 +236,9 @@ impl<'h, 'a> Builder<'h, 'a> {
             (header.identifier, &mut self.identifiers)
         {
             let written = record.get(field).unwrap_or_default();
-            match std::str::from_utf8(written).map(|written| identifier.normalized(written)) {
+            match std::str::from_utf8(written)
+                .map(|written| identifier.normalize.apply(written).into_owned())
+            {
                 Ok(name) if !name.is_empty() => identifiers.push(name),
                 Ok(_) => {
                     let text = "is no identifier: it is empty; give the record one".to_owned();

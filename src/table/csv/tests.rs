@@ -137,7 +137,7 @@ fn bad_values_are_dropped_or_mapped_as_the_agreement_says() {
 fn a_party_reads_its_own_columns_and_its_identifiers() {
     let identifier = Identifier {
         column: "id".into(),
-        normalize: vec![super::super::Normalization::Trim, super::super::Normalization::Uppercase],
+        normalize: super::super::Normalization::parse(["trim", "uppercase"]).unwrap(),
     };
     let schema = schema();
     let reading = Reading {

@@ -1,0 +1,20 @@
+//! Writes the circuits that are kept for review: `cargo run --example export_circuits`.
+
+use std::path::Path;
+
+use diptych::circuit::{bristol, gallery};
+use sha2::{Digest, Sha256};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("circuits");
+    let mut sums = String::new();
+    for (name, circuit) in gallery::exported() {
+        let text = bristol::write(&circuit)?;
+        let digest: String =
+            Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
+        sums += &format!("{digest}  {name}\n");
+        std::fs::write(directory.join(name), text)?;
+    }
+    std::fs::write(directory.join("SHA256SUMS"), sums)?;
+    Ok(())
+}

@@ -1,0 +1,202 @@
+//! Paillier, per core: one thread, processor time. Beside each figure stands its limit: the
+//! multiplications that the method needs, times one multiplication measured here.
+
+use std::hint::black_box;
+use std::time::Duration;
+
+use num_bigint::BigUint;
+use rustix::time::{ClockId, clock_gettime};
+
+use super::{Figure, Options};
+use crate::app::failure::Failure;
+use crate::crypto::paillier::{Backend, Packing, SecretKey, Tuning};
+use crate::math::{Randomness, SquareModulus, limbs};
+use crate::simd::ifma::{self, Modulus8};
+
+/// Items per bulk operation.
+const BULK: usize = 256;
+/// Width of a slot in packed plaintexts: counts up to 2^15 with a mask of 64 bits.
+const SLOT_BITS: usize = 80;
+
+/// Key generation, encryption of each kind, decryption, addition, re-randomisation and packing, at
+/// 2048 and 3072 bits, on both paths.
+///
+/// # Errors
+/// If the operating system gives no randomness or no thread.
+pub fn run(_options: &Options) -> Result<Vec<Figure>, Failure> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().map_err(Failure::failed)?;
+    let mut rng = Randomness::from_os()?;
+    pool.install(|| {
+        let mut figures = Vec::new();
+        for bits in [2048, 3072] {
+            figures.extend(measure_length(bits, &mut rng)?);
+        }
+        Ok(figures)
+    })
+}
+
+fn measure_length(bits: usize, rng: &mut Randomness) -> Result<Vec<Figure>, Failure> {
+    let start = processor_time();
+    let key = SecretKey::generate(bits, Tuning::default(), rng).map_err(Failure::failed)?;
+    let took = (processor_time() - start).as_secs_f64() * 1e3;
+    let note = format!("{bits} bits; one draw of a wide distribution");
+    let mut figures = vec![Figure::new("paillier key generation", took, "ms", note)];
+    let bytes = key.to_bytes();
+    let mut backends = vec![(Backend::Portable, "portable")];
+    if ifma::available() {
+        backends.push((Backend::Vector, "vector"));
+    }
+    for (backend, name) in backends {
+        let tuning = Tuning { backend, ..Tuning::default() };
+        let key = SecretKey::from_bytes(&bytes, bits, tuning, rng).map_err(Failure::failed)?;
+        let found = measure_backend(&key, backend, name, rng).map_err(Failure::failed)?;
+        figures.extend(found);
+    }
+    Ok(figures)
+}
+
+fn measure_backend(
+    key: &SecretKey,
+    backend: Backend,
+    name: &str,
+    rng: &mut Randomness,
+) -> Result<Vec<Figure>, crate::crypto::paillier::Error> {
+    let public = key.public();
+    let bits = public.bits();
+    let half = [false, true].map(|square| one_us(&odd_number(bits / 2), backend, square));
+    let full = [false, true].map(|square| one_us(&odd_number(bits), backend, square));
+    let plaintexts: Vec<BigUint> = (0..BULK)
+        .map(|_| crate::math::modular::random_below(public.modulus(), rng))
+        .collect::<Result<_, _>>()?;
+    let silent = &|_| ();
+    let mut figures = Vec::new();
+    let mut add = |what: &str, milliseconds: f64, count: [usize; 2], one: [f64; 2]| {
+        let limit = (count[0] as f64 * one[0] + count[1] as f64 * one[1]) / 1e3;
+        let mut note =
+            format!("{bits} bits, {name}; limit {limit:.4} ms: {} multiplications", count[0]);
+        note.push_str(&format!(" at {:.2} µs", one[0]));
+        if count[1] > 0 {
+            note.push_str(&format!(", {} squarings at {:.2} µs", count[1], one[1]));
+        }
+        figures.push(Figure::new(format!("paillier {what}"), milliseconds, "ms", note));
+    };
+
+    // Tables are made before the clock starts. Windows: 6 bits portable, 8 in the vector path.
+    let window = if backend == Backend::Vector { 8 } else { 6 };
+    let rows = (bits / 2).div_ceil(window);
+    key.prepare();
+    let fresh = key.encrypt_all(&plaintexts, rng, silent)?;
+    let took = per_item(1, || key.encrypt_all(&plaintexts, rng, silent));
+    add("encrypt, owner, bulk", took, [2 * rows, 0], half);
+
+    let packing = Packing::new(public, SLOT_BITS)?;
+    let ones = vec![BigUint::from(1u8); packing.slots()];
+    let packed = vec![packing.pack(&ones)?; BULK];
+    let took = per_item(1, || key.encrypt_all(&packed, rng, silent)) / packing.slots() as f64;
+    let mut note = format!("{bits} bits, {name}; {} slots of {SLOT_BITS} bits", packing.slots());
+    note.push_str(" in one ciphertext");
+    let packed_figure = Figure::new("paillier encrypt, owner, packed, per slot", took, "ms", note);
+
+    let quick = public.encrypt_djn(&plaintexts, rng, silent)?;
+    let took = per_item(1, || public.encrypt_djn(&plaintexts, rng, silent));
+    add("encrypt, public key, h^a, bulk", took, [rows, 0], full);
+
+    let powers = [bits.div_ceil(7), bits];
+    let few = &plaintexts[..8];
+    let took = per_item(1, || public.encrypt_all(few, rng, silent)) * (BULK / few.len()) as f64;
+    add("encrypt, public key, r^n, bulk", took, powers, full);
+    let returned = public.rerandomise_all(&quick[..8], rng, silent)?;
+    let took = per_item(1, || public.rerandomise_all(&quick[..8], rng, silent)) * (BULK / 8) as f64;
+    add("re-randomise, bulk", took, powers, full);
+
+    let returned: Vec<_> = returned.iter().cycle().take(16).cloned().collect();
+    let took = per_item(1, || key.decrypt_all(&returned, silent)) * (BULK / returned.len()) as f64;
+    add("decrypt, bulk", took, [2 * (bits / 2).div_ceil(5), bits], half);
+
+    let many: Vec<_> = quick.iter().collect();
+    let took = per_item(8, || public.sum(&many));
+    let portable_full = [one_us(&odd_number(bits), Backend::Portable, false), 0.0];
+    add("add, bulk", took, [1, 0], portable_full);
+    let mut sent = Vec::new();
+    fresh.iter().for_each(|c| c.write(&mut sent));
+    let took = per_item(1, || public.read(&sent, BULK));
+    add("read and check, bulk", took, [1, 0], portable_full);
+    figures.push(packed_figure);
+    Ok(figures)
+}
+
+/// Milliseconds per item of a bulk of [`BULK`], the least of three rounds.
+fn per_item<T>(repeat: usize, mut work: impl FnMut() -> T) -> f64 {
+    let mut best = f64::INFINITY;
+    for _ in 0..3 {
+        let start = processor_time();
+        for _ in 0..repeat {
+            black_box(work());
+        }
+        best = best.min((processor_time() - start).as_secs_f64());
+    }
+    best * 1e3 / (repeat * BULK) as f64
+}
+
+/// Microseconds for one multiplication, or one squaring, modulo N².
+fn one_us(root: &BigUint, backend: Backend, square_instead: bool) -> f64 {
+    const TIMES: usize = 2_000;
+    let count = root.bits() as usize / 64;
+    let square = limbs::from_biguint(&(root * root), 2 * count);
+    if backend == Backend::Vector
+        && let Some(modulus) = Modulus8::new(&square)
+    {
+        let mut a = modulus.load([&square[1..]; 8]);
+        let b = a.clone();
+        let mut out = modulus.one();
+        let took = per_item(1, || {
+            for _ in 0..TIMES {
+                if square_instead {
+                    modulus.square(&a, &mut out);
+                } else {
+                    modulus.mul(&a, &b, &mut out);
+                }
+                std::mem::swap(&mut a, &mut out);
+            }
+        });
+        return took * 1e3 * BULK as f64 / (8 * TIMES) as f64;
+    }
+    let Ok(modulus) = SquareModulus::new(root) else { return f64::NAN };
+    let b = modulus.enter_limbs(&square);
+    let mut a = modulus.one();
+    let mut scratch = modulus.scratch();
+    let took = per_item(1, || {
+        for _ in 0..TIMES {
+            if square_instead {
+                modulus.square(&mut a, &mut scratch);
+            } else {
+                modulus.multiply_by(&mut a, &b, &mut scratch);
+            }
+        }
+    });
+    took * 1e3 * BULK as f64 / TIMES as f64
+}
+
+/// An odd number of exactly so many bits.
+fn odd_number(bits: usize) -> BigUint {
+    (BigUint::from(3u8) << (bits - 2)) + 12_345u32
+}
+
+/// The processor time of this thread.
+fn processor_time() -> Duration {
+    let now = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(now.tv_sec.unsigned_abs(), u32::try_from(now.tv_nsec).unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_multiplication_takes_some_time_on_either_path() {
+        for backend in [Backend::Portable, Backend::Vector] {
+            let took = one_us(&odd_number(512), backend, false);
+            assert!(took > 0.0 && took < 1e3, "{took}");
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! Set intersection: both parties in one process, on all cores.
+
+use std::time::{Duration, Instant};
+
+use rustix::time::{ClockId, clock_gettime};
+
+use crate::app::bench::{Figure, Options};
+use crate::app::failure::Failure;
+use crate::crypto::commutative::{BATCH, Domain, Group, Residues, Ristretto};
+use crate::math::Randomness;
+use crate::protocol::pair::run_pair;
+use crate::protocol::psi;
+
+/// Identifiers per side, where no size is asked for.
+const SIZES: [usize; 2] = [10_000, 100_000];
+
+/// Elements that one group operation is measured on.
+const PROBES: usize = 16 * BATCH;
+
+/// Group operations alone, then whole runs beside the limit that those set.
+///
+/// # Errors
+/// If a run fails.
+pub fn run(options: &Options) -> Result<Vec<Figure>, Failure> {
+    let group = Ristretto::new();
+    let mut figures = Vec::new();
+    let limit = operations(&group, "ristretto255", PROBES, &mut figures)?;
+    operations(&Ristretto::portable(), "ristretto255, portable code", PROBES / 4, &mut figures)?;
+    operations(&Residues::ffdhe3072()?, "residues, ffdhe3072", 32, &mut figures)?;
+    for size in options.size.map_or(SIZES.to_vec(), |size| vec![size]) {
+        figures.extend(whole_run(options, &group, size, limit)?);
+    }
+    Ok(figures)
+}
+
+/// Microseconds of CPU that the group operations of one identifier take, both
+/// parties together: two encryptions and two re-encryptions for each pair of identifiers.
+fn operations<G: Group>(
+    group: &G,
+    name: &str,
+    count: usize,
+    figures: &mut Vec<Figure>,
+) -> Result<f64, Failure> {
+    let key = group.generate_key(&mut Randomness::from_os()?);
+    let domain = Domain::new([0; 32]);
+    let names: Vec<[u8; 8]> = (0..count as u64).map(u64::to_le_bytes).collect();
+    let identifiers: Vec<&[u8]> = names.iter().map(<[u8; 8]>::as_slice).collect();
+    let width = group.element_bytes();
+    let mut elements = vec![0; count * width];
+
+    let start = cpu_time();
+    for (identifiers, out) in identifiers.chunks(BATCH).zip(elements.chunks_mut(BATCH * width)) {
+        group.encrypt_batch(&key, &domain, identifiers, out)?;
+    }
+    let encrypt = micros_each(start, count);
+    let start = cpu_time();
+    for elements in elements.chunks_mut(BATCH * width) {
+        group.reencrypt_batch(&key, elements)?;
+    }
+    let reencrypt = micros_each(start, count);
+    let start = cpu_time();
+    for elements in elements.chunks(BATCH * width) {
+        group.check_batch(elements)?;
+    }
+    let check = micros_each(start, count);
+
+    let parameters = format!("one core, batches of {BATCH}");
+    for (what, micros) in [("encrypt", encrypt), ("re-encrypt", reencrypt), ("check", check)] {
+        figures.push(Figure::new(format!("{name}: {what}"), micros, "µs", parameters.clone()));
+    }
+    Ok(encrypt + reencrypt + check)
+}
+
+fn whole_run<G: Group>(
+    options: &Options,
+    group: &G,
+    size: usize,
+    operations_micros: f64,
+) -> Result<Vec<Figure>, Failure> {
+    let names = |first: usize| -> Vec<String> {
+        (first..first + size).map(|number| format!("individual {number:09}")).collect()
+    };
+    // Half of them are common.
+    let (a, b) = (names(0), names(size / 2));
+    forget_peak_memory();
+    let (wall, cpu) = (Instant::now(), cpu_time());
+    let outcome = run_pair(
+        options.setup(),
+        |session| psi::intersect(session, group, &a, psi::Options::default()),
+        |session| psi::intersect(session, group, &b, psi::Options::default()),
+    );
+    let (wall, cpu) = (wall.elapsed().as_secs_f64(), (cpu_time() - cpu).as_secs_f64());
+    let (p1, p2) = (outcome.p1?, outcome.p2?);
+    if (p1.rows.len(), p2.rows.len()) != (size - size / 2, size - size / 2) {
+        return Err(Failure::failed("the intersection is wrong"));
+    }
+
+    let name = format!("psi {size} × {size}");
+    let both = 2.0 * size as f64;
+    let bytes = outcome.costs.p1.total().bytes_sent + outcome.costs.p2.total().bytes_sent;
+    let limit = both * operations_micros / 1e6;
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut figures = vec![
+        Figure::new(
+            format!("{name}: CPU, both roles"),
+            cpu,
+            "s",
+            format!("limit {limit:.2} s: {} group operations and the checks, as above", 4 * size),
+        ),
+        Figure::new(format!("{name}: wall"), wall, "s", format!("both roles on {cores} cores")),
+        Figure::new(
+            format!("{name}: elements in total"),
+            both / wall,
+            "per second",
+            format!("both lists, {cores} cores"),
+        ),
+        Figure::new(
+            format!("{name}: elements per core"),
+            both / cpu,
+            "per second",
+            "both lists, per second of CPU",
+        ),
+        Figure::new(
+            format!("{name}: bytes per element"),
+            bytes as f64 / both,
+            "bytes",
+            "on the wire, both directions; limit 64: each element there and back",
+        ),
+    ];
+    if let Some(peak) = peak_memory_bytes() {
+        figures.push(Figure::new(
+            format!("{name}: peak memory"),
+            peak as f64 / 1e6,
+            "MB",
+            "both parties and both lists of identifiers in one process",
+        ));
+    }
+    Ok(figures)
+}
+
+fn micros_each(start: Duration, count: usize) -> f64 {
+    (cpu_time() - start).as_secs_f64() * 1e6 / count as f64
+}
+
+fn cpu_time() -> Duration {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
+    Duration::new(seconds, u32::try_from(time.tv_nsec).unwrap_or(0))
+}
+
+/// Linux only: lets the peak start again from what is in use now.
+fn forget_peak_memory() {
+    let _ = std::fs::write("/proc/self/clear_refs", "5");
+}
+
+/// Linux only: the most memory this process has had resident (`VmHWM`).
+fn peak_memory_bytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim().strip_suffix(" kB")?.parse::<u64>().ok().map(|kilobytes| kilobytes * 1024)
+}

@@ -1,0 +1,194 @@
+//! `diptych psi`: private set intersection alone, between two processes.
+
+mod column;
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use crate::app::connection::ConnectionArgs;
+use crate::app::console::Console;
+use crate::app::failure::Failure;
+use crate::app::progress::Bar;
+use crate::crypto::commutative::{self, Group, Residues, Ristretto};
+use crate::protocol::psi::{self, Options};
+use crate::table::identifiers::Normalization;
+use column::{IdentifierColumn, Output};
+
+/// Find the rows that two tables have in common, by an identifier that neither side shows
+///
+/// Both sides learn how many identifiers the other has and which of their own
+/// the other has too. Each writes its own matching rows, in one order on which
+/// both agree: row i is the same individual at both. With --cardinality both
+/// learn the number of common identifiers and no more.
+#[derive(Args, Debug)]
+#[command(after_help = "Example, one side and the other:\n  \
+    diptych psi --ids bank.csv --column ssn --out common.csv --role p1 --identity bank.pem \
+    --peer sha256:… --listen 0.0.0.0:7000\n  \
+    diptych psi --ids loans.csv --column id --out common.csv --role p2 --identity loans.pem \
+    --peer sha256:… --connect bank.example:7000")]
+pub struct PsiArgs {
+    /// The table: a CSV file with a header
+    #[arg(long, value_name = "FILE")]
+    ids: PathBuf,
+    /// The column that holds the identifiers
+    #[arg(long, value_name = "NAME")]
+    column: String,
+    /// What is done to every identifier before it is compared, in order; the same on both sides
+    #[arg(
+        long,
+        value_name = "STEPS",
+        default_value = "trim,nfc,uppercase",
+        long_help = "What is done to every identifier before it is compared, in order: any of \
+                     trim, nfc, uppercase, lowercase, separated by commas, or none. It must be \
+                     the same on both sides, or the run is refused."
+    )]
+    normalize: String,
+    /// Learn the number of common identifiers only
+    #[arg(long, conflicts_with = "out")]
+    cardinality: bool,
+    /// Where the matching rows go; without it, to standard output
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// The group in which identifiers are encrypted; the same on both sides
+    #[arg(long, value_enum, default_value_t = GroupName::Ristretto255)]
+    group: GroupName,
+    /// The longest list that is accepted, ours or the peer's
+    #[arg(long, value_name = "N", default_value_t = Options::default().largest_set as u32,
+          value_parser = clap::value_parser!(u32).range(1..))]
+    largest_set: u32,
+    #[command(flatten)]
+    connection: ConnectionArgs,
+}
+
+/// A group as the command line spells it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum GroupName {
+    /// The curve group of RFC 9496: fast
+    Ristretto255,
+    /// Quadratic residues modulo the 3072-bit prime of RFC 7919: more than a hundred times slower
+    Ffdhe3072,
+}
+
+/// Runs the verb.
+///
+/// # Errors
+/// If the table does not do, the peer does not come or refuses, or the run fails.
+pub fn run(arguments: &PsiArgs, console: &Console) -> Result<(), Failure> {
+    match arguments.group {
+        GroupName::Ristretto255 => run_in(&Ristretto::new(), arguments, console),
+        GroupName::Ffdhe3072 => {
+            let residues = Residues::ffdhe3072().map_err(Failure::failed)?;
+            run_in(&residues, arguments, console)
+        }
+    }
+}
+
+fn run_in<G: Group>(group: &G, arguments: &PsiArgs, console: &Console) -> Result<(), Failure> {
+    let rule = parse_rule(&arguments.normalize)?;
+    let column = IdentifierColumn::read(&arguments.ids, &arguments.column, &rule)?;
+    // Whatever cannot be written is found now, not after an hour of work.
+    let output = if arguments.cardinality { None } else { Some(Output::create(&arguments.out)?) };
+    console.say(format!(
+        "{} identifiers in column '{}' of {}; normalisation: {rule}",
+        column.identifiers().len(),
+        arguments.column,
+        arguments.ids.display()
+    ));
+
+    let terms = terms(group, &rule, arguments.cardinality)?;
+    let mut session = arguments.connection.open(&terms, console)?;
+    let bar = Bar::new(console, "encrypting");
+    let (starts, progress) = (|total| bar.start(total), |done| bar.advance(done));
+    let options = Options {
+        largest_set: arguments.largest_set as usize,
+        starts: &starts,
+        progress: &progress,
+    };
+    let own_size = column.identifiers().len();
+    let (common, peer_size) = if let Some(output) = output {
+        let found = psi::intersect(&mut session, group, column.identifiers(), options)?;
+        bar.finish();
+        output.write(&column, &found.rows)?;
+        (found.rows.len(), found.peer_size)
+    } else {
+        let found = psi::cardinality(&mut session, group, column.identifiers(), options)?;
+        bar.finish();
+        console.result(found.common);
+        (found.common, found.peer_size)
+    };
+    let costs = session.channel.costs().total();
+    console.say(format!(
+        "{common} of our {own_size} identifiers are among the peer's {peer_size}; \
+         {} bytes sent, {} received",
+        costs.bytes_sent, costs.bytes_received
+    ));
+    Ok(())
+}
+
+fn parse_rule(steps: &str) -> Result<Normalization, Failure> {
+    let names = steps.split(',').map(str::trim).filter(|name| !name.is_empty() && *name != "none");
+    Normalization::parse(names).map_err(|error| {
+        Failure::wrong_input(error).advise("for example --normalize trim,nfc,uppercase, or none")
+    })
+}
+
+/// What both sides must have in common; it stands where an agreement's hash stands in a release.
+fn terms<G: Group>(group: &G, rule: &Normalization, cardinality: bool) -> Result<Vec<u8>, Failure> {
+    let mode = if cardinality { "cardinality" } else { "intersection" };
+    let terms = serde_json::json!({
+        "protocol": "psi 1",
+        "mode": mode,
+        "group": group.suite(),
+        "normalize": rule,
+    });
+    serde_json::to_vec(&terms).map_err(Failure::failed)
+}
+
+impl From<psi::Error> for Failure {
+    fn from(error: psi::Error) -> Self {
+        match error {
+            psi::Error::Net(error) => error.into(),
+            psi::Error::Duplicate { .. } | psi::Error::TooMany { .. } => Self::wrong_input(error),
+            other => Self::failed(other),
+        }
+    }
+}
+
+impl From<commutative::Error> for Failure {
+    fn from(error: commutative::Error) -> Self {
+        Self::failed(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn terms_differ_whenever_the_result_would() {
+        let usual = parse_rule("trim,nfc,uppercase").unwrap();
+        let residues = Residues::ffdhe3072().unwrap();
+        let all = [
+            terms(&Ristretto::new(), &usual, false).unwrap(),
+            terms(&Ristretto::new(), &usual, true).unwrap(),
+            terms(&Ristretto::new(), &parse_rule("none").unwrap(), false).unwrap(),
+            terms(&Ristretto::new(), &parse_rule("nfc,uppercase").unwrap(), false).unwrap(),
+            terms(&residues, &usual, false).unwrap(),
+        ];
+        for (i, one) in all.iter().enumerate() {
+            assert!(all[..i].iter().all(|other| other != one));
+        }
+        let text = String::from_utf8(all[0].clone()).unwrap();
+        assert_eq!(
+            text,
+            r#"{"protocol":"psi 1","mode":"intersection","group":"ristretto255_XMD:SHA-512_R255MAP_RO_","normalize":["trim","nfc","uppercase"]}"#
+        );
+    }
+
+    #[test]
+    fn a_wrong_step_is_wrong_input() {
+        assert!(parse_rule("trim, upper").is_err());
+        assert_eq!(parse_rule("none").unwrap(), Normalization::default());
+    }
+}

@@ -1,0 +1,220 @@
+//! The identifiers of a CSV file, and its rows again when some of them are wanted.
+
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use csv::{Position, Reader, ReaderBuilder, StringRecord};
+
+use crate::app::failure::Failure;
+use crate::table::identifiers::Normalization;
+
+/// One column of a file, normalised and free of duplicates. Of every row only
+/// the identifier and the place in the file are kept.
+pub(super) struct IdentifierColumn {
+    path: PathBuf,
+    header: StringRecord,
+    index: usize,
+    rule: Normalization,
+    identifiers: Vec<String>,
+    places: Vec<Position>,
+}
+
+impl IdentifierColumn {
+    pub(super) fn read(path: &Path, column: &str, rule: &Normalization) -> Result<Self, Failure> {
+        let mut reader = open(path)?;
+        let header = reader.headers().map_err(|error| unreadable(path, &error))?.clone();
+        let index = find_column(path, &header, column)?;
+        let (mut raw, mut places) = (Vec::new(), Vec::new());
+        let mut record = StringRecord::new();
+        loop {
+            let place = reader.position().clone();
+            if !reader.read_record(&mut record).map_err(|error| unreadable(path, &error))? {
+                break;
+            }
+            raw.push(record.get(index).unwrap_or_default().to_owned());
+            places.push(place);
+        }
+        let identifiers = rule.column(&raw).map_err(|error| {
+            Failure::wrong_input(format!("{}, column '{column}': {error}", path.display()))
+        })?;
+        let path = path.to_owned();
+        Ok(Self { path, header, index, rule: rule.clone(), identifiers, places })
+    }
+
+    pub(super) fn identifiers(&self) -> &[String] {
+        &self.identifiers
+    }
+
+    /// Writes the header and the rows named, in that order.
+    fn copy_rows(&self, rows: &[usize], to: impl Write) -> Result<(), Failure> {
+        let failed = |error: csv::Error| Failure::failed(format!("cannot write rows: {error}"));
+        let mut writer = csv::Writer::from_writer(to);
+        writer.write_record(&self.header).map_err(failed)?;
+        let mut reader = open(&self.path)?;
+        let mut record = StringRecord::new();
+        for row in rows {
+            reader
+                .seek(self.places[*row].clone())
+                .and_then(|()| reader.read_record(&mut record))
+                .map_err(|error| unreadable(&self.path, &error))?;
+            let identifier = self.rule.apply(record.get(self.index).unwrap_or_default());
+            if identifier != self.identifiers[*row] {
+                return Err(Failure::failed(format!(
+                    "{} has changed while the run went on",
+                    self.path.display()
+                ))
+                .advise("start again, and leave the file alone until the end"));
+            }
+            writer.write_record(&record).map_err(failed)?;
+        }
+        writer.flush().map_err(|error| Failure::failed(format!("cannot write rows: {error}")))
+    }
+}
+
+/// Where the matching rows go. A file gets its name only when it is complete.
+pub(super) enum Output {
+    Standard,
+    File { file: File, partial: PathBuf, path: PathBuf },
+}
+
+impl Output {
+    pub(super) fn create(path: &Option<PathBuf>) -> Result<Self, Failure> {
+        let Some(path) = path else { return Ok(Self::Standard) };
+        if path.exists() {
+            return Err(Failure::wrong_input(format!("{} exists already", path.display()))
+                .advise("choose another name for --out, or move the file away"));
+        }
+        let mut partial = path.clone().into_os_string();
+        partial.push(".partial");
+        let partial = PathBuf::from(partial);
+        let file =
+            File::create(&partial).map_err(|error| Failure::file(&partial, "write", &error))?;
+        Ok(Self::File { file, partial, path: path.clone() })
+    }
+
+    pub(super) fn write(self, column: &IdentifierColumn, rows: &[usize]) -> Result<(), Failure> {
+        match &self {
+            Self::Standard => column.copy_rows(rows, BufWriter::new(io::stdout().lock())),
+            Self::File { file, partial, path } => {
+                column.copy_rows(rows, BufWriter::new(file))?;
+                file.sync_all()
+                    .and_then(|()| std::fs::rename(partial, path))
+                    .map_err(|error| Failure::file(path, "write", &error))
+            }
+        }
+    }
+}
+
+impl Drop for Output {
+    /// A run that failed leaves nothing behind; after a rename there is nothing to remove.
+    fn drop(&mut self) {
+        if let Self::File { partial, .. } = self {
+            let _ = std::fs::remove_file(partial);
+        }
+    }
+}
+
+fn open(path: &Path) -> Result<Reader<BufReader<File>>, Failure> {
+    let file = File::open(path).map_err(|error| Failure::file(path, "read", &error))?;
+    Ok(ReaderBuilder::new().from_reader(BufReader::new(file)))
+}
+
+fn find_column(path: &Path, header: &StringRecord, column: &str) -> Result<usize, Failure> {
+    let mut found = header.iter().enumerate().filter(|(_, name)| name.trim() == column.trim());
+    match (found.next(), found.next()) {
+        (Some((index, _)), None) => Ok(index),
+        (Some(_), Some(_)) => Err(Failure::wrong_input(format!(
+            "{}, line 1: two columns are called '{column}'",
+            path.display()
+        ))
+        .advise("rename one of them")),
+        (None, _) => {
+            let names: Vec<&str> = header.iter().collect();
+            Err(Failure::wrong_input(format!(
+                "{}, line 1: there is no column '{column}'",
+                path.display()
+            ))
+            .advise(format!("the columns are: {}", names.join(", "))))
+        }
+    }
+}
+
+/// What is wrong with the file and in which line; never what stands in it.
+fn unreadable(path: &Path, error: &csv::Error) -> Failure {
+    let line = error.position().map_or(String::new(), |place| format!(", line {}", place.line()));
+    let problem = match error.kind() {
+        csv::ErrorKind::Utf8 { .. } => "the text is not UTF-8; convert the file".to_owned(),
+        csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
+            format!("{len} fields where the header has {expected_len}")
+        }
+        csv::ErrorKind::Io(error) => error.to_string(),
+        _ => "not readable as CSV".to_owned(),
+    };
+    Failure::wrong_input(format!("{}{line}: {problem}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[expect(clippy::unwrap_in_result, reason = "what may fail is the reading alone")]
+    fn read(content: &str, column: &str) -> Result<IdentifierColumn, Failure> {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("table.csv");
+        std::fs::write(&path, content).unwrap();
+        let rule = Normalization::parse(["trim", "uppercase"]).unwrap();
+        let column = IdentifierColumn::read(&path, column, &rule)?;
+        let mut copied = Vec::new();
+        column.copy_rows(&(0..column.identifiers.len()).rev().collect::<Vec<_>>(), &mut copied)?;
+        let mut expected: Vec<&str> = content.trim_start_matches('\u{feff}').lines().collect();
+        expected[1..].reverse();
+        assert_eq!(String::from_utf8(copied).unwrap(), expected.join("\n") + "\n");
+        Ok(column)
+    }
+
+    #[test]
+    fn identifiers_are_read_and_rows_copied_in_any_order() {
+        let column = read("id,job\n a1,x\nb2 ,\"y, z\"\nc3,\n", "id").unwrap();
+        assert_eq!(column.identifiers(), ["A1", "B2", "C3"]);
+        let column = read("id,job\n", "id").unwrap();
+        assert!(column.identifiers().is_empty());
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_no_part_of_the_first_column() {
+        assert_eq!(read("\u{feff}id,job\na,x\n", "id").unwrap().identifiers(), ["A"]);
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_table_is_said_with_file_and_line() {
+        let message = |content, column| read(content, column).err().unwrap().message;
+        assert!(message("id,job\na,x\n", "ssn").ends_with("line 1: there is no column 'ssn'"));
+        assert!(message("id,id\na,x\n", "id").ends_with("two columns are called 'id'"));
+        assert!(
+            message("id,job\na,x\nb\n", "id").ends_with("line 3: 1 fields where the header has 2")
+        );
+        assert!(message("id,job\na,x\nA,y\n", "id").contains("rows 1 and 2"));
+    }
+
+    #[test]
+    fn a_file_that_changes_during_the_run_is_noticed() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("table.csv");
+        std::fs::write(&path, "id\na\nb\n").unwrap();
+        let column = IdentifierColumn::read(&path, "id", &Normalization::default()).unwrap();
+        std::fs::write(&path, "id\nb\na\n").unwrap();
+        let failure = column.copy_rows(&[0], Vec::new()).unwrap_err();
+        assert!(failure.message.contains("has changed"));
+    }
+
+    #[test]
+    fn a_file_gets_its_name_only_when_complete() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("out.csv");
+        drop(Output::create(&Some(path.clone())).unwrap());
+        assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 0);
+        std::fs::write(&path, "precious").unwrap();
+        assert!(Output::create(&Some(path)).is_err());
+    }
+}

@@ -1,0 +1,214 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::circuit::evaluate::evaluate_source;
+use crate::circuit::program::{Program, Repeat};
+use crate::circuit::stream::Generated;
+use crate::circuit::{aes128, gallery};
+
+const ADDER: &str = "5 8
+2 2 1
+1 2
+
+2 1 0 2 3 XOR
+2 1 0 2 4 AND
+1 1 1 5 INV
+2 1 3 5 6 XOR
+2 1 4 5 7 AND
+";
+
+fn error_of(text: &str) -> (usize, String) {
+    match read(text, Limits::default()).unwrap_err() {
+        Error::Syntax { line, what } => (line, what),
+        other => panic!("{other}"),
+    }
+}
+
+/// A random circuit: for each gate a kind and two earlier wires, with negations.
+fn random_circuit() -> impl Strategy<Value = Circuit> {
+    let gate = (any::<bool>(), any::<u16>(), any::<u16>(), any::<(bool, bool)>());
+    let outputs = prop::collection::vec((any::<u16>(), any::<bool>()), 1..12);
+    (1..9usize, 1..9usize, prop::collection::vec(gate, 0..200), outputs).prop_map(
+        |(first, second, gates, outputs)| {
+            let mut builder = Builder::new();
+            let mut bits = vec![Bit::FALSE];
+            bits.extend(builder.input(Owner::P1, "a", first));
+            bits.extend(builder.input(Owner::P2, "b", second));
+            for (is_and, a, b, (na, nb)) in gates {
+                let pick = |i: u16| bits[i as usize % bits.len()];
+                let (a, b) = (pick(a).negate_if(na), pick(b).negate_if(nb));
+                bits.push(if is_and { builder.and(a, b) } else { builder.xor(a, b) });
+            }
+            let outputs: Vec<Bit> = outputs
+                .iter()
+                .map(|(i, negate)| bits[*i as usize % bits.len()].negate_if(*negate))
+                .collect();
+            builder.output("out", &outputs);
+            builder.finish()
+        },
+    )
+}
+
+fn inputs_for(circuit: &Circuit, seed: u64) -> Vec<bool> {
+    let mixed = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    (0..circuit.input_bits()).map(|i| mixed >> (i % 61) & 1 == 1).collect()
+}
+
+proptest! {
+    #[test]
+    fn a_written_circuit_reads_back_and_computes_the_same(
+        circuit in random_circuit(), seed in any::<u64>()
+    ) {
+        let text = write(&circuit).unwrap();
+        let again = read(&text, Limits::default()).unwrap();
+        let inputs = inputs_for(&circuit, seed);
+        prop_assert_eq!(again.evaluate(&inputs).unwrap(), circuit.evaluate(&inputs).unwrap());
+        prop_assert!(again.counts().and <= circuit.counts().and);
+    }
+
+    #[test]
+    fn a_scheduled_circuit_computes_the_same_alone_and_repeated(
+        circuit in random_circuit(), seed in any::<u64>()
+    ) {
+        let program = Program::new(&circuit);
+        let runs: Vec<Vec<bool>> = (0..70).map(|i| inputs_for(&circuit, seed ^ i)).collect();
+        let expected: Vec<Vec<bool>> = runs.iter().map(|r| circuit.evaluate(r).unwrap()).collect();
+        prop_assert_eq!(&evaluate_source(&program, &runs[0]).unwrap(), &expected[0]);
+        let repeated = evaluate_source(&Repeat::new(&program, 70), &runs.concat()).unwrap();
+        prop_assert_eq!(repeated, expected.concat());
+    }
+
+    #[test]
+    fn a_stream_computes_the_same_with_windows_and_scopes_of_any_size(
+        circuit in random_circuit(), seed in any::<u64>(), window in 1..60usize
+    ) {
+        let ports = [(Owner::P1, "a", circuit.inputs()[0].width), (Owner::P2, "b", circuit.inputs()[1].width)];
+        let width = circuit.output_bits().len();
+        // Twice in scopes, so that the second copy runs in slots that the first gave back.
+        let source = Generated::new(&ports, &[("first", width), ("second", width)], |g, x| {
+            let inputs = x.concat();
+            let first = g.scope(|g| circuit.embed(g, &inputs));
+            g.scope(|g| circuit.embed(g, &inputs));
+            vec![first, g.scope(|g| circuit.embed(g, &inputs))]
+        })
+        .window(window);
+        let inputs = inputs_for(&circuit, seed);
+        let expected = circuit.evaluate(&inputs).unwrap();
+        let found = evaluate_source(&source, &inputs).unwrap();
+        prop_assert_eq!(found, [expected.clone(), expected].concat());
+    }
+
+    #[test]
+    fn garbage_is_an_error_and_never_a_panic(text in "[0-9 \nXORANDINVEQW-]{0,300}") {
+        let _ = read(&text, Limits::default());
+    }
+
+    #[test]
+    fn a_damaged_file_is_read_or_refused(position in 0..90usize, with in "[0-9 \nXA]") {
+        let mut text = ADDER.to_owned();
+        let position = position.min(text.len() - 1);
+        text.replace_range(position..=position, &with);
+        let _ = read(&text, Limits::default());
+    }
+}
+
+#[test]
+fn a_small_file_computes_what_it_says() {
+    let circuit = read(ADDER, Limits::default()).unwrap();
+    for bits in 0..8 {
+        let [a, b, c] = [0, 1, 2].map(|i| bits >> i & 1 == 1);
+        let expected = vec![a ^ c ^ !b, a & c & !b];
+        assert_eq!(circuit.evaluate(&[a, b, c]).unwrap(), expected);
+    }
+    assert_eq!(circuit.inputs()[0].owner, Some(Owner::P1));
+    assert_eq!(circuit.inputs()[1].owner, Some(Owner::P2));
+}
+
+#[test]
+fn errors_name_the_line() {
+    let swap = |from: &str, to: &str| error_of(&ADDER.replace(from, to));
+    assert_eq!(swap("2 1 0 2 4 AND", "2 1 0 2 4 NAND"), (6, "unknown gate 'NAND'".into()));
+    assert_eq!(swap("0 2 4 AND", "0 6 4 AND"), (6, "wire 6 is used before it is set".into()));
+    assert_eq!(swap("0 2 4 AND", "0 2 3 AND"), (6, "wire 3 is set twice".into()));
+    assert_eq!(swap("0 2 4 AND", "0 9 4 AND"), (6, "there is no wire 9".into()));
+    assert_eq!(swap("0 2 4 AND", "0 x 4 AND"), (6, "expected a number, found 'x'".into()));
+    assert_eq!(swap("1 1 1 5 INV", "2 1 1 5 INV").0, 7);
+    assert_eq!(swap("5 8", "5 9").0, 1);
+    assert_eq!(swap("2 2 1\n", "3 2 1\n").0, 2);
+    assert_eq!(swap("1 2\n", "1 0\n").0, 3);
+    assert_eq!(swap("5 8", "6 9"), (9, "the text ends after 5 of 6 gates".into()));
+    assert_eq!(swap("5 8", "4 7").0, 9);
+    assert_eq!(error_of("").0, 1);
+}
+
+#[test]
+fn limits_are_checked_before_memory_is_taken() {
+    let text = "99999999999 99999999999\n1 1\n1 1\n";
+    assert!(matches!(read(text, Limits::default()), Err(Error::TooLarge { line: 1, .. })));
+    let text = "1 4294967296\n1 4294967295\n1 1\n";
+    assert!(matches!(read(text, Limits::default()), Err(Error::TooLarge { line: 2, .. })));
+    let text = "60000000 60000001\n1 1\n1 1\n";
+    assert_eq!(error_of(text).0, 1);
+}
+
+#[test]
+fn equal_subexpressions_become_one_gate_and_dead_gates_go() {
+    let mut builder = Builder::new();
+    let a = builder.input(Owner::P1, "a", 2);
+    let first = builder.and(a[0], a[1]);
+    let second = builder.and(a[1], a[0]);
+    builder.xor(a[0], a[1]);
+    builder.output("both", &[first, second]);
+    let circuit = builder.finish();
+    assert_eq!(first, second);
+    assert_eq!(circuit.gates().len(), 1);
+    assert_eq!(circuit.counts().and_depth, 1);
+}
+
+#[test]
+fn a_stored_program_reuses_slots_of_dead_wires() {
+    let circuit = aes128::circuit();
+    let program = Program::new(&circuit);
+    assert!(program.slots() < circuit.gates().len() / 8, "{} slots", program.slots());
+    assert_eq!(program.and_count(), 6400);
+}
+
+#[test]
+fn a_stream_computes_what_the_stored_circuit_does_with_few_slots() {
+    struct Widest(usize, usize);
+    impl crate::circuit::Consumer for Widest {
+        fn step(&mut self, slots: usize, step: crate::circuit::Step<'_>) -> bool {
+            self.0 = self.0.max(slots);
+            self.1 += step.ands.len();
+            true
+        }
+    }
+    // Twenty encryptions in a row: 700,000 gates.
+    let source = Generated::new(
+        &[(Owner::P1, "key", 128), (Owner::P2, "block", 128)],
+        &[("ciphertext", 128)],
+        |g, x| {
+            let rounds = (0..20)
+                .fold(x[1].clone(), |block, _| g.scope(|g| aes128::encrypt(g, &x[0], &block)));
+            vec![rounds]
+        },
+    );
+    let stored = aes128::circuit();
+    let key: Vec<bool> = (0..128).map(|i| i % 3 == 0).collect();
+    let block: Vec<bool> = (0..128).map(|i| i % 5 == 0).collect();
+    let expected = (0..20)
+        .fold(block.clone(), |block, _| stored.evaluate(&[key.clone(), block].concat()).unwrap());
+    assert_eq!(evaluate_source(&source, &[key, block].concat()).unwrap(), expected);
+    let mut widest = Widest(0, 0);
+    crate::circuit::Source::stream(&source, &mut widest);
+    assert_eq!(widest.1, 128_000);
+    assert!(widest.0 < 3 * crate::circuit::schedule::STREAM_WINDOW, "{} slots", widest.0);
+}
+
+#[test]
+fn every_exported_circuit_has_a_bristol_form_of_the_same_size() {
+    for (name, circuit) in gallery::exported() {
+        let again = read(&write(&circuit).unwrap(), Limits::default()).unwrap();
+        assert_eq!(again.counts().and, circuit.counts().and, "{name}");
+    }
+}

@@ -1,0 +1,267 @@
+//! Montgomery arithmetic modulo any odd number.
+//!
+//! Reduction subtracts: with `N' = N⁻¹ mod R`, `q = T·N' mod R`, the number `(T − q·N)/R` is exact.
+//! The quotient `q` is kept, because [`crate::math::square`] needs it.
+
+use std::fmt;
+
+use num_bigint::BigUint;
+use num_traits::One;
+use zeroize::Zeroizing;
+
+use super::Error;
+use super::limbs::{self, Limbs};
+
+/// An odd modulus, prepared. It may be secret: it is wiped on drop and not printed.
+#[derive(Clone)]
+pub struct Modulus {
+    pub(crate) limbs: Limbs,
+    /// `N⁻¹ mod 2^64`.
+    inverse: u64,
+    /// `R`, `R²` and `R³` modulo N, where R is the first power of 2^64 above N.
+    one: Limbs,
+    r_squared: Limbs,
+    r_cubed: Limbs,
+}
+
+impl Modulus {
+    /// Prepares `modulus`. Its value is not protected while being prepared.
+    ///
+    /// # Errors
+    /// [`Error::BadModulus`] if it is even or below 3.
+    pub fn new(modulus: &BigUint) -> Result<Self, Error> {
+        if !modulus.bit(0) || modulus.is_one() {
+            return Err(Error::BadModulus);
+        }
+        let count = modulus.bits().div_ceil(64) as usize;
+        let limbs = limbs::from_biguint(modulus, count);
+        let r = BigUint::one() << (64 * count);
+        let one = limbs::from_biguint(&(&r % modulus), count);
+        let r_squared = limbs::from_biguint(&(&r * &r % modulus), count);
+        let r_cubed = limbs::from_biguint(&(&r * &r * &r % modulus), count);
+        Ok(Self { inverse: inverse_of_odd(limbs[0]), limbs, one, r_squared, r_cubed })
+    }
+
+    /// The modulus as a number.
+    pub fn to_biguint(&self) -> BigUint {
+        limbs::to_biguint(&self.limbs)
+    }
+
+    /// How many 64-bit limbs it has.
+    pub fn limb_count(&self) -> usize {
+        self.limbs.len()
+    }
+
+    /// `base^exponent mod N`, constant-time for all exponents of up to `exponent_bits` bits.
+    /// Costs one squaring per bit and one multiplication per five.
+    ///
+    /// # Errors
+    /// [`Error::ExponentTooLong`] if the exponent has more bits than declared.
+    pub fn pow(
+        &self,
+        base: &BigUint,
+        exponent: &BigUint,
+        exponent_bits: usize,
+    ) -> Result<BigUint, Error> {
+        check_length(exponent, exponent_bits)?;
+        let base = limbs::from_biguint(&(base % self.to_biguint()), self.limb_count());
+        let exponent = limbs::from_biguint(exponent, exponent_bits.div_ceil(64));
+        Ok(limbs::to_biguint(&self.pow_limbs(&base, &exponent, exponent_bits)))
+    }
+
+    /// As [`Modulus::pow`], on limbs below the modulus.
+    pub(crate) fn pow_limbs(&self, base: &[u64], exponent: &[u64], exponent_bits: usize) -> Limbs {
+        const WINDOW: usize = 5;
+        let count = self.limb_count();
+        let mut scratch = limbs::zeros(3 * count);
+        let mut table = limbs::zeros(count << WINDOW);
+        table[..count].copy_from_slice(&self.one);
+        let first = self.enter(base);
+        for entry in 1..1 << WINDOW {
+            let (before, here) = table.split_at_mut(entry * count);
+            self.multiply(&mut here[..count], &before[(entry - 1) * count..], &first, &mut scratch);
+        }
+        let mut masks = Zeroizing::new([0; 1 << WINDOW]);
+        let mut accumulator = self.one.clone();
+        let mut product = limbs::zeros(count);
+        let mut factor = limbs::zeros(count);
+        for window in (0..exponent_bits.div_ceil(WINDOW)).rev() {
+            for _ in 0..WINDOW {
+                self.square(&mut product, &accumulator, &mut scratch);
+                std::mem::swap(&mut product, &mut accumulator);
+            }
+            let digit = limbs::digit(exponent, window * WINDOW, WINDOW);
+            limbs::look_up(&mut factor, &table, digit, &mut *masks);
+            self.multiply(&mut product, &accumulator, &factor, &mut scratch);
+            std::mem::swap(&mut product, &mut accumulator);
+        }
+        self.leave(&accumulator)
+    }
+
+    /// `a·b mod N` for numbers below N.
+    pub(crate) fn product(&self, a: &[u64], b: &[u64]) -> Limbs {
+        let mut out = limbs::zeros(self.limb_count());
+        let mut scratch = limbs::zeros(3 * self.limb_count());
+        self.multiply(&mut out, &self.enter(a), b, &mut scratch);
+        out
+    }
+
+    /// `a·R mod N`, for `a` below R.
+    pub(crate) fn enter(&self, a: &[u64]) -> Limbs {
+        let mut out = limbs::zeros(self.limb_count());
+        self.multiply(&mut out, a, &self.r_squared, &mut limbs::zeros(3 * self.limb_count()));
+        out
+    }
+
+    /// `wide·R mod N`, for `wide` below N·R.
+    pub(crate) fn enter_wide(&self, wide: &[u64]) -> Limbs {
+        let mut out = limbs::zeros(self.limb_count());
+        let mut scratch = limbs::zeros(3 * self.limb_count());
+        self.multiply(&mut out, &self.reduce_wide(wide), &self.r_cubed, &mut scratch);
+        out
+    }
+
+    /// `a·R⁻¹ mod N`.
+    pub(crate) fn leave(&self, a: &[u64]) -> Limbs {
+        let count = self.limb_count();
+        let mut wide = limbs::zeros(2 * count);
+        wide[..count].copy_from_slice(a);
+        self.reduce_wide(&wide)
+    }
+
+    /// `wide·R⁻¹ mod N`, for `wide` below N·R.
+    pub(crate) fn reduce_wide(&self, wide: &[u64]) -> Limbs {
+        let count = self.limb_count();
+        let mut scratch = limbs::zeros(3 * count);
+        let (total, quotient) = scratch.split_at_mut(2 * count);
+        total.copy_from_slice(wide);
+        let high = self.reduce(total, 0, quotient);
+        let mut out = limbs::zeros(count);
+        out.copy_from_slice(&total[count..]);
+        limbs::add_masked(&mut out, &self.limbs, limbs::mask(high));
+        out
+    }
+
+    /// `out = a·b·R⁻¹ mod N`, for `a·b` below N·R. `scratch` has three times the limbs of N.
+    #[inline]
+    pub(crate) fn multiply(&self, out: &mut [u64], a: &[u64], b: &[u64], scratch: &mut [u64]) {
+        let count = self.limb_count();
+        let (total, quotient) = scratch.split_at_mut(2 * count);
+        limbs::multiply(total, &a[..count], &b[..count]);
+        let high = self.reduce(total, 0, quotient);
+        out.copy_from_slice(&total[count..]);
+        limbs::add_masked(out, &self.limbs, limbs::mask(high));
+    }
+
+    #[inline]
+    fn square(&self, out: &mut [u64], a: &[u64], scratch: &mut [u64]) {
+        let count = self.limb_count();
+        let (total, quotient) = scratch.split_at_mut(2 * count);
+        limbs::square(total, &a[..count]);
+        let high = self.reduce(total, 0, quotient);
+        out.copy_from_slice(&total[count..]);
+        limbs::add_masked(out, &self.limbs, limbs::mask(high));
+    }
+
+    /// `(top·R² + total − quotient·N)/R`, left in the upper half of `total`; returns the word above
+    /// it, as a two's complement number: all ones means that the result is negative.
+    #[inline]
+    pub(crate) fn reduce(&self, total: &mut [u64], top: u64, quotient: &mut [u64]) -> u64 {
+        let mut pending = 0;
+        let count = self.limbs.len();
+        let paired = if count < 2 { 0 } else { count & !1 };
+        for i in (0..paired).step_by(2) {
+            let (digits, borrow) =
+                limbs::subtract_two_rows(&mut total[i..], &self.limbs, self.inverse, pending);
+            quotient[i..i + 2].copy_from_slice(&digits);
+            pending = borrow;
+        }
+        for i in paired..count {
+            quotient[i] = total[i].wrapping_mul(self.inverse);
+            let (row, rest) = total[i..].split_at_mut(count);
+            let borrow = limbs::subtract_row(row, &self.limbs, quotient[i]);
+            let (difference, b1) = rest[0].overflowing_sub(borrow);
+            let (difference, b2) = difference.overflowing_sub(pending);
+            rest[0] = difference;
+            pending = u64::from(b1 | b2);
+        }
+        top.wrapping_sub(pending)
+    }
+
+    /// `a − b mod N`, for numbers below N.
+    pub(crate) fn subtract(&self, a: &[u64], b: &[u64]) -> Limbs {
+        let mut out = Zeroizing::new(a.to_vec());
+        let borrow = limbs::sub_assign(&mut out, b);
+        limbs::add_masked(&mut out, &self.limbs, limbs::mask(borrow));
+        out
+    }
+}
+
+impl fmt::Debug for Modulus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Modulus({} limbs)", self.limb_count())
+    }
+}
+
+pub(crate) fn check_length(exponent: &BigUint, bits: usize) -> Result<(), Error> {
+    if exponent.bits() > bits as u64 {
+        return Err(Error::ExponentTooLong { found: exponent.bits(), allowed: bits as u64 });
+    }
+    Ok(())
+}
+
+/// `x⁻¹ mod 2^64` by Newton's iteration; `x` is right to 3 bits at the start.
+fn inverse_of_odd(x: u64) -> u64 {
+    let mut inverse = x;
+    for _ in 0..5 {
+        inverse = inverse.wrapping_mul(2u64.wrapping_sub(x.wrapping_mul(inverse)));
+    }
+    inverse
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn number(limbs: std::ops::Range<usize>) -> impl Strategy<Value = BigUint> {
+        prop::collection::vec(prop_oneof![any::<u64>(), Just(0), Just(u64::MAX)], limbs)
+            .prop_map(|limbs| limbs::to_biguint(&limbs))
+    }
+
+    proptest! {
+        #[test]
+        fn powers_agree_with_num_bigint(n in number(1..9), base in number(0..9), e in number(0..3)) {
+            let n = n | BigUint::from(3u8);
+            let modulus = Modulus::new(&n).unwrap();
+            prop_assert_eq!(modulus.pow(&base, &e, 192).unwrap(), base.modpow(&e, &n));
+        }
+
+        #[test]
+        fn products_agree_with_num_bigint(n in number(1..9), a in number(0..9), b in number(0..9)) {
+            let n = n | BigUint::from(3u8);
+            let modulus = Modulus::new(&n).unwrap();
+            let (a, b) = (a % &n, b % &n);
+            let count = modulus.limb_count();
+            let (x, y) = (limbs::from_biguint(&a, count), limbs::from_biguint(&b, count));
+            prop_assert_eq!(limbs::to_biguint(&modulus.product(&x, &y)), &a * &b % &n);
+            let difference = limbs::to_biguint(&modulus.subtract(&x, &y));
+            prop_assert_eq!(difference, (&a + &n - &b) % &n);
+        }
+    }
+
+    #[test]
+    fn even_and_trivial_moduli_are_refused() {
+        for bad in [0u8, 1, 2, 100] {
+            assert_eq!(Modulus::new(&BigUint::from(bad)).unwrap_err(), Error::BadModulus);
+        }
+    }
+
+    #[test]
+    fn an_exponent_longer_than_declared_is_refused() {
+        let modulus = Modulus::new(&BigUint::from(101u8)).unwrap();
+        let refused = modulus.pow(&BigUint::from(2u8), &BigUint::from(16u8), 4);
+        assert_eq!(refused, Err(Error::ExponentTooLong { found: 5, allowed: 4 }));
+    }
+}

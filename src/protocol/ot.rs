@@ -1,0 +1,307 @@
+//! Oblivious transfer: the receiver gets one of two strings, the sender does not learn which.
+//!
+//! *Inputs*: the sender's Δ (correlated), nothing (random) or pairs of strings
+//! (chosen); the receiver's choice bits. *Output*: to the receiver the chosen
+//! string of each pair; in the correlated form the pair is (q, q ⊕ Δ), in the
+//! random form a pair of independent random strings, which the sender gets.
+//! *Learned*: by the sender nothing, by the receiver nothing about the other
+//! string; both know the number of transfers. *Cost*: 128 base transfers
+//! (4 KiB, one round) per session and direction; then 16 bytes from the
+//! receiver per transfer, padded to whole blocks of 128, and 32 bytes back in
+//! the chosen form. Semi-honest.
+//!
+//! Transfers go in chunks, so memory does not grow with their number.
+
+use crate::crypto::garble::{Delta, starting_point};
+use crate::crypto::ot::{
+    BASE_TRANSFERS, BLOCK_BYTES, BaseReceiver, BaseSender, ExtensionReceiver, ExtensionSender,
+    InvalidPoint, ROWS, hash_rows,
+};
+use crate::net::{self, Role, Tag};
+use crate::protocol::Session;
+
+/// Transfers per message: 256 KiB that stay in the cache while they are turned into rows.
+pub const CHUNK: usize = 1 << 14;
+
+/// Chosen-form transfers before the sender answers; what is in flight stays far below the limit.
+const CHOSEN_WINDOW: usize = 1 << 18;
+
+const BASE_PUBLIC: Tag = Tag::new(*b"otbs");
+const BASE_ANSWERS: Tag = Tag::new(*b"otbr");
+const COLUMNS: Tag = Tag::new(*b"otex");
+const CIPHERTEXTS: Tag = Tag::new(*b"otct");
+
+/// What can go wrong in a transfer.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The connection failed.
+    #[error(transparent)]
+    Net(#[from] net::Error),
+    /// A base transfer's group element is not acceptable.
+    #[error(transparent)]
+    Point(#[from] InvalidPoint),
+    /// A message with the wrong length.
+    #[error("message {tag} has {found} bytes where {expected} are due; the peer must be stopped")]
+    Length {
+        /// Which message.
+        tag: Tag,
+        /// Bytes due.
+        expected: usize,
+        /// Bytes received.
+        found: usize,
+    },
+}
+
+/// What a transfer computes: the chosen string of every pair.
+pub fn ideal(pairs: &[[u128; 2]], choices: &[bool]) -> Vec<u128> {
+    pairs.iter().zip(choices).map(|(pair, choice)| pair[usize::from(*choice)]).collect()
+}
+
+/// The sending side, set up once per session.
+pub struct Sender {
+    extension: ExtensionSender,
+    hash_start: u128,
+    hashed: u64,
+    message: Vec<u8>,
+}
+
+impl Sender {
+    /// Runs the base transfers; the peer calls [`Receiver::setup`].
+    ///
+    /// # Errors
+    /// If the connection fails or the peer's message is not acceptable.
+    pub fn setup(session: &mut Session, delta: Delta) -> Result<Self, Error> {
+        let context = context(session, session.role);
+        let public = receive_exact::<32>(session, BASE_PUBLIC)?;
+        let receiver = BaseReceiver::new(public, delta.expose(), &mut session.rng)?;
+        session.channel.send_bytes(BASE_ANSWERS, receiver.answers().as_flattened())?;
+        Ok(Self {
+            extension: ExtensionSender::new(delta, &receiver.keys(&context)),
+            hash_start: hash_start(session, session.role),
+            hashed: 0,
+            message: Vec::new(),
+        })
+    }
+
+    /// The difference of every correlated pair.
+    pub fn delta(&self) -> &Delta {
+        self.extension.delta()
+    }
+
+    /// `count` correlated transfers: hands q of each to `take`, a chunk at a time.
+    ///
+    /// # Errors
+    /// If the connection fails or a message has the wrong length.
+    pub fn correlated_chunks(
+        &mut self,
+        session: &mut Session,
+        count: usize,
+        mut take: impl FnMut(&[u128]),
+    ) -> Result<(), Error> {
+        let mut rows = Vec::with_capacity(count.min(CHUNK) + ROWS);
+        for chunk in chunks(count, CHUNK) {
+            let expected = chunk.div_ceil(ROWS) * BLOCK_BYTES;
+            session.channel.receive_bytes_into(COLUMNS, &mut self.message)?;
+            check_length(COLUMNS, expected, self.message.len())?;
+            rows.clear();
+            self.extension.extend(&self.message, &mut rows);
+            take(&rows[..chunk]);
+        }
+        Ok(())
+    }
+
+    /// `count` correlated transfers: q of each.
+    ///
+    /// # Errors
+    /// As for [`Sender::correlated_chunks`].
+    pub fn correlated(&mut self, session: &mut Session, count: usize) -> Result<Vec<u128>, Error> {
+        let mut all = Vec::with_capacity(count);
+        self.correlated_chunks(session, count, |rows| all.extend_from_slice(rows))?;
+        Ok(all)
+    }
+
+    /// `count` random transfers: both strings of each.
+    ///
+    /// # Errors
+    /// As for [`Sender::correlated_chunks`].
+    pub fn random(&mut self, session: &mut Session, count: usize) -> Result<Vec<[u128; 2]>, Error> {
+        let delta = self.delta().expose();
+        let (start, mut next) = (self.hash_start, self.hashed);
+        let mut all = Vec::with_capacity(count);
+        let mut zero = Vec::new();
+        let mut other = Vec::new();
+        self.correlated_chunks(session, count, |rows| {
+            zero.clear();
+            zero.extend_from_slice(rows);
+            other.clear();
+            other.extend(rows.iter().map(|row| row ^ delta));
+            hash_rows(start, next, &mut zero);
+            hash_rows(start, next, &mut other);
+            next += rows.len() as u64;
+            all.extend(zero.iter().zip(&other).map(|(a, b)| [*a, *b]));
+        })?;
+        self.hashed = next;
+        Ok(all)
+    }
+
+    /// Transfers one string of each of `pairs`.
+    ///
+    /// # Errors
+    /// As for [`Sender::correlated_chunks`].
+    pub fn chosen(&mut self, session: &mut Session, pairs: &[[u128; 2]]) -> Result<(), Error> {
+        for window in pairs.chunks(CHOSEN_WINDOW) {
+            let masks = self.random(session, window.len())?;
+            for (pairs, masks) in window.chunks(CHUNK).zip(masks.chunks(CHUNK)) {
+                self.message.clear();
+                for (word, mask) in pairs.as_flattened().iter().zip(masks.as_flattened()) {
+                    self.message.extend_from_slice(&(word ^ mask).to_le_bytes());
+                }
+                session.channel.send_bytes(CIPHERTEXTS, &self.message)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The receiving side, set up once per session.
+pub struct Receiver {
+    extension: ExtensionReceiver,
+    hash_start: u128,
+    hashed: u64,
+    message: Vec<u8>,
+}
+
+impl Receiver {
+    /// Runs the base transfers; the peer calls [`Sender::setup`].
+    ///
+    /// # Errors
+    /// If the connection fails or the peer's message is not acceptable.
+    pub fn setup(session: &mut Session) -> Result<Self, Error> {
+        let context = context(session, session.role.peer());
+        let sender = BaseSender::new(&mut session.rng);
+        session.channel.send_bytes(BASE_PUBLIC, &sender.public())?;
+        let body = session.channel.receive_bytes(BASE_ANSWERS)?;
+        check_length(BASE_ANSWERS, 32 * BASE_TRANSFERS, body.len())?;
+        let seeds = sender.keys(&context, body.as_chunks::<32>().0)?;
+        Ok(Self {
+            extension: ExtensionReceiver::new(&seeds),
+            hash_start: hash_start(session, session.role.peer()),
+            hashed: 0,
+            message: Vec::new(),
+        })
+    }
+
+    /// Correlated transfers: hands q ⊕ choice·Δ of each to `take`, a chunk at a time.
+    ///
+    /// # Errors
+    /// If the connection fails.
+    pub fn correlated_chunks(
+        &mut self,
+        session: &mut Session,
+        choices: &[bool],
+        mut take: impl FnMut(&[u128]),
+    ) -> Result<(), Error> {
+        let mut rows = Vec::with_capacity(choices.len().min(CHUNK) + ROWS);
+        let mut words = Vec::with_capacity(CHUNK / ROWS);
+        for chunk in choices.chunks(CHUNK) {
+            words.clear();
+            words.extend(chunk.chunks(ROWS).map(pack));
+            rows.clear();
+            self.message.clear();
+            self.extension.extend(&words, &mut self.message, &mut rows);
+            session.channel.send_bytes(COLUMNS, &self.message)?;
+            take(&rows[..chunk.len()]);
+        }
+        Ok(())
+    }
+
+    /// Correlated transfers: q ⊕ choice·Δ of each.
+    ///
+    /// # Errors
+    /// As for [`Receiver::correlated_chunks`].
+    pub fn correlated(
+        &mut self,
+        session: &mut Session,
+        choices: &[bool],
+    ) -> Result<Vec<u128>, Error> {
+        let mut all = Vec::with_capacity(choices.len());
+        self.correlated_chunks(session, choices, |rows| all.extend_from_slice(rows))?;
+        Ok(all)
+    }
+
+    /// Random transfers: the chosen string of each.
+    ///
+    /// # Errors
+    /// As for [`Receiver::correlated_chunks`].
+    pub fn random(&mut self, session: &mut Session, choices: &[bool]) -> Result<Vec<u128>, Error> {
+        let (start, mut next) = (self.hash_start, self.hashed);
+        let mut all: Vec<u128> = Vec::with_capacity(choices.len());
+        self.correlated_chunks(session, choices, |rows| {
+            let from = all.len();
+            all.extend_from_slice(rows);
+            hash_rows(start, next, &mut all[from..]);
+            next += rows.len() as u64;
+        })?;
+        self.hashed = next;
+        Ok(all)
+    }
+
+    /// Receives the chosen string of each of the sender's pairs.
+    ///
+    /// # Errors
+    /// If the connection fails or a message has the wrong length.
+    pub fn chosen(&mut self, session: &mut Session, choices: &[bool]) -> Result<Vec<u128>, Error> {
+        let mut all = Vec::with_capacity(choices.len());
+        for window in choices.chunks(CHOSEN_WINDOW) {
+            let masks = self.random(session, window)?;
+            for (choices, masks) in window.chunks(CHUNK).zip(masks.chunks(CHUNK)) {
+                session.channel.receive_bytes_into(CIPHERTEXTS, &mut self.message)?;
+                check_length(CIPHERTEXTS, 32 * choices.len(), self.message.len())?;
+                let pairs = self.message.as_chunks::<32>().0;
+                for ((choice, mask), pair) in choices.iter().zip(masks).zip(pairs) {
+                    let [zero, one] = [0, 16].map(|at| {
+                        let mut word = [0; 16];
+                        word.copy_from_slice(&pair[at..at + 16]);
+                        u128::from_le_bytes(word)
+                    });
+                    // Both are read, so that time does not tell the choice.
+                    let select = u128::from(*choice).wrapping_neg();
+                    all.push(zero ^ ((zero ^ one) & select) ^ mask);
+                }
+            }
+        }
+        Ok(all)
+    }
+}
+
+fn pack(bits: &[bool]) -> u128 {
+    bits.iter().rev().fold(0, |word, bit| word << 1 | u128::from(*bit))
+}
+
+fn chunks(count: usize, size: usize) -> impl Iterator<Item = usize> {
+    (0..count).step_by(size).map(move |start| size.min(count - start))
+}
+
+fn check_length(tag: Tag, expected: usize, found: usize) -> Result<(), Error> {
+    if expected == found { Ok(()) } else { Err(Error::Length { tag, expected, found }) }
+}
+
+fn receive_exact<const N: usize>(session: &mut Session, tag: Tag) -> Result<[u8; N], Error> {
+    let body = session.channel.receive_bytes(tag)?;
+    let found = body.len();
+    body.try_into().map_err(|_| Error::Length { tag, expected: N, found })
+}
+
+/// Binds keys to the session and to who sends in the extension.
+fn context(session: &Session, sender: Role) -> Vec<u8> {
+    let mut context = session.id.as_bytes().to_vec();
+    context.extend_from_slice(sender.to_string().as_bytes());
+    context
+}
+
+fn hash_start(session: &Session, sender: Role) -> u128 {
+    starting_point(session.id.as_bytes(), &format!("ot from {sender}"))
+}
+
+#[cfg(test)]
+mod tests;

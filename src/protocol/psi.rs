@@ -1,0 +1,257 @@
+//! Private set intersection by commutative encryption (thesis, section 5.6).
+//!
+//! *Inputs.* Each party a list of distinct identifiers, already normalised.
+//! *Output.* [`intersect`], to both: which of its own rows are common, in one
+//! order on which both agree, so that entry i is the same individual at both.
+//! [`cardinality`], to both: how many are common.
+//! *Learned.* The peer's number of identifiers and the output. Nothing else:
+//! each side sends `E_k(x)` in random order under a key of this run, and what
+//! returns is the same list once more encrypted; for the cardinality the whole
+//! returned list is shuffled again, so that no match can be traced to a row.
+//! *Cost.* Per identifier of either party two group operations, one at each
+//! side, and two elements on the wire, one there and one back. The number of
+//! messages grows with the chunks; waiting does not: each chunk is on its way
+//! while the next is computed.
+//!
+//! *Common order.* Ascending double encryption; where elements are wider than
+//! 32 bytes, ascending SHA-256 of it, so that memory stays small in every group.
+//!
+//! *What a peer can count or time.* Messages depend on the two set sizes alone.
+//! Identifiers are digested to one width before the first message, a chunk goes
+//! out when all of it is done, and comparing is local and last.
+//!
+//! *What a faulty peer meets.* A list longer than the bound, a chunk of another
+//! length than due, an element that is not canonical, not in the group or the
+//! identity, the same element twice (in its own list, or in what it returns):
+//! each ends the run with an error. A peer that lies *within* these rules (adds
+//! guesses to its list, returns other elements) is outside the model: it can
+//! test guesses, at most as many as the size that it announced.
+
+mod exchange;
+mod matching;
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::crypto::commutative::{self, Domain, Group};
+use crate::net::{self, AbortReason, Message, Tag};
+use crate::protocol::Session;
+
+pub use crate::crypto::commutative::Progress;
+
+/// What a run of set intersection may do and whom it tells about it.
+#[derive(Clone, Copy)]
+pub struct Options<'a> {
+    /// The longest list accepted, one's own or the peer's; at most 2^32 − 1.
+    /// Memory is about 100 bytes per element of both lists that has arrived;
+    /// [`cardinality`] holds the peer's elements whole on top of that.
+    pub largest_set: usize,
+    /// Hears, once, how many group operations this side has before it.
+    pub starts: Progress<'a>,
+    /// Hears how many of them were just done.
+    pub progress: Progress<'a>,
+}
+
+impl Default for Options<'_> {
+    fn default() -> Self {
+        Self { largest_set: 1 << 24, starts: &|_| {}, progress: &|_| {} }
+    }
+}
+
+/// One party's view of the intersection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Intersection {
+    /// Positions in one's own list, in the common order.
+    pub rows: Vec<usize>,
+    /// How many identifiers the peer has.
+    pub peer_size: usize,
+}
+
+/// How many identifiers are common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cardinality {
+    /// In both lists.
+    pub common: usize,
+    /// How many identifiers the peer has.
+    pub peer_size: usize,
+}
+
+/// Why a run of set intersection ended without result.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Talking to the peer failed.
+    #[error(transparent)]
+    Net(#[from] net::Error),
+    /// The peer sent something that is no element.
+    #[error(transparent)]
+    Element(#[from] commutative::Error),
+    /// One of the lists is longer than the bound.
+    #[error("{whose} list has {size} identifiers, the limit is {limit}; raise it on both sides")]
+    TooMany {
+        /// `this side's` or `the peer's`.
+        whose: &'static str,
+        /// Its length.
+        size: u64,
+        /// The bound.
+        limit: usize,
+    },
+    /// Two of one's own rows are the same.
+    #[error("rows {first} and {second} hold the same identifier; keep one row per individual")]
+    Duplicate {
+        /// The first row, counted from 1.
+        first: usize,
+        /// The row that repeats it.
+        second: usize,
+    },
+    /// The peer's elements repeat.
+    #[error("{0} holds an element twice; the peer's list has duplicates or its program is faulty")]
+    PeerDuplicate(&'static str),
+    /// The peer sent more or fewer elements than it announced.
+    #[error("a chunk has {got} bytes where {due} were due; the peer's program is faulty")]
+    WrongCount {
+        /// Bytes due.
+        due: usize,
+        /// Bytes that came.
+        got: usize,
+    },
+}
+
+/// Finds the common identifiers; both parties learn which they are.
+///
+/// # Errors
+/// See [`Error`]; the peer has then been told the class of the reason.
+pub fn intersect<G: Group, S: AsRef<[u8]> + Sync>(
+    session: &mut Session,
+    group: &G,
+    identifiers: &[S],
+    options: Options<'_>,
+) -> Result<Intersection, Error> {
+    let outcome = intersect_inner(session, group, identifiers, options);
+    tell_peer(session, outcome)
+}
+
+fn intersect_inner<G: Group, S: AsRef<[u8]> + Sync>(
+    session: &mut Session,
+    group: &G,
+    identifiers: &[S],
+    options: Options<'_>,
+) -> Result<Intersection, Error> {
+    let run = Run::begin(session, group, identifiers, options)?;
+    let peer_size = run.peer_size;
+    let (own, peer) = exchange::in_order(session, &run)?;
+    Ok(Intersection { rows: matching::common_rows(own, peer)?, peer_size })
+}
+
+/// Counts the common identifiers; neither party learns which they are.
+///
+/// # Errors
+/// See [`Error`]; the peer has then been told the class of the reason.
+pub fn cardinality<G: Group, S: AsRef<[u8]> + Sync>(
+    session: &mut Session,
+    group: &G,
+    identifiers: &[S],
+    options: Options<'_>,
+) -> Result<Cardinality, Error> {
+    let outcome = cardinality_inner(session, group, identifiers, options);
+    tell_peer(session, outcome)
+}
+
+fn cardinality_inner<G: Group, S: AsRef<[u8]> + Sync>(
+    session: &mut Session,
+    group: &G,
+    identifiers: &[S],
+    options: Options<'_>,
+) -> Result<Cardinality, Error> {
+    let run = Run::begin(session, group, identifiers, options)?;
+    let peer_size = run.peer_size;
+    let (own, peer) = exchange::shuffled(session, &run)?;
+    Ok(Cardinality { common: matching::common_count(own, peer)?, peer_size })
+}
+
+/// The ideal function of [`intersect`], but for the order: rows of `own` that are in `peer`, ascending.
+pub fn ideal_intersection<S: AsRef<[u8]>>(own: &[S], peer: &[S]) -> Vec<usize> {
+    let peer: std::collections::HashSet<&[u8]> = peer.iter().map(AsRef::as_ref).collect();
+    (0..own.len()).filter(|row| peer.contains(own[*row].as_ref())).collect()
+}
+
+/// Rows are numbered with 32 bits.
+const MOST_ELEMENTS: usize = u32::MAX as usize;
+
+#[derive(Serialize, Deserialize)]
+struct Announcement {
+    size: u64,
+}
+
+impl Message for Announcement {
+    const TAG: Tag = Tag::new(*b"psi0");
+}
+
+/// A run whose sizes both parties know.
+struct Run<'a, G: Group> {
+    group: &'a G,
+    key: G::Key,
+    domain: Domain,
+    /// One digest per own identifier: one width, so that their lengths cannot be timed.
+    digests: Vec<[u8; 32]>,
+    peer_size: usize,
+    progress: Progress<'a>,
+}
+
+impl<'a, G: Group> Run<'a, G> {
+    fn begin<S: AsRef<[u8]> + Sync>(
+        session: &mut Session,
+        group: &'a G,
+        identifiers: &[S],
+        options: Options<'a>,
+    ) -> Result<Self, Error> {
+        let limit = options.largest_set.min(MOST_ELEMENTS);
+        check_size("this side's", identifiers.len() as u64, limit)?;
+        let digests: Vec<[u8; 32]> =
+            identifiers.par_iter().map(|raw| Sha256::digest(raw.as_ref()).into()).collect();
+        matching::check_distinct(&digests)?;
+
+        session.channel.begin_phase("set intersection");
+        session.channel.send(&Announcement { size: digests.len() as u64 })?;
+        let Announcement { size } = session.channel.receive()?;
+        let peer_size = check_size("the peer's", size, limit)?;
+        (options.starts)(digests.len() + peer_size);
+        Ok(Self {
+            group,
+            key: group.generate_key(&mut session.rng),
+            domain: Domain::new(*session.id.as_bytes()),
+            digests,
+            peer_size,
+            progress: options.progress,
+        })
+    }
+}
+
+fn check_size(whose: &'static str, size: u64, limit: usize) -> Result<usize, Error> {
+    match usize::try_from(size) {
+        Ok(fits) if fits <= limit => Ok(fits),
+        _ => Err(Error::TooMany { whose, size, limit }),
+    }
+}
+
+/// An abort tells the peer why: the class of the reason, no detail.
+fn tell_peer<T>(session: &mut Session, outcome: Result<T, Error>) -> Result<T, Error> {
+    if let Err(error) = &outcome {
+        let reason = match error {
+            Error::Net(net::Error::PeerAborted(_) | net::Error::Closed) => return outcome,
+            Error::Net(error) => error.abort_reason(),
+            Error::TooMany { whose: "this side's", .. } | Error::Duplicate { .. } => {
+                AbortReason::Stopped
+            }
+            Error::TooMany { .. }
+            | Error::Element(_)
+            | Error::PeerDuplicate(_)
+            | Error::WrongCount { .. } => AbortReason::BadMessage,
+        };
+        session.channel.abort(reason);
+    }
+    outcome
+}
+
+#[cfg(test)]
+mod tests;

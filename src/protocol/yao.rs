@@ -1,0 +1,269 @@
+//! Yao's garbled circuits: both parties' inputs go into a circuit, its outputs come out.
+//!
+//! *Inputs*: each party's bits for its ports of a circuit that both know.
+//! *Output*: to P1, to P2, to both, or XOR shares; shares over Z_{2^k} or Z_N
+//! through [`shares`]. *Learned*: nothing but the outputs and the circuit. *Cost*:
+//! 32 bytes per AND gate from the garbler and 16 per input bit of the
+//! evaluator; nothing for XOR, negation, constants and XOR shares. One round
+//! (the evaluator's transfers, then all the rest), half a round more if the
+//! garbler learns an output; the first run of a direction adds the round of
+//! the base transfers. Semi-honest.
+//!
+//! Tables are streamed in chunks while they are made: memory holds the live
+//! wires of the circuit and one chunk. The network carries a chunk while the
+//! next one is garbled, and the evaluator works on it while others are under
+//! way; no thread is used for that, because a party with one core would pay for it. Many circuits run as one
+//! ([`Yao::run_all`]) share the messages' order and so the round.
+
+mod evaluator;
+mod garbler;
+pub mod shares;
+
+#[cfg(test)]
+mod tests;
+
+pub use evaluator::{Tables, evaluate as evaluate_garbled};
+pub use garbler::garble as garble_source;
+
+use crate::circuit::evaluate::evaluate_source;
+use crate::circuit::{self, Bit, Owner, Source};
+use crate::crypto::garble::{self, Delta, GateHash};
+use crate::net::{self, Role, Tag};
+use crate::protocol::{Session, ot};
+
+/// Bytes of garbled tables per message.
+pub const CHUNK_BYTES: usize = 128 << 10;
+
+/// Output labels per message back to the garbler: far below the limit of a frame.
+const LABELS_PER_MESSAGE: usize = 1 << 16;
+
+const SEED: Tag = Tag::new(*b"ysed");
+const TABLES: Tag = Tag::new(*b"ytab");
+const DECODING: Tag = Tag::new(*b"ydec");
+const OUTPUT_LABELS: Tag = Tag::new(*b"yout");
+
+/// Who gets the outputs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reveal {
+    /// P1 alone.
+    P1,
+    /// P2 alone.
+    P2,
+    /// Both parties.
+    Both,
+    /// Each party gets a share; the XOR of both is the output. Costs nothing: the
+    /// shares are the pointer bits of the labels, so outputs that are the XOR of
+    /// other outputs have shares that are so, too.
+    XorShares,
+}
+
+impl Reveal {
+    /// Whether this party learns the outputs.
+    pub fn to(self, role: Role) -> bool {
+        match self {
+            Reveal::P1 => role == Role::P1,
+            Reveal::P2 => role == Role::P2,
+            Reveal::Both => true,
+            Reveal::XorShares => false,
+        }
+    }
+}
+
+/// What can go wrong in a garbled run.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The connection failed.
+    #[error(transparent)]
+    Net(#[from] net::Error),
+    /// The oblivious transfers failed.
+    #[error(transparent)]
+    Transfer(#[from] ot::Error),
+    /// A table or a label is wrong.
+    #[error(transparent)]
+    Garble(#[from] garble::Error),
+    /// The inputs do not fit the circuit.
+    #[error(transparent)]
+    Circuit(#[from] circuit::Error),
+    /// A message with the wrong length.
+    #[error("message {tag} has {found} bytes where {expected} are due; the peer must be stopped")]
+    Length {
+        /// Which message.
+        tag: Tag,
+        /// Bytes due.
+        expected: usize,
+        /// Bytes received.
+        found: usize,
+    },
+}
+
+/// One circuit to run and this party's bits for its own ports, in order.
+#[derive(Clone, Copy)]
+pub struct Job<'a> {
+    /// The circuit.
+    pub source: &'a dyn Source,
+    /// This party's input bits.
+    pub inputs: &'a [bool],
+}
+
+/// What a run computes: the output bits for both parties' input bits.
+///
+/// # Errors
+/// If there are not as many bits as the ports have.
+pub fn ideal(
+    source: &dyn Source,
+    p1_inputs: &[bool],
+    p2_inputs: &[bool],
+) -> Result<Vec<bool>, circuit::Error> {
+    let (mut first, mut second) = (p1_inputs.iter(), p2_inputs.iter());
+    let mut all = Vec::with_capacity(p1_inputs.len() + p2_inputs.len());
+    for port in source.inputs() {
+        let bits = if port.owner == Some(Owner::P1) { &mut first } else { &mut second };
+        all.extend(bits.take(port.width));
+    }
+    evaluate_source(source, &all)
+}
+
+/// Garbled circuits in one session: set up once per direction, on first use.
+#[derive(Default)]
+pub struct Yao {
+    garbler: Option<garbler::State>,
+    evaluator: Option<evaluator::State>,
+}
+
+impl Yao {
+    /// Nothing set up yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Runs the base transfers for the direction in which `garbler` garbles,
+    /// unless that was done. [`Yao::run`] does it by itself.
+    ///
+    /// # Errors
+    /// If the connection fails or the peer sends something that is not allowed.
+    pub fn set_up(&mut self, session: &mut Session, garbler: Role) -> Result<(), Error> {
+        let hash = || GateHash::for_session(session.id.as_bytes(), &format!("gates of {garbler}"));
+        if session.role == garbler {
+            if self.garbler.is_none() {
+                let hash = hash();
+                let delta = Delta::random(&mut session.rng);
+                let transfers = ot::Sender::setup(session, delta.clone())?;
+                self.garbler = Some(garbler::State::new(transfers, delta, hash));
+            }
+        } else if self.evaluator.is_none() {
+            let hash = hash();
+            let transfers = ot::Receiver::setup(session)?;
+            self.evaluator = Some(evaluator::State::new(transfers, hash));
+        }
+        Ok(())
+    }
+
+    /// Runs one circuit; `inputs` are this party's bits. Returns the outputs, or
+    /// this party's shares of them, or nothing if only the peer learns them.
+    ///
+    /// # Errors
+    /// If the inputs do not fit, the connection fails, or the peer sends
+    /// something that is not allowed.
+    pub fn run(
+        &mut self,
+        session: &mut Session,
+        garbler: Role,
+        source: &dyn Source,
+        inputs: &[bool],
+        reveal: Reveal,
+    ) -> Result<Option<Vec<bool>>, Error> {
+        let outputs = self.run_all(session, garbler, &[Job { source, inputs }], reveal)?;
+        Ok(outputs.map(|mut outputs| outputs.pop().unwrap_or_default()))
+    }
+
+    /// Runs several circuits in one round; the outputs are in the order of `jobs`.
+    ///
+    /// # Errors
+    /// As for [`Yao::run`].
+    pub fn run_all(
+        &mut self,
+        session: &mut Session,
+        garbler: Role,
+        jobs: &[Job<'_>],
+        reveal: Reveal,
+    ) -> Result<Option<Vec<Vec<bool>>>, Error> {
+        for job in jobs {
+            let expected = bits_of(job.source, session.role);
+            if job.inputs.len() != expected {
+                let given = job.inputs.len();
+                return Err(circuit::Error::InputWidth { expected, given }.into());
+            }
+        }
+        self.set_up(session, garbler)?;
+        let outputs = match (&mut self.garbler, &mut self.evaluator) {
+            (Some(state), _) if session.role == garbler => state.run(session, jobs, reveal)?,
+            (_, Some(state)) => state.run(session, jobs, reveal)?,
+            _ => return Ok(None),
+        };
+        Ok(outputs.map(|bits| {
+            let mut bits = bits.into_iter();
+            jobs.iter().map(|job| bits.by_ref().take(job.source.output_bits()).collect()).collect()
+        }))
+    }
+}
+
+/// Number of input bits that a party gives.
+pub fn bits_of(source: &dyn Source, role: Role) -> usize {
+    source.inputs().iter().filter(|port| owner_role(port.owner) == role).map(|p| p.width).sum()
+}
+
+fn owner_role(owner: Option<Owner>) -> Role {
+    if owner == Some(Owner::P1) { Role::P1 } else { Role::P2 }
+}
+
+/// An output bit after a run: a constant, or a label and whether it is negated.
+enum Output {
+    Constant(bool),
+    Label(u128),
+}
+
+/// Reads the outputs out of the wires; `negation` is what a negated wire's label is XORed with.
+fn read_outputs(outputs: &[Bit], wires: &[u128], negation: u128, into: &mut Vec<Output>) {
+    into.extend(outputs.iter().map(|bit| match bit.as_constant() {
+        Some(value) => Output::Constant(value),
+        None => {
+            let negate = u128::from(bit.negated()).wrapping_neg();
+            Output::Label(wires[bit.id() as usize] ^ (negation & negate))
+        }
+    }));
+}
+
+/// The labels among the outputs.
+fn labels(outputs: &[Output]) -> impl Iterator<Item = u128> {
+    outputs.iter().filter_map(|output| match output {
+        Output::Constant(_) => None,
+        Output::Label(label) => Some(*label),
+    })
+}
+
+/// The outputs as bits, given those of the labels; constants are themselves.
+fn merge(outputs: &[Output], bits: impl IntoIterator<Item = bool>) -> Vec<bool> {
+    let mut bits = bits.into_iter();
+    let value = |output: &Output| match output {
+        Output::Constant(value) => *value,
+        Output::Label(_) => bits.next().unwrap_or(false),
+    };
+    outputs.iter().map(value).collect()
+}
+
+fn pack_bits(bits: impl Iterator<Item = bool>) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for (index, bit) in bits.enumerate() {
+        if index % 8 == 0 {
+            bytes.push(0);
+        }
+        if let Some(last) = bytes.last_mut() {
+            *last |= u8::from(bit) << (index % 8);
+        }
+    }
+    bytes
+}
+
+fn check_length(tag: Tag, expected: usize, found: usize) -> Result<(), Error> {
+    if expected == found { Ok(()) } else { Err(Error::Length { tag, expected, found }) }
+}

@@ -1,0 +1,210 @@
+//! The evaluator's side.
+
+use super::{
+    CHUNK_BYTES, DECODING, Error, Job, LABELS_PER_MESSAGE, OUTPUT_LABELS, Output, Reveal, SEED,
+    TABLES, bits_of, check_length, labels, merge, owner_role, read_outputs,
+};
+use crate::circuit::{Bit, Consumer, Op, Source, Step};
+use crate::crypto::garble::{self, BYTES_PER_AND, Evaluator, GateHash, Layer};
+use crate::protocol::{Session, ot};
+use crate::simd::aes::{RoundKeys, xor_wires};
+
+pub(super) struct State {
+    transfers: ot::Receiver,
+    evaluator: Evaluator,
+    wires: Vec<u128>,
+    tables: Tables,
+}
+
+impl State {
+    pub(super) fn new(transfers: ot::Receiver, hash: GateHash) -> Self {
+        Self {
+            transfers,
+            evaluator: Evaluator::new(hash),
+            wires: Vec::new(),
+            tables: Tables::default(),
+        }
+    }
+
+    #[cfg(test)]
+    pub(super) fn transfers_for_tests(&mut self) -> &mut ot::Receiver {
+        &mut self.transfers
+    }
+
+    pub(super) fn run(
+        &mut self,
+        session: &mut Session,
+        jobs: &[Job<'_>],
+        reveal: Reveal,
+    ) -> Result<Option<Vec<bool>>, Error> {
+        let peer = session.role.peer();
+        let choices: Vec<bool> = jobs.iter().flat_map(|job| job.inputs).copied().collect();
+        let own = self.transfers.correlated(session, &choices)?;
+        let seed = session.channel.receive_bytes(SEED)?;
+        let found = seed.len();
+        let seed: [u8; 16] =
+            seed.try_into().map_err(|_| Error::Length { tag: SEED, expected: 16, found })?;
+        let mut theirs = vec![0; jobs.iter().map(|job| bits_of(job.source, peer)).sum()];
+        RoundKeys::new(u128::from_le_bytes(seed)).counter_stream(0, &mut theirs);
+
+        let (mut own, mut theirs) = (own.into_iter(), theirs.into_iter());
+        let mut outputs = Vec::new();
+        self.tables.clear();
+        for job in jobs {
+            self.wires.clear();
+            // A negation is an XOR with slot 0: the garbler swaps labels, we keep ours.
+            self.wires.push(0);
+            for port in job.source.inputs() {
+                let labels =
+                    if owner_role(port.owner) == session.role { &mut own } else { &mut theirs };
+                self.wires.extend(labels.take(port.width));
+            }
+            let channel = &mut session.channel;
+            let receive = |chunk: &mut Vec<u8>| Ok(channel.receive_bytes_into(TABLES, chunk)?);
+            let (evaluator, wires) = (&mut self.evaluator, &mut self.wires);
+            let slots = evaluate(evaluator, job.source, wires, &mut self.tables, receive)?;
+            read_outputs(&slots, &self.wires, 0, &mut outputs);
+        }
+        self.tables.check_used_up()?;
+        reveal_outputs(session, &outputs, reveal)
+    }
+}
+
+fn table_length(expected: usize, found: usize) -> Error {
+    garble::Error::TableLength { expected, found }.into()
+}
+
+fn reveal_outputs(
+    session: &mut Session,
+    outputs: &[Output],
+    reveal: Reveal,
+) -> Result<Option<Vec<bool>>, Error> {
+    let pointer_bits = || labels(outputs).map(|label| label & 1 == 1);
+    if reveal == Reveal::XorShares {
+        let without_constants: Vec<bool> = merge(outputs, pointer_bits())
+            .into_iter()
+            .zip(outputs)
+            .map(|(bit, output)| bit && matches!(output, Output::Label(_)))
+            .collect();
+        return Ok(Some(without_constants));
+    }
+    let count = labels(outputs).count();
+    let mut bits = None;
+    if reveal.to(session.role) {
+        let zero = session.channel.receive_bytes(DECODING)?;
+        check_length(DECODING, count.div_ceil(8), zero.len())?;
+        let zero = (0..count).map(|i| zero[i / 8] >> (i % 8) & 1 == 1);
+        bits = Some(merge(outputs, pointer_bits().zip(zero).map(|(a, b)| a ^ b)));
+    }
+    if reveal.to(session.role.peer()) {
+        let body: Vec<u8> = labels(outputs).flat_map(u128::to_le_bytes).collect();
+        for part in body.chunks(16 * LABELS_PER_MESSAGE) {
+            session.channel.send_bytes(OUTPUT_LABELS, part)?;
+        }
+    }
+    Ok(bits)
+}
+
+/// The chunk of garbled tables under way.
+#[derive(Default)]
+pub struct Tables {
+    chunk: Vec<u8>,
+    used: usize,
+}
+
+impl Tables {
+    fn clear(&mut self) {
+        self.chunk.clear();
+        self.used = 0;
+    }
+
+    /// # Errors
+    /// If the garbler sent more than the circuits needed.
+    fn check_used_up(&self) -> Result<(), Error> {
+        if self.used == self.chunk.len() {
+            return Ok(());
+        }
+        Err(table_length(self.used, self.chunk.len()))
+    }
+
+    fn check_received(&self) -> Result<(), Error> {
+        let length = self.chunk.len();
+        if length == 0 || length > CHUNK_BYTES || !length.is_multiple_of(BYTES_PER_AND) {
+            return Err(table_length(CHUNK_BYTES, length));
+        }
+        Ok(())
+    }
+}
+
+/// The evaluator's work alone: evaluates `source` on `wires` (0, then a label per
+/// input bit) and asks `receive` for a chunk whenever one is used up.
+///
+/// # Errors
+/// Whatever `receive` returns, and [`garble::Error::TableLength`] for chunks of wrong length.
+pub fn evaluate(
+    evaluator: &mut Evaluator,
+    source: &dyn Source,
+    wires: &mut Vec<u128>,
+    tables: &mut Tables,
+    receive: impl FnMut(&mut Vec<u8>) -> Result<(), Error>,
+) -> Result<Vec<Bit>, Error> {
+    let mut run = Run { evaluator, wires, tables, receive, error: None };
+    let outputs = source.stream(&mut run);
+    run.error.map_or(Ok(outputs), Err)
+}
+
+struct Run<'a, R> {
+    evaluator: &'a mut Evaluator,
+    wires: &'a mut Vec<u128>,
+    tables: &'a mut Tables,
+    receive: R,
+    error: Option<Error>,
+}
+
+impl<R: FnMut(&mut Vec<u8>) -> Result<(), Error>> Run<'_, R> {
+    fn next_chunk(&mut self) -> Result<(), Error> {
+        // Only the last chunk of a run is shorter, and after it none is due.
+        let length = self.tables.chunk.len();
+        if length != 0 && length != CHUNK_BYTES {
+            return Err(table_length(CHUNK_BYTES, length));
+        }
+        (self.receive)(&mut self.tables.chunk)?;
+        self.tables.used = 0;
+        self.tables.check_received()
+    }
+
+    fn and_gates(&mut self, base: usize, layer: Layer<'_, Op>) -> Result<(), Error> {
+        let mut next = 0;
+        while next < layer.len() {
+            if self.tables.used == self.tables.chunk.len() {
+                self.next_chunk()?;
+            }
+            let Tables { chunk, used } = &mut *self.tables;
+            let present = (chunk.len() - *used) / BYTES_PER_AND;
+            let count = present.min(layer.len() - next);
+            let end = *used + count * BYTES_PER_AND;
+            let (wires, rows) = (&mut self.wires[base..], &chunk[*used..end]);
+            self.evaluator.and_gates(wires, layer, next..next + count, rows)?;
+            *used = end;
+            next += count;
+        }
+        Ok(())
+    }
+}
+
+impl<R: FnMut(&mut Vec<u8>) -> Result<(), Error>> Consumer for Run<'_, R> {
+    fn step(&mut self, values: usize, step: Step<'_>) -> bool {
+        if self.wires.len() < values {
+            self.wires.resize(values, 0);
+        }
+        xor_wires(&mut self.wires[step.base..], step.lanes, step.linear);
+        let layer = Layer { gates: step.ands, lanes: step.lanes };
+        match self.and_gates(step.base, layer) {
+            Ok(()) => true,
+            Err(error) => {
+                self.error = Some(error);
+                false
+            }
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! The garbler's side.
+
+use zeroize::Zeroize;
+
+use super::{
+    CHUNK_BYTES, DECODING, Error, Job, LABELS_PER_MESSAGE, OUTPUT_LABELS, Output, Reveal, SEED,
+    TABLES, bits_of, check_length, labels, merge, owner_role, pack_bits, read_outputs,
+};
+use crate::circuit::{Bit, Consumer, Source, Step};
+use crate::crypto::garble::{self, BYTES_PER_AND, Delta, Garbler, GateHash, Layer};
+use crate::protocol::{Session, ot};
+use crate::simd::aes::{RoundKeys, xor_wires};
+
+pub(super) struct State {
+    transfers: ot::Sender,
+    garbler: Garbler,
+    wires: Vec<u128>,
+}
+
+impl State {
+    pub(super) fn new(transfers: ot::Sender, delta: Delta, hash: GateHash) -> Self {
+        Self { transfers, garbler: Garbler::new(delta, hash), wires: Vec::new() }
+    }
+
+    #[cfg(test)]
+    pub(super) fn transfers_for_tests(&mut self) -> &mut ot::Sender {
+        &mut self.transfers
+    }
+
+    pub(super) fn run(
+        &mut self,
+        session: &mut Session,
+        jobs: &[Job<'_>],
+        reveal: Reveal,
+    ) -> Result<Option<Vec<bool>>, Error> {
+        let peer = session.role.peer();
+        let theirs: usize = jobs.iter().map(|job| bits_of(job.source, peer)).sum();
+        let theirs = self.transfers.correlated(session, theirs)?;
+        // Our inputs: the label that stands for the value is public pseudorandom,
+        // so one seed tells the evaluator all of them and nothing of the values.
+        let seed: [u8; 16] = session.rng.array();
+        session.channel.send_bytes(SEED, &seed)?;
+        let mut own = vec![0; jobs.iter().map(|job| job.inputs.len()).sum()];
+        RoundKeys::new(u128::from_le_bytes(seed)).counter_stream(0, &mut own);
+
+        let delta = self.garbler.delta().expose();
+        let (mut own, mut theirs) = (own.into_iter(), theirs.into_iter());
+        let mut outputs = Vec::new();
+        let mut tables = Vec::with_capacity(CHUNK_BYTES);
+        for job in jobs {
+            self.wires.clear();
+            self.wires.push(delta);
+            let mut values = job.inputs.iter();
+            for port in job.source.inputs() {
+                if owner_role(port.owner) == session.role {
+                    for (label, value) in own.by_ref().zip(values.by_ref()).take(port.width) {
+                        self.wires.push(label ^ (u128::from(*value).wrapping_neg() & delta));
+                    }
+                } else {
+                    self.wires.extend(theirs.by_ref().take(port.width));
+                }
+            }
+            let channel = &mut session.channel;
+            let send = |chunk: &[u8]| Ok(channel.send_bytes(TABLES, chunk)?);
+            let slots = garble(&mut self.garbler, job.source, &mut self.wires, &mut tables, send)?;
+            read_outputs(&slots, &self.wires, delta, &mut outputs);
+        }
+        if !tables.is_empty() {
+            session.channel.send_bytes(TABLES, &tables)?;
+        }
+        self.reveal(session, &outputs, reveal)
+    }
+
+    fn reveal(
+        &self,
+        session: &mut Session,
+        outputs: &[Output],
+        reveal: Reveal,
+    ) -> Result<Option<Vec<bool>>, Error> {
+        let pointer_bits = || labels(outputs).map(|zero| zero & 1 == 1);
+        if reveal == Reveal::XorShares {
+            // A constant's share is the constant at the garbler and 0 at the evaluator.
+            return Ok(Some(merge(outputs, pointer_bits())));
+        }
+        if reveal.to(session.role.peer()) {
+            session.channel.send_bytes(DECODING, &pack_bits(pointer_bits()))?;
+        }
+        if !reveal.to(session.role) {
+            return Ok(None);
+        }
+        let zeros: Vec<u128> = labels(outputs).collect();
+        let mut bits = Vec::with_capacity(zeros.len());
+        let mut body = Vec::new();
+        for part in zeros.chunks(LABELS_PER_MESSAGE) {
+            session.channel.receive_bytes_into(OUTPUT_LABELS, &mut body)?;
+            check_length(OUTPUT_LABELS, 16 * part.len(), body.len())?;
+            for (zero, bytes) in part.iter().zip(body.as_chunks::<16>().0) {
+                let label = u128::from_le_bytes(*bytes);
+                bits.push(garble::decode(*zero, self.garbler.delta(), label, bits.len())?);
+            }
+        }
+        Ok(Some(merge(outputs, bits)))
+    }
+}
+
+impl Drop for State {
+    fn drop(&mut self) {
+        self.wires.zeroize();
+    }
+}
+
+/// The garbler's work alone: garbles `source` on `wires` (Δ, then the zero labels
+/// of the inputs) and hands every full chunk of `tables` to `send`. What is left
+/// in `tables` belongs to the next circuit or the last message.
+///
+/// # Errors
+/// Whatever `send` returns.
+pub fn garble(
+    garbler: &mut Garbler,
+    source: &dyn Source,
+    wires: &mut Vec<u128>,
+    tables: &mut Vec<u8>,
+    send: impl FnMut(&[u8]) -> Result<(), Error>,
+) -> Result<Vec<Bit>, Error> {
+    let mut run = Run { garbler, wires, tables, send, error: None };
+    let outputs = source.stream(&mut run);
+    run.error.map_or(Ok(outputs), Err)
+}
+
+struct Run<'a, S> {
+    garbler: &'a mut Garbler,
+    wires: &'a mut Vec<u128>,
+    tables: &'a mut Vec<u8>,
+    send: S,
+    error: Option<Error>,
+}
+
+impl<S: FnMut(&[u8]) -> Result<(), Error>> Consumer for Run<'_, S> {
+    fn step(&mut self, values: usize, step: Step<'_>) -> bool {
+        if self.wires.len() < values {
+            self.wires.resize(values, 0);
+        }
+        let wires = &mut self.wires[step.base..];
+        xor_wires(wires, step.lanes, step.linear);
+        let layer = Layer { gates: step.ands, lanes: step.lanes };
+        let mut next = 0;
+        while next < layer.len() {
+            let from = self.tables.len();
+            let count = ((CHUNK_BYTES - from) / BYTES_PER_AND).min(layer.len() - next);
+            self.tables.resize(from + count * BYTES_PER_AND, 0);
+            self.garbler.and_gates(wires, layer, next..next + count, &mut self.tables[from..]);
+            next += count;
+            if self.tables.len() == CHUNK_BYTES {
+                if let Err(error) = (self.send)(self.tables) {
+                    self.error = Some(error);
+                    return false;
+                }
+                self.tables.clear();
+            }
+        }
+        true
+    }
+}

@@ -1,0 +1,329 @@
+use num_bigint::BigUint;
+use proptest::prelude::*;
+
+use super::shares::{Ring, SharedOutputs, number};
+use super::*;
+use crate::circuit::integer::{add_carry, less_than, multiply};
+use crate::circuit::stream::Generated;
+use crate::circuit::{Builder, Circuit, Gates, Program, Repeat, aes128, gallery};
+use crate::math::Randomness;
+use crate::protocol::pair::{Outcome, Setup, assert_same_shape, run_pair};
+
+fn bits_of_number(value: u128, width: usize) -> Vec<bool> {
+    (0..width).map(|i| value >> i & 1 == 1).collect()
+}
+
+fn random_bits(count: usize, rng: &mut Randomness) -> Vec<bool> {
+    (0..count).map(|_| rng.array::<1>()[0] & 1 == 1).collect()
+}
+
+type Answer = Result<Option<Vec<bool>>, Error>;
+
+fn run(
+    source: &dyn Source,
+    garbler: Role,
+    inputs: [&[bool]; 2],
+    reveal: Reveal,
+) -> Outcome<Answer, Answer> {
+    let party = |session: &mut Session| {
+        let inputs = inputs[usize::from(session.role == Role::P2)];
+        Yao::new().run(session, garbler, source, inputs, reveal)
+    };
+    run_pair(Setup::default().seed(11), party, party)
+}
+
+/// A random circuit with `gates` gates, as in the circuit room's tests but deeper.
+fn random_circuit(gates: usize, rng: &mut Randomness) -> Circuit {
+    let mut g = Builder::new();
+    let mut bits = vec![Bit::FALSE];
+    bits.extend(g.input(Owner::P1, "a", 9));
+    bits.extend(g.input(Owner::P2, "b", 7));
+    bits.extend(g.input(Owner::P1, "c", 3));
+    for _ in 0..gates {
+        let [x, y, kind, _] = rng.array::<4>().map(usize::from);
+        let recent = bits.len().min(40);
+        let from = bits.len() - recent;
+        let pick = |x: usize| bits[from + x % recent].negate_if(x >= 128);
+        let (a, b) = (pick(x), pick(y));
+        bits.push(if kind % 2 == 0 { g.and(a, b) } else { g.xor(a, b) });
+    }
+    let outputs: Vec<Bit> = bits.iter().rev().take(20).map(|bit| !*bit).collect();
+    g.output("out", &outputs);
+    g.output("first", &bits[..3]);
+    g.finish()
+}
+
+#[test]
+fn garbled_is_plain_on_random_circuits_for_either_garbler_and_every_reveal() {
+    let mut rng = Randomness::seeded(1);
+    for round in 0..24 {
+        let circuit = random_circuit(20 * round, &mut rng);
+        let program = Program::new(&circuit);
+        let (a, b) = (random_bits(12, &mut rng), random_bits(7, &mut rng));
+        let expected = ideal(&program, &a, &b).unwrap();
+        let garbler = if round % 2 == 0 { Role::P1 } else { Role::P2 };
+        for reveal in [Reveal::P1, Reveal::P2, Reveal::Both, Reveal::XorShares] {
+            let outcome = run(&program, garbler, [&a, &b], reveal);
+            let (first, second) = (outcome.p1.unwrap(), outcome.p2.unwrap());
+            if reveal == Reveal::XorShares {
+                let shares = first.unwrap().into_iter().zip(second.unwrap());
+                assert_eq!(shares.map(|(x, y)| x ^ y).collect::<Vec<_>>(), expected);
+                continue;
+            }
+            assert_eq!(first, reveal.to(Role::P1).then(|| expected.clone()), "{reveal:?}");
+            assert_eq!(second, reveal.to(Role::P2).then(|| expected.clone()), "{reveal:?}");
+        }
+    }
+}
+
+#[test]
+fn aes_runs_between_two_parties_in_one_round_after_the_set_up() {
+    let program = Program::new(&aes128::circuit());
+    let mut rng = Randomness::seeded(2);
+    let (key, block) = (random_bits(128, &mut rng), random_bits(128, &mut rng));
+    let outcome = run(&program, Role::P1, [&key, &block], Reveal::P2);
+    assert_eq!(outcome.p2.unwrap().unwrap(), ideal(&program, &key, &block).unwrap());
+    // Base transfers: one round of P1 (receive after send) is the tables' side.
+    let costs = outcome.costs.p2.total();
+    assert_eq!(costs.rounds, 2);
+    let tables = 6400 * garble::BYTES_PER_AND as u64;
+    assert!(costs.bytes_received < tables + 4096 + 16 + 16 + 200, "{}", costs.bytes_received);
+}
+
+#[test]
+fn more_outputs_than_one_message_holds_come_back_in_parts() {
+    let program = Program::new(&gallery::modular_addition(&gallery::p255()));
+    let many = Repeat::new(&program, 300);
+    let mut rng = Randomness::seeded(21);
+    let inputs: [Vec<bool>; 2] = std::array::from_fn(|_| {
+        let number = |rng: &mut Randomness| Ring::Modulo(gallery::p255()).random(rng);
+        (0..300)
+            .flat_map(|_| {
+                let n = number(&mut rng);
+                (0..255).map(move |i| n.bit(i))
+            })
+            .collect()
+    });
+    let outcome = run(&many, Role::P1, [&inputs[0], &inputs[1]], Reveal::P1);
+    let expected = ideal(&many, &inputs[0], &inputs[1]).unwrap();
+    assert!(expected.len() > LABELS_PER_MESSAGE);
+    assert_eq!(outcome.p1.unwrap().unwrap(), expected);
+}
+
+#[test]
+fn one_session_runs_many_circuits_in_both_directions() {
+    let program = Program::new(&gallery::comparison(64));
+    let values = [(3u128, 9u128), (9, 3), (7, 7)];
+    let party = |session: &mut Session| {
+        let mut yao = Yao::new();
+        let mut answers = Vec::new();
+        for garbler in [Role::P1, Role::P2, Role::P1] {
+            for (a, b) in values {
+                let mine = if session.role == Role::P1 { a } else { b };
+                let inputs = bits_of_number(mine, 64);
+                let out = yao.run(session, garbler, &program, &inputs, Reveal::Both).unwrap();
+                answers.push(out.unwrap()[0]);
+            }
+        }
+        answers
+    };
+    let outcome = run_pair(Setup::default().seed(3), party, party);
+    assert_eq!(outcome.p1, [true, false, false].repeat(3));
+    assert_eq!(outcome.p1, outcome.p2);
+}
+
+#[test]
+fn many_circuits_in_one_go_share_one_round() {
+    let less = Program::new(&gallery::comparison(65));
+    let many = Repeat::new(&less, 150);
+    let max = Program::new(&gallery::maximum(4, 33));
+    let mut rng = Randomness::seeded(4);
+    let inputs: [Vec<Vec<bool>>; 2] = std::array::from_fn(|_| {
+        vec![random_bits(150 * 65, &mut rng), random_bits(66, &mut rng), random_bits(65, &mut rng)]
+    });
+    let sources: [&dyn Source; 3] = [&many, &max, &less];
+    let party = |session: &mut Session| {
+        let mut yao = Yao::new();
+        yao.set_up(session, Role::P2).unwrap();
+        let before = session.channel.costs().total().rounds;
+        let mine = &inputs[usize::from(session.role == Role::P2)];
+        let jobs: Vec<Job<'_>> = sources
+            .iter()
+            .zip(mine)
+            .map(|(source, inputs)| Job { source: *source, inputs })
+            .collect();
+        let outputs = yao.run_all(session, Role::P2, &jobs, Reveal::P1).unwrap();
+        (outputs, session.channel.costs().total().rounds - before)
+    };
+    let outcome = run_pair(Setup::default().seed(5), party, party);
+    let outputs = outcome.p1.0.unwrap();
+    for (i, source) in sources.iter().enumerate() {
+        assert_eq!(outputs[i], ideal(*source, &inputs[0][i], &inputs[1][i]).unwrap(), "job {i}");
+    }
+    assert_eq!(outcome.p1.1, 1);
+    assert_eq!(outcome.p2.0, None);
+}
+
+#[test]
+fn a_streamed_circuit_larger_than_its_chunks_runs() {
+    let source = Generated::new(
+        &[(Owner::P1, "a", 128), (Owner::P2, "b", 128)],
+        &[("product", 256), ("less", 1)],
+        |g, x| {
+            let product = multiply(g, &x[0], &x[1]);
+            let sum = add_carry(g, &x[0], &product[..128]);
+            let less = less_than(g, &sum, &x[1]);
+            vec![product, vec![less]]
+        },
+    );
+    let mut rng = Randomness::seeded(6);
+    let (a, b) = (random_bits(128, &mut rng), random_bits(128, &mut rng));
+    let outcome = run(&source, Role::P1, [&a, &b], Reveal::Both);
+    let out = outcome.p1.unwrap().unwrap();
+    assert_eq!(number(&out[..256]), number(&a) * number(&b));
+    assert_eq!(out, ideal(&source, &a, &b).unwrap());
+    let chunks = outcome.transcripts.p1.iter().filter(|(_, tag, _)| *tag == TABLES).count();
+    assert!(chunks > 2);
+}
+
+#[test]
+fn shares_over_both_kinds_of_rings_add_up_to_the_output() {
+    let mut rng = Randomness::seeded(7);
+    let circuit = gallery::modular_addition(&gallery::p255());
+    let modulus = BigUint::from(10_007u32);
+    let rings = [Ring::PowerOfTwo(300), Ring::PowerOfTwo(64), Ring::Modulo(gallery::p255())];
+    for (round, ring) in rings.into_iter().enumerate() {
+        let garbler = if round % 2 == 0 { Role::P1 } else { Role::P2 };
+        let shared = SharedOutputs::new(&circuit, garbler, std::slice::from_ref(&ring));
+        let inputs: [BigUint; 2] =
+            std::array::from_fn(|_| Ring::Modulo(gallery::p255()).random(&mut rng));
+        let party = |session: &mut Session| {
+            let value = &inputs[usize::from(session.role == Role::P2)];
+            let bits: Vec<bool> = (0..255).map(|i| value.bit(i)).collect();
+            shared.run(&mut Yao::new(), session, &bits).unwrap()
+        };
+        let outcome = run_pair(Setup::default().seed(8), party, party);
+        let sum = (&inputs[0] + &inputs[1]) % gallery::p255();
+        assert_eq!(ring.reconstruct(&outcome.p1[0], &outcome.p2[0]), sum % ring.order());
+        assert!(outcome.p1[0] < ring.order() && outcome.p2[0] < ring.order());
+    }
+    assert!((0..100).all(|_| Ring::Modulo(modulus.clone()).random(&mut rng) < modulus));
+}
+
+#[test]
+fn the_transcript_has_the_same_shape_for_all_inputs() {
+    let program = Program::new(&gallery::maximum(6, 40));
+    let mut rng = Randomness::seeded(9);
+    let inputs: Vec<[Vec<bool>; 2]> =
+        (0..4).map(|_| [random_bits(120, &mut rng), random_bits(120, &mut rng)]).collect();
+    for reveal in [Reveal::Both, Reveal::XorShares] {
+        assert_same_shape(&inputs, |[a, b]| run(&program, Role::P1, [a, b], reveal));
+    }
+}
+
+#[test]
+fn inputs_of_the_wrong_width_are_refused_before_anything_is_sent() {
+    let program = Program::new(&gallery::comparison(8));
+    let outcome = run(&program, Role::P1, [&[true; 7], &[true; 9]], Reveal::Both);
+    for answer in [outcome.p1, outcome.p2] {
+        assert!(matches!(
+            answer,
+            Err(Error::Circuit(circuit::Error::InputWidth { expected: 8, .. }))
+        ));
+    }
+    assert!(outcome.transcripts.p1.is_empty());
+}
+
+/// An evaluator that runs against a garbler which sends these tables and decoding bytes.
+fn evaluate_against(tables: &[&[u8]], decoding: &[u8]) -> Answer {
+    let program = Program::new(&gallery::comparison(8));
+    let outcome = run_pair(
+        Setup::default().seed(12),
+        |session| {
+            let mut yao = Yao::new();
+            yao.set_up(session, Role::P1).unwrap();
+            yao.garbler.as_mut().unwrap().transfers_for_tests().correlated(session, 8).unwrap();
+            session.channel.send_bytes(SEED, &[1; 16]).unwrap();
+            for part in tables {
+                session.channel.send_bytes(TABLES, part).unwrap();
+            }
+            let _ = session.channel.send_bytes(DECODING, decoding);
+        },
+        |session| Yao::new().run(session, Role::P1, &program, &[true; 8], Reveal::P2),
+    );
+    outcome.p2
+}
+
+#[test]
+fn short_long_and_split_tables_are_typed_errors_and_wrong_ones_never_a_panic() {
+    let right = vec![7; 8 * garble::BYTES_PER_AND];
+    assert!(evaluate_against(&[&right], &[0]).is_ok());
+    let length_error = |tables: &[&[u8]]| {
+        let result = evaluate_against(tables, &[0]);
+        assert!(
+            matches!(result, Err(Error::Garble(garble::Error::TableLength { .. }))),
+            "{result:?}"
+        );
+    };
+    length_error(&[&right[..224]]);
+    length_error(&[&right[..255]]);
+    length_error(&[&[]]);
+    length_error(&[&vec![7; 9 * garble::BYTES_PER_AND]]);
+    length_error(&[&vec![7; CHUNK_BYTES + 32]]);
+    let result = evaluate_against(&[&right], &[0, 0]);
+    assert!(matches!(result, Err(Error::Length { tag: DECODING, expected: 1, found: 2 })));
+}
+
+#[test]
+fn a_returned_label_that_is_neither_of_two_is_a_typed_error() {
+    let program = Program::new(&gallery::comparison(8));
+    for body in [vec![0; 16], vec![0; 15], vec![]] {
+        let length = body.len();
+        let outcome = run_pair(
+            Setup::default().seed(13),
+            |session| Yao::new().run(session, Role::P1, &program, &[true; 8], Reveal::P1),
+            |session| {
+                let mut yao = Yao::new();
+                yao.set_up(session, Role::P1).unwrap();
+                let transfers = yao.evaluator.as_mut().unwrap().transfers_for_tests();
+                transfers.correlated(session, &[true; 8]).unwrap();
+                session.channel.receive_bytes(SEED).unwrap();
+                session.channel.receive_bytes(TABLES).unwrap();
+                session.channel.send_bytes(OUTPUT_LABELS, &body).unwrap();
+            },
+        );
+        match outcome.p1.unwrap_err() {
+            Error::Garble(garble::Error::OutputLabel { index: 0 }) => assert_eq!(length, 16),
+            Error::Length { tag: OUTPUT_LABELS, expected: 16, found } => assert_eq!(found, length),
+            other => panic!("{other}"),
+        }
+    }
+}
+
+#[test]
+fn wrong_transfer_lengths_are_typed_errors() {
+    let program = Program::new(&gallery::comparison(8));
+    let outcome = run_pair(
+        Setup::default().seed(14),
+        |session| Yao::new().run(session, Role::P1, &program, &[true; 8], Reveal::P1),
+        |session| {
+            let mut yao = Yao::new();
+            yao.set_up(session, Role::P1).unwrap();
+            session.channel.send_bytes(Tag::new(*b"otex"), &[0; 2047]).unwrap();
+        },
+    );
+    assert!(matches!(
+        outcome.p1,
+        Err(Error::Transfer(ot::Error::Length { expected: 2048, found: 2047, .. }))
+    ));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(16))]
+    #[test]
+    fn a_peer_that_sends_any_bytes_as_tables_causes_no_panic(
+        table in prop::collection::vec(any::<u8>(), 0..300), decoding in any::<[u8; 1]>()
+    ) {
+        let _ = evaluate_against(&[&table], &decoding);
+    }
+}

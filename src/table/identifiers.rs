@@ -1,0 +1,367 @@
+//! Identifiers that two parties can compare: normalised by a stated rule, one row each.
+//!
+//! `A1` and `a1 ` failing to match in silence is the commonest complaint about
+//! private matching, and neither party can look at the other's column. So the
+//! rule is something both parties sign, and it is applied before anything else.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
+
+/// What is done to every identifier. Written as a list of names in agreements:
+/// `["trim", "nfc", "uppercase"]`. The steps are taken in one fixed order
+/// (trim, nfc, case), so the order of the list means nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Vec<Step>", into = "Vec<Step>")]
+pub struct Normalization {
+    steps: Vec<Step>,
+}
+
+/// One step of a [`Normalization`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Step {
+    /// Takes white space (Unicode `White_Space`), zero-width spaces and byte
+    /// order marks off both ends.
+    Trim,
+    /// Unicode normalisation form C: `é` in one code point or in two is one.
+    Nfc,
+    /// Unicode upper case, without regard to any language. The better choice of
+    /// the two cases: `ß` meets `SS`, and both forms of sigma meet.
+    Uppercase,
+    /// Unicode lower case, without regard to any language.
+    Lowercase,
+}
+
+/// Why a column cannot serve as identifiers. Rows are counted from 1, the
+/// header not counted. No identifier is repeated in the text, so that it can be logged.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// Some rows become the same identifier.
+    #[error(
+        "{count} row(s) repeat an identifier of another row{}: {}; keep one row per individual",
+        after(.rule), list(.first)
+    )]
+    Duplicates {
+        /// How many rows repeat one that stands before them.
+        count: usize,
+        /// The first few identifiers that occur more than once: the rows of each.
+        first: Vec<Vec<usize>>,
+        /// The rule after which they are the same.
+        rule: Normalization,
+    },
+    /// Some rows have none.
+    #[error(
+        "{count} row(s) have no identifier{}: {}; fill them in or remove the rows",
+        after(.rule), list(std::slice::from_ref(.first))
+    )]
+    Empty {
+        /// How many.
+        count: usize,
+        /// The first few of them.
+        first: Vec<usize>,
+        /// The rule after which nothing is left.
+        rule: Normalization,
+    },
+    /// No such step.
+    #[error("'{0}' is not a step of normalisation; choose from trim, uppercase, lowercase, nfc")]
+    UnknownStep(String),
+    /// Both cases at once.
+    #[error("uppercase and lowercase undo each other; choose one of them")]
+    BothCases,
+}
+
+/// How many rows, or groups of rows, an error names.
+const NAMED: usize = 5;
+
+impl Normalization {
+    /// A rule of these steps; a step that is listed twice counts once.
+    ///
+    /// # Errors
+    /// [`Error::BothCases`] if it has both of the cases.
+    pub fn new(mut steps: Vec<Step>) -> Result<Self, Error> {
+        if steps.contains(&Step::Uppercase) && steps.contains(&Step::Lowercase) {
+            return Err(Error::BothCases);
+        }
+        steps.sort_unstable();
+        steps.dedup();
+        Ok(Self { steps })
+    }
+
+    /// A rule from the names of its steps, as agreements and the command line write them.
+    ///
+    /// # Errors
+    /// [`Error::UnknownStep`] names the first that is none; [`Error::BothCases`].
+    pub fn parse<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<Self, Error> {
+        let step = |name: &str| match name {
+            "trim" => Ok(Step::Trim),
+            "uppercase" => Ok(Step::Uppercase),
+            "lowercase" => Ok(Step::Lowercase),
+            "nfc" => Ok(Step::Nfc),
+            other => Err(Error::UnknownStep(other.to_owned())),
+        };
+        Self::new(names.into_iter().map(step).collect::<Result<_, _>>()?)
+    }
+
+    /// The steps, in the order in which they are taken.
+    pub fn steps(&self) -> &[Step] {
+        &self.steps
+    }
+
+    /// One identifier after all steps.
+    pub fn apply<'a>(&self, identifier: &'a str) -> Cow<'a, str> {
+        let mut current = Cow::Borrowed(identifier);
+        // Changing the case can leave letters that compose anew.
+        let recompose = self.steps.contains(&Step::Nfc).then_some(&Step::Nfc);
+        for step in self.steps.iter().chain(recompose) {
+            current = match current {
+                Cow::Borrowed(text) => step.apply(text),
+                Cow::Owned(text) => Cow::Owned(step.apply(&text).into_owned()),
+            };
+        }
+        current
+    }
+
+    /// A whole column, normalised and checked: one row per individual. Uses all cores.
+    ///
+    /// # Errors
+    /// [`Error::Empty`] and [`Error::Duplicates`], with the first few rows.
+    pub fn column<S: AsRef<str> + Sync>(&self, column: &[S]) -> Result<Vec<String>, Error> {
+        let normalized: Vec<String> =
+            column.par_iter().map(|raw| self.apply(raw.as_ref()).into_owned()).collect();
+        self.check_none_empty(&normalized)?;
+        self.check_unique(&normalized)?;
+        Ok(normalized)
+    }
+
+    fn check_none_empty(&self, identifiers: &[String]) -> Result<(), Error> {
+        let empty = || identifiers.iter().enumerate().filter(|(_, text)| text.is_empty());
+        let count = empty().count();
+        if count == 0 {
+            return Ok(());
+        }
+        let first = empty().take(NAMED).map(|(index, _)| index + 1).collect();
+        Err(Error::Empty { count, first, rule: self.clone() })
+    }
+
+    fn check_unique(&self, identifiers: &[String]) -> Result<(), Error> {
+        // Sorting row numbers takes far less memory than a set of all identifiers.
+        let mut rows: Vec<usize> = (0..identifiers.len()).collect();
+        rows.par_sort_unstable_by(|a, b| (&identifiers[*a], a).cmp(&(&identifiers[*b], b)));
+        let mut repeated: Vec<&[usize]> = rows
+            .chunk_by(|a, b| identifiers[*a] == identifiers[*b])
+            .filter(|group| group.len() > 1)
+            .collect();
+        if repeated.is_empty() {
+            return Ok(());
+        }
+        repeated.sort_unstable_by_key(|group| group[0]);
+        Err(Error::Duplicates {
+            count: repeated.iter().map(|group| group.len() - 1).sum(),
+            first: repeated
+                .iter()
+                .take(NAMED)
+                .map(|group| group.iter().take(NAMED).map(|index| index + 1).collect())
+                .collect(),
+            rule: self.clone(),
+        })
+    }
+}
+
+impl TryFrom<Vec<Step>> for Normalization {
+    type Error = Error;
+
+    fn try_from(steps: Vec<Step>) -> Result<Self, Error> {
+        Self::new(steps)
+    }
+}
+
+impl From<Normalization> for Vec<Step> {
+    fn from(rule: Normalization) -> Self {
+        rule.steps
+    }
+}
+
+impl Step {
+    fn apply<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        match self {
+            Self::Trim => Cow::Borrowed(text.trim_matches(is_blank)),
+            Self::Uppercase if text.is_ascii() => {
+                if text.bytes().any(|byte| byte.is_ascii_lowercase()) {
+                    Cow::Owned(text.to_ascii_uppercase())
+                } else {
+                    Cow::Borrowed(text)
+                }
+            }
+            Self::Uppercase => Cow::Owned(text.to_uppercase()),
+            Self::Lowercase => Cow::Owned(text.to_lowercase()),
+            Self::Nfc => match is_nfc_quick(text.chars()) {
+                IsNormalized::Yes => Cow::Borrowed(text),
+                _ => Cow::Owned(text.nfc().collect()),
+            },
+        }
+    }
+
+    /// Its name in agreements.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Trim => "trim",
+            Self::Uppercase => "uppercase",
+            Self::Lowercase => "lowercase",
+            Self::Nfc => "nfc",
+        }
+    }
+}
+
+impl fmt::Display for Normalization {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.steps.is_empty() {
+            return f.write_str("none");
+        }
+        let names: Vec<&str> = self.steps.iter().map(|step| step.name()).collect();
+        f.write_str(&names.join(", "))
+    }
+}
+
+/// White space, and the two invisible characters that come with copied text.
+fn is_blank(character: char) -> bool {
+    character.is_whitespace() || matches!(character, '\u{200b}' | '\u{feff}')
+}
+
+fn after(rule: &Normalization) -> String {
+    if rule.steps.is_empty() { String::new() } else { format!(" after {rule}") }
+}
+
+fn list(groups: &[Vec<usize>]) -> String {
+    let groups: Vec<String> = groups
+        .iter()
+        .map(|rows| {
+            let rows: Vec<String> = rows.iter().map(usize::to_string).collect();
+            match rows.as_slice() {
+                [one] => format!("row {one}"),
+                [some @ .., last] => format!("rows {} and {last}", some.join(", ")),
+                [] => String::new(),
+            }
+        })
+        .collect();
+    groups.join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn usual() -> Normalization {
+        Normalization::parse(["trim", "nfc", "uppercase"]).unwrap()
+    }
+
+    #[test]
+    fn a_million_identifiers_with_spaces_cases_and_unicode_meet_their_plain_forms() {
+        let count = 1_000_000;
+        let surnames = ["Müller", "Łuczak", "Nuñez", "Straße", "Ωνάσης", "Иванов", "O'Neil", "李"];
+        let plain: Vec<String> =
+            (0..count).map(|i| format!("{}-{i:07}", surnames[i % surnames.len()])).collect();
+        let blanks = ["", " ", "\t", "\u{a0}", "\u{2003}", "\u{3000}", "\u{feff}", "\u{200b} "];
+        let decorated: Vec<String> = plain
+            .par_iter()
+            .enumerate()
+            .map(|(i, name)| {
+                let name = match i % 5 {
+                    0 => name.to_uppercase(),
+                    1 => name.to_lowercase(),
+                    2 => name.nfd().collect(),
+                    3 => name.to_lowercase().nfd().collect(),
+                    _ => name.clone(),
+                };
+                format!("{}{name}{}", blanks[i % 8], blanks[i / 8 % 8])
+            })
+            .collect();
+        assert!(plain.iter().zip(&decorated).filter(|(a, b)| a != b).count() > count / 2);
+        let rule = usual();
+        assert_eq!(rule.column(&plain).unwrap(), rule.column(&decorated).unwrap());
+    }
+
+    #[test]
+    fn without_a_rule_nothing_changes() {
+        let rule = Normalization::default();
+        assert_eq!(rule.column(&[" a ", "A"]).unwrap(), [" a ", "A"]);
+    }
+
+    #[test]
+    fn identifiers_that_the_rule_calls_the_same_become_the_same() {
+        let apply = |steps: &[&str], text: &str| {
+            Normalization::parse(steps.iter().copied()).unwrap().apply(text).into_owned()
+        };
+        assert_eq!(apply(&[], " a1 "), " a1 ");
+        assert_eq!(apply(&["trim"], " a1\u{3000}"), "a1");
+        assert_eq!(apply(&["uppercase"], "straße"), "STRASSE");
+        assert_eq!(apply(&["lowercase"], "ÀB"), "àb");
+        assert_eq!(apply(&["nfc"], "e\u{301}"), "é");
+        assert_eq!(apply(&["nfc", "uppercase"], "e\u{301}"), apply(&["nfc", "uppercase"], "É"));
+        // The upper case of ΐ comes in three code points, two of which compose.
+        assert_eq!(apply(&["uppercase", "nfc"], "ΐ").chars().count(), 2);
+    }
+
+    #[test]
+    fn the_order_of_the_list_means_nothing() {
+        let rule = |steps: [&str; 3]| Normalization::parse(steps).unwrap();
+        assert_eq!(rule(["uppercase", "trim", "nfc"]), rule(["trim", "nfc", "uppercase"]));
+        assert_eq!(rule(["trim", "trim", "nfc"]).steps(), [Step::Trim, Step::Nfc]);
+    }
+
+    #[test]
+    fn duplicates_after_normalisation_are_named_by_row() {
+        let column = ["a", "b", "A ", "c", "B", "a"];
+        let error = usual().column(&column).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "3 row(s) repeat an identifier of another row after trim, nfc, uppercase: \
+             rows 1, 3 and 6; rows 2 and 5; keep one row per individual"
+        );
+        assert!(Normalization::default().column(&["a", "A ", "b"]).is_ok());
+    }
+
+    #[test]
+    fn only_the_first_few_duplicates_are_listed() {
+        let column: Vec<String> = (0..2000).map(|i| (i / 2).to_string()).collect();
+        let Err(Error::Duplicates { count, first, .. }) = usual().column(&column) else {
+            panic!("duplicates were accepted");
+        };
+        assert_eq!(count, 1000);
+        assert_eq!(first, [[1, 2], [3, 4], [5, 6], [7, 8], [9, 10]]);
+        let Err(Error::Duplicates { count, first, .. }) = usual().column(&["x"; 100]) else {
+            panic!("duplicates were accepted");
+        };
+        assert_eq!((count, first), (99, vec![vec![1, 2, 3, 4, 5]]));
+    }
+
+    #[test]
+    fn a_row_without_an_identifier_is_an_error() {
+        let error = usual().column(&["a", " \u{feff}", "b"]).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "1 row(s) have no identifier after trim, nfc, uppercase: row 2; \
+             fill them in or remove the rows"
+        );
+    }
+
+    #[test]
+    fn an_empty_column_is_ordinary() {
+        assert_eq!(usual().column::<&str>(&[]), Ok(vec![]));
+    }
+
+    #[test]
+    fn rules_are_read_and_written_as_lists_of_names() {
+        let rule: Normalization = serde_json::from_str(r#"["trim","uppercase"]"#).unwrap();
+        assert_eq!(rule.steps(), [Step::Trim, Step::Uppercase]);
+        assert_eq!(serde_json::to_string(&rule).unwrap(), r#"["trim","uppercase"]"#);
+        assert_eq!(rule.to_string(), "trim, uppercase");
+        assert_eq!(Normalization::parse(["upper"]), Err(Error::UnknownStep("upper".to_owned())));
+        assert_eq!(Normalization::parse(["uppercase", "lowercase"]), Err(Error::BothCases));
+        let both = serde_json::from_str::<Normalization>(r#"["uppercase","lowercase"]"#);
+        assert!(both.is_err());
+    }
+}
