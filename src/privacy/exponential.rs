@@ -295,7 +295,7 @@ mod tests {
         let next = Score::from_steps(highest.steps() + 1);
         assert!(weight_bits(next, &rate, BINARY).is_err());
         // Both count as the highest score: R below the first weight is the first candidate.
-        let mut mechanism = Exponential::new(BINARY, Tape::of_uniforms([0]));
+        let mut mechanism = Exponential::new(BINARY, Tape::of_uniforms([0u32]));
         let choice = mechanism.choose(spend("1"), &Calibration::max(), &huge).unwrap();
         assert_eq!(choice.index, 0);
     }

@@ -61,6 +61,7 @@ pub fn ideal(pairs: &[[u128; 2]], choices: &[bool]) -> Vec<u128> {
 pub struct Sender {
     extension: ExtensionSender,
     hash_start: u128,
+    number: u64,
     hashed: u64,
     message: Vec<u8>,
 }
@@ -71,16 +72,23 @@ impl Sender {
     /// # Errors
     /// If the connection fails or the peer's message is not acceptable.
     pub fn setup(session: &mut Session, delta: Delta) -> Result<Self, Error> {
-        let context = context(session, session.role);
+        let number = session.next_setup(session.role);
+        let context = context(session, session.role, number);
         let public = receive_exact::<32>(session, BASE_PUBLIC)?;
         let receiver = BaseReceiver::new(public, delta.expose(), &mut session.rng)?;
         session.channel.send_bytes(BASE_ANSWERS, receiver.answers().as_flattened())?;
         Ok(Self {
             extension: ExtensionSender::new(delta, &receiver.keys(&context)),
-            hash_start: hash_start(session, session.role),
+            hash_start: hash_start(session, session.role, number),
+            number,
             hashed: 0,
             message: Vec::new(),
         })
+    }
+
+    /// Which set-up of this direction it is, from 1.
+    pub fn number(&self) -> u64 {
+        self.number
     }
 
     /// The difference of every correlated pair.
@@ -167,6 +175,7 @@ impl Sender {
 pub struct Receiver {
     extension: ExtensionReceiver,
     hash_start: u128,
+    number: u64,
     hashed: u64,
     message: Vec<u8>,
 }
@@ -177,7 +186,8 @@ impl Receiver {
     /// # Errors
     /// If the connection fails or the peer's message is not acceptable.
     pub fn setup(session: &mut Session) -> Result<Self, Error> {
-        let context = context(session, session.role.peer());
+        let number = session.next_setup(session.role.peer());
+        let context = context(session, session.role.peer(), number);
         let sender = BaseSender::new(&mut session.rng);
         session.channel.send_bytes(BASE_PUBLIC, &sender.public())?;
         let body = session.channel.receive_bytes(BASE_ANSWERS)?;
@@ -185,10 +195,16 @@ impl Receiver {
         let seeds = sender.keys(&context, body.as_chunks::<32>().0)?;
         Ok(Self {
             extension: ExtensionReceiver::new(&seeds),
-            hash_start: hash_start(session, session.role.peer()),
+            hash_start: hash_start(session, session.role.peer(), number),
+            number,
             hashed: 0,
             message: Vec::new(),
         })
+    }
+
+    /// Which set-up of this direction it is, from 1.
+    pub fn number(&self) -> u64 {
+        self.number
     }
 
     /// Correlated transfers: hands q ⊕ choice·Δ of each to `take`, a chunk at a time.
@@ -292,15 +308,15 @@ fn receive_exact<const N: usize>(session: &mut Session, tag: Tag) -> Result<[u8;
     body.try_into().map_err(|_| Error::Length { tag, expected: N, found })
 }
 
-/// Binds keys to the session and to who sends in the extension.
-fn context(session: &Session, sender: Role) -> Vec<u8> {
+/// Binds keys to the session, to who sends in the extension, and to the number of the set-up.
+fn context(session: &Session, sender: Role, number: u64) -> Vec<u8> {
     let mut context = session.id.as_bytes().to_vec();
-    context.extend_from_slice(sender.to_string().as_bytes());
+    context.extend_from_slice(format!("{sender} {number}").as_bytes());
     context
 }
 
-fn hash_start(session: &Session, sender: Role) -> u128 {
-    starting_point(session.id.as_bytes(), &format!("ot from {sender}"))
+fn hash_start(session: &Session, sender: Role, number: u64) -> u128 {
+    starting_point(session.id.as_bytes(), &format!("ot from {sender} {number}"))
 }
 
 #[cfg(test)]

@@ -19,6 +19,11 @@ mod evaluator;
 mod garbler;
 pub mod shares;
 
+/// The hash of all gates that follow one set-up; another set-up has another.
+fn gate_hash(session: &Session, garbler: Role, setup: u64) -> GateHash {
+    GateHash::for_session(session.id.as_bytes(), &format!("gates of {garbler} {setup}"))
+}
+
 #[cfg(test)]
 mod tests;
 
@@ -142,17 +147,16 @@ impl Yao {
     /// # Errors
     /// If the connection fails or the peer sends something that is not allowed.
     pub fn set_up(&mut self, session: &mut Session, garbler: Role) -> Result<(), Error> {
-        let hash = || GateHash::for_session(session.id.as_bytes(), &format!("gates of {garbler}"));
         if session.role == garbler {
             if self.garbler.is_none() {
-                let hash = hash();
                 let delta = Delta::random(&mut session.rng);
                 let transfers = ot::Sender::setup(session, delta.clone())?;
+                let hash = gate_hash(session, garbler, transfers.number());
                 self.garbler = Some(garbler::State::new(transfers, delta, hash));
             }
         } else if self.evaluator.is_none() {
-            let hash = hash();
             let transfers = ot::Receiver::setup(session)?;
+            let hash = gate_hash(session, garbler, transfers.number());
             self.evaluator = Some(evaluator::State::new(transfers, hash));
         }
         Ok(())

@@ -114,3 +114,28 @@ fn an_identity_in_the_base_transfers_is_a_typed_error() {
     );
     assert!(matches!(outcome.p2, Error::Point(InvalidPoint)));
 }
+
+#[test]
+fn a_second_set_up_in_one_session_shares_nothing_with_the_first() {
+    // The same Δ and the same randomness on purpose: only the number of the set-up differs.
+    let outcome = run_pair(
+        Setup::default().seed(3),
+        |session| {
+            let starts: Vec<_> = (0..2)
+                .map(|_| Sender::setup(session, Delta::new(5)).unwrap())
+                .map(|sender| (sender.number(), sender.hash_start))
+                .collect();
+            starts
+        },
+        |session| {
+            let starts: Vec<_> = (0..2)
+                .map(|_| Receiver::setup(session).unwrap())
+                .map(|receiver| (receiver.number(), receiver.hash_start))
+                .collect();
+            starts
+        },
+    );
+    assert_eq!(outcome.p1, outcome.p2);
+    assert_eq!((outcome.p1[0].0, outcome.p1[1].0), (1, 2));
+    assert_ne!(outcome.p1[0].1, outcome.p1[1].1);
+}
