@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 pub mod agreement;
+pub mod artefacts;
 pub mod audit;
 pub mod bench;
 pub mod circuit;
@@ -17,6 +18,7 @@ pub mod demo;
 pub mod failure;
 pub mod keygen;
 pub mod ledger;
+pub mod local;
 pub mod progress;
 pub mod psi;
 
@@ -51,6 +53,7 @@ enum Verb {
     Keygen(keygen::KeygenArgs),
     Psi(psi::PsiArgs),
     Ledger(ledger::LedgerArgs),
+    Local(local::LocalArgs),
 }
 
 /// Runs the command as the shell gave it, and returns its exit status.
@@ -86,6 +89,7 @@ fn run(verb: Verb, console: &Console) -> Result<(), Failure> {
         Verb::Keygen(arguments) => keygen::run(&arguments, console),
         Verb::Psi(arguments) => psi::run(&arguments, console),
         Verb::Ledger(arguments) => ledger::run(&arguments, console),
+        Verb::Local(arguments) => local::run(&arguments, console),
     }
 }
 

@@ -1,3 +1,3 @@
-//! From tables to a release: DiffGen for one party and for two, over vertically or horizontally split data.
-//!
-//! Still empty. It knows nothing of the command line.
+//! From tables to a release: DiffGen, and later other release models beside it.
+
+pub mod diffgen;

@@ -6,12 +6,18 @@
 
 pub mod identifiers;
 
+mod columns;
+mod csv;
+mod cut;
 mod decimal;
 mod numeric;
 mod schema;
 mod taxonomy;
 mod text;
 
+pub use columns::{Column, SetColumn, Table};
+pub use csv::{MAX_RECORD_BYTES, Reading, parse_csv, read_csv};
+pub use cut::{Candidate, CutValue, Cuts, Specialization, most_leaves};
 pub use decimal::Decimal;
 pub use identifiers::Normalization;
 pub use numeric::{MAX_POINTS, NumericDomain};
@@ -98,4 +104,59 @@ pub enum Error {
         max = MAX_SET_CHILDREN
     )]
     TooManySetChildren(String),
+    /// A data file that cannot be read.
+    #[error("{file}: cannot be read ({reason}): check the path and the permissions")]
+    Unreadable {
+        /// As given by the caller.
+        file: String,
+        /// What the operating system said.
+        reason: String,
+    },
+    /// A data file whose first line does not name the columns that the agreement wants.
+    #[error("{file}:1: {problem}")]
+    BadHeader {
+        /// As given by the caller.
+        file: String,
+        /// What is wrong and what to do.
+        problem: String,
+    },
+    /// A line of a data file that is no record.
+    #[error("{file}:{line}: {problem}")]
+    BadRecord {
+        /// As given by the caller.
+        file: String,
+        /// From 1.
+        line: u64,
+        /// What is wrong and what to do.
+        problem: String,
+    },
+    /// A cell that holds what the agreement does not allow.
+    #[error("{file}:{line}: column `{column}` (field {field}): `{value}` {problem}")]
+    BadCell {
+        /// As given by the caller.
+        file: String,
+        /// From 1.
+        line: u64,
+        /// From 1.
+        field: usize,
+        /// The column's name.
+        column: String,
+        /// What the cell holds, made printable and cut short.
+        value: String,
+        /// What is wrong with it, the nearest allowed value, and what to do.
+        problem: String,
+    },
+    /// More records than the agreement's public bound.
+    #[error(
+        "{file}: more than {most} records, the agreement's `max_records`: agree on a larger bound"
+    )]
+    TooManyRecords {
+        /// As given by the caller.
+        file: String,
+        /// The bound.
+        most: u64,
+    },
+    /// A specialization that the cuts do not allow.
+    #[error("{0} cannot be specialized here: both parties must use the same agreement and version")]
+    NotACandidate(String),
 }

@@ -14,6 +14,8 @@ use crate::app::failure::Failure;
 use crate::net::memory::NetworkModel;
 use crate::protocol::pair::Setup;
 
+pub mod census;
+pub mod diffgen;
 pub mod net;
 pub mod ot;
 pub mod paillier;
@@ -24,6 +26,7 @@ pub mod yao;
 type Subject = (&'static str, &'static str, fn(&Options) -> Result<Vec<Figure>, Failure>);
 
 const SUBJECTS: &[Subject] = &[
+    ("diffgen", "releases by one party, from CSV to release: growth, memory", diffgen::run),
     ("net", "frames in memory and over loopback TLS: throughput and round trips", net::run),
     ("psi", "private set intersection: group operations, whole runs, memory", psi::run),
     ("paillier", "keys, encryption, decryption, sums; per core, on both paths", paillier::run),

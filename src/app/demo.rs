@@ -1,11 +1,14 @@
 //! `diptych demo`: both parties on this machine, as two processes over a real loopback connection.
 
+mod loans;
+mod local;
+
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use serde::{Deserialize, Serialize};
 
 use crate::app::connection::ConnectionArgs;
@@ -20,7 +23,20 @@ use crate::net::{Costs, Fingerprint, Message, Role, Tag};
 /// For now they meet, prove who they are and greet each other; the table at the
 /// end shows what that cost.
 #[derive(Args, Debug)]
-pub struct DemoArgs {}
+pub struct DemoArgs {
+    /// Make a release of generated loan applications; `local`: one party holds all of them
+    #[arg(long, value_enum)]
+    partition: Option<DemoPartition>,
+    /// How many records to generate
+    #[arg(long, value_name = "N", default_value_t = 5_000, requires = "partition",
+          value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
+    records: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum DemoPartition {
+    Local,
+}
 
 /// One of the demo's two child processes.
 #[derive(Args, Debug)]
@@ -58,7 +74,10 @@ const DEADLINE: Duration = Duration::from_secs(30);
 ///
 /// # Errors
 /// If a child cannot be started, fails, or does not end in time.
-pub fn run(_arguments: &DemoArgs, console: &Console) -> Result<(), Failure> {
+pub fn run(arguments: &DemoArgs, console: &Console) -> Result<(), Failure> {
+    if arguments.partition == Some(DemoPartition::Local) {
+        return local::run(arguments.records, console);
+    }
     let place = DemoDirectory::create()?;
     let identities = NAMES.map(|name| place.0.join(format!("{}.pem", name.replace(' ', "-"))));
     let mut fingerprints = Vec::new();
@@ -116,6 +135,15 @@ impl DemoDirectory {
             .create(&path)
             .map_err(|error| Failure::file(&path, "create", &error))?;
         Ok(Self(path))
+    }
+}
+
+impl DemoDirectory {
+    /// The path of a directory that is not removed at the end.
+    fn keep(self) -> PathBuf {
+        let path = self.0.clone();
+        std::mem::forget(self);
+        path
     }
 }
 

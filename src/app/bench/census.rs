@@ -1,0 +1,100 @@
+//! Generated data of the shape of the Adult census: 8 categorical and 6 numeric attributes with
+//! real structure, any number of records, the same records every time.
+
+use std::fmt::Write;
+
+/// Name, branching per level, and for the others range: eight taxonomies and six numeric domains.
+const CATEGORICAL: [(&str, &[usize]); 8] = [
+    ("workclass", &[2, 2, 2]),
+    ("education", &[2, 2, 4]),
+    ("marital", &[2, 2, 2]),
+    ("occupation", &[3, 5]),
+    ("relationship", &[3, 2]),
+    ("race", &[2, 3]),
+    ("sex", &[2]),
+    ("country", &[2, 4, 5]),
+];
+const NUMERIC: [(&str, u64, u64); 6] = [
+    ("age", 17, 90),
+    ("weight", 13_492, 1_490_400),
+    ("schooling", 1, 16),
+    ("gain", 0, 99_999),
+    ("loss", 0, 4_356),
+    ("hours", 1, 99),
+];
+
+/// The agreement, with further lines for `[release]`.
+pub fn agreement(specializations: u32, terms: &str) -> String {
+    let mut text = format!(
+        "[release]\nid = \"census\"\npartition = \"local\"\nepsilon = \"1\"\n\
+         specializations = {specializations}\nmax_records = 1000000\n{terms}\n\
+         [class]\ncolumn = \"class\"\nvalues = [\"low\", \"high\"]\n"
+    );
+    for (name, branching) in CATEGORICAL {
+        let taxonomy = branch(name, branching);
+        let _ = writeln!(
+            text,
+            "[[attribute]]\nname = \"{name}\"\nkind = \"categorical\"\n\
+             taxonomy = {{ \"{name}\" = {taxonomy} }}"
+        );
+    }
+    for (name, min, max) in NUMERIC {
+        let _ = writeln!(
+            text,
+            "[[attribute]]\nname = \"{name}\"\nkind = \"numeric\"\nmin = {min}\nmax = {max}\nstep = 1"
+        );
+    }
+    text
+}
+
+fn branch(prefix: &str, branching: &[usize]) -> String {
+    let Some((children, below)) = branching.split_first() else { return String::new() };
+    let names = (0..*children).map(|child| format!("{prefix}.{child}"));
+    if below.is_empty() {
+        let leaves: Vec<String> = names.map(|name| format!("\"{name}\"")).collect();
+        return format!("[{}]", leaves.join(", "));
+    }
+    let inner: Vec<String> =
+        names.map(|name| format!("\"{name}\" = {}", branch(&name, below))).collect();
+    format!("{{ {} }}", inner.join(", "))
+}
+
+/// The table as CSV.
+pub fn csv(records: usize) -> Vec<u8> {
+    let names = CATEGORICAL.iter().map(|(name, _)| *name).chain(NUMERIC.map(|(name, ..)| name));
+    let mut text = names.collect::<Vec<_>>().join(",") + ",class\n";
+    let mut state = 1u64;
+    let mut below = |bound: u64| {
+        // SplitMix64.
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = state;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ (z >> 31)) % bound
+    };
+    for _ in 0..records {
+        // Everything leans on one hidden number, so that there is something to find.
+        let rank = (below(1000) + below(1000)) / 2;
+        for (name, branching) in CATEGORICAL {
+            text += name;
+            for children in branching {
+                let children = *children as u64;
+                let leaning = below(3) == 0;
+                let child = if leaning { rank * children / 1000 } else { below(children) };
+                let _ = write!(text, ".{child}");
+            }
+            text.push(',');
+        }
+        for (name, min, max) in NUMERIC {
+            let range = max - min + 1;
+            let value = match name {
+                "gain" | "loss" if below(10) > 0 => 0,
+                "weight" => below(range),
+                _ => (below(range) + below(range) + 2 * (range * rank / 1000)) / 4,
+            };
+            let _ = write!(text, "{},", min + value.min(range - 1));
+        }
+        text += if rank + below(300) > 780 { "high\n" } else { "low\n" };
+    }
+    text.into_bytes()
+}

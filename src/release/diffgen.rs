@@ -1,0 +1,231 @@
+//! DiffGen (thesis, algorithm 6.1): a table generalized by a sequence of private choices, and
+//! published with noisy counts.
+//!
+//! *Inputs*: the agreement, and the records of one party or of two. *Output*: the cuts in the order
+//! they were made, one noisy count per leaf and class, and what was spent on each.
+//!
+//! *Theorem.* The output is ε-differentially private for adding or removing one record.
+//!
+//! *Proof sketch.* Every step runs on a [`Spend`] of one [`Budget`], so the total never passes ε on
+//! any path (sequential composition with amounts that depend on earlier outputs only). A first
+//! split looks at all records and costs ε'; the splits of two new intervals look at disjoint sets
+//! of records and cost ε' together; so do the sizes of a set attribute's sub-partitions, and the
+//! counts of all leaves and classes, where one record adds 1 to one of them. A split is drawn when
+//! its interval appears and told when that interval wins: telling it later costs nothing.
+//!
+//! The loop below is the same for one party and for two: a [`Form`] is what differs. Neither the
+//! candidates nor the budget depend on the data beyond outputs already made.
+
+pub mod holder;
+pub mod output;
+pub mod partition;
+pub mod plan;
+pub mod postprocess;
+pub mod scorer;
+pub mod single;
+pub mod splits;
+#[cfg(test)]
+mod tests;
+pub mod utility;
+
+use crate::privacy::budget::Entry;
+use crate::privacy::{self, Budget, Spend};
+use crate::table::{self, Candidate, CutValue, Cuts, Domain, Specialization};
+pub use partition::{LeafList, Leaves};
+pub use plan::{MAX_ROWS, Plan};
+pub use postprocess::PostProcess;
+
+/// What went wrong, and what to do about it.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The release could become too large.
+    #[error(
+        "{specializations} specializations could make more than {most} rows (leaves times \
+         classes), which is more than is released: {fit}"
+    )]
+    TooManyRows {
+        /// As agreed.
+        specializations: u32,
+        /// The limit.
+        most: u64,
+        /// What would fit.
+        fit: String,
+    },
+    /// A budget or a mechanism refused.
+    #[error(transparent)]
+    Privacy(Box<privacy::Error>),
+    /// A specialization that the cuts do not allow.
+    #[error(transparent)]
+    Table(Box<table::Error>),
+    /// The data lacks a column that the agreement gives to this party.
+    #[error("the data has no column for attribute `{0}`: read the file again with this agreement")]
+    MissingColumn(String),
+    /// A mechanism broke its contract.
+    #[error("{0}; this is a fault of the program, and nothing was released")]
+    Fault(&'static str),
+}
+
+impl From<privacy::Error> for Error {
+    fn from(error: privacy::Error) -> Self {
+        Self::Privacy(Box::new(error))
+    }
+}
+
+impl From<table::Error> for Error {
+    fn from(error: table::Error) -> Self {
+        Self::Table(Box::new(error))
+    }
+}
+
+/// What one party does alone and two parties do together. The loop in [`run`] calls it.
+///
+/// Whoever implements it uses up every [`Spend`] for what it is named after, and nothing else.
+pub trait Form {
+    /// What can fail.
+    type Error: From<Error>;
+
+    /// Draws and keeps a split for each of these intervals of one attribute. Their records are
+    /// disjoint, so one spend serves all of them.
+    ///
+    /// # Errors
+    /// Whatever the mechanism cannot do.
+    fn draw_splits(
+        &mut self,
+        spend: Spend,
+        attribute: usize,
+        intervals: &[CutValue],
+    ) -> Result<(), Self::Error>;
+
+    /// Chooses one of the candidates and returns its place in the list.
+    ///
+    /// # Errors
+    /// Whatever the mechanism cannot do.
+    fn choose(&mut self, spend: Spend, candidates: &[Candidate]) -> Result<usize, Self::Error>;
+
+    /// The split that was drawn for an interval, which has just won.
+    ///
+    /// # Errors
+    /// If there is none, or the party that drew it does not tell it.
+    fn split_of(&mut self, winner: Candidate) -> Result<u32, Self::Error>;
+
+    /// Moves the records into the children. `keep` is the spend that decides which sub-partitions
+    /// of a set attribute are kept; other kinds have none.
+    ///
+    /// # Errors
+    /// Whatever the mechanism cannot do.
+    fn specialize(
+        &mut self,
+        made: &Specialization,
+        children: &[CutValue],
+        keep: Option<Spend>,
+    ) -> Result<(), Self::Error>;
+
+    /// The leaves, in the order of the release.
+    ///
+    /// # Errors
+    /// If the records do not fit the cuts.
+    fn leaves(&mut self, cuts: &Cuts<'_>) -> Result<Leaves, Self::Error>;
+
+    /// The noisy count of each leaf and class, classes fastest.
+    ///
+    /// # Errors
+    /// Whatever the mechanism cannot do.
+    fn noisy_counts(
+        &mut self,
+        spend: Spend,
+        cuts: &Cuts<'_>,
+        leaves: &Leaves,
+    ) -> Result<Vec<i64>, Self::Error>;
+}
+
+/// A differentially private table. All of it may be published.
+#[derive(Clone, Debug)]
+pub struct Release<'s> {
+    /// The cuts, with the specializations in the order they were made.
+    pub cuts: Cuts<'s>,
+    /// The leaves, in the order of the release.
+    pub leaves: Leaves,
+    /// One count per leaf and class, classes fastest, post-processed.
+    pub counts: Vec<u64>,
+    /// What was spent on what; sums to at most ε.
+    pub spends: Vec<Entry>,
+}
+
+/// Makes a release. `progress` is told of every specialization, and at last of the counts.
+///
+/// # Errors
+/// Those of the form, of the budget and of the cuts. What was spent is gone then.
+pub fn run<'s, F: Form>(
+    plan: &Plan<'s>,
+    mut budget: Budget,
+    form: &mut F,
+    progress: &dyn Fn(Step),
+) -> Result<Release<'s>, F::Error> {
+    let schema = plan.schema();
+    let mut cuts = Cuts::topmost(schema);
+    for candidate in cuts.candidates(plan.order().iter().copied()) {
+        if let CutValue::Interval { .. } = candidate.value {
+            let name = &schema.attributes[candidate.attribute].name;
+            let spend = spend(&mut budget, plan, format!("first split of {name}"))?;
+            form.draw_splits(spend, candidate.attribute, &[candidate.value])?;
+        }
+    }
+    for round in 1..=plan.specializations() {
+        let candidates = cuts.candidates(plan.order().iter().copied());
+        if candidates.is_empty() {
+            break; // what is left of the structure's part goes to the counts
+        }
+        let choice = spend(&mut budget, plan, format!("round {round}: choice"))?;
+        let winner = form.choose(choice, &candidates)?;
+        let winner = *candidates.get(winner).ok_or(Error::Fault("no such candidate won"))?;
+        let split = match winner.value {
+            CutValue::Interval { .. } => Some(form.split_of(winner)?),
+            CutValue::Value(_) => None,
+        };
+        let made = Specialization { candidate: winner, split };
+        let children = cuts.specialize(&made).map_err(Error::from)?;
+        let attribute = &schema.attributes[winner.attribute];
+        let keep = match attribute.domain {
+            Domain::Set(_) => {
+                let name = format!("round {round}: sub-partitions of {}", attribute.name);
+                Some(spend(&mut budget, plan, name)?)
+            }
+            _ => None,
+        };
+        form.specialize(&made, &children, keep)?;
+        let divisible: Vec<CutValue> = children
+            .into_iter()
+            .filter(|child| matches!(child, CutValue::Interval { start, end } if end - start > 1))
+            .collect();
+        if !divisible.is_empty() && round < plan.specializations() {
+            let name = format!("round {round}: splits of {}", attribute.name);
+            let spend = spend(&mut budget, plan, name)?;
+            form.draw_splits(spend, winner.attribute, &divisible)?;
+        }
+        progress(Step::Specialized { round, rounds: plan.specializations() });
+    }
+    let leaves = form.leaves(&cuts)?;
+    let rest = budget.spend_rest("counts").map_err(Error::from)?;
+    let noisy = form.noisy_counts(rest, &cuts, &leaves)?;
+    progress(Step::Counted);
+    let counts = plan.post_process().apply(&noisy);
+    Ok(Release { cuts, leaves, counts, spends: budget.spends().to_vec() })
+}
+
+/// How far a run has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// A specialization was made.
+    Specialized {
+        /// Which one, from 1.
+        round: u32,
+        /// Of how many.
+        rounds: u32,
+    },
+    /// The counts are known.
+    Counted,
+}
+
+fn spend(budget: &mut Budget, plan: &Plan<'_>, name: String) -> Result<Spend, Error> {
+    Ok(budget.spend(name, plan.epsilon_step())?)
+}

@@ -1,0 +1,154 @@
+//! What one party does with its own records, whoever else takes part: groups them by leaf, scores
+//! the candidates of its own attributes, and draws the splits of its own intervals.
+
+use super::partition::Partition;
+use super::scorer::{Known, Scorer, known_at_once};
+use super::splits::{self, Options};
+use super::{Error, Plan};
+use crate::privacy::{self, Candidate as Weighed, Choose, Score, Spend};
+use crate::table::{Candidate, CutValue, Cuts, Specialization, Table};
+
+/// The records of one party, with scores and splits of the attributes that it holds. Private.
+pub struct Holder<'p, 't> {
+    plan: &'p Plan<'t>,
+    partition: Partition<'t>,
+    scorer: Scorer,
+    /// The candidates that are scored. An interval is one of them once its split is drawn.
+    known: Known,
+}
+
+impl<'p, 't> Holder<'p, 't> {
+    /// All records in one leaf, and all candidates of taxonomies scored.
+    ///
+    /// # Errors
+    /// [`Error::MissingColumn`] if a column is not of the kind that the agreement says.
+    pub fn new(plan: &'p Plan<'t>, table: &'t Table) -> Result<Self, Error> {
+        let partition = Partition::new(plan.schema(), table)?;
+        let scorer = Scorer::new(plan.utility(), &partition);
+        let mut holder = Self { plan, partition, scorer, known: Known::new() };
+        let cuts = Cuts::topmost(plan.schema());
+        for attribute in holder.partition.attributes().to_vec() {
+            holder.learn(known_at_once(&cuts, attribute, cuts.of(attribute)))?;
+        }
+        Ok(holder)
+    }
+
+    /// The plan.
+    pub fn plan(&self) -> &'p Plan<'t> {
+        self.plan
+    }
+
+    /// The records, grouped by leaf.
+    pub fn partition(&self) -> &Partition<'t> {
+        &self.partition
+    }
+
+    /// Whether the party holds an attribute.
+    pub fn holds(&self, attribute: usize) -> bool {
+        self.partition.attributes().contains(&attribute)
+    }
+
+    /// The score of a candidate of an attribute that the party holds.
+    ///
+    /// # Errors
+    /// [`Error::Fault`] for any other.
+    pub fn score(&self, candidate: Candidate) -> Result<Score, Error> {
+        self.scorer.score(candidate)
+    }
+
+    /// The split that was drawn for an interval.
+    ///
+    /// # Errors
+    /// [`Error::Fault`] if none was.
+    pub fn split_of(&self, candidate: Candidate) -> Result<u32, Error> {
+        let drawn = self.known.get(&candidate).and_then(|made| made.split);
+        drawn.ok_or(Error::Fault("an interval won for which no split was drawn"))
+    }
+
+    /// Draws a split for each interval, looking only at the records inside it. `in_order` is for
+    /// mechanisms whose ties are broken by the order of the points.
+    ///
+    /// # Errors
+    /// Those of the mechanism.
+    pub fn draw_splits<S>(
+        &mut self,
+        spend: Spend,
+        attribute: usize,
+        intervals: &[CutValue],
+        mechanism: &mut S,
+        in_order: bool,
+    ) -> Result<(), Error>
+    where
+        S: Choose<Scores = [Weighed], Error = privacy::Error>,
+    {
+        // Records of different intervals are different records.
+        let spends = spend.over_disjoint_records(intervals.len());
+        for (interval, spend) in intervals.iter().zip(spends) {
+            let (utility, logarithms) = (self.scorer.utility(), self.scorer.logarithms());
+            let runs = splits::runs(&self.partition, attribute, *interval, utility, logarithms)?;
+            let options = if in_order { Options::in_order(runs) } else { Options::by_score(runs) };
+            let choice = mechanism.choose(spend, self.plan.calibration(), &options.weighed)?;
+            let split = options.split(choice).ok_or(Error::Fault("no such split won"))?;
+            let candidate = Candidate { attribute, value: *interval };
+            self.learn(vec![Specialization { candidate, split: Some(split) }])?;
+        }
+        Ok(())
+    }
+
+    /// Moves the records into the children of a categorical or numeric value. Does nothing if
+    /// another party holds the attribute.
+    ///
+    /// # Errors
+    /// If the records do not fit.
+    pub fn specialize(
+        &mut self,
+        made: &Specialization,
+        children: &[CutValue],
+    ) -> Result<(), Error> {
+        if !self.holds(made.candidate.attribute) {
+            return Ok(());
+        }
+        self.known.remove(&made.candidate);
+        let replaced = self.partition.specialize(made, children)?;
+        self.scorer.follow(&self.partition, &replaced, made.candidate, &self.known)?;
+        self.learn_children(made, children)
+    }
+
+    /// The same for a value of a set attribute: sub-partitions whose noisy size is too small are
+    /// dropped with their records. `noisy` adds noise to the sizes, which are of disjoint sets.
+    ///
+    /// # Errors
+    /// Those of `noisy`, or if the records do not fit.
+    pub fn specialize_set(
+        &mut self,
+        made: &Specialization,
+        children: &[CutValue],
+        noisy: impl FnOnce(&[u64]) -> Result<Vec<i64>, Error>,
+    ) -> Result<(), Error> {
+        self.known.remove(&made.candidate);
+        let parts = self.partition.sub_partitions(made)?;
+        let least = i64::try_from(self.plan.keep_from()).unwrap_or(i64::MAX);
+        let keep: Vec<bool> = noisy(parts.sizes())?.iter().map(|size| *size >= least).collect();
+        let replaced = self.partition.keep(made, children, parts, &keep)?;
+        self.scorer.follow(&self.partition, &replaced, made.candidate, &self.known)?;
+        self.scorer.recount(&self.partition, &self.known)?;
+        self.learn_children(made, children)
+    }
+
+    fn learn_children(
+        &mut self,
+        made: &Specialization,
+        children: &[CutValue],
+    ) -> Result<(), Error> {
+        let cuts = Cuts::topmost(self.plan.schema());
+        self.learn(known_at_once(&cuts, made.candidate.attribute, children))
+    }
+
+    fn learn(&mut self, candidates: Vec<Specialization>) -> Result<(), Error> {
+        for made in candidates {
+            self.known.insert(made.candidate, made);
+            self.scorer.add(&self.partition, &made)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,130 @@
+//! How a release is written: CSV, the same bytes wherever it is made.
+//!
+//! UTF-8, line feeds, a header; attributes in agreement order, class, count; one row per leaf and
+//! class, zeros included; leaves in lexicographic order of their values' order, the last attribute
+//! fastest, classes in agreement order. Intervals are written `[18..56]`, both ends included, and
+//! the values of a set `a|b`.
+
+use super::{Leaves, Release};
+use crate::table::{Candidate, Domain};
+use std::collections::HashMap;
+use std::io::{self, Write};
+
+/// Which rows are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rows {
+    /// All of them: the release.
+    All,
+    /// Those whose count is not 0: a copy for convenience.
+    NotZero,
+}
+
+/// Writes a release and returns the number of rows.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_csv(release: &Release<'_>, rows: Rows, out: impl Write) -> io::Result<u64> {
+    let schema = release.cuts.schema();
+    let mut csv = csv::WriterBuilder::new()
+        .terminator(csv::Terminator::Any(b'\n'))
+        .quote_style(csv::QuoteStyle::Necessary)
+        .buffer_capacity(1 << 16)
+        .from_writer(out);
+    let header = schema.attributes.iter().map(|attribute| attribute.name.as_str());
+    csv.write_record(header.chain([schema.class.column.as_str(), "count"]))?;
+    let names = Names::new(release);
+    let classes = &schema.class.values;
+    let mut written = 0;
+    let mut count = String::new();
+    for (leaf, counts) in release.counts.chunks_exact(classes.len().max(1)).enumerate() {
+        let values = names.of(leaf);
+        for (class, number) in classes.iter().zip(counts) {
+            if rows == Rows::NotZero && *number == 0 {
+                continue;
+            }
+            for value in &values {
+                csv.write_field(value)?;
+            }
+            csv.write_field(class)?;
+            count.clear();
+            count += &number.to_string();
+            csv.write_field(&count)?;
+            csv.write_record(None::<&[u8]>)?;
+            written += 1;
+        }
+    }
+    csv.flush()?;
+    Ok(written)
+}
+
+/// The values of every leaf, as they are written.
+struct Names<'r> {
+    leaves: &'r Leaves,
+    /// Per attribute, the values on its cut.
+    on_cut: Vec<Vec<String>>,
+    /// Per attribute, from a coordinate to its name, where leaves are listed.
+    by_coordinate: Vec<HashMap<u32, String>>,
+}
+
+impl<'r> Names<'r> {
+    fn new(release: &'r Release<'_>) -> Self {
+        let cuts = &release.cuts;
+        let attributes = 0..cuts.schema().attributes.len();
+        let name = |attribute: usize| {
+            cuts.of(attribute)
+                .iter()
+                .map(move |value| cuts.name(Candidate { attribute, value: *value }))
+        };
+        let on_cut: Vec<Vec<String>> = attributes.clone().map(|a| name(a).collect()).collect();
+        let by_coordinate = match &release.leaves {
+            Leaves::CrossProduct => Vec::new(),
+            Leaves::Listed(list) => attributes
+                .map(|attribute| {
+                    let keys = cuts.of(attribute).iter().map(|value| value.key());
+                    let by_key: HashMap<u32, String> =
+                        keys.zip(on_cut[attribute].iter().cloned()).collect();
+                    match cuts.schema().attributes[attribute].domain {
+                        Domain::Set(_) => sets(&list.sets, &by_key),
+                        _ => by_key,
+                    }
+                })
+                .collect(),
+        };
+        Self { leaves: &release.leaves, on_cut, by_coordinate }
+    }
+
+    fn of(&self, leaf: usize) -> Vec<&str> {
+        match self.leaves {
+            Leaves::CrossProduct => {
+                let mut rest = leaf;
+                let mut values: Vec<&str> = self
+                    .on_cut
+                    .iter()
+                    .rev()
+                    .map(|cut| {
+                        let value = &cut[rest % cut.len()];
+                        rest /= cut.len();
+                        value.as_str()
+                    })
+                    .collect();
+                values.reverse();
+                values
+            }
+            Leaves::Listed(list) => list.coordinates[leaf]
+                .iter()
+                .zip(&self.by_coordinate)
+                .map(|(coordinate, names)| names.get(coordinate).map_or("", String::as_str))
+                .collect(),
+        }
+    }
+}
+
+/// The names of the sets whose values are all on the attribute's cut.
+fn sets(all: &[Vec<u32>], by_key: &HashMap<u32, String>) -> HashMap<u32, String> {
+    let name = |keys: &Vec<u32>| {
+        let names: Option<Vec<&str>> =
+            keys.iter().map(|key| by_key.get(key).map(String::as_str)).collect();
+        Some(names?.join("|"))
+    };
+    (0u32..).zip(all).filter_map(|(number, keys)| Some((number, name(keys)?))).collect()
+}

@@ -1,0 +1,167 @@
+//! What is fixed before the first record is looked at.
+//!
+//! ε' = s·ε/(A_num + 2h), s = `structure_share`. At most A_num first splits and, in each of h
+//! rounds, a choice and one further spend cost ε' each: together at most s·ε (theorem 6.3 with
+//! s = ½). The counts get the other part, and what the structure left.
+
+use super::utility::Utility;
+use super::{Error, PostProcess};
+use crate::agreement::{Agreement, Partition, Profile, Selection};
+use crate::math::Rational;
+use crate::privacy::exponential::{self, Scaling};
+use crate::privacy::{Calibration, Epsilon, Score};
+use crate::table::{Decimal, Domain, Owner, Schema, most_leaves};
+use num_bigint::BigUint;
+
+/// Most rows of a release: leaves times classes, in the worst case.
+pub const MAX_ROWS: u64 = 1 << 22;
+
+/// f of the exponential mechanism's weights.
+pub const FRACTION_BITS: u32 = 64;
+
+/// The public parameters of a run.
+#[derive(Clone, Debug)]
+pub struct Plan<'s> {
+    schema: &'s Schema,
+    order: Vec<usize>,
+    specializations: u32,
+    epsilon: Epsilon,
+    epsilon_step: Rational,
+    utility: Utility,
+    calibration: Calibration,
+    post_process: PostProcess,
+}
+
+impl<'s> Plan<'s> {
+    /// The plan that an agreement makes.
+    ///
+    /// # Errors
+    /// [`Error::TooManyRows`] if the release could exceed [`MAX_ROWS`], and those of
+    /// [`exponential::weight_bits`] if weights could become too long. Nothing is spent then.
+    pub fn new(agreement: &'s Agreement) -> Result<Self, Error> {
+        let schema = &agreement.schema;
+        let classes = schema.class.values.len();
+        check_rows(schema, agreement.specializations)?;
+        let numeric = |domain: &Domain| matches!(domain, Domain::Numeric(_));
+        let numerics = schema.attributes.iter().filter(|a| numeric(&a.domain)).count() as u64;
+        let steps = numerics + 2 * u64::from(agreement.specializations);
+        let epsilon: Epsilon = agreement.epsilon.to_string().parse()?;
+        let epsilon_step = (epsilon.value() * &rational(agreement.structure_share))
+            .checked_div(&Rational::whole(steps.max(1)))
+            .ok_or(Error::Fault("a release without steps"))?;
+        let utility = Utility::from(agreement.utility);
+        let paper = agreement.profile == Profile::Paper;
+        let calibration = utility.calibration(classes, paper);
+        if agreement.selection == Selection::Exponential {
+            check_weights(utility, &calibration, &epsilon_step, agreement.max_records, classes)?;
+        }
+        Ok(Self {
+            schema,
+            order: attribute_order(agreement),
+            specializations: agreement.specializations,
+            epsilon,
+            epsilon_step,
+            utility,
+            calibration,
+            post_process: if paper { PostProcess::Clamp } else { PostProcess::NormSub },
+        })
+    }
+
+    /// Attributes and class.
+    pub fn schema(&self) -> &'s Schema {
+        self.schema
+    }
+
+    /// The attributes in the order in which their candidates are listed.
+    pub fn order(&self) -> &[usize] {
+        &self.order
+    }
+
+    /// h.
+    pub fn specializations(&self) -> u32 {
+        self.specializations
+    }
+
+    /// ε of the whole release.
+    pub fn epsilon(&self) -> &Epsilon {
+        &self.epsilon
+    }
+
+    /// ε': what a choice, a split or a test of sub-partitions costs.
+    pub fn epsilon_step(&self) -> &Rational {
+        &self.epsilon_step
+    }
+
+    /// How candidates are scored.
+    pub fn utility(&self) -> Utility {
+        self.utility
+    }
+
+    /// How the scores are calibrated.
+    pub fn calibration(&self) -> &Calibration {
+        &self.calibration
+    }
+
+    /// What becomes of the noisy counts.
+    pub fn post_process(&self) -> PostProcess {
+        self.post_process
+    }
+
+    /// ⌈√2/ε'⌉: the noisy size from which a sub-partition of a set attribute is kept.
+    pub fn keep_from(&self) -> BigUint {
+        // The least t with t² ≥ 2/ε'², that is t²·n² ≥ 2·d² for ε' = n/d.
+        let (n, d) = (self.epsilon_step.numerator(), self.epsilon_step.denominator());
+        let square = (d * d * 2u32 + n * n - 1u32) / (n * n);
+        let root = square.sqrt();
+        if &root * &root < square { root + 1u32 } else { root }
+    }
+}
+
+/// Refuses what could become too large, and says what would fit.
+fn check_rows(schema: &Schema, specializations: u32) -> Result<(), Error> {
+    let classes = schema.class.values.len().max(1) as u64;
+    let leaves = most_leaves(schema, specializations, MAX_ROWS);
+    let fits = |leaves: &u64| leaves.saturating_mul(classes) <= MAX_ROWS;
+    if leaves.last().is_some_and(fits) {
+        return Ok(());
+    }
+    let fit = match leaves.iter().take_while(|leaves| fits(leaves)).count() {
+        0 | 1 => "use fewer classes or taxonomies with fewer children".to_owned(),
+        count => format!("specializations = {} would fit for sure", count - 1),
+    };
+    Err(Error::TooManyRows { specializations, most: MAX_ROWS, fit })
+}
+
+/// Refuses weights that could become too long, by the public bound on the scores.
+fn check_weights(
+    utility: Utility,
+    calibration: &Calibration,
+    epsilon_step: &Rational,
+    max_records: u64,
+    classes: usize,
+) -> Result<(), Error> {
+    let largest = match utility {
+        Utility::InfoGain => classes as u64, // more than its logarithm
+        Utility::Max | Utility::LeafMax => max_records,
+    };
+    let largest = Score::whole(largest).ok_or(Error::Fault("a bound that is too large"))?;
+    let scaling = Scaling::Binary { fraction_bits: FRACTION_BITS };
+    let rate = scaling.rate("a choice", epsilon_step, calibration)?;
+    exponential::weight_bits(largest, &rate, scaling)?;
+    Ok(())
+}
+
+/// P1's attributes and then P2's; the agreement's order where nobody owns them.
+fn attribute_order(agreement: &Agreement) -> Vec<usize> {
+    let attributes = &agreement.schema.attributes;
+    let mut order: Vec<usize> = (0..attributes.len()).collect();
+    if matches!(agreement.partition, Partition::Vertical { .. }) {
+        order.sort_by_key(|index| attributes[*index].owner == Some(Owner::P2));
+    }
+    order
+}
+
+fn rational(decimal: Decimal) -> Rational {
+    let (numerator, denominator) = decimal.ratio();
+    Rational::new(numerator.unsigned_abs(), denominator).unwrap_or_else(Rational::zero)
+}

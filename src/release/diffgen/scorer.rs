@@ -1,0 +1,226 @@
+//! The scores of the candidates, kept up to date as leaves are divided.
+//!
+//! Max and InfoGain of a value depend on its own records only, so they are counted once, when the
+//! value appears. Leaf-max is kept as a sum over leaves: a leaf that is divided takes its part out,
+//! the new ones bring theirs. Records that a set attribute drops are taken out of everything.
+
+use super::Error;
+use super::partition::{LeafId, Partition, Replaced};
+use super::utility::{self, Logarithms, Utility};
+use crate::privacy::Score;
+use crate::table::{Candidate, CutValue, Cuts, Specialization};
+use rayon::prelude::*;
+use std::collections::{BTreeMap, HashMap};
+
+/// The specialization that each candidate stands for: its split is set once it is drawn.
+pub type Known = HashMap<Candidate, Specialization>;
+
+/// Scores of all candidates of one party.
+pub struct Scorer {
+    utility: Utility,
+    logarithms: Option<Logarithms>,
+    /// Max and InfoGain.
+    scores: HashMap<Candidate, Score>,
+    /// Leaf-max: what a candidate gains over all leaves, and what each leaf contributes to it.
+    gains: HashMap<Candidate, u64>,
+    contributions: HashMap<LeafId, Vec<(Candidate, u64)>>,
+    /// Leaf-max as it is now: Σ over leaves of the largest class count.
+    base: u64,
+}
+
+impl Scorer {
+    /// A scorer that knows no candidate yet.
+    pub fn new(utility: Utility, partition: &Partition<'_>) -> Self {
+        let logarithms = (utility == Utility::InfoGain)
+            .then(|| Logarithms::up_to(partition.class_codes().len()));
+        let base = partition
+            .leaf_ids()
+            .map(|leaf| u64::from(utility::largest(partition.counts(leaf))))
+            .sum();
+        Self {
+            utility,
+            logarithms,
+            scores: HashMap::new(),
+            gains: HashMap::new(),
+            contributions: HashMap::new(),
+            base,
+        }
+    }
+
+    /// The utility.
+    pub fn utility(&self) -> Utility {
+        self.utility
+    }
+
+    /// Logarithms for InfoGain.
+    pub fn logarithms(&self) -> Option<&Logarithms> {
+        self.logarithms.as_ref()
+    }
+
+    /// The score of a candidate.
+    ///
+    /// # Errors
+    /// [`Error::Fault`] for a candidate that was never scored.
+    pub fn score(&self, candidate: Candidate) -> Result<Score, Error> {
+        let unknown = Error::Fault("a candidate without a score");
+        match self.utility {
+            Utility::LeafMax => {
+                let gain = self.gains.get(&candidate).ok_or(unknown)?;
+                Score::whole(self.base + gain).ok_or(Error::Fault("too many records"))
+            }
+            _ => self.scores.get(&candidate).copied().ok_or(unknown),
+        }
+    }
+
+    /// Scores a candidate that has just appeared, or whose split was just drawn.
+    ///
+    /// # Errors
+    /// [`Error::MissingColumn`] if the party does not hold the attribute.
+    pub fn add(&mut self, partition: &Partition<'_>, made: &Specialization) -> Result<(), Error> {
+        let candidate = made.candidate;
+        let leaves = partition.link(candidate.attribute, candidate.value);
+        let child_of = partition.child_of(made)?;
+        let (codes, classes) = (partition.class_codes(), partition.classes());
+        if self.utility == Utility::LeafMax {
+            let gains: Vec<u64> = leaves
+                .par_iter()
+                .map(|leaf| {
+                    let tally = child_of.tally(partition.records(*leaf), codes, classes);
+                    gain(&tally, partition.counts(*leaf))
+                })
+                .collect();
+            self.gains.insert(candidate, gains.iter().sum());
+            for (leaf, gain) in leaves.into_iter().zip(gains) {
+                self.contributions.entry(leaf).or_default().push((candidate, gain));
+            }
+            return Ok(());
+        }
+        let counts = if child_of.children().is_some() {
+            let tallies = leaves.par_iter().flat_map(|leaf| {
+                let chunks = partition.records(*leaf).par_chunks(1 << 16);
+                chunks.map(|records| child_of.tally(records, codes, classes))
+            });
+            tallies.reduce(Vec::new, added)
+        } else {
+            // A sub-partition is a set of children, wherever its records lie.
+            let mut all: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
+            for leaf in leaves {
+                let tally = child_of.tally_sets(partition.records(leaf), codes, classes);
+                for (mask, counts) in tally {
+                    let sum = all.remove(&mask).unwrap_or_default();
+                    all.insert(mask, added(sum, counts));
+                }
+            }
+            all.into_values().flatten().collect()
+        };
+        let score = match &self.logarithms {
+            Some(logarithms) => logarithms.info_gain(&counts, classes),
+            None => Score::whole(utility::max(&counts, classes))
+                .ok_or(Error::Fault("too many records"))?,
+        };
+        self.scores.insert(candidate, score);
+        Ok(())
+    }
+
+    /// Follows a specialization: `known` holds all candidates that are scored, without the one
+    /// that was specialized.
+    ///
+    /// # Errors
+    /// [`Error::MissingColumn`] if a column is not there.
+    pub fn follow(
+        &mut self,
+        partition: &Partition<'_>,
+        replaced: &Replaced,
+        winner: Candidate,
+        known: &Known,
+    ) -> Result<(), Error> {
+        self.scores.remove(&winner);
+        self.gains.remove(&winner);
+        if self.utility != Utility::LeafMax {
+            return Ok(());
+        }
+        let largest = |leaf: &LeafId| u64::from(utility::largest(partition.counts(*leaf)));
+        self.base =
+            self.base - replaced.old_largest + replaced.new.iter().map(largest).sum::<u64>();
+        for leaf in &replaced.old {
+            for (candidate, gain) in self.contributions.remove(leaf).unwrap_or_default() {
+                if let Some(sum) = self.gains.get_mut(&candidate) {
+                    *sum -= gain;
+                }
+            }
+        }
+        let prepared: HashMap<(usize, u32), _> = known
+            .values()
+            .map(|made| {
+                let key = (made.candidate.attribute, made.candidate.value.key());
+                Ok((key, (made.candidate, partition.child_of(made)?)))
+            })
+            .collect::<Result<_, Error>>()?;
+        let (codes, classes) = (partition.class_codes(), partition.classes());
+        let contributions: Vec<Vec<(Candidate, u64)>> = replaced
+            .new
+            .par_iter()
+            .map(|leaf| {
+                let keys = partition.attributes().iter().flat_map(|attribute| {
+                    partition.keys(*leaf, *attribute).iter().map(move |key| (*attribute, *key))
+                });
+                let candidates: Vec<_> = keys.filter_map(|key| prepared.get(&key)).collect();
+                let records = partition.records(*leaf);
+                candidates
+                    .par_iter()
+                    .with_min_len(if records.len() > 1 << 14 { 1 } else { usize::MAX })
+                    .map(|(candidate, child_of)| {
+                        let tally = child_of.tally(records, codes, classes);
+                        (*candidate, gain(&tally, partition.counts(*leaf)))
+                    })
+                    .collect()
+            })
+            .collect();
+        for (leaf, contribution) in replaced.new.iter().zip(contributions) {
+            for (candidate, gain) in &contribution {
+                *self.gains.entry(*candidate).or_default() += gain;
+            }
+            self.contributions.insert(*leaf, contribution);
+        }
+        Ok(())
+    }
+
+    /// Forgets Max and InfoGain scores and computes them anew: after records were dropped.
+    ///
+    /// # Errors
+    /// [`Error::MissingColumn`] if a column is not there.
+    pub fn recount(&mut self, partition: &Partition<'_>, known: &Known) -> Result<(), Error> {
+        if self.utility == Utility::LeafMax {
+            return Ok(()); // dropped leaves took their part with them
+        }
+        known.values().try_for_each(|made| self.add(partition, made))
+    }
+}
+
+/// Candidates whose children are known without a draw: those of taxonomies.
+pub fn known_at_once(
+    cuts: &Cuts<'_>,
+    attribute: usize,
+    values: &[CutValue],
+) -> Vec<Specialization> {
+    values
+        .iter()
+        .map(|value| Candidate { attribute, value: *value })
+        .filter(|candidate| matches!(candidate.value, CutValue::Value(_)))
+        .filter(|candidate| cuts.can_be_specialized(*candidate))
+        .map(|candidate| Specialization { candidate, split: None })
+        .collect()
+}
+
+/// How much the sum of the largest class counts grows when a leaf is divided.
+fn gain(children: &[u32], leaf: &[u32]) -> u64 {
+    utility::max(children, leaf.len()) - u64::from(utility::largest(leaf))
+}
+
+fn added(mut a: Vec<u32>, b: Vec<u32>) -> Vec<u32> {
+    if a.is_empty() {
+        return b;
+    }
+    a.iter_mut().zip(b).for_each(|(sum, count)| *sum += count);
+    a
+}

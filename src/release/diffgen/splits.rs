@@ -1,0 +1,187 @@
+//! Where to split an interval: every possible split has a score, and runs of neighbouring splits
+//! have the same one.
+//!
+//! *Theorem.* Choosing a split by the exponential mechanism over the runs, weighted by their
+//! number of points, is the exponential mechanism over the points. It sees only the records inside
+//! the interval, so the draws for two intervals of one attribute cost one spend together.
+//!
+//! Scores are lowered by the least of them before they are weighed. That changes no probability of
+//! the exact mechanism, and the least weight is still 2^f, so the bound on what rounding costs holds
+//! as it is; but weights become as short as scores are close. For the exponential mechanism runs
+//! are also grouped by score, since the split is uniform among the points of one score.
+
+use super::Error;
+use super::partition::Partition;
+use super::utility::{Logarithms, Utility, largest};
+use crate::privacy::{Candidate as Weighed, Choice, Score};
+use crate::table::{Column, CutValue};
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+
+/// Neighbouring possible splits with one score.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// The first of them: the first point of the right child.
+    pub first: u32,
+    /// How many.
+    pub points: u32,
+    /// The score of each.
+    pub score: Score,
+}
+
+/// The runs of an interval, ascending; they cover all its points but the first.
+///
+/// # Errors
+/// [`Error::MissingColumn`] if the party does not hold the attribute.
+pub fn runs(
+    partition: &Partition<'_>,
+    attribute: usize,
+    interval: CutValue,
+    utility: Utility,
+    logarithms: Option<&Logarithms>,
+) -> Result<Vec<Run>, Error> {
+    let (CutValue::Interval { start, end }, Some(Column::Numeric(points))) =
+        (interval, partition.column(attribute))
+    else {
+        return Err(Error::Fault("a split of something that is no interval"));
+    };
+    let classes = partition.classes();
+    let leaves = partition.link(attribute, interval);
+    // For leaf-max every leaf counts for itself; otherwise all count together.
+    let groups = if utility == Utility::LeafMax { leaves.len().max(1) } else { 1 };
+    let codes = partition.class_codes();
+    let mut keys: Vec<u64> = leaves
+        .par_iter()
+        .enumerate()
+        .flat_map(|(leaf, id)| {
+            let group = if groups > 1 { leaf } else { 0 };
+            partition.records(*id).par_iter().map(move |record| {
+                let record = *record as usize;
+                let slot = group * classes + usize::from(codes[record]);
+                u64::from(points[record]) << 32 | slot as u64
+            })
+        })
+        .collect();
+    keys.par_sort_unstable();
+    let mut sides = Sides::new(groups, classes, &keys);
+    let mut runs: Vec<Run> = Vec::new();
+    let mut first = start + 1;
+    let mut add = |until: u32, score: Score| {
+        // Splits first..=until send the same records left.
+        if until < first {
+            return;
+        }
+        match runs.last_mut() {
+            Some(run) if run.score == score => run.points += until - first + 1,
+            _ => runs.push(Run { first, points: until - first + 1, score }),
+        }
+        first = until + 1;
+    };
+    let mut rest = keys.as_slice();
+    while let Some(key) = rest.first() {
+        let point = (key >> 32) as u32;
+        add(point.min(end - 1), sides.score(logarithms)?);
+        let same = rest.partition_point(|key| (key >> 32) as u32 == point);
+        rest[..same].iter().for_each(|key| sides.move_left((key & 0xffff_ffff) as usize));
+        rest = &rest[same..];
+    }
+    add(end - 1, sides.score(logarithms)?);
+    Ok(runs)
+}
+
+/// Runs as a mechanism weighs them, and how to get back from its choice to a split.
+pub struct Options {
+    /// What to choose from.
+    pub weighed: Vec<Weighed>,
+    runs: Vec<Run>,
+    grouped: bool,
+}
+
+impl Options {
+    /// One option per run, in order: for mechanisms whose ties are broken by order.
+    pub fn in_order(runs: Vec<Run>) -> Self {
+        let least = runs.iter().map(|run| run.score).min().unwrap_or_default();
+        let weighed = runs
+            .iter()
+            .map(|run| Weighed {
+                score: lowered(run.score, least),
+                multiplicity: u64::from(run.points),
+            })
+            .collect();
+        Self { weighed, runs, grouped: false }
+    }
+
+    /// One option per score, ascending: for the exponential mechanism.
+    pub fn by_score(runs: Vec<Run>) -> Self {
+        let least = runs.iter().map(|run| run.score).min().unwrap_or_default();
+        let mut points: BTreeMap<Score, u64> = BTreeMap::new();
+        for run in &runs {
+            *points.entry(lowered(run.score, least)).or_default() += u64::from(run.points);
+        }
+        let weighed = points
+            .into_iter()
+            .map(|(score, multiplicity)| Weighed { score, multiplicity })
+            .collect();
+        Self { weighed, runs, grouped: true }
+    }
+
+    /// The split that a choice stands for.
+    pub fn split(&self, choice: Choice) -> Option<u32> {
+        if !self.grouped {
+            let run = self.runs.get(choice.index)?;
+            return Some(run.first + u32::try_from(choice.offset).ok()?);
+        }
+        let least = self.runs.iter().map(|run| run.score).min()?;
+        let score = self.weighed.get(choice.index)?.score;
+        let mut offset = choice.offset;
+        for run in self.runs.iter().filter(|run| lowered(run.score, least) == score) {
+            if offset < u64::from(run.points) {
+                return Some(run.first + offset as u32);
+            }
+            offset -= u64::from(run.points);
+        }
+        None
+    }
+}
+
+fn lowered(score: Score, least: Score) -> Score {
+    Score::from_steps(score.steps() - least.steps())
+}
+
+/// Class counts left and right of a split that moves right, for every group of records.
+struct Sides {
+    classes: usize,
+    left: Vec<u32>,
+    right: Vec<u32>,
+    /// Σ over groups and sides of the largest class count.
+    sum: u64,
+}
+
+impl Sides {
+    fn new(groups: usize, classes: usize, keys: &[u64]) -> Self {
+        let mut right = vec![0; groups * classes];
+        keys.iter().for_each(|key| right[(key & 0xffff_ffff) as usize] += 1);
+        let sum = right.chunks_exact(classes).map(|group| u64::from(largest(group))).sum();
+        Self { classes, left: vec![0; right.len()], right, sum }
+    }
+
+    fn move_left(&mut self, slot: usize) {
+        let group = slot / self.classes * self.classes;
+        let group = group..group + self.classes;
+        let before = largest(&self.left[group.clone()]) + largest(&self.right[group.clone()]);
+        self.left[slot] += 1;
+        self.right[slot] -= 1;
+        let after = largest(&self.left[group.clone()]) + largest(&self.right[group]);
+        self.sum = self.sum + u64::from(after) - u64::from(before);
+    }
+
+    fn score(&self, logarithms: Option<&Logarithms>) -> Result<Score, Error> {
+        match logarithms {
+            Some(logarithms) => {
+                let both = [self.left.as_slice(), self.right.as_slice()].concat();
+                Ok(logarithms.info_gain(&both, self.classes))
+            }
+            None => Score::whole(self.sum).ok_or(Error::Fault("too many records")),
+        }
+    }
+}

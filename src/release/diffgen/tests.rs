@@ -1,0 +1,77 @@
+//! The worked examples of the papers, edge cases, and properties over random tables.
+
+mod examples;
+mod properties;
+mod statistics;
+
+use super::partition::Partition;
+use super::single::{Mechanisms, Noiser, Single, release};
+use super::*;
+use crate::agreement::{Agreement, Noise};
+use crate::math::{Randomness, Rational};
+use crate::privacy::decisions::Tape;
+use crate::table::{Reading, Table, parse_csv};
+
+/// An agreement for one party with these lines in `[release]` and these attributes.
+fn agreement(terms: &str, classes: &str, attributes: &str) -> Agreement {
+    let text = format!(
+        "[release]\nid = \"test\"\npartition = \"local\"\nmax_records = 100000\n{terms}\n\
+         [class]\ncolumn = \"class\"\nvalues = [{classes}]\n{attributes}"
+    );
+    Agreement::parse("test.toml", text.as_bytes(), &|_| Err("no files here".to_owned()))
+        .unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+fn table(agreement: &Agreement, csv: &str) -> Table {
+    let reading = Reading {
+        schema: &agreement.schema,
+        owner: None,
+        identifier: None,
+        max_records: agreement.max_records,
+    };
+    parse_csv("test.csv", csv.as_bytes(), &reading, &|_| {}).unwrap()
+}
+
+fn budget(agreement: &Agreement) -> Budget {
+    Budget::new(&agreement.epsilon.to_string().parse().unwrap())
+}
+
+/// The candidate with this name.
+fn named(cuts: &Cuts<'_>, name: &str) -> Candidate {
+    let all = cuts.candidates(0..cuts.schema().attributes.len());
+    *all.iter().find(|c| cuts.name(**c) == name).unwrap_or_else(|| panic!("no {name}"))
+}
+
+fn specialize(cuts: &mut Cuts<'_>, partition: &mut Partition<'_>, name: &str, split: Option<u32>) {
+    let made = Specialization { candidate: named(cuts, name), split };
+    let children = cuts.specialize(&made).unwrap();
+    partition.specialize(&made, &children).unwrap();
+}
+
+/// A release as text.
+fn text(release: &Release<'_>) -> String {
+    let mut bytes = Vec::new();
+    output::write_csv(release, output::Rows::All, &mut bytes).unwrap();
+    String::from_utf8(bytes).unwrap()
+}
+
+fn spent(release: &Release<'_>) -> Rational {
+    release.spends.iter().fold(Rational::zero(), |sum, entry| &sum + &entry.epsilon)
+}
+
+/// Chooses the candidate with a given number each time, whatever the scores.
+struct Scripted(Vec<usize>);
+
+impl privacy::Choose for Scripted {
+    type Scores = [privacy::Candidate];
+    type Error = privacy::Error;
+
+    fn choose(
+        &mut self,
+        _: Spend,
+        _: &privacy::Calibration,
+        _: &[privacy::Candidate],
+    ) -> Result<privacy::Choice, privacy::Error> {
+        Ok(privacy::Choice { index: self.0.remove(0), offset: 0 })
+    }
+}
