@@ -201,8 +201,12 @@ impl<D: Decisions> Choose for Exponential<D> {
     ) -> Result<Choice, Error> {
         total_multiplicity(candidates)?;
         let rate = self.scaling.rate(spend.name(), spend.epsilon(), calibration)?;
-        let highest = highest_score(&rate, self.scaling)?;
-        let scores: Vec<_> = candidates.iter().map(|c| c.score.min(highest)).collect();
+        let mut scores: Vec<_> = candidates.iter().map(|candidate| candidate.score).collect();
+        let largest = scores.iter().copied().max().unwrap_or_default();
+        if weight_bits(largest, &rate, self.scaling).is_err() {
+            let highest = highest_score(&rate, self.scaling)?;
+            scores.iter_mut().for_each(|score| *score = (*score).min(highest));
+        }
         let weights = weights(&scores, &rate, self.scaling)?;
         let total =
             candidates.iter().zip(&weights).map(|(c, weight)| weight * c.multiplicity).sum();
