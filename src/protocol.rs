@@ -6,8 +6,8 @@
 //! the real run equals the ideal function, that the shape of the transcript
 //! does not depend on inputs, and that bad messages are errors.
 //!
-//! So far there are the [`Session`] that all of them take, [`pair`], which
-//! runs two parties in one process, and [`psi`].
+//! All of them take a [`Session`]; [`pair`] runs two parties in one process.
+//! So far there are [`ot`], [`yao`] and [`psi`].
 //!
 //! ```
 //! use diptych::net::{Message, Tag};

@@ -94,8 +94,7 @@ pub(super) fn expect_list(what: &str, expected: &[u128], got: &[u128]) -> Result
 
 #[cfg(test)]
 pub(super) fn assert_all_pass(name: &str, check: fn(&Value) -> Vec<Verdict>) {
-    let path = format!("{}/vectors/{name}.json", env!("CARGO_MANIFEST_DIR"));
-    let document: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let document = document(name);
     let verdicts = check(&document);
     assert_eq!(verdicts.len() as u64, document["numberOfTests"].as_u64().unwrap());
     for verdict in &verdicts {
@@ -107,8 +106,7 @@ pub(super) fn assert_all_pass(name: &str, check: fn(&Value) -> Vec<Verdict>) {
 /// group and expects some failure: a check that accepts anything is none.
 #[cfg(test)]
 pub(super) fn assert_changes_are_found(name: &str, check: fn(&Value) -> Vec<Verdict>) {
-    let path = format!("{}/vectors/{name}.json", env!("CARGO_MANIFEST_DIR"));
-    let document: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let document = document(name);
     for group in 0..list(&document, "testGroups").len() {
         let mut changed = document.clone();
         let test = &mut changed["testGroups"][group]["tests"][0];
@@ -116,6 +114,27 @@ pub(super) fn assert_changes_are_found(name: &str, check: fn(&Value) -> Vec<Verd
         alter(&mut test[&field]);
         assert!(check(&changed).iter().any(|v| v.failure.is_some()), "group {group}: {field}");
     }
+}
+
+/// Puts `wrong` in a field of the first test of a group and expects exactly one failure.
+#[cfg(test)]
+pub(super) fn assert_found(
+    name: &str,
+    check: fn(&Value) -> Vec<Verdict>,
+    group: usize,
+    field: &str,
+    wrong: Value,
+) {
+    let mut document = document(name);
+    document["testGroups"][group]["tests"][0][field] = wrong;
+    let failed = check(&document).iter().filter(|v| v.failure.is_some()).count();
+    assert_eq!(failed, 1, "{field} of group {group}");
+}
+
+#[cfg(test)]
+pub(super) fn document(name: &str) -> Value {
+    let path = format!("{}/vectors/{name}.json", env!("CARGO_MANIFEST_DIR"));
+    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
 #[cfg(test)]
