@@ -220,7 +220,7 @@ mod tests {
     }
 
     fn outcome(output: &[bool]) -> Option<BigUint> {
-        let (failed, value) = output.split_last().unwrap();
+        let (failed, value) = output.split_last()?;
         (!failed).then(|| number(value))
     }
 
