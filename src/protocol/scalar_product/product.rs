@@ -61,7 +61,7 @@ impl VectorShape {
         }
     }
 
-    fn terms(&self) -> Terms {
+    pub(crate) fn terms(&self) -> Terms {
         let bits = match self.entries {
             Entries::Binary => [0, 0],
             Entries::Signed(bits) => bits.map(u64::from),

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::{Error, Progress};
 use crate::crypto::paillier::{Ciphertext, PublicKey, Returned, SecretKey};
-use crate::net::{Channel, Limits, Tag};
+use crate::net::{self, Channel, Limits, Tag};
 use crate::protocol::Session;
 
 /// Ciphertexts on their way to the party without the key.
@@ -42,26 +42,15 @@ pub(super) fn send_fresh(
         let sender = scope.spawn(move || {
             ready.into_iter().try_for_each(|bytes| channel.send_bytes(FRESH, &bytes))
         });
-        let mut made = Ok(());
-        for items in chunks(total, width) {
-            let count = items.len();
-            let bytes = items.into_par_iter().map(&plaintext).collect::<Result<Vec<_>, Error>>();
-            let bytes = bytes.and_then(|plaintexts| {
-                let mut bytes = Vec::with_capacity(count * width);
-                let fresh = key.encrypt_all(&plaintexts, rng, progress)?;
-                fresh.iter().for_each(|ciphertext| ciphertext.write(&mut bytes));
-                Ok(bytes)
-            });
-            match bytes {
-                // A queue without a reader means that sending failed: the sender says why.
-                Ok(bytes) if queue.send(bytes).is_err() => break,
-                Ok(_) => {}
-                Err(error) => {
-                    made = Err(error);
-                    break;
-                }
-            }
-        }
+        let made = chunks(total, width).try_for_each(|items| {
+            let plaintexts =
+                items.into_par_iter().map(&plaintext).collect::<Result<Vec<_>, _>>()?;
+            let mut bytes = Vec::with_capacity(plaintexts.len() * width);
+            let fresh = key.encrypt_all(&plaintexts, rng, progress)?;
+            fresh.iter().for_each(|ciphertext| ciphertext.write(&mut bytes));
+            // A queue without a reader means that sending failed, and the sender says why.
+            queue.send(bytes).map_err(|_| Error::Net(net::Error::Closed))
+        });
         drop(queue);
         sender.join().unwrap_or_else(|cause| panic::resume_unwind(cause))?;
         made

@@ -3,7 +3,6 @@
 use num_bigint::BigUint;
 use num_traits::One;
 use rayon::prelude::*;
-use zeroize::Zeroizing;
 
 use super::stream;
 use super::{Error, Key, MOST_ENTRIES, MOST_RECORDS, Progress, Terms};
@@ -86,7 +85,7 @@ impl TableShape {
         Ok(())
     }
 
-    fn terms(&self) -> Terms {
+    pub(crate) fn terms(&self) -> Terms {
         let [first, second] = self.cells.map(|cells| cells as u64);
         [1, self.records as u64, first, second, u64::from(self.sigma), u64::from(self.bits)]
     }
@@ -185,7 +184,7 @@ fn evaluate(
     })?;
 
     let masks = plan.draw_masks(&mut session.rng);
-    let (masked, words) = plan.mask(public, sums.finish(), &masks)?;
+    let (masked, words) = plan.mask(public, &sums.finish(), masks)?;
     let mut results = Vec::with_capacity(masked.len());
     while results.len() < masked.len()
         && let Some(randomiser) = stock.try_take()
@@ -225,7 +224,18 @@ impl TablePlan {
         self.shape.cells[self.encrypting.peer() as usize] * self.blocks
     }
 
-    fn entries(&self) -> usize {
+    /// Bits of a mask.
+    pub fn mask_bits(&self) -> u32 {
+        self.shape.mask_bits()
+    }
+
+    /// Bits of a slot.
+    pub fn width(&self) -> usize {
+        self.packing.width()
+    }
+
+    /// Entries of the table.
+    pub fn entries(&self) -> usize {
         self.shape.cells[0] * self.shape.cells[1]
     }
 
@@ -246,38 +256,42 @@ impl TablePlan {
         cells[item / self.blocks] as usize * self.blocks + item % self.blocks
     }
 
-    /// One mask per entry, in the order in which they are returned.
-    pub fn draw_masks(&self, rng: &mut Randomness) -> Vec<BigUint> {
+    /// One mask after the other, as many as are asked for.
+    pub fn draw_masks(&self, rng: &mut Randomness) -> impl Iterator<Item = BigUint> {
         let bits = self.shape.mask_bits() as usize;
-        let draw = |_| limbs::to_biguint(&modular::random_limbs(bits, bits.div_ceil(64), rng));
-        (0..self.entries()).map(draw).collect()
+        let draw = move || limbs::to_biguint(&modular::random_limbs(bits, bits.div_ceil(64), rng));
+        std::iter::repeat_with(draw)
     }
 
-    /// The sums with their masks on, and the evaluating party's words: the masks' negatives.
+    /// The sums with their masks on, and the evaluating party's words: the masks' negatives. Takes
+    /// one mask per entry, in the order in which they return.
     pub fn mask(
         &self,
         key: &PublicKey,
-        sums: Vec<Ciphertext>,
-        masks: &[BigUint],
+        sums: &[Ciphertext],
+        mut masks: impl Iterator<Item = BigUint>,
     ) -> Result<(Vec<Ciphertext>, Vec<u64>), Error> {
         let mut words = vec![0; self.entries()];
-        let mut plaintexts = Zeroizing::new(Vec::with_capacity(sums.len()));
-        let mut rest = masks;
+        let mut plaintexts = Vec::with_capacity(sums.len());
         for place in 0..self.returned() {
-            let (now, later) = rest.split_at(self.slots_in(place));
-            for (slot, mask) in now.iter().enumerate() {
+            let masks: Vec<BigUint> = masks.by_ref().take(self.slots_in(place)).collect();
+            for (slot, mask) in masks.iter().enumerate() {
                 words[self.entry(place, slot)] = low_word(mask).wrapping_neg();
             }
-            plaintexts.push(self.packing.pack(now)?);
-            rest = later;
+            plaintexts.push(self.packing.pack(&masks)?);
         }
         let add = |(sum, mask): (&Ciphertext, &BigUint)| Ok(key.add_plain(sum, mask)?);
-        let masked = sums.par_iter().zip(plaintexts.par_iter()).map(add);
+        let masked = sums.par_iter().zip(&plaintexts).map(add);
         Ok((masked.collect::<Result<_, Error>>()?, words))
     }
 
     /// The encrypting party's words of one returned plaintext: counts with masks on.
-    pub fn unpack(&self, place: usize, plaintext: &BigUint, words: &mut [u64]) -> Result<(), Error> {
+    pub fn unpack(
+        &self,
+        place: usize,
+        plaintext: &BigUint,
+        words: &mut [u64],
+    ) -> Result<(), Error> {
         let slots = self.slots_in(place);
         if plaintext.bits() > (slots * self.packing.width()) as u64 {
             return Err(Error::ResultOutOfRange(place));
