@@ -33,6 +33,8 @@
 pub mod ot;
 pub mod pair;
 pub mod psi;
+pub mod random_value;
+pub mod scalar_product;
 pub mod shares;
 pub mod yao;
 

@@ -9,11 +9,13 @@
 //!
 //! *Functions* (nothing is sent): sums, public terms and factors, an integer share reduced into
 //! any ring, and a share over Z_N of a number far below N as an integer share. *Protocols*:
-//! [`open`] and [`WordShares::open`], which tell the value. A share never prints its value, and
-//! two of them are put together in one place only: [`reconstruct`].
+//! [`open`] and [`WordShares::open`], which tell the value, and [`convert`], which moves shares to
+//! another ring inside a circuit. A share never prints its value, and two of them are put together
+//! in one place only: [`reconstruct`].
 //!
 //! *Cost* of opening: the width of the ring per value and direction, one message each.
 
+pub mod convert;
 mod integer;
 mod ring;
 #[cfg(test)]
@@ -29,7 +31,7 @@ use num_bigint::BigUint;
 use crate::math::Randomness;
 use crate::net::{self, Role, Tag};
 use crate::protocol::Session;
-use crate::protocol::yao::Reveal;
+use crate::protocol::yao::{self, Reveal};
 
 const OPENED: Tag = Tag::new(*b"shar");
 
@@ -42,6 +44,9 @@ pub enum Error {
     /// The connection failed.
     #[error(transparent)]
     Net(#[from] net::Error),
+    /// The circuit that moves shares to another ring failed.
+    #[error(transparent)]
+    Circuit(#[from] yao::Error),
     /// Shares of two rings, or of two lengths, do not fit together.
     #[error("the shares are of different rings or numbers; both parties must share alike")]
     Mismatch,

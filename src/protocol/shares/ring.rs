@@ -9,7 +9,7 @@ use rand::Rng;
 use zeroize::Zeroizing;
 
 use super::{Error, adds_public_terms};
-use crate::circuit::integer::{modular_subtract, resize, subtract};
+use crate::circuit::integer::{add, modular_add, modular_subtract, resize, subtract};
 use crate::circuit::{Bit, Gates};
 use crate::math::Randomness;
 use crate::net::Role;
@@ -47,6 +47,14 @@ impl Ring {
             return BigUint::zero();
         }
         value.mod_floor(&order).to_biguint().unwrap_or_default()
+    }
+
+    /// Inside a circuit: the value that two shares make.
+    pub fn join<G: Gates>(&self, g: &mut G, a: &[Bit], b: &[Bit]) -> Vec<Bit> {
+        match self {
+            Ring::PowerOfTwo(_) => add(g, a, b),
+            Ring::Modulo(modulus) => modular_add(g, a, b, modulus),
+        }
     }
 
     /// Inside a circuit: `value` − `mask`, the evaluator's share.
