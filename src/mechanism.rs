@@ -17,7 +17,7 @@
 //! *Time.* Between two messages of a mechanism nothing runs whose time depends on a secret. Before
 //! the first message there is the making of weights, which takes longer for high scores, and the
 //! drawing of a party's own noise, which is a loop: the latter can be done before the counts are
-//! made ([`noise::TwoPartyNoise::prepare`]).
+//! made ([`noise::OwnNoise::draw`]).
 
 pub mod coins;
 pub mod exponential;
@@ -33,7 +33,7 @@ pub use coins::Coins;
 
 use crate::privacy::{self, Score};
 use crate::protocol::yao::{self, Yao};
-use crate::protocol::{Session, shares};
+use crate::protocol::{Session, random_value, shares};
 
 /// What every mechanism here works with: one party's side of a conversation, its garbled circuits
 /// (set up once, on first use) and its coins.
@@ -76,6 +76,9 @@ pub enum Error {
     /// Shares failed.
     #[error(transparent)]
     Shares(#[from] shares::Error),
+    /// The random value protocol failed.
+    #[error(transparent)]
+    RandomValue(random_value::Error),
     /// Parameters that the mechanism does not support.
     #[error(transparent)]
     Privacy(Box<privacy::Error>),
@@ -125,6 +128,15 @@ pub enum Error {
 impl From<privacy::Error> for Error {
     fn from(error: privacy::Error) -> Self {
         Self::Privacy(Box::new(error))
+    }
+}
+
+impl From<random_value::Error> for Error {
+    fn from(error: random_value::Error) -> Self {
+        match error {
+            random_value::Error::AllFailed { sigma } => Self::NoRandomValue { tries: sigma as u32 },
+            other => Self::RandomValue(other),
+        }
     }
 }
 

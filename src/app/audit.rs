@@ -21,6 +21,7 @@ pub mod commutative;
 pub mod exponential;
 mod field;
 pub mod garble;
+pub mod mechanisms;
 pub mod noise;
 pub mod ot;
 pub mod paillier;
@@ -40,6 +41,7 @@ const CHECKERS: &[(&str, Checker)] = &[
     ("oblivious transfer", ot::check),
     ("Paillier", paillier::check),
     ("scalar product", scalar_product::check),
+    ("two-party mechanisms", mechanisms::check),
 ];
 
 /// The documents of this version, for where there is no directory of vectors.
@@ -49,6 +51,7 @@ const BUILT_IN: &[(&str, &str)] = &[
     ("commutative.json", include_str!("../../vectors/commutative.json")),
     ("exponential.json", include_str!("../../vectors/exponential.json")),
     ("garble.json", include_str!("../../vectors/garble.json")),
+    ("mechanisms.json", include_str!("../../vectors/mechanisms.json")),
     ("noise.json", include_str!("../../vectors/noise.json")),
     ("ot.json", include_str!("../../vectors/ot.json")),
     ("paillier.json", include_str!("../../vectors/paillier.json")),

@@ -21,6 +21,7 @@ use num_bigint::BigUint;
 use zeroize::Zeroizing;
 
 use super::super::{Coins, Error, OneSided, Parties, bits_to_count, word};
+use super::paper;
 use crate::circuit::integer::{add, count_ones, mask, resize, subtract_borrow, xor};
 use crate::circuit::random_value::UniformBelow;
 use crate::circuit::stream::Generated;
@@ -41,13 +42,36 @@ pub struct VerticalExponential<'a, C> {
     scaling: Scaling,
     largest: Score,
     tries: u32,
+    paper: bool,
 }
 
 impl<'a, C: Coins> VerticalExponential<'a, C> {
     /// A mechanism for scores up to a public `largest` (a higher one counts as that) that fails
     /// with a chance below 2^-`tries`.
     pub fn new(parties: Parties<'a, C>, scaling: Scaling, largest: Score, tries: u32) -> Self {
-        Self { parties, scaling, largest, tries }
+        Self { parties, scaling, largest, tries, paper: false }
+    }
+
+    /// The same choice made as in the papers: see [`super::paper`].
+    #[must_use]
+    pub fn as_in_the_papers(self) -> Self {
+        Self { paper: true, ..self }
+    }
+
+    /// The winner's index, by one circuit.
+    fn by_one_circuit(&mut self, sums: &PrefixSums) -> Result<usize, Error> {
+        let shape = Shape::new(sums.counts, sums.width, self.tries);
+        let coins = self.parties.coins.joint_uniform(&shape.uniform, sums.total())?;
+        let mut inputs = sums.bits();
+        inputs.extend_from_slice(&coins);
+        let Parties { session, yao, .. } = &mut self.parties;
+        let output = yao.run(session, Role::P1, &shape.source(), &inputs, Reveal::Both)?;
+        let output = output.unwrap_or_default();
+        let (failed, index) = output.split_first().unwrap_or((&true, &[]));
+        if *failed {
+            return Err(Error::NoRandomValue { tries: self.tries });
+        }
+        Ok(word(index) as usize)
     }
 }
 
@@ -64,18 +88,12 @@ impl<C: Coins> Choose for VerticalExponential<'_, C> {
         let rate = self.scaling.rate(spend.name(), spend.epsilon(), calibration)?;
         let role = self.parties.session.role;
         let sums = PrefixSums::new(scores, role, self.largest, &rate, self.scaling)?;
-        let shape = Shape::new(sums.counts, sums.width, self.tries);
-        let coins = self.parties.coins.joint_uniform(&shape.uniform, sums.total())?;
-        let mut inputs = sums.bits();
-        inputs.extend_from_slice(&coins);
-        let Parties { session, yao, .. } = &mut self.parties;
-        let output = yao.run(session, Role::P1, &shape.source(), &inputs, Reveal::Both)?;
-        let output = output.unwrap_or_default();
-        let (failed, index) = output.split_first().unwrap_or((&true, &[]));
-        if *failed {
-            return Err(Error::NoRandomValue { tries: self.tries });
-        }
-        let (index, count) = (word(index) as usize, scores.own.len() + scores.peer);
+        let index = if self.paper {
+            paper::choose(&mut self.parties, &sums, self.tries)?
+        } else {
+            self.by_one_circuit(&sums)?
+        };
+        let count = scores.own.len() + scores.peer;
         if index >= count {
             return Err(Error::NoSuchCandidate { index, count });
         }
@@ -84,16 +102,16 @@ impl<C: Coins> Choose for VerticalExponential<'_, C> {
 }
 
 /// The prefix sums of one party's weights.
-pub(super) struct PrefixSums {
+pub(in super::super) struct PrefixSums {
     sums: Vec<BigUint>,
     /// How many candidates P1 and P2 have.
-    pub(super) counts: [usize; 2],
+    pub(in super::super) counts: [usize; 2],
     /// Bits that hold the sum of all weights of both parties, whatever the scores.
-    pub(super) width: usize,
+    pub(in super::super) width: usize,
 }
 
 impl PrefixSums {
-    pub(super) fn new(
+    pub(in super::super) fn new(
         scores: &OneSided,
         role: Role,
         largest: Score,
@@ -128,9 +146,14 @@ impl PrefixSums {
     }
 
     /// The sum of this party's weights.
-    pub(super) fn total(&self) -> &BigUint {
+    pub(in super::super) fn total(&self) -> &BigUint {
         const NONE: &BigUint = &BigUint::ZERO;
         self.sums.last().unwrap_or(NONE)
+    }
+
+    /// L_1, L_2, … of this party.
+    pub(in super::super) fn sums(&self) -> &[BigUint] {
+        &self.sums
     }
 
     /// All sums at full width, the first one first.

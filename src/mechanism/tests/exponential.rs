@@ -1,10 +1,19 @@
-use num_bigint::BigUint;
+use num_bigint::{BigInt, BigUint};
+use zeroize::Zeroizing;
 
 use super::*;
+use crate::circuit::random_value::UniformBelow;
+use crate::math::Rational;
+use crate::mechanism::coins::Bits;
 use crate::mechanism::exponential::VerticalExponential;
+use crate::mechanism::exponential::paper::first_above;
+use crate::mechanism::exponential::vertical::{PrefixSums, Shape};
+use crate::privacy::decisions::Decisions;
+use crate::privacy::digits::DigitSampler;
 use crate::privacy::exponential::{Exponential, Scaling, highest_score, weights};
 use crate::privacy::{self, Calibration, Choose};
 use crate::protocol::pair::assert_same_shape;
+use crate::protocol::shares::{Ring, Share};
 
 const BINARY: Scaling = Scaling::Binary { fraction_bits: 64 };
 const TINY: Scaling = Scaling::Binary { fraction_bits: 8 };
@@ -111,9 +120,161 @@ fn the_transcript_has_the_same_shape_for_all_scores() {
 }
 
 #[test]
-fn the_longest_weights_are_those_of_the_single_party_form() {
-    // Only the bound is public, so scores above the highest possible one are cut alike.
-    let scaling = Scaling::Binary { fraction_bits: 8 };
-    let rate = scaling.rate("", spend("1").epsilon(), &Calibration::max()).unwrap();
-    assert!(highest_score(&rate, scaling).unwrap() < Score::whole(1 << 20).unwrap());
+fn scores_above_the_highest_possible_one_are_cut_as_in_the_single_party_form() {
+    // A bound so high that its weight would be too long: the highest score counts in its place.
+    let rate = TINY.rate("", spend("1").epsilon(), &Calibration::max()).unwrap();
+    let highest = highest_score(&rate, TINY).unwrap();
+    let bound = Score::whole(1 << 21).unwrap();
+    assert!(highest < bound);
+    let scores = OneSided { own: vec![bound, highest, Score::default()], peer: 2 };
+    let sums = |scores, bound| PrefixSums::new(scores, Role::P1, bound, &rate, TINY).unwrap();
+    let (cut, at_highest) = (sums(&scores, bound), sums(&scores, highest));
+    assert_eq!(cut.sums(), at_highest.sums());
+    assert_eq!(cut.width, at_highest.width);
+    assert_eq!(&cut.sums()[0] * 2u8, cut.sums()[1]);
+}
+
+/// Every bit of both parties' coins, at sizes where all can be tried.
+#[test]
+fn each_candidate_wins_exactly_in_proportion_to_its_weight() {
+    let (width, tries) = (3, 1);
+    let coins = UniformBelow::new(width, tries).random_bits();
+    for weights in [[1u32, 1, 1], [1, 4, 1], [2, 3, 2], [5, 1, 1], [1, 1, 2]] {
+        let sums = [weights[0], weights[1], weights[1] + weights[2]];
+        let shape = Shape::new([1, 2], width, tries as u32);
+        let circuit = shape.circuit();
+        let bits = |value: u32, width: usize| (0..width).map(move |i| value >> i & 1 == 1);
+        let mut won = [0u32; 3];
+        for joint in 0..1u32 << coins {
+            let mask = joint.wrapping_mul(0x9e37_79b9) >> (32 - coins);
+            let mut inputs: Vec<bool> =
+                bits(sums[0], width).chain(bits(joint ^ mask, coins)).collect();
+            inputs
+                .extend(bits(sums[1], width).chain(bits(sums[2], width)).chain(bits(mask, coins)));
+            let output = circuit.evaluate(&inputs).unwrap();
+            let index = usize::from(output[1]) + 2 * usize::from(output[2]);
+            if output[0] {
+                assert_eq!(index, 0, "a failed choice opens nothing else");
+            } else {
+                won[index] += 1;
+            }
+        }
+        let each = won[0] / weights[0];
+        assert!(each > 0);
+        assert_eq!(won, weights.map(|weight| each * weight), "weights {weights:?}");
+        // T = 1: it fails with a chance below a half.
+        assert!(2 * won.iter().sum::<u32>() > 1 << coins);
+    }
+}
+
+/// P1's coins are all ones, P2's all zeros: no try succeeds unless every number does.
+struct Stubborn(Role);
+
+impl Decisions for Stubborn {
+    fn uniform_below(&mut self, _: &BigUint) -> Result<BigUint, privacy::Error> {
+        Ok(BigUint::ZERO)
+    }
+
+    fn geometric(&mut self, _: &Rational) -> Result<BigUint, privacy::Error> {
+        Ok(BigUint::ZERO)
+    }
+
+    fn discrete_laplace(&mut self, _: &Rational) -> Result<BigInt, privacy::Error> {
+        Ok(BigInt::ZERO)
+    }
+}
+
+impl Coins for Stubborn {
+    fn joint_uniform(&mut self, shape: &UniformBelow, _: &BigUint) -> Result<Bits, privacy::Error> {
+        Ok(Zeroizing::new(vec![self.0 == Role::P1; shape.random_bits()]))
+    }
+
+    fn joint_geometric(&mut self, _: &DigitSampler, _: usize) -> Result<Bits, privacy::Error> {
+        Ok(Bits::default())
+    }
+
+    fn joint_laplace(&mut self, _: &DigitSampler, _: usize) -> Result<Bits, privacy::Error> {
+        Ok(Bits::default())
+    }
+
+    fn own_laplace(&mut self, _: &Rational, _: usize) -> Result<Vec<BigInt>, privacy::Error> {
+        Ok(Vec::new())
+    }
+
+    fn skip(&mut self, _: usize) {}
+}
+
+#[test]
+fn a_choice_for_which_no_try_gives_a_number_ends_with_an_error_at_both_parties() {
+    let party = |session: &mut Session| {
+        let role = session.role;
+        let (mut yao, mut coins) = (Yao::new(), Stubborn(role));
+        let parties = Parties::new(session, &mut yao, &mut coins);
+        choose(parties, TINY, 9, &one_sided(role, &[1], &[0]))
+    };
+    let outcome = run_pair(Setup::default().seed(1), party, party);
+    for answer in [outcome.p1, outcome.p2] {
+        assert!(matches!(answer, Err(Error::NoRandomValue { tries: 64 })), "{answer:?}");
+    }
+}
+
+#[test]
+fn the_comparisons_of_the_papers_find_the_winner_for_every_edge() {
+    let (p1, p2) = ([3, 0], [1, 4, 4]);
+    let rate = TINY.rate("", spend("1").epsilon(), &Calibration::max()).unwrap();
+    let weights = weights_of(TINY, &p1, &p2);
+    let outcome = with_generators(5, |role, mut parties| {
+        let scores = one_sided(role, &p1, &p2);
+        let largest = Score::whole(10).unwrap();
+        let sums = PrefixSums::new(&scores, role, largest, &rate, TINY).unwrap();
+        let ring = Ring::PowerOfTwo(sums.width);
+        let mask = Share::random(&ring, &mut Randomness::seeded(3));
+        let mut edge = BigUint::ZERO;
+        for (k, weight) in weights.iter().enumerate() {
+            for r in [edge.clone(), &edge + weight - 1u8] {
+                let share = match role {
+                    Role::P1 => mask.clone(),
+                    Role::P2 => mask.negate().plus(&Share::new(&ring, &r.into())).unwrap(),
+                };
+                assert_eq!(first_above(&mut parties, &sums, &share).unwrap(), k);
+            }
+            edge += weight;
+        }
+        edge
+    });
+    assert_eq!(outcome.p1, outcome.p2);
+}
+
+#[test]
+fn the_papers_way_makes_both_parties_agree_and_tells_nothing_by_its_messages() {
+    let paper = |seed, p1: &[u64], p2: &[u64]| {
+        with_generators(seed, |role, parties| {
+            let largest = Score::whole(40).unwrap();
+            let mechanism = VerticalExponential::new(parties, BINARY, largest, 64);
+            let scores = one_sided(role, p1, p2);
+            let calibration = Calibration::max_of_the_papers();
+            mechanism.as_in_the_papers().choose(spend("1"), &calibration, &scores).unwrap().index
+        })
+    };
+    let mut won = [0; 3];
+    for seed in 0..15 {
+        let outcome = paper(seed, &[3], &[3, 3]);
+        assert_eq!(outcome.p1, outcome.p2);
+        won[outcome.p1] += 1;
+    }
+    assert!(won.iter().all(|count| *count > 0), "{won:?}");
+    let scores = [([40], [0, 0]), ([0], [40, 1]), ([0], [0, 40])];
+    assert_same_shape(&scores, |(p1, p2)| paper(1, p1, p2));
+}
+
+#[test]
+fn rounds_do_not_depend_on_the_number_of_candidates() {
+    let rounds = |count: usize| {
+        let scores = vec![1; count];
+        let outcome = with_generators(1, |role, parties| {
+            choose(parties, TINY, 9, &one_sided(role, &scores, &scores)).unwrap()
+        });
+        outcome.costs.p1.total().rounds
+    };
+    assert_eq!(rounds(1), rounds(40));
 }
