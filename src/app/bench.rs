@@ -21,7 +21,9 @@ pub mod net;
 pub mod noise;
 pub mod ot;
 pub mod paillier;
+mod process;
 pub mod psi;
+pub mod scalar_product;
 pub mod select;
 pub mod yao;
 
@@ -34,6 +36,11 @@ const SUBJECTS: &[Subject] = &[
     ("noise", "noise on shared counts: each party's own, and joint", noise::run),
     ("psi", "private set intersection: group operations, whole runs, memory", psi::run),
     ("paillier", "keys, encryption, decryption, sums; per core, on both paths", paillier::run),
+    (
+        "scalar-product",
+        "scalar products and joint count tables: growth, memory, the papers' cost",
+        scalar_product::run,
+    ),
     ("ot", "base transfers and extended oblivious transfers", ot::run),
     ("select", "choices by two parties: exponential, as in the papers, noisy maximum", select::run),
     ("yao", "garbled circuits: alone, and between two processes over loopback TLS", yao::run),
@@ -49,8 +56,8 @@ pub struct BenchArgs {
     /// Network between the parties where they run in memory: lan, wan, or RTT_MS,MBPS
     #[arg(long, value_name = "NET", value_parser = parse_network)]
     net: Option<NetworkModel>,
-    /// Size of the input, for subjects that have one (psi: identifiers per side, select:
-    /// candidates, noise: counts)
+    /// Size of the input, for subjects that have one (psi: identifiers per side; scalar-product: records;
+    /// select: candidates; noise: counts)
     #[arg(long, value_name = "N")]
     size: Option<usize>,
     /// Also write the figures as JSON: a list of {name, value, unit, parameters}
