@@ -24,6 +24,8 @@ pub mod garble;
 pub mod noise;
 pub mod ot;
 pub mod paillier;
+pub mod polynomial;
+pub mod random_value;
 
 /// A checker: one verdict per test of the document.
 type Checker = fn(&Value) -> Vec<Verdict>;
@@ -38,6 +40,8 @@ const CHECKERS: &[(&str, Checker)] = &[
     ("geometric and discrete Laplace noise", noise::check),
     ("oblivious transfer", ot::check),
     ("Paillier", paillier::check),
+    ("oblivious polynomial evaluation", polynomial::check),
+    ("random value", random_value::check),
 ];
 
 /// The documents of this version, for where there is no directory of vectors.
@@ -50,6 +54,8 @@ const BUILT_IN: &[(&str, &str)] = &[
     ("noise.json", include_str!("../../vectors/noise.json")),
     ("ot.json", include_str!("../../vectors/ot.json")),
     ("paillier.json", include_str!("../../vectors/paillier.json")),
+    ("polynomial.json", include_str!("../../vectors/polynomial.json")),
+    ("random_value.json", include_str!("../../vectors/random_value.json")),
 ];
 const BUILT_IN_SUMS: &str = include_str!("../../vectors/SHA256SUMS");
 

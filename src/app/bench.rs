@@ -19,7 +19,9 @@ pub mod diffgen;
 pub mod net;
 pub mod ot;
 pub mod paillier;
+pub mod polynomial;
 pub mod psi;
+pub mod random_value;
 pub mod yao;
 
 /// A subject: its name, what is measured, and the function that measures it.
@@ -30,6 +32,8 @@ const SUBJECTS: &[Subject] = &[
     ("net", "frames in memory and over loopback TLS: throughput and round trips", net::run),
     ("psi", "private set intersection: group operations, whole runs, memory", psi::run),
     ("paillier", "keys, encryption, decryption, sums; per core, on both paths", paillier::run),
+    ("polynomial", "oblivious polynomial evaluation, by degree and number", polynomial::run),
+    ("random-value", "uniform values below shared bounds, by length", random_value::run),
     ("ot", "base transfers and extended oblivious transfers", ot::run),
     ("yao", "garbled circuits: alone, and between two processes over loopback TLS", yao::run),
 ];
