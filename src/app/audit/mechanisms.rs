@@ -171,7 +171,7 @@ mod tests {
     #[test]
     fn sizes_without_sense_are_refused() {
         let mut document = field::document("mechanisms");
-        document["testGroups"][0]["width"] = Value::from(1 << 40);
+        document["testGroups"][0]["width"] = Value::from(1u64 << 40);
         document["testGroups"][7]["digits"] = Value::from(0);
         document["testGroups"][10]["bits"] = Value::from(65);
         let failed: Vec<String> =
