@@ -27,6 +27,7 @@ pub use problem::{Location, Problem, Problems, Rule};
 pub use taxonomies::{TaxonomyFormat, read_taxonomy};
 
 use crate::privacy::Epsilon;
+use crate::privacy::taylor::Taylor;
 use crate::table::{Decimal, Identifier, Schema};
 use sha2::{Digest, Sha256};
 use std::fmt;
@@ -65,6 +66,8 @@ pub struct Agreement {
     pub profile: Profile,
     /// Public bound on the number of records: of each party (vertical), or of all together.
     pub max_records: u64,
+    /// The polynomial in place of the exponential, where a horizontal release chooses by that.
+    pub taylor: Option<Taylor>,
     /// Attributes and class.
     pub schema: Schema,
 }

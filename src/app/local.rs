@@ -171,9 +171,10 @@ pub(crate) fn cut_lines(release: &Release<'_>) -> Result<Vec<String>, Failure> {
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         match error {
-            Error::TooManyRows { .. } | Error::Table(_) | Error::MissingColumn(_) => {
-                Self::wrong_input(error)
-            }
+            Error::TooManyRows { .. }
+            | Error::PolynomialTooLong { .. }
+            | Error::Table(_)
+            | Error::MissingColumn(_) => Self::wrong_input(error),
             Error::Privacy(_) | Error::Fault(_) => Self::failed(error),
         }
     }
