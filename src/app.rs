@@ -19,8 +19,12 @@ pub mod failure;
 pub mod keygen;
 pub mod ledger;
 pub mod local;
+pub mod manifest;
+pub mod party;
 pub mod progress;
 pub mod psi;
+pub mod run;
+pub mod verify;
 
 use console::{Console, GlobalArgs};
 use failure::{Failure, Status};
@@ -52,6 +56,8 @@ enum Verb {
     DemoParty(demo::DemoPartyArgs),
     Keygen(keygen::KeygenArgs),
     Psi(psi::PsiArgs),
+    Run(run::RunArgs),
+    Verify(verify::VerifyArgs),
     Ledger(ledger::LedgerArgs),
     Local(local::LocalArgs),
 }
@@ -88,6 +94,8 @@ fn run(verb: Verb, console: &Console) -> Result<(), Failure> {
         Verb::DemoParty(arguments) => demo::run_party(&arguments, console),
         Verb::Keygen(arguments) => keygen::run(&arguments, console),
         Verb::Psi(arguments) => psi::run(&arguments, console),
+        Verb::Run(arguments) => run::run(&arguments, console),
+        Verb::Verify(arguments) => verify::run(&arguments, console),
         Verb::Ledger(arguments) => ledger::run(&arguments, console),
         Verb::Local(arguments) => local::run(&arguments, console),
     }

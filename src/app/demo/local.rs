@@ -6,6 +6,7 @@ use crate::app::console::Console;
 use crate::app::demo::{DemoDirectory, loans};
 use crate::app::failure::Failure;
 use crate::app::local::{cut_lines, make, read};
+use crate::app::manifest::Draft;
 use crate::math::{Randomness, Rational};
 use crate::privacy::Budget;
 
@@ -22,15 +23,16 @@ pub(super) fn run(records: u32, console: &Console) -> Result<(), Failure> {
     }
     let agreement = Agreement::load(&place.join("agreement.toml")).map_err(Failure::wrong_input)?;
     let output = Output::prepare(&place.join("release"))?;
-    let table = read(&agreement, &place.join("table.csv"), console)?;
+    let table = read(&agreement, &place.join("table.csv"), None, console)?;
     let epsilon = agreement.epsilon.to_string().parse().map_err(Failure::failed)?;
     let budget = Budget::new(&epsilon);
     let release = make(&agreement, &table, budget, &mut Randomness::from_os()?, console)?;
-    let written = output.write(&agreement, &release, &Rational::zero(), true)?;
+    let draft = Draft::new(&agreement, &release, &Rational::zero(), None)?;
+    output.write(&release, &draft.release, &draft.signed(&[])?, true)?;
 
     console.result("The table was generalized in these steps, each chosen privately:");
     cut_lines(&release)?.into_iter().for_each(|line| console.result(line));
-    console.result(format!("\nThe first of {} rows of the release:", written.rows));
+    console.result(format!("\nThe first of {} rows of the release:", draft.release.rows));
     let path = place.join("release").join(artefacts::RELEASE);
     let text =
         std::fs::read_to_string(&path).map_err(|error| Failure::file(&path, "read", &error))?;

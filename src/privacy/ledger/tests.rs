@@ -13,6 +13,7 @@ fn debit(number: u8, data_set: &str, epsilon: &str) -> Debit {
         cap: "3".parse().unwrap(),
         agreement: Hash([7; 32]),
         peer: "Loan company".to_owned(),
+        salt: Hash([number; 32]),
     }
 }
 
@@ -43,6 +44,11 @@ fn what_was_entered_is_read_back() {
     assert_eq!(history.spent("other"), Rational::zero());
     assert_eq!(history.entries().len(), 5);
     assert!(history.torn().is_none());
+    let mut shorter = History::default();
+    let text = fs::read_to_string(&path).unwrap();
+    text.lines().take(2).for_each(|line| shorter.accept(line).unwrap());
+    assert_eq!(history.head_of(&RunId([2; 32])), Some(shorter.head()));
+    assert_eq!(history.head_of(&RunId([4; 32])), None);
 }
 
 #[test]
