@@ -52,8 +52,6 @@ enum Verb {
     #[command(hide = true)]
     BenchYaoParty(bench::yao::PartyArgs),
     Demo(demo::DemoArgs),
-    #[command(hide = true)]
-    DemoParty(demo::DemoPartyArgs),
     Keygen(keygen::KeygenArgs),
     Psi(psi::PsiArgs),
     Run(run::RunArgs),
@@ -91,7 +89,6 @@ fn run(verb: Verb, console: &Console) -> Result<(), Failure> {
         Verb::Circuit(arguments) => circuit::run(&arguments, console),
         Verb::BenchYaoParty(arguments) => bench::yao::run_party(&arguments, console),
         Verb::Demo(arguments) => demo::run(&arguments, console),
-        Verb::DemoParty(arguments) => demo::run_party(&arguments, console),
         Verb::Keygen(arguments) => keygen::run(&arguments, console),
         Verb::Psi(arguments) => psi::run(&arguments, console),
         Verb::Run(arguments) => run::run(&arguments, console),

@@ -66,7 +66,7 @@ pub fn run(arguments: &LocalArgs, console: &Console) -> Result<(), Failure> {
         (Some(path), Some(cap)) => Some((Ledger::open(path)?, cap)),
         _ => None,
     };
-    let epsilon: Epsilon = agreement.epsilon.to_string().parse().map_err(Failure::failed)?;
+    let epsilon = agreement.epsilon.clone();
     let id = RunId(rng.array());
     let budget = match &mut ledger {
         None => Budget::new(&epsilon),

@@ -17,7 +17,7 @@
 //! next (by its ledger, and by the peer in the status exchange), and gets a copy from its peer.
 //! Nothing is resumed: a retry is another run, with another debit.
 
-mod costs;
+pub(crate) mod costs;
 mod dry;
 mod talk;
 mod unfinished;

@@ -40,14 +40,24 @@ const MOST_BYTES: u64 = agreement::MAX_CANONICAL_BYTES as u64 * 4;
 /// # Errors
 /// If a file cannot be read (wrong input) or does not fit (failed).
 pub fn run(arguments: &VerifyArgs, console: &Console) -> Result<(), Failure> {
-    let manifest = read_manifest(&arguments.directory)?;
-    for line in verify(&manifest, &arguments.directory)? {
+    let (manifest, lines) = check(&arguments.directory)?;
+    for line in lines {
         console.result(line);
     }
     if let Some(ledger) = &arguments.ledger {
         console.result(check_ledger(&manifest, ledger)?);
     }
     Ok(())
+}
+
+/// Checks a directory; the lines say what was found.
+///
+/// # Errors
+/// As [`run`].
+pub fn check(directory: &Path) -> Result<(Manifest, Vec<String>), Failure> {
+    let manifest = read_manifest(directory)?;
+    let lines = verify(&manifest, directory)?;
+    Ok((manifest, lines))
 }
 
 /// Reads the manifest of a directory.
