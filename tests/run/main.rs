@@ -128,6 +128,7 @@ fn what_one_side_can_know_is_refused_before_it_connects() {
 
     alone(&|| couple.edit(BANK, "party.toml", "ledger =", "legder ="))
         .assert(2, &["party.toml:5:1: unknown key `legder`", "did you mean `ledger`?"]);
+    std::fs::remove_file(couple.path(BANK, "ledger.jsonl")).unwrap();
     std::fs::create_dir(couple.path(BANK, "ledger.jsonl")).unwrap();
     alone(&|| {}).assert(2, &["cannot open the ledger"]);
     std::fs::remove_dir(couple.path(BANK, "ledger.jsonl")).unwrap();
