@@ -21,9 +21,11 @@ pub mod commutative;
 pub mod exponential;
 mod field;
 pub mod garble;
+pub mod mechanisms;
 pub mod noise;
 pub mod ot;
 pub mod paillier;
+pub mod scalar_product;
 
 /// A checker: one verdict per test of the document.
 type Checker = fn(&Value) -> Vec<Verdict>;
@@ -38,6 +40,8 @@ const CHECKERS: &[(&str, Checker)] = &[
     ("geometric and discrete Laplace noise", noise::check),
     ("oblivious transfer", ot::check),
     ("Paillier", paillier::check),
+    ("scalar product", scalar_product::check),
+    ("two-party mechanisms", mechanisms::check),
 ];
 
 /// The documents of this version, for where there is no directory of vectors.
@@ -47,9 +51,11 @@ const BUILT_IN: &[(&str, &str)] = &[
     ("commutative.json", include_str!("../../vectors/commutative.json")),
     ("exponential.json", include_str!("../../vectors/exponential.json")),
     ("garble.json", include_str!("../../vectors/garble.json")),
+    ("mechanisms.json", include_str!("../../vectors/mechanisms.json")),
     ("noise.json", include_str!("../../vectors/noise.json")),
     ("ot.json", include_str!("../../vectors/ot.json")),
     ("paillier.json", include_str!("../../vectors/paillier.json")),
+    ("scalar_product.json", include_str!("../../vectors/scalar_product.json")),
 ];
 const BUILT_IN_SUMS: &str = include_str!("../../vectors/SHA256SUMS");
 

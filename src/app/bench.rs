@@ -19,7 +19,9 @@ pub mod diffgen;
 pub mod net;
 pub mod ot;
 pub mod paillier;
+mod process;
 pub mod psi;
+pub mod scalar_product;
 pub mod yao;
 
 /// A subject: its name, what is measured, and the function that measures it.
@@ -30,6 +32,11 @@ const SUBJECTS: &[Subject] = &[
     ("net", "frames in memory and over loopback TLS: throughput and round trips", net::run),
     ("psi", "private set intersection: group operations, whole runs, memory", psi::run),
     ("paillier", "keys, encryption, decryption, sums; per core, on both paths", paillier::run),
+    (
+        "scalar-product",
+        "scalar products and joint count tables: growth, memory, the papers' cost",
+        scalar_product::run,
+    ),
     ("ot", "base transfers and extended oblivious transfers", ot::run),
     ("yao", "garbled circuits: alone, and between two processes over loopback TLS", yao::run),
 ];
@@ -44,7 +51,7 @@ pub struct BenchArgs {
     /// Network between the parties where they run in memory: lan, wan, or RTT_MS,MBPS
     #[arg(long, value_name = "NET", value_parser = parse_network)]
     net: Option<NetworkModel>,
-    /// Size of the input, for subjects that have one (psi: identifiers per side)
+    /// Size of the input, for subjects that have one (psi: identifiers per side; scalar-product: records)
     #[arg(long, value_name = "N")]
     size: Option<usize>,
     /// Also write the figures as JSON: a list of {name, value, unit, parameters}

@@ -2,8 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use rustix::time::{ClockId, clock_gettime};
-
+use crate::app::bench::process::{cpu_time, forget_peak_memory, peak_memory_bytes};
 use crate::app::bench::{Figure, Options};
 use crate::app::failure::Failure;
 use crate::crypto::commutative::{BATCH, Domain, Group, Residues, Ristretto};
@@ -140,22 +139,4 @@ fn whole_run<G: Group>(
 
 fn micros_each(start: Duration, count: usize) -> f64 {
     (cpu_time() - start).as_secs_f64() * 1e6 / count as f64
-}
-
-fn cpu_time() -> Duration {
-    let time = clock_gettime(ClockId::ProcessCPUTime);
-    let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
-    Duration::new(seconds, u32::try_from(time.tv_nsec).unwrap_or(0))
-}
-
-/// Linux only: lets the peak start again from what is in use now.
-fn forget_peak_memory() {
-    let _ = std::fs::write("/proc/self/clear_refs", "5");
-}
-
-/// Linux only: the most memory this process has had resident (`VmHWM`).
-fn peak_memory_bytes() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    line.trim().strip_suffix(" kB")?.parse::<u64>().ok().map(|kilobytes| kilobytes * 1024)
 }
