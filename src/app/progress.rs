@@ -2,6 +2,7 @@
 
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -14,6 +15,7 @@ pub struct Bar {
     bar: Option<ProgressBar>,
     total: AtomicUsize,
     done: AtomicUsize,
+    began: Instant,
 }
 
 impl Bar {
@@ -30,7 +32,7 @@ impl Bar {
             .with_message(name)
         });
         let (total, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        Self { console: console.clone(), name, bar, total, done }
+        Self { console: console.clone(), name, bar, total, done, began: Instant::now() }
     }
 
     /// The phase has this many items.
@@ -51,8 +53,16 @@ impl Bar {
         let total = self.total.load(Ordering::Relaxed);
         if total > 0 && (before + items) * 10 / total > before * 10 / total {
             let percent = ((before + items) * 10 / total).min(10) * 10;
-            self.console.say(format!("{}: {percent} % of {total}", self.name));
+            let left = self.left(before + items, total);
+            self.console.say(format!("{}: {percent} % of {total}{left}", self.name));
         }
+    }
+
+    /// The time that the rest will take at the pace so far, if it is worth saying.
+    fn left(&self, done: usize, total: usize) -> String {
+        let rest = total.saturating_sub(done) as f64 / done.max(1) as f64;
+        let seconds = self.began.elapsed().as_secs_f64() * rest;
+        if seconds < 1.0 { String::new() } else { format!(", {seconds:.0} s left") }
     }
 
     /// The phase is over.

@@ -19,6 +19,7 @@
 
 pub(crate) mod costs;
 mod dry;
+mod phases;
 mod talk;
 mod unfinished;
 
@@ -35,14 +36,14 @@ use crate::app::failure::Failure;
 use crate::app::local;
 use crate::app::manifest::{Draft, delta_text};
 use crate::app::party::Party;
-use crate::app::progress::Bar;
 use crate::app::verify::short_delta;
 use crate::net::{Fingerprint, Identity, Role};
 use crate::privacy::ledger::{Debit, Hash, Ledger, RunId};
 use crate::privacy::{Budget, Epsilon};
 use crate::protocol::Session;
-use crate::release::diffgen::{Plan, Step};
+use crate::release::diffgen::{Plan, vertical};
 use crate::table::{Owner, Table};
+use phases::Phases;
 use talk::Ended;
 
 /// Run one party's side of a release: both parties end with the same signed table
@@ -263,17 +264,13 @@ impl<'a> Conversation<'a> {
         &self,
         session: &mut Session,
         budget: Budget,
-    ) -> Result<stand_in::Outcome<'a>, Ended> {
-        let bar = Bar::new(self.console, "specializing");
-        bar.start(self.side.agreement.specializations as usize + 1);
-        let progress = |_: Step| bar.advance(1);
-        let outcome =
-            stand_in::release(session, self.side.agreement, self.table, budget, &progress)?;
-        bar.finish();
-        Ok(outcome)
+    ) -> Result<vertical::Outcome<'a>, Ended> {
+        let phases = Phases::new(self.console);
+        let progress = |step| phases.tell(step);
+        Ok(vertical::release(session, self.side.agreement, self.table, budget, &progress)?)
     }
 
-    fn tell_result(&self, outcome: &stand_in::Outcome<'_>, draft: &Draft) -> Result<(), Ended> {
+    fn tell_result(&self, outcome: &vertical::Outcome<'_>, draft: &Draft) -> Result<(), Ended> {
         let console = self.console;
         local::cut_lines(&outcome.release)?.into_iter().for_each(|line| console.say(line));
         console.say(format!(
@@ -329,52 +326,5 @@ impl<'a> Conversation<'a> {
         }
         advice.extend(failure.advice.take());
         failure.advise(advice.join("\n       "))
-    }
-}
-
-/// Stands where the protocol will.
-mod stand_in {
-    use super::*;
-    use crate::math::Rational;
-    use crate::net::{self, Tag};
-    use crate::privacy::slack::{PublicBounds, Widths};
-    use crate::release::diffgen::{Leaves, Release};
-    use crate::table::Cuts;
-
-    pub struct Outcome<'s> {
-        pub release: Release<'s>,
-        pub delta: Rational,
-        pub common: usize,
-    }
-
-    pub fn release<'s>(
-        session: &mut Session,
-        agreement: &'s Agreement,
-        _table: &Table,
-        mut budget: Budget,
-        progress: &dyn Fn(Step),
-    ) -> Result<Outcome<'s>, net::Error> {
-        session.channel.begin_phase("release");
-        session.channel.send_bytes(Tag::new(*b"dumm"), &[])?;
-        session.channel.receive_bytes(Tag::new(*b"dumm"))?;
-        progress(Step::Counted);
-        let _ = budget.spend_rest("counts");
-        let release = Release {
-            cuts: Cuts::topmost(&agreement.schema),
-            leaves: Leaves::CrossProduct,
-            counts: vec![0; agreement.schema.class.values.len()],
-            spends: budget.spends().to_vec(),
-        };
-        Ok(Outcome { release, delta: Rational::power_of_two(-41), common: 0 })
-    }
-
-    pub fn widths(agreement: &Agreement) -> Result<Widths, crate::privacy::Error> {
-        PublicBounds {
-            epsilon: agreement.epsilon.clone(),
-            noises: Vec::new(),
-            masked_values: 1,
-            random_values: 1,
-        }
-        .widths()
     }
 }

@@ -1,12 +1,14 @@
 //! `diptych run --dry-run`: everything that can be known without the peer.
 
-use super::{Side, stand_in};
+use super::Side;
 use crate::app::console::Console;
 use crate::app::failure::Failure;
 use crate::app::manifest::delta_text;
 use crate::app::verify::short_delta;
 use crate::math::Rational;
 use crate::privacy::ledger::{self, History};
+use crate::release::diffgen::Plan;
+use crate::release::diffgen::sizes::Sizes;
 use crate::table::most_leaves;
 
 /// Checks what a run would check before it connects, and says what it would spend, show and cost.
@@ -17,7 +19,7 @@ pub(super) fn run(side: &Side<'_>, console: &Console) -> Result<(), Failure> {
         Err(_) => History::default(),
     };
     let table = side.read_data(console)?;
-    let widths = stand_in::widths(side.agreement).map_err(Failure::failed)?;
+    let widths = Sizes::of(side.agreement, &Plan::new(side.agreement)?)?.widths;
 
     console.result(format!(
         "A dry run of \"{}\" as {} with {}: nothing is connected, written or spent.",

@@ -3,9 +3,11 @@
 use serde::{Deserialize, Serialize};
 
 use crate::app::failure::{Failure, Status};
+use crate::mechanism;
 use crate::net::{self, AbortReason, Message, Signature, Tag};
 use crate::privacy::ledger::{self, Hash};
-use crate::protocol::Session;
+use crate::protocol::{Session, ot, random_value, scalar_product, shares, yao};
+use crate::release::diffgen::vertical;
 
 /// Why a run ended, for this side and for the peer.
 #[derive(Debug)]
@@ -56,6 +58,54 @@ impl From<ledger::Error> for Ended {
             _ => AbortReason::Internal,
         };
         Self { failure: error.into(), tell: Some(reason) }
+    }
+}
+
+impl From<vertical::Error> for Ended {
+    /// The release has told the peer already.
+    fn from(error: vertical::Error) -> Self {
+        let failure = match error {
+            vertical::Error::ClassesDiffer(_) | vertical::Error::WrongInput(_) => {
+                Failure::wrong_input(error)
+            }
+            vertical::Error::DiffGen(error) => error.into(),
+            vertical::Error::Intersection(error) => error.into(),
+            other => match net_cause(&other) {
+                Some(cause) if cause.is_refusal() => {
+                    Failure { status: Status::PeerRefused, ..Failure::failed(other) }
+                }
+                _ => Failure::failed(other),
+            },
+        };
+        Self { failure, tell: None }
+    }
+}
+
+/// What failed on the connection, if that is what failed.
+fn net_cause(error: &vertical::Error) -> Option<&net::Error> {
+    match error {
+        vertical::Error::Net(error)
+        | vertical::Error::CountTable(scalar_product::Error::Net(error)) => Some(error),
+        vertical::Error::Mechanism(mechanism::Error::Yao(error)) => yao_cause(error),
+        vertical::Error::Mechanism(mechanism::Error::RandomValue(error)) => match error {
+            random_value::Error::Net(error) => Some(error),
+            random_value::Error::Circuit(error) => yao_cause(error),
+            _ => None,
+        },
+        vertical::Error::Shares(error)
+        | vertical::Error::Mechanism(mechanism::Error::Shares(error)) => match error {
+            shares::Error::Net(error) => Some(error),
+            shares::Error::Circuit(error) => yao_cause(error),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn yao_cause(error: &yao::Error) -> Option<&net::Error> {
+    match error {
+        yao::Error::Net(error) | yao::Error::Transfer(ot::Error::Net(error)) => Some(error),
+        _ => None,
     }
 }
 
