@@ -29,6 +29,7 @@ pub mod splits;
 #[cfg(test)]
 mod tests;
 pub mod utility;
+pub mod vertical;
 
 use crate::privacy::budget::Entry;
 use crate::privacy::{self, Budget, Spend};

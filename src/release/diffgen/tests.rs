@@ -3,6 +3,7 @@
 mod examples;
 mod properties;
 mod statistics;
+mod vertical;
 
 use super::partition::Partition;
 use super::single::{Mechanisms, Noiser, Single, release};
