@@ -256,6 +256,16 @@ cap = "3.0"
     }
 
     #[test]
+    fn the_examples_are_good() {
+        for text in [
+            include_str!("../../examples/loans/bank.toml"),
+            include_str!("../../examples/loans/loan-company.toml"),
+        ] {
+            assert!(Party::parse("x", text.as_bytes(), Path::new("")).is_ok());
+        }
+    }
+
+    #[test]
     fn every_problem_is_named_with_its_place_and_a_remedy() {
         let said = problems(
             &GOOD

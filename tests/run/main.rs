@@ -35,7 +35,7 @@ fn two_parties_end_with_the_same_signed_release_and_true_ledgers() {
 
     // What was made cannot be overwritten, and the cap holds before anyone connects.
     let again = couple.start_again(BANK);
-    again.assert(2, &["has spent ε 1 of its cap 0.5"]);
+    again.assert(2, &["has spent ε 1.000000 of its cap 0.5"]);
     let mut command = couple.command(BANK, "", None);
     command.arg("--compact");
     Running::start(command).end().assert(2, &["manifest.json exists already"]);
@@ -132,6 +132,7 @@ fn what_one_side_can_know_is_refused_before_it_connects() {
     std::fs::create_dir(couple.path(BANK, "ledger.jsonl")).unwrap();
     alone(&|| {}).assert(2, &["cannot open the ledger"]);
     std::fs::remove_dir(couple.path(BANK, "ledger.jsonl")).unwrap();
+    std::fs::remove_dir(couple.path(BANK, "release")).unwrap();
     couple.write(BANK, "release", "a file");
     alone(&|| {}).assert(2, &["cannot create", "release"]);
     assert!(couple.runs(BANK).is_empty());
@@ -221,6 +222,43 @@ fn nothing_private_is_written_or_logged_beyond_the_input() {
 fn files(directory: &Path) -> Vec<std::path::PathBuf> {
     let entries = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
     entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
+}
+
+#[test]
+fn the_demo_makes_a_release_and_keeps_all_files() {
+    let place = tempfile::tempdir().unwrap();
+    let out = place.path().join("demo");
+    let demo = std::process::Command::new(env!("CARGO_BIN_EXE_diptych"))
+        .args(["demo", "--records", "500", "--out"])
+        .arg(&out)
+        .output()
+        .unwrap();
+    let [page, said] = [demo.stdout, demo.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+    assert!(demo.status.success(), "{said}");
+    for words in [
+        "   1. ",
+        "job,sex,age,salary,approved,count",
+        "What it cost Loan company",
+        "set intersection",
+        "Bank: that Loan company has 450 records, and which 400 of its own 450 people",
+        "Both have the same release, signed by both",
+    ] {
+        assert!(page.contains(words), "{words:?} is not in\n{page}");
+    }
+    assert!(said.contains("Loan company │ Bank has its copy"), "{said}");
+    for party in ["bank", "loan-company"] {
+        assert_eq!(verify(&out.join(party).join("release"), &[]).0, Some(0));
+    }
+    // By hand, the same files make another run, as far as the release that is there.
+    let again = std::process::Command::new(env!("CARGO_BIN_EXE_diptych"))
+        .args(["run", "--dry-run", "--agreement"])
+        .arg(out.join("agreement.toml"))
+        .arg("--party")
+        .arg(out.join("bank/party.toml"))
+        .output()
+        .unwrap();
+    assert_eq!(again.status.code(), Some(2));
+    assert!(String::from_utf8(again.stderr).unwrap().contains("has a release already"));
 }
 
 #[test]

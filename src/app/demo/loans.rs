@@ -8,11 +8,11 @@ pub const NAMES: [&str; 2] = ["Bank", "Loan company"];
 
 /// The agreement of the local demo.
 pub fn local_agreement() -> String {
-    agreement("local", "", ["", "", "", ""])
+    agreement("local", "leaf-max", 1_000_000, "", ["", "", "", ""])
 }
 
 /// The agreement of the vertical demo. The bank knows job and age, the loan company the rest.
-pub fn vertical_agreement(fingerprints: [Fingerprint; 2]) -> String {
+pub fn vertical_agreement(fingerprints: [Fingerprint; 2], records: usize) -> String {
     let [p1, p2] = fingerprints;
     let [bank, company] = NAMES;
     let people = format!(
@@ -34,18 +34,26 @@ paillier_bits = 3072
 "#
     );
     let [bank, company] = ["owner = \"p1\"\n", "owner = \"p2\"\n"];
-    agreement("vertical", &people, [bank, company, bank, company])
+    // A bound that both could state without telling how many they have.
+    let bound = records.next_power_of_two().max(8_192);
+    agreement("vertical", "max", bound, &people, [bank, company, bank, company])
 }
 
-fn agreement(partition: &str, people: &str, [job, sex, age, salary]: [&str; 4]) -> String {
+fn agreement(
+    partition: &str,
+    utility: &str,
+    max_records: usize,
+    people: &str,
+    [job, sex, age, salary]: [&str; 4],
+) -> String {
     format!(
         r#"[release]
 id = "demo-loans"
 partition = "{partition}"
 epsilon = "1.0"
 specializations = 8
-utility = "leaf-max"
-max_records = 1000000
+utility = "{utility}"
+max_records = {max_records}
 {people}
 [class]
 column = "approved"

@@ -25,7 +25,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 pub(super) fn run(records: u32, out: Option<&Path>, console: &Console) -> Result<(), Failure> {
     let place = place(out)?;
     let data = loans::divided(&loans::people(records));
-    let parties = set_up(&place, &data, console)?;
+    set_up(&place, &data, console)?;
     let start = Instant::now();
     let patience = PATIENCE + Duration::from_millis(u64::from(records));
     hold(&place, start + patience, console)?;
@@ -68,21 +68,20 @@ pub(super) fn run(records: u32, out: Option<&Path>, console: &Console) -> Result
         manifest["epsilon"].as_str().unwrap_or_default(),
         verify::short_delta(manifest["delta"].as_str().unwrap_or_default())
     ));
-    console.result("\nBoth have the same release, signed by both:");
+    console.result("\nBoth have the same release, signed by both. Look at it again with");
     for release in &releases {
         verify::check(release)?;
         console.result(format!("  diptych verify {}", release.display()));
     }
-    for (index, party) in parties.iter().enumerate() {
-        let name = loans::NAMES[index];
-        console.result(format!("  {name}'s own files: {}", party.display()));
-    }
-    console.result(format!("All files are in {}", place.display()));
+    console.result(format!(
+        "Agreement, keys, party files, tables, ledgers and releases are kept in {}",
+        place.display()
+    ));
     Ok(())
 }
 
-/// Identities, agreement, tables and party files; returns the parties' directories.
-fn set_up(place: &Path, data: &loans::Divided, console: &Console) -> Result<[PathBuf; 2], Failure> {
+/// Identities, agreement, tables and party files.
+fn set_up(place: &Path, data: &loans::Divided, console: &Console) -> Result<(), Failure> {
     let directories = DIRECTORIES.map(|name| place.join(name));
     let mut fingerprints = Vec::new();
     for (index, directory) in directories.iter().enumerate() {
@@ -94,7 +93,8 @@ fn set_up(place: &Path, data: &loans::Divided, console: &Console) -> Result<[Pat
         fingerprints.push(identity.fingerprint());
         write(&directory.join("table.csv"), &data.csv[index])?;
     }
-    let agreement = loans::vertical_agreement([fingerprints[0], fingerprints[1]]);
+    let most = data.sizes.into_iter().max().unwrap_or(0);
+    let agreement = loans::vertical_agreement([fingerprints[0], fingerprints[1]], most);
     write(&place.join("agreement.toml"), &agreement)?;
     let address = free_address()?;
     let meetings = [format!("listen = \"{address}\""), format!("connect = \"{address}\"")];
@@ -108,7 +108,7 @@ fn set_up(place: &Path, data: &loans::Divided, console: &Console) -> Result<[Pat
         );
         write(&directory.join("party.toml"), &text)?;
     }
-    Ok(directories)
+    Ok(())
 }
 
 /// An address on which nobody listens at the moment.
@@ -163,7 +163,10 @@ impl Party {
             std::thread::spawn(move || {
                 let mut said = String::new();
                 for line in BufReader::new(stderr).lines().map_while(Result::ok) {
-                    console.say(format!("{name:<12} │ {line}"));
+                    // The cuts are shown once, at the end.
+                    if !line.starts_with(' ') {
+                        console.say(format!("{name:<12} │ {line}"));
+                    }
                     said += &line;
                     said.push('\n');
                 }
