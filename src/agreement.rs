@@ -13,8 +13,8 @@
 
 mod canonical;
 mod difference;
-mod form;
-mod node;
+pub(crate) mod form;
+pub(crate) mod node;
 mod problem;
 mod read;
 mod taxonomies;
@@ -252,6 +252,11 @@ impl Agreement {
     /// The agreement in plain words, for those who sign it.
     pub fn plain_words(&self) -> String {
         words::page(self)
+    }
+
+    /// What the parties learn about each other's data: one part of [`Agreement::plain_words`].
+    pub fn learned_words(&self) -> String {
+        words::learned_page(self)
     }
 
     /// The two parties, unless the release is local.

@@ -35,6 +35,15 @@ pub(super) fn page(agreement: &Agreement) -> String {
     page.text
 }
 
+/// What the parties learn about each other's data, and nothing else of the page.
+pub(super) fn learned_page(agreement: &Agreement) -> String {
+    let mut page = Page::default();
+    if let Some(parties) = agreement.parties() {
+        learned(&mut page, agreement, parties);
+    }
+    page.text
+}
+
 fn who(page: &mut Page, agreement: &Agreement) {
     match &agreement.partition {
         Partition::Local => page.item("One organisation, which holds all of the data."),
