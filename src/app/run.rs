@@ -37,11 +37,14 @@ use crate::app::local;
 use crate::app::manifest::{Draft, delta_text};
 use crate::app::party::Party;
 use crate::app::verify::short_delta;
+use crate::math::Rational;
 use crate::net::{Fingerprint, Identity, Role};
 use crate::privacy::ledger::{Debit, Hash, Ledger, RunId};
+use crate::privacy::slack::Widths;
 use crate::privacy::{Budget, Epsilon};
 use crate::protocol::Session;
-use crate::release::diffgen::{Plan, vertical};
+use crate::release::diffgen::sizes::Sizes;
+use crate::release::diffgen::{Plan, Release, horizontal, vertical};
 use crate::table::{Owner, Table};
 use phases::Phases;
 use talk::Ended;
@@ -131,26 +134,17 @@ struct Side<'a> {
     peer: Fingerprint,
     peer_name: &'a str,
     epsilon: Epsilon,
+    widths: Widths,
 }
 
 impl<'a> Side<'a> {
     /// Everything about the two files that can be refused without looking at data or ledger.
     fn new(agreement: &'a Agreement, party: &'a Party) -> Result<Self, Failure> {
-        let parties = match &agreement.partition {
-            Partition::Vertical { parties, .. } => parties,
-            Partition::Horizontal { .. } => {
-                return Err(Failure::wrong_input(
-                    "horizontal releases cannot be run by two parties yet",
-                )
-                .advise("`diptych local` makes one over a joined table, for comparison"));
-            }
-            Partition::Local => {
-                return Err(Failure::wrong_input("this agreement is for one party")
-                    .advise("use `diptych local`"));
-            }
-        };
-        // Too many rows or too long weights: found before anything is spent.
-        Plan::new(agreement)?;
+        let parties = agreement.parties().ok_or_else(|| {
+            Failure::wrong_input("this agreement is for one party").advise("use `diptych local`")
+        })?;
+        // Too many rows, weights or polynomials too long: found before anything is spent.
+        let widths = Sizes::of(agreement, &Plan::new(agreement)?)?.widths;
         let (own, other) = match party.role {
             Role::P1 => (&parties.p1, &parties.p2),
             Role::P2 => (&parties.p2, &parties.p1),
@@ -169,15 +163,17 @@ impl<'a> Side<'a> {
         }
         let peer = other.fingerprint.to_string().parse().map_err(Failure::failed)?;
         let epsilon = agreement.epsilon.clone();
-        Ok(Self { agreement, party, identity, peer, peer_name: &other.name, epsilon })
+        Ok(Self { agreement, party, identity, peer, peer_name: &other.name, epsilon, widths })
     }
 
     fn read_data(&self, console: &Console) -> Result<Table, Failure> {
-        let owner = match self.party.role {
-            Role::P1 => Owner::P1,
-            Role::P2 => Owner::P2,
+        let owner = match (&self.agreement.partition, self.party.role) {
+            (Partition::Vertical { .. }, Role::P1) => Some(Owner::P1),
+            (Partition::Vertical { .. }, Role::P2) => Some(Owner::P2),
+            _ => None,
         };
-        let table = local::read(self.agreement, &self.party.data, Some(owner), console)?;
+        let identifier = self.agreement.identifier();
+        let table = local::read(self.agreement, &self.party.data, owner, identifier, console)?;
         if let (Some(identifier), Some(names)) = (self.agreement.identifier(), table.identifiers())
         {
             identifier.normalize.check_unique(names).map_err(|error| {
@@ -202,6 +198,14 @@ impl<'a> Side<'a> {
     }
 }
 
+/// What both forms of release give.
+struct Made<'s> {
+    release: Release<'s>,
+    delta: Rational,
+    /// How many individuals are in both tables, where this party learns it.
+    common: Option<usize>,
+}
+
 /// A run from the handshake to the parting, and how far it has come.
 struct Conversation<'a> {
     side: &'a Side<'a>,
@@ -217,8 +221,8 @@ struct Conversation<'a> {
 }
 
 impl<'a> Conversation<'a> {
-    /// Holds it, and returns the number of common records.
-    fn hold(&mut self, session: &mut Session) -> Result<usize, Ended> {
+    /// Holds it, and returns the number of common records if that became known.
+    fn hold(&mut self, session: &mut Session) -> Result<Option<usize>, Ended> {
         unfinished::compare(session, self.ledger, self.side, self.console)?;
         let (budget, heads) = self.debit(session)?;
         let outcome = self.release(session, budget)?;
@@ -260,17 +264,23 @@ impl<'a> Conversation<'a> {
         Ok((receipt.into_budget(), heads))
     }
 
-    fn release(
-        &self,
-        session: &mut Session,
-        budget: Budget,
-    ) -> Result<vertical::Outcome<'a>, Ended> {
+    fn release(&self, session: &mut Session, budget: Budget) -> Result<Made<'a>, Ended> {
         let phases = Phases::new(self.console);
         let progress = |step| phases.tell(step);
-        Ok(vertical::release(session, self.side.agreement, self.table, budget, &progress)?)
+        let (agreement, table) = (self.side.agreement, self.table);
+        Ok(match agreement.partition {
+            Partition::Horizontal { .. } => {
+                let made = horizontal::release(session, agreement, table, budget, &progress)?;
+                Made { release: made.release, delta: made.delta, common: made.overlap }
+            }
+            _ => {
+                let made = vertical::release(session, agreement, table, budget, &progress)?;
+                Made { release: made.release, delta: made.delta, common: Some(made.common) }
+            }
+        })
     }
 
-    fn tell_result(&self, outcome: &vertical::Outcome<'_>, draft: &Draft) -> Result<(), Ended> {
+    fn tell_result(&self, outcome: &Made<'_>, draft: &Draft) -> Result<(), Ended> {
         let console = self.console;
         local::cut_lines(&outcome.release)?.into_iter().for_each(|line| console.say(line));
         console.say(format!(

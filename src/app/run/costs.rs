@@ -17,7 +17,7 @@ pub(super) fn write(
     output: &Output,
     side: &Side<'_>,
     session: &Session,
-    (records, common): (usize, usize),
+    (records, common): (usize, Option<usize>),
     record: bool,
 ) -> Result<(), Failure> {
     let costs = session.channel.costs();

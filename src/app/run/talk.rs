@@ -7,7 +7,7 @@ use crate::mechanism;
 use crate::net::{self, AbortReason, Message, Signature, Tag};
 use crate::privacy::ledger::{self, Hash};
 use crate::protocol::{Session, ot, random_value, scalar_product, shares, yao};
-use crate::release::diffgen::vertical;
+use crate::release::diffgen::{horizontal, vertical};
 
 /// Why a run ended, for this side and for the peer.
 #[derive(Debug)]
@@ -64,48 +64,60 @@ impl From<ledger::Error> for Ended {
 impl From<vertical::Error> for Ended {
     /// The release has told the peer already.
     fn from(error: vertical::Error) -> Self {
+        use vertical::Error;
         let failure = match error {
-            vertical::Error::ClassesDiffer(_) | vertical::Error::WrongInput(_) => {
-                Failure::wrong_input(error)
-            }
-            vertical::Error::DiffGen(error) => error.into(),
-            vertical::Error::Intersection(error) => error.into(),
-            other => match net_cause(&other) {
-                Some(cause) if cause.is_refusal() => {
-                    Failure { status: Status::PeerRefused, ..Failure::failed(other) }
-                }
-                _ => Failure::failed(other),
-            },
+            Error::ClassesDiffer(_) | Error::WrongInput(_) => Failure::wrong_input(error),
+            Error::DiffGen(error) => error.into(),
+            Error::Net(error) => error.into(),
+            Error::Intersection(error) => error.into(),
+            Error::CountTable(scalar_product::Error::Net(error)) => error.into(),
+            Error::Mechanism(error) => mechanism_failure(error),
+            Error::Shares(error) => shares_failure(error),
+            other => Failure::failed(other),
         };
         Self { failure, tell: None }
     }
 }
 
-/// What failed on the connection, if that is what failed.
-fn net_cause(error: &vertical::Error) -> Option<&net::Error> {
-    match error {
-        vertical::Error::Net(error)
-        | vertical::Error::CountTable(scalar_product::Error::Net(error)) => Some(error),
-        vertical::Error::Mechanism(mechanism::Error::Yao(error)) => yao_cause(error),
-        vertical::Error::Mechanism(mechanism::Error::RandomValue(error)) => match error {
-            random_value::Error::Net(error) => Some(error),
-            random_value::Error::Circuit(error) => yao_cause(error),
-            _ => None,
-        },
-        vertical::Error::Shares(error)
-        | vertical::Error::Mechanism(mechanism::Error::Shares(error)) => match error {
-            shares::Error::Net(error) => Some(error),
-            shares::Error::Circuit(error) => yao_cause(error),
-            _ => None,
-        },
-        _ => None,
+impl From<horizontal::Error> for Ended {
+    /// The release has told the peer already.
+    fn from(error: horizontal::Error) -> Self {
+        use horizontal::Error;
+        let failure = match error {
+            Error::DiffGen(error) => error.into(),
+            Error::Net(error) => error.into(),
+            Error::Overlap(error) => error.into(),
+            Error::Mechanism(error) => mechanism_failure(error),
+            Error::Shares(error) => shares_failure(error),
+            other @ Error::WrongInput(_) => Failure::wrong_input(other),
+        };
+        Self { failure, tell: None }
     }
 }
 
-fn yao_cause(error: &yao::Error) -> Option<&net::Error> {
+/// What failed on the connection has an exit status of its own, however deep it failed.
+fn mechanism_failure(error: mechanism::Error) -> Failure {
     match error {
-        yao::Error::Net(error) | yao::Error::Transfer(ot::Error::Net(error)) => Some(error),
-        _ => None,
+        mechanism::Error::Yao(error) => yao_failure(error),
+        mechanism::Error::Shares(error) => shares_failure(error),
+        mechanism::Error::RandomValue(random_value::Error::Net(error)) => error.into(),
+        mechanism::Error::RandomValue(random_value::Error::Circuit(error)) => yao_failure(error),
+        other => Failure::failed(other),
+    }
+}
+
+fn shares_failure(error: shares::Error) -> Failure {
+    match error {
+        shares::Error::Net(error) => error.into(),
+        shares::Error::Circuit(error) => yao_failure(error),
+        other => Failure::failed(other),
+    }
+}
+
+fn yao_failure(error: yao::Error) -> Failure {
+    match error {
+        yao::Error::Net(error) | yao::Error::Transfer(ot::Error::Net(error)) => error.into(),
+        other => Failure::failed(other),
     }
 }
 
