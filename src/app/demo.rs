@@ -2,7 +2,7 @@
 
 mod loans;
 mod local;
-mod vertical;
+mod two_parties;
 
 use std::path::{Path, PathBuf};
 
@@ -17,12 +17,13 @@ use crate::math::Randomness;
 /// Make a release on this machine: two processes, one mutually authenticated connection
 ///
 /// A bank and a loan company, each with a table of its own about partly the
-/// same (made-up) people, publish one differentially private table. Keys,
-/// agreement and party files are made for them as two organisations would make
-/// them, and are kept, so that every step can be repeated by hand.
+/// same (made-up) people, publish one differentially private table; or two
+/// banks with the same columns about different people. Keys, agreement and
+/// party files are made for them as two organisations would make them, and are
+/// kept, so that every step can be repeated by hand.
 #[derive(Args, Debug)]
 pub struct DemoArgs {
-    /// How the data is divided: between two parties by columns, or not at all
+    /// How the data is divided: between two parties by columns or by people, or not at all
     #[arg(long, value_enum, default_value_t = DemoPartition::Vertical)]
     partition: DemoPartition,
     /// How many people to generate
@@ -38,6 +39,8 @@ pub struct DemoArgs {
 enum DemoPartition {
     /// Two parties, the same people, different columns
     Vertical,
+    /// Two parties, the same columns, different people
+    Horizontal,
     /// One party holds everything
     Local,
 }
@@ -52,7 +55,8 @@ const SHOWN_ROWS: usize = 8;
 pub fn run(arguments: &DemoArgs, console: &Console) -> Result<(), Failure> {
     let (records, out) = (arguments.records, arguments.out.as_deref());
     match arguments.partition {
-        DemoPartition::Vertical => vertical::run(records, out, console),
+        DemoPartition::Vertical => two_parties::run(&loans::vertical(records), out, console),
+        DemoPartition::Horizontal => two_parties::run(&loans::horizontal(records), out, console),
         DemoPartition::Local => local::run(records, out, console),
     }
 }

@@ -97,7 +97,7 @@ pub fn run(arguments: &LocalArgs, console: &Console) -> Result<(), Failure> {
     made
 }
 
-/// Reads a table, with progress: all columns, or those of one owner and the identifiers.
+/// Reads a table, with progress: all columns or those of one owner, and identifiers if wanted.
 pub(crate) fn read(
     agreement: &Agreement,
     data: &Path,

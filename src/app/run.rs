@@ -39,10 +39,12 @@ use crate::app::party::Party;
 use crate::app::verify::short_delta;
 use crate::net::{Fingerprint, Identity, Role};
 use crate::privacy::ledger::{Debit, Hash, Ledger, RunId};
+use crate::privacy::slack::Widths;
 use crate::privacy::{Budget, Epsilon};
 use crate::protocol::Session;
+use crate::release::diffgen::Plan;
 use crate::release::diffgen::sizes::Sizes;
-use crate::release::diffgen::{Plan, two_party};
+use crate::release::diffgen::two_party::{self, Outcome};
 use crate::table::{Owner, Table};
 use phases::Phases;
 use talk::Ended;
@@ -115,8 +117,8 @@ pub fn run(arguments: &RunArgs, console: &Console) -> Result<(), Failure> {
         written: false,
     };
     match conversation.hold(&mut session) {
-        Ok(in_both) => {
-            costs::write(&output, &side, &session, (table.len(), in_both), arguments.record)?;
+        Ok(common) => {
+            costs::write(&output, &side, &session, (table.len(), common), arguments.record)?;
             console.result(party.out.display());
             Ok(())
         }
@@ -132,18 +134,17 @@ struct Side<'a> {
     peer: Fingerprint,
     peer_name: &'a str,
     epsilon: Epsilon,
+    widths: Widths,
 }
 
 impl<'a> Side<'a> {
     /// Everything about the two files that can be refused without looking at data or ledger.
     fn new(agreement: &'a Agreement, party: &'a Party) -> Result<Self, Failure> {
-        let Some(parties) = agreement.parties() else {
-            return Err(Failure::wrong_input("this agreement is for one party")
-                .advise("use `diptych local`"));
-        };
-        // Too many rows, too long weights or values too large for the key: found before anything
-        // is spent.
-        Sizes::of(agreement, &Plan::new(agreement)?)?;
+        let parties = agreement.parties().ok_or_else(|| {
+            Failure::wrong_input("this agreement is for one party").advise("use `diptych local`")
+        })?;
+        // Too many rows, weights or polynomials too long: found before anything is spent.
+        let widths = Sizes::of(agreement, &Plan::new(agreement)?)?.widths;
         let (own, other) = match party.role {
             Role::P1 => (&parties.p1, &parties.p2),
             Role::P2 => (&parties.p2, &parties.p1),
@@ -162,7 +163,7 @@ impl<'a> Side<'a> {
         }
         let peer = other.fingerprint.to_string().parse().map_err(Failure::failed)?;
         let epsilon = agreement.epsilon.clone();
-        Ok(Self { agreement, party, identity, peer, peer_name: &other.name, epsilon })
+        Ok(Self { agreement, party, identity, peer, peer_name: &other.name, epsilon, widths })
     }
 
     fn read_data(&self, console: &Console) -> Result<Table, Failure> {
@@ -212,7 +213,7 @@ struct Conversation<'a> {
 }
 
 impl<'a> Conversation<'a> {
-    /// Holds it, and returns the number of individuals at both parties, if it was counted.
+    /// Holds it, and returns the number of common records if that became known.
     fn hold(&mut self, session: &mut Session) -> Result<Option<usize>, Ended> {
         unfinished::compare(session, self.ledger, self.side, self.console)?;
         let (budget, heads) = self.debit(session)?;
@@ -255,17 +256,13 @@ impl<'a> Conversation<'a> {
         Ok((receipt.into_budget(), heads))
     }
 
-    fn release(
-        &self,
-        session: &mut Session,
-        budget: Budget,
-    ) -> Result<two_party::Outcome<'a>, Ended> {
+    fn release(&self, session: &mut Session, budget: Budget) -> Result<Outcome<'a>, Ended> {
         let phases = Phases::new(self.console);
         let progress = |step| phases.tell(step);
         Ok(two_party::release(session, self.side.agreement, self.table, budget, &progress)?)
     }
 
-    fn tell_result(&self, outcome: &two_party::Outcome<'_>, draft: &Draft) -> Result<(), Ended> {
+    fn tell_result(&self, outcome: &Outcome<'_>, draft: &Draft) -> Result<(), Ended> {
         let console = self.console;
         local::cut_lines(&outcome.release)?.into_iter().for_each(|line| console.say(line));
         console.say(format!(

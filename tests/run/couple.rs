@@ -25,27 +25,47 @@ pub struct Couple {
 }
 
 impl Couple {
-    /// Two parties that know `people` people each, most of them in common.
+    /// Two parties that know different columns of `people` people each, most of them common.
     pub fn new(people: usize) -> Self {
-        let couple = Self { place: tempfile::tempdir().unwrap(), more: "" };
-        let mut agreement = include_str!("agreement.toml").to_owned();
-        for who in [BANK, COMPANY] {
-            std::fs::create_dir(couple.path(who, "")).unwrap();
-            let print = couple.new_identity(who);
-            agreement = agreement.replace(["P1", "P2"][who], &print);
-        }
         let mut tables =
             ["id,job,note,approved\n".to_owned(), "salary,id,approved,sex\n".to_owned()];
         for person in 0..people + people / 4 {
-            let job = ["Engineer", "Lawyer", "Dancer", "Writer"][person * 7 % 4];
-            let (salary, sex) = (18 + person * 13 % 82, ["Male", "Female"][person / 3 % 2]);
-            let class = if salary > 50 { "Y" } else { "N" };
+            let Person { job, salary, sex, class } = Person::number(person);
             if person < people {
                 tables[BANK] += &format!("id{person:04},{job},MARKERCELL{person},{class}\n");
             }
             if person >= people / 4 {
                 tables[COMPANY] += &format!("{salary},ID{person:04} ,{class},{sex}\n");
             }
+        }
+        Self::with(include_str!("agreement.toml"), tables)
+    }
+
+    /// Two parties that know the same columns of different people.
+    pub fn horizontal(people: usize) -> Self {
+        let table = |whose: usize| {
+            let mut table = "id,sex,job,salary,approved\n".to_owned();
+            for person in (0..2 * people).filter(|person| person % 2 == whose) {
+                let Person { job, salary, sex, class } = Person::number(person);
+                table += &format!("MARKERCELL{person},{sex},{job},{salary},{class}\n");
+            }
+            table
+        };
+        let agreement = include_str!("agreement.toml")
+            .replace("\"vertical\"", "\"horizontal\"\nselection = \"permute-and-flip\"")
+            .replace("owner = \"p1\"\n", "")
+            .replace("owner = \"p2\"\n", "")
+            .replace("[id]\ncolumn = \"id\"\nnormalize = [\"trim\", \"uppercase\"]\n", "");
+        Self::with(&agreement, [table(0), table(1)])
+    }
+
+    fn with(agreement: &str, tables: [String; 2]) -> Self {
+        let couple = Self { place: tempfile::tempdir().unwrap(), more: "" };
+        let mut agreement = agreement.to_owned();
+        for who in [BANK, COMPANY] {
+            std::fs::create_dir(couple.path(who, "")).unwrap();
+            let print = couple.new_identity(who);
+            agreement = agreement.replace(["P1", "P2"][who], &print);
         }
         for who in [BANK, COMPANY] {
             couple.write(who, "agreement.toml", &agreement);
@@ -185,6 +205,21 @@ pub fn verify(directory: &Path, more: &[&str]) -> (Option<i32>, String) {
         .unwrap();
     let text = [output.stdout, output.stderr].concat();
     (output.status.code(), String::from_utf8(text).unwrap())
+}
+
+struct Person {
+    job: &'static str,
+    salary: usize,
+    sex: &'static str,
+    class: &'static str,
+}
+
+impl Person {
+    fn number(person: usize) -> Self {
+        let job = ["Engineer", "Lawyer", "Dancer", "Writer"][person * 7 % 4];
+        let (salary, sex) = (18 + person * 13 % 82, ["Male", "Female"][person / 3 % 2]);
+        Self { job, salary, sex, class: if salary > 50 { "Y" } else { "N" } }
+    }
 }
 
 /// What a process has said so far, and whether it will say more.

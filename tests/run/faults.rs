@@ -12,8 +12,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use super::couple::{BANK, COMPANY, Couple, Running};
 
 /// Kills one side when `moment` returns, and looks at what is left.
-fn kill(victim: usize, moment: impl FnOnce(&Running)) -> (Couple, Option<i32>) {
-    let couple = Couple::new(40);
+fn kill(couple: Couple, victim: usize, moment: impl FnOnce(&Running)) -> (Couple, Option<i32>) {
     let mut both = couple.start();
     moment(&both[victim]);
     both[victim].kill();
@@ -73,12 +72,21 @@ fn victim_is_told(couple: &Couple, victim: usize) {
 
 #[test]
 fn killing_either_side_at_any_phase_leaves_a_clear_end_and_no_partial_release() {
-    let [bank, company] = Couple::new(40).run();
+    kill_at_every_phase(&|| Couple::new(40));
+}
+
+#[test]
+fn killing_either_side_of_a_horizontal_run_does_too() {
+    kill_at_every_phase(&|| Couple::horizontal(40));
+}
+
+fn kill_at_every_phase(couple: &dyn Fn() -> Couple) {
+    let [bank, company] = couple().run();
     let (mut kills, mut in_time) = (0, 0);
     for (victim, phases) in [(BANK, bank.phases()), (COMPANY, company.phases())] {
         assert!(phases.contains(&"signing".to_owned()), "{phases:?}");
         for phase in phases {
-            let (_, survivor) = kill(victim, |running| {
+            let (_, survivor) = kill(couple(), victim, |running| {
                 running.wait_for(&format!("phase=\"{phase}\""));
             });
             kills += 1;
@@ -86,24 +94,25 @@ fn killing_either_side_at_any_phase_leaves_a_clear_end_and_no_partial_release() 
         }
     }
     // A phase that takes no time may be over before the signal arrives.
-    assert!(kills >= 16 && in_time >= kills / 2, "{in_time} of {kills}");
+    assert!(kills >= 12 && in_time >= kills / 3, "{in_time} of {kills}");
 }
 
 #[test]
 fn killing_either_side_at_random_moments_does_too() {
     let mut rng = Randomness::from_os().unwrap();
-    for round in 0..6 {
+    for round in 0..8 {
         let [milliseconds] = rng.array::<1>();
-        kill(round % 2, |running| {
+        let couple = if round < 4 { Couple::new(40) } else { Couple::horizontal(40) };
+        kill(couple, round % 2, |running| {
             running.wait_for("phase=\"status\"");
-            std::thread::sleep(Duration::from_millis(u64::from(milliseconds) * 6));
+            std::thread::sleep(Duration::from_millis(u64::from(milliseconds) * 4));
         });
     }
 }
 
 #[test]
 fn the_next_run_compares_what_became_of_an_interrupted_one_and_says_it_once() {
-    let (couple, _) = kill(COMPANY, |running| {
+    let (couple, _) = kill(Couple::new(40), COMPANY, |running| {
         running.wait_for("both ledgers are debited");
     });
     let told = couple.run();
@@ -169,7 +178,8 @@ fn a_stall_ends_within_the_limit() {
 
 #[test]
 fn a_connection_that_is_cut_ends_both_sides() {
-    for most_bytes in [3_000, 6_000, 20_000] {
+    let mut cut = 0;
+    for most_bytes in [2_000, 4_000, 8_000, 50_000] {
         let couple = Couple::new(40);
         let bank = Running::start(couple.command(BANK, "", None));
         let address = cutting_relay(bank.address(), most_bytes);
@@ -177,12 +187,14 @@ fn a_connection_that_is_cut_ends_both_sides() {
         for (who, outcome) in [(BANK, bank.end()), (COMPANY, company)] {
             couple.assert_whole_or_nothing(who);
             if outcome.status != Some(0) {
+                cut += 1;
                 outcome.assert(1, &["the peer closed the connection"]);
                 let runs = couple.runs(who);
                 assert!(runs.iter().all(|run| run.status == Status::Aborted), "{runs:?}");
             }
         }
     }
+    assert!(cut >= 4, "most of these are too few bytes for a run");
 }
 
 /// Passes on so many bytes from the company to the bank, then cuts both ways.

@@ -7,6 +7,17 @@ mod faults;
 
 use std::path::Path;
 
+use diptych::agreement::Agreement;
+use diptych::app::manifest::Draft;
+use diptych::math::Randomness;
+use diptych::privacy::Budget;
+use diptych::privacy::ledger::Hash;
+use diptych::protocol::Session;
+use diptych::protocol::pair::{Setup, run_pair};
+use diptych::release::diffgen::output::{Rows, write_csv};
+use diptych::release::diffgen::two_party::{Keys, release_with};
+use diptych::table::{Owner, Reading, parse_csv};
+
 use couple::{BANK, COMPANY, Couple, Running, verify};
 use diptych::privacy::ledger::Status;
 
@@ -27,7 +38,7 @@ fn two_parties_end_with_the_same_signed_release_and_true_ledgers() {
             couple.path(who, name).metadata().unwrap().permissions().mode() & 0o777
         };
         assert_eq!((mode("release/private"), mode("release/private/costs.json")), (0o700, 0o600));
-        assert!(couple.read(who, "release/private/costs.json").contains("\"records_at_both\": 90"));
+        assert!(couple.read(who, "release/private/costs.json").contains("\"common_records\": 90"));
         let left: Vec<_> = std::fs::read_dir(couple.path(who, "release")).unwrap().collect();
         assert_eq!(left.len(), 3, "release, manifest, private: {left:?}");
     }
@@ -182,7 +193,17 @@ fn nobody_in_common_is_a_normal_run() {
         outcome.assert(0, &["spent ε 1"]);
     }
     couple.assert_released();
-    assert!(couple.read(BANK, "release/private/costs.json").contains("\"records_at_both\": 0"));
+    assert!(couple.read(BANK, "release/private/costs.json").contains("\"common_records\": 0"));
+}
+
+#[test]
+fn a_horizontal_run_ends_like_a_vertical_one() {
+    let couple = Couple::horizontal(60);
+    for outcome in couple.run() {
+        outcome.assert(0, &["both ledgers are debited ε 1", "spent ε 1", "has its copy"]);
+    }
+    couple.assert_released();
+    assert!(couple.read(BANK, "release/private/costs.json").contains("\"common_records\": null"));
 }
 
 #[test]
@@ -191,17 +212,21 @@ fn nothing_private_is_written_or_logged_beyond_the_input() {
     couple.edit(BANK, "table.csv", "id00", "MARKERIDENTIFIER");
     couple.edit(COMPANY, "table.csv", "ID00", "markeridentifier");
     couple.edit(BANK, "table.csv", "Dancer", "MARKERBADVALUE");
-    let bank = {
-        let mut command = couple.command(BANK, "", None);
+    leaves_no_marker(&couple);
+    let couple = Couple::horizontal(60);
+    couple.edit(COMPANY, "table.csv", "Dancer", "MARKERBADVALUE");
+    leaves_no_marker(&couple);
+}
+
+fn leaves_no_marker(couple: &Couple) {
+    let talkative = |mut command: std::process::Command| {
         command.arg("--record").env("DIPTYCH_LOG", "trace");
         Running::start(command)
     };
-    let mut command = couple.command(COMPANY, &bank.address(), None);
-    command.arg("--record").env("DIPTYCH_LOG", "trace");
-    let company = Running::start(command).end();
-    let bank = bank.end();
-    for outcome in [&bank, &company] {
-        outcome.assert(0, &[]);
+    let bank = talkative(couple.command(BANK, "", None));
+    let company = talkative(couple.command(COMPANY, &bank.address(), None)).end();
+    for outcome in [bank.end(), company] {
+        outcome.assert(0, &["phase begins"]);
         assert!(!outcome.said.to_uppercase().contains("MARKER"), "{}", outcome.said);
     }
     couple.assert_released();
@@ -224,17 +249,30 @@ fn files(directory: &Path) -> Vec<std::path::PathBuf> {
     entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
 }
 
+fn demo(out: &Path, more: &[&str]) -> [String; 2] {
+    let demo = std::process::Command::new(env!("CARGO_BIN_EXE_diptych"))
+        .args(["demo", "--records", "500", "--out"])
+        .arg(out)
+        .args(more)
+        .output()
+        .unwrap();
+    let said = [demo.stdout, demo.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+    assert!(demo.status.success(), "{}", said[1]);
+    said
+}
+
+#[test]
+fn the_horizontal_demo_makes_a_release_too() {
+    let place = tempfile::tempdir().unwrap();
+    let [page, _] = demo(&place.path().join("demo"), &["--partition", "horizontal"]);
+    assert!(page.contains("North bank") && page.contains("signed by both"), "{page}");
+}
+
 #[test]
 fn the_demo_makes_a_release_and_keeps_all_files() {
     let place = tempfile::tempdir().unwrap();
     let out = place.path().join("demo");
-    let demo = std::process::Command::new(env!("CARGO_BIN_EXE_diptych"))
-        .args(["demo", "--records", "500", "--out"])
-        .arg(&out)
-        .output()
-        .unwrap();
-    let [page, said] = [demo.stdout, demo.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
-    assert!(demo.status.success(), "{said}");
+    let [page, said] = demo(&out, &[]);
     for words in [
         "   1. ",
         "job,sex,age,salary,approved,count",
@@ -274,4 +312,62 @@ fn a_run_by_one_party_verifies_with_a_truthful_sentence() {
     let (status, said) = verify(&out.join("release"), &[]);
     assert_eq!(status, Some(0), "{said}");
     assert!(said.contains("signed     by nobody: a release by one party"), "{said}");
+}
+
+/// Both parties' releases and manifests, made with the same coins over these tables.
+fn made_with_fixed_coins(agreement: &Agreement, tables: [&str; 2]) -> [(String, Draft); 2] {
+    let read = |csv: &str, owner| {
+        let (schema, identifier) = (&agreement.schema, agreement.identifier());
+        let max_records = agreement.max_records;
+        let reading = Reading { schema, owner: Some(owner), identifier, max_records };
+        parse_csv("table.csv", csv.as_bytes(), &reading, &|_| {}).unwrap()
+    };
+    let party = |csv: &str, owner, session: &mut Session| {
+        let table = read(csv, owner);
+        let mut coins = Randomness::seeded(7 + owner as u64);
+        let budget = Budget::new(&agreement.epsilon);
+        let keys = Keys::ForTests(512);
+        let made =
+            release_with(session, agreement, &table, budget, &mut coins, keys, &|_| {}).unwrap();
+        let mut release = Vec::new();
+        write_csv(&made.release, Rows::All, &mut release).unwrap();
+        let heads = Some([Hash([1; 32]), Hash([2; 32])]);
+        let draft = Draft::new(agreement, &made.release, &made.delta, heads).unwrap();
+        (String::from_utf8(release).unwrap(), draft)
+    };
+    let made = run_pair(
+        Setup::default(),
+        |session| party(tables[0], Owner::P1, session),
+        |session| party(tables[1], Owner::P2, session),
+    );
+    [made.p1, made.p2]
+}
+
+#[test]
+fn what_the_outputs_do_not_reflect_changes_neither_release_nor_manifest() {
+    let couple = Couple::new(80);
+    let prints = couple.read(BANK, "agreement.toml");
+    let agreement =
+        Agreement::parse("agreement.toml", prints.as_bytes(), &|_| Err(String::new())).unwrap();
+    let [bank, company] = [BANK, COMPANY].map(|who| couple.read(who, "table.csv"));
+    let [first, second] = made_with_fixed_coins(&agreement, [&bank, &company]);
+    assert_eq!(first.0, second.0);
+
+    // More people whom only one side knows, other names, other notes, another order.
+    let more = "stranger1,Lawyer,x,Y\nstranger2,Dancer,y,N\n";
+    let mut rows: Vec<&str> = bank.lines().skip(1).chain(more.lines()).collect();
+    rows.reverse();
+    let header = bank.lines().next().unwrap();
+    let others = format!("{header}\n{}\n", rows.join("\n")).replace("MARKERCELL", "note");
+    let others = others.replace("id00", "other");
+    let company = company.replace("ID00", "OTHER") + "20,stranger3,N,Male\n";
+    let again = made_with_fixed_coins(&agreement, [&others, &company]);
+    for (release, draft) in again {
+        assert_eq!(release, first.0);
+        assert_eq!(draft.signed(&[]).unwrap(), first.1.signed(&[]).unwrap());
+    }
+    // What they do reflect changes them.
+    let fewer: String = company.lines().take(40).map(|line| format!("{line}\n")).collect();
+    let [third, _] = made_with_fixed_coins(&agreement, [&others, &fewer]);
+    assert_ne!(third.0, first.0);
 }

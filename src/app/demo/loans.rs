@@ -3,46 +3,100 @@
 
 use crate::net::Fingerprint;
 
-/// What the two organisations are called.
-pub const NAMES: [&str; 2] = ["Bank", "Loan company"];
-
 /// The agreement of the local demo.
 pub fn local_agreement() -> String {
     agreement("local", "leaf-max", 1_000_000, "", ["", "", "", ""])
 }
 
-/// The agreement of the vertical demo. The bank knows job and age, the loan company the rest.
-pub fn vertical_agreement(fingerprints: [Fingerprint; 2], records: usize) -> String {
-    let [p1, p2] = fingerprints;
-    let [bank, company] = NAMES;
-    let people = format!(
+/// The tables of two parties, and what there is to say about them.
+pub struct Divided {
+    /// What the two organisations are called.
+    pub names: [&'static str; 2],
+    /// Their tables, as CSV.
+    pub csv: [String; 2],
+    /// What each learns about the other's data besides the release, in words.
+    pub learned: [String; 2],
+    /// The agreement, but for the fingerprints.
+    text: String,
+}
+
+impl Divided {
+    /// The agreement between parties with these fingerprints.
+    pub fn agreement(&self, [p1, p2]: [Fingerprint; 2]) -> String {
+        self.text.replace("FINGERPRINT1", &p1.to_string()).replace("FINGERPRINT2", &p2.to_string())
+    }
+}
+
+/// Two parties that know different columns: the bank job and age, the loan company the rest, in
+/// different order and spelling. Each knows nine people in ten, so about eight in ten are common.
+pub fn vertical(records: u32) -> Divided {
+    let people = people(records);
+    let tenth = people.len() / 10;
+    let (bank, company) = (&people[..people.len() - tenth], &people[tenth..]);
+    let mut first = String::from("id,job,age,approved\n");
+    for Person { id, job, age, approved, .. } in bank {
+        first += &format!("c-{id:06},{job},{age},{approved}\n");
+    }
+    let mut second = String::from("salary,sex,approved,id\n");
+    for Person { id, sex, salary, approved, .. } in company.iter().rev() {
+        second += &format!("{salary},{sex},{approved},C-{id:06} \n");
+    }
+    let names = ["Bank", "Loan company"];
+    let (sizes, common) = ([bank.len(), company.len()], people.len() - 2 * tenth);
+    let learned = [0, 1].map(|own: usize| {
+        format!(
+            "that {} has {} records, and which {common} of its own {} people are among them",
+            names[1 - own],
+            sizes[1 - own],
+            sizes[own]
+        )
+    });
+    let [p1, p2] = ["owner = \"p1\"\n", "owner = \"p2\"\n"];
+    let who = parties(names) + "\n[id]\ncolumn = \"id\"\nnormalize = [\"trim\", \"uppercase\"]\n";
+    let text = agreement("vertical", "max", bound(records), &who, [p1, p2, p1, p2]);
+    Divided { names, csv: [first, second], learned, text }
+}
+
+/// Two parties that know the same columns of different people.
+pub fn horizontal(records: u32) -> Divided {
+    let people = people(records);
+    let (first, second) = people.split_at(people.len() * 2 / 5);
+    let names = ["North bank", "South bank"];
+    let learned = "where else ages and salaries were privately split, which is within ε; not even \
+                   how many records there are"
+        .to_owned();
+    let text = agreement("horizontal", "max", bound(records), &parties(names), ["", "", "", ""])
+        .replace("utility", "selection = \"permute-and-flip\"\nnoise = \"joint\"\nutility");
+    let csv = [joined_csv(first), joined_csv(second)];
+    Divided { names, csv, learned: [learned.clone(), learned], text }
+}
+
+/// A bound that both could state without telling how many they have.
+fn bound(records: u32) -> u32 {
+    records.next_power_of_two().max(8_192)
+}
+
+fn parties([p1, p2]: [&str; 2]) -> String {
+    format!(
         r#"
 [parties.p1]
-name = "{bank}"
-fingerprint = "{p1}"
+name = "{p1}"
+fingerprint = "FINGERPRINT1"
 
 [parties.p2]
-name = "{company}"
-fingerprint = "{p2}"
-
-[id]
-column = "id"
-normalize = ["trim", "uppercase"]
+name = "{p2}"
+fingerprint = "FINGERPRINT2"
 
 [crypto]
 paillier_bits = 3072
 "#
-    );
-    let [bank, company] = ["owner = \"p1\"\n", "owner = \"p2\"\n"];
-    // A bound that both could state without telling how many they have.
-    let bound = records.next_power_of_two().max(8_192);
-    agreement("vertical", "max", bound, &people, [bank, company, bank, company])
+    )
 }
 
 fn agreement(
     partition: &str,
     utility: &str,
-    max_records: usize,
+    max_records: u32,
     people: &str,
     [job, sex, age, salary]: [&str; 4],
 ) -> String {
@@ -139,31 +193,4 @@ pub fn joined_csv(people: &[Person]) -> String {
         text += &format!("{id},{job},{sex},{age},{salary},{approved}\n");
     }
     text
-}
-
-/// The two tables of the vertical demo, in different order and spelling. Each party knows nine
-/// people in ten, so about eight in ten are known to both.
-pub struct Divided {
-    /// The tables of the bank and of the loan company, as CSV.
-    pub csv: [String; 2],
-    /// How many people each has.
-    pub sizes: [usize; 2],
-    /// How many are in both.
-    pub common: usize,
-}
-
-/// Divides the people between the two.
-pub fn divided(people: &[Person]) -> Divided {
-    let tenth = people.len() / 10;
-    let (bank, company) = (&people[..people.len() - tenth], &people[tenth..]);
-    let mut first = String::from("id,job,age,approved\n");
-    for Person { id, job, age, approved, .. } in bank {
-        first += &format!("c-{id:06},{job},{age},{approved}\n");
-    }
-    let mut second = String::from("salary,sex,approved,id\n");
-    for Person { id, sex, salary, approved, .. } in company.iter().rev() {
-        second += &format!("{salary},{sex},{approved},C-{id:06} \n");
-    }
-    let sizes = [bank.len(), company.len()];
-    Divided { csv: [first, second], sizes, common: people.len() - 2 * tenth }
 }

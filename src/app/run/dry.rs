@@ -1,14 +1,13 @@
 //! `diptych run --dry-run`: everything that can be known without the peer.
 
 use super::Side;
+use crate::agreement::Partition;
 use crate::app::console::Console;
 use crate::app::failure::Failure;
 use crate::app::manifest::delta_text;
 use crate::app::verify::short_delta;
 use crate::math::Rational;
 use crate::privacy::ledger::{self, History};
-use crate::release::diffgen::Plan;
-use crate::release::diffgen::sizes::Sizes;
 use crate::table::most_leaves;
 
 /// Checks what a run would check before it connects, and says what it would spend, show and cost.
@@ -19,7 +18,7 @@ pub(super) fn run(side: &Side<'_>, console: &Console) -> Result<(), Failure> {
         Err(_) => History::default(),
     };
     let table = side.read_data(console)?;
-    let widths = Sizes::of(side.agreement, &Plan::new(side.agreement)?)?.widths;
+    let widths = &side.widths;
 
     console.result(format!(
         "A dry run of \"{}\" as {} with {}: nothing is connected, written or spent.",
@@ -81,24 +80,29 @@ fn ledger_words(side: &Side<'_>, history: &History) -> String {
 fn cost_lines(side: &Side<'_>, records: usize) -> Vec<String> {
     const ELEMENT: usize = 32;
     let agreement = side.agreement;
-    let matching = 4 * ELEMENT * records;
     let rows = most_leaves(&agreement.schema, agreement.specializations, u64::MAX)
         .last()
         .copied()
         .unwrap_or(1)
         .saturating_mul(agreement.schema.class.values.len() as u64);
-    vec![
-        format!(
-            "finding the common records: {} each way, if the peer has as many records as we have \
-             ({records}), in 2 rounds",
-            bytes(matching / 2)
-        ),
-        format!("the release will have at most {rows} rows"),
-        format!(
-            "{} choices and the joint count table come on top; they grow with max_records = {}",
-            agreement.specializations, agreement.max_records
-        ),
-    ]
+    let mut lines = Vec::new();
+    if agreement.identifier().is_some() {
+        lines.push(format!(
+            "matching identifiers: {} each way, if the peer has as many records as we have \
+             ({records}), in 3 rounds",
+            bytes(2 * ELEMENT * records)
+        ));
+    }
+    let table = match agreement.partition {
+        Partition::Vertical { .. } => "the joint count table comes",
+        _ => "the circuits for scores and splits come",
+    };
+    lines.push(format!("the release will have at most {rows} rows"));
+    lines.push(format!(
+        "{} choices and {table} on top; they grow with max_records = {}",
+        agreement.specializations, agreement.max_records
+    ));
+    lines
 }
 
 fn bytes(count: usize) -> String {

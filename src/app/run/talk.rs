@@ -64,48 +64,44 @@ impl From<ledger::Error> for Ended {
 impl From<two_party::Error> for Ended {
     /// The release has told the peer already.
     fn from(error: two_party::Error) -> Self {
+        use two_party::Error;
         let failure = match error {
-            two_party::Error::ClassesDiffer(_) | two_party::Error::WrongInput(_) => {
-                Failure::wrong_input(error)
-            }
-            two_party::Error::DiffGen(error) => error.into(),
-            two_party::Error::Intersection(error) => error.into(),
-            other => match net_cause(&other) {
-                Some(cause) if cause.is_refusal() => {
-                    Failure { status: Status::PeerRefused, ..Failure::failed(other) }
-                }
-                _ => Failure::failed(other),
-            },
+            Error::ClassesDiffer(_) | Error::WrongInput(_) => Failure::wrong_input(error),
+            Error::DiffGen(error) => error.into(),
+            Error::Net(error) => error.into(),
+            Error::Intersection(error) => error.into(),
+            Error::CountTable(scalar_product::Error::Net(error)) => error.into(),
+            Error::Mechanism(error) => mechanism_failure(error),
+            Error::Shares(error) => shares_failure(error),
+            other => Failure::failed(other),
         };
         Self { failure, tell: None }
     }
 }
 
-/// What failed on the connection, if that is what failed.
-fn net_cause(error: &two_party::Error) -> Option<&net::Error> {
+/// What failed on the connection has an exit status of its own, however deep it failed.
+fn mechanism_failure(error: mechanism::Error) -> Failure {
     match error {
-        two_party::Error::Net(error)
-        | two_party::Error::CountTable(scalar_product::Error::Net(error)) => Some(error),
-        two_party::Error::Mechanism(mechanism::Error::Yao(error)) => yao_cause(error),
-        two_party::Error::Mechanism(mechanism::Error::RandomValue(error)) => match error {
-            random_value::Error::Net(error) => Some(error),
-            random_value::Error::Circuit(error) => yao_cause(error),
-            _ => None,
-        },
-        two_party::Error::Shares(error)
-        | two_party::Error::Mechanism(mechanism::Error::Shares(error)) => match error {
-            shares::Error::Net(error) => Some(error),
-            shares::Error::Circuit(error) => yao_cause(error),
-            _ => None,
-        },
-        _ => None,
+        mechanism::Error::Yao(error) => yao_failure(error),
+        mechanism::Error::Shares(error) => shares_failure(error),
+        mechanism::Error::RandomValue(random_value::Error::Net(error)) => error.into(),
+        mechanism::Error::RandomValue(random_value::Error::Circuit(error)) => yao_failure(error),
+        other => Failure::failed(other),
     }
 }
 
-fn yao_cause(error: &yao::Error) -> Option<&net::Error> {
+fn shares_failure(error: shares::Error) -> Failure {
     match error {
-        yao::Error::Net(error) | yao::Error::Transfer(ot::Error::Net(error)) => Some(error),
-        _ => None,
+        shares::Error::Net(error) => error.into(),
+        shares::Error::Circuit(error) => yao_failure(error),
+        other => Failure::failed(other),
+    }
+}
+
+fn yao_failure(error: yao::Error) -> Failure {
+    match error {
+        yao::Error::Net(error) | yao::Error::Transfer(ot::Error::Net(error)) => error.into(),
+        other => Failure::failed(other),
     }
 }
 

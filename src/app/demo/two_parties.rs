@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::{loans, place, show_rows, write};
+use super::loans::Divided;
+use super::{place, show_rows, write};
 use crate::app::artefacts::{MANIFEST, PRIVATE};
 use crate::app::console::Console;
 use crate::app::failure::Failure;
@@ -18,20 +19,19 @@ use crate::app::run::costs;
 use crate::app::verify;
 use crate::net::Costs;
 
-const DIRECTORIES: [&str; 2] = ["bank", "loan-company"];
 /// No demo takes longer, but for a few seconds per hundred thousand records.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-pub(super) fn run(records: u32, out: Option<&Path>, console: &Console) -> Result<(), Failure> {
+pub(super) fn run(data: &Divided, out: Option<&Path>, console: &Console) -> Result<(), Failure> {
     let place = place(out)?;
-    let data = loans::divided(&loans::people(records));
-    set_up(&place, &data, console)?;
+    set_up(&place, data, console)?;
     let start = Instant::now();
-    let patience = PATIENCE + Duration::from_millis(u64::from(records));
-    hold(&place, start + patience, console)?;
+    // A million records are some hundred megabytes.
+    let patience = PATIENCE + Duration::from_micros(data.csv[0].len() as u64 * 20);
+    hold(&place, data.names, start + patience, console)?;
     let took = start.elapsed();
 
-    let releases = DIRECTORIES.map(|name| place.join(name).join("release"));
+    let releases = directories(data.names).map(|name| place.join(name).join("release"));
     let read = |path: PathBuf| {
         std::fs::read_to_string(&path).map_err(|error| Failure::file(&path, "read", &error))
     };
@@ -44,7 +44,7 @@ pub(super) fn run(records: u32, out: Option<&Path>, console: &Console) -> Result
     cut_lines(&manifest).iter().for_each(|line| console.result(line));
     show_rows(&releases[0], &manifest, console)?;
 
-    for (index, name) in loans::NAMES.iter().enumerate() {
+    for (index, name) in data.names.iter().enumerate() {
         let text = read(releases[index].join(PRIVATE).join(costs::COSTS))?;
         let costs = costs::read(&text)
             .ok_or_else(|| Failure::failed(format!("{name} left no record of its costs")))?;
@@ -53,15 +53,8 @@ pub(super) fn run(records: u32, out: Option<&Path>, console: &Console) -> Result
     }
     console.result(format!("\nBoth together took {:.1} s.", took.as_secs_f64()));
     console.result("\nWhat each learned about the other's data, besides the release:");
-    for (own, peer) in [(0, 1), (1, 0)] {
-        console.result(format!(
-            "  {}: that {} has {} records, and which {} of its own {} people are among them",
-            loans::NAMES[own],
-            loans::NAMES[peer],
-            data.sizes[peer],
-            data.common,
-            data.sizes[own]
-        ));
+    for (name, learned) in data.names.iter().zip(&data.learned) {
+        console.result(format!("  {name}: {learned}"));
     }
     console.result(format!(
         "Whoever sees the release learns little about any one of these people: ε = {}, δ ≤ {}.",
@@ -81,20 +74,19 @@ pub(super) fn run(records: u32, out: Option<&Path>, console: &Console) -> Result
 }
 
 /// Identities, agreement, tables and party files.
-fn set_up(place: &Path, data: &loans::Divided, console: &Console) -> Result<(), Failure> {
-    let directories = DIRECTORIES.map(|name| place.join(name));
+fn set_up(place: &Path, data: &Divided, console: &Console) -> Result<(), Failure> {
+    let directories = directories(data.names).map(|name| place.join(name));
     let mut fingerprints = Vec::new();
     for (index, directory) in directories.iter().enumerate() {
         std::fs::create_dir(directory)
             .map_err(|error| Failure::file(directory, "create", &error))?;
-        let name = loans::NAMES[index];
+        let name = data.names[index];
         let identity = keygen::create(name, &directory.join("identity.pem"))?;
         console.say(format!("{name:<12} is {}", identity.fingerprint()));
         fingerprints.push(identity.fingerprint());
         write(&directory.join("table.csv"), &data.csv[index])?;
     }
-    let most = data.sizes.into_iter().max().unwrap_or(0);
-    let agreement = loans::vertical_agreement([fingerprints[0], fingerprints[1]], most);
+    let agreement = data.agreement([fingerprints[0], fingerprints[1]]);
     write(&place.join("agreement.toml"), &agreement)?;
     let address = free_address()?;
     let meetings = [format!("listen = \"{address}\""), format!("connect = \"{address}\"")];
@@ -111,6 +103,15 @@ fn set_up(place: &Path, data: &loans::Divided, console: &Console) -> Result<(), 
     Ok(())
 }
 
+fn directories(names: [&str; 2]) -> [String; 2] {
+    names.map(directory)
+}
+
+/// `loan-company` for a loan company.
+fn directory(name: &str) -> String {
+    name.to_lowercase().replace(' ', "-")
+}
+
 /// An address on which nobody listens at the moment.
 fn free_address() -> Result<String, Failure> {
     let free = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
@@ -119,9 +120,14 @@ fn free_address() -> Result<String, Failure> {
 }
 
 /// Runs both parties to their ends.
-fn hold(place: &Path, deadline: Instant, console: &Console) -> Result<(), Failure> {
-    let mut first = Party::start(0, place, console)?;
-    let mut second = Party::start(1, place, console)?;
+fn hold(
+    place: &Path,
+    names: [&'static str; 2],
+    deadline: Instant,
+    console: &Console,
+) -> Result<(), Failure> {
+    let [mut first, mut second] =
+        [Party::start(names[0], place, console)?, Party::start(names[1], place, console)?];
     loop {
         let (one, two) = (first.has_ended()?, second.has_ended()?);
         if one && two {
@@ -142,14 +148,13 @@ struct Party {
 }
 
 impl Party {
-    fn start(index: usize, place: &Path, console: &Console) -> Result<Self, Failure> {
-        let name = loans::NAMES[index];
+    fn start(name: &'static str, place: &Path, console: &Console) -> Result<Self, Failure> {
         let start = || {
             Command::new(std::env::current_exe()?)
                 .args(["run", "--compact", "--agreement"])
                 .arg(place.join("agreement.toml"))
                 .arg("--party")
-                .arg(place.join(DIRECTORIES[index]).join("party.toml"))
+                .arg(place.join(directory(name)).join("party.toml"))
                 .stdin(Stdio::null())
                 .stdout(Stdio::null())
                 .stderr(Stdio::piped())
