@@ -22,6 +22,7 @@
 pub mod coins;
 pub mod exponential;
 pub mod gallery;
+pub mod largest;
 pub mod noise;
 pub mod noisy_max;
 
@@ -33,7 +34,7 @@ pub use coins::Coins;
 
 use crate::privacy::{self, Score};
 use crate::protocol::yao::{self, Yao};
-use crate::protocol::{Session, random_value, shares};
+use crate::protocol::{Session, polynomial, random_value, shares};
 
 /// What every mechanism here works with: one party's side of a conversation, its garbled circuits
 /// (set up once, on first use) and its coins.
@@ -79,6 +80,33 @@ pub enum Error {
     /// The random value protocol failed.
     #[error(transparent)]
     RandomValue(random_value::Error),
+    /// The oblivious evaluation of the weights failed.
+    #[error(transparent)]
+    Polynomial(Box<polynomial::Error>),
+    /// Weights and their masks do not fit the key.
+    #[error(
+        "weights of degree {degree} with {digits} digits need {bits} bits with their masks, and the \
+         key has {key_bits}: lower the degree, the digits or max_records, or use a longer key"
+    )]
+    WeightsWrap {
+        /// What is needed.
+        bits: u64,
+        /// What there is.
+        key_bits: usize,
+        /// w.
+        degree: u32,
+        /// s.
+        digits: u32,
+    },
+    /// Counts that do not have one number per class.
+    #[error("every child of every candidate needs one count per class; count them alike")]
+    OtherCounts,
+    /// More records than was agreed.
+    #[error("this party has more than {most} records; raise max_records on both sides")]
+    TooManyRecords {
+        /// The bound.
+        most: u64,
+    },
     /// Parameters that the mechanism does not support.
     #[error(transparent)]
     Privacy(Box<privacy::Error>),
@@ -128,6 +156,12 @@ pub enum Error {
 impl From<privacy::Error> for Error {
     fn from(error: privacy::Error) -> Self {
         Self::Privacy(Box::new(error))
+    }
+}
+
+impl From<polynomial::Error> for Error {
+    fn from(error: polynomial::Error) -> Self {
+        Self::Polynomial(Box::new(error))
     }
 }
 

@@ -32,6 +32,7 @@
 
 pub mod ot;
 pub mod pair;
+pub mod polynomial;
 pub mod psi;
 pub mod random_value;
 pub mod scalar_product;

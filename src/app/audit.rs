@@ -25,6 +25,8 @@ pub mod mechanisms;
 pub mod noise;
 pub mod ot;
 pub mod paillier;
+pub mod polynomial;
+pub mod random_value;
 pub mod scalar_product;
 
 /// A checker: one verdict per test of the document.
@@ -40,6 +42,8 @@ const CHECKERS: &[(&str, Checker)] = &[
     ("geometric and discrete Laplace noise", noise::check),
     ("oblivious transfer", ot::check),
     ("Paillier", paillier::check),
+    ("oblivious polynomial evaluation", polynomial::check),
+    ("random value", random_value::check),
     ("scalar product", scalar_product::check),
     ("two-party mechanisms", mechanisms::check),
 ];
@@ -55,6 +59,8 @@ const BUILT_IN: &[(&str, &str)] = &[
     ("noise.json", include_str!("../../vectors/noise.json")),
     ("ot.json", include_str!("../../vectors/ot.json")),
     ("paillier.json", include_str!("../../vectors/paillier.json")),
+    ("polynomial.json", include_str!("../../vectors/polynomial.json")),
+    ("random_value.json", include_str!("../../vectors/random_value.json")),
     ("scalar_product.json", include_str!("../../vectors/scalar_product.json")),
 ];
 const BUILT_IN_SUMS: &str = include_str!("../../vectors/SHA256SUMS");

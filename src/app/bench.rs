@@ -21,8 +21,10 @@ pub mod net;
 pub mod noise;
 pub mod ot;
 pub mod paillier;
+pub mod polynomial;
 mod process;
 pub mod psi;
+pub mod random_value;
 pub mod scalar_product;
 pub mod select;
 pub mod yao;
@@ -36,6 +38,8 @@ const SUBJECTS: &[Subject] = &[
     ("noise", "noise on shared counts: each party's own, and joint", noise::run),
     ("psi", "private set intersection: group operations, whole runs, memory", psi::run),
     ("paillier", "keys, encryption, decryption, sums; per core, on both paths", paillier::run),
+    ("polynomial", "oblivious polynomial evaluation, by degree and number", polynomial::run),
+    ("random-value", "uniform values below shared bounds, by length", random_value::run),
     (
         "scalar-product",
         "scalar products and joint count tables: growth, memory, the papers' cost",

@@ -1,6 +1,8 @@
 //! The two-party forms choose and count as the single-party forms do.
 
 mod exponential;
+mod horizontal;
+mod largest;
 mod noise;
 mod noisy_max;
 

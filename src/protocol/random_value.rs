@@ -17,7 +17,7 @@ use zeroize::Zeroizing;
 
 use crate::circuit::random_value::UniformBelow;
 use crate::circuit::stream::Generated;
-use crate::circuit::{Bit, Owner, Source, Stream, integer};
+use crate::circuit::{self, Bit, Owner, Source, Stream, integer};
 use crate::math::Randomness;
 use crate::net::{self, AbortReason, Role, Tag};
 use crate::protocol::Session;
@@ -130,6 +130,29 @@ pub fn draw_integer(
     let mut shares = masks.shares(session.role == garbler, vec![own]);
     // One mask was drawn, so there is one share.
     shares.pop().ok_or(Error::Status)
+}
+
+/// Both parties' inputs of one run, in one place: for vectors.
+pub(crate) struct PlainInputs<'a> {
+    pub bound: [&'a BigUint; 2],
+    pub random: [&'a [bool]; 2],
+    pub mask: &'a BigUint,
+}
+
+/// The protocol's circuit without any secrecy: the evaluator's share, or nothing if it fails.
+pub(crate) fn plain(
+    ring: &Ring,
+    shape: UniformBelow,
+    garbler: Role,
+    inputs: &PlainInputs<'_>,
+) -> Result<Option<BigUint>, circuit::Error> {
+    let drawing = Drawing { bound: ring, value: ring, shape, garbler, sigma: 0 };
+    let bits = |value: &BigUint| (0..ring.width() as u64).map(|i| value.bit(i)).collect::<Vec<_>>();
+    let mut parties = [0, 1].map(|i| [&bits(inputs.bound[i])[..], inputs.random[i]].concat());
+    parties[usize::from(garbler == Role::P2)].extend(bits(inputs.mask));
+    let outputs = yao::ideal(&drawing.source(), &parties[0], &parties[1])?;
+    let (share, failed) = outputs.split_at(ring.width());
+    Ok((!failed.contains(&true)).then(|| number(share)))
 }
 
 /// Uniform bits of one party.

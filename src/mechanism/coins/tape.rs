@@ -75,7 +75,9 @@ impl Coins for TapeCoins {
             self.tape.skip(1);
             return Ok(Zeroizing::new(vec![false; shape.random_bits()]));
         }
-        let bound = own_bound + self.from_peer.recv().map_err(gone)?;
+        // Shares add up in the ring of the circuit.
+        let ring = BigUint::from(1u8) << shape.width();
+        let bound = (own_bound + self.from_peer.recv().map_err(gone)?) % ring;
         let value = self.tape.uniform_below(&bound)?;
         Ok(Zeroizing::new(encode(shape, &bound, &value)))
     }

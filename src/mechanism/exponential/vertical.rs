@@ -248,7 +248,7 @@ impl Shape {
 
 /// Which of `sums` are at most `r`. All comparisons go from bit to bit together, so that their
 /// gates can be hashed together.
-fn passed<G: Gates>(g: &mut G, r: &[Bit], sums: &[Vec<Bit>]) -> Vec<Bit> {
+pub(super) fn passed<G: Gates>(g: &mut G, r: &[Bit], sums: &[Vec<Bit>]) -> Vec<Bit> {
     let mut carries = vec![Bit::TRUE; sums.len()];
     let positions: Vec<usize> = (0..r.len()).collect();
     for chunk in positions.chunks(64) {

@@ -29,7 +29,7 @@ use super::layout::leaf_offsets;
 use super::plan::GRID_BITS;
 use super::sizes::{Sizes, scaling};
 use super::{Form, Leaves, Plan, Release, Step, run};
-use crate::agreement::{Agreement, Noise, Partition, Selection};
+use crate::agreement::{Agreement, Noise, Partition, Profile, Selection};
 use crate::crypto::commutative::Ristretto;
 use crate::crypto::paillier::{self, SecretKey, Tuning};
 use crate::math::Rational;
@@ -297,11 +297,12 @@ impl<C: Coins> Form for Vertical<'_, '_, '_, C> {
         let (largest, widths) = (self.sizes.largest_score, &self.sizes.widths);
         let choice = match self.agreement.selection {
             Selection::Exponential => {
-                VerticalExponential::new(parties, scaling(), largest, widths.tries).choose(
-                    spend,
-                    calibration,
-                    &scores,
-                )?
+                let mechanism = VerticalExponential::new(parties, scaling(), largest, widths.tries);
+                let mut mechanism = match self.agreement.profile {
+                    Profile::Paper => mechanism.as_in_the_papers(),
+                    Profile::Default => mechanism,
+                };
+                mechanism.choose(spend, calibration, &scores)?
             }
             Selection::PermuteAndFlip => {
                 let digits = self.sizes.score_digits.unwrap_or_default();
