@@ -82,12 +82,29 @@ pub fn draw(
     bound: &Share,
     sigma: usize,
 ) -> Result<Share, Error> {
+    let shape = UniformBelow::new(bound.ring().width(), sigma);
+    let random = random_bits(shape.random_bits(), &mut session.rng);
+    draw_with(yao, session, garbler, bound, sigma, &random)
+}
+
+/// As [`draw`], with this party's random bits given: as many as `UniformBelow::new(w, σ)` takes
+/// for a ring of w bits, uniform and never used again.
+///
+/// # Errors
+/// As [`draw`].
+pub fn draw_with(
+    yao: &mut Yao,
+    session: &mut Session,
+    garbler: Role,
+    bound: &Share,
+    sigma: usize,
+    random: &[bool],
+) -> Result<Share, Error> {
     let ring = bound.ring();
     let shape = UniformBelow::new(ring.width(), sigma);
     let drawing = Drawing { bound: ring, value: ring, shape, garbler, sigma };
     let mask = ring.random(&mut session.rng);
-    let random = random_bits(shape.random_bits(), &mut session.rng);
-    let own = drawing.run(yao, session, bound, &random, mask)?;
+    let own = drawing.run(yao, session, bound, random, mask)?;
     Ok(Share::new(ring, &own.into()))
 }
 
