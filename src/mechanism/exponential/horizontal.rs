@@ -165,9 +165,11 @@ impl<'a, C: Coins> HorizontalExponential<'a, C> {
                 let mask = Ring::PowerOfTwo((weights.bits + self.horizontal.sigma) as usize);
                 let masks: Vec<BigInt> =
                     scores.iter().map(|_| mask.random(&mut session.rng).into()).collect();
-                let shifted = scores.iter().zip(&masks);
+                let shifted = |(share, mask): (&IntegerShare, &BigInt)| {
+                    shifted_polynomial(&weights.coefficients, share.number(), mask)
+                };
                 let polynomials: Vec<Vec<BigInt>> =
-                    shifted.map(|(share, mask)| weights.shifted(share.number(), mask)).collect();
+                    scores.iter().zip(&masks).map(shifted).collect();
                 polynomial::send(session, key, &weights.bound, &polynomials, &|_| ())?;
                 masks.into_iter().map(|mask| -mask).collect()
             }
@@ -311,16 +313,20 @@ impl Weights {
         let bound = NoWrap::from_result(key, &coefficient_bits, &result).map_err(wraps)?;
         Ok(Self { coefficients, bits: weight_bits, bound })
     }
+}
 
-    /// The weight of (own + z) plus a mask, as a polynomial in z.
-    fn shifted(&self, own: &BigInt, mask: &BigInt) -> Vec<BigInt> {
-        let own = own.clone();
-        let signed: Vec<BigInt> = self.coefficients.iter().cloned().map(BigInt::from).collect();
-        let mut shifted: Vec<BigInt> =
-            (0..signed.len()).map(|k| derivative(&signed, k, &own)).collect();
-        shifted[0] += mask;
-        shifted
+/// The weight of (own + z) plus a mask, as a polynomial in z.
+pub(crate) fn shifted_polynomial(
+    coefficients: &[BigUint],
+    own: &BigInt,
+    mask: &BigInt,
+) -> Vec<BigInt> {
+    let signed: Vec<BigInt> = coefficients.iter().cloned().map(BigInt::from).collect();
+    let mut shifted: Vec<BigInt> = (0..signed.len()).map(|k| derivative(&signed, k, own)).collect();
+    if let Some(constant) = shifted.first_mut() {
+        *constant += mask;
     }
+    shifted
 }
 
 /// The coefficient of z^k in Σ A_i·(x + z)^i: Σ over i ≥ k of A_i·C(i, k)·x^(i−k).
