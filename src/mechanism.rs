@@ -22,6 +22,7 @@
 pub mod coins;
 pub mod exponential;
 pub mod gallery;
+pub mod largest;
 pub mod noise;
 pub mod noisy_max;
 

@@ -16,7 +16,9 @@ use crate::protocol::pair::Setup;
 
 pub mod census;
 pub mod diffgen;
+mod mechanism;
 pub mod net;
+pub mod noise;
 pub mod ot;
 pub mod paillier;
 pub mod polynomial;
@@ -24,6 +26,7 @@ mod process;
 pub mod psi;
 pub mod random_value;
 pub mod scalar_product;
+pub mod select;
 pub mod yao;
 
 /// A subject: its name, what is measured, and the function that measures it.
@@ -32,6 +35,7 @@ type Subject = (&'static str, &'static str, fn(&Options) -> Result<Vec<Figure>, 
 const SUBJECTS: &[Subject] = &[
     ("diffgen", "releases by one party, from CSV to release: growth, memory", diffgen::run),
     ("net", "frames in memory and over loopback TLS: throughput and round trips", net::run),
+    ("noise", "noise on shared counts: each party's own, and joint", noise::run),
     ("psi", "private set intersection: group operations, whole runs, memory", psi::run),
     ("paillier", "keys, encryption, decryption, sums; per core, on both paths", paillier::run),
     ("polynomial", "oblivious polynomial evaluation, by degree and number", polynomial::run),
@@ -42,6 +46,7 @@ const SUBJECTS: &[Subject] = &[
         scalar_product::run,
     ),
     ("ot", "base transfers and extended oblivious transfers", ot::run),
+    ("select", "choices by two parties: exponential, as in the papers, noisy maximum", select::run),
     ("yao", "garbled circuits: alone, and between two processes over loopback TLS", yao::run),
 ];
 
@@ -55,7 +60,8 @@ pub struct BenchArgs {
     /// Network between the parties where they run in memory: lan, wan, or RTT_MS,MBPS
     #[arg(long, value_name = "NET", value_parser = parse_network)]
     net: Option<NetworkModel>,
-    /// Size of the input, for subjects that have one (psi: identifiers per side; scalar-product: records)
+    /// Size of the input, for subjects that have one (psi: identifiers per side; scalar-product: records;
+    /// select: candidates; noise: counts)
     #[arg(long, value_name = "N")]
     size: Option<usize>,
     /// Also write the figures as JSON: a list of {name, value, unit, parameters}

@@ -2,6 +2,7 @@
 
 mod exponential;
 mod horizontal;
+mod largest;
 mod noise;
 mod noisy_max;
 

@@ -130,6 +130,17 @@ pub struct Horizontal {
     pub sigma: u32,
 }
 
+impl Horizontal {
+    /// The shortest key under which the weights at this rate do not wrap: known before a run.
+    ///
+    /// # Errors
+    /// As [`Taylor::coefficients`].
+    pub fn least_key_bits(&self, rate: &Rational) -> Result<u64, Error> {
+        let coefficients = self.taylor.coefficients(rate)?;
+        Ok(largest_result(&coefficients, *self).bits() + 2)
+    }
+}
+
 /// The exponential mechanism over counts of both parties.
 pub struct HorizontalExponential<'a, C> {
     parties: Parties<'a, C>,
@@ -281,6 +292,17 @@ fn bits(number: &BigUint) -> u32 {
     number.bits() as u32
 }
 
+fn largest_weight(coefficients: &[BigUint], score: &BigUint) -> BigUint {
+    coefficients.iter().rev().fold(BigUint::ZERO, |sum, a| sum * score + a)
+}
+
+/// The largest number that P2 decrypts: a weight and its mask.
+fn largest_result(coefficients: &[BigUint], horizontal: Horizontal) -> BigUint {
+    let largest = largest_weight(coefficients, &largest_score(horizontal.most_records));
+    let mask = BigUint::one() << (bits(&largest) + horizontal.sigma);
+    largest + mask
+}
+
 /// The weight as a polynomial, and the proof that it fits the key.
 struct Weights {
     /// In u, lowest first.
@@ -295,15 +317,14 @@ impl Weights {
         let Horizontal { taylor, most_records, sigma } = horizontal;
         let coefficients = taylor.coefficients(rate)?;
         let score = largest_score(most_records);
-        let largest = coefficients.iter().rev().fold(BigUint::ZERO, |sum, a| sum * &score + a);
-        let weight_bits = bits(&largest);
+        let weight_bits = bits(&largest_weight(&coefficients, &score));
         let mask = BigUint::one() << (weight_bits + sigma);
         // |P1's share| is below 2^(bits of a score + σ).
         let share = BigUint::one() << (bits(&score) + sigma);
         let mut coefficient_bits: Vec<u64> =
             (0..coefficients.len()).map(|k| derivative(&coefficients, k, &share).bits()).collect();
         coefficient_bits[0] = coefficient_bits[0].max(mask.bits()) + 1;
-        let result = largest + mask;
+        let result = largest_result(&coefficients, horizontal);
         let wraps = |_| Error::WeightsWrap {
             bits: result.bits() + 1,
             key_bits: key.bits(),

@@ -28,6 +28,7 @@ pub struct Plan<'s> {
     schema: &'s Schema,
     order: Vec<usize>,
     vertical: bool,
+    horizontal: bool,
     specializations: u32,
     epsilon: Epsilon,
     epsilon_step: Rational,
@@ -57,13 +58,14 @@ impl<'s> Plan<'s> {
         let utility = Utility::from(agreement.utility);
         let paper = agreement.profile == Profile::Paper;
         let calibration = utility.calibration(classes, paper);
-        if agreement.selection == Selection::Exponential {
+        if agreement.selection == Selection::Exponential && agreement.taylor.is_none() {
             check_weights(utility, &calibration, &epsilon_step, agreement.max_records, classes)?;
         }
         Ok(Self {
             schema,
             order: attribute_order(agreement),
             vertical: matches!(agreement.partition, Partition::Vertical { .. }),
+            horizontal: matches!(agreement.partition, Partition::Horizontal { .. }),
             specializations: agreement.specializations,
             epsilon,
             epsilon_step,
@@ -120,6 +122,16 @@ impl<'s> Plan<'s> {
     /// How candidates are scored.
     pub fn utility(&self) -> Utility {
         self.utility
+    }
+
+    /// How splits are scored. Where two parties hold the records, leaf-max would make groups of
+    /// every leaf and grid point, so the whole interval is looked at.
+    pub fn split_utility(&self) -> Utility {
+        if self.horizontal && self.utility == Utility::LeafMax {
+            Utility::Max
+        } else {
+            self.utility
+        }
     }
 
     /// How the scores are calibrated.
