@@ -15,7 +15,7 @@ use crate::math::{Randomness, Rational};
 use crate::privacy::ledger::{self, Debit, Hash, Ledger, RunId};
 use crate::privacy::{Budget, Epsilon};
 use crate::release::diffgen::{Error, Plan, Release, single};
-use crate::table::{Owner, Reading, Table, read_csv};
+use crate::table::{Identifier, Owner, Reading, Table, read_csv};
 
 /// Make a release alone: differentially private DiffGen over one table
 ///
@@ -61,7 +61,7 @@ pub fn run(arguments: &LocalArgs, console: &Console) -> Result<(), Failure> {
     Plan::new(&agreement)?;
     let output = Output::prepare(&arguments.out)?;
     let mut rng = Randomness::from_os()?;
-    let table = read(&agreement, &arguments.data, None, console)?;
+    let table = read(&agreement, &arguments.data, None, None, console)?;
     let mut ledger = match (&arguments.ledger, &arguments.cap) {
         (Some(path), Some(cap)) => Some((Ledger::open(path)?, cap)),
         _ => None,
@@ -102,6 +102,7 @@ pub(crate) fn read(
     agreement: &Agreement,
     data: &Path,
     owner: Option<Owner>,
+    identifier: Option<&Identifier>,
     console: &Console,
 ) -> Result<Table, Failure> {
     let bytes = std::fs::metadata(data).map_or(0, |metadata| metadata.len());
@@ -110,7 +111,7 @@ pub(crate) fn read(
     let reading = Reading {
         schema: &agreement.schema,
         owner,
-        identifier: owner.and(agreement.identifier()),
+        identifier,
         max_records: agreement.max_records,
     };
     let table = read_csv(data, &reading, &|bytes| bar.advance(bytes))?;

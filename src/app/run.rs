@@ -41,7 +41,8 @@ use crate::net::{Fingerprint, Identity, Role};
 use crate::privacy::ledger::{Debit, Hash, Ledger, RunId};
 use crate::privacy::{Budget, Epsilon};
 use crate::protocol::Session;
-use crate::release::diffgen::{Plan, vertical};
+use crate::release::diffgen::sizes::Sizes;
+use crate::release::diffgen::{Plan, two_party};
 use crate::table::{Owner, Table};
 use phases::Phases;
 use talk::Ended;
@@ -114,8 +115,8 @@ pub fn run(arguments: &RunArgs, console: &Console) -> Result<(), Failure> {
         written: false,
     };
     match conversation.hold(&mut session) {
-        Ok(common) => {
-            costs::write(&output, &side, &session, (table.len(), common), arguments.record)?;
+        Ok(in_both) => {
+            costs::write(&output, &side, &session, (table.len(), in_both), arguments.record)?;
             console.result(party.out.display());
             Ok(())
         }
@@ -136,21 +137,13 @@ struct Side<'a> {
 impl<'a> Side<'a> {
     /// Everything about the two files that can be refused without looking at data or ledger.
     fn new(agreement: &'a Agreement, party: &'a Party) -> Result<Self, Failure> {
-        let parties = match &agreement.partition {
-            Partition::Vertical { parties, .. } => parties,
-            Partition::Horizontal { .. } => {
-                return Err(Failure::wrong_input(
-                    "horizontal releases cannot be run by two parties yet",
-                )
-                .advise("`diptych local` makes one over a joined table, for comparison"));
-            }
-            Partition::Local => {
-                return Err(Failure::wrong_input("this agreement is for one party")
-                    .advise("use `diptych local`"));
-            }
+        let Some(parties) = agreement.parties() else {
+            return Err(Failure::wrong_input("this agreement is for one party")
+                .advise("use `diptych local`"));
         };
-        // Too many rows or too long weights: found before anything is spent.
-        Plan::new(agreement)?;
+        // Too many rows, too long weights or values too large for the key: found before anything
+        // is spent.
+        Sizes::of(agreement, &Plan::new(agreement)?)?;
         let (own, other) = match party.role {
             Role::P1 => (&parties.p1, &parties.p2),
             Role::P2 => (&parties.p2, &parties.p1),
@@ -173,11 +166,13 @@ impl<'a> Side<'a> {
     }
 
     fn read_data(&self, console: &Console) -> Result<Table, Failure> {
-        let owner = match self.party.role {
-            Role::P1 => Owner::P1,
-            Role::P2 => Owner::P2,
+        let owner = match (&self.agreement.partition, self.party.role) {
+            (Partition::Vertical { .. }, Role::P1) => Some(Owner::P1),
+            (Partition::Vertical { .. }, Role::P2) => Some(Owner::P2),
+            _ => None,
         };
-        let table = local::read(self.agreement, &self.party.data, Some(owner), console)?;
+        let identifier = self.agreement.identifier();
+        let table = local::read(self.agreement, &self.party.data, owner, identifier, console)?;
         if let (Some(identifier), Some(names)) = (self.agreement.identifier(), table.identifiers())
         {
             identifier.normalize.check_unique(names).map_err(|error| {
@@ -217,8 +212,8 @@ struct Conversation<'a> {
 }
 
 impl<'a> Conversation<'a> {
-    /// Holds it, and returns the number of common records.
-    fn hold(&mut self, session: &mut Session) -> Result<usize, Ended> {
+    /// Holds it, and returns the number of individuals at both parties, if it was counted.
+    fn hold(&mut self, session: &mut Session) -> Result<Option<usize>, Ended> {
         unfinished::compare(session, self.ledger, self.side, self.console)?;
         let (budget, heads) = self.debit(session)?;
         let outcome = self.release(session, budget)?;
@@ -241,7 +236,7 @@ impl<'a> Conversation<'a> {
         self.ledger.finish(self.run)?;
         self.tell_result(&outcome, &draft)?;
         self.part(session);
-        Ok(outcome.common)
+        Ok(outcome.in_both)
     }
 
     /// Puts the whole ε into the ledger, and sees that the peer has done so too.
@@ -264,13 +259,13 @@ impl<'a> Conversation<'a> {
         &self,
         session: &mut Session,
         budget: Budget,
-    ) -> Result<vertical::Outcome<'a>, Ended> {
+    ) -> Result<two_party::Outcome<'a>, Ended> {
         let phases = Phases::new(self.console);
         let progress = |step| phases.tell(step);
-        Ok(vertical::release(session, self.side.agreement, self.table, budget, &progress)?)
+        Ok(two_party::release(session, self.side.agreement, self.table, budget, &progress)?)
     }
 
-    fn tell_result(&self, outcome: &vertical::Outcome<'_>, draft: &Draft) -> Result<(), Ended> {
+    fn tell_result(&self, outcome: &two_party::Outcome<'_>, draft: &Draft) -> Result<(), Ended> {
         let console = self.console;
         local::cut_lines(&outcome.release)?.into_iter().for_each(|line| console.say(line));
         console.say(format!(

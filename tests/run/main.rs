@@ -27,7 +27,7 @@ fn two_parties_end_with_the_same_signed_release_and_true_ledgers() {
             couple.path(who, name).metadata().unwrap().permissions().mode() & 0o777
         };
         assert_eq!((mode("release/private"), mode("release/private/costs.json")), (0o700, 0o600));
-        assert!(couple.read(who, "release/private/costs.json").contains("\"common_records\": 90"));
+        assert!(couple.read(who, "release/private/costs.json").contains("\"records_at_both\": 90"));
         let left: Vec<_> = std::fs::read_dir(couple.path(who, "release")).unwrap().collect();
         assert_eq!(left.len(), 3, "release, manifest, private: {left:?}");
     }
@@ -182,7 +182,7 @@ fn nobody_in_common_is_a_normal_run() {
         outcome.assert(0, &["spent ε 1"]);
     }
     couple.assert_released();
-    assert!(couple.read(BANK, "release/private/costs.json").contains("\"common_records\": 0"));
+    assert!(couple.read(BANK, "release/private/costs.json").contains("\"records_at_both\": 0"));
 }
 
 #[test]

@@ -17,7 +17,7 @@ pub(super) fn write(
     output: &Output,
     side: &Side<'_>,
     session: &Session,
-    (records, common): (usize, usize),
+    (records, in_both): (usize, Option<usize>),
     record: bool,
 ) -> Result<(), Failure> {
     let costs = session.channel.costs();
@@ -43,7 +43,7 @@ pub(super) fn write(
         "release": side.agreement.id,
         "party": side.party.role.to_string().to_lowercase(),
         "records": records,
-        "common_records": common,
+        "records_at_both": in_both,
         "phases": phases,
     });
     let text = serde_json::to_string_pretty(&page).map_err(Failure::failed)? + "\n";

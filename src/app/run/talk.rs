@@ -7,7 +7,7 @@ use crate::mechanism;
 use crate::net::{self, AbortReason, Message, Signature, Tag};
 use crate::privacy::ledger::{self, Hash};
 use crate::protocol::{Session, ot, random_value, scalar_product, shares, yao};
-use crate::release::diffgen::vertical;
+use crate::release::diffgen::two_party;
 
 /// Why a run ended, for this side and for the peer.
 #[derive(Debug)]
@@ -61,15 +61,15 @@ impl From<ledger::Error> for Ended {
     }
 }
 
-impl From<vertical::Error> for Ended {
+impl From<two_party::Error> for Ended {
     /// The release has told the peer already.
-    fn from(error: vertical::Error) -> Self {
+    fn from(error: two_party::Error) -> Self {
         let failure = match error {
-            vertical::Error::ClassesDiffer(_) | vertical::Error::WrongInput(_) => {
+            two_party::Error::ClassesDiffer(_) | two_party::Error::WrongInput(_) => {
                 Failure::wrong_input(error)
             }
-            vertical::Error::DiffGen(error) => error.into(),
-            vertical::Error::Intersection(error) => error.into(),
+            two_party::Error::DiffGen(error) => error.into(),
+            two_party::Error::Intersection(error) => error.into(),
             other => match net_cause(&other) {
                 Some(cause) if cause.is_refusal() => {
                     Failure { status: Status::PeerRefused, ..Failure::failed(other) }
@@ -82,18 +82,18 @@ impl From<vertical::Error> for Ended {
 }
 
 /// What failed on the connection, if that is what failed.
-fn net_cause(error: &vertical::Error) -> Option<&net::Error> {
+fn net_cause(error: &two_party::Error) -> Option<&net::Error> {
     match error {
-        vertical::Error::Net(error)
-        | vertical::Error::CountTable(scalar_product::Error::Net(error)) => Some(error),
-        vertical::Error::Mechanism(mechanism::Error::Yao(error)) => yao_cause(error),
-        vertical::Error::Mechanism(mechanism::Error::RandomValue(error)) => match error {
+        two_party::Error::Net(error)
+        | two_party::Error::CountTable(scalar_product::Error::Net(error)) => Some(error),
+        two_party::Error::Mechanism(mechanism::Error::Yao(error)) => yao_cause(error),
+        two_party::Error::Mechanism(mechanism::Error::RandomValue(error)) => match error {
             random_value::Error::Net(error) => Some(error),
             random_value::Error::Circuit(error) => yao_cause(error),
             _ => None,
         },
-        vertical::Error::Shares(error)
-        | vertical::Error::Mechanism(mechanism::Error::Shares(error)) => match error {
+        two_party::Error::Shares(error)
+        | two_party::Error::Mechanism(mechanism::Error::Shares(error)) => match error {
             shares::Error::Net(error) => Some(error),
             shares::Error::Circuit(error) => yao_cause(error),
             _ => None,
