@@ -5,7 +5,7 @@
 //! the same ring or over the integers. *Learned*: neither Q nor R nor anything about them; 'failed'
 //! is opened, has a chance below 2^-σ whatever Q is, and ends the run. With Q = 0, R means nothing.
 //! *Cost* for Q of w bits: about 11·w + 18,000 ANDs at σ = 64 over Z_{2^k} and the integers (those
-//! for adding Q up and sharing R included), 14·w over Z_N; 4,300 + 2·w transfers; two rounds.
+//! for adding Q up and sharing R included), 14·w over Z_N; 4,300 + 2·w transfers; one round and a half.
 //!
 //! Both parties put in random bits, which the circuit XORs; see
 //! [`crate::circuit::random_value`] for how it draws, and why the result has no bias. Circuits are
