@@ -15,10 +15,12 @@ pub mod circuit;
 pub mod connection;
 pub mod console;
 pub mod demo;
+pub mod evaluate;
 pub mod failure;
 pub mod keygen;
 pub mod ledger;
 pub mod local;
+pub mod plot;
 pub mod progress;
 pub mod psi;
 
@@ -50,6 +52,7 @@ enum Verb {
     Demo(demo::DemoArgs),
     #[command(hide = true)]
     DemoParty(demo::DemoPartyArgs),
+    Evaluate(evaluate::EvaluateArgs),
     Keygen(keygen::KeygenArgs),
     Psi(psi::PsiArgs),
     Ledger(ledger::LedgerArgs),
@@ -86,6 +89,7 @@ fn run(verb: Verb, console: &Console) -> Result<(), Failure> {
         Verb::BenchYaoParty(arguments) => bench::yao::run_party(&arguments, console),
         Verb::Demo(arguments) => demo::run(&arguments, console),
         Verb::DemoParty(arguments) => demo::run_party(&arguments, console),
+        Verb::Evaluate(arguments) => evaluate::run(&arguments, console),
         Verb::Keygen(arguments) => keygen::run(&arguments, console),
         Verb::Psi(arguments) => psi::run(&arguments, console),
         Verb::Ledger(arguments) => ledger::run(&arguments, console),
