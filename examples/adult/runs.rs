@@ -119,6 +119,7 @@ impl Run {
                 single::release(&agreement, train, Budget::new(&epsilon), &mut rng, &|_| {})?
             }
             "gains" => vertical::release(&agreement, train, Compare::Gains, &mut rng)?,
+            "estimated" => vertical::release(&agreement, train, Compare::Estimated, &mut rng)?,
             _ => vertical::release(&agreement, train, Compare::Scores, &mut rng)?,
         };
         let mut csv = Vec::new();

@@ -44,7 +44,9 @@ const PLOTS: [&str; 2] = ["accuracy-by-specializations.svg", "accuracy-by-epsilo
 /// and standard deviation. The results are not differentially private: keep
 /// them to those who may see the raw records.
 #[derive(Args, Debug)]
-#[command(after_help = "Example: diptych evaluate --release out/ --test test.csv --train table.csv")]
+#[command(
+    after_help = "Example: diptych evaluate --release out/ --test test.csv --train table.csv"
+)]
 pub struct EvaluateArgs {
     /// The directory of a release, with manifest.json and release.csv; may be given several times
     #[arg(long, value_name = "DIR", required = true, num_args = 1..)]
@@ -172,8 +174,7 @@ struct Records {
 
 impl Records {
     fn read(schema: &Schema, test: &Path, train: Option<&Path>) -> Result<Self, Failure> {
-        let reading =
-            Reading { schema, owner: None, identifier: None, max_records: MAX_RECORDS };
+        let reading = Reading { schema, owner: None, identifier: None, max_records: MAX_RECORDS };
         let read = |path: &Path| read_csv(path, &reading, &|_| {});
         let (test, train) = (read(test)?, train.map(read).transpose()?);
         let raw_accuracy = match &train {
@@ -233,9 +234,8 @@ fn table(found: &[Judged], groups: &[Group<'_>], with_train: bool) -> Vec<String
     let width = width.max().unwrap_or(0).clamp(14, 40);
     let line = |name: &str, cells: [String; 7]| {
         let [epsilon, h, leaves, total, accuracy, one_way, two_way] = cells;
-        let mut line = format!(
-            "{name:<width$}  {epsilon:>6} {h:>4} {leaves:>9} {total:>11} {accuracy:>14}"
-        );
+        let mut line =
+            format!("{name:<width$}  {epsilon:>6} {h:>4} {leaves:>9} {total:>11} {accuracy:>14}");
         if with_train {
             line += &format!(" {one_way:>8} {two_way:>8}");
         }

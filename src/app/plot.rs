@@ -328,10 +328,8 @@ fn style(series: usize) -> String {
         );
         for (index, (light, on_dark)) in COLOURS.iter().enumerate().take(series) {
             let colour = if dark { on_dark } else { light };
-            let _ = write!(
-                rules,
-                ".c{index}{{stroke:{colour}}}.d{index},.t{index}{{fill:{colour}}}"
-            );
+            let _ =
+                write!(rules, ".c{index}{{stroke:{colour}}}.d{index},.t{index}{{fill:{colour}}}");
         }
         rules
     };
@@ -365,4 +363,69 @@ fn escaped(text: &str) -> String {
         }
     }
     escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn chart(points: &[(f64, f64, f64)]) -> Chart {
+        let point =
+            |(x, y, deviation): &(f64, f64, f64)| Point { x: *x, y: *y, deviation: *deviation };
+        Chart {
+            title: "a < b".to_owned(),
+            x_label: "h".to_owned(),
+            y_label: "%".to_owned(),
+            x_scale: Scale::Linear,
+            series: vec![Series {
+                name: "\"x\" & y".to_owned(),
+                points: points.iter().map(point).collect(),
+            }],
+            levels: vec![Level { name: "class only".to_owned(), y: 75.0 }],
+        }
+    }
+
+    #[test]
+    fn points_lie_where_their_numbers_say_and_names_are_escaped() {
+        let svg = chart(&[(4.0, 80.0, 1.0), (7.0, 82.0, 0.0), (10.0, 84.0, 0.0)]).svg();
+        assert!(svg.contains("<title>a &lt; b</title>") && svg.contains("&quot;x&quot; &amp; y"));
+        let path = svg.split("points=\"").nth(1).unwrap().split('"').next().unwrap();
+        let points: Vec<(f64, f64)> = path
+            .split(' ')
+            .map(|point| point.split_once(',').unwrap())
+            .map(|(x, y)| (x.parse().unwrap(), y.parse().unwrap()))
+            .collect();
+        let [a, b, c] = points[..] else { panic!("three points") };
+        assert!((b.0 - (a.0 + c.0) / 2.0).abs() < 0.11 && (b.1 - (a.1 + c.1) / 2.0).abs() < 0.11);
+        assert!(a.0 < c.0 && a.1 > c.1, "up is up");
+        assert_eq!(svg.matches("class=\"bar").count(), 1, "a bar only where there is a deviation");
+        assert!(svg.contains("prefers-color-scheme:dark"));
+    }
+
+    #[test]
+    fn names_keep_a_line_apart_and_stay_inside() {
+        let places = apart(&[100.0, 101.0, 102.0, 390.0, 391.0]);
+        assert!(places.windows(2).all(|pair| pair[1] - pair[0] >= LINE_HEIGHT - 1e-9));
+        assert!(places[0] == 100.0 && places[4] <= BOTTOM);
+    }
+
+    proptest! {
+        #[test]
+        fn any_numbers_give_a_plot_without_any_that_is_none(
+            points in prop::collection::vec(any::<(f64, f64, f64)>(), 0..6), logarithmic in any::<bool>()
+        ) {
+            let mut chart = chart(&points);
+            if logarithmic {
+                chart.x_scale = Scale::Logarithmic;
+            }
+            prop_assert!(chart.svg().ends_with("</svg>\n"));
+            let usual: Vec<_> = points.iter().map(|(x, y, d)| (x % 1e3, y % 1e3, d % 1e3)).collect();
+            chart.series[0].points.iter_mut().zip(usual).for_each(|(p, (x, y, deviation))| {
+                *p = Point { x, y, deviation };
+            });
+            let svg = chart.svg();
+            prop_assert!(!svg.contains("NaN") && !svg.contains("inf"), "{}", svg);
+        }
+    }
 }

@@ -35,10 +35,7 @@ pub fn distances(release: &Rows, records: &Rows) -> Distances {
     });
     let two_way: Vec<f64> = pairs.map(|pair| distance(release, records, &pair)).collect();
     let mean = |all: &[f64]| all.iter().sum::<f64>() / all.len() as f64;
-    Distances {
-        one_way: mean(&one_way),
-        two_way: (!two_way.is_empty()).then(|| mean(&two_way)),
-    }
+    Distances { one_way: mean(&one_way), two_way: (!two_way.is_empty()).then(|| mean(&two_way)) }
 }
 
 /// The total variation distance of the frequencies of one or two columns.

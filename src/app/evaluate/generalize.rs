@@ -123,7 +123,8 @@ pub fn raw(schema: &Schema, table: &Table) -> Option<Rows> {
             (Column::Set(records), Domain::Set(taxonomy)) => {
                 // Each item is an attribute of its own: there or not.
                 for leaf in 0..taxonomy.leaves().len() {
-                    let has = |record| records.items(record).iter().any(|i| usize::from(*i) == leaf);
+                    let has =
+                        |record| records.items(record).iter().any(|i| usize::from(*i) == leaf);
                     rows.kinds.push(Kind::Nominal(2));
                     rows.columns.push((0..table.len()).map(|r| u32::from(has(r))).collect());
                 }

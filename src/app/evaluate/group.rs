@@ -89,9 +89,8 @@ pub(super) fn charts(groups: &[Group<'_>], found: &[Judged]) -> [Chart; 2] {
     };
     let epsilon = |group: &Group<'_>| format!("ε = {}", group.members[0].epsilon);
     let h = |group: &Group<'_>| format!("h = {}", group.members[0].specializations);
-    let by_specializations = series(groups, |group| {
-        (titled(group, epsilon(group)), group.specializations())
-    });
+    let by_specializations =
+        series(groups, |group| (titled(group, epsilon(group)), group.specializations()));
     let by_epsilon = series(groups, |group| (titled(group, h(group)), group.epsilon()));
     [
         chart("specializations (h)", Scale::Linear, by_specializations, found),
@@ -104,8 +103,7 @@ fn series(groups: &[Group<'_>], place: impl Fn(&Group<'_>) -> (String, f64)) -> 
     for group in groups {
         let (name, x) = place(group);
         let accuracy = group.of(|one| one.accuracy);
-        let point =
-            Point { x, y: accuracy.mean * 100.0, deviation: accuracy.deviation * 100.0 };
+        let point = Point { x, y: accuracy.mean * 100.0, deviation: accuracy.deviation * 100.0 };
         match all.iter_mut().find(|series| series.name == name) {
             Some(series) => series.points.push(point),
             None => all.push(Series { name, points: vec![point] }),

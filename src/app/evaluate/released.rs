@@ -95,11 +95,7 @@ impl Released {
 ///
 /// # Errors
 /// A header or a row that does not fit the cuts, with its place.
-pub fn rows(
-    name: &str,
-    csv: &[u8],
-    values: &mut Generalization<'_, '_>,
-) -> Result<Rows, Failure> {
+pub fn rows(name: &str, csv: &[u8], values: &mut Generalization<'_, '_>) -> Result<Rows, Failure> {
     let schema = values.schema();
     let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(csv);
     let mut record = csv::StringRecord::new();

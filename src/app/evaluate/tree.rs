@@ -245,13 +245,7 @@ impl Learner<'_> {
             .max_by(|a, b| a.ratio.total_cmp(&b.ratio))
     }
 
-    fn nominal(
-        &mut self,
-        order: &[u32],
-        attribute: usize,
-        before: f64,
-        total: f64,
-    ) -> Option<Way> {
+    fn nominal(&mut self, order: &[u32], attribute: usize, before: f64, total: f64) -> Option<Way> {
         let classes = self.rows.class_count;
         let column = &self.rows.columns[attribute];
         for row in order {
