@@ -17,6 +17,7 @@ pub mod gallery;
 pub mod integer;
 pub mod netlist;
 pub mod program;
+pub mod random_value;
 pub mod schedule;
 pub mod sha256;
 pub mod stream;

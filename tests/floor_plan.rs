@@ -20,7 +20,7 @@ const FLOOR_PLAN: &[(&str, &[&str])] = &[
     ("agreement", &["math", "privacy", "table"]),
     (
         "release",
-        &["math", "circuit", "net", "protocol", "privacy", "mechanism", "table", "agreement"],
+        &["math", "crypto", "net", "protocol", "privacy", "mechanism", "table", "agreement"],
     ),
     (
         "app",

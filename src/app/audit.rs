@@ -24,6 +24,7 @@ pub mod garble;
 pub mod noise;
 pub mod ot;
 pub mod paillier;
+pub mod scalar_product;
 
 /// A checker: one verdict per test of the document.
 type Checker = fn(&Value) -> Vec<Verdict>;
@@ -38,6 +39,7 @@ const CHECKERS: &[(&str, Checker)] = &[
     ("geometric and discrete Laplace noise", noise::check),
     ("oblivious transfer", ot::check),
     ("Paillier", paillier::check),
+    ("scalar product", scalar_product::check),
 ];
 
 /// The documents of this version, for where there is no directory of vectors.
@@ -50,6 +52,7 @@ const BUILT_IN: &[(&str, &str)] = &[
     ("noise.json", include_str!("../../vectors/noise.json")),
     ("ot.json", include_str!("../../vectors/ot.json")),
     ("paillier.json", include_str!("../../vectors/paillier.json")),
+    ("scalar_product.json", include_str!("../../vectors/scalar_product.json")),
 ];
 const BUILT_IN_SUMS: &str = include_str!("../../vectors/SHA256SUMS");
 

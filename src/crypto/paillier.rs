@@ -22,6 +22,7 @@
 //! wiped on drop; plaintexts are [`num_bigint::BigUint`] at the boundary and the caller's to keep.
 
 mod ciphertext;
+mod groups;
 mod packing;
 mod pool;
 mod public;
@@ -31,6 +32,7 @@ mod tests;
 
 pub use crate::math::Backend;
 pub use ciphertext::{Ciphertext, Fresh, Randomiser, Returned};
+pub use groups::GroupSums;
 pub use packing::Packing;
 pub use pool::Pool;
 pub use public::PublicKey;

@@ -17,12 +17,14 @@
 //! candidates nor the budget depend on the data beyond outputs already made.
 
 pub mod holder;
+pub mod layout;
 pub mod output;
 pub mod partition;
 pub mod plan;
 pub mod postprocess;
 pub mod scorer;
 pub mod single;
+pub mod sizes;
 pub mod splits;
 #[cfg(test)]
 mod tests;
@@ -215,6 +217,15 @@ pub fn run<'s, F: Form>(
 /// How far a run has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
+    /// A phase began that has so many items before it.
+    Began {
+        /// Its name.
+        phase: &'static str,
+        /// How many items.
+        total: usize,
+    },
+    /// So many items were just done.
+    Advanced(usize),
     /// A specialization was made.
     Specialized {
         /// Which one, from 1.

@@ -8,7 +8,7 @@ use num_integer::Integer;
 use num_traits::One;
 use rayon::prelude::*;
 
-use super::{Ciphertext, Error, Progress, Randomiser, Returned, Tuning};
+use super::{Ciphertext, Error, GroupSums, Progress, Randomiser, Returned, Tuning};
 use super::{MAXIMUM_BITS, MINIMUM_BITS};
 use crate::math::limbs::{self, Limbs};
 use crate::math::power::{BATCH, PowerModulus, PowerTable, TABLE_BATCH};
@@ -58,7 +58,8 @@ impl PublicKey {
         Self::from_bytes_of_any_length(bytes, bits, tuning, rng)
     }
 
-    fn from_bytes_of_any_length(
+    /// As [`PublicKey::from_bytes`]; the caller has decided that the length will do.
+    pub(crate) fn from_bytes_of_any_length(
         bytes: &[u8],
         bits: usize,
         tuning: Tuning,
@@ -261,7 +262,7 @@ impl PublicKey {
     }
 
     /// One sum per group: item i goes into group `group_of[i]`. On all cores, in a time that does
-    /// not depend on the groups' sizes.
+    /// not depend on the groups' sizes. [`GroupSums`] does the same for items that come in parts.
     ///
     /// # Errors
     /// [`Error::Mismatch`] if there are not as many group numbers as items, or one is too large.
@@ -272,33 +273,9 @@ impl PublicKey {
         groups: usize,
         progress: Progress,
     ) -> Result<Vec<Ciphertext>, Error> {
-        if items.len() != group_of.len() {
-            return Err(Error::Mismatch(items.len(), group_of.len()));
-        }
-        if let Some(bad) = group_of.iter().find(|group| **group >= groups) {
-            return Err(Error::Mismatch(*bad, groups));
-        }
-        // Who is in which group is secret, and the peer can time this: the work depends on the
-        // numbers of items and groups alone, one multiplication per item and one per group and core.
-        let chunk = items.len().div_ceil(rayon::current_num_threads()).max(1);
-        let sums_of = |(items, groups_of): (&[Ciphertext], &[usize])| {
-            let mut sums = vec![self.square().one(); groups];
-            let mut scratch = self.square().scratch();
-            for (items, groups_of) in items.chunks(64).zip(groups_of.chunks(64)) {
-                for (item, group) in items.iter().zip(groups_of) {
-                    self.square().multiply_by(&mut sums[*group], &item.0, &mut scratch);
-                }
-                progress(items.len());
-            }
-            sums
-        };
-        let parts: Vec<_> =
-            items.par_chunks(chunk).zip(group_of.par_chunks(chunk)).map(sums_of).collect();
-        let add = |group: usize| {
-            let factors = parts.iter().map(|part| &part[group]);
-            Ciphertext(factors.fold(self.square().one(), |sum, x| self.square().product(&sum, x)))
-        };
-        Ok((0..groups).into_par_iter().map(add).collect())
+        let mut sums = GroupSums::new(self, groups);
+        sums.add(items, group_of, progress)?;
+        Ok(sums.finish())
     }
 
     /// a·m for a secret m of up to `bits` bits, in a number of multiplications
@@ -399,12 +376,20 @@ impl PublicKey {
 
     /// For vectors: encrypts with a given r.
     pub(crate) fn encrypt_with_nonce(&self, m: &BigUint, r: &BigUint) -> Result<Returned, Error> {
+        self.rerandomise_with_nonce(&self.encode(m, 0)?, r)
+    }
+
+    /// For vectors: re-randomises with a given r.
+    pub(crate) fn rerandomise_with_nonce(
+        &self,
+        a: &Ciphertext,
+        r: &BigUint,
+    ) -> Result<Returned, Error> {
         self.check_nonce(r)?;
         let nonce = limbs::from_biguint(r, self.0.n_squared.len());
-        let encoded = self.encode(m, 0)?;
         let mut randomisers = self.randomisers_from(&[nonce]);
         let randomiser = randomisers.pop().ok_or(Error::RandomnessOutOfRange)?;
-        Ok(self.rerandomise(&encoded, randomiser))
+        Ok(self.rerandomise(a, randomiser))
     }
 
     /// For vectors: encrypts with a given exponent of h_n.
@@ -507,7 +492,7 @@ impl PublicKey {
         })
     }
 
-    fn square(&self) -> &crate::math::SquareModulus {
+    pub(super) fn square(&self) -> &crate::math::SquareModulus {
         &self.0.power.square
     }
 

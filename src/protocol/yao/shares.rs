@@ -6,74 +6,13 @@
 //! over Z_N, and w bits of input of the garbler, which are free.
 
 use num_bigint::BigUint;
-use num_traits::{One, Zero};
-use rand::Rng;
+use zeroize::Zeroizing;
 
 use super::{Error, Job, Reveal, Yao};
-use crate::circuit::integer::{modular_subtract, resize, subtract};
-use crate::circuit::{Bit, Builder, Circuit, Gates, Owner, Program, Source};
-use crate::math::Randomness;
+use crate::circuit::{Bit, Builder, Circuit, Owner, Program, Source};
 use crate::net::Role;
 use crate::protocol::Session;
-
-/// Where shares live.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ring {
-    /// Z_{2^k}.
-    PowerOfTwo(usize),
-    /// Z_N. The values shared must be below N.
-    Modulo(BigUint),
-}
-
-impl Ring {
-    /// Bits of an element.
-    pub fn width(&self) -> usize {
-        match self {
-            Ring::PowerOfTwo(k) => *k,
-            Ring::Modulo(modulus) => modulus.bits() as usize,
-        }
-    }
-
-    /// Number of elements.
-    pub fn order(&self) -> BigUint {
-        match self {
-            Ring::PowerOfTwo(k) => BigUint::one() << *k,
-            Ring::Modulo(modulus) => modulus.clone(),
-        }
-    }
-
-    /// The value that two shares make.
-    pub fn reconstruct(&self, a: &BigUint, b: &BigUint) -> BigUint {
-        let order = self.order();
-        if order.is_zero() { BigUint::zero() } else { (a + b) % order }
-    }
-
-    /// Inside a circuit: `value` − `mask`, the evaluator's share.
-    pub fn mask<G: Gates>(&self, g: &mut G, value: &[Bit], mask: &[Bit]) -> Vec<Bit> {
-        let value = resize(value, self.width());
-        match self {
-            Ring::PowerOfTwo(_) => subtract(g, &value, mask),
-            Ring::Modulo(modulus) => modular_subtract(g, &value, mask, modulus),
-        }
-    }
-
-    /// A uniform element. The number of tries tells nothing about it.
-    pub fn random(&self, rng: &mut Randomness) -> BigUint {
-        let (order, width) = (self.order(), self.width());
-        let mut bytes = vec![0; width.div_ceil(8)];
-        loop {
-            rng.fill_bytes(&mut bytes);
-            let spare = 8 * bytes.len() - width;
-            if let Some(top) = bytes.last_mut() {
-                *top &= 0xff >> spare;
-            }
-            let value = BigUint::from_bytes_le(&bytes);
-            if value < order || order.is_zero() {
-                return value;
-            }
-        }
-    }
-}
+use crate::protocol::shares::{Ring, Share};
 
 /// A circuit whose outputs come out as shares, ready to run many times.
 pub struct SharedOutputs {
@@ -117,14 +56,12 @@ impl SharedOutputs {
         yao: &mut Yao,
         session: &mut Session,
         inputs: &[bool],
-    ) -> Result<Vec<BigUint>, Error> {
-        let mut bits = inputs.to_vec();
+    ) -> Result<Vec<Share>, Error> {
+        let mut bits = Zeroizing::new(inputs.to_vec());
         let mut masks = Vec::new();
         if session.role == self.garbler {
-            masks.extend(self.rings.iter().map(|ring| ring.random(&mut session.rng)));
-            for (mask, ring) in masks.iter().zip(&self.rings) {
-                bits.extend((0..ring.width()).map(|i| mask.bit(i as u64)));
-            }
+            masks.extend(self.rings.iter().map(|ring| Share::random(ring, &mut session.rng)));
+            bits.extend(masks.iter().flat_map(Share::bits));
         }
         let to_evaluator = if self.garbler == Role::P1 { Reveal::P2 } else { Reveal::P1 };
         let job = Job { source: &self.program, inputs: &bits };
@@ -134,9 +71,9 @@ impl SharedOutputs {
             Some(outputs) => {
                 let mut bits = outputs.as_slice();
                 let mut shares = Vec::new();
-                for port in self.program.outputs() {
+                for (port, ring) in self.program.outputs().iter().zip(&self.rings) {
                     let (share, rest) = bits.split_at(port.width);
-                    shares.push(number(share));
+                    shares.push(Share::new(ring, &number(share).into()));
                     bits = rest;
                 }
                 shares

@@ -6,7 +6,7 @@ use super::scorer::{Known, Scorer, known_at_once};
 use super::splits::{self, Options};
 use super::{Error, Plan};
 use crate::privacy::{self, Candidate as Weighed, Choose, Score, Spend};
-use crate::table::{Candidate, CutValue, Cuts, Specialization, Table};
+use crate::table::{Candidate, CutValue, Cuts, Owner, Specialization, Table};
 
 /// The records of one party, with scores and splits of the attributes that it holds. Private.
 pub struct Holder<'p, 't> {
@@ -23,7 +23,19 @@ impl<'p, 't> Holder<'p, 't> {
     /// # Errors
     /// [`Error::MissingColumn`] if a column is not of the kind that the agreement says.
     pub fn new(plan: &'p Plan<'t>, table: &'t Table) -> Result<Self, Error> {
-        let partition = Partition::new(plan.schema(), table)?;
+        Self::of_owner(plan, table, None)
+    }
+
+    /// The same with the columns of one owner alone, if one is given.
+    ///
+    /// # Errors
+    /// As [`Holder::new`].
+    pub fn of_owner(
+        plan: &'p Plan<'t>,
+        table: &'t Table,
+        owner: Option<Owner>,
+    ) -> Result<Self, Error> {
+        let partition = Partition::of_owner(plan.schema(), table, owner)?;
         let scorer = Scorer::new(plan.utility(), &partition);
         let mut holder = Self { plan, partition, scorer, known: Known::new() };
         let cuts = Cuts::topmost(plan.schema());

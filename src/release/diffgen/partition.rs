@@ -10,7 +10,7 @@ mod sets;
 
 use super::Error;
 use super::utility::largest;
-use crate::table::{Column, CutValue, Cuts, Domain, Schema, Specialization, Table};
+use crate::table::{Column, CutValue, Cuts, Domain, Owner, Schema, Specialization, Table};
 pub use children::ChildOf;
 use rayon::prelude::*;
 use sets::Sets;
@@ -75,8 +75,23 @@ impl<'t> Partition<'t> {
     /// # Errors
     /// [`Error::MissingColumn`] if a column is not of the kind that the schema says.
     pub fn new(schema: &'t Schema, table: &'t Table) -> Result<Self, Error> {
+        Self::of_owner(schema, table, None)
+    }
+
+    /// The same with the columns of one owner alone, if one is given.
+    ///
+    /// # Errors
+    /// As [`Partition::new`].
+    pub fn of_owner(
+        schema: &'t Schema,
+        table: &'t Table,
+        owner: Option<Owner>,
+    ) -> Result<Self, Error> {
         let mut attributes = Vec::new();
         for (index, attribute) in schema.attributes.iter().enumerate() {
+            if owner.is_some() && attribute.owner != owner {
+                continue;
+            }
             match (&attribute.domain, table.column(index)) {
                 (_, None) => {}
                 (Domain::Categorical(_), Some(Column::Categorical(_)))

@@ -19,14 +19,19 @@ pub const MAX_ROWS: u64 = 1 << 22;
 /// f of the exponential mechanism's weights.
 pub const FRACTION_BITS: u32 = 64;
 
+/// g of the noisy maximum: the finest grid, on which all scores lie.
+pub const GRID_BITS: u32 = 20;
+
 /// The public parameters of a run.
 #[derive(Clone, Debug)]
 pub struct Plan<'s> {
     schema: &'s Schema,
     order: Vec<usize>,
+    vertical: bool,
     specializations: u32,
     epsilon: Epsilon,
     epsilon_step: Rational,
+    steps: u64,
     utility: Utility,
     calibration: Calibration,
     post_process: PostProcess,
@@ -58,9 +63,11 @@ impl<'s> Plan<'s> {
         Ok(Self {
             schema,
             order: attribute_order(agreement),
+            vertical: matches!(agreement.partition, Partition::Vertical { .. }),
             specializations: agreement.specializations,
             epsilon,
             epsilon_step,
+            steps,
             utility,
             calibration,
             post_process: if paper { PostProcess::Clamp } else { PostProcess::NormSub },
@@ -77,6 +84,11 @@ impl<'s> Plan<'s> {
         &self.order
     }
 
+    /// Whether each party holds other columns, and so scores its own candidates alone.
+    pub fn is_vertical(&self) -> bool {
+        self.vertical
+    }
+
     /// h.
     pub fn specializations(&self) -> u32 {
         self.specializations
@@ -90,6 +102,19 @@ impl<'s> Plan<'s> {
     /// ε': what a choice, a split or a test of sub-partitions costs.
     pub fn epsilon_step(&self) -> &Rational {
         &self.epsilon_step
+    }
+
+    /// How often ε' is spent at most: A_num + 2h.
+    pub fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    /// A bound on the scores that follows from a bound on the number of records.
+    ///
+    /// # Errors
+    /// [`Error::Fault`] for a bound that no score can reach.
+    pub fn largest_score(&self, max_records: u64) -> Result<Score, Error> {
+        largest_score(self.utility, max_records, self.schema.class.values.len())
     }
 
     /// How candidates are scored.
@@ -140,15 +165,19 @@ fn check_weights(
     max_records: u64,
     classes: usize,
 ) -> Result<(), Error> {
-    let largest = match utility {
-        Utility::InfoGain => classes as u64, // more than its logarithm
-        Utility::Max | Utility::LeafMax => max_records,
-    };
-    let largest = Score::whole(largest).ok_or(Error::Fault("a bound that is too large"))?;
+    let largest = largest_score(utility, max_records, classes)?;
     let scaling = Scaling::Binary { fraction_bits: FRACTION_BITS };
     let rate = scaling.rate("a choice", epsilon_step, calibration)?;
     exponential::weight_bits(largest, &rate, scaling)?;
     Ok(())
+}
+
+fn largest_score(utility: Utility, max_records: u64, classes: usize) -> Result<Score, Error> {
+    let largest = match utility {
+        Utility::InfoGain => classes as u64, // more than its logarithm
+        Utility::Max | Utility::LeafMax => max_records,
+    };
+    Score::whole(largest).ok_or(Error::Fault("a bound that is too large"))
 }
 
 /// P1's attributes and then P2's; the agreement's order where nobody owns them.

@@ -6,7 +6,8 @@
 //! noises if the agreement says `two-party`.
 
 use super::holder::Holder;
-use super::plan::FRACTION_BITS;
+use super::layout::leaf_offsets;
+use super::plan::{FRACTION_BITS, GRID_BITS};
 use super::{Error, Form, Leaves, Plan, Release, Step, run};
 use crate::agreement::{self, Agreement, Noise, Selection};
 use crate::math::Randomness;
@@ -17,10 +18,7 @@ use crate::privacy::noisy_max::NoisyMax;
 use crate::privacy::{
     self, AddNoise, Budget, Calibration, Candidate as Weighed, Choice, Choose, Spend,
 };
-use crate::table::{Candidate, CutValue, Cuts, Specialization, Table};
-
-/// g of the noisy maximum: the finest grid, on which all scores lie.
-const GRID_BITS: u32 = 20;
+use crate::table::{Candidate, CutValue, Cuts, Owner, Specialization, Table};
 
 /// Makes a release as the agreement says. Costs a sort of each numeric column, and per
 /// specialization a pass over the records it concerns.
@@ -162,7 +160,11 @@ impl<D: Decisions> AddNoise for Noiser<D> {
 
 /// One party's side of [`run`], which is all of it.
 pub struct Single<'p, 't, C, S, N> {
-    holder: Holder<'p, 't>,
+    plan: &'p Plan<'t>,
+    /// One, or for a vertical agreement one per owner of columns: each party scores its own
+    /// candidates knowing its own columns alone, and so does this baseline.
+    holders: Vec<Holder<'p, 't>>,
+    records: usize,
     mechanisms: Mechanisms<C, S, N>,
 }
 
@@ -176,19 +178,52 @@ impl<'p, 't, C, S, N> Single<'p, 't, C, S, N> {
         table: &'t Table,
         mechanisms: Mechanisms<C, S, N>,
     ) -> Result<Self, Error> {
-        let holder = Holder::new(plan, table)?;
+        let both = [Some(Owner::P1), Some(Owner::P2)];
+        let owners = if plan.is_vertical() { &both[..] } else { &[None] };
+        let holders = owners
+            .iter()
+            .map(|owner| Holder::of_owner(plan, table, *owner))
+            .collect::<Result<Vec<_>, _>>()?;
         let mut attributes = plan.schema().attributes.iter().enumerate();
-        if let Some((_, missing)) = attributes.find(|(index, _)| !holder.holds(*index)) {
+        let held = |index| holders.iter().any(|holder| holder.holds(index));
+        if let Some((_, missing)) = attributes.find(|(index, _)| !held(*index)) {
             return Err(Error::MissingColumn(missing.name.clone()));
         }
-        Ok(Self { holder, mechanisms })
+        Ok(Self { plan, holders, records: table.len(), mechanisms })
     }
 
     /// The mechanism that added the noise, for those who want to ask it something afterwards.
     pub fn into_noise(self) -> N {
         self.mechanisms.noise
     }
+
+    fn holder(&self, attribute: usize) -> Result<&Holder<'p, 't>, Error> {
+        self.holders.iter().find(|holder| holder.holds(attribute)).ok_or(NOBODY)
+    }
+
+    fn counts(&self, cuts: &Cuts<'_>) -> Result<Vec<u64>, Error> {
+        if let [holder] = self.holders.as_slice() {
+            return Ok(holder.partition().leaf_counts(cuts));
+        }
+        let mut leaf_of_records = vec![0; self.records];
+        let classes = self.plan.schema().class.values.len();
+        let mut counts = vec![0; cuts.leaves() as usize * classes];
+        for holder in &self.holders {
+            let partition = holder.partition();
+            let offsets = leaf_offsets(cuts, partition.attributes());
+            let places = partition.leaf_of_records(cuts);
+            let places = places.iter().map(|place| offsets[*place as usize]);
+            leaf_of_records.iter_mut().zip(places).for_each(|(leaf, offset)| *leaf += offset);
+        }
+        let codes = self.holders.first().map_or(&[][..], |h| h.partition().class_codes());
+        for (leaf, class) in leaf_of_records.into_iter().zip(codes) {
+            counts[leaf * classes + usize::from(*class)] += 1;
+        }
+        Ok(counts)
+    }
 }
+
+const NOBODY: Error = Error::Fault("nobody holds an attribute that has a candidate");
 
 impl<C, S, N> Form for Single<'_, '_, C, S, N>
 where
@@ -205,20 +240,20 @@ where
         intervals: &[CutValue],
     ) -> Result<(), Error> {
         let Mechanisms { split, splits_in_order, .. } = &mut self.mechanisms;
-        self.holder.draw_splits(spend, attribute, intervals, split, *splits_in_order)
+        let holder = self.holders.iter_mut().find(|holder| holder.holds(attribute));
+        holder.ok_or(NOBODY)?.draw_splits(spend, attribute, intervals, split, *splits_in_order)
     }
 
     fn choose(&mut self, spend: Spend, candidates: &[Candidate]) -> Result<usize, Error> {
-        let weighed = candidates
-            .iter()
-            .map(|candidate| Ok(Weighed::single(self.holder.score(*candidate)?)))
-            .collect::<Result<Vec<_>, Error>>()?;
-        let calibration = self.holder.plan().calibration();
-        Ok(self.mechanisms.choose.choose(spend, calibration, &weighed)?.index)
+        let score = |candidate: &Candidate| {
+            Ok(Weighed::single(self.holder(candidate.attribute)?.score(*candidate)?))
+        };
+        let weighed = candidates.iter().map(score).collect::<Result<Vec<_>, Error>>()?;
+        Ok(self.mechanisms.choose.choose(spend, self.plan.calibration(), &weighed)?.index)
     }
 
     fn split_of(&mut self, winner: Candidate) -> Result<u32, Error> {
-        self.holder.split_of(winner)
+        self.holder(winner.attribute)?.split_of(winner)
     }
 
     fn specialize(
@@ -227,13 +262,19 @@ where
         children: &[CutValue],
         keep: Option<Spend>,
     ) -> Result<(), Error> {
-        let Some(spend) = keep else { return self.holder.specialize(made, children) };
+        let attribute = made.candidate.attribute;
+        let holder = self.holders.iter_mut().find(|holder| holder.holds(attribute));
+        let holder = holder.ok_or(NOBODY)?;
+        let Some(spend) = keep else { return holder.specialize(made, children) };
         let noise = &mut self.mechanisms.noise;
-        self.holder.specialize_set(made, children, |sizes| Ok(noise.add_noise(spend, sizes)?))
+        holder.specialize_set(made, children, |sizes| Ok(noise.add_noise(spend, sizes)?))
     }
 
     fn leaves(&mut self, _: &Cuts<'_>) -> Result<Leaves, Error> {
-        Ok(self.holder.partition().release_leaves())
+        Ok(match self.holders.as_slice() {
+            [holder] => holder.partition().release_leaves(),
+            _ => Leaves::CrossProduct,
+        })
     }
 
     fn noisy_counts(
@@ -242,7 +283,7 @@ where
         cuts: &Cuts<'_>,
         _: &Leaves,
     ) -> Result<Vec<i64>, Error> {
-        let counts = self.holder.partition().leaf_counts(cuts);
+        let counts = self.counts(cuts)?;
         Ok(self.mechanisms.noise.add_noise(spend, &counts)?)
     }
 }

@@ -1,0 +1,289 @@
+//! The vectors of scalar products and count tables. Each message is read as its receiver reads it
+//! and made as its sender makes it, on the portable and on the vector path; an invalid test must
+//! be refused for the reason in its flag.
+
+use num_bigint::{BigInt, BigUint};
+use num_traits::Num;
+use serde_json::Value;
+
+use super::Verdict;
+use super::field::{self, list, text};
+use crate::crypto::paillier::{Backend, Ciphertext, Fresh, GroupSums, Returned, SecretKey, Tuning};
+use crate::net::{Role, codec};
+use crate::protocol::scalar_product::{
+    Entries, Error, Opening, ProductPlan, TablePlan, TableShape, Terms, VectorShape, ideal_product,
+    ideal_table,
+};
+
+/// Checks a document whose algorithm is `scalar product`.
+pub fn check(document: &Value) -> Vec<Verdict> {
+    field::check_all(document, |group, test| {
+        let examine = match text(group, "type") {
+            "Product" => product,
+            "Table" => table,
+            other => return Err(format!("no such type of group: {other:?}")),
+        };
+        let outcome = keys(&group["key"])?.iter().try_for_each(|key| examine(key, test));
+        judge(test, outcome)
+    })
+}
+
+/// What a test came to: a refusal by the product, or a difference.
+enum Difference {
+    Refused(Error),
+    Differs(String),
+}
+
+type Outcome = Result<(), Difference>;
+
+fn judge(test: &Value, outcome: Outcome) -> Result<(), String> {
+    let valid = field::is_valid(test)?;
+    let reason = test["flags"][0].as_str().unwrap_or("an error");
+    match outcome {
+        Ok(()) if valid => Ok(()),
+        Ok(()) => Err(format!("expected {reason}, got no error")),
+        Err(Difference::Refused(error)) if !valid && format!("{error:?}").contains(reason) => {
+            Ok(())
+        }
+        Err(Difference::Refused(error)) if valid => Err(format!("expected success, got {error:?}")),
+        Err(Difference::Refused(error)) => Err(format!("expected {reason}, got {error:?}")),
+        Err(Difference::Differs(difference)) => Err(difference),
+    }
+}
+
+/// The same key on both paths.
+fn keys(key: &Value) -> Result<[SecretKey; 2], String> {
+    let part = |name| parse::<BigUint>(&key[name]);
+    let (p, q, h) = (part("p")?, part("q")?, part("h")?);
+    let make = |backend| {
+        let tuning = Tuning { backend, table_bytes: 1 << 20 };
+        SecretKey::assemble(&p, &q, h.clone(), tuning).map_err(|error| error.to_string())
+    };
+    Ok([make(Backend::Portable)?, make(Backend::Vector)?])
+}
+
+fn product(key: &SecretKey, test: &Value) -> Outcome {
+    let [p1, p2] = [vector(test, "p1")?, vector(test, "p2")?];
+    let entries = match list(test, "entryBits") {
+        [] => Entries::Binary,
+        bits => Entries::Signed([small(&bits[0])?, small(&bits[1])?]),
+    };
+    let shape = VectorShape { length: p1.len(), entries, sigma: small(&test["sigma"])? };
+    let ideal = ideal_product(&shape, &p1, &p2)?;
+    let (encrypting, own, other) = match text(test, "encrypts") {
+        "P1" => (Role::P1, &p1, &p2),
+        _ => (Role::P2, &p2, &p1),
+    };
+    let plan = ProductPlan::new(&shape, encrypting, key.public())?;
+    let messages = Messages::read(key, test, shape.length, 1)?;
+    let opened = plan.open(&key.decrypt(&messages.returned[0]))?;
+
+    let plaintexts = own.iter().map(|entry| plan.plaintext(*entry));
+    messages.check_sent(key, test, shape.terms(), &plaintexts.collect::<Result<Vec<_>, _>>()?)?;
+    let mut sums = plan.start();
+    plan.add(&mut sums, &messages.fresh, other, &|_| ())?;
+    let mask = number(test, "mask")?;
+    let masked = key.public().add_plain(&plan.finish(sums)?, &mask).map_err(Error::from)?;
+    messages.check_returned(key, &[masked], std::slice::from_ref(&test["nonce"]))?;
+
+    let shares = match encrypting {
+        Role::P1 => [opened, -BigInt::from(mask)],
+        Role::P2 => [-BigInt::from(mask), opened],
+    };
+    same("share1", &parse(&test["share1"])?, &shares[0])?;
+    same("share2", &parse(&test["share2"])?, &shares[1])?;
+    same("product", &parse(&test["product"])?, &ideal)?;
+    same("sum of the shares", &ideal, &(&shares[0] + &shares[1]))
+}
+
+fn table(key: &SecretKey, test: &Value) -> Outcome {
+    let [p1, p2] = [cells(test, "p1")?, cells(test, "p2")?];
+    let numbers = [small(&test["cells"][0])? as usize, small(&test["cells"][1])? as usize];
+    let (sigma, bits) = (small(&test["sigma"])?, small(&test["bits"])?);
+    let shape = TableShape { records: p1.len(), cells: numbers, sigma, bits };
+    let plan = TablePlan::new(&shape, key.public())?;
+    let ideal = ideal_table(&shape, &p1, &p2)?;
+    let encrypting = shape.encrypting_role();
+    let (own, other) = if encrypting == Role::P1 { (&p1, &p2) } else { (&p2, &p1) };
+    same("slotBits", &small(&test["slotBits"])?, &(plan.width() as u32))?;
+    let messages = Messages::read(key, test, plan.sent(), plan.returned())?;
+    let mut opened = vec![0; plan.entries()];
+    for (place, plaintext) in key.decrypt_all(&messages.returned, &|_| ()).iter().enumerate() {
+        plan.unpack(place, plaintext, &mut opened)?;
+    }
+
+    let plaintexts: Vec<_> = (0..plan.sent()).map(|item| plan.plaintext(item, own)).collect();
+    messages.check_sent(key, test, shape.terms(), &plaintexts)?;
+    let groups: Vec<_> = (0..plan.sent()).map(|item| plan.group(item, other)).collect();
+    let mut sums = GroupSums::new(key.public(), plan.returned());
+    sums.add(&messages.fresh, &groups, &|_| ()).map_err(Error::from)?;
+    let masks = list(test, "masks").iter().map(parse).collect::<Result<Vec<BigUint>, _>>()?;
+    let narrow = masks.iter().all(|mask| mask.bits() <= u64::from(plan.mask_bits()));
+    same("masks in range", &true, &narrow)?;
+    let (masked, words) = plan.mask(key.public(), &sums.finish(), masks.into_iter())?;
+    messages.check_returned(key, &masked, list(test, "nonces"))?;
+
+    let mask = u64::MAX >> (64 - bits);
+    let reduced = |words: Vec<u64>| words.into_iter().map(|word| word & mask).collect::<Vec<_>>();
+    let (opened, words) = (reduced(opened), reduced(words));
+    let (first, second) = if encrypting == Role::P1 { (opened, words) } else { (words, opened) };
+    let sums = first.iter().zip(&second).map(|(a, b)| a.wrapping_add(*b) & mask).collect();
+    same("sums of the shares", &ideal, &sums)?;
+    for (name, found) in [("shares1", first), ("shares2", second)] {
+        let due = list(test, name).iter().map(|word| Ok(parse_word(word)?));
+        same(name, &due.collect::<Result<Vec<u64>, Difference>>()?, &found)?;
+    }
+    let counts: Vec<u64> = list(test, "counts").iter().filter_map(Value::as_u64).collect();
+    same("counts", &counts, &ideal)
+}
+
+/// The messages of a test, as their receivers read them.
+struct Messages {
+    opening: Vec<u8>,
+    sent: Vec<u8>,
+    fresh: Vec<Ciphertext>,
+    back: Vec<u8>,
+    returned: Vec<Returned>,
+}
+
+impl Messages {
+    fn read(key: &SecretKey, test: &Value, sent: usize, back: usize) -> Result<Self, Difference> {
+        let message = |name: &str| field::bytes(&test[name]).map_err(|_| missing(name));
+        let (opening, fresh) = (message("opening")?, message("fresh")?);
+        let returned = message("returned")?;
+        Ok(Self {
+            opening,
+            fresh: key.public().read(&fresh, sent).map_err(Error::from)?,
+            sent: fresh,
+            returned: key.read(&returned, back).map_err(Error::from)?,
+            back: returned,
+        })
+    }
+
+    /// What the encrypting party sends, with the randomness of the test.
+    fn check_sent(
+        &self,
+        key: &SecretKey,
+        test: &Value,
+        terms: Terms,
+        plaintexts: &[BigUint],
+    ) -> Outcome {
+        let opening = codec::encode(&Opening { terms, key: key.public().to_bytes() });
+        same("opening", &Ok(self.opening.clone()), &opening)?;
+        let exponents = list(test, "exponents");
+        same("number of exponents", &plaintexts.len(), &exponents.len())?;
+        let mut bytes = Vec::new();
+        for (plaintext, exponent) in plaintexts.iter().zip(exponents) {
+            let fresh = key.encrypt_with_exponent(plaintext, &parse(exponent)?);
+            Fresh::write(&fresh.map_err(Error::from)?, &mut bytes);
+        }
+        same("fresh", &self.sent, &bytes)
+    }
+
+    /// What the other party returns, with the randomness of the test.
+    fn check_returned(&self, key: &SecretKey, masked: &[Ciphertext], nonces: &[Value]) -> Outcome {
+        same("number of nonces", &masked.len(), &nonces.len())?;
+        let mut bytes = Vec::new();
+        for (masked, nonce) in masked.iter().zip(nonces) {
+            let returned = key.public().rerandomise_with_nonce(masked, &parse(nonce)?);
+            returned.map_err(Error::from)?.write(&mut bytes);
+        }
+        same("returned", &self.back, &bytes)
+    }
+}
+
+fn same<T: PartialEq + std::fmt::Debug>(what: &str, expected: &T, found: &T) -> Outcome {
+    if expected == found {
+        return Ok(());
+    }
+    Err(Difference::Differs(format!("{what}: expected {expected:?}, got {found:?}")))
+}
+
+fn number(test: &Value, field: &str) -> Result<BigUint, Difference> {
+    Ok(parse(&test[field])?)
+}
+
+fn vector(test: &Value, field: &str) -> Result<Vec<i64>, Difference> {
+    let entry = |value: &Value| i64::try_from(parse::<BigInt>(value)?).map_err(|_| missing(field));
+    list(test, field).iter().map(entry).collect()
+}
+
+fn cells(test: &Value, field: &str) -> Result<Vec<u32>, Difference> {
+    list(test, field).iter().map(small).collect()
+}
+
+fn small(value: &Value) -> Result<u32, Difference> {
+    let number = value.as_u64().and_then(|number| u32::try_from(number).ok());
+    number.ok_or_else(|| missing(&value.to_string()))
+}
+
+fn parse<T: Num>(value: &Value) -> Result<T, String> {
+    let digits = value.as_str().unwrap_or_default();
+    T::from_str_radix(digits, 16).map_err(|_| format!("{value} is not a hexadecimal number"))
+}
+
+fn parse_word(value: &Value) -> Result<u64, String> {
+    u64::try_from(parse::<BigUint>(value)?).map_err(|_| format!("{value} is wider than a word"))
+}
+
+fn missing(field: &str) -> Difference {
+    Difference::Differs(format!("the vector's field {field:?} is missing or malformed"))
+}
+
+impl From<Error> for Difference {
+    fn from(error: Error) -> Self {
+        Self::Refused(error)
+    }
+}
+
+impl From<String> for Difference {
+    fn from(difference: String) -> Self {
+        Self::Differs(difference)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_vector_passes() {
+        field::assert_all_pass("scalar_product", check);
+    }
+
+    #[test]
+    fn a_vector_that_was_tampered_with_is_found_in_every_field() {
+        field::assert_changes_are_found("scalar_product", check);
+        for (group, fields) in [
+            (0, ["mask", "nonce", "share1", "share2", "product"].as_slice()),
+            (0, &["exponents", "opening", "fresh", "returned", "p1", "entryBits", "sigma"]),
+            (1, &["masks", "nonces", "shares1", "shares2", "counts", "bits", "slotBits"]),
+            (1, &["exponents", "opening", "fresh", "returned", "p2", "cells", "sigma"]),
+        ] {
+            for name in fields {
+                let mut document = field::document("scalar_product");
+                let test = document["testGroups"][group]["tests"][0].clone();
+                let mut changed = test.clone();
+                changed[name] = match &test[name] {
+                    Value::String(_) => "03".into(),
+                    Value::Number(number) => (number.as_u64().unwrap() + 1).into(),
+                    _ => vec![Value::from(1), Value::from(2)].into(),
+                };
+                document["testGroups"][group]["tests"] = vec![changed].into();
+                let failed = check(&document).into_iter().filter(|v| v.failure.is_some()).count();
+                assert_eq!(failed, 1, "{name} of group {group}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_invalid_vector_must_be_refused_for_the_reason_given() {
+        let mut document = field::document("scalar_product");
+        for group in document["testGroups"].as_array_mut().unwrap() {
+            let tests = group["tests"].as_array_mut().unwrap();
+            tests.retain(|test| test["result"] == "invalid");
+            tests.iter_mut().for_each(|test| test["flags"][0] = "Otherwise".into());
+        }
+        assert!(check(&document).iter().all(|verdict| verdict.failure.is_some()));
+    }
+}

@@ -1,0 +1,56 @@
+//! Who has the key, and how the other side gets to trust it.
+
+use super::{Error, Opening, Terms};
+use crate::crypto::paillier::{self, MAXIMUM_BITS, MINIMUM_BITS, PublicKey, SecretKey, Tuning};
+use crate::protocol::Session;
+
+/// One side's part of the key. A key serves one run: make a new one for the next.
+#[derive(Clone, Copy)]
+pub enum Key<'a> {
+    /// This side encrypts.
+    Own(&'a SecretKey),
+    /// The peer encrypts, under a key of this kind.
+    Peer(ExpectedKey),
+}
+
+/// What is known about the peer's key before it comes.
+#[derive(Clone, Copy, Debug)]
+pub struct ExpectedKey {
+    bits: usize,
+    tuning: Tuning,
+}
+
+impl ExpectedKey {
+    /// A key of the agreed length, which must be one that protects.
+    ///
+    /// # Errors
+    /// [`paillier::Error::UnsupportedLength`].
+    pub fn new(bits: usize, tuning: Tuning) -> Result<Self, Error> {
+        if !(MINIMUM_BITS..=MAXIMUM_BITS).contains(&bits) || !bits.is_multiple_of(128) {
+            return Err(paillier::Error::UnsupportedLength(bits).into());
+        }
+        Ok(Self { bits, tuning })
+    }
+
+    /// A key that may be too short to protect anything.
+    #[cfg(any(test, feature = "testing"))]
+    pub fn for_tests(bits: usize, tuning: Tuning) -> Self {
+        Self { bits, tuning }
+    }
+
+    /// Receives the opening: its terms must be ours, and its key must pass every check.
+    pub(super) fn receive(&self, session: &mut Session, terms: &Terms) -> Result<PublicKey, Error> {
+        let Opening { terms: theirs, key } = session.channel.receive()?;
+        if &theirs != terms {
+            return Err(Error::OtherShape);
+        }
+        let rng = &mut session.rng;
+        Ok(PublicKey::from_bytes_of_any_length(&key, self.bits, self.tuning, rng)?)
+    }
+}
+
+/// Sends the opening.
+pub(super) fn send(session: &mut Session, terms: Terms, key: &PublicKey) -> Result<(), Error> {
+    session.channel.send(&Opening { terms, key: key.to_bytes() })?;
+    Ok(())
+}

@@ -1,0 +1,127 @@
+//! Moving ciphertexts: in chunks, never more in memory than a few of them.
+
+use std::sync::mpsc::sync_channel;
+use std::{panic, thread};
+
+use num_bigint::BigUint;
+use rayon::prelude::*;
+
+use super::{Error, Progress};
+use crate::crypto::paillier::{Ciphertext, PublicKey, Returned, SecretKey};
+use crate::net::{self, Channel, Limits, Tag};
+use crate::protocol::Session;
+
+/// Ciphertexts on their way to the party without the key.
+pub(super) const FRESH: Tag = Tag::new(*b"ssp1");
+/// What returns to the key's owner.
+pub(super) const RETURNED: Tag = Tag::new(*b"ssp2");
+
+/// A chunk takes about a tenth of a second to make on the vector path, and fits many times into
+/// what may be in flight.
+const CHUNK_BYTES: usize = 512 << 10;
+
+/// Chunks that may wait for the line while the next is made.
+const WAITING: usize = 2;
+
+/// What one ciphertext may take a slow peer to re-randomise: the owner waits for all of them.
+const SLOWEST_RERANDOMISE_MS: u64 = 250;
+
+/// Encrypts plaintexts 0 to `total` − 1 and sends them. One thread sends while the caller's
+/// encrypt the next chunk.
+pub(super) fn send_fresh(
+    session: &mut Session,
+    key: &SecretKey,
+    total: usize,
+    plaintext: impl Fn(usize) -> Result<BigUint, Error> + Sync,
+    progress: Progress<'_>,
+) -> Result<(), Error> {
+    let Session { channel, rng, .. } = session;
+    let width = key.public().ciphertext_bytes();
+    thread::scope(|scope| {
+        let (queue, ready) = sync_channel::<Vec<u8>>(WAITING);
+        let sender = scope.spawn(move || {
+            ready.into_iter().try_for_each(|bytes| channel.send_bytes(FRESH, &bytes))
+        });
+        let made = chunks(total, width).try_for_each(|items| {
+            let plaintexts =
+                items.into_par_iter().map(&plaintext).collect::<Result<Vec<_>, _>>()?;
+            let mut bytes = Vec::with_capacity(plaintexts.len() * width);
+            let fresh = key.encrypt_all(&plaintexts, rng, progress)?;
+            fresh.iter().for_each(|ciphertext| ciphertext.write(&mut bytes));
+            // A queue without a reader means that sending failed, and the sender says why.
+            queue.send(bytes).map_err(|_| Error::Net(net::Error::Closed))
+        });
+        drop(queue);
+        sender.join().unwrap_or_else(|cause| panic::resume_unwind(cause))?;
+        made
+    })
+}
+
+/// Receives `total` ciphertexts; `take` gets each chunk with the number of its first one.
+pub(super) fn receive_fresh(
+    channel: &mut Channel,
+    key: &PublicKey,
+    total: usize,
+    mut take: impl FnMut(usize, &[Ciphertext]) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let mut buffer = Vec::new();
+    for items in chunks(total, key.ciphertext_bytes()) {
+        receive_chunk(channel, FRESH, items.len() * key.ciphertext_bytes(), &mut buffer)?;
+        take(items.start, &key.read(&buffer, items.len())?)?;
+    }
+    Ok(())
+}
+
+/// Sends results to the key's owner. The type says that all of them are done.
+pub(super) fn send_returned(
+    channel: &mut Channel,
+    key: &PublicKey,
+    results: &[Returned],
+) -> Result<(), Error> {
+    let mut buffer = Vec::new();
+    for items in chunks(results.len(), key.ciphertext_bytes()) {
+        buffer.clear();
+        results[items].iter().for_each(|result| result.write(&mut buffer));
+        channel.send_bytes(RETURNED, &buffer)?;
+    }
+    Ok(())
+}
+
+/// Receives `total` results; `take` gets the plaintexts of each chunk with the number of its first.
+pub(super) fn receive_returned(
+    channel: &mut Channel,
+    key: &SecretKey,
+    total: usize,
+    progress: Progress<'_>,
+    mut take: impl FnMut(usize, &[BigUint]) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let usual = *channel.limits();
+    // All results leave together, so the first comes after the work on all: a public number.
+    let work = std::time::Duration::from_millis(SLOWEST_RERANDOMISE_MS * total as u64);
+    channel.set_limits(Limits { read: usual.read + work, ..usual });
+    let mut buffer = Vec::new();
+    let width = key.public().ciphertext_bytes();
+    for items in chunks(total, width) {
+        receive_chunk(channel, RETURNED, items.len() * width, &mut buffer)?;
+        channel.set_limits(usual);
+        let results = key.read(&buffer, items.len())?;
+        take(items.start, &key.decrypt_all(&results, progress))?;
+    }
+    Ok(())
+}
+
+/// The ranges of 0 to `total` − 1 that travel together.
+fn chunks(total: usize, width: usize) -> impl Iterator<Item = std::ops::Range<usize>> {
+    let chunk = (CHUNK_BYTES / width).max(1);
+    (0..total).step_by(chunk).map(move |first| first..(first + chunk).min(total))
+}
+
+fn receive_chunk(
+    channel: &mut Channel,
+    tag: Tag,
+    due: usize,
+    buffer: &mut Vec<u8>,
+) -> Result<(), Error> {
+    channel.receive_bytes_into(tag, buffer)?;
+    if buffer.len() == due { Ok(()) } else { Err(Error::WrongCount { due, got: buffer.len() }) }
+}

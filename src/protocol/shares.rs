@@ -1,0 +1,155 @@
+//! Shares: what the two parties hold of a value that neither knows.
+//!
+//! The type says where the shares live, because adding shares of different rings is nonsense that
+//! no test of small numbers finds:
+//! - [`Share`]: x = x1 + x2 in a [`Ring`], Z_N or Z_{2^k}. Each share alone is uniform.
+//! - [`IntegerShare`]: x = x1 + x2 over the integers, |x| < 2^bits, masked σ bits wider. Each share
+//!   alone is within 2^-σ of one that does not depend on x.
+//! - [`WordShares`]: many values over Z_{2^k}, k ≤ 64, as one vector.
+//!
+//! *Functions* (nothing is sent): sums, public terms and factors, an integer share reduced into
+//! any ring, and a share over Z_N of a number far below N as an integer share. *Protocols*:
+//! [`open`] and [`WordShares::open`], which tell the value, and [`convert`], which moves shares to
+//! another ring inside a circuit. A share never prints its value, and two of them are put together
+//! in one place only: [`reconstruct`].
+//!
+//! *Cost* of opening: the width of the ring per value and direction, one message each.
+
+pub mod convert;
+mod integer;
+mod ring;
+#[cfg(test)]
+mod tests;
+mod words;
+
+pub use integer::IntegerShare;
+pub use ring::{Ring, Share};
+pub use words::{WordShares, signed};
+
+use num_bigint::BigUint;
+
+use crate::math::Randomness;
+use crate::net::{self, Role, Tag};
+use crate::protocol::Session;
+use crate::protocol::yao::{self, Reveal};
+
+const OPENED: Tag = Tag::new(*b"shar");
+
+/// Bytes of opened shares per message, at most (or one share, if that is longer).
+const CHUNK_BYTES: usize = 4 << 20;
+
+/// What can go wrong with shares.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The connection failed.
+    #[error(transparent)]
+    Net(#[from] net::Error),
+    /// The circuit that moves shares to another ring failed.
+    #[error(transparent)]
+    Circuit(#[from] yao::Error),
+    /// Shares of two rings, or of two lengths, do not fit together.
+    #[error("the shares are of different rings or numbers; both parties must share alike")]
+    Mismatch,
+    /// A message with the wrong length.
+    #[error("opened shares of {found} bytes where {expected} are due; the peer must be stopped")]
+    Length {
+        /// Bytes due.
+        expected: usize,
+        /// Bytes received.
+        found: usize,
+    },
+    /// The peer's share is no element of the ring.
+    #[error("the peer opened a number that is not in the ring; it must be stopped")]
+    OutOfRing,
+    /// A value does not fit the ring that it should move to.
+    #[error(
+        "a value of {bits} bits and a mask {sigma} bits wider do not fit a ring of {ring} bits: \
+         use a larger ring"
+    )]
+    TooNarrow {
+        /// Bits of the value.
+        bits: u32,
+        /// σ.
+        sigma: u32,
+        /// Bits of the ring.
+        ring: usize,
+    },
+    /// Words have 1 to 64 bits.
+    #[error("words of {0} bits: from 1 to 64 are possible")]
+    WordBits(u32),
+}
+
+/// The value that two shares make: the only place where shares become a value.
+///
+/// # Errors
+/// [`Error::Mismatch`] if they are of different rings.
+pub fn reconstruct(a: &Share, b: &Share) -> Result<BigUint, Error> {
+    Ok(a.plus(b)?.number())
+}
+
+/// Shares of a known value, as a trusted dealer would hand them out: for ideal functions.
+pub fn deal(ring: &Ring, value: &BigUint, rng: &mut Randomness) -> (Share, Share) {
+    let mask = Share::random(ring, rng);
+    let rest = mask.negate().plus_constant(&value.clone().into());
+    (mask, rest)
+}
+
+/// Tells the values of shares to whom `reveal` says; the other party learns nothing.
+/// [`Reveal::XorShares`] tells nobody.
+///
+/// # Errors
+/// If the connection fails or the peer sends something that is no list of shares.
+pub fn open(
+    session: &mut Session,
+    shares: &[Share],
+    reveal: Reveal,
+) -> Result<Option<Vec<BigUint>>, Error> {
+    let mut values = Vec::new();
+    let mut rest = shares;
+    while !rest.is_empty() {
+        let chunk = chunk_length(rest);
+        let (now, later) = rest.split_at(chunk);
+        let body: Vec<u8> = now.iter().flat_map(Share::bytes).copied().collect();
+        if let Some(theirs) = exchange(session, &body, reveal)? {
+            let mut theirs = theirs.as_slice();
+            for share in now {
+                let (bytes, others) = theirs.split_at(share.bytes().len());
+                let peer = Share::from_bytes(share.ring(), bytes)?;
+                values.push(reconstruct(share, &peer)?);
+                theirs = others;
+            }
+        }
+        rest = later;
+    }
+    Ok(reveal.to(session.role).then_some(values))
+}
+
+/// How many of the shares fit one message; at least one.
+fn chunk_length(shares: &[Share]) -> usize {
+    let mut bytes = 0;
+    let fits = |share: &&Share| {
+        bytes += share.bytes().len();
+        bytes <= CHUNK_BYTES
+    };
+    shares.iter().take_while(fits).count().max(1)
+}
+
+/// Sends and receives as `reveal` says; what is received has the length of what is held.
+fn exchange(session: &mut Session, body: &[u8], reveal: Reveal) -> Result<Option<Vec<u8>>, Error> {
+    if reveal.to(session.role.peer()) {
+        session.channel.send_bytes(OPENED, body)?;
+    }
+    if !reveal.to(session.role) {
+        return Ok(None);
+    }
+    let theirs = session.channel.receive_bytes(OPENED)?;
+    if theirs.len() != body.len() {
+        return Err(Error::Length { expected: body.len(), found: theirs.len() });
+    }
+    Ok(Some(theirs))
+}
+
+/// P1 adds public terms to its share, P2 leaves its own as it is.
+fn adds_public_terms(role: Role) -> bool {
+    role == Role::P1
+}

@@ -1,0 +1,180 @@
+//! Shares make the value again, alone they tell nothing, and what is opened is checked.
+
+use num_bigint::{BigInt, BigUint};
+use num_traits::One;
+use proptest::prelude::*;
+
+use super::*;
+use crate::protocol::pair::{Setup, assert_same_shape, run_pair};
+
+fn rings() -> [Ring; 4] {
+    let p255 = (BigUint::one() << 255) - 19u32;
+    [Ring::PowerOfTwo(1), Ring::PowerOfTwo(77), Ring::Modulo(3u32.into()), Ring::Modulo(p255)]
+}
+
+proptest! {
+    #[test]
+    fn operations_on_shares_are_operations_on_values(
+        seed: u64, ring in 0usize..4, x: u128, y: u128, term: i128, factor: i128
+    ) {
+        let ring = &rings()[ring];
+        let mut rng = Randomness::seeded(seed);
+        let reduced = |value: &BigInt| ring.reduce(value);
+        let (x, y) = (BigInt::from(x), BigInt::from(y));
+        let (x1, x2) = deal(ring, &reduced(&x), &mut rng);
+        let (y1, y2) = deal(ring, &reduced(&y), &mut rng);
+        let both = |a: &Share, b: &Share| reconstruct(a, b).unwrap();
+        prop_assert_eq!(both(&x1, &x2), reduced(&x));
+        prop_assert_eq!(both(&x1.plus(&y1).unwrap(), &x2.plus(&y2).unwrap()), reduced(&(&x + &y)));
+        prop_assert_eq!(both(&x1.negate(), &x2.negate()), reduced(&-&x));
+        let (term, factor) = (BigInt::from(term), BigInt::from(factor));
+        let more = (x1.plus_public(Role::P1, &term), x2.plus_public(Role::P2, &term));
+        prop_assert_eq!(both(&more.0, &more.1), reduced(&(&x + &term)));
+        let times = (x1.times_public(&factor), x2.times_public(&factor));
+        prop_assert_eq!(both(&times.0, &times.1), reduced(&(&x * &factor)));
+        let public = (
+            Share::of_public(ring, Role::P1, &term),
+            Share::of_public(ring, Role::P2, &term),
+        );
+        prop_assert_eq!(both(&public.0, &public.1), reduced(&term));
+    }
+
+    #[test]
+    fn shares_of_small_numbers_become_integer_shares_and_move_to_any_ring(
+        seed: u64, x: u32, k in 1usize..100
+    ) {
+        let large = Ring::Modulo((BigUint::one() << 200) - 1u32);
+        let (x1, x2) = deal(&large, &x.into(), &mut Randomness::seeded(seed));
+        let x1 = IntegerShare::from_share(Role::P1, &x1, 32, 64).unwrap();
+        let x2 = IntegerShare::from_share(Role::P2, &x2, 32, 64).unwrap();
+        prop_assert_eq!(x1.number() + x2.number(), x.into());
+        let ring = Ring::PowerOfTwo(k);
+        let moved = reconstruct(&x1.to_ring(&ring), &x2.to_ring(&ring)).unwrap();
+        prop_assert_eq!(moved, ring.reduce(&x.into()));
+    }
+
+    #[test]
+    fn words_are_read_back_with_their_sign(value: i64, bits in 1u32..=64) {
+        let half = 1i128 << (bits - 1);
+        let expected = (i128::from(value) + half).rem_euclid(2 * half) - half;
+        let word = WordShares::new(bits, vec![value.cast_unsigned()]).unwrap();
+        prop_assert_eq!(i128::from(signed(word.words()[0], bits)), expected);
+    }
+}
+
+#[test]
+fn a_ring_that_is_too_narrow_for_integer_shares_is_refused() {
+    let ring = Ring::Modulo(BigUint::one() << 96);
+    let (share, _) = deal(&ring, &7u32.into(), &mut Randomness::seeded(1));
+    assert!(matches!(
+        IntegerShare::from_share(Role::P1, &share, 32, 64),
+        Err(Error::TooNarrow { bits: 32, sigma: 64, ring: 97 })
+    ));
+    assert!(IntegerShare::from_share(Role::P1, &share, 31, 64).is_ok());
+}
+
+#[test]
+fn shares_of_different_rings_or_numbers_do_not_mix() {
+    let mut rng = Randomness::seeded(2);
+    let [one, other] = [Ring::PowerOfTwo(8), Ring::Modulo(256u32.into())];
+    let (a, b) = (Share::random(&one, &mut rng), Share::random(&other, &mut rng));
+    assert!(matches!(a.plus(&b), Err(Error::Mismatch)));
+    let words = |bits, count| WordShares::new(bits, vec![0; count]).unwrap();
+    assert!(matches!(words(8, 1).plus(&words(9, 1)), Err(Error::Mismatch)));
+    assert!(matches!(words(8, 1).plus(&words(8, 2)), Err(Error::Mismatch)));
+    assert!(matches!(WordShares::new(0, vec![]), Err(Error::WordBits(0))));
+    assert!(matches!(WordShares::new(65, vec![]), Err(Error::WordBits(65))));
+}
+
+#[test]
+fn nothing_that_is_printed_depends_on_the_value() {
+    let ring = Ring::PowerOfTwo(16);
+    let print = |n: i64| {
+        let words = WordShares::new(16, vec![n.cast_unsigned()]).unwrap();
+        format!("{:?} {words:?} {:?}", Share::new(&ring, &n.into()), IntegerShare::new(n.into(), 9))
+    };
+    assert_eq!(print(0), print(4711));
+}
+
+/// One share of a fixed value over Z_5, a thousand times: each of the five numbers comes up
+/// within six deviations of 200; by chance that fails once in 10^8.
+#[test]
+fn a_single_share_is_uniform() {
+    let ring = Ring::Modulo(5u32.into());
+    let mut rng = Randomness::seeded(3);
+    for party in 0..2 {
+        let mut seen = [0u32; 5];
+        for _ in 0..1000 {
+            let shares = deal(&ring, &2u32.into(), &mut rng);
+            let share = if party == 0 { shares.0 } else { shares.1 };
+            seen[usize::try_from(share.number()).unwrap()] += 1;
+        }
+        let six_deviations = 6.0 * (1000.0f64 * 0.2 * 0.8).sqrt();
+        assert!(seen.iter().all(|&n| (f64::from(n) - 200.0).abs() < six_deviations), "{seen:?}");
+    }
+}
+
+#[test]
+fn opening_tells_the_values_to_those_who_may_know_them() {
+    let ring = Ring::Modulo(1_000_003u32.into());
+    for reveal in [Reveal::P1, Reveal::P2, Reveal::Both, Reveal::XorShares] {
+        let mut rng = Randomness::seeded(4);
+        let values = [0u32, 1, 1_000_002].map(BigUint::from);
+        let (first, second): (Vec<_>, Vec<_>) =
+            values.iter().map(|value| deal(&ring, value, &mut rng)).unzip();
+        let outcome = run_pair(
+            Setup::default(),
+            |session| {
+                let words = WordShares::new(12, vec![5, 4095]).unwrap();
+                (open(session, &first, reveal).unwrap(), words.open(session, reveal).unwrap())
+            },
+            |session| {
+                let words = WordShares::new(12, vec![6, 2]).unwrap();
+                (open(session, &second, reveal).unwrap(), words.open(session, reveal).unwrap())
+            },
+        );
+        let expected = |role| {
+            let known = reveal.to(role);
+            (known.then(|| values.to_vec()), known.then(|| vec![11, 1]))
+        };
+        assert_eq!((outcome.p1, outcome.p2), (expected(Role::P1), expected(Role::P2)));
+    }
+}
+
+#[test]
+fn what_is_sent_has_one_shape_for_all_values() {
+    assert_same_shape(&[0u64, 1, 511], |&word| {
+        let party = move |session: &mut Session| {
+            let words = WordShares::new(9, vec![word; 3]).unwrap();
+            let share = Share::new(&Ring::PowerOfTwo(300), &word.into());
+            words.open(session, Reveal::Both).unwrap();
+            open(session, &[share], Reveal::Both).unwrap();
+        };
+        run_pair(Setup::default(), party, party)
+    });
+}
+
+#[test]
+fn bad_openings_are_refused() {
+    let short = |error: &Error| matches!(error, Error::Length { expected: 2, found: 1 });
+    for body in [&[1][..], &[0xff, 0xff], &[0, 2]] {
+        let expected = |error: &Error| match body.len() {
+            1 => short(error),
+            _ => matches!(error, Error::OutOfRing),
+        };
+        let outcome = run_pair(
+            Setup::default(),
+            |session| {
+                let ring = Ring::PowerOfTwo(9);
+                let opened = open(session, &[Share::new(&ring, &3.into())], Reveal::P1);
+                let words = WordShares::new(9, vec![3]).unwrap();
+                (opened.unwrap_err(), words.open(session, Reveal::P1).unwrap_err())
+            },
+            |session| {
+                session.channel.send_bytes(OPENED, body).unwrap();
+                session.channel.send_bytes(OPENED, body).unwrap();
+            },
+        );
+        assert!(expected(&outcome.p1.0) && expected(&outcome.p1.1), "{:?}", outcome.p1);
+    }
+}

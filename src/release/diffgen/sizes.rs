@@ -1,0 +1,95 @@
+//! How wide masks, digits and retries of a two-party run are, and its δ: public, before it begins.
+//!
+//! Everything is counted at its largest: h rounds with all the candidates that taxonomies and
+//! splits could ever give, and the largest table of counts that h specializations could make. The
+//! counts' ε is at least (1 − s)·ε; what the structure leaves makes their noise smaller, which
+//! shortens its tail.
+
+use super::Error;
+use super::plan::{FRACTION_BITS, GRID_BITS, MAX_ROWS, Plan};
+use crate::agreement::{Agreement, Noise, Selection};
+use crate::math::Rational;
+use crate::privacy::Score;
+use crate::privacy::exponential::Scaling;
+use crate::privacy::noisy_max::rate_per_step;
+use crate::privacy::slack::{Noises, PublicBounds, Widths};
+use crate::table::{Domain, Schema, most_leaves};
+
+/// The public sizes of a vertical run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sizes {
+    /// τ, σ, T and δ.
+    pub widths: Widths,
+    /// D of the noise on scores, where candidates are chosen by noisy maximum.
+    pub score_digits: Option<u32>,
+    /// D of the noise on counts, where it is joint.
+    pub count_digits: Option<u32>,
+    /// No score is above this.
+    pub largest_score: Score,
+    /// Bits of a shared count: room for the count, its noise and the sign.
+    pub count_bits: u32,
+}
+
+impl Sizes {
+    /// The sizes that an agreement leads to.
+    ///
+    /// # Errors
+    /// Those of [`PublicBounds::widths`].
+    pub fn of(agreement: &Agreement, plan: &Plan<'_>) -> Result<Self, Error> {
+        let rounds = u64::from(plan.specializations());
+        let rows = most_rows(plan);
+        let mut noises = Vec::new();
+        if agreement.selection == Selection::PermuteAndFlip {
+            let rate = plan.calibration().rate(plan.epsilon_step());
+            let count = rounds.saturating_mul(most_candidates(plan.schema(), rounds));
+            noises.push(Noises { count, rate: rate_per_step(&rate, GRID_BITS) });
+        }
+        if agreement.noise == Noise::Joint {
+            let steps = Rational::whole(plan.steps());
+            let structure = plan.epsilon_step() * &steps;
+            let rate = plan.epsilon().value().checked_sub(&structure);
+            let rate = rate.ok_or(Error::Fault("the structure takes more than everything"))?;
+            noises.push(Noises { count: 2 * rows, rate });
+        }
+        let bounds = PublicBounds {
+            epsilon: plan.epsilon().clone(),
+            noises,
+            masked_values: rows,
+            random_values: if agreement.selection == Selection::Exponential { rounds } else { 0 },
+        };
+        let widths = bounds.widths()?;
+        let mut digits = widths.digits.iter().copied();
+        let score_digits =
+            (agreement.selection == Selection::PermuteAndFlip).then(|| digits.next()).flatten();
+        let count_digits = (agreement.noise == Noise::Joint).then(|| digits.next()).flatten();
+        let record_bits = u64::BITS - agreement.max_records.leading_zeros();
+        let count_bits = match count_digits {
+            Some(digits) => (record_bits.max(digits) + 2).min(64),
+            None => 64, // opened as they are: what costs little need not be tight
+        };
+        let largest_score = plan.largest_score(agreement.max_records)?;
+        Ok(Self { widths, score_digits, count_digits, largest_score, count_bits })
+    }
+}
+
+/// How the weights of the exponential mechanism are scaled.
+pub fn scaling() -> Scaling {
+    Scaling::Binary { fraction_bits: FRACTION_BITS }
+}
+
+/// The largest number of rows, leaves times classes.
+fn most_rows(plan: &Plan<'_>) -> u64 {
+    let schema = plan.schema();
+    let leaves = most_leaves(schema, plan.specializations(), MAX_ROWS);
+    let leaves = leaves.last().copied().unwrap_or(1);
+    leaves.saturating_mul(schema.class.values.len() as u64).min(MAX_ROWS)
+}
+
+/// The largest number of candidates that a round could have.
+fn most_candidates(schema: &Schema, rounds: u64) -> u64 {
+    let of_one = |domain: &Domain| match domain {
+        Domain::Numeric(_) => domain.possible_specializations().min(rounds + 1),
+        _ => domain.possible_specializations(),
+    };
+    schema.attributes.iter().map(|attribute| of_one(&attribute.domain)).sum()
+}
