@@ -1,92 +1,96 @@
-//! The Adult experiments.
-#![allow(missing_docs)]
+//! The experiments on the Adult census data: how well a release tells the class of people who are
+//! not in it, over ε, the number of specializations, profiles and noises.
+//!
+//! ```text
+//! cargo run --release --example adult -- grid     # the grid, on the test records
+//! cargo run --release --example adult -- tune     # settings compared by cross-validation
+//! ```
+//!
+//! Both write their tables and plots to `docs/experiments/`. Finished runs are kept in
+//! `target/adult-runs.csv`: whoever stops and starts again goes on where it was. The data is
+//! expected at `../shared/data/adult`; without it nothing is done.
 
 #[path = "adult/data.rs"]
 mod data;
+#[path = "adult/page.rs"]
+mod page;
+#[path = "adult/plan.rs"]
+mod plan;
 #[path = "adult/runs.rs"]
 mod runs;
-#[path = "adult/vertical.rs"]
-mod vertical;
 
-use diptych::app::evaluate::generalize::raw;
-use diptych::app::evaluate::tree::Tree;
-use runs::{PAPER, Run, Runs, Settings};
+use clap::{Parser, Subcommand};
+use data::Adult;
+use diptych::app::console::{Console, GlobalArgs};
+use diptych::app::failure::Failure;
+use diptych::app::progress::Bar;
+use runs::{Run, Runs};
+use std::path::PathBuf;
+use std::process::ExitCode;
 
-fn main() {
-    let arguments: Vec<String> = std::env::args().collect();
-    let place = data::place().unwrap();
-    let adult = data::Adult::read(&place).unwrap();
-    println!("{} {}", adult.train.len(), adult.test.len());
-    let leak = |s: &str| -> &'static str { Box::leak(s.to_owned().into_boxed_str()) };
-    // try cv|test seeds spec...
-    if arguments[1] == "raw" {
-        let schema = adult.agreement("partition = \"local\"\nepsilon = \"1\"", 10).unwrap().schema;
-        let t = std::time::Instant::now();
-        let tree = Tree::learn(&raw(&schema, &adult.train).unwrap());
-        println!(
-            "raw {:?} leaves {} {:?}",
-            tree.accuracy(&raw(&schema, &adult.test).unwrap()),
-            tree.leaves(),
-            t.elapsed()
-        );
-        return;
-    }
-    let cv = arguments[1] == "cv";
-    let seeds: u64 = arguments[2].parse().unwrap();
-    let mut runs = Runs::open(std::path::Path::new(
-        &std::env::var("RUNS").unwrap_or("target/adult-runs.csv".into()),
-    ))
-    .unwrap();
-    for spec in &arguments[3..] {
-        let f: Vec<&str> = spec.split('/').collect();
-        for eps in f[6].split(',') {
-            for h in f[7].split(',') {
-                let s = Settings {
-                    profile: leak(f[0]),
-                    parties: leak(f[1]),
-                    utility: leak(f[2]),
-                    selection: leak(f[3]),
-                    share: leak(f[4]),
-                    noises: f[5].parse().unwrap(),
-                    epsilon: leak(eps),
-                    specializations: h.parse().unwrap(),
-                };
-                let list: Vec<Run> = if cv {
-                    (0..seeds)
-                        .flat_map(|seed| {
-                            (0..runs::FOLDS).map(move |fold| Run {
-                                settings: s,
-                                fold: Some(fold),
-                                seed,
-                            })
-                        })
-                        .collect()
-                } else {
-                    (0..seeds).map(|seed| Run { settings: s, fold: None, seed }).collect()
-                };
-                let t = std::time::Instant::now();
-                runs.carry_out(&adult, &list, &|_| {}).unwrap();
-                let all = runs.of(&list);
-                let stat = |f: &dyn Fn(&runs::Outcome) -> f64| {
-                    let n = all.len() as f64;
-                    let m = all.iter().map(f).sum::<f64>() / n;
-                    let v = all.iter().map(|o| (f(o) - m).powi(2)).sum::<f64>() / (n - 1.0);
-                    (m, v.sqrt())
-                };
-                let (a, d) = stat(&|o| o.accuracy);
-                println!(
-                    "{:60} {} n={} acc {a:.2} ± {d:.2} leaves {:.0} total {:.0} 1way {:.4} 2way {:.4}  {:.0} ms each",
-                    s.key(),
-                    if cv { "cv" } else { "test" },
-                    all.len(),
-                    stat(&|o| o.leaves).0,
-                    stat(&|o| o.total).0,
-                    stat(&|o| o.one_way).0,
-                    stat(&|o| o.two_way).0,
-                    t.elapsed().as_secs_f64() * 1000.0 / all.len() as f64
-                );
-            }
+/// The experiments on the Adult census data.
+#[derive(Parser)]
+struct Arguments {
+    #[command(flatten)]
+    global: GlobalArgs,
+    #[command(subcommand)]
+    what: What,
+    /// Seeds per setting (of the grid; cross-validation has a fifth as many per fold)
+    #[arg(long, default_value_t = 50, global = true)]
+    seeds: u64,
+    /// Where finished runs are kept
+    #[arg(long, default_value = "target/adult-runs.csv", global = true)]
+    runs: PathBuf,
+    /// Where tables and plots go
+    #[arg(long, default_value = "docs/experiments", global = true)]
+    out: PathBuf,
+}
+
+#[derive(Clone, Copy, Subcommand)]
+enum What {
+    /// ε × h × profiles × noises, judged on the test records
+    Grid,
+    /// Settings compared by cross-validation on the training records
+    Tune,
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let console = Console::new(&arguments.global);
+    match carry_out(&arguments, &console) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            console.fail(&failure);
+            failure.status.into()
         }
     }
-    let _ = PAPER;
+}
+
+fn carry_out(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
+    let Some(place) = data::place() else {
+        console.say("skipped: there is no Adult data at ../shared/data/adult");
+        return Ok(());
+    };
+    let adult = Adult::read(&place)?;
+    let seeds = arguments.seeds.max(2);
+    let (settings, runs_of): (Vec<_>, fn(_, u64) -> Vec<Run>) = match arguments.what {
+        What::Grid => (plan::grid(), plan::on_test_records),
+        What::Tune => (plan::tuning(), plan::by_cross_validation),
+    };
+    let all: Vec<Run> = settings.iter().flat_map(|one| runs_of(*one, seeds)).collect();
+    let mut runs = Runs::open(&arguments.runs)?;
+    let bar = Bar::new(console, "releasing and judging");
+    bar.start(all.len());
+    runs.carry_out(&adult, &all, &|count| bar.advance(count))?;
+    bar.finish();
+    let found: Vec<page::Row> = settings
+        .iter()
+        .map(|settings| page::Row::new(*settings, &runs.of(&runs_of(*settings, seeds))))
+        .collect();
+    let written = match arguments.what {
+        What::Grid => page::grid(&adult, &found, &arguments.out)?,
+        What::Tune => page::tuning(&found, &arguments.out)?,
+    };
+    written.iter().for_each(|path| console.say(format!("wrote {}", path.display())));
+    Ok(())
 }

@@ -2,7 +2,7 @@
 
 use diptych::agreement::Agreement;
 use diptych::app::failure::Failure;
-use diptych::table::{Column, Reading, Table, parse_csv};
+use diptych::table::{Reading, Table, parse_csv};
 use std::path::{Path, PathBuf};
 
 /// Name, range where it is numeric, and whether the second party of the papers' split holds it.
@@ -106,13 +106,4 @@ impl Adult {
         };
         Agreement::parse("adult.toml", text.as_bytes(), &taxonomy).map_err(Failure::wrong_input)
     }
-}
-
-/// The columns of a table that one of the two parties holds.
-pub fn held_by(table: &Table, second: bool) -> Option<Table> {
-    let columns = COLUMNS.iter().enumerate().map(|(index, (.., owner))| {
-        let column: Option<&Column> = table.column(index);
-        column.filter(|_| *owner == second).cloned()
-    });
-    Table::new(columns.collect(), table.classes().to_vec(), None)
 }

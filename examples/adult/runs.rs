@@ -1,7 +1,6 @@
 //! Single runs: what is to be run, running it, and the file in which finished ones are kept.
 
 use crate::data::Adult;
-use crate::vertical::{self, Compare};
 use diptych::app::evaluate::generalize::Generalization;
 use diptych::app::evaluate::{assess, released};
 use diptych::app::failure::Failure;
@@ -25,8 +24,7 @@ pub const FOLDS: usize = 5;
 pub struct Settings {
     /// `paper` or `default`.
     pub profile: &'static str,
-    /// Who holds what: `one` party everything, `two` parties a part of the columns each, or two
-    /// whose scores are compared by `gains`.
+    /// Who holds what: `one` party everything, or `two` parties some columns each.
     pub parties: &'static str,
     /// As in an agreement.
     pub utility: &'static str,
@@ -42,18 +40,6 @@ pub struct Settings {
     pub specializations: u32,
 }
 
-/// The papers' choices, with one noise.
-pub const PAPER: Settings = Settings {
-    profile: "paper",
-    parties: "one",
-    utility: "max",
-    selection: "exponential",
-    share: "0.5",
-    noises: 1,
-    epsilon: "1",
-    specializations: 10,
-};
-
 impl Settings {
     /// All of it in one word, by which finished runs are found again.
     pub fn key(&self) -> String {
@@ -66,7 +52,7 @@ impl Settings {
 
     fn terms(&self) -> String {
         let Self { profile, utility, selection, share, epsilon, .. } = self;
-        let local = self.parties == "one" && self.noises == 1;
+        let local = self.parties == "one";
         let mut terms = format!(
             "partition = \"{}\"\nprofile = \"{profile}\"\nepsilon = \"{epsilon}\"\n\
              utility = \"{utility}\"\nselection = \"{selection}\"\nstructure_share = \"{share}\"\n",
@@ -113,15 +99,8 @@ impl Run {
         };
         let agreement = adult.agreement(&self.settings.terms(), self.settings.specializations)?;
         let mut rng = Randomness::seeded(self.seed);
-        let release = match self.settings.parties {
-            "one" => {
-                let epsilon = agreement.epsilon.to_string().parse().map_err(Failure::failed)?;
-                single::release(&agreement, train, Budget::new(&epsilon), &mut rng, &|_| {})?
-            }
-            "gains" => vertical::release(&agreement, train, Compare::Gains, &mut rng)?,
-            "estimated" => vertical::release(&agreement, train, Compare::Estimated, &mut rng)?,
-            _ => vertical::release(&agreement, train, Compare::Scores, &mut rng)?,
-        };
+        let epsilon = agreement.epsilon.to_string().parse().map_err(Failure::failed)?;
+        let release = single::release(&agreement, train, Budget::new(&epsilon), &mut rng, &|_| {})?;
         let mut csv = Vec::new();
         write_csv(&release, Rows::All, &mut csv).map_err(Failure::failed)?;
         let mut values = Generalization::new(&release.cuts);

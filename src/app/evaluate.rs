@@ -11,7 +11,7 @@
 
 pub mod distance;
 pub mod generalize;
-mod group;
+pub mod group;
 pub mod released;
 pub mod tree;
 

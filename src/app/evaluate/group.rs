@@ -7,7 +7,7 @@ use crate::app::evaluate::{Assessment, Judged};
 use crate::app::plot::{Chart, Level, Point, Scale, Series};
 
 /// Releases under the same terms, in the order in which they were named.
-pub struct Group<'j> {
+pub(super) struct Group<'j> {
     pub(super) members: Vec<&'j Judged>,
 }
 
@@ -31,7 +31,7 @@ impl Summary {
 }
 
 /// Groups by terms, ε and h, in the order of their first members.
-pub fn groups(found: &[Judged]) -> Vec<Group<'_>> {
+pub(super) fn groups(found: &[Judged]) -> Vec<Group<'_>> {
     let key = |one: &Judged| (one.terms.clone(), one.epsilon.clone(), one.specializations);
     let mut groups: Vec<Group<'_>> = Vec::new();
     for one in found {
