@@ -38,6 +38,9 @@ struct Arguments {
     /// Seeds per setting (of the grid; cross-validation has a fifth as many per fold)
     #[arg(long, default_value_t = 50, global = true)]
     seeds: u64,
+    /// Run nothing: write tables and plots of what is finished
+    #[arg(long, global = true)]
+    finished: bool,
     /// Where finished runs are kept
     #[arg(long, default_value = "target/adult-runs.csv", global = true)]
     runs: PathBuf,
@@ -79,13 +82,16 @@ fn carry_out(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     };
     let all: Vec<Run> = settings.iter().flat_map(|one| runs_of(*one, seeds)).collect();
     let mut runs = Runs::open(&arguments.runs)?;
-    let bar = Bar::new(console, "releasing and judging");
-    bar.start(all.len());
-    runs.carry_out(&adult, &all, &|count| bar.advance(count))?;
-    bar.finish();
+    if !arguments.finished {
+        let bar = Bar::new(console, "releasing and judging");
+        bar.start(all.len());
+        runs.carry_out(&adult, &all, &|count| bar.advance(count))?;
+        bar.finish();
+    }
     let found: Vec<page::Row> = settings
         .iter()
         .map(|settings| page::Row::new(*settings, &runs.of(&runs_of(*settings, seeds))))
+        .filter(page::Row::has_runs)
         .collect();
     let written = match arguments.what {
         What::Grid => page::grid(&adult, &found, &arguments.out)?,

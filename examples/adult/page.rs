@@ -39,6 +39,11 @@ impl Row {
         }
     }
 
+    /// Whether anything was run.
+    pub fn has_runs(&self) -> bool {
+        self.runs > 0
+    }
+
     /// The settings but for ε and h.
     fn way(&self) -> Settings {
         Settings { epsilon: "", specializations: 0, ..self.settings }
@@ -51,9 +56,9 @@ pub fn grid(adult: &Adult, rows: &[Row], out: &Path) -> Result<Vec<PathBuf>, Fai
     let (raw, class_only) = baselines(&agreement.schema, &adult.test, &adult.train)?;
     let mut page = format!(
         "# The grid\n\nAccuracy in % on the 15,060 test records, mean and standard deviation over \
-         {} seeds (written by `cargo run --release --example adult -- grid`; all numbers in \
+         {} (written by `cargo run --release --example adult -- grid`; all numbers in \
          `adult-grid.csv`). Raw records: {:.2}. Class only: {:.2}.\n",
-        rows.iter().map(|row| row.runs).min().unwrap_or(0),
+        runs(rows, "seeds"),
         raw * 100.0,
         class_only * 100.0
     );
@@ -112,21 +117,16 @@ pub fn grid(adult: &Adult, rows: &[Row], out: &Path) -> Result<Vec<PathBuf>, Fai
 pub fn tuning(rows: &[Row], out: &Path) -> Result<Vec<PathBuf>, Failure> {
     let mut page = format!(
         "# Settings compared\n\nAccuracy in % on held-out fifths of the 30,162 training records, \
-         mean and standard deviation over {} runs (written by `cargo run --release --example adult \
+         mean and standard deviation over {} (written by `cargo run --release --example adult \
          -- tune`; all numbers in `adult-tuning.csv`). The test records play no part.\n",
-        rows.iter().map(|row| row.runs).min().unwrap_or(0)
+        runs(rows, "runs")
     );
     let mut ways: Vec<Settings> = Vec::new();
-    rows.iter()
-        .filter(|row| !ways.contains(&row.way()))
-        .map(Row::way)
-        .collect::<Vec<_>>()
-        .into_iter()
-        .for_each(|way| {
-            if !ways.contains(&way) {
-                ways.push(way)
-            }
-        });
+    for row in rows {
+        if !ways.contains(&row.way()) {
+            ways.push(row.way());
+        }
+    }
     let mut numbers: Vec<u32> = rows.iter().map(|row| row.settings.specializations).collect();
     numbers.sort_unstable();
     numbers.dedup();
@@ -149,6 +149,15 @@ pub fn tuning(rows: &[Row], out: &Path) -> Result<Vec<PathBuf>, Failure> {
         out,
         vec![("adult-tuning.md".to_owned(), page), ("adult-tuning.csv".to_owned(), csv(rows))],
     )
+}
+
+/// How many runs each row has.
+fn runs(rows: &[Row], name: &str) -> String {
+    let counts = || rows.iter().map(|row| row.runs);
+    match (counts().min(), counts().max()) {
+        (Some(least), Some(most)) if least < most => format!("{least} to {most} {name}"),
+        (least, _) => format!("{} {name}", least.unwrap_or(0)),
+    }
 }
 
 fn plural(one: bool, singular: &str, plural: &str, count: &str) -> String {

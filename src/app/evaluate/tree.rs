@@ -8,8 +8,8 @@
 //!
 //! Written here because no maintained crate does it: smartcore's trees take no weights, and those
 //! of linfa-trees, which do, cannot be pruned by an estimate of error, break ties by the order of
-//! a hash map, and visit all rows in every node. Unpruned trees follow the noise of small counts:
-//! `docs/experiments/adult.md` says by how much.
+//! a hash map, and visit all rows in every node. Without pruning a tree would follow the noise of
+//! small counts.
 //!
 //! Costs about rows · attributes per level of the tree. Same rows, same tree.
 
