@@ -6,10 +6,10 @@
 //! 0.25) is not below that of a leaf are replaced by one. A row of the release stands for as many
 //! records as its count says, so rows carry weights and are never copied.
 //!
-//! Written here because no maintained crate does it: smartcore's trees take no weights, and those
-//! of linfa-trees, which do, cannot be pruned by an estimate of error, break ties by the order of
-//! a hash map, and visit all rows in every node. Without pruning a tree would follow the noise of
-//! small counts.
+//! Written here because no maintained crate does it: smartcore 0.7 takes weights for regression
+//! trees only, linfa-trees 0.8 takes them but breaks ties by the order of a hash map and visits all
+//! rows in every node, and neither prunes by an estimate of error. Without pruning a tree would
+//! follow the noise of small counts.
 //!
 //! Costs about rows · attributes per level of the tree. Same rows, same tree.
 
