@@ -15,12 +15,14 @@ pub mod circuit;
 pub mod connection;
 pub mod console;
 pub mod demo;
+pub mod evaluate;
 pub mod failure;
 pub mod keygen;
 pub mod ledger;
 pub mod local;
 pub mod manifest;
 pub mod party;
+pub mod plot;
 pub mod progress;
 pub mod psi;
 pub mod run;
@@ -52,6 +54,7 @@ enum Verb {
     #[command(hide = true)]
     BenchYaoParty(bench::yao::PartyArgs),
     Demo(demo::DemoArgs),
+    Evaluate(evaluate::EvaluateArgs),
     Keygen(keygen::KeygenArgs),
     Psi(psi::PsiArgs),
     Run(run::RunArgs),
@@ -89,6 +92,7 @@ fn run(verb: Verb, console: &Console) -> Result<(), Failure> {
         Verb::Circuit(arguments) => circuit::run(&arguments, console),
         Verb::BenchYaoParty(arguments) => bench::yao::run_party(&arguments, console),
         Verb::Demo(arguments) => demo::run(&arguments, console),
+        Verb::Evaluate(arguments) => evaluate::run(&arguments, console),
         Verb::Keygen(arguments) => keygen::run(&arguments, console),
         Verb::Psi(arguments) => psi::run(&arguments, console),
         Verb::Run(arguments) => run::run(&arguments, console),

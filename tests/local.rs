@@ -86,8 +86,8 @@ fn a_release_is_complete_and_its_manifest_describes_it() {
     assert_eq!(manifest["cuts"].as_array().unwrap().len(), 3);
     assert_eq!(manifest["signatures"], Value::Array(vec![]));
     let spends = manifest["spends"].as_array().unwrap();
-    assert_eq!(spends[0]["name"], "first split of salary");
-    assert_eq!(spends[0]["epsilon"], "1/14");
+    assert_eq!(spends[0]["name"], "round 1: choice");
+    assert_eq!(spends[0]["epsilon"], "7/60", "seven tenths of ε over two steps in three rounds");
     let keys: Vec<&str> = manifest.as_object().unwrap().keys().map(String::as_str).collect();
     assert_eq!(
         keys,

@@ -13,6 +13,11 @@
 //! counts of all leaves and classes, where one record adds 1 to one of them. A split is drawn when
 //! its interval appears and told when that interval wins: telling it later costs nothing.
 //!
+//! *Late splits* (ours, for leaf-max of one party or of two with different columns): an
+//! interval is scored by the best of its splits, and one is drawn once it has won. The largest of
+//! scores that each move by at most Δ moves by at most Δ, and is monotone if each is. No split is
+//! drawn that is not used, so every step may cost more.
+//!
 //! The loop below is the same for one party and for two: a [`Form`] is what differs. Neither the
 //! candidates nor the budget depend on the data beyond outputs already made.
 
@@ -181,7 +186,7 @@ pub fn run<'s, F: Form>(
     let schema = plan.schema();
     let mut cuts = Cuts::topmost(schema);
     for candidate in cuts.candidates(plan.order().iter().copied()) {
-        if let CutValue::Interval { .. } = candidate.value {
+        if let (CutValue::Interval { .. }, false) = (candidate.value, plan.splits_late()) {
             let name = &schema.attributes[candidate.attribute].name;
             let spend = spend(&mut budget, plan, format!("first split of {name}"))?;
             form.draw_splits(spend, candidate.attribute, &[candidate.value])?;
@@ -195,13 +200,20 @@ pub fn run<'s, F: Form>(
         let choice = spend(&mut budget, plan, format!("round {round}: choice"))?;
         let winner = form.choose(choice, &candidates)?;
         let winner = *candidates.get(winner).ok_or(Error::Fault("no such candidate won"))?;
+        let attribute = &schema.attributes[winner.attribute];
         let split = match winner.value {
-            CutValue::Interval { .. } => Some(form.split_of(winner)?),
+            CutValue::Interval { .. } => {
+                if plan.splits_late() {
+                    let name = format!("round {round}: split of {}", attribute.name);
+                    let spend = spend(&mut budget, plan, name)?;
+                    form.draw_splits(spend, winner.attribute, &[winner.value])?;
+                }
+                Some(form.split_of(winner)?)
+            }
             CutValue::Value(_) => None,
         };
         let made = Specialization { candidate: winner, split };
         let children = cuts.specialize(&made).map_err(Error::from)?;
-        let attribute = &schema.attributes[winner.attribute];
         let keep = match attribute.domain {
             Domain::Set(_) => {
                 let name = format!("round {round}: sub-partitions of {}", attribute.name);
@@ -214,7 +226,7 @@ pub fn run<'s, F: Form>(
             .into_iter()
             .filter(|child| matches!(child, CutValue::Interval { start, end } if end - start > 1))
             .collect();
-        if !divisible.is_empty() && round < plan.specializations() {
+        if !divisible.is_empty() && round < plan.specializations() && !plan.splits_late() {
             let name = format!("round {round}: splits of {}", attribute.name);
             let spend = spend(&mut budget, plan, name)?;
             form.draw_splits(spend, winner.attribute, &divisible)?;

@@ -86,6 +86,8 @@ def canonical(toml, files):
     paper = release.get("profile") == "paper"
     flips = partition == "horizontal" and not paper
     selection = "permute-and-flip" if flips else "exponential"
+    utility = "max" if paper or partition == "horizontal" else "leaf-max"
+    noise = "single" if partition == "local" else "two-party" if paper else "joint"
     full = {
         "format": "diptych-agreement-1",
         "release": {
@@ -93,10 +95,10 @@ def canonical(toml, files):
             "partition": partition,
             "epsilon": normal(release["epsilon"]),
             "specializations": release["specializations"],
-            "utility": release.get("utility", "max"),
+            "utility": release.get("utility", utility),
             "selection": release.get("selection", selection),
-            "noise": release.get("noise", "single" if partition == "local" else "two-party"),
-            "structure_share": normal(release.get("structure_share", "0.5")),
+            "noise": release.get("noise", noise),
+            "structure_share": normal(release.get("structure_share", "0.5" if paper else "0.7")),
             "profile": release.get("profile", "default"),
             "max_records": release["max_records"],
         },

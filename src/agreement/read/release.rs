@@ -128,32 +128,37 @@ fn taylor(
     Some(applies.then_some(taylor))
 }
 
-/// The four choices that the profile `paper` fixes. Where left out, they are as in the papers, but
-/// for the selection in a horizontal release: the papers' approximation there loses accuracy.
+/// The four choices that the profile `paper` fixes. Where left out otherwise, they are what
+/// cross-validation found best (`docs/experiments/adult.md`) among what the partition can do.
 fn choices(
     form: &mut Form<'_>,
     section: &mut Section,
     kind: Option<Kind>,
     profile: Profile,
 ) -> Option<(Utility, Selection, Noise, Decimal)> {
+    let paper = profile == Profile::Paper;
+    let horizontal = kind == Some(Kind::Horizontal);
     let papers_noise = if kind == Some(Kind::Local) { Noise::Single } else { Noise::TwoParty };
     let half = Decimal::parse("0.5").ok()?;
-    let utility = choice(form, section, "utility", Utility::ALL, Utility::Max);
-    let usual_selection = match (kind, profile) {
-        (Some(Kind::Horizontal), Profile::Default) => Selection::PermuteAndFlip,
-        _ => Selection::Exponential,
-    };
+    // Between parties with the same columns every leaf costs a piece of circuit, and the papers'
+    // approximation of the exponential mechanism loses accuracy.
+    let usual_utility = if paper || horizontal { Utility::Max } else { Utility::LeafMax };
+    let usual_selection =
+        if horizontal && !paper { Selection::PermuteAndFlip } else { Selection::Exponential };
+    let usual_noise = if paper || kind == Some(Kind::Local) { papers_noise } else { Noise::Joint };
+    let usual_share = if paper { half } else { Decimal::parse("0.7").ok()? };
+    let utility = choice(form, section, "utility", Utility::ALL, usual_utility);
     let selection = choice(form, section, "selection", Selection::ALL, usual_selection);
-    let noise = choice(form, section, "noise", Noise::ALL, papers_noise);
+    let noise = choice(form, section, "noise", Noise::ALL, usual_noise);
     let share = match section.take("structure_share") {
         Some(node) => {
             let at = node.at;
             structure_share(form, node).map(|share| (share, at))
         }
-        None => Some((half, 0)),
+        None => Some((usual_share, 0)),
     };
 
-    if profile == Profile::Paper {
+    if paper {
         let fixed = [
             ("utility", Utility::Max.word(), utility.map(|(u, at)| (u.word(), at))),
             ("selection", Selection::Exponential.word(), selection.map(|(s, at)| (s.word(), at))),

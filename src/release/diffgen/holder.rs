@@ -4,7 +4,8 @@
 use super::partition::Partition;
 use super::scorer::{Known, Scorer, known_at_once};
 use super::splits::{self, Options};
-use super::{Error, Plan};
+use super::{Error, Plan, utility};
+use crate::privacy::choice::SCORE_GRID_BITS;
 use crate::privacy::{self, Candidate as Weighed, Choose, Score, Spend};
 use crate::table::{Candidate, CutValue, Cuts, Owner, Specialization, Table};
 
@@ -60,12 +61,32 @@ impl<'p, 't> Holder<'p, 't> {
         self.partition.attributes().contains(&attribute)
     }
 
-    /// The score of a candidate of an attribute that the party holds.
+    /// The score of a candidate of an attribute that the party holds; where splits are drawn late,
+    /// an interval has that of its best split. Between parties with different columns leaf-max
+    /// counts what is gained.
     ///
     /// # Errors
     /// [`Error::Fault`] for any other.
     pub fn score(&self, candidate: Candidate) -> Result<Score, Error> {
-        self.scorer.score(candidate)
+        let late = self.plan.splits_late() && matches!(candidate.value, CutValue::Interval { .. });
+        let gain =
+            if late { Some(self.best_gain(candidate)?) } else { self.scorer.gain(candidate)? };
+        let base = if self.plan.is_vertical() { 0 } else { self.scorer.base() };
+        match gain {
+            Some(gain) => Score::whole(base + gain).ok_or(Error::Fault("too many records")),
+            None => self.scorer.score(candidate),
+        }
+    }
+
+    /// Leaf-max: what the best split of an interval gains. Costs a sort of its records, since every
+    /// specialization may change it.
+    fn best_gain(&self, candidate: Candidate) -> Result<u64, Error> {
+        let (attribute, value) = (candidate.attribute, candidate.value);
+        let runs = splits::runs(&self.partition, attribute, value, self.scorer.utility(), None)?;
+        let best = runs.iter().map(|run| run.score.steps() >> SCORE_GRID_BITS).max().unwrap_or(0);
+        let leaves = self.partition.link(attribute, value).into_iter();
+        let now = leaves.map(|leaf| u64::from(utility::largest(self.partition.counts(leaf))));
+        Ok(best.saturating_sub(now.sum())) // dividing a leaf never lowers what it is worth
     }
 
     /// The split that was drawn for an interval.
@@ -99,7 +120,8 @@ impl<'p, 't> Holder<'p, 't> {
             let (utility, logarithms) = (self.plan.split_utility(), self.scorer.logarithms());
             let runs = splits::runs(&self.partition, attribute, *interval, utility, logarithms)?;
             let options = if in_order { Options::in_order(runs) } else { Options::by_score(runs) };
-            let choice = mechanism.choose(spend, self.plan.calibration(), &options.weighed)?;
+            let choice =
+                mechanism.choose(spend, self.plan.split_calibration(), &options.weighed)?;
             let split = options.split(choice).ok_or(Error::Fault("no such split won"))?;
             let candidate = Candidate { attribute, value: *interval };
             self.learn(vec![Specialization { candidate, split: Some(split) }])?;

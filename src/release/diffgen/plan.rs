@@ -3,6 +3,9 @@
 //! ε' = s·ε/(A_num + 2h), s = `structure_share`. At most A_num first splits and, in each of h
 //! rounds, a choice and one further spend cost ε' each: together at most s·ε (theorem 6.3 with
 //! s = ½). The counts get the other part, and what the structure left.
+//!
+//! Where splits are drawn *late*, only for an interval that has won, there are no first splits and
+//! no splits that are never used: ε' = s·ε/(2h).
 
 use super::utility::Utility;
 use super::{Error, PostProcess};
@@ -29,12 +32,14 @@ pub struct Plan<'s> {
     order: Vec<usize>,
     vertical: bool,
     horizontal: bool,
+    late_splits: bool,
     specializations: u32,
     epsilon: Epsilon,
     epsilon_step: Rational,
     steps: u64,
     utility: Utility,
     calibration: Calibration,
+    split_calibration: Calibration,
     post_process: PostProcess,
 }
 
@@ -50,28 +55,35 @@ impl<'s> Plan<'s> {
         check_rows(schema, agreement.specializations)?;
         let numeric = |domain: &Domain| matches!(domain, Domain::Numeric(_));
         let numerics = schema.attributes.iter().filter(|a| numeric(&a.domain)).count() as u64;
-        let steps = numerics + 2 * u64::from(agreement.specializations);
+        let utility = Utility::from(agreement.utility);
+        let paper = agreement.profile == Profile::Paper;
+        let horizontal = matches!(agreement.partition, Partition::Horizontal { .. });
+        // Between parties with the same columns a best split would be a maximum over shared scores.
+        let late_splits = utility == Utility::LeafMax && !paper && !horizontal;
+        let first_splits = if late_splits { 0 } else { numerics };
+        let steps = first_splits + 2 * u64::from(agreement.specializations);
         let epsilon: Epsilon = agreement.epsilon.to_string().parse()?;
         let epsilon_step = (epsilon.value() * &rational(agreement.structure_share))
             .checked_div(&Rational::whole(steps.max(1)))
             .ok_or(Error::Fault("a release without steps"))?;
-        let utility = Utility::from(agreement.utility);
-        let paper = agreement.profile == Profile::Paper;
-        let calibration = utility.calibration(classes, paper);
+        let vertical = matches!(agreement.partition, Partition::Vertical { .. });
+        let calibration = utility.calibration(classes, paper, vertical);
         if agreement.selection == Selection::Exponential && agreement.taylor.is_none() {
             check_weights(utility, &calibration, &epsilon_step, agreement.max_records, classes)?;
         }
         Ok(Self {
             schema,
             order: attribute_order(agreement),
-            vertical: matches!(agreement.partition, Partition::Vertical { .. }),
-            horizontal: matches!(agreement.partition, Partition::Horizontal { .. }),
+            horizontal,
+            vertical,
+            late_splits,
             specializations: agreement.specializations,
             epsilon,
             epsilon_step,
             steps,
             utility,
             calibration,
+            split_calibration: utility.calibration(classes, paper, false),
             post_process: if paper { PostProcess::Clamp } else { PostProcess::NormSub },
         })
     }
@@ -91,6 +103,11 @@ impl<'s> Plan<'s> {
         self.vertical
     }
 
+    /// Whether a split is drawn only when its interval has won.
+    pub fn splits_late(&self) -> bool {
+        self.late_splits
+    }
+
     /// h.
     pub fn specializations(&self) -> u32 {
         self.specializations
@@ -106,7 +123,7 @@ impl<'s> Plan<'s> {
         &self.epsilon_step
     }
 
-    /// How often ε' is spent at most: A_num + 2h.
+    /// How often ε' is spent at most: A_num + 2h, or 2h.
     pub fn steps(&self) -> u64 {
         self.steps
     }
@@ -134,9 +151,15 @@ impl<'s> Plan<'s> {
         }
     }
 
-    /// How the scores are calibrated.
+    /// How the scores of candidates are calibrated.
     pub fn calibration(&self) -> &Calibration {
         &self.calibration
+    }
+
+    /// How the scores of splits are calibrated: one party has all of them and compares them as
+    /// they are.
+    pub fn split_calibration(&self) -> &Calibration {
+        &self.split_calibration
     }
 
     /// What becomes of the noisy counts.

@@ -62,14 +62,26 @@ impl Scorer {
     /// # Errors
     /// [`Error::Fault`] for a candidate that was never scored.
     pub fn score(&self, candidate: Candidate) -> Result<Score, Error> {
-        let unknown = Error::Fault("a candidate without a score");
-        match self.utility {
-            Utility::LeafMax => {
-                let gain = self.gains.get(&candidate).ok_or(unknown)?;
-                Score::whole(self.base + gain).ok_or(Error::Fault("too many records"))
-            }
-            _ => self.scores.get(&candidate).copied().ok_or(unknown),
+        match self.gain(candidate)? {
+            Some(gain) => Score::whole(self.base + gain).ok_or(Error::Fault("too many records")),
+            None => self.scores.get(&candidate).copied().ok_or(UNKNOWN),
         }
+    }
+
+    /// Leaf-max: what a candidate gains over the leaves as they are.
+    ///
+    /// # Errors
+    /// [`Error::Fault`] for a candidate that was never scored.
+    pub fn gain(&self, candidate: Candidate) -> Result<Option<u64>, Error> {
+        match self.utility {
+            Utility::LeafMax => self.gains.get(&candidate).copied().map(Some).ok_or(UNKNOWN),
+            _ => Ok(None),
+        }
+    }
+
+    /// Leaf-max as it is now: Σ over leaves of the largest class count.
+    pub fn base(&self) -> u64 {
+        self.base
     }
 
     /// Scores a candidate that has just appeared, or whose split was just drawn.
@@ -196,6 +208,8 @@ impl Scorer {
         known.values().try_for_each(|made| self.add(partition, made))
     }
 }
+
+const UNKNOWN: Error = Error::Fault("a candidate without a score");
 
 /// Candidates whose children are known without a draw: those of taxonomies.
 pub fn known_at_once(

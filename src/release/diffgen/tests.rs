@@ -15,8 +15,15 @@ use crate::math::{Randomness, Rational};
 use crate::privacy::decisions::Tape;
 use crate::table::{Reading, Table, parse_csv};
 
-/// An agreement for one party with these lines in `[release]` and these attributes.
+/// An agreement for one party with these lines in `[release]` and these attributes; what they leave
+/// out is as in the papers.
 fn agreement(terms: &str, classes: &str, attributes: &str) -> Agreement {
+    let mut terms = terms.to_owned();
+    for (key, value) in [("utility", "max"), ("structure_share", "0.5")] {
+        if !terms.contains(key) {
+            terms += &format!("\n{key} = \"{value}\"");
+        }
+    }
     let text = format!(
         "[release]\nid = \"test\"\npartition = \"local\"\nmax_records = 100000\n{terms}\n\
          [class]\ncolumn = \"class\"\nvalues = [{classes}]\n{attributes}"

@@ -10,6 +10,11 @@
 //! it moves one largest class count by at most 1, and never down when added. InfoGain lies between
 //! 0 and log2 of the number of classes, so no record moves it by more.
 //!
+//! Between two parties with different columns each knows the leaves that its own columns make, and
+//! whoever was chosen more often has the purer ones: its scores would win whatever the candidate is
+//! worth. So there leaf-max counts what is *gained* over the leaves as they are. What they are worth
+//! before and after each moves by 0 or 1, so Δ stays 1, but the gain is not monotone.
+//!
 //! InfoGain is computed in whole numbers. With g(n) = n·log2 n it is
 //! (g(n_v) − Σ_k g(n_vk) − Σ_c g(n_c) + Σ_ck g(n_ck)) / n_v. [`log2_floor`] is at most 2^-31 below
 //! log2, and the counts under each of the four signs sum to n_v, so the error stays below 4·2^-31:
@@ -35,12 +40,14 @@ pub enum Utility {
 }
 
 impl Utility {
-    /// Sensitivity and monotonicity. `paper` keeps the factor 2 of the papers for every utility.
-    pub fn calibration(self, classes: usize, paper: bool) -> Calibration {
-        match (self, paper) {
-            (Self::InfoGain, _) => Calibration::info_gain(classes as u64),
-            (_, true) => Calibration::max_of_the_papers(),
-            (_, false) => Calibration::max(),
+    /// Sensitivity and monotonicity. `paper` keeps the factor 2 of the papers for every utility;
+    /// with `gains` leaf-max counts gains.
+    pub fn calibration(self, classes: usize, paper: bool, gains: bool) -> Calibration {
+        match self {
+            Self::InfoGain => Calibration::info_gain(classes as u64),
+            Self::LeafMax if gains => Calibration::max_of_the_papers(),
+            _ if paper => Calibration::max_of_the_papers(),
+            _ => Calibration::max(),
         }
     }
 }
@@ -156,15 +163,17 @@ mod tests {
     #[test]
     fn calibrations_are_those_of_the_table_above() {
         let one = Rational::whole(1u32);
-        for (utility, paper, monotone) in [
-            (Utility::Max, false, true),
-            (Utility::LeafMax, false, true),
-            (Utility::Max, true, false),
+        for (utility, paper, gains, monotone) in [
+            (Utility::Max, false, false, true),
+            (Utility::LeafMax, false, false, true),
+            (Utility::Max, false, true, true),
+            (Utility::LeafMax, false, true, false),
+            (Utility::Max, true, false, false),
         ] {
-            let calibration = utility.calibration(2, paper);
+            let calibration = utility.calibration(2, paper, gains);
             assert_eq!((calibration.sensitivity(), calibration.is_monotone()), (&one, monotone));
         }
-        let gain = Utility::InfoGain.calibration(4, false);
+        let gain = Utility::InfoGain.calibration(4, false, false);
         assert!(!gain.is_monotone());
         let steps = Rational::power_of_two(1 - SCORE_GRID_BITS as i32);
         assert_eq!(gain.sensitivity(), &(&Rational::whole(2u32) + &steps));

@@ -1,0 +1,328 @@
+//! `diptych evaluate`: what a release is worth to somebody who learns from it.
+//!
+//! A decision tree is learnt from the release, held-out records are generalized by its cuts, and
+//! the tree tells their class. Two trees stand beside it, as in the papers: one learnt from the raw
+//! records (what generalization and noise cost), and one that knows the class only (what the
+//! release gives at all). Where the raw records are given, the release's total and frequencies are
+//! compared with theirs.
+//!
+//! The results depend on the raw records and are not differentially private: they are for those
+//! who may see these records, not for publishing beside the release.
+
+pub mod distance;
+pub mod generalize;
+pub mod group;
+pub mod released;
+pub mod tree;
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use serde_json::{Value, json};
+
+use crate::app::console::Console;
+use crate::app::failure::Failure;
+use crate::app::progress::Bar;
+use crate::table::{Reading, Schema, Table, read_csv};
+use distance::{Distances, distances};
+use generalize::{Generalization, raw};
+use group::{Group, groups};
+use released::Released;
+use tree::{Rows, Tree, heaviest};
+
+/// Most records of a held-out or raw file.
+const MAX_RECORDS: u64 = 100_000_000;
+/// The plots' file names.
+const PLOTS: [&str; 2] = ["accuracy-by-specializations.svg", "accuracy-by-epsilon.svg"];
+
+/// Judge releases: how well do they tell the class of held-out records?
+///
+/// Learns a decision tree (after C4.5) from each release and classifies records
+/// that were not released. With --train, also the papers' upper baseline (a tree
+/// learnt from the raw records) and how far the release's total and frequencies
+/// are from the raw ones. Releases under the same terms are summed up by mean
+/// and standard deviation. The results are not differentially private: keep
+/// them to those who may see the raw records.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Example: diptych evaluate --release out/ --test test.csv --train table.csv"
+)]
+pub struct EvaluateArgs {
+    /// The directory of a release, with manifest.json and release.csv; may be given several times
+    #[arg(long, value_name = "DIR", required = true, num_args = 1..)]
+    release: Vec<PathBuf>,
+    /// Records that were not released: CSV with the agreement's columns
+    #[arg(long, value_name = "FILE")]
+    test: PathBuf,
+    /// The raw records that were released
+    #[arg(long, value_name = "FILE")]
+    train: Option<PathBuf>,
+    /// Write everything that was found as JSON
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Write plots of the accuracy over specializations and over ε (SVG)
+    #[arg(long, value_name = "DIR")]
+    plots: Option<PathBuf>,
+}
+
+/// Runs the verb.
+///
+/// # Errors
+/// If a file is not as it should be or cannot be written.
+pub fn run(arguments: &EvaluateArgs, console: &Console) -> Result<(), Failure> {
+    let mut found = Vec::new();
+    let mut records: Option<(Schema, Records)> = None;
+    let bar = Bar::new(console, "judging");
+    bar.start(arguments.release.len());
+    for directory in &arguments.release {
+        let released = Released::open(directory)?;
+        let schema = &released.agreement.schema;
+        // Releases of one series have one schema, and its records are read once.
+        if records.as_ref().is_none_or(|(known, _)| known != schema) {
+            let read = Records::read(schema, &arguments.test, arguments.train.as_deref())?;
+            records = Some((schema.clone(), read));
+        }
+        if let Some((_, records)) = &records {
+            found.push(judge(&released, records)?);
+        }
+        bar.advance(1);
+    }
+    bar.finish();
+    let groups = groups(&found);
+    for line in table(&found, &groups, arguments.train.is_some()) {
+        console.result(line);
+    }
+    if let Some(path) = &arguments.json {
+        let text = serde_json::to_string_pretty(&as_json(&found, &groups));
+        let text = text.map_err(Failure::failed)? + "\n";
+        std::fs::write(path, text).map_err(|error| Failure::file(path, "write", &error))?;
+    }
+    if let Some(directory) = &arguments.plots {
+        std::fs::create_dir_all(directory)
+            .map_err(|error| Failure::file(directory, "create", &error))?;
+        for (name, chart) in PLOTS.iter().zip(group::charts(&groups, &found)) {
+            let path = directory.join(name);
+            std::fs::write(&path, chart.svg())
+                .map_err(|error| Failure::file(&path, "write", &error))?;
+            console.say(format!("wrote {}", path.display()));
+        }
+    }
+    Ok(())
+}
+
+/// What was found out about one release.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Assessment {
+    /// Leaves of the release: cells without regard to the class, sets aside.
+    pub leaves: u64,
+    /// Records that it says there are.
+    pub total: f64,
+    /// The part of the held-out records whose class a tree tells that was learnt from it.
+    pub accuracy: f64,
+    /// How far its frequencies are from those of the records it was made from.
+    pub distances: Option<Distances>,
+}
+
+/// Learns from a release and classifies held-out records, generalized alike.
+///
+/// # Errors
+/// If there is no held-out record, or a table lacks a column.
+pub fn assess(
+    values: &Generalization<'_, '_>,
+    release: &Rows,
+    test: &Table,
+    train: Option<&Table>,
+) -> Result<Assessment, Failure> {
+    let generalize = |table| values.records(table).ok_or_else(no_column);
+    let accuracy = Tree::learn(release).accuracy(&generalize(test)?);
+    Ok(Assessment {
+        leaves: values.leaves(),
+        total: release.weights.iter().sum(),
+        accuracy: accuracy.ok_or_else(no_records)?,
+        distances: match train {
+            Some(train) => Some(distances(release, &generalize(train)?)),
+            None => None,
+        },
+    })
+}
+
+/// The papers' baselines: the accuracy of a tree learnt from raw records, and that of the heaviest
+/// class alone.
+///
+/// # Errors
+/// If there is no held-out record, or a table lacks a column.
+pub fn baselines(schema: &Schema, test: &Table, train: &Table) -> Result<(f64, f64), Failure> {
+    let [train, held_out] = [train, test].map(|table| raw(schema, table));
+    let (train, held_out) = (train.ok_or_else(no_column)?, held_out.ok_or_else(no_column)?);
+    let with_all = Tree::learn(&train).accuracy(&held_out).ok_or_else(no_records)?;
+    Ok((with_all, class_only(&train.class_weights(), test)?))
+}
+
+/// The part of the records that have the heaviest class.
+fn class_only(weights: &[f64], test: &Table) -> Result<f64, Failure> {
+    let class = heaviest(weights);
+    let right = test.classes().iter().filter(|known| usize::from(**known) == class).count();
+    if test.is_empty() { Err(no_records()) } else { Ok(right as f64 / test.len() as f64) }
+}
+
+/// The records by which releases are judged.
+struct Records {
+    test: Table,
+    train: Option<Table>,
+    raw_accuracy: Option<f64>,
+}
+
+impl Records {
+    fn read(schema: &Schema, test: &Path, train: Option<&Path>) -> Result<Self, Failure> {
+        let reading = Reading { schema, owner: None, identifier: None, max_records: MAX_RECORDS };
+        let read = |path: &Path| read_csv(path, &reading, &|_| {});
+        let (test, train) = (read(test)?, train.map(read).transpose()?);
+        let raw_accuracy = match &train {
+            Some(train) => Some(baselines(schema, &test, train)?.0),
+            None => None,
+        };
+        Ok(Self { test, train, raw_accuracy })
+    }
+}
+
+/// A release, judged.
+struct Judged {
+    directory: PathBuf,
+    /// What releases have in common that are summed up together: ε, h and the other terms.
+    epsilon: String,
+    specializations: u32,
+    terms: String,
+    assessment: Assessment,
+    class_only: f64,
+    raw_accuracy: Option<f64>,
+    test_records: usize,
+    train_records: Option<usize>,
+}
+
+fn judge(released: &Released, records: &Records) -> Result<Judged, Failure> {
+    let cuts = released.cuts()?;
+    let mut values = Generalization::new(&cuts);
+    let rows = released.rows(&mut values)?;
+    let agreement = &released.agreement;
+    let terms = [
+        agreement.partition.word(),
+        agreement.profile.word(),
+        agreement.utility.word(),
+        agreement.selection.word(),
+        agreement.noise.word(),
+    ];
+    let class_weights = match &records.train {
+        Some(train) => values.records(train).ok_or_else(no_column)?.class_weights(),
+        None => rows.class_weights(),
+    };
+    Ok(Judged {
+        directory: released.directory.clone(),
+        epsilon: agreement.epsilon.to_string(),
+        specializations: agreement.specializations,
+        terms: format!("{} {}", terms.join(" "), agreement.structure_share),
+        assessment: assess(&values, &rows, &records.test, records.train.as_ref())?,
+        class_only: class_only(&class_weights, &records.test)?,
+        raw_accuracy: records.raw_accuracy,
+        test_records: records.test.len(),
+        train_records: records.train.as_ref().map(Table::len),
+    })
+}
+
+/// What is printed: a line per release, one per group of several, and the baselines.
+fn table(found: &[Judged], groups: &[Group<'_>], with_train: bool) -> Vec<String> {
+    let width = found.iter().map(|one| one.directory.display().to_string().chars().count());
+    let width = width.max().unwrap_or(0).clamp(14, 40);
+    let line = |name: &str, cells: [String; 7]| {
+        let [epsilon, h, leaves, total, accuracy, one_way, two_way] = cells;
+        let mut line =
+            format!("{name:<width$}  {epsilon:>6} {h:>4} {leaves:>9} {total:>11} {accuracy:>14}");
+        if with_train {
+            line += &format!(" {one_way:>8} {two_way:>8}");
+        }
+        line.trim_end().to_owned()
+    };
+    let percent = |part: f64| format!("{:.2} %", part * 100.0);
+    let short = |part: Option<f64>| part.map_or(String::new(), |part| format!("{part:.4}"));
+    let heads = ["ε", "h", "leaves", "total", "accuracy", "1-way", "2-way"];
+    let mut lines = vec![line("release", heads.map(str::to_owned))];
+    for one in found {
+        let Assessment { leaves, total, accuracy, distances } = &one.assessment;
+        let cells = [
+            one.epsilon.clone(),
+            one.specializations.to_string(),
+            leaves.to_string(),
+            format!("{total:.0}"),
+            percent(*accuracy),
+            short(distances.map(|distances| distances.one_way)),
+            short(distances.and_then(|distances| distances.two_way)),
+        ];
+        lines.push(line(&one.directory.display().to_string(), cells));
+    }
+    for group in groups.iter().filter(|group| group.members.len() > 1) {
+        let accuracy = group.of(|one| one.accuracy);
+        let cells = [
+            group.members[0].epsilon.clone(),
+            group.members[0].specializations.to_string(),
+            format!("{:.0}", group.of(|one| one.leaves as f64).mean),
+            format!("{:.0}", group.of(|one| one.total).mean),
+            format!("{:.2} ± {:.2} %", accuracy.mean * 100.0, accuracy.deviation * 100.0),
+            short(group.distance(|distances| Some(distances.one_way))),
+            short(group.distance(|distances| distances.two_way)),
+        ];
+        lines.push(line(&format!("mean of {}", group.members.len()), cells));
+    }
+    let mut told: Vec<(Option<f64>, f64)> = Vec::new();
+    for one in found {
+        let these = (one.raw_accuracy, one.class_only);
+        if told.contains(&these) {
+            continue; // releases of one series have the same baselines
+        }
+        told.push(these);
+        let total = one.train_records.map_or(String::new(), |count| count.to_string());
+        let cells = |total: String, accuracy: f64| {
+            let none = String::new;
+            [none(), none(), none(), total, percent(accuracy), none(), none()]
+        };
+        if let Some(accuracy) = one.raw_accuracy {
+            lines.push(line("raw records", cells(total, accuracy)));
+        }
+        lines.push(line("class only", cells(String::new(), one.class_only)));
+    }
+    lines
+}
+
+fn as_json(found: &[Judged], groups: &[Group<'_>]) -> Value {
+    let releases: Vec<Value> = found
+        .iter()
+        .map(|one| {
+            let Assessment { leaves, total, accuracy, distances } = &one.assessment;
+            json!({
+                "directory": one.directory.display().to_string(),
+                "epsilon": one.epsilon,
+                "specializations": one.specializations,
+                "terms": one.terms,
+                "leaves": leaves,
+                "total": total,
+                "accuracy": accuracy,
+                "one_way_distance": distances.map(|distances| distances.one_way),
+                "two_way_distance": distances.and_then(|distances| distances.two_way),
+                "baselines": { "raw_records": one.raw_accuracy, "class_only": one.class_only },
+                "test_records": one.test_records,
+                "train_records": one.train_records,
+            })
+        })
+        .collect();
+    let groups: Vec<Value> = groups.iter().map(Group::as_json).collect();
+    json!({ "format": "diptych evaluation v1", "releases": releases, "groups": groups })
+}
+
+fn no_column() -> Failure {
+    Failure::failed("a table lacks a column of the agreement")
+}
+
+fn no_records() -> Failure {
+    Failure::wrong_input("there is no held-out record").advise("give --test a file with records")
+}
+
+#[cfg(test)]
+mod tests;
