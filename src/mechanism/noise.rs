@@ -1,8 +1,8 @@
 //! Discrete Laplace noise on counts that two parties share.
 //!
 //! *Inputs*: [`WordShares`] over Z_{2^k} of counts of disjoint sets of records, a spend ε. *Output*:
-//! each count plus its noise, to both; whole numbers in [−2^(k−1), 2^(k−1)), where a sum that lies
-//! outside wraps around (after the noise, so that this costs no privacy; k is chosen so that it does not happen).
+//! each count plus its noise, to both; whole numbers in [−2^(k−1), 2^(k−1)). A sum that lies outside
+//! wraps around, after the noise and so at no cost in privacy; k is chosen so that it does not happen.
 //!
 //! Two forms. [`TwoPartyNoise`] (the thesis): each party adds a noise of its own to its share
 //! before opening. [`JointNoise`] (ours): one noise, drawn inside a circuit, which nobody knows.

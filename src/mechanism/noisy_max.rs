@@ -13,8 +13,9 @@
 //! δ ≤ (1 + e^ε)·TV ([`crate::privacy::slack`]: count n, rate c·2^-g).
 //!
 //! *Cost*: D·(τ − 1) ANDs per candidate for its noise and some 2·w for the comparison, w the larger
-//! of D and the bits of a score on the grid; D·τ random bits of each party. One round up to
-//! [`BATCH`] candidates, and one more for every further [`BATCH`] of them (memory holds the labels of one batch).
+//! of D and the bits of a score on the grid; D·τ random bits of each party. A round and a half up to
+//! [`BATCH`] candidates, and one more for every further [`BATCH`] of them: memory holds the labels
+//! of one batch, 32 bytes per random bit.
 
 use zeroize::Zeroizing;
 

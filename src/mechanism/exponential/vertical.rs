@@ -14,7 +14,7 @@
 //! and ends the run.
 //!
 //! *Cost*: w ANDs per candidate for w-bit sums, some 10·w + 2·(T + 2)·(T + log w) for R, at
-//! w = f + 1.4427·c·u + log n for the highest score u possible. One round. R is compared with the
+//! w = f + 1.4427·c·u + log n for the highest score u possible. A round and a half. R is compared with the
 //! sums of P1's candidates, R − s1 with those of P2's, so that no sum is made for a single candidate.
 
 use num_bigint::BigUint;

@@ -7,7 +7,7 @@
 //! below a public constant; no party learns it. *Distance*: m counts add 2m·(D·2^-τ + e^(−ε·2^D)) to
 //! the run's TV ([`crate::privacy::slack`]: count 2m, rate ε).
 //!
-//! *Cost*: 2·D·(τ − 1) + 3·k ANDs per count, 2·D·τ random bits of each party. One round per batch;
+//! *Cost*: 2·D·(τ − 1) + 3·k ANDs per count, 2·D·τ random bits of each party. A round and a half per batch;
 //! a batch has as many counts as its labels fit 64 MiB.
 
 use zeroize::Zeroizing;
