@@ -8,7 +8,8 @@ use crate::app::failure::Failure;
 use crate::crypto::commutative::{BATCH, Domain, Group, Residues, Ristretto};
 use crate::math::Randomness;
 use crate::protocol::pair::run_pair;
-use crate::protocol::psi;
+use crate::protocol::yao::Yao;
+use crate::protocol::{Session, psi};
 
 /// Identifiers per side, where no size is asked for.
 const SIZES: [usize; 2] = [10_000, 100_000];
@@ -29,6 +30,7 @@ pub fn run(options: &Options) -> Result<Vec<Figure>, Failure> {
     for size in options.size.map_or(SIZES.to_vec(), |size| vec![size]) {
         figures.extend(whole_run(options, &group, size, limit)?);
     }
+    figures.extend(against_a_threshold(options)?);
     Ok(figures)
 }
 
@@ -68,6 +70,34 @@ fn operations<G: Group>(
         figures.push(Figure::new(format!("{name}: {what}"), micros, "µs", parameters.clone()));
     }
     Ok(encrypt + reencrypt + check)
+}
+
+/// Whether half of the identifiers are common, through one circuit.
+fn against_a_threshold(options: &Options) -> Result<Vec<Figure>, Failure> {
+    let size = options.size.unwrap_or(1_000).min(psi::threshold::MOST_IN_CIRCUIT / 2);
+    let names = |first: usize| -> Vec<String> {
+        (first..first + size).map(|number| format!("individual {number:09}")).collect()
+    };
+    let (a, b) = (names(0), names(size / 2));
+    let threshold = size - size / 2;
+    let party = |list: &[String], session: &mut Session| {
+        psi::threshold::at_least(session, &mut Yao::new(), list, threshold, 64)
+    };
+    forget_peak_memory();
+    let (wall, cpu) = (Instant::now(), cpu_time());
+    let outcome =
+        run_pair(options.setup(), |session| party(&a, session), |session| party(&b, session));
+    let (wall, cpu) = (wall.elapsed().as_secs_f64(), (cpu_time() - cpu).as_secs_f64());
+    if !(outcome.p1?.reached && outcome.p2?.reached) {
+        return Err(Failure::failed("the comparison with the threshold is wrong"));
+    }
+    let name = format!("psi {size} × {size} against a threshold");
+    let bytes = outcome.costs.p1.total().bytes_sent + outcome.costs.p2.total().bytes_sent;
+    Ok(vec![
+        Figure::new(format!("{name}: CPU, both roles"), cpu, "s", "σ = 64, set-up included"),
+        Figure::new(format!("{name}: wall"), wall, "s", "both roles, one thread each"),
+        Figure::new(format!("{name}: bytes"), bytes as f64 / 1e6, "MB", "both directions"),
+    ])
 }
 
 fn whole_run<G: Group>(

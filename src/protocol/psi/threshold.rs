@@ -10,7 +10,7 @@
 //! counts neighbours that are equal, and compares the count with t.
 //!
 //! *Cost.* For N = n1 + n2: about N·log₂N·ℓ ANDs of 32 bytes (2 million for 1,000 identifiers each,
-//! 25 million for 10,000) and 16·ℓ bytes per identifier of P2; memory for about 3·N·ℓ wires of 16
+//! 26 million for 10,000) and 16·ℓ bytes per identifier of P2; memory for about 3·N·ℓ wires of 16
 //! bytes. Therefore at most [`MOST_IN_CIRCUIT`] identifiers together. Two rounds.
 
 use serde::{Deserialize, Serialize};
@@ -79,8 +79,10 @@ fn at_least_inner<S: AsRef<[u8]>>(
     sigma: usize,
 ) -> Result<Threshold, Error> {
     super::check_size("this side's", identifiers.len() as u64, MOST_IN_CIRCUIT)?;
-    let digest = |raw: &S| -> [u8; 32] { Sha256::digest(raw.as_ref()).into() };
-    matching::check_distinct(&identifiers.iter().map(digest).collect::<Vec<_>>())?;
+    let digests = digests(session.id.as_bytes(), identifiers);
+    matching::check_distinct(&digests)?;
+    // Sorted before the first message, so that the time it takes cannot be seen.
+    let digests = sorted_digests(digests);
     session.channel.begin_phase("set intersection");
     let own = identifiers.len();
     session.channel.send(&Announcement { size: own as u64, threshold: threshold as u64 })?;
@@ -95,7 +97,7 @@ fn at_least_inner<S: AsRef<[u8]>>(
     }
     let sizes = if session.role == Role::P1 { [own, peer_size] } else { [peer_size, own] };
     let circuit = Comparison { sizes, width: width(sizes, sigma), threshold };
-    let inputs = circuit.inputs(session.id.as_bytes(), identifiers);
+    let inputs = circuit.inputs(&digests);
     let outputs = yao.run(session, Role::P1, &circuit.source(), &inputs, Reveal::Both)?;
     let reached = outputs.is_some_and(|outputs| outputs.first() == Some(&true));
     Ok(Threshold { reached, peer_size })
@@ -107,6 +109,22 @@ fn width(sizes: [usize; 2], sigma: usize) -> usize {
     (sigma + bits(sizes[0]) + bits(sizes[1])).min(256)
 }
 
+fn digests<S: AsRef<[u8]>>(session: &[u8], identifiers: &[S]) -> Vec<[u8; 32]> {
+    let digest = |raw: &S| {
+        let mut hash = Sha256::new();
+        hash.update(b"diptych psi threshold 1");
+        hash.update(session);
+        hash.update(raw.as_ref());
+        hash.finalize().into()
+    };
+    identifiers.iter().map(digest).collect()
+}
+
+fn sorted_digests(mut digests: Vec<[u8; 32]>) -> Zeroizing<Vec<[u8; 32]>> {
+    digests.sort_unstable();
+    Zeroizing::new(digests)
+}
+
 /// The circuit, which both parties know.
 struct Comparison {
     sizes: [usize; 2],
@@ -115,20 +133,14 @@ struct Comparison {
 }
 
 impl Comparison {
-    /// One party's identifiers hashed, sorted, and as bits.
-    fn inputs<S: AsRef<[u8]>>(&self, session: &[u8], own: &[S]) -> Zeroizing<Vec<bool>> {
-        let hash = |raw: &S| {
-            let mut hash = Sha256::new();
-            hash.update(b"diptych psi threshold 1");
-            hash.update(session);
-            hash.update(raw.as_ref());
-            let digest: [u8; 32] = hash.finalize().into();
-            (0..self.width).map(|i| digest[i / 8] >> (i % 8) & 1 == 1).collect::<Vec<bool>>()
-        };
-        let mut hashes: Vec<Vec<bool>> = own.iter().map(hash).collect();
-        // As numbers, lowest bit first.
-        hashes.sort_unstable_by(|a, b| a.iter().rev().cmp(b.iter().rev()));
-        Zeroizing::new(hashes.concat())
+    /// The first ℓ bits of every digest as a number, lowest bit first; cutting keeps the order.
+    fn inputs(&self, sorted: &[[u8; 32]]) -> Zeroizing<Vec<bool>> {
+        let bit = |digest: &[u8; 32], i: usize| digest[i / 8] >> (7 - i % 8) & 1 == 1;
+        let mut bits = Zeroizing::new(Vec::with_capacity(sorted.len() * self.width));
+        for digest in sorted {
+            bits.extend((0..self.width).rev().map(|i| bit(digest, i)));
+        }
+        bits
     }
 
     fn source(&self) -> impl Source {
