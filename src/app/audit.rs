@@ -28,6 +28,7 @@ pub mod paillier;
 pub mod polynomial;
 pub mod random_value;
 pub mod scalar_product;
+pub mod taylor;
 
 /// A checker: one verdict per test of the document.
 type Checker = fn(&Value) -> Vec<Verdict>;
@@ -45,6 +46,7 @@ const CHECKERS: &[(&str, Checker)] = &[
     ("oblivious polynomial evaluation", polynomial::check),
     ("random value", random_value::check),
     ("scalar product", scalar_product::check),
+    ("Taylor exponential mechanism", taylor::check),
     ("two-party mechanisms", mechanisms::check),
 ];
 
@@ -62,6 +64,7 @@ const BUILT_IN: &[(&str, &str)] = &[
     ("polynomial.json", include_str!("../../vectors/polynomial.json")),
     ("random_value.json", include_str!("../../vectors/random_value.json")),
     ("scalar_product.json", include_str!("../../vectors/scalar_product.json")),
+    ("taylor.json", include_str!("../../vectors/taylor.json")),
 ];
 const BUILT_IN_SUMS: &str = include_str!("../../vectors/SHA256SUMS");
 

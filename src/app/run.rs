@@ -37,14 +37,14 @@ use crate::app::local;
 use crate::app::manifest::{Draft, delta_text};
 use crate::app::party::Party;
 use crate::app::verify::short_delta;
-use crate::math::Rational;
 use crate::net::{Fingerprint, Identity, Role};
 use crate::privacy::ledger::{Debit, Hash, Ledger, RunId};
 use crate::privacy::slack::Widths;
 use crate::privacy::{Budget, Epsilon};
 use crate::protocol::Session;
+use crate::release::diffgen::Plan;
 use crate::release::diffgen::sizes::Sizes;
-use crate::release::diffgen::{Plan, Release, horizontal, vertical};
+use crate::release::diffgen::two_party::{self, Outcome};
 use crate::table::{Owner, Table};
 use phases::Phases;
 use talk::Ended;
@@ -202,14 +202,6 @@ impl<'a> Side<'a> {
     }
 }
 
-/// What both forms of release give.
-struct Made<'s> {
-    release: Release<'s>,
-    delta: Rational,
-    /// How many individuals are in both tables, where this party learns it.
-    common: Option<usize>,
-}
-
 /// A run from the handshake to the parting, and how far it has come.
 struct Conversation<'a> {
     side: &'a Side<'a>,
@@ -250,7 +242,7 @@ impl<'a> Conversation<'a> {
         self.ledger.finish(self.run)?;
         self.tell_result(&outcome, &draft)?;
         self.part(session);
-        Ok(outcome.common)
+        Ok(outcome.in_both)
     }
 
     /// Puts the whole ε into the ledger, and sees that the peer has done so too.
@@ -269,23 +261,13 @@ impl<'a> Conversation<'a> {
         Ok((receipt.into_budget(), heads))
     }
 
-    fn release(&self, session: &mut Session, budget: Budget) -> Result<Made<'a>, Ended> {
+    fn release(&self, session: &mut Session, budget: Budget) -> Result<Outcome<'a>, Ended> {
         let phases = Phases::new(self.console);
         let progress = |step| phases.tell(step);
-        let (agreement, table) = (self.side.agreement, self.table);
-        Ok(match agreement.partition {
-            Partition::Horizontal { .. } => {
-                let made = horizontal::release(session, agreement, table, budget, &progress)?;
-                Made { release: made.release, delta: made.delta, common: made.overlap }
-            }
-            _ => {
-                let made = vertical::release(session, agreement, table, budget, &progress)?;
-                Made { release: made.release, delta: made.delta, common: Some(made.common) }
-            }
-        })
+        Ok(two_party::release(session, self.side.agreement, self.table, budget, &progress)?)
     }
 
-    fn tell_result(&self, outcome: &Made<'_>, draft: &Draft) -> Result<(), Ended> {
+    fn tell_result(&self, outcome: &Outcome<'_>, draft: &Draft) -> Result<(), Ended> {
         let console = self.console;
         local::cut_lines(&outcome.release)?.into_iter().for_each(|line| console.say(line));
         console.say(format!(

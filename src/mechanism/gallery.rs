@@ -1,7 +1,7 @@
 //! The circuits of this room that are exported for review in `circuits/`: at sizes that a person
 //! can read, built by the same code as those that run.
 
-use super::exponential::vertical;
+use super::exponential::{horizontal, vertical};
 use super::noise::joint;
 use super::noisy_max::{self, Sharing};
 use crate::circuit::Circuit;
@@ -15,6 +15,8 @@ use crate::privacy::digits::DigitSampler;
 /// None in practice: the sizes are fixed.
 pub fn exported() -> Result<Vec<(&'static str, Circuit)>, Error> {
     Ok(vec![
+        ("horizontal_choice_4.txt", horizontal_choice().circuit()),
+        ("horizontal_max_2.txt", horizontal_max().circuit()),
         ("joint_noise_k24.txt", joint_noise()?.circuit()),
         ("noisy_maximum_4.txt", noisy_maximum()?.circuit(4)),
         ("vertical_choice_2x2.txt", vertical_choice().circuit()),
@@ -42,4 +44,21 @@ pub fn noisy_maximum() -> Result<noisy_max::Shape, Error> {
 /// Two candidates of each party, sums of 24 bits, T = 8.
 pub fn vertical_choice() -> vertical::Shape {
     vertical::Shape::new([2, 2], 24, 8)
+}
+
+/// Four candidates with shared weights of 22 bits, sums of 24, T = 8.
+pub fn horizontal_choice() -> horizontal::PickShape {
+    horizontal::PickShape::new(4, 22, 8)
+}
+
+/// Two candidates with two and three children, two classes, counts of 8 bits; masks 16 bits wider
+/// than scores.
+pub fn horizontal_max() -> horizontal::MaxShape {
+    horizontal::MaxShape {
+        classes: 2,
+        children: vec![2, 3],
+        count_bits: 8,
+        score_bits: 9,
+        sigma: 16,
+    }
 }

@@ -30,6 +30,7 @@ pub mod sizes;
 pub mod splits;
 #[cfg(test)]
 mod tests;
+pub mod two_party;
 pub mod utility;
 pub mod vertical;
 

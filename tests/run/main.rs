@@ -15,7 +15,7 @@ use diptych::privacy::ledger::Hash;
 use diptych::protocol::Session;
 use diptych::protocol::pair::{Setup, run_pair};
 use diptych::release::diffgen::output::{Rows, write_csv};
-use diptych::release::diffgen::vertical::{Keys, release_with};
+use diptych::release::diffgen::two_party::{Keys, release_with};
 use diptych::table::{Owner, Reading, parse_csv};
 
 use couple::{BANK, COMPANY, Couple, Running, verify};

@@ -107,10 +107,9 @@ for ring, width in [(None, 1), (None, 8), (None, 64), (None, 67), (10007, 14), (
             drawing(ring, width, bound, comment)
 
 group("Drawing", ring="2^100", width=100, window=20, tries=3)
-needed = random_bits(100, 20, 3)
 ones = (1 << 60) - 1
-drawing(None, 100, (1 << 99) + 1, "no try fits", bits=ones, window=20, tries=3)
 drawing(None, 100, (1 << 99) + 1, "the last try fits", bits=ones >> 20, window=20, tries=3)
+drawing(None, 100, (1 << 99) + 1, "no try fits", bits=ones, window=20, tries=3)
 tie = 1 << 19 | 1 << 60
 drawing(None, 100, (1 << 99) + 1, "the leading bits are equal and the rest is too large",
         bits=tie | 1 << 61, window=20, tries=3)

@@ -16,6 +16,8 @@ use crate::privacy::{Budget, Epsilon, Spend};
 use crate::protocol::Session;
 use crate::protocol::yao::{TABLES, Yao};
 
+const PHASE: &str = "mechanism";
+
 /// What one party saw of a run, without the connection's and the circuits' set-up.
 struct Seen {
     wall: Duration,
@@ -64,14 +66,17 @@ fn one_party<E: std::error::Error>(
 ) -> Result<Seen, Failure> {
     let rng = Randomness::from_os()?;
     let mut session = Session::establish(channel, role, b"bench mechanism", rng)?;
+    session.channel.restart_meter(CpuClock::Thread);
     let (mut yao, mut coins) = (Yao::new(), session.rng.fork());
     yao.set_up(&mut session, Role::P1).map_err(Failure::failed)?;
-    session.channel.restart_meter(CpuClock::Thread);
+    session.channel.begin_phase(PHASE);
     session.channel.record_transcript();
     let start = Instant::now();
     party(Parties::new(&mut session, &mut yao, &mut coins)).map_err(Failure::failed)?;
     let wall = start.elapsed();
-    let costs = session.channel.costs().total();
+    let costs = session.channel.costs();
+    let costs = costs.phases.iter().find(|phase| phase.phase == PHASE);
+    let costs = costs.ok_or_else(|| Failure::failed("nothing was counted"))?;
     let sent = |tag: Tag| {
         let transcript = session.channel.transcript();
         let tables =

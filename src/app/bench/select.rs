@@ -73,7 +73,7 @@ fn noisy_maximum(options: &Options, candidates: usize, records: u64) -> Result<F
     let calibration = Calibration::max();
     let rate = rate_per_step(&calibration.rate(&epsilon_step()), GRID_BITS);
     let widths = widths(candidates as u64, rate)?;
-    let name = format!("noisy maximum, {candidates} of {records} records");
+    let name = format!("noisy maximum, {candidates} candidates, {records} records");
     let largest = highest(records)?;
     let (p1, p2) = (scores(Role::P1, candidates, records)?, scores(Role::P2, candidates, records)?);
     measure(name, options, |parties| {
@@ -92,8 +92,8 @@ fn exponential(
     paper: bool,
 ) -> Result<Figure, Failure> {
     let calibration = if paper { Calibration::max_of_the_papers() } else { Calibration::max() };
-    let way = if paper { "exponential as in the papers" } else { "exponential" };
-    let name = format!("{way}, {candidates} of {records} records");
+    let way = if paper { "exponential (papers)" } else { "exponential" };
+    let name = format!("{way}, {candidates} candidates, {records} records");
     let largest = highest(records)?;
     let (p1, p2) = (scores(Role::P1, candidates, records)?, scores(Role::P2, candidates, records)?);
     measure(name, options, |parties| {

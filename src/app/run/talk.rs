@@ -7,7 +7,7 @@ use crate::mechanism;
 use crate::net::{self, AbortReason, Message, Signature, Tag};
 use crate::privacy::ledger::{self, Hash};
 use crate::protocol::{Session, ot, random_value, scalar_product, shares, yao};
-use crate::release::diffgen::{horizontal, vertical};
+use crate::release::diffgen::two_party;
 
 /// Why a run ended, for this side and for the peer.
 #[derive(Debug)]
@@ -61,10 +61,10 @@ impl From<ledger::Error> for Ended {
     }
 }
 
-impl From<vertical::Error> for Ended {
+impl From<two_party::Error> for Ended {
     /// The release has told the peer already.
-    fn from(error: vertical::Error) -> Self {
-        use vertical::Error;
+    fn from(error: two_party::Error) -> Self {
+        use two_party::Error;
         let failure = match error {
             Error::ClassesDiffer(_) | Error::WrongInput(_) => Failure::wrong_input(error),
             Error::DiffGen(error) => error.into(),
@@ -74,22 +74,6 @@ impl From<vertical::Error> for Ended {
             Error::Mechanism(error) => mechanism_failure(error),
             Error::Shares(error) => shares_failure(error),
             other => Failure::failed(other),
-        };
-        Self { failure, tell: None }
-    }
-}
-
-impl From<horizontal::Error> for Ended {
-    /// The release has told the peer already.
-    fn from(error: horizontal::Error) -> Self {
-        use horizontal::Error;
-        let failure = match error {
-            Error::DiffGen(error) => error.into(),
-            Error::Net(error) => error.into(),
-            Error::Overlap(error) => error.into(),
-            Error::Mechanism(error) => mechanism_failure(error),
-            Error::Shares(error) => shares_failure(error),
-            other @ Error::WrongInput(_) => Failure::wrong_input(other),
         };
         Self { failure, tell: None }
     }

@@ -25,17 +25,17 @@
 //! [`HorizontalExponential::weigh`] and [`HorizontalExponential::pick`] are apart, because weights of
 //! candidates that stay need not be computed again.
 
+mod circuits;
+
+pub use circuits::{MaxShape, PickShape};
+
 use num_bigint::{BigInt, BigUint};
 use num_integer::binomial;
 use num_traits::One;
 use zeroize::Zeroizing;
 
-use super::super::{Coins, Error, Parties, bits_to_count, word};
-use super::vertical::{MOST_CANDIDATES, passed};
-use crate::circuit::integer::{add, add_carry, count_ones, mask, maximum, resize, sum, xor};
-use crate::circuit::random_value::UniformBelow;
-use crate::circuit::stream::Generated;
-use crate::circuit::{Bit, Gates, Owner, Source, Stream};
+use super::super::{Coins, Error, Parties, word};
+use super::vertical::MOST_CANDIDATES;
 use crate::crypto::paillier::{PublicKey, SecretKey, Tuning};
 use crate::math::Rational;
 use crate::net::{Role, Tag};
@@ -176,9 +176,11 @@ impl<'a, C: Coins> HorizontalExponential<'a, C> {
                 let mask = Ring::PowerOfTwo((weights.bits + self.horizontal.sigma) as usize);
                 let masks: Vec<BigInt> =
                     scores.iter().map(|_| mask.random(&mut session.rng).into()).collect();
-                let shifted = scores.iter().zip(&masks);
+                let shifted = |(share, mask): (&IntegerShare, &BigInt)| {
+                    shifted_polynomial(&weights.coefficients, share.number(), mask)
+                };
                 let polynomials: Vec<Vec<BigInt>> =
-                    shifted.map(|(share, mask)| weights.shifted(share.number(), mask)).collect();
+                    scores.iter().zip(&masks).map(shifted).collect();
                 polynomial::send(session, key, &weights.bound, &polynomials, &|_| ())?;
                 masks.into_iter().map(|mask| -mask).collect()
             }
@@ -191,16 +193,20 @@ impl<'a, C: Coins> HorizontalExponential<'a, C> {
     /// # Errors
     /// [`Error::NoRandomValue`] with a chance below 2^-σ; others if the run fails.
     pub fn pick(&mut self, weights: &[IntegerShare]) -> Result<Choice, Error> {
-        let shape = Pick::new(weights, self.horizontal.sigma)?;
-        let ring = Ring::PowerOfTwo(shape.width);
+        let Some(longest) = weights.iter().map(IntegerShare::bits).max() else {
+            return Err(privacy::Error::NoCandidates.into());
+        };
+        let sigma = self.horizontal.sigma as usize;
+        let shape = PickShape::new(weights.len(), longest as usize, sigma);
+        let ring = Ring::PowerOfTwo(shape.width());
         let mut total = BigInt::ZERO;
         let mut inputs = Zeroizing::new(Vec::new());
         for weight in weights {
             total += weight.number();
             let share = ring.reduce(&total);
-            inputs.extend((0..shape.width as u64).map(|i| share.bit(i)));
+            inputs.extend((0..shape.width() as u64).map(|i| share.bit(i)));
         }
-        let coins = self.parties.coins.joint_uniform(&shape.uniform, &ring.reduce(&total))?;
+        let coins = self.parties.coins.joint_uniform(shape.uniform(), &ring.reduce(&total))?;
         inputs.extend_from_slice(&coins);
         let Parties { session, yao, .. } = &mut self.parties;
         let output = yao.run(session, Role::P1, &shape.source(), &inputs, Reveal::Both)?;
@@ -243,9 +249,10 @@ impl<'a, C: Coins> HorizontalExponential<'a, C> {
         let Horizontal { most_records, sigma, .. } = self.horizontal;
         let Parties { session, yao, .. } = &mut self.parties;
         let max = MaxShape {
-            counts,
-            count_bits: bits(&most_records.into()) as usize,
-            score_bits: bits(&largest_score(most_records)) as usize,
+            classes: counts.classes,
+            children: counts.children.clone(),
+            count_bits: bits(&most_records.into()).max(1) as usize,
+            score_bits: bits(&largest_score(most_records)).max(1) as usize,
             sigma: sigma as usize,
         };
         let number_of_scores = counts.children.len();
@@ -332,16 +339,20 @@ impl Weights {
         let bound = NoWrap::from_result(key, &coefficient_bits, &result).map_err(wraps)?;
         Ok(Self { coefficients, bits: weight_bits, bound })
     }
+}
 
-    /// The weight of (own + z) plus a mask, as a polynomial in z.
-    fn shifted(&self, own: &BigInt, mask: &BigInt) -> Vec<BigInt> {
-        let own = own.clone();
-        let signed: Vec<BigInt> = self.coefficients.iter().cloned().map(BigInt::from).collect();
-        let mut shifted: Vec<BigInt> =
-            (0..signed.len()).map(|k| derivative(&signed, k, &own)).collect();
-        shifted[0] += mask;
-        shifted
+/// The weight of (own + z) plus a mask, as a polynomial in z.
+pub(crate) fn shifted_polynomial(
+    coefficients: &[BigUint],
+    own: &BigInt,
+    mask: &BigInt,
+) -> Vec<BigInt> {
+    let signed: Vec<BigInt> = coefficients.iter().cloned().map(BigInt::from).collect();
+    let mut shifted: Vec<BigInt> = (0..signed.len()).map(|k| derivative(&signed, k, own)).collect();
+    if let Some(constant) = shifted.first_mut() {
+        *constant += mask;
     }
+    shifted
 }
 
 /// The coefficient of z^k in Σ A_i·(x + z)^i: Σ over i ≥ k of A_i·C(i, k)·x^(i−k).
@@ -354,104 +365,6 @@ where
         let factor = T::from(binomial(i as u64, k as u64));
         sum * x.clone() + coefficients[i].clone() * factor
     })
-}
-
-/// MAX for all candidates.
-struct MaxShape<'a> {
-    counts: &'a ClassCounts,
-    count_bits: usize,
-    score_bits: usize,
-    sigma: usize,
-}
-
-impl MaxShape<'_> {
-    fn share_bits(&self) -> usize {
-        self.score_bits + self.sigma + 1
-    }
-
-    /// P1 gives its counts and its masks, P2 its counts; P2 gets its shares.
-    fn source(&self) -> impl Source {
-        let counts = self.counts.counts.len() * self.count_bits;
-        let shares = self.counts.children.len() * self.share_bits();
-        let inputs = [
-            (Owner::P1, "counts1", counts),
-            (Owner::P1, "masks", shares),
-            (Owner::P2, "counts2", counts),
-        ];
-        Generated::new(&inputs, &[("shares", shares)], |g, x| {
-            let ring = Ring::PowerOfTwo(self.share_bits());
-            let row = self.counts.classes * self.count_bits;
-            let (mut first, mut second) = (x[0].chunks(row), x[2].chunks(row));
-            let mut masks = x[1].chunks(self.share_bits());
-            let mut shares = Vec::new();
-            for children in &self.counts.children {
-                let rows: Vec<_> = first.by_ref().zip(second.by_ref()).take(*children).collect();
-                let mask = masks.next().unwrap_or_default();
-                shares.extend(g.scope(|g| {
-                    let score = self.score(g, &rows);
-                    ring.mask(g, &score, mask)
-                }));
-            }
-            vec![shares]
-        })
-    }
-
-    /// Σ over the children of the largest of the classes' joint counts.
-    fn score(&self, g: &mut Stream<'_>, rows: &[(&[Bit], &[Bit])]) -> Vec<Bit> {
-        let maxima: Vec<Vec<Bit>> = rows
-            .iter()
-            .map(|(first, second)| {
-                g.scope(|g| {
-                    let pairs = first.chunks(self.count_bits).zip(second.chunks(self.count_bits));
-                    let counts: Vec<_> = pairs.map(|(a, b)| add_carry(g, a, b)).collect();
-                    maximum(g, &counts)
-                })
-            })
-            .collect();
-        let total = sum(g, &maxima);
-        resize(&total, self.score_bits)
-    }
-}
-
-/// What is public about the choice of a winner.
-struct Pick {
-    candidates: usize,
-    width: usize,
-    uniform: UniformBelow,
-}
-
-impl Pick {
-    fn new(weights: &[IntegerShare], sigma: u32) -> Result<Self, Error> {
-        let Some(longest) = weights.iter().map(IntegerShare::bits).max() else {
-            return Err(privacy::Error::NoCandidates.into());
-        };
-        let width = longest as usize + bits_to_count(weights.len());
-        let uniform = UniformBelow::new(width, sigma as usize);
-        Ok(Self { candidates: weights.len(), width, uniform })
-    }
-
-    /// Each party gives its shares of the prefix sums and its coins.
-    fn source(&self) -> impl Source {
-        let (sums, coins) = (self.candidates * self.width, self.uniform.random_bits());
-        let inputs = [
-            (Owner::P1, "sums1", sums),
-            (Owner::P1, "coins1", coins),
-            (Owner::P2, "sums2", sums),
-            (Owner::P2, "coins2", coins),
-        ];
-        let index_bits = bits_to_count(self.candidates);
-        Generated::new(&inputs, &[("failed", 1), ("index", index_bits)], move |g, x| {
-            let pairs = x[0].chunks(self.width).zip(x[2].chunks(self.width));
-            let sums: Vec<Vec<Bit>> = pairs.map(|(a, b)| add(g, a, b)).collect();
-            let coins = xor(g, &x[1], &x[3]);
-            let (total, others) = sums.split_last().map_or((&[][..], &[][..]), |(t, o)| (t, o));
-            let (r, failed) = self.uniform.build(g, total, &coins);
-            // Candidate k is passed over if R ≥ L_k.
-            let over = passed(g, &r, others);
-            let index = count_ones(g, &over);
-            vec![vec![failed], mask(g, !failed, &resize(&index, index_bits))]
-        })
-    }
 }
 
 /// The single-party form of the weighing: the weights of the scores that both parties' counts make.

@@ -5,7 +5,6 @@
 //! the winner on. All of them are run, so that the number of messages tells nothing; the thesis stops
 //! at the winner, and compares R ≤ L_k, which gives the first candidate one unit too many.
 //! *Cost*: 3·w ANDs per candidate beside the random value; three rounds and one for each candidate.
-//! R comes from the session's generator, not from the mechanism's coins.
 
 use num_bigint::BigUint;
 use zeroize::Zeroizing;
@@ -13,6 +12,7 @@ use zeroize::Zeroizing;
 use super::super::{Coins, Error, Parties};
 use super::vertical::PrefixSums;
 use crate::circuit::integer::{add, less_than};
+use crate::circuit::random_value::UniformBelow;
 use crate::circuit::{Builder, Circuit, Owner, Program};
 use crate::net::Role;
 use crate::protocol::random_value;
@@ -27,8 +27,10 @@ pub(super) fn choose<C: Coins>(
 ) -> Result<usize, Error> {
     let ring = Ring::PowerOfTwo(sums.width);
     let bound = Share::new(&ring, &sums.total().clone().into());
+    let shape = UniformBelow::new(sums.width, tries as usize);
+    let coins = parties.coins.joint_uniform(&shape, sums.total())?;
     let Parties { session, yao, .. } = parties;
-    let r = random_value::draw(yao, session, Role::P1, &bound, tries as usize)?;
+    let r = random_value::draw_with(yao, session, Role::P1, &bound, tries as usize, &coins)?;
     first_above(parties, sums, &r)
 }
 

@@ -10,7 +10,7 @@ use crate::mechanism::exponential::paper::first_above;
 use crate::mechanism::exponential::vertical::{PrefixSums, Shape};
 use crate::privacy::decisions::Decisions;
 use crate::privacy::digits::DigitSampler;
-use crate::privacy::exponential::{Exponential, Scaling, highest_score, weights};
+use crate::privacy::exponential::{Exponential, MOST_WEIGHT_BITS, Scaling, highest_score, weights};
 use crate::privacy::{self, Calibration, Choose};
 use crate::protocol::pair::assert_same_shape;
 use crate::protocol::shares::{Ring, Share};
@@ -120,18 +120,16 @@ fn the_transcript_has_the_same_shape_for_all_scores() {
 }
 
 #[test]
-fn scores_above_the_highest_possible_one_are_cut_as_in_the_single_party_form() {
+fn sums_are_as_wide_as_the_highest_possible_score_needs_and_no_wider() {
     // A bound so high that its weight would be too long: the highest score counts in its place.
     let rate = TINY.rate("", spend("1").epsilon(), &Calibration::max()).unwrap();
     let highest = highest_score(&rate, TINY).unwrap();
-    let bound = Score::whole(1 << 21).unwrap();
-    assert!(highest < bound);
-    let scores = OneSided { own: vec![bound, highest, Score::default()], peer: 2 };
-    let sums = |scores, bound| PrefixSums::new(scores, Role::P1, bound, &rate, TINY).unwrap();
-    let (cut, at_highest) = (sums(&scores, bound), sums(&scores, highest));
-    assert_eq!(cut.sums(), at_highest.sums());
-    assert_eq!(cut.width, at_highest.width);
-    assert_eq!(&cut.sums()[0] * 2u8, cut.sums()[1]);
+    let beyond = Score::whole(1 << 21).unwrap();
+    assert!(highest < beyond);
+    let scores = OneSided { own: vec![], peer: 3 };
+    let width = |bound| PrefixSums::new(&scores, Role::P1, bound, &rate, TINY).unwrap().width;
+    assert_eq!(width(beyond), width(highest));
+    assert_eq!(width(highest), MOST_WEIGHT_BITS as usize + 2);
 }
 
 /// Every bit of both parties' coins, at sizes where all can be tried.
@@ -265,6 +263,22 @@ fn the_papers_way_makes_both_parties_agree_and_tells_nothing_by_its_messages() {
     assert!(won.iter().all(|count| *count > 0), "{won:?}");
     let scores = [([40], [0, 0]), ([0], [40, 1]), ([0], [0, 40])];
     assert_same_shape(&scores, |(p1, p2)| paper(1, p1, p2));
+}
+
+#[test]
+fn the_papers_way_takes_the_same_decision_off_a_tape() {
+    let (p1, p2) = ([1, 0], [2]);
+    let total: BigUint = weights_of(TINY, &p1, &p2).iter().sum();
+    for r in [BigUint::ZERO, &total / 2u8, total - 1u8] {
+        let outcome = with_tape(&Tape::of_uniforms([r.clone()]), |role, parties| {
+            let largest = Score::whole(9).unwrap();
+            let mechanism = VerticalExponential::new(parties, TINY, largest, 64);
+            let scores = one_sided(role, &p1, &p2);
+            mechanism.as_in_the_papers().choose(spend("1"), &Calibration::max(), &scores).unwrap()
+        });
+        assert_eq!(outcome.p1.index, single(TINY, &r, &p1, &p2));
+        assert_eq!(outcome.p1, outcome.p2);
+    }
 }
 
 #[test]

@@ -28,103 +28,28 @@ use super::plan::GRID_BITS;
 use super::scorer::known_at_once;
 use super::shared_scores::SharedScores;
 use super::sizes::{self, Sizes};
-use super::{Form, Leaves, Plan, Release, Step, run};
+use super::two_party::{Error, Keys, Outcome};
+use super::{Form, Leaves, Plan, Step, run};
 use crate::agreement::{self, Agreement, Noise};
 use crate::crypto::commutative::Ristretto;
 use crate::crypto::paillier::Tuning;
-use crate::math::Rational;
 use crate::mechanism::exponential::horizontal::{ClassCounts, HorizontalExponential, TaylorKey};
 use crate::mechanism::largest::largest_counts;
 use crate::mechanism::noise::{JointNoise, OwnNoise, TwoPartyNoise};
 use crate::mechanism::noisy_max::{NoiseWidths, NoisyMax, Scores};
-use crate::mechanism::{self, Coins, Parties};
-use crate::net::{self, AbortReason};
+use crate::mechanism::{Coins, Parties};
+#[cfg(any(test, feature = "testing"))]
+use crate::net::Role;
 use crate::privacy::taylor::Taylor;
-use crate::privacy::{self, AddNoise, Budget, Choose, Spend};
+use crate::privacy::{AddNoise, Budget, Choose, Spend};
 use crate::protocol::Session;
 use crate::protocol::psi::{self, cardinality};
-use crate::protocol::shares::{self, IntegerShare, WordShares};
+use crate::protocol::shares::{IntegerShare, WordShares};
 use crate::protocol::yao::Yao;
 use crate::table::{Candidate, Column, CutValue, Cuts, Specialization, Table};
 
-/// Why there is no release. What was spent is gone.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// What a single party would have met as well.
-    #[error(transparent)]
-    DiffGen(#[from] super::Error),
-    /// Talking to the peer failed.
-    #[error(transparent)]
-    Net(#[from] net::Error),
-    /// The overlap check failed.
-    #[error(transparent)]
-    Overlap(#[from] psi::Error),
-    /// A choice, a score or the noise failed.
-    #[error(transparent)]
-    Mechanism(#[from] mechanism::Error),
-    /// Shares do not fit.
-    #[error(transparent)]
-    Shares(#[from] shares::Error),
-    /// This form needs something else than what it was given.
-    #[error("{0}")]
-    WrongInput(&'static str),
-}
-
-impl From<privacy::Error> for Error {
-    fn from(error: privacy::Error) -> Self {
-        Self::DiffGen(error.into())
-    }
-}
-
-/// A release, and what this party learned on the way.
-#[derive(Clone, Debug)]
-pub struct Outcome<'s> {
-    /// The same at both parties.
-    pub release: Release<'s>,
-    /// δ, as agreed before the run.
-    pub delta: Rational,
-    /// How many individuals are in both tables, if that was agreed to be counted. Private.
-    pub overlap: Option<usize>,
-}
-
-/// Makes a release with the peer. `table` holds this party's records, with identifiers if an
-/// overlap check is agreed. The budget must have been debited: the first message that depends on
-/// data leaves at once.
-///
-/// # Errors
-/// See [`Error`]; the peer has then been told the class of the reason.
-pub fn release<'s>(
-    session: &mut Session,
-    agreement: &'s Agreement,
-    table: &Table,
-    budget: Budget,
-    progress: &(dyn Fn(Step) + Sync),
-) -> Result<Outcome<'s>, Error> {
-    let mut coins = session.rng.fork();
-    release_with(session, agreement, table, budget, &mut coins, Keys::Agreed, progress)
-}
-
-/// The same with given coins, as tests need it.
-///
-/// # Errors
-/// As for [`release`].
-pub fn release_with<'s, C: Coins>(
-    session: &mut Session,
-    agreement: &'s Agreement,
-    table: &Table,
-    budget: Budget,
-    coins: &mut C,
-    keys: Keys,
-    progress: &(dyn Fn(Step) + Sync),
-) -> Result<Outcome<'s>, Error> {
-    let outcome = release_inner(session, agreement, table, budget, coins, keys, progress);
-    if let Err(error) = &outcome {
-        tell_peer(session, error);
-    }
-    outcome
-}
-
-fn release_inner<'s, C: Coins>(
+/// Makes a release with the peer: see [`two_party`](super::two_party).
+pub(super) fn release<'s, C: Coins>(
     session: &mut Session,
     agreement: &'s Agreement,
     table: &Table,
@@ -135,7 +60,7 @@ fn release_inner<'s, C: Coins>(
 ) -> Result<Outcome<'s>, Error> {
     let plan = Plan::new(agreement)?;
     let sizes = Sizes::of(agreement, &plan)?;
-    let overlap = count_overlap(session, agreement, table, progress)?;
+    let in_both = count_overlap(session, agreement, table, progress)?;
     session.channel.begin_phase("structure");
     progress(Step::Began { phase: "structure", total: plan.specializations() as usize });
     let partition = Partition::new(plan.schema(), table)?;
@@ -169,7 +94,7 @@ fn release_inner<'s, C: Coins>(
         weights: HashMap::new(),
     };
     let release = run(&plan, budget, &mut form, &|step| progress(step))?;
-    Ok(Outcome { release, delta: sizes.widths.delta.clone(), overlap })
+    Ok(Outcome { release, delta: sizes.widths.delta.clone(), in_both })
 }
 
 /// Bits of the public bound on the number of records.
@@ -201,6 +126,34 @@ fn count_overlap(
     Ok(Some(cardinality(session, &Ristretto::default(), identifiers, options)?.common))
 }
 
+/// The key under which polynomials are evaluated, at both parties.
+fn exchange_key(
+    keys: Keys,
+    session: &mut Session,
+    agreement: &Agreement,
+) -> Result<TaylorKey, Error> {
+    let agreement::Partition::Horizontal { parties, .. } = &agreement.partition else {
+        return Err(Error::WrongInput("the agreement is not a horizontal one"));
+    };
+    match keys {
+        Keys::Agreed => {
+            let bits = parties.paillier_bits as usize;
+            Ok(TaylorKey::exchange(session, bits, Tuning::default())?)
+        }
+        #[cfg(any(test, feature = "testing"))]
+        Keys::ForTests(bits) => {
+            use crate::crypto::paillier::SecretKey;
+            let mut rng = crate::math::Randomness::seeded(1);
+            let key = SecretKey::generate_for_tests(bits, Tuning::default(), &mut rng);
+            let key = key.map_err(|_| Error::WrongInput("no key of this length"))?;
+            Ok(match session.role {
+                Role::P1 => TaylorKey::Peer(key.public().clone()),
+                Role::P2 => TaylorKey::Own(Box::new(key)),
+            })
+        }
+    }
+}
+
 /// One party's side of [`run`].
 struct Horizontal<'a, 'p, 't, C> {
     session: &'a mut Session,
@@ -216,41 +169,6 @@ struct Horizontal<'a, 'p, 't, C> {
     key: Option<TaylorKey>,
     /// Shares of the weights of candidates, where a polynomial takes the place of the exponential.
     weights: HashMap<Candidate, IntegerShare>,
-}
-
-/// Where the key of the polynomial's evaluation comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Keys {
-    /// Made for this run, of the agreed length.
-    Agreed,
-    /// Too short to protect anything, and the same at both parties.
-    #[cfg(any(test, feature = "testing"))]
-    ForTests(usize),
-}
-
-impl Keys {
-    fn exchange(self, session: &mut Session, agreement: &Agreement) -> Result<TaylorKey, Error> {
-        let agreement::Partition::Horizontal { parties, .. } = &agreement.partition else {
-            return Err(Error::WrongInput("the agreement is not a horizontal one"));
-        };
-        match self {
-            Self::Agreed => {
-                let bits = parties.paillier_bits as usize;
-                Ok(TaylorKey::exchange(session, bits, Tuning::default())?)
-            }
-            #[cfg(any(test, feature = "testing"))]
-            Self::ForTests(bits) => {
-                use crate::crypto::paillier::SecretKey;
-                let mut rng = crate::math::Randomness::seeded(1);
-                let key = SecretKey::generate_for_tests(bits, Tuning::default(), &mut rng);
-                let key = key.map_err(|_| Error::WrongInput("no key of this length"))?;
-                Ok(match session.role {
-                    net::Role::P1 => TaylorKey::Peer(key.public().clone()),
-                    net::Role::P2 => TaylorKey::Own(Box::new(key)),
-                })
-            }
-        }
-    }
 }
 
 impl<C: Coins> Form for Horizontal<'_, '_, '_, C> {
@@ -357,7 +275,7 @@ impl<C: Coins> Horizontal<'_, '_, '_, C> {
     ) -> Result<usize, Error> {
         let key = match self.key.take() {
             Some(key) => key,
-            None => self.keys.exchange(self.session, self.agreement)?,
+            None => exchange_key(self.keys, self.session, self.agreement)?,
         };
         let terms = sizes::polynomial(self.agreement, taylor, &self.sizes.widths);
         let rate = self.plan.calibration().rate(spend.epsilon());
@@ -434,14 +352,4 @@ impl<C: Coins> Horizontal<'_, '_, '_, C> {
 
 fn add(sums: &mut [u64], counts: &[u64]) {
     sums.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
-}
-
-/// An abort tells the peer why: the class of the reason, no detail.
-fn tell_peer(session: &mut Session, error: &Error) {
-    let reason = match error {
-        Error::Net(net::Error::PeerAborted(_) | net::Error::Closed) | Error::Overlap(_) => return,
-        Error::Net(error) => error.abort_reason(),
-        _ => AbortReason::Internal,
-    };
-    session.channel.abort(reason);
 }

@@ -28,125 +28,29 @@ use super::holder::Holder;
 use super::layout::leaf_offsets;
 use super::plan::GRID_BITS;
 use super::sizes::{Sizes, scaling};
-use super::{Form, Leaves, Plan, Release, Step, run};
+use super::two_party::{Error, Keys, Outcome};
+use super::{Form, Leaves, Plan, Step, run};
 use crate::agreement::{Agreement, Noise, Partition, Profile, Selection};
 use crate::crypto::commutative::Ristretto;
-use crate::crypto::paillier::{self, SecretKey, Tuning};
+use crate::crypto::paillier::{SecretKey, Tuning};
 use crate::math::Rational;
 use crate::mechanism::exponential::VerticalExponential;
 use crate::mechanism::noise::{JointNoise, OwnNoise, TwoPartyNoise};
 use crate::mechanism::noisy_max::{NoiseWidths, NoisyMax, Scores};
-use crate::mechanism::{self, Coins, OneSided, Parties};
-use crate::net::{self, AbortReason, Message, Role, Tag};
+use crate::mechanism::{Coins, OneSided, Parties};
+use crate::net::{Message, Role, Tag};
 use crate::privacy::decisions::Decisions;
 use crate::privacy::exponential::Exponential;
 use crate::privacy::{self, AddNoise, Budget, Choose, Spend};
 use crate::protocol::Session;
 use crate::protocol::psi::{self, intersect};
-use crate::protocol::scalar_product::{self, ExpectedKey, Key, TableShape, count_table};
-use crate::protocol::shares::{self, WordShares};
+use crate::protocol::scalar_product::{ExpectedKey, Key, TableShape, count_table};
+use crate::protocol::shares::WordShares;
 use crate::protocol::yao::Yao;
 use crate::table::{Candidate, CutValue, Cuts, Owner, Specialization, Table};
 
-/// Why there is no release. What was spent is gone.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// What a single party would have met as well.
-    #[error(transparent)]
-    DiffGen(#[from] super::Error),
-    /// Talking to the peer failed.
-    #[error(transparent)]
-    Net(#[from] net::Error),
-    /// The set intersection failed.
-    #[error(transparent)]
-    Intersection(#[from] psi::Error),
-    /// A choice or the noise failed.
-    #[error(transparent)]
-    Mechanism(#[from] mechanism::Error),
-    /// The table of counts failed.
-    #[error(transparent)]
-    CountTable(#[from] scalar_product::Error),
-    /// No key could be made.
-    #[error(transparent)]
-    Key(#[from] paillier::Error),
-    /// Shares do not fit.
-    #[error(transparent)]
-    Shares(#[from] shares::Error),
-    /// The two parties' class columns are not the same.
-    #[error(
-        "the class columns of the common individuals differ between the parties: compare how each \
-         side derived column `{0}`, and start again"
-    )]
-    ClassesDiffer(String),
-    /// This form needs something else than what it was given.
-    #[error("{0}")]
-    WrongInput(&'static str),
-}
-
-impl From<privacy::Error> for Error {
-    fn from(error: privacy::Error) -> Self {
-        Self::DiffGen(error.into())
-    }
-}
-
-/// A release, and what this party learned on the way.
-#[derive(Clone, Debug)]
-pub struct Outcome<'s> {
-    /// The same at both parties.
-    pub release: Release<'s>,
-    /// δ, as agreed before the run.
-    pub delta: Rational,
-    /// How many individuals are common. Private to the two parties.
-    pub common: usize,
-}
-
-/// Which Paillier keys are used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Keys {
-    /// Of the agreed length.
-    Agreed,
-    /// Too short to protect anything, and quickly made.
-    #[cfg(any(test, feature = "testing"))]
-    ForTests(usize),
-}
-
-/// Makes a release with the peer. `table` holds this party's columns and its identifiers. The
-/// budget must have been debited: the first message that depends on data leaves at once.
-///
-/// # Errors
-/// See [`Error`]; the peer has then been told the class of the reason.
-pub fn release<'s>(
-    session: &mut Session,
-    agreement: &'s Agreement,
-    table: &Table,
-    budget: Budget,
-    progress: &(dyn Fn(Step) + Sync),
-) -> Result<Outcome<'s>, Error> {
-    let mut coins = session.rng.fork();
-    release_with(session, agreement, table, budget, &mut coins, Keys::Agreed, progress)
-}
-
-/// The same with given coins and keys, as tests need it.
-///
-/// # Errors
-/// As for [`release`].
-pub fn release_with<'s, C: Coins>(
-    session: &mut Session,
-    agreement: &'s Agreement,
-    table: &Table,
-    budget: Budget,
-    coins: &mut C,
-    keys: Keys,
-    progress: &(dyn Fn(Step) + Sync),
-) -> Result<Outcome<'s>, Error> {
-    let outcome = release_inner(session, agreement, table, budget, coins, keys, progress);
-    if let Err(error) = &outcome {
-        tell_peer(session, error);
-    }
-    outcome
-}
-
-fn release_inner<'s, C: Coins>(
+/// Makes a release with the peer: see [`two_party`](super::two_party).
+pub(super) fn release<'s, C: Coins>(
     session: &mut Session,
     agreement: &'s Agreement,
     table: &Table,
@@ -176,7 +80,7 @@ fn release_inner<'s, C: Coins>(
     form.session.channel.begin_phase("structure");
     progress(Step::Began { phase: "structure", total: plan.specializations() as usize });
     let release = run(&plan, budget, &mut form, &|step| progress(step))?;
-    Ok(Outcome { release, delta: sizes.widths.delta.clone(), common: rows.len() })
+    Ok(Outcome { release, delta: sizes.widths.delta.clone(), in_both: Some(rows.len()) })
 }
 
 const NO_IDENTIFIERS: Error =
@@ -485,19 +389,4 @@ impl<C: Coins> Decisions for Lent<'_, C> {
     fn discrete_laplace(&mut self, rate: &Rational) -> Result<BigInt, privacy::Error> {
         self.0.discrete_laplace(rate)
     }
-}
-
-/// An abort tells the peer why: the class of the reason, no detail. Protocols below have told it
-/// already where the fault was the peer's.
-fn tell_peer(session: &mut Session, error: &Error) {
-    let reason = match error {
-        Error::Net(net::Error::PeerAborted(_) | net::Error::Closed)
-        | Error::Intersection(_)
-        | Error::CountTable(_) => return,
-        Error::Net(error) => error.abort_reason(),
-        Error::ClassesDiffer(_) => AbortReason::Disagreement,
-        Error::DiffGen(super::Error::Table(_)) => AbortReason::BadMessage,
-        _ => AbortReason::Internal,
-    };
-    session.channel.abort(reason);
 }

@@ -6,7 +6,7 @@ use crate::mechanism::Coins;
 use crate::mechanism::coins::TapeCoins;
 use crate::protocol::Session;
 use crate::protocol::pair::{Outcome as Ran, Setup, assert_same_shape, run_pair};
-use crate::release::diffgen::horizontal::{Error, Keys, Outcome, release_with};
+use crate::release::diffgen::two_party::{Error, Keys, Outcome, release_with};
 
 fn table_of(agreement: &Agreement, rows: &[Row]) -> Table {
     let row = |(id, class, job, sex, salary): &Row| format!("{id},{class},{job},{sex},{salary}\n");
@@ -69,7 +69,7 @@ fn assert_same(agreement: &Agreement, rows: &[Row], first: usize, seed: u64) {
     for party in [outcome.p1, outcome.p2] {
         let party = party.unwrap();
         assert_equal(&party.release, &party.delta, &expected, seed);
-        assert_eq!(party.overlap, None);
+        assert_eq!(party.in_both, None);
     }
 }
 
@@ -100,8 +100,8 @@ fn the_overlap_is_counted_if_that_is_agreed() {
     let rows = thesis_rows();
     let mut rng = Randomness::seeded(22);
     let outcome = together(&agreement, [&rows[..6], &rows[4..]], (rng.fork(), rng.fork()));
-    assert_eq!(outcome.p1.unwrap().overlap, Some(2));
-    assert_eq!(outcome.p2.unwrap().overlap, Some(2));
+    assert_eq!(outcome.p1.unwrap().in_both, Some(2));
+    assert_eq!(outcome.p2.unwrap().in_both, Some(2));
 }
 
 /// Other records, and other numbers of them, under the same decisions: the same messages.

@@ -6,7 +6,7 @@ use crate::mechanism::Coins;
 use crate::mechanism::coins::TapeCoins;
 use crate::protocol::Session;
 use crate::protocol::pair::{Outcome as Ran, Setup, assert_same_shape, run_pair};
-use crate::release::diffgen::vertical::{Error, Keys, Outcome, release_with};
+use crate::release::diffgen::two_party::{Error, Keys, Outcome, release_with};
 use crate::table::Owner;
 
 /// A party's view of the rows; `owner` none is the joined table.
@@ -82,7 +82,7 @@ fn assert_same(agreement: &Agreement, rows: &[Row], seed: u64) {
     for party in [outcome.p1, outcome.p2] {
         let party = party.unwrap();
         assert_equal(&party.release, &party.delta, &expected, seed);
-        assert_eq!(party.common, rows.len());
+        assert_eq!(party.in_both, Some(rows.len()));
     }
 }
 
@@ -115,7 +115,7 @@ fn only_common_individuals_count_and_their_order_does_not() {
     let mut rng = Randomness::seeded(12);
     let outcome = together(&agreement, [&first, &second], (rng.fork(), rng.fork()));
     let (p1, p2) = (outcome.p1.unwrap(), outcome.p2.unwrap());
-    assert_eq!((p1.common, p2.common), (4, 4));
+    assert_eq!((p1.in_both, p2.in_both), (Some(4), Some(4)));
     assert_eq!(text(&p1.release), text(&p2.release));
     // At ε = 1000 there is hardly any noise: three Y and one N among 4, 5, 6, 7.
     assert_eq!(p1.release.counts.iter().sum::<u64>(), 4);
@@ -129,7 +129,7 @@ fn no_common_individual_is_a_normal_run() {
     let mut rng = Randomness::seeded(13);
     let outcome = together(&agreement, [&first, &second], (rng.fork(), rng.fork()));
     let (p1, p2) = (outcome.p1.unwrap(), outcome.p2.unwrap());
-    assert_eq!(p1.common, 0);
+    assert_eq!(p1.in_both, Some(0));
     assert_eq!(text(&p1.release), text(&p2.release));
 }
 
