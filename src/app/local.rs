@@ -115,7 +115,7 @@ pub(crate) fn read(
         max_records: agreement.max_records,
     };
     let table = read_csv(data, &reading, &|bytes| bar.advance(bytes))?;
-    bar.finish();
+    bar.clear();
     console.say(format!("read {} records", table.len()));
     Ok(table)
 }
@@ -131,7 +131,7 @@ pub(crate) fn make<'a>(
     let bar = Bar::new(console, "specializing");
     bar.start(agreement.specializations as usize + 1);
     let release = single::release(agreement, table, budget, rng, &|_| bar.advance(1))?;
-    bar.finish();
+    bar.clear();
     let (made, rows) = (release.cuts.made().len(), release.counts.len());
     console.say(format!("made {made} specializations, {rows} rows"));
     Ok(release)

@@ -77,11 +77,16 @@ impl Bar {
         if seconds < 1.0 { String::new() } else { format!(", {seconds:.0} s left") }
     }
 
-    /// The phase is over.
-    pub fn finish(&self) {
+    /// The phase is over, and what it did is said elsewhere.
+    pub fn clear(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
+    }
+
+    /// The phase is over.
+    pub fn finish(&self) {
+        self.clear();
         let (items, seconds) = (self.done.load(Ordering::Relaxed), self.began.elapsed());
         self.console.say(format!("{}: {items} in {:.1} s", self.name, seconds.as_secs_f64()));
     }

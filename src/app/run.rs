@@ -118,7 +118,11 @@ pub fn run(arguments: &RunArgs, console: &Console) -> Result<(), Failure> {
     };
     match conversation.hold(&mut session) {
         Ok(common) => {
-            costs::write(&output, &side, &session, (table.len(), common), arguments.record)?;
+            let sizes = (table.len(), common);
+            if let Err(failure) = costs::write(&output, &side, &session, sizes, arguments.record) {
+                // The release is whole without it.
+                console.say(format!("what the run cost could not be noted: {}", failure.message));
+            }
             console.result(party.out.display());
             Ok(())
         }
@@ -215,7 +219,8 @@ struct Conversation<'a> {
 impl<'a> Conversation<'a> {
     /// Holds it, and returns the number of common records if that became known.
     fn hold(&mut self, session: &mut Session) -> Result<Option<usize>, Ended> {
-        unfinished::compare(session, self.ledger, self.side, self.console)?;
+        let peer = self.side.peer_name;
+        unfinished::compare(session, self.ledger, peer, self.console)?;
         let (budget, heads) = self.debit(session)?;
         let outcome = self.release(session, budget)?;
 

@@ -214,7 +214,7 @@ fn nothing_private_is_written_or_logged_beyond_the_input() {
     couple.edit(BANK, "table.csv", "Dancer", "MARKERBADVALUE");
     leaves_no_marker(&couple);
     let couple = Couple::horizontal(60);
-    couple.edit(COMPANY, "table.csv", "Dancer", "MARKERBADVALUE");
+    couple.edit(COMPANY, "table.csv", "Writer", "MARKERBADVALUE");
     leaves_no_marker(&couple);
 }
 

@@ -170,3 +170,60 @@ pub(super) fn exchange_written(session: &mut Session) -> Result<(), net::Error> 
     session.channel.send(&Written)?;
     session.channel.receive::<Written>().map(|_| ())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::net::Identity;
+    use crate::protocol::pair::{Setup, run_pair};
+
+    #[test]
+    fn different_releases_end_the_run_on_both_sides() {
+        let sign = |session: &mut Session, message: &[u8]| {
+            let identity = Identity::from_pem(&Identity::generate_pem("x").unwrap()).unwrap();
+            let own = identity.sign(message).unwrap();
+            exchange_signatures(session, message, own)
+        };
+        let outcome = run_pair(
+            Setup::default(),
+            |session| sign(session, b"one"),
+            |session| sign(session, b"another"),
+        );
+        for ended in [outcome.p1, outcome.p2] {
+            let ended = ended.unwrap_err();
+            assert_eq!(ended.tell, Some(AbortReason::Disagreement));
+            assert!(ended.failure.message.contains("different releases"));
+        }
+        let outcome = run_pair(
+            Setup::default(),
+            |session| sign(session, b"one").unwrap().is_by(fingerprint_of_nobody(), b"one"),
+            |session| sign(session, b"one").is_ok(),
+        );
+        assert!(!outcome.p1 && outcome.p2, "whose signature it is, is for the caller to check");
+    }
+
+    fn fingerprint_of_nobody() -> net::Fingerprint {
+        format!("sha256:{}", "00".repeat(32)).parse().unwrap()
+    }
+
+    #[test]
+    fn garbage_in_place_of_a_head_or_a_signature_is_malformed() {
+        for tag in [Debited::TAG, Signed::TAG] {
+            let outcome = run_pair(
+                Setup::default(),
+                |session| match tag == Debited::TAG {
+                    true => exchange_heads(session, Hash([1; 32])).map(|_| ()),
+                    false => {
+                        let own = Signature { public_key: [0; 32], bytes: [0; 64] };
+                        exchange_signatures(session, b"x", own).map(|_| ())
+                    }
+                },
+                |session| {
+                    session.channel.send_bytes(tag, &[9; 31]).unwrap();
+                    let _ = session.channel.receive_bytes(tag);
+                },
+            );
+            assert_eq!(outcome.p1.unwrap_err().tell, Some(AbortReason::BadMessage));
+        }
+    }
+}

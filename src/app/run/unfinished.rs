@@ -92,11 +92,11 @@ enum Known {
 pub(super) fn compare(
     session: &mut Session,
     ledger: &mut Ledger,
-    side: &Side<'_>,
+    peer: &str,
     console: &Console,
 ) -> Result<(), Ended> {
     session.channel.begin_phase("status");
-    let with_peer = |run: &&Run| run.debit.peer == side.peer_name;
+    let with_peer = |run: &&Run| run.debit.peer == peer;
     let history = ledger.history();
     let own: Vec<RunId> = {
         let all: Vec<_> = history.unfinished().filter(with_peer).map(|run| run.debit.run).collect();
@@ -136,12 +136,11 @@ pub(super) fn compare(
         return Err(Ended::bad_message(Standing::TAG, "it does not answer for every run"));
     }
 
-    let peer = side.peer_name;
     if let Some(id) = theirs.finished.filter(|id| known(id) == Known::Nothing) {
-        let (run, file) = (short(&RunId(id)), side.party.ledger.display());
+        let run = short(&RunId(id));
         console.say(format!(
-            "ATTENTION: {peer} has finished run {run} with us, but {file} does not have it: lines \
-             were removed from it, or the party file names another ledger than it did then"
+            "ATTENTION: {peer} has finished run {run} with us, but our ledger does not have it: \
+             lines were removed from it, or the party file names another ledger than it did then"
         ));
     }
     for (run, there) in own.iter().zip(&there) {
@@ -185,4 +184,123 @@ fn at_this_side(here: Known, peer: &str) -> Option<String> {
 /// Enough of a run's id to find it in a ledger.
 fn short(run: &RunId) -> String {
     run.to_string().chars().take(12).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::failure::Status as Exit;
+    use crate::net::{AbortReason, Error};
+    use crate::privacy::ledger::{Debit, Hash};
+    use crate::protocol::pair::{Setup, run_pair};
+
+    fn ledger(directory: &tempfile::TempDir, peer: &str, runs: &[(u8, Status)]) -> Ledger {
+        let mut ledger = Ledger::open(&directory.path().join(peer)).unwrap();
+        for (number, status) in runs {
+            let run = RunId([*number; 32]);
+            let _ = ledger
+                .debit(Debit {
+                    run,
+                    release: "loans".to_owned(),
+                    data_set: "people".to_owned(),
+                    epsilon: "0.1".parse().unwrap(),
+                    cap: "9".parse().unwrap(),
+                    agreement: Hash([0; 32]),
+                    peer: peer.to_owned(),
+                    salt: Hash([0; 32]),
+                })
+                .unwrap();
+            match status {
+                Status::Debited => {}
+                Status::Finished => ledger.finish(run).unwrap(),
+                Status::Aborted => ledger.abort(run).unwrap(),
+            }
+        }
+        ledger
+    }
+
+    #[test]
+    fn interrupted_runs_are_compared_and_closed_and_others_left_alone() {
+        let place = tempfile::tempdir().unwrap();
+        let mut bank = ledger(
+            &place,
+            "company",
+            &[(1, Status::Debited), (2, Status::Debited), (3, Status::Finished)],
+        );
+        let mut company = ledger(&place, "bank", &[(1, Status::Finished), (2, Status::Debited)]);
+        let console = Console::silent();
+        let outcome = run_pair(
+            Setup::default(),
+            |session| compare(session, &mut bank, "company", &console).is_ok(),
+            |session| compare(session, &mut company, "bank", &console).is_ok(),
+        );
+        assert!(outcome.p1 && outcome.p2);
+        let statuses = |ledger: &Ledger| -> Vec<Status> {
+            ledger.history().runs().iter().map(|run| run.status).collect()
+        };
+        assert_eq!(statuses(&bank), [Status::Aborted, Status::Aborted, Status::Finished]);
+        assert_eq!(statuses(&company), [Status::Finished, Status::Aborted]);
+
+        // A run with somebody else is nobody else's business.
+        let mut stranger = ledger(&place, "stranger", &[(2, Status::Debited)]);
+        let outcome = run_pair(
+            Setup::default(),
+            |session| compare(session, &mut stranger, "company", &console).is_ok(),
+            |session| compare(session, &mut company, "bank", &console).is_ok(),
+        );
+        assert!(outcome.p1 && outcome.p2);
+        assert_eq!(statuses(&stranger), [Status::Debited]);
+    }
+
+    /// What a party makes of a peer that speaks by hand.
+    fn against(peer: impl FnOnce(&mut Session) + Send) -> Ended {
+        let place = tempfile::tempdir().unwrap();
+        let mut ledger = ledger(&place, "company", &[(1, Status::Debited)]);
+        let console = Console::silent();
+        let outcome = run_pair(
+            Setup::default(),
+            |session| compare(session, &mut ledger, "company", &console),
+            peer,
+        );
+        assert_eq!(ledger.history().unfinished().count(), 1, "nothing is closed then");
+        outcome.p1.unwrap_err()
+    }
+
+    #[test]
+    fn another_version_of_the_program_is_refused_before_anything_is_spent() {
+        let ended = against(|session| {
+            let program = "9.9.9\u{1b}[31m".to_owned();
+            let before = Before { program, unfinished: Vec::new(), finished: None };
+            session.channel.send(&before).unwrap();
+            let _ = session.channel.receive::<Before>();
+        });
+        assert_eq!(ended.failure.status, Exit::PeerRefused);
+        assert_eq!(ended.tell, Some(AbortReason::Disagreement));
+        assert!(ended.failure.message.contains("9.9.9"), "{}", ended.failure.message);
+        assert!(!ended.failure.message.contains('\u{1b}'));
+    }
+
+    #[test]
+    fn lists_and_answers_of_the_wrong_length_are_bad_messages() {
+        let honest = |runs: usize| Before {
+            program: PROGRAM.to_owned(),
+            unfinished: vec![[7; 32]; runs],
+            finished: None,
+        };
+        let too_many = against(|session| {
+            session.channel.send(&honest(MOST_RUNS + 1)).unwrap();
+            let _ = session.channel.receive::<Before>();
+        });
+        assert_eq!(too_many.tell, Some(AbortReason::BadMessage));
+        let no_answer = against(|session| {
+            session.channel.send(&honest(0)).unwrap();
+            let _ = session.channel.receive::<Before>();
+            session.channel.send(&Standing { here: Vec::new() }).unwrap();
+            let _ = session.channel.receive::<Standing>();
+        });
+        assert_eq!(no_answer.tell, Some(AbortReason::BadMessage));
+        let gone = against(|session| drop(session.channel.receive::<Before>()));
+        assert_eq!(gone.tell, None);
+        assert_eq!(gone.failure.message, Error::Closed.to_string());
+    }
 }
