@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use crate::app::console::Console;
@@ -25,6 +25,7 @@ pub mod polynomial;
 mod process;
 pub mod psi;
 pub mod random_value;
+pub mod release;
 pub mod scalar_product;
 pub mod select;
 pub mod yao;
@@ -40,6 +41,11 @@ const SUBJECTS: &[Subject] = &[
     ("paillier", "keys, encryption, decryption, sums; per core, on both paths", paillier::run),
     ("polynomial", "oblivious polynomial evaluation, by degree and number", polynomial::run),
     ("random-value", "uniform values below shared bounds, by length", random_value::run),
+    (
+        "release",
+        "whole releases by two parties, phase by phase (--partition, --profile)",
+        release::run,
+    ),
     (
         "scalar-product",
         "scalar products and joint count tables: growth, memory, the papers' cost",
@@ -62,11 +68,29 @@ pub struct BenchArgs {
     net: Option<NetworkModel>,
     /// Size of the input, for subjects that have one (psi: identifiers per side; scalar-product: records;
     /// select: candidates; noise: counts)
-    #[arg(long, value_name = "N")]
+    #[arg(long, visible_alias = "records", value_name = "N")]
     size: Option<usize>,
+    /// For `release`: how the data is divided
+    #[arg(long, value_enum, default_value_t = Divided::Vertical)]
+    partition: Divided,
+    /// For `release`: our choices, or the papers'
+    #[arg(long, value_enum, default_value_t = Choices::Default)]
+    profile: Choices,
     /// Also write the figures as JSON: a list of {name, value, unit, parameters}
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Divided {
+    Vertical,
+    Horizontal,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Choices {
+    Default,
+    Paper,
 }
 
 /// What a subject may need to know.
@@ -76,6 +100,10 @@ pub struct Options {
     pub network: Option<NetworkModel>,
     /// The size of the input, if one was asked for.
     pub size: Option<usize>,
+    /// Whether a release is of different records, not of different columns.
+    pub horizontal: bool,
+    /// Whether a release follows the papers' choices.
+    pub paper: bool,
 }
 
 impl Options {
@@ -131,7 +159,12 @@ pub fn run(arguments: &BenchArgs, console: &Console) -> Result<(), Failure> {
         return Err(Failure::wrong_input(format!("there is no benchmark called {what:?}"))
             .advise(format!("choose one of: {}, all", known.join(", "))));
     }
-    let options = Options { network: arguments.net, size: arguments.size };
+    let options = Options {
+        network: arguments.net,
+        size: arguments.size,
+        horizontal: arguments.partition == Divided::Horizontal,
+        paper: arguments.profile == Choices::Paper,
+    };
     let mut figures = Vec::new();
     for (name, _, measure) in chosen {
         console.say(format!("measuring {name} …"));
