@@ -38,6 +38,8 @@ pub struct Adult {
     pub train: Table,
     /// 15,060 records.
     pub test: Table,
+    /// The files as CSV with a header.
+    csv: [String; 2],
     taxonomies: serde_json::Value,
 }
 
@@ -50,25 +52,30 @@ impl Adult {
         };
         let taxonomies =
             serde_json::from_str(&file("taxonomies.json")?).map_err(Failure::wrong_input)?;
-        let mut adult = Self { train: Table::default(), test: Table::default(), taxonomies };
-        let agreement = adult.agreement("partition = \"local\"\nepsilon = \"1\"", 10)?;
         let names: Vec<&str> = COLUMNS.iter().map(|(name, ..)| *name).collect();
+        // The first line of the second file is a comment, and its classes end in a full stop.
+        let test = file("adult.test")?;
+        let lines = test.lines().skip(1).map(|line| line.trim_end().trim_end_matches('.'));
+        let texts = [file("adult.data")?, lines.collect::<Vec<_>>().join("\n")];
+        let csv = texts.map(|text| format!("{},class\n{text}", names.join(",")));
+        let (train, test) = (Table::default(), Table::default());
+        let mut adult = Self { train, test, csv, taxonomies };
+        let agreement = adult.agreement("partition = \"local\"\nepsilon = \"1\"", 10)?;
+        [adult.train, adult.test] = adult.tables(&agreement)?;
+        Ok(adult)
+    }
+
+    /// Training and test records on the grids of an agreement.
+    pub fn tables(&self, agreement: &Agreement) -> Result<[Table; 2], Failure> {
         let reading = Reading {
             schema: &agreement.schema,
             owner: None,
             identifier: None,
             max_records: agreement.max_records,
         };
-        let read = |name: &str, text: &str| {
-            let csv = format!("{},class\n{text}", names.join(","));
-            parse_csv(name, csv.as_bytes(), &reading, &|_| {})
-        };
-        adult.train = read("adult.data", &file("adult.data")?)?;
-        // The first line is a comment, and classes end in a full stop.
-        let test = file("adult.test")?;
-        let lines = test.lines().skip(1).map(|line| line.trim_end().trim_end_matches('.'));
-        adult.test = read("adult.test", &lines.collect::<Vec<_>>().join("\n"))?;
-        Ok(adult)
+        let read = |name: &str, csv: &str| parse_csv(name, csv.as_bytes(), &reading, &|_| {});
+        let [train, test] = &self.csv;
+        Ok([read("adult.data", train)?, read("adult.test", test)?])
     }
 
     /// The agreement with these further lines for `[release]`.
@@ -78,9 +85,12 @@ impl Adult {
              max_records = 50000\n{terms}\n\
              [class]\ncolumn = \"class\"\nvalues = [\"<=50K\", \">50K\"]\n"
         );
-        let two_parties = terms.contains("vertical");
-        if two_parties {
+        let vertical = terms.contains("partition = \"vertical\"");
+        let horizontal = terms.contains("partition = \"horizontal\"");
+        if vertical {
             text += "[id]\ncolumn = \"id\"\nnormalize = [\"trim\"]\n";
+        }
+        if vertical || horizontal {
             for (role, digits) in [("p1", "a1"), ("p2", "b2")] {
                 let fingerprint = digits.repeat(32);
                 text += &format!(
@@ -90,12 +100,15 @@ impl Adult {
         }
         for (name, range, second) in COLUMNS {
             text += &format!("[[attribute]]\nname = \"{name}\"\n");
-            if two_parties {
+            if vertical {
                 text += if second { "owner = \"p2\"\n" } else { "owner = \"p1\"\n" };
             }
             text += &match range {
                 Some((min, max)) => {
-                    format!("kind = \"numeric\"\nmin = {min}\nmax = {max}\nstep = 1\n")
+                    // Where records are divided, a grid has at most 1,024 points.
+                    let step = if horizontal { (max - min).div_ceil(1_023) } else { 1 };
+                    let max = min + (max - min).div_ceil(step) * step;
+                    format!("kind = \"numeric\"\nmin = {min}\nmax = {max}\nstep = {step}\n")
                 }
                 None => format!(
                     "kind = \"categorical\"\ntaxonomy_file = \"{name}.json\"\n\

@@ -81,18 +81,19 @@ fn the_example_is_read_as_it_stands() {
 
 #[test]
 fn what_is_left_out_is_filled_in_as_documented() {
-    let mut short = LOANS.to_owned();
-    for line in [
-        "utility = \"max\"",
-        "selection = \"exponential\"",
-        "noise = \"two-party\"",
-        "structure_share = \"0.5\"",
-        "profile = \"default\"",
-        "[crypto]\npaillier_bits = 3072",
+    let (mut short, mut full) = (LOANS.to_owned(), LOANS.to_owned());
+    for (line, usual) in [
+        ("utility = \"max\"", "utility = \"leaf-max\""),
+        ("selection = \"exponential\"", "selection = \"exponential\""),
+        ("noise = \"two-party\"", "noise = \"joint\""),
+        ("structure_share = \"0.5\"", "structure_share = \"0.7\""),
+        ("profile = \"default\"", "profile = \"default\""),
+        ("[crypto]\npaillier_bits = 3072", "[crypto]\npaillier_bits = 3072"),
     ] {
         short = with(&short, line, "");
+        full = with(&full, line, usual);
     }
-    assert_eq!(parse(&short).unwrap().hash(), loans().hash());
+    assert_eq!(parse(&short).unwrap().hash(), parse(&full).unwrap().hash());
     let canonical = loans().canonical();
     for default in
         ["\"on_bad_value\":\"refuse\"", "\"paillier_bits\":3072", "\"noise\":\"two-party\""]

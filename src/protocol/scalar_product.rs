@@ -64,7 +64,7 @@ pub const MOST_ENTRIES: usize = 1 << 24;
 /// See [`MOST_ENTRIES`].
 pub const MOST_RECORDS: usize = u32::MAX as usize;
 /// The largest σ.
-pub const MOST_SIGMA: u32 = 128;
+pub const MOST_SIGMA: u32 = 256;
 
 /// Why a product or a table could not be made.
 #[derive(Debug, thiserror::Error)]
@@ -163,7 +163,7 @@ fn bits_of(number: usize) -> u32 {
 
 fn check_sigma(sigma: u32) -> Result<(), Error> {
     if !(1..=MOST_SIGMA).contains(&sigma) {
-        return Err(Error::Shape("σ must be from 1 to 128"));
+        return Err(Error::Shape("σ must be from 1 to 256"));
     }
     Ok(())
 }

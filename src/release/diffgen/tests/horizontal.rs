@@ -28,12 +28,20 @@ fn together<'s, C: Coins + Send>(
     rows: [&[Row]; 2],
     coins: (C, C),
 ) -> Ran<Party<'s>, Party<'s>> {
-    let party = |rows: &[Row], mut coins: C, session: &mut Session| {
-        let table = table_of(agreement, rows);
+    let tables = rows.map(|rows| table_of(agreement, rows));
+    of_tables(agreement, [&tables[0], &tables[1]], coins)
+}
+
+fn of_tables<'s, C: Coins + Send>(
+    agreement: &'s Agreement,
+    tables: [&Table; 2],
+    coins: (C, C),
+) -> Ran<Party<'s>, Party<'s>> {
+    let party = |table: &Table, mut coins: C, session: &mut Session| {
         let keys = Keys::ForTests(1024);
-        release_with(session, agreement, &table, budget(agreement), &mut coins, keys, &|_| {})
+        release_with(session, agreement, table, budget(agreement), &mut coins, keys, &|_| {})
     };
-    let [first, second] = rows;
+    let [first, second] = tables;
     run_pair(
         Setup::default(),
         |session| party(first, coins.0, session),
@@ -135,4 +143,39 @@ fn a_polynomial_that_does_not_fit_the_key_is_refused_before_anything_is_sent() {
     let error = outcome.p1.unwrap_err().to_string();
     assert!(error.contains("lower `taylor_degree`"), "{error}");
     assert!(outcome.p2.is_err());
+}
+
+/// Thesis, table 5.2: blood transfusions. Party A has records 1 to 3; B and C are one party here.
+#[test]
+fn table_5_2_of_the_thesis_is_released_as_by_one_party() {
+    let transfusions = "job,sex,age,class\nJanitor,M,34,Y\nLawyer,F,58,N\nMover,M,58,N\n\
+        Lawyer,M,24,N\nMover,M,34,Y\nJanitor,M,44,Y\nDoctor,F,44,N\nDoctor,M,58,N\n\
+        Doctor,M,24,N\nCarpenter,F,63,Y\nTechnician,F,63,Y\n";
+    let people = "[parties.p1]\nname = \"A\"\nfingerprint = \"sha256:P\"\n[parties.p2]\nname = \
+        \"B\"\nfingerprint = \"sha256:Q\"\n";
+    let people = people.replace('P', &"1".repeat(64)).replace('Q', &"2".repeat(64));
+    for terms in ["", "utility = \"leaf-max\"", "noise = \"two-party\"", "profile = \"paper\""] {
+        let text = format!(
+            "[release]\nid = \"blood\"\npartition = \"horizontal\"\nepsilon = \"1\"\n\
+             specializations = 4\nmax_records = 20\n{terms}\n{people}\
+             [class]\ncolumn = \"class\"\nvalues = [\"Y\", \"N\"]\n\
+             [[attribute]]\nname = \"job\"\nkind = \"categorical\"\ntaxonomy = {{ ANY_Job = \
+             {{ Blue-collar = {{ Non-Technical = [\"Janitor\", \"Mover\"], Technical = \
+             [\"Carpenter\", \"Technician\"] }}, White-collar = {{ Professional = [\"Lawyer\", \
+             \"Doctor\"] }} }} }}\n\
+             [[attribute]]\nname = \"sex\"\nkind = \"categorical\"\ntaxonomy = {{ ANY_Sex = \
+             [\"M\", \"F\"] }}\n\
+             [[attribute]]\nname = \"age\"\nkind = \"numeric\"\nmin = 1\nmax = 99\nstep = 1\n"
+        );
+        let agreement =
+            Agreement::parse("blood.toml", text.as_bytes(), &|_| Err("no files here".to_owned()))
+                .unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let all = super::table(&agreement, transfusions);
+        let (expected, tape) = alone(&agreement, &all, 7);
+        let parts = [all.select(&[0, 1, 2]), all.select(&[3, 4, 5, 6, 7, 8, 9, 10])];
+        let outcome = of_tables(&agreement, [&parts[0], &parts[1]], TapeCoins::pair(&tape));
+        for party in [outcome.p1.unwrap(), outcome.p2.unwrap()] {
+            assert_equal(&party.release, &party.delta, &expected, 7);
+        }
+    }
 }
