@@ -6,7 +6,9 @@ use diptych::table::{Reading, Table, parse_csv};
 use std::path::{Path, PathBuf};
 
 /// Name, range where it is numeric, and whether the second party of the papers' split holds it.
-const COLUMNS: [(&str, Option<(u32, u32)>, bool); 14] = [
+type Described = (&'static str, Option<(u32, u32)>, bool);
+
+const COLUMNS: [Described; 14] = [
     ("age", Some((17, 90)), false),
     ("workclass", None, true),
     ("fnlwgt", Some((13_492, 1_490_400)), false),
