@@ -81,21 +81,23 @@ fn the_example_is_read_as_it_stands() {
 
 #[test]
 fn what_is_left_out_is_filled_in_as_documented() {
-    let mut short = LOANS.to_owned();
-    for line in [
-        "utility = \"max\"",
-        "selection = \"exponential\"",
-        "noise = \"two-party\"",
-        "structure_share = \"0.5\"",
-        "profile = \"default\"",
-        "[crypto]\npaillier_bits = 3072",
+    let (mut short, mut full) = (LOANS.to_owned(), LOANS.to_owned());
+    for (line, default) in [
+        ("utility = \"max\"", "utility = \"leaf-max\""),
+        ("selection = \"exponential\"", "selection = \"exponential\""),
+        ("noise = \"two-party\"", "noise = \"joint\""),
+        ("structure_share = \"0.5\"", "structure_share = \"0.7\""),
+        ("profile = \"default\"", "profile = \"default\""),
+        ("[crypto]\npaillier_bits = 3072", "[crypto]\npaillier_bits = 3072"),
     ] {
         short = with(&short, line, "");
+        full = with(&full, line, default);
     }
-    assert_eq!(parse(&short).unwrap().hash(), loans().hash());
-    let canonical = loans().canonical();
+    let full = parse(&full).unwrap();
+    assert_eq!(parse(&short).unwrap().hash(), full.hash());
+    let canonical = full.canonical();
     for default in
-        ["\"on_bad_value\":\"refuse\"", "\"paillier_bits\":3072", "\"noise\":\"two-party\""]
+        ["\"on_bad_value\":\"refuse\"", "\"paillier_bits\":3072", "\"noise\":\"joint\""]
     {
         assert!(canonical.contains(default), "{canonical}");
     }
