@@ -3,12 +3,13 @@
 use std::path::Path;
 
 use diptych::circuit::{bristol, gallery};
+use diptych::mechanism::gallery as mechanisms;
 use sha2::{Digest, Sha256};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("circuits");
     let mut sums = String::new();
-    for (name, circuit) in gallery::exported() {
+    for (name, circuit) in gallery::exported().into_iter().chain(mechanisms::exported()?) {
         let text = bristol::write(&circuit)?;
         let digest: String =
             Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();

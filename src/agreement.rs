@@ -13,8 +13,8 @@
 
 mod canonical;
 mod difference;
-mod form;
-mod node;
+pub(crate) mod form;
+pub(crate) mod node;
 mod problem;
 mod read;
 mod taxonomies;
@@ -27,6 +27,7 @@ pub use problem::{Location, Problem, Problems, Rule};
 pub use taxonomies::{TaxonomyFormat, read_taxonomy};
 
 use crate::privacy::Epsilon;
+use crate::privacy::taylor::Taylor;
 use crate::table::{Decimal, Identifier, Schema};
 use sha2::{Digest, Sha256};
 use std::fmt;
@@ -65,6 +66,8 @@ pub struct Agreement {
     pub profile: Profile,
     /// Public bound on the number of records: of each party (vertical), or of all together.
     pub max_records: u64,
+    /// The polynomial in place of the exponential, where a horizontal release chooses by that.
+    pub taylor: Option<Taylor>,
     /// Attributes and class.
     pub schema: Schema,
 }
@@ -249,6 +252,11 @@ impl Agreement {
     /// The agreement in plain words, for those who sign it.
     pub fn plain_words(&self) -> String {
         words::page(self)
+    }
+
+    /// What the parties learn about each other's data: one part of [`Agreement::plain_words`].
+    pub fn learned_words(&self) -> String {
+        words::learned_page(self)
     }
 
     /// The two parties, unless the release is local.

@@ -20,9 +20,13 @@ pub mod failure;
 pub mod keygen;
 pub mod ledger;
 pub mod local;
+pub mod manifest;
+pub mod party;
 pub mod plot;
 pub mod progress;
 pub mod psi;
+pub mod run;
+pub mod verify;
 
 use console::{Console, GlobalArgs};
 use failure::{Failure, Status};
@@ -50,11 +54,11 @@ enum Verb {
     #[command(hide = true)]
     BenchYaoParty(bench::yao::PartyArgs),
     Demo(demo::DemoArgs),
-    #[command(hide = true)]
-    DemoParty(demo::DemoPartyArgs),
     Evaluate(evaluate::EvaluateArgs),
     Keygen(keygen::KeygenArgs),
     Psi(psi::PsiArgs),
+    Run(run::RunArgs),
+    Verify(verify::VerifyArgs),
     Ledger(ledger::LedgerArgs),
     Local(local::LocalArgs),
 }
@@ -88,10 +92,11 @@ fn run(verb: Verb, console: &Console) -> Result<(), Failure> {
         Verb::Circuit(arguments) => circuit::run(&arguments, console),
         Verb::BenchYaoParty(arguments) => bench::yao::run_party(&arguments, console),
         Verb::Demo(arguments) => demo::run(&arguments, console),
-        Verb::DemoParty(arguments) => demo::run_party(&arguments, console),
         Verb::Evaluate(arguments) => evaluate::run(&arguments, console),
         Verb::Keygen(arguments) => keygen::run(&arguments, console),
         Verb::Psi(arguments) => psi::run(&arguments, console),
+        Verb::Run(arguments) => run::run(&arguments, console),
+        Verb::Verify(arguments) => verify::run(&arguments, console),
         Verb::Ledger(arguments) => ledger::run(&arguments, console),
         Verb::Local(arguments) => local::run(&arguments, console),
     }

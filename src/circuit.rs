@@ -12,6 +12,7 @@ pub mod aes128;
 pub mod bit;
 pub mod bristol;
 pub mod builder;
+pub mod chain;
 pub mod evaluate;
 pub mod gallery;
 pub mod integer;
@@ -24,6 +25,7 @@ pub mod stream;
 
 pub use bit::{Bit, Gates, Keep};
 pub use builder::Builder;
+pub use chain::Chain;
 pub use netlist::{Circuit, Counts, Owner, Port};
 pub use program::{Program, Repeat};
 pub use schedule::{Consumer, Op, Source, Step};

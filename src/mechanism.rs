@@ -1,3 +1,190 @@
-//! The traits of `privacy` run by two parties: exponential mechanism, noisy maximum, noise on counts.
+//! The traits of `privacy` run by two parties: exponential mechanism, noisy maximum, noise on
+//! counts. It knows nothing of tables.
 //!
-//! Still empty. It knows nothing of tables.
+//! | page | what it is for |
+//! | --- | --- |
+//! | [`coins`] | a party's part of the random bits that neither party knows |
+//! | [`exponential`] | the exponential mechanism over candidates of both parties |
+//! | [`noisy_max`] | the largest score after geometric noise (permute-and-flip) |
+//! | [`noise`] | discrete Laplace noise on shared counts: each party's own, or one joint noise |
+//! | [`gallery`] | the circuits of this room that are exported for review |
+//!
+//! Each mechanism borrows a [`Parties`], implements [`Choose`](crate::privacy::Choose) or
+//! [`AddNoise`](crate::privacy::AddNoise), and gives both parties the same output. What it opens is
+//! the output of a differentially private mechanism and nothing else; all widths come from public
+//! bounds. Semi-honest, as everything below it.
+//!
+//! *Time.* Between two messages of a mechanism nothing runs whose time depends on a secret. Before
+//! the first message there is the making of weights, which takes longer for high scores, and the
+//! drawing of a party's own noise, which is a loop: the latter can be done before the counts are
+//! made ([`noise::OwnNoise::draw`]).
+
+pub mod coins;
+pub mod exponential;
+pub mod gallery;
+pub mod largest;
+pub mod noise;
+pub mod noisy_max;
+
+mod digits;
+#[cfg(test)]
+mod tests;
+
+pub use coins::Coins;
+
+use crate::privacy::{self, Score};
+use crate::protocol::yao::{self, Yao};
+use crate::protocol::{Session, polynomial, random_value, shares};
+
+/// What every mechanism here works with: one party's side of a conversation, its garbled circuits
+/// (set up once, on first use) and its coins.
+pub struct Parties<'a, C> {
+    /// The conversation.
+    pub session: &'a mut Session,
+    /// Garbled circuits; P1 garbles.
+    pub yao: &'a mut Yao,
+    /// Where the random bits come from: [`crate::math::Randomness`], or a tape in tests.
+    pub coins: &'a mut C,
+}
+
+impl<'a, C: Coins> Parties<'a, C> {
+    /// The three together.
+    pub fn new(session: &'a mut Session, yao: &'a mut Yao, coins: &'a mut C) -> Self {
+        Self { session, yao, coins }
+    }
+
+    /// The same, lent for a shorter time.
+    pub fn borrow(&mut self) -> Parties<'_, C> {
+        Parties { session: self.session, yao: self.yao, coins: self.coins }
+    }
+}
+
+/// Scores of which each party knows its own (vertical data): P1's candidates come first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OneSided {
+    /// The scores of this party's candidates.
+    pub own: Vec<Score>,
+    /// How many candidates the peer has.
+    pub peer: usize,
+}
+
+/// What went wrong in this room, and what to do about it.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A garbled circuit failed.
+    #[error(transparent)]
+    Yao(#[from] yao::Error),
+    /// Shares failed.
+    #[error(transparent)]
+    Shares(#[from] shares::Error),
+    /// The random value protocol failed.
+    #[error(transparent)]
+    RandomValue(random_value::Error),
+    /// The oblivious evaluation of the weights failed.
+    #[error(transparent)]
+    Polynomial(Box<polynomial::Error>),
+    /// Weights and their masks do not fit the key.
+    #[error(
+        "weights of degree {degree} with {digits} digits need {bits} bits with their masks, and the \
+         key has {key_bits}: lower the degree, the digits or max_records, or use a longer key"
+    )]
+    WeightsWrap {
+        /// What is needed.
+        bits: u64,
+        /// What there is.
+        key_bits: usize,
+        /// w.
+        degree: u32,
+        /// s.
+        digits: u32,
+    },
+    /// Counts that do not have one number per class.
+    #[error("every child of every candidate needs one count per class; count them alike")]
+    OtherCounts,
+    /// More records than was agreed.
+    #[error("this party has more than {most} records; raise max_records on both sides")]
+    TooManyRecords {
+        /// The bound.
+        most: u64,
+    },
+    /// Parameters that the mechanism does not support.
+    #[error(transparent)]
+    Privacy(Box<privacy::Error>),
+    /// No try gave a random value.
+    #[error(
+        "no try gave a random number below the sum of all weights, which has a chance below \
+         2^-{tries}; nothing was chosen, and the run must be started again"
+    )]
+    NoRandomValue {
+        /// T.
+        tries: u32,
+    },
+    /// Noise was prepared for other counts than were given.
+    #[error("noise was drawn for other counts or another ε; prepare it again for these")]
+    OtherNoise,
+    /// More candidates or counts than a mechanism takes.
+    #[error("{given} {what} are too many: at most {most} are possible")]
+    TooMany {
+        /// What there are too many of.
+        what: &'static str,
+        /// How many.
+        given: usize,
+        /// How many are allowed.
+        most: usize,
+    },
+    /// The sum of a count and its noise does not fit the ring of the shares.
+    #[error(
+        "counts shared over {given} bits leave no room for their noise: share them over at least \
+         {least}"
+    )]
+    RingTooNarrow {
+        /// k.
+        given: u32,
+        /// What is needed.
+        least: u32,
+    },
+    /// The circuit named no candidate.
+    #[error("the peers' circuit named candidate {index} of {count}; the peer must be stopped")]
+    NoSuchCandidate {
+        /// What came out.
+        index: usize,
+        /// How many there are.
+        count: usize,
+    },
+}
+
+impl From<privacy::Error> for Error {
+    fn from(error: privacy::Error) -> Self {
+        Self::Privacy(Box::new(error))
+    }
+}
+
+impl From<polynomial::Error> for Error {
+    fn from(error: polynomial::Error) -> Self {
+        Self::Polynomial(Box::new(error))
+    }
+}
+
+impl From<random_value::Error> for Error {
+    fn from(error: random_value::Error) -> Self {
+        match error {
+            random_value::Error::AllFailed { sigma } => Self::NoRandomValue { tries: sigma as u32 },
+            other => Self::RandomValue(other),
+        }
+    }
+}
+
+/// The number of bits that hold 0, …, n − 1.
+fn bits_to_count(n: usize) -> usize {
+    (usize::BITS - n.saturating_sub(1).leading_zeros()) as usize
+}
+
+/// The number with these bits, least significant first; bits beyond 64 are dropped.
+fn word(bits: &[bool]) -> u64 {
+    bits.iter().take(64).enumerate().fold(0, |word, (i, bit)| word | u64::from(*bit) << i)
+}
+
+/// Appends the lowest `width` bits of `value`.
+fn push_word(value: u64, width: usize, into: &mut Vec<bool>) {
+    into.extend((0..width).map(|i| i < 64 && value >> i & 1 == 1));
+}

@@ -35,5 +35,5 @@ pub use channel::{Channel, Limits, Transport};
 pub use error::{AbortReason, Error};
 pub use frame::{HEADER_BYTES, Header, Message, Tag};
 pub use handshake::{PROTOCOL_VERSION, Role, SessionId};
-pub use identity::{Fingerprint, Identity};
+pub use identity::{Fingerprint, Identity, Signature};
 pub use meter::{Costs, Direction, Transcript};

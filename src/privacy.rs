@@ -9,6 +9,7 @@
 //! | [`decisions`] | where a mechanism gets its randomness: a generator, or a tape in tests |
 //! | [`choice`] | scores, calibration, the traits [`Choose`] and [`AddNoise`] |
 //! | [`exponential`] | the exponential mechanism with exact whole weights |
+//! | [`taylor`] | the same with the thesis' polynomial in place of e^x, for horizontal data |
 //! | [`noisy_max`] | the largest score after geometric noise (permute-and-flip) |
 //! | [`laplace`] | discrete Laplace noise on counts |
 //! | [`budget`] | spending ε: the right to run one mechanism, at most once |
@@ -34,6 +35,7 @@ pub mod ledger;
 pub mod noisy_max;
 pub mod sampler;
 pub mod slack;
+pub mod taylor;
 
 pub use budget::{Budget, Spend};
 pub use choice::{AddNoise, Calibration, Candidate, Choice, Choose, Score};
@@ -127,6 +129,23 @@ pub enum Error {
         index: usize,
         /// The grid.
         grid_bits: u32,
+    },
+    /// The rate of a choice has no digit left.
+    #[error(
+        "a rate of {} is 0 at {digits} decimal digits; use more digits or a larger ε",
+        rate.decimal_rounded_up(18)
+    )]
+    RateVanishes {
+        /// c.
+        rate: Rational,
+        /// s.
+        digits: u32,
+    },
+    /// A score is not a whole number.
+    #[error("the score of candidate {index} is no whole number; use a utility with whole scores")]
+    NotWhole {
+        /// The candidate.
+        index: usize,
     },
     /// The ledger stands in the way.
     #[error(transparent)]

@@ -7,8 +7,8 @@
 //! does not depend on inputs, and that bad messages are errors.
 //!
 //! All of them take a [`Session`]; [`pair`] runs two parties in one process.
-//! Values that neither party knows are held as [`shares`]. So far there are [`ot`], [`yao`] and
-//! [`psi`].
+//! Values that neither party knows are held as [`shares`]. So far there are [`ot`], [`yao`],
+//! [`psi`] and [`scalar_product`].
 //!
 //! ```
 //! use diptych::net::{Message, Tag};
@@ -32,6 +32,7 @@
 
 pub mod ot;
 pub mod pair;
+pub mod polynomial;
 pub mod psi;
 pub mod random_value;
 pub mod scalar_product;

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use diptych::circuit::{bristol, gallery};
+use diptych::mechanism::gallery as mechanisms;
 use sha2::{Digest, Sha256};
 
 fn directory() -> PathBuf {
@@ -17,7 +18,7 @@ fn directory() -> PathBuf {
 #[test]
 fn every_exported_file_is_rebuilt_byte_for_byte() {
     let mut sums = String::new();
-    for (name, circuit) in gallery::exported() {
+    for (name, circuit) in gallery::exported().into_iter().chain(mechanisms::exported().unwrap()) {
         let text = bristol::write(&circuit).unwrap();
         let kept = fs::read_to_string(directory().join(name)).unwrap();
         assert!(text == kept, "{name} differs: cargo run --example export_circuits");

@@ -475,52 +475,63 @@ fn two_sides_that_send_much_at_once_do_not_block_each_other() {
     });
 }
 
-/// A real party in a process of its own, waiting for our greeting.
+/// A real party in a process of its own, waiting for the size of our set.
 fn party_process() -> (Child, Session, tempfile::TempDir) {
     let place = tempfile::tempdir().unwrap();
     let (them, us) = (new_identity("them"), new_identity("us"));
     let file = place.path().join("them.pem");
     std::fs::write(&file, &them.text).unwrap();
+    let ids = place.path().join("ids.csv");
+    std::fs::write(&ids, "id\na\nb\n").unwrap();
     let mut child = Command::new(env!("CARGO_BIN_EXE_diptych"))
-        .args(["demo-party", "--name", "them", "--role", "p1", "--listen", "127.0.0.1:0"])
+        .args(["psi", "--cardinality", "--column", "id", "--role", "p1", "--listen", "127.0.0.1:0"])
         .args(["--wait", "10", "--peer", &us.identity.fingerprint().to_string()])
+        .arg("--ids")
+        .arg(&ids)
         .arg("--identity")
         .arg(&file)
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let mut line = String::new();
-    BufReader::new(child.stderr.take().unwrap()).read_line(&mut line).unwrap();
-    let address = line.trim().trim_start_matches("listening on ").trim_end_matches(" …").to_owned();
-    let terms = br#"{"protocol":"greeting"}"#;
+    let mut said = BufReader::new(child.stderr.take().unwrap());
+    let address = loop {
+        let mut line = String::new();
+        assert!(said.read_line(&mut line).unwrap() > 0, "it ended before it listened");
+        if let Some(address) = line.strip_prefix("listening on ") {
+            break address.trim_end_matches([' ', '…', '\n']).to_owned();
+        }
+    };
+    child.stderr = Some(said.into_inner());
     let channel =
         tls::connect(&address, &us.identity, them.identity.fingerprint(), limits()).unwrap();
     let session =
-        Session::establish(channel, Role::P2, terms, Randomness::from_os().unwrap()).unwrap();
+        Session::establish(channel, Role::P2, PSI_TERMS, Randomness::from_os().unwrap()).unwrap();
     (child, session, place)
 }
 
-const GREETING: Tag = Tag::new(*b"gree");
+/// As the process states them.
+const PSI_TERMS: &[u8] = br#"{"protocol":"psi 1","mode":"cardinality","group":"ristretto255_XMD:SHA-512_R255MAP_RO_","normalize":["trim","nfc","uppercase"]}"#;
+const SIZE: Tag = Tag::new(*b"psi0");
 
 #[test]
 fn a_peer_process_that_is_killed_is_closed() {
     let (mut child, mut session, _place) = party_process();
-    session.channel.receive_bytes(GREETING).unwrap();
+    session.channel.receive_bytes(SIZE).unwrap();
     child.kill().unwrap();
     child.wait().unwrap();
-    let outcome = session.channel.receive_bytes(GREETING);
+    let outcome = session.channel.receive_bytes(SIZE);
     assert!(matches!(outcome, Err(Error::Closed)), "{outcome:?}");
 }
 
 #[test]
 fn a_peer_process_that_is_stopped_is_a_timeout() {
     let (mut child, mut session, _place) = party_process();
-    session.channel.receive_bytes(GREETING).unwrap();
+    session.channel.receive_bytes(SIZE).unwrap();
     let process = rustix::process::Pid::from_child(&child);
     rustix::process::kill_process(process, rustix::process::Signal::STOP).unwrap();
     let start = Instant::now();
-    let outcome = session.channel.receive_bytes(GREETING);
+    let outcome = session.channel.receive_bytes(SIZE);
     assert!(matches!(outcome, Err(Error::Timeout { .. })), "{outcome:?}");
     assert!(start.elapsed() < PATIENCE);
     child.kill().unwrap();

@@ -194,5 +194,6 @@ fn debit(run: RunId) -> Debit {
         cap: "8".parse().unwrap(),
         agreement: Hash([0; 32]),
         peer: "peer".to_owned(),
+        salt: Hash([7; 32]),
     }
 }

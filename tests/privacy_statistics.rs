@@ -11,6 +11,11 @@ use std::collections::BTreeMap;
 
 use diptych::math::exponential::exp;
 use diptych::math::{Randomness, Rational};
+use diptych::mechanism::exponential::VerticalExponential;
+use diptych::mechanism::noise::{JointNoise, TwoPartyNoise};
+use diptych::mechanism::noisy_max::{NoiseWidths, NoisyMax as TwoPartyNoisyMax, Scores};
+use diptych::mechanism::{OneSided, Parties};
+use diptych::net::Role;
 use diptych::privacy::decisions::Decisions;
 use diptych::privacy::digits::DigitSampler;
 use diptych::privacy::exponential::{Exponential, Scaling, weights};
@@ -18,6 +23,10 @@ use diptych::privacy::laplace::DiscreteLaplace;
 use diptych::privacy::noisy_max::NoisyMax;
 use diptych::privacy::sampler::{bernoulli_exp, discrete_laplace, geometric, uniform_below};
 use diptych::privacy::{AddNoise, Budget, Calibration, Candidate, Choose, Epsilon, Score, Spend};
+use diptych::protocol::Session;
+use diptych::protocol::pair::{Outcome, Setup, run_pair};
+use diptych::protocol::shares::WordShares;
+use diptych::protocol::yao::Yao;
 use num_bigint::BigUint;
 
 /// The normal quantile of 1 − 10^-6.
@@ -224,7 +233,142 @@ fn noisy_maximum_is_no_worse_than_the_exponential_mechanism() {
     assert!(second[&1] > first[&1], "{second:?} {first:?}");
 }
 
+// --- the same by two parties ---
+
+#[test]
+fn a_choice_by_two_parties_fits_the_law_of_its_weights_and_passes_the_audit() {
+    let scaling = Scaling::Binary { fraction_bits: 64 };
+    let drawn = |scores: [u64; 4], seed| {
+        by_two_parties(seed, 4_000, move |mut parties| {
+            let scores = one_sided(parties.session.role, scores);
+            // T = 12 in place of 64: a failure is an outcome, too.
+            let mut mechanism =
+                VerticalExponential::new(parties.borrow(), scaling, Score::whole(9).unwrap(), 12);
+            mechanism
+                .choose(spend_one(), &Calibration::max(), &scores)
+                .map_or(-1, |c| c.index as i64)
+        })
+    };
+    let rate = scaling.rate("", &fraction(1, 1), &Calibration::max()).unwrap();
+    let scores = [2, 3, 2, 1];
+    let of = weights(&scores.map(|u| Score::whole(u).unwrap()), &rate, scaling).unwrap();
+    let sum = f64_of(&of.iter().sum());
+    let law: Vec<_> = (0..).zip(of.iter().map(|weight| f64_of(weight) / sum)).collect();
+    let first = drawn(scores, 50);
+    assert_fits(&first, &law);
+    assert_private(&first, &drawn([2, 3, 3, 2], 51), 1.0);
+    assert!(!is_private(&first, &drawn([2, 3, 3, 2], 52), 0.25));
+}
+
+#[test]
+fn a_noisy_maximum_by_two_parties_fits_its_law_and_passes_the_audit() {
+    let (grid_bits, digits) = (10, 15);
+    let drawn = |scores: [u64; 4], seed| {
+        by_two_parties(seed, 4_000, move |mut parties| {
+            let scores = Scores::OneSided(one_sided(parties.session.role, scores));
+            let (largest, widths) = (Score::whole(9).unwrap(), NoiseWidths { tau: 24, digits });
+            let mut mechanism =
+                TwoPartyNoisyMax::new(parties.borrow(), grid_bits, largest, widths).unwrap();
+            mechanism.choose(spend_one(), &Calibration::max(), &scores).unwrap().index as i64
+        })
+    };
+    // Exactly, over all noises of one candidate and the distribution functions of the others.
+    let rate = (-(grid_bits as f64)).exp2();
+    let ends = 1i64 << digits;
+    let at_most = |k: i64| if k < 0 { 0.0 } else { 1.0 - (-rate * (k + 1) as f64).exp() };
+    let scores = [2, 3, 2, 1];
+    let wins = |i: usize| -> f64 {
+        let chance = |k: i64| {
+            let noisy = (scores[i] << grid_bits) as i64 + k;
+            let beats =
+                |j: usize| at_most(noisy - (scores[j] << grid_bits) as i64 - i64::from(j < i));
+            (at_most(k) - at_most(k - 1)) * (0..4).filter(|&j| j != i).map(beats).product::<f64>()
+        };
+        (0..ends).map(chance).sum()
+    };
+    let law: Vec<_> = (0..4).map(|i| (i as i64, wins(i))).collect();
+    let first = drawn(scores, 53);
+    assert_fits(&first, &law);
+    assert_private(&first, &drawn([2, 3, 3, 2], 54), 1.0);
+    assert!(!is_private(&first, &drawn([2, 3, 3, 2], 55), 0.25));
+}
+
+#[test]
+fn counts_with_noise_by_two_parties_fit_their_laws_and_pass_the_audit() {
+    let q = (-1f64).exp();
+    let laplace = |k: i64| (1.0 - q) / (1.0 + q) * q.powi(k.abs() as i32);
+    let joint: Vec<_> = (-60..=60).map(|k| (k, laplace(k))).collect();
+    let two: Vec<_> = (-60..=60)
+        .map(|k| (k, (-90..=90).map(|j: i64| laplace(j) * laplace(k - j)).sum()))
+        .collect();
+    // Many equal counts at once: as good as many runs.
+    let samples = 20_000;
+    let counts = |session: &Session, count: u64| {
+        let mask = 0x0123_4567_89ab_cdef;
+        let share = if session.role == Role::P1 { mask } else { count.wrapping_sub(mask) };
+        WordShares::new(32, vec![share; samples]).unwrap()
+    };
+    let of_joint = |count: u64, seed| {
+        all_at_once(seed, move |parties| {
+            let counts = counts(parties.session, count);
+            let mut mechanism = JointNoise::new(parties, NoiseWidths { tau: 24, digits: 6 });
+            mechanism.add_noise(spend_one(), &counts).unwrap()
+        })
+    };
+    let of_two = |count: u64, seed| {
+        all_at_once(seed, move |parties| {
+            let counts = counts(parties.session, count);
+            TwoPartyNoise::new(parties).add_noise(spend_one(), &counts).unwrap()
+        })
+    };
+    let first = of_joint(0, 56);
+    assert_fits(&first, &joint);
+    assert_private(&first, &of_joint(1, 57), 1.0);
+    assert!(!is_private(&first, &of_joint(1, 58), 0.5));
+    assert_fits(&of_two(0, 59), &two);
+    assert!(!fits(&of_two(0, 60), &joint), "two noises are not one");
+}
+
 // --- helpers ---
+
+/// One party's view of the scores of four candidates, two of each party.
+fn one_sided(role: Role, scores: [u64; 4]) -> OneSided {
+    let own = if role == Role::P1 { &scores[..2] } else { &scores[2..] };
+    OneSided { own: own.iter().map(|u| Score::whole(*u).unwrap()).collect(), peer: 2 }
+}
+
+/// Draws again and again in one session; both parties must agree each time.
+fn by_two_parties(
+    seed: u64,
+    samples: usize,
+    draw: impl Fn(Parties<'_, Randomness>) -> i64 + Sync,
+) -> Histogram {
+    let party = |session: &mut Session| {
+        let (mut yao, mut coins) = (Yao::new(), session.rng.fork());
+        let mut drawn = || draw(Parties::new(session, &mut yao, &mut coins));
+        (0..samples).map(|_| drawn()).collect::<Vec<_>>()
+    };
+    agreed(run_pair(Setup::default().seed(seed), party, party))
+}
+
+/// Draws many values in one go.
+fn all_at_once(seed: u64, draw: impl Fn(Parties<'_, Randomness>) -> Vec<i64> + Sync) -> Histogram {
+    let party = |session: &mut Session| {
+        let (mut yao, mut coins) = (Yao::new(), session.rng.fork());
+        draw(Parties::new(session, &mut yao, &mut coins))
+    };
+    agreed(run_pair(Setup::default().seed(seed), party, party))
+}
+
+fn agreed(outcome: Outcome<Vec<i64>, Vec<i64>>) -> Histogram {
+    assert_eq!(outcome.p1, outcome.p2);
+    let mut drawn = outcome.p1.into_iter();
+    histogram(drawn.len() as u32, || drawn.next().unwrap())
+}
+
+fn f64_of(number: &BigUint) -> f64 {
+    number.to_string().parse().unwrap()
+}
 
 type Histogram = BTreeMap<i64, u64>;
 

@@ -132,6 +132,20 @@ fn the_cardinality_goes_to_standard_output_and_nothing_else_does() {
 }
 
 #[test]
+fn a_threshold_is_answered_with_yes_or_no_and_must_be_the_same_on_both_sides() {
+    let one = Party::new("id\na\nb\nc\n");
+    let two = Party::new("id\nb\nc\nd\n");
+    for (threshold, answer) in [("2", "yes\n"), ("3", "no\n")] {
+        let asked = ["--threshold", threshold];
+        let outcomes = run(&one, &two, ["id", "id"], &asked, &asked);
+        assert_eq!(outcomes.first.1, answer, "{}", outcomes.first.2);
+        assert_eq!(outcomes.second.stdout, answer.as_bytes());
+    }
+    let outcomes = run(&one, &two, ["id", "id"], &["--threshold", "1"], &["--threshold", "2"]);
+    assert_eq!(outcomes.second.status.code(), Some(3));
+}
+
+#[test]
 fn the_residues_can_be_chosen_and_must_be_chosen_on_both_sides() {
     let one = Party::new("id\na\nb\nc\n");
     let two = Party::new("id\nb\nc\nd\n");

@@ -6,9 +6,9 @@ use diptych::table::{Reading, Table, parse_csv};
 use std::path::{Path, PathBuf};
 
 /// Name, range where it is numeric, and whether the second party of the papers' split holds it.
-type Described = (&'static str, Option<(u32, u32)>, bool);
+type Column = (&'static str, Option<(u32, u32)>, bool);
 
-const COLUMNS: [Described; 14] = [
+const COLUMNS: [Column; 14] = [
     ("age", Some((17, 90)), false),
     ("workclass", None, true),
     ("fnlwgt", Some((13_492, 1_490_400)), false),

@@ -27,6 +27,10 @@ pub(super) fn value(agreement: &Agreement) -> Value {
     if let Partition::Horizontal { overlap_check, .. } = &agreement.partition {
         release.push(("overlap_check", json!(overlap_check.is_some())));
     }
+    if let Some(taylor) = agreement.taylor {
+        release.push(("taylor_digits", json!(taylor.digits())));
+        release.push(("taylor_degree", json!(taylor.degree())));
+    }
     let class = &agreement.schema.class;
     let mut sections = vec![
         ("format", json!(FORMAT)),

@@ -6,16 +6,16 @@ use crate::table::{Decimal, Error, clean_text, nearest};
 use std::ops::RangeInclusive;
 
 /// How messages call the outermost table, whose keys are sections.
-pub(super) const WHOLE: &str = "the agreement";
+pub(crate) const WHOLE: &str = "the agreement";
 
 /// The file that is being read and what was found wrong with it so far.
-pub(super) struct Form<'a> {
+pub(crate) struct Form<'a> {
     pub source: &'a Source<'a>,
     pub problems: Problems,
 }
 
 /// One table of the file, from which keys are taken.
-pub(super) struct Section {
+pub(crate) struct Section {
     /// How messages call it, such as `[release]`.
     title: String,
     at: usize,

@@ -12,13 +12,13 @@ const MAX_NESTING: usize = 2 * crate::table::MAX_DEPTH + 8;
 const PARSER_STACK: usize = 32 << 20;
 
 /// A part of a file.
-pub(super) struct Node {
+pub(crate) struct Node {
     pub value: Value,
     /// Byte offset in the file.
     pub at: usize,
 }
 
-pub(super) enum Value {
+pub(crate) enum Value {
     Text(String),
     /// `None` if it does not fit 64 bits.
     Integer(Option<i64>),
@@ -31,7 +31,7 @@ pub(super) enum Value {
     Table(Vec<(Key, Node)>),
 }
 
-pub(super) struct Key {
+pub(crate) struct Key {
     pub name: String,
     pub at: usize,
 }
@@ -53,7 +53,7 @@ impl Value {
 }
 
 /// A text that is being read, and its name for messages.
-pub(super) struct Source<'a> {
+pub(crate) struct Source<'a> {
     name: &'a str,
     text: &'a str,
 }

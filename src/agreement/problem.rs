@@ -117,7 +117,7 @@ impl Problems {
         self.found.is_empty()
     }
 
-    pub(super) fn sort(&mut self) {
+    pub(crate) fn sort(&mut self) {
         let place = |problem: &Problem| {
             problem.location.as_ref().map(|place| (place.file.clone(), place.line, place.column))
         };

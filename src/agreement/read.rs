@@ -22,6 +22,8 @@ const RELEASE_KEYS: &[&str] = &[
     "profile",
     "max_records",
     "overlap_check",
+    "taylor_digits",
+    "taylor_degree",
 ];
 
 /// Where taxonomies come from.
@@ -111,6 +113,7 @@ fn whole(form: &mut Form<'_>, document: Node, origin: Origin<'_>) -> Option<Agre
         structure_share: terms.structure_share,
         profile: terms.profile,
         max_records: terms.max_records,
+        taylor: terms.taylor,
         schema,
     };
     if form.problems.is_empty() && agreement.canonical().len() > MAX_CANONICAL_BYTES {

@@ -96,8 +96,7 @@ fn what_is_left_out_is_filled_in_as_documented() {
     let full = parse(&full).unwrap();
     assert_eq!(parse(&short).unwrap().hash(), full.hash());
     let canonical = full.canonical();
-    for default in
-        ["\"on_bad_value\":\"refuse\"", "\"paillier_bits\":3072", "\"noise\":\"joint\""]
+    for default in ["\"on_bad_value\":\"refuse\"", "\"paillier_bits\":3072", "\"noise\":\"joint\""]
     {
         assert!(canonical.contains(default), "{canonical}");
     }

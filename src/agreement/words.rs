@@ -35,6 +35,15 @@ pub(super) fn page(agreement: &Agreement) -> String {
     page.text
 }
 
+/// What the parties learn about each other's data, and nothing else of the page.
+pub(super) fn learned_page(agreement: &Agreement) -> String {
+    let mut page = Page::default();
+    if let Some(parties) = agreement.parties() {
+        learned(&mut page, agreement, parties);
+    }
+    page.text
+}
+
 fn who(page: &mut Page, agreement: &Agreement) {
     match &agreement.partition {
         Partition::Local => page.item("One organisation, which holds all of the data."),
@@ -299,16 +308,19 @@ fn computed(page: &mut Page, agreement: &Agreement) {
             Utility::InfoGain => "its information gain about the class (`info-gain`)",
         }
     ));
-    let horizontal = matches!(agreement.partition, Partition::Horizontal { .. });
-    page.item(match agreement.selection {
-        Selection::Exponential if horizontal => {
+    page.item(&match (agreement.selection, agreement.taylor) {
+        (Selection::Exponential, Some(taylor)) => format!(
             "It is made by the exponential mechanism (`exponential`), in the papers' \
-             approximation for horizontal data: as private, but with many records far less \
-             accurate than `permute-and-flip`."
+             approximation for horizontal data by a polynomial of degree {} with {} digits: as \
+             private, but with many records far less accurate than `permute-and-flip`.",
+            taylor.degree(),
+            taylor.digits(),
+        ),
+        (Selection::Exponential, None) => {
+            "It is made by the exponential mechanism (`exponential`).".to_owned()
         }
-        Selection::Exponential => "It is made by the exponential mechanism (`exponential`).",
-        Selection::PermuteAndFlip => {
-            "It is made by the largest score after random noise (`permute-and-flip`)."
+        (Selection::PermuteAndFlip, _) => {
+            "It is made by the largest score after random noise (`permute-and-flip`).".to_owned()
         }
     });
     page.item(match agreement.noise {

@@ -1,46 +1,36 @@
-//! What a run leaves behind: `release.csv` and `manifest.json`.
+//! What a run leaves behind: `release.csv`, `manifest.json`, and what is for this party's eyes
+//! only in `private/`.
 //!
-//! Both hold nothing but the agreement and differentially private outputs. Each is written under
-//! another name, brought to disk and renamed, the manifest last: a directory with a manifest has a
-//! whole release, one without has none.
+//! Release and manifest hold nothing but the agreement and differentially private outputs. Each
+//! file is written under another name, brought to disk and renamed, the manifest last: a directory
+//! with a manifest has a whole release, one without has none.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::agreement::Agreement;
 use crate::app::failure::Failure;
-use crate::math::Rational;
+use crate::app::manifest::{Described, hex};
 use crate::release::diffgen::Release;
 use crate::release::diffgen::output::{Rows, write_csv};
-use crate::table::Cuts;
 
-/// The version of the manifest's form.
-pub const MANIFEST_FORMAT: &str = "diptych manifest v1";
 /// The release's file name.
 pub const RELEASE: &str = "release.csv";
 /// The manifest's file name.
 pub const MANIFEST: &str = "manifest.json";
 /// The file name of the copy without zero rows.
 pub const COMPACT: &str = "release-compact.csv";
+/// The directory for this party's eyes only.
+pub const PRIVATE: &str = "private";
 
 /// Where the artefacts of one run go. Made before anything is spent, so that a directory that
 /// cannot be written is found in time.
 #[derive(Debug)]
 pub struct Output {
     directory: PathBuf,
-}
-
-/// What was written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Written {
-    /// SHA-256 of the release.
-    pub release_sha256: String,
-    /// Its rows, without the header.
-    pub rows: u64,
 }
 
 impl Output {
@@ -51,18 +41,34 @@ impl Output {
     pub fn prepare(directory: &Path) -> Result<Self, Failure> {
         fs::create_dir_all(directory)
             .map_err(|error| Failure::file(directory, "create", &error))?;
-        for name in [RELEASE, MANIFEST, COMPACT] {
-            let path = directory.join(name);
-            if path.symlink_metadata().is_ok() {
-                return Err(Failure::wrong_input(format!("{} exists already", path.display()))
-                    .advise("choose another directory: a release is never overwritten"));
-            }
-        }
         let output = Self { directory: directory.to_owned() };
+        output.refuse_to_overwrite()?;
         let trial = output.temporary(MANIFEST);
         File::create(&trial).map_err(|error| Failure::file(&trial, "write", &error))?;
+        let _ = [RELEASE, COMPACT].map(|name| fs::remove_file(output.temporary(name)));
         fs::remove_file(&trial).map_err(|error| Failure::file(&trial, "remove", &error))?;
         Ok(output)
+    }
+
+    fn refuse_to_overwrite(&self) -> Result<(), Failure> {
+        let exists = |name: &&str| self.directory.join(name).symlink_metadata().is_ok();
+        let whole = exists(&MANIFEST);
+        let Some(name) = [MANIFEST, RELEASE, COMPACT].iter().find(|name| exists(name)) else {
+            return Ok(());
+        };
+        let failure =
+            Failure::wrong_input(format!("{} exists already", self.directory.join(name).display()));
+        Err(failure.advise(if whole {
+            "choose another directory: a release is never overwritten"
+        } else {
+            "without a manifest.json it is no release (an interrupted run may have left it): move \
+             it away, or choose another directory"
+        }))
+    }
+
+    /// Where it is.
+    pub fn directory(&self) -> &Path {
+        &self.directory
     }
 
     /// Writes a release and its manifest, and if asked a copy without zero rows.
@@ -71,14 +77,14 @@ impl Output {
     /// If a file cannot be written; no file of the release is then left.
     pub fn write(
         &self,
-        agreement: &Agreement,
         release: &Release<'_>,
-        delta: &Rational,
+        described: &Described,
+        manifest: &str,
         compact: bool,
-    ) -> Result<Written, Failure> {
-        let result = self.write_all(agreement, release, delta, compact);
+    ) -> Result<(), Failure> {
+        let result = self.write_all(release, described, manifest, compact);
         if result.is_err() {
-            for name in [RELEASE, MANIFEST, COMPACT] {
+            for name in [MANIFEST, RELEASE, COMPACT] {
                 // Whatever can be removed is; the failure itself is what must be told.
                 let _ = fs::remove_file(self.temporary(name));
                 let _ = fs::remove_file(self.directory.join(name));
@@ -89,115 +95,93 @@ impl Output {
 
     fn write_all(
         &self,
-        agreement: &Agreement,
         release: &Release<'_>,
-        delta: &Rational,
+        described: &Described,
+        manifest: &str,
         compact: bool,
-    ) -> Result<Written, Failure> {
+    ) -> Result<(), Failure> {
         if compact {
-            self.file(COMPACT, |out| write_csv(release, Rows::NotZero, out))?;
+            self.part(COMPACT, |out| write_csv(release, Rows::NotZero, out))?;
         }
-        let (rows, release_sha256) = self.file(RELEASE, |out| {
+        let sha256 = self.part(RELEASE, |out| {
             let mut hashed = Hashed { out, hash: Sha256::new() };
-            let rows = write_csv(release, Rows::All, &mut hashed)?;
-            Ok((rows, hex(&hashed.hash.finalize())))
+            write_csv(release, Rows::All, &mut hashed)?;
+            Ok(hex(&hashed.hash.finalize()))
         })?;
-        let written = Written { release_sha256, rows };
-        let manifest = manifest(agreement, release, delta, &written)?;
-        self.file(MANIFEST, |out| out.write_all(manifest.as_bytes()))?;
-        File::open(&self.directory)
-            .and_then(|directory| directory.sync_all())
-            .map_err(|error| Failure::file(&self.directory, "bring to disk", &error))?;
-        Ok(written)
+        if sha256 != described.sha256 {
+            return Err(Failure::failed("the release changed while it was written"));
+        }
+        self.part(MANIFEST, |out| out.write_all(manifest.as_bytes()))?;
+        // All of it is on disk: only names change from here on.
+        if compact {
+            self.rename(COMPACT)?;
+        }
+        self.rename(RELEASE)?;
+        self.sync_directory()?;
+        self.rename(MANIFEST)?;
+        self.sync_directory()
     }
 
-    fn file<T>(
+    /// Writes a file that only its owner may read, under `private/`.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn write_private(&self, name: &str, text: &str) -> Result<PathBuf, Failure> {
+        let directory = self.directory.join(PRIVATE);
+        let path = directory.join(name);
+        let failed = |error| Failure::file(&path, "write", &error);
+        match DirBuilder::new().mode(0o700).create(&directory) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                return Err(failed(error));
+            }
+            _ => {}
+        }
+        let options = OpenOptions::new().write(true).create_new(true).mode(0o600).clone();
+        // An older file is replaced, never written into: it may have had other permissions.
+        let _ = fs::remove_file(&path);
+        options.open(&path).and_then(|mut file| file.write_all(text.as_bytes())).map_err(failed)?;
+        Ok(path)
+    }
+
+    fn sync_directory(&self) -> Result<(), Failure> {
+        File::open(&self.directory).and_then(|directory| directory.sync_all()).map_err(|error| {
+            let place = self.directory.display();
+            Failure::failed(format!("cannot bring {place} to disk: {error}"))
+        })
+    }
+
+    /// Writes a file under its temporary name and brings it to disk.
+    fn part<T>(
         &self,
         name: &str,
         write: impl FnOnce(&mut BufWriter<File>) -> io::Result<T>,
     ) -> Result<T, Failure> {
-        let (temporary, path) = (self.temporary(name), self.directory.join(name));
+        let path = self.temporary(name);
         let written =
-            OpenOptions::new().write(true).create(true).truncate(true).open(&temporary).and_then(
+            OpenOptions::new().write(true).create(true).truncate(true).open(&path).and_then(
                 |file| {
                     let mut out = BufWriter::new(file);
                     let result = write(&mut out)?;
                     out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
-                    fs::rename(&temporary, &path)?;
                     Ok(result)
                 },
             );
-        written
-            .map_err(|error| Failure::failed(format!("cannot write {}: {error}", path.display())))
+        written.map_err(|error| self.unwritten(name, &error))
+    }
+
+    fn rename(&self, name: &str) -> Result<(), Failure> {
+        fs::rename(self.temporary(name), self.directory.join(name))
+            .map_err(|error| self.unwritten(name, &error))
+    }
+
+    fn unwritten(&self, name: &str, error: &io::Error) -> Failure {
+        let path = self.directory.join(name);
+        Failure::failed(format!("cannot write {}: {error}", path.display()))
     }
 
     fn temporary(&self, name: &str) -> PathBuf {
         self.directory.join(format!(".{name}.part"))
     }
-}
-
-/// The manifest of a release by one party, which nobody signs: byte for byte a function of the
-/// agreement and the differentially private outputs.
-///
-/// # Errors
-/// None in practice: an agreement's canonical form is JSON.
-pub fn manifest(
-    agreement: &Agreement,
-    release: &Release<'_>,
-    delta: &Rational,
-    written: &Written,
-) -> Result<String, Failure> {
-    let canonical: Value = serde_json::from_str(&agreement.canonical()).map_err(Failure::failed)?;
-    let spends: Vec<Value> = release
-        .spends
-        .iter()
-        .map(|entry| json!({ "name": entry.name, "epsilon": entry.epsilon.to_string() }))
-        .collect();
-    let mut manifest = Map::new();
-    manifest.insert("format".into(), MANIFEST_FORMAT.into());
-    manifest.insert("version".into(), env!("CARGO_PKG_VERSION").into());
-    manifest.insert("agreement_sha256".into(), agreement.hash().to_string().into());
-    manifest.insert("epsilon".into(), agreement.epsilon.to_string().into());
-    manifest.insert("delta".into(), delta.to_string().into());
-    manifest.insert("cuts".into(), cuts(&release.cuts)?.into());
-    manifest.insert("spends".into(), spends.into());
-    manifest.insert(
-        "release".into(),
-        json!({ "file": RELEASE, "sha256": written.release_sha256, "rows": written.rows }),
-    );
-    manifest.insert("signatures".into(), Value::Array(Vec::new()));
-    manifest.insert("agreement".into(), canonical);
-    let text = serde_json::to_string_pretty(&Value::Object(manifest)).map_err(Failure::failed)?;
-    Ok(text + "\n")
-}
-
-/// The specializations in the order they were made, by name.
-fn cuts(made: &Cuts<'_>) -> Result<Vec<Value>, Failure> {
-    described(made)?
-        .into_iter()
-        .map(|(attribute, value, into)| {
-            Ok(json!({ "attribute": attribute, "value": value, "into": into }))
-        })
-        .collect()
-}
-
-/// Attribute, value and children of each specialization, as people read them.
-///
-/// # Errors
-/// None in practice: what was made once can be made again.
-pub fn described(made: &Cuts<'_>) -> Result<Vec<(String, String, Vec<String>)>, Failure> {
-    let mut cuts = Cuts::topmost(made.schema());
-    made.made()
-        .iter()
-        .map(|made| {
-            let candidate = made.candidate;
-            let value = cuts.name(candidate);
-            let children = cuts.specialize(made).map_err(Failure::failed)?;
-            let name = |value| cuts.name(crate::table::Candidate { value, ..candidate });
-            let attribute = cuts.schema().attributes[candidate.attribute].name.clone();
-            Ok((attribute, value, children.into_iter().map(name).collect()))
-        })
-        .collect()
 }
 
 struct Hashed<W> {
@@ -215,8 +199,4 @@ impl<W: Write> Write for Hashed<W> {
     fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

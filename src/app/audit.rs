@@ -21,10 +21,14 @@ pub mod commutative;
 pub mod exponential;
 mod field;
 pub mod garble;
+pub mod mechanisms;
 pub mod noise;
 pub mod ot;
 pub mod paillier;
+pub mod polynomial;
+pub mod random_value;
 pub mod scalar_product;
+pub mod taylor;
 
 /// A checker: one verdict per test of the document.
 type Checker = fn(&Value) -> Vec<Verdict>;
@@ -39,7 +43,11 @@ const CHECKERS: &[(&str, Checker)] = &[
     ("geometric and discrete Laplace noise", noise::check),
     ("oblivious transfer", ot::check),
     ("Paillier", paillier::check),
+    ("oblivious polynomial evaluation", polynomial::check),
+    ("random value", random_value::check),
     ("scalar product", scalar_product::check),
+    ("Taylor exponential mechanism", taylor::check),
+    ("two-party mechanisms", mechanisms::check),
 ];
 
 /// The documents of this version, for where there is no directory of vectors.
@@ -49,10 +57,14 @@ const BUILT_IN: &[(&str, &str)] = &[
     ("commutative.json", include_str!("../../vectors/commutative.json")),
     ("exponential.json", include_str!("../../vectors/exponential.json")),
     ("garble.json", include_str!("../../vectors/garble.json")),
+    ("mechanisms.json", include_str!("../../vectors/mechanisms.json")),
     ("noise.json", include_str!("../../vectors/noise.json")),
     ("ot.json", include_str!("../../vectors/ot.json")),
     ("paillier.json", include_str!("../../vectors/paillier.json")),
+    ("polynomial.json", include_str!("../../vectors/polynomial.json")),
+    ("random_value.json", include_str!("../../vectors/random_value.json")),
     ("scalar_product.json", include_str!("../../vectors/scalar_product.json")),
+    ("taylor.json", include_str!("../../vectors/taylor.json")),
 ];
 const BUILT_IN_SUMS: &str = include_str!("../../vectors/SHA256SUMS");
 

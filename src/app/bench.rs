@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use crate::app::console::Console;
@@ -16,10 +16,18 @@ use crate::protocol::pair::Setup;
 
 pub mod census;
 pub mod diffgen;
+mod mechanism;
 pub mod net;
+pub mod noise;
 pub mod ot;
 pub mod paillier;
+pub mod polynomial;
+mod process;
 pub mod psi;
+pub mod random_value;
+pub mod release;
+pub mod scalar_product;
+pub mod select;
 pub mod yao;
 
 /// A subject: its name, what is measured, and the function that measures it.
@@ -28,9 +36,23 @@ type Subject = (&'static str, &'static str, fn(&Options) -> Result<Vec<Figure>, 
 const SUBJECTS: &[Subject] = &[
     ("diffgen", "releases by one party, from CSV to release: growth, memory", diffgen::run),
     ("net", "frames in memory and over loopback TLS: throughput and round trips", net::run),
+    ("noise", "noise on shared counts: each party's own, and joint", noise::run),
     ("psi", "private set intersection: group operations, whole runs, memory", psi::run),
     ("paillier", "keys, encryption, decryption, sums; per core, on both paths", paillier::run),
+    ("polynomial", "oblivious polynomial evaluation, by degree and number", polynomial::run),
+    ("random-value", "uniform values below shared bounds, by length", random_value::run),
+    (
+        "release",
+        "whole releases by two parties, phase by phase (--partition, --profile)",
+        release::run,
+    ),
+    (
+        "scalar-product",
+        "scalar products and joint count tables: growth, memory, the papers' cost",
+        scalar_product::run,
+    ),
     ("ot", "base transfers and extended oblivious transfers", ot::run),
+    ("select", "choices by two parties: exponential, as in the papers, noisy maximum", select::run),
     ("yao", "garbled circuits: alone, and between two processes over loopback TLS", yao::run),
 ];
 
@@ -44,12 +66,31 @@ pub struct BenchArgs {
     /// Network between the parties where they run in memory: lan, wan, or RTT_MS,MBPS
     #[arg(long, value_name = "NET", value_parser = parse_network)]
     net: Option<NetworkModel>,
-    /// Size of the input, for subjects that have one (psi: identifiers per side)
-    #[arg(long, value_name = "N")]
+    /// Size of the input, for subjects that have one (psi: identifiers per side; scalar-product: records;
+    /// select: candidates; noise: counts)
+    #[arg(long, visible_alias = "records", value_name = "N")]
     size: Option<usize>,
+    /// For `release`: how the data is divided
+    #[arg(long, value_enum, default_value_t = Divided::Vertical)]
+    partition: Divided,
+    /// For `release`: our choices, or the papers'
+    #[arg(long, value_enum, default_value_t = Choices::Default)]
+    profile: Choices,
     /// Also write the figures as JSON: a list of {name, value, unit, parameters}
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Divided {
+    Vertical,
+    Horizontal,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Choices {
+    Default,
+    Paper,
 }
 
 /// What a subject may need to know.
@@ -59,6 +100,10 @@ pub struct Options {
     pub network: Option<NetworkModel>,
     /// The size of the input, if one was asked for.
     pub size: Option<usize>,
+    /// Whether a release is of different records, not of different columns.
+    pub horizontal: bool,
+    /// Whether a release follows the papers' choices.
+    pub paper: bool,
 }
 
 impl Options {
@@ -114,7 +159,12 @@ pub fn run(arguments: &BenchArgs, console: &Console) -> Result<(), Failure> {
         return Err(Failure::wrong_input(format!("there is no benchmark called {what:?}"))
             .advise(format!("choose one of: {}, all", known.join(", "))));
     }
-    let options = Options { network: arguments.net, size: arguments.size };
+    let options = Options {
+        network: arguments.net,
+        size: arguments.size,
+        horizontal: arguments.partition == Divided::Horizontal,
+        paper: arguments.profile == Choices::Paper,
+    };
     let mut figures = Vec::new();
     for (name, _, measure) in chosen {
         console.say(format!("measuring {name} …"));

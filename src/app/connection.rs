@@ -71,9 +71,40 @@ impl ConnectionArgs {
     pub fn open(&self, terms: &[u8], console: &Console) -> Result<Session, Failure> {
         let identity = read_identity(&self.identity)?;
         let limits = Limits { connect: Duration::from_secs(self.wait), ..Limits::default() };
+        let meeting = match &self.connect {
+            Some(address) => Meeting::Connect(address.clone()),
+            None => Meeting::Listen(self.listen.clone().unwrap_or_default()),
+        };
+        meeting.open(&identity, self.peer, self.role.into(), limits, terms, console)
+    }
+}
+
+/// Where the two parties meet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Meeting {
+    /// The peer comes to this address.
+    Listen(String),
+    /// The peer waits at this address.
+    Connect(String),
+}
+
+impl Meeting {
+    /// Meets the peer and runs the handshake under `terms`.
+    ///
+    /// # Errors
+    /// As [`ConnectionArgs::open`].
+    pub fn open(
+        &self,
+        identity: &Identity,
+        peer: Fingerprint,
+        role: Role,
+        limits: Limits,
+        terms: &[u8],
+        console: &Console,
+    ) -> Result<Session, Failure> {
         let rng = Randomness::from_os()?;
-        let channel = self.meet(&identity, limits, console)?;
-        Session::establish(channel, self.role.into(), terms, rng).map_err(|error| match &error {
+        let channel = self.reach(identity, peer, limits, console)?;
+        Session::establish(channel, role, terms, rng).map_err(|error| match &error {
             Error::Terms { theirs } => {
                 let difference = name_difference(terms, theirs);
                 Failure::from(error).advise(difference)
@@ -82,20 +113,24 @@ impl ConnectionArgs {
         })
     }
 
-    fn meet(
+    fn reach(
         &self,
         identity: &Identity,
+        peer: Fingerprint,
         limits: Limits,
         console: &Console,
     ) -> Result<Channel, Failure> {
-        if let Some(address) = &self.connect {
-            console.say(format!("connecting to {address} …"));
-            return Ok(tls::connect(address, identity, self.peer, limits)?);
+        match self {
+            Self::Connect(address) => {
+                console.say(format!("connecting to {address} …"));
+                Ok(tls::connect(address, identity, peer, limits)?)
+            }
+            Self::Listen(address) => {
+                let listener = Listener::bind(address)?;
+                console.say(format!("listening on {} …", listener.local_address()?));
+                Ok(listener.accept(identity, peer, limits)?)
+            }
         }
-        let address = self.listen.as_deref().unwrap_or_default();
-        let listener = Listener::bind(address)?;
-        console.say(format!("listening on {} …", listener.local_address()?));
-        Ok(listener.accept(identity, self.peer, limits)?)
     }
 }
 

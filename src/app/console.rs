@@ -66,6 +66,12 @@ impl Console {
         Self { quiet: arguments.quiet, color }
     }
 
+    /// One that says nothing.
+    #[cfg(test)]
+    pub(crate) fn silent() -> Self {
+        Self { quiet: true, color: false }
+    }
+
     /// A line of the result, to standard output.
     pub fn result(&self, line: impl std::fmt::Display) {
         // A reader that stopped reading (`| head`) is no reason to fail.

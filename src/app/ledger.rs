@@ -109,7 +109,7 @@ fn render_run(run: &Run) -> String {
 }
 
 /// `2026-11-16 02:14 UTC`, by the proleptic Gregorian calendar (days from 1 March of year 0).
-fn utc(seconds: u64) -> String {
+pub(crate) fn utc(seconds: u64) -> String {
     // A clock beyond the year 9999 is a broken clock.
     let seconds = seconds.min(253_402_300_799);
     let (days, rest) = (seconds / 86_400 + 719_468, seconds % 86_400);
@@ -156,6 +156,7 @@ mod tests {
                 cap: "3".parse().unwrap(),
                 agreement: Hash([0; 32]),
                 peer: "Bank".to_owned(),
+                salt: Hash([number; 32]),
             };
             let _ = ledger.debit(debit).unwrap();
         }

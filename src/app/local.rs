@@ -6,15 +6,16 @@ use clap::Args;
 
 use crate::agreement::Agreement;
 use crate::app::agreement;
-use crate::app::artefacts::{Output, described};
+use crate::app::artefacts::Output;
 use crate::app::console::Console;
 use crate::app::failure::Failure;
+use crate::app::manifest::{Draft, described};
 use crate::app::progress::Bar;
 use crate::math::{Randomness, Rational};
-use crate::privacy::ledger::{Debit, Hash, Ledger, RunId};
+use crate::privacy::ledger::{self, Debit, Hash, Ledger, RunId};
 use crate::privacy::{Budget, Epsilon};
 use crate::release::diffgen::{Error, Plan, Release, single};
-use crate::table::{Reading, Table, read_csv};
+use crate::table::{Identifier, Owner, Reading, Table, read_csv};
 
 /// Make a release alone: differentially private DiffGen over one table
 ///
@@ -60,12 +61,12 @@ pub fn run(arguments: &LocalArgs, console: &Console) -> Result<(), Failure> {
     Plan::new(&agreement)?;
     let output = Output::prepare(&arguments.out)?;
     let mut rng = Randomness::from_os()?;
-    let table = read(&agreement, &arguments.data, console)?;
+    let table = read(&agreement, &arguments.data, None, None, console)?;
     let mut ledger = match (&arguments.ledger, &arguments.cap) {
         (Some(path), Some(cap)) => Some((Ledger::open(path)?, cap)),
         _ => None,
     };
-    let epsilon: Epsilon = agreement.epsilon.to_string().parse().map_err(Failure::failed)?;
+    let epsilon = agreement.epsilon.clone();
     let id = RunId(rng.array());
     let budget = match &mut ledger {
         None => Budget::new(&epsilon),
@@ -80,6 +81,7 @@ pub fn run(arguments: &LocalArgs, console: &Console) -> Result<(), Failure> {
                 cap: (*cap).clone(),
                 agreement: Hash(agreement.hash().0),
                 peer: "none (local)".to_owned(),
+                salt: Hash(rng.array()),
             };
             ledger.debit(debit)?.into_budget()
         }
@@ -95,10 +97,12 @@ pub fn run(arguments: &LocalArgs, console: &Console) -> Result<(), Failure> {
     made
 }
 
-/// Reads a table, with progress.
+/// Reads a table, with progress: all columns or those of one owner, and identifiers if wanted.
 pub(crate) fn read(
     agreement: &Agreement,
     data: &Path,
+    owner: Option<Owner>,
+    identifier: Option<&Identifier>,
     console: &Console,
 ) -> Result<Table, Failure> {
     let bytes = std::fs::metadata(data).map_or(0, |metadata| metadata.len());
@@ -106,12 +110,12 @@ pub(crate) fn read(
     bar.start(usize::try_from(bytes).unwrap_or(usize::MAX));
     let reading = Reading {
         schema: &agreement.schema,
-        owner: None,
-        identifier: None,
+        owner,
+        identifier,
         max_records: agreement.max_records,
     };
     let table = read_csv(data, &reading, &|bytes| bar.advance(bytes))?;
-    bar.finish();
+    bar.clear();
     console.say(format!("read {} records", table.len()));
     Ok(table)
 }
@@ -127,7 +131,7 @@ pub(crate) fn make<'a>(
     let bar = Bar::new(console, "specializing");
     bar.start(agreement.specializations as usize + 1);
     let release = single::release(agreement, table, budget, rng, &|_| bar.advance(1))?;
-    bar.finish();
+    bar.clear();
     let (made, rows) = (release.cuts.made().len(), release.counts.len());
     console.say(format!("made {made} specializations, {rows} rows"));
     Ok(release)
@@ -141,12 +145,13 @@ fn write(
     console: &Console,
 ) -> Result<(), Failure> {
     // The samplers are exact, so nothing is lost to approximation.
-    let written = output.write(agreement, release, &Rational::zero(), arguments.compact)?;
+    let draft = Draft::new(agreement, release, &Rational::zero(), None)?;
+    output.write(release, &draft.release, &draft.signed(&[])?, arguments.compact)?;
     for line in cut_lines(release)? {
         console.say(line);
     }
-    console.say(format!("spent ε {} (δ 0); rows: {}", agreement.epsilon, written.rows));
-    console.say(format!("sha256 of release.csv: {}", written.release_sha256));
+    console.say(format!("spent ε {} (δ 0); rows: {}", agreement.epsilon, draft.release.rows));
+    console.say(format!("sha256 of release.csv: {}", draft.release.sha256));
     console.result(arguments.out.display());
     Ok(())
 }
@@ -171,9 +176,10 @@ pub(crate) fn cut_lines(release: &Release<'_>) -> Result<Vec<String>, Failure> {
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         match error {
-            Error::TooManyRows { .. } | Error::Table(_) | Error::MissingColumn(_) => {
-                Self::wrong_input(error)
-            }
+            Error::TooManyRows { .. }
+            | Error::PolynomialTooLong { .. }
+            | Error::Table(_)
+            | Error::MissingColumn(_) => Self::wrong_input(error),
             Error::Privacy(_) | Error::Fault(_) => Self::failed(error),
         }
     }
@@ -185,8 +191,17 @@ impl From<crate::table::Error> for Failure {
     }
 }
 
-impl From<crate::privacy::ledger::Error> for Failure {
-    fn from(error: crate::privacy::ledger::Error) -> Self {
-        Self::wrong_input(error)
+impl From<ledger::Error> for Failure {
+    fn from(error: ledger::Error) -> Self {
+        use std::io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+        match &error {
+            // The user did nothing wrong if the disk is full.
+            ledger::Error::File { source, .. }
+                if matches!(source.kind(), FileTooLarge | QuotaExceeded | StorageFull) =>
+            {
+                Self::failed(error)
+            }
+            _ => Self::wrong_input(error),
+        }
     }
 }

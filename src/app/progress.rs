@@ -1,7 +1,8 @@
 //! How far a long phase is: a bar with the time left on a terminal, plain lines otherwise.
 
 use std::io::IsTerminal;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::Instant;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -14,6 +15,9 @@ pub struct Bar {
     bar: Option<ProgressBar>,
     total: AtomicUsize,
     done: AtomicUsize,
+    began: Instant,
+    /// Milliseconds after the beginning at which something was last said.
+    said: AtomicU64,
 }
 
 impl Bar {
@@ -30,7 +34,8 @@ impl Bar {
             .with_message(name)
         });
         let (total, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        Self { console: console.clone(), name, bar, total, done }
+        let (began, said) = (Instant::now(), AtomicU64::new(0));
+        Self { console: console.clone(), name, bar, total, done, began, said }
     }
 
     /// The phase has this many items.
@@ -49,16 +54,40 @@ impl Bar {
             return;
         }
         let total = self.total.load(Ordering::Relaxed);
-        if total > 0 && (before + items) * 10 / total > before * 10 / total {
-            let percent = ((before + items) * 10 / total).min(10) * 10;
-            self.console.say(format!("{}: {percent} % of {total}", self.name));
+        let done = before + items;
+        if done * 10 / total.max(1) > before * 10 / total.max(1) && self.is_time_to_speak() {
+            let percent = (done * 10 / total.max(1)).min(10) * 10;
+            let left = self.left(done, total);
+            self.console.say(format!("{}: {percent} %{left}", self.name));
+        }
+    }
+
+    /// Plain lines come at most once a second: short phases need none.
+    fn is_time_to_speak(&self) -> bool {
+        let now = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let last = self.said.load(Ordering::Relaxed);
+        now >= last + 1_000
+            && self.said.compare_exchange(last, now, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+    }
+
+    /// The time that the rest will take at the pace so far, if it is worth saying.
+    fn left(&self, done: usize, total: usize) -> String {
+        let rest = total.saturating_sub(done) as f64 / done.max(1) as f64;
+        let seconds = self.began.elapsed().as_secs_f64() * rest;
+        if seconds < 1.0 { String::new() } else { format!(", {seconds:.0} s left") }
+    }
+
+    /// The phase is over, and what it did is said elsewhere.
+    pub fn clear(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
         }
     }
 
     /// The phase is over.
     pub fn finish(&self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
+        self.clear();
+        let (items, seconds) = (self.done.load(Ordering::Relaxed), self.began.elapsed());
+        self.console.say(format!("{}: {items} in {:.1} s", self.name, seconds.as_secs_f64()));
     }
 }

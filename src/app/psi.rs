@@ -11,7 +11,9 @@ use crate::app::console::Console;
 use crate::app::failure::Failure;
 use crate::app::progress::Bar;
 use crate::crypto::commutative::{self, Group, Residues, Ristretto};
+use crate::protocol::Session;
 use crate::protocol::psi::{self, Options};
+use crate::protocol::yao::{self, Yao};
 use crate::table::identifiers::Normalization;
 use column::{IdentifierColumn, Output};
 
@@ -20,7 +22,8 @@ use column::{IdentifierColumn, Output};
 /// Both sides learn how many identifiers the other has and which of their own
 /// the other has too. Each writes its own matching rows, in one order on which
 /// both agree: row i is the same individual at both. With --cardinality both
-/// learn the number of common identifiers and no more.
+/// learn the number of common identifiers and no more; with --threshold N, only
+/// whether it is at least N (this prints `yes` or `no`).
 #[derive(Args, Debug)]
 #[command(after_help = "Example, one side and the other:\n  \
     diptych psi --ids bank.csv --column ssn --out common.csv --role p1 --identity bank.pem \
@@ -47,6 +50,9 @@ pub struct PsiArgs {
     /// Learn the number of common identifiers only
     #[arg(long, conflicts_with = "out")]
     cardinality: bool,
+    /// Learn only whether at least N identifiers are common; for up to 65,536 identifiers together
+    #[arg(long, value_name = "N", conflicts_with_all = ["out", "cardinality"])]
+    threshold: Option<u32>,
     /// Where the matching rows go; without it, to standard output
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -88,7 +94,8 @@ fn run_in<G: Group>(group: &G, arguments: &PsiArgs, console: &Console) -> Result
     let rule = parse_rule(&arguments.normalize)?;
     let column = IdentifierColumn::read(&arguments.ids, &arguments.column, &rule)?;
     // Whatever cannot be written is found now, not after an hour of work.
-    let output = if arguments.cardinality { None } else { Some(Output::create(&arguments.out)?) };
+    let is_counted = arguments.cardinality || arguments.threshold.is_some();
+    let output = if is_counted { None } else { Some(Output::create(&arguments.out)?) };
     console.say(format!(
         "{} identifiers in column '{}' of {}; normalisation: {rule}",
         column.identifiers().len(),
@@ -96,8 +103,12 @@ fn run_in<G: Group>(group: &G, arguments: &PsiArgs, console: &Console) -> Result
         arguments.ids.display()
     ));
 
-    let terms = terms(group, &rule, arguments.cardinality)?;
+    let mode = Mode::of(arguments);
+    let terms = terms(group, &rule, mode)?;
     let mut session = arguments.connection.open(&terms, console)?;
+    if let Mode::Threshold(threshold) = mode {
+        return compare(&mut session, column.identifiers(), threshold, console);
+    }
     let bar = Bar::new(console, "encrypting");
     let (starts, progress) = (|total| bar.start(total), |done| bar.advance(done));
     let options = Options {
@@ -126,6 +137,52 @@ fn run_in<G: Group>(group: &G, arguments: &PsiArgs, console: &Console) -> Result
     Ok(())
 }
 
+/// Statistical security of the comparison with a threshold.
+const SIGMA: usize = 64;
+
+fn compare(
+    session: &mut Session,
+    identifiers: &[String],
+    threshold: u32,
+    console: &Console,
+) -> Result<(), Failure> {
+    let found =
+        psi::threshold::at_least(session, &mut Yao::new(), identifiers, threshold as usize, SIGMA)?;
+    console.result(if found.reached { "yes" } else { "no" });
+    let costs = session.channel.costs().total();
+    console.say(format!(
+        "{} of our {} identifiers are among the peer's {}; {} bytes sent, {} received",
+        if found.reached {
+            format!("{threshold} or more")
+        } else {
+            format!("fewer than {threshold}")
+        },
+        identifiers.len(),
+        found.peer_size,
+        costs.bytes_sent,
+        costs.bytes_received
+    ));
+    Ok(())
+}
+
+/// What both sides learn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    Intersection,
+    Cardinality,
+    Threshold(u32),
+}
+
+impl Mode {
+    fn of(arguments: &PsiArgs) -> Self {
+        match arguments.threshold {
+            Some(threshold) => Self::Threshold(threshold),
+            None if arguments.cardinality => Self::Cardinality,
+            None => Self::Intersection,
+        }
+    }
+}
+
 fn parse_rule(steps: &str) -> Result<Normalization, Failure> {
     let names = steps.split(',').map(str::trim).filter(|name| !name.is_empty() && *name != "none");
     Normalization::parse(names).map_err(|error| {
@@ -134,8 +191,12 @@ fn parse_rule(steps: &str) -> Result<Normalization, Failure> {
 }
 
 /// What both sides must have in common; it stands where an agreement's hash stands in a release.
-fn terms<G: Group>(group: &G, rule: &Normalization, cardinality: bool) -> Result<Vec<u8>, Failure> {
-    let mode = if cardinality { "cardinality" } else { "intersection" };
+fn terms<G: Group>(group: &G, rule: &Normalization, mode: Mode) -> Result<Vec<u8>, Failure> {
+    let mode = match mode {
+        Mode::Intersection => "intersection".to_owned(),
+        Mode::Cardinality => "cardinality".to_owned(),
+        Mode::Threshold(threshold) => format!("at least {threshold}"),
+    };
     let terms = serde_json::json!({
         "protocol": "psi 1",
         "mode": mode,
@@ -149,6 +210,7 @@ impl From<psi::Error> for Failure {
     fn from(error: psi::Error) -> Self {
         match error {
             psi::Error::Net(error) => error.into(),
+            psi::Error::Circuit(yao::Error::Net(error)) => error.into(),
             psi::Error::Duplicate { .. } | psi::Error::TooMany { .. } => Self::wrong_input(error),
             other => Self::failed(other),
         }
@@ -170,11 +232,14 @@ mod tests {
         let usual = parse_rule("trim,nfc,uppercase").unwrap();
         let residues = Residues::ffdhe3072().unwrap();
         let all = [
-            terms(&Ristretto::new(), &usual, false).unwrap(),
-            terms(&Ristretto::new(), &usual, true).unwrap(),
-            terms(&Ristretto::new(), &parse_rule("none").unwrap(), false).unwrap(),
-            terms(&Ristretto::new(), &parse_rule("nfc,uppercase").unwrap(), false).unwrap(),
-            terms(&residues, &usual, false).unwrap(),
+            terms(&Ristretto::new(), &usual, Mode::Intersection).unwrap(),
+            terms(&Ristretto::new(), &usual, Mode::Cardinality).unwrap(),
+            terms(&Ristretto::new(), &parse_rule("none").unwrap(), Mode::Intersection).unwrap(),
+            terms(&Ristretto::new(), &parse_rule("nfc,uppercase").unwrap(), Mode::Intersection)
+                .unwrap(),
+            terms(&residues, &usual, Mode::Intersection).unwrap(),
+            terms(&Ristretto::new(), &usual, Mode::Threshold(3)).unwrap(),
+            terms(&Ristretto::new(), &usual, Mode::Threshold(4)).unwrap(),
         ];
         for (i, one) in all.iter().enumerate() {
             assert!(all[..i].iter().all(|other| other != one));

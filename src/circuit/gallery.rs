@@ -4,8 +4,9 @@ use num_bigint::BigUint;
 use num_traits::One;
 
 use super::builder::Builder;
-use super::integer::{less_than, maximum_with_index, modular_add};
+use super::integer::{add, less_than, maximum_with_index, modular_add, subtract, xor};
 use super::netlist::{Circuit, Owner};
+use super::random_value::UniformBelow;
 use super::{aes128, sha256};
 
 /// Name of the file and the circuit, for every exported circuit.
@@ -14,6 +15,7 @@ pub fn exported() -> Vec<(&'static str, Circuit)> {
         ("less_than_64.txt", comparison(64)),
         ("maximum_8x32.txt", maximum(8, 32)),
         ("modular_add_p255.txt", modular_addition(&p255())),
+        ("random_value_16.txt", random_value(16, 8)),
     ]
 }
 
@@ -56,6 +58,26 @@ pub fn modular_addition(modulus: &BigUint) -> Circuit {
     let b = g.input(Owner::P2, "b", modulus.bits() as usize);
     let sum = modular_add(&mut g, &a, &b, modulus);
     g.output("sum", &sum);
+    g.finish()
+}
+
+/// A uniform value below a bound that is shared over Z_{2^width}: P1's inputs are its share of the
+/// bound, its random bits and its mask, P2's are its share and its random bits; P2's share of the
+/// value comes out, and whether the drawing failed, which has a chance below 2^−`sigma`.
+pub fn random_value(width: usize, sigma: usize) -> Circuit {
+    let shape = UniformBelow::new(width, sigma);
+    let mut g = Builder::new();
+    let first = g.input(Owner::P1, "p1", 2 * width + shape.random_bits());
+    let second = g.input(Owner::P2, "p2", width + shape.random_bits());
+    let (bound1, rest) = first.split_at(width);
+    let (random1, mask) = rest.split_at(shape.random_bits());
+    let (bound2, random2) = second.split_at(width);
+    let bound = add(&mut g, bound1, bound2);
+    let random = xor(&mut g, random1, random2);
+    let (value, failed) = shape.build(&mut g, &bound, &random);
+    let share = subtract(&mut g, &value, mask);
+    g.output("share", &share);
+    g.output("failed", &[failed]);
     g.finish()
 }
 

@@ -60,6 +60,11 @@ impl UniformBelow {
         self.window * self.tries + self.low_bits()
     }
 
+    /// Bits of one try.
+    pub fn window(&self) -> usize {
+        self.window
+    }
+
     fn low_bits(&self) -> usize {
         self.width - self.window
     }

@@ -6,7 +6,7 @@ use num_bigint::BigUint;
 use zeroize::Zeroizing;
 
 use super::limbs::{self, Limbs};
-use super::{Error, FixedBase, SquareModulus};
+use super::{Error, FixedBase, Residue, SquareModulus};
 use crate::simd::ifma::{self, FixedBase8, Lanes, Modulus8};
 
 /// Numbers that are worked on together: the lanes of the vector path.
@@ -74,6 +74,29 @@ impl PowerModulus {
             self.square.leave_limbs(&self.square.pow_vartime(&base, exponent))
         };
         self.in_lanes(bases, &limbs, bits, power)
+    }
+
+    /// `base^exponent` for each pair of residue and exponent: constant-time for exponents of `bits`
+    /// bits.
+    pub fn pow_each(&self, bases: &[&Residue], exponents: &[Limbs], bits: usize) -> Vec<Residue> {
+        let mut powers = Vec::with_capacity(bases.len());
+        for (bases, exponents) in bases.chunks(BATCH).zip(exponents.chunks(BATCH)) {
+            match &self.vector {
+                Some(modulus) if bases.len() >= WORTH_A_VECTOR => {
+                    let numbers: Vec<Limbs> =
+                        bases.iter().map(|base| self.square.leave_limbs(base)).collect();
+                    let loaded = modulus.load(lanes(&numbers));
+                    let power = modulus.pow(&loaded, lanes(exponents), bits);
+                    let stored = store(modulus, &power, bases.len());
+                    powers.extend(stored.map(|power| self.square.enter_limbs(&power)));
+                }
+                _ => {
+                    let pairs = bases.iter().zip(exponents);
+                    powers.extend(pairs.map(|(b, e)| self.square.pow_limbs(b, e, bits)));
+                }
+            }
+        }
+        powers
     }
 
     fn in_lanes(
@@ -179,6 +202,13 @@ mod tests {
             let public = limbs::to_biguint(&exponents[0]);
             prop_assert_eq!(&vector.pow_all_vartime(&bases, &public), &expected);
             prop_assert_eq!(&portable.pow_all_vartime(&bases, &public), &expected);
+            let pairs = bases.len().min(exponents.len());
+            let entered: Vec<_> = bases.iter().map(|b| portable.square.enter_limbs(b)).collect();
+            let entered: Vec<&Residue> = entered.iter().take(pairs).collect();
+            let expected = portable.pow_each(&entered, &exponents[..pairs], 128);
+            prop_assert!(vector.pow_each(&entered, &exponents[..pairs], 128) == expected);
+            let first = portable.pow_all(&bases[..1], &exponents[0], 128);
+            prop_assert_eq!(&first[0], &portable.square.leave_limbs(&expected[0]));
             let expected = portable.table(&bases[0], 128, 1 << 16).pow_all(&exponents);
             prop_assert_eq!(vector.table(&bases[0], 128, 1 << 16).pow_all(&exponents), expected);
         }

@@ -7,6 +7,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use rustls::SignatureScheme;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer};
 use rustls::sign::CertifiedKey;
@@ -15,6 +16,10 @@ use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
 use crate::net::Error;
+
+/// What comes before the 32 bytes of an Ed25519 key in its SPKI (RFC 8410).
+const SPKI_PREFIX: [u8; 12] =
+    [0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00];
 
 /// SHA-256 of a public key (its SPKI in DER), written `sha256:` and 64 hex digits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -26,6 +31,12 @@ impl Fingerprint {
         let parsed = webpki::EndEntityCert::try_from(certificate)
             .map_err(|_| Error::Identity("the certificate does not parse"))?;
         Ok(Self(Sha256::digest(parsed.subject_public_key_info()).into()))
+    }
+}
+
+impl Fingerprint {
+    fn of_key(public_key: &[u8; 32]) -> Self {
+        Self(Sha256::new().chain_update(SPKI_PREFIX).chain_update(public_key).finalize().into())
     }
 }
 
@@ -78,10 +89,30 @@ impl FromStr for Fingerprint {
     }
 }
 
+/// A signature by an identity, with the key to check it, which the fingerprint must name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Signature {
+    /// The signer's Ed25519 key.
+    pub public_key: [u8; 32],
+    /// The signature itself.
+    pub bytes: [u8; 64],
+}
+
+impl Signature {
+    /// Whether `signer` signed `message`.
+    pub fn is_by(&self, signer: Fingerprint, message: &[u8]) -> bool {
+        Fingerprint::of_key(&self.public_key) == signer
+            && webpki::ring::ED25519
+                .verify_signature(&self.public_key, message, &self.bytes)
+                .is_ok()
+    }
+}
+
 /// A party's own key and certificate.
 #[derive(Clone)]
 pub struct Identity {
     certified_key: Arc<CertifiedKey>,
+    public_key: [u8; 32],
     fingerprint: Fingerprint,
 }
 
@@ -124,12 +155,32 @@ impl Identity {
         certified_key
             .keys_match()
             .map_err(|_| Error::Identity("key and certificate do not belong together"))?;
-        Ok(Self { certified_key: Arc::new(certified_key), fingerprint })
+        let no_key = Error::Identity("the certificate is not for an Ed25519 key");
+        let spki = certified_key.key.public_key().ok_or(no_key)?;
+        let public_key = *spki.last_chunk().ok_or(Error::Identity("the key has no public half"))?;
+        if Fingerprint::of_key(&public_key) != fingerprint {
+            return Err(Error::Identity("the certificate is not for an Ed25519 key"));
+        }
+        Ok(Self { certified_key: Arc::new(certified_key), public_key, fingerprint })
     }
 
     /// What the peer must be told about this identity.
     pub fn fingerprint(&self) -> Fingerprint {
         self.fingerprint
+    }
+
+    /// Signs a message. Whoever signs says what for: every message begins with a string that no
+    /// other use has.
+    ///
+    /// # Errors
+    /// None in practice: an identity always holds an Ed25519 key.
+    pub fn sign(&self, message: &[u8]) -> Result<Signature, Error> {
+        let no_key = Error::Identity("the key cannot sign");
+        let signer = self.certified_key.key.choose_scheme(&[SignatureScheme::ED25519]);
+        let signed = signer.map(|signer| signer.sign(message));
+        let Some(Ok(signed)) = signed else { return Err(no_key) };
+        let Ok(bytes) = signed.try_into() else { return Err(no_key) };
+        Ok(Signature { public_key: self.public_key, bytes })
     }
 
     pub(crate) fn certified_key(&self) -> CertifiedKey {
@@ -157,6 +208,20 @@ mod tests {
         assert_eq!(shown, format!("Identity({})", identity.fingerprint()));
         let text = identity.fingerprint().to_string();
         assert_eq!(text.parse::<Fingerprint>().unwrap(), identity.fingerprint());
+    }
+
+    #[test]
+    fn a_signature_is_by_its_signer_over_its_message_and_nothing_else() {
+        let new = || Identity::from_pem(&Identity::generate_pem("x").unwrap()).unwrap();
+        let (one, other) = (new(), new());
+        let signed = one.sign(b"message").unwrap();
+        assert!(signed.is_by(one.fingerprint(), b"message"));
+        assert!(!signed.is_by(one.fingerprint(), b"massage"));
+        assert!(!signed.is_by(other.fingerprint(), b"message"));
+        let forged = Signature { bytes: other.sign(b"message").unwrap().bytes, ..signed };
+        assert!(!forged.is_by(one.fingerprint(), b"message"));
+        let swapped = Signature { public_key: other.public_key, ..signed };
+        assert!(!swapped.is_by(one.fingerprint(), b"message"));
     }
 
     #[test]

@@ -85,6 +85,11 @@ impl Tape {
         self.0.len()
     }
 
+    /// Passes over decisions that somebody else makes.
+    pub fn skip(&mut self, decisions: usize) {
+        self.0.drain(..decisions.min(self.0.len()));
+    }
+
     fn next_noise(&mut self) -> Result<BigInt, Error> {
         match self.0.pop_front() {
             Some(Decision::Noise(value)) => Ok(value),

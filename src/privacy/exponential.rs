@@ -143,7 +143,11 @@ pub fn weight_bits(largest: Score, rate: &Rational, scaling: Scaling) -> Result<
 /// The highest score whose weight is not too long: a number of public parameters alone. Scores
 /// above it count as it does. That moves no two scores further apart, so Δ and monotonicity hold,
 /// and whether a choice fails does not depend on the data.
-fn highest_score(rate: &Rational, scaling: Scaling) -> Result<Score, Error> {
+///
+/// # Errors
+/// [`Error::WeightsTooLong`] if even a score of 0 has too long a weight, and those of
+/// [`Scaling::scale`].
+pub fn highest_score(rate: &Rational, scaling: Scaling) -> Result<Score, Error> {
     weight_bits(Score::default(), rate, scaling)?;
     let (mut fits, mut too_long) = (0u64, u64::MAX);
     while too_long - fits > 1 {

@@ -146,7 +146,7 @@ impl Ledger {
             return Err(Error::KnownRun(debit.run));
         }
         let receipt = Receipt { run: debit.run, epsilon: debit.epsilon.clone() };
-        self.append(Event::Debited(debit))?;
+        self.append(Event::Debited(Box::new(debit)))?;
         Ok(receipt)
     }
 

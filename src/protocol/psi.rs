@@ -3,7 +3,8 @@
 //! *Inputs.* Each party a list of distinct identifiers, already normalised.
 //! *Output.* [`intersect`], to both: which of its own rows are common, in one
 //! order on which both agree, so that entry i is the same individual at both.
-//! [`cardinality`], to both: how many are common.
+//! [`cardinality`], to both: how many are common. [`threshold::at_least`], to both: whether so many
+//! are common, through a circuit (its page says how).
 //! *Learned.* The peer's number of identifiers and the output. Nothing else:
 //! each side sends `E_k(x)` in random order under a key of this run, and what
 //! returns is the same list once more encrypted; for the cardinality the whole
@@ -29,6 +30,7 @@
 
 mod exchange;
 mod matching;
+pub mod threshold;
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -36,7 +38,7 @@ use sha2::{Digest, Sha256};
 
 use crate::crypto::commutative::{self, Domain, Group};
 use crate::net::{self, AbortReason, Message, Tag};
-use crate::protocol::Session;
+use crate::protocol::{Session, yao};
 
 pub use crate::crypto::commutative::Progress;
 
@@ -83,6 +85,17 @@ pub enum Error {
     /// Talking to the peer failed.
     #[error(transparent)]
     Net(#[from] net::Error),
+    /// The circuit that compares the sets failed.
+    #[error(transparent)]
+    Circuit(#[from] yao::Error),
+    /// The peer asks for another threshold.
+    #[error("the peer compares with {peer} where this side has {own}; agree on one threshold")]
+    OtherThreshold {
+        /// Ours.
+        own: usize,
+        /// The peer's.
+        peer: u64,
+    },
     /// The peer sent something that is no element.
     #[error(transparent)]
     Element(#[from] commutative::Error),
@@ -238,12 +251,19 @@ fn check_size(whose: &'static str, size: u64, limit: usize) -> Result<usize, Err
 fn tell_peer<T>(session: &mut Session, outcome: Result<T, Error>) -> Result<T, Error> {
     if let Err(error) = &outcome {
         let reason = match error {
-            Error::Net(net::Error::PeerAborted(_) | net::Error::Closed) => return outcome,
+            Error::Net(error) | Error::Circuit(yao::Error::Net(error))
+                if matches!(error, net::Error::PeerAborted(_) | net::Error::Closed) =>
+            {
+                return outcome;
+            }
             Error::Net(error) => error.abort_reason(),
             Error::TooMany { whose: "this side's", .. } | Error::Duplicate { .. } => {
                 AbortReason::Stopped
             }
+            Error::Circuit(yao::Error::Net(error)) => error.abort_reason(),
+            Error::OtherThreshold { .. } => AbortReason::Disagreement,
             Error::TooMany { .. }
+            | Error::Circuit(_)
             | Error::Element(_)
             | Error::PeerDuplicate(_)
             | Error::WrongCount { .. } => AbortReason::BadMessage,

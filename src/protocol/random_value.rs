@@ -5,7 +5,7 @@
 //! the same ring or over the integers. *Learned*: neither Q nor R nor anything about them; 'failed'
 //! is opened, has a chance below 2^-σ whatever Q is, and ends the run. With Q = 0, R means nothing.
 //! *Cost* for Q of w bits: about 11·w + 18,000 ANDs at σ = 64 over Z_{2^k} and the integers (those
-//! for adding Q up and sharing R included), 14·w over Z_N; 4,300 + 2·w transfers; two rounds.
+//! for adding Q up and sharing R included), 14·w over Z_N; 4,300 + 2·w transfers; one round and a half.
 //!
 //! Both parties put in random bits, which the circuit XORs; see
 //! [`crate::circuit::random_value`] for how it draws, and why the result has no bias. Circuits are
@@ -17,7 +17,7 @@ use zeroize::Zeroizing;
 
 use crate::circuit::random_value::UniformBelow;
 use crate::circuit::stream::Generated;
-use crate::circuit::{Bit, Owner, Source, Stream, integer};
+use crate::circuit::{self, Bit, Owner, Source, Stream, integer};
 use crate::math::Randomness;
 use crate::net::{self, AbortReason, Role, Tag};
 use crate::protocol::Session;
@@ -82,12 +82,29 @@ pub fn draw(
     bound: &Share,
     sigma: usize,
 ) -> Result<Share, Error> {
+    let shape = UniformBelow::new(bound.ring().width(), sigma);
+    let random = random_bits(shape.random_bits(), &mut session.rng);
+    draw_with(yao, session, garbler, bound, sigma, &random)
+}
+
+/// As [`draw`], with this party's random bits given: as many as `UniformBelow::new(w, σ)` takes
+/// for a ring of w bits, uniform and never used again.
+///
+/// # Errors
+/// As [`draw`].
+pub fn draw_with(
+    yao: &mut Yao,
+    session: &mut Session,
+    garbler: Role,
+    bound: &Share,
+    sigma: usize,
+    random: &[bool],
+) -> Result<Share, Error> {
     let ring = bound.ring();
     let shape = UniformBelow::new(ring.width(), sigma);
     let drawing = Drawing { bound: ring, value: ring, shape, garbler, sigma };
     let mask = ring.random(&mut session.rng);
-    let random = random_bits(shape.random_bits(), &mut session.rng);
-    let own = drawing.run(yao, session, bound, &random, mask)?;
+    let own = drawing.run(yao, session, bound, random, mask)?;
     Ok(Share::new(ring, &own.into()))
 }
 
@@ -113,6 +130,29 @@ pub fn draw_integer(
     let mut shares = masks.shares(session.role == garbler, vec![own]);
     // One mask was drawn, so there is one share.
     shares.pop().ok_or(Error::Status)
+}
+
+/// Both parties' inputs of one run, in one place: for vectors.
+pub(crate) struct PlainInputs<'a> {
+    pub bound: [&'a BigUint; 2],
+    pub random: [&'a [bool]; 2],
+    pub mask: &'a BigUint,
+}
+
+/// The protocol's circuit without any secrecy: the evaluator's share, or nothing if it fails.
+pub(crate) fn plain(
+    ring: &Ring,
+    shape: UniformBelow,
+    garbler: Role,
+    inputs: &PlainInputs<'_>,
+) -> Result<Option<BigUint>, circuit::Error> {
+    let drawing = Drawing { bound: ring, value: ring, shape, garbler, sigma: 0 };
+    let bits = |value: &BigUint| (0..ring.width() as u64).map(|i| value.bit(i)).collect::<Vec<_>>();
+    let mut parties = [0, 1].map(|i| [&bits(inputs.bound[i])[..], inputs.random[i]].concat());
+    parties[usize::from(garbler == Role::P2)].extend(bits(inputs.mask));
+    let outputs = yao::ideal(&drawing.source(), &parties[0], &parties[1])?;
+    let (share, failed) = outputs.split_at(ring.width());
+    Ok((!failed.contains(&true)).then(|| number(share)))
 }
 
 /// Uniform bits of one party.

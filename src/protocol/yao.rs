@@ -49,7 +49,8 @@ pub const CHUNK_BYTES: usize = 128 << 10;
 const LABELS_PER_MESSAGE: usize = 1 << 16;
 
 const SEED: Tag = Tag::new(*b"ysed");
-const TABLES: Tag = Tag::new(*b"ytab");
+/// The messages that carry garbled tables.
+pub const TABLES: Tag = Tag::new(*b"ytab");
 const DECODING: Tag = Tag::new(*b"ydec");
 const OUTPUT_LABELS: Tag = Tag::new(*b"yout");
 

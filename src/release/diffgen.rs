@@ -22,18 +22,22 @@
 //! candidates nor the budget depend on the data beyond outputs already made.
 
 pub mod holder;
+pub mod horizontal;
 pub mod layout;
 pub mod output;
 pub mod partition;
 pub mod plan;
 pub mod postprocess;
 pub mod scorer;
+pub mod shared_scores;
 pub mod single;
 pub mod sizes;
 pub mod splits;
 #[cfg(test)]
 mod tests;
+pub mod two_party;
 pub mod utility;
+pub mod vertical;
 
 use crate::privacy::budget::Entry;
 use crate::privacy::{self, Budget, Spend};
@@ -57,6 +61,17 @@ pub enum Error {
         most: u64,
         /// What would fit.
         fit: String,
+    },
+    /// The polynomial in place of the exponential does not fit the key.
+    #[error(
+        "the weights of the polynomial need a key of {needed} bits, and {bits} are agreed: lower \
+         `taylor_degree` or `taylor_digits`, raise `paillier_bits`, or use \"permute-and-flip\""
+    )]
+    PolynomialTooLong {
+        /// Bits needed.
+        needed: u64,
+        /// Bits agreed.
+        bits: u32,
     },
     /// A budget or a mechanism refused.
     #[error(transparent)]

@@ -147,7 +147,11 @@ impl Normalization {
         Err(Error::Empty { count, first, rule: self.clone() })
     }
 
-    fn check_unique(&self, identifiers: &[String]) -> Result<(), Error> {
+    /// Sees that no two rows of a column that is normalised already are the same individual.
+    ///
+    /// # Errors
+    /// [`Error::Duplicates`], with the first few rows.
+    pub fn check_unique(&self, identifiers: &[String]) -> Result<(), Error> {
         // Sorting row numbers takes far less memory than a set of all identifiers.
         let mut rows: Vec<usize> = (0..identifiers.len()).collect();
         rows.par_sort_unstable_by(|a, b| (&identifiers[*a], a).cmp(&(&identifiers[*b], b)));

@@ -110,6 +110,9 @@ def canonical(toml, files):
     }
     if partition == "horizontal":
         full["release"]["overlap_check"] = release.get("overlap_check", False)
+        if full["release"]["selection"] == "exponential":
+            full["release"]["taylor_digits"] = release.get("taylor_digits", 6)
+            full["release"]["taylor_degree"] = release.get("taylor_degree", 16)
     if partition != "local":
         full["crypto"] = {"paillier_bits": given.get("crypto", {}).get("paillier_bits", 3072)}
         full["parties"] = {

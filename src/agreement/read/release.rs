@@ -6,8 +6,11 @@ use super::super::problem::Rule;
 use super::super::{Noise, Profile, Selection, Utility};
 use super::Kind;
 use crate::privacy::Epsilon;
+use crate::privacy::taylor::{MOST_DEGREE, MOST_DIGITS, Taylor};
 use crate::table::Decimal;
 
+/// s and w where an agreement does not say them.
+const USUAL_TAYLOR: (u64, u64) = (6, 16);
 const MAX_EPSILON: i64 = 100;
 const MAX_RECORDS: i64 = 100_000_000;
 const MAX_SPECIALIZATIONS: i64 = 1_024;
@@ -25,6 +28,7 @@ pub(super) struct Terms {
     pub profile: Profile,
     pub max_records: u64,
     pub overlap_check: bool,
+    pub taylor: Option<Taylor>,
 }
 
 pub(super) fn read(form: &mut Form<'_>, mut release: Section, kind: Option<Kind>) -> Option<Terms> {
@@ -71,6 +75,7 @@ pub(super) fn read(form: &mut Form<'_>, mut release: Section, kind: Option<Kind>
     };
     let choices = profile.and_then(|profile| choices(form, section, kind, profile));
 
+    let taylor = taylor(form, section, kind, choices);
     let (utility, selection, noise, structure_share) = choices?;
     Some(Terms {
         id: id?,
@@ -84,7 +89,43 @@ pub(super) fn read(form: &mut Form<'_>, mut release: Section, kind: Option<Kind>
         profile: profile?,
         max_records: max_records?,
         overlap_check: overlap_check?,
+        taylor: taylor?,
     })
+}
+
+/// The polynomial of a horizontal release by the exponential mechanism: no other has one.
+fn taylor(
+    form: &mut Form<'_>,
+    section: &mut Section,
+    kind: Option<Kind>,
+    choices: Option<(Utility, Selection, Noise, Decimal)>,
+) -> Option<Option<Taylor>> {
+    let keys = [
+        ("taylor_digits", i64::from(MOST_DIGITS), USUAL_TAYLOR.0),
+        ("taylor_degree", i64::from(MOST_DEGREE), USUAL_TAYLOR.1),
+    ];
+    let applies = kind == Some(Kind::Horizontal)
+        && choices.is_none_or(|(_, selection, ..)| selection == Selection::Exponential);
+    let mut numbers = Vec::new();
+    for (key, most, usual) in keys {
+        let name = section.name_of(key);
+        match section.take(key) {
+            Some(node) if !applies => {
+                let why = format!(
+                    "{name} does not apply: it describes the polynomial of a horizontal release \
+                     with selection = \"exponential\""
+                );
+                form.note(Rule::DoesNotApply, node.at, why, &format!("remove `{key}`"));
+                numbers.push(None);
+            }
+            Some(node) => numbers.push(form.integer(node, &name, 1..=most)),
+            None => numbers.push(Some(usual)),
+        }
+    }
+    let [digits, degree] = numbers[..] else { return None };
+    let [digits, degree] = [digits?, degree?].map(|number| u32::try_from(number).ok());
+    let taylor = Taylor::new(digits?, degree?).ok()?;
+    Some(applies.then_some(taylor))
 }
 
 /// The four choices that the profile `paper` fixes. Where left out otherwise, they are what
@@ -141,6 +182,15 @@ fn choices(
         let message = "`utility` in [release] cannot be \"info-gain\" in a horizontal release: \
                        its logarithms are not computed between two parties";
         let remedy = "use \"leaf-max\", which is usually more accurate, or \"max\"";
+        form.note(Rule::DoesNotApply, at, message.to_owned(), remedy);
+    }
+    if let (Some(Kind::Horizontal), Some((Utility::LeafMax, at)), Some((chosen, _))) =
+        (kind, utility, selection)
+        && chosen == Selection::Exponential
+    {
+        let message = "`utility` in [release] cannot be \"leaf-max\" in a horizontal release \
+                       with selection = \"exponential\": its polynomial takes scores of `max`";
+        let remedy = "use selection = \"permute-and-flip\", or utility = \"max\"";
         form.note(Rule::DoesNotApply, at, message.to_owned(), remedy);
     }
     if let (Some(kind), Some((noise, at))) = (kind, noise)

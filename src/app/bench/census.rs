@@ -23,25 +23,67 @@ const NUMERIC: [(&str, u64, u64); 6] = [
     ("hours", 1, 99),
 ];
 
-/// The agreement, with further lines for `[release]`.
+/// Those of the second party where columns are divided: five of fourteen, as in the papers.
+const OF_P2: [&str; 5] = ["hours", "gain", "loss", "workclass", "occupation"];
+/// Steps of the grid that keep it within 1,024 points, where records are divided.
+const COARSE_STEPS: [(&str, u64); 3] = [("weight", 1_500), ("gain", 100), ("loss", 5)];
+
+/// The agreement of one party, with further lines for `[release]`.
 pub fn agreement(specializations: u32, terms: &str) -> String {
+    with_partition("local", specializations, 1_000_000, terms, "")
+}
+
+/// An agreement of two parties over so many records, with further lines for `[release]`.
+pub fn two_parties(partition: &str, specializations: u32, records: usize, terms: &str) -> String {
+    let mut people = String::new();
+    for (role, digit) in [("p1", "1"), ("p2", "2")] {
+        let fingerprint = digit.repeat(64);
+        let _ = writeln!(
+            people,
+            "[parties.{role}]\nname = \"{role}\"\nfingerprint = \"sha256:{fingerprint}\""
+        );
+    }
+    if partition == "vertical" {
+        people += "[id]\ncolumn = \"id\"\nnormalize = [\"trim\"]\n";
+    }
+    with_partition(partition, specializations, records.max(1).next_power_of_two(), terms, &people)
+}
+
+fn with_partition(
+    partition: &str,
+    specializations: u32,
+    max_records: usize,
+    terms: &str,
+    people: &str,
+) -> String {
     let mut text = format!(
-        "[release]\nid = \"census\"\npartition = \"local\"\nepsilon = \"1\"\n\
-         specializations = {specializations}\nmax_records = 1000000\n{terms}\n\
+        "[release]\nid = \"census\"\npartition = \"{partition}\"\nepsilon = \"1\"\n\
+         specializations = {specializations}\nmax_records = {max_records}\n{terms}\n{people}\
          [class]\ncolumn = \"class\"\nvalues = [\"low\", \"high\"]\n"
     );
+    let owner = |name: &str| match (partition, OF_P2.contains(&name)) {
+        ("vertical", true) => "owner = \"p2\"\n",
+        ("vertical", false) => "owner = \"p1\"\n",
+        _ => "",
+    };
     for (name, branching) in CATEGORICAL {
         let taxonomy = branch(name, branching);
         let _ = writeln!(
             text,
-            "[[attribute]]\nname = \"{name}\"\nkind = \"categorical\"\n\
-             taxonomy = {{ \"{name}\" = {taxonomy} }}"
+            "[[attribute]]\nname = \"{name}\"\n{}kind = \"categorical\"\n\
+             taxonomy = {{ \"{name}\" = {taxonomy} }}",
+            owner(name)
         );
     }
     for (name, min, max) in NUMERIC {
+        let coarse = COARSE_STEPS.iter().find(|(of, _)| partition == "horizontal" && *of == name);
+        let step = coarse.map_or(1, |(_, step)| *step);
+        let max = min + (max - min).div_ceil(step) * step;
         let _ = writeln!(
             text,
-            "[[attribute]]\nname = \"{name}\"\nkind = \"numeric\"\nmin = {min}\nmax = {max}\nstep = 1"
+            "[[attribute]]\nname = \"{name}\"\n{}kind = \"numeric\"\nmin = {min}\nmax = {max}\n\
+             step = {step}",
+            owner(name)
         );
     }
     text
@@ -57,6 +99,20 @@ fn branch(prefix: &str, branching: &[usize]) -> String {
     let inner: Vec<String> =
         names.map(|name| format!("\"{name}\" = {}", branch(&name, below))).collect();
     format!("{{ {} }}", inner.join(", "))
+}
+
+/// The table as CSV, with a column `id`.
+pub fn csv_with_ids(records: usize) -> Vec<u8> {
+    let text = csv(records);
+    let mut numbered = Vec::with_capacity(text.len() + 10 * records);
+    for (number, line) in text.split_inclusive(|byte| *byte == b'\n').enumerate() {
+        match number {
+            0 => numbered.extend_from_slice(b"id,"),
+            _ => numbered.extend_from_slice(format!("p{number},").as_bytes()),
+        }
+        numbered.extend_from_slice(line);
+    }
+    numbered
 }
 
 /// The table as CSV.

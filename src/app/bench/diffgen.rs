@@ -4,6 +4,7 @@ use std::io;
 use std::time::Duration;
 
 use crate::agreement::Agreement;
+use crate::app::bench::process::{cpu_time, peak_memory_bytes};
 use crate::app::bench::{Figure, Options, census};
 use crate::app::failure::Failure;
 use crate::math::Randomness;
@@ -68,17 +69,4 @@ fn measured<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<(Duration, D
     let (wall, cpu) = (std::time::Instant::now(), cpu_time());
     work()?;
     Ok((wall.elapsed(), cpu_time().saturating_sub(cpu)))
-}
-
-/// CPU time of all threads of this process.
-fn cpu_time() -> Duration {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
-    Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or(0))
-}
-
-/// The most memory that this process ever held, where the system tells.
-fn peak_memory_bytes() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    line.trim().trim_end_matches(" kB").trim().parse::<u64>().ok().map(|kib| kib * 1024)
 }

@@ -2,14 +2,14 @@
 
 use std::time::{Duration, Instant};
 
-use rustix::time::{ClockId, clock_gettime};
-
+use crate::app::bench::process::{cpu_time, forget_peak_memory, peak_memory_bytes};
 use crate::app::bench::{Figure, Options};
 use crate::app::failure::Failure;
 use crate::crypto::commutative::{BATCH, Domain, Group, Residues, Ristretto};
 use crate::math::Randomness;
 use crate::protocol::pair::run_pair;
-use crate::protocol::psi;
+use crate::protocol::yao::Yao;
+use crate::protocol::{Session, psi};
 
 /// Identifiers per side, where no size is asked for.
 const SIZES: [usize; 2] = [10_000, 100_000];
@@ -30,6 +30,7 @@ pub fn run(options: &Options) -> Result<Vec<Figure>, Failure> {
     for size in options.size.map_or(SIZES.to_vec(), |size| vec![size]) {
         figures.extend(whole_run(options, &group, size, limit)?);
     }
+    figures.extend(against_a_threshold(options)?);
     Ok(figures)
 }
 
@@ -69,6 +70,34 @@ fn operations<G: Group>(
         figures.push(Figure::new(format!("{name}: {what}"), micros, "µs", parameters.clone()));
     }
     Ok(encrypt + reencrypt + check)
+}
+
+/// Whether half of the identifiers are common, through one circuit.
+fn against_a_threshold(options: &Options) -> Result<Vec<Figure>, Failure> {
+    let size = options.size.unwrap_or(1_000).min(psi::threshold::MOST_IN_CIRCUIT / 2);
+    let names = |first: usize| -> Vec<String> {
+        (first..first + size).map(|number| format!("individual {number:09}")).collect()
+    };
+    let (a, b) = (names(0), names(size / 2));
+    let threshold = size - size / 2;
+    let party = |list: &[String], session: &mut Session| {
+        psi::threshold::at_least(session, &mut Yao::new(), list, threshold, 64)
+    };
+    forget_peak_memory();
+    let (wall, cpu) = (Instant::now(), cpu_time());
+    let outcome =
+        run_pair(options.setup(), |session| party(&a, session), |session| party(&b, session));
+    let (wall, cpu) = (wall.elapsed().as_secs_f64(), (cpu_time() - cpu).as_secs_f64());
+    if !(outcome.p1?.reached && outcome.p2?.reached) {
+        return Err(Failure::failed("the comparison with the threshold is wrong"));
+    }
+    let name = format!("psi {size} × {size} against a threshold");
+    let bytes = outcome.costs.p1.total().bytes_sent + outcome.costs.p2.total().bytes_sent;
+    Ok(vec![
+        Figure::new(format!("{name}: CPU, both roles"), cpu, "s", "σ = 64, set-up included"),
+        Figure::new(format!("{name}: wall"), wall, "s", "both roles, one thread each"),
+        Figure::new(format!("{name}: bytes"), bytes as f64 / 1e6, "MB", "both directions"),
+    ])
 }
 
 fn whole_run<G: Group>(
@@ -140,22 +169,4 @@ fn whole_run<G: Group>(
 
 fn micros_each(start: Duration, count: usize) -> f64 {
     (cpu_time() - start).as_secs_f64() * 1e6 / count as f64
-}
-
-fn cpu_time() -> Duration {
-    let time = clock_gettime(ClockId::ProcessCPUTime);
-    let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
-    Duration::new(seconds, u32::try_from(time.tv_nsec).unwrap_or(0))
-}
-
-/// Linux only: lets the peak start again from what is in use now.
-fn forget_peak_memory() {
-    let _ = std::fs::write("/proc/self/clear_refs", "5");
-}
-
-/// Linux only: the most memory this process has had resident (`VmHWM`).
-fn peak_memory_bytes() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    line.trim().strip_suffix(" kB")?.parse::<u64>().ok().map(|kilobytes| kilobytes * 1024)
 }

@@ -1,44 +1,144 @@
 //! The demo's data: generated loan applications in the style of the papers' example, with real
-//! structure in them. The same records every time; nothing about them is secret.
+//! structure in them. The same people every time; nothing about them is secret.
+
+use crate::net::Fingerprint;
 
 /// The agreement of the local demo.
-pub const LOCAL_AGREEMENT: &str = r#"
-[release]
+pub fn local_agreement() -> String {
+    agreement("local", "leaf-max", 1_000_000, "", ["", "", "", ""])
+}
+
+/// The tables of two parties, and what there is to say about them.
+pub struct Divided {
+    /// What the two organisations are called.
+    pub names: [&'static str; 2],
+    /// Their tables, as CSV.
+    pub csv: [String; 2],
+    /// What each learns about the other's data besides the release, in words.
+    pub learned: [String; 2],
+    /// The agreement, but for the fingerprints.
+    text: String,
+}
+
+impl Divided {
+    /// The agreement between parties with these fingerprints.
+    pub fn agreement(&self, [p1, p2]: [Fingerprint; 2]) -> String {
+        self.text.replace("FINGERPRINT1", &p1.to_string()).replace("FINGERPRINT2", &p2.to_string())
+    }
+}
+
+/// Two parties that know different columns: the bank job and age, the loan company the rest, in
+/// different order and spelling. Each knows nine people in ten, so about eight in ten are common.
+pub fn vertical(records: u32) -> Divided {
+    let people = people(records);
+    let tenth = people.len() / 10;
+    let (bank, company) = (&people[..people.len() - tenth], &people[tenth..]);
+    let mut first = String::from("id,job,age,approved\n");
+    for Person { id, job, age, approved, .. } in bank {
+        first += &format!("c-{id:06},{job},{age},{approved}\n");
+    }
+    let mut second = String::from("salary,sex,approved,id\n");
+    for Person { id, sex, salary, approved, .. } in company.iter().rev() {
+        second += &format!("{salary},{sex},{approved},C-{id:06} \n");
+    }
+    let names = ["Bank", "Loan company"];
+    let (sizes, common) = ([bank.len(), company.len()], people.len() - 2 * tenth);
+    let learned = [0, 1].map(|own: usize| {
+        format!(
+            "that {} has {} records, and which {common} of its own {} people are among them",
+            names[1 - own],
+            sizes[1 - own],
+            sizes[own]
+        )
+    });
+    let [p1, p2] = ["owner = \"p1\"\n", "owner = \"p2\"\n"];
+    let who = parties(names) + "\n[id]\ncolumn = \"id\"\nnormalize = [\"trim\", \"uppercase\"]\n";
+    let text = agreement("vertical", "max", bound(records), &who, [p1, p2, p1, p2]);
+    Divided { names, csv: [first, second], learned, text }
+}
+
+/// Two parties that know the same columns of different people.
+pub fn horizontal(records: u32) -> Divided {
+    let people = people(records);
+    let (first, second) = people.split_at(people.len() * 2 / 5);
+    let names = ["North bank", "South bank"];
+    let learned = "where else ages and salaries were privately split, which is within ε; not even \
+                   how many records there are"
+        .to_owned();
+    let text = agreement("horizontal", "max", bound(records), &parties(names), ["", "", "", ""])
+        .replace("utility", "selection = \"permute-and-flip\"\nnoise = \"joint\"\nutility");
+    let csv = [joined_csv(first), joined_csv(second)];
+    Divided { names, csv, learned: [learned.clone(), learned], text }
+}
+
+/// A bound that both could state without telling how many they have.
+fn bound(records: u32) -> u32 {
+    records.next_power_of_two().max(8_192)
+}
+
+fn parties([p1, p2]: [&str; 2]) -> String {
+    format!(
+        r#"
+[parties.p1]
+name = "{p1}"
+fingerprint = "FINGERPRINT1"
+
+[parties.p2]
+name = "{p2}"
+fingerprint = "FINGERPRINT2"
+
+[crypto]
+paillier_bits = 3072
+"#
+    )
+}
+
+fn agreement(
+    partition: &str,
+    utility: &str,
+    max_records: u32,
+    people: &str,
+    [job, sex, age, salary]: [&str; 4],
+) -> String {
+    format!(
+        r#"[release]
 id = "demo-loans"
-partition = "local"
+partition = "{partition}"
 epsilon = "1.0"
 specializations = 8
-utility = "leaf-max"
-max_records = 1000000
-
+utility = "{utility}"
+max_records = {max_records}
+{people}
 [class]
 column = "approved"
 values = ["Y", "N"]
 
 [[attribute]]
 name = "job"
-kind = "categorical"
-taxonomy = { Any_Job = { Professional = ["Engineer", "Lawyer", "Doctor"], Artist = ["Dancer", "Writer"], Trade = ["Carpenter", "Welder", "Plumber"] } }
+{job}kind = "categorical"
+taxonomy = {{ Any_Job = {{ Professional = ["Engineer", "Lawyer", "Doctor"], Artist = ["Dancer", "Writer"], Trade = ["Carpenter", "Welder", "Plumber"] }} }}
 
 [[attribute]]
 name = "sex"
-kind = "categorical"
-taxonomy = { Any_Sex = ["Male", "Female"] }
+{sex}kind = "categorical"
+taxonomy = {{ Any_Sex = ["Male", "Female"] }}
 
 [[attribute]]
 name = "age"
-kind = "numeric"
+{age}kind = "numeric"
 min = 18
 max = 75
 step = 1
 
 [[attribute]]
 name = "salary"
-kind = "numeric"
+{salary}kind = "numeric"
 min = 18
 max = 99
 step = 1
-"#;
+"#
+    )
+}
 
 const JOBS: [(&str, u64); 8] = [
     ("Engineer", 55),
@@ -51,9 +151,18 @@ const JOBS: [(&str, u64); 8] = [
     ("Plumber", 45),
 ];
 
-/// The table as CSV.
-pub fn csv(records: u32) -> String {
-    let mut text = String::from("id,job,sex,age,salary,approved\n");
+/// One generated person.
+pub struct Person {
+    id: u32,
+    job: &'static str,
+    sex: &'static str,
+    age: u64,
+    salary: u64,
+    approved: &'static str,
+}
+
+/// So many of them.
+pub fn people(records: u32) -> Vec<Person> {
     let mut state = 0x9e37_79b9_7f4a_7c15u64;
     // SplitMix64: good enough for made-up people, and the same everywhere.
     let mut below = |bound: u64| {
@@ -63,7 +172,7 @@ pub fn csv(records: u32) -> String {
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         (z ^ (z >> 31)) % bound
     };
-    for id in 1..=records {
+    let mut person = |id| {
         let (job, usual) = JOBS[below(8) as usize];
         let sex = ["Male", "Female"][below(2) as usize];
         let age = 18 + below(29) + below(30);
@@ -72,6 +181,15 @@ pub fn csv(records: u32) -> String {
         let sound = salary >= 52 || (salary >= 40 && age >= 45);
         let approved = if below(10) == 0 { below(2) == 0 } else { sound };
         let approved = if approved { "Y" } else { "N" };
+        Person { id, job, sex, age, salary, approved }
+    };
+    (1..=records).map(&mut person).collect()
+}
+
+/// All columns of all people.
+pub fn joined_csv(people: &[Person]) -> String {
+    let mut text = String::from("id,job,sex,age,salary,approved\n");
+    for Person { id, job, sex, age, salary, approved } in people {
         text += &format!("{id},{job},{sex},{age},{salary},{approved}\n");
     }
     text

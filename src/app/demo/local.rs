@@ -1,40 +1,34 @@
 //! `diptych demo --partition local`: one party, generated loan applications.
 
+use std::path::Path;
+
+use super::{loans, place, show_rows, write};
 use crate::agreement::Agreement;
-use crate::app::artefacts::{self, Output};
+use crate::app::artefacts::Output;
 use crate::app::console::Console;
-use crate::app::demo::{DemoDirectory, loans};
 use crate::app::failure::Failure;
 use crate::app::local::{cut_lines, make, read};
+use crate::app::manifest::Draft;
 use crate::math::{Randomness, Rational};
 use crate::privacy::Budget;
 
-/// Rows of the release that are shown.
-const SHOWN_ROWS: usize = 8;
-
-pub(super) fn run(records: u32, console: &Console) -> Result<(), Failure> {
-    let place = DemoDirectory::create()?.keep();
-    let files =
-        [("agreement.toml", loans::LOCAL_AGREEMENT.to_owned()), ("table.csv", loans::csv(records))];
-    for (name, text) in &files {
-        let path = place.join(name);
-        std::fs::write(&path, text).map_err(|error| Failure::file(&path, "write", &error))?;
-    }
+pub(super) fn run(records: u32, out: Option<&Path>, console: &Console) -> Result<(), Failure> {
+    let place = place(out)?;
+    write(&place.join("agreement.toml"), &loans::local_agreement())?;
+    write(&place.join("table.csv"), &loans::joined_csv(&loans::people(records)))?;
     let agreement = Agreement::load(&place.join("agreement.toml")).map_err(Failure::wrong_input)?;
     let output = Output::prepare(&place.join("release"))?;
-    let table = read(&agreement, &place.join("table.csv"), console)?;
-    let epsilon = agreement.epsilon.to_string().parse().map_err(Failure::failed)?;
-    let budget = Budget::new(&epsilon);
+    let table = read(&agreement, &place.join("table.csv"), None, None, console)?;
+    let budget = Budget::new(&agreement.epsilon);
     let release = make(&agreement, &table, budget, &mut Randomness::from_os()?, console)?;
-    let written = output.write(&agreement, &release, &Rational::zero(), true)?;
+    let draft = Draft::new(&agreement, &release, &Rational::zero(), None)?;
+    let manifest = draft.signed(&[])?;
+    output.write(&release, &draft.release, &manifest, true)?;
 
     console.result("The table was generalized in these steps, each chosen privately:");
     cut_lines(&release)?.into_iter().for_each(|line| console.result(line));
-    console.result(format!("\nThe first of {} rows of the release:", written.rows));
-    let path = place.join("release").join(artefacts::RELEASE);
-    let text =
-        std::fs::read_to_string(&path).map_err(|error| Failure::file(&path, "read", &error))?;
-    text.lines().take(SHOWN_ROWS + 1).for_each(|line| console.result(format!("  {line}")));
+    let manifest = serde_json::from_str(&manifest).map_err(Failure::failed)?;
+    show_rows(output.directory(), &manifest, console)?;
     console.result(format!(
         "\nWhoever sees the release learns little about any one of the {} people: ε = {}, δ = 0.",
         table.len(),

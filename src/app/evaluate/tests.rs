@@ -7,6 +7,7 @@ use super::*;
 use crate::agreement::Agreement;
 use crate::app::artefacts::{MANIFEST, Output, RELEASE};
 use crate::app::failure::Status;
+use crate::app::manifest::Draft;
 use crate::math::{Randomness, Rational};
 use crate::privacy::Budget;
 use crate::release::diffgen::single;
@@ -234,7 +235,8 @@ fn on_disk() -> tempfile::TempDir {
     let records = table(&agreement, &csv);
     let release = single::release(&agreement, &records, budget, &mut rng, &|_| {}).unwrap();
     let output = Output::prepare(place.path()).unwrap();
-    output.write(&agreement, &release, &Rational::zero(), false).unwrap();
+    let draft = Draft::new(&agreement, &release, &Rational::zero(), None).unwrap();
+    output.write(&release, &draft.release, &draft.signed(&[]).unwrap(), false).unwrap();
     place
 }
 

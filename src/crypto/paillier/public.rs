@@ -287,6 +287,41 @@ impl PublicKey {
         Ok(Ciphertext(self.square().pow(&a.0, m, bits)?))
     }
 
+    /// a·m for all, each m secret and of up to its own number of bits, on all cores and eight at
+    /// once. Costs as [`PublicKey::mul_plain`] with the most bits among eight neighbours.
+    ///
+    /// # Errors
+    /// [`Error::Mismatch`]; [`crate::math::Error::ExponentTooLong`].
+    pub fn mul_plain_all(
+        &self,
+        items: &[Ciphertext],
+        factors: &[BigUint],
+        bits: &[usize],
+        progress: Progress,
+    ) -> Result<Vec<Ciphertext>, Error> {
+        for list in [factors.len(), bits.len()] {
+            if list != items.len() {
+                return Err(Error::Mismatch(items.len(), list));
+            }
+        }
+        let multiply = |((items, factors), bits): ((&[Ciphertext], &[BigUint]), &[usize])| {
+            let most = bits.iter().copied().max().unwrap_or(0);
+            for (factor, bits) in factors.iter().zip(bits) {
+                crate::math::montgomery::check_length(factor, *bits)?;
+            }
+            let limb = |factor| limbs::from_biguint(factor, most.div_ceil(64).max(1));
+            let exponents: Vec<Limbs> = factors.iter().map(limb).collect();
+            let bases: Vec<&Residue> = items.iter().map(|item| &item.0).collect();
+            let powers = self.0.power.pow_each(&bases, &exponents, most);
+            progress(powers.len());
+            Ok(powers.into_iter().map(Ciphertext).collect())
+        };
+        let batches = items.par_chunks(BATCH).zip(factors.par_chunks(BATCH));
+        let done: Vec<Vec<Ciphertext>> =
+            batches.zip(bits.par_chunks(BATCH)).map(multiply).collect::<Result<_, Error>>()?;
+        Ok(done.into_iter().flatten().collect())
+    }
+
     /// a·m for a secret m of either sign, |m| of up to `bits` bits. Also takes an inverse, whose
     /// time depends on the ciphertext and not on m.
     ///

@@ -32,7 +32,7 @@ pub struct Entry {
 #[serde(rename_all = "lowercase", deny_unknown_fields)]
 pub enum Event {
     /// A run is about to begin and its whole ε is spent.
-    Debited(Debit),
+    Debited(Box<Debit>),
     /// The run's release is complete.
     Finished {
         /// The run.
@@ -68,6 +68,9 @@ pub struct Debit {
     pub agreement: Hash,
     /// The peer, as the agreement names it.
     pub peer: String,
+    /// Random: heads of the ledger stand in manifests, and must not let anyone test guesses about
+    /// the cap or the data set's name.
+    pub salt: Hash,
 }
 
 /// A run's session id.

@@ -88,6 +88,13 @@ impl History {
         head == &Hash::BEGINNING || self.hashes.contains(head)
     }
 
+    /// The head right after a run was debited: what its manifest notes.
+    pub fn head_of(&self, run: &RunId) -> Option<Hash> {
+        let debits = |entry: &Entry| matches!(&entry.event, Event::Debited(d) if &d.run == run);
+        let line = self.entries.iter().position(debits)?;
+        self.hashes.get(line).copied()
+    }
+
     /// All entries, the oldest first.
     pub fn entries(&self) -> &[Entry] {
         &self.entries
@@ -140,7 +147,7 @@ impl History {
                 self.spent.insert(debit.data_set.clone(), total);
                 self.index.insert(debit.run, self.runs.len());
                 let status = Status::Debited;
-                self.runs.push(Run { debit: debit.clone(), time: entry.time, status });
+                self.runs.push(Run { debit: Debit::clone(debit), time: entry.time, status });
             }
             Event::Finished { run } | Event::Aborted { run } => {
                 let open = self.index.get(run).copied();

@@ -84,35 +84,26 @@ pub fn to_integers(
 
 /// Masks for values below 2^bits over the integers, put into a circuit over Z_{2^k} that is wide
 /// enough never to wrap: value − (−mask) = value + mask < 2^k.
-pub(in crate::protocol) struct IntegerMasks {
-    pub(in crate::protocol) ring: Ring,
+pub(crate) struct IntegerMasks {
+    pub(crate) ring: Ring,
     masks: Vec<BigUint>,
     bits: u32,
 }
 
 impl IntegerMasks {
-    pub(in crate::protocol) fn draw(
-        count: usize,
-        bits: u32,
-        sigma: u32,
-        session: &mut Session,
-    ) -> Self {
+    pub(crate) fn draw(count: usize, bits: u32, sigma: u32, session: &mut Session) -> Self {
         let mask = Ring::PowerOfTwo((bits + sigma) as usize);
         let masks = (0..count).map(|_| mask.random(&mut session.rng)).collect();
         Self { ring: Ring::PowerOfTwo((bits + sigma + 1) as usize), masks, bits }
     }
 
     /// What the garbler's circuit subtracts.
-    pub(in crate::protocol) fn for_circuit(&self) -> Vec<BigUint> {
+    pub(crate) fn for_circuit(&self) -> Vec<BigUint> {
         self.masks.iter().map(|mask| self.ring.reduce(&-BigInt::from(mask.clone()))).collect()
     }
 
     /// The shares, given what came out of the circuit at the evaluator.
-    pub(in crate::protocol) fn shares(
-        self,
-        is_garbler: bool,
-        revealed: Vec<BigUint>,
-    ) -> Vec<IntegerShare> {
+    pub(crate) fn shares(self, is_garbler: bool, revealed: Vec<BigUint>) -> Vec<IntegerShare> {
         let own = if is_garbler { self.masks } else { revealed };
         let sign = |number| if is_garbler { -BigInt::from(number) } else { BigInt::from(number) };
         own.into_iter().map(|number| IntegerShare::new(sign(number), self.bits)).collect()

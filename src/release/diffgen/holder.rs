@@ -117,7 +117,7 @@ impl<'p, 't> Holder<'p, 't> {
         // Records of different intervals are different records.
         let spends = spend.over_disjoint_records(intervals.len());
         for (interval, spend) in intervals.iter().zip(spends) {
-            let (utility, logarithms) = (self.scorer.utility(), self.scorer.logarithms());
+            let (utility, logarithms) = (self.plan.split_utility(), self.scorer.logarithms());
             let runs = splits::runs(&self.partition, attribute, *interval, utility, logarithms)?;
             let options = if in_order { Options::in_order(runs) } else { Options::by_score(runs) };
             let choice =

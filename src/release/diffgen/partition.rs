@@ -180,6 +180,11 @@ impl<'t> Partition<'t> {
         }
     }
 
+    /// A leaf's coordinates: the key of its value of every attribute.
+    pub fn coordinates(&self, leaf: LeafId) -> Vec<u32> {
+        self.leaf(leaf).coordinates.clone()
+    }
+
     /// In which child of a value each record lies.
     ///
     /// # Errors

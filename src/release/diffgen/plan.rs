@@ -31,6 +31,7 @@ pub struct Plan<'s> {
     schema: &'s Schema,
     order: Vec<usize>,
     vertical: bool,
+    horizontal: bool,
     late_splits: bool,
     specializations: u32,
     epsilon: Epsilon,
@@ -56,10 +57,9 @@ impl<'s> Plan<'s> {
         let numerics = schema.attributes.iter().filter(|a| numeric(&a.domain)).count() as u64;
         let utility = Utility::from(agreement.utility);
         let paper = agreement.profile == Profile::Paper;
+        let horizontal = matches!(agreement.partition, Partition::Horizontal { .. });
         // Between parties with the same columns a best split would be a maximum over shared scores.
-        let late_splits = utility == Utility::LeafMax
-            && !paper
-            && !matches!(agreement.partition, Partition::Horizontal { .. });
+        let late_splits = utility == Utility::LeafMax && !paper && !horizontal;
         let first_splits = if late_splits { 0 } else { numerics };
         let steps = first_splits + 2 * u64::from(agreement.specializations);
         let epsilon: Epsilon = agreement.epsilon.to_string().parse()?;
@@ -68,12 +68,13 @@ impl<'s> Plan<'s> {
             .ok_or(Error::Fault("a release without steps"))?;
         let vertical = matches!(agreement.partition, Partition::Vertical { .. });
         let calibration = utility.calibration(classes, paper, vertical);
-        if agreement.selection == Selection::Exponential {
+        if agreement.selection == Selection::Exponential && agreement.taylor.is_none() {
             check_weights(utility, &calibration, &epsilon_step, agreement.max_records, classes)?;
         }
         Ok(Self {
             schema,
             order: attribute_order(agreement),
+            horizontal,
             vertical,
             late_splits,
             specializations: agreement.specializations,
@@ -138,6 +139,16 @@ impl<'s> Plan<'s> {
     /// How candidates are scored.
     pub fn utility(&self) -> Utility {
         self.utility
+    }
+
+    /// How splits are scored. Where two parties hold the records, leaf-max would make groups of
+    /// every leaf and grid point, so the whole interval is looked at.
+    pub fn split_utility(&self) -> Utility {
+        if self.horizontal && self.utility == Utility::LeafMax {
+            Utility::Max
+        } else {
+            self.utility
+        }
     }
 
     /// How the scores of candidates are calibrated.

@@ -15,6 +15,7 @@ use crate::privacy::decisions::Decisions;
 use crate::privacy::exponential::{Exponential, Scaling};
 use crate::privacy::laplace::DiscreteLaplace;
 use crate::privacy::noisy_max::NoisyMax;
+use crate::privacy::taylor::TaylorExponential;
 use crate::privacy::{
     self, AddNoise, Budget, Calibration, Candidate as Weighed, Choice, Choose, Spend,
 };
@@ -33,7 +34,7 @@ pub fn release<'s>(
     progress: &dyn Fn(Step),
 ) -> Result<Release<'s>, Error> {
     let plan = Plan::new(agreement)?;
-    let mut form = Single::new(&plan, table, Mechanisms::of(agreement, rng)?)?;
+    let mut form = Single::new(&plan, table, Mechanisms::with(agreement, || rng.fork())?)?;
     run(&plan, budget, &mut form, progress)
 }
 
@@ -50,20 +51,27 @@ pub struct Mechanisms<C, S, N> {
     pub splits_in_order: bool,
 }
 
-impl Mechanisms<Chooser<Randomness>, Chooser<Randomness>, Noiser<Randomness>> {
-    /// Those that an agreement names. In a horizontal one splits are chosen by noisy maximum.
+impl<D: Decisions> Mechanisms<Chooser<D>, Chooser<D>, Noiser<D>> {
+    /// Those that an agreement names, each with decisions of its own. In a horizontal agreement
+    /// splits are chosen by noisy maximum.
     ///
     /// # Errors
     /// None in practice: the parameters are fixed.
-    pub fn of(agreement: &Agreement, rng: &mut Randomness) -> Result<Self, Error> {
+    pub fn with(
+        agreement: &Agreement,
+        mut decisions: impl FnMut() -> D,
+    ) -> Result<Self, privacy::Error> {
         let splits_in_order =
             matches!(agreement.partition, agreement::Partition::Horizontal { .. });
         let split =
             if splits_in_order { Selection::PermuteAndFlip } else { Selection::Exponential };
         Ok(Self {
-            choose: Chooser::new(agreement.selection, rng.fork())?,
-            split: Chooser::new(split, rng.fork())?,
-            noise: Noiser::new(agreement.noise, rng.fork()),
+            choose: match agreement.taylor {
+                Some(taylor) => Chooser::Taylor(TaylorExponential::new(taylor, decisions())),
+                None => Chooser::new(agreement.selection, decisions())?,
+            },
+            split: Chooser::new(split, decisions())?,
+            noise: Noiser::new(agreement.noise, decisions()),
             splits_in_order,
         })
     }
@@ -76,6 +84,8 @@ pub enum Chooser<D> {
     Exponential(Exponential<D>),
     /// The noisy maximum.
     PermuteAndFlip(NoisyMax<D>),
+    /// The exponential mechanism as a polynomial, as two parties with different records have it.
+    Taylor(TaylorExponential<D>),
 }
 
 impl<D: Decisions> Chooser<D> {
@@ -107,6 +117,7 @@ impl<D: Decisions> Choose for Chooser<D> {
         match self {
             Self::Exponential(mechanism) => mechanism.choose(spend, calibration, scores),
             Self::PermuteAndFlip(mechanism) => mechanism.choose(spend, calibration, scores),
+            Self::Taylor(mechanism) => mechanism.choose(spend, calibration, scores),
         }
     }
 }

@@ -7,20 +7,23 @@
 
 use super::Error;
 use super::plan::{FRACTION_BITS, GRID_BITS, MAX_ROWS, Plan};
-use crate::agreement::{Agreement, Noise, Selection};
+use crate::agreement::{Agreement, Noise, Partition, Selection};
 use crate::math::Rational;
+use crate::mechanism;
+use crate::mechanism::exponential::horizontal::Horizontal;
 use crate::privacy::Score;
 use crate::privacy::exponential::Scaling;
 use crate::privacy::noisy_max::rate_per_step;
 use crate::privacy::slack::{Noises, PublicBounds, Widths};
+use crate::privacy::taylor::Taylor;
 use crate::table::{Domain, Schema, most_leaves};
 
-/// The public sizes of a vertical run.
+/// The public sizes of a two-party run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sizes {
     /// τ, σ, T and δ.
     pub widths: Widths,
-    /// D of the noise on scores, where candidates are chosen by noisy maximum.
+    /// D of the noise on scores, where candidates or splits are chosen by noisy maximum together.
     pub score_digits: Option<u32>,
     /// D of the noise on counts, where it is joint.
     pub count_digits: Option<u32>,
@@ -39,9 +42,13 @@ impl Sizes {
         let rounds = u64::from(plan.specializations());
         let rows = most_rows(plan);
         let mut noises = Vec::new();
-        if agreement.selection == Selection::PermuteAndFlip {
+        let horizontal = matches!(agreement.partition, Partition::Horizontal { .. });
+        let by_noise = agreement.selection == Selection::PermuteAndFlip;
+        if by_noise || horizontal {
             let rate = plan.calibration().rate(plan.epsilon_step());
-            let count = rounds.saturating_mul(most_candidates(plan.schema(), rounds));
+            let choices = if by_noise { most_candidates(plan.schema(), rounds) } else { 0 };
+            let splits = if horizontal { most_points(plan.schema()) } else { 0 };
+            let count = rounds * choices + plan.steps() * splits;
             noises.push(Noises { count, rate: rate_per_step(&rate, GRID_BITS) });
         }
         if agreement.noise == Noise::Joint {
@@ -54,22 +61,55 @@ impl Sizes {
         let bounds = PublicBounds {
             epsilon: plan.epsilon().clone(),
             noises,
-            masked_values: rows,
+            masked_values: match (horizontal, agreement.taylor) {
+                (false, _) => rows,
+                // A score and a weight of every candidate.
+                (true, Some(_)) => 2 * rounds * most_candidates(plan.schema(), rounds),
+                (true, None) => 0,
+            },
             random_values: if agreement.selection == Selection::Exponential { rounds } else { 0 },
         };
         let widths = bounds.widths()?;
         let mut digits = widths.digits.iter().copied();
-        let score_digits =
-            (agreement.selection == Selection::PermuteAndFlip).then(|| digits.next()).flatten();
+        let score_digits = (by_noise || horizontal).then(|| digits.next()).flatten();
         let count_digits = (agreement.noise == Noise::Joint).then(|| digits.next()).flatten();
-        let record_bits = u64::BITS - agreement.max_records.leading_zeros();
+        // Horizontally the bound is on both tables together, but each party sees its own alone: the
+        // circuits have room for two tables of that size, so that nothing ever wraps.
+        let records = agreement.max_records.saturating_mul(if horizontal { 2 } else { 1 });
+        let record_bits = u64::BITS - records.leading_zeros();
         let count_bits = match count_digits {
             Some(digits) => (record_bits.max(digits) + 2).min(64),
             None => 64, // opened as they are: what costs little need not be tight
         };
-        let largest_score = plan.largest_score(agreement.max_records)?;
+        let largest_score = plan.largest_score(records)?;
+        check_polynomial(agreement, plan, &widths)?;
         Ok(Self { widths, score_digits, count_digits, largest_score, count_bits })
     }
+}
+
+/// The public numbers of the polynomial in place of the exponential.
+pub fn polynomial(agreement: &Agreement, taylor: Taylor, widths: &Widths) -> Horizontal {
+    let sigma = widths.sigma.max(widths.tries);
+    Horizontal { taylor, most_records: agreement.max_records, sigma }
+}
+
+/// Refuses a polynomial whose values do not fit the key, before anything is spent.
+fn check_polynomial(agreement: &Agreement, plan: &Plan<'_>, widths: &Widths) -> Result<(), Error> {
+    let (Some(taylor), Partition::Horizontal { parties, .. }) =
+        (agreement.taylor, &agreement.partition)
+    else {
+        return Ok(());
+    };
+    let rate = plan.calibration().rate(plan.epsilon_step());
+    let polynomial = polynomial(agreement, taylor, widths);
+    let needed = polynomial.least_key_bits(&rate).map_err(|error| match error {
+        mechanism::Error::Privacy(error) => Error::Privacy(error),
+        _ => Error::Fault("a polynomial without coefficients"),
+    })?;
+    if needed > u64::from(parties.paillier_bits) {
+        return Err(Error::PolynomialTooLong { needed, bits: parties.paillier_bits });
+    }
+    Ok(())
 }
 
 /// How the weights of the exponential mechanism are scaled.
@@ -83,6 +123,15 @@ fn most_rows(plan: &Plan<'_>) -> u64 {
     let leaves = most_leaves(schema, plan.specializations(), MAX_ROWS);
     let leaves = leaves.last().copied().unwrap_or(1);
     leaves.saturating_mul(schema.class.values.len() as u64).min(MAX_ROWS)
+}
+
+/// The largest number of splits that one spend chooses among.
+fn most_points(schema: &Schema) -> u64 {
+    let of_one = |domain: &Domain| match domain {
+        Domain::Numeric(_) => domain.possible_specializations(),
+        _ => 0,
+    };
+    schema.attributes.iter().map(|attribute| of_one(&attribute.domain)).max().unwrap_or(0)
 }
 
 /// The largest number of candidates that a round could have.

@@ -1,8 +1,11 @@
 //! The worked examples of the papers, edge cases, and properties over random tables.
 
 mod examples;
+mod horizontal;
 mod properties;
 mod statistics;
+mod two_parties;
+mod vertical;
 
 use super::partition::Partition;
 use super::single::{Mechanisms, Noiser, Single, release};

@@ -1,0 +1,108 @@
+//! Two parties that run one mechanism: what `select` and `noise` have in common.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::app::bench::net::loopback_pair;
+use crate::app::bench::{Figure, Options};
+use crate::app::failure::Failure;
+use crate::math::{Randomness, Rational};
+use crate::mechanism::Parties;
+use crate::mechanism::noisy_max::NoiseWidths;
+use crate::net::meter::CpuClock;
+use crate::net::{Channel, Direction, Error, Limits, Role, Tag, memory};
+use crate::privacy::slack::{Noises, PublicBounds};
+use crate::privacy::{Budget, Epsilon, Spend};
+use crate::protocol::Session;
+use crate::protocol::yao::{TABLES, Yao};
+
+const PHASE: &str = "mechanism";
+
+/// What one party saw of a run, without the connection's and the circuits' set-up.
+struct Seen {
+    wall: Duration,
+    cpu: Duration,
+    bytes_sent: u64,
+    rounds: u64,
+    gates: usize,
+}
+
+/// Runs `party` at both ends, over loopback TLS or in memory under a network model.
+pub(super) fn measure<E: std::error::Error + Send>(
+    name: String,
+    options: &Options,
+    party: impl Fn(Parties<'_, Randomness>) -> Result<(), E> + Sync,
+) -> Result<Figure, Failure> {
+    let (first, second) = match options.network {
+        Some(network) => memory::pair_with_network(Limits::default(), network),
+        None => loopback_pair()?,
+    };
+    let (p1, p2) = thread::scope(|scope| {
+        let other = scope.spawn(|| one_party(second, Role::P2, &party));
+        let p1 = one_party(first, Role::P1, &party);
+        (p1, other.join().unwrap_or_else(|_| Err(Error::Closed.into())))
+    });
+    let (p1, p2) = (p1?, p2?);
+    let network = match options.network {
+        Some(network) => format!("in memory, round trip {:?}", network.round_trip),
+        None => "loopback TLS".to_owned(),
+    };
+    let millis = |time: Duration| time.as_secs_f64() * 1e3;
+    let parameters = format!(
+        "{} ANDs, {:.1} MB, {} rounds, CPU {:.0} and {:.0} ms, {network}",
+        p1.gates,
+        (p1.bytes_sent + p2.bytes_sent) as f64 / 1e6,
+        p1.rounds.max(p2.rounds),
+        millis(p1.cpu),
+        millis(p2.cpu),
+    );
+    Ok(Figure::new(name, millis(p1.wall.max(p2.wall)), "ms", parameters))
+}
+
+fn one_party<E: std::error::Error>(
+    channel: Channel,
+    role: Role,
+    party: &(impl Fn(Parties<'_, Randomness>) -> Result<(), E> + Sync),
+) -> Result<Seen, Failure> {
+    let rng = Randomness::from_os()?;
+    let mut session = Session::establish(channel, role, b"bench mechanism", rng)?;
+    session.channel.restart_meter(CpuClock::Thread);
+    let (mut yao, mut coins) = (Yao::new(), session.rng.fork());
+    yao.set_up(&mut session, Role::P1).map_err(Failure::failed)?;
+    session.channel.begin_phase(PHASE);
+    session.channel.record_transcript();
+    let start = Instant::now();
+    party(Parties::new(&mut session, &mut yao, &mut coins)).map_err(Failure::failed)?;
+    let wall = start.elapsed();
+    let costs = session.channel.costs();
+    let costs = costs.phases.iter().find(|phase| phase.phase == PHASE);
+    let costs = costs.ok_or_else(|| Failure::failed("nothing was counted"))?;
+    let sent = |tag: Tag| {
+        let transcript = session.channel.transcript();
+        let tables =
+            transcript.iter().filter(|(way, name, _)| *way == Direction::Sent && *name == tag);
+        tables.map(|(_, _, length)| *length).sum::<usize>()
+    };
+    Ok(Seen {
+        wall,
+        cpu: costs.cpu,
+        bytes_sent: costs.bytes_sent,
+        rounds: costs.rounds,
+        gates: sent(TABLES) / crate::crypto::garble::BYTES_PER_AND,
+    })
+}
+
+/// The right to spend `epsilon` once.
+pub(super) fn spend(epsilon: &Rational) -> Result<Spend, crate::privacy::Error> {
+    let all: Epsilon = "1".parse()?;
+    Budget::new(&all).spend("bench", epsilon)
+}
+
+/// The widths of a run with ε = 1 whose only slack are these noises.
+pub(super) fn widths(count: u64, rate: Rational) -> Result<NoiseWidths, Failure> {
+    let epsilon = "1".parse().map_err(Failure::failed)?;
+    let noises = vec![Noises { count, rate }];
+    let bounds = PublicBounds { epsilon, noises, masked_values: 0, random_values: 0 };
+    let widths = bounds.widths().map_err(Failure::failed)?;
+    Ok(NoiseWidths { tau: widths.tau, digits: widths.digits.first().copied().unwrap_or(1) })
+}

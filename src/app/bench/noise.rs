@@ -1,0 +1,46 @@
+//! Noise on shared counts by two parties.
+
+use super::mechanism::{measure, spend, widths};
+use crate::app::bench::{Figure, Options};
+use crate::app::failure::Failure;
+use crate::math::Rational;
+use crate::mechanism::Error;
+use crate::mechanism::noise::{JointNoise, OwnNoise, TwoPartyNoise};
+use crate::privacy::AddNoise;
+use crate::protocol::shares::WordShares;
+
+/// Bits of a share: 10^6 records, ten digits of noise, two to spare.
+const BITS: u32 = 32;
+
+/// Numbers of counts.
+const SIZES: [usize; 3] = [16, 2_048, 16_384];
+
+/// Both forms, for ε = 1/2 on the counts.
+///
+/// # Errors
+/// If a run fails.
+pub fn run(options: &Options) -> Result<Vec<Figure>, Failure> {
+    let sizes = match (options.size, options.network) {
+        (Some(size), _) => vec![size],
+        (None, Some(_)) => SIZES[..2].to_vec(),
+        (None, None) => SIZES.to_vec(),
+    };
+    let half = Rational::power_of_two(-1);
+    let mut figures = Vec::new();
+    for size in sizes {
+        let widths = widths(2 * size as u64, half.clone())?;
+        let shares = || WordShares::new(BITS, (0..size as u64).collect());
+        figures.push(measure(format!("two-party noise, {size} counts"), options, |parties| {
+            let own = OwnNoise::draw(parties.coins, &half, size)?;
+            let spend = spend(&half).map_err(Error::from)?;
+            TwoPartyNoise::prepared(parties, own).add_noise(spend, &shares()?)?;
+            Ok::<_, Error>(())
+        })?);
+        figures.push(measure(format!("joint noise, {size} counts"), options, |parties| {
+            let spend = spend(&half).map_err(Error::from)?;
+            JointNoise::new(parties, widths).add_noise(spend, &shares()?)?;
+            Ok::<_, Error>(())
+        })?);
+    }
+    Ok(figures)
+}

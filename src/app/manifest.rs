@@ -1,0 +1,306 @@
+//! `manifest.json`: what was promised and what was released, byte-identical at both parties.
+//!
+//! It holds the agreement, the differentially private outputs, δ, versions, the hash of the
+//! release and, for a release by two parties, the heads of their ledgers and both signatures.
+//! What is signed is `"diptych manifest v1\0"` followed by the SHA-256 of the *body*: the very
+//! text of the manifest with an empty list of signatures. There is one way to write a manifest,
+//! so any other spelling is as wrong as any other content.
+
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+
+use crate::agreement::Agreement;
+use crate::app::failure::Failure;
+use crate::math::Rational;
+use crate::net::{Fingerprint, Role, Signature};
+use crate::privacy::ledger::Hash;
+use crate::release::diffgen::Release;
+use crate::release::diffgen::output::{Rows, write_csv};
+use crate::table::Cuts;
+
+/// The version of the manifest's form.
+pub const FORMAT: &str = "diptych manifest v1";
+/// Begins what is signed; no other use of an identity's key signs such a text.
+const SIGNED: &[u8] = b"diptych manifest v1\0";
+/// Digits of δ, rounded up.
+const DELTA_DIGITS: u32 = 30;
+
+/// What the release's file holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Described {
+    /// SHA-256 of the file.
+    pub sha256: String,
+    /// Its rows, without the header.
+    pub rows: u64,
+}
+
+/// A manifest that nobody has signed yet: byte for byte a function of the agreement, the
+/// differentially private outputs and the heads.
+#[derive(Clone, Debug)]
+pub struct Draft {
+    fields: Map<String, Value>,
+    /// The release's file, as it will be written.
+    pub release: Described,
+}
+
+impl Draft {
+    /// The manifest of a release; `heads` are those of P1's and P2's ledgers after the debit.
+    ///
+    /// # Errors
+    /// None in practice: an agreement's canonical form is JSON, and hashing does not fail.
+    pub fn new(
+        agreement: &Agreement,
+        release: &Release<'_>,
+        delta: &Rational,
+        heads: Option<[Hash; 2]>,
+    ) -> Result<Self, Failure> {
+        let canonical: Value =
+            serde_json::from_str(&agreement.canonical()).map_err(Failure::failed)?;
+        let mut hash = Hashing(Sha256::new());
+        let rows = write_csv(release, Rows::All, &mut hash).map_err(Failure::failed)?;
+        let described = Described { sha256: hex(&hash.0.finalize()), rows };
+        let spends: Vec<Value> = release
+            .spends
+            .iter()
+            .map(|entry| json!({ "name": entry.name, "epsilon": entry.epsilon.to_string() }))
+            .collect();
+        let file = super::artefacts::RELEASE;
+        let mut fields = Map::new();
+        let mut put = |key: &str, value: Value| fields.insert(key.to_owned(), value);
+        put("format", FORMAT.into());
+        put("version", env!("CARGO_PKG_VERSION").into());
+        put("agreement_sha256", agreement.hash().to_string().into());
+        put("epsilon", agreement.epsilon.to_string().into());
+        put("delta", delta_text(delta).into());
+        put("cuts", cuts(&release.cuts)?.into());
+        put("spends", spends.into());
+        put("release", json!({ "file": file, "sha256": described.sha256, "rows": rows }));
+        if let Some([p1, p2]) = heads {
+            put("ledger_heads", json!({ "p1": p1.to_string(), "p2": p2.to_string() }));
+        }
+        put("signatures", Value::Array(Vec::new()));
+        put("agreement", canonical);
+        Ok(Self { fields, release: described })
+    }
+
+    /// What an identity signs.
+    ///
+    /// # Errors
+    /// None in practice.
+    pub fn to_be_signed(&self) -> Result<Vec<u8>, Failure> {
+        Ok(to_be_signed(&text(&self.fields)?))
+    }
+
+    /// The manifest's text, with the signatures of P1 and P2 or with none.
+    ///
+    /// # Errors
+    /// None in practice.
+    pub fn signed(&self, signatures: &[(Role, Fingerprint, Signature)]) -> Result<String, Failure> {
+        let mut fields = self.fields.clone();
+        let list = signatures
+            .iter()
+            .map(|(role, fingerprint, signature)| {
+                json!({
+                    "party": role.to_string().to_lowercase(),
+                    "fingerprint": fingerprint.to_string(),
+                    "public_key": hex(&signature.public_key),
+                    "signature": hex(&signature.bytes),
+                })
+            })
+            .collect();
+        fields.insert("signatures".to_owned(), Value::Array(list));
+        text(&fields)
+    }
+}
+
+/// A manifest as it was read: every value is what the file says, nothing is believed yet.
+#[derive(Clone, Debug)]
+pub struct Manifest {
+    fields: Map<String, Value>,
+    to_be_signed: Vec<u8>,
+}
+
+impl Manifest {
+    /// Reads a manifest.
+    ///
+    /// # Errors
+    /// What is wrong with the text, as the end of a sentence.
+    pub fn parse(bytes: &[u8]) -> Result<Self, &'static str> {
+        let value: Value = serde_json::from_slice(bytes).map_err(|_| "is not JSON")?;
+        let Value::Object(fields) = value else { return Err("is not a manifest") };
+        if fields.get("format").and_then(Value::as_str) != Some(FORMAT) {
+            return Err("is not a manifest of a kind that this version knows");
+        }
+        if text(&fields).ok().as_deref().map(str::as_bytes) != Some(bytes) {
+            return Err("is not spelt as it was written");
+        }
+        let mut body = fields.clone();
+        match body.get_mut("signatures") {
+            Some(signatures @ Value::Array(_)) => *signatures = Value::Array(Vec::new()),
+            _ => return Err("has no list of signatures"),
+        }
+        let body = text(&body).map_err(|_| "is not a manifest")?;
+        Ok(Self { fields, to_be_signed: to_be_signed(&body) })
+    }
+
+    /// A text of the manifest, by its path such as `["release", "sha256"]`.
+    pub fn text(&self, path: &[&str]) -> Option<&str> {
+        self.value(path)?.as_str()
+    }
+
+    /// A value of the manifest, by its path.
+    pub fn value(&self, path: &[&str]) -> Option<&Value> {
+        let (first, rest) = path.split_first()?;
+        rest.iter().try_fold(self.fields.get(*first)?, |value, key| value.get(key))
+    }
+
+    /// The head of a party's ledger right after it was debited.
+    pub fn ledger_head(&self, role: Role) -> Option<Hash> {
+        let role = role.to_string().to_lowercase();
+        Hash::try_from(self.text(&["ledger_heads", &role])?.to_owned()).ok()
+    }
+
+    /// How many signatures it has, good or not.
+    pub fn signatures(&self) -> usize {
+        self.fields.get("signatures").and_then(Value::as_array).map_or(0, Vec::len)
+    }
+
+    /// Whether its signature number `index` is one of the party `role` with this fingerprint.
+    pub fn is_signed_by(&self, index: usize, role: Role, fingerprint: Fingerprint) -> bool {
+        let Some(entry) = self.value(&["signatures"]).and_then(|list| list.get(index)) else {
+            return false;
+        };
+        let field = |key| entry.get(key).and_then(Value::as_str);
+        let parts = || {
+            let public_key = from_hex(field("public_key")?)?;
+            let bytes = from_hex(field("signature")?)?;
+            Some(Signature { public_key, bytes })
+        };
+        field("party") == Some(&role.to_string().to_lowercase())
+            && field("fingerprint") == Some(&fingerprint.to_string())
+            && entry.as_object().is_some_and(|entry| entry.len() == 4)
+            && parts().is_some_and(|signature| signature.is_by(fingerprint, &self.to_be_signed))
+    }
+}
+
+fn text(fields: &Map<String, Value>) -> Result<String, Failure> {
+    let text = serde_json::to_string_pretty(fields).map_err(Failure::failed)?;
+    Ok(text + "\n")
+}
+
+fn to_be_signed(body: &str) -> Vec<u8> {
+    [SIGNED, Sha256::digest(body.as_bytes()).as_slice()].concat()
+}
+
+/// δ for people and programs: a decimal number that is not below it.
+pub fn delta_text(delta: &Rational) -> String {
+    if delta.is_zero() { "0".to_owned() } else { delta.decimal_rounded_up(DELTA_DIGITS) }
+}
+
+/// The specializations in the order they were made, by name.
+fn cuts(made: &Cuts<'_>) -> Result<Vec<Value>, Failure> {
+    described(made)?
+        .into_iter()
+        .map(|(attribute, value, into)| {
+            Ok(json!({ "attribute": attribute, "value": value, "into": into }))
+        })
+        .collect()
+}
+
+/// Attribute, value and children of each specialization, as people read them.
+///
+/// # Errors
+/// None in practice: what was made once can be made again.
+pub fn described(made: &Cuts<'_>) -> Result<Vec<(String, String, Vec<String>)>, Failure> {
+    let mut cuts = Cuts::topmost(made.schema());
+    made.made()
+        .iter()
+        .map(|made| {
+            let candidate = made.candidate;
+            let value = cuts.name(candidate);
+            let children = cuts.specialize(made).map_err(Failure::failed)?;
+            let name = |value| cuts.name(crate::table::Candidate { value, ..candidate });
+            let attribute = cuts.schema().attributes[candidate.attribute].name.clone();
+            Ok((attribute, value, children.into_iter().map(name).collect()))
+        })
+        .collect()
+}
+
+/// A writer that only hashes.
+struct Hashing(Sha256);
+
+impl std::io::Write for Hashing {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.update(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Lower-case digits only, so that there is one way to write them.
+fn from_hex<const N: usize>(text: &str) -> Option<[u8; N]> {
+    let digit = |byte: u8| match byte {
+        b'0'..=b'9' => Some(byte - b'0'),
+        b'a'..=b'f' => Some(byte - b'a' + 10),
+        _ => None,
+    };
+    if text.len() != 2 * N {
+        return None;
+    }
+    let mut bytes = [0; N];
+    for (byte, pair) in bytes.iter_mut().zip(text.as_bytes().chunks_exact(2)) {
+        *byte = digit(pair[0])? << 4 | digit(pair[1])?;
+    }
+    Some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::net::Identity;
+
+    fn draft() -> Draft {
+        let mut fields = Map::new();
+        fields.insert("format".into(), FORMAT.into());
+        fields.insert("rows".into(), 7.into());
+        fields.insert("signatures".into(), Value::Array(Vec::new()));
+        Draft { fields, release: Described { sha256: String::new(), rows: 7 } }
+    }
+
+    #[test]
+    fn a_signed_manifest_reads_back_and_any_change_breaks_its_signatures() {
+        let identity = Identity::from_pem(&Identity::generate_pem("x").unwrap()).unwrap();
+        let (draft, who) = (draft(), identity.fingerprint());
+        let signature = identity.sign(&draft.to_be_signed().unwrap()).unwrap();
+        let text = draft.signed(&[(Role::P1, who, signature)]).unwrap();
+        let manifest = Manifest::parse(text.as_bytes()).unwrap();
+        assert_eq!(manifest.signatures(), 1);
+        assert!(manifest.is_signed_by(0, Role::P1, who));
+        assert!(
+            !manifest.is_signed_by(0, Role::P2, who) && !manifest.is_signed_by(1, Role::P1, who)
+        );
+        for place in 0..text.len() {
+            let mut changed = text.clone().into_bytes();
+            changed[place] ^= 1;
+            let good = Manifest::parse(&changed)
+                .is_ok_and(|manifest| manifest.is_signed_by(0, Role::P1, who));
+            assert!(!good, "a change at byte {place} was not seen");
+        }
+    }
+
+    #[test]
+    fn another_spelling_of_the_same_manifest_is_refused() {
+        let text = draft().signed(&[]).unwrap();
+        assert!(Manifest::parse(text.as_bytes()).is_ok());
+        let value: Value = serde_json::from_str(&text).unwrap();
+        assert!(Manifest::parse(value.to_string().as_bytes()).is_err());
+        assert!(Manifest::parse(text.trim_end().as_bytes()).is_err());
+    }
+}

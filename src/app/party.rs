@@ -1,0 +1,307 @@
+//! The party file: what is private to one side of a release. TOML, read as strictly as the
+//! agreement: an unknown key is an error, and every problem comes with its place and a remedy.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::agreement::form::{Form, Section};
+use crate::agreement::node::{Node, Source};
+use crate::agreement::{Problems, Rule};
+use crate::app::connection::Meeting;
+use crate::app::failure::Failure;
+use crate::net::{Limits, Role};
+use crate::privacy::Epsilon;
+
+/// How messages call the file.
+const TITLE: &str = "the party file";
+/// Longest file that is read.
+const MOST_BYTES: usize = 1 << 20;
+const KEYS: &[&str] = &[
+    "role",
+    "data",
+    "identity",
+    "listen",
+    "connect",
+    "ledger",
+    "out",
+    "cap",
+    "data_set",
+    "wait_seconds",
+    "silence_seconds",
+];
+/// How long a party waits for its peer to appear, unless the file says otherwise.
+const WAIT_SECONDS: u64 = 600;
+const DAY: i64 = 86_400;
+
+/// One party's side of a release. Paths are as they can be opened from the working directory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Party {
+    /// Which of the agreement's parties this is.
+    pub role: Role,
+    /// The table.
+    pub data: PathBuf,
+    /// The identity, as `diptych keygen` made it.
+    pub identity: PathBuf,
+    /// Where the two meet.
+    pub meeting: Meeting,
+    /// The ledger.
+    pub ledger: PathBuf,
+    /// Where the release goes.
+    pub out: PathBuf,
+    /// The largest total ε that the data set may ever spend.
+    pub cap: Epsilon,
+    /// The data set's name in the ledger.
+    pub data_set: String,
+    /// How long this side waits for the peer.
+    pub limits: Limits,
+}
+
+impl Party {
+    /// Reads a party file.
+    ///
+    /// # Errors
+    /// If it cannot be read, or everything that is wrong with it.
+    pub fn load(path: &Path) -> Result<Self, Failure> {
+        let mut bytes = Vec::new();
+        let metadata =
+            std::fs::metadata(path).map_err(|error| Failure::file(path, "read", &error))?;
+        if !metadata.is_file() {
+            return Err(Failure::wrong_input(format!("{} is not a file", path.display())));
+        }
+        File::open(path)
+            .and_then(|file| file.take(MOST_BYTES as u64 + 1).read_to_end(&mut bytes))
+            .map_err(|error| Failure::file(path, "read", &error))?;
+        let beside = path.parent().unwrap_or(Path::new(""));
+        Self::parse(&path.display().to_string(), &bytes, beside).map_err(|problems| match problems
+            .count()
+        {
+            1 => Failure::wrong_input(problems),
+            count => Failure::wrong_input(format!("{count} problems:\n{problems}")),
+        })
+    }
+
+    /// Reads a party file from bytes; paths in it are relative to `beside`.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it.
+    pub fn parse(name: &str, bytes: &[u8], beside: &Path) -> Result<Self, Problems> {
+        let source = Source::new(name, bytes, MOST_BYTES)?;
+        let document = source.toml()?;
+        let mut form = Form::new(&source);
+        let party = read(&mut form, document, beside);
+        form.problems.sort();
+        match party {
+            Some(party) if form.problems.is_empty() => Ok(party),
+            _ => Err(form.problems),
+        }
+    }
+}
+
+fn read(form: &mut Form<'_>, document: Node, beside: &Path) -> Option<Party> {
+    let mut section = form.section(document, TITLE, KEYS)?;
+    let section = &mut section;
+    let roles = [("p1", Role::P1), ("p2", Role::P2)];
+    let role = form
+        .required(
+            section,
+            "role",
+            "add role = \"p1\" or \"p2\", as the agreement lists the parties",
+        )
+        .and_then(|node| form.word(node, "`role`", &roles));
+    let data = path(form, section, "data", "add data = \"table.csv\", this party's table", beside);
+    let identity = path(
+        form,
+        section,
+        "identity",
+        "add identity = \"identity.pem\", the file that `diptych keygen` wrote",
+        beside,
+    );
+    let meeting = meeting(form, section);
+    let ledger = path(
+        form,
+        section,
+        "ledger",
+        "add ledger = \"ledger.jsonl\", the record of what was spent; it is made if it is missing",
+        beside,
+    );
+    let out = path(form, section, "out", "add out = \"release\", a directory", beside);
+    let cap = cap(form, section);
+    let data_set = match section.take("data_set") {
+        Some(node) => form.text(node, "`data_set`", "\"customers\""),
+        None => data.as_ref().map(|path| {
+            path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+        }),
+    };
+    let usual = Limits { connect: Duration::from_secs(WAIT_SECONDS), ..Limits::default() };
+    let limits = Limits {
+        connect: seconds(form, section, "wait_seconds", usual.connect)?,
+        read: seconds(form, section, "silence_seconds", usual.read)?,
+        ..usual
+    };
+    Some(Party {
+        role: role?,
+        data: data?,
+        identity: identity?,
+        meeting: meeting?,
+        ledger: ledger?,
+        out: out?,
+        cap: cap?,
+        data_set: data_set?,
+        limits,
+    })
+}
+
+fn path(
+    form: &mut Form<'_>,
+    section: &mut Section,
+    key: &str,
+    remedy: &str,
+    beside: &Path,
+) -> Option<PathBuf> {
+    let node = form.required(section, key, remedy)?;
+    let at = node.at;
+    let what = format!("`{key}`");
+    let text = form.raw_text(node, &what, "\"some/file\"")?;
+    if text.is_empty() || text.contains('\0') {
+        form.note(Rule::BadText, at, format!("{what} is no path"), remedy);
+        return None;
+    }
+    Some(beside.join(text))
+}
+
+/// Exactly one of the two ways to meet.
+fn meeting(form: &mut Form<'_>, section: &mut Section) -> Option<Meeting> {
+    const REMEDY: &str = "add listen = \"0.0.0.0:7000\" at one party, and \
+                          connect = \"bank.example:7000\" at the other";
+    let misspelt = section.has_misspelt("listen") || section.has_misspelt("connect");
+    match (section.take("listen"), section.take("connect")) {
+        (Some(node), None) => form.text(node, "`listen`", "\"0.0.0.0:7000\"").map(Meeting::Listen),
+        (None, Some(node)) => {
+            form.text(node, "`connect`", "\"bank.example:7000\"").map(Meeting::Connect)
+        }
+        (Some(_), Some(node)) => {
+            let message = "`listen` and `connect` exclude each other".to_owned();
+            form.note(Rule::DoesNotApply, node.at, message, "remove one of them");
+            None
+        }
+        (None, None) => {
+            if !misspelt {
+                let message = format!("`listen` or `connect` is missing in {TITLE}");
+                form.note(Rule::MissingKey, section.at(), message, REMEDY);
+            }
+            None
+        }
+    }
+}
+
+fn cap(form: &mut Form<'_>, section: &mut Section) -> Option<Epsilon> {
+    let remedy = "add cap = \"3.0\", the largest total ε that this data may ever spend";
+    let node = form.required(section, "cap", remedy)?;
+    let at = node.at;
+    let written = form.decimal(node, "`cap`", false)?;
+    let cap = written.to_string().parse().ok();
+    if cap.is_none() {
+        let remedy = "use more than 0 and less than 10000";
+        form.note(Rule::OutOfRange, at, format!("`cap` is {written}"), remedy);
+    }
+    cap
+}
+
+fn seconds(
+    form: &mut Form<'_>,
+    section: &mut Section,
+    key: &str,
+    usual: Duration,
+) -> Option<Duration> {
+    match section.take(key) {
+        Some(node) => form.integer(node, &format!("`{key}`"), 1..=DAY).map(Duration::from_secs),
+        None => Some(usual),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: &str = r#"
+role = "p1"
+data = "bank.csv"
+identity = "keys/bank.pem"
+listen = "0.0.0.0:7000"
+ledger = "/var/ledger.jsonl"
+out = "release"
+cap = "3.0"
+"#;
+
+    fn problems(text: &str) -> String {
+        Party::parse("bank.toml", text.as_bytes(), Path::new("")).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_party_file_is_read_with_its_paths_beside_it_and_its_defaults() {
+        let party = Party::parse("bank.toml", GOOD.as_bytes(), Path::new("etc")).unwrap();
+        assert_eq!(party.role, Role::P1);
+        assert_eq!(party.identity, Path::new("etc/keys/bank.pem"));
+        assert_eq!(party.ledger, Path::new("/var/ledger.jsonl"));
+        assert_eq!(party.meeting, Meeting::Listen("0.0.0.0:7000".to_owned()));
+        assert_eq!((party.data_set.as_str(), party.cap.to_string().as_str()), ("bank.csv", "3"));
+        assert_eq!(party.limits.connect, Duration::from_secs(WAIT_SECONDS));
+        let more = format!("{GOOD}data_set = \"customers\"\nwait_seconds = 5\nsilence_seconds = 7");
+        let party = Party::parse("bank.toml", more.as_bytes(), Path::new("etc")).unwrap();
+        assert_eq!(party.data_set, "customers");
+        assert_eq!(party.limits.connect, Duration::from_secs(5));
+        assert_eq!(party.limits.read, Duration::from_secs(7));
+    }
+
+    #[test]
+    fn the_examples_are_good() {
+        for text in [
+            include_str!("../../examples/loans/bank.toml"),
+            include_str!("../../examples/loans/loan-company.toml"),
+        ] {
+            assert!(Party::parse("x", text.as_bytes(), Path::new("")).is_ok());
+        }
+    }
+
+    #[test]
+    fn every_problem_is_named_with_its_place_and_a_remedy() {
+        let said = problems(
+            &GOOD
+                .replace("role = \"p1\"", "role = \"p3\"")
+                .replace("ledger", "legder")
+                .replace("\"3.0\"", "3.0")
+                .replace("out = \"release\"", ""),
+        );
+        for part in [
+            "bank.toml:2:8: `role` cannot be \"p3\"",
+            "bank.toml:6:1: unknown key `legder` in the party file",
+            "did you mean `ledger`?",
+            "`out` is missing in the party file",
+            "bank.toml:8:7: `cap` is a number without quotes",
+        ] {
+            assert!(said.contains(part), "{part:?} is not in\n{said}");
+        }
+        assert!(!said.contains("`ledger` is missing"), "{said}");
+    }
+
+    #[test]
+    fn a_party_listens_or_connects_and_waits_a_day_at_most() {
+        let both = format!("{GOOD}connect = \"x:1\"");
+        assert!(problems(&both).contains("exclude each other"));
+        let neither = GOOD.replace("listen = \"0.0.0.0:7000\"", "");
+        assert!(problems(&neither).contains("`listen` or `connect` is missing"));
+        for wait in ["0", "86401", "\"5\""] {
+            let wrong = format!("{GOOD}wait_seconds = {wait}");
+            assert!(problems(&wrong).contains("`wait_seconds` is"), "{wait}");
+        }
+    }
+
+    #[test]
+    fn whatever_the_bytes_are_there_is_a_party_or_a_problem() {
+        for bytes in [&b"\xff\xfe"[..], b"role = [", b"", b"[role]\nx = 1", b"data = \"\\u0000\""] {
+            assert!(Party::parse("x", bytes, Path::new("")).is_err());
+        }
+    }
+}

@@ -1,0 +1,327 @@
+//! `diptych run`: one party's side of a release by two.
+//!
+//! What is refused is refused before connecting, if this side can know it: agreement, party file,
+//! identity, ledger and cap, output directory, data. Then, with the peer:
+//!
+//! | step | what is exchanged | what a failure leaves |
+//! | --- | --- | --- |
+//! | handshake | the hash of the agreement, roles | nothing spent |
+//! | status | program version, unfinished runs | nothing spent |
+//! | debit | that ε is in the ledger, on disk, and its head | ε spent, no release |
+//! | release | the protocols | ε spent, no release |
+//! | signing | hash and signature of the manifest's body | ε spent; see below |
+//! | parting | that the files are written | a release |
+//!
+//! *If one side dies between signing and parting*: whoever has both signatures writes its release,
+//! which is whole and can be checked by anybody; the other has none, is told so when it starts
+//! next (by its ledger, and by the peer in the status exchange), and gets a copy from its peer.
+//! Nothing is resumed: a retry is another run, with another debit.
+
+pub(crate) mod costs;
+mod dry;
+mod phases;
+mod talk;
+mod unfinished;
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::agreement::{Agreement, Partition};
+use crate::app::agreement;
+use crate::app::artefacts::Output;
+use crate::app::connection::read_identity;
+use crate::app::console::Console;
+use crate::app::failure::Failure;
+use crate::app::local;
+use crate::app::manifest::{Draft, delta_text};
+use crate::app::party::Party;
+use crate::app::verify::short_delta;
+use crate::net::{Fingerprint, Identity, Role};
+use crate::privacy::ledger::{Debit, Hash, Ledger, RunId};
+use crate::privacy::slack::Widths;
+use crate::privacy::{Budget, Epsilon};
+use crate::protocol::Session;
+use crate::release::diffgen::Plan;
+use crate::release::diffgen::sizes::Sizes;
+use crate::release::diffgen::two_party::{self, Outcome};
+use crate::table::{Owner, Table};
+use phases::Phases;
+use talk::Ended;
+
+/// Run one party's side of a release: both parties end with the same signed table
+///
+/// Each party runs this next to its own data. It listens or connects as the
+/// party file says, and either may start first. Nothing is spent before both
+/// have found that they run under the same agreement.
+#[derive(Args, Debug)]
+#[command(after_help = "Example: diptych run --agreement agreement.toml --party bank.toml")]
+pub struct RunArgs {
+    /// The agreement, in TOML; the same at both parties
+    #[arg(long, value_name = "FILE")]
+    agreement: PathBuf,
+    /// This party's own file, in TOML: role, data, identity, address, ledger, output, cap
+    #[arg(long, value_name = "FILE")]
+    party: PathBuf,
+    /// Connect to nobody and spend nothing: check everything and say what the run would cost
+    #[arg(long)]
+    dry_run: bool,
+    /// Also write release-compact.csv, without the rows whose count is 0
+    #[arg(long)]
+    compact: bool,
+    /// Also write direction, kind and length of every message to private/messages.csv
+    #[arg(long)]
+    record: bool,
+}
+
+/// Runs the verb.
+///
+/// # Errors
+/// Whatever stops the run, in words; the ledger says what it has spent.
+pub fn run(arguments: &RunArgs, console: &Console) -> Result<(), Failure> {
+    let agreement = agreement::load(&arguments.agreement)?;
+    let party = Party::load(&arguments.party)?;
+    let side = Side::new(&agreement, &party)?;
+    if arguments.dry_run {
+        return dry::run(&side, console);
+    }
+    let mut ledger = Ledger::open(&party.ledger)?;
+    unfinished::tell(&mut ledger, &side, console)?;
+    ledger.check_cap(&party.data_set, &side.epsilon, &party.cap)?;
+    let output = Output::prepare(&party.out)?;
+    let table = side.read_data(console)?;
+
+    let terms = agreement.canonical();
+    let mut session = party.meeting.open(
+        &side.identity,
+        side.peer,
+        party.role,
+        party.limits,
+        terms.as_bytes(),
+        console,
+    )?;
+    console.say(format!("{} is here and under the same agreement", side.peer_name));
+    if arguments.record {
+        session.channel.record_transcript();
+    }
+    let mut conversation = Conversation {
+        side: &side,
+        table: &table,
+        output: &output,
+        ledger: &mut ledger,
+        console,
+        compact: arguments.compact,
+        run: RunId(*session.id.as_bytes()),
+        debited: false,
+        signed: false,
+        written: false,
+    };
+    match conversation.hold(&mut session) {
+        Ok(common) => {
+            let sizes = (table.len(), common);
+            if let Err(failure) = costs::write(&output, &side, &session, sizes, arguments.record) {
+                // The release is whole without it.
+                console.say(format!("what the run cost could not be noted: {}", failure.message));
+            }
+            console.result(party.out.display());
+            Ok(())
+        }
+        Err(ended) => Err(conversation.end(ended, &mut session)),
+    }
+}
+
+/// One party and what it knows before it connects.
+struct Side<'a> {
+    agreement: &'a Agreement,
+    party: &'a Party,
+    identity: Identity,
+    peer: Fingerprint,
+    peer_name: &'a str,
+    epsilon: Epsilon,
+    widths: Widths,
+}
+
+impl<'a> Side<'a> {
+    /// Everything about the two files that can be refused without looking at data or ledger.
+    fn new(agreement: &'a Agreement, party: &'a Party) -> Result<Self, Failure> {
+        let parties = agreement.parties().ok_or_else(|| {
+            Failure::wrong_input("this agreement is for one party").advise("use `diptych local`")
+        })?;
+        // Too many rows, weights or polynomials too long: found before anything is spent.
+        let widths = Sizes::of(agreement, &Plan::new(agreement)?)?.widths;
+        let (own, other) = match party.role {
+            Role::P1 => (&parties.p1, &parties.p2),
+            Role::P2 => (&parties.p2, &parties.p1),
+        };
+        let identity = read_identity(&party.identity)?;
+        if identity.fingerprint().to_string() != own.fingerprint.to_string() {
+            return Err(Failure::wrong_input(format!(
+                "{} is {}, but the agreement says that {} ({}) is {}",
+                party.identity.display(),
+                identity.fingerprint(),
+                party.role,
+                own.name,
+                own.fingerprint
+            ))
+            .advise("use the right identity or role, or agree on this fingerprint"));
+        }
+        let peer = other.fingerprint.to_string().parse().map_err(Failure::failed)?;
+        let epsilon = agreement.epsilon.clone();
+        Ok(Self { agreement, party, identity, peer, peer_name: &other.name, epsilon, widths })
+    }
+
+    fn read_data(&self, console: &Console) -> Result<Table, Failure> {
+        let owner = match (&self.agreement.partition, self.party.role) {
+            (Partition::Vertical { .. }, Role::P1) => Some(Owner::P1),
+            (Partition::Vertical { .. }, Role::P2) => Some(Owner::P2),
+            _ => None,
+        };
+        let identifier = self.agreement.identifier();
+        let table = local::read(self.agreement, &self.party.data, owner, identifier, console)?;
+        if let (Some(identifier), Some(names)) = (self.agreement.identifier(), table.identifiers())
+        {
+            identifier.normalize.check_unique(names).map_err(|error| {
+                let (path, column) = (self.party.data.display(), &identifier.column);
+                Failure::wrong_input(format!("{path}, column `{column}`: {error}"))
+            })?;
+        }
+        Ok(table)
+    }
+
+    fn debit(&self, run: RunId, salt: Hash) -> Debit {
+        Debit {
+            run,
+            release: self.agreement.id.clone(),
+            data_set: self.party.data_set.clone(),
+            epsilon: self.epsilon.clone(),
+            cap: self.party.cap.clone(),
+            agreement: Hash(self.agreement.hash().0),
+            peer: self.peer_name.to_owned(),
+            salt,
+        }
+    }
+}
+
+/// A run from the handshake to the parting, and how far it has come.
+struct Conversation<'a> {
+    side: &'a Side<'a>,
+    table: &'a Table,
+    output: &'a Output,
+    ledger: &'a mut Ledger,
+    console: &'a Console,
+    compact: bool,
+    run: RunId,
+    debited: bool,
+    signed: bool,
+    written: bool,
+}
+
+impl<'a> Conversation<'a> {
+    /// Holds it, and returns the number of common records if that became known.
+    fn hold(&mut self, session: &mut Session) -> Result<Option<usize>, Ended> {
+        let peer = self.side.peer_name;
+        unfinished::compare(session, self.ledger, peer, self.console)?;
+        let (budget, heads) = self.debit(session)?;
+        let outcome = self.release(session, budget)?;
+
+        session.channel.begin_phase("signing");
+        let draft = Draft::new(self.side.agreement, &outcome.release, &outcome.delta, Some(heads))?;
+        let message = draft.to_be_signed()?;
+        let own = self.side.identity.sign(&message)?;
+        self.signed = true;
+        let theirs = talk::exchange_signatures(session, &message, own)?;
+        if !theirs.is_by(self.side.peer, &message) {
+            return Err(Ended::bad_signature());
+        }
+        let own = (self.side.party.role, self.side.identity.fingerprint(), own);
+        let mut both = [own, (self.side.party.role.peer(), self.side.peer, theirs)];
+        both.sort_by_key(|(role, ..)| *role as u8);
+        let manifest = draft.signed(&both)?;
+        self.output.write(&outcome.release, &draft.release, &manifest, self.compact)?;
+        self.written = true;
+        self.ledger.finish(self.run)?;
+        self.tell_result(&outcome, &draft)?;
+        self.part(session);
+        Ok(outcome.in_both)
+    }
+
+    /// Puts the whole ε into the ledger, and sees that the peer has done so too.
+    fn debit(&mut self, session: &mut Session) -> Result<(Budget, [Hash; 2]), Ended> {
+        session.channel.begin_phase("debit");
+        let salt = Hash(session.rng.array());
+        let receipt = self.ledger.debit(self.side.debit(self.run, salt))?;
+        self.debited = true;
+        let own = self.ledger.history().head();
+        let theirs = talk::exchange_heads(session, own)?;
+        self.console.say(format!("both ledgers are debited ε {}", self.side.epsilon));
+        let heads = match self.side.party.role {
+            Role::P1 => [own, theirs],
+            Role::P2 => [theirs, own],
+        };
+        Ok((receipt.into_budget(), heads))
+    }
+
+    fn release(&self, session: &mut Session, budget: Budget) -> Result<Outcome<'a>, Ended> {
+        let phases = Phases::new(self.console);
+        let progress = |step| phases.tell(step);
+        Ok(two_party::release(session, self.side.agreement, self.table, budget, &progress)?)
+    }
+
+    fn tell_result(&self, outcome: &Outcome<'_>, draft: &Draft) -> Result<(), Ended> {
+        let console = self.console;
+        local::cut_lines(&outcome.release)?.into_iter().for_each(|line| console.say(line));
+        console.say(format!(
+            "spent ε {} (δ ≤ {}); rows: {}",
+            self.side.epsilon,
+            short_delta(&delta_text(&outcome.delta)),
+            draft.release.rows
+        ));
+        console.say(format!("sha256 of release.csv: {}", draft.release.sha256));
+        Ok(())
+    }
+
+    /// Our release is whole whatever the peer says now; it is only told if its own is.
+    fn part(&self, session: &mut Session) {
+        session.channel.begin_phase("parting");
+        let name = self.side.peer_name;
+        match talk::exchange_written(session) {
+            Ok(()) => self.console.say(format!("{name} has its copy, signed by both, as we do")),
+            Err(error) => self.console.say(format!(
+                "our release is complete and signed by both, but {name} did not confirm that it \
+                 has written its own ({error}); if it has none, give it a copy of {}",
+                self.output.directory().display()
+            )),
+        }
+    }
+
+    /// Tells the peer and the ledger that the run is over, and says what is left of it.
+    fn end(&mut self, ended: Ended, session: &mut Session) -> Failure {
+        if let Some(reason) = ended.tell {
+            session.channel.abort(reason);
+        }
+        let mut failure = ended.failure;
+        if self.written {
+            let place = self.output.directory().display();
+            return failure.advise(format!(
+                "the release in {place} is complete; the next start notes that in the ledger"
+            ));
+        }
+        if !self.debited {
+            return failure;
+        }
+        let spent = format!("ε {} is spent and there is no release", self.side.epsilon);
+        let mut advice = vec![match self.ledger.abort(self.run) {
+            Ok(()) => spent,
+            Err(error) => format!("{spent}; that it ended could not be noted: {error}"),
+        }];
+        if self.signed {
+            advice.push(format!(
+                "{} may have the complete release: ask for a copy, and check it with `diptych \
+                 verify`",
+                self.side.peer_name
+            ));
+        }
+        advice.extend(failure.advice.take());
+        failure.advise(advice.join("\n       "))
+    }
+}

@@ -1,0 +1,84 @@
+//! What a run took, for this party's eyes only: sizes are not differentially private.
+
+use serde_json::json;
+
+use super::Side;
+use crate::app::artefacts::Output;
+use crate::app::failure::Failure;
+use crate::net::{Costs, Direction};
+use crate::protocol::Session;
+
+/// The file under `private/`.
+pub(crate) const COSTS: &str = "costs.json";
+const MESSAGES: &str = "messages.csv";
+
+/// Writes what the run took, and the shape of the conversation if it was recorded.
+pub(super) fn write(
+    output: &Output,
+    side: &Side<'_>,
+    session: &Session,
+    (records, common): (usize, Option<usize>),
+    record: bool,
+) -> Result<(), Failure> {
+    let costs = session.channel.costs();
+    let mut phases = costs.phases.clone();
+    phases.push(costs.total());
+    let phases: Vec<_> = phases
+        .iter()
+        .map(|phase| {
+            json!({
+                "phase": phase.phase,
+                "bytes_sent": phase.bytes_sent,
+                "bytes_received": phase.bytes_received,
+                "messages_sent": phase.messages_sent,
+                "messages_received": phase.messages_received,
+                "rounds": phase.rounds,
+                "wall_seconds": phase.wall.as_secs_f64(),
+                "cpu_seconds": phase.cpu.as_secs_f64(),
+            })
+        })
+        .collect();
+    let page = json!({
+        "private": "for this party only: sizes and times are not protected by ε",
+        "release": side.agreement.id,
+        "party": side.party.role.to_string().to_lowercase(),
+        "records": records,
+        "common_records": common,
+        "phases": phases,
+    });
+    let text = serde_json::to_string_pretty(&page).map_err(Failure::failed)? + "\n";
+    output.write_private(COSTS, &text)?;
+    if record {
+        let mut table = String::from("direction,kind,bytes\n");
+        for (direction, tag, bytes) in session.channel.transcript() {
+            let direction = if direction == Direction::Sent { "sent" } else { "received" };
+            table += &format!("{direction},{},{bytes}\n", tag.bytes().escape_ascii());
+        }
+        output.write_private(MESSAGES, &table)?;
+    }
+    Ok(())
+}
+
+/// The phases as they stand in a file that [`write`] wrote.
+pub(crate) fn read(text: &str) -> Option<Costs> {
+    let page: serde_json::Value = serde_json::from_str(text).ok()?;
+    let number = |phase: &serde_json::Value, key: &str| phase.get(key)?.as_u64();
+    let seconds = |phase: &serde_json::Value, key: &str| {
+        std::time::Duration::try_from_secs_f64(phase.get(key)?.as_f64()?).ok()
+    };
+    let mut phases = Vec::new();
+    for phase in page.get("phases")?.as_array()? {
+        phases.push(crate::net::meter::PhaseCost {
+            phase: phase.get("phase")?.as_str()?.to_owned(),
+            bytes_sent: number(phase, "bytes_sent")?,
+            bytes_received: number(phase, "bytes_received")?,
+            messages_sent: number(phase, "messages_sent")?,
+            messages_received: number(phase, "messages_received")?,
+            rounds: number(phase, "rounds")?,
+            wall: seconds(phase, "wall_seconds")?,
+            cpu: seconds(phase, "cpu_seconds")?,
+        });
+    }
+    phases.pop();
+    Some(Costs { phases })
+}

@@ -1,0 +1,229 @@
+//! What the two parties say to each other around a release. None of it depends on their data.
+
+use serde::{Deserialize, Serialize};
+
+use crate::app::failure::{Failure, Status};
+use crate::mechanism;
+use crate::net::{self, AbortReason, Message, Signature, Tag};
+use crate::privacy::ledger::{self, Hash};
+use crate::protocol::{Session, ot, random_value, scalar_product, shares, yao};
+use crate::release::diffgen::two_party;
+
+/// Why a run ended, for this side and for the peer.
+#[derive(Debug)]
+pub(super) struct Ended {
+    pub failure: Failure,
+    /// What the peer is told, unless it is gone or said it first.
+    pub tell: Option<AbortReason>,
+}
+
+impl Ended {
+    /// The peer does not run what we run.
+    pub fn disagreement(message: String, advice: &str) -> Self {
+        let failure = Failure::failed(message).advise(advice);
+        let failure = Failure { status: Status::PeerRefused, ..failure };
+        Self { failure, tell: Some(AbortReason::Disagreement) }
+    }
+
+    pub fn bad_signature() -> Self {
+        let message = "the peer's signature is not one by the identity in the agreement";
+        Self { failure: Failure::failed(message), tell: Some(AbortReason::BadMessage) }
+    }
+
+    pub fn bad_message(tag: Tag, problem: &'static str) -> Self {
+        net::Error::Malformed { tag, problem }.into()
+    }
+}
+
+impl From<Failure> for Ended {
+    fn from(failure: Failure) -> Self {
+        Self { failure, tell: Some(AbortReason::Internal) }
+    }
+}
+
+impl From<net::Error> for Ended {
+    fn from(error: net::Error) -> Self {
+        let tell = match &error {
+            net::Error::PeerAborted(_) | net::Error::Closed => None,
+            other => Some(other.abort_reason()),
+        };
+        Self { failure: error.into(), tell }
+    }
+}
+
+impl From<ledger::Error> for Ended {
+    fn from(error: ledger::Error) -> Self {
+        let reason = match &error {
+            ledger::Error::CapReached { .. } => AbortReason::Stopped,
+            _ => AbortReason::Internal,
+        };
+        Self { failure: error.into(), tell: Some(reason) }
+    }
+}
+
+impl From<two_party::Error> for Ended {
+    /// The release has told the peer already.
+    fn from(error: two_party::Error) -> Self {
+        use two_party::Error;
+        let failure = match error {
+            Error::ClassesDiffer(_) | Error::WrongInput(_) => Failure::wrong_input(error),
+            Error::DiffGen(error) => error.into(),
+            Error::Net(error) => error.into(),
+            Error::Intersection(error) => error.into(),
+            Error::CountTable(scalar_product::Error::Net(error)) => error.into(),
+            Error::Mechanism(error) => mechanism_failure(error),
+            Error::Shares(error) => shares_failure(error),
+            other => Failure::failed(other),
+        };
+        Self { failure, tell: None }
+    }
+}
+
+/// What failed on the connection has an exit status of its own, however deep it failed.
+fn mechanism_failure(error: mechanism::Error) -> Failure {
+    match error {
+        mechanism::Error::Yao(error) => yao_failure(error),
+        mechanism::Error::Shares(error) => shares_failure(error),
+        mechanism::Error::RandomValue(random_value::Error::Net(error)) => error.into(),
+        mechanism::Error::RandomValue(random_value::Error::Circuit(error)) => yao_failure(error),
+        other => Failure::failed(other),
+    }
+}
+
+fn shares_failure(error: shares::Error) -> Failure {
+    match error {
+        shares::Error::Net(error) => error.into(),
+        shares::Error::Circuit(error) => yao_failure(error),
+        other => Failure::failed(other),
+    }
+}
+
+fn yao_failure(error: yao::Error) -> Failure {
+    match error {
+        yao::Error::Net(error) | yao::Error::Transfer(ot::Error::Net(error)) => error.into(),
+        other => Failure::failed(other),
+    }
+}
+
+/// The peer's ledger is debited, and this is its head.
+#[derive(Serialize, Deserialize)]
+struct Debited {
+    head: [u8; 32],
+}
+
+impl Message for Debited {
+    const TAG: Tag = Tag::new(*b"debt");
+}
+
+pub(super) fn exchange_heads(session: &mut Session, own: Hash) -> Result<Hash, Ended> {
+    session.channel.send(&Debited { head: own.0 })?;
+    let Debited { head } = session.channel.receive()?;
+    Ok(Hash(head))
+}
+
+/// What a party has made, and its word for it.
+#[derive(Serialize, Deserialize)]
+struct Signed {
+    /// What was signed: a label and the hash of the manifest's body, which has the release's.
+    message: Vec<u8>,
+    public_key: [u8; 32],
+    signature: [[u8; 32]; 2],
+}
+
+impl Message for Signed {
+    const TAG: Tag = Tag::new(*b"sign");
+}
+
+pub(super) fn exchange_signatures(
+    session: &mut Session,
+    message: &[u8],
+    own: Signature,
+) -> Result<Signature, Ended> {
+    let mut signature = [[0; 32]; 2];
+    signature.as_flattened_mut().copy_from_slice(&own.bytes);
+    let public_key = own.public_key;
+    session.channel.send(&Signed { message: message.to_vec(), public_key, signature })?;
+    let theirs: Signed = session.channel.receive()?;
+    if theirs.message != message {
+        return Err(Ended {
+            failure: Failure::failed(
+                "the two parties have made different releases; nothing is released, and this is a \
+                 fault of one of the programs",
+            ),
+            tell: Some(AbortReason::Disagreement),
+        });
+    }
+    let mut bytes = [0; 64];
+    bytes.copy_from_slice(theirs.signature.as_flattened());
+    Ok(Signature { public_key: theirs.public_key, bytes })
+}
+
+/// The files are written and the ledger says so.
+#[derive(Serialize, Deserialize)]
+struct Written;
+
+impl Message for Written {
+    const TAG: Tag = Tag::new(*b"done");
+}
+
+pub(super) fn exchange_written(session: &mut Session) -> Result<(), net::Error> {
+    session.channel.send(&Written)?;
+    session.channel.receive::<Written>().map(|_| ())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::net::Identity;
+    use crate::protocol::pair::{Setup, run_pair};
+
+    #[test]
+    fn different_releases_end_the_run_on_both_sides() {
+        let sign = |session: &mut Session, message: &[u8]| {
+            let identity = Identity::from_pem(&Identity::generate_pem("x").unwrap()).unwrap();
+            let own = identity.sign(message).unwrap();
+            exchange_signatures(session, message, own)
+        };
+        let outcome = run_pair(
+            Setup::default(),
+            |session| sign(session, b"one"),
+            |session| sign(session, b"another"),
+        );
+        for ended in [outcome.p1, outcome.p2] {
+            let ended = ended.unwrap_err();
+            assert_eq!(ended.tell, Some(AbortReason::Disagreement));
+            assert!(ended.failure.message.contains("different releases"));
+        }
+        let outcome = run_pair(
+            Setup::default(),
+            |session| sign(session, b"one").unwrap().is_by(fingerprint_of_nobody(), b"one"),
+            |session| sign(session, b"one").is_ok(),
+        );
+        assert!(!outcome.p1 && outcome.p2, "whose signature it is, is for the caller to check");
+    }
+
+    fn fingerprint_of_nobody() -> net::Fingerprint {
+        format!("sha256:{}", "00".repeat(32)).parse().unwrap()
+    }
+
+    #[test]
+    fn garbage_in_place_of_a_head_or_a_signature_is_malformed() {
+        for tag in [Debited::TAG, Signed::TAG] {
+            let outcome = run_pair(
+                Setup::default(),
+                |session| match tag == Debited::TAG {
+                    true => exchange_heads(session, Hash([1; 32])).map(|_| ()),
+                    false => {
+                        let own = Signature { public_key: [0; 32], bytes: [0; 64] };
+                        exchange_signatures(session, b"x", own).map(|_| ())
+                    }
+                },
+                |session| {
+                    session.channel.send_bytes(tag, &[9; 31]).unwrap();
+                    let _ = session.channel.receive_bytes(tag);
+                },
+            );
+            assert_eq!(outcome.p1.unwrap_err().tell, Some(AbortReason::BadMessage));
+        }
+    }
+}

@@ -1,0 +1,306 @@
+//! What became of runs that were interrupted: said at the start, compared with the peer.
+
+use serde::{Deserialize, Serialize};
+
+use super::Side;
+use super::talk::Ended;
+use crate::app::artefacts::MANIFEST;
+use crate::app::console::Console;
+use crate::app::failure::Failure;
+use crate::app::ledger::utc;
+use crate::app::verify::read_manifest;
+use crate::net::{Message, Tag};
+use crate::privacy::ledger::{Ledger, Run, RunId, Status};
+use crate::protocol::Session;
+
+/// Most runs that are compared at once; the newest.
+const MOST_RUNS: usize = 64;
+const PROGRAM: &str = env!("CARGO_PKG_VERSION");
+
+/// Says what the ledger knows of runs that did not end. The ledger is locked, so none of them is
+/// under way. One whose release is complete after all is noted as finished.
+pub(super) fn tell(ledger: &mut Ledger, side: &Side<'_>, console: &Console) -> Result<(), Failure> {
+    if ledger.was_repaired() {
+        console.say("the ledger's last line was torn by a crash or a full disk; it was put right");
+    }
+    let unfinished: Vec<Run> = ledger.history().unfinished().cloned().collect();
+    let out = &side.party.out;
+    let released = out
+        .join(MANIFEST)
+        .is_file()
+        .then(|| read_manifest(out).ok()?.ledger_head(side.party.role))
+        .flatten();
+    for run in unfinished {
+        let debit = &run.debit;
+        let what = format!(
+            "release \"{}\" with {} of {} (run {})",
+            debit.release,
+            debit.peer,
+            utc(run.time),
+            short(&debit.run)
+        );
+        let place = out.display();
+        if released.is_some() && released == ledger.history().head_of(&debit.run) {
+            ledger.finish(debit.run)?;
+            console.say(format!(
+                "{what} was interrupted when its release was complete already: it is in {place}"
+            ));
+        } else {
+            console.say(format!(
+                "{what} was interrupted: its ε {} stays spent, {place} has no release of it, and it \
+                 cannot be resumed",
+                debit.epsilon
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// What a party tells before anything is spent.
+#[derive(Serialize, Deserialize)]
+struct Before {
+    program: String,
+    /// Runs with this peer that the party's ledger has as unfinished.
+    unfinished: Vec<[u8; 32]>,
+    /// The last run with this peer that both finished.
+    finished: Option<[u8; 32]>,
+}
+
+impl Message for Before {
+    const TAG: Tag = Tag::new(*b"befo");
+}
+
+/// How the peer's unfinished runs stand here.
+#[derive(Serialize, Deserialize)]
+struct Standing {
+    here: Vec<Known>,
+}
+
+impl Message for Standing {
+    const TAG: Tag = Tag::new(*b"stan");
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+enum Known {
+    Nothing,
+    Debited,
+    Finished,
+    Aborted,
+}
+
+/// Compares with the peer how unfinished runs stand, says what differs, and closes our own.
+pub(super) fn compare(
+    session: &mut Session,
+    ledger: &mut Ledger,
+    peer: &str,
+    console: &Console,
+) -> Result<(), Ended> {
+    session.channel.begin_phase("status");
+    let with_peer = |run: &&Run| run.debit.peer == peer;
+    let history = ledger.history();
+    let own: Vec<RunId> = {
+        let all: Vec<_> = history.unfinished().filter(with_peer).map(|run| run.debit.run).collect();
+        all[all.len().saturating_sub(MOST_RUNS)..].to_vec()
+    };
+    let finished = history.runs().iter().rev().filter(with_peer);
+    let finished = finished.clone().find(|run| run.status == Status::Finished);
+    session.channel.send(&Before {
+        program: PROGRAM.to_owned(),
+        unfinished: own.iter().map(|run| run.0).collect(),
+        finished: finished.map(|run| run.debit.run.0),
+    })?;
+    let theirs: Before = session.channel.receive()?;
+    if theirs.unfinished.len() > MOST_RUNS {
+        return Err(Ended::bad_message(Before::TAG, "it lists too many runs"));
+    }
+    if theirs.program != PROGRAM {
+        // The manifests would differ, and that would be found after ε is spent.
+        let shown: String = theirs.program.chars().take(40).flat_map(char::escape_debug).collect();
+        return Err(Ended::disagreement(
+            format!("the peer runs version {shown} of the program, this side {PROGRAM}"),
+            "install the same version on both sides",
+        ));
+    }
+    let known = |id: &[u8; 32]| match history.run(&RunId(*id)).filter(with_peer) {
+        None => Known::Nothing,
+        Some(run) => match run.status {
+            Status::Debited => Known::Debited,
+            Status::Finished => Known::Finished,
+            Status::Aborted => Known::Aborted,
+        },
+    };
+    let here: Vec<Known> = theirs.unfinished.iter().map(known).collect();
+    session.channel.send(&Standing { here: here.clone() })?;
+    let Standing { here: there } = session.channel.receive()?;
+    if there.len() != own.len() {
+        return Err(Ended::bad_message(Standing::TAG, "it does not answer for every run"));
+    }
+
+    if let Some(id) = theirs.finished.filter(|id| known(id) == Known::Nothing) {
+        let run = short(&RunId(id));
+        console.say(format!(
+            "ATTENTION: {peer} has finished run {run} with us, but our ledger does not have it: \
+             lines were removed from it, or the party file names another ledger than it did then"
+        ));
+    }
+    for (run, there) in own.iter().zip(&there) {
+        console.say(format!("interrupted run {}: {}", short(run), at_the_peer(*there, peer)));
+    }
+    for (id, here) in theirs.unfinished.iter().zip(&here) {
+        // Those that are unfinished on both sides are told already.
+        if let Some(words) = at_this_side(*here, peer) {
+            console.say(format!("run {}: {words}", short(&RunId(*id))));
+        }
+    }
+    for run in own {
+        ledger.abort(run)?;
+    }
+    Ok(())
+}
+
+fn at_the_peer(there: Known, peer: &str) -> String {
+    match there {
+        Known::Nothing => format!("{peer} had not spent anything on it"),
+        Known::Debited => format!("it is unfinished at {peer} too, and nobody has its release"),
+        Known::Aborted => format!("{peer} has no release of it either"),
+        Known::Finished => format!(
+            "{peer} has its release, signed by both: ask for a copy, and check it with `diptych \
+             verify`"
+        ),
+    }
+}
+
+fn at_this_side(here: Known, peer: &str) -> Option<String> {
+    match here {
+        Known::Debited => None,
+        Known::Nothing => Some(format!("{peer} was interrupted; nothing was spent here")),
+        Known::Aborted => Some(format!("{peer} was interrupted; there is no release here either")),
+        Known::Finished => Some(format!(
+            "{peer} was interrupted, but the release is complete here: give it a copy if it asks"
+        )),
+    }
+}
+
+/// Enough of a run's id to find it in a ledger.
+fn short(run: &RunId) -> String {
+    run.to_string().chars().take(12).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::failure::Status as Exit;
+    use crate::net::{AbortReason, Error};
+    use crate::privacy::ledger::{Debit, Hash};
+    use crate::protocol::pair::{Setup, run_pair};
+
+    fn ledger(directory: &tempfile::TempDir, peer: &str, runs: &[(u8, Status)]) -> Ledger {
+        let mut ledger = Ledger::open(&directory.path().join(peer)).unwrap();
+        for (number, status) in runs {
+            let run = RunId([*number; 32]);
+            let _ = ledger
+                .debit(Debit {
+                    run,
+                    release: "loans".to_owned(),
+                    data_set: "people".to_owned(),
+                    epsilon: "0.1".parse().unwrap(),
+                    cap: "9".parse().unwrap(),
+                    agreement: Hash([0; 32]),
+                    peer: peer.to_owned(),
+                    salt: Hash([0; 32]),
+                })
+                .unwrap();
+            match status {
+                Status::Debited => {}
+                Status::Finished => ledger.finish(run).unwrap(),
+                Status::Aborted => ledger.abort(run).unwrap(),
+            }
+        }
+        ledger
+    }
+
+    #[test]
+    fn interrupted_runs_are_compared_and_closed_and_others_left_alone() {
+        let place = tempfile::tempdir().unwrap();
+        let mut bank = ledger(
+            &place,
+            "company",
+            &[(1, Status::Debited), (2, Status::Debited), (3, Status::Finished)],
+        );
+        let mut company = ledger(&place, "bank", &[(1, Status::Finished), (2, Status::Debited)]);
+        let console = Console::silent();
+        let outcome = run_pair(
+            Setup::default(),
+            |session| compare(session, &mut bank, "company", &console).is_ok(),
+            |session| compare(session, &mut company, "bank", &console).is_ok(),
+        );
+        assert!(outcome.p1 && outcome.p2);
+        let statuses = |ledger: &Ledger| -> Vec<Status> {
+            ledger.history().runs().iter().map(|run| run.status).collect()
+        };
+        assert_eq!(statuses(&bank), [Status::Aborted, Status::Aborted, Status::Finished]);
+        assert_eq!(statuses(&company), [Status::Finished, Status::Aborted]);
+
+        // A run with somebody else is nobody else's business.
+        let mut stranger = ledger(&place, "stranger", &[(2, Status::Debited)]);
+        let outcome = run_pair(
+            Setup::default(),
+            |session| compare(session, &mut stranger, "company", &console).is_ok(),
+            |session| compare(session, &mut company, "bank", &console).is_ok(),
+        );
+        assert!(outcome.p1 && outcome.p2);
+        assert_eq!(statuses(&stranger), [Status::Debited]);
+    }
+
+    /// What a party makes of a peer that speaks by hand.
+    fn against(peer: impl FnOnce(&mut Session) + Send) -> Ended {
+        let place = tempfile::tempdir().unwrap();
+        let mut ledger = ledger(&place, "company", &[(1, Status::Debited)]);
+        let console = Console::silent();
+        let outcome = run_pair(
+            Setup::default(),
+            |session| compare(session, &mut ledger, "company", &console),
+            peer,
+        );
+        assert_eq!(ledger.history().unfinished().count(), 1, "nothing is closed then");
+        outcome.p1.unwrap_err()
+    }
+
+    #[test]
+    fn another_version_of_the_program_is_refused_before_anything_is_spent() {
+        let ended = against(|session| {
+            let program = "9.9.9\u{1b}[31m".to_owned();
+            let before = Before { program, unfinished: Vec::new(), finished: None };
+            session.channel.send(&before).unwrap();
+            let _ = session.channel.receive::<Before>();
+        });
+        assert_eq!(ended.failure.status, Exit::PeerRefused);
+        assert_eq!(ended.tell, Some(AbortReason::Disagreement));
+        assert!(ended.failure.message.contains("9.9.9"), "{}", ended.failure.message);
+        assert!(!ended.failure.message.contains('\u{1b}'));
+    }
+
+    #[test]
+    fn lists_and_answers_of_the_wrong_length_are_bad_messages() {
+        let honest = |runs: usize| Before {
+            program: PROGRAM.to_owned(),
+            unfinished: vec![[7; 32]; runs],
+            finished: None,
+        };
+        let too_many = against(|session| {
+            session.channel.send(&honest(MOST_RUNS + 1)).unwrap();
+            let _ = session.channel.receive::<Before>();
+        });
+        assert_eq!(too_many.tell, Some(AbortReason::BadMessage));
+        let no_answer = against(|session| {
+            session.channel.send(&honest(0)).unwrap();
+            let _ = session.channel.receive::<Before>();
+            session.channel.send(&Standing { here: Vec::new() }).unwrap();
+            let _ = session.channel.receive::<Standing>();
+        });
+        assert_eq!(no_answer.tell, Some(AbortReason::BadMessage));
+        let gone = against(|session| drop(session.channel.receive::<Before>()));
+        assert_eq!(gone.tell, None);
+        assert_eq!(gone.failure.message, Error::Closed.to_string());
+    }
+}

@@ -1,0 +1,98 @@
+//! A party's part of the random bits of a circuit.
+//!
+//! Circuits take random bits that neither party knows: each is the XOR of a bit of both, so it is
+//! uniform for whoever has a uniform bit of its own. A party gets its part from a generator, or in
+//! tests from a tape of decisions: both parties then hold a copy, P1 feeds bits that encode the
+//! decision and P2 feeds zeros, so that the two-party form of a mechanism can be compared with the
+//! single-party form under the same tape.
+
+#[cfg(any(test, feature = "testing"))]
+mod tape;
+
+#[cfg(any(test, feature = "testing"))]
+pub use tape::TapeCoins;
+
+use num_bigint::{BigInt, BigUint};
+use rand::Rng;
+use zeroize::Zeroizing;
+
+use crate::circuit::random_value::UniformBelow;
+use crate::math::{Randomness, Rational};
+use crate::privacy::Error;
+use crate::privacy::decisions::Decisions;
+use crate::privacy::digits::DigitSampler;
+
+/// Bits that are wiped after use.
+pub type Bits = Zeroizing<Vec<bool>>;
+
+/// Where one party's part of the joint randomness comes from. As [`Decisions`] it also makes the
+/// decisions that are this party's alone.
+pub trait Coins: Decisions {
+    /// This party's part of the bits that [`UniformBelow`] takes. `own_bound` is its part of the
+    /// bound, which a generator does not look at.
+    ///
+    /// # Errors
+    /// Only a tape fails.
+    fn joint_uniform(&mut self, shape: &UniformBelow, own_bound: &BigUint) -> Result<Bits, Error>;
+
+    /// This party's part of the bits behind `count` geometric noises: τ bits per digit, digit 0
+    /// first.
+    ///
+    /// # Errors
+    /// Only a tape fails.
+    fn joint_geometric(&mut self, sampler: &DigitSampler, count: usize) -> Result<Bits, Error>;
+
+    /// This party's part of the bits behind `count` discrete Laplace noises, each the difference of
+    /// two geometric ones.
+    ///
+    /// # Errors
+    /// Only a tape fails.
+    fn joint_laplace(&mut self, sampler: &DigitSampler, count: usize) -> Result<Bits, Error>;
+
+    /// `count` discrete Laplace noises of this party's own, where the peer draws as many. On a tape
+    /// all of P1's come first.
+    ///
+    /// # Errors
+    /// Only a tape fails.
+    fn own_laplace(&mut self, rate: &Rational, count: usize) -> Result<Vec<BigInt>, Error>;
+
+    /// The peer makes so many decisions alone: a tape goes on, a generator has nothing to do.
+    fn skip(&mut self, decisions: usize);
+}
+
+impl Coins for Randomness {
+    fn joint_uniform(&mut self, shape: &UniformBelow, _: &BigUint) -> Result<Bits, Error> {
+        Ok(random_bits(shape.random_bits(), self))
+    }
+
+    fn joint_geometric(&mut self, sampler: &DigitSampler, count: usize) -> Result<Bits, Error> {
+        Ok(random_bits(bits_per_noise(sampler) * count, self))
+    }
+
+    fn joint_laplace(&mut self, sampler: &DigitSampler, count: usize) -> Result<Bits, Error> {
+        self.joint_geometric(sampler, 2 * count)
+    }
+
+    fn own_laplace(&mut self, rate: &Rational, count: usize) -> Result<Vec<BigInt>, Error> {
+        (0..count).map(|_| self.discrete_laplace(rate)).collect()
+    }
+
+    fn skip(&mut self, _: usize) {}
+}
+
+/// How many bits one geometric noise takes of each party.
+pub fn bits_per_noise(sampler: &DigitSampler) -> usize {
+    sampler.thresholds().len() * sampler.tau() as usize
+}
+
+fn random_bits(count: usize, rng: &mut Randomness) -> Bits {
+    let mut bits = Zeroizing::new(Vec::with_capacity(count));
+    let mut bytes = Zeroizing::new([0u8; 1024]);
+    while bits.len() < count {
+        rng.fill_bytes(&mut bytes[..]);
+        let unpacked = bytes.iter().flat_map(|byte| (0..8).map(move |i| byte >> i & 1 == 1));
+        let missing = count - bits.len();
+        bits.extend(unpacked.take(missing));
+    }
+    bits
+}

@@ -1,0 +1,383 @@
+//! The exponential mechanism over horizontally partitioned data (thesis 7.5): both parties have
+//! records of all kinds, so scores are sums that neither knows.
+//!
+//! *Inputs*: per candidate, each party's class counts of every child ([`ClassCounts`]); a spend ε',
+//! the utility Max; public numbers: bounds on the records, digits s and degree w of the polynomial.
+//! *Output*: candidate i with probability W_i / ΣW, W_i = w!·10^(s·w)·T_w(c'·u_i), to both.
+//! *Learned*: the winner, nothing else: not even the number of the peer's records.
+//!
+//! *Theorem.* The winner is ε'-differentially private for adding or removing one record. *Proof
+//! sketch*: that of [`crate::privacy::taylor`], whose form this is; all numbers are exact.
+//! *Known limit*: weights grow like u^w, so the choice is flatter than e^(c·u) where c·u ≫ w.
+//! *Distance*: a choice fails with a chance below 2^-σ, and each of its masks is 2^-σ away from
+//! hiding perfectly: two per candidate.
+//!
+//! 1. MAX, one circuit: u = Σ over children of the largest class count, as shares over the integers:
+//!    P1 has −m, P2 has u + m.
+//! 2. Oblivious evaluation of the weight as a polynomial in P2's share; P1, who knows m and adds a
+//!    mask, has the other share of the weight. The result is below n/2 for every score possible:
+//!    that is checked before anything is sent ([`Error::WeightsWrap`]).
+//! 3. Shares of prefix sums are sums of shares. One circuit draws R below the last of them and
+//!    counts those that are at most R (the thesis: RVP, then COMPARISON; fused, R is never shared).
+//!
+//! *Cost* for k candidates: circuits of some hundred ANDs per class count and 2·B ANDs per candidate,
+//! B the length of the sum of all weights; k·w encryptions at P2 and k·w powers at P1. Four rounds.
+//! [`HorizontalExponential::weigh`] and [`HorizontalExponential::pick`] are apart, because weights of
+//! candidates that stay need not be computed again.
+
+mod circuits;
+
+pub use circuits::{MaxShape, PickShape};
+
+use num_bigint::{BigInt, BigUint};
+use num_integer::binomial;
+use num_traits::One;
+use zeroize::Zeroizing;
+
+use super::super::{Coins, Error, Parties, word};
+use super::vertical::MOST_CANDIDATES;
+use crate::crypto::paillier::{PublicKey, SecretKey, Tuning};
+use crate::math::Rational;
+use crate::net::{Role, Tag};
+use crate::privacy::choice::{Calibration, Choice, Choose};
+use crate::privacy::taylor::{self, Taylor};
+use crate::privacy::{self, Spend};
+use crate::protocol::Session;
+use crate::protocol::polynomial::{self, NoWrap};
+use crate::protocol::shares::convert::IntegerMasks;
+use crate::protocol::shares::{IntegerShare, Ring};
+use crate::protocol::yao::Reveal;
+use crate::protocol::yao::shares::number;
+
+const KEY: Tag = Tag::new(*b"hkey");
+
+/// One party's counts, candidate by candidate: per child of the candidate, the records of every
+/// class. How many candidates, children and classes there are is public.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClassCounts {
+    classes: usize,
+    /// Children of each candidate, in order.
+    children: Vec<usize>,
+    /// All counts in a row, classes fastest.
+    counts: Vec<u64>,
+}
+
+impl ClassCounts {
+    /// `candidates[i][j][c]` records of class c are under child j of candidate i.
+    ///
+    /// # Errors
+    /// [`Error::OtherCounts`] unless there is one count per class everywhere.
+    pub fn new(classes: usize, candidates: &[Vec<Vec<u64>>]) -> Result<Self, Error> {
+        let children = candidates.iter().map(Vec::len).collect();
+        let counts: Vec<u64> = candidates.iter().flatten().flatten().copied().collect();
+        if classes == 0 || candidates.iter().flatten().any(|child| child.len() != classes) {
+            return Err(Error::OtherCounts);
+        }
+        Ok(Self { classes, children, counts })
+    }
+
+    /// What MAX computes from both parties' counts: the score of every candidate.
+    pub fn ideal_scores(&self, peer: &Self) -> Vec<u64> {
+        let both: Vec<u64> = self.counts.iter().zip(&peer.counts).map(|(a, b)| a + b).collect();
+        let mut rows = both.chunks(self.classes.max(1));
+        let largest = |row: &[u64]| row.iter().copied().max().unwrap_or(0);
+        self.children.iter().map(|n| rows.by_ref().take(*n).map(largest).sum()).collect()
+    }
+}
+
+/// The Paillier key of a run: P2 owns it, P1 evaluates under it.
+pub enum TaylorKey {
+    /// P2's.
+    Own(Box<SecretKey>),
+    /// P2's key as P1 has it.
+    Peer(PublicKey),
+}
+
+impl TaylorKey {
+    /// P2 makes a key of `bits` bits and sends its public part, which P1 checks. Takes seconds.
+    ///
+    /// # Errors
+    /// If the connection fails, or the key is not as agreed.
+    pub fn exchange(session: &mut Session, bits: usize, tuning: Tuning) -> Result<Self, Error> {
+        let failed = |error| Error::Polynomial(Box::new(polynomial::Error::Paillier(error)));
+        let gone = |error| Error::Polynomial(Box::new(polynomial::Error::Net(error)));
+        if session.role == Role::P2 {
+            let key = SecretKey::generate(bits, tuning, &mut session.rng).map_err(failed)?;
+            session.channel.send_bytes(KEY, &key.public().to_bytes()).map_err(gone)?;
+            return Ok(Self::Own(Box::new(key)));
+        }
+        let bytes = session.channel.receive_bytes(KEY).map_err(gone)?;
+        let key = PublicKey::from_bytes(&bytes, bits, tuning, &mut session.rng).map_err(failed)?;
+        Ok(Self::Peer(key))
+    }
+
+    fn public(&self) -> &PublicKey {
+        match self {
+            Self::Own(key) => key.public(),
+            Self::Peer(key) => key,
+        }
+    }
+}
+
+/// What both parties have agreed on for all choices of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Horizontal {
+    /// s and w.
+    pub taylor: Taylor,
+    /// The most records that one party has; more are refused.
+    pub most_records: u64,
+    /// σ.
+    pub sigma: u32,
+}
+
+impl Horizontal {
+    /// The shortest key under which the weights at this rate do not wrap: known before a run.
+    ///
+    /// # Errors
+    /// As [`Taylor::coefficients`].
+    pub fn least_key_bits(&self, rate: &Rational) -> Result<u64, Error> {
+        let coefficients = self.taylor.coefficients(rate)?;
+        Ok(largest_result(&coefficients, *self).bits() + 2)
+    }
+}
+
+/// The exponential mechanism over counts of both parties.
+pub struct HorizontalExponential<'a, C> {
+    parties: Parties<'a, C>,
+    key: &'a TaylorKey,
+    horizontal: Horizontal,
+}
+
+impl<'a, C: Coins> HorizontalExponential<'a, C> {
+    /// A mechanism under a key that both parties have exchanged.
+    pub fn new(parties: Parties<'a, C>, key: &'a TaylorKey, horizontal: Horizontal) -> Self {
+        Self { parties, key, horizontal }
+    }
+
+    /// Shares of the candidates' weights.
+    ///
+    /// # Errors
+    /// [`Error::WeightsWrap`] if they do not fit the key; others if the run fails.
+    pub fn weigh(
+        &mut self,
+        rate: &Rational,
+        counts: &ClassCounts,
+    ) -> Result<Vec<IntegerShare>, Error> {
+        let weights = Weights::new(self.horizontal, rate, self.key.public())?;
+        self.check(counts)?;
+        let scores = self.scores(counts)?;
+        let Parties { session, .. } = &mut self.parties;
+        let shares = match self.key {
+            TaylorKey::Own(key) => {
+                let own: Vec<BigInt> = scores.iter().map(|share| share.number().clone()).collect();
+                polynomial::receive(session, key, &weights.bound, &own, &|_| ())?
+            }
+            TaylorKey::Peer(key) => {
+                let mask = Ring::PowerOfTwo((weights.bits + self.horizontal.sigma) as usize);
+                let masks: Vec<BigInt> =
+                    scores.iter().map(|_| mask.random(&mut session.rng).into()).collect();
+                let shifted = |(share, mask): (&IntegerShare, &BigInt)| {
+                    shifted_polynomial(&weights.coefficients, share.number(), mask)
+                };
+                let polynomials: Vec<Vec<BigInt>> =
+                    scores.iter().zip(&masks).map(shifted).collect();
+                polynomial::send(session, key, &weights.bound, &polynomials, &|_| ())?;
+                masks.into_iter().map(|mask| -mask).collect()
+            }
+        };
+        Ok(shares.into_iter().map(|share| IntegerShare::new(share, weights.bits)).collect())
+    }
+
+    /// The winner among candidates with these shared weights.
+    ///
+    /// # Errors
+    /// [`Error::NoRandomValue`] with a chance below 2^-σ; others if the run fails.
+    pub fn pick(&mut self, weights: &[IntegerShare]) -> Result<Choice, Error> {
+        let Some(longest) = weights.iter().map(IntegerShare::bits).max() else {
+            return Err(privacy::Error::NoCandidates.into());
+        };
+        let sigma = self.horizontal.sigma as usize;
+        let shape = PickShape::new(weights.len(), longest as usize, sigma);
+        let ring = Ring::PowerOfTwo(shape.width());
+        let mut total = BigInt::ZERO;
+        let mut inputs = Zeroizing::new(Vec::new());
+        for weight in weights {
+            total += weight.number();
+            let share = ring.reduce(&total);
+            inputs.extend((0..shape.width() as u64).map(|i| share.bit(i)));
+        }
+        let coins = self.parties.coins.joint_uniform(shape.uniform(), &ring.reduce(&total))?;
+        inputs.extend_from_slice(&coins);
+        let Parties { session, yao, .. } = &mut self.parties;
+        let output = yao.run(session, Role::P1, &shape.source(), &inputs, Reveal::Both)?;
+        let output = output.unwrap_or_default();
+        let (failed, index) = output.split_first().unwrap_or((&true, &[]));
+        if *failed {
+            return Err(Error::NoRandomValue { tries: self.horizontal.sigma });
+        }
+        let (index, count) = (word(index) as usize, weights.len());
+        if index >= count {
+            return Err(Error::NoSuchCandidate { index, count });
+        }
+        Ok(Choice { index, offset: 0 })
+    }
+
+    /// Too many records would pass a bound on which the other party's safety rests.
+    fn check(&self, counts: &ClassCounts) -> Result<(), Error> {
+        let Horizontal { most_records, .. } = self.horizontal;
+        if counts.children.is_empty() {
+            return Err(privacy::Error::NoCandidates.into());
+        }
+        let given = counts.children.len();
+        if given > MOST_CANDIDATES {
+            return Err(Error::TooMany { what: "candidates", given, most: MOST_CANDIDATES });
+        }
+        let mut rest = counts.counts.as_slice();
+        for children in &counts.children {
+            let (own, others) = rest.split_at(children * counts.classes);
+            let records = own.iter().fold(0u64, |sum, count| sum.saturating_add(*count));
+            if records > most_records {
+                return Err(Error::TooManyRecords { most: most_records });
+            }
+            rest = others;
+        }
+        Ok(())
+    }
+
+    /// MAX: shares of all scores.
+    fn scores(&mut self, counts: &ClassCounts) -> Result<Vec<IntegerShare>, Error> {
+        let Horizontal { most_records, sigma, .. } = self.horizontal;
+        let Parties { session, yao, .. } = &mut self.parties;
+        let max = MaxShape {
+            classes: counts.classes,
+            children: counts.children.clone(),
+            count_bits: bits(&most_records.into()).max(1) as usize,
+            score_bits: bits(&largest_score(most_records)).max(1) as usize,
+            sigma: sigma as usize,
+        };
+        let number_of_scores = counts.children.len();
+        let masks = IntegerMasks::draw(number_of_scores, max.score_bits as u32, sigma, session);
+        let mut inputs = Zeroizing::new(Vec::new());
+        for count in &counts.counts {
+            inputs.extend((0..max.count_bits).map(|i| count >> i & 1 == 1));
+        }
+        if session.role == Role::P1 {
+            for mask in masks.for_circuit() {
+                inputs.extend((0..max.share_bits() as u64).map(|i| mask.bit(i)));
+            }
+        }
+        let revealed = yao.run(session, Role::P1, &max.source(), &inputs, Reveal::P2)?;
+        let revealed = Zeroizing::new(revealed.unwrap_or_default());
+        let own = revealed.chunks(max.share_bits()).map(number).collect();
+        Ok(masks.shares(session.role == Role::P1, own))
+    }
+}
+
+impl<C: Coins> Choose for HorizontalExponential<'_, C> {
+    type Scores = ClassCounts;
+    type Error = Error;
+
+    fn choose(
+        &mut self,
+        spend: Spend,
+        calibration: &Calibration,
+        counts: &ClassCounts,
+    ) -> Result<Choice, Error> {
+        let weights = self.weigh(&calibration.rate(spend.epsilon()), counts)?;
+        self.pick(&weights)
+    }
+}
+
+/// Both parties' records together are the highest score possible.
+fn largest_score(most_records: u64) -> BigUint {
+    BigUint::from(most_records) * 2u8
+}
+
+fn bits(number: &BigUint) -> u32 {
+    number.bits() as u32
+}
+
+fn largest_weight(coefficients: &[BigUint], score: &BigUint) -> BigUint {
+    coefficients.iter().rev().fold(BigUint::ZERO, |sum, a| sum * score + a)
+}
+
+/// The largest number that P2 decrypts: a weight and its mask.
+fn largest_result(coefficients: &[BigUint], horizontal: Horizontal) -> BigUint {
+    let largest = largest_weight(coefficients, &largest_score(horizontal.most_records));
+    let mask = BigUint::one() << (bits(&largest) + horizontal.sigma);
+    largest + mask
+}
+
+/// The weight as a polynomial, and the proof that it fits the key.
+struct Weights {
+    /// In u, lowest first.
+    coefficients: Vec<BigUint>,
+    /// Of the largest weight.
+    bits: u32,
+    bound: NoWrap,
+}
+
+impl Weights {
+    fn new(horizontal: Horizontal, rate: &Rational, key: &PublicKey) -> Result<Self, Error> {
+        let Horizontal { taylor, most_records, sigma } = horizontal;
+        let coefficients = taylor.coefficients(rate)?;
+        let score = largest_score(most_records);
+        let weight_bits = bits(&largest_weight(&coefficients, &score));
+        let mask = BigUint::one() << (weight_bits + sigma);
+        // |P1's share| is below 2^(bits of a score + σ).
+        let share = BigUint::one() << (bits(&score) + sigma);
+        let mut coefficient_bits: Vec<u64> =
+            (0..coefficients.len()).map(|k| derivative(&coefficients, k, &share).bits()).collect();
+        coefficient_bits[0] = coefficient_bits[0].max(mask.bits()) + 1;
+        let result = largest_result(&coefficients, horizontal);
+        let wraps = |_| Error::WeightsWrap {
+            bits: result.bits() + 1,
+            key_bits: key.bits(),
+            degree: taylor.degree(),
+            digits: taylor.digits(),
+        };
+        let bound = NoWrap::from_result(key, &coefficient_bits, &result).map_err(wraps)?;
+        Ok(Self { coefficients, bits: weight_bits, bound })
+    }
+}
+
+/// The weight of (own + z) plus a mask, as a polynomial in z.
+pub(crate) fn shifted_polynomial(
+    coefficients: &[BigUint],
+    own: &BigInt,
+    mask: &BigInt,
+) -> Vec<BigInt> {
+    let signed: Vec<BigInt> = coefficients.iter().cloned().map(BigInt::from).collect();
+    let mut shifted: Vec<BigInt> = (0..signed.len()).map(|k| derivative(&signed, k, own)).collect();
+    if let Some(constant) = shifted.first_mut() {
+        *constant += mask;
+    }
+    shifted
+}
+
+/// The coefficient of z^k in Σ A_i·(x + z)^i: Σ over i ≥ k of A_i·C(i, k)·x^(i−k).
+fn derivative<T>(coefficients: &[T], k: usize, x: &T) -> T
+where
+    T: Clone + From<u64> + std::ops::Mul<Output = T> + std::ops::Add<Output = T>,
+{
+    (k..coefficients.len()).rev().fold(T::from(0), |sum, i| {
+        // C(64, 32) has 61 bits.
+        let factor = T::from(binomial(i as u64, k as u64));
+        sum * x.clone() + coefficients[i].clone() * factor
+    })
+}
+
+/// The single-party form of the weighing: the weights of the scores that both parties' counts make.
+///
+/// # Errors
+/// As [`Taylor::coefficients`].
+pub fn ideal_weights(
+    taylor: Taylor,
+    rate: &Rational,
+    first: &ClassCounts,
+    second: &ClassCounts,
+) -> Result<Vec<BigUint>, Error> {
+    let coefficients = taylor.coefficients(rate)?;
+    let scores = first.ideal_scores(second);
+    Ok(scores.iter().map(|score| taylor::weight(&coefficients, *score)).collect())
+}

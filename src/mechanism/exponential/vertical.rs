@@ -1,0 +1,265 @@
+//! The exponential mechanism over candidates of both parties, each of whom knows the scores of its
+//! own (thesis 7.2 and 7.3).
+//!
+//! *Inputs*: each party's scores u_i ≥ 0, a spend ε', the utility's Δ, a public bound on the scores.
+//! *Output*: candidate i with probability W_i / ΣW, W_i = ⌊s·e^(c·u_i)⌋, to both; P1's candidates
+//! come first. *Learned*: the winner, nothing else.
+//!
+//! *Theorem.* The winner is ε'-differentially private for adding or removing one record. *Proof
+//! sketch*: that of [`crate::privacy::exponential`], whose form this is. Each party feeds the prefix
+//! sums of its weights; R is uniform on {0, …, S − 1} for S = s1 + s2, *exactly*, given that one of T
+//! tries succeeds ([`UniformBelow`]); the winner is the first k with R < L_k. Nobody learns R or S.
+//! *Distance*: a choice fails with probability below 2^-T, whatever the scores, and adds that to the
+//! run's TV ([`crate::privacy::slack`]: one random value). A failure is opened in place of a winner,
+//! and ends the run.
+//!
+//! *Cost*: w ANDs per candidate for w-bit sums, some 10·w + 2·(T + 2)·(T + log w) for R, at
+//! w = f + 1.4427·c·u + log n for the highest score u possible. A round and a half. R is compared with the
+//! sums of P1's candidates, R − s1 with those of P2's, so that no sum is made for a single candidate.
+
+use num_bigint::BigUint;
+use zeroize::Zeroizing;
+
+use super::super::{Coins, Error, OneSided, Parties, bits_to_count, word};
+use super::paper;
+use crate::circuit::integer::{add, count_ones, mask, resize, subtract_borrow, xor};
+use crate::circuit::random_value::UniformBelow;
+use crate::circuit::stream::Generated;
+use crate::circuit::{Bit, Builder, Circuit, Gates, Owner, Source};
+use crate::math::Rational;
+use crate::net::Role;
+use crate::privacy::choice::{Calibration, Choice, Choose, Score};
+use crate::privacy::exponential::{Scaling, highest_score, weight_bits, weights};
+use crate::privacy::{self, Spend};
+use crate::protocol::yao::Reveal;
+
+/// Most candidates of both parties together.
+pub const MOST_CANDIDATES: usize = 1 << 16;
+
+/// The exponential mechanism over candidates of both parties, in one circuit.
+pub struct VerticalExponential<'a, C> {
+    parties: Parties<'a, C>,
+    scaling: Scaling,
+    largest: Score,
+    tries: u32,
+    paper: bool,
+}
+
+impl<'a, C: Coins> VerticalExponential<'a, C> {
+    /// A mechanism for scores up to a public `largest` (a higher one counts as that) that fails
+    /// with a chance below 2^-`tries`.
+    pub fn new(parties: Parties<'a, C>, scaling: Scaling, largest: Score, tries: u32) -> Self {
+        Self { parties, scaling, largest, tries, paper: false }
+    }
+
+    /// The same choice made as in the papers: see [`super::paper`].
+    #[must_use]
+    pub fn as_in_the_papers(self) -> Self {
+        Self { paper: true, ..self }
+    }
+
+    /// The winner's index, by one circuit.
+    fn by_one_circuit(&mut self, sums: &PrefixSums) -> Result<usize, Error> {
+        let shape = Shape::new(sums.counts, sums.width, self.tries);
+        let coins = self.parties.coins.joint_uniform(&shape.uniform, sums.total())?;
+        let mut inputs = sums.bits();
+        inputs.extend_from_slice(&coins);
+        let Parties { session, yao, .. } = &mut self.parties;
+        let output = yao.run(session, Role::P1, &shape.source(), &inputs, Reveal::Both)?;
+        let output = output.unwrap_or_default();
+        let (failed, index) = output.split_first().unwrap_or((&true, &[]));
+        if *failed {
+            return Err(Error::NoRandomValue { tries: self.tries });
+        }
+        Ok(word(index) as usize)
+    }
+}
+
+impl<C: Coins> Choose for VerticalExponential<'_, C> {
+    type Scores = OneSided;
+    type Error = Error;
+
+    fn choose(
+        &mut self,
+        spend: Spend,
+        calibration: &Calibration,
+        scores: &OneSided,
+    ) -> Result<Choice, Error> {
+        let rate = self.scaling.rate(spend.name(), spend.epsilon(), calibration)?;
+        let role = self.parties.session.role;
+        let sums = PrefixSums::new(scores, role, self.largest, &rate, self.scaling)?;
+        let index = if self.paper {
+            paper::choose(&mut self.parties, &sums, self.tries)?
+        } else {
+            self.by_one_circuit(&sums)?
+        };
+        let count = scores.own.len() + scores.peer;
+        if index >= count {
+            return Err(Error::NoSuchCandidate { index, count });
+        }
+        Ok(Choice { index, offset: 0 })
+    }
+}
+
+/// The prefix sums of one party's weights.
+pub(in super::super) struct PrefixSums {
+    sums: Vec<BigUint>,
+    /// How many candidates P1 and P2 have.
+    pub(in super::super) counts: [usize; 2],
+    /// Bits that hold the sum of all weights of both parties, whatever the scores.
+    pub(in super::super) width: usize,
+}
+
+impl PrefixSums {
+    pub(in super::super) fn new(
+        scores: &OneSided,
+        role: Role,
+        largest: Score,
+        rate: &Rational,
+        scaling: Scaling,
+    ) -> Result<Self, Error> {
+        let count = scores.own.len().saturating_add(scores.peer);
+        if count == 0 {
+            return Err(privacy::Error::NoCandidates.into());
+        }
+        if count > MOST_CANDIDATES {
+            return Err(Error::TooMany { what: "candidates", given: count, most: MOST_CANDIDATES });
+        }
+        // The longest weight is a number of public values alone, as is the score that has it.
+        let largest = match weight_bits(largest, rate, scaling) {
+            Ok(_) => largest,
+            Err(_) => largest.min(highest_score(rate, scaling)?),
+        };
+        let width = weight_bits(largest, rate, scaling)? as usize + bits_to_count(count);
+        let own: Vec<Score> = scores.own.iter().map(|score| (*score).min(largest)).collect();
+        let mut sum = BigUint::ZERO;
+        let sums = weights(&own, rate, scaling)?.into_iter().map(|weight| {
+            sum += weight;
+            sum.clone()
+        });
+        let sums = sums.collect();
+        let counts = match role {
+            Role::P1 => [scores.own.len(), scores.peer],
+            Role::P2 => [scores.peer, scores.own.len()],
+        };
+        Ok(Self { sums, counts, width })
+    }
+
+    /// The sum of this party's weights.
+    pub(in super::super) fn total(&self) -> &BigUint {
+        const NONE: &BigUint = &BigUint::ZERO;
+        self.sums.last().unwrap_or(NONE)
+    }
+
+    /// L_1, L_2, … of this party.
+    pub(in super::super) fn sums(&self) -> &[BigUint] {
+        &self.sums
+    }
+
+    /// All sums at full width, the first one first.
+    fn bits(&self) -> Zeroizing<Vec<bool>> {
+        let mut bits = Zeroizing::new(Vec::with_capacity(self.sums.len() * self.width));
+        for sum in &self.sums {
+            let words = sum.to_u64_digits();
+            let bit = |i: usize| words.get(i / 64).is_some_and(|word| word >> (i % 64) & 1 == 1);
+            bits.extend((0..self.width).map(bit));
+        }
+        bits
+    }
+}
+
+/// What is public about one choice.
+#[derive(Clone, Debug)]
+pub struct Shape {
+    counts: [usize; 2],
+    width: usize,
+    uniform: UniformBelow,
+}
+
+impl Shape {
+    /// A choice among the candidates of P1 and those of P2, whose weights add up to less than
+    /// 2^`width`, that fails with a chance below 2^-`tries`.
+    pub fn new(counts: [usize; 2], width: usize, tries: u32) -> Self {
+        Self { counts, width, uniform: UniformBelow::new(width, tries as usize) }
+    }
+
+    fn index_bits(&self) -> usize {
+        bits_to_count(self.counts[0] + self.counts[1])
+    }
+
+    fn inputs(&self) -> [(Owner, &'static str, usize); 4] {
+        let [first, second] = self.counts.map(|count| count * self.width);
+        let coins = self.uniform.random_bits();
+        [
+            (Owner::P1, "prefix sums", first),
+            (Owner::P1, "coins", coins),
+            (Owner::P2, "prefix sums", second),
+            (Owner::P2, "coins", coins),
+        ]
+    }
+
+    fn source(&self) -> impl Source + '_ {
+        let outputs = [("failed", 1), ("index", self.index_bits())];
+        Generated::new(&self.inputs(), &outputs, |g, x| {
+            let (failed, index) = self.build(g, x);
+            vec![vec![failed], index]
+        })
+    }
+
+    /// The same, stored: for review and vectors. Each party's input is its prefix sums, followed by
+    /// its coins.
+    pub fn circuit(&self) -> Circuit {
+        let mut g = Builder::new();
+        let [sums1, coins1, sums2, coins2] = self.inputs().map(|(_, _, width)| width);
+        let first = g.input(Owner::P1, "p1", sums1 + coins1);
+        let second = g.input(Owner::P2, "p2", sums2 + coins2);
+        let ((sums1, coins1), (sums2, coins2)) = (first.split_at(sums1), second.split_at(sums2));
+        let inputs = [sums1, coins1, sums2, coins2].map(<[_]>::to_vec);
+        let (failed, index) = self.build(&mut g, &inputs);
+        g.output("failed", &[failed]);
+        g.output("index", &index);
+        g.finish()
+    }
+
+    /// Whether no R was found, and the index of the winner (0 if none was).
+    fn build<G: Gates>(&self, g: &mut G, inputs: &[Vec<Bit>]) -> (Bit, Vec<Bit>) {
+        let sums = |bits: &[Bit]| bits.chunks(self.width).map(<[_]>::to_vec).collect::<Vec<_>>();
+        let (p1_sums, p2_sums) = (sums(&inputs[0]), sums(&inputs[2]));
+        let zero = vec![Bit::FALSE; self.width];
+        let (s1, s2) = (p1_sums.last().unwrap_or(&zero), p2_sums.last().unwrap_or(&zero));
+        g.scope(|g| {
+            let total = add(g, s1, s2);
+            let coins = xor(g, &inputs[1], &inputs[3]);
+            let (r, failed) = self.uniform.build(g, &total, &coins);
+            let (past_p1, is_p1s) = subtract_borrow(g, &r, s1);
+            // Candidate k is passed over if R ≥ L_k; the last one of all never is.
+            let mut over = passed(g, &r, &p1_sums[..p1_sums.len().saturating_sub(1)]);
+            if !p1_sums.is_empty() && !p2_sums.is_empty() {
+                over.push(!is_p1s);
+            }
+            let second = passed(g, &past_p1, &p2_sums[..p2_sums.len().saturating_sub(1)]);
+            over.extend(mask(g, !is_p1s, &second));
+            let index = count_ones(g, &over);
+            let index = mask(g, !failed, &resize(&index, self.index_bits()));
+            (failed, index)
+        })
+    }
+}
+
+/// Which of `sums` are at most `r`. All comparisons go from bit to bit together, so that their
+/// gates can be hashed together.
+pub(super) fn passed<G: Gates>(g: &mut G, r: &[Bit], sums: &[Vec<Bit>]) -> Vec<Bit> {
+    let mut carries = vec![Bit::TRUE; sums.len()];
+    let positions: Vec<usize> = (0..r.len()).collect();
+    for chunk in positions.chunks(64) {
+        carries = g.scope(|g| {
+            for &i in chunk {
+                for (carry, sum) in carries.iter_mut().zip(sums) {
+                    *carry = g.majority(r[i], !sum[i], *carry);
+                }
+            }
+            carries
+        });
+    }
+    carries
+}

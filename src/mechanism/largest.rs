@@ -1,0 +1,96 @@
+//! MAX (thesis 7.5.1): the largest class count of groups of records that two parties hold apart.
+//!
+//! *Inputs*: each party's own counts by class of every group (of all classes of one group together
+//! the parties' counts add up). *Output*: shares over Z_{2^k} of max_c (n1_c + n2_c) for every group.
+//! Sums of them, which are scores of Max and leaf-max, are sums of shares. *Learned*: nothing.
+//!
+//! *Cost* for C classes and counts of b bits: C·b + 2·(C − 1)·(b + 1) + k ANDs per group, C·b
+//! transfers. One round per batch of [`BATCH`] groups.
+
+use rand::Rng;
+use zeroize::Zeroizing;
+
+use super::{Coins, Error, Parties, push_word, word};
+use crate::circuit::integer::{add_carry, maximum, resize, subtract};
+use crate::circuit::{Bit, Builder, Circuit, Owner, Program, Repeat};
+use crate::net::Role;
+use crate::protocol::shares::WordShares;
+use crate::protocol::yao::Reveal;
+
+/// Groups of one circuit.
+pub const BATCH: usize = 1 << 13;
+
+/// What is public about the groups, apart from how many there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GroupShape {
+    /// Counts per group.
+    pub classes: usize,
+    /// Bits of one party's count.
+    pub count_bits: usize,
+    /// k: bits of a share.
+    pub share_bits: u32,
+}
+
+impl GroupShape {
+    /// The circuit for one group. P1's input is its counts and a mask, P2's its counts; the output
+    /// is the largest sum less the mask.
+    pub fn circuit(&self) -> Circuit {
+        let mut g = Builder::new();
+        let counts = self.classes * self.count_bits;
+        let first = g.input(Owner::P1, "p1", counts + self.share_bits as usize);
+        let second = g.input(Owner::P2, "p2", counts);
+        let (first, mask) = first.split_at(counts);
+        let sums: Vec<Vec<Bit>> = first
+            .chunks(self.count_bits)
+            .zip(second.chunks(self.count_bits))
+            .map(|(first, second)| add_carry(&mut g, first, second))
+            .collect();
+        let largest = resize(&maximum(&mut g, &sums), self.share_bits as usize);
+        let share = subtract(&mut g, &largest, mask);
+        g.output("share", &resize(&share, self.share_bits as usize));
+        g.finish()
+    }
+}
+
+/// What [`largest_counts`] computes: the largest sum of every group.
+pub fn ideal(shape: &GroupShape, first: &[u64], second: &[u64]) -> Vec<u64> {
+    let sums: Vec<u64> = first.iter().zip(second).map(|(a, b)| a + b).collect();
+    sums.chunks(shape.classes.max(1)).map(|g| g.iter().copied().max().unwrap_or(0)).collect()
+}
+
+/// Shares of the largest count of every group. `counts` are this party's own, classes fastest.
+///
+/// # Errors
+/// If a count is longer than the shape says, or the run fails.
+pub fn largest_counts<C: Coins>(
+    parties: &mut Parties<'_, C>,
+    shape: &GroupShape,
+    counts: &[u64],
+) -> Result<WordShares, Error> {
+    let most = u64::MAX >> (64 - shape.count_bits.clamp(1, 64));
+    if let Some(count) = counts.iter().find(|count| **count > most) {
+        let [given, most] = [*count, most].map(|count| count as usize);
+        return Err(Error::TooMany { what: "records in one group", given, most });
+    }
+    let program = Program::new(&shape.circuit());
+    let Parties { session, yao, .. } = parties;
+    let mut shares = Vec::with_capacity(counts.len() / shape.classes.max(1));
+    for batch in counts.chunks(BATCH * shape.classes.max(1)) {
+        let groups = batch.len() / shape.classes.max(1);
+        let mut bits = Zeroizing::new(Vec::new());
+        for group in batch.chunks(shape.classes.max(1)) {
+            group.iter().for_each(|count| push_word(*count, shape.count_bits, &mut bits));
+            if session.role == Role::P1 {
+                let mask = session.rng.next_u64();
+                push_word(mask, shape.share_bits as usize, &mut bits);
+                shares.push(mask);
+            }
+        }
+        let source = Repeat::new(&program, groups);
+        let revealed = yao.run(session, Role::P1, &source, &bits, Reveal::P2)?;
+        if let Some(bits) = revealed {
+            shares.extend(bits.chunks(shape.share_bits as usize).map(word));
+        }
+    }
+    Ok(WordShares::new(shape.share_bits, shares)?)
+}

@@ -1,0 +1,89 @@
+//! Discrete Laplace noise on counts that two parties share.
+//!
+//! *Inputs*: [`WordShares`] over Z_{2^k} of counts of disjoint sets of records, a spend ε. *Output*:
+//! each count plus its noise, to both; whole numbers in [−2^(k−1), 2^(k−1)). A sum that lies outside
+//! wraps around, after the noise and so at no cost in privacy; k is chosen so that it does not happen.
+//!
+//! Two forms. [`TwoPartyNoise`] (the thesis): each party adds a noise of its own to its share
+//! before opening. [`JointNoise`] (ours): one noise, drawn inside a circuit, which nobody knows.
+//!
+//! *Theorem (two-party).* The list is ε-differentially private for adding or removing one record,
+//! for recipients and for either party, who knows its own noise. *Proof sketch*: one record changes
+//! one count by 1. To a party the list is a function of count + the other's noise, which is ε-private
+//! ([`crate::privacy::laplace`]); its own noise is added afterwards. The noise is exact: nothing is
+//! added to TV. *Cost*: k bits per count and direction, one message each.
+
+pub mod joint;
+
+pub use joint::JointNoise;
+
+use num_bigint::BigInt;
+use zeroize::Zeroizing;
+
+use super::{Coins, Error, Parties};
+use crate::math::Rational;
+use crate::privacy::{AddNoise, Spend};
+use crate::protocol::shares::{WordShares, signed};
+use crate::protocol::yao::Reveal;
+
+/// A noise of each party on every count.
+pub struct TwoPartyNoise<'a, C> {
+    parties: Parties<'a, C>,
+    prepared: Option<OwnNoise>,
+}
+
+/// Noise that this party has drawn and the peer does not know.
+pub struct OwnNoise {
+    epsilon: Rational,
+    noise: Zeroizing<Vec<i64>>,
+}
+
+impl OwnNoise {
+    /// Draws noise for `count` counts: do it before the phase that makes the counts, since the time
+    /// it takes tells something about the noise.
+    ///
+    /// # Errors
+    /// Only a tape fails.
+    pub fn draw<C: Coins>(coins: &mut C, epsilon: &Rational, count: usize) -> Result<Self, Error> {
+        let drawn = coins.own_laplace(epsilon, count)?;
+        let noise = Zeroizing::new(drawn.iter().map(lowest_bits).collect());
+        Ok(Self { epsilon: epsilon.clone(), noise })
+    }
+}
+
+impl<'a, C: Coins> TwoPartyNoise<'a, C> {
+    /// Nothing drawn yet.
+    pub fn new(parties: Parties<'a, C>) -> Self {
+        Self { parties, prepared: None }
+    }
+
+    /// With noise that was drawn before.
+    pub fn prepared(parties: Parties<'a, C>, noise: OwnNoise) -> Self {
+        Self { parties, prepared: Some(noise) }
+    }
+}
+
+impl<C: Coins> AddNoise for TwoPartyNoise<'_, C> {
+    type Counts = WordShares;
+    type Error = Error;
+
+    /// Uses the noise that was prepared, or draws it now: before the first message in any case.
+    fn add_noise(&mut self, spend: Spend, counts: &WordShares) -> Result<Vec<i64>, Error> {
+        let own = match self.prepared.take() {
+            Some(own) => own,
+            None => OwnNoise::draw(self.parties.coins, spend.epsilon(), counts.len())?,
+        };
+        if &own.epsilon != spend.epsilon() || own.noise.len() != counts.len() {
+            return Err(Error::OtherNoise);
+        }
+        let noisy = counts.plus_own(&own.noise)?;
+        let opened = noisy.open(self.parties.session, Reveal::Both)?.unwrap_or_default();
+        Ok(opened.into_iter().map(|word| signed(word, counts.bits())).collect())
+    }
+}
+
+/// A number modulo 2^64.
+fn lowest_bits(value: &BigInt) -> i64 {
+    let low = value.iter_u64_digits().next().unwrap_or(0).cast_signed();
+    if value.sign() == num_bigint::Sign::Minus { low.wrapping_neg() } else { low }
+}

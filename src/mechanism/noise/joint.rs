@@ -1,0 +1,111 @@
+//! One discrete Laplace noise for both parties, drawn inside a circuit.
+//!
+//! *Theorem.* The list of noisy counts is ε-differentially private for adding or removing one
+//! record, up to its distance from the exact law. *Proof sketch*: N − N' for two independent
+//! geometric noises of rate ε is discrete Laplace: Pr[K = k] ∝ e^(−ε·|k|), and one record changes
+//! one count by 1. Each digit is 1 if a τ-bit number, uniform as long as one party's bits are, is
+//! below a public constant; no party learns it. *Distance*: m counts add 2m·(D·2^-τ + e^(−ε·2^D)) to
+//! the run's TV ([`crate::privacy::slack`]: count 2m, rate ε).
+//!
+//! *Cost*: 2·D·(τ − 1) + 3·k ANDs per count, 2·D·τ random bits of each party. A round and a half per batch;
+//! a batch has as many counts as its labels fit 64 MiB.
+
+use zeroize::Zeroizing;
+
+use super::super::coins::bits_per_noise;
+use super::super::digits::draw;
+use super::super::noisy_max::NoiseWidths;
+use super::super::{Coins, Error, Parties, push_word, word};
+use crate::circuit::integer::{add, resize, subtract};
+use crate::circuit::{Builder, Circuit, Owner, Program, Repeat};
+use crate::net::Role;
+use crate::privacy::digits::DigitSampler;
+use crate::privacy::{AddNoise, Spend};
+use crate::protocol::shares::{WordShares, signed};
+use crate::protocol::yao::Reveal;
+
+/// Input labels of one batch, both parties'.
+const BATCH_LABELS: usize = 1 << 22;
+
+/// One noise on every count, known to nobody.
+pub struct JointNoise<'a, C> {
+    parties: Parties<'a, C>,
+    widths: NoiseWidths,
+}
+
+impl<'a, C: Coins> JointNoise<'a, C> {
+    /// A mechanism whose noise has these widths.
+    pub fn new(parties: Parties<'a, C>, widths: NoiseWidths) -> Self {
+        Self { parties, widths }
+    }
+}
+
+impl<C: Coins> AddNoise for JointNoise<'_, C> {
+    type Counts = WordShares;
+    type Error = Error;
+
+    fn add_noise(&mut self, spend: Spend, counts: &WordShares) -> Result<Vec<i64>, Error> {
+        let sampler = DigitSampler::new(spend.epsilon(), self.widths.digits, self.widths.tau)?;
+        let shape = Shape { bits: counts.bits() as usize, noise: sampler };
+        let least = self.widths.digits + 2;
+        if counts.bits() < least {
+            return Err(Error::RingTooNarrow { given: counts.bits(), least });
+        }
+        let program = Program::new(&shape.circuit());
+        let batch = (BATCH_LABELS / (2 * shape.inputs_of_one())).max(1);
+        let mut noisy = Vec::with_capacity(counts.len());
+        for words in counts.words().chunks(batch) {
+            let coins = self.parties.coins.joint_laplace(&shape.noise, words.len())?;
+            let inputs = shape.inputs(words, &coins);
+            let source = Repeat::new(&program, words.len());
+            let Parties { session, yao, .. } = &mut self.parties;
+            let bits = yao.run(session, Role::P1, &source, &inputs, Reveal::Both)?;
+            let bits = bits.unwrap_or_default();
+            noisy.extend(bits.chunks(shape.bits).map(|bits| signed(word(bits), counts.bits())));
+        }
+        Ok(noisy)
+    }
+}
+
+/// What is public about one count.
+#[derive(Clone, Debug)]
+pub struct Shape {
+    /// k of the ring Z_{2^k}.
+    pub bits: usize,
+    /// The noise of which two are drawn.
+    pub noise: DigitSampler,
+}
+
+impl Shape {
+    /// The circuit for one count: the sum of both shares and of one noise less another, modulo 2^k.
+    /// Each party's input is its share, followed by its coins for both noises.
+    pub fn circuit(&self) -> Circuit {
+        let mut g = Builder::new();
+        let [first, second] = [(Owner::P1, "p1"), (Owner::P2, "p2")]
+            .map(|(owner, name)| g.input(owner, name, self.inputs_of_one()));
+        let ((count1, coins1), (count2, coins2)) =
+            (first.split_at(self.bits), second.split_at(self.bits));
+        let half = bits_per_noise(&self.noise);
+        let above = draw(&mut g, &self.noise, &coins1[..half], &coins2[..half]);
+        let below = draw(&mut g, &self.noise, &coins1[half..], &coins2[half..]);
+        let noise = subtract(&mut g, &resize(&above, self.bits), &below);
+        let count = add(&mut g, count1, count2);
+        let noisy = add(&mut g, &count, &noise);
+        g.output("noisy", &resize(&noisy, self.bits));
+        g.finish()
+    }
+
+    /// One party's bits for some counts, from its shares and its coins.
+    pub fn inputs(&self, shares: &[u64], coins: &[bool]) -> Zeroizing<Vec<bool>> {
+        let mut bits = Zeroizing::new(Vec::with_capacity(shares.len() * self.inputs_of_one()));
+        for (share, coins) in shares.iter().zip(coins.chunks(2 * bits_per_noise(&self.noise))) {
+            push_word(*share, self.bits, &mut bits);
+            bits.extend_from_slice(coins);
+        }
+        bits
+    }
+
+    fn inputs_of_one(&self) -> usize {
+        self.bits + 2 * bits_per_noise(&self.noise)
+    }
+}

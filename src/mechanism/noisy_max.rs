@@ -1,0 +1,325 @@
+//! Noisy maximum by two parties: geometric noise that neither knows on every score, the largest
+//! wins, ties to the lowest index.
+//!
+//! *Inputs*: scores u_i of which each party knows its own or a share, a spend ε', the utility's Δ,
+//! a public bound on the scores. *Output*: argmax_i (u_i·2^g + N_i) to both, N_i independent with
+//! Pr[N = k] ∝ e^(−c·2^-g·k). *Learned*: the winner, nothing else.
+//!
+//! *Theorem.* The winner is ε'-differentially private for adding or removing one record, up to its
+//! distance from the exact law. *Proof sketch*: that of [`crate::privacy::noisy_max`], whose form
+//! this is; the noise is memoryless, so nothing is lost to the grid or to ties. Each digit of N is 1
+//! if a τ-bit number, uniform as long as one party's bits are, is below a public constant.
+//! *Distance*: n candidates add n·(D·2^-τ + e^(−c·2^-g·2^D)) to the run's total variation TV, and
+//! δ ≤ (1 + e^ε)·TV ([`crate::privacy::slack`]: count n, rate c·2^-g).
+//!
+//! *Cost*: D·(τ − 1) ANDs per candidate for its noise and some 2·w for the comparison, w the larger
+//! of D and the bits of a score on the grid; D·τ random bits of each party. A round and a half up to
+//! [`BATCH`] candidates, and one more for every further [`BATCH`] of them: memory holds the labels
+//! of one batch, 32 bytes per random bit.
+
+use zeroize::Zeroizing;
+
+use super::coins::bits_per_noise;
+use super::digits::draw;
+use super::{Coins, Error, OneSided, Parties, bits_to_count, push_word, word};
+use crate::circuit::integer::{add, add_carry, maximum_with_index, resize, select, xor};
+use crate::circuit::stream::Generated;
+use crate::circuit::{Bit, Builder, Chain, Circuit, Gates, Owner, Program, Repeat, Source};
+use crate::net::Role;
+use crate::privacy::choice::{Calibration, Choice, Choose, SCORE_GRID_BITS, Score};
+use crate::privacy::digits::DigitSampler;
+use crate::privacy::noisy_max::rate_per_step;
+use crate::privacy::{self, Spend};
+use crate::protocol::shares::WordShares;
+use crate::protocol::yao::Reveal;
+
+/// Candidates of one circuit.
+pub const BATCH: usize = 1 << 12;
+/// Most candidates of one choice.
+pub const MOST_CANDIDATES: usize = 1 << 20;
+
+/// What a party knows of the scores.
+#[derive(Clone, Debug)]
+pub enum Scores {
+    /// Each party knows those of its own candidates (vertical data).
+    OneSided(OneSided),
+    /// Both have shares over Z_{2^k} of every score (horizontal data): of whole numbers for a
+    /// utility with whole scores, of multiples of 2^-20 otherwise. k is at least the length of the
+    /// bound.
+    Shared(WordShares),
+    /// The same as XOR shares, as garbled circuits give them.
+    XorShares(Zeroizing<Vec<u64>>),
+}
+
+impl Scores {
+    fn count(&self) -> usize {
+        match self {
+            Self::OneSided(scores) => scores.own.len() + scores.peer,
+            Self::Shared(words) => words.len(),
+            Self::XorShares(words) => words.len(),
+        }
+    }
+}
+
+/// The widths of the noise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoiseWidths {
+    /// τ: length of the random number behind one digit.
+    pub tau: u32,
+    /// D: how many digits a noise has.
+    pub digits: u32,
+}
+
+/// The noisy maximum of two parties.
+pub struct NoisyMax<'a, C> {
+    parties: Parties<'a, C>,
+    grid_bits: u32,
+    largest: Score,
+    widths: NoiseWidths,
+}
+
+impl<'a, C: Coins> NoisyMax<'a, C> {
+    /// A mechanism on the grid of multiples of 2^-`grid_bits`, for scores up to a public `largest`
+    /// (a higher score of a party's own counts as that).
+    ///
+    /// # Errors
+    /// [`privacy::Error::OutOfRange`] unless 10 ≤ grid_bits ≤ 20.
+    pub fn new(
+        parties: Parties<'a, C>,
+        grid_bits: u32,
+        largest: Score,
+        widths: NoiseWidths,
+    ) -> Result<Self, Error> {
+        if !(10..=SCORE_GRID_BITS).contains(&grid_bits) {
+            let [given, most] = [grid_bits, SCORE_GRID_BITS].map(u64::from);
+            let what = "the number of grid bits";
+            return Err(privacy::Error::OutOfRange { what, given, least: 10, most }.into());
+        }
+        Ok(Self { parties, grid_bits, largest, widths })
+    }
+
+    /// The winner's index over all batches.
+    fn run(&mut self, shape: &Shape, words: &[u64]) -> Result<usize, Error> {
+        let program = shape.program();
+        let batches = words.len().div_ceil(BATCH);
+        let reveal = if batches == 1 { Reveal::Both } else { Reveal::XorShares };
+        let mut winners = Zeroizing::new(Vec::new());
+        for batch in words.chunks(BATCH) {
+            let coins = self.parties.coins.joint_geometric(&shape.noise, batch.len())?;
+            let inputs = shape.inputs(batch, &coins);
+            let scores = Repeat::new(&program, batch.len());
+            let tournament = tournament(batch.len(), shape.noisy_bits(), batches > 1);
+            let source = Chain::new(&scores, &*tournament);
+            let Parties { session, yao, .. } = &mut self.parties;
+            let bits = yao.run(session, Role::P1, &source, &inputs, reveal)?;
+            winners.extend(bits.unwrap_or_default());
+        }
+        if batches == 1 {
+            return Ok(word(&winners) as usize);
+        }
+        let last = final_of(words.len(), shape.noisy_bits());
+        let Parties { session, yao, .. } = &mut self.parties;
+        let index = yao.run(session, Role::P1, &*last, &winners, Reveal::Both)?;
+        Ok(word(&index.unwrap_or_default()) as usize)
+    }
+}
+
+impl<C: Coins> Choose for NoisyMax<'_, C> {
+    type Scores = Scores;
+    type Error = Error;
+
+    fn choose(
+        &mut self,
+        spend: Spend,
+        calibration: &Calibration,
+        scores: &Scores,
+    ) -> Result<Choice, Error> {
+        let count = scores.count();
+        if count == 0 {
+            return Err(privacy::Error::NoCandidates.into());
+        }
+        if count > MOST_CANDIDATES {
+            return Err(Error::TooMany { what: "candidates", given: count, most: MOST_CANDIDATES });
+        }
+        let whole = calibration.has_whole_scores();
+        if self.grid_bits < SCORE_GRID_BITS && !whole {
+            let what = "the number of grid bits for a utility that is not whole";
+            let [given, least] = [self.grid_bits, SCORE_GRID_BITS].map(u64::from);
+            return Err(privacy::Error::OutOfRange { what, given, least, most: least }.into());
+        }
+        let rate = rate_per_step(&calibration.rate(spend.epsilon()), self.grid_bits);
+        let sampler = DigitSampler::new(&rate, self.widths.digits, self.widths.tau)?;
+        let unit =
+            |score: Score| if whole { score.steps() >> SCORE_GRID_BITS } else { score.steps() };
+        let largest = unit(self.largest);
+        let shape = Shape {
+            sharing: match scores {
+                Scores::Shared(_) => Sharing::Sum,
+                _ => Sharing::Xor,
+            },
+            score_bits: (u64::BITS - largest.leading_zeros()) as usize,
+            shift: if whole { self.grid_bits as usize } else { 0 },
+            noise: sampler,
+        };
+        let words: Zeroizing<Vec<u64>> = match scores {
+            Scores::OneSided(scores) => {
+                let own = scores.own.iter().map(|score| unit(*score).min(largest));
+                let zeros = std::iter::repeat_n(0, scores.peer);
+                Zeroizing::new(match self.parties.session.role {
+                    Role::P1 => own.chain(zeros).collect(),
+                    Role::P2 => zeros.chain(own).collect(),
+                })
+            }
+            Scores::Shared(words) => {
+                let least = shape.score_bits as u32;
+                if words.bits() < least {
+                    return Err(Error::RingTooNarrow { given: words.bits(), least });
+                }
+                Zeroizing::new(words.words().to_vec())
+            }
+            Scores::XorShares(words) => words.clone(),
+        };
+        let index = self.run(&shape, &words)?;
+        if index >= count {
+            return Err(Error::NoSuchCandidate { index, count });
+        }
+        Ok(Choice { index, offset: 0 })
+    }
+}
+
+/// How both parties' numbers make a score.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sharing {
+    /// Their XOR; of a score that one party knows, the other's number is 0.
+    Xor,
+    /// Their sum modulo a power of two.
+    Sum,
+}
+
+/// What is public about one choice, apart from the number of candidates.
+#[derive(Clone, Debug)]
+pub struct Shape {
+    /// How scores are shared.
+    pub sharing: Sharing,
+    /// Bits of a score in its own unit.
+    pub score_bits: usize,
+    /// By how many bits the grid is finer than that unit.
+    pub shift: usize,
+    /// The noise.
+    pub noise: DigitSampler,
+}
+
+impl Shape {
+    /// The circuit of a whole choice among `count` candidates, stored: for review and vectors. Each
+    /// party's input is its part of every score, each followed by its coins for the noise on it.
+    pub fn circuit(&self, count: usize) -> Circuit {
+        let mut g = Builder::new();
+        let inputs = [(Owner::P1, "p1"), (Owner::P2, "p2")]
+            .map(|(owner, name)| g.input(owner, name, count * self.inputs_of_one()));
+        let noisy: Vec<Vec<Bit>> = inputs[0]
+            .chunks(self.inputs_of_one())
+            .zip(inputs[1].chunks(self.inputs_of_one()))
+            .map(|(first, second)| self.noisy_score(&mut g, first, second))
+            .collect();
+        let (_, index) = maximum_with_index(&mut g, &noisy);
+        g.output("index", &index);
+        g.finish()
+    }
+
+    /// One party's bits for some candidates, from its parts of the scores and its coins.
+    pub fn inputs(&self, scores: &[u64], coins: &[bool]) -> Zeroizing<Vec<bool>> {
+        let mut bits = Zeroizing::new(Vec::with_capacity(scores.len() * self.inputs_of_one()));
+        for (score, coins) in scores.iter().zip(coins.chunks(bits_per_noise(&self.noise))) {
+            push_word(*score, self.score_bits, &mut bits);
+            bits.extend_from_slice(coins);
+        }
+        bits
+    }
+
+    fn inputs_of_one(&self) -> usize {
+        self.score_bits + bits_per_noise(&self.noise)
+    }
+
+    /// Bits of a score with its noise.
+    fn noisy_bits(&self) -> usize {
+        (self.score_bits + self.shift).max(self.noise.thresholds().len()) + 1
+    }
+
+    /// One candidate: its score on the grid, plus its noise.
+    fn noisy_score<G: Gates>(&self, g: &mut G, first: &[Bit], second: &[Bit]) -> Vec<Bit> {
+        let ((score1, coins1), (score2, coins2)) =
+            (first.split_at(self.score_bits), second.split_at(self.score_bits));
+        let score = match self.sharing {
+            Sharing::Xor => xor(g, score1, score2),
+            Sharing::Sum => add(g, score1, score2),
+        };
+        let noise = draw(g, &self.noise, coins1, coins2);
+        let steps = [vec![Bit::FALSE; self.shift], score].concat();
+        let noisy = add_carry(g, &steps, &noise);
+        resize(&noisy, self.noisy_bits())
+    }
+
+    /// The circuit for one candidate, to be repeated.
+    fn program(&self) -> Program {
+        let mut g = Builder::new();
+        let [first, second] =
+            [Owner::P1, Owner::P2].map(|owner| g.input(owner, "candidate", self.inputs_of_one()));
+        let noisy = self.noisy_score(&mut g, &first, &second);
+        g.output("noisy", &noisy);
+        Program::new(&g.finish())
+    }
+}
+
+/// The index of the first largest of `count` numbers, after the number itself if `with_value`.
+fn tournament(count: usize, width: usize, with_value: bool) -> Box<dyn Source> {
+    let index_bits = bits_to_count(count);
+    let mut outputs = vec![("index", index_bits)];
+    if with_value {
+        outputs.insert(0, ("largest", width));
+    }
+    Box::new(Generated::new(&[(Owner::P1, "noisy", count * width)], &outputs, move |g, x| {
+        let values: Vec<_> = x[0].chunks(width).map(<[_]>::to_vec).collect();
+        let (largest, index) = maximum_with_index(g, &values);
+        if with_value { vec![largest, index] } else { vec![index] }
+    }))
+}
+
+/// The winner among the winners of all batches, from XOR shares of (largest, index) of each.
+fn final_of(count: usize, width: usize) -> Box<dyn Source> {
+    let sizes: Vec<usize> =
+        (0..count).step_by(BATCH).map(|first| BATCH.min(count - first)).collect();
+    let bits: usize = sizes.iter().map(|size| width + bits_to_count(*size)).sum();
+    let inputs = [(Owner::P1, "winners", bits), (Owner::P2, "winners", bits)];
+    let index_bits = bits_to_count(count);
+    Box::new(Generated::new(&inputs, &[("index", index_bits)], move |g, x| {
+        let joint = xor(g, &x[0], &x[1]);
+        let (mut values, mut indices) = (Vec::new(), Vec::new());
+        let mut rest = joint.as_slice();
+        for size in &sizes {
+            let (value, after) = rest.split_at(width);
+            let (index, after) = after.split_at(bits_to_count(*size));
+            values.push(value.to_vec());
+            indices.push(resize(index, bits_to_count(BATCH)));
+            rest = after;
+        }
+        let (_, batch) = maximum_with_index(g, &values);
+        let mut index = chosen(g, &batch, &indices);
+        index.extend(batch);
+        vec![resize(&index, index_bits)]
+    }))
+}
+
+/// The item with the number `index`.
+fn chosen<G: Gates>(g: &mut G, index: &[Bit], items: &[Vec<Bit>]) -> Vec<Bit> {
+    let mut round = items.to_vec();
+    for bit in index {
+        round = round
+            .chunks(2)
+            .map(|pair| match pair {
+                [low, high] => select(g, *bit, high, low),
+                odd => odd[0].clone(),
+            })
+            .collect();
+    }
+    round.pop().unwrap_or_default()
+}

@@ -1,0 +1,121 @@
+use super::*;
+use crate::mechanism::noise::{JointNoise, OwnNoise, TwoPartyNoise};
+use crate::mechanism::noisy_max::NoiseWidths;
+use crate::privacy::AddNoise;
+use crate::privacy::laplace::DiscreteLaplace;
+use crate::protocol::pair::assert_same_shape;
+use crate::protocol::shares::WordShares;
+use rand::Rng;
+
+const WIDTHS: NoiseWidths = NoiseWidths { tau: 64, digits: 8 };
+
+/// A party's shares of counts, over Z_{2^24}.
+fn shares(role: Role, counts: &[u64]) -> WordShares {
+    let mut rng = Randomness::seeded(4);
+    let masks: Vec<u64> = counts.iter().map(|_| rng.next_u64()).collect();
+    let rest = counts.iter().zip(&masks).map(|(count, mask)| count.wrapping_sub(*mask)).collect();
+    WordShares::new(24, if role == Role::P1 { masks } else { rest }).unwrap()
+}
+
+const COUNTS: [u64; 5] = [0, 1, 40_000, 17, 0];
+
+#[test]
+fn joint_noise_from_a_tape_is_that_of_the_single_party_form() {
+    for noise in [[0, 0, 0, 0, 0], [5, -5, 255, -255, 1], [-1, 2, -3, 128, -128]] {
+        let tape = Tape::of_noise(noise);
+        let mut single = DiscreteLaplace::new(tape.clone());
+        let expected = single.add_noise(spend("0.1"), &COUNTS).unwrap();
+        let outcome = with_tape(&tape, |role, parties| {
+            JointNoise::new(parties, WIDTHS)
+                .add_noise(spend("0.1"), &shares(role, &COUNTS))
+                .unwrap()
+        });
+        assert_eq!(outcome.p1, expected);
+        assert_eq!(outcome.p2, expected);
+    }
+}
+
+#[test]
+fn two_party_noise_from_a_tape_has_all_of_p1s_first() {
+    let first = [1, -2, 3, -4, 5];
+    let second = [100, 200, -300, 400, -500];
+    let tape = Tape::of_noise(first.into_iter().chain(second));
+    let expected: Vec<i64> =
+        (0..5).map(|i| COUNTS[i].cast_signed() + first[i] + second[i]).collect();
+    for prepared in [false, true] {
+        let outcome = with_tape(&tape, |role, parties| {
+            let counts = shares(role, &COUNTS);
+            let mut mechanism = if prepared {
+                let own = OwnNoise::draw(parties.coins, spend("1").epsilon(), 5).unwrap();
+                TwoPartyNoise::prepared(parties, own)
+            } else {
+                TwoPartyNoise::new(parties)
+            };
+            mechanism.add_noise(spend("1"), &counts).unwrap()
+        });
+        assert_eq!(outcome.p1, expected);
+        assert_eq!(outcome.p2, expected);
+    }
+}
+
+#[test]
+fn noise_prepared_for_other_counts_or_another_budget_is_refused() {
+    for (epsilon, count) in [("1", 4), ("0.5", 5)] {
+        let outcome = with_generators(1, |role, parties| {
+            let own = OwnNoise::draw(parties.coins, spend(epsilon).epsilon(), count).unwrap();
+            TwoPartyNoise::prepared(parties, own).add_noise(spend("1"), &shares(role, &COUNTS))
+        });
+        assert!(matches!(outcome.p1, Err(Error::OtherNoise)));
+        assert!(matches!(outcome.p2, Err(Error::OtherNoise)));
+    }
+}
+
+#[test]
+fn no_counts_at_all_is_a_normal_case() {
+    let outcome = with_generators(1, |role, mut parties| {
+        let none = shares(role, &[]);
+        let two = TwoPartyNoise::new(parties.borrow()).add_noise(spend("1"), &none).unwrap();
+        let joint = JointNoise::new(parties, WIDTHS).add_noise(spend("1"), &none).unwrap();
+        (two, joint)
+    });
+    assert_eq!(outcome.p1, (vec![], vec![]));
+    assert_eq!(outcome.p2, (vec![], vec![]));
+}
+
+#[test]
+fn joint_noise_runs_in_batches_and_a_ring_without_room_is_refused() {
+    // τ and D of the largest size: a batch holds few counts.
+    let wide = NoiseWidths { tau: 256, digits: 60 };
+    let counts = vec![7; 300];
+    let outcome = with_generators(2, |role, mut parties| {
+        let narrow =
+            JointNoise::new(parties.borrow(), wide).add_noise(spend("1"), &shares(role, &counts));
+        assert!(matches!(narrow, Err(Error::RingTooNarrow { given: 24, least: 62 })));
+        let words = shares(role, &counts).words().to_vec();
+        let words = match role {
+            Role::P1 => words.iter().map(|_| 0).collect(),
+            Role::P2 => words.iter().map(|_| 7).collect(),
+        };
+        let shares = WordShares::new(64, words).unwrap();
+        JointNoise::new(parties, wide).add_noise(spend("1"), &shares).unwrap()
+    });
+    assert_eq!(outcome.p1, outcome.p2);
+    assert_eq!(outcome.p1.len(), 300);
+    assert!(outcome.p1.iter().all(|count| (count - 7).abs() < 60), "{:?}", outcome.p1);
+    assert!(outcome.p1.iter().any(|count| *count != 7));
+}
+
+#[test]
+fn the_transcript_has_the_same_shape_for_all_counts() {
+    let counts = [[0, 0], [1 << 20, 3], [7, 1 << 22]];
+    assert_same_shape(&counts, |counts| {
+        with_generators(3, |role, parties| {
+            TwoPartyNoise::new(parties).add_noise(spend("1"), &shares(role, counts)).unwrap()
+        })
+    });
+    assert_same_shape(&counts, |counts| {
+        with_generators(3, |role, parties| {
+            JointNoise::new(parties, WIDTHS).add_noise(spend("1"), &shares(role, counts)).unwrap()
+        })
+    });
+}

@@ -1,0 +1,144 @@
+use super::*;
+use crate::mechanism::noisy_max::{NoiseWidths, NoisyMax, Scores};
+use crate::privacy::noisy_max::NoisyMax as SinglePartyNoisyMax;
+use crate::privacy::{self, Calibration, Choose};
+use crate::protocol::pair::assert_same_shape;
+use crate::protocol::shares::WordShares;
+use rand::Rng;
+use zeroize::Zeroizing;
+
+const WIDTHS: NoiseWidths = NoiseWidths { tau: 64, digits: 26 };
+
+fn choose<C: Coins>(
+    parties: Parties<'_, C>,
+    grid_bits: u32,
+    scores: &Scores,
+) -> Result<usize, Error> {
+    let largest = Score::whole(1000).unwrap();
+    let mut mechanism = NoisyMax::new(parties, grid_bits, largest, WIDTHS)?;
+    Ok(mechanism.choose(spend("1"), &Calibration::max(), scores)?.index)
+}
+
+#[test]
+fn any_noise_on_a_tape_leads_to_the_winner_of_the_single_party_form() {
+    let mut rng = Randomness::seeded(1);
+    for (round, (p1, p2)) in
+        [(vec![10, 12], vec![12, 11, 9]), (vec![], vec![3, 3]), (vec![0, 0, 1000], vec![])]
+            .into_iter()
+            .cycle()
+            .take(9)
+            .enumerate()
+    {
+        let grid_bits = [10, 20][round % 2];
+        let noise: Vec<u32> = (0..p1.len() + p2.len())
+            .map(|_| rng.next_u32() % (4 << grid_bits) * u32::from(round > 2))
+            .collect();
+        let tape = Tape::of_noise(noise);
+        let mut single = SinglePartyNoisyMax::new(grid_bits, tape.clone()).unwrap();
+        let index =
+            single.choose(spend("1"), &Calibration::max(), &joined(&p1, &p2)).unwrap().index;
+        let outcome = with_tape(&tape, |role, parties| {
+            choose(parties, grid_bits, &Scores::OneSided(one_sided(role, &p1, &p2))).unwrap()
+        });
+        assert_eq!((outcome.p1, outcome.p2), (index, index), "round {round}");
+    }
+}
+
+/// Scores as shares of both kinds.
+fn shared(role: Role, xor: bool, scores: &[u64], rng: &mut Randomness) -> Scores {
+    let masks: Vec<u64> = scores.iter().map(|_| rng.next_u64() % (1 << 20)).collect();
+    let share = |(score, mask): (&u64, &u64)| match (role, xor) {
+        (Role::P1, _) => *mask,
+        (Role::P2, true) => score ^ mask,
+        (Role::P2, false) => score.wrapping_sub(*mask),
+    };
+    let words = scores.iter().zip(&masks).map(share).collect();
+    if xor {
+        Scores::XorShares(Zeroizing::new(words))
+    } else {
+        Scores::Shared(WordShares::new(20, words).unwrap())
+    }
+}
+
+#[test]
+fn shared_scores_choose_as_known_ones_do() {
+    let scores = [999, 1000, 998, 1000, 1];
+    let tape = Tape::of_noise([1 << 20, 5, 0, 6, 1 << 24]);
+    for xor in [false, true] {
+        let outcome = with_tape(&tape, |role, parties| {
+            let mut rng = Randomness::seeded(9);
+            choose(parties, 20, &shared(role, xor, &scores, &mut rng)).unwrap()
+        });
+        assert_eq!((outcome.p1, outcome.p2), (3, 3));
+    }
+}
+
+#[test]
+fn ties_go_to_the_lowest_index_of_all() {
+    let outcome = with_tape(&Tape::of_noise([0, 7, 7, 7]), |role, parties| {
+        choose(parties, 10, &Scores::OneSided(one_sided(role, &[5, 5], &[5, 5]))).unwrap()
+    });
+    assert_eq!((outcome.p1, outcome.p2), (1, 1));
+}
+
+#[test]
+fn more_candidates_than_a_circuit_holds_are_chosen_from_in_batches() {
+    let count = crate::mechanism::noisy_max::BATCH + 3;
+    let narrow = NoiseWidths { tau: 1, digits: 2 };
+    for winner in [0, 5, count - 3, count - 1] {
+        let mut scores = vec![1; count];
+        scores[winner] = 9;
+        let tape = Tape::of_noise(vec![0; count]);
+        let outcome = with_tape(&tape, |role, parties| {
+            let mut rng = Randomness::seeded(2);
+            let scores = shared(role, false, &scores, &mut rng);
+            let largest = Score::whole(9).unwrap();
+            let mut mechanism = NoisyMax::new(parties, 10, largest, narrow).unwrap();
+            mechanism.choose(spend("1"), &Calibration::max(), &scores).unwrap().index
+        });
+        assert_eq!((outcome.p1, outcome.p2), (winner, winner));
+    }
+}
+
+#[test]
+fn generators_make_both_parties_agree_and_let_candidates_of_either_win() {
+    let mut won = [0; 4];
+    for seed in 0..50 {
+        let outcome = with_generators(seed, |role, parties| {
+            choose(parties, 10, &Scores::OneSided(one_sided(role, &[2, 2], &[2, 2]))).unwrap()
+        });
+        assert_eq!(outcome.p1, outcome.p2);
+        won[outcome.p1] += 1;
+    }
+    assert!(won.iter().all(|count| *count > 0), "{won:?}");
+}
+
+#[test]
+fn the_transcript_has_the_same_shape_for_all_scores() {
+    let scores = [([0, 0], [0]), ([1000, 1], [7]), ([3, 4], [1000])];
+    assert_same_shape(&scores, |(p1, p2)| {
+        with_generators(3, |role, parties| {
+            choose(parties, 20, &Scores::OneSided(one_sided(role, p1, p2))).unwrap()
+        })
+    });
+}
+
+#[test]
+fn what_cannot_be_chosen_from_is_refused_before_anything_is_sent() {
+    let none = Scores::OneSided(OneSided { own: vec![], peer: 0 });
+    let many = Scores::OneSided(OneSided { own: vec![], peer: 1 << 21 });
+    let narrow = Scores::Shared(WordShares::new(9, vec![1, 2]).unwrap());
+    let outcome = with_generators(1, |_, mut parties| {
+        let coarse = choose(parties.borrow(), 9, &none).is_err();
+        let fine = choose(parties.borrow(), 21, &none).is_err();
+        let empty = choose(parties.borrow(), 20, &none);
+        let too_many = choose(parties.borrow(), 20, &many);
+        let narrow = choose(parties, 20, &narrow);
+        assert!(coarse && fine);
+        let Err(Error::Privacy(cause)) = empty else { panic!() };
+        assert!(matches!(*cause, privacy::Error::NoCandidates));
+        assert!(matches!(too_many, Err(Error::TooMany { .. })));
+        assert!(matches!(narrow, Err(Error::RingTooNarrow { given: 9, least: 10 })));
+    });
+    assert!(outcome.transcripts.p1.is_empty());
+}

@@ -1,0 +1,355 @@
+//! DiffGen by two parties that hold the same columns of different individuals (thesis, 7.4 to 7.7).
+//!
+//! *Inputs*: the agreement; each party's records. *Output*, to both: the release that one party
+//! would have made of the united table, and nothing else of the other's data.
+//!
+//! 1. *Overlap check*, if agreed: both learn how many identifiers are common. That is no
+//!    differentially private output, and the agreement says so.
+//! 2. *Structure*: scores are shares that nobody knows ([`SharedScores`]); splits of intervals are
+//!    chosen on the public grid by noisy maximum, winners by the agreed mechanism. Both are opened.
+//! 3. *Counts*: each party's own counts are its shares; noise, opening.
+//!
+//! A split is opened when it is drawn, not when its interval wins. It is paid for at that moment
+//! all the same, so the parties' views stay within ε; recipients see the winners' alone.
+//!
+//! *Learned by the peer*: the release, all splits that were drawn, and the size of the overlap if
+//! that check is on. With noise `two-party` also the peer's counts with its own noise, which is
+//! ε-private for its records alone (parallel composition over the leaves). All circuits are sized by
+//! `max_records`: numbers of records stay hidden. *Theorem*: the view of a party is simulated from
+//! its own input and these outputs, up to the total variation that [`Sizes`] turns into δ.
+//!
+//! *What can be timed*: counting a party's own records between two choices takes time that depends
+//! on how many there are. It is part of the leak that SECURITY.md states.
+
+use std::collections::HashMap;
+
+use super::partition::Partition;
+use super::plan::GRID_BITS;
+use super::scorer::known_at_once;
+use super::shared_scores::SharedScores;
+use super::sizes::{self, Sizes};
+use super::two_party::{Error, Keys, Outcome};
+use super::{Form, Leaves, Plan, Step, run};
+use crate::agreement::{self, Agreement, Noise};
+use crate::crypto::commutative::Ristretto;
+use crate::crypto::paillier::Tuning;
+use crate::mechanism::exponential::horizontal::{ClassCounts, HorizontalExponential, TaylorKey};
+use crate::mechanism::largest::largest_counts;
+use crate::mechanism::noise::{JointNoise, OwnNoise, TwoPartyNoise};
+use crate::mechanism::noisy_max::{NoiseWidths, NoisyMax, Scores};
+use crate::mechanism::{Coins, Parties};
+#[cfg(any(test, feature = "testing"))]
+use crate::net::Role;
+use crate::privacy::taylor::Taylor;
+use crate::privacy::{AddNoise, Budget, Choose, Spend};
+use crate::protocol::Session;
+use crate::protocol::psi::{self, cardinality};
+use crate::protocol::shares::{IntegerShare, WordShares};
+use crate::protocol::yao::Yao;
+use crate::table::{Candidate, Column, CutValue, Cuts, Specialization, Table};
+
+/// Makes a release with the peer: see [`two_party`](super::two_party).
+pub(super) fn release<'s, C: Coins>(
+    session: &mut Session,
+    agreement: &'s Agreement,
+    table: &Table,
+    budget: Budget,
+    coins: &mut C,
+    keys: Keys,
+    progress: &(dyn Fn(Step) + Sync),
+) -> Result<Outcome<'s>, Error> {
+    let plan = Plan::new(agreement)?;
+    let sizes = Sizes::of(agreement, &plan)?;
+    let in_both = count_overlap(session, agreement, table, progress)?;
+    session.channel.begin_phase("structure");
+    progress(Step::Began { phase: "structure", total: plan.specializations() as usize });
+    let partition = Partition::new(plan.schema(), table)?;
+    if let Some(missing) =
+        (0..plan.schema().attributes.len()).find(|index| !partition.attributes().contains(index))
+    {
+        let name = plan.schema().attributes[missing].name.clone();
+        return Err(super::Error::MissingColumn(name).into());
+    }
+    let mut scores = SharedScores::new(&plan, record_bits(agreement));
+    let mut yao = Yao::new();
+    let cuts = Cuts::topmost(plan.schema());
+    scores.start(Parties::new(session, &mut yao, coins), &partition, &cuts)?;
+    for attribute in 0..plan.schema().attributes.len() {
+        for made in known_at_once(&cuts, attribute, cuts.of(attribute)) {
+            scores.add(made, None);
+        }
+    }
+    let mut form = Horizontal {
+        session,
+        yao,
+        coins,
+        plan: &plan,
+        partition,
+        scores,
+        splits: HashMap::new(),
+        agreement,
+        sizes: &sizes,
+        keys,
+        key: None,
+        weights: HashMap::new(),
+    };
+    let release = run(&plan, budget, &mut form, &|step| progress(step))?;
+    Ok(Outcome { release, delta: sizes.widths.delta.clone(), in_both })
+}
+
+/// Bits of the public bound on the number of records.
+fn record_bits(agreement: &Agreement) -> usize {
+    (u64::BITS - agreement.max_records.leading_zeros()) as usize
+}
+
+fn count_overlap(
+    session: &mut Session,
+    agreement: &Agreement,
+    table: &Table,
+    progress: &(dyn Fn(Step) + Sync),
+) -> Result<Option<usize>, Error> {
+    let agreement::Partition::Horizontal { overlap_check, .. } = &agreement.partition else {
+        return Err(Error::WrongInput("the agreement is not a horizontal one"));
+    };
+    if overlap_check.is_none() {
+        return Ok(None);
+    }
+    let identifiers = table.identifiers().ok_or(Error::WrongInput(
+        "the data was read without identifiers; read it for an agreement with an overlap check",
+    ))?;
+    let starts = |total| progress(Step::Began { phase: "overlap check", total });
+    let options = psi::Options {
+        largest_set: usize::try_from(agreement.max_records).unwrap_or(usize::MAX),
+        starts: &starts,
+        progress: &|items| progress(Step::Advanced(items)),
+    };
+    Ok(Some(cardinality(session, &Ristretto::default(), identifiers, options)?.common))
+}
+
+/// The key under which polynomials are evaluated, at both parties.
+fn exchange_key(
+    keys: Keys,
+    session: &mut Session,
+    agreement: &Agreement,
+) -> Result<TaylorKey, Error> {
+    let agreement::Partition::Horizontal { parties, .. } = &agreement.partition else {
+        return Err(Error::WrongInput("the agreement is not a horizontal one"));
+    };
+    match keys {
+        Keys::Agreed => {
+            let bits = parties.paillier_bits as usize;
+            Ok(TaylorKey::exchange(session, bits, Tuning::default())?)
+        }
+        #[cfg(any(test, feature = "testing"))]
+        Keys::ForTests(bits) => {
+            use crate::crypto::paillier::SecretKey;
+            let mut rng = crate::math::Randomness::seeded(1);
+            let key = SecretKey::generate_for_tests(bits, Tuning::default(), &mut rng);
+            let key = key.map_err(|_| Error::WrongInput("no key of this length"))?;
+            Ok(match session.role {
+                Role::P1 => TaylorKey::Peer(key.public().clone()),
+                Role::P2 => TaylorKey::Own(Box::new(key)),
+            })
+        }
+    }
+}
+
+/// One party's side of [`run`].
+struct Horizontal<'a, 'p, 't, C> {
+    session: &'a mut Session,
+    yao: Yao,
+    coins: &'a mut C,
+    plan: &'p Plan<'t>,
+    partition: Partition<'t>,
+    scores: SharedScores,
+    splits: HashMap<Candidate, u32>,
+    agreement: &'a Agreement,
+    sizes: &'a Sizes,
+    keys: Keys,
+    key: Option<TaylorKey>,
+    /// Shares of the weights of candidates, where a polynomial takes the place of the exponential.
+    weights: HashMap<Candidate, IntegerShare>,
+}
+
+impl<C: Coins> Form for Horizontal<'_, '_, '_, C> {
+    type Error = Error;
+
+    fn draw_splits(
+        &mut self,
+        spend: Spend,
+        attribute: usize,
+        intervals: &[CutValue],
+    ) -> Result<(), Error> {
+        // Records of different intervals are different records.
+        let spends = spend.over_disjoint_records(intervals.len());
+        for (interval, spend) in intervals.iter().zip(spends) {
+            let CutValue::Interval { start, .. } = *interval else {
+                return Err(super::Error::Fault("a split of something that is no interval").into());
+            };
+            let counts = self.sides(attribute, *interval)?;
+            let shape = *self.scores.shape();
+            let mut parties = Parties::new(self.session, &mut self.yao, self.coins);
+            let sides = largest_counts(&mut parties, &shape, &counts)?;
+            let scores: Vec<u64> =
+                sides.words().chunks(2).map(|side| side[0].wrapping_add(side[1])).collect();
+            let shared = WordShares::new(shape.share_bits, scores)?;
+            let index = self.noisy_max(spend, &shared)?;
+            let candidate = Candidate { attribute, value: *interval };
+            let split = start + 1 + index as u32;
+            self.splits.insert(candidate, split);
+            let made = Specialization { candidate, split: Some(split) };
+            self.scores.add(made, shared.words().get(index).copied());
+        }
+        Ok(())
+    }
+
+    fn choose(&mut self, spend: Spend, candidates: &[Candidate]) -> Result<usize, Error> {
+        if let Some(taylor) = self.agreement.taylor {
+            return self.choose_by_polynomial(&spend, taylor, candidates);
+        }
+        let parties = Parties::new(self.session, &mut self.yao, self.coins);
+        self.scores.settle::<C, Error>(parties, &self.partition)?;
+        let scores =
+            candidates.iter().map(|c| self.scores.share(*c)).collect::<Result<Vec<_>, _>>()?;
+        let shared = WordShares::new(self.scores.shape().share_bits, scores)?;
+        self.noisy_max(spend, &shared)
+    }
+
+    fn split_of(&mut self, winner: Candidate) -> Result<u32, Error> {
+        let drawn = self.splits.get(&winner).copied();
+        let missing = super::Error::Fault("an interval won for which no split was drawn");
+        Ok(drawn.ok_or(missing)?)
+    }
+
+    fn specialize(
+        &mut self,
+        made: &Specialization,
+        children: &[CutValue],
+        _: Option<Spend>,
+    ) -> Result<(), Error> {
+        self.partition.specialize(made, children)?;
+        self.scores.follow(made, children)?;
+        let cuts = Cuts::topmost(self.plan.schema());
+        for made in known_at_once(&cuts, made.candidate.attribute, children) {
+            self.scores.add(made, None);
+        }
+        Ok(())
+    }
+
+    fn leaves(&mut self, _: &Cuts<'_>) -> Result<Leaves, Error> {
+        Ok(Leaves::CrossProduct)
+    }
+
+    fn noisy_counts(
+        &mut self,
+        spend: Spend,
+        cuts: &Cuts<'_>,
+        _: &Leaves,
+    ) -> Result<Vec<i64>, Error> {
+        let own = self.partition.leaf_counts(cuts);
+        let counts = WordShares::new(self.sizes.count_bits, own)?;
+        let noise = match self.agreement.noise {
+            Noise::TwoParty => Some(OwnNoise::draw(self.coins, spend.epsilon(), counts.len())?),
+            _ => None,
+        };
+        self.session.channel.begin_phase("noise");
+        let parties = Parties::new(self.session, &mut self.yao, self.coins);
+        Ok(match noise {
+            Some(noise) => TwoPartyNoise::prepared(parties, noise).add_noise(spend, &counts)?,
+            None => {
+                let digits = self.sizes.count_digits.unwrap_or_default();
+                let widths = NoiseWidths { tau: self.sizes.widths.tau, digits };
+                JointNoise::new(parties, widths).add_noise(spend, &counts)?
+            }
+        })
+    }
+}
+
+impl<C: Coins> Horizontal<'_, '_, '_, C> {
+    /// The weights of candidates that stay are not computed again: the rate is the same each time.
+    fn choose_by_polynomial(
+        &mut self,
+        spend: &Spend,
+        taylor: Taylor,
+        candidates: &[Candidate],
+    ) -> Result<usize, Error> {
+        let key = match self.key.take() {
+            Some(key) => key,
+            None => exchange_key(self.keys, self.session, self.agreement)?,
+        };
+        let terms = sizes::polynomial(self.agreement, taylor, &self.sizes.widths);
+        let rate = self.plan.calibration().rate(spend.epsilon());
+        let new: Vec<Candidate> =
+            candidates.iter().copied().filter(|c| !self.weights.contains_key(c)).collect();
+        let counts = new.iter().map(|c| self.children(*c)).collect::<Result<Vec<_>, _>>()?;
+        let parties = Parties::new(self.session, &mut self.yao, self.coins);
+        let mut mechanism = HorizontalExponential::new(parties, &key, terms);
+        if !new.is_empty() {
+            let counts = ClassCounts::new(self.partition.classes(), &counts)?;
+            let weights = mechanism.weigh(&rate, &counts)?;
+            self.weights.extend(new.into_iter().zip(weights));
+        }
+        let weights: Vec<IntegerShare> =
+            candidates.iter().filter_map(|c| self.weights.get(c).cloned()).collect();
+        let index = mechanism.pick(&weights)?.index;
+        self.key = Some(key);
+        Ok(index)
+    }
+
+    /// This party's class counts of every child of a candidate.
+    fn children(&self, candidate: Candidate) -> Result<Vec<Vec<u64>>, Error> {
+        let made = Specialization { candidate, split: self.splits.get(&candidate).copied() };
+        let child_of = self.partition.child_of(&made)?;
+        let classes = self.partition.classes();
+        let mut counts = vec![0; child_of.children().unwrap_or_default() * classes];
+        for leaf in self.partition.link(candidate.attribute, candidate.value) {
+            let records = self.partition.records(leaf);
+            let tally = child_of.tally(records, self.partition.class_codes(), classes);
+            counts.iter_mut().zip(tally).for_each(|(sum, count)| *sum += u64::from(count));
+        }
+        Ok(counts.chunks(classes).map(<[u64]>::to_vec).collect())
+    }
+
+    fn noisy_max(&mut self, spend: Spend, scores: &WordShares) -> Result<usize, Error> {
+        let digits = self.sizes.score_digits.unwrap_or_default();
+        let widths = NoiseWidths { tau: self.sizes.widths.tau, digits };
+        let parties = Parties::new(self.session, &mut self.yao, self.coins);
+        let largest = self.sizes.largest_score;
+        let mut mechanism = NoisyMax::new(parties, GRID_BITS, largest, widths)?;
+        let scores = Scores::Shared(scores.clone());
+        Ok(mechanism.choose(spend, self.plan.calibration(), &scores)?.index)
+    }
+
+    /// For every possible split of an interval, this party's class counts left and right of it.
+    fn sides(&self, attribute: usize, interval: CutValue) -> Result<Vec<u64>, Error> {
+        let (CutValue::Interval { start, end }, Some(Column::Numeric(points))) =
+            (interval, self.partition.column(attribute))
+        else {
+            return Err(super::Error::Fault("a split of something that is no interval").into());
+        };
+        let classes = self.partition.classes();
+        let mut at = vec![0u64; (end - start) as usize * classes];
+        for leaf in self.partition.link(attribute, interval) {
+            for record in self.partition.records(leaf) {
+                let record = *record as usize;
+                let place = (points[record] - start) as usize * classes;
+                at[place + usize::from(self.partition.class_codes()[record])] += 1;
+            }
+        }
+        let mut right = vec![0; classes];
+        at.chunks(classes).for_each(|point| add(&mut right, point));
+        let mut left = vec![0; classes];
+        let mut sides = Vec::with_capacity(2 * at.len());
+        for point in at.chunks(classes).take((end - start) as usize - 1) {
+            add(&mut left, point);
+            right.iter_mut().zip(point).for_each(|(right, count)| *right -= count);
+            sides.extend_from_slice(&left);
+            sides.extend_from_slice(&right);
+        }
+        Ok(sides)
+    }
+}
+
+fn add(sums: &mut [u64], counts: &[u64]) {
+    sums.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
+}

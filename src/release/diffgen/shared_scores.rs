@@ -1,0 +1,197 @@
+//! Scores that nobody knows: of candidates in a table whose records two parties hold apart.
+//!
+//! A score is a sum of largest class counts, and a share of a sum is the sum of the shares. So every
+//! group of records (a child of a value; with leaf-max, a child of a leaf) goes through MAX once,
+//! when it appears, and never again: a specialization makes groups only below the leaves that it
+//! divides. All leaves count, the empty ones too, so that what is computed depends on the cuts alone.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::partition::{LeafId, Partition};
+use super::utility::Utility;
+use super::{Error, Plan};
+use crate::mechanism::largest::{GroupShape, largest_counts};
+use crate::mechanism::{self, Coins, Parties};
+use crate::table::{Candidate, CutValue, Cuts, Specialization};
+
+/// The generalized values of a leaf, as keys.
+type Coordinates = Vec<u32>;
+
+/// One party's shares of the scores of all candidates.
+pub struct SharedScores {
+    utility: Utility,
+    shape: GroupShape,
+    /// Every candidate that is scored, and what it stands for.
+    known: BTreeMap<Candidate, Specialization>,
+    /// Max.
+    scores: HashMap<Candidate, u64>,
+    /// Leaf-max: the largest class count of every leaf.
+    leaves: BTreeMap<Coordinates, u64>,
+    /// Leaf-max: of every candidate and leaf that holds it, the largest class counts of the children.
+    divided: HashMap<Candidate, BTreeMap<Coordinates, Vec<u64>>>,
+    /// Groups that did not go through MAX yet; without a leaf: those of a candidate in all of them.
+    pending: Vec<(Specialization, Option<Coordinates>)>,
+}
+
+impl SharedScores {
+    /// Scores of a table with one leaf and no candidate yet. Counts are `count_bits` long at most.
+    pub fn new(plan: &Plan<'_>, count_bits: usize) -> Self {
+        let classes = plan.schema().class.values.len();
+        let share_bits = count_bits as u32 + 1;
+        Self {
+            utility: plan.utility(),
+            shape: GroupShape { classes, count_bits, share_bits },
+            known: BTreeMap::new(),
+            scores: HashMap::new(),
+            leaves: BTreeMap::new(),
+            divided: HashMap::new(),
+            pending: Vec::new(),
+        }
+    }
+
+    /// How groups go through MAX.
+    pub fn shape(&self) -> &GroupShape {
+        &self.shape
+    }
+
+    /// Counts the one leaf that there is at the beginning.
+    ///
+    /// # Errors
+    /// If the run fails.
+    pub fn start<C: Coins>(
+        &mut self,
+        mut parties: Parties<'_, C>,
+        partition: &Partition<'_>,
+        cuts: &Cuts<'_>,
+    ) -> Result<(), mechanism::Error> {
+        if self.utility != Utility::LeafMax {
+            return Ok(());
+        }
+        let mut totals = vec![0; self.shape.classes];
+        partition.class_codes().iter().for_each(|class| totals[usize::from(*class)] += 1);
+        let shares = largest_counts(&mut parties, &self.shape, &totals)?;
+        let attributes = 0..cuts.schema().attributes.len();
+        let top = attributes.map(|attribute| cuts.of(attribute)[0].key()).collect();
+        self.leaves.insert(top, shares.words()[0]);
+        Ok(())
+    }
+
+    /// A candidate has appeared. `score` is its Max, where a share of it is known already.
+    pub fn add(&mut self, made: Specialization, score: Option<u64>) {
+        self.known.insert(made.candidate, made);
+        match (self.utility, score) {
+            (Utility::LeafMax, _) => {
+                let leaves = self.leaves.keys().filter(|leaf| holds(leaf, made.candidate));
+                self.pending.extend(leaves.map(|leaf| (made, Some(leaf.clone()))));
+            }
+            (_, Some(score)) => {
+                self.scores.insert(made.candidate, score);
+            }
+            (_, None) => self.pending.push((made, None)),
+        }
+    }
+
+    /// A candidate was specialized: its leaves are replaced by their children.
+    ///
+    /// # Errors
+    /// [`Error::Fault`] if it was never scored.
+    pub fn follow(&mut self, made: &Specialization, children: &[CutValue]) -> Result<(), Error> {
+        let winner = made.candidate;
+        self.known.remove(&winner);
+        self.scores.remove(&winner);
+        if self.utility != Utility::LeafMax {
+            return Ok(());
+        }
+        let divided = self.divided.remove(&winner).unwrap_or_default();
+        for (old, largest) in divided {
+            self.leaves.remove(&old).ok_or(Error::Fault("a leaf that is not there"))?;
+            for (child, largest) in children.iter().zip(largest) {
+                let mut new = old.clone();
+                new[winner.attribute] = child.key();
+                for (candidate, made) in self.known.iter().filter(|(c, _)| holds(&new, **c)) {
+                    if let Some(divided) = self.divided.get_mut(candidate) {
+                        divided.remove(&old);
+                    }
+                    self.pending.push((*made, Some(new.clone())));
+                }
+                self.leaves.insert(new, largest);
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends all groups that are new through MAX.
+    ///
+    /// # Errors
+    /// If the run fails.
+    pub fn settle<C: Coins, E>(
+        &mut self,
+        mut parties: Parties<'_, C>,
+        partition: &Partition<'_>,
+    ) -> Result<(), E>
+    where
+        E: From<Error> + From<mechanism::Error>,
+    {
+        let pending = std::mem::take(&mut self.pending);
+        let by_coordinates: HashMap<Coordinates, LeafId> =
+            partition.leaf_ids().map(|leaf| (partition.coordinates(leaf), leaf)).collect();
+        let (codes, classes) = (partition.class_codes(), self.shape.classes);
+        let (mut counts, mut groups) = (Vec::new(), Vec::new());
+        for (made, leaf) in &pending {
+            let child_of = partition.child_of(made)?;
+            let children = child_of.children().ok_or(Error::Fault("a set in two tables"))?;
+            let leaves = match leaf {
+                Some(leaf) => by_coordinates.get(leaf).copied().into_iter().collect(),
+                None => partition.link(made.candidate.attribute, made.candidate.value),
+            };
+            let first = counts.len();
+            counts.resize(first + children * classes, 0);
+            for leaf in leaves {
+                let tally = child_of.tally(partition.records(leaf), codes, classes);
+                let sums = counts[first..].iter_mut().zip(tally);
+                sums.for_each(|(sum, count)| *sum += u64::from(count));
+            }
+            groups.push(children);
+        }
+        let shares = largest_counts(&mut parties, &self.shape, &counts)?;
+        let mut shares = shares.words().iter().copied();
+        for ((made, leaf), children) in pending.into_iter().zip(groups) {
+            let largest: Vec<u64> = shares.by_ref().take(children).collect();
+            match leaf {
+                Some(leaf) => {
+                    self.divided.entry(made.candidate).or_default().insert(leaf, largest);
+                }
+                None => {
+                    self.scores.insert(made.candidate, sum(largest));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// This party's share of a candidate's score.
+    ///
+    /// # Errors
+    /// [`Error::Fault`] for a candidate that was never scored.
+    pub fn share(&self, candidate: Candidate) -> Result<u64, Error> {
+        let unknown = Error::Fault("a candidate without a score");
+        if self.utility != Utility::LeafMax {
+            return self.scores.get(&candidate).copied().ok_or(unknown);
+        }
+        let divided = self.divided.get(&candidate).ok_or(unknown)?;
+        let of_leaf = |(leaf, largest): (&Coordinates, &u64)| match divided.get(leaf) {
+            Some(children) => sum(children.iter().copied()),
+            None => *largest,
+        };
+        Ok(sum(self.leaves.iter().map(of_leaf)))
+    }
+}
+
+fn holds(leaf: &[u32], candidate: Candidate) -> bool {
+    leaf.get(candidate.attribute) == Some(&candidate.value.key())
+}
+
+/// Modulo 2^64, and so modulo every smaller power of two.
+fn sum(shares: impl IntoIterator<Item = u64>) -> u64 {
+    shares.into_iter().fold(0, u64::wrapping_add)
+}

@@ -1,0 +1,138 @@
+//! Two parties with different records against one that has them all.
+
+use super::two_parties::{Row, alone, assert_equal, loans, random_rows, thesis_rows};
+use super::*;
+use crate::mechanism::Coins;
+use crate::mechanism::coins::TapeCoins;
+use crate::protocol::Session;
+use crate::protocol::pair::{Outcome as Ran, Setup, assert_same_shape, run_pair};
+use crate::release::diffgen::two_party::{Error, Keys, Outcome, release_with};
+
+fn table_of(agreement: &Agreement, rows: &[Row]) -> Table {
+    let row = |(id, class, job, sex, salary): &Row| format!("{id},{class},{job},{sex},{salary}\n");
+    let header = std::iter::once("id,class,job,sex,salary\n".to_owned());
+    let csv: String = header.chain(rows.iter().map(row)).collect();
+    let reading = Reading {
+        schema: &agreement.schema,
+        owner: None,
+        identifier: agreement.identifier(),
+        max_records: agreement.max_records,
+    };
+    parse_csv("rows.csv", csv.as_bytes(), &reading, &|_| {}).unwrap()
+}
+
+type Party<'s> = Result<Outcome<'s>, Error>;
+
+fn together<'s, C: Coins + Send>(
+    agreement: &'s Agreement,
+    rows: [&[Row]; 2],
+    coins: (C, C),
+) -> Ran<Party<'s>, Party<'s>> {
+    let party = |rows: &[Row], mut coins: C, session: &mut Session| {
+        let table = table_of(agreement, rows);
+        let keys = Keys::ForTests(1024);
+        release_with(session, agreement, &table, budget(agreement), &mut coins, keys, &|_| {})
+    };
+    let [first, second] = rows;
+    run_pair(
+        Setup::default(),
+        |session| party(first, coins.0, session),
+        |session| party(second, coins.1, session),
+    )
+}
+
+/// Terms with both utilities, selections and noises.
+fn all_terms() -> Vec<String> {
+    let mut terms = Vec::new();
+    for (utility, selection) in [
+        ("max", "permute-and-flip"),
+        ("leaf-max", "permute-and-flip"),
+        ("max", "exponential\"\ntaylor_digits = 3\ntaylor_degree = 4\n#\""),
+    ] {
+        for noise in ["two-party", "joint"] {
+            terms.push(format!(
+                "epsilon = \"2\"\nspecializations = 4\nutility = \"{utility}\"\n\
+                 selection = \"{selection}\"\nnoise = \"{noise}\""
+            ));
+        }
+    }
+    terms.push(
+        "epsilon = \"2\"\nspecializations = 3\nprofile = \"paper\"\ntaylor_degree = 3".to_owned(),
+    );
+    terms
+}
+
+fn assert_same(agreement: &Agreement, rows: &[Row], first: usize, seed: u64) {
+    let (expected, tape) = alone(agreement, &table_of(agreement, rows), seed);
+    let (first, second) = rows.split_at(first.min(rows.len()));
+    let outcome = together(agreement, [first, second], TapeCoins::pair(&tape));
+    for party in [outcome.p1, outcome.p2] {
+        let party = party.unwrap();
+        assert_equal(&party.release, &party.delta, &expected, seed);
+        assert_eq!(party.in_both, None);
+    }
+}
+
+#[test]
+fn table_7_1_of_the_thesis_is_released_as_by_one_party() {
+    for (seed, terms) in all_terms().iter().enumerate() {
+        assert_same(&loans("horizontal", terms), &thesis_rows(), 5, seed as u64);
+    }
+}
+
+/// A few hundred tables in all, split anywhere; each with the next of the terms.
+#[test]
+fn random_tables_are_released_as_by_one_party() {
+    let mut rng = Randomness::seeded(21);
+    let agreements: Vec<Agreement> =
+        all_terms().iter().map(|terms| loans("horizontal", terms)).collect();
+    for round in 0..210u64 {
+        let rows = random_rows(&mut rng);
+        let agreement = &agreements[round as usize % agreements.len()];
+        assert_same(agreement, &rows, round as usize % 31, round);
+    }
+}
+
+#[test]
+fn the_overlap_is_counted_if_that_is_agreed() {
+    let terms = "epsilon = \"1\"\nspecializations = 1\noverlap_check = true";
+    let agreement = loans("horizontal", terms);
+    let rows = thesis_rows();
+    let mut rng = Randomness::seeded(22);
+    let outcome = together(&agreement, [&rows[..6], &rows[4..]], (rng.fork(), rng.fork()));
+    assert_eq!(outcome.p1.unwrap().in_both, Some(2));
+    assert_eq!(outcome.p2.unwrap().in_both, Some(2));
+}
+
+/// Other records, and other numbers of them, under the same decisions: the same messages.
+#[test]
+fn the_transcript_does_not_depend_on_records_or_how_many_there_are() {
+    for terms in [
+        "epsilon = \"0.001\"\nspecializations = 2\nutility = \"leaf-max\"\nnoise = \"joint\"",
+        "epsilon = \"0.001\"\nspecializations = 2",
+    ] {
+        let agreement = loans("horizontal", terms);
+        let rows = thesis_rows();
+        let (_, tape) = alone(&agreement, &table_of(&agreement, &rows), 5);
+        let splits: [[&[Row]; 2]; 4] = [
+            [&rows[..5], &rows[5..]],
+            [&rows[5..], &rows[..5]],
+            [&[], &rows[..]],
+            [&rows[..3], &rows[4..5]],
+        ];
+        assert_same_shape(&splits, |split| together(&agreement, *split, TapeCoins::pair(&tape)));
+    }
+}
+
+#[test]
+fn a_polynomial_that_does_not_fit_the_key_is_refused_before_anything_is_sent() {
+    let terms = "epsilon = \"1\"\nspecializations = 2\nselection = \"exponential\"\n\
+                 taylor_digits = 18\ntaylor_degree = 64";
+    let agreement = loans("horizontal", terms);
+    let rows = thesis_rows();
+    let mut rng = Randomness::seeded(23);
+    let outcome = together(&agreement, [&rows, &[]], (rng.fork(), rng.fork()));
+    let error = outcome.p1.unwrap_err().to_string();
+    assert!(error.contains("lower `taylor_degree`"), "{error}");
+    assert!(outcome.p2.is_err());
+}

@@ -1,0 +1,133 @@
+//! What the tests of both two-party forms share.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use num_bigint::{BigInt, BigUint};
+use rand::RngExt;
+
+use super::*;
+use crate::privacy::decisions::{Decision, Decisions};
+
+/// A record of the papers' loan example: id, class, job, sex, salary.
+pub type Row = (String, &'static str, &'static str, &'static str, u32);
+
+/// Thesis, table 7.1.
+const TABLE_7_1: [(&str, &str, &str, u32); 10] = [
+    ("N", "Writer", "Male", 30),
+    ("N", "Dancer", "Male", 25),
+    ("Y", "Writer", "Male", 35),
+    ("N", "Dancer", "Female", 37),
+    ("Y", "Engineer", "Female", 65),
+    ("Y", "Engineer", "Female", 35),
+    ("Y", "Engineer", "Male", 30),
+    ("N", "Dancer", "Female", 44),
+    ("Y", "Lawyer", "Male", 44),
+    ("Y", "Lawyer", "Female", 44),
+];
+
+pub fn thesis_rows() -> Vec<Row> {
+    let rows = TABLE_7_1.iter().enumerate();
+    rows.map(|(id, (class, job, sex, salary))| (format!("{}", id + 1), *class, *job, *sex, *salary))
+        .collect()
+}
+
+pub fn random_rows(rng: &mut Randomness) -> Vec<Row> {
+    let count = rng.random_range(0..40);
+    let mut pick = |words: &[&'static str]| words[rng.random_range(0..words.len())];
+    let mut rows: Vec<Row> = Vec::new();
+    for id in 0..count {
+        let class = pick(&["Y", "N"]);
+        let job = pick(&["Engineer", "Lawyer", "Dancer", "Writer"]);
+        let sex = pick(&["Male", "Female"]);
+        let salary = pick(&["18", "19", "30", "31", "44", "98", "99"]).parse().unwrap();
+        rows.push((format!("id{id}"), class, job, sex, salary));
+    }
+    rows
+}
+
+/// The loan example as an agreement; P2's first column comes first.
+pub fn loans(partition: &str, terms: &str) -> Agreement {
+    let owner = |role: &str| match partition {
+        "vertical" => format!("owner = \"{role}\"\n"),
+        _ => String::new(),
+    };
+    let id = if partition == "vertical" || terms.contains("overlap_check = true") {
+        "[id]\ncolumn = \"id\"\nnormalize = [\"trim\"]\n"
+    } else {
+        ""
+    };
+    let text = format!(
+        "[release]\nid = \"loans\"\npartition = \"{partition}\"\nmax_records = 1000\n{terms}\n\
+         [parties.p1]\nname = \"A\"\nfingerprint = \"sha256:{}\"\n\
+         [parties.p2]\nname = \"B\"\nfingerprint = \"sha256:{}\"\n{id}\
+         [class]\ncolumn = \"class\"\nvalues = [\"Y\", \"N\"]\n\
+         [[attribute]]\nname = \"sex\"\n{p2}kind = \"categorical\"\n\
+         taxonomy = {{ Any_Sex = [\"Male\", \"Female\"] }}\n\
+         [[attribute]]\nname = \"job\"\n{p1}kind = \"categorical\"\ntaxonomy = {{ Any_Job = \
+         {{ Professional = [\"Engineer\", \"Lawyer\"], Artist = [\"Dancer\", \"Writer\"] }} }}\n\
+         [[attribute]]\nname = \"salary\"\n{p2}kind = \"numeric\"\nmin = 18\nmax = 99\nstep = 1\n",
+        "11".repeat(32),
+        "22".repeat(32),
+        p1 = owner("p1"),
+        p2 = owner("p2"),
+    );
+    Agreement::parse("loans.toml", text.as_bytes(), &|_| Err("no files here".to_owned()))
+        .unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+/// Decides at random and writes down what was decided.
+#[derive(Clone)]
+pub struct Recorder {
+    rng: Rc<RefCell<Randomness>>,
+    made: Rc<RefCell<Vec<Decision>>>,
+}
+
+impl Recorder {
+    fn new(seed: u64) -> Self {
+        Self { rng: Rc::new(RefCell::new(Randomness::seeded(seed))), made: Rc::default() }
+    }
+
+    fn note(&self, decision: Decision) {
+        self.made.borrow_mut().push(decision);
+    }
+}
+
+impl Decisions for Recorder {
+    fn uniform_below(&mut self, bound: &BigUint) -> Result<BigUint, privacy::Error> {
+        let value = self.rng.borrow_mut().uniform_below(bound)?;
+        self.note(Decision::Uniform(value.clone()));
+        Ok(value)
+    }
+
+    fn geometric(&mut self, rate: &Rational) -> Result<BigUint, privacy::Error> {
+        let value = self.rng.borrow_mut().geometric(rate)?;
+        self.note(Decision::Noise(value.clone().into()));
+        Ok(value)
+    }
+
+    fn discrete_laplace(&mut self, rate: &Rational) -> Result<BigInt, privacy::Error> {
+        let value = self.rng.borrow_mut().discrete_laplace(rate)?;
+        self.note(Decision::Noise(value.clone()));
+        Ok(value)
+    }
+}
+
+/// The release of one party that holds everything, and the decisions that led to it.
+pub fn alone<'s>(agreement: &'s Agreement, table: &Table, seed: u64) -> (Release<'s>, Tape) {
+    let plan = Plan::new(agreement).unwrap();
+    let recorder = Recorder::new(seed);
+    let mechanisms = Mechanisms::with(agreement, || recorder.clone()).unwrap();
+    let mut form = Single::new(&plan, table, mechanisms).unwrap();
+    let release = run(&plan, budget(agreement), &mut form, &|_| {}).unwrap();
+    let made = recorder.made.borrow().clone();
+    (release, Tape::new(made))
+}
+
+/// Both parties' releases are the one of a single party.
+pub fn assert_equal(released: &Release<'_>, delta: &Rational, expected: &Release<'_>, seed: u64) {
+    assert_eq!(text(released), text(expected), "seed {seed}");
+    assert_eq!(released.spends, expected.spends);
+    assert_eq!(released.cuts.made(), expected.cuts.made());
+    assert!(delta <= &Rational::power_of_two(-40));
+}

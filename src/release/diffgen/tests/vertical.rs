@@ -1,0 +1,195 @@
+//! Two parties against one: the same decisions give the same release.
+
+use super::two_parties::{Row, alone, assert_equal, loans, random_rows, thesis_rows};
+use super::*;
+use crate::mechanism::Coins;
+use crate::mechanism::coins::TapeCoins;
+use crate::protocol::Session;
+use crate::protocol::pair::{Outcome as Ran, Setup, assert_same_shape, run_pair};
+use crate::release::diffgen::two_party::{Error, Keys, Outcome, release_with};
+use crate::table::Owner;
+
+/// A party's view of the rows; `owner` none is the joined table.
+fn view(agreement: &Agreement, rows: &[Row], owner: Option<Owner>) -> Table {
+    let row = |(id, class, job, sex, salary): &Row| match owner {
+        None => format!("{id},{class},{job},{sex},{salary}\n"),
+        Some(Owner::P1) => format!("{id},{class},{job}\n"),
+        Some(Owner::P2) => format!("{id},{class},{sex},{salary}\n"),
+    };
+    let header = match owner {
+        None => "id,class,job,sex,salary\n",
+        Some(Owner::P1) => "id,class,job\n",
+        Some(Owner::P2) => "id,class,sex,salary\n",
+    };
+    let csv: String = std::iter::once(header.to_owned()).chain(rows.iter().map(row)).collect();
+    let crate::agreement::Partition::Vertical { identifier, .. } = &agreement.partition else {
+        panic!("a vertical agreement")
+    };
+    let reading = Reading {
+        schema: &agreement.schema,
+        owner,
+        identifier: owner.map(|_| identifier),
+        max_records: agreement.max_records,
+    };
+    parse_csv("rows.csv", csv.as_bytes(), &reading, &|_| {}).unwrap()
+}
+
+type Party<'s> = Result<Outcome<'s>, Error>;
+
+fn together<'s, C: Coins + Send>(
+    agreement: &'s Agreement,
+    tables: [&Table; 2],
+    coins: (C, C),
+) -> Ran<Party<'s>, Party<'s>> {
+    let party = |table: &Table, mut coins: C, session: &mut Session| {
+        let keys = Keys::ForTests(512);
+        release_with(session, agreement, table, budget(agreement), &mut coins, keys, &|_| {})
+    };
+    let [first, second] = tables;
+    run_pair(
+        Setup::default(),
+        |session| party(first, coins.0, session),
+        |session| party(second, coins.1, session),
+    )
+}
+
+fn both_views(agreement: &Agreement, rows: &[Row]) -> [Table; 2] {
+    [Owner::P1, Owner::P2].map(|owner| view(agreement, rows, Some(owner)))
+}
+
+/// Terms with both selections, noises and all utilities.
+fn all_terms() -> Vec<String> {
+    let mut terms = Vec::new();
+    for utility in ["max", "leaf-max", "info-gain"] {
+        for selection in ["exponential", "permute-and-flip"] {
+            for noise in ["two-party", "joint"] {
+                terms.push(format!(
+                    "epsilon = \"2\"\nspecializations = 4\nutility = \"{utility}\"\n\
+                     selection = \"{selection}\"\nnoise = \"{noise}\""
+                ));
+            }
+        }
+    }
+    terms.push("epsilon = \"2\"\nspecializations = 4\nprofile = \"paper\"".to_owned());
+    terms
+}
+
+fn assert_same(agreement: &Agreement, rows: &[Row], seed: u64) {
+    let joined = view(agreement, rows, None);
+    let (expected, tape) = alone(agreement, &joined, seed);
+    let [first, second] = both_views(agreement, rows);
+    let outcome = together(agreement, [&first, &second], TapeCoins::pair(&tape));
+    for party in [outcome.p1, outcome.p2] {
+        let party = party.unwrap();
+        assert_equal(&party.release, &party.delta, &expected, seed);
+        assert_eq!(party.in_both, Some(rows.len()));
+    }
+}
+
+#[test]
+fn table_7_1_of_the_thesis_is_released_as_by_one_party() {
+    for (seed, terms) in all_terms().iter().enumerate() {
+        assert_same(&loans("vertical", terms), &thesis_rows(), seed as u64);
+    }
+}
+
+/// A few hundred tables in all; each with the next of the terms.
+#[test]
+fn random_tables_are_released_as_by_one_party() {
+    let mut rng = Randomness::seeded(11);
+    let agreements: Vec<Agreement> =
+        all_terms().iter().map(|terms| loans("vertical", terms)).collect();
+    for round in 0..260u64 {
+        let rows = random_rows(&mut rng);
+        assert_same(&agreements[round as usize % agreements.len()], &rows, round);
+    }
+}
+
+#[test]
+fn only_common_individuals_count_and_their_order_does_not() {
+    let agreement = loans("vertical", "epsilon = \"100\"\nspecializations = 1");
+    let [first, second] = both_views(&agreement, &thesis_rows());
+    // P1 has 1 to 7 backwards, P2 has 4 to 10.
+    let first = first.select(&[6, 5, 4, 3, 2, 1, 0]);
+    let second = second.select(&[3, 4, 5, 6, 7, 8, 9]);
+    let mut rng = Randomness::seeded(12);
+    let outcome = together(&agreement, [&first, &second], (rng.fork(), rng.fork()));
+    let (p1, p2) = (outcome.p1.unwrap(), outcome.p2.unwrap());
+    assert_eq!((p1.in_both, p2.in_both), (Some(4), Some(4)));
+    assert_eq!(text(&p1.release), text(&p2.release));
+    // At ε = 100 there is hardly any noise: three Y and one N among 4, 5, 6, 7.
+    assert_eq!(p1.release.counts.iter().sum::<u64>(), 4);
+}
+
+#[test]
+fn no_common_individual_is_a_normal_run() {
+    let agreement = loans("vertical", "epsilon = \"1\"\nspecializations = 3");
+    let [first, second] = both_views(&agreement, &thesis_rows());
+    let (first, second) = (first.select(&[0, 1]), second.select(&[7, 8]));
+    let mut rng = Randomness::seeded(13);
+    let outcome = together(&agreement, [&first, &second], (rng.fork(), rng.fork()));
+    let (p1, p2) = (outcome.p1.unwrap(), outcome.p2.unwrap());
+    assert_eq!(p1.in_both, Some(0));
+    assert_eq!(text(&p1.release), text(&p2.release));
+}
+
+#[test]
+fn class_columns_that_differ_end_the_run_on_both_sides() {
+    let agreement = loans("vertical", "epsilon = \"1\"\nspecializations = 3");
+    let rows = thesis_rows();
+    let mut other = rows.clone();
+    other[4].1 = "N";
+    let first = view(&agreement, &rows, Some(Owner::P1));
+    let second = view(&agreement, &other, Some(Owner::P2));
+    let mut rng = Randomness::seeded(14);
+    let outcome = together(&agreement, [&first, &second], (rng.fork(), rng.fork()));
+    assert!(matches!(outcome.p1, Err(Error::ClassesDiffer(_))));
+    assert!(matches!(outcome.p2, Err(Error::ClassesDiffer(_))));
+}
+
+/// Same identifiers, same outputs (the tape fixes the noise and ε is small enough for R to decide),
+/// other values: what each party can count is the same.
+#[test]
+fn the_transcript_does_not_depend_on_values() {
+    for terms in [
+        "epsilon = \"0.001\"\nspecializations = 2",
+        "epsilon = \"0.001\"\nspecializations = 2\nselection = \"permute-and-flip\"\n\
+         noise = \"joint\"",
+    ] {
+        let agreement = loans("vertical", terms);
+        let rows = thesis_rows();
+        let mut turned = rows.clone();
+        for (row, other) in turned.iter_mut().zip(rows.iter().rev()) {
+            (row.1, row.2, row.3, row.4) = (other.1, other.2, other.3, other.4);
+        }
+        let (_, tape) = alone(&agreement, &view(&agreement, &rows, None), 5);
+        assert_same_shape(&[rows, turned], |rows| {
+            let [first, second] = both_views(&agreement, rows);
+            together(&agreement, [&first, &second], TapeCoins::pair(&tape))
+        });
+    }
+}
+
+#[test]
+fn a_split_outside_its_interval_is_refused() {
+    // The peer's message is checked by the cuts; here P2 owns the only numeric attribute and P1
+    // is told a point that the interval does not have.
+    let agreement = loans("vertical", "epsilon = \"1\"\nspecializations = 1");
+    let mut cuts = Cuts::topmost(&agreement.schema);
+    let candidate = named(&cuts, "[18..99]");
+    for split in [0, 82, u32::MAX] {
+        let made = Specialization { candidate, split: Some(split) };
+        assert!(cuts.specialize(&made).is_err());
+    }
+}
+
+#[test]
+fn data_without_identifiers_is_refused_and_the_peer_is_told() {
+    let agreement = loans("vertical", "epsilon = \"1\"\nspecializations = 1");
+    let joined = view(&agreement, &thesis_rows(), None);
+    let [_, second] = both_views(&agreement, &thesis_rows());
+    let mut rng = Randomness::seeded(15);
+    let outcome = together(&agreement, [&joined, &second], (rng.fork(), rng.fork()));
+    assert!(matches!(outcome.p1, Err(Error::WrongInput(_))));
+    assert!(matches!(outcome.p2, Err(Error::Intersection(_))));
+}

@@ -1,0 +1,135 @@
+//! A release by two parties, however their data is divided: [`vertical`] or [`horizontal`], as the
+//! agreement says.
+
+use super::{Release, Step, horizontal, vertical};
+use crate::agreement::{Agreement, Partition};
+use crate::crypto::paillier;
+use crate::math::Rational;
+use crate::mechanism::{self, Coins};
+use crate::net::{self, AbortReason};
+use crate::privacy::{self, Budget};
+use crate::protocol::{Session, psi, scalar_product, shares};
+use crate::table::Table;
+
+/// Why there is no release. What was spent is gone.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// What a single party would have met as well.
+    #[error(transparent)]
+    DiffGen(#[from] super::Error),
+    /// Talking to the peer failed.
+    #[error(transparent)]
+    Net(#[from] net::Error),
+    /// The set intersection or the overlap check failed.
+    #[error(transparent)]
+    Intersection(#[from] psi::Error),
+    /// A choice, a score or the noise failed.
+    #[error(transparent)]
+    Mechanism(#[from] mechanism::Error),
+    /// The table of counts failed.
+    #[error(transparent)]
+    CountTable(#[from] scalar_product::Error),
+    /// No key could be made.
+    #[error(transparent)]
+    Key(#[from] paillier::Error),
+    /// Shares do not fit.
+    #[error(transparent)]
+    Shares(#[from] shares::Error),
+    /// The two parties' class columns are not the same.
+    #[error(
+        "the class columns of the common individuals differ between the parties: compare how each \
+         side derived column `{0}`, and start again"
+    )]
+    ClassesDiffer(String),
+    /// This form needs something else than what it was given.
+    #[error("{0}")]
+    WrongInput(&'static str),
+}
+
+impl From<privacy::Error> for Error {
+    fn from(error: privacy::Error) -> Self {
+        Self::DiffGen(error.into())
+    }
+}
+
+/// A release, and what this party learned on the way.
+#[derive(Clone, Debug)]
+pub struct Outcome<'s> {
+    /// The same at both parties.
+    pub release: Release<'s>,
+    /// δ, as agreed before the run.
+    pub delta: Rational,
+    /// How many individuals both parties have: vertically those who are released, horizontally the
+    /// overlap if it was agreed to count it. Private to the two parties.
+    pub in_both: Option<usize>,
+}
+
+/// Which Paillier keys are used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keys {
+    /// Of the agreed length.
+    Agreed,
+    /// Too short to protect anything, and quickly made.
+    #[cfg(any(test, feature = "testing"))]
+    ForTests(usize),
+}
+
+/// Makes a release with the peer. `table` holds what the agreement gives to this party, with
+/// identifiers where individuals are matched. The budget must have been debited: the first message
+/// that depends on data leaves at once.
+///
+/// # Errors
+/// See [`Error`]; the peer has then been told the class of the reason.
+pub fn release<'s>(
+    session: &mut Session,
+    agreement: &'s Agreement,
+    table: &Table,
+    budget: Budget,
+    progress: &(dyn Fn(Step) + Sync),
+) -> Result<Outcome<'s>, Error> {
+    let mut coins = session.rng.fork();
+    release_with(session, agreement, table, budget, &mut coins, Keys::Agreed, progress)
+}
+
+/// The same with given coins and keys, as tests need it.
+///
+/// # Errors
+/// As for [`release`].
+pub fn release_with<'s, C: Coins>(
+    session: &mut Session,
+    agreement: &'s Agreement,
+    table: &Table,
+    budget: Budget,
+    coins: &mut C,
+    keys: Keys,
+    progress: &(dyn Fn(Step) + Sync),
+) -> Result<Outcome<'s>, Error> {
+    let outcome = match agreement.partition {
+        Partition::Vertical { .. } => {
+            vertical::release(session, agreement, table, budget, coins, keys, progress)
+        }
+        Partition::Horizontal { .. } => {
+            horizontal::release(session, agreement, table, budget, coins, keys, progress)
+        }
+        Partition::Local => Err(Error::WrongInput("the agreement is for one party")),
+    };
+    if let Err(error) = &outcome {
+        tell_peer(session, error);
+    }
+    outcome
+}
+
+/// An abort tells the peer why: the class of the reason, no detail. Protocols below have told it
+/// already where the fault was the peer's.
+fn tell_peer(session: &mut Session, error: &Error) {
+    let reason = match error {
+        Error::Net(net::Error::PeerAborted(_) | net::Error::Closed)
+        | Error::Intersection(_)
+        | Error::CountTable(_) => return,
+        Error::Net(error) => error.abort_reason(),
+        Error::ClassesDiffer(_) => AbortReason::Disagreement,
+        Error::DiffGen(super::Error::Table(_)) => AbortReason::BadMessage,
+        _ => AbortReason::Internal,
+    };
+    session.channel.abort(reason);
+}

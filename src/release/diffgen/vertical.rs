@@ -1,0 +1,392 @@
+//! DiffGen by two parties that hold different columns of the same individuals (thesis, 7.1).
+//!
+//! *Inputs*: the agreement; each party's columns, the class and identifiers. *Output*, to both: the
+//! release that one party would have made of the joined table, and nothing else of the other's data.
+//!
+//! 1. *Set intersection* finds the common individuals and one order for them.
+//! 2. *Class*: salted hashes of the class columns are compared; P1's copy counts.
+//! 3. *Structure*: each party scores the candidates of its own columns and draws their splits
+//!    alone; a distributed mechanism chooses among all candidates. The winner is all that is opened.
+//!    The instruction to the peer is the winner's place in the public list and, for an interval, the
+//!    split: nothing about records.
+//! 4. *Counts*: the joint count table as shares, noise, opening.
+//!
+//! *Learned by the peer*: the number of identifiers and which are common; whether the class columns
+//! agree; the release. *Theorem*: the view of a party is simulated from its own input, these and the
+//! release, up to the total variation that [`Sizes`] turns into δ (composition of the simulators of
+//! [`psi`], [`crate::mechanism`] and [`scalar_product`]); so for the peer's columns of one common
+//! individual replaced, each party's view is (2ε, (1 + e^ε)·δ)-private, computationally.
+//!
+//! *What can be timed*: scoring between two choices takes a party time that depends on its records.
+//! It is part of the leak that SECURITY.md states.
+
+use num_bigint::{BigInt, BigUint};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::holder::Holder;
+use super::layout::leaf_offsets;
+use super::plan::GRID_BITS;
+use super::sizes::{Sizes, scaling};
+use super::two_party::{Error, Keys, Outcome};
+use super::{Form, Leaves, Plan, Step, run};
+use crate::agreement::{Agreement, Noise, Partition, Profile, Selection};
+use crate::crypto::commutative::Ristretto;
+use crate::crypto::paillier::{SecretKey, Tuning};
+use crate::math::Rational;
+use crate::mechanism::exponential::VerticalExponential;
+use crate::mechanism::noise::{JointNoise, OwnNoise, TwoPartyNoise};
+use crate::mechanism::noisy_max::{NoiseWidths, NoisyMax, Scores};
+use crate::mechanism::{Coins, OneSided, Parties};
+use crate::net::{Message, Role, Tag};
+use crate::privacy::decisions::Decisions;
+use crate::privacy::exponential::Exponential;
+use crate::privacy::{self, AddNoise, Budget, Choose, Spend};
+use crate::protocol::Session;
+use crate::protocol::psi::{self, intersect};
+use crate::protocol::scalar_product::{ExpectedKey, Key, TableShape, count_table};
+use crate::protocol::shares::WordShares;
+use crate::protocol::yao::Yao;
+use crate::table::{Candidate, CutValue, Cuts, Owner, Specialization, Table};
+
+/// Makes a release with the peer: see [`two_party`](super::two_party).
+pub(super) fn release<'s, C: Coins>(
+    session: &mut Session,
+    agreement: &'s Agreement,
+    table: &Table,
+    budget: Budget,
+    coins: &mut C,
+    keys: Keys,
+    progress: &(dyn Fn(Step) + Sync),
+) -> Result<Outcome<'s>, Error> {
+    let plan = Plan::new(agreement)?;
+    let sizes = Sizes::of(agreement, &plan)?;
+    let identifiers = table.identifiers().ok_or(NO_IDENTIFIERS)?;
+    let rows = common_rows(session, agreement, identifiers, progress)?;
+    let table = table.select(&rows);
+    compare_classes(session, agreement, &table)?;
+    let holder = Holder::new(&plan, &table)?;
+    let mut form = Vertical {
+        session,
+        yao: Yao::new(),
+        coins,
+        holder,
+        agreement,
+        sizes: &sizes,
+        records: rows.len(),
+        keys,
+        progress,
+    };
+    form.session.channel.begin_phase("structure");
+    progress(Step::Began { phase: "structure", total: plan.specializations() as usize });
+    let release = run(&plan, budget, &mut form, &|step| progress(step))?;
+    Ok(Outcome { release, delta: sizes.widths.delta.clone(), in_both: Some(rows.len()) })
+}
+
+const NO_IDENTIFIERS: Error =
+    Error::WrongInput("the data was read without identifiers; read it for a vertical agreement");
+
+/// This party's rows of the common individuals, in the common order.
+fn common_rows(
+    session: &mut Session,
+    agreement: &Agreement,
+    identifiers: &[String],
+    progress: &(dyn Fn(Step) + Sync),
+) -> Result<Vec<usize>, Error> {
+    let starts = |total| progress(Step::Began { phase: "set intersection", total });
+    let options = psi::Options {
+        largest_set: usize::try_from(agreement.max_records).unwrap_or(usize::MAX),
+        starts: &starts,
+        progress: &|items| progress(Step::Advanced(items)),
+    };
+    Ok(intersect(session, &Ristretto::default(), identifiers, options)?.rows)
+}
+
+#[derive(Serialize, Deserialize)]
+struct Salt([u8; 32]);
+
+impl Message for Salt {
+    const TAG: Tag = Tag::new(*b"dgsa");
+}
+
+#[derive(Serialize, Deserialize)]
+struct ClassHash([u8; 32]);
+
+impl Message for ClassHash {
+    const TAG: Tag = Tag::new(*b"dgcl");
+}
+
+/// Ends the run unless both parties have the same class for every common individual. A party that
+/// knows its own column learns from the hash whether the peer's is equal, and could test guesses
+/// of one that differs; the run is then over.
+fn compare_classes(
+    session: &mut Session,
+    agreement: &Agreement,
+    table: &Table,
+) -> Result<(), Error> {
+    session.channel.begin_phase("class");
+    let own: [u8; 32] = session.rng.array();
+    session.channel.send(&Salt(own))?;
+    let Salt(peers) = session.channel.receive()?;
+    let (first, second) = if session.role == Role::P1 { (own, peers) } else { (peers, own) };
+    let hash = |role: Role| -> [u8; 32] {
+        let mut hash = Sha256::new();
+        hash.update(b"diptych class column v1");
+        hash.update([role as u8]);
+        hash.update(session.id.as_bytes());
+        hash.update(first);
+        hash.update(second);
+        hash.update(table.classes());
+        hash.finalize().into()
+    };
+    let (mine, theirs) = (hash(session.role), hash(session.role.peer()));
+    session.channel.send(&ClassHash(mine))?;
+    let ClassHash(received) = session.channel.receive()?;
+    if received != theirs {
+        return Err(Error::ClassesDiffer(agreement.schema.class.column.clone()));
+    }
+    Ok(())
+}
+
+/// One party's side of [`run`].
+struct Vertical<'a, 'p, 't, C> {
+    session: &'a mut Session,
+    yao: Yao,
+    coins: &'a mut C,
+    holder: Holder<'p, 't>,
+    agreement: &'a Agreement,
+    sizes: &'a Sizes,
+    records: usize,
+    keys: Keys,
+    progress: &'a (dyn Fn(Step) + Sync),
+}
+
+#[derive(Serialize, Deserialize)]
+struct Split {
+    point: u32,
+}
+
+impl Message for Split {
+    const TAG: Tag = Tag::new(*b"dgsp");
+}
+
+impl<C: Coins> Form for Vertical<'_, '_, '_, C> {
+    type Error = Error;
+
+    /// The owner of the column draws alone; the peer has nothing to do.
+    fn draw_splits(
+        &mut self,
+        spend: Spend,
+        attribute: usize,
+        intervals: &[CutValue],
+    ) -> Result<(), Error> {
+        if !self.holder.holds(attribute) {
+            self.coins.skip(intervals.len());
+            return Ok(());
+        }
+        let mut mechanism = Exponential::new(scaling(), Lent(&mut *self.coins));
+        Ok(self.holder.draw_splits(spend, attribute, intervals, &mut mechanism, false)?)
+    }
+
+    fn choose(&mut self, spend: Spend, candidates: &[Candidate]) -> Result<usize, Error> {
+        let own = candidates
+            .iter()
+            .filter(|candidate| self.holder.holds(candidate.attribute))
+            .map(|candidate| self.holder.score(*candidate))
+            .collect::<Result<Vec<_>, _>>()?;
+        let peer = candidates.len() - own.len();
+        let scores = OneSided { own, peer };
+        let calibration = self.holder.plan().calibration();
+        let parties = Parties::new(self.session, &mut self.yao, self.coins);
+        let (largest, widths) = (self.sizes.largest_score, &self.sizes.widths);
+        let choice = match self.agreement.selection {
+            Selection::Exponential => {
+                let mechanism = VerticalExponential::new(parties, scaling(), largest, widths.tries);
+                let mut mechanism = match self.agreement.profile {
+                    Profile::Paper => mechanism.as_in_the_papers(),
+                    Profile::Default => mechanism,
+                };
+                mechanism.choose(spend, calibration, &scores)?
+            }
+            Selection::PermuteAndFlip => {
+                let digits = self.sizes.score_digits.unwrap_or_default();
+                let widths = NoiseWidths { tau: widths.tau, digits };
+                NoisyMax::new(parties, GRID_BITS, largest, widths)?.choose(
+                    spend,
+                    calibration,
+                    &Scores::OneSided(scores),
+                )?
+            }
+        };
+        Ok(choice.index)
+    }
+
+    fn split_of(&mut self, winner: Candidate) -> Result<u32, Error> {
+        if !self.holder.holds(winner.attribute) {
+            return Ok(self.session.channel.receive::<Split>()?.point);
+        }
+        let point = self.holder.split_of(winner)?;
+        self.session.channel.send(&Split { point })?;
+        Ok(point)
+    }
+
+    fn specialize(
+        &mut self,
+        made: &Specialization,
+        children: &[CutValue],
+        _: Option<Spend>,
+    ) -> Result<(), Error> {
+        Ok(self.holder.specialize(made, children)?)
+    }
+
+    fn leaves(&mut self, _: &Cuts<'_>) -> Result<Leaves, Error> {
+        Ok(Leaves::CrossProduct)
+    }
+
+    fn noisy_counts(
+        &mut self,
+        spend: Spend,
+        cuts: &Cuts<'_>,
+        _: &Leaves,
+    ) -> Result<Vec<i64>, Error> {
+        let layout = Layout::new(cuts, self.agreement);
+        // Drawn before the first message of the table: how long it takes tells nothing then.
+        let noise = match self.agreement.noise {
+            Noise::TwoParty => Some(OwnNoise::draw(self.coins, spend.epsilon(), layout.entries())?),
+            _ => None,
+        };
+        self.session.channel.begin_phase("count table");
+        let counts = layout.in_release_order(&self.count_table(cuts, &layout)?)?;
+        self.session.channel.begin_phase("noise");
+        let parties = Parties::new(self.session, &mut self.yao, self.coins);
+        let noisy = match noise {
+            Some(noise) => TwoPartyNoise::prepared(parties, noise).add_noise(spend, &counts)?,
+            None => {
+                let digits = self.sizes.count_digits.unwrap_or_default();
+                let widths = NoiseWidths { tau: self.sizes.widths.tau, digits };
+                JointNoise::new(parties, widths).add_noise(spend, &counts)?
+            }
+        };
+        Ok(noisy)
+    }
+}
+
+impl<C: Coins> Vertical<'_, '_, '_, C> {
+    fn count_table(&mut self, cuts: &Cuts<'_>, layout: &Layout) -> Result<WordShares, Error> {
+        let partition = self.holder.partition();
+        let mut cells = partition.leaf_of_records(cuts);
+        if self.session.role == Role::P1 {
+            let classes = layout.classes as u32;
+            let codes = partition.class_codes();
+            cells
+                .iter_mut()
+                .zip(codes)
+                .for_each(|(cell, class)| *cell = *cell * classes + u32::from(*class));
+        }
+        let shape = TableShape {
+            records: self.records,
+            cells: layout.cells(),
+            sigma: self.sizes.widths.sigma,
+            bits: self.sizes.count_bits,
+        };
+        let bits = self.key_bits()?;
+        let items = shape.items(bits)?.iter().sum();
+        (self.progress)(Step::Began { phase: "count table", total: items });
+        let secret;
+        let key = if shape.encrypting_role() == self.session.role {
+            secret = self.secret_key(bits)?;
+            Key::Own(&secret)
+        } else {
+            Key::Peer(self.expected_key(bits)?)
+        };
+        let progress = |items| (self.progress)(Step::Advanced(items));
+        Ok(count_table(self.session, key, &shape, &cells, &progress)?)
+    }
+
+    fn key_bits(&self) -> Result<usize, Error> {
+        match (self.keys, &self.agreement.partition) {
+            #[cfg(any(test, feature = "testing"))]
+            (Keys::ForTests(bits), _) => Ok(bits),
+            (_, Partition::Vertical { parties, .. }) => Ok(parties.paillier_bits as usize),
+            _ => Err(Error::WrongInput("the agreement is not a vertical one")),
+        }
+    }
+
+    fn secret_key(&mut self, bits: usize) -> Result<SecretKey, Error> {
+        let rng = &mut self.session.rng;
+        Ok(match self.keys {
+            Keys::Agreed => SecretKey::generate(bits, Tuning::default(), rng)?,
+            #[cfg(any(test, feature = "testing"))]
+            Keys::ForTests(_) => SecretKey::generate_for_tests(bits, Tuning::default(), rng)?,
+        })
+    }
+
+    fn expected_key(&self, bits: usize) -> Result<ExpectedKey, Error> {
+        Ok(match self.keys {
+            Keys::Agreed => ExpectedKey::new(bits, Tuning::default())?,
+            #[cfg(any(test, feature = "testing"))]
+            Keys::ForTests(_) => ExpectedKey::for_tests(bits, Tuning::default()),
+        })
+    }
+}
+
+/// Where the entries of the joint table lie in the release. Public.
+struct Layout {
+    classes: usize,
+    /// What P1's and P2's combinations add to the place of a leaf.
+    offsets: [Vec<usize>; 2],
+}
+
+impl Layout {
+    fn new(cuts: &Cuts<'_>, agreement: &Agreement) -> Self {
+        let offsets = [Owner::P1, Owner::P2].map(|owner| {
+            let attributes = agreement.schema.attributes.iter().enumerate();
+            let own: Vec<usize> = attributes
+                .filter(|(_, a)| a.owner == Some(owner))
+                .map(|(index, _)| index)
+                .collect();
+            leaf_offsets(cuts, &own)
+        });
+        Self { classes: agreement.schema.class.values.len(), offsets }
+    }
+
+    /// Cells of P1, to whom the class belongs, and of P2.
+    fn cells(&self) -> [usize; 2] {
+        [self.offsets[0].len() * self.classes, self.offsets[1].len()]
+    }
+
+    fn entries(&self) -> usize {
+        self.cells().iter().product()
+    }
+
+    /// Entry `cell1 · m2 + cell2` of the table goes to its leaf and class.
+    fn in_release_order(&self, table: &WordShares) -> Result<WordShares, Error> {
+        let mut words = vec![0; self.entries()];
+        let mut entries = table.words().iter();
+        for first in &self.offsets[0] {
+            for class in 0..self.classes {
+                for (second, word) in self.offsets[1].iter().zip(&mut entries) {
+                    words[(first + second) * self.classes + class] = *word;
+                }
+            }
+        }
+        Ok(WordShares::new(table.bits(), words)?)
+    }
+}
+
+/// Coins that are borrowed for the decisions of one mechanism.
+struct Lent<'a, C>(&'a mut C);
+
+impl<C: Coins> Decisions for Lent<'_, C> {
+    fn uniform_below(&mut self, bound: &BigUint) -> Result<BigUint, privacy::Error> {
+        self.0.uniform_below(bound)
+    }
+
+    fn geometric(&mut self, rate: &Rational) -> Result<BigUint, privacy::Error> {
+        self.0.geometric(rate)
+    }
+
+    fn discrete_laplace(&mut self, rate: &Rational) -> Result<BigInt, privacy::Error> {
+        self.0.discrete_laplace(rate)
+    }
+}

@@ -1,0 +1,297 @@
+//! What can happen to a run, each with a clear end on the survivor, a true ledger, no partial
+//! release, and a victim that knows at its next start what happened.
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::time::Duration;
+
+use diptych::math::Randomness;
+use diptych::privacy::ledger::{Debit, Hash, Ledger, RunId, Status};
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::couple::{BANK, COMPANY, Couple, Running};
+
+/// Kills one side when `moment` returns, and looks at what is left.
+fn kill(couple: Couple, victim: usize, moment: impl FnOnce(&Running)) -> (Couple, Option<i32>) {
+    let mut both = couple.start();
+    moment(&both[victim]);
+    both[victim].kill();
+    let [bank, company] = both.map(Running::end);
+    let (victim_end, survivor_end) = if victim == BANK { (bank, company) } else { (company, bank) };
+    let survivor = 1 - victim;
+    // Either may have been done already.
+    match survivor_end.status {
+        Some(0) => assert!(couple.has_release(survivor)),
+        Some(1) => {
+            assert!(!couple.has_release(survivor), "{}", survivor_end.said);
+            let clear = ["the peer closed the connection", "could not reach", "did not connect"];
+            assert!(
+                clear.iter().any(|words| survivor_end.said.contains(words)),
+                "{}",
+                survivor_end.said
+            );
+        }
+        other => panic!("{other:?}: {}", survivor_end.said),
+    }
+    for who in [BANK, COMPANY] {
+        couple.assert_whole_or_nothing(who);
+    }
+    ledgers_are_true(&couple, victim, victim_end.status);
+    victim_is_told(&couple, victim);
+    (couple, survivor_end.status)
+}
+
+fn ledgers_are_true(couple: &Couple, victim: usize, victim_status: Option<i32>) {
+    let runs = [couple.runs(BANK), couple.runs(COMPANY)];
+    for (who, own) in runs.iter().enumerate() {
+        assert!(own.len() <= 1);
+        let status = own.first().map(|run| run.status);
+        if couple.has_release(who) {
+            let finished = status == Some(Status::Finished);
+            let killed_before_noting = who == victim && status == Some(Status::Debited);
+            assert!(finished || killed_before_noting, "{status:?}");
+            assert!(!runs[1 - who].is_empty(), "nothing was released that both did not pay for");
+        } else if who != victim || victim_status.is_some() {
+            assert!(status.is_none_or(|status| status == Status::Aborted), "{status:?}");
+        } else {
+            assert_ne!(status, Some(Status::Finished));
+        }
+    }
+}
+
+/// The next start of the victim says what the ledger knows.
+fn victim_is_told(couple: &Couple, victim: usize) {
+    let unfinished = couple.runs(victim).first().is_some_and(|run| run.status == Status::Debited);
+    let complete = couple.has_release(victim);
+    let again = couple.start_again(victim);
+    let words = "was interrupted: its ε 1 stays spent";
+    assert_eq!(again.said.contains(words), unfinished && !complete, "{}", again.said);
+    let words = "was interrupted when its release was complete already";
+    assert_eq!(again.said.contains(words), unfinished && complete, "{}", again.said);
+}
+
+#[test]
+fn killing_either_side_at_any_phase_leaves_a_clear_end_and_no_partial_release() {
+    kill_at_every_phase(&|| Couple::new(40));
+}
+
+#[test]
+fn killing_either_side_of_a_horizontal_run_does_too() {
+    kill_at_every_phase(&|| Couple::horizontal(40));
+}
+
+fn kill_at_every_phase(couple: &dyn Fn() -> Couple) {
+    let [bank, company] = couple().run();
+    let (mut kills, mut in_time) = (0, 0);
+    for (victim, phases) in [(BANK, bank.phases()), (COMPANY, company.phases())] {
+        assert!(phases.contains(&"signing".to_owned()), "{phases:?}");
+        for phase in phases {
+            let (_, survivor) = kill(couple(), victim, |running| {
+                running.wait_for(&format!("phase=\"{phase}\""));
+            });
+            kills += 1;
+            in_time += u32::from(survivor == Some(1));
+        }
+    }
+    // A phase that takes no time may be over before the signal arrives.
+    assert!(kills >= 12 && in_time >= kills / 3, "{in_time} of {kills}");
+}
+
+#[test]
+fn killing_either_side_at_random_moments_does_too() {
+    let mut rng = Randomness::from_os().unwrap();
+    for round in 0..8 {
+        let [milliseconds] = rng.array::<1>();
+        let couple = if round < 4 { Couple::new(40) } else { Couple::horizontal(40) };
+        kill(couple, round % 2, |running| {
+            running.wait_for("phase=\"status\"");
+            std::thread::sleep(Duration::from_millis(u64::from(milliseconds) * 4));
+        });
+    }
+}
+
+#[test]
+fn the_next_run_compares_what_became_of_an_interrupted_one_and_says_it_once() {
+    let (couple, _) = kill(Couple::new(40), COMPANY, |running| {
+        running.wait_for("both ledgers are debited");
+    });
+    let told = couple.run();
+    if couple.runs(COMPANY).first().is_some_and(|run| run.status == Status::Aborted) {
+        told[COMPANY].assert(0, &["was interrupted", "interrupted run ", "Bank has no release"]);
+        told[BANK].assert(0, &["Loan company was interrupted; there is no release here either"]);
+    }
+    couple.assert_released();
+    for who in [BANK, COMPANY] {
+        let statuses: Vec<_> = couple.runs(who).iter().map(|run| run.status).collect();
+        assert_eq!(statuses, [Status::Aborted, Status::Finished], "a retry is another run");
+    }
+    for who in [BANK, COMPANY] {
+        let again = couple.start_again(who);
+        assert!(!again.said.contains("interrupted"), "{}", again.said);
+    }
+}
+
+#[test]
+fn a_ledger_that_lost_its_lines_is_noticed_with_the_peers_help() {
+    let couple = Couple::new(20);
+    couple.run().iter().for_each(|outcome| outcome.assert(0, &[]));
+    // The last line gone: the run looks interrupted, but its release is there.
+    let ledger = couple.read(BANK, "ledger.jsonl");
+    let (kept, _) = ledger.trim_end().rsplit_once('\n').unwrap();
+    couple.write(BANK, "ledger.jsonl", &format!("{kept}\n"));
+    couple.start_again(BANK).assert(2, &["interrupted when its release was complete already"]);
+    assert_eq!(couple.runs(BANK)[0].status, Status::Finished);
+
+    couple.write(BANK, "ledger.jsonl", "");
+    for who in [BANK, COMPANY] {
+        std::fs::remove_dir_all(couple.path(who, "release")).unwrap();
+    }
+    let [bank, company] = couple.run();
+    bank.assert(0, &["ATTENTION: Loan company has finished run", "lines were removed"]);
+    company.assert(0, &[]);
+    assert!(!company.said.contains("ATTENTION"), "{}", company.said);
+}
+
+#[test]
+fn a_stall_ends_within_the_limit() {
+    for victim in [BANK, COMPANY] {
+        let mut couple = Couple::new(20);
+        couple.more = "wait_seconds = 20\nsilence_seconds = 2";
+        let both = couple.start();
+        assert!(both[victim].wait_for("phase=\"status\""));
+        kill_process(Pid::from_child(&both[victim].child), Signal::STOP).unwrap();
+        let [bank, company] = both;
+        let (mut stopped, survivor) =
+            if victim == BANK { (bank, company) } else { (company, bank) };
+        let survivor = survivor.end();
+        if survivor.status != Some(0) {
+            survivor.assert(1, &["did not send the next message within 2.0 s"]);
+        }
+        stopped.kill();
+        for who in [BANK, COMPANY] {
+            couple.assert_whole_or_nothing(who);
+        }
+        let runs = couple.runs(1 - victim);
+        assert!(runs.iter().all(|run| run.status != Status::Debited));
+    }
+}
+
+#[test]
+fn a_connection_that_is_cut_ends_both_sides() {
+    let mut cut = 0;
+    for most_bytes in [2_000, 4_000, 8_000, 50_000] {
+        let couple = Couple::new(40);
+        let bank = Running::start(couple.command(BANK, "", None));
+        let address = cutting_relay(bank.address(), most_bytes);
+        let company = Running::start(couple.command(COMPANY, &address, None)).end();
+        for (who, outcome) in [(BANK, bank.end()), (COMPANY, company)] {
+            couple.assert_whole_or_nothing(who);
+            if outcome.status != Some(0) {
+                cut += 1;
+                outcome.assert(1, &["the peer closed the connection"]);
+                let runs = couple.runs(who);
+                assert!(runs.iter().all(|run| run.status == Status::Aborted), "{runs:?}");
+            }
+        }
+    }
+    assert!(cut >= 4, "most of these are too few bytes for a run");
+}
+
+/// Passes on so many bytes from the company to the bank, then cuts both ways.
+fn cutting_relay(to: String, most_bytes: usize) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    std::thread::spawn(move || {
+        let (company, _) = listener.accept().unwrap();
+        let bank = TcpStream::connect(to).unwrap();
+        let (mut back_from, mut back_to) =
+            (bank.try_clone().unwrap(), company.try_clone().unwrap());
+        let back = std::thread::spawn(move || std::io::copy(&mut back_from, &mut back_to));
+        let mut there = company.try_clone().unwrap().take(most_bytes as u64);
+        let _ = std::io::copy(&mut there, &mut &bank);
+        let _ = (&bank).flush();
+        let _ = bank.shutdown(std::net::Shutdown::Both);
+        let _ = company.shutdown(std::net::Shutdown::Both);
+        let _ = back.join();
+    });
+    address
+}
+
+/// The shell's limit on file sizes stands in for a full disk.
+fn full_disk(blocks: u64) -> String {
+    format!("trap '' XFSZ; ulimit -f {blocks};")
+}
+
+/// What the shell means by a block.
+fn block_bytes() -> u64 {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("one-block");
+    let script = format!("{} head -c 9000 /dev/zero > \"$0\"", full_disk(1));
+    let mut shell = std::process::Command::new("sh");
+    let _ = shell.arg("-c").arg(script).arg(&path).stderr(std::process::Stdio::null()).status();
+    path.metadata().unwrap().len()
+}
+
+#[test]
+fn a_disk_too_full_for_the_release_leaves_none_and_the_peer_keeps_its_own() {
+    let couple = Couple::new(40);
+    let blocks = 2_048 / block_bytes();
+    let script = full_disk(blocks);
+    let [bank, company] = couple.start_with([Some(&script), None]).map(Running::end);
+    bank.assert(1, &["cannot write", "Loan company may have the complete release"]);
+    assert!(!couple.has_release(BANK) && !couple.path(BANK, "release/release.csv").exists());
+    assert_eq!(couple.runs(BANK)[0].status, Status::Aborted);
+    company.assert(0, &["did not confirm that it has written its own", "give it a copy"]);
+    assert_eq!(couple.verify(COMPANY).0, Some(0));
+    assert_eq!(couple.runs(COMPANY)[0].status, Status::Finished);
+    // The copy is as good as one's own.
+    let copied = std::process::Command::new("cp")
+        .arg("-r")
+        .arg(couple.path(COMPANY, "release/."))
+        .arg(couple.path(BANK, "release"))
+        .status();
+    assert!(copied.unwrap().success());
+    assert_eq!(couple.verify(BANK).0, Some(0));
+}
+
+#[test]
+fn a_disk_too_full_for_the_ledger_stops_the_run_before_anything_private_is_sent() {
+    let couple = Couple::new(40);
+    let unit = block_bytes();
+    let path = couple.path(BANK, "ledger.jsonl");
+    // Earlier entries, of such a length that the next one does not fit the last block.
+    let length = (1..200)
+        .find_map(|length| {
+            let _ = std::fs::remove_file(&path);
+            let mut ledger = Ledger::open(&path).unwrap();
+            for number in 0..4 {
+                let _ = ledger.debit(earlier(number, length)).unwrap();
+                ledger.finish(RunId([number; 32])).unwrap();
+            }
+            let size = path.metadata().unwrap().len();
+            (size % unit > unit - 200).then_some(size)
+        })
+        .unwrap();
+    let script = full_disk(length.div_ceil(unit));
+    let [bank, company] = couple.start_with([Some(&script), None]).map(Running::end);
+    bank.assert(1, &["cannot write to the ledger"]);
+    company.assert(1, &["the peer ended the run: something failed on its side"]);
+    for who in [BANK, COMPANY] {
+        assert!(!couple.has_release(who));
+        assert!(couple.runs(who).iter().all(|run| run.status != Status::Debited));
+    }
+    assert_eq!(couple.runs(BANK).len(), 4);
+}
+
+fn earlier(number: u8, length: usize) -> Debit {
+    Debit {
+        run: RunId([number; 32]),
+        release: "earlier".to_owned(),
+        data_set: "x".repeat(length),
+        epsilon: "0.1".parse().unwrap(),
+        cap: "3".parse().unwrap(),
+        agreement: Hash([0; 32]),
+        peer: "somebody".to_owned(),
+        salt: Hash([number; 32]),
+    }
+}
