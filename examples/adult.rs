@@ -38,6 +38,9 @@ struct Arguments {
     /// Seeds per setting (of the grid; cross-validation has a fifth as many per fold)
     #[arg(long, default_value_t = 50, global = true)]
     seeds: u64,
+    /// Only these numbers of specializations, such as 4,7,10 (16 take most of the time)
+    #[arg(long, value_delimiter = ',', global = true)]
+    specializations: Vec<u32>,
     /// Run nothing: write tables and plots of what is finished
     #[arg(long, global = true)]
     finished: bool,
@@ -76,10 +79,12 @@ fn carry_out(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     };
     let adult = Adult::read(&place)?;
     let seeds = arguments.seeds.max(2);
-    let (settings, runs_of): (Vec<_>, fn(_, u64) -> Vec<Run>) = match arguments.what {
+    let (mut settings, runs_of): (Vec<_>, fn(_, u64) -> Vec<Run>) = match arguments.what {
         What::Grid => (plan::grid(), plan::on_test_records),
         What::Tune => (plan::tuning(), plan::by_cross_validation),
     };
+    let wanted = &arguments.specializations;
+    settings.retain(|one| wanted.is_empty() || wanted.contains(&one.specializations));
     let all: Vec<Run> = settings.iter().flat_map(|one| runs_of(*one, seeds)).collect();
     let mut runs = Runs::open(&arguments.runs)?;
     if !arguments.finished {

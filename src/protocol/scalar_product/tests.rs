@@ -315,7 +315,7 @@ fn impossible_shapes_and_inputs_are_refused_and_the_peer_is_told() {
         (TableShape { cells: [0, 3], ..good }, vec![0; 4], "at least one cell"),
         (TableShape { cells: [1 << 13, 1 << 12], ..good }, vec![0; 4], "2^24 entries"),
         (TableShape { sigma: 0, ..good }, vec![0; 4], "σ must be"),
-        (TableShape { sigma: 129, ..good }, vec![0; 4], "σ must be"),
+        (TableShape { sigma: 257, ..good }, vec![0; 4], "σ must be"),
         (TableShape { bits: 65, ..good }, vec![0; 4], "from 1 to 64"),
         (TableShape { bits: 2, ..good }, vec![0; 4], "may not fit the output ring"),
         (good, vec![0; 3], "3 inputs where the shape says 4"),
