@@ -64,10 +64,9 @@ fn who(page: &mut Page, agreement: &Agreement) {
             );
         }
     }
-    let each = if matches!(agreement.partition, Partition::Vertical { .. }) {
-        " from each party"
-    } else {
-        ""
+    let each = match agreement.partition {
+        Partition::Vertical { .. } | Partition::Horizontal { .. } => " from each party",
+        Partition::Local => "",
     };
     page.item(&format!(
         "At most {} records{each} take part; a run with more is refused.",
@@ -231,10 +230,19 @@ fn learned(page: &mut Page, agreement: &Agreement, parties: &Parties) {
                  only if each may know who is with the other.",
             ));
             page.item(&format!(
-                "Both hold the column `{}`; they compare it in a hidden form and stop if it \
-                 differs.",
+                "Both hold the column `{}`; they learn whether it is the same at both, and stop \
+                 if it is not.",
                 agreement.schema.class.column
             ));
+            let mut attributes = agreement.schema.attributes.iter();
+            if attributes.any(|attribute| attribute.on_bad_value == OnBadValue::Drop) {
+                page.item(
+                    "EXCEPT: records with a value that does not fit are left out before people \
+                     are matched, so a party that knows somebody is in the other's data learns \
+                     from a missing match that a value there does not fit. Map such values to a \
+                     category instead if that matters.",
+                );
+            }
             page.item(&format!(
                 "About the other's columns each learns only what the release tells. For a person \
                  in both tables the factor towards the other party is that of 2ε: at most {}.",
@@ -243,8 +251,13 @@ fn learned(page: &mut Page, agreement: &Agreement, parties: &Parties) {
         }
         Partition::Horizontal { overlap_check, .. } => {
             page.item(&format!(
-                "{p1} and {p2} learn nothing about each other's records beyond the release, and \
-                 not how many there are.",
+                "{p1} and {p2} learn nothing about each other's records beyond the release and \
+                 every split of a number that was drawn, used or not{}. All of it is within ε. \
+                 They do not learn how many records the other has.",
+                match agreement.noise {
+                    Noise::TwoParty => ", and the other's counts with the other's noise on them",
+                    _ => "",
+                }
             ));
             if let Some(identifier) = overlap_check {
                 page.item(&format!(

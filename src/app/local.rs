@@ -178,6 +178,7 @@ impl From<Error> for Failure {
         match error {
             Error::TooManyRows { .. }
             | Error::PolynomialTooLong { .. }
+            | Error::ChoiceTooLarge { .. }
             | Error::Table(_)
             | Error::MissingColumn(_) => Self::wrong_input(error),
             Error::Privacy(_) | Error::Fault(_) => Self::failed(error),

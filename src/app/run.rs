@@ -288,7 +288,8 @@ impl<'a> Conversation<'a> {
             Ok(()) => self.console.say(format!("{name} has its copy, signed by both, as we do")),
             Err(error) => self.console.say(format!(
                 "our release is complete and signed by both, but {name} did not confirm that it \
-                 has written its own ({error}); if it has none, give it a copy of {}",
+                 has written its own ({error}); if it has none, give it release.csv and \
+                 manifest.json of {}, and nothing of private/",
                 self.output.directory().display()
             )),
         }

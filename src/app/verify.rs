@@ -223,7 +223,8 @@ fn check_ledger(manifest: &Manifest, path: &Path) -> Result<String, Failure> {
     if heads.is_empty() {
         return Err(Failure::wrong_input("the manifest of a release by one party names no ledger"));
     }
-    if heads.iter().any(|head| history.has_had_head(head)) {
+    let entered = |head: &&ledger::Hash| **head != ledger::Hash::BEGINNING;
+    if heads.iter().filter(entered).any(|head| history.has_had_head(head)) {
         return Ok(format!("ledger     {} has this release's line", path.display()));
     }
     Err(changed(format!(

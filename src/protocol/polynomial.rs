@@ -19,18 +19,24 @@
 //! *What a faulty peer meets*: messages of other lengths than due, ciphertexts out of range or not
 //! coprime to n, a result beyond the bound: each ends the run with an error.
 
+use std::time::Duration;
+
 use num_bigint::{BigInt, BigUint};
 use num_integer::Integer;
 use num_traits::{One, Zero};
 use rayon::prelude::*;
 
 use crate::crypto::paillier::{self, Ciphertext, Fresh, Progress, PublicKey, Returned, SecretKey};
-use crate::net::{self, AbortReason, Tag};
+use crate::net::{self, AbortReason, Limits, Tag};
 use crate::protocol::Session;
 
 #[cfg(test)]
 mod tests;
 
+/// What the slowest machine may take for one power; generous.
+const SLOWEST_POWER_MS: u64 = 500;
+/// No peer is waited for longer than this beyond the usual limit.
+const LONGEST_WORK: Duration = Duration::from_secs(3600);
 const POWERS: Tag = Tag::new(*b"ope1");
 const RESULTS: Tag = Tag::new(*b"ope2");
 
@@ -224,8 +230,14 @@ fn receive_inner(
         session.channel.send_bytes(POWERS, &body)?;
     }
     let mut results = Vec::with_capacity(arguments.len());
+    // All results leave together, so the first comes after the work on all: a public number.
+    let usual = *session.channel.limits();
+    let work = SLOWEST_POWER_MS.saturating_mul(powers.iter().map(|p| p.len() as u64).sum());
+    let work = Duration::from_millis(work).min(LONGEST_WORK);
+    session.channel.set_limits(Limits { read: usual.read + work, ..usual });
     for chunk in powers.chunks(evaluations_per_chunk(key.public(), bound)) {
         session.channel.receive_bytes_into(RESULTS, &mut body)?;
+        session.channel.set_limits(usual);
         let returned = key.read(&body, chunk.len())?;
         for (plaintext, powers) in key.decrypt_all(&returned, progress).iter().zip(chunk) {
             results.push(decode(key.public(), bound, plaintext, powers, results.len())?);

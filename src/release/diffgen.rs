@@ -73,6 +73,17 @@ pub enum Error {
         /// Bits agreed.
         bits: u32,
     },
+    /// A choice would need too much memory.
+    #[error(
+        "choosing among up to {candidates} candidates with weights of {bits} bits takes too much \
+         memory: use selection = \"permute-and-flip\", or lower `max_records` or `epsilon`"
+    )]
+    ChoiceTooLarge {
+        /// How many there could be.
+        candidates: u64,
+        /// Bits of a weight.
+        bits: u64,
+    },
     /// A budget or a mechanism refused.
     #[error(transparent)]
     Privacy(Box<privacy::Error>),

@@ -118,6 +118,9 @@ impl Message for Debited {
 pub(super) fn exchange_heads(session: &mut Session, own: Hash) -> Result<Hash, Ended> {
     session.channel.send(&Debited { head: own.0 })?;
     let Debited { head } = session.channel.receive()?;
+    if Hash(head) == Hash::BEGINNING {
+        return Err(Ended::bad_message(Debited::TAG, "it is the head of an empty ledger"));
+    }
     Ok(Hash(head))
 }
 

@@ -143,6 +143,13 @@ pub(super) fn compare(
              lines were removed from it, or the party file names another ledger than it did then"
         ));
     }
+    if let Some(id) = theirs.finished.filter(|id| known(id) == Known::Aborted) {
+        console.say(format!(
+            "{peer} has the complete release of run {}, which ended without one here: ask for \
+             release.csv and manifest.json, and check them with `diptych verify`",
+            short(&RunId(id))
+        ));
+    }
     for (run, there) in own.iter().zip(&there) {
         console.say(format!("interrupted run {}: {}", short(run), at_the_peer(*there, peer)));
     }
@@ -176,7 +183,8 @@ fn at_this_side(here: Known, peer: &str) -> Option<String> {
         Known::Nothing => Some(format!("{peer} was interrupted; nothing was spent here")),
         Known::Aborted => Some(format!("{peer} was interrupted; there is no release here either")),
         Known::Finished => Some(format!(
-            "{peer} was interrupted, but the release is complete here: give it a copy if it asks"
+            "{peer} was interrupted, but the release is complete here: give it release.csv and manifest.json \
+             if it asks"
         )),
     }
 }

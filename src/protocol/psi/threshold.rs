@@ -103,10 +103,12 @@ fn at_least_inner<S: AsRef<[u8]>>(
     Ok(Threshold { reached, peer_size })
 }
 
-/// ℓ: over all pairs, a collision has a chance below n1·n2·2^-ℓ ≤ 2^-σ.
+/// ℓ: over all pairs of either list or both, a collision has a chance below
+/// (n1 + n2)²·2^-ℓ ≤ 2^-σ.
 fn width(sizes: [usize; 2], sigma: usize) -> usize {
-    let bits = |size: usize| (usize::BITS - size.leading_zeros()) as usize;
-    (sigma + bits(sizes[0]) + bits(sizes[1])).min(256)
+    let all = sizes[0] + sizes[1];
+    let bits = (usize::BITS - all.leading_zeros()) as usize;
+    (sigma + 2 * bits).min(256)
 }
 
 fn digests<S: AsRef<[u8]>>(session: &[u8], identifiers: &[S]) -> Vec<[u8; 32]> {

@@ -1,6 +1,7 @@
 //! Moving ciphertexts: in chunks, never more in memory than a few of them.
 
 use std::sync::mpsc::sync_channel;
+use std::time::Duration;
 use std::{panic, thread};
 
 use num_bigint::BigUint;
@@ -25,6 +26,8 @@ const WAITING: usize = 2;
 
 /// What one ciphertext may take a slow peer to re-randomise: the owner waits for all of them.
 const SLOWEST_RERANDOMISE_MS: u64 = 250;
+/// No peer is waited for longer than this beyond the usual limit.
+const LONGEST_WORK: Duration = Duration::from_secs(6 * 3600);
 
 /// Encrypts plaintexts 0 to `total` − 1 and sends them. One thread sends while the caller's
 /// encrypt the next chunk.
@@ -97,7 +100,8 @@ pub(super) fn receive_returned(
 ) -> Result<(), Error> {
     let usual = *channel.limits();
     // All results leave together, so the first comes after the work on all: a public number.
-    let work = std::time::Duration::from_millis(SLOWEST_RERANDOMISE_MS * total as u64);
+    let work = Duration::from_millis(SLOWEST_RERANDOMISE_MS.saturating_mul(total as u64));
+    let work = work.min(LONGEST_WORK);
     channel.set_limits(Limits { read: usual.read + work, ..usual });
     let mut buffer = Vec::new();
     let width = key.public().ciphertext_bytes();

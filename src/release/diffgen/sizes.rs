@@ -12,11 +12,14 @@ use crate::math::Rational;
 use crate::mechanism;
 use crate::mechanism::exponential::horizontal::Horizontal;
 use crate::privacy::Score;
-use crate::privacy::exponential::Scaling;
+use crate::privacy::exponential::{Scaling, weight_bits};
 use crate::privacy::noisy_max::rate_per_step;
 use crate::privacy::slack::{Noises, PublicBounds, Widths};
 use crate::privacy::taylor::Taylor;
 use crate::table::{Domain, Schema, most_leaves};
+
+/// Bits of all prefix sums of one choice: at 16 bytes a label, 2 GiB.
+const MOST_CHOICE_BITS: u64 = 1 << 27;
 
 /// The public sizes of a two-party run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -83,6 +86,9 @@ impl Sizes {
         };
         let largest_score = plan.largest_score(records)?;
         check_polynomial(agreement, plan, &widths)?;
+        if agreement.selection == Selection::Exponential && !horizontal {
+            check_choice(plan, largest_score, most_candidates(plan.schema(), rounds))?;
+        }
         Ok(Self { widths, score_digits, count_digits, largest_score, count_bits })
     }
 }
@@ -91,6 +97,16 @@ impl Sizes {
 pub fn polynomial(agreement: &Agreement, taylor: Taylor, widths: &Widths) -> Horizontal {
     let sigma = widths.sigma.max(widths.tries);
     Horizontal { taylor, most_records: agreement.max_records, sigma }
+}
+
+/// Refuses choices whose circuits would need more memory than a party is asked to have.
+fn check_choice(plan: &Plan<'_>, largest: Score, candidates: u64) -> Result<(), Error> {
+    let rate = scaling().rate("a choice", plan.epsilon_step(), plan.calibration())?;
+    let bits = weight_bits(largest, &rate, scaling())?;
+    if bits.saturating_mul(candidates) > MOST_CHOICE_BITS {
+        return Err(Error::ChoiceTooLarge { candidates, bits });
+    }
+    Ok(())
 }
 
 /// Refuses a polynomial whose values do not fit the key, before anything is spent.

@@ -8,7 +8,7 @@ use crate::math::Rational;
 use crate::mechanism::{self, Coins};
 use crate::net::{self, AbortReason};
 use crate::privacy::{self, Budget};
-use crate::protocol::{Session, psi, scalar_product, shares};
+use crate::protocol::{Session, psi, scalar_product, shares, yao};
 use crate::table::Table;
 
 /// Why there is no release. What was spent is gone.
@@ -128,7 +128,13 @@ fn tell_peer(session: &mut Session, error: &Error) {
         | Error::CountTable(_) => return,
         Error::Net(error) => error.abort_reason(),
         Error::ClassesDiffer(_) => AbortReason::Disagreement,
-        Error::DiffGen(super::Error::Table(_)) => AbortReason::BadMessage,
+        Error::DiffGen(super::Error::Table(_))
+        | Error::Mechanism(mechanism::Error::Yao(
+            yao::Error::Length { .. } | yao::Error::Garble(_) | yao::Error::Transfer(_),
+        ))
+        | Error::Shares(shares::Error::Length { .. } | shares::Error::OutOfRing) => {
+            AbortReason::BadMessage
+        }
         _ => AbortReason::Internal,
     };
     session.channel.abort(reason);

@@ -4,7 +4,7 @@
 //! release that one party would have made of the joined table, and nothing else of the other's data.
 //!
 //! 1. *Set intersection* finds the common individuals and one order for them.
-//! 2. *Class*: salted hashes of the class columns are compared; P1's copy counts.
+//! 2. *Class*: hashes of the class columns are compared in a circuit; P1's copy counts.
 //! 3. *Structure*: each party scores the candidates of its own columns and draws their splits
 //!    alone; a distributed mechanism chooses among all candidates. The winner is all that is opened.
 //!    The instruction to the peer is the winner's place in the public list and, for an interval, the
@@ -31,13 +31,15 @@ use super::sizes::{Sizes, scaling};
 use super::two_party::{Error, Keys, Outcome};
 use super::{Form, Leaves, Plan, Step, run};
 use crate::agreement::{Agreement, Noise, Partition, Profile, Selection};
+use crate::circuit::integer::equal;
+use crate::circuit::{Builder, Owner, Program};
 use crate::crypto::commutative::Ristretto;
 use crate::crypto::paillier::{SecretKey, Tuning};
 use crate::math::Rational;
 use crate::mechanism::exponential::VerticalExponential;
 use crate::mechanism::noise::{JointNoise, OwnNoise, TwoPartyNoise};
 use crate::mechanism::noisy_max::{NoiseWidths, NoisyMax, Scores};
-use crate::mechanism::{Coins, OneSided, Parties};
+use crate::mechanism::{self, Coins, OneSided, Parties};
 use crate::net::{Message, Role, Tag};
 use crate::privacy::decisions::Decisions;
 use crate::privacy::exponential::Exponential;
@@ -46,8 +48,8 @@ use crate::protocol::Session;
 use crate::protocol::psi::{self, intersect};
 use crate::protocol::scalar_product::{ExpectedKey, Key, TableShape, count_table};
 use crate::protocol::shares::WordShares;
-use crate::protocol::yao::Yao;
-use crate::table::{Candidate, CutValue, Cuts, Owner, Specialization, Table};
+use crate::protocol::yao::{Reveal, Yao};
+use crate::table::{self, Candidate, CutValue, Cuts, Specialization, Table};
 
 /// Makes a release with the peer: see [`two_party`](super::two_party).
 pub(super) fn release<'s, C: Coins>(
@@ -64,11 +66,12 @@ pub(super) fn release<'s, C: Coins>(
     let identifiers = table.identifiers().ok_or(NO_IDENTIFIERS)?;
     let rows = common_rows(session, agreement, identifiers, progress)?;
     let table = table.select(&rows);
-    compare_classes(session, agreement, &table)?;
+    let mut yao = Yao::new();
+    compare_classes(session, &mut yao, agreement, &table)?;
     let holder = Holder::new(&plan, &table)?;
     let mut form = Vertical {
         session,
-        yao: Yao::new(),
+        yao,
         coins,
         holder,
         agreement,
@@ -102,50 +105,32 @@ fn common_rows(
     Ok(intersect(session, &Ristretto::default(), identifiers, options)?.rows)
 }
 
-#[derive(Serialize, Deserialize)]
-struct Salt([u8; 32]);
-
-impl Message for Salt {
-    const TAG: Tag = Tag::new(*b"dgsa");
-}
-
-#[derive(Serialize, Deserialize)]
-struct ClassHash([u8; 32]);
-
-impl Message for ClassHash {
-    const TAG: Tag = Tag::new(*b"dgcl");
-}
-
-/// Ends the run unless both parties have the same class for every common individual. A party that
-/// knows its own column learns from the hash whether the peer's is equal, and could test guesses
-/// of one that differs; the run is then over.
+/// Ends the run unless both parties have the same class for every common individual. Hashes of the
+/// columns are compared inside a circuit: nobody sees the other's, and one bit is opened.
 fn compare_classes(
     session: &mut Session,
+    yao: &mut Yao,
     agreement: &Agreement,
     table: &Table,
 ) -> Result<(), Error> {
     session.channel.begin_phase("class");
-    let own: [u8; 32] = session.rng.array();
-    session.channel.send(&Salt(own))?;
-    let Salt(peers) = session.channel.receive()?;
-    let (first, second) = if session.role == Role::P1 { (own, peers) } else { (peers, own) };
-    let hash = |role: Role| -> [u8; 32] {
-        let mut hash = Sha256::new();
-        hash.update(b"diptych class column v1");
-        hash.update([role as u8]);
-        hash.update(session.id.as_bytes());
-        hash.update(first);
-        hash.update(second);
-        hash.update(table.classes());
-        hash.finalize().into()
-    };
-    let (mine, theirs) = (hash(session.role), hash(session.role.peer()));
-    session.channel.send(&ClassHash(mine))?;
-    let ClassHash(received) = session.channel.receive()?;
-    if received != theirs {
-        return Err(Error::ClassesDiffer(agreement.schema.class.column.clone()));
+    let mut hash = Sha256::new();
+    hash.update(b"diptych class column v1");
+    hash.update(session.id.as_bytes());
+    hash.update(table.classes());
+    let hash: [u8; 32] = hash.finalize().into();
+    let bits: Vec<bool> = (0..256).map(|i| hash[i / 8] >> (i % 8) & 1 == 1).collect();
+    let mut g = Builder::new();
+    let [first, second] =
+        [(Owner::P1, "p1"), (Owner::P2, "p2")].map(|(owner, name)| g.input(owner, name, 256));
+    let same = equal(&mut g, &first, &second);
+    g.output("same", &[same]);
+    let program = Program::new(&g.finish());
+    let same = yao.run(session, Role::P1, &program, &bits, Reveal::Both);
+    match same.map_err(mechanism::Error::from)?.as_deref() {
+        Some([true]) => Ok(()),
+        _ => Err(Error::ClassesDiffer(agreement.schema.class.column.clone())),
     }
-    Ok(())
 }
 
 /// One party's side of [`run`].
@@ -250,7 +235,7 @@ impl<C: Coins> Form for Vertical<'_, '_, '_, C> {
         _: &Leaves,
     ) -> Result<Vec<i64>, Error> {
         let layout = Layout::new(cuts, self.agreement);
-        // Drawn before the first message of the table: how long it takes tells nothing then.
+        // Drawn before the first message of the table, so that no message of it waits for noise.
         let noise = match self.agreement.noise {
             Noise::TwoParty => Some(OwnNoise::draw(self.coins, spend.epsilon(), layout.entries())?),
             _ => None,
@@ -339,7 +324,7 @@ struct Layout {
 
 impl Layout {
     fn new(cuts: &Cuts<'_>, agreement: &Agreement) -> Self {
-        let offsets = [Owner::P1, Owner::P2].map(|owner| {
+        let offsets = [table::Owner::P1, table::Owner::P2].map(|owner| {
             let attributes = agreement.schema.attributes.iter().enumerate();
             let own: Vec<usize> = attributes
                 .filter(|(_, a)| a.owner == Some(owner))

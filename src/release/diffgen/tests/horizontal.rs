@@ -170,7 +170,7 @@ fn table_5_2_of_the_thesis_is_released_as_by_one_party() {
         let agreement =
             Agreement::parse("blood.toml", text.as_bytes(), &|_| Err("no files here".to_owned()))
                 .unwrap_or_else(|error| panic!("{error}\n{text}"));
-        let all = super::table(&agreement, transfusions);
+        let all = table(&agreement, transfusions);
         let (expected, tape) = alone(&agreement, &all, 7);
         let parts = [all.select(&[0, 1, 2]), all.select(&[3, 4, 5, 6, 7, 8, 9, 10])];
         let outcome = of_tables(&agreement, [&parts[0], &parts[1]], TapeCoins::pair(&tape));
