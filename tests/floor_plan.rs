@@ -20,7 +20,17 @@ const FLOOR_PLAN: &[(&str, &[&str])] = &[
     ("agreement", &["math", "privacy", "table"]),
     (
         "release",
-        &["math", "crypto", "net", "protocol", "privacy", "mechanism", "table", "agreement"],
+        &[
+            "math",
+            "crypto",
+            "circuit",
+            "net",
+            "protocol",
+            "privacy",
+            "mechanism",
+            "table",
+            "agreement",
+        ],
     ),
     (
         "app",

@@ -241,7 +241,7 @@ fn a_disk_too_full_for_the_release_leaves_none_and_the_peer_keeps_its_own() {
     bank.assert(1, &["cannot write", "Loan company may have the complete release"]);
     assert!(!couple.has_release(BANK) && !couple.path(BANK, "release/release.csv").exists());
     assert_eq!(couple.runs(BANK)[0].status, Status::Aborted);
-    company.assert(0, &["did not confirm that it has written its own", "give it a copy"]);
+    company.assert(0, &["did not confirm that it has written its own", "give it release.csv"]);
     assert_eq!(couple.verify(COMPANY).0, Some(0));
     assert_eq!(couple.runs(COMPANY)[0].status, Status::Finished);
     // The copy is as good as one's own.
