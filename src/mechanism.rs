@@ -17,7 +17,7 @@
 //! *Time.* Between two messages of a mechanism nothing runs whose time depends on a secret. Before
 //! the first message there is the making of weights, which takes longer for high scores, and the
 //! drawing of a party's own noise, which is a loop: the latter can be done before the counts are
-//! made ([`noise::OwnNoise::draw`]).
+//! made ([`noise::OwnNoise::draw`]), or without one ([`noise::OwnNoise::draw_digits`]).
 
 pub mod coins;
 pub mod exponential;

@@ -56,6 +56,17 @@ pub trait Coins: Decisions {
     /// Only a tape fails.
     fn own_laplace(&mut self, rate: &Rational, count: usize) -> Result<Vec<BigInt>, Error>;
 
+    /// The same with as much work whatever the noise is: what a peer may wait for. As far from the
+    /// exact law as the digits are.
+    ///
+    /// # Errors
+    /// Only a tape fails.
+    fn own_laplace_digits(
+        &mut self,
+        sampler: &DigitSampler,
+        count: usize,
+    ) -> Result<Vec<BigInt>, Error>;
+
     /// The peer makes so many decisions alone: a tape goes on, a generator has nothing to do.
     fn skip(&mut self, decisions: usize);
 }
@@ -75,6 +86,15 @@ impl Coins for Randomness {
 
     fn own_laplace(&mut self, rate: &Rational, count: usize) -> Result<Vec<BigInt>, Error> {
         (0..count).map(|_| self.discrete_laplace(rate)).collect()
+    }
+
+    fn own_laplace_digits(
+        &mut self,
+        sampler: &DigitSampler,
+        count: usize,
+    ) -> Result<Vec<BigInt>, Error> {
+        let mut draw = || BigInt::from(sampler.sample(self));
+        Ok((0..count).map(|_| draw() - draw()).collect())
     }
 
     fn skip(&mut self, _: usize) {}

@@ -10,8 +10,8 @@
 //! *Theorem (two-party).* The list is ε-differentially private for adding or removing one record,
 //! for recipients and for either party, who knows its own noise. *Proof sketch*: one record changes
 //! one count by 1. To a party the list is a function of count + the other's noise, which is ε-private
-//! ([`crate::privacy::laplace`]); its own noise is added afterwards. The noise is exact: nothing is
-//! added to TV. *Cost*: k bits per count and direction, one message each.
+//! ([`crate::privacy::laplace`]); its own noise is added afterwards. [`OwnNoise::draw`] is exact and adds nothing to TV;
+//! [`OwnNoise::draw_digits`], which takes the same time whatever it draws, adds what its digits do. *Cost*: k bits per count and direction, one message each.
 
 pub mod joint;
 
@@ -20,8 +20,10 @@ pub use joint::JointNoise;
 use num_bigint::BigInt;
 use zeroize::Zeroizing;
 
+use super::noisy_max::NoiseWidths;
 use super::{Coins, Error, Parties};
 use crate::math::Rational;
+use crate::privacy::digits::DigitSampler;
 use crate::privacy::{AddNoise, Spend};
 use crate::protocol::shares::{WordShares, signed};
 use crate::protocol::yao::Reveal;
@@ -46,6 +48,24 @@ impl OwnNoise {
     /// Only a tape fails.
     pub fn draw<C: Coins>(coins: &mut C, epsilon: &Rational, count: usize) -> Result<Self, Error> {
         let drawn = coins.own_laplace(epsilon, count)?;
+        let noise = Zeroizing::new(drawn.iter().map(lowest_bits).collect());
+        Ok(Self { epsilon: epsilon.clone(), noise })
+    }
+
+    /// The same with as much work whatever the noise is, so that a peer who waits for the next
+    /// message learns nothing from how long it takes. The noise is as far from the exact law as its
+    /// digits are: count 2 per noise and party in [`crate::privacy::slack`].
+    ///
+    /// # Errors
+    /// For widths that make no sense; otherwise only a tape fails.
+    pub fn draw_digits<C: Coins>(
+        coins: &mut C,
+        epsilon: &Rational,
+        widths: NoiseWidths,
+        count: usize,
+    ) -> Result<Self, Error> {
+        let sampler = DigitSampler::new(epsilon, widths.digits, widths.tau)?;
+        let drawn = coins.own_laplace_digits(&sampler, count)?;
         let noise = Zeroizing::new(drawn.iter().map(lowest_bits).collect());
         Ok(Self { epsilon: epsilon.clone(), noise })
     }

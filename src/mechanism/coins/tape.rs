@@ -117,6 +117,10 @@ impl Coins for TapeCoins {
         own
     }
 
+    fn own_laplace_digits(&mut self, _: &DigitSampler, count: usize) -> Result<Vec<BigInt>, Error> {
+        self.own_laplace(&Rational::zero(), count)
+    }
+
     fn skip(&mut self, decisions: usize) {
         self.tape.skip(decisions);
     }

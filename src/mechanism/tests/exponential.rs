@@ -199,6 +199,14 @@ impl Coins for Stubborn {
         Ok(Vec::new())
     }
 
+    fn own_laplace_digits(
+        &mut self,
+        _: &DigitSampler,
+        _: usize,
+    ) -> Result<Vec<BigInt>, privacy::Error> {
+        Ok(Vec::new())
+    }
+
     fn skip(&mut self, _: usize) {}
 }
 

@@ -119,3 +119,23 @@ fn the_transcript_has_the_same_shape_for_all_counts() {
         })
     });
 }
+
+/// A count of 0 at ε = 1/2 from each party's digits: the sum of two discrete Laplace noises has mean
+/// 0 and variance 2·2q/(1−q)², q = e^(−1/2). Over 4,000 counts both are within six deviations (of
+/// about 0.09 and 1.1): a false alarm once in 10^8.
+#[test]
+fn own_noise_by_digits_has_the_spread_of_discrete_laplace() {
+    const MANY: usize = 4_000;
+    let outcome = with_generators(9, |role, parties| {
+        let half = spend("0.5");
+        let own = OwnNoise::draw_digits(parties.coins, half.epsilon(), WIDTHS, MANY).unwrap();
+        TwoPartyNoise::prepared(parties, own).add_noise(half, &shares(role, &[0; MANY])).unwrap()
+    });
+    assert_eq!(outcome.p1, outcome.p2);
+    let mean = outcome.p1.iter().sum::<i64>() as f64 / MANY as f64;
+    let variance = outcome.p1.iter().map(|n| (*n as f64).powi(2)).sum::<f64>() / MANY as f64;
+    let q = (-0.5f64).exp();
+    let expected = 4.0 * q / (1.0 - q).powi(2);
+    assert!(mean.abs() < 6.0 * (expected / MANY as f64).sqrt(), "{mean}");
+    assert!((variance - expected).abs() < 6.0 * 1.1, "{variance} against {expected}");
+}

@@ -248,19 +248,18 @@ impl<C: Coins> Form for Horizontal<'_, '_, '_, C> {
     ) -> Result<Vec<i64>, Error> {
         let own = self.partition.leaf_counts(cuts);
         let counts = WordShares::new(self.sizes.count_bits, own)?;
+        let widths = NoiseWidths { tau: self.sizes.widths.tau, digits: self.sizes.count_digits };
         let noise = match self.agreement.noise {
-            Noise::TwoParty => Some(OwnNoise::draw(self.coins, spend.epsilon(), counts.len())?),
+            Noise::TwoParty => {
+                Some(OwnNoise::draw_digits(self.coins, spend.epsilon(), widths, counts.len())?)
+            }
             _ => None,
         };
         self.session.channel.begin_phase("noise");
         let parties = Parties::new(self.session, &mut self.yao, self.coins);
         Ok(match noise {
             Some(noise) => TwoPartyNoise::prepared(parties, noise).add_noise(spend, &counts)?,
-            None => {
-                let digits = self.sizes.count_digits.unwrap_or_default();
-                let widths = NoiseWidths { tau: self.sizes.widths.tau, digits };
-                JointNoise::new(parties, widths).add_noise(spend, &counts)?
-            }
+            None => JointNoise::new(parties, widths).add_noise(spend, &counts)?,
         })
     }
 }

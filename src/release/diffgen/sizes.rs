@@ -28,8 +28,8 @@ pub struct Sizes {
     pub widths: Widths,
     /// D of the noise on scores, where candidates or splits are chosen by noisy maximum together.
     pub score_digits: Option<u32>,
-    /// D of the noise on counts, where it is joint.
-    pub count_digits: Option<u32>,
+    /// D of the noise on counts.
+    pub count_digits: u32,
     /// No score is above this.
     pub largest_score: Score,
     /// Bits of a shared count: room for the count, its noise and the sign.
@@ -54,13 +54,13 @@ impl Sizes {
             let count = rounds * choices + plan.steps() * splits;
             noises.push(Noises { count, rate: rate_per_step(&rate, GRID_BITS) });
         }
-        if agreement.noise == Noise::Joint {
-            let steps = Rational::whole(plan.steps());
-            let structure = plan.epsilon_step() * &steps;
-            let rate = plan.epsilon().value().checked_sub(&structure);
-            let rate = rate.ok_or(Error::Fault("the structure takes more than everything"))?;
-            noises.push(Noises { count: 2 * rows, rate });
-        }
+        let steps = Rational::whole(plan.steps());
+        let structure = plan.epsilon_step() * &steps;
+        let rate = plan.epsilon().value().checked_sub(&structure);
+        let rate = rate.ok_or(Error::Fault("the structure takes more than everything"))?;
+        // Two geometric noises make a discrete Laplace one; each party may draw its own.
+        let each = if agreement.noise == Noise::TwoParty { 4 } else { 2 };
+        noises.push(Noises { count: each * rows, rate });
         let bounds = PublicBounds {
             epsilon: plan.epsilon().clone(),
             noises,
@@ -75,14 +75,14 @@ impl Sizes {
         let widths = bounds.widths()?;
         let mut digits = widths.digits.iter().copied();
         let score_digits = (by_noise || horizontal).then(|| digits.next()).flatten();
-        let count_digits = (agreement.noise == Noise::Joint).then(|| digits.next()).flatten();
+        let count_digits = digits.next().ok_or(Error::Fault("no digits for the counts"))?;
         // Horizontally the bound is on both tables together, but each party sees its own alone: the
         // circuits have room for two tables of that size, so that nothing ever wraps.
         let records = agreement.max_records.saturating_mul(if horizontal { 2 } else { 1 });
         let record_bits = u64::BITS - records.leading_zeros();
-        let count_bits = match count_digits {
-            Some(digits) => (record_bits.max(digits) + 2).min(64),
-            None => 64, // opened as they are: what costs little need not be tight
+        let count_bits = match agreement.noise {
+            Noise::TwoParty => 64, // opened as they are: what costs little need not be tight
+            _ => (record_bits.max(count_digits) + 2).min(64),
         };
         let largest_score = plan.largest_score(records)?;
         check_polynomial(agreement, plan, &widths)?;

@@ -236,8 +236,11 @@ impl<C: Coins> Form for Vertical<'_, '_, '_, C> {
     ) -> Result<Vec<i64>, Error> {
         let layout = Layout::new(cuts, self.agreement);
         // Drawn before the first message of the table, so that no message of it waits for noise.
+        let widths = NoiseWidths { tau: self.sizes.widths.tau, digits: self.sizes.count_digits };
         let noise = match self.agreement.noise {
-            Noise::TwoParty => Some(OwnNoise::draw(self.coins, spend.epsilon(), layout.entries())?),
+            Noise::TwoParty => {
+                Some(OwnNoise::draw_digits(self.coins, spend.epsilon(), widths, layout.entries())?)
+            }
             _ => None,
         };
         self.session.channel.begin_phase("count table");
@@ -246,11 +249,7 @@ impl<C: Coins> Form for Vertical<'_, '_, '_, C> {
         let parties = Parties::new(self.session, &mut self.yao, self.coins);
         let noisy = match noise {
             Some(noise) => TwoPartyNoise::prepared(parties, noise).add_noise(spend, &counts)?,
-            None => {
-                let digits = self.sizes.count_digits.unwrap_or_default();
-                let widths = NoiseWidths { tau: self.sizes.widths.tau, digits };
-                JointNoise::new(parties, widths).add_noise(spend, &counts)?
-            }
+            None => JointNoise::new(parties, widths).add_noise(spend, &counts)?,
         };
         Ok(noisy)
     }
