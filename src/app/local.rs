@@ -148,7 +148,10 @@ fn write(
     // The samplers are exact, so nothing is lost to approximation.
     let draft = Draft::new(agreement, release, &Rational::zero(), None)?;
     output.write(release, &draft.release, &draft.signed(&[])?, arguments.compact)?;
-    report::accompany(output.directory(), console);
+    // A baseline for two parties has not their signatures, and a page would look as if it had.
+    if agreement.parties().is_none() {
+        report::accompany(output.directory(), console);
+    }
     for line in cut_lines(release)? {
         console.say(line);
     }

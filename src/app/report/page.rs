@@ -105,13 +105,13 @@ impl Facts {
     fn promise(&self, html: &mut Html) {
         section("promise", "The promise", html);
         html.raw(
-            "<p class=\"lead\">Whoever sees this table can say hardly more about any one person ",
+            "<p class=\"lead\">This table would have been about as likely to come out without ",
         )
-        .raw("than if that person had not been in the data: ε = ");
-        html.text(&self.epsilon).raw(", δ ≤ ").text(&self.delta);
+        .raw("any one person’s record as with it. How nearly is told by ε = ");
+        html.text(&self.epsilon).raw(" (less is safer) and δ ≤ ").text(&self.delta);
         html.raw(
-            ". Compared are any two collections of data that are <em>neighbours</em>: one has all \
-             records of the other and those of one more person.</p>\n",
+            ". Compared are any two collections of data that are <em>neighbours</em>: one is the \
+             other with the record of one person added.</p>\n",
         );
         self.words(&[PROMISED, LEARNED, NOT_COVERED], html);
         html.raw("</section>\n");
@@ -207,9 +207,12 @@ impl Facts {
 
     fn budget(&self, html: &mut Html) {
         section("budget", "What was spent", html);
-        html.raw("<p>The parts add up to ε = ").text(&self.epsilon);
+        html.raw("<p>The parts add up to ε = ").text(&self.epsilon).raw(".");
+        if !self.parties.is_empty() {
+            html.raw(" Each party’s ledger was debited all of it before the data was used.");
+        }
         html.raw(
-            ". Each party's ledger was debited all of it before the data was used.</p>\n\
+            "</p>\n\
              <div class=\"wide\" tabindex=\"0\" role=\"region\" aria-labelledby=\"budget-caption\">\
              <table><caption id=\"budget-caption\">Privacy budget by step</caption>\n\
              <thead><tr><th scope=\"col\">step</th><th scope=\"col\" class=\"figure\">ε, exactly</th>\
