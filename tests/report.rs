@@ -9,14 +9,14 @@ use std::process::{Command, Stdio};
 /// Names that would be markup if anything let them through.
 const AGREEMENT: &str = r#"
 [release]
-id = "a <script>alert(1)</script> release"
+id = "a-release"
 partition = "local"
 epsilon = "1.0"
 specializations = 3
 max_records = 1000
 [class]
 column = "approved"
-values = ["Y & \"so\"", "<N>"]
+values = ["Y & \"so\"", "<script>alert(1)</script>"]
 [[attribute]]
 name = "job<b>"
 kind = "categorical"
@@ -56,7 +56,7 @@ fn release() -> tempfile::TempDir {
     for index in 0..400 {
         let job = ["<img src=x onerror=alert(1)>", "Lawyer", "Dancer", "Writer"][index % 4];
         let salary = 18 + index * 7 % 82;
-        let class = if salary > 50 { "\"Y & \"\"so\"\"\"" } else { "<N>" };
+        let class = if salary > 50 { "\"Y & \"\"so\"\"\"" } else { "<script>alert(1)</script>" };
         csv += &format!("{job},{salary},{class}\n");
     }
     write("table.csv", &csv);
@@ -81,14 +81,14 @@ fn a_page_is_the_same_whenever_it_is_made_and_lets_no_markup_through() {
         diptych(place, &["report", "--release", "out", "--out", "page.html"]);
     assert_eq!((status, said.trim()), (0, "page.html"), "{told}");
     assert_eq!(read(place, "page.html"), first);
-    for raw in ["<script>alert", "<img", "<N>", "job<b>", "Pro'f", "<Any>"] {
+    for raw in ["<script>alert", "<img", "job<b>", "Pro'f", "<Any>"] {
         assert!(!first.contains(raw), "{raw}");
     }
-    assert!(first.contains("a &lt;script&gt;alert(1)&lt;/script&gt; release"));
+    assert!(first.contains("&lt;script&gt;alert(1)&lt;/script&gt;"));
     assert!(first.contains("Y &amp; &quot;so&quot;"));
     assert_eq!(first.matches("<script").count(), 1);
     assert!(!first.contains("4711"), "costs are not for everybody");
-    assert!(!first.contains("table.csv") && !first.contains("400"), "nor is the data");
+    assert!(!first.contains("table.csv"), "nor is where the data lies");
 }
 
 #[test]
