@@ -25,6 +25,7 @@ pub mod party;
 pub mod plot;
 pub mod progress;
 pub mod psi;
+pub mod report;
 pub mod run;
 pub mod verify;
 
@@ -57,6 +58,7 @@ enum Verb {
     Evaluate(evaluate::EvaluateArgs),
     Keygen(keygen::KeygenArgs),
     Psi(psi::PsiArgs),
+    Report(report::ReportArgs),
     Run(run::RunArgs),
     Verify(verify::VerifyArgs),
     Ledger(ledger::LedgerArgs),
@@ -95,6 +97,7 @@ fn run(verb: Verb, console: &Console) -> Result<(), Failure> {
         Verb::Evaluate(arguments) => evaluate::run(&arguments, console),
         Verb::Keygen(arguments) => keygen::run(&arguments, console),
         Verb::Psi(arguments) => psi::run(&arguments, console),
+        Verb::Report(arguments) => report::run(&arguments, console),
         Verb::Run(arguments) => run::run(&arguments, console),
         Verb::Verify(arguments) => verify::run(&arguments, console),
         Verb::Ledger(arguments) => ledger::run(&arguments, console),

@@ -108,7 +108,7 @@ fn a_release_is_complete_and_its_manifest_describes_it() {
     let kept: Vec<&str> = release.lines().filter(|line| !line.ends_with(",0")).collect();
     assert_eq!(compact.lines().collect::<Vec<_>>(), kept);
     let files = std::fs::read_dir(place.path().join("out")).unwrap().count();
-    assert_eq!(files, 3, "nothing temporary is left");
+    assert_eq!(files, 4, "release, its copy, manifest, report: nothing temporary is left");
 }
 
 #[test]

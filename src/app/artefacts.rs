@@ -1,5 +1,5 @@
 //! What a run leaves behind: `release.csv`, `manifest.json`, and what is for this party's eyes
-//! only in `private/`.
+//! only in `private/`. `report.html` is made from them afterwards.
 //!
 //! Release and manifest hold nothing but the agreement and differentially private outputs. Each
 //! file is written under another name, brought to disk and renamed, the manifest last: a directory
@@ -48,6 +48,11 @@ impl Output {
         let _ = [RELEASE, COMPACT].map(|name| fs::remove_file(output.temporary(name)));
         fs::remove_file(&trial).map_err(|error| Failure::file(&trial, "remove", &error))?;
         Ok(output)
+    }
+
+    /// A directory that holds a release already.
+    pub fn of_release(directory: &Path) -> Self {
+        Self { directory: directory.to_owned() }
     }
 
     fn refuse_to_overwrite(&self) -> Result<(), Failure> {

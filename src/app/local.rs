@@ -11,6 +11,7 @@ use crate::app::console::Console;
 use crate::app::failure::Failure;
 use crate::app::manifest::{Draft, described};
 use crate::app::progress::Bar;
+use crate::app::report;
 use crate::math::{Randomness, Rational};
 use crate::privacy::ledger::{self, Debit, Hash, Ledger, RunId};
 use crate::privacy::{Budget, Epsilon};
@@ -147,6 +148,10 @@ fn write(
     // The samplers are exact, so nothing is lost to approximation.
     let draft = Draft::new(agreement, release, &Rational::zero(), None)?;
     output.write(release, &draft.release, &draft.signed(&[])?, arguments.compact)?;
+    // A baseline for two parties has not their signatures, and a page would look as if it had.
+    if agreement.parties().is_none() {
+        report::accompany(output.directory(), console);
+    }
     for line in cut_lines(release)? {
         console.say(line);
     }

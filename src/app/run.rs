@@ -36,6 +36,7 @@ use crate::app::failure::Failure;
 use crate::app::local;
 use crate::app::manifest::{Draft, delta_text};
 use crate::app::party::Party;
+use crate::app::report;
 use crate::app::verify::short_delta;
 use crate::net::{Fingerprint, Identity, Role};
 use crate::privacy::ledger::{Debit, Hash, Ledger, RunId};
@@ -123,6 +124,7 @@ pub fn run(arguments: &RunArgs, console: &Console) -> Result<(), Failure> {
                 // The release is whole without it.
                 console.say(format!("what the run cost could not be noted: {}", failure.message));
             }
+            report::accompany(&party.out, console);
             console.result(party.out.display());
             Ok(())
         }

@@ -39,8 +39,16 @@ fn two_parties_end_with_the_same_signed_release_and_true_ledgers() {
         };
         assert_eq!((mode("release/private"), mode("release/private/costs.json")), (0o700, 0o600));
         assert!(couple.read(who, "release/private/costs.json").contains("\"common_records\": 90"));
+        assert_eq!(mode("release/private/report.html"), 0o600);
+        assert!(
+            couple.read(who, "release/private/report.html").contains("90 of them about people")
+        );
+        assert_eq!(
+            couple.read(who, "release/report.html"),
+            couple.read(BANK, "release/report.html")
+        );
         let left: Vec<_> = std::fs::read_dir(couple.path(who, "release")).unwrap().collect();
-        assert_eq!(left.len(), 3, "release, manifest, private: {left:?}");
+        assert_eq!(left.len(), 4, "release, manifest, report, private: {left:?}");
     }
     assert_eq!(couple.runs(BANK)[0].debit.run, couple.runs(COMPANY)[0].debit.run);
 
@@ -241,7 +249,7 @@ fn leaves_no_marker(couple: &Couple) {
             assert!(!text.contains("MARKER"), "{}", path.display());
         }
     }
-    assert_eq!(looked_at, 2 * 8, "identity, agreement, party, ledger, and four of the release");
+    assert_eq!(looked_at, 2 * 10, "identity, agreement, party, ledger, and six of the release");
 }
 
 fn files(directory: &Path) -> Vec<std::path::PathBuf> {

@@ -9,6 +9,7 @@ use crate::app::console::Console;
 use crate::app::failure::Failure;
 use crate::app::local::{cut_lines, make, read};
 use crate::app::manifest::Draft;
+use crate::app::report;
 use crate::math::{Randomness, Rational};
 use crate::privacy::Budget;
 
@@ -24,6 +25,7 @@ pub(super) fn run(records: u32, out: Option<&Path>, console: &Console) -> Result
     let draft = Draft::new(&agreement, &release, &Rational::zero(), None)?;
     let manifest = draft.signed(&[])?;
     output.write(&release, &draft.release, &manifest, true)?;
+    report::accompany(output.directory(), console);
 
     console.result("The table was generalized in these steps, each chosen privately:");
     cut_lines(&release)?.into_iter().for_each(|line| console.result(line));

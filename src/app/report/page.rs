@@ -1,0 +1,387 @@
+//! The page itself: headings, pictures and tables, in the order in which a reader asks.
+
+use sha2::{Digest, Sha256};
+
+use super::costs::Costs;
+use super::facts::Facts;
+use super::html::Html;
+
+const STYLE: &str = include_str!("style.css");
+const SCRIPT: &str = include_str!("script.js");
+/// Colours for classes; they repeat.
+pub const COLOURS: usize = 6;
+
+const PROMISED: &str = "What is promised to every person in the data";
+const LEARNED: &str = "What the parties learn about each other's data";
+const NOT_COVERED: &str = "What is not covered";
+
+impl Facts {
+    /// The page; with costs it is one for the party's own eyes.
+    pub fn page(&self, costs: Option<&Costs>) -> String {
+        let mut html = Html::default();
+        self.head(costs.is_some(), &mut html);
+        self.banner(costs.is_some(), &mut html);
+        html.raw("<main id=\"main\">\n");
+        self.promise(&mut html);
+        self.pictures(&mut html);
+        self.table(&mut html);
+        self.budget(&mut html);
+        if let Some(costs) = costs {
+            costs.section(&mut html);
+        }
+        self.proof(&mut html);
+        self.agreement(&mut html);
+        html.raw("</main>\n<footer>\n<p>Made by diptych ");
+        html.text(&self.version);
+        html.raw(
+            " from manifest.json and release.csv. This page loads nothing and sends nothing.</p>\n\
+             </footer>\n<script>",
+        );
+        html.raw(SCRIPT).raw("</script>\n</body>\n</html>\n");
+        html.into_string()
+    }
+
+    fn head(&self, private: bool, html: &mut Html) {
+        html.raw(
+            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+             <meta http-equiv=\"Content-Security-Policy\" content=\"default-src &#39;none&#39;; \
+             style-src &#39;sha256-",
+        );
+        html.text(base64(&Sha256::digest(STYLE))).raw("&#39;; script-src &#39;sha256-");
+        html.text(base64(&Sha256::digest(SCRIPT)));
+        html.raw(
+            "&#39;; base-uri &#39;none&#39;; form-action &#39;none&#39;\">\n\
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+             <meta name=\"referrer\" content=\"no-referrer\">\n\
+             <meta name=\"color-scheme\" content=\"light dark\">\n<title>",
+        );
+        html.text(&self.id).raw(if private {
+            " – private report"
+        } else {
+            " – release report"
+        });
+        html.raw("</title>\n<style>").raw(STYLE).raw("</style>\n</head>\n<body>\n");
+    }
+
+    fn banner(&self, private: bool, html: &mut Html) {
+        html.raw("<a class=\"skip\" href=\"#main\">Skip to the content</a>\n<header>\n");
+        if private {
+            html.raw(
+                "<p class=\"private\"><strong>Private.</strong> Holds sizes and times that ε ",
+            )
+            .raw("does not protect. Do not pass it on.</p>\n");
+        }
+        html.raw("<p class=\"kind\">Differentially private release</p>\n");
+        html.element("<h1>", &self.id, "</h1>\n");
+        html.raw("<p class=\"by\">by ");
+        match &self.parties[..] {
+            [p1, p2] => html.text(p1).raw(" and ").text(p2),
+            _ => html.raw("one organisation"),
+        };
+        html.raw("</p>\n<dl class=\"key\">\n");
+        let (rows, steps) = (self.all_rows.to_string(), self.steps.len().to_string());
+        for (name, value) in [
+            ("privacy loss ε", &self.epsilon),
+            ("failure chance δ, at most", &self.delta),
+            ("rows", &rows),
+            ("specializations", &steps),
+        ] {
+            html.raw("<div>");
+            html.element("<dt>", name, "</dt>");
+            html.element("<dd>", value, "</dd></div>\n");
+        }
+        html.raw("</dl>\n<nav aria-label=\"On this page\"><ul>");
+        html.raw(
+            "<li><a href=\"#promise\">Promise</a></li><li><a href=\"#values\">Values</a></li>",
+        )
+        .raw("<li><a href=\"#table\">Table</a></li><li><a href=\"#budget\">Budget</a></li>");
+        if private {
+            html.raw("<li><a href=\"#costs\">Costs</a></li>");
+        }
+        html.raw("<li><a href=\"#proof\">Proof</a></li>")
+            .raw("<li><a href=\"#agreement\">Agreement</a></li></ul></nav>\n</header>\n");
+    }
+
+    fn promise(&self, html: &mut Html) {
+        section("promise", "The promise", html);
+        html.raw(
+            "<p class=\"lead\">This table would have been about as likely to come out without ",
+        )
+        .raw("any one person’s record as with it. How nearly is told by ε = ");
+        html.text(&self.epsilon).raw(" (less is safer) and δ ≤ ").text(&self.delta);
+        html.raw(
+            ". Compared are any two collections of data that are <em>neighbours</em>: one is the \
+             other with the record of one person added.</p>\n",
+        );
+        self.words(&[PROMISED, LEARNED, NOT_COVERED], html);
+        html.raw("</section>\n");
+    }
+
+    /// Sections of the agreement's plain words.
+    fn words(&self, wanted: &[&str], html: &mut Html) {
+        for (heading, items) in self.words.iter().filter(|(name, _)| wanted.contains(&&name[..])) {
+            html.element("<h3>", heading, "</h3>\n<ul>\n");
+            for item in items {
+                html.raw("<li>");
+                quoted(item, html);
+                html.raw("</li>\n");
+            }
+            html.raw("</ul>\n");
+        }
+    }
+
+    fn pictures(&self, html: &mut Html) {
+        section("values", "How the values were divided", html);
+        html.raw("<p>Every value begins as coarse as it can be. In each step one value, chosen ")
+            .raw("privately, is replaced by finer ones; the circles number the steps. Bars and ")
+            .raw("figures add up the noisy counts of the table, by ");
+        html.element("<code>", &self.class, "</code>: ");
+        for (index, class) in self.classes.iter().enumerate() {
+            html.raw(
+                "<span class=\"legend\"><svg width=\"12\" height=\"12\" aria-hidden=\"true\">",
+            )
+            .raw("<rect class=\"class-");
+            html.text(index % COLOURS).raw("\" width=\"12\" height=\"12\"/></svg> ");
+            html.text(class).raw("</span> ");
+        }
+        html.raw("</p>\n<div class=\"trees\">\n");
+        for (number, tree) in self.trees.iter().enumerate() {
+            html.raw("<figure>\n");
+            html.element("<figcaption>", &tree.attribute, "</figcaption>\n");
+            html.append(&tree.svg(number)).raw("</figure>\n");
+        }
+        html.raw("</div>\n<h3>The steps in order</h3>\n");
+        if self.steps.is_empty() {
+            html.raw("<p>None: the table has one row for each class.</p>\n");
+        } else {
+            html.raw("<ol class=\"steps\">\n");
+            for (attribute, value, into) in &self.steps {
+                html.element("<li><b>", attribute, "</b>: ");
+                html.text(value).raw(" <span aria-label=\"into\">→</span> ");
+                html.element("", into.join(", "), "</li>\n");
+            }
+            html.raw("</ol>\n");
+        }
+        html.raw("</section>\n");
+    }
+
+    fn table(&self, html: &mut Html) {
+        section("table", "The table", html);
+        html.raw("<p>Every count carries random noise, also where nobody was counted. ");
+        if (self.rows.len() as u64) < self.all_rows {
+            html.raw("Shown are the first ").text(self.rows.len()).raw(" of ").text(self.all_rows);
+            html.raw(" rows; release.csv has all.");
+        }
+        html.raw(
+            "</p>\n<div id=\"search-box\" role=\"search\" hidden>\
+             <label for=\"search\">Search these rows</label> \
+             <input id=\"search\" type=\"search\" autocomplete=\"off\" spellcheck=\"false\" \
+             aria-controls=\"rows\"> <output id=\"found\" for=\"search\"></output></div>\n\
+             <div class=\"wide long\" tabindex=\"0\" role=\"region\" aria-labelledby=\"rows-caption\">\
+             <table id=\"rows\"><caption id=\"rows-caption\">",
+        );
+        html.raw(if (self.rows.len() as u64) < self.all_rows {
+            "The first rows of release.csv"
+        } else {
+            "All rows of release.csv"
+        });
+        html.raw("</caption>\n<thead><tr>");
+        let last = self.header.len().saturating_sub(1);
+        for (place, name) in self.header.iter().enumerate() {
+            html.raw(if place == last {
+                "<th scope=\"col\" class=\"figure\">"
+            } else {
+                "<th scope=\"col\">"
+            });
+            html.text(name).raw("</th>");
+        }
+        html.raw("</tr></thead>\n<tbody>\n");
+        for row in &self.rows {
+            html.raw("<tr>");
+            for (place, cell) in row.iter().enumerate() {
+                html.raw(if place == last { "<td class=\"figure\">" } else { "<td>" });
+                html.text(cell).raw("</td>");
+            }
+            html.raw("</tr>\n");
+        }
+        html.raw("</tbody></table></div>\n</section>\n");
+    }
+
+    fn budget(&self, html: &mut Html) {
+        section("budget", "What was spent", html);
+        html.raw("<p>The parts add up to ε = ").text(&self.epsilon).raw(".");
+        if !self.parties.is_empty() {
+            html.raw(" Each party’s ledger was debited all of it before the data was used.");
+        }
+        html.raw(
+            "</p>\n\
+             <div class=\"wide\" tabindex=\"0\" role=\"region\" aria-labelledby=\"budget-caption\">\
+             <table><caption id=\"budget-caption\">Privacy budget by step</caption>\n\
+             <thead><tr><th scope=\"col\">step</th><th scope=\"col\" class=\"figure\">ε, exactly</th>\
+             <th scope=\"col\" class=\"figure\">ε</th><td class=\"bar\"></td></tr></thead>\n<tbody>\n",
+        );
+        for spend in &self.spends {
+            html.element("<tr><th scope=\"row\">", &spend.name, "</th>");
+            html.element("<td class=\"figure\">", &spend.exact, "</td>");
+            html.element("<td class=\"figure\">", &spend.decimal, "</td>");
+            html.raw(
+                "<td class=\"bar\"><svg viewBox=\"0 0 1000 10\" preserveAspectRatio=\"none\" ",
+            )
+            .raw("aria-hidden=\"true\"><rect class=\"class-0\" width=\"");
+            html.text(spend.thousandths).raw("\" height=\"10\"/></svg></td></tr>\n");
+        }
+        html.element(
+            "</tbody>\n<tfoot><tr><th scope=\"row\">together</th><td class=\"figure\">",
+            &self.epsilon,
+            "</td>",
+        );
+        html.element(
+            "<td class=\"figure\">",
+            &self.epsilon,
+            "</td><td class=\"bar\"></td></tr></tfoot>",
+        );
+        html.raw("</table></div>\n</section>\n");
+    }
+
+    fn proof(&self, html: &mut Html) {
+        section("proof", "Hashes and signatures", html);
+        html.raw(
+            "<p>When this page was made, the release was verified:</p>\n<ul class=\"checks\">\n",
+        );
+        for (what, found) in &self.checks {
+            html.element("<li><b>", what, "</b>: ");
+            html.text(found).raw("</li>\n");
+        }
+        html.raw("</ul>\n<p>A page can be forged, signatures cannot: check with <code>diptych ")
+            .raw("verify</code> and the directory that holds release.csv and manifest.json, and ")
+            .raw("compare the fingerprints with those that the organisations publish.</p>\n")
+            .raw("<dl class=\"hashes\">\n");
+        for (what, hash) in &self.hashes {
+            html.element("<dt>SHA-256 of ", what, "</dt>");
+            html.element("<dd><code>", hash, "</code></dd>\n");
+        }
+        for signed in &self.signatures {
+            for (what, value) in [
+                ("Fingerprint", &signed.fingerprint),
+                ("Public key (Ed25519)", &signed.public_key),
+                ("Signature", &signed.signature),
+            ] {
+                html.raw("<dt>").text(what).raw(" of ").text(&signed.name).raw("</dt>");
+                html.element("<dd><code>", value, "</code></dd>\n");
+            }
+        }
+        html.raw("</dl>\n</section>\n");
+    }
+
+    fn agreement(&self, html: &mut Html) {
+        section("agreement", "The agreement", html);
+        html.raw("<p>What was agreed before the run, in plain words.</p>\n");
+        self.words(&["Who", "What is published", "How it is computed"], html);
+        html.raw("</section>\n");
+    }
+}
+
+/// The agreement's words put names of columns and values between backticks.
+fn quoted(text: &str, html: &mut Html) {
+    let mut rest = text;
+    while let Some((before, tail)) = rest.split_once('`') {
+        let Some((name, after)) = tail.split_once('`') else { break };
+        html.text(before);
+        html.element("<code>", name, "</code>");
+        rest = after;
+    }
+    html.text(rest);
+}
+
+fn section(id: &'static str, title: &'static str, html: &mut Html) {
+    html.raw("<section id=\"").raw(id).raw("\" aria-labelledby=\"").raw(id).raw("-title\">\n");
+    html.raw("<h2 id=\"").raw(id).raw("-title\">").raw(title).raw("</h2>\n");
+}
+
+/// As a content security policy writes hashes.
+fn base64(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::new();
+    for chunk in bytes.chunks(3) {
+        let byte = |index: usize| u32::from(chunk.get(index).copied().unwrap_or(0));
+        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
+        for place in 0..4 {
+            let digit = (bits >> (18 - 6 * place)) as usize & 63;
+            text.push(if place <= chunk.len() { DIGITS[digit].into() } else { '=' });
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::facts::{Signed, Spend};
+    use super::super::tree::Tree;
+    use super::*;
+
+    /// Facts in which every text is this one.
+    fn facts(text: &str) -> Facts {
+        let s = || text.to_owned();
+        let mut tree = Tree::topmost(text, text, 1);
+        tree.divide(1, text, &[s(), s()]);
+        Facts {
+            id: s(),
+            version: s(),
+            epsilon: s(),
+            delta: s(),
+            parties: vec![s(), s()],
+            words: vec![(PROMISED.to_owned(), vec![s()]), ("Who".to_owned(), vec![s()])],
+            trees: vec![tree],
+            steps: vec![(s(), s(), vec![s(), s()])],
+            class: s(),
+            classes: vec![s()],
+            header: vec![s(), s()],
+            rows: vec![vec![s(), s()]],
+            all_rows: 7,
+            spends: vec![Spend { name: s(), exact: s(), decimal: s(), thousandths: 3 }],
+            checks: vec![(s(), s())],
+            hashes: vec![(s(), s())],
+            signatures: vec![Signed {
+                name: s(),
+                fingerprint: s(),
+                public_key: s(),
+                signature: s(),
+            }],
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn no_tag_or_attribute_comes_from_data(
+            text in "\\PC{0,30}|[<>/\"'=& a]{0,30}|</(script|style|title|svg)><script>"
+        ) {
+            // What stands between two backticks is put into an element of ours.
+            let text = text.replace('`', "");
+            let (page, plain) = (facts(&text).page(None), facts("x").page(None));
+            for mark in ['<', '>', '"', '\''] {
+                prop_assert_eq!(page.matches(mark).count(), plain.matches(mark).count());
+            }
+        }
+    }
+
+    #[test]
+    fn base64_is_that_of_the_standard() {
+        for (bytes, text) in [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foobar", "Zm9vYmFy")] {
+            assert_eq!(base64(bytes.as_bytes()), text);
+        }
+    }
+
+    #[test]
+    fn style_and_script_cannot_end_early_nor_load_anything() {
+        for text in [STYLE, SCRIPT] {
+            assert!(!text.contains("</") && !text.contains("http") && !text.contains("url("));
+            assert!(!text.contains('\r'), "the parser would change it, and the hash would not fit");
+        }
+        let page = facts("x").page(None);
+        assert!(!page.contains("style=\"") && !page.contains("onclick"), "the policy forbids them");
+        assert!(!page.contains("src=") && !page.contains("http:") && !page.contains("https:"));
+    }
+}
