@@ -20,13 +20,16 @@ use crate::privacy::digits::DigitSampler;
 /// fewer bits than the circuit, the circuit's first ones mean nothing.
 type Function = Box<dyn Fn(&[bool]) -> Option<Vec<bool>>>;
 
+/// Draws one input.
+type Draw = Box<dyn Fn(&mut Randomness) -> Vec<bool>>;
+
 /// A circuit with what it should compute.
 pub(super) struct Subject {
     pub name: &'static str,
     pub circuit: Circuit,
     pub reference: Function,
     /// Inputs worth trying: mostly random, edges among them.
-    pub draw: Box<dyn Fn(&mut Randomness) -> Vec<bool>>,
+    pub draw: Draw,
 }
 
 /// File, the circuit in it, and a small one by the same code whose inputs can all be tried.
@@ -356,7 +359,7 @@ fn split<'a>(mut bits: &'a [bool], widths: &[usize]) -> Vec<&'a [bool]> {
     widths.iter().map(part).collect()
 }
 
-fn uniform(circuit: &Circuit) -> Box<dyn Fn(&mut Randomness) -> Vec<bool>> {
+fn uniform(circuit: &Circuit) -> Draw {
     let width = circuit.input_bits();
     Box::new(move |rng| some_bits(rng, width))
 }
