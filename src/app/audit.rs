@@ -2,11 +2,13 @@
 //!
 //! The vectors are made by plain-Python programs that share no code with the product. First the
 //! checksums, then each document by the checker that its "algorithm" names. A new kind of document
-//! is one line in `CHECKERS` and one in `BUILT_IN`.
+//! is one line in `CHECKERS` and one in `BUILT_IN`. `--circuits` is [`netlists`], `--transcript`
+//! is [`transcript`].
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use clap::Args;
 use serde_json::Value;
@@ -14,6 +16,7 @@ use sha2::{Digest, Sha256};
 
 use crate::app::console::Console;
 use crate::app::failure::Failure;
+use crate::math::Randomness;
 
 pub mod agreement;
 pub mod circuits;
@@ -22,13 +25,17 @@ pub mod exponential;
 mod field;
 pub mod garble;
 pub mod mechanisms;
+pub mod netlists;
 pub mod noise;
 pub mod ot;
 pub mod paillier;
 pub mod polynomial;
 pub mod random_value;
+mod references;
+mod report;
 pub mod scalar_product;
 pub mod taylor;
+pub mod transcript;
 
 /// A checker: one verdict per test of the document.
 type Checker = fn(&Value) -> Vec<Verdict>;
@@ -75,11 +82,25 @@ const LARGEST_DOCUMENT: u64 = 256 << 20;
 
 /// Check this build against the test vectors
 ///
-/// Takes the directory `vectors` if there is one and the built-in copy otherwise.
+/// Takes the directory `vectors` (with --circuits, `circuits`) if there is one
+/// and the built-in copy otherwise. Exit status 1 if anything differs.
 #[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  diptych audit\n  diptych audit --circuits\n  \
+                        diptych audit --transcript release-one/ release-two/")]
 pub struct AuditArgs {
-    /// Directory with the vectors and their SHA256SUMS
+    /// Directory with the vectors, or the circuits, and their SHA256SUMS
+    #[arg(value_name = "DIR")]
     directory: Option<PathBuf>,
+    /// Check the circuits that are kept for review, each against a plain function
+    #[arg(long)]
+    circuits: bool,
+    /// Compare the messages of two runs that were recorded with `diptych run --record`
+    #[arg(long, num_args = 2, value_names = ["DIR", "DIR"],
+          conflicts_with_all = ["directory", "circuits", "json"])]
+    transcript: Option<Vec<PathBuf>>,
+    /// Also write everything that was found to this file
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
 }
 
 /// What came of one test.
@@ -104,9 +125,24 @@ pub struct Row {
     pub invalid: [usize; 2],
 }
 
+/// One document.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Audited {
+    /// What it is about.
+    pub algorithm: String,
+    /// How long its tests took.
+    pub time: Duration,
+    /// All tests.
+    pub all: Row,
+    /// Rows by flag. A test counts for each of its flags.
+    pub flags: BTreeMap<String, Row>,
+}
+
 /// Everything that an audit found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Report {
+    /// By the name of the document.
+    pub documents: BTreeMap<String, Audited>,
     /// Rows by document and group.
     pub rows: BTreeMap<(String, String), Row>,
     /// Document and verdict of every test that failed.
@@ -157,41 +193,25 @@ pub enum Error {
 /// Runs the verb.
 ///
 /// # Errors
-/// If the vectors cannot be read, or any verdict differs from the document's.
+/// If files cannot be read (wrong input), or anything differs from what it should be (failed).
 pub fn run_verb(arguments: &AuditArgs, console: &Console) -> Result<(), Failure> {
-    let default = Path::new("vectors");
-    let report = match &arguments.directory {
-        Some(directory) => run(directory),
-        None if default.join(SUMS).is_file() => run(default),
-        None => run_built_in(),
-    };
-    let report = report.map_err(Failure::wrong_input)?;
-    let width = report.rows.keys().map(|(_, group)| group.chars().count()).max().unwrap_or(0);
-    console.result(format!(
-        "{:<18} {:<width$} {:>14} {:>7} {:>16} {:>7}",
-        "document", "group", "valid: passed", "failed", "invalid: refused", "failed"
-    ));
-    for ((document, group), row) in &report.rows {
-        console.result(format!(
-            "{document:<18} {group:<width$} {:>14} {:>7} {:>16} {:>7}",
-            row.valid[0], row.valid[1], row.invalid[0], row.invalid[1]
-        ));
+    if let Some([first, second]) = arguments.transcript.as_deref() {
+        return transcript::run(first, second, console);
     }
-    for (document, verdict) in &report.failures {
-        console.result(format!(
-            "{document} test {} ({}): {}",
-            verdict.test_id,
-            verdict.comment,
-            verdict.failure.as_deref().unwrap_or_default()
-        ));
+    let default = Path::new(if arguments.circuits { "circuits" } else { "vectors" });
+    let given = arguments.directory.as_deref();
+    let directory = given.or_else(|| default.join(SUMS).is_file().then_some(default));
+    let json = arguments.json.as_deref();
+    if arguments.circuits {
+        let mut rng = Randomness::from_os()?;
+        let rows = match directory {
+            Some(directory) => netlists::run(directory, &mut rng),
+            None => netlists::run_built_in(&mut rng),
+        };
+        return report::show_circuits(&rows.map_err(Failure::wrong_input)?, json, console);
     }
-    if report.failures.is_empty() {
-        console.say(format!("all {} tests passed", report.tests()));
-        return Ok(());
-    }
-    let failed = report.failures.len();
-    Err(Failure::failed(format!("{failed} of {} tests failed", report.tests()))
-        .advise("this build must not be used; report the lines above"))
+    let report = directory.map_or_else(run_built_in, run);
+    report::show_vectors(&report.map_err(Failure::wrong_input)?, json, console)
 }
 
 /// Checks every document of a directory.
@@ -211,6 +231,7 @@ pub fn run(directory: &Path) -> Result<Report, Error> {
         }
     }
     documents.sort();
+    check_schemas(directory, &sums)?;
     check_all(&sums, &documents)
 }
 
@@ -229,8 +250,19 @@ pub fn run_built_in() -> Result<Report, Error> {
 impl Report {
     /// How many tests were run.
     pub fn tests(&self) -> usize {
-        let sum = |row: &Row| row.valid.iter().chain(&row.invalid).sum::<usize>();
-        self.rows.values().map(sum).sum()
+        self.rows.values().map(Row::tests).sum()
+    }
+}
+
+impl Row {
+    /// How many tests it counts.
+    pub fn tests(&self) -> usize {
+        self.valid.iter().chain(&self.invalid).sum()
+    }
+
+    fn count(&mut self, valid: bool, passed: bool) {
+        let counts = if valid { &mut self.valid } else { &mut self.invalid };
+        counts[usize::from(!passed)] += 1;
     }
 }
 
@@ -243,16 +275,10 @@ fn read(path: &Path) -> Result<Vec<u8>, Error> {
 }
 
 fn check_all(sums: &str, documents: &[(String, Cow<'_, [u8]>)]) -> Result<Report, Error> {
-    let mut expected = parse_sums(sums)?;
-    for (name, bytes) in documents {
-        let sum = expected.remove(name).ok_or_else(|| Error::Unlisted(name.clone()))?;
-        if sum != hex(&Sha256::digest(bytes)) {
-            return Err(Error::Checksum(name.clone()));
-        }
-    }
+    let listed = documents.iter().map(|(name, bytes)| (name.as_str(), &**bytes));
     // Schemas are listed as well, for outsiders; only documents are run.
-    if let Some((missing, _)) = expected.into_iter().find(|(name, _)| !name.contains('/')) {
-        return Err(Error::Unlisted(missing));
+    if let Some(missing) = check_sums(sums, listed)?.iter().find(|name| !name.contains('/')) {
+        return Err(Error::Unlisted(missing.clone()));
     }
     let mut report = Report::default();
     for (name, bytes) in documents {
@@ -261,12 +287,44 @@ fn check_all(sums: &str, documents: &[(String, Cow<'_, [u8]>)]) -> Result<Report
     Ok(report)
 }
 
+/// Compares files with a list of checksums; the names in the list that were not among them.
+fn check_sums<'f>(
+    sums: &str,
+    files: impl Iterator<Item = (&'f str, &'f [u8])>,
+) -> Result<Vec<String>, Error> {
+    let mut expected = parse_sums(sums)?;
+    for (name, bytes) in files {
+        let sum = expected.remove(name).ok_or_else(|| Error::Unlisted(name.to_owned()))?;
+        if sum != hex(&Sha256::digest(bytes)) {
+            return Err(Error::Checksum(name.to_owned()));
+        }
+    }
+    Ok(expected.into_keys().collect())
+}
+
+/// The schemas are what the list says; they are one folder deep.
+fn check_schemas(directory: &Path, sums: &str) -> Result<(), Error> {
+    for (name, sum) in parse_sums(sums)? {
+        let Some(file) = name.strip_prefix("schema/") else { continue };
+        let plain = file.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b));
+        if !plain {
+            return Err(Error::Unlisted(name));
+        }
+        if sum != hex(&Sha256::digest(read(&directory.join(&name))?)) {
+            return Err(Error::Checksum(name));
+        }
+    }
+    Ok(())
+}
+
 /// Names and checksums, one per line: 64 digits, two spaces, name.
 fn parse_sums(sums: &str) -> Result<BTreeMap<String, String>, Error> {
+    let digits =
+        |sum: &str| sum.len() == 64 && sum.bytes().all(|b| b"0123456789abcdef".contains(&b));
     let parse = |(line, text): (usize, &str)| {
-        let parts = text.split_once("  ").filter(|(sum, name)| sum.len() == 64 && !name.is_empty());
+        let parts = text.split_once("  ").filter(|(sum, name)| digits(sum) && !name.is_empty());
         let (sum, name) = parts.ok_or(Error::BadSums(line + 1))?;
-        Ok((name.to_owned(), sum.to_ascii_lowercase()))
+        Ok((name.to_owned(), sum.to_owned()))
     };
     sums.lines().enumerate().map(parse).collect()
 }
@@ -282,12 +340,21 @@ fn check_document(name: &str, bytes: &[u8], report: &mut Report) -> Result<(), E
         algorithm: algorithm.to_owned(),
     })?;
     let mut results = results(&document).map_err(malformed)?;
-    for verdict in check(&document) {
-        let valid = results.remove(&verdict.test_id);
-        let valid = valid.ok_or_else(|| malformed(format!("test {} twice", verdict.test_id)))?;
+    let start = Instant::now();
+    let verdicts = check(&document);
+    let audited = report.documents.entry(name.to_owned()).or_default();
+    audited.time = start.elapsed();
+    algorithm.clone_into(&mut audited.algorithm);
+    for verdict in verdicts {
+        let listed = results.remove(&verdict.test_id);
+        let listed = listed.ok_or_else(|| malformed(format!("test {} twice", verdict.test_id)))?;
+        let passed = verdict.failure.is_none();
         let row = report.rows.entry((name.to_owned(), verdict.group.clone())).or_default();
-        let counts = if valid { &mut row.valid } else { &mut row.invalid };
-        counts[usize::from(verdict.failure.is_some())] += 1;
+        row.count(listed.valid, passed);
+        audited.all.count(listed.valid, passed);
+        for flag in listed.flags {
+            audited.flags.entry(flag).or_default().count(listed.valid, passed);
+        }
         if verdict.failure.is_some() {
             report.failures.push((name.to_owned(), verdict));
         }
@@ -298,8 +365,14 @@ fn check_document(name: &str, bytes: &[u8], report: &mut Report) -> Result<(), E
     }
 }
 
-/// Every test's number and whether it is valid, which must be as many as announced.
-fn results(document: &Value) -> Result<BTreeMap<u64, bool>, String> {
+/// What a document says of a test.
+struct Listed {
+    valid: bool,
+    flags: BTreeSet<String>,
+}
+
+/// Every test's number and what is said of it, which must be as many as announced.
+fn results(document: &Value) -> Result<BTreeMap<u64, Listed>, String> {
     let mut results = BTreeMap::new();
     for group in document["testGroups"].as_array().ok_or("no test groups")? {
         for test in group["tests"].as_array().ok_or("a group without tests")? {
@@ -309,7 +382,9 @@ fn results(document: &Value) -> Result<BTreeMap<u64, bool>, String> {
                 Some("invalid") => false,
                 _ => return Err(format!("test {id} is neither valid nor invalid")),
             };
-            if results.insert(id, valid).is_some() {
+            let flags = field::list(test, "flags").iter().filter_map(Value::as_str);
+            let flags = flags.map(str::to_owned).collect();
+            if results.insert(id, Listed { valid, flags }).is_some() {
                 return Err(format!("test {id} is there twice"));
             }
         }
@@ -325,68 +400,4 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const SMALL: &str = r#"{"algorithm": "Paillier", "numberOfTests": 1, "testGroups": [{"type": "?",
-        "tests": [{"tcId": 1, "comment": "", "flags": [], "result": "valid"}]}]}"#;
-
-    fn directory(name: &str, text: &str, sums: Option<&str>) -> tempfile::TempDir {
-        let directory = tempfile::tempdir().unwrap();
-        std::fs::write(directory.path().join(name), text).unwrap();
-        let own = format!("{}  {name}\n", hex(&Sha256::digest(text.as_bytes())));
-        std::fs::write(directory.path().join(SUMS), sums.unwrap_or(&own)).unwrap();
-        directory
-    }
-
-    fn audit(name: &str, text: &str, sums: Option<&str>) -> Result<Report, Error> {
-        run(directory(name, text, sums).path())
-    }
-
-    #[test]
-    fn every_vector_in_the_directory_passes_and_the_built_in_copy_is_the_same() {
-        let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("vectors");
-        let report = run(&directory).unwrap();
-        assert_eq!(report.failures, []);
-        assert!(report.tests() > 150);
-        for (name, text) in BUILT_IN {
-            assert_eq!(std::fs::read_to_string(directory.join(name)).unwrap(), *text);
-        }
-        let documents = report.rows.keys().map(|(document, _)| document.as_str());
-        let documents: std::collections::BTreeSet<_> = documents.collect();
-        assert_eq!(documents, BUILT_IN.iter().map(|(name, _)| *name).collect());
-        assert_eq!(std::fs::read_to_string(directory.join(SUMS)).unwrap(), BUILT_IN_SUMS);
-    }
-
-    #[test]
-    fn a_test_that_differs_is_counted_and_named() {
-        let report = audit("a.json", SMALL, None).unwrap();
-        let row = report.rows[&("a.json".to_owned(), "?".to_owned())];
-        assert_eq!((row.valid, row.invalid), ([0, 1], [0, 0]));
-        assert_eq!(report.failures[0].1.test_id, 1);
-    }
-
-    #[test]
-    fn a_directory_that_is_not_as_published_is_refused() {
-        let wrong = |sums: &str| audit("a.json", SMALL, Some(sums)).unwrap_err();
-        let zeros = "0".repeat(64);
-        assert!(matches!(wrong(&format!("{zeros}  a.json\n")), Error::Checksum(_)));
-        assert!(matches!(wrong(""), Error::Unlisted(_)));
-        let own = hex(&Sha256::digest(SMALL.as_bytes()));
-        assert!(matches!(wrong(&format!("{own}  a.json\n{zeros}  b.json\n")), Error::Unlisted(_)));
-        assert!(matches!(wrong("nonsense\n"), Error::BadSums(1)));
-        assert!(matches!(run(Path::new("/nonexistent")), Err(Error::Unreadable { .. })));
-    }
-
-    #[test]
-    fn a_document_that_is_not_in_the_envelope_is_refused() {
-        let unknown = audit("a.json", &SMALL.replace("Paillier", "ROT13"), None);
-        assert!(matches!(unknown, Err(Error::UnknownAlgorithm { .. })));
-        for (from, to) in
-            [("valid", "perhaps"), ("Tests\": 1", "Tests\": 2"), ("tcId", "id"), ("{", "[")]
-        {
-            let refused = audit("a.json", &SMALL.replace(from, to), None);
-            assert!(matches!(refused, Err(Error::Malformed { .. })), "{to}: {refused:?}");
-        }
-    }
-}
+mod tests;
