@@ -1,6 +1,6 @@
 //! The page of a release, as a person, a script and a browser meet it.
 
-#![expect(clippy::unwrap_used, clippy::print_stderr, reason = "helpers of a test")]
+#![expect(clippy::unwrap_used, reason = "helpers of a test")]
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
