@@ -1,6 +1,6 @@
 //! The programs in `vectors/generate/` write every document again, byte for byte.
 
-#![expect(clippy::unwrap_used, clippy::print_stderr, reason = "helpers of a test")]
+#![expect(clippy::unwrap_used, reason = "helpers of a test")]
 
 use std::collections::VecDeque;
 use std::fs;
