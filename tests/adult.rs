@@ -1,6 +1,6 @@
 //! The Adult census data, where it is at hand: cuts and totals must look sensible.
 
-#![expect(clippy::unwrap_used, reason = "helpers of a test")]
+#![expect(clippy::unwrap_used, clippy::print_stderr, reason = "helpers of a test")]
 
 use diptych::agreement::Agreement;
 use diptych::app::evaluate::generalize::Generalization;

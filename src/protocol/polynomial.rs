@@ -107,7 +107,7 @@ pub struct NoWrap {
 
 impl NoWrap {
     /// From bounds on what goes in: |α| ≤ `argument` and |aᵢ| ≤ `coefficients[i]`, lowest first, so
-    /// |Q(α)| ≤ Σ coefficients[i]·argumentⁱ. One bound per coefficient, so the degree is one less.
+    /// |Q(α)| ≤ Σ of coefficient i times argumentⁱ. One bound per coefficient, so the degree is one less.
     ///
     /// # Errors
     /// [`Error::Wraps`] unless twice that is below n; [`Error::TooMany`].

@@ -1,7 +1,7 @@
 //! `diptych audit --circuits`: each circuit kept for review against a plain function.
 //!
 //! Four checks of every file: its checksum; that this version builds the very same bytes; that the
-//! file computes what the function in [`super::references`] says, on inputs drawn at random with
+//! file computes what the function in `references` says, on inputs drawn at random with
 //! edges among them; and that a small sibling, built by the same code at a size at which all inputs
 //! can be tried, computes that function for every input.
 

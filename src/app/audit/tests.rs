@@ -25,7 +25,7 @@ fn every_vector_in_the_directory_passes_and_the_built_in_copy_is_the_same() {
         assert_eq!(std::fs::read_to_string(directory.join(name)).unwrap(), *text);
     }
     let documents = report.rows.keys().map(|(document, _)| document.as_str());
-    let documents: std::collections::BTreeSet<_> = documents.collect();
+    let documents: BTreeSet<_> = documents.collect();
     assert_eq!(documents, BUILT_IN.iter().map(|(name, _)| *name).collect());
     assert_eq!(std::fs::read_to_string(directory.join(SUMS)).unwrap(), BUILT_IN_SUMS);
 }

@@ -14,8 +14,9 @@
 //! *Learned by the peer*: the number of identifiers and which are common; whether the class columns
 //! agree; the release. *Theorem*: the view of a party is simulated from its own input, these and the
 //! release, up to the total variation that [`Sizes`] turns into δ (composition of the simulators of
-//! [`psi`], [`crate::mechanism`] and [`scalar_product`]); so for the peer's columns of one common
-//! individual replaced, each party's view is (2ε, (1 + e^ε)·δ)-private, computationally.
+//! [`psi`], [`crate::mechanism`] and [`crate::protocol::scalar_product`]); so for the peer's columns
+//! of one common individual replaced, each party's view is (2ε, (1 + e^ε)·δ)-private,
+//! computationally.
 //!
 //! *What can be timed*: scoring between two choices takes a party time that depends on its records.
 //! It is part of the leak that SECURITY.md states.
