@@ -5,7 +5,7 @@
 //! Sums of them, which are scores of Max and leaf-max, are sums of shares. *Learned*: nothing.
 //!
 //! *Cost* for C classes and counts of b bits: C·b + 2·(C − 1)·(b + 1) + k ANDs per group, C·b
-//! transfers. One round per batch of [`BATCH`] groups.
+//! transfers. One round per batch, which has as many groups as their labels fit 64 MiB.
 
 use rand::Rng;
 use zeroize::Zeroizing;
@@ -17,8 +17,8 @@ use crate::net::Role;
 use crate::protocol::shares::WordShares;
 use crate::protocol::yao::Reveal;
 
-/// Groups of one circuit.
-pub const BATCH: usize = 1 << 13;
+/// Input labels of one batch, both parties': memory must not follow the number of classes.
+const BATCH_LABELS: usize = 1 << 22;
 
 /// What is public about the groups, apart from how many there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +32,12 @@ pub struct GroupShape {
 }
 
 impl GroupShape {
+    /// Groups of one circuit.
+    pub fn batch(&self) -> usize {
+        let inputs = 2 * self.classes * self.count_bits + self.share_bits as usize;
+        (BATCH_LABELS / inputs.max(1)).max(1)
+    }
+
     /// The circuit for one group. P1's input is its counts and a mask, P2's its counts; the output
     /// is the largest sum less the mask.
     pub fn circuit(&self) -> Circuit {
@@ -75,7 +81,7 @@ pub fn largest_counts<C: Coins>(
     let program = Program::new(&shape.circuit());
     let Parties { session, yao, .. } = parties;
     let mut shares = Vec::with_capacity(counts.len() / shape.classes.max(1));
-    for batch in counts.chunks(BATCH * shape.classes.max(1)) {
+    for batch in counts.chunks(shape.batch() * shape.classes.max(1)) {
         let groups = batch.len() / shape.classes.max(1);
         let mut bits = Zeroizing::new(Vec::new());
         for group in batch.chunks(shape.classes.max(1)) {

@@ -51,3 +51,13 @@ fn what_is_sent_does_not_depend_on_the_counts_and_too_long_ones_are_refused() {
     );
     assert!(matches!(outcome.p1, Err(Error::TooMany { .. })));
 }
+
+#[test]
+fn a_batch_is_bounded_however_many_classes_there_are() {
+    let shape = |classes| GroupShape { classes, count_bits: 20, share_bits: 21 };
+    for classes in [1, 2, 1_000, 10_000_000] {
+        let labels = shape(classes).batch() * (40 * classes + 21);
+        assert!(shape(classes).batch() >= 1 && (classes > 100_000 || labels <= 1 << 22));
+    }
+    assert_eq!(shape(10_000_000).batch(), 1);
+}
