@@ -28,20 +28,19 @@ use super::plan::GRID_BITS;
 use super::scorer::known_at_once;
 use super::shared_scores::SharedScores;
 use super::sizes::{self, Sizes};
-use super::two_party::{Error, Keys, Outcome};
+use super::two_party::{CountNoise, Error, Keys, Outcome};
 use super::{Form, Leaves, Plan, Step, run};
-use crate::agreement::{self, Agreement, Noise};
+use crate::agreement::{self, Agreement};
 use crate::crypto::commutative::Ristretto;
 use crate::crypto::paillier::Tuning;
 use crate::mechanism::exponential::horizontal::{ClassCounts, HorizontalExponential, TaylorKey};
 use crate::mechanism::largest::largest_counts;
-use crate::mechanism::noise::{JointNoise, OwnNoise, TwoPartyNoise};
 use crate::mechanism::noisy_max::{NoiseWidths, NoisyMax, Scores};
 use crate::mechanism::{Coins, Parties};
 #[cfg(any(test, feature = "testing"))]
 use crate::net::Role;
 use crate::privacy::taylor::Taylor;
-use crate::privacy::{AddNoise, Budget, Choose, Spend};
+use crate::privacy::{Budget, Choose, Spend};
 use crate::protocol::Session;
 use crate::protocol::psi::{self, cardinality};
 use crate::protocol::shares::{IntegerShare, WordShares};
@@ -248,19 +247,9 @@ impl<C: Coins> Form for Horizontal<'_, '_, '_, C> {
     ) -> Result<Vec<i64>, Error> {
         let own = self.partition.leaf_counts(cuts);
         let counts = WordShares::new(self.sizes.count_bits, own)?;
-        let widths = NoiseWidths { tau: self.sizes.widths.tau, digits: self.sizes.count_digits };
-        let noise = match self.agreement.noise {
-            Noise::TwoParty => {
-                Some(OwnNoise::draw_digits(self.coins, spend.epsilon(), widths, counts.len())?)
-            }
-            _ => None,
-        };
-        self.session.channel.begin_phase("noise");
-        let parties = Parties::new(self.session, &mut self.yao, self.coins);
-        Ok(match noise {
-            Some(noise) => TwoPartyNoise::prepared(parties, noise).add_noise(spend, &counts)?,
-            None => JointNoise::new(parties, widths).add_noise(spend, &counts)?,
-        })
+        let noise =
+            CountNoise::prepare(self.agreement, self.sizes, &spend, counts.len(), self.coins)?;
+        noise.add(Parties::new(self.session, &mut self.yao, self.coins), spend, &counts)
     }
 }
 

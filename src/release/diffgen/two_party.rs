@@ -1,13 +1,17 @@
 //! A release by two parties, however their data is divided: [`vertical`] or [`horizontal`], as the
 //! agreement says.
 
+use super::sizes::Sizes;
 use super::{Release, Step, horizontal, vertical};
-use crate::agreement::{Agreement, Partition};
+use crate::agreement::{Agreement, Noise, Partition};
 use crate::crypto::paillier;
 use crate::math::Rational;
-use crate::mechanism::{self, Coins};
+use crate::mechanism::noise::{JointNoise, OwnNoise, TwoPartyNoise};
+use crate::mechanism::noisy_max::NoiseWidths;
+use crate::mechanism::{self, Coins, Parties};
 use crate::net::{self, AbortReason};
-use crate::privacy::{self, Budget};
+use crate::privacy::{self, AddNoise, Budget, Spend};
+use crate::protocol::shares::WordShares;
 use crate::protocol::{Session, psi, scalar_product, shares, yao};
 use crate::table::Table;
 
@@ -117,6 +121,43 @@ pub fn release_with<'s, C: Coins>(
         tell_peer(session, error);
     }
     outcome
+}
+
+/// The noise on the counts, as agreed. A party's own is drawn before the counts are made, so that
+/// no message of their making waits for it.
+pub(super) struct CountNoise {
+    widths: NoiseWidths,
+    own: Option<OwnNoise>,
+}
+
+impl CountNoise {
+    pub(super) fn prepare<C: Coins>(
+        agreement: &Agreement,
+        sizes: &Sizes,
+        spend: &Spend,
+        count: usize,
+        coins: &mut C,
+    ) -> Result<Self, Error> {
+        let widths = NoiseWidths { tau: sizes.widths.tau, digits: sizes.count_digits };
+        let own = match agreement.noise {
+            Noise::TwoParty => Some(OwnNoise::draw_digits(coins, spend.epsilon(), widths, count)?),
+            _ => None,
+        };
+        Ok(Self { widths, own })
+    }
+
+    pub(super) fn add<C: Coins>(
+        self,
+        parties: Parties<'_, C>,
+        spend: Spend,
+        counts: &WordShares,
+    ) -> Result<Vec<i64>, Error> {
+        parties.session.channel.begin_phase("noise");
+        Ok(match self.own {
+            Some(own) => TwoPartyNoise::prepared(parties, own).add_noise(spend, counts)?,
+            None => JointNoise::new(parties, self.widths).add_noise(spend, counts)?,
+        })
+    }
 }
 
 /// An abort tells the peer why: the class of the reason, no detail. Protocols below have told it

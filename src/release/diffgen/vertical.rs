@@ -29,22 +29,21 @@ use super::holder::Holder;
 use super::layout::leaf_offsets;
 use super::plan::GRID_BITS;
 use super::sizes::{Sizes, scaling};
-use super::two_party::{Error, Keys, Outcome};
+use super::two_party::{CountNoise, Error, Keys, Outcome};
 use super::{Form, Leaves, Plan, Step, run};
-use crate::agreement::{Agreement, Noise, Partition, Profile, Selection};
+use crate::agreement::{Agreement, Partition, Profile, Selection};
 use crate::circuit::integer::equal;
 use crate::circuit::{Builder, Owner, Program};
 use crate::crypto::commutative::Ristretto;
 use crate::crypto::paillier::{SecretKey, Tuning};
 use crate::math::Rational;
 use crate::mechanism::exponential::VerticalExponential;
-use crate::mechanism::noise::{JointNoise, OwnNoise, TwoPartyNoise};
 use crate::mechanism::noisy_max::{NoiseWidths, NoisyMax, Scores};
 use crate::mechanism::{self, Coins, OneSided, Parties};
 use crate::net::{Message, Role, Tag};
 use crate::privacy::decisions::Decisions;
 use crate::privacy::exponential::Exponential;
-use crate::privacy::{self, AddNoise, Budget, Choose, Spend};
+use crate::privacy::{self, Budget, Choose, Spend};
 use crate::protocol::Session;
 use crate::protocol::psi::{self, intersect};
 use crate::protocol::scalar_product::{ExpectedKey, Key, TableShape, count_table};
@@ -236,23 +235,11 @@ impl<C: Coins> Form for Vertical<'_, '_, '_, C> {
         _: &Leaves,
     ) -> Result<Vec<i64>, Error> {
         let layout = Layout::new(cuts, self.agreement);
-        // Drawn before the first message of the table, so that no message of it waits for noise.
-        let widths = NoiseWidths { tau: self.sizes.widths.tau, digits: self.sizes.count_digits };
-        let noise = match self.agreement.noise {
-            Noise::TwoParty => {
-                Some(OwnNoise::draw_digits(self.coins, spend.epsilon(), widths, layout.entries())?)
-            }
-            _ => None,
-        };
+        let noise =
+            CountNoise::prepare(self.agreement, self.sizes, &spend, layout.entries(), self.coins)?;
         self.session.channel.begin_phase("count table");
         let counts = layout.in_release_order(&self.count_table(cuts, &layout)?)?;
-        self.session.channel.begin_phase("noise");
-        let parties = Parties::new(self.session, &mut self.yao, self.coins);
-        let noisy = match noise {
-            Some(noise) => TwoPartyNoise::prepared(parties, noise).add_noise(spend, &counts)?,
-            None => JointNoise::new(parties, widths).add_noise(spend, &counts)?,
-        };
-        Ok(noisy)
+        noise.add(Parties::new(self.session, &mut self.yao, self.coins), spend, &counts)
     }
 }
 

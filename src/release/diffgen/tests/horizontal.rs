@@ -1,12 +1,12 @@
 //! Two parties with different records against one that has them all.
 
-use super::two_parties::{Row, alone, assert_equal, loans, random_rows, thesis_rows};
+use super::two_parties::{
+    Party, Row, alone, assert_equal, loans, random_rows, thesis_rows, together,
+};
 use super::*;
 use crate::mechanism::Coins;
 use crate::mechanism::coins::TapeCoins;
-use crate::protocol::Session;
-use crate::protocol::pair::{Outcome as Ran, Setup, assert_same_shape, run_pair};
-use crate::release::diffgen::two_party::{Error, Keys, Outcome, release_with};
+use crate::protocol::pair::{Outcome as Ran, assert_same_shape};
 
 fn table_of(agreement: &Agreement, rows: &[Row]) -> Table {
     let row = |(id, class, job, sex, salary): &Row| format!("{id},{class},{job},{sex},{salary}\n");
@@ -21,32 +21,13 @@ fn table_of(agreement: &Agreement, rows: &[Row]) -> Table {
     parse_csv("rows.csv", csv.as_bytes(), &reading, &|_| {}).unwrap()
 }
 
-type Party<'s> = Result<Outcome<'s>, Error>;
-
-fn together<'s, C: Coins + Send>(
+fn of_rows<'s, C: Coins + Send>(
     agreement: &'s Agreement,
     rows: [&[Row]; 2],
     coins: (C, C),
 ) -> Ran<Party<'s>, Party<'s>> {
     let tables = rows.map(|rows| table_of(agreement, rows));
-    of_tables(agreement, [&tables[0], &tables[1]], coins)
-}
-
-fn of_tables<'s, C: Coins + Send>(
-    agreement: &'s Agreement,
-    tables: [&Table; 2],
-    coins: (C, C),
-) -> Ran<Party<'s>, Party<'s>> {
-    let party = |table: &Table, mut coins: C, session: &mut Session| {
-        let keys = Keys::ForTests(1024);
-        release_with(session, agreement, table, budget(agreement), &mut coins, keys, &|_| {})
-    };
-    let [first, second] = tables;
-    run_pair(
-        Setup::default(),
-        |session| party(first, coins.0, session),
-        |session| party(second, coins.1, session),
-    )
+    together(agreement, [&tables[0], &tables[1]], coins)
 }
 
 /// Terms with both utilities, selections and noises.
@@ -73,7 +54,7 @@ fn all_terms() -> Vec<String> {
 fn assert_same(agreement: &Agreement, rows: &[Row], first: usize, seed: u64) {
     let (expected, tape) = alone(agreement, &table_of(agreement, rows), seed);
     let (first, second) = rows.split_at(first.min(rows.len()));
-    let outcome = together(agreement, [first, second], TapeCoins::pair(&tape));
+    let outcome = of_rows(agreement, [first, second], TapeCoins::pair(&tape));
     for party in [outcome.p1, outcome.p2] {
         let party = party.unwrap();
         assert_equal(&party.release, &party.delta, &expected, seed);
@@ -107,7 +88,7 @@ fn the_overlap_is_counted_if_that_is_agreed() {
     let agreement = loans("horizontal", terms);
     let rows = thesis_rows();
     let mut rng = Randomness::seeded(22);
-    let outcome = together(&agreement, [&rows[..6], &rows[4..]], (rng.fork(), rng.fork()));
+    let outcome = of_rows(&agreement, [&rows[..6], &rows[4..]], (rng.fork(), rng.fork()));
     assert_eq!(outcome.p1.unwrap().in_both, Some(2));
     assert_eq!(outcome.p2.unwrap().in_both, Some(2));
 }
@@ -128,7 +109,7 @@ fn the_transcript_does_not_depend_on_records_or_how_many_there_are() {
             [&[], &rows[..]],
             [&rows[..3], &rows[4..5]],
         ];
-        assert_same_shape(&splits, |split| together(&agreement, *split, TapeCoins::pair(&tape)));
+        assert_same_shape(&splits, |split| of_rows(&agreement, *split, TapeCoins::pair(&tape)));
     }
 }
 
@@ -139,7 +120,7 @@ fn a_polynomial_that_does_not_fit_the_key_is_refused_before_anything_is_sent() {
     let agreement = loans("horizontal", terms);
     let rows = thesis_rows();
     let mut rng = Randomness::seeded(23);
-    let outcome = together(&agreement, [&rows, &[]], (rng.fork(), rng.fork()));
+    let outcome = of_rows(&agreement, [&rows, &[]], (rng.fork(), rng.fork()));
     let error = outcome.p1.unwrap_err().to_string();
     assert!(error.contains("lower `taylor_degree`"), "{error}");
     assert!(outcome.p2.is_err());
@@ -173,7 +154,7 @@ fn table_5_2_of_the_thesis_is_released_as_by_one_party() {
         let all = table(&agreement, transfusions);
         let (expected, tape) = alone(&agreement, &all, 7);
         let parts = [all.select(&[0, 1, 2]), all.select(&[3, 4, 5, 6, 7, 8, 9, 10])];
-        let outcome = of_tables(&agreement, [&parts[0], &parts[1]], TapeCoins::pair(&tape));
+        let outcome = together(&agreement, [&parts[0], &parts[1]], TapeCoins::pair(&tape));
         for party in [outcome.p1.unwrap(), outcome.p2.unwrap()] {
             assert_equal(&party.release, &party.delta, &expected, 7);
         }

@@ -7,7 +7,11 @@ use num_bigint::{BigInt, BigUint};
 use rand::RngExt;
 
 use super::*;
+use crate::mechanism::Coins;
 use crate::privacy::decisions::{Decision, Decisions};
+use crate::protocol::Session;
+use crate::protocol::pair::{Outcome as Ran, Setup, run_pair};
+use crate::release::diffgen::two_party::{Error, Keys, Outcome, release_with};
 
 /// A record of the papers' loan example: id, class, job, sex, salary.
 pub type Row = (String, &'static str, &'static str, &'static str, u32);
@@ -130,4 +134,25 @@ pub fn assert_equal(released: &Release<'_>, delta: &Rational, expected: &Release
     assert_eq!(released.spends, expected.spends);
     assert_eq!(released.cuts.made(), expected.cuts.made());
     assert!(delta <= &Rational::power_of_two(-40));
+}
+
+/// What one party ends with.
+pub type Party<'s> = Result<Outcome<'s>, Error>;
+
+/// Both parties' runs over these tables, with keys as short as the polynomial allows.
+pub fn together<'s, C: Coins + Send>(
+    agreement: &'s Agreement,
+    tables: [&Table; 2],
+    coins: (C, C),
+) -> Ran<Party<'s>, Party<'s>> {
+    let keys = Keys::ForTests(if agreement.taylor.is_some() { 1024 } else { 512 });
+    let party = |table: &Table, mut coins: C, session: &mut Session| {
+        release_with(session, agreement, table, budget(agreement), &mut coins, keys, &|_| {})
+    };
+    let [first, second] = tables;
+    run_pair(
+        Setup::default(),
+        |session| party(first, coins.0, session),
+        |session| party(second, coins.1, session),
+    )
 }

@@ -1,12 +1,10 @@
 //! Two parties against one: the same decisions give the same release.
 
-use super::two_parties::{Row, alone, assert_equal, loans, random_rows, thesis_rows};
+use super::two_parties::{Row, alone, assert_equal, loans, random_rows, thesis_rows, together};
 use super::*;
-use crate::mechanism::Coins;
 use crate::mechanism::coins::TapeCoins;
-use crate::protocol::Session;
-use crate::protocol::pair::{Outcome as Ran, Setup, assert_same_shape, run_pair};
-use crate::release::diffgen::two_party::{Error, Keys, Outcome, release_with};
+use crate::protocol::pair::assert_same_shape;
+use crate::release::diffgen::two_party::Error;
 use crate::table::Owner;
 
 /// A party's view of the rows; `owner` none is the joined table.
@@ -32,25 +30,6 @@ fn view(agreement: &Agreement, rows: &[Row], owner: Option<Owner>) -> Table {
         max_records: agreement.max_records,
     };
     parse_csv("rows.csv", csv.as_bytes(), &reading, &|_| {}).unwrap()
-}
-
-type Party<'s> = Result<Outcome<'s>, Error>;
-
-fn together<'s, C: Coins + Send>(
-    agreement: &'s Agreement,
-    tables: [&Table; 2],
-    coins: (C, C),
-) -> Ran<Party<'s>, Party<'s>> {
-    let party = |table: &Table, mut coins: C, session: &mut Session| {
-        let keys = Keys::ForTests(512);
-        release_with(session, agreement, table, budget(agreement), &mut coins, keys, &|_| {})
-    };
-    let [first, second] = tables;
-    run_pair(
-        Setup::default(),
-        |session| party(first, coins.0, session),
-        |session| party(second, coins.1, session),
-    )
 }
 
 fn both_views(agreement: &Agreement, rows: &[Row]) -> [Table; 2] {
