@@ -2,43 +2,13 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of a test")]
 
+#[path = "shared/command.rs"]
+mod command;
+#[path = "shared/loans.rs"]
+mod loans;
+
+use command::diptych;
 use serde_json::Value;
-use std::path::Path;
-use std::process::{Command, Stdio};
-
-const AGREEMENT: &str = r#"
-[release]
-id = "loans"
-partition = "local"
-epsilon = "EPSILON"
-specializations = 3
-max_records = 5000
-[class]
-column = "approved"
-values = ["Y", "N"]
-[[attribute]]
-name = "job"
-kind = "categorical"
-taxonomy = { Any_Job = { Professional = ["Engineer", "Lawyer"], Artist = ["Dancer", "Writer"] } }
-[[attribute]]
-name = "salary"
-kind = "numeric"
-min = 18
-max = 99
-step = 1
-"#;
-
-fn run(place: &Path, arguments: &[&str]) -> (i32, String, String) {
-    let output = Command::new(env!("CARGO_BIN_EXE_diptych"))
-        .args(arguments)
-        .current_dir(place)
-        .stdin(Stdio::null())
-        .env_remove("DIPTYCH_LOG")
-        .output()
-        .unwrap();
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
-}
 
 /// Salaries above 58 get a loan; four releases under two budgets.
 fn place() -> tempfile::TempDir {
@@ -53,10 +23,10 @@ fn place() -> tempfile::TempDir {
         std::fs::write(place.path().join(name), csv).unwrap();
     }
     for (epsilon, out) in [("10", "a"), ("10", "b"), ("0.5", "c"), ("0.5", "d")] {
-        let agreement = AGREEMENT.replace("EPSILON", epsilon);
+        let agreement = loans::agreement(epsilon, 5000);
         std::fs::write(place.path().join("agreement.toml"), agreement).unwrap();
         let local = ["local", "--agreement", "agreement.toml", "--data", "table.csv", "--out", out];
-        let (status, _, said) = run(place.path(), &local);
+        let (status, _, said) = diptych(place.path(), &local);
         assert_eq!(status, 0, "{said}");
     }
     place
@@ -67,7 +37,7 @@ fn releases_are_judged_one_by_one_and_together() {
     let place = place();
     let evaluate = ["evaluate", "--test", "test.csv", "--train", "table.csv", "--json", "all.json"];
     let more = ["--plots", "plots", "--release", "a", "b", "c", "d"];
-    let (status, table, said) = run(place.path(), &[&evaluate[..], &more].concat());
+    let (status, table, said) = diptych(place.path(), &[&evaluate[..], &more].concat());
     assert_eq!(status, 0, "{said}");
     let lines: Vec<&str> = table.lines().collect();
     assert!(lines[0].starts_with("release") && lines[0].ends_with("2-way"), "{table}");
@@ -93,23 +63,24 @@ fn releases_are_judged_one_by_one_and_together() {
 fn without_raw_records_there_is_no_distance_and_wrong_files_are_named() {
     let place = place();
     let (status, table, _) =
-        run(place.path(), &["evaluate", "--release", "a", "--test", "test.csv"]);
+        diptych(place.path(), &["evaluate", "--release", "a", "--test", "test.csv"]);
     assert_eq!(status, 0);
     assert!(!table.contains("1-way") && !table.contains("raw records"), "{table}");
     let (status, _, said) =
-        run(place.path(), &["evaluate", "--release", "nowhere", "--test", "test.csv"]);
+        diptych(place.path(), &["evaluate", "--release", "nowhere", "--test", "test.csv"]);
     assert!(status == 2 && said.contains("nowhere/manifest.json"), "{said}");
     std::fs::write(place.path().join("bad.csv"), "job,salary,approved\nPainter,20,Y\n").unwrap();
-    let (status, _, said) = run(place.path(), &["evaluate", "--release", "a", "--test", "bad.csv"]);
+    let (status, _, said) =
+        diptych(place.path(), &["evaluate", "--release", "a", "--test", "bad.csv"]);
     assert!(status == 2 && said.contains("bad.csv:2: column `job`"), "{said}");
     std::fs::write(place.path().join("none.csv"), "job,salary,approved\n").unwrap();
     let (status, _, said) =
-        run(place.path(), &["evaluate", "--release", "a", "--test", "none.csv"]);
+        diptych(place.path(), &["evaluate", "--release", "a", "--test", "none.csv"]);
     assert!(status == 2 && said.contains("no held-out record"), "{said}");
     let release = place.path().join("a/release.csv");
     let text = std::fs::read_to_string(&release).unwrap();
     std::fs::write(&release, text + "x").unwrap();
     let (status, _, said) =
-        run(place.path(), &["evaluate", "--release", "a", "--test", "test.csv"]);
+        diptych(place.path(), &["evaluate", "--release", "a", "--test", "test.csv"]);
     assert!(status == 2 && said.contains("not the release that"), "{said}");
 }

@@ -2,48 +2,20 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of a test")]
 
+#[path = "shared/command.rs"]
+mod command;
+#[path = "shared/loans.rs"]
+mod loans;
+
+use command::diptych;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::path::Path;
-use std::process::{Command, Stdio};
-
-const AGREEMENT: &str = r#"
-[release]
-id = "loans"
-partition = "local"
-epsilon = "1.0"
-specializations = 3
-max_records = 1000
-[class]
-column = "approved"
-values = ["Y", "N"]
-[[attribute]]
-name = "job"
-kind = "categorical"
-taxonomy = { Any_Job = { Professional = ["Engineer", "Lawyer"], Artist = ["Dancer", "Writer"] } }
-[[attribute]]
-name = "salary"
-kind = "numeric"
-min = 18
-max = 99
-step = 1
-"#;
-
-fn run(place: &Path, arguments: &[&str]) -> (i32, String, String) {
-    let output = Command::new(env!("CARGO_BIN_EXE_diptych"))
-        .args(arguments)
-        .current_dir(place)
-        .stdin(Stdio::null())
-        .env_remove("DIPTYCH_LOG")
-        .output()
-        .unwrap();
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
-}
+use std::process::Command;
 
 fn place() -> tempfile::TempDir {
     let place = tempfile::tempdir().unwrap();
-    std::fs::write(place.path().join("agreement.toml"), AGREEMENT).unwrap();
+    std::fs::write(place.path().join("agreement.toml"), loans::agreement("1.0", 1000)).unwrap();
     let mut csv = String::from("id,job,salary,approved\n");
     for (index, job) in
         ["Engineer", "Lawyer", "Dancer", "Writer"].iter().cycle().take(400).enumerate()
@@ -58,7 +30,7 @@ fn place() -> tempfile::TempDir {
 const LOCAL: [&str; 5] = ["local", "--agreement", "agreement.toml", "--data", "table.csv"];
 
 fn local(place: &Path, more: &[&str]) -> (i32, String, String) {
-    run(place, &[&LOCAL[..], more].concat())
+    diptych(place, &[&LOCAL[..], more].concat())
 }
 
 #[test]
@@ -142,7 +114,7 @@ fn the_ledger_counts_every_run_and_stops_at_the_cap() {
     let (status, _, said) = local(place.path(), &[&["--out", "c"], &ledger[..]].concat());
     assert!(status == 2 && said.contains("cap 2"), "{said}");
     assert!(!place.path().join("c/release.csv").exists());
-    let (_, shown, _) = run(place.path(), &["ledger", "show", "ledger.jsonl"]);
+    let (_, shown, _) = diptych(place.path(), &["ledger", "show", "ledger.jsonl"]);
     assert!(shown.contains("table.csv: spent ε 2 of at most 2"), "{shown}");
     assert!(!shown.contains("unfinished"), "{shown}");
     let (status, ..) = local(place.path(), &["--out", "d", "--cap", "2"]);

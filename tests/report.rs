@@ -2,6 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of a test")]
 
+#[path = "shared/command.rs"]
+mod command;
+
+use command::diptych;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -35,17 +39,6 @@ const COSTS: &str = r#"{ "private": "x", "release": "x", "party": "p1", "records
       "messages_received": 1, "rounds": 1, "wall_seconds": 0.5, "cpu_seconds": 0.25 },
     { "phase": "total", "bytes_sent": 81, "bytes_received": 82, "messages_sent": 1,
       "messages_received": 1, "rounds": 1, "wall_seconds": 0.5, "cpu_seconds": 0.25 } ] }"#;
-
-fn diptych(place: &Path, arguments: &[&str]) -> (i32, String, String) {
-    let output = Command::new(env!("CARGO_BIN_EXE_diptych"))
-        .args(arguments)
-        .current_dir(place)
-        .stdin(Stdio::null())
-        .output()
-        .unwrap();
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
-}
 
 /// A release in `out`, with a record of costs.
 fn release() -> tempfile::TempDir {
