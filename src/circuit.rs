@@ -21,6 +21,7 @@ pub mod program;
 pub mod random_value;
 pub mod schedule;
 pub mod sha256;
+pub mod size;
 pub mod stream;
 
 pub use bit::{Bit, Gates, Keep};
@@ -29,6 +30,7 @@ pub use chain::Chain;
 pub use netlist::{Circuit, Counts, Owner, Port};
 pub use program::{Program, Repeat};
 pub use schedule::{Consumer, Op, Source, Step};
+pub use size::Size;
 pub use stream::Stream;
 
 /// What can be wrong with a circuit or with what it is given.

@@ -30,6 +30,7 @@
 //! assert_eq!(outcome.costs.p1.total().messages_sent, outcome.costs.p2.total().messages_received);
 //! ```
 
+pub mod forecast;
 pub mod ot;
 pub mod pair;
 pub mod polynomial;

@@ -45,6 +45,16 @@ pub const MINIMUM_BITS: usize = 2048;
 /// The longest modulus that is worked with.
 pub const MAXIMUM_BITS: usize = 8192;
 
+/// The fixed width of a ciphertext under a key of so many bits.
+pub const fn ciphertext_bytes(bits: usize) -> usize {
+    bits / 4
+}
+
+/// The fixed width of a public key of so many bits: n and h_n.
+pub const fn public_key_bytes(bits: usize) -> usize {
+    3 * bits / 8
+}
+
 /// Called with the number of items just done, from any thread.
 pub type Progress<'a> = &'a (dyn Fn(usize) + Sync);
 

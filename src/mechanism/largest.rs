@@ -14,8 +14,9 @@ use super::{Coins, Error, Parties, push_word, word};
 use crate::circuit::integer::{add_carry, maximum, resize, subtract};
 use crate::circuit::{Bit, Builder, Circuit, Owner, Program, Repeat};
 use crate::net::Role;
+use crate::protocol::forecast::Forecast;
 use crate::protocol::shares::WordShares;
-use crate::protocol::yao::Reveal;
+use crate::protocol::yao::{self, Reveal};
 
 /// Input labels of one batch, both parties': memory must not follow the number of classes.
 const BATCH_LABELS: usize = 1 << 22;
@@ -62,6 +63,15 @@ impl GroupShape {
 pub fn ideal(shape: &GroupShape, first: &[u64], second: &[u64]) -> Vec<u64> {
     let sums: Vec<u64> = first.iter().zip(second).map(|(a, b)| a + b).collect();
     sums.chunks(shape.classes.max(1)).map(|g| g.iter().copied().max().unwrap_or(0)).collect()
+}
+
+/// The messages of [`largest_counts`] for so many groups.
+pub fn forecast(f: &mut Forecast, shape: &GroupShape, groups: usize) {
+    let program = Program::new(&shape.circuit());
+    for first in (0..groups).step_by(shape.batch()) {
+        let source = Repeat::new(&program, shape.batch().min(groups - first));
+        yao::forecast(f, Role::P1, &source, Reveal::P2);
+    }
 }
 
 /// Shares of the largest count of every group. `counts` are this party's own, classes fastest.

@@ -25,13 +25,15 @@ use super::{Coins, Error, OneSided, Parties, bits_to_count, push_word, word};
 use crate::circuit::integer::{add, add_carry, maximum_with_index, resize, select, xor};
 use crate::circuit::stream::Generated;
 use crate::circuit::{Bit, Builder, Chain, Circuit, Gates, Owner, Program, Repeat, Source};
+use crate::math::Rational;
 use crate::net::Role;
 use crate::privacy::choice::{Calibration, Choice, Choose, SCORE_GRID_BITS, Score};
 use crate::privacy::digits::DigitSampler;
 use crate::privacy::noisy_max::rate_per_step;
 use crate::privacy::{self, Spend};
+use crate::protocol::forecast::Forecast;
 use crate::protocol::shares::WordShares;
-use crate::protocol::yao::Reveal;
+use crate::protocol::yao::{self, Reveal};
 
 /// Candidates of one circuit.
 pub const BATCH: usize = 1 << 12;
@@ -70,12 +72,83 @@ pub struct NoiseWidths {
     pub digits: u32,
 }
 
+/// What is public about all choices of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Terms {
+    /// g: the grid is that of the multiples of 2^-g.
+    pub grid_bits: u32,
+    /// No score is above this; a higher one of a party's own counts as that.
+    pub largest: Score,
+    /// Of the noise.
+    pub widths: NoiseWidths,
+}
+
+impl Terms {
+    fn shape(
+        &self,
+        epsilon: &Rational,
+        calibration: &Calibration,
+        sharing: Sharing,
+    ) -> Result<Shape, Error> {
+        let whole = calibration.has_whole_scores();
+        if self.grid_bits < SCORE_GRID_BITS && !whole {
+            let what = "the number of grid bits for a utility that is not whole";
+            let [given, least] = [self.grid_bits, SCORE_GRID_BITS].map(u64::from);
+            return Err(privacy::Error::OutOfRange { what, given, least, most: least }.into());
+        }
+        let rate = rate_per_step(&calibration.rate(epsilon), self.grid_bits);
+        let largest = unit(self.largest, whole);
+        Ok(Shape {
+            sharing,
+            score_bits: (u64::BITS - largest.leading_zeros()) as usize,
+            shift: if whole { self.grid_bits as usize } else { 0 },
+            noise: DigitSampler::new(&rate, self.widths.digits, self.widths.tau)?,
+        })
+    }
+}
+
+/// A score in the unit in which circuits have it.
+fn unit(score: Score, whole: bool) -> u64 {
+    if whole { score.steps() >> SCORE_GRID_BITS } else { score.steps() }
+}
+
+/// The messages of a choice among `count` candidates.
+///
+/// # Errors
+/// As the mechanism, for terms that do not fit.
+pub fn forecast(
+    f: &mut Forecast,
+    terms: &Terms,
+    epsilon: &Rational,
+    calibration: &Calibration,
+    sharing: Sharing,
+    count: usize,
+) -> Result<(), Error> {
+    let shape = terms.shape(epsilon, calibration, sharing)?;
+    let program = shape.program();
+    let batches = count.div_ceil(BATCH);
+    for first in (0..count).step_by(BATCH) {
+        let size = BATCH.min(count - first);
+        let scores = Repeat::new(&program, size);
+        let tournament = tournament(size, shape.noisy_bits(), batches > 1);
+        let source = Chain::new(&scores, &*tournament);
+        yao::forecast(f, Role::P1, &source, reveal_of_one(batches));
+    }
+    if batches > 1 {
+        yao::forecast(f, Role::P1, &*final_of(count, shape.noisy_bits()), Reveal::Both);
+    }
+    Ok(())
+}
+
+/// Who learns the winner of a batch.
+fn reveal_of_one(batches: usize) -> Reveal {
+    if batches == 1 { Reveal::Both } else { Reveal::XorShares }
+}
+
 /// The noisy maximum of two parties.
 pub struct NoisyMax<'a, C> {
     parties: Parties<'a, C>,
-    grid_bits: u32,
-    largest: Score,
-    widths: NoiseWidths,
+    terms: Terms,
 }
 
 impl<'a, C: Coins> NoisyMax<'a, C> {
@@ -83,26 +156,33 @@ impl<'a, C: Coins> NoisyMax<'a, C> {
     /// (a higher score of a party's own counts as that).
     ///
     /// # Errors
-    /// [`privacy::Error::OutOfRange`] unless 10 ≤ grid_bits ≤ 20.
+    /// As [`NoisyMax::with`].
     pub fn new(
         parties: Parties<'a, C>,
         grid_bits: u32,
         largest: Score,
         widths: NoiseWidths,
     ) -> Result<Self, Error> {
-        if !(10..=SCORE_GRID_BITS).contains(&grid_bits) {
-            let [given, most] = [grid_bits, SCORE_GRID_BITS].map(u64::from);
+        Self::with(parties, Terms { grid_bits, largest, widths })
+    }
+
+    /// The same with all public terms in one.
+    ///
+    /// # Errors
+    /// [`privacy::Error::OutOfRange`] unless 10 ≤ grid_bits ≤ 20.
+    pub fn with(parties: Parties<'a, C>, terms: Terms) -> Result<Self, Error> {
+        if !(10..=SCORE_GRID_BITS).contains(&terms.grid_bits) {
+            let [given, most] = [terms.grid_bits, SCORE_GRID_BITS].map(u64::from);
             let what = "the number of grid bits";
             return Err(privacy::Error::OutOfRange { what, given, least: 10, most }.into());
         }
-        Ok(Self { parties, grid_bits, largest, widths })
+        Ok(Self { parties, terms })
     }
 
     /// The winner's index over all batches.
     fn run(&mut self, shape: &Shape, words: &[u64]) -> Result<usize, Error> {
         let program = shape.program();
         let batches = words.len().div_ceil(BATCH);
-        let reveal = if batches == 1 { Reveal::Both } else { Reveal::XorShares };
         let mut winners = Zeroizing::new(Vec::new());
         for batch in words.chunks(BATCH) {
             let coins = self.parties.coins.joint_geometric(&shape.noise, batch.len())?;
@@ -111,7 +191,7 @@ impl<'a, C: Coins> NoisyMax<'a, C> {
             let tournament = tournament(batch.len(), shape.noisy_bits(), batches > 1);
             let source = Chain::new(&scores, &*tournament);
             let Parties { session, yao, .. } = &mut self.parties;
-            let bits = yao.run(session, Role::P1, &source, &inputs, reveal)?;
+            let bits = yao.run(session, Role::P1, &source, &inputs, reveal_of_one(batches))?;
             winners.extend(bits.unwrap_or_default());
         }
         if batches == 1 {
@@ -141,29 +221,16 @@ impl<C: Coins> Choose for NoisyMax<'_, C> {
         if count > MOST_CANDIDATES {
             return Err(Error::TooMany { what: "candidates", given: count, most: MOST_CANDIDATES });
         }
-        let whole = calibration.has_whole_scores();
-        if self.grid_bits < SCORE_GRID_BITS && !whole {
-            let what = "the number of grid bits for a utility that is not whole";
-            let [given, least] = [self.grid_bits, SCORE_GRID_BITS].map(u64::from);
-            return Err(privacy::Error::OutOfRange { what, given, least, most: least }.into());
-        }
-        let rate = rate_per_step(&calibration.rate(spend.epsilon()), self.grid_bits);
-        let sampler = DigitSampler::new(&rate, self.widths.digits, self.widths.tau)?;
-        let unit =
-            |score: Score| if whole { score.steps() >> SCORE_GRID_BITS } else { score.steps() };
-        let largest = unit(self.largest);
-        let shape = Shape {
-            sharing: match scores {
-                Scores::Shared(_) => Sharing::Sum,
-                _ => Sharing::Xor,
-            },
-            score_bits: (u64::BITS - largest.leading_zeros()) as usize,
-            shift: if whole { self.grid_bits as usize } else { 0 },
-            noise: sampler,
+        let sharing = match scores {
+            Scores::Shared(_) => Sharing::Sum,
+            _ => Sharing::Xor,
         };
+        let shape = self.terms.shape(spend.epsilon(), calibration, sharing)?;
         let words: Zeroizing<Vec<u64>> = match scores {
             Scores::OneSided(scores) => {
-                let own = scores.own.iter().map(|score| unit(*score).min(largest));
+                let whole = calibration.has_whole_scores();
+                let largest = unit(self.terms.largest, whole);
+                let own = scores.own.iter().map(|score| unit(*score, whole).min(largest));
                 let zeros = std::iter::repeat_n(0, scores.peer);
                 Zeroizing::new(match self.parties.session.role {
                     Role::P1 => own.chain(zeros).collect(),

@@ -19,6 +19,7 @@ use crate::crypto::ot::{
 };
 use crate::net::{self, Role, Tag};
 use crate::protocol::Session;
+use crate::protocol::forecast::{Forecast, Work};
 
 /// Transfers per message: 256 KiB that stay in the cache while they are turned into rows.
 pub const CHUNK: usize = 1 << 14;
@@ -55,6 +56,21 @@ pub enum Error {
 /// What a transfer computes: the chosen string of every pair.
 pub fn ideal(pairs: &[[u128; 2]], choices: &[bool]) -> Vec<u128> {
     pairs.iter().zip(choices).map(|(pair, choice)| pair[usize::from(*choice)]).collect()
+}
+
+/// The messages of a set-up.
+pub fn forecast_setup(forecast: &mut Forecast, sender: Role) {
+    forecast.message(sender.peer(), BASE_PUBLIC, 32);
+    forecast.message(sender, BASE_ANSWERS, 32 * BASE_TRANSFERS);
+    forecast.work(Work::BaseTransfers, 1);
+}
+
+/// The messages of `count` correlated transfers.
+pub fn forecast_correlated(forecast: &mut Forecast, sender: Role, count: usize) {
+    for chunk in chunks(count, CHUNK) {
+        forecast.message(sender.peer(), COLUMNS, chunk.div_ceil(ROWS) * BLOCK_BYTES);
+    }
+    forecast.work(Work::Transfer, count);
 }
 
 /// The sending side, set up once per session.

@@ -27,8 +27,9 @@ use num_traits::{One, Zero};
 use rayon::prelude::*;
 
 use crate::crypto::paillier::{self, Ciphertext, Fresh, Progress, PublicKey, Returned, SecretKey};
-use crate::net::{self, AbortReason, Limits, Tag};
+use crate::net::{self, AbortReason, Limits, Role, Tag};
 use crate::protocol::Session;
+use crate::protocol::forecast::{Forecast, Work};
 
 #[cfg(test)]
 mod tests;
@@ -289,6 +290,32 @@ fn send_inner(
     Ok(())
 }
 
+/// The messages of `count` evaluations under a key of `key_bits` bits that `receiver` owns. The
+/// bound's coefficients have the bits in `coefficient_bits`, lowest first.
+pub fn forecast(
+    f: &mut Forecast,
+    receiver: Role,
+    key_bits: usize,
+    coefficient_bits: &[u64],
+    count: usize,
+) {
+    let degree = coefficient_bits.len().saturating_sub(1);
+    let width = paillier::ciphertext_bytes(key_bits);
+    let chunk = per_chunk(width, degree);
+    let parts = || (0..count).step_by(chunk).map(|first| chunk.min(count - first));
+    parts().for_each(|part| f.message(receiver, POWERS, part * degree * width));
+    parts().for_each(|part| f.message(receiver.peer(), RESULTS, part * width));
+    if f.role() == receiver {
+        f.work(Work::Encrypt, count * degree);
+        f.work(Work::Decrypt, count);
+    } else {
+        let longest = key_bits as u64;
+        let bits: u64 = coefficient_bits.iter().skip(1).map(|bits| (bits + 1).min(longest)).sum();
+        f.work(Work::PowerBit, count * bits as usize);
+        f.work(Work::Rerandomise, count);
+    }
+}
+
 /// α, α², …, α^w modulo n.
 pub(crate) fn powers_of(argument: &BigInt, bound: &NoWrap) -> Vec<BigUint> {
     let modulus = &bound.modulus;
@@ -360,7 +387,11 @@ pub(crate) fn decode(
 }
 
 fn evaluations_per_chunk(key: &PublicKey, bound: &NoWrap) -> usize {
-    (CHUNK_BYTES / (bound.degree().max(1) * key.ciphertext_bytes())).max(1)
+    per_chunk(key.ciphertext_bytes(), bound.degree())
+}
+
+fn per_chunk(ciphertext_bytes: usize, degree: usize) -> usize {
+    (CHUNK_BYTES / (degree.max(1) * ciphertext_bytes)).max(1)
 }
 
 fn write<T>(items: &[T], one: impl Fn(&T, &mut Vec<u8>), body: &mut Vec<u8>) {

@@ -38,6 +38,7 @@ use sha2::{Digest, Sha256};
 
 use crate::crypto::commutative::{self, Domain, Group};
 use crate::net::{self, AbortReason, Message, Tag};
+use crate::protocol::forecast::{Forecast, Work};
 use crate::protocol::{Session, yao};
 
 pub use crate::crypto::commutative::Progress;
@@ -182,11 +183,33 @@ fn cardinality_inner<G: Group, S: AsRef<[u8]> + Sync>(
     Ok(Cardinality { common: matching::common_count(own, peer)?, peer_size })
 }
 
+/// The messages of [`intersect`], for lists of `own` and `peer` elements.
+pub fn forecast_intersect<G: Group>(f: &mut Forecast, group: &G, own: usize, peer: usize) {
+    forecast_beginning(f, own, peer);
+    exchange::forecast_in_order(f, group, own, peer);
+}
+
+/// The messages of [`cardinality`], for lists of `own` and `peer` elements.
+pub fn forecast_cardinality<G: Group>(f: &mut Forecast, group: &G, own: usize, peer: usize) {
+    forecast_beginning(f, own, peer);
+    exchange::forecast_shuffled(f, group, own, peer);
+}
+
+fn forecast_beginning(f: &mut Forecast, own: usize, peer: usize) {
+    f.begin_phase(PHASE);
+    let size = size_of::<u64>();
+    f.message(f.role(), Announcement::TAG, size);
+    f.message(f.role().peer(), Announcement::TAG, size);
+    f.work(Work::GroupOperation, own + peer);
+}
+
 /// The ideal function of [`intersect`], but for the order: rows of `own` that are in `peer`, ascending.
 pub fn ideal_intersection<S: AsRef<[u8]>>(own: &[S], peer: &[S]) -> Vec<usize> {
     let peer: std::collections::HashSet<&[u8]> = peer.iter().map(AsRef::as_ref).collect();
     (0..own.len()).filter(|row| peer.contains(own[*row].as_ref())).collect()
 }
+
+const PHASE: &str = "set intersection";
 
 /// Rows are numbered with 32 bits.
 const MOST_ELEMENTS: usize = u32::MAX as usize;
@@ -224,7 +247,7 @@ impl<'a, G: Group> Run<'a, G> {
             identifiers.par_iter().map(|raw| Sha256::digest(raw.as_ref()).into()).collect();
         matching::check_distinct(&digests)?;
 
-        session.channel.begin_phase("set intersection");
+        session.channel.begin_phase(PHASE);
         session.channel.send(&Announcement { size: digests.len() as u64 })?;
         let Announcement { size } = session.channel.receive()?;
         let peer_size = check_size("the peer's", size, limit)?;

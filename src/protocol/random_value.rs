@@ -21,6 +21,7 @@ use crate::circuit::{self, Bit, Owner, Source, Stream, integer};
 use crate::math::Randomness;
 use crate::net::{self, AbortReason, Role, Tag};
 use crate::protocol::Session;
+use crate::protocol::forecast::Forecast;
 use crate::protocol::shares::convert::IntegerMasks;
 use crate::protocol::shares::{IntegerShare, Ring, Share};
 use crate::protocol::yao::shares::number;
@@ -132,6 +133,14 @@ pub fn draw_integer(
     shares.pop().ok_or(Error::Status)
 }
 
+/// The messages of [`draw`] over a ring.
+pub fn forecast(forecast: &mut Forecast, garbler: Role, ring: &Ring, sigma: usize) {
+    let shape = UniformBelow::new(ring.width(), sigma);
+    let drawing = Drawing { bound: ring, value: ring, shape, garbler, sigma };
+    yao::forecast(forecast, garbler, &drawing.source(), drawing.reveal());
+    forecast.message(garbler.peer(), STATUS, 1);
+}
+
 /// Both parties' inputs of one run, in one place: for vectors.
 pub(crate) struct PlainInputs<'a> {
     pub bound: [&'a BigUint; 2],
@@ -186,9 +195,8 @@ impl Drawing<'_> {
         if session.role == self.garbler {
             inputs.extend((0..self.value.width()).map(|i| mask.bit(i as u64)));
         }
-        let reveal = if self.garbler == Role::P1 { Reveal::P2 } else { Reveal::P1 };
         let source = self.source();
-        let revealed = yao.run(session, self.garbler, &source, &inputs, reveal)?;
+        let revealed = yao.run(session, self.garbler, &source, &inputs, self.reveal())?;
         let (own, failed) = match revealed.map(Zeroizing::new) {
             Some(bits) => {
                 let (share, failed) = bits.split_at(self.value.width());
@@ -205,6 +213,11 @@ impl Drawing<'_> {
             },
         };
         if failed { Err(Error::AllFailed { sigma: self.sigma }) } else { Ok(own) }
+    }
+
+    /// The evaluator's share comes out of the circuit.
+    fn reveal(&self) -> Reveal {
+        if self.garbler == Role::P1 { Reveal::P2 } else { Reveal::P1 }
     }
 
     /// Each party's inputs in order: its share of the bound, its random bits, and the garbler's mask.

@@ -57,7 +57,7 @@ pub use key::{ExpectedKey, Key};
 pub(crate) use product::ProductPlan;
 pub use product::{Entries, VectorShape, ideal_product, product};
 pub(crate) use table::TablePlan;
-pub use table::{TableShape, count_table, ideal_table};
+pub use table::{TableShape, count_table, forecast_table, ideal_table};
 
 /// The largest number of entries of a table, and of records or of entries of a vector.
 pub const MOST_ENTRIES: usize = 1 << 24;

@@ -24,7 +24,7 @@ mod words;
 
 pub use integer::IntegerShare;
 pub use ring::{Ring, Share};
-pub use words::{WordShares, signed};
+pub use words::{WordShares, forecast_open, signed};
 
 use num_bigint::BigUint;
 

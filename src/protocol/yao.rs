@@ -36,9 +36,10 @@ use std::ops::Range;
 use zeroize::Zeroizing;
 
 use crate::circuit::evaluate::evaluate_source;
-use crate::circuit::{self, Bit, Owner, Source};
+use crate::circuit::{self, Bit, Owner, Size, Source};
 use crate::crypto::garble::{self, Delta, GateHash};
 use crate::net::{self, Role, Tag};
+use crate::protocol::forecast::{Forecast, Work};
 use crate::protocol::{Session, ot};
 use crate::simd::aes::RoundKeys;
 
@@ -49,6 +50,7 @@ pub const CHUNK_BYTES: usize = 128 << 10;
 const LABELS_PER_MESSAGE: usize = 1 << 16;
 
 const SEED: Tag = Tag::new(*b"ysed");
+const SEED_BYTES: usize = 16;
 /// The messages that carry garbled tables.
 pub const TABLES: Tag = Tag::new(*b"ytab");
 const DECODING: Tag = Tag::new(*b"ydec");
@@ -133,6 +135,36 @@ pub fn ideal(
         all.extend(bits.take(port.width));
     }
     evaluate_source(source, &all)
+}
+
+/// The messages of [`Yao::run`], with those of the set-up if `garbler` garbles for the first time.
+pub fn forecast(forecast: &mut Forecast, garbler: Role, source: &dyn Source, reveal: Reveal) {
+    if forecast.sets_up(garbler) {
+        ot::forecast_setup(forecast, garbler);
+    }
+    let evaluator = garbler.peer();
+    ot::forecast_correlated(forecast, garbler, bits_of(source, evaluator));
+    forecast.message(garbler, SEED, SEED_BYTES);
+    let Size { ands, outputs } = Size::of(source);
+    forecast_parts(forecast, garbler, TABLES, ands * garble::BYTES_PER_AND, CHUNK_BYTES);
+    let work = if forecast.role() == garbler { Work::Garble } else { Work::Evaluate };
+    forecast.work(work, ands);
+    if reveal == Reveal::XorShares {
+        return;
+    }
+    if reveal.to(evaluator) {
+        forecast.message(garbler, DECODING, outputs.div_ceil(8));
+    }
+    if reveal.to(garbler) {
+        forecast_parts(forecast, evaluator, OUTPUT_LABELS, 16 * outputs, 16 * LABELS_PER_MESSAGE);
+    }
+}
+
+/// Messages of `part` bytes, and what is left.
+fn forecast_parts(forecast: &mut Forecast, from: Role, tag: Tag, bytes: usize, part: usize) {
+    for first in (0..bytes).step_by(part) {
+        forecast.message(from, tag, part.min(bytes - first));
+    }
 }
 
 /// Garbled circuits in one session: set up once per direction, on first use.

@@ -21,6 +21,7 @@
 //! The loop below is the same for one party and for two: a [`Form`] is what differs. Neither the
 //! candidates nor the budget depend on the data beyond outputs already made.
 
+pub mod forecast;
 pub mod holder;
 pub mod horizontal;
 pub mod layout;

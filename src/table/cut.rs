@@ -125,6 +125,16 @@ impl<'s> Cuts<'s> {
         }
     }
 
+    /// How many children a value has: two if it is an interval, wherever that is split.
+    pub fn number_of_children(&self, candidate: Candidate) -> usize {
+        match (&self.schema.attributes[candidate.attribute].domain, candidate.value) {
+            (Domain::Categorical(taxonomy) | Domain::Set(taxonomy), CutValue::Value(value)) => {
+                taxonomy.children(value).count()
+            }
+            _ => 2,
+        }
+    }
+
     /// Replaces a value by its children and returns these.
     ///
     /// # Errors

@@ -118,7 +118,7 @@ impl PublicKey {
 
     /// n and h_n, big-endian, at fixed width: 3/8 of a byte per bit of n.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(3 * self.0.bits / 8);
+        let mut bytes = Vec::with_capacity(super::public_key_bytes(self.0.bits));
         limbs::extend_bytes_be(&mut bytes, self.root_limbs());
         limbs::extend_bytes_be(&mut bytes, &limbs::from_biguint(&self.0.h, self.0.bits / 32));
         bytes
@@ -141,7 +141,7 @@ impl PublicKey {
 
     /// The fixed width of a ciphertext.
     pub fn ciphertext_bytes(&self) -> usize {
-        self.0.bits / 4
+        super::ciphertext_bytes(self.0.bits)
     }
 
     /// `count` ciphertexts from the key's owner: each in range and all coprime to n.

@@ -36,18 +36,19 @@ use zeroize::Zeroizing;
 
 use super::super::{Coins, Error, Parties, word};
 use super::vertical::MOST_CANDIDATES;
-use crate::crypto::paillier::{PublicKey, SecretKey, Tuning};
-use crate::math::Rational;
+use crate::crypto::paillier::{self, PublicKey, SecretKey, Tuning};
+use crate::math::{Randomness, Rational};
 use crate::net::{Role, Tag};
 use crate::privacy::choice::{Calibration, Choice, Choose};
 use crate::privacy::taylor::{self, Taylor};
 use crate::privacy::{self, Spend};
 use crate::protocol::Session;
+use crate::protocol::forecast::{Forecast, Work};
 use crate::protocol::polynomial::{self, NoWrap};
 use crate::protocol::shares::convert::IntegerMasks;
 use crate::protocol::shares::{IntegerShare, Ring};
-use crate::protocol::yao::Reveal;
 use crate::protocol::yao::shares::number;
+use crate::protocol::yao::{self, Reveal};
 
 const KEY: Tag = Tag::new(*b"hkey");
 
@@ -99,16 +100,51 @@ impl TaylorKey {
     /// # Errors
     /// If the connection fails, or the key is not as agreed.
     pub fn exchange(session: &mut Session, bits: usize, tuning: Tuning) -> Result<Self, Error> {
+        Self::exchange_as(
+            session,
+            |rng| SecretKey::generate(bits, tuning, rng),
+            |bytes, rng| PublicKey::from_bytes(bytes, bits, tuning, rng),
+        )
+    }
+
+    /// The same with a key that may be too short to protect anything, made quickly: the same each
+    /// time.
+    ///
+    /// # Errors
+    /// As [`TaylorKey::exchange`].
+    #[cfg(any(test, feature = "testing"))]
+    pub fn exchange_for_tests(
+        session: &mut Session,
+        bits: usize,
+        tuning: Tuning,
+    ) -> Result<Self, Error> {
+        Self::exchange_as(
+            session,
+            |_| SecretKey::generate_for_tests(bits, tuning, &mut Randomness::seeded(1)),
+            |bytes, rng| PublicKey::from_bytes_for_tests(bytes, bits, tuning, rng),
+        )
+    }
+
+    fn exchange_as(
+        session: &mut Session,
+        make: impl FnOnce(&mut Randomness) -> Result<SecretKey, paillier::Error>,
+        check: impl FnOnce(&[u8], &mut Randomness) -> Result<PublicKey, paillier::Error>,
+    ) -> Result<Self, Error> {
         let failed = |error| Error::Polynomial(Box::new(polynomial::Error::Paillier(error)));
         let gone = |error| Error::Polynomial(Box::new(polynomial::Error::Net(error)));
         if session.role == Role::P2 {
-            let key = SecretKey::generate(bits, tuning, &mut session.rng).map_err(failed)?;
+            let key = make(&mut session.rng).map_err(failed)?;
             session.channel.send_bytes(KEY, &key.public().to_bytes()).map_err(gone)?;
             return Ok(Self::Own(Box::new(key)));
         }
         let bytes = session.channel.receive_bytes(KEY).map_err(gone)?;
-        let key = PublicKey::from_bytes(&bytes, bits, tuning, &mut session.rng).map_err(failed)?;
-        Ok(Self::Peer(key))
+        Ok(Self::Peer(check(&bytes, &mut session.rng).map_err(failed)?))
+    }
+
+    /// The message of [`TaylorKey::exchange`].
+    pub fn forecast(f: &mut Forecast, bits: usize) {
+        f.message(Role::P2, KEY, paillier::public_key_bytes(bits));
+        f.work(if f.role() == Role::P2 { Work::MakeKey } else { Work::CheckKey }, 1);
     }
 
     fn public(&self) -> &PublicKey {
@@ -131,6 +167,53 @@ pub struct Horizontal {
 }
 
 impl Horizontal {
+    /// MAX for candidates with these numbers of children.
+    fn max(&self, classes: usize, children: Vec<usize>) -> MaxShape {
+        MaxShape {
+            classes,
+            children,
+            count_bits: bits(&self.most_records.into()).max(1) as usize,
+            score_bits: bits(&largest_score(self.most_records)).max(1) as usize,
+            sigma: self.sigma as usize,
+        }
+    }
+
+    /// The messages of [`HorizontalExponential::weigh`] for candidates with these numbers of
+    /// children.
+    ///
+    /// # Errors
+    /// As [`Taylor::coefficients`].
+    pub fn forecast_weighing(
+        &self,
+        f: &mut Forecast,
+        key_bits: usize,
+        rate: &Rational,
+        classes: usize,
+        children: Vec<usize>,
+    ) -> Result<(), Error> {
+        let count = children.len();
+        yao::forecast(f, Role::P1, &self.max(classes, children).source(), Reveal::P2);
+        let lengths = Lengths::new(*self, &self.taylor.coefficients(rate)?);
+        polynomial::forecast(f, Role::P2, key_bits, &lengths.coefficients, count);
+        Ok(())
+    }
+
+    /// The messages of [`HorizontalExponential::pick`] among so many candidates.
+    ///
+    /// # Errors
+    /// As [`Taylor::coefficients`].
+    pub fn forecast_pick(
+        &self,
+        f: &mut Forecast,
+        rate: &Rational,
+        count: usize,
+    ) -> Result<(), Error> {
+        let lengths = Lengths::new(*self, &self.taylor.coefficients(rate)?);
+        let shape = PickShape::new(count, lengths.weight as usize, self.sigma as usize);
+        yao::forecast(f, Role::P1, &shape.source(), Reveal::Both);
+        Ok(())
+    }
+
     /// The shortest key under which the weights at this rate do not wrap: known before a run.
     ///
     /// # Errors
@@ -246,15 +329,9 @@ impl<'a, C: Coins> HorizontalExponential<'a, C> {
 
     /// MAX: shares of all scores.
     fn scores(&mut self, counts: &ClassCounts) -> Result<Vec<IntegerShare>, Error> {
-        let Horizontal { most_records, sigma, .. } = self.horizontal;
+        let sigma = self.horizontal.sigma;
         let Parties { session, yao, .. } = &mut self.parties;
-        let max = MaxShape {
-            classes: counts.classes,
-            children: counts.children.clone(),
-            count_bits: bits(&most_records.into()).max(1) as usize,
-            score_bits: bits(&largest_score(most_records)).max(1) as usize,
-            sigma: sigma as usize,
-        };
+        let max = self.horizontal.max(counts.classes, counts.children.clone());
         let number_of_scores = counts.children.len();
         let masks = IntegerMasks::draw(number_of_scores, max.score_bits as u32, sigma, session);
         let mut inputs = Zeroizing::new(Vec::new());
@@ -319,16 +396,9 @@ struct Weights {
 
 impl Weights {
     fn new(horizontal: Horizontal, rate: &Rational, key: &PublicKey) -> Result<Self, Error> {
-        let Horizontal { taylor, most_records, sigma } = horizontal;
+        let taylor = horizontal.taylor;
         let coefficients = taylor.coefficients(rate)?;
-        let score = largest_score(most_records);
-        let weight_bits = bits(&largest_weight(&coefficients, &score));
-        let mask = BigUint::one() << (weight_bits + sigma);
-        // |P1's share| is below 2^(bits of a score + σ).
-        let share = BigUint::one() << (bits(&score) + sigma);
-        let mut coefficient_bits: Vec<u64> =
-            (0..coefficients.len()).map(|k| derivative(&coefficients, k, &share).bits()).collect();
-        coefficient_bits[0] = coefficient_bits[0].max(mask.bits()) + 1;
+        let lengths = Lengths::new(horizontal, &coefficients);
         let result = largest_result(&coefficients, horizontal);
         let wraps = |_| Error::WeightsWrap {
             bits: result.bits() + 1,
@@ -336,8 +406,32 @@ impl Weights {
             degree: taylor.degree(),
             digits: taylor.digits(),
         };
-        let bound = NoWrap::from_result(key, &coefficient_bits, &result).map_err(wraps)?;
-        Ok(Self { coefficients, bits: weight_bits, bound })
+        let bound = NoWrap::from_result(key, &lengths.coefficients, &result).map_err(wraps)?;
+        Ok(Self { coefficients, bits: lengths.weight, bound })
+    }
+}
+
+/// How long the numbers of an evaluation are, whatever the counts.
+struct Lengths {
+    /// Of the largest weight, without its mask.
+    weight: u32,
+    /// Of the coefficients of the polynomial that P1 evaluates, lowest first.
+    coefficients: Vec<u64>,
+}
+
+impl Lengths {
+    fn new(horizontal: Horizontal, coefficients: &[BigUint]) -> Self {
+        let score = largest_score(horizontal.most_records);
+        let weight = bits(&largest_weight(coefficients, &score));
+        let mask = BigUint::one() << (weight + horizontal.sigma);
+        // |P1's share| is below 2^(bits of a score + σ).
+        let share = BigUint::one() << (bits(&score) + horizontal.sigma);
+        let mut lengths: Vec<u64> =
+            (0..coefficients.len()).map(|k| derivative(coefficients, k, &share).bits()).collect();
+        if let Some(constant) = lengths.first_mut() {
+            *constant = (*constant).max(mask.bits()) + 1;
+        }
+        Self { weight, coefficients: lengths }
     }
 }
 

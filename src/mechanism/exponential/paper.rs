@@ -15,9 +15,10 @@ use crate::circuit::integer::{add, less_than};
 use crate::circuit::random_value::UniformBelow;
 use crate::circuit::{Builder, Circuit, Owner, Program};
 use crate::net::Role;
+use crate::protocol::forecast::Forecast;
 use crate::protocol::random_value;
 use crate::protocol::shares::{Ring, Share};
-use crate::protocol::yao::Reveal;
+use crate::protocol::yao::{self, Reveal};
 
 /// The winner's index.
 pub(super) fn choose<C: Coins>(
@@ -32,6 +33,13 @@ pub(super) fn choose<C: Coins>(
     let Parties { session, yao, .. } = parties;
     let r = random_value::draw_with(yao, session, Role::P1, &bound, tries as usize, &coins)?;
     first_above(parties, sums, &r)
+}
+
+/// The messages of a choice among `count` candidates.
+pub(super) fn forecast(f: &mut Forecast, width: usize, tries: u32, count: usize) {
+    random_value::forecast(f, Role::P1, &Ring::PowerOfTwo(width), tries as usize);
+    let comparison = Program::new(&comparison(width));
+    (0..count).for_each(|_| yao::forecast(f, Role::P1, &comparison, Reveal::Both));
 }
 
 /// The first candidate whose prefix sum is above R, of which each party has a share.

@@ -31,7 +31,8 @@ use crate::net::Role;
 use crate::privacy::choice::{Calibration, Choice, Choose, Score};
 use crate::privacy::exponential::{Scaling, highest_score, weight_bits, weights};
 use crate::privacy::{self, Spend};
-use crate::protocol::yao::Reveal;
+use crate::protocol::forecast::Forecast;
+use crate::protocol::yao::{self, Reveal};
 
 /// Most candidates of both parties together.
 pub const MOST_CANDIDATES: usize = 1 << 16;
@@ -39,28 +40,30 @@ pub const MOST_CANDIDATES: usize = 1 << 16;
 /// The exponential mechanism over candidates of both parties, in one circuit.
 pub struct VerticalExponential<'a, C> {
     parties: Parties<'a, C>,
-    scaling: Scaling,
-    largest: Score,
-    tries: u32,
-    paper: bool,
+    terms: Terms,
 }
 
 impl<'a, C: Coins> VerticalExponential<'a, C> {
     /// A mechanism for scores up to a public `largest` (a higher one counts as that) that fails
     /// with a chance below 2^-`tries`.
     pub fn new(parties: Parties<'a, C>, scaling: Scaling, largest: Score, tries: u32) -> Self {
-        Self { parties, scaling, largest, tries, paper: false }
+        Self::with(parties, Terms { scaling, largest, tries, paper: false })
+    }
+
+    /// The same with all public terms in one.
+    pub fn with(parties: Parties<'a, C>, terms: Terms) -> Self {
+        Self { parties, terms }
     }
 
     /// The same choice made as in the papers: see [`super::paper`].
     #[must_use]
     pub fn as_in_the_papers(self) -> Self {
-        Self { paper: true, ..self }
+        Self { terms: Terms { paper: true, ..self.terms }, ..self }
     }
 
     /// The winner's index, by one circuit.
     fn by_one_circuit(&mut self, sums: &PrefixSums) -> Result<usize, Error> {
-        let shape = Shape::new(sums.counts, sums.width, self.tries);
+        let shape = Shape::new(sums.counts, sums.width, self.terms.tries);
         let coins = self.parties.coins.joint_uniform(&shape.uniform, sums.total())?;
         let mut inputs = sums.bits();
         inputs.extend_from_slice(&coins);
@@ -69,7 +72,7 @@ impl<'a, C: Coins> VerticalExponential<'a, C> {
         let output = output.unwrap_or_default();
         let (failed, index) = output.split_first().unwrap_or((&true, &[]));
         if *failed {
-            return Err(Error::NoRandomValue { tries: self.tries });
+            return Err(Error::NoRandomValue { tries: self.terms.tries });
         }
         Ok(word(index) as usize)
     }
@@ -85,11 +88,11 @@ impl<C: Coins> Choose for VerticalExponential<'_, C> {
         calibration: &Calibration,
         scores: &OneSided,
     ) -> Result<Choice, Error> {
-        let rate = self.scaling.rate(spend.name(), spend.epsilon(), calibration)?;
+        let rate = self.terms.scaling.rate(spend.name(), spend.epsilon(), calibration)?;
         let role = self.parties.session.role;
-        let sums = PrefixSums::new(scores, role, self.largest, &rate, self.scaling)?;
-        let index = if self.paper {
-            paper::choose(&mut self.parties, &sums, self.tries)?
+        let sums = PrefixSums::new(scores, role, self.terms.largest, &rate, self.terms.scaling)?;
+        let index = if self.terms.paper {
+            paper::choose(&mut self.parties, &sums, self.terms.tries)?
         } else {
             self.by_one_circuit(&sums)?
         };
@@ -99,6 +102,56 @@ impl<C: Coins> Choose for VerticalExponential<'_, C> {
         }
         Ok(Choice { index, offset: 0 })
     }
+}
+
+/// The highest score that counts, and the bits that hold the sum of all weights: the longest weight
+/// is a number of public values alone.
+fn public_bounds(
+    count: usize,
+    largest: Score,
+    rate: &Rational,
+    scaling: Scaling,
+) -> Result<(Score, usize), Error> {
+    let largest = match weight_bits(largest, rate, scaling) {
+        Ok(_) => largest,
+        Err(_) => largest.min(highest_score(rate, scaling)?),
+    };
+    Ok((largest, weight_bits(largest, rate, scaling)? as usize + bits_to_count(count)))
+}
+
+/// What is public about all choices of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Terms {
+    /// How weights are scaled.
+    pub scaling: Scaling,
+    /// No score is above this; a higher one counts as that.
+    pub largest: Score,
+    /// A choice fails with a chance below 2^-tries.
+    pub tries: u32,
+    /// Whether the choice is made as in the papers: see [`super::paper`].
+    pub paper: bool,
+}
+
+/// The messages of a choice among the candidates of P1 and those of P2.
+///
+/// # Errors
+/// As the mechanism, for weights that are too long.
+pub fn forecast(
+    f: &mut Forecast,
+    terms: &Terms,
+    epsilon: &Rational,
+    calibration: &Calibration,
+    counts: [usize; 2],
+) -> Result<(), Error> {
+    let Terms { scaling, largest, tries, paper } = *terms;
+    let rate = scaling.rate("a choice", epsilon, calibration)?;
+    let (_, width) = public_bounds(counts[0] + counts[1], largest, &rate, scaling)?;
+    if paper {
+        paper::forecast(f, width, tries, counts[0] + counts[1]);
+    } else {
+        yao::forecast(f, Role::P1, &Shape::new(counts, width, tries).source(), Reveal::Both);
+    }
+    Ok(())
 }
 
 /// The prefix sums of one party's weights.
@@ -125,12 +178,7 @@ impl PrefixSums {
         if count > MOST_CANDIDATES {
             return Err(Error::TooMany { what: "candidates", given: count, most: MOST_CANDIDATES });
         }
-        // The longest weight is a number of public values alone, as is the score that has it.
-        let largest = match weight_bits(largest, rate, scaling) {
-            Ok(_) => largest,
-            Err(_) => largest.min(highest_score(rate, scaling)?),
-        };
-        let width = weight_bits(largest, rate, scaling)? as usize + bits_to_count(count);
+        let (largest, width) = public_bounds(count, largest, rate, scaling)?;
         let own: Vec<Score> = scores.own.iter().map(|score| (*score).min(largest)).collect();
         let mut sum = BigUint::ZERO;
         let sums = weights(&own, rate, scaling)?.into_iter().map(|weight| {

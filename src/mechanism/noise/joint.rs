@@ -18,11 +18,13 @@ use super::super::noisy_max::NoiseWidths;
 use super::super::{Coins, Error, Parties, push_word, word};
 use crate::circuit::integer::{add, resize, subtract};
 use crate::circuit::{Builder, Circuit, Owner, Program, Repeat};
+use crate::math::Rational;
 use crate::net::Role;
 use crate::privacy::digits::DigitSampler;
 use crate::privacy::{AddNoise, Spend};
+use crate::protocol::forecast::Forecast;
 use crate::protocol::shares::{WordShares, signed};
-use crate::protocol::yao::Reveal;
+use crate::protocol::yao::{self, Reveal};
 
 /// Input labels of one batch, both parties'.
 const BATCH_LABELS: usize = 1 << 22;
@@ -45,16 +47,10 @@ impl<C: Coins> AddNoise for JointNoise<'_, C> {
     type Error = Error;
 
     fn add_noise(&mut self, spend: Spend, counts: &WordShares) -> Result<Vec<i64>, Error> {
-        let sampler = DigitSampler::new(spend.epsilon(), self.widths.digits, self.widths.tau)?;
-        let shape = Shape { bits: counts.bits() as usize, noise: sampler };
-        let least = self.widths.digits + 2;
-        if counts.bits() < least {
-            return Err(Error::RingTooNarrow { given: counts.bits(), least });
-        }
+        let shape = Shape::new(spend.epsilon(), self.widths, counts.bits())?;
         let program = Program::new(&shape.circuit());
-        let batch = (BATCH_LABELS / (2 * shape.inputs_of_one())).max(1);
         let mut noisy = Vec::with_capacity(counts.len());
-        for words in counts.words().chunks(batch) {
+        for words in counts.words().chunks(shape.batch()) {
             let coins = self.parties.coins.joint_laplace(&shape.noise, words.len())?;
             let inputs = shape.inputs(words, &coins);
             let source = Repeat::new(&program, words.len());
@@ -67,6 +63,26 @@ impl<C: Coins> AddNoise for JointNoise<'_, C> {
     }
 }
 
+/// The messages of [`JointNoise`] on so many counts, shared over `bits` bits.
+///
+/// # Errors
+/// As the mechanism, for widths that do not fit.
+pub fn forecast(
+    f: &mut Forecast,
+    epsilon: &Rational,
+    widths: NoiseWidths,
+    bits: u32,
+    counts: usize,
+) -> Result<(), Error> {
+    let shape = Shape::new(epsilon, widths, bits)?;
+    let program = Program::new(&shape.circuit());
+    for first in (0..counts).step_by(shape.batch()) {
+        let source = Repeat::new(&program, shape.batch().min(counts - first));
+        yao::forecast(f, Role::P1, &source, Reveal::Both);
+    }
+    Ok(())
+}
+
 /// What is public about one count.
 #[derive(Clone, Debug)]
 pub struct Shape {
@@ -77,6 +93,20 @@ pub struct Shape {
 }
 
 impl Shape {
+    fn new(epsilon: &Rational, widths: NoiseWidths, bits: u32) -> Result<Self, Error> {
+        let noise = DigitSampler::new(epsilon, widths.digits, widths.tau)?;
+        let least = widths.digits + 2;
+        if bits < least {
+            return Err(Error::RingTooNarrow { given: bits, least });
+        }
+        Ok(Self { bits: bits as usize, noise })
+    }
+
+    /// Counts of one circuit.
+    fn batch(&self) -> usize {
+        (BATCH_LABELS / (2 * self.inputs_of_one())).max(1)
+    }
+
     /// The circuit for one count: the sum of both shares and of one noise less another, modulo 2^k.
     /// Each party's input is its share, followed by its coins for both noises.
     pub fn circuit(&self) -> Circuit {

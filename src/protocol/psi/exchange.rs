@@ -14,6 +14,7 @@ use crate::crypto::commutative::Group;
 use crate::math::Randomness;
 use crate::net::{Channel, Tag};
 use crate::protocol::Session;
+use crate::protocol::forecast::Forecast;
 
 /// Elements encrypted once, by their owner.
 const ONCE: Tag = Tag::new(*b"psi1");
@@ -65,6 +66,31 @@ pub(super) fn in_order<G: Group>(
         }
     }
     Ok((own, peer))
+}
+
+/// The messages of [`in_order`].
+pub(super) fn forecast_in_order<G: Group>(f: &mut Forecast, group: &G, own: usize, peer: usize) {
+    let (chunk, width) = (chunk_elements(group), group.element_bytes());
+    let (role, other) = (f.role(), f.role().peer());
+    let mut to_send = Sizes::new(own, chunk);
+    let mut to_return = Sizes::new(peer, chunk);
+    let mut to_take_back = Sizes::new(own, chunk);
+    for step in 0..own.div_ceil(chunk).max(peer.div_ceil(chunk)) + 2 {
+        if let Some(size) = to_send.next() {
+            f.message(role, ONCE, size * width);
+        }
+        if step >= 1
+            && let Some(size) = to_return.next()
+        {
+            f.message(other, ONCE, size * width);
+            f.message(role, TWICE, size * width);
+        }
+        if step >= 2
+            && let Some(size) = to_take_back.next()
+        {
+            f.message(other, TWICE, size * width);
+        }
+    }
 }
 
 /// Exchanges both lists, each shuffled as a whole before it is returned. (A
@@ -120,6 +146,33 @@ pub(super) fn shuffled<G: Group>(
     }
     let peer = fingerprints(run.group, &peer_elements).collect();
     Ok((own, peer))
+}
+
+/// The messages of [`shuffled`].
+pub(super) fn forecast_shuffled<G: Group>(f: &mut Forecast, group: &G, own: usize, peer: usize) {
+    let (chunk, width) = (chunk_elements(group), group.element_bytes());
+    let (role, other) = (f.role(), f.role().peer());
+    let steps = own.div_ceil(chunk).max(peer.div_ceil(chunk));
+    let (mut to_send, mut to_encrypt) = (Sizes::new(own, chunk), Sizes::new(peer, chunk));
+    for step in 0..=steps {
+        if let Some(size) = to_send.next() {
+            f.message(role, ONCE, size * width);
+        }
+        if step >= 1
+            && let Some(size) = to_encrypt.next()
+        {
+            f.message(other, ONCE, size * width);
+        }
+    }
+    let (mut to_return, mut to_take_back) = (Sizes::new(peer, chunk), Sizes::new(own, chunk));
+    for _ in 0..steps {
+        if let Some(size) = to_return.next() {
+            f.message(role, TWICE, size * width);
+        }
+        if let Some(size) = to_take_back.next() {
+            f.message(other, TWICE, size * width);
+        }
+    }
 }
 
 /// The lengths of the chunks in which `total` elements come.

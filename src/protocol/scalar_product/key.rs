@@ -2,7 +2,9 @@
 
 use super::{Error, Opening, Terms};
 use crate::crypto::paillier::{self, MAXIMUM_BITS, MINIMUM_BITS, PublicKey, SecretKey, Tuning};
+use crate::net::{Message, Role};
 use crate::protocol::Session;
+use crate::protocol::forecast::Forecast;
 
 /// One side's part of the key. A key serves one run: make a new one for the next.
 #[derive(Clone, Copy)]
@@ -47,6 +49,12 @@ impl ExpectedKey {
         let rng = &mut session.rng;
         Ok(PublicKey::from_bytes_of_any_length(&key, self.bits, self.tuning, rng)?)
     }
+}
+
+/// The opening: terms, the key's length, the key.
+pub(super) fn forecast(forecast: &mut Forecast, owner: Role, key_bits: usize) {
+    let bytes = size_of::<Terms>() + size_of::<u64>() + paillier::public_key_bytes(key_bits);
+    forecast.message(owner, Opening::TAG, bytes);
 }
 
 /// Sends the opening.

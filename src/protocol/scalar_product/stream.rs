@@ -9,8 +9,9 @@ use rayon::prelude::*;
 
 use super::{Error, Progress};
 use crate::crypto::paillier::{Ciphertext, PublicKey, Returned, SecretKey};
-use crate::net::{self, Channel, Limits, Tag};
+use crate::net::{self, Channel, Limits, Role, Tag};
 use crate::protocol::Session;
+use crate::protocol::forecast::Forecast;
 
 /// Ciphertexts on their way to the party without the key.
 pub(super) const FRESH: Tag = Tag::new(*b"ssp1");
@@ -112,6 +113,16 @@ pub(super) fn receive_returned(
         take(items.start, &key.decrypt_all(&results, progress))?;
     }
     Ok(())
+}
+
+/// The messages of [`send_fresh`].
+pub(super) fn forecast_fresh(f: &mut Forecast, from: Role, total: usize, width: usize) {
+    chunks(total, width).for_each(|items| f.message(from, FRESH, items.len() * width));
+}
+
+/// The messages of [`send_returned`].
+pub(super) fn forecast_returned(f: &mut Forecast, from: Role, total: usize, width: usize) {
+    chunks(total, width).for_each(|items| f.message(from, RETURNED, items.len() * width));
 }
 
 /// The ranges of 0 to `total` − 1 that travel together.

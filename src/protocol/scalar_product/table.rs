@@ -7,11 +7,14 @@ use rayon::prelude::*;
 use super::stream;
 use super::{Error, Key, MOST_ENTRIES, MOST_RECORDS, Progress, Terms};
 use super::{bits_of, check_sigma, key, tell_peer};
-use crate::crypto::paillier::{Ciphertext, GroupSums, Packing, Pool, PublicKey, SecretKey};
+use crate::crypto::paillier::{self, Ciphertext, GroupSums, Packing, Pool, PublicKey, SecretKey};
 use crate::math::{Randomness, limbs, modular};
 use crate::net::Role;
 use crate::protocol::Session;
+use crate::protocol::forecast::{Forecast, Work};
 use crate::protocol::shares::{self, WordShares};
+
+const PHASE: &str = "count table";
 
 /// Randomisers that are made while records come in, at most.
 const STOCK: usize = 4096;
@@ -108,6 +111,27 @@ pub fn count_table(
     tell_peer(session, outcome)
 }
 
+/// The messages of [`count_table`] under a key of `key_bits`.
+///
+/// # Errors
+/// As [`count_table`] for an impossible shape.
+pub fn forecast_table(f: &mut Forecast, shape: &TableShape, key_bits: usize) -> Result<(), Error> {
+    let [sent, returned] = shape.items(key_bits)?;
+    let (owner, evaluator) = (shape.encrypting_role(), shape.encrypting_role().peer());
+    let works = if f.role() == owner {
+        [(Work::MakeKey, 1), (Work::Encrypt, sent), (Work::Decrypt, returned)]
+    } else {
+        [(Work::CheckKey, 1), (Work::Add, sent), (Work::Rerandomise, returned)]
+    };
+    f.begin_phase(PHASE);
+    key::forecast(f, owner, key_bits);
+    let width = paillier::ciphertext_bytes(key_bits);
+    stream::forecast_fresh(f, owner, sent, width);
+    stream::forecast_returned(f, evaluator, returned, width);
+    works.into_iter().for_each(|(work, times)| f.work(work, times));
+    Ok(())
+}
+
 /// The ideal function of [`count_table`]: how many records have both cells, row-major by P1's.
 ///
 /// # Errors
@@ -135,7 +159,7 @@ fn run(
     if (session.role == encrypting) != matches!(key, Key::Own(_)) {
         return Err(Error::WrongSide(encrypting));
     }
-    session.channel.begin_phase("count table");
+    session.channel.begin_phase(PHASE);
     let words = match key {
         Key::Own(secret) => encrypt(session, secret, shape, cells, progress)?,
         Key::Peer(expected) => {

@@ -4,9 +4,10 @@ use std::fmt;
 
 use zeroize::Zeroizing;
 
-use super::{CHUNK_BYTES, Error, adds_public_terms, exchange};
+use super::{CHUNK_BYTES, Error, OPENED, adds_public_terms, exchange};
 use crate::net::Role;
 use crate::protocol::Session;
+use crate::protocol::forecast::Forecast;
 use crate::protocol::yao::Reveal;
 
 /// One party's shares of many values over Z_{2^k}, one word each: tables of counts, scores.
@@ -103,6 +104,17 @@ impl WordShares {
             }
         }
         Ok(reveal.to(session.role).then_some(values))
+    }
+}
+
+/// The messages of opening `count` shares of `bits` bits to both.
+pub fn forecast_open(f: &mut Forecast, bits: u32, count: usize) {
+    let bytes = bits.div_ceil(8) as usize;
+    let most = CHUNK_BYTES / 8;
+    for first in (0..count).step_by(most) {
+        let length = most.min(count - first) * bytes;
+        f.message(f.role(), OPENED, length);
+        f.message(f.role().peer(), OPENED, length);
     }
 }
 

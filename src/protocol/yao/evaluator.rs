@@ -2,8 +2,8 @@
 
 use super::{
     CHUNK_BYTES, DECODING, Error, Filler, Job, LABELS_PER_MESSAGE, OUTPUT_LABELS, Output, Reveal,
-    SEED, TABLES, bits_of, check_length, empty_wires, grow, labels, merge, public_labels,
-    read_outputs,
+    SEED, SEED_BYTES, TABLES, bits_of, check_length, empty_wires, grow, labels, merge,
+    public_labels, read_outputs,
 };
 use crate::circuit::{Bit, Consumer, Op, Source, Step};
 use crate::crypto::garble::{self, BYTES_PER_AND, Evaluator, GateHash, Layer};
@@ -41,7 +41,8 @@ impl State {
 
         let seed = session.channel.receive_bytes(SEED)?;
         let found = seed.len();
-        let seed = seed.try_into().map_err(|_| Error::Length { tag: SEED, expected: 16, found })?;
+        let expected = SEED_BYTES;
+        let seed = seed.try_into().map_err(|_| Error::Length { tag: SEED, expected, found })?;
         let theirs = jobs.iter().map(|job| bits_of(job.source, peer)).sum();
         let mut filler = Filler::new(jobs, peer);
         public_labels(seed, theirs, |labels| filler.put(&mut wires, labels));

@@ -2,7 +2,7 @@
 
 use super::{
     CHUNK_BYTES, DECODING, Error, Filler, Job, LABELS_PER_MESSAGE, OUTPUT_LABELS, Output, Reveal,
-    SEED, TABLES, bits_of, check_length, empty_wires, grow, labels, merge, pack_bits,
+    SEED, SEED_BYTES, TABLES, bits_of, check_length, empty_wires, grow, labels, merge, pack_bits,
     public_labels, read_outputs,
 };
 use crate::circuit::{Bit, Consumer, Source, Step};
@@ -38,7 +38,7 @@ impl State {
         let mut filler = Filler::new(jobs, peer);
         self.transfers.correlated_chunks(session, theirs, |rows| filler.put(&mut wires, rows))?;
 
-        let seed: [u8; 16] = session.rng.array();
+        let seed: [u8; SEED_BYTES] = session.rng.array();
         session.channel.send_bytes(SEED, &seed)?;
         let own = jobs.iter().map(|job| job.inputs.len()).sum();
         let mut values = jobs.iter().flat_map(|job| job.inputs);

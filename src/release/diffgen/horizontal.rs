@@ -24,7 +24,6 @@
 use std::collections::HashMap;
 
 use super::partition::Partition;
-use super::plan::GRID_BITS;
 use super::scorer::known_at_once;
 use super::shared_scores::SharedScores;
 use super::sizes::{self, Sizes};
@@ -35,10 +34,8 @@ use crate::crypto::commutative::Ristretto;
 use crate::crypto::paillier::Tuning;
 use crate::mechanism::exponential::horizontal::{ClassCounts, HorizontalExponential, TaylorKey};
 use crate::mechanism::largest::largest_counts;
-use crate::mechanism::noisy_max::{NoiseWidths, NoisyMax, Scores};
+use crate::mechanism::noisy_max::{NoisyMax, Scores};
 use crate::mechanism::{Coins, Parties};
-#[cfg(any(test, feature = "testing"))]
-use crate::net::Role;
 use crate::privacy::taylor::Taylor;
 use crate::privacy::{Budget, Choose, Spend};
 use crate::protocol::Session;
@@ -97,7 +94,7 @@ pub(super) fn release<'s, C: Coins>(
 }
 
 /// Bits of the public bound on the number of records.
-fn record_bits(agreement: &Agreement) -> usize {
+pub(super) fn record_bits(agreement: &Agreement) -> usize {
     (u64::BITS - agreement.max_records.leading_zeros()) as usize
 }
 
@@ -141,14 +138,7 @@ fn exchange_key(
         }
         #[cfg(any(test, feature = "testing"))]
         Keys::ForTests(bits) => {
-            use crate::crypto::paillier::SecretKey;
-            let mut rng = crate::math::Randomness::seeded(1);
-            let key = SecretKey::generate_for_tests(bits, Tuning::default(), &mut rng);
-            let key = key.map_err(|_| Error::WrongInput("no key of this length"))?;
-            Ok(match session.role {
-                Role::P1 => TaylorKey::Peer(key.public().clone()),
-                Role::P2 => TaylorKey::Own(Box::new(key)),
-            })
+            Ok(TaylorKey::exchange_for_tests(session, bits, Tuning::default())?)
         }
     }
 }
@@ -299,11 +289,8 @@ impl<C: Coins> Horizontal<'_, '_, '_, C> {
     }
 
     fn noisy_max(&mut self, spend: Spend, scores: &WordShares) -> Result<usize, Error> {
-        let digits = self.sizes.score_digits.unwrap_or_default();
-        let widths = NoiseWidths { tau: self.sizes.widths.tau, digits };
         let parties = Parties::new(self.session, &mut self.yao, self.coins);
-        let largest = self.sizes.largest_score;
-        let mut mechanism = NoisyMax::new(parties, GRID_BITS, largest, widths)?;
+        let mut mechanism = NoisyMax::with(parties, self.sizes.by_noisy_max())?;
         let scores = Scores::Shared(scores.clone());
         Ok(mechanism.choose(spend, self.plan.calibration(), &scores)?.index)
     }

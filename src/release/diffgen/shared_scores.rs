@@ -10,8 +10,9 @@ use std::collections::{BTreeMap, HashMap};
 use super::partition::{LeafId, Partition};
 use super::utility::Utility;
 use super::{Error, Plan};
-use crate::mechanism::largest::{GroupShape, largest_counts};
+use crate::mechanism::largest::{self, GroupShape, largest_counts};
 use crate::mechanism::{self, Coins, Parties};
+use crate::protocol::forecast::Forecast;
 use crate::table::{Candidate, CutValue, Cuts, Specialization};
 
 /// The generalized values of a leaf, as keys.
@@ -70,10 +71,22 @@ impl SharedScores {
         let mut totals = vec![0; self.shape.classes];
         partition.class_codes().iter().for_each(|class| totals[usize::from(*class)] += 1);
         let shares = largest_counts(&mut parties, &self.shape, &totals)?;
+        self.start_with(cuts, shares.words()[0]);
+        Ok(())
+    }
+
+    fn start_with(&mut self, cuts: &Cuts<'_>, share: u64) {
         let attributes = 0..cuts.schema().attributes.len();
         let top = attributes.map(|attribute| cuts.of(attribute)[0].key()).collect();
-        self.leaves.insert(top, shares.words()[0]);
-        Ok(())
+        self.leaves.insert(top, share);
+    }
+
+    /// The messages of [`SharedScores::start`]; all shares are 0.
+    pub fn forecast_start(&mut self, f: &mut Forecast, cuts: &Cuts<'_>) {
+        if self.utility == Utility::LeafMax {
+            largest::forecast(f, &self.shape, 1);
+            self.start_with(cuts, 0);
+        }
     }
 
     /// A candidate has appeared. `score` is its Max, where a share of it is known already.
@@ -156,17 +169,32 @@ impl SharedScores {
         let shares = largest_counts(&mut parties, &self.shape, &counts)?;
         let mut shares = shares.words().iter().copied();
         for ((made, leaf), children) in pending.into_iter().zip(groups) {
-            let largest: Vec<u64> = shares.by_ref().take(children).collect();
-            match leaf {
-                Some(leaf) => {
-                    self.divided.entry(made.candidate).or_default().insert(leaf, largest);
-                }
-                None => {
-                    self.scores.insert(made.candidate, sum(largest));
-                }
-            }
+            self.file(made, leaf, shares.by_ref().take(children).collect());
         }
         Ok(())
+    }
+
+    /// Keeps the largest class counts of a candidate's children.
+    fn file(&mut self, made: Specialization, leaf: Option<Coordinates>, largest: Vec<u64>) {
+        match leaf {
+            Some(leaf) => {
+                self.divided.entry(made.candidate).or_default().insert(leaf, largest);
+            }
+            None => {
+                self.scores.insert(made.candidate, sum(largest));
+            }
+        }
+    }
+
+    /// The messages of [`SharedScores::settle`]; all shares are 0.
+    pub fn forecast_settle(&mut self, f: &mut Forecast, cuts: &Cuts<'_>) {
+        let mut groups = 0;
+        for (made, leaf) in std::mem::take(&mut self.pending) {
+            let children = cuts.number_of_children(made.candidate);
+            self.file(made, leaf, vec![0; children]);
+            groups += children;
+        }
+        largest::forecast(f, &self.shape, groups);
     }
 
     /// This party's share of a candidate's score.

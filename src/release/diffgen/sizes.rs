@@ -7,10 +7,12 @@
 
 use super::Error;
 use super::plan::{FRACTION_BITS, GRID_BITS, MAX_ROWS, Plan};
-use crate::agreement::{Agreement, Noise, Partition, Selection};
+use crate::agreement::{Agreement, Noise, Partition, Profile, Selection};
 use crate::math::Rational;
 use crate::mechanism;
 use crate::mechanism::exponential::horizontal::Horizontal;
+use crate::mechanism::exponential::vertical;
+use crate::mechanism::noisy_max::{self, NoiseWidths};
 use crate::privacy::Score;
 use crate::privacy::exponential::{Scaling, weight_bits};
 use crate::privacy::noisy_max::rate_per_step;
@@ -90,6 +92,30 @@ impl Sizes {
             check_choice(plan, largest_score, most_candidates(plan.schema(), rounds))?;
         }
         Ok(Self { widths, score_digits, count_digits, largest_score, count_bits })
+    }
+}
+
+impl Sizes {
+    /// The public terms of a choice by noisy maximum.
+    pub fn by_noisy_max(&self) -> noisy_max::Terms {
+        let digits = self.score_digits.unwrap_or_default();
+        let widths = NoiseWidths { tau: self.widths.tau, digits };
+        noisy_max::Terms { grid_bits: GRID_BITS, largest: self.largest_score, widths }
+    }
+
+    /// The public terms of a choice by the exponential mechanism, over different columns.
+    pub fn by_weight(&self, profile: Profile) -> vertical::Terms {
+        vertical::Terms {
+            scaling: scaling(),
+            largest: self.largest_score,
+            tries: self.widths.tries,
+            paper: profile == Profile::Paper,
+        }
+    }
+
+    /// The widths of the noise on counts.
+    pub fn on_counts(&self) -> NoiseWidths {
+        NoiseWidths { tau: self.widths.tau, digits: self.count_digits }
     }
 }
 

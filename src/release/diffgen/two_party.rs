@@ -138,7 +138,7 @@ impl CountNoise {
         count: usize,
         coins: &mut C,
     ) -> Result<Self, Error> {
-        let widths = NoiseWidths { tau: sizes.widths.tau, digits: sizes.count_digits };
+        let widths = sizes.on_counts();
         let own = match agreement.noise {
             Noise::TwoParty => Some(OwnNoise::draw_digits(coins, spend.epsilon(), widths, count)?),
             _ => None,

@@ -27,28 +27,28 @@ use sha2::{Digest, Sha256};
 
 use super::holder::Holder;
 use super::layout::leaf_offsets;
-use super::plan::GRID_BITS;
 use super::sizes::{Sizes, scaling};
 use super::two_party::{CountNoise, Error, Keys, Outcome};
 use super::{Form, Leaves, Plan, Step, run};
-use crate::agreement::{Agreement, Partition, Profile, Selection};
+use crate::agreement::{Agreement, Partition, Selection};
 use crate::circuit::integer::equal;
 use crate::circuit::{Builder, Owner, Program};
 use crate::crypto::commutative::Ristretto;
 use crate::crypto::paillier::{SecretKey, Tuning};
 use crate::math::Rational;
 use crate::mechanism::exponential::VerticalExponential;
-use crate::mechanism::noisy_max::{NoiseWidths, NoisyMax, Scores};
+use crate::mechanism::noisy_max::{NoisyMax, Scores};
 use crate::mechanism::{self, Coins, OneSided, Parties};
 use crate::net::{Message, Role, Tag};
 use crate::privacy::decisions::Decisions;
 use crate::privacy::exponential::Exponential;
 use crate::privacy::{self, Budget, Choose, Spend};
 use crate::protocol::Session;
+use crate::protocol::forecast::Forecast;
 use crate::protocol::psi::{self, intersect};
 use crate::protocol::scalar_product::{ExpectedKey, Key, TableShape, count_table};
 use crate::protocol::shares::WordShares;
-use crate::protocol::yao::{Reveal, Yao};
+use crate::protocol::yao::{self, Reveal, Yao};
 use crate::table::{self, Candidate, CutValue, Cuts, Specialization, Table};
 
 /// Makes a release with the peer: see [`two_party`](super::two_party).
@@ -120,17 +120,32 @@ fn compare_classes(
     hash.update(table.classes());
     let hash: [u8; 32] = hash.finalize().into();
     let bits: Vec<bool> = (0..256).map(|i| hash[i / 8] >> (i % 8) & 1 == 1).collect();
+    let same = yao.run(session, Role::P1, &same_hash(), &bits, Reveal::Both);
+    match same.map_err(mechanism::Error::from)?.as_deref() {
+        Some([true]) => Ok(()),
+        _ => Err(Error::ClassesDiffer(agreement.schema.class.column.clone())),
+    }
+}
+
+/// Whether two hashes are the same.
+fn same_hash() -> Program {
     let mut g = Builder::new();
     let [first, second] =
         [(Owner::P1, "p1"), (Owner::P2, "p2")].map(|(owner, name)| g.input(owner, name, 256));
     let same = equal(&mut g, &first, &second);
     g.output("same", &[same]);
-    let program = Program::new(&g.finish());
-    let same = yao.run(session, Role::P1, &program, &bits, Reveal::Both);
-    match same.map_err(mechanism::Error::from)?.as_deref() {
-        Some([true]) => Ok(()),
-        _ => Err(Error::ClassesDiffer(agreement.schema.class.column.clone())),
-    }
+    Program::new(&g.finish())
+}
+
+/// The messages of comparing the class columns.
+pub(super) fn forecast_classes(f: &mut Forecast) {
+    f.begin_phase("class");
+    yao::forecast(f, Role::P1, &same_hash(), Reveal::Both);
+}
+
+/// The message that tells a split.
+pub(super) fn forecast_split(f: &mut Forecast, owner: Role) {
+    f.message(owner, Split::TAG, size_of::<Split>());
 }
 
 /// One party's side of [`run`].
@@ -183,24 +198,14 @@ impl<C: Coins> Form for Vertical<'_, '_, '_, C> {
         let scores = OneSided { own, peer };
         let calibration = self.holder.plan().calibration();
         let parties = Parties::new(self.session, &mut self.yao, self.coins);
-        let (largest, widths) = (self.sizes.largest_score, &self.sizes.widths);
         let choice = match self.agreement.selection {
             Selection::Exponential => {
-                let mechanism = VerticalExponential::new(parties, scaling(), largest, widths.tries);
-                let mut mechanism = match self.agreement.profile {
-                    Profile::Paper => mechanism.as_in_the_papers(),
-                    Profile::Default => mechanism,
-                };
-                mechanism.choose(spend, calibration, &scores)?
+                let terms = self.sizes.by_weight(self.agreement.profile);
+                VerticalExponential::with(parties, terms).choose(spend, calibration, &scores)?
             }
             Selection::PermuteAndFlip => {
-                let digits = self.sizes.score_digits.unwrap_or_default();
-                let widths = NoiseWidths { tau: widths.tau, digits };
-                NoisyMax::new(parties, GRID_BITS, largest, widths)?.choose(
-                    spend,
-                    calibration,
-                    &Scores::OneSided(scores),
-                )?
+                let mut mechanism = NoisyMax::with(parties, self.sizes.by_noisy_max())?;
+                mechanism.choose(spend, calibration, &Scores::OneSided(scores))?
             }
         };
         Ok(choice.index)
@@ -303,14 +308,14 @@ impl<C: Coins> Vertical<'_, '_, '_, C> {
 }
 
 /// Where the entries of the joint table lie in the release. Public.
-struct Layout {
+pub(super) struct Layout {
     classes: usize,
     /// What P1's and P2's combinations add to the place of a leaf.
     offsets: [Vec<usize>; 2],
 }
 
 impl Layout {
-    fn new(cuts: &Cuts<'_>, agreement: &Agreement) -> Self {
+    pub(super) fn new(cuts: &Cuts<'_>, agreement: &Agreement) -> Self {
         let offsets = [table::Owner::P1, table::Owner::P2].map(|owner| {
             let attributes = agreement.schema.attributes.iter().enumerate();
             let own: Vec<usize> = attributes
@@ -323,7 +328,7 @@ impl Layout {
     }
 
     /// Cells of P1, to whom the class belongs, and of P2.
-    fn cells(&self) -> [usize; 2] {
+    pub(super) fn cells(&self) -> [usize; 2] {
         [self.offsets[0].len() * self.classes, self.offsets[1].len()]
     }
 

@@ -8,9 +8,13 @@ use rand::RngExt;
 
 use super::*;
 use crate::mechanism::Coins;
+use crate::net::meter::PhaseCost;
+use crate::net::{Costs, Role, Transcript};
 use crate::privacy::decisions::{Decision, Decisions};
 use crate::protocol::Session;
-use crate::protocol::pair::{Outcome as Ran, Setup, run_pair};
+use crate::protocol::forecast::Forecast;
+use crate::protocol::pair::{Both, Outcome as Ran, Setup, run_pair};
+use crate::release::diffgen::forecast::{self, Records};
 use crate::release::diffgen::two_party::{Error, Keys, Outcome, release_with};
 
 /// A record of the papers' loan example: id, class, job, sex, salary.
@@ -136,16 +140,52 @@ pub fn assert_equal(released: &Release<'_>, delta: &Rational, expected: &Release
     assert!(delta <= &Rational::power_of_two(-40));
 }
 
+/// Every message that was exchanged is the one that the forecast for this tree tells, and so are the
+/// bytes and rounds of every phase.
+pub fn assert_foretold(
+    agreement: &Agreement,
+    ran: (&Both<Transcript>, &Both<Costs>),
+    sizes: [usize; 2],
+    common: usize,
+    tree: &[Specialization],
+) {
+    let (transcripts, costs) = ran;
+    let of_party = [(&transcripts.p1, &costs.p1), (&transcripts.p2, &costs.p2)];
+    for (role, (transcript, costs)) in [Role::P1, Role::P2].into_iter().zip(of_party) {
+        let mut foretold = Forecast::new(role);
+        let (own, peer) = match role {
+            Role::P1 => (sizes[0], sizes[1]),
+            Role::P2 => (sizes[1], sizes[0]),
+        };
+        let records = Records { own, peer, common };
+        let rows =
+            forecast::release_with(&mut foretold, agreement, records, tree, key_bits(agreement));
+        rows.unwrap();
+        assert_eq!(&foretold.transcript(), transcript, "{role}");
+        let counted = |costs: &Costs| -> Vec<(String, u64, u64, u64)> {
+            let spoken = costs.phases.iter().filter(|p| p.messages_sent + p.messages_received > 0);
+            let one = |p: &PhaseCost| (p.phase.clone(), p.bytes_sent, p.bytes_received, p.rounds);
+            spoken.map(one).collect()
+        };
+        assert_eq!(counted(&foretold.costs()), counted(costs), "{role}");
+    }
+}
+
+/// As short as the polynomial allows.
+fn key_bits(agreement: &Agreement) -> usize {
+    if agreement.taylor.is_some() { 1024 } else { 512 }
+}
+
 /// What one party ends with.
 pub type Party<'s> = Result<Outcome<'s>, Error>;
 
-/// Both parties' runs over these tables, with keys as short as the polynomial allows.
+/// Both parties' runs over these tables, with short keys.
 pub fn together<'s, C: Coins + Send>(
     agreement: &'s Agreement,
     tables: [&Table; 2],
     coins: (C, C),
 ) -> Ran<Party<'s>, Party<'s>> {
-    let keys = Keys::ForTests(if agreement.taylor.is_some() { 1024 } else { 512 });
+    let keys = Keys::ForTests(key_bits(agreement));
     let party = |table: &Table, mut coins: C, session: &mut Session| {
         release_with(session, agreement, table, budget(agreement), &mut coins, keys, &|_| {})
     };

@@ -1,0 +1,119 @@
+//! Conversations that are not held: what would be said and done is counted.
+//!
+//! A protocol whose messages depend on public numbers alone has, beside the functions that run it, a
+//! function `forecast` that takes those numbers and tells a [`Forecast`] every message and every
+//! costly operation of one party, in order. Bytes, messages and rounds come out of the meter that
+//! counts real conversations, so that a forecast and a run can be compared message by message; tests
+//! do. Times follow from the operations and what each takes on a machine.
+
+use std::collections::BTreeMap;
+
+use crate::net::meter::{CpuClock, Meter};
+use crate::net::{Costs, Direction, Role, Tag, Transcript};
+
+/// An operation that takes time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Work {
+    /// An exponentiation of commutative encryption.
+    GroupOperation,
+    /// The 128 transfers that all others grow from.
+    BaseTransfers,
+    /// One oblivious transfer, at either side.
+    Transfer,
+    /// Garbling an AND gate.
+    Garble,
+    /// Evaluating a garbled AND gate.
+    Evaluate,
+    /// Making a Paillier key.
+    MakeKey,
+    /// Checking the peer's Paillier key.
+    CheckKey,
+    /// A Paillier encryption by the key's owner.
+    Encrypt,
+    /// A Paillier decryption.
+    Decrypt,
+    /// The sum of two ciphertexts.
+    Add,
+    /// A fresh randomness on a ciphertext.
+    Rerandomise,
+    /// A ciphertext times a number, for each bit of the number.
+    PowerBit,
+}
+
+/// How often each operation is done.
+pub type Works = BTreeMap<Work, u64>;
+
+/// One party's side of a conversation that is not held.
+pub struct Forecast {
+    role: Role,
+    meter: Meter,
+    phase: String,
+    works: Vec<(String, Works)>,
+    set_up: Vec<Role>,
+}
+
+impl Forecast {
+    /// Nothing said yet.
+    pub fn new(role: Role) -> Self {
+        let mut meter = Meter::new(CpuClock::Thread);
+        meter.record_transcript();
+        Self { role, meter, phase: String::new(), works: Vec::new(), set_up: Vec::new() }
+    }
+
+    /// Whose side it is.
+    pub fn role(&self) -> Role {
+        self.role
+    }
+
+    /// What follows belongs to this phase, as [`crate::net::Channel::begin_phase`].
+    pub fn begin_phase(&mut self, name: &str) {
+        name.clone_into(&mut self.phase);
+        self.meter.begin_phase(name);
+    }
+
+    /// A message of so many bytes, header aside.
+    pub fn message(&mut self, from: Role, tag: Tag, bytes: usize) {
+        let sent = from == self.role;
+        let direction = if sent { Direction::Sent } else { Direction::Received };
+        self.meter.count(direction, tag, bytes);
+    }
+
+    /// This party does something so many times.
+    pub fn work(&mut self, work: Work, times: usize) {
+        let place = self.works.iter().position(|(phase, _)| *phase == self.phase);
+        let place = place.unwrap_or_else(|| {
+            self.works.push((self.phase.clone(), Works::new()));
+            self.works.len() - 1
+        });
+        *self.works[place].1.entry(work).or_default() += times as u64;
+    }
+
+    /// Whether this is the first time that `garbler` garbles.
+    pub(super) fn sets_up(&mut self, garbler: Role) -> bool {
+        let first = !self.set_up.contains(&garbler);
+        if first {
+            self.set_up.push(garbler);
+        }
+        first
+    }
+
+    /// Bytes, messages and rounds by phase; all times are 0.
+    pub fn costs(&self) -> Costs {
+        let mut costs = self.meter.costs();
+        costs.phases.retain(|phase| phase.messages_sent + phase.messages_received > 0);
+        for phase in &mut costs.phases {
+            (phase.wall, phase.cpu) = Default::default();
+        }
+        costs
+    }
+
+    /// What this party does in each phase, in the order in which they begin.
+    pub fn works(&self) -> &[(String, Works)] {
+        &self.works
+    }
+
+    /// Every message in order.
+    pub fn transcript(&self) -> Transcript {
+        self.meter.transcript()
+    }
+}

@@ -1,0 +1,308 @@
+//! What a release by two parties will cost, without the peer and without the data.
+//!
+//! What the parties say to each other depends on the agreement, on how many records they have and
+//! share, and on the tree that comes out, all of which they know in the end. Given these, [`release`]
+//! tells every message: the loop is the one that makes releases, with a [`Form`] that counts in place
+//! of talking. Before a run the tree is not known; [`random_trees`] are a guess at it.
+
+use std::collections::HashSet;
+
+use rand::rngs::ChaCha8Rng;
+use rand::{RngExt, SeedableRng};
+
+use super::horizontal::record_bits;
+use super::scorer::known_at_once;
+use super::shared_scores::SharedScores;
+use super::sizes::{self, Sizes};
+use super::two_party::Error;
+use super::vertical::{self, Layout};
+use super::{Form, Leaves, Plan, run};
+use crate::agreement::{Agreement, Noise, Partition, Selection};
+use crate::crypto::commutative::Ristretto;
+use crate::mechanism::exponential::horizontal::TaylorKey;
+use crate::mechanism::exponential::vertical as weighted;
+use crate::mechanism::noise::joint;
+use crate::mechanism::noisy_max::{self, Sharing};
+use crate::mechanism::{self, largest};
+use crate::net::Role;
+use crate::privacy::{Budget, Spend};
+use crate::protocol::forecast::Forecast;
+use crate::protocol::scalar_product::{TableShape, forecast_table};
+use crate::protocol::{psi, shares};
+use crate::table::{Candidate, CutValue, Cuts, Owner, Specialization};
+
+/// How many records there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Records {
+    /// Of this party.
+    pub own: usize,
+    /// Of the peer.
+    pub peer: usize,
+    /// Of both; counts where columns are divided.
+    pub common: usize,
+}
+
+/// Tells `forecast` every message of a release whose tree is `tree`, and returns its number of rows.
+///
+/// # Errors
+/// Those of an agreement that cannot be run, and [`super::Error::Fault`] for a tree that it cannot
+/// lead to.
+pub fn release(
+    forecast: &mut Forecast,
+    agreement: &Agreement,
+    records: Records,
+    tree: &[Specialization],
+) -> Result<u64, Error> {
+    let parties = agreement.parties().ok_or(Error::WrongInput("the agreement is for one party"))?;
+    release_with(forecast, agreement, records, tree, parties.paillier_bits as usize)
+}
+
+/// The same with keys of another length, as tests have them.
+///
+/// # Errors
+/// As [`release`].
+pub fn release_with(
+    forecast: &mut Forecast,
+    agreement: &Agreement,
+    records: Records,
+    tree: &[Specialization],
+    key_bits: usize,
+) -> Result<u64, Error> {
+    let plan = Plan::new(agreement)?;
+    let sizes = Sizes::of(agreement, &plan)?;
+    let cuts = Cuts::topmost(plan.schema());
+    let vertical = match &agreement.partition {
+        Partition::Vertical { .. } => {
+            psi::forecast_intersect(forecast, &Ristretto::default(), records.own, records.peer);
+            vertical::forecast_classes(forecast);
+            true
+        }
+        Partition::Horizontal { overlap_check, .. } => {
+            if overlap_check.is_some() {
+                let (own, peer) = (records.own, records.peer);
+                psi::forecast_cardinality(forecast, &Ristretto::default(), own, peer);
+            }
+            false
+        }
+        Partition::Local => return Err(Error::WrongInput("the agreement is for one party")),
+    };
+    forecast.begin_phase("structure");
+    let mut scores = SharedScores::new(&plan, record_bits(agreement));
+    if !vertical {
+        scores.forecast_start(forecast, &cuts);
+        for attribute in 0..plan.schema().attributes.len() {
+            for made in known_at_once(&cuts, attribute, cuts.of(attribute)) {
+                scores.add(made, None);
+            }
+        }
+    }
+    let mut form = Counted {
+        forecast,
+        agreement,
+        plan: &plan,
+        sizes: &sizes,
+        vertical,
+        common: records.common,
+        key_bits,
+        cuts,
+        scores,
+        weighed: None,
+        tree: tree.iter(),
+        next: None,
+    };
+    let made = run(&plan, Budget::new(&agreement.epsilon), &mut form, &|_| {})?;
+    Ok(made.counts.len() as u64)
+}
+
+/// `count` trees that an agreement can lead to: winners are drawn uniformly, intervals are split in
+/// the middle. The same ones every time; that of the fewest leaves comes first.
+///
+/// # Errors
+/// Those of [`Plan::new`].
+pub fn random_trees(agreement: &Agreement, count: usize) -> Result<Vec<Cuts<'_>>, super::Error> {
+    let plan = Plan::new(agreement)?;
+    // Nothing here is secret or released: the trees only size an estimate.
+    let mut rng = ChaCha8Rng::seed_from_u64(1);
+    let mut trees = Vec::with_capacity(count);
+    for _ in 0..count {
+        let mut cuts = Cuts::topmost(plan.schema());
+        for _ in 0..plan.specializations() {
+            let candidates = cuts.candidates(plan.order().iter().copied());
+            if candidates.is_empty() {
+                break;
+            }
+            let candidate = candidates[rng.random_range(0..candidates.len())];
+            let split = match candidate.value {
+                CutValue::Interval { start, end } => Some(start + (end - start) / 2),
+                CutValue::Value(_) => None,
+            };
+            cuts.specialize(&Specialization { candidate, split })?;
+        }
+        trees.push(cuts);
+    }
+    trees.sort_by_key(Cuts::leaves);
+    Ok(trees)
+}
+
+/// A [`Form`] that counts messages in place of sending them.
+struct Counted<'a, 's> {
+    forecast: &'a mut Forecast,
+    agreement: &'a Agreement,
+    plan: &'a Plan<'s>,
+    sizes: &'a Sizes,
+    vertical: bool,
+    common: usize,
+    key_bits: usize,
+    cuts: Cuts<'s>,
+    /// Where both parties have the same columns.
+    scores: SharedScores,
+    /// The candidates that have weights, once there is a key for them.
+    weighed: Option<HashSet<Candidate>>,
+    tree: std::slice::Iter<'a, Specialization>,
+    next: Option<&'a Specialization>,
+}
+
+impl Form for Counted<'_, '_> {
+    type Error = Error;
+
+    fn draw_splits(
+        &mut self,
+        spend: Spend,
+        attribute: usize,
+        intervals: &[CutValue],
+    ) -> Result<(), Error> {
+        if self.vertical {
+            return Ok(());
+        }
+        let spends = spend.over_disjoint_records(intervals.len());
+        for (interval, spend) in intervals.iter().zip(spends) {
+            let CutValue::Interval { start, end } = *interval else { continue };
+            let points = (end - start) as usize - 1;
+            largest::forecast(self.forecast, self.scores.shape(), 2 * points);
+            self.noisy_max(&spend, Sharing::Sum, points)?;
+            let candidate = Candidate { attribute, value: *interval };
+            let made = Specialization { candidate, split: Some(start + 1) };
+            self.scores.add(made, Some(0));
+        }
+        Ok(())
+    }
+
+    fn choose(&mut self, spend: Spend, candidates: &[Candidate]) -> Result<usize, Error> {
+        match (self.vertical, self.agreement.selection) {
+            (true, Selection::Exponential) => {
+                let terms = self.sizes.by_weight(self.agreement.profile);
+                let p1 = candidates.iter().filter(|c| self.owner(c.attribute) == Role::P1).count();
+                let counts = [p1, candidates.len() - p1];
+                let calibration = self.plan.calibration();
+                weighted::forecast(self.forecast, &terms, spend.epsilon(), calibration, counts)?;
+            }
+            (true, Selection::PermuteAndFlip) => {
+                self.noisy_max(&spend, Sharing::Xor, candidates.len())?;
+            }
+            (false, _) if self.agreement.taylor.is_some() => {
+                self.by_polynomial(&spend, candidates)?
+            }
+            (false, _) => {
+                self.scores.forecast_settle(self.forecast, &self.cuts);
+                self.noisy_max(&spend, Sharing::Sum, candidates.len())?;
+            }
+        }
+        self.next = self.tree.next();
+        let winner =
+            self.next.and_then(|made| candidates.iter().position(|c| *c == made.candidate));
+        Ok(winner.ok_or(OTHER_TREE)?)
+    }
+
+    fn split_of(&mut self, winner: Candidate) -> Result<u32, Error> {
+        if self.vertical {
+            let owner = self.owner(winner.attribute);
+            vertical::forecast_split(self.forecast, owner);
+        }
+        Ok(self.next.and_then(|made| made.split).ok_or(OTHER_TREE)?)
+    }
+
+    fn specialize(
+        &mut self,
+        made: &Specialization,
+        children: &[CutValue],
+        _: Option<Spend>,
+    ) -> Result<(), Error> {
+        self.cuts.specialize(made).map_err(super::Error::from)?;
+        if self.vertical {
+            return Ok(());
+        }
+        self.scores.follow(made, children)?;
+        for made in known_at_once(&self.cuts, made.candidate.attribute, children) {
+            self.scores.add(made, None);
+        }
+        Ok(())
+    }
+
+    fn leaves(&mut self, _: &Cuts<'_>) -> Result<Leaves, Error> {
+        Ok(Leaves::CrossProduct)
+    }
+
+    fn noisy_counts(
+        &mut self,
+        spend: Spend,
+        cuts: &Cuts<'_>,
+        _: &Leaves,
+    ) -> Result<Vec<i64>, Error> {
+        let rows = cuts.leaves() as usize * self.plan.schema().class.values.len();
+        if self.vertical {
+            let shape = TableShape {
+                records: self.common,
+                cells: Layout::new(cuts, self.agreement).cells(),
+                sigma: self.sizes.widths.sigma,
+                bits: self.sizes.count_bits,
+            };
+            forecast_table(self.forecast, &shape, self.key_bits)?;
+        }
+        self.forecast.begin_phase("noise");
+        let (bits, widths) = (self.sizes.count_bits, self.sizes.on_counts());
+        match self.agreement.noise {
+            Noise::TwoParty => shares::forecast_open(self.forecast, bits, rows),
+            _ => joint::forecast(self.forecast, spend.epsilon(), widths, bits, rows)?,
+        }
+        Ok(vec![0; rows])
+    }
+}
+
+impl Counted<'_, '_> {
+    fn owner(&self, attribute: usize) -> Role {
+        match self.plan.schema().attributes[attribute].owner {
+            Some(Owner::P2) => Role::P2,
+            _ => Role::P1,
+        }
+    }
+
+    fn noisy_max(&mut self, spend: &Spend, sharing: Sharing, count: usize) -> Result<(), Error> {
+        let (terms, calibration) = (self.sizes.by_noisy_max(), self.plan.calibration());
+        let epsilon = spend.epsilon();
+        Ok(noisy_max::forecast(self.forecast, &terms, epsilon, calibration, sharing, count)?)
+    }
+
+    fn by_polynomial(&mut self, spend: &Spend, candidates: &[Candidate]) -> Result<(), Error> {
+        let taylor = self.agreement.taylor.ok_or(OTHER_TREE)?;
+        let terms = sizes::polynomial(self.agreement, taylor, &self.sizes.widths);
+        let rate = self.plan.calibration().rate(spend.epsilon());
+        let weighed = self.weighed.get_or_insert_with(|| {
+            TaylorKey::forecast(self.forecast, self.key_bits);
+            HashSet::new()
+        });
+        let new: Vec<usize> = candidates
+            .iter()
+            .filter(|candidate| weighed.insert(**candidate))
+            .map(|candidate| self.cuts.number_of_children(*candidate))
+            .collect();
+        let classes = self.plan.schema().class.values.len();
+        if !new.is_empty() {
+            terms.forecast_weighing(self.forecast, self.key_bits, &rate, classes, new)?;
+        }
+        let picked: Result<(), mechanism::Error> =
+            terms.forecast_pick(self.forecast, &rate, candidates.len());
+        Ok(picked?)
+    }
+}
+
+const OTHER_TREE: super::Error = super::Error::Fault("the tree is not one of this agreement");
