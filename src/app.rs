@@ -27,6 +27,7 @@ pub mod progress;
 pub mod psi;
 pub mod report;
 pub mod run;
+pub mod speed;
 pub mod verify;
 
 use console::{Console, GlobalArgs};

@@ -22,7 +22,7 @@ pub mod noise;
 pub mod ot;
 pub mod paillier;
 pub mod polynomial;
-mod process;
+pub(in crate::app) mod process;
 pub mod psi;
 pub mod random_value;
 pub mod release;

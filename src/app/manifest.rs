@@ -22,6 +22,8 @@ use crate::table::Cuts;
 pub const FORMAT: &str = "diptych manifest v1";
 /// Begins what is signed; no other use of an identity's key signs such a text.
 const SIGNED: &[u8] = b"diptych manifest v1\0";
+/// What is signed: a label and a hash.
+pub const SIGNED_BYTES: usize = SIGNED.len() + 32;
 /// Digits of δ, rounded up.
 const DELTA_DIGITS: u32 = 30;
 

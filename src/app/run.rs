@@ -19,6 +19,7 @@
 
 pub(crate) mod costs;
 mod dry;
+mod foretold;
 mod phases;
 mod talk;
 mod unfinished;
@@ -47,6 +48,7 @@ use crate::release::diffgen::Plan;
 use crate::release::diffgen::sizes::Sizes;
 use crate::release::diffgen::two_party::{self, Outcome};
 use crate::table::{Owner, Table};
+use costs::About;
 use phases::Phases;
 use talk::Ended;
 
@@ -67,6 +69,12 @@ pub struct RunArgs {
     /// Connect to nobody and spend nothing: check everything and say what the run would cost
     #[arg(long)]
     dry_run: bool,
+    /// For a dry run: how many records the peer is thought to have [default: as many as we]
+    #[arg(long, value_name = "N", requires = "dry_run")]
+    peer_records: Option<usize>,
+    /// For a dry run: how many individuals both are thought to have [default: as many as can be]
+    #[arg(long, value_name = "N", requires = "dry_run")]
+    common_records: Option<usize>,
     /// Also write release-compact.csv, without the rows whose count is 0
     #[arg(long)]
     compact: bool,
@@ -84,7 +92,8 @@ pub fn run(arguments: &RunArgs, console: &Console) -> Result<(), Failure> {
     let party = Party::load(&arguments.party)?;
     let side = Side::new(&agreement, &party)?;
     if arguments.dry_run {
-        return dry::run(&side, console);
+        let assumed = (arguments.peer_records, arguments.common_records);
+        return dry::run(&side, assumed, console);
     }
     let mut ledger = Ledger::open(&party.ledger)?;
     unfinished::tell(&mut ledger, &side, console)?;
@@ -118,9 +127,8 @@ pub fn run(arguments: &RunArgs, console: &Console) -> Result<(), Failure> {
         written: false,
     };
     match conversation.hold(&mut session) {
-        Ok(common) => {
-            let sizes = (table.len(), common);
-            if let Err(failure) = costs::write(&output, &side, &session, sizes, arguments.record) {
+        Ok(about) => {
+            if let Err(failure) = costs::write(&output, &side, &session, &about, arguments.record) {
                 // The release is whole without it.
                 console.say(format!("what the run cost could not be noted: {}", failure.message));
             }
@@ -219,14 +227,14 @@ struct Conversation<'a> {
 }
 
 impl<'a> Conversation<'a> {
-    /// Holds it, and returns the number of common records if that became known.
-    fn hold(&mut self, session: &mut Session) -> Result<Option<usize>, Ended> {
+    /// Holds it, and returns what it was about.
+    fn hold(&mut self, session: &mut Session) -> Result<About, Ended> {
         let peer = self.side.peer_name;
         unfinished::compare(session, self.ledger, peer, self.console)?;
         let (budget, heads) = self.debit(session)?;
         let outcome = self.release(session, budget)?;
 
-        session.channel.begin_phase("signing");
+        session.channel.begin_phase(talk::SIGNING);
         let draft = Draft::new(self.side.agreement, &outcome.release, &outcome.delta, Some(heads))?;
         let message = draft.to_be_signed()?;
         let own = self.side.identity.sign(&message)?;
@@ -244,12 +252,17 @@ impl<'a> Conversation<'a> {
         self.ledger.finish(self.run)?;
         self.tell_result(&outcome, &draft)?;
         self.part(session);
-        Ok(outcome.in_both)
+        Ok(About {
+            own: self.table.len(),
+            peer: outcome.peer_records,
+            common: outcome.in_both,
+            tree: outcome.release.cuts.made().to_vec(),
+        })
     }
 
     /// Puts the whole ε into the ledger, and sees that the peer has done so too.
     fn debit(&mut self, session: &mut Session) -> Result<(Budget, [Hash; 2]), Ended> {
-        session.channel.begin_phase("debit");
+        session.channel.begin_phase(talk::DEBIT);
         let salt = Hash(session.rng.array());
         let receipt = self.ledger.debit(self.side.debit(self.run, salt))?;
         self.debited = true;
@@ -284,7 +297,7 @@ impl<'a> Conversation<'a> {
 
     /// Our release is whole whatever the peer says now; it is only told if its own is.
     fn part(&self, session: &mut Session) {
-        session.channel.begin_phase("parting");
+        session.channel.begin_phase(talk::PARTING);
         let name = self.side.peer_name;
         match talk::exchange_written(session) {
             Ok(()) => self.console.say(format!("{name} has its copy, signed by both, as we do")),

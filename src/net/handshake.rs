@@ -92,6 +92,12 @@ impl Message for Confirmation {
 
 const TERMS: Tag = Tag::new(*b"term");
 
+/// The name of the phase, and the messages that each party sends in it, if all goes well: tag and
+/// bytes of the body.
+pub const PHASE: &str = "handshake";
+/// See [`PHASE`].
+pub const MESSAGES: [(Tag, usize); 2] = [(Hello::TAG, 70), (Confirmation::TAG, 32)];
+
 /// Runs the handshake. `terms` are the canonical bytes of everything that the
 /// two sides must have in common: the agreement, or the parameters of a
 /// protocol that runs alone.
@@ -107,7 +113,7 @@ pub fn run(
 ) -> Result<SessionId, Error> {
     let limits = *channel.limits();
     channel.set_limits(Limits { read: limits.handshake, write: limits.handshake, ..limits });
-    channel.begin_phase("handshake");
+    channel.begin_phase(PHASE);
     let outcome = exchange(channel, role, terms, rng);
     channel.set_limits(limits);
     outcome
@@ -192,7 +198,7 @@ mod tests {
     use std::thread;
 
     use super::*;
-    use crate::net::memory;
+    use crate::net::{Direction, memory};
 
     type Outcome = Result<SessionId, Error>;
 
@@ -225,6 +231,20 @@ mod tests {
         text.extend(nonce(2));
         text.extend([0; 32]);
         assert_eq!(a.unwrap().as_bytes(), Sha256::digest(text).as_slice());
+    }
+
+    #[test]
+    fn messages_have_the_lengths_that_are_stated() {
+        let (mut a, mut b) = memory::pair(Limits::default());
+        a.record_transcript();
+        thread::scope(|scope| {
+            scope.spawn(|| run(&mut b, Role::P2, b"x", &mut Randomness::seeded(2)));
+            run(&mut a, Role::P1, b"x", &mut Randomness::seeded(1)).unwrap();
+        });
+        let transcript = a.transcript();
+        let sent: Vec<_> = transcript.iter().filter(|m| m.0 == Direction::Sent).collect();
+        let stated = MESSAGES.map(|(tag, bytes)| (Direction::Sent, tag, bytes));
+        assert_eq!(sent, stated.iter().collect::<Vec<_>>());
     }
 
     #[test]

@@ -8,8 +8,9 @@
 
 use std::collections::BTreeMap;
 
+use crate::net::codec::{self, CodecError};
 use crate::net::meter::{CpuClock, Meter};
-use crate::net::{Costs, Direction, Role, Tag, Transcript};
+use crate::net::{Costs, Direction, Message, Role, Tag, Transcript};
 
 /// An operation that takes time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -76,6 +77,21 @@ impl Forecast {
         let sent = from == self.role;
         let direction = if sent { Direction::Sent } else { Direction::Received };
         self.meter.count(direction, tag, bytes);
+    }
+
+    /// A message of so many bytes each way: this party sends before it waits for the other's.
+    pub fn exchange(&mut self, tag: Tag, bytes: usize) {
+        self.message(self.role, tag, bytes);
+        self.message(self.role.peer(), tag, bytes);
+    }
+
+    /// The same for messages that look like this one.
+    ///
+    /// # Errors
+    /// If it cannot be encoded.
+    pub fn exchange_like<M: Message>(&mut self, message: &M) -> Result<(), CodecError> {
+        self.exchange(M::TAG, codec::encode(message)?.len());
+        Ok(())
     }
 
     /// This party does something so many times.

@@ -11,6 +11,8 @@ use crate::net::memory::{self, NetworkModel};
 use crate::net::meter::CpuClock;
 use crate::net::{Channel, Costs, Limits, Role, SessionId, Transcript};
 use crate::protocol::Session;
+#[cfg(any(test, feature = "testing"))]
+use crate::protocol::forecast::Forecast;
 
 /// How the two parties meet.
 #[derive(Clone, Debug, Default)]
@@ -156,6 +158,33 @@ pub fn assert_same_shape<I, A, B>(inputs: &[I], mut run: impl FnMut(&I) -> Outco
                 expected.get(place),
             );
         }
+    }
+}
+
+/// Asserts that both parties said what a forecast tells, message by message and phase by phase.
+///
+/// # Panics
+/// If they did not; the message names the first difference.
+#[cfg(any(test, feature = "testing"))]
+pub fn assert_foretold(
+    transcripts: &Both<Transcript>,
+    costs: &Both<Costs>,
+    foretell: impl Fn(&mut Forecast),
+) {
+    let parties = [(Role::P1, &transcripts.p1, &costs.p1), (Role::P2, &transcripts.p2, &costs.p2)];
+    for (role, transcript, costs) in parties {
+        let mut forecast = Forecast::new(role);
+        foretell(&mut forecast);
+        let told = forecast.transcript();
+        let longest = told.len().max(transcript.len());
+        let other = (0..longest).find(|&i| told.get(i) != transcript.get(i));
+        let pair = other.map(|place| (place, told.get(place), transcript.get(place)));
+        assert_eq!(pair, None, "{role}: foretold and seen");
+        let counted = |costs: &Costs| {
+            let spoken = costs.phases.iter().filter(|p| p.messages_sent + p.messages_received > 0);
+            spoken.map(|p| (p.phase.clone(), p.bytes_sent, p.rounds)).collect::<Vec<_>>()
+        };
+        assert_eq!(counted(&forecast.costs()), counted(costs), "{role}");
     }
 }
 

@@ -198,8 +198,7 @@ pub fn forecast_cardinality<G: Group>(f: &mut Forecast, group: &G, own: usize, p
 fn forecast_beginning(f: &mut Forecast, own: usize, peer: usize) {
     f.begin_phase(PHASE);
     let size = size_of::<u64>();
-    f.message(f.role(), Announcement::TAG, size);
-    f.message(f.role().peer(), Announcement::TAG, size);
+    f.exchange(Announcement::TAG, size);
     f.work(Work::GroupOperation, own + peer);
 }
 

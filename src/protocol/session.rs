@@ -2,6 +2,7 @@
 
 use crate::math::Randomness;
 use crate::net::{Channel, Error, Role, SessionId, handshake};
+use crate::protocol::forecast::Forecast;
 
 /// One party's side of a conversation whose handshake has succeeded.
 pub struct Session {
@@ -31,6 +32,14 @@ impl Session {
     ) -> Result<Self, Error> {
         let id = handshake::run(&mut channel, role, terms, &mut rng)?;
         Ok(Self::ready(role, channel, rng, id))
+    }
+
+    /// The messages of [`Session::establish`].
+    pub fn forecast(f: &mut Forecast) {
+        f.begin_phase(handshake::PHASE);
+        for (tag, bytes) in handshake::MESSAGES {
+            f.exchange(tag, bytes);
+        }
     }
 
     /// A session whose id both parties have already.

@@ -21,6 +21,9 @@ use diptych::table::{Owner, Reading, parse_csv};
 use couple::{BANK, COMPANY, Couple, Running, verify};
 use diptych::privacy::ledger::Status;
 
+/// All messages of the release are those that the agreement, sizes and tree foretell.
+const AS_FORETOLD: &str = "\"as_foretold\": true";
+
 #[test]
 fn two_parties_end_with_the_same_signed_release_and_true_ledgers() {
     let couple = Couple::new(120);
@@ -38,7 +41,8 @@ fn two_parties_end_with_the_same_signed_release_and_true_ledgers() {
             couple.path(who, name).metadata().unwrap().permissions().mode() & 0o777
         };
         assert_eq!((mode("release/private"), mode("release/private/costs.json")), (0o700, 0o600));
-        assert!(couple.read(who, "release/private/costs.json").contains("\"common_records\": 90"));
+        let costs = couple.read(who, "release/private/costs.json");
+        assert!(costs.contains("\"common_records\": 90") && costs.contains(AS_FORETOLD), "{costs}");
         assert_eq!(mode("release/private/report.html"), 0o600);
         assert!(
             couple.read(who, "release/private/report.html").contains("90 of them about people")
@@ -121,6 +125,35 @@ fn a_dry_run_says_what_it_would_spend_and_changes_nothing() {
         assert!(page.contains(words), "{words:?} is not in\n{page}");
     }
     assert!(!couple.path(BANK, "ledger.jsonl").exists() && !couple.path(BANK, "release").exists());
+
+    // What does not depend on the tree is in the run as it is on the page.
+    couple.run().iter().for_each(|outcome| outcome.assert(0, &[]));
+    let costs: serde_json::Value =
+        serde_json::from_str(&couple.read(BANK, "release/private/costs.json")).unwrap();
+    for phase in ["handshake", "status", "debit", "set intersection", "class", "signing", "parting"]
+    {
+        let all = costs["phases"].as_array().unwrap();
+        let seen = all.iter().find(|seen| seen["phase"] == phase).unwrap();
+        let number = |key: &str| seen[key].as_u64().unwrap();
+        let sent = number("bytes_sent");
+        let line = page.lines().find(|line| line.trim_start().starts_with(phase)).unwrap();
+        let words: Vec<&str> = line.trim_start()[phase.len()..].split_whitespace().collect();
+        if sent < 10_000 {
+            assert_eq!(words[..2], [&sent.to_string(), "B"], "{phase}: {line}");
+        }
+        assert_eq!(words[4], number("rounds").to_string(), "{phase}: {line}");
+    }
+}
+
+#[test]
+fn a_dry_run_for_more_common_records_than_there_are_is_refused() {
+    let couple = Couple::new(20);
+    let mut command = couple.command(BANK, "", None);
+    let output = command.args(["--dry-run", "--peer-records", "5", "--common-records", "6"]);
+    let output = output.output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("6 common records are more than one of the parties has"), "{said}");
 }
 
 #[test]
@@ -201,7 +234,8 @@ fn nobody_in_common_is_a_normal_run() {
         outcome.assert(0, &["spent ε 1"]);
     }
     couple.assert_released();
-    assert!(couple.read(BANK, "release/private/costs.json").contains("\"common_records\": 0"));
+    let costs = couple.read(BANK, "release/private/costs.json");
+    assert!(costs.contains("\"common_records\": 0") && costs.contains(AS_FORETOLD), "{costs}");
 }
 
 #[test]
@@ -211,7 +245,8 @@ fn a_horizontal_run_ends_like_a_vertical_one() {
         outcome.assert(0, &["both ledgers are debited ε 1", "spent ε 1", "has its copy"]);
     }
     couple.assert_released();
-    assert!(couple.read(BANK, "release/private/costs.json").contains("\"common_records\": null"));
+    let costs = couple.read(BANK, "release/private/costs.json");
+    assert!(costs.contains("\"common_records\": null") && costs.contains(AS_FORETOLD), "{costs}");
 }
 
 #[test]

@@ -2,25 +2,46 @@
 
 use serde_json::json;
 
-use super::Side;
+use super::{Side, foretold};
 use crate::app::artefacts::Output;
 use crate::app::failure::Failure;
 use crate::net::{Costs, Direction};
 use crate::protocol::Session;
+use crate::release::diffgen::forecast::Records;
+use crate::table::Specialization;
 
 /// The file under `private/`.
 pub(crate) const COSTS: &str = "costs.json";
 const MESSAGES: &str = "messages.csv";
+
+/// What a run was about, as this party knows it in the end.
+pub(super) struct About {
+    /// Records of this party.
+    pub own: usize,
+    /// Of the peer, if that became known.
+    pub peer: Option<usize>,
+    /// Of both, if that became known.
+    pub common: Option<usize>,
+    /// The tree of the release.
+    pub tree: Vec<Specialization>,
+}
 
 /// Writes what the run took, and the shape of the conversation if it was recorded.
 pub(super) fn write(
     output: &Output,
     side: &Side<'_>,
     session: &Session,
-    (records, common): (usize, Option<usize>),
+    about: &About,
     record: bool,
 ) -> Result<(), Failure> {
     let costs = session.channel.costs();
+    let records = Records {
+        own: about.own,
+        peer: about.peer.unwrap_or_default(),
+        common: about.common.unwrap_or_default(),
+    };
+    let (agreement, role) = (side.agreement, side.party.role);
+    let as_foretold = foretold::was_foretold(agreement, role, records, &about.tree, &costs);
     let mut phases = costs.phases.clone();
     phases.push(costs.total());
     let phases: Vec<_> = phases
@@ -42,8 +63,10 @@ pub(super) fn write(
         "private": "for this party only: sizes and times are not protected by ε",
         "release": side.agreement.id,
         "party": side.party.role.to_string().to_lowercase(),
-        "records": records,
-        "common_records": common,
+        "records": about.own,
+        "peer_records": about.peer,
+        "common_records": about.common,
+        "as_foretold": as_foretold,
         "phases": phases,
     });
     let text = serde_json::to_string_pretty(&page).map_err(Failure::failed)? + "\n";

@@ -1,23 +1,31 @@
 //! `diptych run --dry-run`: everything that can be known without the peer.
 
 use super::Side;
-use crate::agreement::Partition;
+use super::foretold::whole_run;
 use crate::app::console::Console;
 use crate::app::failure::Failure;
 use crate::app::manifest::delta_text;
+use crate::app::speed::{Speeds, together};
 use crate::app::verify::short_delta;
 use crate::math::Rational;
-use crate::privacy::ledger::{self, History};
-use crate::table::most_leaves;
+use crate::net::meter::PhaseCost;
+use crate::privacy::ledger::{self, History, Run, Status};
+use crate::protocol::forecast::{Forecast, Work, Works};
+use crate::release::diffgen::forecast::{Records, random_trees};
+use crate::table::{Cuts, most_leaves};
 
 /// Checks what a run would check before it connects, and says what it would spend, show and cost.
-pub(super) fn run(side: &Side<'_>, console: &Console) -> Result<(), Failure> {
+pub(super) fn run(
+    side: &Side<'_>,
+    assumed: (Option<usize>, Option<usize>),
+    console: &Console,
+) -> Result<(), Failure> {
     let party = side.party;
     let history = match party.ledger.symlink_metadata() {
         Ok(_) => ledger::read(&party.ledger)?,
         Err(_) => History::default(),
     };
-    let table = side.read_data(console)?;
+    let records = assumed_records(side.read_data(console)?.len(), assumed)?;
     let widths = &side.widths;
 
     console.result(format!(
@@ -41,9 +49,7 @@ pub(super) fn run(side: &Side<'_>, console: &Console) -> Result<(), Failure> {
     console.result("\nWhat the parties would learn");
     console.result(side.agreement.learned_words().trim_end());
     console.result("\nWhat it would cost");
-    for line in cost_lines(side, table.len()) {
-        console.result(format!("  {line}"));
-    }
+    tell_costs(side, records, &history, console)?;
     let after = &history.spent(&party.data_set) + side.epsilon.value();
     if &after > party.cap.value() {
         return Err(Failure::wrong_input(format!(
@@ -76,39 +82,156 @@ fn ledger_words(side: &Side<'_>, history: &History) -> String {
     )
 }
 
-/// What follows from public bounds and our own size; the peer's size is not known yet.
-fn cost_lines(side: &Side<'_>, records: usize) -> Vec<String> {
-    const ELEMENT: usize = 32;
-    let agreement = side.agreement;
-    let rows = most_leaves(&agreement.schema, agreement.specializations, u64::MAX)
-        .last()
-        .copied()
-        .unwrap_or(1)
-        .saturating_mul(agreement.schema.class.values.len() as u64);
-    let mut lines = Vec::new();
-    if agreement.identifier().is_some() {
-        lines.push(format!(
-            "matching identifiers: {} each way, if the peer has as many records as we have \
-             ({records}), in 3 rounds",
-            bytes(2 * ELEMENT * records)
-        ));
+/// The records that the estimate is for: ours, and what is assumed of the peer's.
+fn assumed_records(
+    own: usize,
+    assumed: (Option<usize>, Option<usize>),
+) -> Result<Records, Failure> {
+    let peer = assumed.0.unwrap_or(own);
+    let most = own.min(peer);
+    let common = assumed.1.unwrap_or(most);
+    if common > most {
+        return Err(Failure::wrong_input(format!(
+            "{common} common records are more than one of the parties has ({own} and {peer})"
+        ))
+        .advise("give --common-records that is at most the smaller of both, or leave it out"));
     }
-    let table = match agreement.partition {
-        Partition::Vertical { .. } => "the joint count table comes",
-        _ => "the circuits for scores and splits come",
-    };
-    lines.push(format!("the release will have at most {rows} rows"));
-    lines.push(format!(
-        "{} choices and {table} on top; they grow with max_records = {}",
-        agreement.specializations, agreement.max_records
-    ));
-    lines
+    Ok(Records { own, peer, common })
 }
 
-fn bytes(count: usize) -> String {
+/// A run that leads to one tree, as both parties would hold it.
+struct Expected {
+    rows: u64,
+    own: Forecast,
+    peer: Forecast,
+}
+
+impl Expected {
+    fn new(
+        side: &Side<'_>,
+        records: Records,
+        tree: &Cuts<'_>,
+        again: bool,
+    ) -> Result<Self, Failure> {
+        let role = side.party.role;
+        let turned = Records { own: records.peer, peer: records.own, ..records };
+        let run = |role, records| whole_run(side.agreement, role, records, tree.made(), again);
+        let (own, rows) = run(role, records)?;
+        let (peer, _) = run(role.peer(), turned)?;
+        Ok(Self { rows, own, peer })
+    }
+
+    /// By phase: own and peer's works.
+    fn works(&self, phase: &str) -> [Works; 2] {
+        [&self.own, &self.peer].map(|party| {
+            let of_phase = party.works().iter().find(|(name, _)| name == phase);
+            of_phase.map(|(_, works)| works.clone()).unwrap_or_default()
+        })
+    }
+
+    fn needed(&self) -> Vec<Work> {
+        let all = self.own.works().iter().chain(self.peer.works());
+        all.flat_map(|(_, works)| works.keys().copied()).collect()
+    }
+}
+
+/// How many trees are drawn to find a usual one.
+const TREES: usize = 999;
+/// In hundredths: only one in twenty is larger.
+const LARGE: usize = 95;
+
+fn tell_costs(
+    side: &Side<'_>,
+    records: Records,
+    history: &History,
+    console: &Console,
+) -> Result<(), Failure> {
+    let agreement = side.agreement;
+    let most = most_leaves(&agreement.schema, agreement.specializations, u64::MAX);
+    let classes = agreement.schema.class.values.len() as u64;
+    let most = most.last().copied().unwrap_or(1).saturating_mul(classes);
+    let finished = |run: &Run| run.debit.peer == side.peer_name && run.status == Status::Finished;
+    let again = history.runs().iter().any(finished);
+    let trees = random_trees(agreement, TREES)?;
+    let [usual, large] = [TREES / 2, TREES * LARGE / 100]
+        .map(|place| Expected::new(side, records, &trees[place], again));
+    let (usual, large) = (usual?, large?);
+    let bits = agreement.parties().map_or(0, |parties| parties.paillier_bits as usize);
+    console.say("measuring this machine …");
+    let speeds = Speeds::measure(&usual.needed(), bits)?;
+
+    console.result(format!(
+        "  The tree that comes out is not known yet. Of {TREES} drawn at random, half lead to at most\n  \
+         {} rows and one in twenty to more than {}; no tree has more than {most}.",
+        usual.rows, large.rows
+    ));
+    let common = match agreement.identifier() {
+        Some(_) => format!(", {} of them common,", records.common),
+        None => String::new(),
+    };
+    console.result(format!(
+        "  {} is taken to have {} records{common} and a machine like this one.\n\n  \
+         With the tree in the middle, of {} rows:",
+        side.peer_name, records.peer, usual.rows
+    ));
+    console.result(format!(
+        "  {:<18}{:>12}{:>12}{:>8}{:>12}{:>12}",
+        "phase", "sent", "received", "rounds", "CPU here", "CPU there"
+    ));
+    let costs = usual.own.costs();
+    let mut wall = 0.0;
+    let mut cpu = [0.0; 2];
+    for phase in &costs.phases {
+        let works = usual.works(&phase.phase);
+        let seconds = works.each_ref().map(|works| speeds.cpu(works));
+        wall += together(&speeds, &works[0], &works[1]);
+        cpu = [cpu[0] + seconds[0], cpu[1] + seconds[1]];
+        console.result(line(&phase.phase, phase, seconds));
+    }
+    let total = costs.total();
+    console.result(line("together", &total, cpu));
+    let larger = large.own.costs().total();
+    console.result(format!(
+        "  With the one of {} rows: {} sent, {} received, {} rounds.\n",
+        large.rows,
+        bytes(larger.bytes_sent),
+        bytes(larger.bytes_received),
+        larger.rounds
+    ));
+    console.result(format!(
+        "  Bytes and rounds are exact for such trees and numbers of records. Times come from a short\n  \
+         calibration: about {} in all, and on top of it {} round trips of the network and\n  \
+         the time that it takes to carry the bytes.",
+        seconds(wall),
+        total.rounds
+    ));
+    Ok(())
+}
+
+fn line(name: &str, phase: &PhaseCost, cpu: [f64; 2]) -> String {
+    format!(
+        "  {name:<18}{:>12}{:>12}{:>8}{:>12}{:>12}",
+        bytes(phase.bytes_sent),
+        bytes(phase.bytes_received),
+        phase.rounds,
+        seconds(cpu[0]),
+        seconds(cpu[1])
+    )
+}
+
+fn seconds(seconds: f64) -> String {
+    match seconds {
+        ..0.005 => "0.00 s".to_owned(),
+        ..10.0 => format!("{seconds:.2} s"),
+        ..600.0 => format!("{seconds:.0} s"),
+        _ => format!("{:.0} min", seconds / 60.0),
+    }
+}
+
+fn bytes(count: u64) -> String {
     match count {
-        0..10_000 => format!("{count} bytes"),
-        10_000..10_000_000 => format!("{} kB", count.div_ceil(1_000)),
-        _ => format!("{} MB", count.div_ceil(1_000_000)),
+        0..10_000 => format!("{count} B"),
+        10_000..1_000_000 => format!("{:.1} kB", count as f64 / 1e3),
+        _ => format!("{:.1} MB", count as f64 / 1e6),
     }
 }

@@ -4,10 +4,21 @@ use serde::{Deserialize, Serialize};
 
 use crate::app::failure::{Failure, Status};
 use crate::mechanism;
+use crate::net::codec::CodecError;
 use crate::net::{self, AbortReason, Message, Signature, Tag};
 use crate::privacy::ledger::{self, Hash};
+use crate::protocol::forecast::Forecast;
 use crate::protocol::{Session, ot, random_value, scalar_product, shares, yao};
 use crate::release::diffgen::two_party;
+
+/// The phases around a release.
+pub(super) const STATUS: &str = "status";
+/// See [`STATUS`].
+pub(super) const DEBIT: &str = "debit";
+/// See [`STATUS`].
+pub(super) const SIGNING: &str = "signing";
+/// See [`STATUS`].
+pub(super) const PARTING: &str = "parting";
 
 /// Why a run ended, for this side and for the peer.
 #[derive(Debug)]
@@ -124,6 +135,12 @@ pub(super) fn exchange_heads(session: &mut Session, own: Hash) -> Result<Hash, E
     Ok(Hash(head))
 }
 
+/// The message of [`exchange_heads`].
+pub(super) fn forecast_heads(f: &mut Forecast) -> Result<(), CodecError> {
+    f.begin_phase(DEBIT);
+    f.exchange_like(&Debited { head: [0; 32] })
+}
+
 /// What a party has made, and its word for it.
 #[derive(Serialize, Deserialize)]
 struct Signed {
@@ -159,6 +176,15 @@ pub(super) fn exchange_signatures(
     let mut bytes = [0; 64];
     bytes.copy_from_slice(theirs.signature.as_flattened());
     Ok(Signature { public_key: theirs.public_key, bytes })
+}
+
+/// The messages of signing and parting, where so many bytes are signed.
+pub(super) fn forecast_end(f: &mut Forecast, signed: usize) -> Result<(), CodecError> {
+    f.begin_phase(SIGNING);
+    let message = vec![0; signed];
+    f.exchange_like(&Signed { message, public_key: [0; 32], signature: [[0; 32]; 2] })?;
+    f.begin_phase(PARTING);
+    f.exchange_like(&Written)
 }
 
 /// The files are written and the ledger says so.

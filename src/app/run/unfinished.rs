@@ -3,15 +3,17 @@
 use serde::{Deserialize, Serialize};
 
 use super::Side;
-use super::talk::Ended;
+use super::talk::{Ended, STATUS};
 use crate::app::artefacts::MANIFEST;
 use crate::app::console::Console;
 use crate::app::failure::Failure;
 use crate::app::ledger::utc;
 use crate::app::verify::read_manifest;
+use crate::net::codec::CodecError;
 use crate::net::{Message, Tag};
 use crate::privacy::ledger::{Ledger, Run, RunId, Status};
 use crate::protocol::Session;
+use crate::protocol::forecast::Forecast;
 
 /// Most runs that are compared at once; the newest.
 const MOST_RUNS: usize = 64;
@@ -88,6 +90,15 @@ enum Known {
     Aborted,
 }
 
+/// The messages of [`compare`] between parties that have no unfinished runs, and have finished one
+/// with each other or not.
+pub(super) fn forecast(f: &mut Forecast, finished_before: bool) -> Result<(), CodecError> {
+    f.begin_phase(STATUS);
+    let finished = finished_before.then_some([0; 32]);
+    f.exchange_like(&Before { program: PROGRAM.to_owned(), unfinished: Vec::new(), finished })?;
+    f.exchange_like(&Standing { here: Vec::new() })
+}
+
 /// Compares with the peer how unfinished runs stand, says what differs, and closes our own.
 pub(super) fn compare(
     session: &mut Session,
@@ -95,7 +106,7 @@ pub(super) fn compare(
     peer: &str,
     console: &Console,
 ) -> Result<(), Ended> {
-    session.channel.begin_phase("status");
+    session.channel.begin_phase(STATUS);
     let with_peer = |run: &&Run| run.debit.peer == peer;
     let history = ledger.history();
     let own: Vec<RunId> = {

@@ -1,8 +1,9 @@
 use super::*;
-use crate::mechanism::noisy_max::{NoiseWidths, NoisyMax, Scores};
+use crate::math::Rational;
+use crate::mechanism::noisy_max::{NoiseWidths, NoisyMax, Scores, Sharing, Terms, forecast};
 use crate::privacy::noisy_max::NoisyMax as SinglePartyNoisyMax;
 use crate::privacy::{self, Calibration, Choose};
-use crate::protocol::pair::assert_same_shape;
+use crate::protocol::pair::{assert_foretold, assert_same_shape};
 use crate::protocol::shares::WordShares;
 use rand::Rng;
 use zeroize::Zeroizing;
@@ -97,6 +98,12 @@ fn more_candidates_than_a_circuit_holds_are_chosen_from_in_batches() {
             mechanism.choose(spend("1"), &Calibration::max(), &scores).unwrap().index
         });
         assert_eq!((outcome.p1, outcome.p2), (winner, winner));
+        let largest = Score::whole(9).unwrap();
+        let terms = Terms { grid_bits: 10, largest, widths: narrow };
+        let (epsilon, calibration) = (Rational::whole(1u8), Calibration::max());
+        assert_foretold(&outcome.transcripts, &outcome.costs, |f| {
+            forecast(f, &terms, &epsilon, &calibration, Sharing::Sum, count).unwrap();
+        });
     }
 }
 

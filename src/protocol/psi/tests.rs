@@ -5,8 +5,8 @@ use proptest::prelude::*;
 use super::exchange::chunk_elements;
 use super::*;
 use crate::crypto::commutative::{Residues, Ristretto};
-use crate::net::Limits;
-use crate::protocol::pair::{Outcome, Setup, assert_same_shape, run_pair};
+use crate::net::{Limits, Role};
+use crate::protocol::pair::{Outcome, Setup, assert_foretold, assert_same_shape, run_pair};
 
 type Runs<T> = Outcome<Result<T, Error>, Result<T, Error>>;
 
@@ -34,6 +34,27 @@ fn run_cardinality<G: Group>(
         |session| cardinality(session, group, a, Options::default()),
         |session| cardinality(session, group, b, Options::default()),
     )
+}
+
+/// Lists around the length of a chunk, and none at all.
+#[test]
+fn every_message_is_foretold_from_the_two_lengths() {
+    let group = Ristretto::default();
+    let chunk = chunk_elements(&group);
+    for (first, second) in [(0, 0), (3, 0), (chunk, 1), (1, chunk + 1), (chunk + 1, chunk)] {
+        let (a, b) = (names(0..first), names(0..second));
+        let seen = run_intersection(&group, 1, &a, &b);
+        let turn = |role| if role == Role::P1 { (first, second) } else { (second, first) };
+        assert_foretold(&seen.transcripts, &seen.costs, |f| {
+            let (own, peer) = turn(f.role());
+            forecast_intersect(f, &group, own, peer);
+        });
+        let seen = run_cardinality(&group, 2, &a, &b);
+        assert_foretold(&seen.transcripts, &seen.costs, |f| {
+            let (own, peer) = turn(f.role());
+            forecast_cardinality(f, &group, own, peer);
+        });
+    }
 }
 
 fn names(range: std::ops::Range<usize>) -> Vec<String> {

@@ -112,9 +112,7 @@ pub fn forecast_open(f: &mut Forecast, bits: u32, count: usize) {
     let bytes = bits.div_ceil(8) as usize;
     let most = CHUNK_BYTES / 8;
     for first in (0..count).step_by(most) {
-        let length = most.min(count - first) * bytes;
-        f.message(f.role(), OPENED, length);
-        f.message(f.role().peer(), OPENED, length);
+        f.exchange(OPENED, most.min(count - first) * bytes);
     }
 }
 

@@ -39,7 +39,7 @@ use crate::mechanism::{Coins, Parties};
 use crate::privacy::taylor::Taylor;
 use crate::privacy::{Budget, Choose, Spend};
 use crate::protocol::Session;
-use crate::protocol::psi::{self, cardinality};
+use crate::protocol::psi::{self, Cardinality, cardinality};
 use crate::protocol::shares::{IntegerShare, WordShares};
 use crate::protocol::yao::Yao;
 use crate::table::{Candidate, Column, CutValue, Cuts, Specialization, Table};
@@ -56,7 +56,7 @@ pub(super) fn release<'s, C: Coins>(
 ) -> Result<Outcome<'s>, Error> {
     let plan = Plan::new(agreement)?;
     let sizes = Sizes::of(agreement, &plan)?;
-    let in_both = count_overlap(session, agreement, table, progress)?;
+    let overlap = count_overlap(session, agreement, table, progress)?;
     session.channel.begin_phase("structure");
     progress(Step::Began { phase: "structure", total: plan.specializations() as usize });
     let partition = Partition::new(plan.schema(), table)?;
@@ -90,7 +90,12 @@ pub(super) fn release<'s, C: Coins>(
         weights: HashMap::new(),
     };
     let release = run(&plan, budget, &mut form, &|step| progress(step))?;
-    Ok(Outcome { release, delta: sizes.widths.delta.clone(), in_both })
+    Ok(Outcome {
+        release,
+        delta: sizes.widths.delta.clone(),
+        in_both: overlap.map(|overlap| overlap.common),
+        peer_records: overlap.map(|overlap| overlap.peer_size),
+    })
 }
 
 /// Bits of the public bound on the number of records.
@@ -103,7 +108,7 @@ fn count_overlap(
     agreement: &Agreement,
     table: &Table,
     progress: &(dyn Fn(Step) + Sync),
-) -> Result<Option<usize>, Error> {
+) -> Result<Option<Cardinality>, Error> {
     let agreement::Partition::Horizontal { overlap_check, .. } = &agreement.partition else {
         return Err(Error::WrongInput("the agreement is not a horizontal one"));
     };
@@ -119,7 +124,7 @@ fn count_overlap(
         starts: &starts,
         progress: &|items| progress(Step::Advanced(items)),
     };
-    Ok(Some(cardinality(session, &Ristretto::default(), identifiers, options)?.common))
+    Ok(Some(cardinality(session, &Ristretto::default(), identifiers, options)?))
 }
 
 /// The key under which polynomials are evaluated, at both parties.

@@ -66,6 +66,8 @@ pub struct Outcome<'s> {
     /// How many individuals both parties have: vertically those who are released, horizontally the
     /// overlap if it was agreed to count it. Private to the two parties.
     pub in_both: Option<usize>,
+    /// How many individuals the peer has, where identifiers were compared.
+    pub peer_records: Option<usize>,
 }
 
 /// Which Paillier keys are used.

@@ -45,7 +45,7 @@ use crate::privacy::exponential::Exponential;
 use crate::privacy::{self, Budget, Choose, Spend};
 use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
-use crate::protocol::psi::{self, intersect};
+use crate::protocol::psi::{self, Intersection, intersect};
 use crate::protocol::scalar_product::{ExpectedKey, Key, TableShape, count_table};
 use crate::protocol::shares::WordShares;
 use crate::protocol::yao::{self, Reveal, Yao};
@@ -64,7 +64,7 @@ pub(super) fn release<'s, C: Coins>(
     let plan = Plan::new(agreement)?;
     let sizes = Sizes::of(agreement, &plan)?;
     let identifiers = table.identifiers().ok_or(NO_IDENTIFIERS)?;
-    let rows = common_rows(session, agreement, identifiers, progress)?;
+    let Intersection { rows, peer_size } = common_rows(session, agreement, identifiers, progress)?;
     let table = table.select(&rows);
     let mut yao = Yao::new();
     compare_classes(session, &mut yao, agreement, &table)?;
@@ -83,7 +83,12 @@ pub(super) fn release<'s, C: Coins>(
     form.session.channel.begin_phase("structure");
     progress(Step::Began { phase: "structure", total: plan.specializations() as usize });
     let release = run(&plan, budget, &mut form, &|step| progress(step))?;
-    Ok(Outcome { release, delta: sizes.widths.delta.clone(), in_both: Some(rows.len()) })
+    Ok(Outcome {
+        release,
+        delta: sizes.widths.delta.clone(),
+        in_both: Some(rows.len()),
+        peer_records: Some(peer_size),
+    })
 }
 
 const NO_IDENTIFIERS: Error =
@@ -95,14 +100,14 @@ fn common_rows(
     agreement: &Agreement,
     identifiers: &[String],
     progress: &(dyn Fn(Step) + Sync),
-) -> Result<Vec<usize>, Error> {
+) -> Result<Intersection, Error> {
     let starts = |total| progress(Step::Began { phase: "set intersection", total });
     let options = psi::Options {
         largest_set: usize::try_from(agreement.max_records).unwrap_or(usize::MAX),
         starts: &starts,
         progress: &|items| progress(Step::Advanced(items)),
     };
-    Ok(intersect(session, &Ristretto::default(), identifiers, options)?.rows)
+    Ok(intersect(session, &Ristretto::default(), identifiers, options)?)
 }
 
 /// Ends the run unless both parties have the same class for every common individual. Hashes of the

@@ -1,7 +1,8 @@
 //! Two parties with different records against one that has them all.
 
 use super::two_parties::{
-    Party, Row, alone, assert_equal, assert_foretold, loans, random_rows, thesis_rows, together,
+    Party, Row, alone, assert_equal, assert_release_foretold, loans, random_rows, thesis_rows,
+    together,
 };
 use super::*;
 use crate::mechanism::Coins;
@@ -55,8 +56,13 @@ fn assert_same(agreement: &Agreement, rows: &[Row], first: usize, seed: u64) {
     let (expected, tape) = alone(agreement, &table_of(agreement, rows), seed);
     let (first, second) = rows.split_at(first.min(rows.len()));
     let outcome = of_rows(agreement, [first, second], TapeCoins::pair(&tape));
-    let ran = (&outcome.transcripts, &outcome.costs);
-    assert_foretold(agreement, ran, [first.len(), second.len()], 0, expected.cuts.made());
+    assert_release_foretold(
+        agreement,
+        (&outcome.transcripts, &outcome.costs),
+        [first.len(), second.len()],
+        0,
+        expected.cuts.made(),
+    );
     for party in [outcome.p1, outcome.p2] {
         let party = party.unwrap();
         assert_equal(&party.release, &party.delta, &expected, seed);
@@ -92,8 +98,13 @@ fn the_overlap_is_counted_if_that_is_agreed() {
     let mut rng = Randomness::seeded(22);
     let outcome = of_rows(&agreement, [&rows[..6], &rows[4..]], (rng.fork(), rng.fork()));
     let p1 = outcome.p1.unwrap();
-    let ran = (&outcome.transcripts, &outcome.costs);
-    assert_foretold(&agreement, ran, [6, 6], 2, p1.release.cuts.made());
+    assert_release_foretold(
+        &agreement,
+        (&outcome.transcripts, &outcome.costs),
+        [6, 6],
+        2,
+        p1.release.cuts.made(),
+    );
     assert_eq!(p1.in_both, Some(2));
     assert_eq!(outcome.p2.unwrap().in_both, Some(2));
 }

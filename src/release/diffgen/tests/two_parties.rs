@@ -8,13 +8,11 @@ use rand::RngExt;
 
 use super::*;
 use crate::mechanism::Coins;
-use crate::net::meter::PhaseCost;
 use crate::net::{Costs, Role, Transcript};
 use crate::privacy::decisions::{Decision, Decisions};
 use crate::protocol::Session;
-use crate::protocol::forecast::Forecast;
-use crate::protocol::pair::{Both, Outcome as Ran, Setup, run_pair};
-use crate::release::diffgen::forecast::{self, Records};
+use crate::protocol::pair::{Both, Outcome as Ran, Setup, assert_foretold, run_pair};
+use crate::release::diffgen::forecast::{Records, release_with as release_forecast};
 use crate::release::diffgen::two_party::{Error, Keys, Outcome, release_with};
 
 /// A record of the papers' loan example: id, class, job, sex, salary.
@@ -140,35 +138,22 @@ pub fn assert_equal(released: &Release<'_>, delta: &Rational, expected: &Release
     assert!(delta <= &Rational::power_of_two(-40));
 }
 
-/// Every message that was exchanged is the one that the forecast for this tree tells, and so are the
-/// bytes and rounds of every phase.
-pub fn assert_foretold(
+/// What was said is what the forecast for this tree tells.
+pub fn assert_release_foretold(
     agreement: &Agreement,
-    ran: (&Both<Transcript>, &Both<Costs>),
-    sizes: [usize; 2],
+    (transcripts, costs): (&Both<Transcript>, &Both<Costs>),
+    [first, second]: [usize; 2],
     common: usize,
     tree: &[Specialization],
 ) {
-    let (transcripts, costs) = ran;
-    let of_party = [(&transcripts.p1, &costs.p1), (&transcripts.p2, &costs.p2)];
-    for (role, (transcript, costs)) in [Role::P1, Role::P2].into_iter().zip(of_party) {
-        let mut foretold = Forecast::new(role);
-        let (own, peer) = match role {
-            Role::P1 => (sizes[0], sizes[1]),
-            Role::P2 => (sizes[1], sizes[0]),
+    assert_foretold(transcripts, costs, |forecast| {
+        let (own, peer) = match forecast.role() {
+            Role::P1 => (first, second),
+            Role::P2 => (second, first),
         };
         let records = Records { own, peer, common };
-        let rows =
-            forecast::release_with(&mut foretold, agreement, records, tree, key_bits(agreement));
-        rows.unwrap();
-        assert_eq!(&foretold.transcript(), transcript, "{role}");
-        let counted = |costs: &Costs| -> Vec<(String, u64, u64, u64)> {
-            let spoken = costs.phases.iter().filter(|p| p.messages_sent + p.messages_received > 0);
-            let one = |p: &PhaseCost| (p.phase.clone(), p.bytes_sent, p.bytes_received, p.rounds);
-            spoken.map(one).collect()
-        };
-        assert_eq!(counted(&foretold.costs()), counted(costs), "{role}");
-    }
+        release_forecast(forecast, agreement, records, tree, key_bits(agreement)).unwrap();
+    });
 }
 
 /// As short as the polynomial allows.

@@ -1,7 +1,7 @@
 //! Two parties against one: the same decisions give the same release.
 
 use super::two_parties::{
-    Row, alone, assert_equal, assert_foretold, loans, random_rows, thesis_rows, together,
+    Row, alone, assert_equal, assert_release_foretold, loans, random_rows, thesis_rows, together,
 };
 use super::*;
 use crate::mechanism::coins::TapeCoins;
@@ -61,8 +61,13 @@ fn assert_same(agreement: &Agreement, rows: &[Row], seed: u64) {
     let [first, second] = both_views(agreement, rows);
     let outcome = together(agreement, [&first, &second], TapeCoins::pair(&tape));
     let (tree, size) = (expected.cuts.made(), rows.len());
-    let ran = (&outcome.transcripts, &outcome.costs);
-    assert_foretold(agreement, ran, [size, size], size, tree);
+    assert_release_foretold(
+        agreement,
+        (&outcome.transcripts, &outcome.costs),
+        [size, size],
+        size,
+        tree,
+    );
     for party in [outcome.p1, outcome.p2] {
         let party = party.unwrap();
         assert_equal(&party.release, &party.delta, &expected, seed);
@@ -99,8 +104,13 @@ fn only_common_individuals_count_and_their_order_does_not() {
     let mut rng = Randomness::seeded(12);
     let outcome = together(&agreement, [&first, &second], (rng.fork(), rng.fork()));
     let (p1, p2) = (outcome.p1.unwrap(), outcome.p2.unwrap());
-    let ran = (&outcome.transcripts, &outcome.costs);
-    assert_foretold(&agreement, ran, [7, 7], 4, p1.release.cuts.made());
+    assert_release_foretold(
+        &agreement,
+        (&outcome.transcripts, &outcome.costs),
+        [7, 7],
+        4,
+        p1.release.cuts.made(),
+    );
     assert_eq!((p1.in_both, p2.in_both), (Some(4), Some(4)));
     assert_eq!(text(&p1.release), text(&p2.release));
     // At ε = 100 there is hardly any noise: three Y and one N among 4, 5, 6, 7.
@@ -115,8 +125,13 @@ fn no_common_individual_is_a_normal_run() {
     let mut rng = Randomness::seeded(13);
     let outcome = together(&agreement, [&first, &second], (rng.fork(), rng.fork()));
     let (p1, p2) = (outcome.p1.unwrap(), outcome.p2.unwrap());
-    let ran = (&outcome.transcripts, &outcome.costs);
-    assert_foretold(&agreement, ran, [2, 2], 0, p1.release.cuts.made());
+    assert_release_foretold(
+        &agreement,
+        (&outcome.transcripts, &outcome.costs),
+        [2, 2],
+        0,
+        p1.release.cuts.made(),
+    );
     assert_eq!(p1.in_both, Some(0));
     assert_eq!(text(&p1.release), text(&p2.release));
 }

@@ -1,0 +1,53 @@
+//! What a run will exchange, from its first message to its last.
+
+use std::time::Duration;
+
+use super::{talk, unfinished};
+use crate::agreement::Agreement;
+use crate::app::failure::Failure;
+use crate::app::manifest;
+use crate::net::meter::PhaseCost;
+use crate::net::{Costs, Role};
+use crate::protocol::Session;
+use crate::protocol::forecast::Forecast;
+use crate::release::diffgen::forecast::{Records, release};
+use crate::table::Specialization;
+
+/// One party's side of a run that leads to this tree, and the rows of its release. Neither party has
+/// unfinished runs.
+pub(super) fn whole_run(
+    agreement: &Agreement,
+    role: Role,
+    records: Records,
+    tree: &[Specialization],
+    finished_before: bool,
+) -> Result<(Forecast, u64), Failure> {
+    let mut forecast = Forecast::new(role);
+    Session::forecast(&mut forecast);
+    let too_long = Failure::failed;
+    unfinished::forecast(&mut forecast, finished_before).map_err(too_long)?;
+    talk::forecast_heads(&mut forecast).map_err(too_long)?;
+    let rows = release(&mut forecast, agreement, records, tree).map_err(Failure::failed)?;
+    talk::forecast_end(&mut forecast, manifest::SIGNED_BYTES).map_err(too_long)?;
+    Ok((forecast, rows))
+}
+
+const ZERO: Duration = Duration::ZERO;
+
+/// Whether a run exchanged what its release and the numbers of records foretell, phase by phase.
+/// The phases around the release depend on both ledgers and are left out.
+pub(super) fn was_foretold(
+    agreement: &Agreement,
+    role: Role,
+    records: Records,
+    tree: &[Specialization],
+    measured: &Costs,
+) -> bool {
+    let mut forecast = Forecast::new(role);
+    if release(&mut forecast, agreement, records, tree).is_err() {
+        return false;
+    }
+    let counted = |phase: &PhaseCost| PhaseCost { wall: ZERO, cpu: ZERO, ..phase.clone() };
+    let seen: Vec<PhaseCost> = measured.phases.iter().map(counted).collect();
+    forecast.costs().phases.iter().all(|due| seen.contains(due))
+}

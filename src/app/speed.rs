@@ -1,0 +1,210 @@
+//! How fast this machine does what protocols are made of: a calibration of a second or two.
+
+use std::collections::BTreeMap;
+
+use num_bigint::BigUint;
+
+use crate::app::bench::process::cpu_time;
+use crate::app::failure::Failure;
+use crate::circuit::{Bit, Builder, Gates, Owner, Program};
+use crate::crypto::commutative::{Domain, Group, Ristretto};
+use crate::crypto::paillier::{PublicKey, SecretKey, Tuning};
+use crate::math::{Randomness, Rational};
+use crate::mechanism::noise::JointNoise;
+use crate::mechanism::noisy_max::NoiseWidths;
+use crate::mechanism::{self, Parties};
+use crate::net::Role;
+use crate::net::meter::PhaseCost;
+use crate::privacy::{AddNoise, Budget};
+use crate::protocol::Session;
+use crate::protocol::forecast::{Forecast, Work, Works};
+use crate::protocol::pair::{Setup, run_pair};
+use crate::protocol::shares::WordShares;
+use crate::protocol::yao::{self, Reveal, Yao};
+
+/// Seconds of CPU that one of each kind takes.
+#[derive(Clone, Debug)]
+pub struct Speeds {
+    seconds: BTreeMap<Work, f64>,
+    cores: f64,
+}
+
+impl Speeds {
+    /// Measures what `needed` names, Paillier under a key of `key_bits`.
+    ///
+    /// # Errors
+    /// If something that is measured fails.
+    pub fn measure(needed: &[Work], key_bits: usize) -> Result<Self, Failure> {
+        let mut seconds = BTreeMap::new();
+        if needed.contains(&Work::GroupOperation) {
+            seconds.insert(Work::GroupOperation, group_operation()?);
+        }
+        if needed.contains(&Work::Transfer) {
+            garbling(&mut seconds)?;
+        }
+        if needed.contains(&Work::MakeKey) || needed.contains(&Work::CheckKey) {
+            paillier(key_bits, &mut seconds)?;
+        }
+        let cores = std::thread::available_parallelism().map_or(1, usize::from) as f64;
+        Ok(Self { seconds, cores })
+    }
+
+    /// Seconds of CPU.
+    pub fn cpu(&self, works: &Works) -> f64 {
+        works.iter().map(|(work, times)| self.seconds_of(*work) * *times as f64).sum()
+    }
+
+    /// Seconds on the wall that one party takes alone, on all cores.
+    pub fn wall(&self, works: &Works) -> f64 {
+        let one = |(work, times): (&Work, &u64)| {
+            let cores = if on_all_cores(*work) { self.cores } else { 1.0 };
+            self.seconds_of(*work) * *times as f64 / cores
+        };
+        works.iter().map(one).sum()
+    }
+
+    fn seconds_of(&self, work: Work) -> f64 {
+        self.seconds.get(&work).copied().unwrap_or(0.0)
+    }
+}
+
+/// Garbling and transfers run on one core, one gate after the other.
+fn on_all_cores(work: Work) -> bool {
+    !matches!(work, Work::BaseTransfers | Work::Transfer | Work::Garble | Work::Evaluate)
+}
+
+/// Both parties' works of one phase on the wall: with Paillier they take turns, otherwise they work
+/// at the same time.
+pub fn together(speeds: &Speeds, own: &Works, peer: &Works) -> f64 {
+    let (own_wall, peer_wall) = (speeds.wall(own), speeds.wall(peer));
+    let turns = |works: &Works| works.contains_key(&Work::Encrypt);
+    if turns(own) || turns(peer) { own_wall + peer_wall } else { own_wall.max(peer_wall) }
+}
+
+/// CPU seconds of `work`, per item.
+fn each(items: usize, work: impl FnOnce() -> Result<(), Failure>) -> Result<f64, Failure> {
+    let start = cpu_time();
+    work()?;
+    Ok(cpu_time().saturating_sub(start).as_secs_f64() / items as f64)
+}
+
+/// The mean of encrypting and encrypting again.
+fn group_operation() -> Result<f64, Failure> {
+    const ELEMENTS: usize = 512;
+    let group = Ristretto::default();
+    let key = group.generate_key(&mut Randomness::from_os()?);
+    let names: Vec<[u8; 8]> = (0..ELEMENTS as u64).map(u64::to_le_bytes).collect();
+    let names: Vec<&[u8]> = names.iter().map(<[u8; 8]>::as_slice).collect();
+    let mut elements = vec![0; ELEMENTS * group.element_bytes()];
+    each(2 * ELEMENTS, || {
+        group.encrypt_many(&key, &Domain::new([0; 32]), &names, &mut elements, &|_| ())?;
+        Ok(group.reencrypt_many(&key, &mut elements, &|_| ())?)
+    })
+}
+
+/// A circuit of transfers alone, then joint noise, which is most of what releases garble.
+fn garbling(seconds: &mut BTreeMap<Work, f64>) -> Result<(), Failure> {
+    const TRANSFERS: usize = 1 << 16;
+    const COUNTS: usize = 256;
+    const WIDTHS: NoiseWidths = NoiseWidths { tau: 64, digits: 9 };
+    const BITS: u32 = 20;
+    let half = Rational::power_of_two(-1);
+    let mut g = Builder::new();
+    let bits = g.input(Owner::P2, "bits", TRANSFERS);
+    let parity = bits.iter().fold(Bit::FALSE, |sum, bit| g.xor(sum, *bit));
+    g.output("parity", &[parity]);
+    let transfers = Program::new(&g.finish());
+
+    let party = |session: &mut Session| -> Result<(), Failure> {
+        let mut yao = Yao::new();
+        session.channel.begin_phase("set-up");
+        yao.set_up(session, Role::P1).map_err(Failure::failed)?;
+        let bits = vec![true; yao::bits_of(&transfers, session.role)];
+        session.channel.begin_phase("transfers");
+        let out = yao.run(session, Role::P1, &transfers, &bits, Reveal::Both);
+        out.map_err(Failure::failed)?;
+        let budget = &"1".parse().map_err(Failure::failed)?;
+        let spend = Budget::new(budget).spend("calibration", &half).map_err(Failure::failed)?;
+        let counts = WordShares::new(BITS, vec![0; COUNTS]).map_err(Failure::failed)?;
+        session.channel.begin_phase("noise");
+        let mut coins = session.rng.fork();
+        let parties = Parties::new(session, &mut yao, &mut coins);
+        JointNoise::new(parties, WIDTHS).add_noise(spend, &counts).map_err(Failure::failed)?;
+        Ok(())
+    };
+    let outcome = run_pair(Setup::default(), party, party);
+    outcome.p1?;
+    outcome.p2?;
+    let mut foretold = Forecast::new(Role::P1);
+    let shaped: Result<(), mechanism::Error> =
+        mechanism::noise::joint::forecast(&mut foretold, &half, WIDTHS, BITS, COUNTS);
+    shaped.map_err(Failure::failed)?;
+    let works = foretold.works().first().map(|(_, works)| works.clone()).unwrap_or_default();
+    let times = |work| works.get(&work).copied().unwrap_or(0) as f64;
+    let phase = |costs: &crate::net::Costs, name: &str| {
+        let of = |phase: &&PhaseCost| phase.phase == name;
+        costs.phases.iter().find(of).map_or(0.0, |phase| phase.cpu.as_secs_f64())
+    };
+    let both = [&outcome.costs.p1, &outcome.costs.p2];
+    let mean = |name| both.iter().map(|costs| phase(costs, name)).sum::<f64>() / 2.0;
+    let transfer = mean("transfers") / TRANSFERS as f64;
+    seconds.insert(Work::BaseTransfers, mean("set-up"));
+    seconds.insert(Work::Transfer, transfer);
+    for (work, costs) in [(Work::Garble, both[0]), (Work::Evaluate, both[1])] {
+        let gates = phase(costs, "noise") - transfer * times(Work::Transfer);
+        seconds.insert(work, gates.max(0.0) / times(Work::Garble).max(1.0));
+    }
+    Ok(())
+}
+
+fn paillier(bits: usize, seconds: &mut BTreeMap<Work, f64>) -> Result<(), Failure> {
+    const MANY: usize = 64;
+    const FEW: usize = 16;
+    const EXPONENT: usize = 512;
+    let rng = &mut Randomness::from_os()?;
+    let tuning = Tuning::default();
+    let start = cpu_time();
+    let key = SecretKey::generate(bits, tuning, rng).map_err(Failure::failed)?;
+    key.prepare();
+    seconds.insert(Work::MakeKey, cpu_time().saturating_sub(start).as_secs_f64());
+    let (bytes, start) = (key.public().to_bytes(), cpu_time());
+    let public = PublicKey::from_bytes(&bytes, bits, tuning, rng).map_err(Failure::failed)?;
+    seconds.insert(Work::CheckKey, cpu_time().saturating_sub(start).as_secs_f64());
+
+    let plaintexts: Vec<BigUint> = (0..MANY).map(BigUint::from).collect();
+    let mut wire = Vec::new();
+    let encrypt = each(MANY, || {
+        let fresh = key.encrypt_all(&plaintexts, rng, &|_| ()).map_err(Failure::failed)?;
+        fresh.iter().for_each(|ciphertext| ciphertext.write(&mut wire));
+        Ok(())
+    })?;
+    seconds.insert(Work::Encrypt, encrypt);
+    let mut received = Vec::new();
+    let add = each(MANY, || {
+        received = public.read(&wire, MANY).map_err(Failure::failed)?;
+        let _ = public.sum(&received.iter().collect::<Vec<_>>());
+        Ok(())
+    })?;
+    seconds.insert(Work::Add, add);
+    received.truncate(FEW);
+    let power = each(FEW * EXPONENT, || {
+        let factors = vec![(BigUint::from(1u8) << EXPONENT) - 1u8; FEW];
+        public
+            .mul_plain_all(&received, &factors, &[EXPONENT; FEW], &|_| ())
+            .map_err(Failure::failed)?;
+        Ok(())
+    })?;
+    seconds.insert(Work::PowerBit, power);
+    let mut returned = Vec::new();
+    let rerandomise = each(FEW, || {
+        returned = public.rerandomise_all(&received, rng, &|_| ()).map_err(Failure::failed)?;
+        Ok(())
+    })?;
+    seconds.insert(Work::Rerandomise, rerandomise);
+    let decrypt = each(FEW, || {
+        let _ = key.decrypt_all(&returned, &|_| ());
+        Ok(())
+    })?;
+    seconds.insert(Work::Decrypt, decrypt);
+    Ok(())
+}
