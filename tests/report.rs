@@ -34,7 +34,7 @@ step = 1
 "#;
 
 const COSTS: &str = r#"{ "private": "x", "release": "x", "party": "p1", "records": 4711,
-  "common_records": null, "phases": [
+  "common_records": null, "as_foretold": true, "phases": [
     { "phase": "<i>noise</i>", "bytes_sent": 81, "bytes_received": 82, "messages_sent": 1,
       "messages_received": 1, "rounds": 1, "wall_seconds": 0.5, "cpu_seconds": 0.25 },
     { "phase": "total", "bytes_sent": 81, "bytes_received": 82, "messages_sent": 1,
@@ -92,6 +92,7 @@ fn the_private_page_has_the_costs_and_is_for_its_owner() {
     assert_eq!((status, said.trim()), (0, "out/private/report.html"), "{told}");
     let page = read(place, "out/private/report.html");
     assert!(page.contains("4711 records") && page.contains("&lt;i&gt;noise&lt;/i&gt;"));
+    assert!(page.contains("nothing else can be read from their lengths"));
     let mode = |name: &str| place.join(name).metadata().unwrap().permissions().mode() & 0o777;
     assert_eq!(mode("out/private/report.html"), 0o600);
     // Also where a page that everybody may read was before.

@@ -12,6 +12,8 @@ pub struct Costs {
     party: String,
     records: u64,
     common: Option<u64>,
+    /// Whether all messages were those that public numbers and the release foretell.
+    as_foretold: Option<bool>,
     phases: net::Costs,
 }
 
@@ -23,6 +25,7 @@ impl Costs {
             party: page.get("party")?.as_str()?.to_uppercase(),
             records: page.get("records")?.as_u64()?,
             common: page.get("common_records")?.as_u64(),
+            as_foretold: page.get("as_foretold").and_then(Value::as_bool),
             phases: costs::read(text)?,
         })
     }
@@ -35,9 +38,22 @@ impl Costs {
         if let Some(common) = self.common {
             html.raw(", ").text(common).raw(" of them about people whom both know");
         }
+        html.raw(". Sizes and times are not protected by ε: do not pass this page on.");
+        html.raw(match self.as_foretold {
+            Some(true) => {
+                " Messages, bytes and rounds of every phase of the release are exactly those that \
+                 the agreement, the numbers of records and the released tree foretell: nothing \
+                 else can be read from their lengths."
+            }
+            Some(false) => {
+                " <strong>Messages, bytes or rounds are not those that the agreement, the numbers \
+                 of records and the released tree foretell.</strong> That is a fault of one of \
+                 the programs: report it."
+            }
+            None => "",
+        });
         html.raw(
-            ". Sizes and times are not protected by ε: do not pass this page on.</p>\n\
-             <div class=\"wide\" tabindex=\"0\" role=\"region\" aria-labelledby=\"costs-caption\">\
+            "</p>\n<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-labelledby=\"costs-caption\">\
              <table><caption id=\"costs-caption\">By phase, in the order they ran</caption>\n\
              <thead><tr><th scope=\"col\">phase</th>\
              <th scope=\"col\" class=\"figure\">bytes sent</th>\
