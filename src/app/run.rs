@@ -315,6 +315,7 @@ impl<'a> Conversation<'a> {
         if let Some(reason) = ended.tell {
             session.channel.abort(reason);
         }
+        costs::tell_end(&session.channel.costs(), self.console);
         let mut failure = ended.failure;
         if self.written {
             let place = self.output.directory().display();

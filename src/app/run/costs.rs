@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::{Side, foretold};
 use crate::app::artefacts::Output;
+use crate::app::console::Console;
 use crate::app::failure::Failure;
 use crate::net::{Costs, Direction};
 use crate::protocol::Session;
@@ -80,6 +81,27 @@ pub(super) fn write(
         output.write_private(MESSAGES, &table)?;
     }
     Ok(())
+}
+
+/// Says how far a run came that did not end well.
+pub(super) fn tell_end(costs: &Costs, console: &Console) {
+    let (Some(last), total) = (costs.phases.last(), costs.total()) else { return };
+    console.say(format!(
+        "the run ended in phase \"{}\" after {:.1} s; until then {} were sent and {} received",
+        last.phase,
+        total.wall.as_secs_f64(),
+        bytes(total.bytes_sent),
+        bytes(total.bytes_received)
+    ));
+}
+
+/// A number of bytes for people.
+pub(super) fn bytes(count: u64) -> String {
+    match count {
+        0..10_000 => format!("{count} B"),
+        10_000..1_000_000 => format!("{:.1} kB", count as f64 / 1e3),
+        _ => format!("{:.1} MB", count as f64 / 1e6),
+    }
 }
 
 /// The phases as they stand in a file that [`write`] wrote.

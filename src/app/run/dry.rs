@@ -1,6 +1,7 @@
 //! `diptych run --dry-run`: everything that can be known without the peer.
 
 use super::Side;
+use super::costs::bytes;
 use super::foretold::whole_run;
 use crate::app::console::Console;
 use crate::app::failure::Failure;
@@ -225,13 +226,5 @@ fn seconds(seconds: f64) -> String {
         ..10.0 => format!("{seconds:.2} s"),
         ..600.0 => format!("{seconds:.0} s"),
         _ => format!("{:.0} min", seconds / 60.0),
-    }
-}
-
-fn bytes(count: u64) -> String {
-    match count {
-        0..10_000 => format!("{count} B"),
-        10_000..1_000_000 => format!("{:.1} kB", count as f64 / 1e3),
-        _ => format!("{:.1} MB", count as f64 / 1e6),
     }
 }
