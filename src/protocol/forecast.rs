@@ -5,6 +5,32 @@
 //! costly operation of one party, in order. Bytes, messages and rounds come out of the meter that
 //! counts real conversations, so that a forecast and a run can be compared message by message; tests
 //! do. Times follow from the operations and what each takes on a machine.
+//!
+//! # Example
+//!
+//! What set intersection will say, and what it says:
+//!
+//! ```
+//! use diptych::crypto::commutative::Ristretto;
+//! use diptych::net::Role;
+//! use diptych::protocol::forecast::Forecast;
+//! use diptych::protocol::pair::{Setup, run_pair};
+//! use diptych::protocol::psi::{self, intersect};
+//!
+//! let group = Ristretto::default();
+//! let mut forecast = Forecast::new(Role::P1);
+//! psi::forecast_intersect(&mut forecast, &group, 2, 3);
+//!
+//! let outcome = run_pair(
+//!     Setup::default(),
+//!     |session| intersect(session, &group, &["ada", "bob"], psi::Options::default()),
+//!     |session| intersect(session, &group, &["bob", "cyd", "dan"], psi::Options::default()),
+//! );
+//! assert_eq!(forecast.transcript(), outcome.transcripts.p1);
+//! assert_eq!(forecast.costs().total().rounds, outcome.costs.p1.total().rounds);
+//! // Two elements of our own and three of the peer's, encrypted once by each side.
+//! assert_eq!(forecast.works()[0].1.values().sum::<u64>(), 5);
+//! ```
 
 use std::collections::BTreeMap;
 
