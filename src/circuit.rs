@@ -7,6 +7,24 @@
 //! them, so a circuit of 10⁹ gates needs memory for its live wires only.
 //! Whatever runs a circuit (plain evaluator, garbler) is a [`Consumer`] of
 //! [`Step`]s: first a list of XORs, then AND gates that do not depend on each other.
+//!
+//! # Example
+//!
+//! ```
+//! use diptych::circuit::{Builder, Owner, integer};
+//!
+//! let mut g = Builder::new();
+//! let a = g.input(Owner::P1, "a", 8);
+//! let b = g.input(Owner::P2, "b", 8);
+//! let larger = integer::maximum(&mut g, &[a, b]);
+//! g.output("larger", &larger);
+//! let circuit = g.finish();
+//!
+//! let bits = |number: u8| (0..8).map(|i| number >> i & 1 == 1).collect::<Vec<bool>>();
+//! let output = circuit.evaluate(&[bits(3), bits(200)].concat())?;
+//! assert_eq!(output, bits(200));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod aes128;
 pub mod bit;

@@ -1,6 +1,23 @@
 //! What one party can do alone: Paillier, commutative encryption, garbling, the mathematics of oblivious transfer.
 //!
 //! It knows nothing of channels or peers.
+//!
+//! # Example
+//!
+//! ```
+//! use diptych::crypto::commutative::{Domain, Group, Ristretto};
+//! use diptych::math::Randomness;
+//!
+//! let mut rng = Randomness::from_os()?;
+//! let (group, domain) = (Ristretto::new(), Domain::new(rng.array()));
+//! let (bank, shop) = (group.generate_key(&mut rng), group.generate_key(&mut rng));
+//!
+//! let bank_first = group.encrypt(&bank, &domain, b"ada@example.org")?;
+//! let shop_first = group.encrypt(&shop, &domain, b"ada@example.org")?;
+//! assert_ne!(bank_first, shop_first);
+//! assert_eq!(group.reencrypt(&shop, &bank_first)?, group.reencrypt(&bank, &shop_first)?);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod commutative;
 pub mod garble;

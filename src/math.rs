@@ -5,6 +5,25 @@
 //! numbers and moduli and the widths of windows are public. Conversions from and to [`num_bigint`]
 //! take a time that depends on a number's length, and [`exponential`] and [`rational`] are
 //! variable-time throughout.
+//!
+//! # Example
+//!
+//! ```
+//! use diptych::math::{Randomness, Rational, modular};
+//! use num_bigint::BigUint;
+//!
+//! // Fermat: x^(p−2) is the inverse of x. The exponent's length is public, its bits are not.
+//! let prime = BigUint::from(1_000_003u32);
+//! let number = modular::random_coprime(&prime, &mut Randomness::from_os()?)?;
+//! let inverse = modular::pow(&number, &(&prime - 2u32), 20, &prime)?;
+//! assert_eq!(modular::product(&[number, inverse], &prime)?, BigUint::from(1u32));
+//!
+//! // A tenth is a tenth: three of them are 3/10, which no float would say.
+//! let tenth: Rational = "1/10".parse()?;
+//! let sum = &(&tenth + &tenth) + &tenth;
+//! assert_eq!(sum.to_string(), "3/10");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::fmt;
 

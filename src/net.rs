@@ -19,6 +19,38 @@
 //! | ends the run | [`Error::PeerAborted`] with the class of its reason |
 //! | is not who it should be | [`Error::WrongPeer`] or [`Error::NobodyCame`]; nothing of it is read |
 //! | replays an old handshake | [`Error::NotThisSession`]: the session id covers both nonces and the TLS exporter |
+//!
+//! # Example
+//!
+//! ```
+//! use diptych::net::tls::{self, Listener};
+//! use diptych::net::{Identity, Limits, Message, Tag};
+//!
+//! #[derive(serde::Serialize, serde::Deserialize)]
+//! struct Greeting(String);
+//! impl Message for Greeting {
+//!     const TAG: Tag = Tag::new(*b"helo");
+//! }
+//!
+//! // Each party makes an identity once, and the two exchange fingerprints by other means.
+//! let bank = Identity::from_pem(&Identity::generate_pem("Bank")?)?;
+//! let shop = Identity::from_pem(&Identity::generate_pem("Shop")?)?;
+//! let listener = Listener::bind("127.0.0.1:0")?;
+//! let address = listener.local_address()?.to_string();
+//!
+//! let (sent, received) = std::thread::scope(|scope| {
+//!     let bank_side = scope.spawn(|| {
+//!         let mut channel = listener.accept(&bank, shop.fingerprint(), Limits::default())?;
+//!         channel.receive::<Greeting>()
+//!     });
+//!     let shop_side = tls::connect(&address, &shop, bank.fingerprint(), Limits::default());
+//!     let sent = shop_side.and_then(|mut channel| channel.send(&Greeting("hello".to_owned())));
+//!     (sent, bank_side.join())
+//! });
+//! sent?;
+//! assert_eq!(received.map_err(|_| "the thread panicked")??.0, "hello");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod codec;
 pub mod handshake;

@@ -1,8 +1,8 @@
 //! Vector kernels behind run-time detection: the only room with unsafe code.
 //!
-//! Each kernel says at run time whether the processor has its instructions. Where it has not, the
-//! constructor returns `None` and the caller keeps to the portable code in `math`, which is also
-//! what the tests of the callers compare with.
+//! Each kernel says at run time whether the processor has its instructions. Where it has not,
+//! [`ifma`] and [`ristretto8`] give `None`, and the caller keeps to its portable code, which is also
+//! what the tests of the callers compare with; [`aes`] and [`transpose`] have portable twins here.
 //!
 //! | kernel | what it computes | instructions |
 //! | --- | --- | --- |
@@ -10,6 +10,25 @@
 //! | [`aes`] | AES in counter mode, the gate hash, half gates | VAES with AVX-512 |
 //! | [`transpose`] | bit matrices of 128 by 128 | AVX2, or AVX-512 F, BW and VL |
 //! | [`ristretto8`] | eight multiplications in ristretto255 at once | AVX-512 F and IFMA |
+//!
+//! # Example
+//!
+//! ```
+//! use diptych::simd::aes::RoundKeys;
+//! use diptych::simd::transpose::transpose;
+//!
+//! // The kernel of this processor and its portable twin give the same blocks.
+//! let (fastest, twin) = (RoundKeys::new(42), RoundKeys::portable(42));
+//! let (mut blocks, mut expected) = ([0; 9], [0; 9]);
+//! fastest.counter_stream(0, &mut blocks);
+//! twin.counter_stream(0, &mut expected);
+//! assert_eq!(blocks, expected);
+//!
+//! let mut square = [0u128; 128];
+//! square[3] = 1 << 100;
+//! transpose(&mut square);
+//! assert_eq!(square[100], 1 << 3, "row 3, column 100 is now row 100, column 3");
+//! ```
 #![allow(
     unsafe_code,
     reason = "calls of functions compiled for instructions found at run time, and wiping that the \

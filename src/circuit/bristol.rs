@@ -3,6 +3,24 @@
 //! The reader takes XOR, AND, INV, EQ and EQW, checks everything and says in
 //! which line something is wrong; the circuit comes out folded and without
 //! dead gates. The writer uses XOR, AND and INV only.
+//!
+//! # Example
+//!
+//! ```
+//! use diptych::circuit::bristol::{self, Limits};
+//!
+//! // Two gates and four wires; two inputs of one bit each; one output of two bits.
+//! let half_adder = "2 4\n2 1 1\n1 2\n\n2 1 0 1 2 XOR\n2 1 0 1 3 AND\n";
+//! let circuit = bristol::read(half_adder, Limits::default())?;
+//! assert_eq!(circuit.evaluate(&[true, true])?, [false, true], "1 + 1 = 2, lowest bit first");
+//!
+//! let again = bristol::read(&bristol::write(&circuit)?, Limits::default())?;
+//! assert_eq!(again.counts(), circuit.counts());
+//!
+//! let problem = bristol::read(&half_adder.replace("XOR", "NOR"), Limits::default());
+//! assert!(problem.is_err_and(|error| error.to_string().starts_with("line 5:")));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::fmt::Write;
 

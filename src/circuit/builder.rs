@@ -1,4 +1,26 @@
 //! Builds a stored circuit: folds constants, shares common subexpressions, drops dead gates.
+//!
+//! # Example
+//!
+//! ```
+//! use diptych::circuit::{Bit, Builder, Gates, Owner};
+//!
+//! let mut g = Builder::new();
+//! let a = g.input(Owner::P1, "a", 1)[0];
+//! let b = g.input(Owner::P2, "b", 1)[0];
+//!
+//! let both = g.and(a, b);
+//! assert_eq!(g.and(b, a), both, "the same gate is made once");
+//! assert_eq!(g.and(a, Bit::TRUE), a, "a constant costs nothing");
+//! let unused = g.or(a, b);
+//! assert_eq!(g.gate_count(), 2);
+//! g.output("both", &[both]);
+//!
+//! let circuit = g.finish();
+//! assert_eq!(circuit.counts().and, 1, "what no output needs is left out");
+//! assert_eq!(circuit.evaluate(&[true, true])?, [true]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher, RandomState};

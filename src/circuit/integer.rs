@@ -2,6 +2,28 @@
 //!
 //! A shorter operand is extended with zeros. Costs are in AND gates for width
 //! w; operands that are constant cost less, because constants are folded.
+//!
+//! # Example
+//!
+//! ```
+//! use diptych::circuit::integer::{add, constant, less_than};
+//! use diptych::circuit::{Builder, Owner};
+//!
+//! let mut g = Builder::new();
+//! let a = g.input(Owner::P1, "a", 8);
+//! let b = g.input(Owner::P2, "b", 8);
+//! let sum = add(&mut g, &a, &b);
+//! let small = less_than(&mut g, &sum, &constant(&10u32.into(), 8));
+//! g.output("sum", &sum);
+//! g.output("small", &[small]);
+//! let circuit = g.finish();
+//!
+//! let bits = |number: u8| (0..8).map(|i| number >> i & 1 == 1).collect::<Vec<bool>>();
+//! assert_eq!(circuit.evaluate(&[bits(4), bits(5)].concat())?, [bits(9), vec![true]].concat());
+//! assert_eq!(circuit.evaluate(&[bits(4), bits(6)].concat())?, [bits(10), vec![false]].concat());
+//! assert!(circuit.counts().and <= 7 + 8, "w − 1 for the sum, at most w to compare");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod arithmetic;
 mod compare;

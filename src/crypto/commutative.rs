@@ -18,6 +18,33 @@
 //! an implementation can share work inside a batch. Whatever is received is
 //! held to three rules before a key touches it: canonical encoding, in the
 //! group, not the identity.
+//!
+//! # Example
+//!
+//! ```
+//! use diptych::crypto::commutative::{Domain, Group, Ristretto};
+//! use diptych::math::Randomness;
+//!
+//! let mut rng = Randomness::from_os()?;
+//! let (group, domain) = (Ristretto::new(), Domain::new(rng.array()));
+//! let (own, peer) = (group.generate_key(&mut rng), group.generate_key(&mut rng));
+//! let width = group.element_bytes();
+//!
+//! // Each side encrypts its list, the other side encrypts it once more.
+//! let mut bakery = vec![0; 2 * width];
+//! group.encrypt_batch(&own, &domain, &[b"ada", b"grace"], &mut bakery)?;
+//! group.reencrypt_batch(&peer, &mut bakery)?;
+//! let mut bookshop = vec![0; 2 * width];
+//! group.encrypt_batch(&peer, &domain, &[b"emmy", b"ada"], &mut bookshop)?;
+//! group.reencrypt_batch(&own, &mut bookshop)?;
+//!
+//! assert_eq!(bakery[..width], bookshop[width..], "ada is in both lists");
+//! assert_ne!(bakery[width..], bookshop[..width], "grace is not emmy");
+//!
+//! // What is no element of the group is refused before a key touches it.
+//! assert!(group.reencrypt(&own, &[0xff; 32]).is_err());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod expand;
 mod residues;

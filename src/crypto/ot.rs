@@ -19,6 +19,31 @@
 //! receiver sends uᵢ = tᵢ ⊕ PRG(k₁ᵢ) ⊕ r for its choices r, and the sender
 //! computes qᵢ = PRG(k_{Δᵢ}) ⊕ Δᵢ·uᵢ. Read by rows, qⱼ = tⱼ ⊕ rⱼ·Δ: a
 //! correlated transfer. u is masked by the seed that the sender lacks.
+//!
+//! # Example
+//!
+//! ```
+//! use diptych::crypto::garble::Delta;
+//! use diptych::crypto::ot::{BaseReceiver, BaseSender, ExtensionReceiver, ExtensionSender};
+//! use diptych::math::Randomness;
+//!
+//! let mut rng = Randomness::from_os()?;
+//! let delta = Delta::random(&mut rng);
+//!
+//! // Base transfers: of 128 pairs of keys, the bits of Δ say which one the receiver gets.
+//! let sender = BaseSender::new(&mut rng);
+//! let receiver = BaseReceiver::new(sender.public(), delta.expose(), &mut rng)?;
+//! let (pairs, seeds) = (sender.keys(b"example", receiver.answers())?, receiver.keys(b"example"));
+//! assert_eq!(seeds[0], pairs[0][1], "the lowest bit of Δ is 1");
+//!
+//! // The extension turns the roles round: 128 transfers, of which number 1 is chosen to be q ⊕ Δ.
+//! let (mut message, mut t, mut q) = (Vec::new(), Vec::new(), Vec::new());
+//! ExtensionReceiver::new(&pairs).extend(&[0b10], &mut message, &mut t);
+//! ExtensionSender::new(delta.clone(), &seeds).extend(&message, &mut q);
+//! assert_eq!(t[0], q[0]);
+//! assert_eq!(t[1], q[1] ^ delta.expose());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use curve25519_dalek::ristretto::{CompressedRistretto, RistrettoBasepointTable, RistrettoPoint};
 use curve25519_dalek::scalar::Scalar;

@@ -20,6 +20,34 @@
 //! Secret exponents, table look-ups and reductions modulo p and q are constant-time; key
 //! generation, inversion of ciphertexts and checks of public numbers are not. Secrets inside are
 //! wiped on drop; plaintexts are [`num_bigint::BigUint`] at the boundary and the caller's to keep.
+//!
+//! # Example
+//!
+//! ```
+//! use diptych::crypto::paillier::{PublicKey, SecretKey, Tuning};
+//! use diptych::math::Randomness;
+//! use num_bigint::BigUint;
+//!
+//! let mut rng = Randomness::from_os()?;
+//! let tuning = Tuning { table_bytes: 1 << 20, ..Tuning::default() };
+//! let key = SecretKey::generate(2048, tuning, &mut rng)?;
+//!
+//! // The owner encrypts 20 and 22; the bytes go to a party without the key.
+//! let mut sent = Vec::new();
+//! key.encrypt(&BigUint::from(20u32), &mut rng)?.write(&mut sent);
+//! key.encrypt(&BigUint::from(22u32), &mut rng)?.write(&mut sent);
+//!
+//! // That party adds what it cannot read, and takes a randomiser to be allowed to send the sum.
+//! let public = PublicKey::from_bytes(&key.public().to_bytes(), 2048, tuning, &mut rng)?;
+//! let numbers = public.read(&sent, 2)?;
+//! let sum = public.add(&numbers[0], &numbers[1]);
+//! let mut returned = Vec::new();
+//! public.rerandomise(&sum, public.randomiser(&mut rng)?).write(&mut returned);
+//!
+//! let opened: Vec<BigUint> = key.read(&returned, 1)?.iter().map(|sum| key.decrypt(sum)).collect();
+//! assert_eq!(opened, [BigUint::from(42u32)]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod ciphertext;
 mod groups;
