@@ -6,7 +6,7 @@ use super::super::bit::{Bit, Gates};
 use super::arithmetic::{add, add_carry, subtract_borrow};
 use super::{constant, resize};
 
-/// a + b modulo `modulus`, at its width w. Both must be below it: 3w + 1 ANDs.
+/// a + b modulo `modulus`, at its width w. Both must be below it: at most 3w − 1 ANDs.
 pub fn modular_add<G: Gates>(g: &mut G, a: &[Bit], b: &[Bit], modulus: &BigUint) -> Vec<Bit> {
     let width = modulus.bits() as usize;
     g.scope(|g| {
