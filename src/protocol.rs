@@ -7,8 +7,18 @@
 //! does not depend on inputs, and that bad messages are errors.
 //!
 //! All of them take a [`Session`]; [`pair`] runs two parties in one process.
-//! Values that neither party knows are held as [`shares`]. So far there are [`ot`], [`yao`],
-//! [`psi`] and [`scalar_product`].
+//! Values that neither party knows are held as [`shares`].
+//!
+//! | page | what it computes |
+//! | --- | --- |
+//! | [`ot`] | oblivious transfers |
+//! | [`yao`] | any circuit, garbled |
+//! | [`psi`] | which identifiers two lists share, how many, or whether so many |
+//! | [`random_value`] | a uniform number below a shared bound |
+//! | [`scalar_product`] | inner products and the joint count table |
+//! | [`polynomial`] | one party's polynomial at the other's argument |
+//!
+//! # Example
 //!
 //! ```
 //! use diptych::net::{Message, Tag};

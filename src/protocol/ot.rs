@@ -11,6 +11,27 @@
 //! the chosen form. Semi-honest.
 //!
 //! Transfers go in chunks, so memory does not grow with their number.
+//!
+//! # Example
+//!
+//! ```
+//! use diptych::crypto::garble::Delta;
+//! use diptych::protocol::ot::{Receiver, Sender};
+//! use diptych::protocol::pair::{Setup, run_pair};
+//!
+//! let pairs = [[10, 11], [20, 21], [30, 31]];
+//! let outcome = run_pair(
+//!     Setup::default(),
+//!     |session| {
+//!         let delta = Delta::random(&mut session.rng);
+//!         Sender::setup(session, delta)?.chosen(session, &pairs)
+//!     },
+//!     |session| Receiver::setup(session)?.chosen(session, &[false, true, true]),
+//! );
+//! outcome.p1?;
+//! assert_eq!(outcome.p2?, [10, 21, 31]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use crate::crypto::garble::{Delta, starting_point};
 use crate::crypto::ot::{

@@ -2,6 +2,34 @@
 //!
 //! For tests, benchmarks and experiments: both parties' outputs, transcripts
 //! and costs come back together.
+//!
+//! # Example
+//!
+//! ```
+//! use diptych::net::Tag;
+//! use diptych::net::memory::NetworkModel;
+//! use diptych::protocol::pair::{Setup, run_pair};
+//!
+//! const PING: Tag = Tag::new(*b"ping");
+//! const PONG: Tag = Tag::new(*b"pong");
+//!
+//! let outcome = run_pair(
+//!     Setup::default().network(NetworkModel::LAN),
+//!     |session| {
+//!         session.channel.send_bytes(PING, b"are you there?")?;
+//!         session.channel.receive_bytes(PONG)
+//!     },
+//!     |session| {
+//!         session.channel.receive_bytes(PING)?;
+//!         session.channel.send_bytes(PONG, b"yes")
+//!     },
+//! );
+//! outcome.p2?;
+//! assert_eq!(outcome.p1?, b"yes");
+//! assert_eq!(outcome.costs.p1.total().rounds, 1, "P1 waited once for an answer");
+//! assert_eq!(outcome.transcripts.p2.len(), 2);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::panic;
 use std::thread;

@@ -18,6 +18,38 @@
 //!
 //! *What a faulty peer meets*: messages of other lengths than due, ciphertexts out of range or not
 //! coprime to n, a result beyond the bound: each ends the run with an error.
+//!
+//! # Example
+//!
+//! ```
+//! use diptych::crypto::paillier::{SecretKey, Tuning};
+//! use diptych::math::Randomness;
+//! use diptych::protocol::pair::{Setup, run_pair};
+//! use diptych::protocol::polynomial::{NoWrap, receive, send};
+//! use num_bigint::{BigInt, BigUint};
+//!
+//! let tuning = Tuning { table_bytes: 1 << 20, ..Tuning::default() };
+//! // Primes that everyone knows, so that the example is quick: a run takes `SecretKey::generate`.
+//! let prime = |distance: u32| (BigUint::from(1u32) << 1024) - distance;
+//! let mut rng = Randomness::from_os()?;
+//! let key = SecretKey::from_primes(&prime(105), &prime(1397), tuning, &mut rng)?;
+//!
+//! // Public: arguments and the three coefficients are at most 100 in size.
+//! let most = BigUint::from(100u32);
+//! let bound = NoWrap::from_inputs(key.public(), &most, &vec![most.clone(); 3])?;
+//!
+//! // P1 has 5, P2 has 1 − 2x + 3x².
+//! let argument = [BigInt::from(5)];
+//! let polynomial = vec![[1, -2, 3].map(BigInt::from).to_vec()];
+//! let outcome = run_pair(
+//!     Setup::default(),
+//!     |session| receive(session, &key, &bound, &argument, &|_| ()),
+//!     |session| send(session, key.public(), &bound, &polynomial, &|_| ()),
+//! );
+//! outcome.p2?;
+//! assert_eq!(outcome.p1?, [BigInt::from(66)]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::time::Duration;
 

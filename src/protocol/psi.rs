@@ -27,6 +27,31 @@
 //! each ends the run with an error. A peer that lies *within* these rules (adds
 //! guesses to its list, returns other elements) is outside the model: it can
 //! test guesses, at most as many as the size that it announced.
+//!
+//! # Example
+//!
+//! ```
+//! use diptych::crypto::commutative::Ristretto;
+//! use diptych::protocol::pair::{Setup, run_pair};
+//! use diptych::protocol::psi::{self, Options};
+//!
+//! let bank = ["ada", "grace", "alan"];
+//! let shop = ["emmy", "alan", "kurt", "ada"];
+//!
+//! let outcome = run_pair(
+//!     Setup::default(),
+//!     |session| psi::intersect(session, &Ristretto::new(), &bank, Options::default()),
+//!     |session| psi::intersect(session, &Ristretto::new(), &shop, Options::default()),
+//! );
+//! let (at_bank, at_shop) = (outcome.p1?, outcome.p2?);
+//! let mut common: Vec<&str> = at_bank.rows.iter().map(|row| bank[*row]).collect();
+//! let theirs: Vec<&str> = at_shop.rows.iter().map(|row| shop[*row]).collect();
+//! assert_eq!(common, theirs, "both have the common individuals in one order");
+//! common.sort();
+//! assert_eq!(common, ["ada", "alan"]);
+//! assert_eq!((at_bank.peer_size, at_shop.peer_size), (4, 3));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod exchange;
 mod matching;

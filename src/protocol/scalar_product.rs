@@ -27,7 +27,7 @@
 //! them out again. Up to that number of cells nothing is saved.
 //!
 //! *Cost of the table*, s = ⌈fewer cells / slots⌉: s·records encryptions there, s·records
-//! multiplications here, s·(more cells) re-randomisations here and decryptions there; two rounds.
+//! multiplications here, s·(more cells) re-randomisations here and decryptions there; one round.
 //! A ciphertext takes |n|/4 bytes. Memory does not grow with the records beyond one's own list of
 //! cells: encrypting, sending and adding go on at the same time, in chunks of half a megabyte.
 //!
@@ -38,6 +38,38 @@
 //! *What a faulty peer meets.* Another shape, a bad key, ciphertexts that are out of range or not
 //! coprime to n, a chunk of another length than due, slots that overflow: each ends the run with
 //! an error.
+//!
+//! # Example
+//!
+//! The table has an example of its own: [`count_table`].
+//!
+//! ```
+//! use diptych::crypto::paillier::{SecretKey, Tuning};
+//! use diptych::math::Randomness;
+//! use diptych::protocol::pair::{Setup, run_pair};
+//! use diptych::protocol::scalar_product::{Entries, ExpectedKey, Key, VectorShape, product};
+//! use num_bigint::BigUint;
+//!
+//! let tuning = Tuning { table_bytes: 1 << 20, ..Tuning::default() };
+//! // Primes that everyone knows, so that the example is quick: a run takes `SecretKey::generate`.
+//! let prime = |distance: u32| (BigUint::from(1u32) << 1024) - distance;
+//! let mut rng = Randomness::from_os()?;
+//! let key = SecretKey::from_primes(&prime(105), &prime(1397), tuning, &mut rng)?;
+//! let expected = ExpectedKey::new(2048, tuning)?;
+//!
+//! // The customer buys 4 of the first and gives 2 of the second back.
+//! let (prices, basket) = ([250, 120], [4, -2]);
+//! let shape = VectorShape { length: 2, entries: Entries::Signed([16, 8]), sigma: 64 };
+//! let outcome = run_pair(
+//!     Setup::default(),
+//!     |session| product(session, Key::Own(&key), &shape, &prices, &|_| ()),
+//!     |session| product(session, Key::Peer(expected), &shape, &basket, &|_| ()),
+//! );
+//! // A share says nothing by itself; the two add up to the product.
+//! let (shop, customer) = (outcome.p1?, outcome.p2?);
+//! assert_eq!(shop.number() + customer.number(), 760.into());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod key;
 mod product;

@@ -5,6 +5,30 @@ use crate::net::{Channel, Error, Role, SessionId, handshake};
 use crate::protocol::forecast::Forecast;
 
 /// One party's side of a conversation whose handshake has succeeded.
+///
+/// # Example
+///
+/// Two machines have a channel from [`crate::net::tls`]; here both ends are in memory.
+///
+/// ```
+/// use diptych::math::Randomness;
+/// use diptych::net::{Limits, Role, memory};
+/// use diptych::protocol::Session;
+///
+/// let terms = b"what both have agreed on";
+/// let (first, second) = memory::pair(Limits::default());
+/// let (rng1, rng2) = (Randomness::from_os()?, Randomness::from_os()?);
+///
+/// let (bank, shop) = std::thread::scope(|scope| {
+///     let bank = scope.spawn(|| Session::establish(first, Role::P1, terms, rng1));
+///     let shop = Session::establish(second, Role::P2, terms, rng2);
+///     (bank.join(), shop)
+/// });
+/// let (bank, shop) = (bank.map_err(|_| "the thread panicked")??, shop?);
+/// assert_eq!(bank.id, shop.id);
+/// assert_eq!(bank.role.peer(), shop.role);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Session {
     /// Which party this is.
     pub role: Role,

@@ -14,6 +14,32 @@
 //! in one place only: [`reconstruct`].
 //!
 //! *Cost* of opening: the width of the ring per value and direction, one message each.
+//!
+//! # Example
+//!
+//! ```
+//! use diptych::math::Randomness;
+//! use diptych::protocol::pair::{Setup, run_pair};
+//! use diptych::protocol::shares::{Ring, deal, open};
+//! use diptych::protocol::yao::Reveal;
+//!
+//! let ring = Ring::Modulo(1_000_003u32.into());
+//! let mut rng = Randomness::from_os()?;
+//! let (x1, x2) = deal(&ring, &20u32.into(), &mut rng);
+//! let (y1, y2) = deal(&ring, &3u32.into(), &mut rng);
+//!
+//! // Each party computes a share of 10·x + y alone; then both tell P2.
+//! let first = x1.times_public(&10.into()).plus(&y1)?;
+//! let second = x2.times_public(&10.into()).plus(&y2)?;
+//! let outcome = run_pair(
+//!     Setup::default(),
+//!     |session| open(session, &[first], Reveal::P2),
+//!     |session| open(session, &[second], Reveal::P2),
+//! );
+//! assert_eq!(outcome.p1?, None);
+//! assert_eq!(outcome.p2?, Some(vec![203u32.into()]));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod convert;
 mod integer;

@@ -14,6 +14,29 @@
 //! next one is garbled, and the evaluator works on it while others are under
 //! way; no thread is used for that, because a party with one core would pay for it. Many circuits run as one
 //! ([`Yao::run_all`]) share the messages' order and so the round.
+//!
+//! # Example
+//!
+//! ```
+//! use diptych::circuit::{Program, gallery};
+//! use diptych::net::Role;
+//! use diptych::protocol::pair::{Setup, run_pair};
+//! use diptych::protocol::yao::{Reveal, Yao};
+//!
+//! // Who is richer? The circuit says whether P1's number is below P2's.
+//! let program = Program::new(&gallery::comparison(64));
+//! let bits = |number: u64| (0..64).map(|i| number >> i & 1 == 1).collect::<Vec<bool>>();
+//! let (alice, bob) = (bits(71_000_000), bits(71_000_001));
+//!
+//! let outcome = run_pair(
+//!     Setup::default(),
+//!     |session| Yao::new().run(session, Role::P1, &program, &alice, Reveal::Both),
+//!     |session| Yao::new().run(session, Role::P1, &program, &bob, Reveal::Both),
+//! );
+//! assert_eq!(outcome.p1?, Some(vec![true]));
+//! assert_eq!(outcome.p2?, Some(vec![true]));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod evaluator;
 mod garbler;

@@ -12,6 +12,27 @@
 //! *Cost.* For N = n1 + n2: about N·log₂N·ℓ ANDs of 32 bytes (2 million for 1,000 identifiers each,
 //! 26 million for 10,000) and 16·ℓ bytes per identifier of P2; memory for about 3·N·ℓ wires of 16
 //! bytes. Therefore at most [`MOST_IN_CIRCUIT`] identifiers together. Two rounds.
+//!
+//! # Example
+//!
+//! ```
+//! use diptych::protocol::pair::{Setup, run_pair};
+//! use diptych::protocol::psi::threshold::at_least;
+//! use diptych::protocol::yao::Yao;
+//!
+//! let bank = ["ada", "grace", "alan"];
+//! let shop = ["emmy", "alan", "kurt", "ada"];
+//!
+//! // Is it worth working together? Only if at least two people are in both lists.
+//! let outcome = run_pair(
+//!     Setup::default(),
+//!     |session| at_least(session, &mut Yao::new(), &bank, 2, 40),
+//!     |session| at_least(session, &mut Yao::new(), &shop, 2, 40),
+//! );
+//! assert!(outcome.p1?.reached);
+//! assert!(outcome.p2?.reached);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};

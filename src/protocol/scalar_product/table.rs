@@ -100,6 +100,42 @@ impl TableShape {
 ///
 /// # Errors
 /// See [`Error`]; the peer has then been told the class of the reason.
+///
+/// # Example
+///
+/// ```
+/// use diptych::crypto::paillier::{SecretKey, Tuning};
+/// use diptych::math::Randomness;
+/// use diptych::protocol::Session;
+/// use diptych::protocol::pair::{Setup, run_pair};
+/// use diptych::protocol::scalar_product::{Error, ExpectedKey, Key, TableShape, count_table};
+/// use diptych::protocol::yao::Reveal;
+/// use num_bigint::BigUint;
+///
+/// let tuning = Tuning { table_bytes: 1 << 20, ..Tuning::default() };
+/// // Primes that everyone knows, so that the example is quick: a run takes `SecretKey::generate`.
+/// let prime = |distance: u32| (BigUint::from(1u32) << 1024) - distance;
+/// let mut rng = Randomness::from_os()?;
+/// let key = SecretKey::from_primes(&prime(105), &prime(1397), tuning, &mut rng)?;
+/// let expected = ExpectedKey::new(2048, tuning)?;
+///
+/// // Of three people P1 knows the job, 0 or 1, and P2 the town, 0, 1 or 2.
+/// let shape = TableShape { records: 3, cells: [2, 3], sigma: 64, bits: 16 };
+/// let (jobs, towns) = ([0, 1, 1], [2, 0, 0]);
+/// let table = |session: &mut Session, key, cells: &[u32]| -> Result<_, Error> {
+///     let shares = count_table(session, key, &shape, cells, &|_| ())?;
+///     Ok(shares.open(session, Reveal::Both)?)
+/// };
+/// let outcome = run_pair(
+///     Setup::default(),
+///     |session| table(session, Key::Own(&key), &jobs),
+///     |session| table(session, Key::Peer(expected), &towns),
+/// );
+/// // One person has job 0 in town 2, two have job 1 in town 0.
+/// assert_eq!(outcome.p1?, Some(vec![0, 0, 1, 2, 0, 0]));
+/// assert_eq!(outcome.p2?, Some(vec![0, 0, 1, 2, 0, 0]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn count_table(
     session: &mut Session,
     key: Key<'_>,

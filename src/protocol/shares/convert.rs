@@ -4,10 +4,35 @@
 //! of the same values in another ring ([`convert`], [`convert_signed`]) or over the integers
 //! ([`to_integers`]). *Learned*: nothing; the garbler's new share is a mask of its own choice.
 //! *Cost* per value: one addition and one subtraction in the circuit: k − 1 ANDs for Z_{2^k} and
-//! 3k + 1 for Z_N on the way in, k − 1 and 2k − 1 on the way out. One round for all values.
+//! at most 3k − 1 for Z_N on the way in, k − 1 and 2k − 1 on the way out. One round for all values.
 //!
 //! From a ring to Z_{2^k} with fewer bits the value is reduced modulo 2^k. An [`IntegerShare`]
 //! needs no circuit: [`IntegerShare::to_ring`].
+//!
+//! # Example
+//!
+//! ```
+//! use diptych::math::Randomness;
+//! use diptych::net::Role;
+//! use diptych::protocol::pair::{Setup, run_pair};
+//! use diptych::protocol::shares::convert::convert;
+//! use diptych::protocol::shares::{Ring, deal, reconstruct};
+//! use diptych::protocol::yao::Yao;
+//!
+//! // A value below 2^10, shared modulo 1,009, moves to Z_{2^32}.
+//! let (from, to) = (Ring::Modulo(1_009u32.into()), Ring::PowerOfTwo(32));
+//! let (first, second) = deal(&from, &700u32.into(), &mut Randomness::from_os()?);
+//!
+//! let outcome = run_pair(
+//!     Setup::default(),
+//!     |session| convert(&mut Yao::new(), session, Role::P1, &[first], 10, &to),
+//!     |session| convert(&mut Yao::new(), session, Role::P1, &[second], 10, &to),
+//! );
+//! let (first, second) = (outcome.p1?, outcome.p2?);
+//! assert_eq!(first[0].ring(), &to);
+//! assert_eq!(reconstruct(&first[0], &second[0])?, 700u32.into());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use num_bigint::{BigInt, BigUint};
 use num_traits::One;

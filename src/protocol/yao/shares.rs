@@ -4,6 +4,34 @@
 //! The garbler's share is the mask, which is uniform; the evaluator's is value −
 //! mask, uniform as well. Costs w − 1 ANDs per output over Z_{2^w}, at most 2w
 //! over Z_N, and w bits of input of the garbler, which are free.
+//!
+//! # Example
+//!
+//! ```
+//! use diptych::circuit::{Builder, Owner, integer};
+//! use diptych::net::Role;
+//! use diptych::protocol::pair::{Setup, run_pair};
+//! use diptych::protocol::shares::{Ring, reconstruct};
+//! use diptych::protocol::yao::Yao;
+//! use diptych::protocol::yao::shares::SharedOutputs;
+//!
+//! let mut g = Builder::new();
+//! let a = g.input(Owner::P1, "a", 8);
+//! let b = g.input(Owner::P2, "b", 8);
+//! let product = integer::multiply(&mut g, &a, &b);
+//! g.output("product", &product);
+//! let shared = SharedOutputs::new(&g.finish(), Role::P1, &[Ring::PowerOfTwo(16)]);
+//!
+//! let bits = |number: u8| (0..8).map(|i| number >> i & 1 == 1).collect::<Vec<bool>>();
+//! let outcome = run_pair(
+//!     Setup::default(),
+//!     |session| shared.run(&mut Yao::new(), session, &bits(20)),
+//!     |session| shared.run(&mut Yao::new(), session, &bits(30)),
+//! );
+//! // Each party has a uniform number; only both together have the product.
+//! assert_eq!(reconstruct(&outcome.p1?[0], &outcome.p2?[0])?, 600u32.into());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use num_bigint::BigUint;
 use zeroize::Zeroizing;
