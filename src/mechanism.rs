@@ -6,6 +6,7 @@
 //! | [`coins`] | a party's part of the random bits that neither party knows |
 //! | [`exponential`] | the exponential mechanism over candidates of both parties |
 //! | [`noisy_max`] | the largest score after geometric noise (permute-and-flip) |
+//! | [`largest`] | the largest class count of groups of records, as shares |
 //! | [`noise`] | discrete Laplace noise on shared counts: each party's own, or one joint noise |
 //! | [`gallery`] | the circuits of this room that are exported for review |
 //!
@@ -18,6 +19,50 @@
 //! the first message there is the making of weights, which takes longer for high scores, and the
 //! drawing of a party's own noise, which is a loop: the latter can be done before the counts are
 //! made ([`noise::OwnNoise::draw`]), or without one ([`noise::OwnNoise::draw_digits`]).
+//!
+//! # Example
+//!
+//! Two hospitals publish which of three illnesses is the most common, and about how many of their
+//! patients together have it. Neither shows the other its numbers.
+//!
+//! ```
+//! use diptych::mechanism::noise::TwoPartyNoise;
+//! use diptych::mechanism::noisy_max::{NoiseWidths, NoisyMax, Scores};
+//! use diptych::mechanism::{Error, Parties};
+//! use diptych::privacy::{AddNoise, Budget, Calibration, Choose, Epsilon, Score};
+//! use diptych::protocol::Session;
+//! use diptych::protocol::pair::{Setup, run_pair};
+//! use diptych::protocol::shares::WordShares;
+//! use diptych::protocol::yao::Yao;
+//!
+//! let (epsilon, half): (Epsilon, Epsilon) = ("1".parse()?, "0.5".parse()?);
+//! let publish = |session: &mut Session, own: &[u64]| -> Result<(usize, i64), Error> {
+//!     let mut budget = Budget::new(&epsilon);
+//!     let which = budget.spend("which", half.value())?;
+//!     let how_many = budget.spend_rest("how many")?;
+//!     let (mut yao, mut coins) = (Yao::new(), session.rng.fork());
+//!     let mut parties = Parties::new(session, &mut yao, &mut coins);
+//!     let counts = WordShares::new(32, own.to_vec())?;
+//!
+//!     let (largest, widths) = (Score::from_steps(1 << 40), NoiseWidths { tau: 64, digits: 17 });
+//!     let mut choice = NoisyMax::new(parties.borrow(), 10, largest, widths)?;
+//!     let winner = choice.choose(which, &Calibration::max(), &Scores::Shared(counts))?.index;
+//!
+//!     let count = WordShares::new(32, vec![own[winner]])?;
+//!     Ok((winner, TwoPartyNoise::new(parties).add_noise(how_many, &count)?[0]))
+//! };
+//! let outcome = run_pair(
+//!     Setup::default(),
+//!     |session| publish(session, &[90, 400, 3]),
+//!     |session| publish(session, &[120, 310, 5]),
+//! );
+//! let ((winner, count), at_peer) = (outcome.p1?, outcome.p2?);
+//! assert_eq!((winner, count), at_peer);
+//! // The second has 500 more than the first, and noise stays below 2^17 steps of 2^-10.
+//! assert_eq!(winner, 1);
+//! assert!(count.abs_diff(710) < 200);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod coins;
 pub mod exponential;

@@ -23,6 +23,36 @@
 //! copied. *Not avoided here*: running times. Samplers loop and weights are as long as scores are
 //! high, so whoever speaks to a peer draws noise and computes weights before the phase that uses
 //! them ([`digits::DigitSampler`] alone draws and compares equally often whatever the outcome).
+//!
+//! # Example
+//!
+//! ```
+//! use diptych::math::Randomness;
+//! use diptych::privacy::exponential::{Exponential, Scaling};
+//! use diptych::privacy::laplace::DiscreteLaplace;
+//! use diptych::privacy::{AddNoise, Budget, Calibration, Candidate, Choose, Epsilon, Score};
+//!
+//! // Which of three illnesses is the most common, and about how many people have it?
+//! let people = [210, 710, 8];
+//! let (epsilon, half): (Epsilon, Epsilon) = ("1".parse()?, "0.5".parse()?);
+//! let mut budget = Budget::new(&epsilon);
+//! let mut rng = Randomness::from_os()?;
+//!
+//! let scores = people.iter().filter_map(|count| Score::whole(*count));
+//! let candidates: Vec<Candidate> = scores.map(Candidate::single).collect();
+//! let mut mechanism = Exponential::new(Scaling::Binary { fraction_bits: 64 }, rng.fork());
+//! let spend = budget.spend("which", half.value())?;
+//! let winner = mechanism.choose(spend, &Calibration::max(), &candidates)?.index;
+//!
+//! let spend = budget.spend_rest("how many")?;
+//! let count = DiscreteLaplace::new(rng).add_noise(spend, &[people[winner]])?[0];
+//!
+//! // Another illness wins about once in e^250 runs, and the noise is as seldom so large.
+//! assert_eq!(winner, 1);
+//! assert!(count.abs_diff(710) < 500);
+//! assert!(budget.remaining().is_zero());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod budget;
 pub mod choice;

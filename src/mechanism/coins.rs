@@ -5,6 +5,28 @@
 //! tests from a tape of decisions: both parties then hold a copy, P1 feeds bits that encode the
 //! decision and P2 feeds zeros, so that the two-party form of a mechanism can be compared with the
 //! single-party form under the same tape.
+//!
+//! # Example
+//!
+//! ```
+//! use diptych::circuit::random_value::UniformBelow;
+//! use diptych::math::Randomness;
+//! use diptych::mechanism::Coins;
+//! use num_bigint::BigUint;
+//!
+//! let (mut first, mut second) = (Randomness::from_os()?, Randomness::from_os()?);
+//! let (shape, six) = (UniformBelow::new(8, 64), BigUint::from(6u32));
+//!
+//! // Each party's own bits; in a run the XOR below happens inside a circuit, and nobody sees it.
+//! let own = first.joint_uniform(&shape, &six)?;
+//! let peers = second.joint_uniform(&shape, &six)?;
+//! let joint: Vec<bool> = own.iter().zip(peers.iter()).map(|(a, b)| a ^ b).collect();
+//!
+//! // It fails about once in 2^64 runs.
+//! let die = shape.ideal(&six, &joint).ok_or("no try was below the bound")?;
+//! assert!(die < six);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 #[cfg(any(test, feature = "testing"))]
 mod tape;

@@ -6,6 +6,33 @@
 //!
 //! *Cost* for C classes and counts of b bits: C·b + 2·(C − 1)·(b + 1) + k ANDs per group, C·b
 //! transfers. One round per batch, which has as many groups as their labels fit 64 MiB.
+//!
+//! # Example
+//!
+//! ```
+//! use diptych::mechanism::largest::{GroupShape, largest_counts};
+//! use diptych::mechanism::{Error, Parties};
+//! use diptych::protocol::Session;
+//! use diptych::protocol::pair::{Setup, run_pair};
+//! use diptych::protocol::yao::{Reveal, Yao};
+//!
+//! let shape = GroupShape { classes: 2, count_bits: 8, share_bits: 16 };
+//! let largest = |session: &mut Session, own: &[u64]| -> Result<_, Error> {
+//!     let (mut yao, mut coins) = (Yao::new(), session.rng.fork());
+//!     let mut parties = Parties::new(session, &mut yao, &mut coins);
+//!     let shares = largest_counts(&mut parties, &shape, own)?;
+//!     Ok(shares.open(session, Reveal::Both)?)
+//! };
+//! // Two groups of two classes each: max(3 + 0, 1 + 9) and max(0 + 4, 2 + 4).
+//! let outcome = run_pair(
+//!     Setup::default(),
+//!     |session| largest(session, &[3, 1, 0, 2]),
+//!     |session| largest(session, &[0, 9, 4, 4]),
+//! );
+//! assert_eq!(outcome.p1?, Some(vec![10, 6]));
+//! assert_eq!(outcome.p2?, Some(vec![10, 6]));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use rand::Rng;
 use zeroize::Zeroizing;

@@ -12,6 +12,40 @@
 //! one count by 1. To a party the list is a function of count + the other's noise, which is ε-private
 //! ([`crate::privacy::laplace`]); its own noise is added afterwards. [`OwnNoise::draw`] is exact and adds nothing to TV;
 //! [`OwnNoise::draw_digits`], which takes the same time whatever it draws, adds what its digits do. *Cost*: k bits per count and direction, one message each.
+//!
+//! # Example
+//!
+//! ```
+//! use diptych::mechanism::noise::{OwnNoise, TwoPartyNoise};
+//! use diptych::mechanism::{Error, Parties};
+//! use diptych::privacy::{AddNoise, Budget, Epsilon};
+//! use diptych::protocol::Session;
+//! use diptych::protocol::pair::{Setup, run_pair};
+//! use diptych::protocol::shares::WordShares;
+//! use diptych::protocol::yao::Yao;
+//!
+//! let epsilon: Epsilon = "1".parse()?;
+//! let publish = |session: &mut Session, shares: &WordShares| -> Result<Vec<i64>, Error> {
+//!     let spend = Budget::new(&epsilon).spend_rest("counts")?;
+//!     let (mut yao, mut coins) = (Yao::new(), session.rng.fork());
+//!     let noise = OwnNoise::draw(&mut coins, spend.epsilon(), shares.len())?;
+//!     let parties = Parties::new(session, &mut yao, &mut coins);
+//!     TwoPartyNoise::prepared(parties, noise).add_noise(spend, shares)
+//! };
+//! // Shares of 5,000 and of 7 modulo 2^32.
+//! let first = WordShares::new(32, vec![6_000, 4])?;
+//! let second = WordShares::new(32, vec![0u64.wrapping_sub(1_000), 3])?;
+//! let outcome = run_pair(
+//!     Setup::default(),
+//!     |session| publish(session, &first),
+//!     |session| publish(session, &second),
+//! );
+//! let (noisy, at_peer) = (outcome.p1?, outcome.p2?);
+//! assert_eq!(noisy, at_peer);
+//! // A noise of 100 comes about once in e^100 runs.
+//! assert!(noisy[0].abs_diff(5_000) < 100 && noisy[1].abs_diff(7) < 100);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod joint;
 

@@ -16,6 +16,39 @@
 //! of D and the bits of a score on the grid; D·τ random bits of each party. A round and a half up to
 //! [`BATCH`] candidates, and one more for every further [`BATCH`] of them: memory holds the labels
 //! of one batch, 32 bytes per random bit.
+//!
+//! # Example
+//!
+//! ```
+//! use diptych::mechanism::noisy_max::{NoiseWidths, NoisyMax, Scores};
+//! use diptych::mechanism::{Error, Parties};
+//! use diptych::privacy::{Budget, Calibration, Choose, Epsilon, Score};
+//! use diptych::protocol::Session;
+//! use diptych::protocol::pair::{Setup, run_pair};
+//! use diptych::protocol::shares::WordShares;
+//! use diptych::protocol::yao::Yao;
+//!
+//! let epsilon: Epsilon = "1".parse()?;
+//! let choose = |session: &mut Session, own: &[u64]| -> Result<usize, Error> {
+//!     let spend = Budget::new(&epsilon).spend_rest("a candidate")?;
+//!     let (mut yao, mut coins) = (Yao::new(), session.rng.fork());
+//!     let parties = Parties::new(session, &mut yao, &mut coins);
+//!     let largest = Score::whole(100).unwrap_or_default();
+//!     // Noise in steps of 2^-10, below 2^16 of them: below 64.
+//!     let widths = NoiseWidths { tau: 64, digits: 16 };
+//!     let mut mechanism = NoisyMax::new(parties, 10, largest, widths)?;
+//!     let scores = Scores::Shared(WordShares::new(16, own.to_vec())?);
+//!     Ok(mechanism.choose(spend, &Calibration::max(), &scores)?.index)
+//! };
+//! // Scores are sums of both parties' numbers: 10, 90 and 11.
+//! let outcome = run_pair(
+//!     Setup::default(),
+//!     |session| choose(session, &[7, 40, 11]),
+//!     |session| choose(session, &[3, 50, 0]),
+//! );
+//! assert_eq!((outcome.p1?, outcome.p2?), (1, 1), "no noise makes up for 79");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use zeroize::Zeroizing;
 

@@ -3,6 +3,26 @@
 //! A mechanism runs on a [`Spend`]: a value that only a [`Budget`] makes, that cannot be copied and
 //! that the mechanism consumes. The sum of all spends never passes the total (sequential
 //! composition; amounts may depend on outputs already made, since the total holds on every path).
+//!
+//! # Example
+//!
+//! ```
+//! use diptych::privacy::{Budget, Epsilon, Error};
+//!
+//! let (epsilon, most): (Epsilon, Epsilon) = ("1".parse()?, "0.7".parse()?);
+//! let mut budget = Budget::new(&epsilon);
+//!
+//! let structure = budget.spend("structure", most.value())?;
+//! assert_eq!(structure.epsilon().to_string(), "7/10");
+//!
+//! let refused = budget.spend("more structure", most.value());
+//! assert!(matches!(refused, Err(Error::BudgetExceeded { .. })));
+//!
+//! let counts = budget.spend_rest("counts")?;
+//! assert_eq!(counts.epsilon().to_string(), "3/10");
+//! assert!(budget.remaining().is_zero());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use super::{Epsilon, Error};
 use crate::math::Rational;

@@ -8,6 +8,25 @@
 //! *Distance from the exact law*: each constant is a floor, off by less than 2^-τ, and D digits
 //! stop at 2^D, which N passes with probability e^(−rate·2^D). The total variation distance is
 //! below D·2^-τ + e^(−rate·2^D); [`super::slack`] adds these up into δ.
+//!
+//! # Example
+//!
+//! ```
+//! use diptych::math::{Randomness, Rational};
+//! use diptych::privacy::digits::DigitSampler;
+//! use num_bigint::BigUint;
+//!
+//! // Two digits at rate 1: 2^8/(1 + e) = 68.8… and 2^8/(1 + e²) = 30.5…
+//! let sampler = DigitSampler::new(&Rational::whole(1u32), 2, 8)?;
+//! let numbers = |list: [u32; 2]| list.map(BigUint::from);
+//! assert_eq!(sampler.thresholds(), numbers([68, 30]));
+//!
+//! // 67 is below the first constant, 30 is not below the second, 29 is.
+//! assert_eq!(sampler.noise(&numbers([67, 30])), 0b01);
+//! assert_eq!(sampler.noise(&numbers([67, 29])), 0b11);
+//! assert!(sampler.sample(&mut Randomness::from_os()?) < 4);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use num_bigint::BigUint;
 use rand::CryptoRng;

@@ -17,6 +17,28 @@
 //!
 //! *Cost*: weights are f + 1.4427·c·u_i bits long; a table of powers of one base is computed once
 //! per choice, then a weight takes some five multiplications.
+//!
+//! # Example
+//!
+//! ```
+//! use diptych::math::{Randomness, Rational};
+//! use diptych::privacy::exponential::{Exponential, Scaling, weights};
+//! use diptych::privacy::{Budget, Calibration, Candidate, Choose, Epsilon, Score};
+//! use num_bigint::BigUint;
+//!
+//! let scores: Vec<Score> = [0, 1, 90].into_iter().filter_map(Score::whole).collect();
+//! let thesis = Scaling::Decimal { digits: 4 };
+//! let exact = weights(&scores[..2], &Rational::whole(1u32), thesis)?;
+//! assert_eq!(exact, [10_000u32, 27_182].map(BigUint::from), "1 and e, times 10^4, rounded down");
+//!
+//! let epsilon: Epsilon = "1".parse()?;
+//! let spend = Budget::new(&epsilon).spend_rest("a candidate")?;
+//! let candidates: Vec<Candidate> = scores.into_iter().map(Candidate::single).collect();
+//! let mut mechanism = Exponential::new(thesis, Randomness::from_os()?);
+//! let winner = mechanism.choose(spend, &Calibration::max(), &candidates)?;
+//! assert_eq!(winner.index, 2, "another wins about once in e^88 runs");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::num::NonZeroU64;
 

@@ -8,6 +8,25 @@
 //!
 //! *Proof sketch.* Pr[K = k]/Pr[K = k ± 1] ≤ e^ε, and the other counts have the same law in both
 //! tables. Sums that do not fit 64 bits are clamped, after the noise and so at no cost.
+//!
+//! # Example
+//!
+//! ```
+//! use diptych::math::Randomness;
+//! use diptych::privacy::laplace::DiscreteLaplace;
+//! use diptych::privacy::{AddNoise, Budget, Epsilon};
+//!
+//! // One spend for the whole list, as nobody is counted twice.
+//! let epsilon: Epsilon = "1".parse()?;
+//! let spend = Budget::new(&epsilon).spend_rest("patients by ward")?;
+//! let noisy = DiscreteLaplace::new(Randomness::from_os()?).add_noise(spend, &[310, 0, 42])?;
+//!
+//! assert_eq!(noisy.len(), 3);
+//! for (noisy, count) in noisy.iter().zip([310, 0, 42]) {
+//!     assert!(noisy.abs_diff(count) < 100, "a noise of 100 comes about once in e^100 runs");
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use num_bigint::BigInt;
 

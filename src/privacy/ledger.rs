@@ -14,6 +14,40 @@
 //!
 //! *Not protected*: whoever may write the file can replace it as a whole. The chain has no secret;
 //! it makes mistakes and quiet edits visible, against heads that others hold.
+//!
+//! # Example
+//!
+//! ```
+//! use diptych::math::Randomness;
+//! use diptych::privacy::ledger::{Debit, Error, Hash, Ledger, RunId};
+//!
+//! let directory = tempfile::tempdir()?;
+//! let mut ledger = Ledger::open(&directory.path().join("ledger.jsonl"))?;
+//! let mut rng = Randomness::from_os()?;
+//! let mut debit = |release: &str| -> Result<Debit, diptych::privacy::Error> {
+//!     Ok(Debit {
+//!         run: RunId(rng.array()),
+//!         release: release.to_owned(),
+//!         data_set: "patients".to_owned(),
+//!         epsilon: "1".parse()?,
+//!         cap: "1.5".parse()?,
+//!         agreement: Hash(rng.array()),
+//!         peer: "South hospital".to_owned(),
+//!         salt: Hash(rng.array()),
+//!     })
+//! };
+//! let receipt = ledger.debit(debit("illnesses-2026")?)?;
+//! let run = receipt.run();
+//! let budget = receipt.into_budget();
+//! assert_eq!(budget.total().to_string(), "1");
+//! ledger.finish(run)?;
+//!
+//! // A second release would pass the cap of 1.5, and does not begin.
+//! let refused = ledger.debit(debit("illnesses-2027")?);
+//! assert!(matches!(refused, Err(Error::CapReached { .. })));
+//! assert_eq!(ledger.history().spent("patients").to_string(), "1");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod entry;
 mod history;

@@ -14,6 +14,24 @@
 //! choice approaches permute-and-flip, which is never worse than the exponential mechanism.
 //!
 //! *Cost*: one noise value per candidate (per grid point of a run), whatever the scores are.
+//!
+//! # Example
+//!
+//! ```
+//! use diptych::math::Randomness;
+//! use diptych::privacy::noisy_max::NoisyMax;
+//! use diptych::privacy::{Budget, Calibration, Candidate, Choose, Epsilon, Score};
+//!
+//! let epsilon: Epsilon = "1".parse()?;
+//! let spend = Budget::new(&epsilon).spend_rest("a candidate")?;
+//! let scores = [10, 90, 11].into_iter().filter_map(Score::whole);
+//! let candidates: Vec<Candidate> = scores.map(Candidate::single).collect();
+//!
+//! let mut mechanism = NoisyMax::new(20, Randomness::from_os()?)?;
+//! let winner = mechanism.choose(spend, &Calibration::max(), &candidates)?;
+//! assert_eq!(winner.index, 1, "another wins about once in e^79 runs");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use num_bigint::BigUint;
 

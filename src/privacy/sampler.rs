@@ -3,6 +3,26 @@
 //! After Canonne, Kamath and Steinke, *The Discrete Gaussian for Differential Privacy* (2020),
 //! algorithms 1 and 2. Rates are rational. Expected cost: a few dozen uniform numbers per sample,
 //! whatever the rate. The running time depends on the sample: draw before the phase that uses it.
+//!
+//! # Example
+//!
+//! ```
+//! use diptych::math::{Randomness, Rational};
+//! use diptych::privacy::sampler::enumeration::Law;
+//! use diptych::privacy::sampler::{bernoulli_exp, discrete_laplace};
+//! use num_bigint::BigInt;
+//!
+//! let half: Rational = "1/2".parse()?;
+//! let noise = discrete_laplace(&half, &mut Randomness::from_os()?);
+//! assert!(BigInt::from(-200) < noise && noise < BigInt::from(200), "beyond: once in e^100 runs");
+//!
+//! // Not a sample but the law, from all paths that are likelier than 2^-20: e^(−1/2) = 0.6065…
+//! let law = Law::of(20, |path| bernoulli_exp(&half, path));
+//! let probability = &law.at_least[&true];
+//! assert!(probability > &"6065/10000".parse()? && probability < &"6066/10000".parse()?);
+//! assert!(law.unresolved < Rational::power_of_two(-17), "what the unlikelier paths weigh");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod enumeration;
 

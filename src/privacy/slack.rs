@@ -5,6 +5,26 @@
 //! tries may not find. If the run is within TV of an ε-private one, it is (ε, δ)-private with
 //! δ ≤ (1 + e^ε)·TV: Pr[run(D) ∈ A] ≤ Pr[exact(D) ∈ A] + TV ≤ e^ε·Pr[exact(D') ∈ A] + TV
 //! ≤ e^ε·Pr[run(D') ∈ A] + (1 + e^ε)·TV. All arithmetic rounds δ upwards.
+//!
+//! # Example
+//!
+//! ```
+//! use diptych::math::Rational;
+//! use diptych::privacy::slack::{Noises, PublicBounds};
+//!
+//! // A run that puts discrete Laplace noise on 1,000 counts and draws 10 random values.
+//! let run = PublicBounds {
+//!     epsilon: "1".parse()?,
+//!     noises: vec![Noises { count: 2 * 1_000, rate: "1/2".parse()? }],
+//!     masked_values: 0,
+//!     random_values: 10,
+//! };
+//! let widths = run.widths()?;
+//! assert!(widths.delta <= Rational::power_of_two(-40));
+//! // Noise is cut off at 2^7: 2,000·e^(−128/2) is less than 2^-80.
+//! assert_eq!(widths.digits, [7]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::num::NonZeroU64;
 

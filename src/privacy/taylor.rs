@@ -16,6 +16,29 @@
 //! *Known limit.* Weights grow like u^w, not like e^(c·u). For c·u ≫ w, and c·u reaches hundreds on
 //! 30,000 records, the choice is far flatter than the exponential mechanism's: just as private, less
 //! useful.
+//!
+//! # Example
+//!
+//! ```
+//! use diptych::math::{Randomness, Rational};
+//! use diptych::privacy::taylor::{Taylor, TaylorExponential, weight};
+//! use diptych::privacy::{Budget, Calibration, Candidate, Choose, Epsilon, Score};
+//! use num_bigint::BigUint;
+//!
+//! // One digit, degree 2: the weight of u is 2!·10²·(1 + u + u²/2).
+//! let coefficients = Taylor::new(1, 2)?.coefficients(&Rational::whole(1u32))?;
+//! assert_eq!(coefficients, [200u32, 200, 100].map(BigUint::from));
+//! assert_eq!(weight(&coefficients, 4), BigUint::from(200u32 * (1 + 4 + 8)));
+//!
+//! let epsilon: Epsilon = "1".parse()?;
+//! let spend = Budget::new(&epsilon).spend_rest("a candidate")?;
+//! let scores = [0, 900].into_iter().filter_map(Score::whole);
+//! let candidates: Vec<Candidate> = scores.map(Candidate::single).collect();
+//! let mut mechanism = TaylorExponential::new(Taylor::new(1, 16)?, Randomness::from_os()?);
+//! let winner = mechanism.choose(spend, &Calibration::max(), &candidates)?;
+//! assert_eq!(winner.index, 1, "900^16/16! is about 10^34");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use num_bigint::BigUint;
 use num_traits::{One, Zero};

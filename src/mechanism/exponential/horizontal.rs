@@ -24,6 +24,50 @@
 //! B the length of the sum of all weights; k·w encryptions at P2 and k·w powers at P1. Four rounds.
 //! [`HorizontalExponential::weigh`] and [`HorizontalExponential::pick`] are apart, because weights of
 //! candidates that stay need not be computed again.
+//!
+//! # Example
+//!
+//! ```
+//! use diptych::crypto::paillier::{SecretKey, Tuning};
+//! use diptych::math::Randomness;
+//! use diptych::mechanism::exponential::HorizontalExponential;
+//! use diptych::mechanism::exponential::horizontal::{ClassCounts, Horizontal, TaylorKey};
+//! use diptych::mechanism::{Error, Parties};
+//! use diptych::privacy::taylor::Taylor;
+//! use diptych::privacy::{Budget, Calibration, Choose, Epsilon};
+//! use diptych::protocol::Session;
+//! use diptych::protocol::pair::{Setup, run_pair};
+//! use diptych::protocol::yao::Yao;
+//! use num_bigint::BigUint;
+//!
+//! let (epsilon, tuning): (Epsilon, Tuning) = ("1".parse()?, Tuning::default());
+//! // Primes that everyone knows, so that the example is quick: a run takes `TaylorKey::exchange`.
+//! let prime = |distance: u32| (BigUint::from(1u32) << 1024) - distance;
+//! let mut rng = Randomness::from_os()?;
+//! let key = SecretKey::from_primes(&prime(105), &prime(1397), tuning, &mut rng)?;
+//! let keys = [TaylorKey::Peer(key.public().clone()), TaylorKey::Own(Box::new(key))];
+//!
+//! let terms = Horizontal { taylor: Taylor::new(1, 16)?, most_records: 1_000, sigma: 64 };
+//! let choose = |session: &mut Session, counts: &ClassCounts| -> Result<usize, Error> {
+//!     let spend = Budget::new(&epsilon).spend_rest("a candidate")?;
+//!     let key = &keys[session.role as usize];
+//!     let (mut yao, mut coins) = (Yao::new(), session.rng.fork());
+//!     let parties = Parties::new(session, &mut yao, &mut coins);
+//!     let mut mechanism = HorizontalExponential::new(parties, key, terms);
+//!     Ok(mechanism.choose(spend, &Calibration::max(), counts)?.index)
+//! };
+//! // Two candidates with one child each, two classes: scores max(0 + 0, 1 + 0), max(500 + 400, 0).
+//! let first = ClassCounts::new(2, &[vec![vec![0, 1]], vec![vec![500, 0]]])?;
+//! let second = ClassCounts::new(2, &[vec![vec![0, 0]], vec![vec![400, 0]]])?;
+//! let outcome = run_pair(
+//!     Setup::default(),
+//!     |session| choose(session, &first),
+//!     |session| choose(session, &second),
+//! );
+//! // The second weighs about 900^16/16!, 10^33 times as much as the first.
+//! assert_eq!((outcome.p1?, outcome.p2?), (1, 1));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod circuits;
 

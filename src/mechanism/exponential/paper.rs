@@ -4,7 +4,42 @@
 //! *Learned*: the answers to all comparisons, which say no more than the winner's index: R < L_k from
 //! the winner on. All of them are run, so that the number of messages tells nothing; the thesis stops
 //! at the winner, and compares R ≤ L_k, which gives the first candidate one unit too many.
-//! *Cost*: 3·w ANDs per candidate beside the random value; three rounds and one for each candidate.
+//! *Cost*: 3·w ANDs per candidate beside the random value; two rounds, the set-up
+//! included, and one for each candidate.
+//!
+//! # Example
+//!
+//! ```
+//! use diptych::mechanism::exponential::VerticalExponential;
+//! use diptych::mechanism::{Error, OneSided, Parties};
+//! use diptych::privacy::exponential::Scaling;
+//! use diptych::privacy::{Budget, Calibration, Choose, Epsilon, Score};
+//! use diptych::protocol::Session;
+//! use diptych::protocol::pair::{Setup, run_pair};
+//! use diptych::protocol::yao::Yao;
+//!
+//! let epsilon: Epsilon = "1".parse()?;
+//! let scores = |list: &[u64]| list.iter().filter_map(|n| Score::whole(*n)).collect();
+//! let choose = |session: &mut Session, scores: &OneSided| -> Result<usize, Error> {
+//!     let spend = Budget::new(&epsilon).spend_rest("a candidate")?;
+//!     let (mut yao, mut coins) = (Yao::new(), session.rng.fork());
+//!     let parties = Parties::new(session, &mut yao, &mut coins);
+//!     let largest = Score::whole(100).unwrap_or_default();
+//!     let thesis = Scaling::Decimal { digits: 10 };
+//!     let mechanism = VerticalExponential::new(parties, thesis, largest, 64);
+//!     Ok(mechanism.as_in_the_papers().choose(spend, &Calibration::max(), scores)?.index)
+//! };
+//! let first = OneSided { own: scores(&[3, 90]), peer: 1 };
+//! let second = OneSided { own: scores(&[8]), peer: 2 };
+//! let outcome = run_pair(
+//!     Setup::default(),
+//!     |session| choose(session, &first),
+//!     |session| choose(session, &second),
+//! );
+//! // Another candidate wins about once in e^82 runs.
+//! assert_eq!((outcome.p1?, outcome.p2?), (1, 1));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use num_bigint::BigUint;
 use zeroize::Zeroizing;

@@ -16,6 +16,40 @@
 //! *Cost*: w ANDs per candidate for w-bit sums, some 10·w + 2·(T + 2)·(T + log w) for R, at
 //! w = f + 1.4427·c·u + log n for the highest score u possible. A round and a half. R is compared with the
 //! sums of P1's candidates, R − s1 with those of P2's, so that no sum is made for a single candidate.
+//!
+//! # Example
+//!
+//! ```
+//! use diptych::mechanism::exponential::VerticalExponential;
+//! use diptych::mechanism::{Error, OneSided, Parties};
+//! use diptych::privacy::exponential::Scaling;
+//! use diptych::privacy::{Budget, Calibration, Choose, Epsilon, Score};
+//! use diptych::protocol::Session;
+//! use diptych::protocol::pair::{Setup, run_pair};
+//! use diptych::protocol::yao::Yao;
+//!
+//! let epsilon: Epsilon = "1".parse()?;
+//! let scores = |list: &[u64]| list.iter().filter_map(|n| Score::whole(*n)).collect();
+//! let choose = |session: &mut Session, scores: &OneSided| -> Result<usize, Error> {
+//!     let spend = Budget::new(&epsilon).spend_rest("a candidate")?;
+//!     let (mut yao, mut coins) = (Yao::new(), session.rng.fork());
+//!     let parties = Parties::new(session, &mut yao, &mut coins);
+//!     let largest = Score::whole(100).unwrap_or_default();
+//!     let scaling = Scaling::Binary { fraction_bits: 64 };
+//!     let mut mechanism = VerticalExponential::new(parties, scaling, largest, 64);
+//!     Ok(mechanism.choose(spend, &Calibration::max(), scores)?.index)
+//! };
+//! let first = OneSided { own: scores(&[90, 4]), peer: 2 };
+//! let second = OneSided { own: scores(&[5, 10]), peer: 2 };
+//! let outcome = run_pair(
+//!     Setup::default(),
+//!     |session| choose(session, &first),
+//!     |session| choose(session, &second),
+//! );
+//! // Another candidate wins about once in e^80 runs.
+//! assert_eq!((outcome.p1?, outcome.p2?), (0, 0));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use num_bigint::BigUint;
 use zeroize::Zeroizing;

@@ -7,8 +7,40 @@
 //! below a public constant; no party learns it. *Distance*: m counts add 2m·(D·2^-τ + e^(−ε·2^D)) to
 //! the run's TV ([`crate::privacy::slack`]: count 2m, rate ε).
 //!
-//! *Cost*: 2·D·(τ − 1) + 3·k ANDs per count, 2·D·τ random bits of each party. A round and a half per batch;
-//! a batch has as many counts as its labels fit 64 MiB.
+//! *Cost*: at most 2·D·(τ − 1) + 3·k ANDs per count, 2·D·τ random bits of each party. A
+//! round and a half per batch; a batch has as many counts as its labels fit 64 MiB.
+//!
+//! # Example
+//!
+//! ```
+//! use diptych::mechanism::noise::JointNoise;
+//! use diptych::mechanism::noisy_max::NoiseWidths;
+//! use diptych::mechanism::{Error, Parties};
+//! use diptych::privacy::{AddNoise, Budget, Epsilon};
+//! use diptych::protocol::Session;
+//! use diptych::protocol::pair::{Setup, run_pair};
+//! use diptych::protocol::shares::WordShares;
+//! use diptych::protocol::yao::Yao;
+//!
+//! let epsilon: Epsilon = "1".parse()?;
+//! let publish = |session: &mut Session, own: &[u64]| -> Result<Vec<i64>, Error> {
+//!     let spend = Budget::new(&epsilon).spend_rest("counts")?;
+//!     let (mut yao, mut coins) = (Yao::new(), session.rng.fork());
+//!     let parties = Parties::new(session, &mut yao, &mut coins);
+//!     let widths = NoiseWidths { tau: 64, digits: 6 };
+//!     JointNoise::new(parties, widths).add_noise(spend, &WordShares::new(16, own.to_vec())?)
+//! };
+//! // Different people of one kind: 300 at P1, 200 at P2.
+//! let outcome = run_pair(
+//!     Setup::default(),
+//!     |session| publish(session, &[300]),
+//!     |session| publish(session, &[200]),
+//! );
+//! let (noisy, at_peer) = (outcome.p1?, outcome.p2?);
+//! assert_eq!(noisy, at_peer);
+//! assert!(noisy[0].abs_diff(500) < 64, "a noise of six digits is below 2^6");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use zeroize::Zeroizing;
 
