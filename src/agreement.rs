@@ -10,6 +10,41 @@
 //! `partition = "local"` describes a release by one party: it has no parties, owners, identifiers
 //! or cryptography, and may have set-valued attributes. A two-party agreement can be run by one
 //! party too, as the baseline over the joined table; what concerns the other party is then unused.
+//!
+//! # Example
+//!
+//! ```
+//! use diptych::agreement::Agreement;
+//!
+//! let text = r#"
+//!     [release]
+//!     id = "illnesses"
+//!     partition = "local"
+//!     epsilon = "1.0"
+//!     specializations = 2
+//!     max_records = 1000
+//!     [class]
+//!     column = "ill"
+//!     values = ["yes", "no"]
+//!     [[attribute]]
+//!     name = "age"
+//!     kind = "numeric"
+//!     min = 0
+//!     max = 99
+//!     step = 1
+//! "#;
+//! let parse = |text: &str| {
+//!     Agreement::parse("agreement.toml", text.as_bytes(), &|_| Err("no files here".to_owned()))
+//! };
+//! let agreement = parse(text)?;
+//! assert!(agreement.plain_words().contains("age"));
+//!
+//! // The same in other words is the same agreement; a misspelt key is an error.
+//! assert_eq!(parse(&text.replace("1.0", "1"))?.hash(), agreement.hash());
+//! assert_ne!(parse(&text.replace("1.0", "1.1"))?.hash(), agreement.hash());
+//! assert!(parse(&text.replace("max_records", "most_records")).is_err());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod canonical;
 mod difference;

@@ -2,6 +2,27 @@
 //!
 //! One file per verb; [`failure`] is the voice in which all of them fail, and
 //! [`connection`] the way in which all of them reach the peer.
+//!
+//! # Example
+//!
+//! The verbs are for the command line; what draws and learns is of use to others too.
+//!
+//! ```
+//! use diptych::app::plot::{Chart, Level, Point, Scale, Series};
+//!
+//! let points = [(0.1, 81.4), (1.0, 84.2)].map(|(x, y)| Point { x, y, deviation: 0.3 });
+//! let chart = Chart {
+//!     title: "What a release is worth".to_owned(),
+//!     x_label: "ε".to_owned(),
+//!     y_label: "accuracy in %".to_owned(),
+//!     x_scale: Scale::Logarithmic,
+//!     series: vec![Series { name: "two parties".to_owned(), points: points.to_vec() }],
+//!     levels: vec![Level { name: "raw data".to_owned(), y: 85.3 }],
+//! };
+//! let svg = chart.svg();
+//! assert!(svg.starts_with("<svg") && svg.contains("two parties"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::process::ExitCode;
 

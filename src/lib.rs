@@ -18,6 +18,42 @@
 //! | [`agreement`] | what two organisations sign before a release |
 //! | [`release`] | DiffGen: from tables to a release |
 //! | [`app`] | the command `diptych` |
+//!
+//! # Example
+//!
+//! Two clinics publish how many of their patients together had an illness, and how many had not.
+//! Neither sees the other's numbers, and the noise hides every single patient.
+//!
+//! ```
+//! use diptych::mechanism::noise::TwoPartyNoise;
+//! use diptych::mechanism::{Error, Parties};
+//! use diptych::privacy::{AddNoise, Budget, Epsilon};
+//! use diptych::protocol::Session;
+//! use diptych::protocol::pair::{Setup, run_pair};
+//! use diptych::protocol::shares::WordShares;
+//! use diptych::protocol::yao::Yao;
+//!
+//! let epsilon: Epsilon = "1".parse()?;
+//! let publish = |session: &mut Session, own: &[u64]| -> Result<Vec<i64>, Error> {
+//!     let spend = Budget::new(&epsilon).spend_rest("counts")?;
+//!     let shares = WordShares::new(32, own.to_vec())?;
+//!     let (mut yao, mut coins) = (Yao::new(), session.rng.fork());
+//!     let parties = Parties::new(session, &mut yao, &mut coins);
+//!     TwoPartyNoise::new(parties).add_noise(spend, &shares)
+//! };
+//! let outcome = run_pair(
+//!     Setup::default(),
+//!     |session| publish(session, &[310, 4_690]),
+//!     |session| publish(session, &[240, 3_760]),
+//! );
+//! let (at_north, at_south) = (outcome.p1?, outcome.p2?);
+//! assert_eq!(at_north, at_south);
+//! // The sums are 550 and 8,450; a noise of 100 comes about once in e^95 runs.
+//! assert!(at_north[0].abs_diff(550) < 100 && at_north[1].abs_diff(8_450) < 100);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! A whole release, from agreement to table, is in [`release::diffgen::two_party`].
 
 pub mod agreement;
 pub mod app;

@@ -1,3 +1,46 @@
 //! From tables to a release: DiffGen, and later other release models beside it.
+//!
+//! # Example
+//!
+//! One party's table, released as a CSV file.
+//!
+//! ```
+//! use diptych::agreement::Agreement;
+//! use diptych::math::Randomness;
+//! use diptych::privacy::Budget;
+//! use diptych::release::diffgen::output::{Rows, write_csv};
+//! use diptych::release::diffgen::single;
+//! use diptych::table::{Reading, parse_csv};
+//!
+//! let agreement = r#"
+//!     [release]
+//!     id = "illnesses"
+//!     partition = "local"
+//!     epsilon = "1"
+//!     specializations = 1
+//!     max_records = 1000
+//!     [class]
+//!     column = "ill"
+//!     values = ["yes", "no"]
+//!     [[attribute]]
+//!     name = "job"
+//!     kind = "categorical"
+//!     taxonomy = { Any_Job = ["Engineer", "Writer"] }
+//! "#;
+//! let agreement =
+//!     Agreement::parse("a.toml", agreement.as_bytes(), &|_| Err("no files here".to_owned()))?;
+//! let (schema, max_records) = (&agreement.schema, agreement.max_records);
+//! let reading = Reading { schema, owner: None, identifier: None, max_records };
+//! let data = "job,ill\n".to_owned() + &"Engineer,no\n".repeat(300) + &"Writer,yes\n".repeat(300);
+//! let table = parse_csv("people.csv", data.as_bytes(), &reading, &|_| ())?;
+//!
+//! let (budget, mut rng) = (Budget::new(&agreement.epsilon), Randomness::from_os()?);
+//! let release = single::release(&agreement, &table, budget, &mut rng, &|_| ())?;
+//! let mut csv = Vec::new();
+//! let rows = write_csv(&release, Rows::All, &mut csv)?;
+//! assert!(csv.starts_with(b"job,ill,count\nEngineer,yes,"));
+//! assert_eq!(rows, 4, "two jobs, ill or not");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod diffgen;

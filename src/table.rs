@@ -3,6 +3,38 @@
 //! Here is what a table *may* hold: which attributes there are and which values each can take.
 //! All of it is public and comes from the agreement, never from the data. This room knows nothing
 //! of cryptography, of privacy budgets, or of who the two parties are beyond "first" and "second".
+//!
+//! # Example
+//!
+//! ```
+//! use diptych::table::{
+//!     Attribute, Class, Column, Domain, OnBadValue, Reading, Schema, TaxonomyBuilder, parse_csv,
+//! };
+//!
+//! let mut jobs = TaxonomyBuilder::new();
+//! jobs.open("Any_Job")?;
+//! jobs.leaf("Engineer")?;
+//! jobs.leaf("Writer")?;
+//! jobs.close();
+//! let job = Attribute {
+//!     name: "job".to_owned(),
+//!     owner: None,
+//!     domain: Domain::Categorical(jobs.finish()?),
+//!     on_bad_value: OnBadValue::Refuse,
+//! };
+//! let class = Class { column: "ill".to_owned(), values: vec!["yes".to_owned(), "no".to_owned()] };
+//! let schema = Schema { attributes: vec![job], class };
+//! let reading = Reading { schema: &schema, owner: None, identifier: None, max_records: 100 };
+//! let read = |csv: &str| parse_csv("people.csv", csv.as_bytes(), &reading, &|_| ());
+//!
+//! let table = read("ill,job\nno,Writer\nyes,Engineer\n")?;
+//! assert_eq!(table.classes(), [1, 0]);
+//! assert!(matches!(table.column(0), Some(Column::Categorical(jobs)) if jobs == &[1, 0]));
+//!
+//! let problem = read("ill,job\nno,Writter\n").map_err(|problem| problem.to_string());
+//! assert!(problem.is_err_and(|words| words.contains("Writer")), "it says what was meant");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod identifiers;
 

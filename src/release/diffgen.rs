@@ -20,6 +20,42 @@
 //!
 //! The loop below is the same for one party and for two: a [`Form`] is what differs. Neither the
 //! candidates nor the budget depend on the data beyond outputs already made.
+//!
+//! # Example
+//!
+//! What a release will spend on what is known before the first record is looked at.
+//!
+//! ```
+//! use diptych::agreement::Agreement;
+//! use diptych::release::diffgen::Plan;
+//!
+//! let agreement = r#"
+//!     [release]
+//!     id = "illnesses"
+//!     partition = "local"
+//!     epsilon = "1"
+//!     structure_share = "0.5"
+//!     utility = "max"
+//!     specializations = 2
+//!     max_records = 1000
+//!     [class]
+//!     column = "ill"
+//!     values = ["yes", "no"]
+//!     [[attribute]]
+//!     name = "age"
+//!     kind = "numeric"
+//!     min = 0
+//!     max = 99
+//!     step = 1
+//! "#;
+//! let agreement =
+//!     Agreement::parse("a.toml", agreement.as_bytes(), &|_| Err("no files here".to_owned()))?;
+//! let plan = Plan::new(&agreement)?;
+//! // A first split of the age, and twice a choice and the splits that follow from it.
+//! assert_eq!(plan.steps(), 1 + 2 * 2);
+//! assert_eq!(plan.epsilon_step().to_string(), "1/10", "half of ε by five");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod forecast;
 pub mod holder;

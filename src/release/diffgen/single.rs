@@ -4,6 +4,52 @@
 //! An agreement between two parties can be run here too, over the joined table: with the same
 //! decisions it gives the release that the two would have made together. Its counts then carry two
 //! noises if the agreement says `two-party`.
+//!
+//! # Example
+//!
+//! The agreement is like that on the [page of the room](crate::release): one attribute, one
+//! specialization, ε = 1.
+//!
+//! ```
+//! # let agreement = r#"
+//! # [release]
+//! # id = "illnesses"
+//! # partition = "local"
+//! # epsilon = "1"
+//! # specializations = 1
+//! # max_records = 1000
+//! # [class]
+//! # column = "ill"
+//! # values = ["yes", "no"]
+//! # [[attribute]]
+//! # name = "job"
+//! # kind = "categorical"
+//! # taxonomy = { Any_Job = ["Engineer", "Writer"] }
+//! # "#;
+//! # let agreement = diptych::agreement::Agreement::parse(
+//! #     "a.toml",
+//! #     agreement.as_bytes(),
+//! #     &|_| Err("no files here".to_owned()),
+//! # )?;
+//! use diptych::math::Randomness;
+//! use diptych::privacy::Budget;
+//! use diptych::release::diffgen::single;
+//! use diptych::table::{Reading, parse_csv};
+//!
+//! let (schema, max_records) = (&agreement.schema, agreement.max_records);
+//! let reading = Reading { schema, owner: None, identifier: None, max_records };
+//! let data = "job,ill\n".to_owned() + &"Engineer,no\n".repeat(400) + &"Writer,yes\n".repeat(500);
+//! let table = parse_csv("people.csv", data.as_bytes(), &reading, &|_| ())?;
+//!
+//! let (budget, mut rng) = (Budget::new(&agreement.epsilon), Randomness::from_os()?);
+//! let release = single::release(&agreement, &table, budget, &mut rng, &|_| ())?;
+//! assert_eq!(release.cuts.leaves(), 2, "engineers and writers");
+//! for (count, true_count) in release.counts.iter().zip([0, 400, 500, 0]) {
+//!     // A noise of 200 comes about once in e^100 runs.
+//!     assert!(count.abs_diff(true_count) < 200);
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use super::holder::Holder;
 use super::layout::leaf_offsets;

@@ -1,5 +1,59 @@
 //! A release by two parties, however their data is divided: [`vertical`] or [`horizontal`], as the
 //! agreement says.
+//!
+//! # Example
+//!
+//! Two hospitals with patients of their own, in one process; two machines have a [`Session`] each.
+//!
+//! ```
+//! use diptych::agreement::Agreement;
+//! use diptych::privacy::Budget;
+//! use diptych::protocol::pair::{Setup, run_pair};
+//! use diptych::release::diffgen::two_party;
+//! use diptych::table::{Reading, parse_csv};
+//!
+//! let agreement = r#"
+//!     [release]
+//!     id = "illnesses"
+//!     partition = "horizontal"
+//!     epsilon = "1"
+//!     specializations = 1
+//!     max_records = 1000
+//!     [parties.p1]
+//!     name = "North"
+//!     fingerprint = "sha256:1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a"
+//!     [parties.p2]
+//!     name = "South"
+//!     fingerprint = "sha256:2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b"
+//!     [class]
+//!     column = "ill"
+//!     values = ["yes", "no"]
+//!     [[attribute]]
+//!     name = "job"
+//!     kind = "categorical"
+//!     taxonomy = { Any_Job = ["Engineer", "Writer"] }
+//! "#;
+//! let agreement =
+//!     Agreement::parse("a.toml", agreement.as_bytes(), &|_| Err("no files here".to_owned()))?;
+//! let (schema, max_records) = (&agreement.schema, agreement.max_records);
+//! let reading = Reading { schema, owner: None, identifier: None, max_records };
+//! let read = |rows: &str| parse_csv("rows.csv", rows.as_bytes(), &reading, &|_| ());
+//! let north = read(&("job,ill\n".to_owned() + &"Engineer,no\n".repeat(400)))?;
+//! let south = read(&("job,ill\n".to_owned() + &"Writer,yes\n".repeat(500)))?;
+//!
+//! let budget = || Budget::new(&agreement.epsilon);
+//! let outcome = run_pair(
+//!     Setup::default(),
+//!     |session| two_party::release(session, &agreement, &north, budget(), &|_| ()),
+//!     |session| two_party::release(session, &agreement, &south, budget(), &|_| ()),
+//! );
+//! let (north, south) = (outcome.p1?.release, outcome.p2?.release);
+//! assert_eq!(north.counts, south.counts);
+//! // Engineers who are ill and who are not, then writers: about 0, 400, 500 and 0.
+//! assert_eq!(north.counts.len(), 4);
+//! assert!(north.counts[1].abs_diff(400) < 200 && north.counts[2].abs_diff(500) < 200);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use super::sizes::Sizes;
 use super::{Release, Step, horizontal, vertical};
