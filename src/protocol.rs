@@ -7,7 +7,7 @@
 //! does not depend on inputs, and that bad messages are errors.
 //!
 //! All of them take a [`Session`]; [`pair`] runs two parties in one process.
-//! Values that neither party knows are held as [`shares`].
+//! Values that neither party knows are held as [`shares`]; [`forecast`] counts what a run costs.
 //!
 //! | page | what it computes |
 //! | --- | --- |
