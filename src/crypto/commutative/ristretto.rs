@@ -106,7 +106,7 @@ impl Group for Ristretto {
         check_whole(elements.len(), WIDTH)?;
         if let Some(vector) = self.vector {
             let elements = elements.as_chunks_mut().0;
-            refuse_identity(elements)?;
+            refuse_identity(vector, elements)?;
             let half = Zeroizing::new(key.half.to_bytes());
             return vector.multiply(&half, elements).map_err(not_in_group);
         }
@@ -125,7 +125,7 @@ impl Group for Ristretto {
         check_whole(elements.len(), WIDTH)?;
         let elements = elements.as_chunks().0;
         if let Some(vector) = self.vector {
-            refuse_identity(elements)?;
+            refuse_identity(vector, elements)?;
             return vector.check(elements).map_err(not_in_group);
         }
         for (position, bytes) in elements.iter().enumerate() {
@@ -135,12 +135,13 @@ impl Group for Ristretto {
     }
 }
 
-/// The identity has one encoding, all zeros.
-fn refuse_identity(elements: &[[u8; WIDTH]]) -> Result<(), Error> {
-    match elements.iter().position(|bytes| *bytes == [0; WIDTH]) {
-        Some(position) => Err(Error::Element { position, fault: ElementFault::Identity }),
-        None => Ok(()),
-    }
+/// The identity has one encoding, all zeros. If something before it is no element, that is named.
+fn refuse_identity(vector: Ristretto8, elements: &[[u8; WIDTH]]) -> Result<(), Error> {
+    let Some(position) = elements.iter().position(|bytes| *bytes == [0; WIDTH]) else {
+        return Ok(());
+    };
+    vector.check(&elements[..position]).map_err(not_in_group)?;
+    Err(Error::Element { position, fault: ElementFault::Identity })
 }
 
 fn not_in_group(NotAnElement(position): NotAnElement) -> Error {

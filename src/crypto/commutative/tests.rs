@@ -188,6 +188,24 @@ fn vector_and_portable_code_agree() {
     }
 }
 
+/// Found by fuzzing: something that is no element stood before an identity.
+#[test]
+fn vector_and_portable_code_name_the_same_element_of_several_bad_ones() {
+    let (vector, portable) = (Ristretto::new(), Ristretto::portable());
+    let mut good = [0; 32];
+    let key = vector.key_from_bytes(&[[3].as_slice(), &[0; 31]].concat()).unwrap();
+    vector.hash_batch(&domain(), &[b"x"], &mut good).unwrap();
+    let (identity, odd) = ([0; 32], [1; 32]);
+    for elements in [[odd, identity, good], [identity, odd, good], [good, identity, odd]] {
+        let bytes = elements.as_flattened();
+        let refused = portable.check_batch(bytes);
+        assert!(refused.is_err());
+        assert_eq!(vector.check_batch(bytes), refused);
+        assert_eq!(vector.reencrypt_batch(&key, &mut bytes.to_vec()), refused);
+        assert_eq!(portable.reencrypt_batch(&key, &mut bytes.to_vec()), refused);
+    }
+}
+
 #[test]
 fn vector_and_portable_code_agree_in_the_residues() {
     let vector = Residues::ffdhe3072().unwrap();
