@@ -101,6 +101,7 @@ pub fn grid(adult: &Adult, rows: &[Row], out: &Path) -> Result<Vec<PathBuf>, Fai
                 x_label: x_label.to_owned(),
                 y_label: "accuracy on test records in %, with standard deviation".to_owned(),
                 x_scale,
+                y_scale: Scale::Linear,
                 series,
                 levels: vec![level("raw records", raw), level("class only", class_only)],
             };

@@ -1,7 +1,9 @@
 //! Line plots as SVG: a few series with deviations, levels to compare them with, names beside the
-//! lines. One file with its own style, readable on light and on dark ground.
+//! lines; and [`bars`]. One file with its own style, readable on light and on dark ground.
 
 use std::fmt::Write;
+
+pub mod bars;
 
 /// A plot.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,6 +16,8 @@ pub struct Chart {
     pub y_label: String,
     /// How the horizontal axis is divided; marks stand where points are.
     pub x_scale: Scale,
+    /// How the vertical axis is divided.
+    pub y_scale: Scale,
     /// The lines. Colours repeat after eight.
     pub series: Vec<Series>,
     /// Horizontal lines for comparison.
@@ -82,21 +86,9 @@ impl Chart {
     /// The plot as SVG. Numbers that are not finite are left out.
     pub fn svg(&self) -> String {
         let frame = Frame::around(self);
-        let mut svg = String::new();
-        let _ = write!(
-            svg,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" \
-             width=\"{WIDTH}\" height=\"{HEIGHT}\" role=\"img\">\n<title>{}</title>\n{}\
-             <rect class=\"ground\" width=\"{WIDTH}\" height=\"{HEIGHT}\"/>\n\
-             <text class=\"title\" x=\"{LEFT}\" y=\"24\">{}</text>\n\
-             <text class=\"quiet\" x=\"{LEFT}\" y=\"42\">{}</text>\n",
-            escaped(&self.title),
-            style(self.series.len()),
-            escaped(&self.title),
-            escaped(&self.y_label)
-        );
+        let mut svg = opening(HEIGHT, &self.title, &self.y_label, self.series.len());
         self.axes(&frame, &mut svg);
-        for level in self.levels.iter().filter(|level| level.y.is_finite()) {
+        for level in self.levels_shown() {
             let y = frame.y(level.y);
             let _ = writeln!(
                 svg,
@@ -113,8 +105,29 @@ impl Chart {
         svg + "</svg>\n"
     }
 
+    fn levels_shown(&self) -> impl Iterator<Item = &Level> {
+        self.levels.iter().filter(|level| self.y_scale.shows(level.y))
+    }
+
+    fn shown<'p>(&self, series: &'p Series) -> impl Iterator<Item = &'p Point> + use<'p> {
+        let (across, up) = (self.x_scale, self.y_scale);
+        series.points.iter().filter(move |point| across.shows(point.x) && up.shows(point.y))
+    }
+
+    fn points_shown(&self) -> impl Iterator<Item = &Point> {
+        self.series.iter().flat_map(|series| self.shown(series))
+    }
+
+    /// Where points are: settings are few, and those that were tried are what one looks for.
+    fn x_ticks(&self) -> Vec<f64> {
+        let mut ticks: Vec<f64> = self.points_shown().map(|point| point.x).collect();
+        ticks.sort_by(f64::total_cmp);
+        ticks.dedup();
+        ticks
+    }
+
     fn axes(&self, frame: &Frame, svg: &mut String) {
-        for tick in frame.y_ticks() {
+        for &tick in &frame.y_ticks {
             let y = frame.y(tick);
             let _ = writeln!(
                 svg,
@@ -127,7 +140,7 @@ impl Chart {
             );
         }
         let mut last = f64::NEG_INFINITY;
-        for tick in frame.x_ticks(self) {
+        for tick in self.x_ticks() {
             let x = frame.x(tick);
             if x - last < 34.0 {
                 continue; // names would touch
@@ -153,7 +166,7 @@ impl Chart {
 
     fn line(&self, frame: &Frame, index: usize, aside: f64, series: &Series, svg: &mut String) {
         let colour = index % COLOURS.len();
-        let points: Vec<&Point> = frame.shown(self, series).collect();
+        let points: Vec<&Point> = self.shown(series).collect();
         let path: Vec<String> = points
             .iter()
             .map(|point| format!("{:.1},{:.1}", frame.x(point.x), frame.y(point.y)))
@@ -186,12 +199,12 @@ impl Chart {
     /// Names at the lines' ends, moved apart where they would touch.
     fn names(&self, frame: &Frame, svg: &mut String) {
         let lines = self.series.iter().enumerate().filter_map(|(index, series)| {
-            let last = frame.shown(self, series).last()?;
+            let last = self.shown(series).last()?;
             Some((frame.y(last.y), format!("t{}", index % COLOURS.len()), series.name.as_str()))
         });
-        let levels = self.levels.iter().filter(|level| level.y.is_finite());
-        let levels =
-            levels.map(|level| (frame.y(level.y), "quiet".to_owned(), level.name.as_str()));
+        let levels = self
+            .levels_shown()
+            .map(|level| (frame.y(level.y), "quiet".to_owned(), level.name.as_str()));
         let mut names: Vec<(f64, String, &str)> = lines.chain(levels).collect();
         names.sort_by(|a, b| a.0.total_cmp(&b.0));
         let wanted: Vec<f64> = names.iter().map(|(y, ..)| *y).collect();
@@ -207,82 +220,101 @@ impl Chart {
     }
 }
 
+impl Scale {
+    /// Where a number lies on the scale, in the scale's own units.
+    fn place(self, x: f64) -> f64 {
+        match self {
+            Self::Linear => x,
+            Self::Logarithmic => x.ln(),
+        }
+    }
+
+    fn shows(self, x: f64) -> bool {
+        match self {
+            Self::Linear => x.is_finite(),
+            Self::Logarithmic => x.is_normal() && x > 0.0,
+        }
+    }
+
+    /// Six marks or so, the first and the last of them around `least` and `most`.
+    fn ticks(self, least: f64, most: f64) -> Vec<f64> {
+        match self {
+            Self::Linear => linear_ticks(least, most),
+            Self::Logarithmic => logarithmic_ticks(least, most),
+        }
+    }
+}
+
+/// At 1, 2 or 5 times a power of ten.
+fn linear_ticks(least: f64, most: f64) -> Vec<f64> {
+    let rough = (most - least) / 6.0;
+    let power = 10f64.powf(rough.log10().floor());
+    let factor = [1.0, 2.0, 5.0, 10.0].into_iter().find(|factor| factor * power >= rough);
+    let step = factor.unwrap_or(10.0) * power;
+    let first = (least / step).floor() * step;
+    let count = ((most / step).ceil() - (least / step).floor()).clamp(1.0, 20.0) as u32;
+    (0..=count).map(|tick| first + f64::from(tick) * step).collect()
+}
+
+/// At powers of ten; where these are few, also at 2 and 5 times them.
+fn logarithmic_ticks(least: f64, most: f64) -> Vec<f64> {
+    // A little outwards, so that rounding leaves nothing outside.
+    let first = (least.log10() - 1e-9).floor() as i32;
+    let last = ((most.log10() + 1e-9).ceil() as i32).max(first + 1);
+    let factors: &[f64] = if last - first <= 2 { &[1.0, 2.0, 5.0] } else { &[1.0] };
+    let every = ((last - first) / 8 + 1) as usize;
+    let powers = (first..=last + every as i32).step_by(every).map(|power| 10f64.powi(power));
+    let marks: Vec<f64> = powers.flat_map(|p| factors.iter().map(move |f| f * p)).collect();
+    let from = marks.iter().rposition(|mark| *mark <= least).unwrap_or(0);
+    let to = marks.iter().position(|mark| *mark >= most).unwrap_or(marks.len() - 1);
+    marks[from..=to.max(from)].to_vec()
+}
+
 /// Where numbers lie on the page.
 struct Frame {
+    scales: [Scale; 2],
     x: (f64, f64),
     y: (f64, f64),
-    y_step: f64,
-    logarithmic: bool,
+    y_ticks: Vec<f64>,
     right: f64,
 }
 
 impl Frame {
     fn around(chart: &Chart) -> Self {
-        let logarithmic = chart.x_scale == Scale::Logarithmic;
-        let mut frame =
-            Self { x: (0.0, 1.0), y: (0.0, 1.0), y_step: 1.0, logarithmic, right: WIDTH };
         let longest = chart.series.iter().map(|series| series.name.chars().count());
         let levels = chart.levels.iter().map(|level| level.name.chars().count());
         let longest = longest.chain(levels).max().unwrap_or(0) as f64;
-        frame.right = WIDTH - (longest * 7.0 + 20.0).clamp(40.0, 380.0);
-        let points: Vec<&Point> =
-            chart.series.iter().flat_map(|series| frame.shown(chart, series)).collect();
-        let across = points.iter().map(|point| frame.along(point.x));
-        let up = points.iter().flat_map(|point| {
+        let right = WIDTH - (longest * 7.0 + 20.0).clamp(40.0, 380.0);
+        let across = chart.points_shown().map(|point| chart.x_scale.place(point.x));
+        let up = chart.points_shown().flat_map(|point| {
             let deviation = if point.deviation.is_finite() { point.deviation } else { 0.0 };
-            [point.y - deviation, point.y + deviation]
+            [point.y - deviation, point.y, point.y + deviation]
         });
-        let levels = chart.levels.iter().map(|level| level.y).filter(|y| y.is_finite());
-        let (x, y) = (range(across), range(up.chain(levels)));
-        frame.x = (x.0 - (x.1 - x.0) * 0.04, x.1 + (x.1 - x.0) * 0.04);
-        // Six lines or so, at 1, 2 or 5 times a power of ten.
-        let rough = (y.1 - y.0) / 6.0;
-        let power = 10f64.powf(rough.log10().floor());
-        let factor = [1.0, 2.0, 5.0, 10.0].into_iter().find(|factor| factor * power >= rough);
-        frame.y_step = factor.unwrap_or(10.0) * power;
-        frame.y = (
-            (y.0 / frame.y_step).floor() * frame.y_step,
-            (y.1 / frame.y_step).ceil() * frame.y_step,
-        );
-        frame
-    }
-
-    fn shown<'p>(
-        &self,
-        chart: &Chart,
-        series: &'p Series,
-    ) -> impl Iterator<Item = &'p Point> + use<'p> {
-        let logarithmic = chart.x_scale == Scale::Logarithmic;
-        let fits = move |point: &&Point| {
-            point.x.is_finite() && point.y.is_finite() && (!logarithmic || point.x > 0.0)
-        };
-        series.points.iter().filter(fits)
-    }
-
-    fn along(&self, x: f64) -> f64 {
-        if self.logarithmic { x.ln() } else { x }
+        let levels = chart.levels_shown().map(|level| level.y);
+        let up = up.chain(levels).filter(|y| chart.y_scale.shows(*y));
+        let (x, y) = (range(across), range(up));
+        let margin = (x.1 - x.0) * 0.04;
+        let y_ticks = chart.y_scale.ticks(y.0, y.1);
+        let end = |tick: Option<&f64>| chart.y_scale.place(tick.copied().unwrap_or(1.0));
+        Self {
+            scales: [chart.x_scale, chart.y_scale],
+            x: (x.0 - margin, x.1 + margin),
+            y: (end(y_ticks.first()), end(y_ticks.last())),
+            y_ticks,
+            right,
+        }
     }
 
     fn x(&self, x: f64) -> f64 {
-        LEFT + (self.along(x) - self.x.0) / (self.x.1 - self.x.0) * (self.right - LEFT)
+        let place = self.scales[0].place(x);
+        LEFT + (place - self.x.0) / (self.x.1 - self.x.0) * (self.right - LEFT)
     }
 
+    /// Numbers below the frame lie on its lower edge: a logarithm may have none for them.
     fn y(&self, y: f64) -> f64 {
-        BOTTOM - (y - self.y.0) / (self.y.1 - self.y.0) * (BOTTOM - TOP)
-    }
-
-    fn y_ticks(&self) -> Vec<f64> {
-        let count = ((self.y.1 - self.y.0) / self.y_step).round().clamp(0.0, 20.0) as u32;
-        (0..=count).map(|tick| self.y.0 + f64::from(tick) * self.y_step).collect()
-    }
-
-    /// Where points are: settings are few, and those that were tried are what one looks for.
-    fn x_ticks(&self, chart: &Chart) -> Vec<f64> {
-        let points = chart.series.iter().flat_map(|series| self.shown(chart, series));
-        let mut ticks: Vec<f64> = points.map(|point| point.x).collect();
-        ticks.sort_by(f64::total_cmp);
-        ticks.dedup();
-        ticks
+        let lowest = self.y_ticks.first().copied().unwrap_or(y);
+        let place = self.scales[1].place(y.max(lowest));
+        BOTTOM - (place - self.y.0) / (self.y.1 - self.y.0) * (BOTTOM - TOP)
     }
 }
 
@@ -315,6 +347,19 @@ fn apart(wanted: &[f64]) -> Vec<f64> {
     places
 }
 
+/// The beginning of a picture so high: style, ground, title, and what is measured.
+fn opening(height: f64, title: &str, measured: &str, colours: usize) -> String {
+    let (title, measured) = (escaped(title), escaped(measured));
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" \
+         width=\"{WIDTH}\" height=\"{height}\" role=\"img\">\n<title>{title}</title>\n{}\
+         <rect class=\"ground\" width=\"{WIDTH}\" height=\"{height}\"/>\n\
+         <text class=\"title\" x=\"{LEFT}\" y=\"24\">{title}</text>\n\
+         <text class=\"quiet\" x=\"{LEFT}\" y=\"42\">{measured}</text>\n",
+        style(colours)
+    )
+}
+
 fn style(series: usize) -> String {
     let rules = |dark: bool| {
         let (ground, text, quiet, grid) = if dark {
@@ -343,9 +388,12 @@ fn style(series: usize) -> String {
     )
 }
 
-/// At most two decimals.
+/// At most two decimals, or two digits of what is smaller than those show.
 fn rounded(x: f64) -> String {
-    let text = format!("{x:.2}");
+    let size = x.abs();
+    let decimals =
+        if size > 0.0 && size < 0.1 { (1.0 - size.log10().floor()).min(12.0) } else { 2.0 };
+    let text = format!("{x:.*}", decimals as usize);
     let short = text.trim_end_matches('0').trim_end_matches('.');
     if short == "-0" { "0".to_owned() } else { short.to_owned() }
 }
@@ -378,6 +426,7 @@ mod tests {
             x_label: "h".to_owned(),
             y_label: "%".to_owned(),
             x_scale: Scale::Linear,
+            y_scale: Scale::Linear,
             series: vec![Series {
                 name: "\"x\" & y".to_owned(),
                 points: points.iter().map(point).collect(),
@@ -404,6 +453,24 @@ mod tests {
     }
 
     #[test]
+    fn equal_ratios_are_equally_high_on_a_logarithmic_axis() {
+        let mut chart = chart(&[(1.0, 0.02, 0.0), (10.0, 2.0, 0.0), (100.0, 200.0, 0.0)]);
+        (chart.x_scale, chart.y_scale) = (Scale::Logarithmic, Scale::Logarithmic);
+        let frame = Frame::around(&chart);
+        let [a, b, c] = [0.02, 2.0, 200.0].map(|y| frame.y(y));
+        assert!(a > b && ((a - b) - (b - c)).abs() < 1e-6);
+        assert_eq!(frame.y_ticks, [0.01, 0.1, 1.0, 10.0, 100.0, 1000.0]);
+        assert_eq!(logarithmic_ticks(3.0, 30.0), [2.0, 5.0, 10.0, 20.0, 50.0]);
+        assert!(frame.y(-1.0) == BOTTOM, "what has no logarithm lies at the bottom");
+    }
+
+    #[test]
+    fn small_numbers_keep_two_digits() {
+        let shown = [0.0, 0.001_234, 0.05, 0.1, 12.345, 30_162.0].map(rounded);
+        assert_eq!(shown, ["0", "0.0012", "0.05", "0.1", "12.35", "30162"]);
+    }
+
+    #[test]
     fn names_keep_a_line_apart_and_stay_inside() {
         let places = apart(&[100.0, 101.0, 102.0, 390.0, 391.0]);
         assert!(places.windows(2).all(|pair| pair[1] - pair[0] >= LINE_HEIGHT - 1e-9));
@@ -413,12 +480,12 @@ mod tests {
     proptest! {
         #[test]
         fn any_numbers_give_a_plot_without_any_that_is_none(
-            points in prop::collection::vec(any::<(f64, f64, f64)>(), 0..6), logarithmic in any::<bool>()
+            points in prop::collection::vec(any::<(f64, f64, f64)>(), 0..6),
+            logarithmic in any::<[bool; 2]>()
         ) {
             let mut chart = chart(&points);
-            if logarithmic {
-                chart.x_scale = Scale::Logarithmic;
-            }
+            let scale = |log: bool| if log { Scale::Logarithmic } else { Scale::Linear };
+            (chart.x_scale, chart.y_scale) = (scale(logarithmic[0]), scale(logarithmic[1]));
             prop_assert!(chart.svg().ends_with("</svg>\n"));
             let usual: Vec<_> = points.iter().map(|(x, y, d)| (x % 1e3, y % 1e3, d % 1e3)).collect();
             chart.series[0].points.iter_mut().zip(usual).for_each(|(p, (x, y, deviation))| {

@@ -126,6 +126,7 @@ fn chart(x_label: &str, x_scale: Scale, series: Vec<Series>, found: &[Judged]) -
         x_label: x_label.to_owned(),
         y_label: "accuracy in %".to_owned(),
         x_scale,
+        y_scale: Scale::Linear,
         series,
         levels,
     }
