@@ -16,6 +16,7 @@
 //!     x_label: "ε".to_owned(),
 //!     y_label: "accuracy in %".to_owned(),
 //!     x_scale: Scale::Logarithmic,
+//!     y_scale: Scale::Linear,
 //!     series: vec![Series { name: "two parties".to_owned(), points: points.to_vec() }],
 //!     levels: vec![Level { name: "raw data".to_owned(), y: 85.3 }],
 //! };

@@ -39,3 +39,16 @@ pub mod aes;
 pub mod ifma;
 pub mod ristretto8;
 pub mod transpose;
+
+/// What each kernel is for, and the vector instructions that it uses on this processor, if any.
+pub fn in_use() -> [(&'static str, Option<&'static str>); 4] {
+    let ifma = ifma::available().then_some("AVX-512 F and IFMA");
+    let ristretto = ristretto8::Ristretto8::detect().map(|_| "AVX-512 F and IFMA");
+    let vaes = aes::RoundKeys::new(0).accelerated().then_some("VAES with AVX-512");
+    [
+        ("big numbers", ifma),
+        ("ristretto255", ristretto),
+        ("garbling", vaes),
+        ("bit matrices", transpose::instructions()),
+    ]
+}

@@ -1,9 +1,10 @@
 //! `diptych bench`: what things cost on this machine.
 //!
 //! One file per subject, each a function from [`Options`] to figures. Adding a
-//! subject means adding a line to `SUBJECTS`.
+//! subject means adding a line to `SUBJECTS`. `all` measures every one of them, then how costs grow
+//! and compare ([`growth`]), and makes a page of it ([`report`]).
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
@@ -14,8 +15,13 @@ use crate::app::failure::Failure;
 use crate::net::memory::NetworkModel;
 use crate::protocol::pair::Setup;
 
+use machine::Machine;
+use report::{Place, Section};
+
 pub mod census;
 pub mod diffgen;
+mod growth;
+mod machine;
 mod mechanism;
 pub mod net;
 pub mod noise;
@@ -26,6 +32,7 @@ pub(in crate::app) mod process;
 pub mod psi;
 pub mod random_value;
 pub mod release;
+mod report;
 pub mod scalar_product;
 pub mod select;
 pub mod yao;
@@ -61,7 +68,7 @@ const SUBJECTS: &[Subject] = &[
 /// Without WHAT, lists the subjects.
 #[derive(Args, Debug)]
 pub struct BenchArgs {
-    /// What to measure; `all` for everything
+    /// What to measure; `all` for everything, as a page with plots
     what: Option<String>,
     /// Network between the parties where they run in memory: lan, wan, or RTT_MS,MBPS
     #[arg(long, value_name = "NET", value_parser = parse_network)]
@@ -70,12 +77,18 @@ pub struct BenchArgs {
     /// select: candidates; noise: counts)
     #[arg(long, visible_alias = "records", value_name = "N")]
     size: Option<usize>,
-    /// For `release`: how the data is divided
-    #[arg(long, value_enum, default_value_t = Divided::Vertical)]
-    partition: Divided,
-    /// For `release`: our choices, or the papers'
-    #[arg(long, value_enum, default_value_t = Choices::Default)]
-    profile: Choices,
+    /// For `release`: how the data is divided [default: vertical]
+    #[arg(long, value_enum)]
+    partition: Option<Divided>,
+    /// For `release`: our choices, or the papers' [default: default]
+    #[arg(long, value_enum)]
+    profile: Option<Choices>,
+    /// Small sizes: a first look in seconds, not figures to compare
+    #[arg(long)]
+    quick: bool,
+    /// For `all`: directory of the page, its plots and figures.json [default: bench]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
     /// Also write the figures as JSON: a list of {name, value, unit, parameters}
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -104,6 +117,8 @@ pub struct Options {
     pub horizontal: bool,
     /// Whether a release follows the papers' choices.
     pub paper: bool,
+    /// Whether sizes are to be small.
+    pub quick: bool,
 }
 
 impl Options {
@@ -113,6 +128,19 @@ impl Options {
             Some(network) => Setup::default().network(network),
             None => Setup::default(),
         }
+    }
+
+    /// The sizes to measure: the one that was asked for, or those that are usual.
+    fn sizes(&self, usual: &[usize], quick: &[usize]) -> Vec<usize> {
+        match self.size {
+            Some(size) => vec![size],
+            None if self.quick => quick.to_vec(),
+            None => usual.to_vec(),
+        }
+    }
+
+    fn size_or(&self, usual: usize, quick: usize) -> usize {
+        self.size.unwrap_or(if self.quick { quick } else { usual })
     }
 }
 
@@ -144,7 +172,7 @@ impl Figure {
 /// Runs the verb.
 ///
 /// # Errors
-/// If the subject is unknown, a run fails, or the JSON file cannot be written.
+/// If the subject is unknown, a run fails, or a file cannot be written.
 pub fn run(arguments: &BenchArgs, console: &Console) -> Result<(), Failure> {
     let Some(what) = arguments.what.as_deref() else {
         for (name, purpose, _) in SUBJECTS {
@@ -152,39 +180,81 @@ pub fn run(arguments: &BenchArgs, console: &Console) -> Result<(), Failure> {
         }
         return Ok(());
     };
-    let chosen: Vec<&Subject> =
-        SUBJECTS.iter().filter(|(name, ..)| what == "all" || *name == what).collect();
-    if chosen.is_empty() {
+    let figures =
+        if what == "all" { all(arguments, console)? } else { one(what, arguments, console)? };
+    if let Some(path) = &arguments.json {
+        let text = as_json(&figures)?;
+        std::fs::write(path, text).map_err(|error| Failure::file(path, "write", &error))?;
+    }
+    Ok(())
+}
+
+fn one(what: &str, arguments: &BenchArgs, console: &Console) -> Result<Vec<Figure>, Failure> {
+    let Some((name, _, measure)) = SUBJECTS.iter().find(|(name, ..)| *name == what) else {
         let known: Vec<_> = SUBJECTS.iter().map(|(name, ..)| *name).collect();
         return Err(Failure::wrong_input(format!("there is no benchmark called {what:?}"))
             .advise(format!("choose one of: {}, all", known.join(", "))));
+    };
+    if arguments.out.is_some() {
+        return Err(Failure::wrong_input("--out is where `bench all` writes its page")
+            .advise("one subject's figures go to a file with --json FILE"));
     }
-    let options = Options {
+    console.say(format!("measuring {name} …"));
+    let figures = measure(&Options {
         network: arguments.net,
         size: arguments.size,
-        horizontal: arguments.partition == Divided::Horizontal,
-        paper: arguments.profile == Choices::Paper,
-    };
-    let mut figures = Vec::new();
-    for (name, _, measure) in chosen {
+        horizontal: arguments.partition == Some(Divided::Horizontal),
+        paper: arguments.profile == Some(Choices::Paper),
+        quick: arguments.quick,
+    })?;
+    show(&figures, console);
+    Ok(figures)
+}
+
+/// Every subject, and how costs grow and compare, as a page.
+fn all(arguments: &BenchArgs, console: &Console) -> Result<Vec<Figure>, Failure> {
+    let BenchArgs { net, size, partition, profile, .. } = arguments;
+    if net.is_some() || size.is_some() || partition.is_some() || profile.is_some() {
+        let message = "--net, --size, --partition and --profile are for one subject";
+        return Err(Failure::wrong_input(message)
+            .advise("`bench all` measures several of each; `--quick` makes it small"));
+    }
+    let place = Place::prepare(arguments.out.as_deref().unwrap_or(Path::new("bench")))?;
+    let machine = Machine::of_this_process();
+    if let Some(warning) = machine.warning() {
+        console.say(format!("warning: {warning}"));
+    }
+    let options = Options { quick: arguments.quick, ..Options::default() };
+    let mut sections = Vec::new();
+    for (name, purpose, measure) in SUBJECTS {
         console.say(format!("measuring {name} …"));
-        let measured = measure(&options)?;
-        for figure in &measured {
-            console.result(format!(
-                "{:<44} {:>14} {:<10} {}",
-                figure.name,
-                readable(figure.value),
-                figure.unit,
-                figure.parameters
-            ));
-        }
-        figures.extend(measured);
+        let section = Section::of_subject(name, purpose, measure(&options)?);
+        show(&section.figures, console);
+        sections.push(section);
     }
-    if let Some(path) = &arguments.json {
-        let text = serde_json::to_string_pretty(&figures).map_err(Failure::failed)?;
-        std::fs::write(path, text + "\n").map_err(|error| Failure::file(path, "write", &error))?;
+    let grown = growth::measure(&options, &|what| console.say(format!("measuring {what} …")))?;
+    grown.iter().for_each(|section| show(&section.figures, console));
+    // What a reader looks for first stands first.
+    sections.splice(0..0, grown);
+    let page = place.write(&machine, arguments.quick, &sections)?;
+    console.say(format!("wrote {}", page.display()));
+    Ok(sections.into_iter().flat_map(|section| section.figures).collect())
+}
+
+fn show(figures: &[Figure], console: &Console) {
+    for figure in figures {
+        console.result(format!(
+            "{:<44} {:>14} {:<10} {}",
+            figure.name,
+            readable(figure.value),
+            figure.unit,
+            figure.parameters
+        ));
     }
-    Ok(())
+}
+
+fn as_json(figures: &[Figure]) -> Result<String, Failure> {
+    serde_json::to_string_pretty(figures).map(|text| text + "\n").map_err(Failure::failed)
 }
 
 /// Four significant digits, thousands apart.

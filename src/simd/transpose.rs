@@ -7,10 +7,7 @@ pub type Square = [u128; 128];
 /// Swaps rows and columns.
 pub fn transpose(square: &mut Square) {
     #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx512f")
-        && is_x86_feature_detected!("avx512bw")
-        && is_x86_feature_detected!("avx512vl")
-    {
+    if has_avx512() {
         // SAFETY: all three features that the function is compiled for were detected.
         return unsafe { transpose_avx512(square) };
     } else if is_x86_feature_detected!("avx2") {
@@ -18,6 +15,24 @@ pub fn transpose(square: &mut Square) {
         return unsafe { transpose_avx2(square) };
     }
     transpose_portable(square);
+}
+
+/// The vector instructions that [`transpose`] uses on this processor, if any.
+pub fn instructions() -> Option<&'static str> {
+    #[cfg(target_arch = "x86_64")]
+    if has_avx512() {
+        return Some("AVX-512 F, BW and VL");
+    } else if is_x86_feature_detected!("avx2") {
+        return Some("AVX2");
+    }
+    None
+}
+
+#[cfg(target_arch = "x86_64")]
+fn has_avx512() -> bool {
+    is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("avx512vl")
 }
 
 #[cfg(target_arch = "x86_64")]

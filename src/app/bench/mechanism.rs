@@ -27,12 +27,28 @@ struct Seen {
     gates: usize,
 }
 
+/// What a run took both parties, without the connection's and the circuits' set-up.
+pub(super) struct Measured {
+    /// Milliseconds on the wall.
+    pub millis: f64,
+    /// Bytes of both directions.
+    pub bytes: u64,
+    /// In words: gates, bytes, rounds, processor time, network.
+    pub parameters: String,
+}
+
+impl Measured {
+    /// As a figure, the time as its value.
+    pub fn figure(self, name: String) -> Figure {
+        Figure::new(name, self.millis, "ms", self.parameters)
+    }
+}
+
 /// Runs `party` at both ends, over loopback TLS or in memory under a network model.
 pub(super) fn measure<E: std::error::Error + Send>(
-    name: String,
     options: &Options,
     party: impl Fn(Parties<'_, Randomness>) -> Result<(), E> + Sync,
-) -> Result<Figure, Failure> {
+) -> Result<Measured, Failure> {
     let (first, second) = match options.network {
         Some(network) => memory::pair_with_network(Limits::default(), network),
         None => loopback_pair()?,
@@ -48,15 +64,16 @@ pub(super) fn measure<E: std::error::Error + Send>(
         None => "loopback TLS".to_owned(),
     };
     let millis = |time: Duration| time.as_secs_f64() * 1e3;
+    let bytes = p1.bytes_sent + p2.bytes_sent;
     let parameters = format!(
-        "{} ANDs, {:.1} MB, {} rounds, CPU {:.0} and {:.0} ms, {network}",
+        "{} ANDs, {:.2} MB, {} rounds, CPU {:.0} and {:.0} ms, {network}",
         p1.gates,
-        (p1.bytes_sent + p2.bytes_sent) as f64 / 1e6,
+        bytes as f64 / 1e6,
         p1.rounds.max(p2.rounds),
         millis(p1.cpu),
         millis(p2.cpu),
     );
-    Ok(Figure::new(name, millis(p1.wall.max(p2.wall)), "ms", parameters))
+    Ok(Measured { millis: millis(p1.wall.max(p2.wall)), bytes, parameters })
 }
 
 fn one_party<E: std::error::Error>(

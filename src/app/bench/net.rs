@@ -24,17 +24,18 @@ pub fn run(options: &Options) -> Result<Vec<Figure>, Failure> {
     };
     let mut figures = Vec::new();
     // A modelled network gets less work, so that the measurement ends.
-    let (blocks, trips) = if options.network.is_some() { (16, 10) } else { (BLOCKS, ROUND_TRIPS) };
-    figures.extend(measure("in memory", in_memory(), blocks, trips)?);
-    figures.extend(measure("loopback TLS", loopback_pair()?, BLOCKS, ROUND_TRIPS)?);
+    let few = (16, 10);
+    let all = if options.quick { few } else { (BLOCKS, ROUND_TRIPS) };
+    let modelled = if options.network.is_some() { few } else { all };
+    figures.extend(measure("in memory", in_memory(), modelled)?);
+    figures.extend(measure("loopback TLS", loopback_pair()?, all)?);
     Ok(figures)
 }
 
 fn measure(
     name: &str,
     (mut here, mut there): (Channel, Channel),
-    blocks: usize,
-    trips: usize,
+    (blocks, trips): (usize, usize),
 ) -> Result<Vec<Figure>, Error> {
     thread::scope(|scope| {
         let echo = scope.spawn(move || -> Result<(), Error> {

@@ -20,27 +20,26 @@ const SIZES: [usize; 3] = [16, 2_048, 16_384];
 /// # Errors
 /// If a run fails.
 pub fn run(options: &Options) -> Result<Vec<Figure>, Failure> {
-    let sizes = match (options.size, options.network) {
-        (Some(size), _) => vec![size],
-        (None, Some(_)) => SIZES[..2].to_vec(),
-        (None, None) => SIZES.to_vec(),
-    };
+    let most = if options.network.is_some() { 2 } else { SIZES.len() };
+    let sizes = options.sizes(&SIZES[..most], &SIZES[..1]);
     let half = Rational::power_of_two(-1);
     let mut figures = Vec::new();
     for size in sizes {
         let widths = widths(2 * size as u64, half.clone())?;
         let shares = || WordShares::new(BITS, (0..size as u64).collect());
-        figures.push(measure(format!("two-party noise, {size} counts"), options, |parties| {
+        let own_noise = measure(options, |parties| {
             let own = OwnNoise::draw(parties.coins, &half, size)?;
             let spend = spend(&half).map_err(Error::from)?;
             TwoPartyNoise::prepared(parties, own).add_noise(spend, &shares()?)?;
             Ok::<_, Error>(())
-        })?);
-        figures.push(measure(format!("joint noise, {size} counts"), options, |parties| {
+        })?;
+        figures.push(own_noise.figure(format!("two-party noise, {size} counts")));
+        let joint_noise = measure(options, |parties| {
             let spend = spend(&half).map_err(Error::from)?;
             JointNoise::new(parties, widths).add_noise(spend, &shares()?)?;
             Ok::<_, Error>(())
-        })?);
+        })?;
+        figures.push(joint_noise.figure(format!("joint noise, {size} counts")));
     }
     Ok(figures)
 }

@@ -21,7 +21,7 @@ const LIMIT: &str = "limit: per transfer 1 AES block to send and 2 to receive (0
 /// If a run fails.
 pub fn run(options: &Options) -> Result<Vec<Figure>, Failure> {
     // A modelled network gets less work, so that the measurement ends.
-    let share = if options.network.is_some() { 64 } else { 1 };
+    let share = if options.network.is_some() || options.quick { 64 } else { 1 };
     let (correlated, chosen) = (CORRELATED / share, CHOSEN / share);
     let choices = |count: usize| -> Result<Vec<bool>, Failure> {
         let mut rng = Randomness::from_os()?;

@@ -24,7 +24,7 @@ pub fn run(options: &Options) -> Result<Vec<Figure>, Failure> {
     let key =
         SecretKey::generate(KEY_BITS, Tuning::default(), &mut rng).map_err(Failure::failed)?;
     key.prepare();
-    let many = options.size.unwrap_or(32);
+    let many = options.size_or(32, 4);
     let mut figures = Vec::new();
     for (degree, count) in [(1, 1), (10, 1), (10, many)] {
         figures.extend(measure(options, &key, degree, count)?);

@@ -1,8 +1,32 @@
-//! What this process has used so far.
+//! What this process has used so far, and what a piece of work took.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
+
+/// What a piece of work took.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Taken {
+    /// Seconds on the wall.
+    pub wall: f64,
+    /// Seconds of processor time, all threads together.
+    pub cpu: f64,
+    /// The most memory that was resident meanwhile, where the system says so.
+    pub peak_bytes: Option<u64>,
+}
+
+/// Does `work` and says what it took.
+pub(super) fn taken<T>(work: impl FnOnce() -> T) -> (T, Taken) {
+    forget_peak_memory();
+    let (wall, cpu) = (Instant::now(), cpu_time());
+    let result = work();
+    let taken = Taken {
+        wall: wall.elapsed().as_secs_f64(),
+        cpu: cpu_time().saturating_sub(cpu).as_secs_f64(),
+        peak_bytes: peak_memory_bytes(),
+    };
+    (result, taken)
+}
 
 /// Processor time of all threads.
 pub(in crate::app) fn cpu_time() -> Duration {
@@ -12,12 +36,12 @@ pub(in crate::app) fn cpu_time() -> Duration {
 }
 
 /// Linux only: lets the peak start again from what is in use now.
-pub(in crate::app) fn forget_peak_memory() {
+fn forget_peak_memory() {
     let _ = std::fs::write("/proc/self/clear_refs", "5");
 }
 
 /// Linux only: the most memory this process has had resident (`VmHWM`).
-pub(in crate::app) fn peak_memory_bytes() -> Option<u64> {
+fn peak_memory_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     line.trim().strip_suffix(" kB")?.parse::<u64>().ok().map(|kilobytes| kilobytes * 1024)

@@ -1,8 +1,8 @@
 //! Set intersection: both parties in one process, on all cores.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use crate::app::bench::process::{cpu_time, forget_peak_memory, peak_memory_bytes};
+use crate::app::bench::process::{Taken, cpu_time, taken};
 use crate::app::bench::{Figure, Options};
 use crate::app::failure::Failure;
 use crate::crypto::commutative::{BATCH, Domain, Group, Residues, Ristretto};
@@ -13,6 +13,9 @@ use crate::protocol::{Session, psi};
 
 /// Identifiers per side, where no size is asked for.
 const SIZES: [usize; 2] = [10_000, 100_000];
+
+/// Identifiers per side for a first look.
+const QUICK: usize = 500;
 
 /// Elements that one group operation is measured on.
 const PROBES: usize = 16 * BATCH;
@@ -27,7 +30,7 @@ pub fn run(options: &Options) -> Result<Vec<Figure>, Failure> {
     let limit = operations(&group, "ristretto255", PROBES, &mut figures)?;
     operations(&Ristretto::portable(), "ristretto255, portable code", PROBES / 4, &mut figures)?;
     operations(&Residues::ffdhe3072()?, "residues, ffdhe3072", 32, &mut figures)?;
-    for size in options.size.map_or(SIZES.to_vec(), |size| vec![size]) {
+    for size in options.sizes(&SIZES, &[QUICK]) {
         figures.extend(whole_run(options, &group, size, limit)?);
     }
     figures.extend(against_a_threshold(options)?);
@@ -74,7 +77,7 @@ fn operations<G: Group>(
 
 /// Whether half of the identifiers are common, through one circuit.
 fn against_a_threshold(options: &Options) -> Result<Vec<Figure>, Failure> {
-    let size = options.size.unwrap_or(1_000).min(psi::threshold::MOST_IN_CIRCUIT / 2);
+    let size = options.size_or(1_000, QUICK).min(psi::threshold::MOST_IN_CIRCUIT / 2);
     let names = |first: usize| -> Vec<String> {
         (first..first + size).map(|number| format!("individual {number:09}")).collect()
     };
@@ -83,11 +86,9 @@ fn against_a_threshold(options: &Options) -> Result<Vec<Figure>, Failure> {
     let party = |list: &[String], session: &mut Session| {
         psi::threshold::at_least(session, &mut Yao::new(), list, threshold, 64)
     };
-    forget_peak_memory();
-    let (wall, cpu) = (Instant::now(), cpu_time());
-    let outcome =
-        run_pair(options.setup(), |session| party(&a, session), |session| party(&b, session));
-    let (wall, cpu) = (wall.elapsed().as_secs_f64(), (cpu_time() - cpu).as_secs_f64());
+    let (outcome, Taken { wall, cpu, .. }) = taken(|| {
+        run_pair(options.setup(), |session| party(&a, session), |session| party(&b, session))
+    });
     if !(outcome.p1?.reached && outcome.p2?.reached) {
         return Err(Failure::failed("the comparison with the threshold is wrong"));
     }
@@ -100,33 +101,41 @@ fn against_a_threshold(options: &Options) -> Result<Vec<Figure>, Failure> {
     ])
 }
 
+/// One intersection of lists of this size: what it took, and the bytes of both directions.
+pub(super) fn intersection<G: Group>(
+    options: &Options,
+    group: &G,
+    size: usize,
+) -> Result<(Taken, u64), Failure> {
+    let names = |first: usize| -> Vec<String> {
+        (first..first + size).map(|number| format!("individual {number:09}")).collect()
+    };
+    // Half of them are common.
+    let (a, b) = (names(0), names(size / 2));
+    let (outcome, taken) = taken(|| {
+        run_pair(
+            options.setup(),
+            |session| psi::intersect(session, group, &a, psi::Options::default()),
+            |session| psi::intersect(session, group, &b, psi::Options::default()),
+        )
+    });
+    let (p1, p2) = (outcome.p1?, outcome.p2?);
+    if (p1.rows.len(), p2.rows.len()) != (size - size / 2, size - size / 2) {
+        return Err(Failure::failed("the intersection is wrong"));
+    }
+    let bytes = outcome.costs.p1.total().bytes_sent + outcome.costs.p2.total().bytes_sent;
+    Ok((taken, bytes))
+}
+
 fn whole_run<G: Group>(
     options: &Options,
     group: &G,
     size: usize,
     operations_micros: f64,
 ) -> Result<Vec<Figure>, Failure> {
-    let names = |first: usize| -> Vec<String> {
-        (first..first + size).map(|number| format!("individual {number:09}")).collect()
-    };
-    // Half of them are common.
-    let (a, b) = (names(0), names(size / 2));
-    forget_peak_memory();
-    let (wall, cpu) = (Instant::now(), cpu_time());
-    let outcome = run_pair(
-        options.setup(),
-        |session| psi::intersect(session, group, &a, psi::Options::default()),
-        |session| psi::intersect(session, group, &b, psi::Options::default()),
-    );
-    let (wall, cpu) = (wall.elapsed().as_secs_f64(), (cpu_time() - cpu).as_secs_f64());
-    let (p1, p2) = (outcome.p1?, outcome.p2?);
-    if (p1.rows.len(), p2.rows.len()) != (size - size / 2, size - size / 2) {
-        return Err(Failure::failed("the intersection is wrong"));
-    }
-
+    let (Taken { wall, cpu, peak_bytes }, bytes) = intersection(options, group, size)?;
     let name = format!("psi {size} × {size}");
     let both = 2.0 * size as f64;
-    let bytes = outcome.costs.p1.total().bytes_sent + outcome.costs.p2.total().bytes_sent;
     let limit = both * operations_micros / 1e6;
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let mut figures = vec![
@@ -156,7 +165,7 @@ fn whole_run<G: Group>(
             "on the wire, both directions; limit 64: each element there and back",
         ),
     ];
-    if let Some(peak) = peak_memory_bytes() {
+    if let Some(peak) = peak_bytes {
         figures.push(Figure::new(
             format!("{name}: peak memory"),
             peak as f64 / 1e6,

@@ -27,6 +27,7 @@ pub fn run(options: &Options) -> Result<Vec<Figure>, Failure> {
     let odd = |bits: usize| Ring::Modulo((BigUint::one() << bits) - 1u8);
     let rings = match options.size {
         Some(bits) => vec![Ring::PowerOfTwo(bits), odd(bits)],
+        None if options.quick => vec![Ring::PowerOfTwo(64), odd(900)],
         None => vec![
             Ring::PowerOfTwo(64),
             Ring::PowerOfTwo(900),

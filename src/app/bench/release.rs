@@ -1,90 +1,136 @@
 //! Whole releases by two parties on generated census data, both in one process: what each phase
 //! costs. Reading files is left out, as is writing them.
 
-use std::fmt::Write;
-use std::time::Instant;
-
 use crate::agreement::Agreement;
-use crate::app::bench::process::{cpu_time, forget_peak_memory, peak_memory_bytes};
+use crate::app::bench::process::{Taken, taken};
 use crate::app::bench::{Figure, Options, census};
 use crate::app::failure::Failure;
 use crate::net::Costs;
+use crate::net::memory::NetworkModel;
+use crate::net::meter::PhaseCost;
 use crate::privacy::Budget;
 use crate::protocol::Session;
-use crate::protocol::pair::run_pair;
+use crate::protocol::pair::{Setup, run_pair};
 use crate::release::diffgen::two_party::release;
 use crate::table::{Owner, Reading, Table, parse_csv};
 
 /// As many as the Adult training data.
-const RECORDS: usize = 30_162;
-const SPECIALIZATIONS: u32 = 10;
+pub(super) const RECORDS: usize = 30_162;
+pub(super) const SPECIALIZATIONS: u32 = 10;
+
+/// Of a first look.
+const QUICK_RECORDS: usize = 100;
+
+/// A release to be measured.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Case {
+    pub records: usize,
+    pub specializations: u32,
+    pub horizontal: bool,
+    pub paper: bool,
+    pub network: Option<NetworkModel>,
+}
+
+impl Case {
+    pub fn partition(&self) -> &'static str {
+        if self.horizontal { "horizontal" } else { "vertical" }
+    }
+
+    pub fn profile(&self) -> &'static str {
+        if self.paper { "paper" } else { "default" }
+    }
+}
+
+/// What a release took.
+pub(super) struct Measured {
+    pub taken: Taken,
+    /// As P1 counts it.
+    pub costs: Costs,
+    /// Of the release.
+    pub rows: usize,
+}
+
+impl Measured {
+    /// Megabytes of both directions.
+    pub fn megabytes(&self) -> f64 {
+        let total = self.costs.total();
+        (total.bytes_sent + total.bytes_received) as f64 / 1e6
+    }
+
+    /// The phases in which something was said.
+    pub fn phases(&self) -> impl Iterator<Item = &PhaseCost> {
+        let spoke = |phase: &&PhaseCost| phase.messages_sent + phase.messages_received > 0;
+        self.costs.phases.iter().filter(spoke)
+    }
+}
 
 /// Measures one release.
 ///
 /// # Errors
 /// If it fails.
 pub fn run(options: &Options) -> Result<Vec<Figure>, Failure> {
-    let records = options.size.unwrap_or(RECORDS);
-    let partition = if options.horizontal { "horizontal" } else { "vertical" };
-    let terms = if options.paper { "profile = \"paper\"" } else { "" };
-    let text = census::two_parties(partition, SPECIALIZATIONS, records, terms);
-    let agreement = Agreement::parse("census.toml", text.as_bytes(), &|_| Err(String::new()))
-        .map_err(Failure::failed)?;
-    let csv = census::csv_with_ids(records);
-    let tables = tables(&agreement, &csv, options.horizontal)?;
-    drop(csv);
-
-    forget_peak_memory();
-    let (wall, cpu) = (Instant::now(), cpu_time());
-    let party = |table: &Table, session: &mut Session| {
-        let budget = Budget::new(&agreement.epsilon);
-        release(session, &agreement, table, budget, &|_| {}).map(|made| made.release.counts.len())
+    let case = Case {
+        records: options.size_or(RECORDS, QUICK_RECORDS),
+        specializations: SPECIALIZATIONS,
+        horizontal: options.horizontal,
+        paper: options.paper,
+        network: options.network,
     };
-    let outcome = run_pair(
-        options.setup(),
-        |session| party(&tables[0], session),
-        |session| party(&tables[1], session),
+    let measured = measure(&case)?;
+    let what = format!(
+        "{}, {} profile, {} records × 14, h = {SPECIALIZATIONS}",
+        case.partition(),
+        case.profile(),
+        case.records
     );
-    let (wall, cpu) = (wall.elapsed(), cpu_time().saturating_sub(cpu));
-    let rows = outcome.p1.map_err(Failure::failed)?;
-    outcome.p2.map_err(Failure::failed)?;
-
-    let profile = if options.paper { "paper" } else { "default" };
-    let what = format!("{partition}, {profile} profile, {records} records × 14, h = 10");
-    let total = outcome.costs.p1.total();
+    let total = measured.costs.total();
+    let (Taken { wall, cpu, peak_bytes }, rows) = (measured.taken, measured.rows);
     let mut figures = vec![
-        Figure::new("release, wall", wall.as_secs_f64(), "s", format!("{what}; {rows} rows")),
-        Figure::new("release, CPU of both parties", cpu.as_secs_f64(), "s", &what),
+        Figure::new("release, wall", wall, "s", format!("{what}; {rows} rows")),
+        Figure::new("release, CPU of both parties", cpu, "s", &what),
         Figure::new("sent by P1", total.bytes_sent as f64 / 1e6, "MB", &what),
         Figure::new("sent by P2", total.bytes_received as f64 / 1e6, "MB", &what),
         Figure::new("rounds", total.rounds as f64, "", &what),
     ];
-    if let Some(bytes) = peak_memory_bytes() {
+    if let Some(bytes) = peak_bytes {
         let parameters = "of both parties in one process, tables included";
         figures.push(Figure::new("peak memory", bytes as f64 / 1e6, "MB", parameters));
     }
-    figures.extend(phases(&outcome.costs.p1));
+    figures.extend(measured.phases().map(phase));
     Ok(figures)
 }
 
-fn phases(costs: &Costs) -> Vec<Figure> {
-    costs
-        .phases
-        .iter()
-        .filter(|phase| phase.messages_sent + phase.messages_received > 0)
-        .map(|phase| {
-            let mut parameters = String::new();
-            let _ = write!(
-                parameters,
-                "P1 sent {:.2} MB, received {:.2} MB, {} rounds",
-                phase.bytes_sent as f64 / 1e6,
-                phase.bytes_received as f64 / 1e6,
-                phase.rounds
-            );
-            let name = format!("  phase: {}", phase.phase);
-            Figure::new(name, phase.wall.as_secs_f64(), "s", parameters)
-        })
-        .collect()
+/// Runs one release; making the data is not counted.
+///
+/// # Errors
+/// If it fails.
+pub(super) fn measure(case: &Case) -> Result<Measured, Failure> {
+    let terms = if case.paper { "profile = \"paper\"" } else { "" };
+    let text = census::two_parties(case.partition(), case.specializations, case.records, terms);
+    let agreement = Agreement::parse("census.toml", text.as_bytes(), &|_| Err(String::new()))
+        .map_err(Failure::failed)?;
+    let tables = tables(&agreement, &census::csv_with_ids(case.records), case.horizontal)?;
+    let party = |table: &Table, session: &mut Session| {
+        let budget = Budget::new(&agreement.epsilon);
+        release(session, &agreement, table, budget, &|_| {}).map(|made| made.release.counts.len())
+    };
+    let setup = case.network.map_or_else(Setup::default, |net| Setup::default().network(net));
+    let (outcome, taken) = taken(|| {
+        run_pair(setup, |session| party(&tables[0], session), |session| party(&tables[1], session))
+    });
+    outcome.p2.map_err(Failure::failed)?;
+    let rows = outcome.p1.map_err(Failure::failed)?;
+    Ok(Measured { taken, costs: outcome.costs.p1, rows })
+}
+
+fn phase(phase: &PhaseCost) -> Figure {
+    let parameters = format!(
+        "P1 sent {:.2} MB, received {:.2} MB, {} rounds",
+        phase.bytes_sent as f64 / 1e6,
+        phase.bytes_received as f64 / 1e6,
+        phase.rounds
+    );
+    Figure::new(format!("  phase: {}", phase.phase), phase.wall.as_secs_f64(), "s", parameters)
 }
 
 /// Both parties' tables: all rows and its own columns each, or all columns and every other row.

@@ -1,9 +1,7 @@
 //! Scalar products and joint count tables: both parties in one process, on all cores. The papers'
 //! cost, one product per leaf, is computed from one product measured here, not run.
 
-use std::time::Instant;
-
-use crate::app::bench::process::{cpu_time, forget_peak_memory, peak_memory_bytes};
+use crate::app::bench::process::{Taken, taken};
 use crate::app::bench::{Figure, Options};
 use crate::app::failure::Failure;
 use crate::crypto::paillier::{SecretKey, Tuning};
@@ -33,20 +31,26 @@ const LENGTH: usize = 2_000;
 /// # Errors
 /// If a run fails.
 pub fn run(options: &Options) -> Result<Vec<Figure>, Failure> {
-    let mut rng = Randomness::from_os()?;
-    let key =
-        SecretKey::generate(KEY_BITS, Tuning::default(), &mut rng).map_err(Failure::failed)?;
-    // The key and its tables of powers can be made ahead of a run.
-    key.prepare();
+    let key = key()?;
     let mut figures = Vec::new();
     let entry = one_product(options, &key, &mut figures)?;
-    for records in options.size.map_or(SIZES.to_vec(), |size| vec![size]) {
+    for records in options.sizes(&SIZES, &[FEW / 10]) {
         one_table(options, &key, records, CELLS, entry, &mut figures)?;
     }
-    for cells in OTHER_CELLS.into_iter().filter(|_| options.size.is_none()) {
+    let usual = options.size.is_none() && !options.quick;
+    for cells in OTHER_CELLS.into_iter().filter(|_| usual) {
         one_table(options, &key, FEW, cells, entry, &mut figures)?;
     }
     Ok(figures)
+}
+
+/// A key with its tables of powers: both can be made ahead of a run.
+pub(super) fn key() -> Result<SecretKey, Failure> {
+    let mut rng = Randomness::from_os()?;
+    let key =
+        SecretKey::generate(KEY_BITS, Tuning::default(), &mut rng).map_err(Failure::failed)?;
+    key.prepare();
+    Ok(key)
 }
 
 /// CPU seconds of one entry of a binary product, both roles.
@@ -58,13 +62,13 @@ fn one_product(
     let shape = VectorShape { length: LENGTH, entries: Entries::Binary, sigma: SIGMA };
     let vector: Vec<i64> = (0..LENGTH).map(|i| i64::from(i % 3 == 0)).collect();
     let expected = expected()?;
-    let cpu = cpu_time();
-    let outcome = run_pair(
-        options.setup(),
-        |session| product(session, Key::Own(key), &shape, &vector, &|_| ()),
-        |session| product(session, expected, &shape, &vector, &|_| ()),
-    );
-    let cpu = (cpu_time() - cpu).as_secs_f64();
+    let (outcome, Taken { cpu, .. }) = taken(|| {
+        run_pair(
+            options.setup(),
+            |session| product(session, Key::Own(key), &shape, &vector, &|_| ()),
+            |session| product(session, expected, &shape, &vector, &|_| ()),
+        )
+    });
     let sum = outcome.p1.map_err(Failure::failed)?.number().clone()
         + outcome.p2.map_err(Failure::failed)?.number();
     if sum != LENGTH.div_ceil(3).into() {
@@ -78,6 +82,41 @@ fn one_product(
     Ok(cpu / LENGTH as f64)
 }
 
+/// One joint count table: what it took, and the bytes of both directions.
+pub(super) fn joint_counts(
+    options: &Options,
+    key: &SecretKey,
+    shape: &TableShape,
+) -> Result<(Taken, u64), Failure> {
+    let TableShape { records, cells, .. } = *shape;
+    let inputs = cells.map(|cells| spread(records, cells));
+    let expected = expected()?;
+    let part = |role| if shape.encrypting_role() == role { Key::Own(key) } else { expected };
+    let (outcome, taken) = taken(|| {
+        run_pair(
+            options.setup(),
+            |session| count_table(session, part(Role::P1), shape, &inputs[0], &|_| ()),
+            |session| count_table(session, part(Role::P2), shape, &inputs[1], &|_| ()),
+        )
+    });
+    let shares = [outcome.p1.map_err(Failure::failed)?, outcome.p2.map_err(Failure::failed)?];
+    let counts = shares[0].plus(&shares[1]).map_err(Failure::failed)?;
+    let ideal = ideal_table(shape, &inputs[0], &inputs[1]).map_err(Failure::failed)?;
+    if counts.words() != ideal {
+        return Err(Failure::failed("the table is wrong"));
+    }
+    Ok((taken, total_bytes(&outcome.costs.p1, &outcome.costs.p2)))
+}
+
+/// The table of [`CELLS`] over so many records.
+pub(super) fn usual_shape(records: usize) -> TableShape {
+    shape(records, CELLS)
+}
+
+fn shape(records: usize, cells: [usize; 2]) -> TableShape {
+    TableShape { records, cells, sigma: SIGMA, bits: WORD_BITS }
+}
+
 fn one_table(
     options: &Options,
     key: &SecretKey,
@@ -86,27 +125,9 @@ fn one_table(
     entry_seconds: f64,
     figures: &mut Vec<Figure>,
 ) -> Result<(), Failure> {
-    let shape = TableShape { records, cells, sigma: SIGMA, bits: WORD_BITS };
+    let shape = shape(records, cells);
     let [sent, returned] = shape.items(KEY_BITS).map_err(Failure::failed)?;
-    let inputs = cells.map(|cells| spread(records, cells));
-    let expected = expected()?;
-    let part = |role| if shape.encrypting_role() == role { Key::Own(key) } else { expected };
-    forget_peak_memory();
-    let (wall, cpu) = (Instant::now(), cpu_time());
-    let outcome = run_pair(
-        options.setup(),
-        |session| count_table(session, part(Role::P1), &shape, &inputs[0], &|_| ()),
-        |session| count_table(session, part(Role::P2), &shape, &inputs[1], &|_| ()),
-    );
-    let (wall, cpu) = (wall.elapsed().as_secs_f64(), (cpu_time() - cpu).as_secs_f64());
-    let peak = peak_memory_bytes();
-    let shares = [outcome.p1.map_err(Failure::failed)?, outcome.p2.map_err(Failure::failed)?];
-    let counts = shares[0].plus(&shares[1]).map_err(Failure::failed)?;
-    let ideal = ideal_table(&shape, &inputs[0], &inputs[1]).map_err(Failure::failed)?;
-    if counts.words() != ideal {
-        return Err(Failure::failed("the table is wrong"));
-    }
-
+    let (Taken { wall, cpu, peak_bytes }, bytes) = joint_counts(options, key, &shape)?;
     let name = format!("count table, {records} records, {} × {}", cells[0], cells[1]);
     let work = format!("both roles: {sent} ciphertexts there, {returned} back");
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -117,7 +138,7 @@ fn one_table(
     add("wall", wall, "s", format!("both roles on {cores} cores"));
     let note = "per second of CPU, both roles' work and all results included";
     add("records per core", records as f64 / cpu, "per second", note.to_owned());
-    if let Some(peak) = peak {
+    if let Some(peak) = peak_bytes {
         let note = "both parties and both lists of cells in one process, tables of powers included";
         add("peak memory", peak as f64 / 1e6, "MB", note.to_owned());
     }
@@ -126,7 +147,6 @@ fn one_table(
     let note = format!("computed, not run: {leaves} products as measured above");
     add("papers' cost per leaf", per_leaf, "s", note);
     add("papers' cost / ours", per_leaf / cpu, "times", "computed".to_owned());
-    let bytes = total_bytes(&outcome.costs.p1, &outcome.costs.p2);
     figures.push(bytes_figure(&name, "record", bytes, records, sent / records.max(1)));
     Ok(())
 }

@@ -1,20 +1,30 @@
 //! Choosing one of many candidates by two parties.
 
-use super::mechanism::{measure, spend, widths};
+use super::mechanism::{Measured, measure, spend, widths};
 use crate::app::bench::{Figure, Options};
 use crate::app::failure::Failure;
-use crate::math::Rational;
-use crate::mechanism::exponential::VerticalExponential;
+use crate::crypto::paillier::{SecretKey, Tuning};
+use crate::math::{Randomness, Rational};
+use crate::mechanism::exponential::horizontal::{ClassCounts, Horizontal, TaylorKey};
+use crate::mechanism::exponential::{HorizontalExponential, VerticalExponential};
 use crate::mechanism::noisy_max::{NoisyMax, Scores};
 use crate::mechanism::{Error, OneSided};
 use crate::net::Role;
 use crate::privacy::exponential::Scaling;
 use crate::privacy::noisy_max::rate_per_step;
+use crate::privacy::taylor::Taylor;
 use crate::privacy::{Calibration, Choose, Score};
 
 const SCALING: Scaling = Scaling::Binary { fraction_bits: 64 };
 const GRID_BITS: u32 = 20;
 const TRIES: u32 = 64;
+
+/// Of the horizontal form: the agreement's usual digits and degree of the polynomial.
+const DIGITS: u32 = 6;
+const DEGREE: u32 = 16;
+const KEY_BITS: usize = 3072;
+/// More records would need more of the same: only lengths of numbers grow.
+const HORIZONTAL_RECORDS: u64 = 30_000;
 
 /// Candidates of both parties together, and the number of records that bounds the scores.
 const CASES: [(usize, u64); 7] = [
@@ -27,6 +37,44 @@ const CASES: [(usize, u64); 7] = [
     (512, 1_000_000),
 ];
 
+/// Those for a first look.
+const QUICK: [(usize, u64); 1] = [(4, 1_000)];
+
+/// A way to choose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    NoisyMaximum,
+    Exponential,
+    /// As in the papers: data divided by columns.
+    Papers,
+    /// As in the papers: data divided by records.
+    Horizontal,
+}
+
+impl Way {
+    pub const ALL: [Self; 4] =
+        [Self::NoisyMaximum, Self::Exponential, Self::Papers, Self::Horizontal];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::NoisyMaximum => "noisy maximum",
+            Self::Exponential => "exponential",
+            Self::Papers => "exponential (papers)",
+            Self::Horizontal => "exponential, horizontal",
+        }
+    }
+
+    /// Whether a choice of this size ends soon enough to be measured.
+    pub fn is_feasible(self, candidates: usize, records: u64) -> bool {
+        match self {
+            Self::NoisyMaximum => true,
+            Self::Exponential => candidates as u64 * records <= 600_000_000,
+            Self::Papers => candidates <= 32 && records <= 30_000,
+            Self::Horizontal => candidates <= 32 && records <= HORIZONTAL_RECORDS,
+        }
+    }
+}
+
 /// All ways of choosing. Under a network model, or as in the papers, the largest cases are left out.
 ///
 /// # Errors
@@ -34,22 +82,89 @@ const CASES: [(usize, u64); 7] = [
 pub fn run(options: &Options) -> Result<Vec<Figure>, Failure> {
     let cases: Vec<(usize, u64)> = match options.size {
         Some(size) => vec![(size, 30_000)],
+        None if options.quick => QUICK.to_vec(),
         None if options.network.is_some() => {
             CASES.into_iter().filter(|case| case.0 <= 32).collect()
         }
         None => CASES.to_vec(),
     };
+    let choices = Choices::prepare()?;
     let mut figures = Vec::new();
     for (candidates, records) in cases {
-        figures.push(noisy_maximum(options, candidates, records)?);
-        if candidates as u64 * records <= 600_000_000 {
-            figures.push(exponential(options, candidates, records, false)?);
-        }
-        if candidates <= 32 && records <= 30_000 {
-            figures.push(exponential(options, candidates, records, true)?);
+        for way in Way::ALL.into_iter().filter(|way| way.is_feasible(candidates, records)) {
+            let measured = choices.measure(options, way, candidates, records)?;
+            let name = format!("{}, {candidates} candidates, {records} records", way.name());
+            figures.push(measured.figure(name));
         }
     }
     Ok(figures)
+}
+
+/// What choices need that is not measured: the key of the horizontal form, as P1 and as P2 has it.
+pub(super) struct Choices {
+    keys: [TaylorKey; 2],
+}
+
+impl Choices {
+    /// Makes a key of [`KEY_BITS`] bits. It takes seconds, and in a release it is made once.
+    ///
+    /// # Errors
+    /// If there is no randomness.
+    pub fn prepare() -> Result<Self, Failure> {
+        let mut rng = Randomness::from_os()?;
+        let key =
+            SecretKey::generate(KEY_BITS, Tuning::default(), &mut rng).map_err(Failure::failed)?;
+        key.prepare();
+        let peer = TaylorKey::Peer(key.public().clone());
+        Ok(Self { keys: [peer, TaylorKey::Own(Box::new(key))] })
+    }
+
+    /// One choice.
+    ///
+    /// # Errors
+    /// If it fails.
+    pub fn measure(
+        &self,
+        options: &Options,
+        way: Way,
+        candidates: usize,
+        records: u64,
+    ) -> Result<Measured, Failure> {
+        match way {
+            Way::NoisyMaximum => noisy_maximum(options, candidates, records),
+            Way::Exponential => exponential(options, candidates, records, false),
+            Way::Papers => exponential(options, candidates, records, true),
+            Way::Horizontal => self.horizontal(options, candidates, records),
+        }
+    }
+
+    /// Every candidate has two children with two classes, and each party half of the records.
+    fn horizontal(
+        &self,
+        options: &Options,
+        candidates: usize,
+        records: u64,
+    ) -> Result<Measured, Failure> {
+        let taylor = Taylor::new(DIGITS, DEGREE).map_err(Failure::failed)?;
+        let most_records = records / 2;
+        let terms = Horizontal { taylor, most_records, sigma: TRIES };
+        let calibration = Calibration::max_of_the_papers();
+        let count = |i: usize| (i as u64 * 7919) % (most_records / 4).max(1);
+        let candidate =
+            |i: usize| vec![vec![count(i), count(i + 1)], vec![count(i + 2), count(i + 3)]];
+        let counts: Vec<_> = (0..candidates).map(candidate).collect();
+        let counts = ClassCounts::new(2, &counts).map_err(Failure::failed)?;
+        let mut measured = measure(options, |parties| {
+            let key = &self.keys[usize::from(parties.session.role == Role::P2)];
+            let spend = spend(&epsilon_step()).map_err(Error::from)?;
+            let mut mechanism = HorizontalExponential::new(parties, key, terms);
+            mechanism.choose(spend, &calibration, &counts)?;
+            Ok::<_, Error>(())
+        })?;
+        measured.parameters +=
+            &format!("; key of {KEY_BITS} bits made and exchanged before, CPU of one thread each");
+        Ok(measured)
+    }
 }
 
 /// ε' of a release with ε = 1, h = 10 and six numeric attributes.
@@ -69,14 +184,13 @@ fn highest(records: u64) -> Result<Score, Failure> {
     Score::whole(records).ok_or_else(|| Failure::failed("too many records"))
 }
 
-fn noisy_maximum(options: &Options, candidates: usize, records: u64) -> Result<Figure, Failure> {
+fn noisy_maximum(options: &Options, candidates: usize, records: u64) -> Result<Measured, Failure> {
     let calibration = Calibration::max();
     let rate = rate_per_step(&calibration.rate(&epsilon_step()), GRID_BITS);
     let widths = widths(candidates as u64, rate)?;
-    let name = format!("noisy maximum, {candidates} candidates, {records} records");
     let largest = highest(records)?;
     let (p1, p2) = (scores(Role::P1, candidates, records)?, scores(Role::P2, candidates, records)?);
-    measure(name, options, |parties| {
+    measure(options, |parties| {
         let own = if parties.session.role == Role::P1 { &p1 } else { &p2 };
         let scores = Scores::OneSided(own.clone());
         let spend = spend(&epsilon_step()).map_err(Error::from)?;
@@ -90,13 +204,11 @@ fn exponential(
     candidates: usize,
     records: u64,
     paper: bool,
-) -> Result<Figure, Failure> {
+) -> Result<Measured, Failure> {
     let calibration = if paper { Calibration::max_of_the_papers() } else { Calibration::max() };
-    let way = if paper { "exponential (papers)" } else { "exponential" };
-    let name = format!("{way}, {candidates} candidates, {records} records");
     let largest = highest(records)?;
     let (p1, p2) = (scores(Role::P1, candidates, records)?, scores(Role::P2, candidates, records)?);
-    measure(name, options, |parties| {
+    measure(options, |parties| {
         let own = if parties.session.role == Role::P1 { &p1 } else { &p2 };
         let spend = spend(&epsilon_step()).map_err(Error::from)?;
         let mechanism = VerticalExponential::new(parties, SCALING, largest, TRIES);

@@ -1,0 +1,421 @@
+//! How costs grow and compare: the sections of `bench all` that have plots.
+
+use super::process::Taken;
+use super::report::{Plot, Section};
+use super::select::{Choices, Way};
+use super::{Figure, Options, psi, release, scalar_product};
+use crate::app::failure::Failure;
+use crate::app::plot::bars::{Bars, Row};
+use crate::app::plot::{Chart, Point, Scale, Series};
+use crate::crypto::commutative::Ristretto;
+use crate::net::memory::NetworkModel;
+use release::Case;
+
+/// Sizes of everything here.
+struct Sizes {
+    records: &'static [usize],
+    candidates: &'static [usize],
+    /// Records that bound the scores of a choice.
+    scored: u64,
+    specializations: &'static [u32],
+    /// Of releases in which something else than records is varied.
+    few_records: usize,
+    /// Of releases in which something else than specializations is varied.
+    usual_specializations: u32,
+    compared_candidates: usize,
+    /// Whether to wait for a horizontal release over a slow network: a minute.
+    patient: bool,
+}
+
+const USUAL: Sizes = Sizes {
+    records: &[1_000, 3_000, 10_000, release::RECORDS],
+    candidates: &[2, 8, 32, 128, 512, 4_096],
+    scored: 30_000,
+    specializations: &[1, 2, 4, 6, 8, 10],
+    few_records: 1_000,
+    usual_specializations: release::SPECIALIZATIONS,
+    compared_candidates: 32,
+    patient: true,
+};
+
+const QUICK: Sizes = Sizes {
+    records: &[50, 100],
+    candidates: &[2, 4],
+    scored: 1_000,
+    specializations: &[1, 2],
+    few_records: 50,
+    usual_specializations: 2,
+    compared_candidates: 4,
+    patient: false,
+};
+
+/// Measures everything; `begin` is told what comes next.
+///
+/// # Errors
+/// If a run fails.
+pub(super) fn measure(options: &Options, begin: &dyn Fn(&str)) -> Result<Vec<Section>, Failure> {
+    let sizes = if options.quick { &QUICK } else { &USUAL };
+    begin("cost over records");
+    let (records, largest) = over_records(options, sizes)?;
+    begin("cost over candidates");
+    let choices = Choices::prepare()?;
+    let candidates = over_candidates(options, sizes, &choices)?;
+    begin("cost over leaves");
+    let leaves = over_leaves(sizes)?;
+    begin("lan against wan");
+    let networks = networks(options, sizes, &choices)?;
+    begin("default against paper profile");
+    let profiles = profiles(sizes)?;
+    Ok(vec![records, candidates, leaves, by_phase(&largest), networks, profiles])
+}
+
+/// One measured point or bar.
+struct Sample {
+    series: &'static str,
+    /// Across, where that is a number.
+    x: f64,
+    /// The same in words, or the name of a row of bars.
+    at: String,
+    /// One for each measure.
+    values: Vec<f64>,
+    parameters: String,
+}
+
+/// What a value of a sample is.
+struct Measure {
+    name: &'static str,
+    unit: &'static str,
+    /// Part of the plot's file name.
+    word: &'static str,
+}
+
+const CPU: Measure = Measure { name: "CPU of both parties", unit: "s", word: "cpu" };
+const WALL: Measure = Measure { name: "wall", unit: "s", word: "wall" };
+const MILLIS: Measure = Measure { name: "wall", unit: "ms", word: "wall" };
+const BYTES: Measure = Measure { name: "bytes of both directions", unit: "MB", word: "bytes" };
+const SENT: Measure = Measure { name: "bytes", unit: "MB", word: "bytes" };
+
+fn over_records(
+    options: &Options,
+    sizes: &Sizes,
+) -> Result<(Section, Vec<(Case, release::Measured)>), Failure> {
+    let group = Ristretto::new();
+    let key = scalar_product::key()?;
+    let mut samples = Vec::new();
+    let mut largest = Vec::new();
+    for &records in sizes.records {
+        let sample = |series, taken: Taken, megabytes: f64, parameters: String| Sample {
+            series,
+            x: records as f64,
+            at: format!("{records} records"),
+            values: vec![taken.cpu, megabytes],
+            parameters: format!("{parameters}; {:.2} s wall", taken.wall),
+        };
+        largest.clear();
+        for (series, horizontal) in RELEASES {
+            let case = Case { records, ..sizes.case(horizontal) };
+            let measured = release::measure(&case)?;
+            let parameters = format!("h = {}, {} rows", case.specializations, measured.rows);
+            samples.push(sample(series, measured.taken, measured.megabytes(), parameters));
+            largest.push((case, measured));
+        }
+        let (taken, bytes) = psi::intersection(options, &group, records)?;
+        let parameters = "so many identifiers on each side, half of them common".to_owned();
+        samples.push(sample("set intersection", taken, bytes as f64 / 1e6, parameters));
+        let shape = scalar_product::usual_shape(records);
+        let (taken, bytes) = scalar_product::joint_counts(options, &key, &shape)?;
+        let [rows, columns] = shape.cells;
+        let parameters = format!("{rows} × {columns} cells, key made before");
+        samples.push(sample("count table", taken, bytes as f64 / 1e6, parameters));
+    }
+    let section = lines(
+        "Cost over records",
+        "Whole releases, and two of the parts of a vertical one alone. A vertical release encrypts \
+         once per record; what a horizontal one costs is its splits, chosen over a public grid.",
+        "records",
+        &[CPU, BYTES],
+        &samples,
+    );
+    Ok((section, largest))
+}
+
+fn over_candidates(
+    options: &Options,
+    sizes: &Sizes,
+    choices: &Choices,
+) -> Result<Section, Failure> {
+    let mut samples = Vec::new();
+    for way in Way::ALL {
+        let feasible = |size: &&usize| way.is_feasible(**size, sizes.scored);
+        for &size in sizes.candidates.iter().filter(feasible) {
+            let measured = choices.measure(options, way, size, sizes.scored)?;
+            samples.push(Sample {
+                series: way.name(),
+                x: size as f64,
+                at: format!("{size} candidates"),
+                values: vec![measured.millis, measured.bytes as f64 / 1e6],
+                parameters: measured.parameters,
+            });
+        }
+    }
+    let words = format!(
+        "One choice with scores of {} records, without the set-up of connection and circuits. The \
+         papers' forms are measured while they are quick; the horizontal one has its key already.",
+        sizes.scored
+    );
+    Ok(lines("Cost over candidates", &words, "candidates", &[MILLIS, BYTES], &samples))
+}
+
+fn over_leaves(sizes: &Sizes) -> Result<Section, Failure> {
+    let mut samples = Vec::new();
+    let names =
+        [["vertical release", "its noise"], ["horizontal release", "its noise (horizontal)"]];
+    for ((_, horizontal), [whole, noise]) in RELEASES.into_iter().zip(names) {
+        for &specializations in sizes.specializations {
+            let case = Case { specializations, ..sizes.case(horizontal) };
+            let measured = release::measure(&case)?;
+            let phase = measured.phases().find(|phase| phase.phase == "noise");
+            let of_noise = phase.map_or(0, |phase| phase.bytes_sent + phase.bytes_received);
+            for (series, megabytes) in
+                [(whole, measured.megabytes()), (noise, of_noise as f64 / 1e6)]
+            {
+                samples.push(Sample {
+                    series,
+                    x: measured.rows as f64,
+                    at: format!("{} rows", measured.rows),
+                    values: vec![megabytes],
+                    parameters: format!("h = {specializations}, {} records", case.records),
+                });
+            }
+        }
+    }
+    let words = format!(
+        "Releases of {} records with up to {} specializations. A row is a leaf with a class.",
+        sizes.few_records,
+        sizes.specializations.last().unwrap_or(&0)
+    );
+    Ok(lines("Cost over leaves", &words, "rows of the release", &[BYTES], &samples))
+}
+
+fn by_phase(releases: &[(Case, release::Measured)]) -> Section {
+    let mut section = Section {
+        title: "By phase".to_owned(),
+        words:
+            "The largest releases of the first section, phase by phase. Wall time is that of P1, \
+                waiting for the other included."
+                .to_owned(),
+        plots: Vec::new(),
+        figures: Vec::new(),
+    };
+    for (case, measured) in releases {
+        let sample = |series, phase: &str, value| Sample {
+            series,
+            x: 0.0,
+            at: phase.to_owned(),
+            values: vec![value],
+            parameters: format!("{} records, {} rows", case.records, measured.rows),
+        };
+        let (mut sent, mut wall) = (Vec::new(), Vec::new());
+        for phase in measured.phases() {
+            sent.push(sample("sent by P1", &phase.phase, phase.bytes_sent as f64 / 1e6));
+            sent.push(sample("sent by P2", &phase.phase, phase.bytes_received as f64 / 1e6));
+            wall.push(sample("P1", &phase.phase, phase.wall.as_secs_f64()));
+        }
+        let title = format!("{} release by phase", capitalized(case.partition()));
+        for (measure, samples) in [(SENT, sent), (WALL, wall)] {
+            section.add(bars(&title, "", &[measure], &samples));
+        }
+    }
+    section
+}
+
+fn networks(options: &Options, sizes: &Sizes, choices: &Choices) -> Result<Section, Failure> {
+    let networks = [("lan", NetworkModel::LAN), ("wan", NetworkModel::WAN)];
+    let (mut whole, mut single) = (Vec::new(), Vec::new());
+    for (series, network) in networks {
+        for (name, horizontal) in RELEASES {
+            if horizontal && !sizes.patient {
+                continue;
+            }
+            let case = Case { network: Some(network), ..sizes.case(horizontal) };
+            let measured = release::measure(&case)?;
+            whole.push(Sample {
+                series,
+                x: 0.0,
+                at: name.to_owned(),
+                values: vec![measured.taken.wall],
+                parameters: format!(
+                    "{} records, {} rows, {:.1} MB, {} rounds",
+                    case.records,
+                    measured.rows,
+                    measured.megabytes(),
+                    measured.costs.total().rounds
+                ),
+            });
+        }
+        let options = Options { network: Some(network), ..options.clone() };
+        let candidates = sizes.compared_candidates;
+        for way in Way::ALL {
+            let measured = choices.measure(&options, way, candidates, sizes.scored)?;
+            single.push(Sample {
+                series,
+                x: 0.0,
+                at: way.name().to_owned(),
+                values: vec![measured.millis],
+                parameters: format!("{candidates} candidates, {}", measured.parameters),
+            });
+        }
+    }
+    let words = "Under models of two networks: *lan* has round trips of 0.5 ms and 10 Gbit/s each \
+                 way, *wan* 40 ms and 100 Mbit/s.";
+    let mut section = bars("Lan against wan: releases", words, &[WALL], &whole);
+    section.add(bars("Lan against wan: single choices", "", &[MILLIS], &single));
+    section.title = "Lan against wan".to_owned();
+    Ok(section)
+}
+
+fn profiles(sizes: &Sizes) -> Result<Section, Failure> {
+    let mut samples = Vec::new();
+    for (series, paper) in [("default", false), ("paper", true)] {
+        for (name, horizontal) in RELEASES {
+            let case = Case { paper, ..sizes.case(horizontal) };
+            let measured = release::measure(&case)?;
+            let Taken { wall, cpu, .. } = measured.taken;
+            samples.push(Sample {
+                series,
+                x: 0.0,
+                at: name.to_owned(),
+                values: vec![wall, cpu, measured.megabytes()],
+                parameters: format!(
+                    "{} records, h = {}, {} rows",
+                    case.records, case.specializations, measured.rows
+                ),
+            });
+        }
+    }
+    let words = "Our choices against the papers' (`profile = \"paper\"` in an agreement).";
+    Ok(bars("Default against paper profile", words, &[WALL, CPU, BYTES], &samples))
+}
+
+/// Both kinds of release: name, and whether it is horizontal.
+const RELEASES: [(&str, bool); 2] = [("vertical release", false), ("horizontal release", true)];
+
+impl Sizes {
+    fn case(&self, horizontal: bool) -> Case {
+        Case {
+            records: self.few_records,
+            specializations: self.usual_specializations,
+            horizontal,
+            paper: false,
+            network: None,
+        }
+    }
+}
+
+impl Section {
+    /// Plots and figures of another one, below its own.
+    fn add(&mut self, other: Self) {
+        self.plots.extend(other.plots);
+        self.figures.extend(other.figures);
+    }
+}
+
+/// A section with a line plot for each measure, both axes logarithmic.
+fn lines(
+    title: &str,
+    words: &str,
+    over: &str,
+    measures: &[Measure],
+    samples: &[Sample],
+) -> Section {
+    let draw = |index: usize, measure: &Measure| {
+        let mut series: Vec<Series> = Vec::new();
+        for sample in samples {
+            let point = Point { x: sample.x, y: sample.values[index], deviation: 0.0 };
+            match series.iter_mut().find(|series| series.name == sample.series) {
+                Some(series) => series.points.push(point),
+                None => series.push(Series { name: sample.series.to_owned(), points: vec![point] }),
+            }
+        }
+        // Rows come as they are drawn, and more specializations may give fewer.
+        series.iter_mut().for_each(|line| line.points.sort_by(|a, b| a.x.total_cmp(&b.x)));
+        Chart {
+            title: title.to_owned(),
+            x_label: over.to_owned(),
+            y_label: measure.label(),
+            x_scale: Scale::Logarithmic,
+            y_scale: Scale::Logarithmic,
+            series,
+            levels: Vec::new(),
+        }
+        .svg()
+    };
+    section(title, words, measures, samples, draw)
+}
+
+/// A section with bars for each measure.
+fn bars(title: &str, words: &str, measures: &[Measure], samples: &[Sample]) -> Section {
+    let draw = |index: usize, measure: &Measure| {
+        let mut series: Vec<&str> = Vec::new();
+        let mut rows: Vec<Row> = Vec::new();
+        for sample in samples {
+            if !series.contains(&sample.series) {
+                series.push(sample.series);
+            }
+            let value = sample.values[index];
+            match rows.iter_mut().find(|row| row.name == sample.at) {
+                Some(row) => row.values.push(value),
+                None => rows.push(Row { name: sample.at.clone(), values: vec![value] }),
+            }
+        }
+        let series = series.into_iter().map(str::to_owned).collect();
+        Bars { title: title.to_owned(), label: measure.label(), series, rows }.svg()
+    };
+    section(title, words, measures, samples, draw)
+}
+
+fn section(
+    title: &str,
+    words: &str,
+    measures: &[Measure],
+    samples: &[Sample],
+    draw: impl Fn(usize, &Measure) -> String,
+) -> Section {
+    let plot = |(index, measure): (usize, &Measure)| Plot {
+        file: file_name(title, measure.word),
+        alt: format!("{title}: {}", measure.label()),
+        svg: draw(index, measure),
+    };
+    let figures = samples.iter().flat_map(|sample| {
+        let values = measures.iter().zip(&sample.values);
+        values.map(|(measure, value)| {
+            let name = format!("{}, {}: {}", sample.at, sample.series, measure.name);
+            Figure::new(name, *value, measure.unit, &sample.parameters)
+        })
+    });
+    Section {
+        title: title.to_owned(),
+        words: words.to_owned(),
+        plots: measures.iter().enumerate().map(plot).collect(),
+        figures: figures.collect(),
+    }
+}
+
+impl Measure {
+    fn label(&self) -> String {
+        format!("{} in {}", self.name, self.unit)
+    }
+}
+
+/// Lower case, with hyphens.
+fn file_name(title: &str, measure: &str) -> String {
+    let words = title.split(|letter: char| !letter.is_alphanumeric());
+    let words: Vec<String> = words.filter(|word| !word.is_empty()).map(str::to_lowercase).collect();
+    format!("{}-{measure}.svg", words.join("-"))
+}
+
+fn capitalized(word: &str) -> String {
+    let mut letters = word.chars();
+    let first = letters.next().map(|letter| letter.to_uppercase().to_string());
+    first.unwrap_or_default() + letters.as_str()
+}

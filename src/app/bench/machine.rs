@@ -1,0 +1,120 @@
+//! What figures depend on besides the program: the machine and how busy it is. Neither its name nor
+//! that of anybody who uses it is looked for.
+
+use std::fmt::Write;
+use std::fs;
+
+use crate::simd;
+
+/// One minute's load average from which a machine is called busy.
+const BUSY: f64 = 0.5;
+
+/// Crates whose code is part of what is measured, and those that `cargo bench` compares with.
+const MEASURED: [&str; 5] = ["aes", "crypto-bigint", "curve25519-dalek", "num-bigint", "ring"];
+const COMPARED: [&str; 2] = ["fast-paillier", "libpaillier"];
+const LOCK: &str = include_str!("../../../Cargo.lock");
+
+/// Facts about this machine. Those that Linux alone tells are unknown elsewhere.
+pub(super) struct Machine {
+    processor: Option<String>,
+    cores: usize,
+    memory_bytes: Option<u64>,
+    system: Option<String>,
+    load: Option<f64>,
+}
+
+impl Machine {
+    /// As things are now: measure nothing before.
+    pub fn of_this_process() -> Self {
+        let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
+        let kernel = ["ostype", "osrelease"].map(|name| read(&format!("/proc/sys/kernel/{name}")));
+        let kernel = kernel.map(|word| word.trim().to_owned()).join(" ");
+        let kilobytes = field(&read("/proc/meminfo"), "MemTotal")
+            .and_then(|text| text.strip_suffix(" kB")?.parse::<u64>().ok());
+        Self {
+            processor: field(&read("/proc/cpuinfo"), "model name"),
+            cores: std::thread::available_parallelism().map_or(1, usize::from),
+            memory_bytes: kilobytes.map(|kilobytes| kilobytes * 1024),
+            system: Some(kernel.trim().to_owned()).filter(|kernel| !kernel.is_empty()),
+            load: read("/proc/loadavg").split(' ').next().and_then(|load| load.parse().ok()),
+        }
+    }
+
+    /// Why times are not to be trusted, if so.
+    pub fn warning(&self) -> Option<String> {
+        if cfg!(debug_assertions) {
+            return Some("built without optimization: times say nothing".to_owned());
+        }
+        let load = self.load.filter(|load| *load >= BUSY)?;
+        Some(format!(
+            "the machine was busy at the start (load average {load}): trust bytes, messages and \
+             rounds, processor time roughly, and wall time not at all"
+        ))
+    }
+
+    /// The facts as a list in Markdown.
+    pub fn markdown(&self) -> String {
+        let unknown = "unknown".to_owned();
+        let memory = self.memory_bytes.map(|bytes| format!("{:.1} GB", bytes as f64 / 1e9));
+        let load = self.load.map(|load| load.to_string());
+        let mut text = String::new();
+        let mut line = |name: &str, value: String| {
+            let _ = writeln!(text, "- {name}: {value}");
+        };
+        line("Processor", self.processor.clone().unwrap_or(unknown.clone()));
+        line("Cores", self.cores.to_string());
+        let kernels = simd::in_use();
+        let kernels = kernels.map(|(what, how)| format!("{what} {}", how.unwrap_or("none")));
+        line("Vector instructions in use", kernels.join(", "));
+        line("Memory", memory.unwrap_or(unknown.clone()));
+        let system =
+            self.system.clone().unwrap_or(format!("{} (kernel unknown)", std::env::consts::OS));
+        line("System", format!("{system}, {}", std::env::consts::ARCH));
+        line("Load average at the start", load.unwrap_or(unknown));
+        line("Versions", format!("diptych {}; {}", env!("CARGO_PKG_VERSION"), locked(&MEASURED)));
+        line("Beside other crates", format!("`cargo bench` compares with {}", locked(&COMPARED)));
+        text
+    }
+}
+
+/// What follows `name` and a colon.
+fn field(text: &str, name: &str) -> Option<String> {
+    let value = text.lines().find_map(|line| line.strip_prefix(name)?.trim().strip_prefix(':'))?;
+    Some(value.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+/// Names and versions, as `Cargo.lock` has them; the newest where there are several.
+fn locked(names: &[&str]) -> String {
+    let version = |name: &str| {
+        let start = format!("name = \"{name}\"\nversion = \"");
+        let found = LOCK.rsplit_once(&start).and_then(|(_, rest)| rest.split('"').next());
+        format!("{name} {}", found.unwrap_or("unknown"))
+    };
+    names.iter().map(|name| version(name)).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_found_by_their_whole_name() {
+        let text = "model\t\t: 85\nmodel name\t: Some  Processor @ 2 GHz\nMemTotal:    12 kB\n";
+        assert_eq!(field(text, "model name").as_deref(), Some("Some Processor @ 2 GHz"));
+        assert_eq!(field(text, "MemTotal").as_deref(), Some("12 kB"));
+        assert_eq!(field(text, "Mem"), None);
+    }
+
+    #[test]
+    fn every_crate_that_is_named_has_a_version() {
+        let text = locked(&MEASURED) + &locked(&COMPARED);
+        assert!(!text.contains("unknown"), "{text}");
+    }
+
+    #[test]
+    fn a_busy_machine_is_called_busy() {
+        let mut machine = Machine::of_this_process();
+        machine.load = Some(1.5);
+        assert!(machine.warning().is_some() && machine.markdown().contains("- Cores: "));
+    }
+}
