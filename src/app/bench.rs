@@ -139,6 +139,11 @@ impl Options {
         }
     }
 
+    /// The length of Paillier keys where their length is not what is measured.
+    fn key_bits(&self) -> usize {
+        if self.quick { 2048 } else { 3072 }
+    }
+
     fn size_or(&self, usual: usize, quick: usize) -> usize {
         self.size.unwrap_or(if self.quick { quick } else { usual })
     }

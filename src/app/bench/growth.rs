@@ -3,7 +3,7 @@
 use super::process::Taken;
 use super::report::{Plot, Section};
 use super::select::{Choices, Way};
-use super::{Figure, Options, psi, release, scalar_product};
+use super::{Figure, Options, psi, readable, release, scalar_product};
 use crate::app::failure::Failure;
 use crate::app::plot::bars::{Bars, Row};
 use crate::app::plot::{Chart, Point, Scale, Series};
@@ -25,6 +25,9 @@ struct Sizes {
     compared_candidates: usize,
     /// Whether to wait for a horizontal release over a slow network: a minute.
     patient: bool,
+    /// Runs of a release in which a key is made: the median counts.
+    runs: usize,
+    paillier_bits: usize,
 }
 
 const USUAL: Sizes = Sizes {
@@ -36,6 +39,8 @@ const USUAL: Sizes = Sizes {
     usual_specializations: release::SPECIALIZATIONS,
     compared_candidates: 32,
     patient: true,
+    runs: 3,
+    paillier_bits: 3072,
 };
 
 const QUICK: Sizes = Sizes {
@@ -47,6 +52,8 @@ const QUICK: Sizes = Sizes {
     usual_specializations: 2,
     compared_candidates: 4,
     patient: false,
+    runs: 1,
+    paillier_bits: 2048,
 };
 
 /// Measures everything; `begin` is told what comes next.
@@ -58,11 +65,11 @@ pub(super) fn measure(options: &Options, begin: &dyn Fn(&str)) -> Result<Vec<Sec
     begin("cost over records");
     let (records, largest) = over_records(options, sizes)?;
     begin("cost over candidates");
-    let choices = Choices::prepare()?;
+    let choices = Choices::prepare(options)?;
     let candidates = over_candidates(options, sizes, &choices)?;
     begin("cost over leaves");
     let leaves = over_leaves(sizes)?;
-    begin("lan against wan");
+    begin("LAN against WAN");
     let networks = networks(options, sizes, &choices)?;
     begin("default against paper profile");
     let profiles = profiles(sizes)?;
@@ -90,17 +97,17 @@ struct Measure {
 }
 
 const CPU: Measure = Measure { name: "CPU of both parties", unit: "s", word: "cpu" };
-const WALL: Measure = Measure { name: "wall", unit: "s", word: "wall" };
-const MILLIS: Measure = Measure { name: "wall", unit: "ms", word: "wall" };
-const BYTES: Measure = Measure { name: "bytes of both directions", unit: "MB", word: "bytes" };
-const SENT: Measure = Measure { name: "bytes", unit: "MB", word: "bytes" };
+const WALL: Measure = Measure { name: "wall time", unit: "s", word: "wall" };
+const MILLIS: Measure = Measure { name: "wall time", unit: "ms", word: "wall" };
+const BYTES: Measure = Measure { name: "sent by both parties", unit: "MB", word: "bytes" };
+const SENT: Measure = Measure { name: "sent", unit: "MB", word: "bytes" };
 
 fn over_records(
     options: &Options,
     sizes: &Sizes,
 ) -> Result<(Section, Vec<(Case, release::Measured)>), Failure> {
     let group = Ristretto::new();
-    let key = scalar_product::key()?;
+    let key = scalar_product::key(options)?;
     let mut samples = Vec::new();
     let mut largest = Vec::new();
     for &records in sizes.records {
@@ -109,12 +116,12 @@ fn over_records(
             x: records as f64,
             at: format!("{records} records"),
             values: vec![taken.cpu, megabytes],
-            parameters: format!("{parameters}; {:.2} s wall", taken.wall),
+            parameters: format!("{parameters}; {} s wall", readable(taken.wall)),
         };
         largest.clear();
         for (series, horizontal) in RELEASES {
             let case = Case { records, ..sizes.case(horizontal) };
-            let measured = release::measure(&case)?;
+            let measured = sizes.measure(&case)?;
             let parameters = format!("h = {}, {} rows", case.specializations, measured.rows);
             samples.push(sample(series, measured.taken, measured.megabytes(), parameters));
             largest.push((case, measured));
@@ -131,7 +138,9 @@ fn over_records(
     let section = lines(
         "Cost over records",
         "Whole releases, and two of the parts of a vertical one alone. A vertical release encrypts \
-         once per record; what a horizontal one costs is its splits, chosen over a public grid.",
+         once per record; what a horizontal one costs is its splits, chosen over a public grid. \
+         Where a key is made, it is part of the cost, and the median of three releases by CPU time \
+         is shown here and below: primes are found sooner or later.",
         "records",
         &[CPU, BYTES],
         &samples,
@@ -213,12 +222,17 @@ fn by_phase(releases: &[(Case, release::Measured)]) -> Section {
             x: 0.0,
             at: phase.to_owned(),
             values: vec![value],
-            parameters: format!("{} records, {} rows", case.records, measured.rows),
+            parameters: format!(
+                "{}, {} records, {} rows",
+                case.partition(),
+                case.records,
+                measured.rows
+            ),
         };
         let (mut sent, mut wall) = (Vec::new(), Vec::new());
         for phase in measured.phases() {
-            sent.push(sample("sent by P1", &phase.phase, phase.bytes_sent as f64 / 1e6));
-            sent.push(sample("sent by P2", &phase.phase, phase.bytes_received as f64 / 1e6));
+            sent.push(sample("P1", &phase.phase, phase.bytes_sent as f64 / 1e6));
+            sent.push(sample("P2", &phase.phase, phase.bytes_received as f64 / 1e6));
             wall.push(sample("P1", &phase.phase, phase.wall.as_secs_f64()));
         }
         let title = format!("{} release by phase", capitalized(case.partition()));
@@ -230,7 +244,7 @@ fn by_phase(releases: &[(Case, release::Measured)]) -> Section {
 }
 
 fn networks(options: &Options, sizes: &Sizes, choices: &Choices) -> Result<Section, Failure> {
-    let networks = [("lan", NetworkModel::LAN), ("wan", NetworkModel::WAN)];
+    let networks = [("LAN", NetworkModel::LAN), ("WAN", NetworkModel::WAN)];
     let (mut whole, mut single) = (Vec::new(), Vec::new());
     for (series, network) in networks {
         for (name, horizontal) in RELEASES {
@@ -238,7 +252,7 @@ fn networks(options: &Options, sizes: &Sizes, choices: &Choices) -> Result<Secti
                 continue;
             }
             let case = Case { network: Some(network), ..sizes.case(horizontal) };
-            let measured = release::measure(&case)?;
+            let measured = sizes.measure(&case)?;
             whole.push(Sample {
                 series,
                 x: 0.0,
@@ -266,11 +280,11 @@ fn networks(options: &Options, sizes: &Sizes, choices: &Choices) -> Result<Secti
             });
         }
     }
-    let words = "Under models of two networks: *lan* has round trips of 0.5 ms and 10 Gbit/s each \
-                 way, *wan* 40 ms and 100 Mbit/s.";
-    let mut section = bars("Lan against wan: releases", words, &[WALL], &whole);
-    section.add(bars("Lan against wan: single choices", "", &[MILLIS], &single));
-    section.title = "Lan against wan".to_owned();
+    let words = "Under models of two networks: LAN has round trips of 0.5 ms and 10 Gbit/s each \
+                 way, WAN 40 ms and 100 Mbit/s.";
+    let mut section = bars("LAN against WAN, releases", words, &[WALL], &whole);
+    section.add(bars("LAN against WAN, single choices", "", &[MILLIS], &single));
+    section.title = "LAN against WAN".to_owned();
     Ok(section)
 }
 
@@ -279,7 +293,7 @@ fn profiles(sizes: &Sizes) -> Result<Section, Failure> {
     for (series, paper) in [("default", false), ("paper", true)] {
         for (name, horizontal) in RELEASES {
             let case = Case { paper, ..sizes.case(horizontal) };
-            let measured = release::measure(&case)?;
+            let measured = sizes.measure(&case)?;
             let Taken { wall, cpu, .. } = measured.taken;
             samples.push(Sample {
                 series,
@@ -308,7 +322,13 @@ impl Sizes {
             horizontal,
             paper: false,
             network: None,
+            paillier_bits: self.paillier_bits,
         }
+    }
+
+    fn measure(&self, case: &Case) -> Result<release::Measured, Failure> {
+        let makes_key = case.paper || !case.horizontal;
+        release::median(case, if makes_key { self.runs } else { 1 })
     }
 }
 
@@ -403,7 +423,7 @@ fn section(
 
 impl Measure {
     fn label(&self) -> String {
-        format!("{} in {}", self.name, self.unit)
+        format!("{}, {}", self.name, self.unit)
     }
 }
 

@@ -11,7 +11,6 @@ use crate::protocol::pair::run_pair;
 use crate::protocol::polynomial::{NoWrap, receive, send};
 use std::time::Instant;
 
-const KEY_BITS: usize = 3072;
 /// Of every coefficient; arguments have a tenth of it.
 const COEFFICIENT_BITS: u32 = 800;
 
@@ -21,8 +20,8 @@ const COEFFICIENT_BITS: u32 = 800;
 /// If a run fails.
 pub fn run(options: &Options) -> Result<Vec<Figure>, Failure> {
     let mut rng = Randomness::from_os()?;
-    let key =
-        SecretKey::generate(KEY_BITS, Tuning::default(), &mut rng).map_err(Failure::failed)?;
+    let key = SecretKey::generate(options.key_bits(), Tuning::default(), &mut rng)
+        .map_err(Failure::failed)?;
     key.prepare();
     let many = options.size_or(32, 4);
     let mut figures = Vec::new();
@@ -57,8 +56,9 @@ fn measure(
     let bytes = (bytes.bytes_sent + bytes.bytes_received) as f64;
     let name = |what: &str| format!("polynomial, degree {degree}, {count} at once{what}");
     let parameters = format!(
-        "per evaluation; key of {KEY_BITS} bits, coefficients of {COEFFICIENT_BITS}; \
-         all cores for both parties"
+        "per evaluation; key of {} bits, coefficients of {COEFFICIENT_BITS}; \
+         all cores for both parties",
+        key.public().bits()
     );
     Ok(vec![
         Figure::new(name(""), seconds * 1e3 / count as f64, "ms", parameters),

@@ -12,7 +12,6 @@ use crate::protocol::scalar_product::{
     Entries, ExpectedKey, Key, TableShape, VectorShape, count_table, ideal_table, product,
 };
 
-const KEY_BITS: usize = 3072;
 const SIGMA: u32 = 64;
 /// k of the shared counts: 20 bits of count and room for noise.
 const WORD_BITS: u32 = 40;
@@ -31,7 +30,7 @@ const LENGTH: usize = 2_000;
 /// # Errors
 /// If a run fails.
 pub fn run(options: &Options) -> Result<Vec<Figure>, Failure> {
-    let key = key()?;
+    let key = key(options)?;
     let mut figures = Vec::new();
     let entry = one_product(options, &key, &mut figures)?;
     for records in options.sizes(&SIZES, &[FEW / 10]) {
@@ -45,10 +44,10 @@ pub fn run(options: &Options) -> Result<Vec<Figure>, Failure> {
 }
 
 /// A key with its tables of powers: both can be made ahead of a run.
-pub(super) fn key() -> Result<SecretKey, Failure> {
+pub(super) fn key(options: &Options) -> Result<SecretKey, Failure> {
     let mut rng = Randomness::from_os()?;
-    let key =
-        SecretKey::generate(KEY_BITS, Tuning::default(), &mut rng).map_err(Failure::failed)?;
+    let key = SecretKey::generate(options.key_bits(), Tuning::default(), &mut rng)
+        .map_err(Failure::failed)?;
     key.prepare();
     Ok(key)
 }
@@ -61,7 +60,7 @@ fn one_product(
 ) -> Result<f64, Failure> {
     let shape = VectorShape { length: LENGTH, entries: Entries::Binary, sigma: SIGMA };
     let vector: Vec<i64> = (0..LENGTH).map(|i| i64::from(i % 3 == 0)).collect();
-    let expected = expected()?;
+    let expected = expected(key)?;
     let (outcome, Taken { cpu, .. }) = taken(|| {
         run_pair(
             options.setup(),
@@ -75,10 +74,10 @@ fn one_product(
         return Err(Failure::failed("the product is wrong"));
     }
     let name = format!("scalar product, {LENGTH} entries");
-    let parameters = format!("both roles, {KEY_BITS} bits, binary, σ = {SIGMA}");
+    let parameters = format!("both roles, {} bits, binary, σ = {SIGMA}", key.public().bits());
     figures.push(Figure::new(format!("{name}: CPU"), cpu * 1e3, "ms", parameters));
     let bytes = total_bytes(&outcome.costs.p1, &outcome.costs.p2);
-    figures.push(bytes_figure(&name, "entry", bytes, LENGTH, 1));
+    figures.push(bytes_figure(&name, "entry", bytes, LENGTH, ciphertext_bytes(key)));
     Ok(cpu / LENGTH as f64)
 }
 
@@ -90,7 +89,7 @@ pub(super) fn joint_counts(
 ) -> Result<(Taken, u64), Failure> {
     let TableShape { records, cells, .. } = *shape;
     let inputs = cells.map(|cells| spread(records, cells));
-    let expected = expected()?;
+    let expected = expected(key)?;
     let part = |role| if shape.encrypting_role() == role { Key::Own(key) } else { expected };
     let (outcome, taken) = taken(|| {
         run_pair(
@@ -126,7 +125,7 @@ fn one_table(
     figures: &mut Vec<Figure>,
 ) -> Result<(), Failure> {
     let shape = shape(records, cells);
-    let [sent, returned] = shape.items(KEY_BITS).map_err(Failure::failed)?;
+    let [sent, returned] = shape.items(key.public().bits()).map_err(Failure::failed)?;
     let (Taken { wall, cpu, peak_bytes }, bytes) = joint_counts(options, key, &shape)?;
     let name = format!("count table, {records} records, {} × {}", cells[0], cells[1]);
     let work = format!("both roles: {sent} ciphertexts there, {returned} back");
@@ -147,12 +146,19 @@ fn one_table(
     let note = format!("computed, not run: {leaves} products as measured above");
     add("papers' cost per leaf", per_leaf, "s", note);
     add("papers' cost / ours", per_leaf / cpu, "times", "computed".to_owned());
-    figures.push(bytes_figure(&name, "record", bytes, records, sent / records.max(1)));
+    figures.push(bytes_figure(
+        &name,
+        "record",
+        bytes,
+        records,
+        sent / records.max(1) * ciphertext_bytes(key),
+    ));
     Ok(())
 }
 
-fn expected() -> Result<Key<'static>, Failure> {
-    let expected = ExpectedKey::new(KEY_BITS, Tuning::default()).map_err(Failure::failed)?;
+fn expected(key: &SecretKey) -> Result<Key<'static>, Failure> {
+    let expected =
+        ExpectedKey::new(key.public().bits(), Tuning::default()).map_err(Failure::failed)?;
     Ok(Key::Peer(expected))
 }
 
@@ -165,8 +171,11 @@ fn total_bytes(p1: &Costs, p2: &Costs) -> u64 {
     p1.total().bytes_sent + p2.total().bytes_sent
 }
 
-fn bytes_figure(name: &str, each: &str, bytes: u64, count: usize, ciphertexts: usize) -> Figure {
-    let limit = ciphertexts * KEY_BITS / 4;
+fn ciphertext_bytes(key: &SecretKey) -> usize {
+    key.public().bits() / 4
+}
+
+fn bytes_figure(name: &str, each: &str, bytes: u64, count: usize, limit: usize) -> Figure {
     Figure::new(
         format!("{name}: bytes per {each}"),
         bytes as f64 / count.max(1) as f64,

@@ -1,10 +1,9 @@
 //! Choosing one of many candidates by two parties.
 
 use super::mechanism::{Measured, measure, spend, widths};
-use crate::app::bench::{Figure, Options};
+use crate::app::bench::{Figure, Options, scalar_product};
 use crate::app::failure::Failure;
-use crate::crypto::paillier::{SecretKey, Tuning};
-use crate::math::{Randomness, Rational};
+use crate::math::Rational;
 use crate::mechanism::exponential::horizontal::{ClassCounts, Horizontal, TaylorKey};
 use crate::mechanism::exponential::{HorizontalExponential, VerticalExponential};
 use crate::mechanism::noisy_max::{NoisyMax, Scores};
@@ -22,7 +21,6 @@ const TRIES: u32 = 64;
 /// Of the horizontal form: the agreement's usual digits and degree of the polynomial.
 const DIGITS: u32 = 6;
 const DEGREE: u32 = 16;
-const KEY_BITS: usize = 3072;
 /// More records would need more of the same: only lengths of numbers grow.
 const HORIZONTAL_RECORDS: u64 = 30_000;
 
@@ -88,7 +86,7 @@ pub fn run(options: &Options) -> Result<Vec<Figure>, Failure> {
         }
         None => CASES.to_vec(),
     };
-    let choices = Choices::prepare()?;
+    let choices = Choices::prepare(options)?;
     let mut figures = Vec::new();
     for (candidates, records) in cases {
         for way in Way::ALL.into_iter().filter(|way| way.is_feasible(candidates, records)) {
@@ -106,15 +104,12 @@ pub(super) struct Choices {
 }
 
 impl Choices {
-    /// Makes a key of [`KEY_BITS`] bits. It takes seconds, and in a release it is made once.
+    /// Makes a key. It takes seconds, and in a release it is made once.
     ///
     /// # Errors
     /// If there is no randomness.
-    pub fn prepare() -> Result<Self, Failure> {
-        let mut rng = Randomness::from_os()?;
-        let key =
-            SecretKey::generate(KEY_BITS, Tuning::default(), &mut rng).map_err(Failure::failed)?;
-        key.prepare();
+    pub fn prepare(options: &Options) -> Result<Self, Failure> {
+        let key = scalar_product::key(options)?;
         let peer = TaylorKey::Peer(key.public().clone());
         Ok(Self { keys: [peer, TaylorKey::Own(Box::new(key))] })
     }
@@ -161,8 +156,7 @@ impl Choices {
             mechanism.choose(spend, &calibration, &counts)?;
             Ok::<_, Error>(())
         })?;
-        measured.parameters +=
-            &format!("; key of {KEY_BITS} bits made and exchanged before, CPU of one thread each");
+        measured.parameters += "; key made and exchanged before, CPU of one thread each";
         Ok(measured)
     }
 }
