@@ -114,8 +114,10 @@ pub fn release_with(
     Ok(made.counts.len() as u64)
 }
 
-/// `count` trees that an agreement can lead to: winners are drawn uniformly, intervals are split in
-/// the middle. The same ones every time; that of the fewest leaves comes first.
+/// `count` trees that an agreement can lead to: in each round an attribute is drawn uniformly, then
+/// one of its values; intervals are split in the middle. (Drawing among all values would go for the
+/// attributes that are divided most already, and so make fewer leaves than releases have.) The same
+/// trees every time; that of the fewest leaves comes first.
 ///
 /// # Errors
 /// Those of [`Plan::new`].
@@ -127,11 +129,14 @@ pub fn random_trees(agreement: &Agreement, count: usize) -> Result<Vec<Cuts<'_>>
     for _ in 0..count {
         let mut cuts = Cuts::topmost(plan.schema());
         for _ in 0..plan.specializations() {
-            let candidates = cuts.candidates(plan.order().iter().copied());
-            if candidates.is_empty() {
+            let attributes = 0..plan.schema().attributes.len();
+            let values = attributes.map(|attribute| cuts.candidates([attribute]));
+            let values: Vec<Vec<Candidate>> = values.filter(|values| !values.is_empty()).collect();
+            if values.is_empty() {
                 break;
             }
-            let candidate = candidates[rng.random_range(0..candidates.len())];
+            let values = &values[rng.random_range(0..values.len())];
+            let candidate = values[rng.random_range(0..values.len())];
             let split = match candidate.value {
                 CutValue::Interval { start, end } => Some(start + (end - start) / 2),
                 CutValue::Value(_) => None,
