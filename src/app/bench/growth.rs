@@ -1,9 +1,9 @@
 //! How costs grow and compare: the sections of `bench all` that have plots.
 
-use super::process::Taken;
+use super::process::{Taken, median};
 use super::report::{Plot, Section};
 use super::select::{Choices, Way};
-use super::{Figure, Options, psi, readable, release, scalar_product};
+use super::{Figure, Options, mechanism, psi, readable, release, scalar_product};
 use crate::app::failure::Failure;
 use crate::app::plot::bars::{Bars, Row};
 use crate::app::plot::{Chart, Point, Scale, Series};
@@ -25,7 +25,7 @@ struct Sizes {
     compared_candidates: usize,
     /// Whether to wait for a horizontal release over a slow network: a minute.
     patient: bool,
-    /// Runs of a release in which a key is made: the median counts.
+    /// Runs of a choice, and of a release in which a key is made: the median counts.
     runs: usize,
     paillier_bits: usize,
 }
@@ -140,7 +140,7 @@ fn over_records(
         "Whole releases, and two of the parts of a vertical one alone. A vertical release encrypts \
          once per record; what a horizontal one costs is its splits, chosen over a public grid. \
          Where a key is made, it is part of the cost, and the median of three releases by CPU time \
-         is shown here and below: primes are found sooner or later.",
+         (one for a first look) is shown here and below: primes are found sooner or later.",
         "records",
         &[CPU, BYTES],
         &samples,
@@ -157,7 +157,7 @@ fn over_candidates(
     for way in Way::ALL {
         let feasible = |size: &&usize| way.is_feasible(**size, sizes.scored);
         for &size in sizes.candidates.iter().filter(feasible) {
-            let measured = choices.measure(options, way, size, sizes.scored)?;
+            let measured = sizes.choice(choices, options, way, size)?;
             samples.push(Sample {
                 series: way.name(),
                 x: size as f64,
@@ -168,9 +168,10 @@ fn over_candidates(
         }
     }
     let words = format!(
-        "One choice with scores of {} records, without the set-up of connection and circuits. The \
-         papers' forms are measured while they are quick; the horizontal one has its key already.",
-        sizes.scored
+        "One choice with scores of {} records (median of {} by wall time), without the set-up of \
+         connection and circuits. The papers' forms are measured while they are quick; the \
+         horizontal one has its key already.",
+        sizes.scored, sizes.runs
     );
     Ok(lines("Cost over candidates", &words, "candidates", &[MILLIS, BYTES], &samples))
 }
@@ -178,7 +179,7 @@ fn over_candidates(
 fn over_leaves(sizes: &Sizes) -> Result<Section, Failure> {
     let mut samples = Vec::new();
     let names =
-        [["vertical release", "its noise"], ["horizontal release", "its noise (horizontal)"]];
+        [["vertical release", "noise, vertical"], ["horizontal release", "noise, horizontal"]];
     for ((_, horizontal), [whole, noise]) in RELEASES.into_iter().zip(names) {
         for &specializations in sizes.specializations {
             let case = Case { specializations, ..sizes.case(horizontal) };
@@ -270,7 +271,7 @@ fn networks(options: &Options, sizes: &Sizes, choices: &Choices) -> Result<Secti
         let options = Options { network: Some(network), ..options.clone() };
         let candidates = sizes.compared_candidates;
         for way in Way::ALL {
-            let measured = choices.measure(&options, way, candidates, sizes.scored)?;
+            let measured = sizes.choice(choices, &options, way, candidates)?;
             single.push(Sample {
                 series,
                 x: 0.0,
@@ -326,9 +327,23 @@ impl Sizes {
         }
     }
 
+    /// One release. Where a key is made, its primes are found sooner or later: the median by CPU.
     fn measure(&self, case: &Case) -> Result<release::Measured, Failure> {
         let makes_key = case.paper || !case.horizontal;
-        release::median(case, if makes_key { self.runs } else { 1 })
+        let times = if makes_key { self.runs } else { 1 };
+        median(times, || release::measure(case), |measured| measured.taken.cpu)
+    }
+
+    /// One choice: it is over soon, so anything else that runs shows. The median by wall time.
+    fn choice(
+        &self,
+        choices: &Choices,
+        options: &Options,
+        way: Way,
+        candidates: usize,
+    ) -> Result<mechanism::Measured, Failure> {
+        let work = || choices.measure(options, way, candidates, self.scored);
+        median(self.runs, work, |measured| measured.millis)
     }
 }
 

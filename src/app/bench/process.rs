@@ -4,6 +4,8 @@ use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
 
+use crate::app::failure::Failure;
+
 /// What a piece of work took.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Taken {
@@ -26,6 +28,17 @@ pub(super) fn taken<T>(work: impl FnOnce() -> T) -> (T, Taken) {
         peak_bytes: peak_memory_bytes(),
     };
     (result, taken)
+}
+
+/// Does `work` so many times and gives the result in the middle by `size`.
+pub(super) fn median<T>(
+    times: usize,
+    work: impl Fn() -> Result<T, Failure>,
+    size: impl Fn(&T) -> f64,
+) -> Result<T, Failure> {
+    let mut results = (0..times).map(|_| work()).collect::<Result<Vec<_>, _>>()?;
+    results.sort_by(|a, b| size(a).total_cmp(&size(b)));
+    results.drain(..).nth(times / 2).ok_or_else(|| Failure::failed("nothing was run"))
 }
 
 /// Processor time of all threads.

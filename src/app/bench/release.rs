@@ -102,17 +102,6 @@ pub fn run(options: &Options) -> Result<Vec<Figure>, Failure> {
     Ok(figures)
 }
 
-/// Runs a release so many times and gives the one with the median CPU time: where a key is made,
-/// its primes are found sooner or later.
-///
-/// # Errors
-/// If one fails.
-pub(super) fn median(case: &Case, times: usize) -> Result<Measured, Failure> {
-    let mut runs = (0..times).map(|_| measure(case)).collect::<Result<Vec<_>, _>>()?;
-    runs.sort_by(|a, b| a.taken.cpu.total_cmp(&b.taken.cpu));
-    runs.drain(..).nth(times / 2).ok_or_else(|| Failure::failed("nothing was run"))
-}
-
 /// Runs one release; making the data is not counted.
 ///
 /// # Errors
