@@ -2,7 +2,7 @@
 //!
 //! One file per subject, each a function from [`Options`] to figures. Adding a
 //! subject means adding a line to `SUBJECTS`. `all` measures every one of them, then how costs grow
-//! and compare ([`growth`]), and makes a page of it ([`report`]).
+//! and compare (`growth`), and makes a page of it (`report`).
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
