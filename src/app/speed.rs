@@ -54,6 +54,11 @@ impl Speeds {
         works.iter().map(|(work, times)| self.seconds_of(*work) * *times as f64).sum()
     }
 
+    /// Seconds of CPU of a whole conversation.
+    pub fn cpu_of(&self, forecast: &Forecast) -> f64 {
+        forecast.works().iter().map(|(_, works)| self.cpu(works)).sum()
+    }
+
     /// Seconds on the wall that one party takes alone, on all cores.
     pub fn wall(&self, works: &Works) -> f64 {
         let one = |(work, times): (&Work, &u64)| {

@@ -35,7 +35,7 @@
 use std::collections::BTreeMap;
 
 use crate::net::codec::{self, CodecError};
-use crate::net::meter::{CpuClock, Meter};
+use crate::net::meter::{CpuClock, Meter, PhaseCost};
 use crate::net::{Costs, Direction, Message, Role, Tag, Transcript};
 
 /// An operation that takes time.
@@ -147,6 +147,17 @@ impl Forecast {
             (phase.wall, phase.cpu) = Default::default();
         }
         costs
+    }
+
+    /// Whether a conversation had these phases with these bytes, messages and rounds; it may have had
+    /// others.
+    pub fn matches(&self, seen: &Costs) -> bool {
+        let counted = |phase: &PhaseCost| {
+            let (wall, cpu) = Default::default();
+            PhaseCost { wall, cpu, ..phase.clone() }
+        };
+        let seen: Vec<PhaseCost> = seen.phases.iter().map(counted).collect();
+        self.costs().phases.iter().all(|due| seen.contains(due))
     }
 
     /// What this party does in each phase, in the order in which they begin.

@@ -7,8 +7,10 @@ use super::{Figure, Options, mechanism, psi, readable, release, scalar_product};
 use crate::app::failure::Failure;
 use crate::app::plot::bars::{Bars, Row};
 use crate::app::plot::{Chart, Point, Scale, Series};
+use crate::app::speed::Speeds;
 use crate::crypto::commutative::Ristretto;
 use crate::net::memory::NetworkModel;
+use crate::protocol::forecast::Work;
 use release::Case;
 
 /// Sizes of everything here.
@@ -69,11 +71,13 @@ pub(super) fn measure(options: &Options, begin: &dyn Fn(&str)) -> Result<Vec<Sec
     let candidates = over_candidates(options, sizes, &choices)?;
     begin("cost over leaves");
     let leaves = over_leaves(sizes)?;
+    begin("foretold against measured");
+    let foretold = foretold(sizes, &largest)?;
     begin("LAN against WAN");
     let networks = networks(options, sizes, &choices)?;
     begin("default against paper profile");
     let profiles = profiles(sizes)?;
-    Ok(vec![records, candidates, leaves, by_phase(&largest), networks, profiles])
+    Ok(vec![records, candidates, leaves, by_phase(&largest), foretold, networks, profiles])
 }
 
 /// One measured point or bar.
@@ -242,6 +246,35 @@ fn by_phase(releases: &[(Case, release::Measured)]) -> Section {
         }
     }
     section
+}
+
+/// Bytes and rounds were compared when the releases were measured; times are compared here.
+fn foretold(sizes: &Sizes, releases: &[(Case, release::Measured)]) -> Result<Section, Failure> {
+    let works = releases.iter().flat_map(|(_, measured)| &measured.foretold);
+    let needed: Vec<Work> = works
+        .flat_map(|forecast| forecast.works())
+        .flat_map(|(_, works)| works.keys().copied())
+        .collect();
+    let speeds = Speeds::measure(&needed, sizes.paillier_bits)?;
+    let mut samples = Vec::new();
+    for (case, measured) in releases {
+        let told = measured.foretold.iter().map(|forecast| speeds.cpu_of(forecast)).sum();
+        for (series, cpu) in [("foretold", told), ("measured", measured.taken.cpu)] {
+            samples.push(Sample {
+                series,
+                x: 0.0,
+                at: format!("{} release", case.partition()),
+                values: vec![cpu],
+                parameters: format!("{} records, {} rows", case.records, measured.rows),
+            });
+        }
+    }
+    let words = "What `diptych run --dry-run` would say of the largest releases of the first \
+                 section, had it known their trees. Bytes, messages and rounds of all releases on \
+                 this page were compared with what was foretold, phase by phase, and are the same; \
+                 times follow from a short calibration, and leave out what a party does alone with \
+                 its records.";
+    Ok(bars("Foretold against measured", words, &[CPU], &samples))
 }
 
 fn networks(options: &Options, sizes: &Sizes, choices: &Choices) -> Result<Section, Failure> {

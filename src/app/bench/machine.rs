@@ -71,7 +71,8 @@ impl Machine {
             self.system.clone().unwrap_or(format!("{} (kernel unknown)", std::env::consts::OS));
         line("System", format!("{system}, {}", std::env::consts::ARCH));
         line("Load average at the start", load.unwrap_or(unknown));
-        line("Versions", format!("diptych {}; {}", env!("CARGO_PKG_VERSION"), locked(&MEASURED)));
+        let (own, rustc) = (env!("CARGO_PKG_VERSION"), env!("DIPTYCH_RUSTC_VERSION"));
+        line("Versions", format!("diptych {own}, rustc {rustc}; {}", locked(&MEASURED)));
         line("Beside other crates", format!("`cargo bench` compares with {}", locked(&COMPARED)));
         text
     }

@@ -5,14 +5,16 @@ use crate::agreement::Agreement;
 use crate::app::bench::process::{Taken, taken};
 use crate::app::bench::{Figure, Options, census};
 use crate::app::failure::Failure;
-use crate::net::Costs;
 use crate::net::memory::NetworkModel;
 use crate::net::meter::PhaseCost;
+use crate::net::{Costs, Role};
 use crate::privacy::Budget;
 use crate::protocol::Session;
+use crate::protocol::forecast::Forecast;
 use crate::protocol::pair::{Setup, run_pair};
+use crate::release::diffgen::forecast::{self, Records};
 use crate::release::diffgen::two_party::release;
-use crate::table::{Owner, Reading, Table, parse_csv};
+use crate::table::{Owner, Reading, Specialization, Table, parse_csv};
 
 /// As many as the Adult training data.
 pub(super) const RECORDS: usize = 30_162;
@@ -49,6 +51,8 @@ pub(super) struct Measured {
     pub costs: Costs,
     /// Of the release.
     pub rows: usize,
+    /// What was foretold of both parties; bytes, messages and rounds are those that were counted.
+    pub foretold: [Forecast; 2],
 }
 
 impl Measured {
@@ -118,15 +122,37 @@ pub(super) fn measure(case: &Case) -> Result<Measured, Failure> {
     let tables = tables(&agreement, &census::csv_with_ids(case.records), case.horizontal)?;
     let party = |table: &Table, session: &mut Session| {
         let budget = Budget::new(&agreement.epsilon);
-        release(session, &agreement, table, budget, &|_| {}).map(|made| made.release.counts.len())
+        release(session, &agreement, table, budget, &|_| {})
+            .map(|made| (made.release.counts.len(), made.release.cuts.made().to_vec()))
     };
     let setup = case.network.map_or_else(Setup::default, |net| Setup::default().network(net));
     let (outcome, taken) = taken(|| {
         run_pair(setup, |session| party(&tables[0], session), |session| party(&tables[1], session))
     });
     outcome.p2.map_err(Failure::failed)?;
-    let rows = outcome.p1.map_err(Failure::failed)?;
-    Ok(Measured { taken, costs: outcome.costs.p1, rows })
+    let (rows, tree) = outcome.p1.map_err(Failure::failed)?;
+    let records = tables.each_ref().map(Table::len);
+    let foretold = foretell(&agreement, records, &tree)?;
+    let costs = [&outcome.costs.p1, &outcome.costs.p2];
+    if !foretold.iter().zip(costs).all(|(told, seen)| told.matches(seen)) {
+        return Err(Failure::failed("the run exchanged something else than was foretold"));
+    }
+    Ok(Measured { taken, costs: outcome.costs.p1, rows, foretold })
+}
+
+/// Both parties' sides of a release that leads to this tree; vertically all records are common.
+fn foretell(
+    agreement: &Agreement,
+    [first, second]: [usize; 2],
+    tree: &[Specialization],
+) -> Result<[Forecast; 2], Failure> {
+    let side = |role, own, peer| {
+        let mut forecast = Forecast::new(role);
+        let records = Records { own, peer, common: own };
+        forecast::release(&mut forecast, agreement, records, tree).map_err(Failure::failed)?;
+        Ok::<_, Failure>(forecast)
+    };
+    Ok([side(Role::P1, first, second)?, side(Role::P2, second, first)?])
 }
 
 fn phase(phase: &PhaseCost) -> Figure {

@@ -1,12 +1,9 @@
 //! What a run will exchange, from its first message to its last.
 
-use std::time::Duration;
-
 use super::{talk, unfinished};
 use crate::agreement::Agreement;
 use crate::app::failure::Failure;
 use crate::app::manifest;
-use crate::net::meter::PhaseCost;
 use crate::net::{Costs, Role};
 use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
@@ -32,8 +29,6 @@ pub(super) fn whole_run(
     Ok((forecast, rows))
 }
 
-const ZERO: Duration = Duration::ZERO;
-
 /// Whether a run exchanged what its release and the numbers of records foretell, phase by phase.
 /// The phases around the release depend on both ledgers and are left out.
 pub(super) fn was_foretold(
@@ -44,10 +39,5 @@ pub(super) fn was_foretold(
     measured: &Costs,
 ) -> bool {
     let mut forecast = Forecast::new(role);
-    if release(&mut forecast, agreement, records, tree).is_err() {
-        return false;
-    }
-    let counted = |phase: &PhaseCost| PhaseCost { wall: ZERO, cpu: ZERO, ..phase.clone() };
-    let seen: Vec<PhaseCost> = measured.phases.iter().map(counted).collect();
-    forecast.costs().phases.iter().all(|due| seen.contains(due))
+    release(&mut forecast, agreement, records, tree).is_ok() && forecast.matches(measured)
 }
