@@ -27,8 +27,11 @@ impl Machine {
     /// As things are now: measure nothing before.
     pub fn of_this_process() -> Self {
         let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
-        let kernel = ["ostype", "osrelease"].map(|name| read(&format!("/proc/sys/kernel/{name}")));
-        let kernel = kernel.map(|word| word.trim().to_owned()).join(" ");
+        let [name, release] =
+            ["ostype", "osrelease"].map(|name| read(&format!("/proc/sys/kernel/{name}")));
+        // The first two numbers of the release; what follows may tell who runs the machine.
+        let release: Vec<&str> = release.trim().split(['.', '-']).take(2).collect();
+        let kernel = format!("{} {}", name.trim(), release.join("."));
         let kilobytes = field(&read("/proc/meminfo"), "MemTotal")
             .and_then(|text| text.strip_suffix(" kB")?.parse::<u64>().ok());
         Self {
