@@ -68,8 +68,8 @@ use crate::protocol::forecast::Forecast;
 use crate::protocol::shares::WordShares;
 use crate::protocol::yao::{self, Reveal};
 
-/// Candidates of one circuit.
-pub const BATCH: usize = 1 << 12;
+/// Candidates of one circuit: their labels, some 25 MB, stay near the processor.
+pub const BATCH: usize = 1 << 9;
 /// Most candidates of one choice.
 pub const MOST_CANDIDATES: usize = 1 << 20;
 
