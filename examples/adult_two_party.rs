@@ -35,7 +35,6 @@ use diptych::release::diffgen::{Release, single};
 use diptych::table::{Owner, Table};
 use rayon::prelude::*;
 
-const EPSILONS: [&str; 4] = ["0.1", "0.25", "0.5", "1"];
 const SPECIALIZATIONS: u32 = 10;
 const KEYS: Keys = Keys::ForTests(1024);
 
@@ -65,6 +64,9 @@ struct Arguments {
     /// Only forms whose name contains this
     #[arg(long, default_value = "")]
     only: String,
+    /// Privacy losses
+    #[arg(long, value_delimiter = ',', default_values = ["0.1", "0.25", "0.5", "1"])]
+    epsilons: Vec<String>,
     /// Where the table goes
     #[arg(long, default_value = "docs/experiments/adult-two-party.md")]
     out: PathBuf,
@@ -95,7 +97,7 @@ fn carry_out(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
          | --- | --- | --- | --- | --- |\n",
     );
     for (name, terms) in FORMS.iter().filter(|(name, _)| name.contains(&arguments.only)) {
-        for epsilon in EPSILONS {
+        for epsilon in &arguments.epsilons {
             let terms = format!("epsilon = \"{epsilon}\"\n{terms}");
             let agreement = adult.agreement(&terms, SPECIALIZATIONS)?;
             let [train, test] = adult.tables(&agreement)?;
