@@ -1,13 +1,15 @@
-//! Writes the circuits that are kept for review: `cargo run --example export_circuits`.
+//! Writes the circuits that are kept for review: `cargo run --example export_circuits [DIRECTORY]`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use diptych::circuit::{bristol, gallery};
 use diptych::mechanism::gallery as mechanisms;
 use sha2::{Digest, Sha256};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("circuits");
+    let usual = || Path::new(env!("CARGO_MANIFEST_DIR")).join("circuits");
+    let directory = std::env::args_os().nth(1).map_or_else(usual, PathBuf::from);
+    std::fs::create_dir_all(&directory)?;
     let mut sums = String::new();
     for (name, circuit) in gallery::exported().into_iter().chain(mechanisms::exported()?) {
         let text = bristol::write(&circuit)?;

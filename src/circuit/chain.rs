@@ -3,6 +3,7 @@
 use super::bit::Bit;
 use super::netlist::Port;
 use super::schedule::{Consumer, Op, Source, Step};
+use super::size::Size;
 
 /// `then` on the outputs of `first`, in one run: nothing in between is opened or shared.
 pub struct Chain<'a> {
@@ -28,6 +29,11 @@ impl Source for Chain<'_> {
 
     fn outputs(&self) -> &[Port] {
         self.then.outputs()
+    }
+
+    fn size(&self) -> Size {
+        let then = self.then.size();
+        Size { ands: self.first.size().ands + then.ands, ..then }
     }
 
     fn stream(&self, consumer: &mut dyn Consumer) -> Vec<Bit> {

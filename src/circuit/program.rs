@@ -3,6 +3,7 @@
 use super::bit::Bit;
 use super::netlist::{Circuit, Gate, Port};
 use super::schedule::{Consumer, Op, Scheduler, Source, Step};
+use super::size::Size;
 
 /// Gates sorted together in a stored circuit.
 const STORED_WINDOW: usize = 1 << 20;
@@ -245,6 +246,12 @@ impl Source for Repeat<'_> {
 
     fn outputs(&self) -> &[Port] {
         &self.outputs
+    }
+
+    fn size(&self) -> Size {
+        // All outputs are moved to places of their own, constant or not.
+        let outputs = self.program.output_slots.len() * self.runs;
+        Size { ands: self.program.and_count * self.runs * self.rounds, outputs }
     }
 
     fn stream(&self, consumer: &mut dyn Consumer) -> Vec<Bit> {

@@ -6,6 +6,7 @@
 
 use super::bit::Bit;
 use super::netlist::Port;
+use super::size::{Count, Size};
 
 /// Gates sorted together in a stream, if nothing else is said: so few that the
 /// window's wires stay in the L2 cache.
@@ -70,6 +71,13 @@ pub trait Source: Sync {
 
     /// Hands every step to `consumer` and returns the outputs as slots.
     fn stream(&self, consumer: &mut dyn Consumer) -> Vec<Bit>;
+
+    /// How large it is. Streams it, unless the source knows better.
+    fn size(&self) -> Size {
+        let mut count = Count::default();
+        let outputs = self.stream(&mut count);
+        count.size(&outputs)
+    }
 
     /// Number of input bits.
     fn input_bits(&self) -> usize {

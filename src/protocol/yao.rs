@@ -168,7 +168,7 @@ pub fn forecast(forecast: &mut Forecast, garbler: Role, source: &dyn Source, rev
     let evaluator = garbler.peer();
     ot::forecast_correlated(forecast, garbler, bits_of(source, evaluator));
     forecast.message(garbler, SEED, SEED_BYTES);
-    let Size { ands, outputs } = Size::of(source);
+    let Size { ands, outputs } = source.size();
     forecast_parts(forecast, garbler, TABLES, ands * garble::BYTES_PER_AND, CHUNK_BYTES);
     let work = if forecast.role() == garbler { Work::Garble } else { Work::Evaluate };
     forecast.work(work, ands);
