@@ -190,11 +190,14 @@ pub trait Form {
         keep: Option<Spend>,
     ) -> Result<(), Self::Error>;
 
-    /// The leaves, in the order of the release.
+    /// The leaves, in the order of the release: all combinations of the cuts, unless sets make
+    /// others.
     ///
     /// # Errors
     /// If the records do not fit the cuts.
-    fn leaves(&mut self, cuts: &Cuts<'_>) -> Result<Leaves, Self::Error>;
+    fn leaves(&mut self, _: &Cuts<'_>) -> Result<Leaves, Self::Error> {
+        Ok(Leaves::CrossProduct)
+    }
 
     /// The noisy count of each leaf and class, classes fastest.
     ///

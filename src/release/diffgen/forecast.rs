@@ -243,10 +243,6 @@ impl Form for Counted<'_, '_> {
         Ok(())
     }
 
-    fn leaves(&mut self, _: &Cuts<'_>) -> Result<Leaves, Error> {
-        Ok(Leaves::CrossProduct)
-    }
-
     fn noisy_counts(
         &mut self,
         spend: Spend,

@@ -230,10 +230,6 @@ impl<C: Coins> Form for Horizontal<'_, '_, '_, C> {
         Ok(())
     }
 
-    fn leaves(&mut self, _: &Cuts<'_>) -> Result<Leaves, Error> {
-        Ok(Leaves::CrossProduct)
-    }
-
     fn noisy_counts(
         &mut self,
         spend: Spend,

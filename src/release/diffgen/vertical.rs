@@ -234,10 +234,6 @@ impl<C: Coins> Form for Vertical<'_, '_, '_, C> {
         Ok(self.holder.specialize(made, children)?)
     }
 
-    fn leaves(&mut self, _: &Cuts<'_>) -> Result<Leaves, Error> {
-        Ok(Leaves::CrossProduct)
-    }
-
     fn noisy_counts(
         &mut self,
         spend: Spend,
