@@ -92,7 +92,7 @@ fn the_private_page_has_the_costs_and_is_for_its_owner() {
     assert_eq!((status, said.trim()), (0, "out/private/report.html"), "{told}");
     let page = read(place, "out/private/report.html");
     assert!(page.contains("4711 records") && page.contains("&lt;i&gt;noise&lt;/i&gt;"));
-    assert!(page.contains("nothing else can be read from their lengths"));
+    assert!(page.contains("their lengths tell no more than these"));
     let mode = |name: &str| place.join(name).metadata().unwrap().permissions().mode() & 0o777;
     assert_eq!(mode("out/private/report.html"), 0o600);
     // Also where a page that everybody may read was before.

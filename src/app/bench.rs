@@ -44,9 +44,10 @@ const SUBJECTS: &[Subject] = &[
     ("diffgen", "releases by one party, from CSV to release: growth, memory", diffgen::run),
     ("net", "frames in memory and over loopback TLS: throughput and round trips", net::run),
     ("noise", "noise on shared counts: each party's own, and joint", noise::run),
-    ("psi", "private set intersection: group operations, whole runs, memory", psi::run),
+    ("ot", "base transfers and extended oblivious transfers", ot::run),
     ("paillier", "keys, encryption, decryption, sums; per core, on both paths", paillier::run),
     ("polynomial", "oblivious polynomial evaluation, by degree and number", polynomial::run),
+    ("psi", "private set intersection: group operations, whole runs, memory", psi::run),
     ("random-value", "uniform values below shared bounds, by length", random_value::run),
     (
         "release",
@@ -58,7 +59,6 @@ const SUBJECTS: &[Subject] = &[
         "scalar products and joint count tables: growth, memory, the papers' cost",
         scalar_product::run,
     ),
-    ("ot", "base transfers and extended oblivious transfers", ot::run),
     ("select", "choices by two parties: exponential, as in the papers, noisy maximum", select::run),
     ("yao", "garbled circuits: alone, and between two processes over loopback TLS", yao::run),
 ];
@@ -74,8 +74,8 @@ pub struct BenchArgs {
     #[arg(long, value_name = "NET", value_parser = parse_network)]
     net: Option<NetworkModel>,
     /// Size of the input, for subjects that have one (psi: identifiers per side; scalar-product: records;
-    /// select: candidates; noise: counts)
-    #[arg(long, visible_alias = "records", value_name = "N")]
+    /// select: candidates; noise: counts; release: records)
+    #[arg(long, visible_alias = "records", value_name = "N", value_parser = parse_size)]
     size: Option<usize>,
     /// For `release`: how the data is divided [default: vertical]
     #[arg(long, value_enum)]
@@ -183,6 +183,7 @@ pub fn run(arguments: &BenchArgs, console: &Console) -> Result<(), Failure> {
         for (name, purpose, _) in SUBJECTS {
             console.result(format!("{name:<16} {purpose}"));
         }
+        console.result(format!("{:<16} all of them, as a page with tables and plots", "all"));
         return Ok(());
     };
     let figures =
@@ -249,7 +250,7 @@ fn all(arguments: &BenchArgs, console: &Console) -> Result<Vec<Figure>, Failure>
 fn show(figures: &[Figure], console: &Console) {
     for figure in figures {
         console.result(format!(
-            "{:<44} {:>14} {:<10} {}",
+            "{:<60} {:>12} {:<10} {}",
             figure.name,
             readable(figure.value),
             figure.unit,
@@ -268,7 +269,8 @@ fn readable(value: f64) -> String {
         return format!("{value}");
     }
     let digits_before = value.abs().log10().floor() as i32 + 1;
-    let decimals = usize::try_from(4 - digits_before).unwrap_or(0);
+    let whole = value.fract() == 0.0;
+    let decimals = if whole { 0 } else { usize::try_from(4 - digits_before).unwrap_or(0) };
     let text = format!("{value:.decimals$}");
     let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
     let mut grouped = String::new();
@@ -279,6 +281,12 @@ fn readable(value: f64) -> String {
         grouped.push(digit);
     }
     if fraction.is_empty() { grouped } else { format!("{grouped}.{fraction}") }
+}
+
+fn parse_size(text: &str) -> Result<usize, String> {
+    const MOST: usize = 10_000_000;
+    let size = text.parse().ok().filter(|size| (1..=MOST).contains(size));
+    size.ok_or_else(|| format!("a whole number from 1 to {MOST} is expected"))
 }
 
 fn parse_network(text: &str) -> Result<NetworkModel, String> {
@@ -307,8 +315,16 @@ mod tests {
     #[test]
     fn numbers_are_shown_with_four_digits_and_groups() {
         let shown: Vec<_> =
-            [0.0, 0.012_345, 3.2, 1234.5, 1_234_567.8].into_iter().map(readable).collect();
-        assert_eq!(shown, ["0", "0.01235", "3.200", "1 234", "1 234 568"]);
+            [0.0, 0.012_345, 3.2, 19.0, 1234.5, 1_234_567.8].into_iter().map(readable).collect();
+        assert_eq!(shown, ["0", "0.01235", "3.200", "19", "1 234", "1 234 568"]);
+    }
+
+    #[test]
+    fn sizes_that_no_machine_could_hold_are_refused() {
+        assert_eq!(parse_size("30162"), Ok(30_162));
+        for wrong in ["0", "-1", "10000001", "18446744073709551616", "x"] {
+            assert!(parse_size(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
-//! How fast this machine does what protocols are made of: a calibration of a second or two.
+//! How fast this machine does what protocols are made of: a short calibration. Most of it is the
+//! making of a Paillier key, where one is needed, which takes a second or five.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use num_bigint::BigUint;
 
@@ -30,11 +31,16 @@ pub struct Speeds {
 }
 
 impl Speeds {
-    /// Measures what `needed` names, Paillier under a key of `key_bits`.
+    /// Measures what these conversations need, Paillier under a key of `key_bits`.
     ///
     /// # Errors
     /// If something that is measured fails.
-    pub fn measure(needed: &[Work], key_bits: usize) -> Result<Self, Failure> {
+    pub fn measure<'f>(
+        forecasts: impl IntoIterator<Item = &'f Forecast>,
+        key_bits: usize,
+    ) -> Result<Self, Failure> {
+        let works = forecasts.into_iter().flat_map(Forecast::works);
+        let needed: BTreeSet<Work> = works.flat_map(|(_, works)| works.keys().copied()).collect();
         let mut seconds = BTreeMap::new();
         if needed.contains(&Work::GroupOperation) {
             seconds.insert(Work::GroupOperation, group_operation()?);
@@ -73,9 +79,10 @@ impl Speeds {
     }
 }
 
-/// Garbling and transfers run on one core, one gate after the other.
+/// Gates are garbled one after the other, and primes are searched for one after the other.
 fn on_all_cores(work: Work) -> bool {
-    !matches!(work, Work::BaseTransfers | Work::Transfer | Work::Garble | Work::Evaluate)
+    use Work::{Add, Decrypt, Encrypt, GroupOperation, PowerBit, Rerandomise};
+    matches!(work, GroupOperation | Encrypt | Decrypt | Add | Rerandomise | PowerBit)
 }
 
 /// Both parties' works of one phase on the wall: with Paillier they take turns, otherwise they work

@@ -41,6 +41,24 @@ impl CpuClock {
     }
 }
 
+/// The shape of a phase is a polynomial in this, with a number for every message.
+const SHAPE_BASE: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// A number that tells messages of different direction, tag or length apart.
+fn number_of(direction: Direction, tag: Tag, body_bytes: usize) -> u64 {
+    let [a, b, c, d] = tag.bytes();
+    let mut number =
+        u64::from(u32::from_le_bytes([a, b, c, d])) << 1 | u64::from(direction == Direction::Sent);
+    // SplitMix64, twice, so that no bit of the length cancels one of the tag.
+    for part in [0, body_bytes as u64] {
+        number = (number ^ part).wrapping_add(SHAPE_BASE);
+        number = (number ^ number >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        number = (number ^ number >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        number ^= number >> 31;
+    }
+    number
+}
+
 /// The cost of one phase. Bytes are plaintext frame bytes, headers included.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PhaseCost {
@@ -56,6 +74,10 @@ pub struct PhaseCost {
     pub messages_received: u64,
     /// Receives that follow a send: counted, not timed.
     pub rounds: u64,
+    /// A fingerprint of direction, tag and length of every message, in order. It finds differences
+    /// that nobody makes on purpose.
+    #[serde(default)]
+    pub shape: u64,
     /// Time on the wall.
     pub wall: Duration,
     /// Time on the processor.
@@ -64,6 +86,9 @@ pub struct PhaseCost {
 
 impl PhaseCost {
     fn add(&mut self, other: &Self) {
+        let messages = other.messages_sent + other.messages_received;
+        let moved = (0..messages).fold(self.shape, |shape, _| shape.wrapping_mul(SHAPE_BASE));
+        self.shape = moved.wrapping_add(other.shape);
         self.bytes_sent += other.bytes_sent;
         self.bytes_received += other.bytes_received;
         self.messages_sent += other.messages_sent;
@@ -169,6 +194,8 @@ impl Meter {
 
     pub(crate) fn count(&mut self, direction: Direction, tag: Tag, body_bytes: usize) {
         let bytes = (body_bytes + crate::net::HEADER_BYTES) as u64;
+        let number = number_of(direction, tag, body_bytes);
+        self.current.shape = self.current.shape.wrapping_mul(SHAPE_BASE).wrapping_add(number);
         match direction {
             Direction::Sent => {
                 self.current.bytes_sent += bytes;
@@ -233,6 +260,37 @@ mod tests {
         let total = meter.costs().total();
         assert_eq!((total.rounds, total.messages_sent, total.messages_received), (2, 3, 4));
         assert_eq!((total.bytes_sent, total.bytes_received), (3 * 18, 4 * 18));
+    }
+
+    #[test]
+    fn the_shape_of_a_phase_tells_order_length_tag_and_direction_apart() {
+        let other = Tag::new(*b"tets");
+        let (sent, received) = (Direction::Sent, Direction::Received);
+        let shape = |messages: &[(Direction, Tag, usize)], again: usize| {
+            let mut meter = Meter::new(CpuClock::Thread);
+            meter.begin_phase("talk");
+            for (place, (direction, tag, bytes)) in messages.iter().enumerate() {
+                if place == again {
+                    meter.begin_phase("talk");
+                }
+                meter.count(*direction, *tag, *bytes);
+            }
+            meter.costs().phases[0].shape
+        };
+        let talk = [(sent, TAG, 1), (received, TAG, 2), (sent, TAG, 3)];
+        let usual = shape(&talk, 9);
+        for again in 0..3 {
+            assert_eq!(shape(&talk, again), usual, "a phase entered twice is one phase");
+        }
+        for different in [
+            [(sent, TAG, 1), (sent, TAG, 3), (received, TAG, 2)],
+            [(sent, TAG, 2), (received, TAG, 1), (sent, TAG, 3)],
+            [(sent, other, 1), (received, TAG, 2), (sent, TAG, 3)],
+            [(received, TAG, 1), (received, TAG, 2), (sent, TAG, 3)],
+        ] {
+            assert_ne!(shape(&different, 9), usual);
+        }
+        assert_ne!(shape(&talk[..2], 9), usual);
     }
 
     #[test]

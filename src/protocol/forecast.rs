@@ -19,6 +19,7 @@
 //!
 //! let group = Ristretto::default();
 //! let mut forecast = Forecast::new(Role::P1);
+//! forecast.record_transcript();
 //! psi::forecast_intersect(&mut forecast, &group, 2, 3);
 //!
 //! let outcome = run_pair(
@@ -34,9 +35,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::net::codec::{self, CodecError};
+use crate::net::codec;
 use crate::net::meter::{CpuClock, Meter, PhaseCost};
-use crate::net::{Costs, Direction, Message, Role, Tag, Transcript};
+use crate::net::{Costs, Direction, Error, Message, Role, Tag, Transcript};
 
 /// An operation that takes time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -82,9 +83,13 @@ pub struct Forecast {
 impl Forecast {
     /// Nothing said yet.
     pub fn new(role: Role) -> Self {
-        let mut meter = Meter::new(CpuClock::Thread);
-        meter.record_transcript();
+        let meter = Meter::new(CpuClock::Thread);
         Self { role, meter, phase: String::new(), works: Vec::new(), set_up: Vec::new() }
+    }
+
+    /// Keeps every message from now on, as [`crate::net::Channel::record_transcript`].
+    pub fn record_transcript(&mut self) {
+        self.meter.record_transcript();
     }
 
     /// Whose side it is.
@@ -111,12 +116,21 @@ impl Forecast {
         self.message(self.role.peer(), tag, bytes);
     }
 
-    /// The same for messages that look like this one.
+    /// A message that is as long as this one.
     ///
     /// # Errors
     /// If it cannot be encoded.
-    pub fn exchange_like<M: Message>(&mut self, message: &M) -> Result<(), CodecError> {
-        self.exchange(M::TAG, codec::encode(message)?.len());
+    pub fn message_like<M: Message>(&mut self, from: Role, message: &M) -> Result<(), Error> {
+        self.message(from, M::TAG, length(message)?);
+        Ok(())
+    }
+
+    /// Messages each way that are as long as this one.
+    ///
+    /// # Errors
+    /// If it cannot be encoded.
+    pub fn exchange_like<M: Message>(&mut self, message: &M) -> Result<(), Error> {
+        self.exchange(M::TAG, length(message)?);
         Ok(())
     }
 
@@ -149,8 +163,8 @@ impl Forecast {
         costs
     }
 
-    /// Whether a conversation had these phases with these bytes, messages and rounds; it may have had
-    /// others.
+    /// Whether a conversation had these phases with the same messages in the same order, as bytes,
+    /// rounds and shapes tell; it may have had other phases.
     pub fn matches(&self, seen: &Costs) -> bool {
         let counted = |phase: &PhaseCost| {
             let (wall, cpu) = Default::default();
@@ -165,8 +179,15 @@ impl Forecast {
         &self.works
     }
 
-    /// Every message in order.
+    /// Every message in order, since they are kept.
     pub fn transcript(&self) -> Transcript {
         self.meter.transcript()
     }
+}
+
+/// The bytes of a message, header aside.
+fn length<M: Message>(message: &M) -> Result<usize, Error> {
+    let bytes = codec::encode(message)
+        .map_err(|error| Error::Malformed { tag: M::TAG, problem: error.problem() })?;
+    Ok(bytes.len())
 }

@@ -40,7 +40,7 @@ use crate::net::meter::CpuClock;
 use crate::net::{Channel, Costs, Limits, Role, SessionId, Transcript};
 use crate::protocol::Session;
 #[cfg(any(test, feature = "testing"))]
-use crate::protocol::forecast::Forecast;
+use crate::{net::meter::PhaseCost, protocol::forecast::Forecast};
 
 /// How the two parties meet.
 #[derive(Clone, Debug, Default)]
@@ -202,6 +202,7 @@ pub fn assert_foretold(
     let parties = [(Role::P1, &transcripts.p1, &costs.p1), (Role::P2, &transcripts.p2, &costs.p2)];
     for (role, transcript, costs) in parties {
         let mut forecast = Forecast::new(role);
+        forecast.record_transcript();
         foretell(&mut forecast);
         let told = forecast.transcript();
         let longest = told.len().max(transcript.len());
@@ -210,9 +211,11 @@ pub fn assert_foretold(
         assert_eq!(pair, None, "{role}: foretold and seen");
         let counted = |costs: &Costs| {
             let spoken = costs.phases.iter().filter(|p| p.messages_sent + p.messages_received > 0);
-            spoken.map(|p| (p.phase.clone(), p.bytes_sent, p.rounds)).collect::<Vec<_>>()
+            let one = |p: &PhaseCost| (p.phase.clone(), p.bytes_sent, p.bytes_received, p.rounds);
+            spoken.map(one).collect::<Vec<_>>()
         };
         assert_eq!(counted(&forecast.costs()), counted(costs), "{role}");
+        assert!(forecast.matches(costs), "{role}: shapes");
     }
 }
 

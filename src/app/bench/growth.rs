@@ -10,7 +10,6 @@ use crate::app::plot::{Chart, Point, Scale, Series};
 use crate::app::speed::Speeds;
 use crate::crypto::commutative::Ristretto;
 use crate::net::memory::NetworkModel;
-use crate::protocol::forecast::Work;
 use release::Case;
 
 /// Sizes of everything here.
@@ -250,12 +249,8 @@ fn by_phase(releases: &[(Case, release::Measured)]) -> Section {
 
 /// Bytes and rounds were compared when the releases were measured; times are compared here.
 fn foretold(sizes: &Sizes, releases: &[(Case, release::Measured)]) -> Result<Section, Failure> {
-    let works = releases.iter().flat_map(|(_, measured)| &measured.foretold);
-    let needed: Vec<Work> = works
-        .flat_map(|forecast| forecast.works())
-        .flat_map(|(_, works)| works.keys().copied())
-        .collect();
-    let speeds = Speeds::measure(&needed, sizes.paillier_bits)?;
+    let forecasts = releases.iter().flat_map(|(_, measured)| &measured.foretold);
+    let speeds = Speeds::measure(forecasts, sizes.paillier_bits)?;
     let mut samples = Vec::new();
     for (case, measured) in releases {
         let told = measured.foretold.iter().map(|forecast| speeds.cpu_of(forecast)).sum();
@@ -270,8 +265,8 @@ fn foretold(sizes: &Sizes, releases: &[(Case, release::Measured)]) -> Result<Sec
         }
     }
     let words = "What `diptych run --dry-run` would say of the largest releases of the first \
-                 section, had it known their trees. Bytes, messages and rounds of all releases on \
-                 this page were compared with what was foretold, phase by phase, and are the same; \
+                 section, had it known their trees. The messages of all releases on this page were \
+                 compared with what was foretold, and are the same; \
                  times follow from a short calibration, and leave out what a party does alone with \
                  its records. Finding the primes of a key takes one second or five, and the \
                  calibration makes one key: that is most of what it may be off by.";

@@ -51,7 +51,7 @@ pub(super) struct Measured {
     pub costs: Costs,
     /// Of the release.
     pub rows: usize,
-    /// What was foretold of both parties; bytes, messages and rounds are those that were counted.
+    /// What was foretold of both parties; the messages were the same.
     pub foretold: [Forecast; 2],
 }
 

@@ -12,7 +12,7 @@ pub struct Costs {
     party: String,
     records: u64,
     common: Option<u64>,
-    /// Whether all messages were those that public numbers and the release foretell.
+    /// Whether all messages of the release were those that the numbers of records and it foretell.
     as_foretold: Option<bool>,
     phases: net::Costs,
 }
@@ -41,14 +41,13 @@ impl Costs {
         html.raw(". Sizes and times are not protected by ε: do not pass this page on.");
         html.raw(match self.as_foretold {
             Some(true) => {
-                " Messages, bytes and rounds of every phase of the release are exactly those that \
-                 the agreement, the numbers of records and the released tree foretell: nothing \
-                 else can be read from their lengths."
+                " Every message of the release had the length that the agreement, the numbers of \
+                 records and the released tree foretell: their lengths tell no more than these."
             }
             Some(false) => {
-                " <strong>Messages, bytes or rounds are not those that the agreement, the numbers \
-                 of records and the released tree foretell.</strong> That is a fault of one of \
-                 the programs: report it."
+                " <strong>The messages of the release are not those that the agreement, the \
+                 numbers of records and the released tree foretell.</strong> That is a fault of \
+                 one of the programs: report it."
             }
             None => "",
         });

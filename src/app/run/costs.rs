@@ -36,6 +36,7 @@ pub(super) fn write(
     record: bool,
 ) -> Result<(), Failure> {
     let costs = session.channel.costs();
+    // What did not become known was not exchanged, and no message depends on it.
     let records = Records {
         own: about.own,
         peer: about.peer.unwrap_or_default(),
@@ -87,7 +88,7 @@ pub(super) fn write(
 pub(super) fn tell_end(costs: &Costs, console: &Console) {
     let (Some(last), total) = (costs.phases.last(), costs.total()) else { return };
     console.say(format!(
-        "the run ended in phase \"{}\" after {:.1} s; until then {} were sent and {} received",
+        "the run ended in phase \"{}\" after {:.2} s; until then {} were sent and {} received",
         last.phase,
         total.wall.as_secs_f64(),
         bytes(total.bytes_sent),
@@ -100,7 +101,8 @@ pub(super) fn bytes(count: u64) -> String {
     match count {
         0..10_000 => format!("{count} B"),
         10_000..1_000_000 => format!("{:.1} kB", count as f64 / 1e3),
-        _ => format!("{:.1} MB", count as f64 / 1e6),
+        1_000_000..10_000_000_000 => format!("{:.1} MB", count as f64 / 1e6),
+        _ => format!("{:.1} GB", count as f64 / 1e9),
     }
 }
 
@@ -120,6 +122,7 @@ pub(crate) fn read(text: &str) -> Option<Costs> {
             messages_sent: number(phase, "messages_sent")?,
             messages_received: number(phase, "messages_received")?,
             rounds: number(phase, "rounds")?,
+            shape: 0, // compared when the file was written
             wall: seconds(phase, "wall_seconds")?,
             cpu: seconds(phase, "cpu_seconds")?,
         });

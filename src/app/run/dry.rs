@@ -11,7 +11,7 @@ use crate::app::verify::short_delta;
 use crate::math::Rational;
 use crate::net::meter::PhaseCost;
 use crate::privacy::ledger::{self, History, Run, Status};
-use crate::protocol::forecast::{Forecast, Work, Works};
+use crate::protocol::forecast::{Forecast, Works};
 use crate::release::diffgen::forecast::{Records, random_trees};
 use crate::table::{Cuts, most_leaves};
 
@@ -26,7 +26,7 @@ pub(super) fn run(
         Ok(_) => ledger::read(&party.ledger)?,
         Err(_) => History::default(),
     };
-    let records = assumed_records(side.read_data(console)?.len(), assumed)?;
+    let records = assumed_records(side, side.read_data(console)?.len(), assumed)?;
     let widths = &side.widths;
 
     console.result(format!(
@@ -49,8 +49,14 @@ pub(super) fn run(
     ));
     console.result("\nWhat the parties would learn");
     console.result(side.agreement.learned_words().trim_end());
+    refuse(side, &history)?;
     console.result("\nWhat it would cost");
-    tell_costs(side, records, &history, console)?;
+    tell_costs(side, records, &history, console)
+}
+
+/// What would stop the run before it connects.
+fn refuse(side: &Side<'_>, history: &History) -> Result<(), Failure> {
+    let party = side.party;
     let after = &history.spent(&party.data_set) + side.epsilon.value();
     if &after > party.cap.value() {
         return Err(Failure::wrong_input(format!(
@@ -85,10 +91,24 @@ fn ledger_words(side: &Side<'_>, history: &History) -> String {
 
 /// The records that the estimate is for: ours, and what is assumed of the peer's.
 fn assumed_records(
+    side: &Side<'_>,
     own: usize,
     assumed: (Option<usize>, Option<usize>),
 ) -> Result<Records, Failure> {
+    let agreement = side.agreement;
+    if agreement.identifier().is_none() && assumed != (None, None) {
+        return Err(Failure::wrong_input(
+            "under this agreement no message depends on how many records there are",
+        )
+        .advise("leave out --peer-records and --common-records"));
+    }
     let peer = assumed.0.unwrap_or(own);
+    if peer as u64 > agreement.max_records {
+        return Err(Failure::wrong_input(format!(
+            "the peer cannot have {peer} records: max_records is {}",
+            agreement.max_records
+        )));
+    }
     let most = own.min(peer);
     let common = assumed.1.unwrap_or(most);
     if common > most {
@@ -129,17 +149,10 @@ impl Expected {
             of_phase.map(|(_, works)| works.clone()).unwrap_or_default()
         })
     }
-
-    fn needed(&self) -> Vec<Work> {
-        let all = self.own.works().iter().chain(self.peer.works());
-        all.flat_map(|(_, works)| works.keys().copied()).collect()
-    }
 }
 
-/// How many trees are drawn to find a usual one.
+/// How many trees are drawn to find a usual one, if that does not take long.
 const TREES: usize = 999;
-/// In hundredths: only one in twenty is larger.
-const LARGE: usize = 95;
 
 fn tell_costs(
     side: &Side<'_>,
@@ -148,33 +161,57 @@ fn tell_costs(
     console: &Console,
 ) -> Result<(), Failure> {
     let agreement = side.agreement;
-    let most = most_leaves(&agreement.schema, agreement.specializations, u64::MAX);
-    let classes = agreement.schema.class.values.len() as u64;
-    let most = most.last().copied().unwrap_or(1).saturating_mul(classes);
     let finished = |run: &Run| run.debit.peer == side.peer_name && run.status == Status::Finished;
     let again = history.runs().iter().any(finished);
+    console.say("working out what is said …");
     let trees = random_trees(agreement, TREES)?;
-    let [usual, large] = [TREES / 2, TREES * LARGE / 100]
+    let [usual, large] = [trees.len() / 2, trees.len() * 95 / 100]
         .map(|place| Expected::new(side, records, &trees[place], again));
     let (usual, large) = (usual?, large?);
-    let bits = agreement.parties().map_or(0, |parties| parties.paillier_bits as usize);
     console.say("measuring this machine …");
-    let speeds = Speeds::measure(&usual.needed(), bits)?;
+    let bits = agreement.parties().map_or(0, |parties| parties.paillier_bits as usize);
+    let speeds = Speeds::measure([&usual.own, &usual.peer], bits)?;
 
+    let most = most_leaves(&agreement.schema, agreement.specializations, u64::MAX);
+    let classes = agreement.schema.class.values.len() as u64;
     console.result(format!(
-        "  The tree that comes out is not known yet. Of {TREES} drawn at random, half lead to at most\n  \
-         {} rows and one in twenty to more than {}; no tree has more than {most}.",
-        usual.rows, large.rows
+        "  The tree that comes out is not known yet. Of {} drawn at random, half have at most\n  \
+         {} rows and nineteen in twenty at most {}; no tree has more than {}.",
+        trees.len(),
+        usual.rows,
+        large.rows,
+        most.last().copied().unwrap_or(1).saturating_mul(classes)
     ));
-    let common = match agreement.identifier() {
-        Some(_) => format!(", {} of them common,", records.common),
-        None => String::new(),
-    };
+    if agreement.identifier().is_some() {
+        console.result(format!(
+            "  {} is taken to have {} records, {} of them common. This part tells how many\n  \
+             records you have: do not pass it on.",
+            side.peer_name, records.peer, records.common
+        ));
+    }
+    let wall = tell_phases(&usual, &speeds, console);
+    let (usual, larger) = (usual.own.costs().total(), large.own.costs().total());
     console.result(format!(
-        "  {} is taken to have {} records{common} and a machine like this one.\n\n  \
-         With the tree in the middle, of {} rows:",
-        side.peer_name, records.peer, usual.rows
+        "\n  With a tree of {} rows: {} sent, {} received, {} rounds (more rows need not cost more).",
+        large.rows,
+        bytes(larger.bytes_sent),
+        bytes(larger.bytes_received),
+        larger.rounds
     ));
+    console.result(format!(
+        "  Bytes and rounds are exact for such trees and numbers of records, if neither side has\n  \
+         unfinished runs. Times come from a short calibration, as if the peer's machine were this\n  \
+         one: about {} in all, and on top of it {} round trips of the network and the time\n  \
+         that it takes to carry the bytes.",
+        seconds(wall),
+        usual.rounds
+    ));
+    Ok(())
+}
+
+/// A table of the phases; returns seconds on the wall.
+fn tell_phases(usual: &Expected, speeds: &Speeds, console: &Console) -> f64 {
+    console.result(format!("\n  With a tree of usual size, {} rows:", usual.rows));
     console.result(format!(
         "  {:<18}{:>12}{:>12}{:>8}{:>12}{:>12}",
         "phase", "sent", "received", "rounds", "CPU here", "CPU there"
@@ -185,28 +222,12 @@ fn tell_costs(
     for phase in &costs.phases {
         let works = usual.works(&phase.phase);
         let seconds = works.each_ref().map(|works| speeds.cpu(works));
-        wall += together(&speeds, &works[0], &works[1]);
+        wall += together(speeds, &works[0], &works[1]);
         cpu = [cpu[0] + seconds[0], cpu[1] + seconds[1]];
         console.result(line(&phase.phase, phase, seconds));
     }
-    let total = costs.total();
-    console.result(line("together", &total, cpu));
-    let larger = large.own.costs().total();
-    console.result(format!(
-        "  With the one of {} rows: {} sent, {} received, {} rounds.\n",
-        large.rows,
-        bytes(larger.bytes_sent),
-        bytes(larger.bytes_received),
-        larger.rounds
-    ));
-    console.result(format!(
-        "  Bytes and rounds are exact for such trees and numbers of records. Times come from a short\n  \
-         calibration: about {} in all, and on top of it {} round trips of the network and\n  \
-         the time that it takes to carry the bytes.",
-        seconds(wall),
-        total.rounds
-    ));
-    Ok(())
+    console.result(line("total", &costs.total(), cpu));
+    wall
 }
 
 fn line(name: &str, phase: &PhaseCost, cpu: [f64; 2]) -> String {

@@ -29,15 +29,17 @@ pub(super) fn whole_run(
     Ok((forecast, rows))
 }
 
-/// Whether a run exchanged what its release and the numbers of records foretell, phase by phase.
-/// The phases around the release depend on both ledgers and are left out.
+/// Whether a run exchanged, message by message, what its release and the numbers of records foretell;
+/// nothing if there is no forecast. The phases around the release depend on both ledgers and are left
+/// out.
 pub(super) fn was_foretold(
     agreement: &Agreement,
     role: Role,
     records: Records,
     tree: &[Specialization],
     measured: &Costs,
-) -> bool {
+) -> Option<bool> {
     let mut forecast = Forecast::new(role);
-    release(&mut forecast, agreement, records, tree).is_ok() && forecast.matches(measured)
+    release(&mut forecast, agreement, records, tree).ok()?;
+    Some(forecast.matches(measured))
 }

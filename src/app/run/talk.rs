@@ -4,20 +4,19 @@ use serde::{Deserialize, Serialize};
 
 use crate::app::failure::{Failure, Status};
 use crate::mechanism;
-use crate::net::codec::CodecError;
 use crate::net::{self, AbortReason, Message, Signature, Tag};
 use crate::privacy::ledger::{self, Hash};
 use crate::protocol::forecast::Forecast;
 use crate::protocol::{Session, ot, random_value, scalar_product, shares, yao};
 use crate::release::diffgen::two_party;
 
-/// The phases around a release.
+/// The phase in which both tell how earlier runs stand.
 pub(super) const STATUS: &str = "status";
-/// See [`STATUS`].
+/// The phase in which both tell that ε is in their ledgers.
 pub(super) const DEBIT: &str = "debit";
-/// See [`STATUS`].
+/// The phase in which both sign the release.
 pub(super) const SIGNING: &str = "signing";
-/// See [`STATUS`].
+/// The phase in which both tell that they have written it.
 pub(super) const PARTING: &str = "parting";
 
 /// Why a run ended, for this side and for the peer.
@@ -136,7 +135,7 @@ pub(super) fn exchange_heads(session: &mut Session, own: Hash) -> Result<Hash, E
 }
 
 /// The message of [`exchange_heads`].
-pub(super) fn forecast_heads(f: &mut Forecast) -> Result<(), CodecError> {
+pub(super) fn forecast_heads(f: &mut Forecast) -> Result<(), net::Error> {
     f.begin_phase(DEBIT);
     f.exchange_like(&Debited { head: [0; 32] })
 }
@@ -179,7 +178,7 @@ pub(super) fn exchange_signatures(
 }
 
 /// The messages of signing and parting, where so many bytes are signed.
-pub(super) fn forecast_end(f: &mut Forecast, signed: usize) -> Result<(), CodecError> {
+pub(super) fn forecast_end(f: &mut Forecast, signed: usize) -> Result<(), net::Error> {
     f.begin_phase(SIGNING);
     let message = vec![0; signed];
     f.exchange_like(&Signed { message, public_key: [0; 32], signature: [[0; 32]; 2] })?;

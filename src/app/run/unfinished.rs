@@ -9,8 +9,7 @@ use crate::app::console::Console;
 use crate::app::failure::Failure;
 use crate::app::ledger::utc;
 use crate::app::verify::read_manifest;
-use crate::net::codec::CodecError;
-use crate::net::{Message, Tag};
+use crate::net::{self, Message, Tag};
 use crate::privacy::ledger::{Ledger, Run, RunId, Status};
 use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
@@ -92,7 +91,7 @@ enum Known {
 
 /// The messages of [`compare`] between parties that have no unfinished runs, and have finished one
 /// with each other or not.
-pub(super) fn forecast(f: &mut Forecast, finished_before: bool) -> Result<(), CodecError> {
+pub(super) fn forecast(f: &mut Forecast, finished_before: bool) -> Result<(), net::Error> {
     f.begin_phase(STATUS);
     let finished = finished_before.then_some([0; 32]);
     f.exchange_like(&Before { program: PROGRAM.to_owned(), unfinished: Vec::new(), finished })?;

@@ -2,7 +2,7 @@
 
 use super::{Error, Opening, Terms};
 use crate::crypto::paillier::{self, MAXIMUM_BITS, MINIMUM_BITS, PublicKey, SecretKey, Tuning};
-use crate::net::{Message, Role};
+use crate::net::Role;
 use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
 
@@ -51,10 +51,10 @@ impl ExpectedKey {
     }
 }
 
-/// The opening: terms, the key's length, the key.
-pub(super) fn forecast(forecast: &mut Forecast, owner: Role, key_bits: usize) {
-    let bytes = size_of::<Terms>() + size_of::<u64>() + paillier::public_key_bytes(key_bits);
-    forecast.message(owner, Opening::TAG, bytes);
+/// The message of [`send`].
+pub(super) fn forecast(f: &mut Forecast, owner: Role, bits: usize) -> Result<(), Error> {
+    let key = vec![0; paillier::public_key_bytes(bits)];
+    Ok(f.message_like(owner, &Opening { terms: Terms::default(), key })?)
 }
 
 /// Sends the opening.

@@ -160,7 +160,7 @@ pub fn forecast_table(f: &mut Forecast, shape: &TableShape, key_bits: usize) -> 
         [(Work::CheckKey, 1), (Work::Add, sent), (Work::Rerandomise, returned)]
     };
     f.begin_phase(PHASE);
-    key::forecast(f, owner, key_bits);
+    key::forecast(f, owner, key_bits)?;
     let width = paillier::ciphertext_bytes(key_bits);
     stream::forecast_fresh(f, owner, sent, width);
     stream::forecast_returned(f, evaluator, returned, width);

@@ -25,11 +25,12 @@ use crate::mechanism::noise::joint;
 use crate::mechanism::noisy_max::{self, Sharing};
 use crate::mechanism::{self, largest};
 use crate::net::Role;
+use crate::privacy::taylor::Taylor;
 use crate::privacy::{Budget, Spend};
 use crate::protocol::forecast::Forecast;
 use crate::protocol::scalar_product::{TableShape, forecast_table};
 use crate::protocol::{psi, shares};
-use crate::table::{Candidate, CutValue, Cuts, Owner, Specialization};
+use crate::table::{Candidate, CutValue, Cuts, Domain, Owner, Specialization};
 
 /// How many records there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,12 +118,17 @@ pub fn release_with(
 /// `count` trees that an agreement can lead to: in each round an attribute is drawn uniformly, then
 /// one of its values; intervals are split in the middle. (Drawing among all values would go for the
 /// attributes that are divided most already, and so make fewer leaves than releases have.) The same
-/// trees every time; that of the fewest leaves comes first.
+/// trees every time; that of the fewest leaves comes first. Fewer than `count`, but 21, where values
+/// are so many that it would take long.
 ///
 /// # Errors
 /// Those of [`Plan::new`].
 pub fn random_trees(agreement: &Agreement, count: usize) -> Result<Vec<Cuts<'_>>, super::Error> {
     let plan = Plan::new(agreement)?;
+    let values: u64 = plan.schema().attributes.iter().map(|a| listed_values(&a.domain)).sum();
+    let rounds = u64::from(plan.specializations()).max(1);
+    let affordable = MOST_LISTED / values.max(1).saturating_mul(rounds);
+    let count = count.min(affordable.max(21) as usize);
     // Nothing here is secret or released: the trees only size an estimate.
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     let mut trees = Vec::with_capacity(count);
@@ -147,6 +153,17 @@ pub fn random_trees(agreement: &Agreement, count: usize) -> Result<Vec<Cuts<'_>>
     }
     trees.sort_by_key(Cuts::leaves);
     Ok(trees)
+}
+
+/// Values that all rounds of all trees may list together: what a second has time for.
+const MOST_LISTED: u64 = 1 << 22;
+
+/// How many values of an attribute a round may have to look at.
+fn listed_values(domain: &Domain) -> u64 {
+    match domain {
+        Domain::Categorical(taxonomy) | Domain::Set(taxonomy) => taxonomy.len() as u64,
+        Domain::Numeric(_) => 1,
+    }
 }
 
 /// A [`Form`] that counts messages in place of sending them.
@@ -204,13 +221,13 @@ impl Form for Counted<'_, '_> {
             (true, Selection::PermuteAndFlip) => {
                 self.noisy_max(&spend, Sharing::Xor, candidates.len())?;
             }
-            (false, _) if self.agreement.taylor.is_some() => {
-                self.by_polynomial(&spend, candidates)?
-            }
-            (false, _) => {
-                self.scores.forecast_settle(self.forecast, &self.cuts);
-                self.noisy_max(&spend, Sharing::Sum, candidates.len())?;
-            }
+            (false, _) => match self.agreement.taylor {
+                Some(taylor) => self.by_polynomial(&spend, taylor, candidates)?,
+                None => {
+                    self.scores.forecast_settle(self.forecast, &self.cuts);
+                    self.noisy_max(&spend, Sharing::Sum, candidates.len())?;
+                }
+            },
         }
         self.next = self.tree.next();
         let winner =
@@ -221,7 +238,7 @@ impl Form for Counted<'_, '_> {
     fn split_of(&mut self, winner: Candidate) -> Result<u32, Error> {
         if self.vertical {
             let owner = self.owner(winner.attribute);
-            vertical::forecast_split(self.forecast, owner);
+            vertical::forecast_split(self.forecast, owner)?;
         }
         Ok(self.next.and_then(|made| made.split).ok_or(OTHER_TREE)?)
     }
@@ -283,8 +300,12 @@ impl Counted<'_, '_> {
         Ok(noisy_max::forecast(self.forecast, &terms, epsilon, calibration, sharing, count)?)
     }
 
-    fn by_polynomial(&mut self, spend: &Spend, candidates: &[Candidate]) -> Result<(), Error> {
-        let taylor = self.agreement.taylor.ok_or(OTHER_TREE)?;
+    fn by_polynomial(
+        &mut self,
+        spend: &Spend,
+        taylor: Taylor,
+        candidates: &[Candidate],
+    ) -> Result<(), Error> {
         let terms = sizes::polynomial(self.agreement, taylor, &self.sizes.widths);
         let rate = self.plan.calibration().rate(spend.epsilon());
         let weighed = self.weighed.get_or_insert_with(|| {

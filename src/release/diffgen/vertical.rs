@@ -149,8 +149,8 @@ pub(super) fn forecast_classes(f: &mut Forecast) {
 }
 
 /// The message that tells a split.
-pub(super) fn forecast_split(f: &mut Forecast, owner: Role) {
-    f.message(owner, Split::TAG, size_of::<Split>());
+pub(super) fn forecast_split(f: &mut Forecast, owner: Role) -> Result<(), Error> {
+    Ok(f.message_like(owner, &Split { point: 0 })?)
 }
 
 /// One party's side of [`run`].
