@@ -92,10 +92,9 @@ impl Message for Confirmation {
 
 const TERMS: Tag = Tag::new(*b"term");
 
-/// The name of the phase, and the messages that each party sends in it, if all goes well: tag and
-/// bytes of the body.
+/// What the meter calls this conversation.
 pub const PHASE: &str = "handshake";
-/// See [`PHASE`].
+/// What each party sends in it if all goes well: tag and bytes of the body.
 pub const MESSAGES: [(Tag, usize); 2] = [(Hello::TAG, 70), (Confirmation::TAG, 32)];
 
 /// Runs the handshake. `terms` are the canonical bytes of everything that the

@@ -21,11 +21,10 @@ pub(super) fn whole_run(
 ) -> Result<(Forecast, u64), Failure> {
     let mut forecast = Forecast::new(role);
     Session::forecast(&mut forecast);
-    let too_long = Failure::failed;
-    unfinished::forecast(&mut forecast, finished_before).map_err(too_long)?;
-    talk::forecast_heads(&mut forecast).map_err(too_long)?;
+    unfinished::forecast(&mut forecast, finished_before)?;
+    talk::forecast_heads(&mut forecast)?;
     let rows = release(&mut forecast, agreement, records, tree).map_err(Failure::failed)?;
-    talk::forecast_end(&mut forecast, manifest::SIGNED_BYTES).map_err(too_long)?;
+    talk::forecast_end(&mut forecast, manifest::SIGNED_BYTES)?;
     Ok((forecast, rows))
 }
 
