@@ -3,17 +3,16 @@
 #![expect(clippy::expect_used, reason = "a benchmark that fails may stop")]
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use diptych::math::{Randomness, Rational};
+use diptych::math::Rational;
+use diptych::mechanism::OneSided;
 use diptych::mechanism::exponential::VerticalExponential;
 use diptych::mechanism::noise::{JointNoise, TwoPartyNoise};
 use diptych::mechanism::noisy_max::{NoiseWidths, NoisyMax, Scores};
-use diptych::mechanism::{OneSided, Parties};
 use diptych::privacy::exponential::Scaling;
 use diptych::privacy::{AddNoise, Budget, Calibration, Choose, Epsilon, Score, Spend};
 use diptych::protocol::Session;
 use diptych::protocol::pair::{Setup, run_pair};
 use diptych::protocol::shares::WordShares;
-use diptych::protocol::yao::Yao;
 
 /// ε' of a release with ε = 1, h = 10 and six numeric attributes.
 fn spend() -> Spend {
@@ -22,11 +21,8 @@ fn spend() -> Spend {
     Budget::new(&one).spend("bench", &part).expect("it is there")
 }
 
-fn both(party: impl Fn(Parties<'_, Randomness>) + Sync) {
-    let run = |session: &mut Session| {
-        let (mut yao, mut coins) = (Yao::new(), session.rng.fork());
-        party(Parties::new(session, &mut yao, &mut coins));
-    };
+fn both(party: impl Fn(&mut Session) + Sync) {
+    let run = |session: &mut Session| party(session);
     run_pair(Setup::default(), run, run);
 }
 
@@ -47,9 +43,9 @@ fn choices(criterion: &mut Criterion) {
         group.throughput(Throughput::Elements(candidates as u64));
         group.bench_function(BenchmarkId::new("exponential", &parameters), |bencher| {
             bencher.iter(|| {
-                both(|parties| {
+                both(|session| {
                     let scaling = Scaling::Binary { fraction_bits: 64 };
-                    VerticalExponential::new(parties, scaling, largest, 64)
+                    VerticalExponential::new(session, scaling, largest, 64)
                         .choose(spend(), &calibration, &own)
                         .expect("both parties are honest");
                 });
@@ -57,9 +53,9 @@ fn choices(criterion: &mut Criterion) {
         });
         group.bench_function(BenchmarkId::new("noisy maximum", &parameters), |bencher| {
             bencher.iter(|| {
-                both(|parties| {
+                both(|session| {
                     let widths = NoiseWidths { tau: 64, digits: 32 };
-                    NoisyMax::new(parties, 20, largest, widths)
+                    NoisyMax::new(session, 20, largest, widths)
                         .expect("a grid that exists")
                         .choose(spend(), &calibration, &Scores::OneSided(own.clone()))
                         .expect("both parties are honest");
@@ -77,17 +73,17 @@ fn noise(criterion: &mut Criterion) {
         group.throughput(Throughput::Elements(size));
         group.bench_function(BenchmarkId::new("two-party", size), |bencher| {
             bencher.iter(|| {
-                both(|parties| {
-                    let noisy = TwoPartyNoise::new(parties).add_noise(spend(), &counts);
+                both(|session| {
+                    let noisy = TwoPartyNoise::new(session).add_noise(spend(), &counts);
                     noisy.expect("both parties are honest");
                 });
             });
         });
         group.bench_function(BenchmarkId::new("joint", size), |bencher| {
             bencher.iter(|| {
-                both(|parties| {
+                both(|session| {
                     let widths = NoiseWidths { tau: 64, digits: 12 };
-                    let noisy = JointNoise::new(parties, widths).add_noise(spend(), &counts);
+                    let noisy = JointNoise::new(session, widths).add_noise(spend(), &counts);
                     noisy.expect("both parties are honest");
                 });
             });

@@ -11,7 +11,6 @@ use diptych::protocol::pair::{Setup, run_pair};
 use diptych::protocol::polynomial::{NoWrap, receive, send};
 use diptych::protocol::random_value::draw;
 use diptych::protocol::shares::{Ring, deal};
-use diptych::protocol::yao::Yao;
 use num_bigint::{BigInt, BigUint};
 
 fn random_values(criterion: &mut Criterion) {
@@ -25,7 +24,7 @@ fn random_values(criterion: &mut Criterion) {
             bencher.iter(|| {
                 let party = |session: &mut Session| {
                     let share = if session.role == Role::P1 { &first } else { &second };
-                    draw(&mut Yao::new(), session, Role::P1, share, 64).expect("draws")
+                    draw(session, Role::P1, share, 64).expect("draws")
                 };
                 run_pair(Setup::default(), party, party)
             });

@@ -10,7 +10,7 @@ use diptych::crypto::garble::{Delta, Garbler, GateHash, random_label};
 use diptych::math::Randomness;
 use diptych::protocol::ot::{Receiver, Sender};
 use diptych::protocol::pair::{Setup, run_pair};
-use diptych::protocol::yao::{Reveal, Yao, garble_source};
+use diptych::protocol::yao::{self, Reveal, garble_source};
 
 fn garbling(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("yao/garble");
@@ -53,9 +53,8 @@ fn both_parties(criterion: &mut Criterion) {
         bencher.iter(|| {
             let party = |session: &mut diptych::protocol::Session| {
                 let role = session.role;
-                let bits = vec![true; diptych::protocol::yao::bits_of(&source, role)];
-                Yao::new()
-                    .run(session, diptych::net::Role::P1, &source, &bits, Reveal::Both)
+                let bits = vec![true; yao::bits_of(&source, role)];
+                yao::run(session, diptych::net::Role::P1, &source, &bits, Reveal::Both)
                     .expect("both parties are honest")
             };
             run_pair(Setup::default(), party, party)

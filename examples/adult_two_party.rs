@@ -170,8 +170,8 @@ fn together<'a>(
     seed: u64,
 ) -> Result<Release<'a>, Failure> {
     let party = |table: &Table, session: &mut Session| {
-        let (budget, mut coins) = (Budget::new(&agreement.epsilon), session.rng.fork());
-        release_with(session, agreement, table, budget, &mut coins, KEYS, &|_| {})
+        let budget = Budget::new(&agreement.epsilon);
+        release_with(session, agreement, table, budget, KEYS, &|_| {})
     };
     let [first, second] = parts;
     let outcome = run_pair(

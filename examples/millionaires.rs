@@ -10,7 +10,7 @@
 use diptych::circuit::{Program, gallery};
 use diptych::net::Role;
 use diptych::protocol::pair::{Setup, run_pair};
-use diptych::protocol::yao::{Reveal, Yao};
+use diptych::protocol::yao::{self, Reveal};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (alice, bob) = (71_000_000_u64, 71_000_001_u64);
@@ -21,8 +21,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let outcome = run_pair(
         Setup::default(),
-        |session| Yao::new().run(session, Role::P1, &program, &bits(alice), Reveal::Both),
-        |session| Yao::new().run(session, Role::P1, &program, &bits(bob), Reveal::Both),
+        |session| yao::run(session, Role::P1, &program, &bits(alice), Reveal::Both),
+        |session| yao::run(session, Role::P1, &program, &bits(bob), Reveal::Both),
     );
     let sent = outcome.costs.p1.total().bytes_sent + outcome.costs.p2.total().bytes_sent;
     let (at_alice, at_bob) = (outcome.p1?, outcome.p2?);

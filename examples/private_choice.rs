@@ -10,13 +10,12 @@
 #![expect(clippy::print_stdout, reason = "an example shows its result")]
 
 use diptych::mechanism::exponential::VerticalExponential;
-use diptych::mechanism::{Error, OneSided, Parties};
+use diptych::mechanism::{Error, OneSided};
 use diptych::privacy::choice::Score;
 use diptych::privacy::exponential::Scaling;
 use diptych::privacy::{Budget, Calibration, Choose, Epsilon};
 use diptych::protocol::Session;
 use diptych::protocol::pair::{Setup, run_pair};
-use diptych::protocol::yao::Yao;
 
 /// No study has more patients than this: a public number.
 const MOST_PATIENTS: u64 = 100;
@@ -51,9 +50,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 fn choose(session: &mut Session, epsilon: &Epsilon, scores: &OneSided) -> Result<usize, Error> {
     let spend = Budget::new(epsilon).spend("topic", epsilon.value())?;
     let largest = Score::whole(MOST_PATIENTS).unwrap_or_default();
-    let (mut yao, mut coins) = (Yao::new(), session.rng.fork());
-    let parties = Parties::new(session, &mut yao, &mut coins);
     let scaling = Scaling::Binary { fraction_bits: 64 };
-    let mut mechanism = VerticalExponential::new(parties, scaling, largest, TRIES);
+    let mut mechanism = VerticalExponential::new(session, scaling, largest, TRIES);
     Ok(mechanism.choose(spend, &Calibration::max(), scores)?.index)
 }

@@ -11,8 +11,8 @@
 //! | [`crypto`] | what one party can do alone: encryption, garbling |
 //! | [`circuit`] | boolean circuits: type, builder, reader, writer, plain evaluator |
 //! | [`net`] | framed, typed messages between two parties; TLS; metering |
-//! | [`protocol`] | two-party primitives over a session |
 //! | [`privacy`] | exact samplers, mechanisms for one party, budget, ledger |
+//! | [`protocol`] | two-party primitives over a session |
 //! | [`mechanism`] | the same mechanisms run by two parties |
 //! | [`table`] | schema, taxonomies, columns, CSV |
 //! | [`agreement`] | what two organisations sign before a release |
@@ -26,19 +26,16 @@
 //!
 //! ```
 //! use diptych::mechanism::noise::TwoPartyNoise;
-//! use diptych::mechanism::{Error, Parties};
+//! use diptych::mechanism::Error;
 //! use diptych::privacy::{AddNoise, Budget, Epsilon};
 //! use diptych::protocol::Session;
 //! use diptych::protocol::pair::{Setup, run_pair};
 //! use diptych::protocol::shares::WordShares;
-//! use diptych::protocol::yao::Yao;
 //!
 //! let epsilon: Epsilon = "1".parse()?;
 //! let publish = |session: &mut Session, own: &[u64]| -> Result<Vec<i64>, Error> {
 //!     let spend = Budget::new(&epsilon).spend_rest("counts")?;
 //!     let shares = WordShares::new(32, own.to_vec())?;
-//!     let (mut yao, mut coins) = (Yao::new(), session.rng.fork());
-//!     let parties = Parties::new(session, &mut yao, &mut coins);
 //!     TwoPartyNoise::new(parties).add_noise(spend, &shares)
 //! };
 //! let outcome = run_pair(

@@ -3,14 +3,14 @@
 //!
 //! | page | what it is for |
 //! | --- | --- |
-//! | [`coins`] | a party's part of the random bits that neither party knows |
 //! | [`exponential`] | the exponential mechanism over candidates of both parties |
 //! | [`noisy_max`] | the largest score after geometric noise (permute-and-flip) |
 //! | [`largest`] | the largest class count of groups of records, as shares |
 //! | [`noise`] | discrete Laplace noise on shared counts: each party's own, or one joint noise |
 //! | [`gallery`] | the circuits of this room that are exported for review |
 //!
-//! Each mechanism borrows a [`Parties`], implements [`Choose`](crate::privacy::Choose) or
+//! Each mechanism borrows a [`Session`](crate::protocol::Session) with its garbled circuits and
+//! coins, implements [`Choose`](crate::privacy::Choose) or
 //! [`AddNoise`](crate::privacy::AddNoise), and gives both parties the same output. What it opens is
 //! the output of a differentially private mechanism and nothing else; all widths come from public
 //! bounds. Semi-honest, as everything below it.
@@ -28,28 +28,25 @@
 //! ```
 //! use diptych::mechanism::noise::TwoPartyNoise;
 //! use diptych::mechanism::noisy_max::{NoiseWidths, NoisyMax, Scores};
-//! use diptych::mechanism::{Error, Parties};
+//! use diptych::mechanism::Error;
 //! use diptych::privacy::{AddNoise, Budget, Calibration, Choose, Epsilon, Score};
 //! use diptych::protocol::Session;
 //! use diptych::protocol::pair::{Setup, run_pair};
 //! use diptych::protocol::shares::WordShares;
-//! use diptych::protocol::yao::Yao;
 //!
 //! let (epsilon, half): (Epsilon, Epsilon) = ("1".parse()?, "0.5".parse()?);
 //! let publish = |session: &mut Session, own: &[u64]| -> Result<(usize, i64), Error> {
 //!     let mut budget = Budget::new(&epsilon);
 //!     let which = budget.spend("which", half.value())?;
 //!     let how_many = budget.spend_rest("how many")?;
-//!     let (mut yao, mut coins) = (Yao::new(), session.rng.fork());
-//!     let mut parties = Parties::new(session, &mut yao, &mut coins);
 //!     let counts = WordShares::new(32, own.to_vec())?;
 //!
 //!     let (largest, widths) = (Score::from_steps(1 << 40), NoiseWidths { tau: 64, digits: 17 });
-//!     let mut choice = NoisyMax::new(parties.borrow(), 10, largest, widths)?;
+//!     let mut choice = NoisyMax::new(session, 10, largest, widths)?;
 //!     let winner = choice.choose(which, &Calibration::max(), &Scores::Shared(counts))?.index;
 //!
 //!     let count = WordShares::new(32, vec![own[winner]])?;
-//!     Ok((winner, TwoPartyNoise::new(parties).add_noise(how_many, &count)?[0]))
+//!     Ok((winner, TwoPartyNoise::new(session).add_noise(how_many, &count)?[0]))
 //! };
 //! let outcome = run_pair(
 //!     Setup::default(),
@@ -64,7 +61,6 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-pub mod coins;
 pub mod exponential;
 pub mod gallery;
 pub mod largest;
@@ -75,34 +71,8 @@ mod digits;
 #[cfg(test)]
 mod tests;
 
-pub use coins::Coins;
-
 use crate::privacy::{self, Score};
-use crate::protocol::yao::{self, Yao};
-use crate::protocol::{Session, polynomial, random_value, shares};
-
-/// What every mechanism here works with: one party's side of a conversation, its garbled circuits
-/// (set up once, on first use) and its coins.
-pub struct Parties<'a, C> {
-    /// The conversation.
-    pub session: &'a mut Session,
-    /// Garbled circuits; P1 garbles.
-    pub yao: &'a mut Yao,
-    /// Where the random bits come from: [`crate::math::Randomness`], or a tape in tests.
-    pub coins: &'a mut C,
-}
-
-impl<'a, C: Coins> Parties<'a, C> {
-    /// The three together.
-    pub fn new(session: &'a mut Session, yao: &'a mut Yao, coins: &'a mut C) -> Self {
-        Self { session, yao, coins }
-    }
-
-    /// The same, lent for a shorter time.
-    pub fn borrow(&mut self) -> Parties<'_, C> {
-        Parties { session: self.session, yao: self.yao, coins: self.coins }
-    }
-}
+use crate::protocol::{polynomial, random_value, shares, yao};
 
 /// Scores of which each party knows its own (vertical data): P1's candidates come first.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,7 +7,8 @@
 //! does not depend on inputs, and that bad messages are errors.
 //!
 //! All of them take a [`Session`]; [`pair`] runs two parties in one process.
-//! Values that neither party knows are held as [`shares`]; [`forecast`] counts what a run costs.
+//! Values that neither party knows are held as [`shares`]; [`coins`] are a party's part of random
+//! bits that neither knows; [`forecast`] counts what a run costs.
 //!
 //! | page | what it computes |
 //! | --- | --- |
@@ -40,6 +41,7 @@
 //! assert_eq!(outcome.costs.p1.total().messages_sent, outcome.costs.p2.total().messages_received);
 //! ```
 
+pub mod coins;
 pub mod forecast;
 pub mod ot;
 pub mod pair;
@@ -52,4 +54,5 @@ pub mod yao;
 
 mod session;
 
+pub use coins::Coins;
 pub use session::Session;

@@ -11,10 +11,10 @@ use std::collections::BTreeMap;
 
 use diptych::math::exponential::exp;
 use diptych::math::{Randomness, Rational};
+use diptych::mechanism::OneSided;
 use diptych::mechanism::exponential::VerticalExponential;
 use diptych::mechanism::noise::{JointNoise, TwoPartyNoise};
 use diptych::mechanism::noisy_max::{NoiseWidths, NoisyMax as TwoPartyNoisyMax, Scores};
-use diptych::mechanism::{OneSided, Parties};
 use diptych::net::Role;
 use diptych::privacy::decisions::Decisions;
 use diptych::privacy::digits::DigitSampler;
@@ -26,7 +26,6 @@ use diptych::privacy::{AddNoise, Budget, Calibration, Candidate, Choose, Epsilon
 use diptych::protocol::Session;
 use diptych::protocol::pair::{Outcome, Setup, run_pair};
 use diptych::protocol::shares::WordShares;
-use diptych::protocol::yao::Yao;
 use num_bigint::BigUint;
 
 /// The normal quantile of 1 − 10^-6.
@@ -239,11 +238,11 @@ fn noisy_maximum_is_no_worse_than_the_exponential_mechanism() {
 fn a_choice_by_two_parties_fits_the_law_of_its_weights_and_passes_the_audit() {
     let scaling = Scaling::Binary { fraction_bits: 64 };
     let drawn = |scores: [u64; 4], seed| {
-        by_two_parties(seed, 4_000, move |mut parties| {
-            let scores = one_sided(parties.session.role, scores);
+        by_two_parties(seed, 4_000, move |session| {
+            let scores = one_sided(session.role, scores);
             // T = 12 in place of 64: a failure is an outcome, too.
             let mut mechanism =
-                VerticalExponential::new(parties.borrow(), scaling, Score::whole(9).unwrap(), 12);
+                VerticalExponential::new(session, scaling, Score::whole(9).unwrap(), 12);
             mechanism
                 .choose(spend_one(), &Calibration::max(), &scores)
                 .map_or(-1, |c| c.index as i64)
@@ -264,11 +263,10 @@ fn a_choice_by_two_parties_fits_the_law_of_its_weights_and_passes_the_audit() {
 fn a_noisy_maximum_by_two_parties_fits_its_law_and_passes_the_audit() {
     let (grid_bits, digits) = (10, 15);
     let drawn = |scores: [u64; 4], seed| {
-        by_two_parties(seed, 4_000, move |mut parties| {
-            let scores = Scores::OneSided(one_sided(parties.session.role, scores));
+        by_two_parties(seed, 4_000, move |session| {
+            let scores = Scores::OneSided(one_sided(session.role, scores));
             let (largest, widths) = (Score::whole(9).unwrap(), NoiseWidths { tau: 24, digits });
-            let mut mechanism =
-                TwoPartyNoisyMax::new(parties.borrow(), grid_bits, largest, widths).unwrap();
+            let mut mechanism = TwoPartyNoisyMax::new(session, grid_bits, largest, widths).unwrap();
             mechanism.choose(spend_one(), &Calibration::max(), &scores).unwrap().index as i64
         })
     };
@@ -309,16 +307,16 @@ fn counts_with_noise_by_two_parties_fit_their_laws_and_pass_the_audit() {
         WordShares::new(32, vec![share; samples]).unwrap()
     };
     let of_joint = |count: u64, seed| {
-        all_at_once(seed, move |parties| {
-            let counts = counts(parties.session, count);
-            let mut mechanism = JointNoise::new(parties, NoiseWidths { tau: 24, digits: 6 });
+        all_at_once(seed, move |session| {
+            let counts = counts(session, count);
+            let mut mechanism = JointNoise::new(session, NoiseWidths { tau: 24, digits: 6 });
             mechanism.add_noise(spend_one(), &counts).unwrap()
         })
     };
     let of_two = |count: u64, seed| {
-        all_at_once(seed, move |parties| {
-            let counts = counts(parties.session, count);
-            TwoPartyNoise::new(parties).add_noise(spend_one(), &counts).unwrap()
+        all_at_once(seed, move |session| {
+            let counts = counts(session, count);
+            TwoPartyNoise::new(session).add_noise(spend_one(), &counts).unwrap()
         })
     };
     let first = of_joint(0, 56);
@@ -341,22 +339,15 @@ fn one_sided(role: Role, scores: [u64; 4]) -> OneSided {
 fn by_two_parties(
     seed: u64,
     samples: usize,
-    draw: impl Fn(Parties<'_, Randomness>) -> i64 + Sync,
+    draw: impl Fn(&mut Session) -> i64 + Sync,
 ) -> Histogram {
-    let party = |session: &mut Session| {
-        let (mut yao, mut coins) = (Yao::new(), session.rng.fork());
-        let mut drawn = || draw(Parties::new(session, &mut yao, &mut coins));
-        (0..samples).map(|_| drawn()).collect::<Vec<_>>()
-    };
+    let party = |session: &mut Session| (0..samples).map(|_| draw(session)).collect::<Vec<_>>();
     agreed(run_pair(Setup::default().seed(seed), party, party))
 }
 
 /// Draws many values in one go.
-fn all_at_once(seed: u64, draw: impl Fn(Parties<'_, Randomness>) -> Vec<i64> + Sync) -> Histogram {
-    let party = |session: &mut Session| {
-        let (mut yao, mut coins) = (Yao::new(), session.rng.fork());
-        draw(Parties::new(session, &mut yao, &mut coins))
-    };
+fn all_at_once(seed: u64, draw: impl Fn(&mut Session) -> Vec<i64> + Sync) -> Histogram {
+    let party = |session: &mut Session| draw(session);
     agreed(run_pair(Setup::default().seed(seed), party, party))
 }
 

@@ -13,7 +13,7 @@ use crate::app::progress::Bar;
 use crate::crypto::commutative::{self, Group, Residues, Ristretto};
 use crate::protocol::Session;
 use crate::protocol::psi::{self, Options};
-use crate::protocol::yao::{self, Yao};
+use crate::protocol::yao;
 use crate::table::identifiers::Normalization;
 use column::{IdentifierColumn, Output};
 
@@ -146,8 +146,7 @@ fn compare(
     threshold: u32,
     console: &Console,
 ) -> Result<(), Failure> {
-    let found =
-        psi::threshold::at_least(session, &mut Yao::new(), identifiers, threshold as usize, SIGMA)?;
+    let found = psi::threshold::at_least(session, identifiers, threshold as usize, SIGMA)?;
     console.result(if found.reached { "yes" } else { "no" });
     let costs = session.channel.costs().total();
     console.say(format!(

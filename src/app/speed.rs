@@ -11,9 +11,9 @@ use crate::circuit::{Bit, Builder, Gates, Owner, Program};
 use crate::crypto::commutative::{Domain, Group, Ristretto};
 use crate::crypto::paillier::{PublicKey, SecretKey, Tuning};
 use crate::math::{Randomness, Rational};
+use crate::mechanism;
 use crate::mechanism::noise::JointNoise;
 use crate::mechanism::noisy_max::NoiseWidths;
-use crate::mechanism::{self, Parties};
 use crate::net::Role;
 use crate::net::meter::PhaseCost;
 use crate::privacy::{AddNoise, Budget};
@@ -21,7 +21,7 @@ use crate::protocol::Session;
 use crate::protocol::forecast::{Forecast, Work, Works};
 use crate::protocol::pair::{Setup, run_pair};
 use crate::protocol::shares::WordShares;
-use crate::protocol::yao::{self, Reveal, Yao};
+use crate::protocol::yao::{self, Reveal};
 
 /// Seconds of CPU that one of each kind takes.
 #[derive(Clone, Debug)]
@@ -128,20 +128,17 @@ fn garbling(seconds: &mut BTreeMap<Work, f64>) -> Result<(), Failure> {
     let transfers = Program::new(&g.finish());
 
     let party = |session: &mut Session| -> Result<(), Failure> {
-        let mut yao = Yao::new();
         session.channel.begin_phase("set-up");
-        yao.set_up(session, Role::P1).map_err(Failure::failed)?;
+        yao::set_up(session, Role::P1).map_err(Failure::failed)?;
         let bits = vec![true; yao::bits_of(&transfers, session.role)];
         session.channel.begin_phase("transfers");
-        let out = yao.run(session, Role::P1, &transfers, &bits, Reveal::Both);
+        let out = yao::run(session, Role::P1, &transfers, &bits, Reveal::Both);
         out.map_err(Failure::failed)?;
         let budget = &"1".parse().map_err(Failure::failed)?;
         let spend = Budget::new(budget).spend("calibration", &half).map_err(Failure::failed)?;
         let counts = WordShares::new(BITS, vec![0; COUNTS]).map_err(Failure::failed)?;
         session.channel.begin_phase("noise");
-        let mut coins = session.rng.fork();
-        let parties = Parties::new(session, &mut yao, &mut coins);
-        JointNoise::new(parties, WIDTHS).add_noise(spend, &counts).map_err(Failure::failed)?;
+        JointNoise::new(session, WIDTHS).add_noise(spend, &counts).map_err(Failure::failed)?;
         Ok(())
     };
     let outcome = run_pair(Setup::default(), party, party);

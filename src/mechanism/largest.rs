@@ -11,16 +11,14 @@
 //!
 //! ```
 //! use diptych::mechanism::largest::{GroupShape, largest_counts};
-//! use diptych::mechanism::{Error, Parties};
+//! use diptych::mechanism::Error;
 //! use diptych::protocol::Session;
 //! use diptych::protocol::pair::{Setup, run_pair};
 //! use diptych::protocol::yao::{Reveal, Yao};
 //!
 //! let shape = GroupShape { classes: 2, count_bits: 8, share_bits: 16 };
 //! let largest = |session: &mut Session, own: &[u64]| -> Result<_, Error> {
-//!     let (mut yao, mut coins) = (Yao::new(), session.rng.fork());
-//!     let mut parties = Parties::new(session, &mut yao, &mut coins);
-//!     let shares = largest_counts(&mut parties, &shape, own)?;
+//!     let shares = largest_counts(session, &shape, own)?;
 //!     Ok(shares.open(session, Reveal::Both)?)
 //! };
 //! // Two groups of two classes each: max(3 + 0, 1 + 9) and max(0 + 4, 2 + 4).
@@ -37,10 +35,11 @@
 use rand::Rng;
 use zeroize::Zeroizing;
 
-use super::{Coins, Error, Parties, push_word, word};
+use super::{Error, push_word, word};
 use crate::circuit::integer::{add_carry, maximum, resize, subtract};
 use crate::circuit::{Bit, Builder, Circuit, Owner, Program, Repeat};
 use crate::net::Role;
+use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
 use crate::protocol::shares::WordShares;
 use crate::protocol::yao::{self, Reveal};
@@ -105,8 +104,8 @@ pub fn forecast(f: &mut Forecast, shape: &GroupShape, groups: usize) {
 ///
 /// # Errors
 /// If a count is longer than the shape says, or the run fails.
-pub fn largest_counts<C: Coins>(
-    parties: &mut Parties<'_, C>,
+pub fn largest_counts(
+    session: &mut Session,
     shape: &GroupShape,
     counts: &[u64],
 ) -> Result<WordShares, Error> {
@@ -116,7 +115,6 @@ pub fn largest_counts<C: Coins>(
         return Err(Error::TooMany { what: "records in one group", given, most });
     }
     let program = Program::new(&shape.circuit());
-    let Parties { session, yao, .. } = parties;
     let mut shares = Vec::with_capacity(counts.len() / shape.classes.max(1));
     for batch in counts.chunks(shape.batch() * shape.classes.max(1)) {
         let groups = batch.len() / shape.classes.max(1);
@@ -130,7 +128,7 @@ pub fn largest_counts<C: Coins>(
             }
         }
         let source = Repeat::new(&program, groups);
-        let revealed = yao.run(session, Role::P1, &source, &bits, Reveal::P2)?;
+        let revealed = yao::run(session, Role::P1, &source, &bits, Reveal::P2)?;
         if let Some(bits) = revealed {
             shares.extend(bits.chunks(shape.share_bits as usize).map(word));
         }

@@ -17,20 +17,17 @@
 //!
 //! ```
 //! use diptych::mechanism::noise::{OwnNoise, TwoPartyNoise};
-//! use diptych::mechanism::{Error, Parties};
+//! use diptych::mechanism::Error;
 //! use diptych::privacy::{AddNoise, Budget, Epsilon};
 //! use diptych::protocol::Session;
 //! use diptych::protocol::pair::{Setup, run_pair};
 //! use diptych::protocol::shares::WordShares;
-//! use diptych::protocol::yao::Yao;
 //!
 //! let epsilon: Epsilon = "1".parse()?;
 //! let publish = |session: &mut Session, shares: &WordShares| -> Result<Vec<i64>, Error> {
 //!     let spend = Budget::new(&epsilon).spend_rest("counts")?;
-//!     let (mut yao, mut coins) = (Yao::new(), session.rng.fork());
 //!     let noise = OwnNoise::draw(&mut coins, spend.epsilon(), shares.len())?;
-//!     let parties = Parties::new(session, &mut yao, &mut coins);
-//!     TwoPartyNoise::prepared(parties, noise).add_noise(spend, shares)
+//!     TwoPartyNoise::prepared(session, noise).add_noise(spend, shares)
 //! };
 //! // Shares of 5,000 and of 7 modulo 2^32.
 //! let first = WordShares::new(32, vec![6_000, 4])?;
@@ -54,17 +51,19 @@ pub use joint::JointNoise;
 use num_bigint::BigInt;
 use zeroize::Zeroizing;
 
+use super::Error;
 use super::noisy_max::NoiseWidths;
-use super::{Coins, Error, Parties};
 use crate::math::Rational;
 use crate::privacy::digits::DigitSampler;
 use crate::privacy::{AddNoise, Spend};
+use crate::protocol::Session;
+use crate::protocol::coins::Coins;
 use crate::protocol::shares::{WordShares, signed};
 use crate::protocol::yao::Reveal;
 
 /// A noise of each party on every count.
-pub struct TwoPartyNoise<'a, C> {
-    parties: Parties<'a, C>,
+pub struct TwoPartyNoise<'a> {
+    session: &'a mut Session,
     prepared: Option<OwnNoise>,
 }
 
@@ -80,7 +79,11 @@ impl OwnNoise {
     ///
     /// # Errors
     /// Only a tape fails.
-    pub fn draw<C: Coins>(coins: &mut C, epsilon: &Rational, count: usize) -> Result<Self, Error> {
+    pub fn draw(
+        coins: &mut (impl Coins + ?Sized),
+        epsilon: &Rational,
+        count: usize,
+    ) -> Result<Self, Error> {
         let drawn = coins.own_laplace(epsilon, count)?;
         let noise = Zeroizing::new(drawn.iter().map(lowest_bits).collect());
         Ok(Self { epsilon: epsilon.clone(), noise })
@@ -92,8 +95,8 @@ impl OwnNoise {
     ///
     /// # Errors
     /// For widths that make no sense; otherwise only a tape fails.
-    pub fn draw_digits<C: Coins>(
-        coins: &mut C,
+    pub fn draw_digits(
+        coins: &mut (impl Coins + ?Sized),
         epsilon: &Rational,
         widths: NoiseWidths,
         count: usize,
@@ -105,19 +108,19 @@ impl OwnNoise {
     }
 }
 
-impl<'a, C: Coins> TwoPartyNoise<'a, C> {
+impl<'a> TwoPartyNoise<'a> {
     /// Nothing drawn yet.
-    pub fn new(parties: Parties<'a, C>) -> Self {
-        Self { parties, prepared: None }
+    pub fn new(session: &'a mut Session) -> Self {
+        Self { session, prepared: None }
     }
 
     /// With noise that was drawn before.
-    pub fn prepared(parties: Parties<'a, C>, noise: OwnNoise) -> Self {
-        Self { parties, prepared: Some(noise) }
+    pub fn prepared(session: &'a mut Session, noise: OwnNoise) -> Self {
+        Self { session, prepared: Some(noise) }
     }
 }
 
-impl<C: Coins> AddNoise for TwoPartyNoise<'_, C> {
+impl AddNoise for TwoPartyNoise<'_> {
     type Counts = WordShares;
     type Error = Error;
 
@@ -125,13 +128,13 @@ impl<C: Coins> AddNoise for TwoPartyNoise<'_, C> {
     fn add_noise(&mut self, spend: Spend, counts: &WordShares) -> Result<Vec<i64>, Error> {
         let own = match self.prepared.take() {
             Some(own) => own,
-            None => OwnNoise::draw(self.parties.coins, spend.epsilon(), counts.len())?,
+            None => OwnNoise::draw(&mut *self.session.coins, spend.epsilon(), counts.len())?,
         };
         if &own.epsilon != spend.epsilon() || own.noise.len() != counts.len() {
             return Err(Error::OtherNoise);
         }
         let noisy = counts.plus_own(&own.noise)?;
-        let opened = noisy.open(self.parties.session, Reveal::Both)?.unwrap_or_default();
+        let opened = noisy.open(self.session, Reveal::Both)?.unwrap_or_default();
         Ok(opened.into_iter().map(|word| signed(word, counts.bits())).collect())
     }
 }

@@ -21,22 +21,19 @@
 //!
 //! ```
 //! use diptych::mechanism::noisy_max::{NoiseWidths, NoisyMax, Scores};
-//! use diptych::mechanism::{Error, Parties};
+//! use diptych::mechanism::Error;
 //! use diptych::privacy::{Budget, Calibration, Choose, Epsilon, Score};
 //! use diptych::protocol::Session;
 //! use diptych::protocol::pair::{Setup, run_pair};
 //! use diptych::protocol::shares::WordShares;
-//! use diptych::protocol::yao::Yao;
 //!
 //! let epsilon: Epsilon = "1".parse()?;
 //! let choose = |session: &mut Session, own: &[u64]| -> Result<usize, Error> {
 //!     let spend = Budget::new(&epsilon).spend_rest("a candidate")?;
-//!     let (mut yao, mut coins) = (Yao::new(), session.rng.fork());
-//!     let parties = Parties::new(session, &mut yao, &mut coins);
 //!     let largest = Score::whole(100).unwrap_or_default();
 //!     // Noise in steps of 2^-10, below 2^16 of them: below 64.
 //!     let widths = NoiseWidths { tau: 64, digits: 16 };
-//!     let mut mechanism = NoisyMax::new(parties, 10, largest, widths)?;
+//!     let mut mechanism = NoisyMax::new(session, 10, largest, widths)?;
 //!     let scores = Scores::Shared(WordShares::new(16, own.to_vec())?);
 //!     Ok(mechanism.choose(spend, &Calibration::max(), &scores)?.index)
 //! };
@@ -52,9 +49,8 @@
 
 use zeroize::Zeroizing;
 
-use super::coins::bits_per_noise;
 use super::digits::draw;
-use super::{Coins, Error, OneSided, Parties, bits_to_count, push_word, word};
+use super::{Error, OneSided, bits_to_count, push_word, word};
 use crate::circuit::integer::{add, add_carry, maximum_with_index, resize, select, xor};
 use crate::circuit::stream::Generated;
 use crate::circuit::{Bit, Builder, Chain, Circuit, Gates, Owner, Program, Repeat, Source};
@@ -64,6 +60,8 @@ use crate::privacy::choice::{Calibration, Choice, Choose, SCORE_GRID_BITS, Score
 use crate::privacy::digits::DigitSampler;
 use crate::privacy::noisy_max::rate_per_step;
 use crate::privacy::{self, Spend};
+use crate::protocol::Session;
+use crate::protocol::coins::bits_per_noise;
 use crate::protocol::forecast::Forecast;
 use crate::protocol::shares::WordShares;
 use crate::protocol::yao::{self, Reveal};
@@ -179,37 +177,37 @@ fn reveal_of_one(batches: usize) -> Reveal {
 }
 
 /// The noisy maximum of two parties.
-pub struct NoisyMax<'a, C> {
-    parties: Parties<'a, C>,
+pub struct NoisyMax<'a> {
+    session: &'a mut Session,
     terms: Terms,
 }
 
-impl<'a, C: Coins> NoisyMax<'a, C> {
+impl<'a> NoisyMax<'a> {
     /// A mechanism on the grid of multiples of 2^-`grid_bits`, for scores up to a public `largest`
     /// (a higher score of a party's own counts as that).
     ///
     /// # Errors
     /// As [`NoisyMax::with`].
     pub fn new(
-        parties: Parties<'a, C>,
+        session: &'a mut Session,
         grid_bits: u32,
         largest: Score,
         widths: NoiseWidths,
     ) -> Result<Self, Error> {
-        Self::with(parties, Terms { grid_bits, largest, widths })
+        Self::with(session, Terms { grid_bits, largest, widths })
     }
 
     /// The same with all public terms in one.
     ///
     /// # Errors
     /// [`privacy::Error::OutOfRange`] unless 10 ≤ grid_bits ≤ 20.
-    pub fn with(parties: Parties<'a, C>, terms: Terms) -> Result<Self, Error> {
+    pub fn with(session: &'a mut Session, terms: Terms) -> Result<Self, Error> {
         if !(10..=SCORE_GRID_BITS).contains(&terms.grid_bits) {
             let [given, most] = [terms.grid_bits, SCORE_GRID_BITS].map(u64::from);
             let what = "the number of grid bits";
             return Err(privacy::Error::OutOfRange { what, given, least: 10, most }.into());
         }
-        Ok(Self { parties, terms })
+        Ok(Self { session, terms })
     }
 
     /// The winner's index over all batches.
@@ -218,26 +216,24 @@ impl<'a, C: Coins> NoisyMax<'a, C> {
         let batches = words.len().div_ceil(BATCH);
         let mut winners = Zeroizing::new(Vec::new());
         for batch in words.chunks(BATCH) {
-            let coins = self.parties.coins.joint_geometric(&shape.noise, batch.len())?;
+            let coins = self.session.coins.joint_geometric(&shape.noise, batch.len())?;
             let inputs = shape.inputs(batch, &coins);
             let scores = Repeat::new(&program, batch.len());
             let tournament = tournament(batch.len(), shape.noisy_bits(), batches > 1);
             let source = Chain::new(&scores, &*tournament);
-            let Parties { session, yao, .. } = &mut self.parties;
-            let bits = yao.run(session, Role::P1, &source, &inputs, reveal_of_one(batches))?;
+            let bits = yao::run(self.session, Role::P1, &source, &inputs, reveal_of_one(batches))?;
             winners.extend(bits.unwrap_or_default());
         }
         if batches == 1 {
             return Ok(word(&winners) as usize);
         }
         let last = final_of(words.len(), shape.noisy_bits());
-        let Parties { session, yao, .. } = &mut self.parties;
-        let index = yao.run(session, Role::P1, &*last, &winners, Reveal::Both)?;
+        let index = yao::run(self.session, Role::P1, &*last, &winners, Reveal::Both)?;
         Ok(word(&index.unwrap_or_default()) as usize)
     }
 }
 
-impl<C: Coins> Choose for NoisyMax<'_, C> {
+impl Choose for NoisyMax<'_> {
     type Scores = Scores;
     type Error = Error;
 
@@ -265,7 +261,7 @@ impl<C: Coins> Choose for NoisyMax<'_, C> {
                 let largest = unit(self.terms.largest, whole);
                 let own = scores.own.iter().map(|score| unit(*score, whole).min(largest));
                 let zeros = std::iter::repeat_n(0, scores.peer);
-                Zeroizing::new(match self.parties.session.role {
+                Zeroizing::new(match self.session.role {
                     Role::P1 => own.chain(zeros).collect(),
                     Role::P2 => zeros.chain(own).collect(),
                 })

@@ -6,16 +6,15 @@ mod largest;
 mod noise;
 mod noisy_max;
 
-use super::coins::TapeCoins;
-use super::{Coins, Error, OneSided, Parties};
+use super::{Error, OneSided};
 use crate::math::Randomness;
 use crate::net::Role;
 use crate::privacy::choice::{Candidate, Score};
 use crate::privacy::decisions::{Decision, Tape};
 use crate::privacy::{Budget, Epsilon, Spend};
 use crate::protocol::Session;
+use crate::protocol::coins::TapeCoins;
 use crate::protocol::pair::{Outcome, Setup, run_pair};
-use crate::protocol::yao::Yao;
 
 fn spend(epsilon: &str) -> Spend {
     let epsilon: Epsilon = epsilon.parse().unwrap();
@@ -42,12 +41,11 @@ fn one_sided(role: Role, p1: &[u64], p2: &[u64]) -> OneSided {
 /// Runs both parties with coins from generators.
 fn with_generators<T: Send>(
     seed: u64,
-    party: impl Fn(Role, Parties<'_, Randomness>) -> T + Sync,
+    party: impl Fn(Role, &mut Session) -> T + Sync,
 ) -> Outcome<T, T> {
     let run = |session: &mut Session| {
-        let mut coins = session.rng.fork();
         let role = session.role;
-        party(role, Parties::new(session, &mut Yao::new(), &mut coins))
+        party(role, session)
     };
     run_pair(Setup::default().seed(seed), run, run)
 }
@@ -55,13 +53,14 @@ fn with_generators<T: Send>(
 /// Runs both parties with coins from one tape; both must use up the same of it.
 fn with_tape<T: Send>(
     tape: &Tape,
-    party: impl Fn(Role, Parties<'_, TapeCoins>) -> T + Sync,
+    party: impl Fn(Role, &mut Session) -> T + Sync,
 ) -> Outcome<T, T> {
     let (first, second) = TapeCoins::pair(tape);
-    let run = |session: &mut Session, mut coins: TapeCoins| {
+    let run = |session: &mut Session, coins: TapeCoins| {
         let role = session.role;
-        let output = party(role, Parties::new(session, &mut Yao::new(), &mut coins));
-        (output, coins.tape().remaining())
+        session.coins = Box::new(coins);
+        let output = party(role, session);
+        (output, session.coins.decisions_left())
     };
     let outcome = run_pair(
         Setup::default().seed(1),
@@ -85,9 +84,8 @@ fn a_party_passes_over_the_decisions_that_the_peer_makes_alone() {
         Decision::Noise(7.into()),
     ]);
     let rate = crate::math::Rational::whole(1u32);
-    use crate::privacy::decisions::Decisions;
-    let outcome = with_tape(&tape, |role, parties| {
-        let coins = parties.coins;
+    let outcome = with_tape(&tape, |role, session| {
+        let coins = &mut session.coins;
         match role {
             Role::P1 => coins.skip(2),
             Role::P2 => {

@@ -20,7 +20,6 @@
 //! use diptych::protocol::pair::{Setup, run_pair};
 //! use diptych::protocol::random_value::draw;
 //! use diptych::protocol::shares::{Ring, deal, reconstruct};
-//! use diptych::protocol::yao::Yao;
 //! use num_bigint::BigUint;
 //!
 //! // Neither party knows that the bound is 6: each has a share of it.
@@ -29,8 +28,8 @@
 //!
 //! let outcome = run_pair(
 //!     Setup::default(),
-//!     |session| draw(&mut Yao::new(), session, Role::P1, &first, 64),
-//!     |session| draw(&mut Yao::new(), session, Role::P1, &second, 64),
+//!     |session| draw(session, Role::P1, &first, 64),
+//!     |session| draw(session, Role::P1, &second, 64),
 //! );
 //! let die = reconstruct(&outcome.p1?, &outcome.p2?)?;
 //! assert!(die < six);
@@ -51,7 +50,7 @@ use crate::protocol::forecast::Forecast;
 use crate::protocol::shares::convert::IntegerMasks;
 use crate::protocol::shares::{IntegerShare, Ring, Share};
 use crate::protocol::yao::shares::number;
-use crate::protocol::yao::{self, Reveal, Yao};
+use crate::protocol::yao::{self, Reveal};
 
 #[cfg(test)]
 mod tests;
@@ -103,7 +102,6 @@ pub fn ideal(
 /// # Errors
 /// [`Error::AllFailed`] with a chance below 2^-`sigma`, and failures of the connection or the peer.
 pub fn draw(
-    yao: &mut Yao,
     session: &mut Session,
     garbler: Role,
     bound: &Share,
@@ -111,7 +109,7 @@ pub fn draw(
 ) -> Result<Share, Error> {
     let shape = UniformBelow::new(bound.ring().width(), sigma);
     let random = random_bits(shape.random_bits(), &mut session.rng);
-    draw_with(yao, session, garbler, bound, sigma, &random)
+    draw_with(session, garbler, bound, sigma, &random)
 }
 
 /// As [`draw`], with this party's random bits given: as many as `UniformBelow::new(w, σ)` takes
@@ -120,7 +118,6 @@ pub fn draw(
 /// # Errors
 /// As [`draw`].
 pub fn draw_with(
-    yao: &mut Yao,
     session: &mut Session,
     garbler: Role,
     bound: &Share,
@@ -131,7 +128,7 @@ pub fn draw_with(
     let shape = UniformBelow::new(ring.width(), sigma);
     let drawing = Drawing { bound: ring, value: ring, shape, garbler, sigma };
     let mask = ring.random(&mut session.rng);
-    let own = drawing.run(yao, session, bound, random, mask)?;
+    let own = drawing.run(session, bound, random, mask)?;
     Ok(Share::new(ring, &own.into()))
 }
 
@@ -141,7 +138,6 @@ pub fn draw_with(
 /// # Errors
 /// As [`draw`].
 pub fn draw_integer(
-    yao: &mut Yao,
     session: &mut Session,
     garbler: Role,
     bound: &IntegerShare,
@@ -153,7 +149,7 @@ pub fn draw_integer(
     let drawing = Drawing { bound: &ring, value: &masks.ring, shape, garbler, sigma };
     let mask = masks.for_circuit().pop().unwrap_or_default();
     let random = random_bits(shape.random_bits(), &mut session.rng);
-    let own = drawing.run(yao, session, &bound.to_ring(&ring), &random, mask)?;
+    let own = drawing.run(session, &bound.to_ring(&ring), &random, mask)?;
     let mut shares = masks.shares(session.role == garbler, vec![own]);
     // One mask was drawn, so there is one share.
     shares.pop().ok_or(Error::Status)
@@ -210,7 +206,6 @@ impl Drawing<'_> {
     /// The number of this party's share of R: the garbler's is `mask`, the other's R − mask.
     fn run(
         &self,
-        yao: &mut Yao,
         session: &mut Session,
         bound: &Share,
         random: &[bool],
@@ -222,7 +217,7 @@ impl Drawing<'_> {
             inputs.extend((0..self.value.width()).map(|i| mask.bit(i as u64)));
         }
         let source = self.source();
-        let revealed = yao.run(session, self.garbler, &source, &inputs, self.reveal())?;
+        let revealed = yao::run(session, self.garbler, &source, &inputs, self.reveal())?;
         let (own, failed) = match revealed.map(Zeroizing::new) {
             Some(bits) => {
                 let (share, failed) = bits.split_at(self.value.width());

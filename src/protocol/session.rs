@@ -2,7 +2,9 @@
 
 use crate::math::Randomness;
 use crate::net::{Channel, Error, Role, SessionId, handshake};
+use crate::protocol::coins::Coins;
 use crate::protocol::forecast::Forecast;
+use crate::protocol::yao::Yao;
 
 /// One party's side of a conversation whose handshake has succeeded.
 ///
@@ -36,8 +38,13 @@ pub struct Session {
     pub channel: Channel,
     /// This party's own randomness.
     pub rng: Randomness,
+    /// This party's part of the random bits that neither party knows: a generator, or a tape in
+    /// tests.
+    pub coins: Box<dyn Coins + Send>,
     /// The same at both parties, never the same twice.
     pub id: SessionId,
+    /// Garbled circuits, set up on first use.
+    garbling: Yao,
     /// How often transfers from P1 and from P2 were set up.
     setups: [u64; 2],
 }
@@ -67,8 +74,17 @@ impl Session {
     }
 
     /// A session whose id both parties have already.
-    pub(crate) fn ready(role: Role, channel: Channel, rng: Randomness, id: SessionId) -> Self {
-        Self { role, channel, rng, id, setups: [0; 2] }
+    pub(crate) fn ready(role: Role, channel: Channel, mut rng: Randomness, id: SessionId) -> Self {
+        let coins = Box::new(rng.fork());
+        Self { role, channel, rng, coins, id, garbling: Yao::default(), setups: [0; 2] }
+    }
+
+    /// Lends the garbled circuits beside the rest of the session.
+    pub(super) fn with_garbling<T>(&mut self, work: impl FnOnce(&mut Yao, &mut Self) -> T) -> T {
+        let mut garbling = std::mem::take(&mut self.garbling);
+        let result = work(&mut garbling, self);
+        self.garbling = garbling;
+        result
     }
 
     /// Numbers the set-ups of one direction, the same at both parties, so that no two of them

@@ -13,7 +13,7 @@
 //! wires of the circuit and one chunk. The network carries a chunk while the
 //! next one is garbled, and the evaluator works on it while others are under
 //! way; no thread is used for that, because a party with one core would pay for it. Many circuits run as one
-//! ([`Yao::run_all`]) share the messages' order and so the round.
+//! ([`run_all`]) share the messages' order and so the round.
 //!
 //! # Example
 //!
@@ -21,7 +21,7 @@
 //! use diptych::circuit::{Program, gallery};
 //! use diptych::net::Role;
 //! use diptych::protocol::pair::{Setup, run_pair};
-//! use diptych::protocol::yao::{Reveal, Yao};
+//! use diptych::protocol::yao::{self, Reveal};
 //!
 //! // Who is richer? The circuit says whether P1's number is below P2's.
 //! let program = Program::new(&gallery::comparison(64));
@@ -30,8 +30,8 @@
 //!
 //! let outcome = run_pair(
 //!     Setup::default(),
-//!     |session| Yao::new().run(session, Role::P1, &program, &alice, Reveal::Both),
-//!     |session| Yao::new().run(session, Role::P1, &program, &bob, Reveal::Both),
+//!     |session| yao::run(session, Role::P1, &program, &alice, Reveal::Both),
+//!     |session| yao::run(session, Role::P1, &program, &bob, Reveal::Both),
 //! );
 //! assert_eq!(outcome.p1?, Some(vec![true]));
 //! assert_eq!(outcome.p2?, Some(vec![true]));
@@ -160,7 +160,7 @@ pub fn ideal(
     evaluate_source(source, &all)
 }
 
-/// The messages of [`Yao::run`], with those of the set-up if `garbler` garbles for the first time.
+/// The messages of [`run`], with those of the set-up if `garbler` garbles for the first time.
 pub fn forecast(forecast: &mut Forecast, garbler: Role, source: &dyn Source, reveal: Reveal) {
     if forecast.sets_up(garbler) {
         ot::forecast_setup(forecast, garbler);
@@ -190,25 +190,54 @@ fn forecast_parts(forecast: &mut Forecast, from: Role, tag: Tag, bytes: usize, p
     }
 }
 
-/// Garbled circuits in one session: set up once per direction, on first use.
+/// Garbled circuits of one session: set up once per direction, on first use.
 #[derive(Default)]
-pub struct Yao {
+pub(crate) struct Yao {
     garbler: Option<garbler::State>,
     evaluator: Option<evaluator::State>,
 }
 
-impl Yao {
-    /// Nothing set up yet.
-    pub fn new() -> Self {
-        Self::default()
-    }
+/// Runs the base transfers for the direction in which `garbler` garbles, unless that was done.
+/// [`run`] does it by itself.
+///
+/// # Errors
+/// If the connection fails or the peer sends something that is not allowed.
+pub fn set_up(session: &mut Session, garbler: Role) -> Result<(), Error> {
+    session.with_garbling(|yao, session| yao.set_up(session, garbler))
+}
 
-    /// Runs the base transfers for the direction in which `garbler` garbles,
-    /// unless that was done. [`Yao::run`] does it by itself.
-    ///
-    /// # Errors
-    /// If the connection fails or the peer sends something that is not allowed.
-    pub fn set_up(&mut self, session: &mut Session, garbler: Role) -> Result<(), Error> {
+/// Runs one circuit; `inputs` are this party's bits. Returns the outputs, or
+/// this party's shares of them, or nothing if only the peer learns them.
+///
+/// # Errors
+/// If the inputs do not fit, the connection fails, or the peer sends
+/// something that is not allowed.
+pub fn run(
+    session: &mut Session,
+    garbler: Role,
+    source: &dyn Source,
+    inputs: &[bool],
+    reveal: Reveal,
+) -> Result<Option<Vec<bool>>, Error> {
+    let outputs = run_all(session, garbler, &[Job { source, inputs }], reveal)?;
+    Ok(outputs.map(|mut outputs| outputs.pop().unwrap_or_default()))
+}
+
+/// Runs several circuits in one round; the outputs are in the order of `jobs`.
+///
+/// # Errors
+/// As for [`run`].
+pub fn run_all(
+    session: &mut Session,
+    garbler: Role,
+    jobs: &[Job<'_>],
+    reveal: Reveal,
+) -> Result<Option<Vec<Vec<bool>>>, Error> {
+    session.with_garbling(|yao, session| yao.run_all(session, garbler, jobs, reveal))
+}
+
+impl Yao {
+    fn set_up(&mut self, session: &mut Session, garbler: Role) -> Result<(), Error> {
         if session.role == garbler {
             if self.garbler.is_none() {
                 let delta = Delta::random(&mut session.rng);
@@ -224,29 +253,7 @@ impl Yao {
         Ok(())
     }
 
-    /// Runs one circuit; `inputs` are this party's bits. Returns the outputs, or
-    /// this party's shares of them, or nothing if only the peer learns them.
-    ///
-    /// # Errors
-    /// If the inputs do not fit, the connection fails, or the peer sends
-    /// something that is not allowed.
-    pub fn run(
-        &mut self,
-        session: &mut Session,
-        garbler: Role,
-        source: &dyn Source,
-        inputs: &[bool],
-        reveal: Reveal,
-    ) -> Result<Option<Vec<bool>>, Error> {
-        let outputs = self.run_all(session, garbler, &[Job { source, inputs }], reveal)?;
-        Ok(outputs.map(|mut outputs| outputs.pop().unwrap_or_default()))
-    }
-
-    /// Runs several circuits in one round; the outputs are in the order of `jobs`.
-    ///
-    /// # Errors
-    /// As for [`Yao::run`].
-    pub fn run_all(
+    fn run_all(
         &mut self,
         session: &mut Session,
         garbler: Role,

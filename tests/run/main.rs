@@ -369,11 +369,10 @@ fn made_with_fixed_coins(agreement: &Agreement, tables: [&str; 2]) -> [(String, 
     };
     let party = |csv: &str, owner, session: &mut Session| {
         let table = read(csv, owner);
-        let mut coins = Randomness::seeded(7 + owner as u64);
+        session.coins = Box::new(Randomness::seeded(7 + owner as u64));
         let budget = Budget::new(&agreement.epsilon);
         let keys = Keys::ForTests(512);
-        let made =
-            release_with(session, agreement, &table, budget, &mut coins, keys, &|_| {}).unwrap();
+        let made = release_with(session, agreement, &table, budget, keys, &|_| {}).unwrap();
         let mut release = Vec::new();
         write_csv(&made.release, Rows::All, &mut release).unwrap();
         let heads = Some([Hash([1; 32]), Hash([2; 32])]);

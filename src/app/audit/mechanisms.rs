@@ -115,7 +115,7 @@ fn sampler(group: &Value) -> Result<DigitSampler, String> {
 }
 
 fn coins_of(sampler: &DigitSampler) -> usize {
-    crate::mechanism::coins::bits_per_noise(sampler)
+    crate::protocol::coins::bits_per_noise(sampler)
 }
 
 fn some_candidates(count: usize) -> Result<(), String> {

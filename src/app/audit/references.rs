@@ -10,11 +10,12 @@ use crate::circuit::{Circuit, gallery};
 use crate::math::{Randomness, Rational};
 use crate::mechanism::exponential::horizontal::{MaxShape, PickShape};
 use crate::mechanism::exponential::vertical;
+use crate::mechanism::gallery as mechanisms;
 use crate::mechanism::noise::joint;
 use crate::mechanism::noisy_max::{self, Sharing};
-use crate::mechanism::{coins::bits_per_noise, gallery as mechanisms};
 use crate::privacy::Error;
 use crate::privacy::digits::DigitSampler;
+use crate::protocol::coins::bits_per_noise;
 
 /// A function of both parties' bits in a row; `None` for inputs that mean nothing. Where it gives
 /// fewer bits than the circuit, the circuit's first ones mean nothing.

@@ -7,14 +7,13 @@ use crate::app::bench::net::loopback_pair;
 use crate::app::bench::{Figure, Options};
 use crate::app::failure::Failure;
 use crate::math::{Randomness, Rational};
-use crate::mechanism::Parties;
 use crate::mechanism::noisy_max::NoiseWidths;
 use crate::net::meter::CpuClock;
 use crate::net::{Channel, Direction, Error, Limits, Role, Tag, memory};
 use crate::privacy::slack::{Noises, PublicBounds};
 use crate::privacy::{Budget, Epsilon, Spend};
 use crate::protocol::Session;
-use crate::protocol::yao::{TABLES, Yao};
+use crate::protocol::yao::{self, TABLES};
 
 const PHASE: &str = "mechanism";
 
@@ -47,7 +46,7 @@ impl Measured {
 /// Runs `party` at both ends, over loopback TLS or in memory under a network model.
 pub(super) fn measure<E: std::error::Error + Send>(
     options: &Options,
-    party: impl Fn(Parties<'_, Randomness>) -> Result<(), E> + Sync,
+    party: impl Fn(&mut Session) -> Result<(), E> + Sync,
 ) -> Result<Measured, Failure> {
     let (first, second) = match options.network {
         Some(network) => memory::pair_with_network(Limits::default(), network),
@@ -79,17 +78,16 @@ pub(super) fn measure<E: std::error::Error + Send>(
 fn one_party<E: std::error::Error>(
     channel: Channel,
     role: Role,
-    party: &(impl Fn(Parties<'_, Randomness>) -> Result<(), E> + Sync),
+    party: &(impl Fn(&mut Session) -> Result<(), E> + Sync),
 ) -> Result<Seen, Failure> {
     let rng = Randomness::from_os()?;
     let mut session = Session::establish(channel, role, b"bench mechanism", rng)?;
     session.channel.restart_meter(CpuClock::Thread);
-    let (mut yao, mut coins) = (Yao::new(), session.rng.fork());
-    yao.set_up(&mut session, Role::P1).map_err(Failure::failed)?;
+    yao::set_up(&mut session, Role::P1).map_err(Failure::failed)?;
     session.channel.begin_phase(PHASE);
     session.channel.record_transcript();
     let start = Instant::now();
-    party(Parties::new(&mut session, &mut yao, &mut coins)).map_err(Failure::failed)?;
+    party(&mut session).map_err(Failure::failed)?;
     let wall = start.elapsed();
     let costs = session.channel.costs();
     let costs = costs.phases.iter().find(|phase| phase.phase == PHASE);

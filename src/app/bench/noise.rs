@@ -27,16 +27,16 @@ pub fn run(options: &Options) -> Result<Vec<Figure>, Failure> {
     for size in sizes {
         let widths = widths(2 * size as u64, half.clone())?;
         let shares = || WordShares::new(BITS, (0..size as u64).collect());
-        let own_noise = measure(options, |parties| {
-            let own = OwnNoise::draw(parties.coins, &half, size)?;
+        let own_noise = measure(options, |session| {
+            let own = OwnNoise::draw(&mut *session.coins, &half, size)?;
             let spend = spend(&half).map_err(Error::from)?;
-            TwoPartyNoise::prepared(parties, own).add_noise(spend, &shares()?)?;
+            TwoPartyNoise::prepared(session, own).add_noise(spend, &shares()?)?;
             Ok::<_, Error>(())
         })?;
         figures.push(own_noise.figure(format!("two-party noise, {size} counts")));
-        let joint_noise = measure(options, |parties| {
+        let joint_noise = measure(options, |session| {
             let spend = spend(&half).map_err(Error::from)?;
-            JointNoise::new(parties, widths).add_noise(spend, &shares()?)?;
+            JointNoise::new(session, widths).add_noise(spend, &shares()?)?;
             Ok::<_, Error>(())
         })?;
         figures.push(joint_noise.figure(format!("joint noise, {size} counts")));

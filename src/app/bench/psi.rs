@@ -8,7 +8,6 @@ use crate::app::failure::Failure;
 use crate::crypto::commutative::{BATCH, Domain, Group, Residues, Ristretto};
 use crate::math::Randomness;
 use crate::protocol::pair::run_pair;
-use crate::protocol::yao::Yao;
 use crate::protocol::{Session, psi};
 
 /// Identifiers per side, where no size is asked for.
@@ -84,7 +83,7 @@ fn against_a_threshold(options: &Options) -> Result<Vec<Figure>, Failure> {
     let (a, b) = (names(0), names(size / 2));
     let threshold = size - size / 2;
     let party = |list: &[String], session: &mut Session| {
-        psi::threshold::at_least(session, &mut Yao::new(), list, threshold, 64)
+        psi::threshold::at_least(session, list, threshold, 64)
     };
     let (outcome, Taken { wall, cpu, .. }) = taken(|| {
         run_pair(options.setup(), |session| party(&a, session), |session| party(&b, session))

@@ -15,7 +15,7 @@ use crate::protocol::Session;
 use crate::protocol::pair::{Outcome, run_pair};
 use crate::protocol::random_value::{Error, draw};
 use crate::protocol::shares::{Ring, Share, deal};
-use crate::protocol::yao::Yao;
+use crate::protocol::yao;
 
 const SIGMA: usize = 64;
 
@@ -55,7 +55,7 @@ fn over_loopback(ring: &Ring) -> Result<Figure, Failure> {
         let mut session = Session::establish(channel, role, b"bench", Randomness::from_os()?)?;
         session.channel.restart_meter(CpuClock::Thread);
         let start = Instant::now();
-        draw(&mut Yao::new(), &mut session, Role::P1, share, SIGMA).map_err(Failure::failed)?;
+        draw(&mut session, Role::P1, share, SIGMA).map_err(Failure::failed)?;
         let cpu = session.channel.costs().total().cpu;
         Ok((start.elapsed().as_secs_f64(), cpu.as_secs_f64()))
     };
@@ -81,13 +81,12 @@ fn measure(options: &Options, ring: &Ring) -> Result<Vec<Figure>, Failure> {
     let (first, second) = deal(ring, &bound, &mut rng);
     let party = |share: &Share, session: &mut Session| -> Result<(f64, f64), Error> {
         let start = Instant::now();
-        let mut yao = Yao::new();
-        yao.set_up(session, Role::P1)?;
+        yao::set_up(session, Role::P1)?;
         let set_up = start.elapsed().as_secs_f64();
         session.channel.begin_phase("draws");
         let start = Instant::now();
         for _ in 0..draws {
-            draw(&mut yao, session, Role::P1, share, SIGMA)?;
+            draw(session, Role::P1, share, SIGMA)?;
         }
         Ok((set_up, start.elapsed().as_secs_f64()))
     };

@@ -149,10 +149,10 @@ impl Choices {
             |i: usize| vec![vec![count(i), count(i + 1)], vec![count(i + 2), count(i + 3)]];
         let counts: Vec<_> = (0..candidates).map(candidate).collect();
         let counts = ClassCounts::new(2, &counts).map_err(Failure::failed)?;
-        let mut measured = measure(options, |parties| {
-            let key = &self.keys[usize::from(parties.session.role == Role::P2)];
+        let mut measured = measure(options, |session| {
+            let key = &self.keys[usize::from(session.role == Role::P2)];
             let spend = spend(&epsilon_step()).map_err(Error::from)?;
-            let mut mechanism = HorizontalExponential::new(parties, key, terms);
+            let mut mechanism = HorizontalExponential::new(session, key, terms);
             mechanism.choose(spend, &calibration, &counts)?;
             Ok::<_, Error>(())
         })?;
@@ -184,11 +184,11 @@ fn noisy_maximum(options: &Options, candidates: usize, records: u64) -> Result<M
     let widths = widths(candidates as u64, rate)?;
     let largest = highest(records)?;
     let (p1, p2) = (scores(Role::P1, candidates, records)?, scores(Role::P2, candidates, records)?);
-    measure(options, |parties| {
-        let own = if parties.session.role == Role::P1 { &p1 } else { &p2 };
+    measure(options, |session| {
+        let own = if session.role == Role::P1 { &p1 } else { &p2 };
         let scores = Scores::OneSided(own.clone());
         let spend = spend(&epsilon_step()).map_err(Error::from)?;
-        NoisyMax::new(parties, GRID_BITS, largest, widths)?.choose(spend, &calibration, &scores)?;
+        NoisyMax::new(session, GRID_BITS, largest, widths)?.choose(spend, &calibration, &scores)?;
         Ok::<_, Error>(())
     })
 }
@@ -202,10 +202,10 @@ fn exponential(
     let calibration = if paper { Calibration::max_of_the_papers() } else { Calibration::max() };
     let largest = highest(records)?;
     let (p1, p2) = (scores(Role::P1, candidates, records)?, scores(Role::P2, candidates, records)?);
-    measure(options, |parties| {
-        let own = if parties.session.role == Role::P1 { &p1 } else { &p2 };
+    measure(options, |session| {
+        let own = if session.role == Role::P1 { &p1 } else { &p2 };
         let spend = spend(&epsilon_step()).map_err(Error::from)?;
-        let mechanism = VerticalExponential::new(parties, SCALING, largest, TRIES);
+        let mechanism = VerticalExponential::new(session, SCALING, largest, TRIES);
         let mut mechanism = if paper { mechanism.as_in_the_papers() } else { mechanism };
         mechanism.choose(spend, &calibration, own)?;
         Ok::<_, Error>(())

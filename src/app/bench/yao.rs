@@ -18,7 +18,7 @@ use crate::circuit::{Program, Repeat, Source, aes128, gallery, sha256};
 use crate::crypto::garble::{Delta, Evaluator, Garbler, GateHash, random_label};
 use crate::math::Randomness;
 use crate::net::Role;
-use crate::protocol::yao::{self, Reveal, Tables, Yao};
+use crate::protocol::yao::{self, Reveal, Tables};
 
 const GARBLE_LIMIT: &str = "limit: 4 AES blocks (0.85 ns each with VAES) + 1/64 key schedule \
                             (0.9 ns) + 4.4 XORs (0.3 ns each) + 96 bytes of labels and 32 of table";
@@ -180,14 +180,13 @@ pub fn run_party(arguments: &PartyArgs, console: &Console) -> Result<(), Failure
     let terms = format!("bench yao {:?} {}", arguments.workload, arguments.ands);
     let mut session = arguments.connection.open(terms.as_bytes(), console)?;
     let bits = vec![true; yao::bits_of(&source, session.role)];
-    let mut engine = Yao::new();
     session.channel.begin_phase("set-up");
     let start = Instant::now();
-    engine.set_up(&mut session, Role::P1).map_err(Failure::failed)?;
+    yao::set_up(&mut session, Role::P1).map_err(Failure::failed)?;
     let setup_seconds = start.elapsed().as_secs_f64();
     session.channel.begin_phase("run");
     let start = Instant::now();
-    engine.run(&mut session, Role::P1, &source, &bits, Reveal::Both).map_err(Failure::failed)?;
+    yao::run(&mut session, Role::P1, &source, &bits, Reveal::Both).map_err(Failure::failed)?;
     let seconds = start.elapsed().as_secs_f64();
     let costs = session.channel.costs();
     let phase = costs.phases.iter().find(|phase| phase.phase == "run");

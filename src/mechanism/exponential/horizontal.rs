@@ -32,12 +32,11 @@
 //! use diptych::math::Randomness;
 //! use diptych::mechanism::exponential::HorizontalExponential;
 //! use diptych::mechanism::exponential::horizontal::{ClassCounts, Horizontal, TaylorKey};
-//! use diptych::mechanism::{Error, Parties};
+//! use diptych::mechanism::Error;
 //! use diptych::privacy::taylor::Taylor;
 //! use diptych::privacy::{Budget, Calibration, Choose, Epsilon};
 //! use diptych::protocol::Session;
 //! use diptych::protocol::pair::{Setup, run_pair};
-//! use diptych::protocol::yao::Yao;
 //! use num_bigint::BigUint;
 //!
 //! let (epsilon, tuning): (Epsilon, Tuning) = ("1".parse()?, Tuning::default());
@@ -51,9 +50,7 @@
 //! let choose = |session: &mut Session, counts: &ClassCounts| -> Result<usize, Error> {
 //!     let spend = Budget::new(&epsilon).spend_rest("a candidate")?;
 //!     let key = &keys[session.role as usize];
-//!     let (mut yao, mut coins) = (Yao::new(), session.rng.fork());
-//!     let parties = Parties::new(session, &mut yao, &mut coins);
-//!     let mut mechanism = HorizontalExponential::new(parties, key, terms);
+//!     let mut mechanism = HorizontalExponential::new(session, key, terms);
 //!     Ok(mechanism.choose(spend, &Calibration::max(), counts)?.index)
 //! };
 //! // Two candidates with one child each, two classes: scores max(0 + 0, 1 + 0), max(500 + 400, 0).
@@ -78,7 +75,7 @@ use num_integer::binomial;
 use num_traits::One;
 use zeroize::Zeroizing;
 
-use super::super::{Coins, Error, Parties, word};
+use super::super::{Error, word};
 use super::vertical::MOST_CANDIDATES;
 use crate::crypto::paillier::{self, PublicKey, SecretKey, Tuning};
 use crate::math::{Randomness, Rational};
@@ -269,16 +266,16 @@ impl Horizontal {
 }
 
 /// The exponential mechanism over counts of both parties.
-pub struct HorizontalExponential<'a, C> {
-    parties: Parties<'a, C>,
+pub struct HorizontalExponential<'a> {
+    session: &'a mut Session,
     key: &'a TaylorKey,
     horizontal: Horizontal,
 }
 
-impl<'a, C: Coins> HorizontalExponential<'a, C> {
+impl<'a> HorizontalExponential<'a> {
     /// A mechanism under a key that both parties have exchanged.
-    pub fn new(parties: Parties<'a, C>, key: &'a TaylorKey, horizontal: Horizontal) -> Self {
-        Self { parties, key, horizontal }
+    pub fn new(session: &'a mut Session, key: &'a TaylorKey, horizontal: Horizontal) -> Self {
+        Self { session, key, horizontal }
     }
 
     /// Shares of the candidates' weights.
@@ -293,22 +290,21 @@ impl<'a, C: Coins> HorizontalExponential<'a, C> {
         let weights = Weights::new(self.horizontal, rate, self.key.public())?;
         self.check(counts)?;
         let scores = self.scores(counts)?;
-        let Parties { session, .. } = &mut self.parties;
         let shares = match self.key {
             TaylorKey::Own(key) => {
                 let own: Vec<BigInt> = scores.iter().map(|share| share.number().clone()).collect();
-                polynomial::receive(session, key, &weights.bound, &own, &|_| ())?
+                polynomial::receive(self.session, key, &weights.bound, &own, &|_| ())?
             }
             TaylorKey::Peer(key) => {
                 let mask = Ring::PowerOfTwo((weights.bits + self.horizontal.sigma) as usize);
                 let masks: Vec<BigInt> =
-                    scores.iter().map(|_| mask.random(&mut session.rng).into()).collect();
+                    scores.iter().map(|_| mask.random(&mut self.session.rng).into()).collect();
                 let shifted = |(share, mask): (&IntegerShare, &BigInt)| {
                     shifted_polynomial(&weights.coefficients, share.number(), mask)
                 };
                 let polynomials: Vec<Vec<BigInt>> =
                     scores.iter().zip(&masks).map(shifted).collect();
-                polynomial::send(session, key, &weights.bound, &polynomials, &|_| ())?;
+                polynomial::send(self.session, key, &weights.bound, &polynomials, &|_| ())?;
                 masks.into_iter().map(|mask| -mask).collect()
             }
         };
@@ -333,10 +329,9 @@ impl<'a, C: Coins> HorizontalExponential<'a, C> {
             let share = ring.reduce(&total);
             inputs.extend((0..shape.width() as u64).map(|i| share.bit(i)));
         }
-        let coins = self.parties.coins.joint_uniform(shape.uniform(), &ring.reduce(&total))?;
+        let coins = self.session.coins.joint_uniform(shape.uniform(), &ring.reduce(&total))?;
         inputs.extend_from_slice(&coins);
-        let Parties { session, yao, .. } = &mut self.parties;
-        let output = yao.run(session, Role::P1, &shape.source(), &inputs, Reveal::Both)?;
+        let output = yao::run(self.session, Role::P1, &shape.source(), &inputs, Reveal::Both)?;
         let output = output.unwrap_or_default();
         let (failed, index) = output.split_first().unwrap_or((&true, &[]));
         if *failed {
@@ -374,27 +369,27 @@ impl<'a, C: Coins> HorizontalExponential<'a, C> {
     /// MAX: shares of all scores.
     fn scores(&mut self, counts: &ClassCounts) -> Result<Vec<IntegerShare>, Error> {
         let sigma = self.horizontal.sigma;
-        let Parties { session, yao, .. } = &mut self.parties;
         let max = self.horizontal.max(counts.classes, counts.children.clone());
         let number_of_scores = counts.children.len();
-        let masks = IntegerMasks::draw(number_of_scores, max.score_bits as u32, sigma, session);
+        let masks =
+            IntegerMasks::draw(number_of_scores, max.score_bits as u32, sigma, self.session);
         let mut inputs = Zeroizing::new(Vec::new());
         for count in &counts.counts {
             inputs.extend((0..max.count_bits).map(|i| count >> i & 1 == 1));
         }
-        if session.role == Role::P1 {
+        if self.session.role == Role::P1 {
             for mask in masks.for_circuit() {
                 inputs.extend((0..max.share_bits() as u64).map(|i| mask.bit(i)));
             }
         }
-        let revealed = yao.run(session, Role::P1, &max.source(), &inputs, Reveal::P2)?;
+        let revealed = yao::run(self.session, Role::P1, &max.source(), &inputs, Reveal::P2)?;
         let revealed = Zeroizing::new(revealed.unwrap_or_default());
         let own = revealed.chunks(max.share_bits()).map(number).collect();
-        Ok(masks.shares(session.role == Role::P1, own))
+        Ok(masks.shares(self.session.role == Role::P1, own))
     }
 }
 
-impl<C: Coins> Choose for HorizontalExponential<'_, C> {
+impl Choose for HorizontalExponential<'_> {
     type Scores = ClassCounts;
     type Error = Error;
 

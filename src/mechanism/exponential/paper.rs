@@ -11,22 +11,19 @@
 //!
 //! ```
 //! use diptych::mechanism::exponential::VerticalExponential;
-//! use diptych::mechanism::{Error, OneSided, Parties};
+//! use diptych::mechanism::{Error, OneSided};
 //! use diptych::privacy::exponential::Scaling;
 //! use diptych::privacy::{Budget, Calibration, Choose, Epsilon, Score};
 //! use diptych::protocol::Session;
 //! use diptych::protocol::pair::{Setup, run_pair};
-//! use diptych::protocol::yao::Yao;
 //!
 //! let epsilon: Epsilon = "1".parse()?;
 //! let scores = |list: &[u64]| list.iter().filter_map(|n| Score::whole(*n)).collect();
 //! let choose = |session: &mut Session, scores: &OneSided| -> Result<usize, Error> {
 //!     let spend = Budget::new(&epsilon).spend_rest("a candidate")?;
-//!     let (mut yao, mut coins) = (Yao::new(), session.rng.fork());
-//!     let parties = Parties::new(session, &mut yao, &mut coins);
 //!     let largest = Score::whole(100).unwrap_or_default();
 //!     let thesis = Scaling::Decimal { digits: 10 };
-//!     let mechanism = VerticalExponential::new(parties, thesis, largest, 64);
+//!     let mechanism = VerticalExponential::new(session, thesis, largest, 64);
 //!     Ok(mechanism.as_in_the_papers().choose(spend, &Calibration::max(), scores)?.index)
 //! };
 //! let first = OneSided { own: scores(&[3, 90]), peer: 1 };
@@ -44,30 +41,26 @@
 use num_bigint::BigUint;
 use zeroize::Zeroizing;
 
-use super::super::{Coins, Error, Parties};
+use super::super::Error;
 use super::vertical::PrefixSums;
 use crate::circuit::integer::{add, less_than};
 use crate::circuit::random_value::UniformBelow;
 use crate::circuit::{Builder, Circuit, Owner, Program};
 use crate::net::Role;
+use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
 use crate::protocol::random_value;
 use crate::protocol::shares::{Ring, Share};
 use crate::protocol::yao::{self, Reveal};
 
 /// The winner's index.
-pub(super) fn choose<C: Coins>(
-    parties: &mut Parties<'_, C>,
-    sums: &PrefixSums,
-    tries: u32,
-) -> Result<usize, Error> {
+pub(super) fn choose(session: &mut Session, sums: &PrefixSums, tries: u32) -> Result<usize, Error> {
     let ring = Ring::PowerOfTwo(sums.width);
     let bound = Share::new(&ring, &sums.total().clone().into());
     let shape = UniformBelow::new(sums.width, tries as usize);
-    let coins = parties.coins.joint_uniform(&shape, sums.total())?;
-    let Parties { session, yao, .. } = parties;
-    let r = random_value::draw_with(yao, session, Role::P1, &bound, tries as usize, &coins)?;
-    first_above(parties, sums, &r)
+    let coins = session.coins.joint_uniform(&shape, sums.total())?;
+    let r = random_value::draw_with(session, Role::P1, &bound, tries as usize, &coins)?;
+    first_above(session, sums, &r)
 }
 
 /// The messages of a choice among `count` candidates.
@@ -78,8 +71,8 @@ pub(super) fn forecast(f: &mut Forecast, width: usize, tries: u32, count: usize)
 }
 
 /// The first candidate whose prefix sum is above R, of which each party has a share.
-pub(in super::super) fn first_above<C: Coins>(
-    parties: &mut Parties<'_, C>,
+pub(in super::super) fn first_above(
+    session: &mut Session,
     sums: &PrefixSums,
     r: &Share,
 ) -> Result<usize, Error> {
@@ -87,11 +80,10 @@ pub(in super::super) fn first_above<C: Coins>(
     let count = sums.counts[0] + sums.counts[1];
     let mut winner = None;
     for k in 0..count {
-        let term = sums.term(parties.session.role, k);
+        let term = sums.term(session.role, k);
         let mut inputs = Zeroizing::new(r.bits().collect::<Vec<bool>>());
         inputs.extend((0..sums.width as u64).map(|i| term.bit(i)));
-        let Parties { session, yao, .. } = parties;
-        let below = yao.run(session, Role::P1, &comparison, &inputs, Reveal::Both)?;
+        let below = yao::run(session, Role::P1, &comparison, &inputs, Reveal::Both)?;
         if below.is_some_and(|below| below.contains(&true)) {
             winner = winner.or(Some(k));
         }

@@ -21,22 +21,19 @@
 //!
 //! ```
 //! use diptych::mechanism::exponential::VerticalExponential;
-//! use diptych::mechanism::{Error, OneSided, Parties};
+//! use diptych::mechanism::{Error, OneSided};
 //! use diptych::privacy::exponential::Scaling;
 //! use diptych::privacy::{Budget, Calibration, Choose, Epsilon, Score};
 //! use diptych::protocol::Session;
 //! use diptych::protocol::pair::{Setup, run_pair};
-//! use diptych::protocol::yao::Yao;
 //!
 //! let epsilon: Epsilon = "1".parse()?;
 //! let scores = |list: &[u64]| list.iter().filter_map(|n| Score::whole(*n)).collect();
 //! let choose = |session: &mut Session, scores: &OneSided| -> Result<usize, Error> {
 //!     let spend = Budget::new(&epsilon).spend_rest("a candidate")?;
-//!     let (mut yao, mut coins) = (Yao::new(), session.rng.fork());
-//!     let parties = Parties::new(session, &mut yao, &mut coins);
 //!     let largest = Score::whole(100).unwrap_or_default();
 //!     let scaling = Scaling::Binary { fraction_bits: 64 };
-//!     let mut mechanism = VerticalExponential::new(parties, scaling, largest, 64);
+//!     let mut mechanism = VerticalExponential::new(session, scaling, largest, 64);
 //!     Ok(mechanism.choose(spend, &Calibration::max(), scores)?.index)
 //! };
 //! let first = OneSided { own: scores(&[90, 4]), peer: 2 };
@@ -54,7 +51,7 @@
 use num_bigint::BigUint;
 use zeroize::Zeroizing;
 
-use super::super::{Coins, Error, OneSided, Parties, bits_to_count, word};
+use super::super::{Error, OneSided, bits_to_count, word};
 use super::paper;
 use crate::circuit::integer::{add, count_ones, mask, resize, subtract_borrow, xor};
 use crate::circuit::random_value::UniformBelow;
@@ -65,6 +62,7 @@ use crate::net::Role;
 use crate::privacy::choice::{Calibration, Choice, Choose, Score};
 use crate::privacy::exponential::{Scaling, highest_score, weight_bits, weights};
 use crate::privacy::{self, Spend};
+use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
 use crate::protocol::yao::{self, Reveal};
 
@@ -72,21 +70,21 @@ use crate::protocol::yao::{self, Reveal};
 pub const MOST_CANDIDATES: usize = 1 << 16;
 
 /// The exponential mechanism over candidates of both parties, in one circuit.
-pub struct VerticalExponential<'a, C> {
-    parties: Parties<'a, C>,
+pub struct VerticalExponential<'a> {
+    session: &'a mut Session,
     terms: Terms,
 }
 
-impl<'a, C: Coins> VerticalExponential<'a, C> {
+impl<'a> VerticalExponential<'a> {
     /// A mechanism for scores up to a public `largest` (a higher one counts as that) that fails
     /// with a chance below 2^-`tries`.
-    pub fn new(parties: Parties<'a, C>, scaling: Scaling, largest: Score, tries: u32) -> Self {
-        Self::with(parties, Terms { scaling, largest, tries, paper: false })
+    pub fn new(session: &'a mut Session, scaling: Scaling, largest: Score, tries: u32) -> Self {
+        Self::with(session, Terms { scaling, largest, tries, paper: false })
     }
 
     /// The same with all public terms in one.
-    pub fn with(parties: Parties<'a, C>, terms: Terms) -> Self {
-        Self { parties, terms }
+    pub fn with(session: &'a mut Session, terms: Terms) -> Self {
+        Self { session, terms }
     }
 
     /// The same choice made as in the papers: see [`super::paper`].
@@ -98,11 +96,10 @@ impl<'a, C: Coins> VerticalExponential<'a, C> {
     /// The winner's index, by one circuit.
     fn by_one_circuit(&mut self, sums: &PrefixSums) -> Result<usize, Error> {
         let shape = Shape::new(sums.counts, sums.width, self.terms.tries);
-        let coins = self.parties.coins.joint_uniform(&shape.uniform, sums.total())?;
+        let coins = self.session.coins.joint_uniform(&shape.uniform, sums.total())?;
         let mut inputs = sums.bits();
         inputs.extend_from_slice(&coins);
-        let Parties { session, yao, .. } = &mut self.parties;
-        let output = yao.run(session, Role::P1, &shape.source(), &inputs, Reveal::Both)?;
+        let output = yao::run(self.session, Role::P1, &shape.source(), &inputs, Reveal::Both)?;
         let output = output.unwrap_or_default();
         let (failed, index) = output.split_first().unwrap_or((&true, &[]));
         if *failed {
@@ -112,7 +109,7 @@ impl<'a, C: Coins> VerticalExponential<'a, C> {
     }
 }
 
-impl<C: Coins> Choose for VerticalExponential<'_, C> {
+impl Choose for VerticalExponential<'_> {
     type Scores = OneSided;
     type Error = Error;
 
@@ -123,10 +120,10 @@ impl<C: Coins> Choose for VerticalExponential<'_, C> {
         scores: &OneSided,
     ) -> Result<Choice, Error> {
         let rate = self.terms.scaling.rate(spend.name(), spend.epsilon(), calibration)?;
-        let role = self.parties.session.role;
+        let role = self.session.role;
         let sums = PrefixSums::new(scores, role, self.terms.largest, &rate, self.terms.scaling)?;
         let index = if self.terms.paper {
-            paper::choose(&mut self.parties, &sums, self.terms.tries)?
+            paper::choose(self.session, &sums, self.terms.tries)?
         } else {
             self.by_one_circuit(&sums)?
         };

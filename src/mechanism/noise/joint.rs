@@ -15,20 +15,17 @@
 //! ```
 //! use diptych::mechanism::noise::JointNoise;
 //! use diptych::mechanism::noisy_max::NoiseWidths;
-//! use diptych::mechanism::{Error, Parties};
+//! use diptych::mechanism::Error;
 //! use diptych::privacy::{AddNoise, Budget, Epsilon};
 //! use diptych::protocol::Session;
 //! use diptych::protocol::pair::{Setup, run_pair};
 //! use diptych::protocol::shares::WordShares;
-//! use diptych::protocol::yao::Yao;
 //!
 //! let epsilon: Epsilon = "1".parse()?;
 //! let publish = |session: &mut Session, own: &[u64]| -> Result<Vec<i64>, Error> {
 //!     let spend = Budget::new(&epsilon).spend_rest("counts")?;
-//!     let (mut yao, mut coins) = (Yao::new(), session.rng.fork());
-//!     let parties = Parties::new(session, &mut yao, &mut coins);
 //!     let widths = NoiseWidths { tau: 64, digits: 6 };
-//!     JointNoise::new(parties, widths).add_noise(spend, &WordShares::new(16, own.to_vec())?)
+//!     JointNoise::new(session, widths).add_noise(spend, &WordShares::new(16, own.to_vec())?)
 //! };
 //! // Different people of one kind: 300 at P1, 200 at P2.
 //! let outcome = run_pair(
@@ -44,16 +41,17 @@
 
 use zeroize::Zeroizing;
 
-use super::super::coins::bits_per_noise;
 use super::super::digits::draw;
 use super::super::noisy_max::NoiseWidths;
-use super::super::{Coins, Error, Parties, push_word, word};
+use super::super::{Error, push_word, word};
 use crate::circuit::integer::{add, resize, subtract};
 use crate::circuit::{Builder, Circuit, Owner, Program, Repeat};
 use crate::math::Rational;
 use crate::net::Role;
 use crate::privacy::digits::DigitSampler;
 use crate::privacy::{AddNoise, Spend};
+use crate::protocol::Session;
+use crate::protocol::coins::bits_per_noise;
 use crate::protocol::forecast::Forecast;
 use crate::protocol::shares::{WordShares, signed};
 use crate::protocol::yao::{self, Reveal};
@@ -62,19 +60,19 @@ use crate::protocol::yao::{self, Reveal};
 const BATCH_LABELS: usize = 1 << 22;
 
 /// One noise on every count, known to nobody.
-pub struct JointNoise<'a, C> {
-    parties: Parties<'a, C>,
+pub struct JointNoise<'a> {
+    session: &'a mut Session,
     widths: NoiseWidths,
 }
 
-impl<'a, C: Coins> JointNoise<'a, C> {
+impl<'a> JointNoise<'a> {
     /// A mechanism whose noise has these widths.
-    pub fn new(parties: Parties<'a, C>, widths: NoiseWidths) -> Self {
-        Self { parties, widths }
+    pub fn new(session: &'a mut Session, widths: NoiseWidths) -> Self {
+        Self { session, widths }
     }
 }
 
-impl<C: Coins> AddNoise for JointNoise<'_, C> {
+impl AddNoise for JointNoise<'_> {
     type Counts = WordShares;
     type Error = Error;
 
@@ -83,11 +81,10 @@ impl<C: Coins> AddNoise for JointNoise<'_, C> {
         let program = Program::new(&shape.circuit());
         let mut noisy = Vec::with_capacity(counts.len());
         for words in counts.words().chunks(shape.batch()) {
-            let coins = self.parties.coins.joint_laplace(&shape.noise, words.len())?;
+            let coins = self.session.coins.joint_laplace(&shape.noise, words.len())?;
             let inputs = shape.inputs(words, &coins);
             let source = Repeat::new(&program, words.len());
-            let Parties { session, yao, .. } = &mut self.parties;
-            let bits = yao.run(session, Role::P1, &source, &inputs, Reveal::Both)?;
+            let bits = yao::run(self.session, Role::P1, &source, &inputs, Reveal::Both)?;
             let bits = bits.unwrap_or_default();
             noisy.extend(bits.chunks(shape.bits).map(|bits| signed(word(bits), counts.bits())));
         }

@@ -4,7 +4,6 @@ use zeroize::Zeroizing;
 use super::*;
 use crate::circuit::random_value::UniformBelow;
 use crate::math::Rational;
-use crate::mechanism::coins::Bits;
 use crate::mechanism::exponential::VerticalExponential;
 use crate::mechanism::exponential::paper::first_above;
 use crate::mechanism::exponential::vertical::{PrefixSums, Shape};
@@ -12,26 +11,27 @@ use crate::privacy::decisions::Decisions;
 use crate::privacy::digits::DigitSampler;
 use crate::privacy::exponential::{Exponential, MOST_WEIGHT_BITS, Scaling, highest_score, weights};
 use crate::privacy::{self, Calibration, Choose};
+use crate::protocol::coins::{Bits, Coins};
 use crate::protocol::pair::assert_same_shape;
 use crate::protocol::shares::{Ring, Share};
 
 const BINARY: Scaling = Scaling::Binary { fraction_bits: 64 };
 const TINY: Scaling = Scaling::Binary { fraction_bits: 8 };
 
-fn choose<C: Coins>(
-    parties: Parties<'_, C>,
+fn choose(
+    session: &mut Session,
     scaling: Scaling,
     largest: u64,
     scores: &OneSided,
 ) -> Result<usize, Error> {
     let largest = Score::whole(largest).unwrap();
-    let mut mechanism = VerticalExponential::new(parties, scaling, largest, 64);
+    let mut mechanism = VerticalExponential::new(session, scaling, largest, 64);
     Ok(mechanism.choose(spend("1"), &Calibration::max(), scores)?.index)
 }
 
 fn by_tape(scaling: Scaling, r: &BigUint, p1: &[u64], p2: &[u64]) -> [usize; 2] {
-    let outcome = with_tape(&Tape::of_uniforms([r.clone()]), |role, parties| {
-        choose(parties, scaling, 1000, &one_sided(role, p1, p2)).unwrap()
+    let outcome = with_tape(&Tape::of_uniforms([r.clone()]), |role, session| {
+        choose(session, scaling, 1000, &one_sided(role, p1, p2)).unwrap()
     });
     [outcome.p1, outcome.p2]
 }
@@ -83,8 +83,8 @@ fn scores_beyond_the_bound_count_as_the_bound() {
 fn generators_make_both_parties_agree_and_let_candidates_of_either_win() {
     let mut won = [0; 5];
     for seed in 0..60 {
-        let outcome = with_generators(seed, |role, parties| {
-            choose(parties, BINARY, 40, &one_sided(role, &[2, 2], &[2, 2, 2])).unwrap()
+        let outcome = with_generators(seed, |role, session| {
+            choose(session, BINARY, 40, &one_sided(role, &[2, 2], &[2, 2, 2])).unwrap()
         });
         assert_eq!(outcome.p1, outcome.p2);
         won[outcome.p1] += 1;
@@ -95,13 +95,13 @@ fn generators_make_both_parties_agree_and_let_candidates_of_either_win() {
 #[test]
 fn one_candidate_wins_whoever_has_it_and_none_is_an_error() {
     for (p1, p2) in [(vec![7], vec![]), (vec![], vec![7])] {
-        let outcome = with_generators(1, |role, parties| {
-            choose(parties, BINARY, 40, &one_sided(role, &p1, &p2)).unwrap()
+        let outcome = with_generators(1, |role, session| {
+            choose(session, BINARY, 40, &one_sided(role, &p1, &p2)).unwrap()
         });
         assert_eq!((outcome.p1, outcome.p2), (0, 0));
     }
     let outcome =
-        with_generators(1, |role, parties| choose(parties, BINARY, 40, &one_sided(role, &[], &[])));
+        with_generators(1, |role, session| choose(session, BINARY, 40, &one_sided(role, &[], &[])));
     for answer in [outcome.p1, outcome.p2] {
         let Err(Error::Privacy(cause)) = answer else { panic!("{answer:?}") };
         assert!(matches!(*cause, privacy::Error::NoCandidates));
@@ -113,8 +113,8 @@ fn one_candidate_wins_whoever_has_it_and_none_is_an_error() {
 fn the_transcript_has_the_same_shape_for_all_scores() {
     let scores = [([0, 0], [0]), ([1000, 1], [7]), ([3, 4], [1000])];
     assert_same_shape(&scores, |(p1, p2)| {
-        with_generators(3, |role, parties| {
-            choose(parties, BINARY, 1000, &one_sided(role, p1, p2)).unwrap()
+        with_generators(3, |role, session| {
+            choose(session, BINARY, 1000, &one_sided(role, p1, p2)).unwrap()
         })
     });
 }
@@ -214,9 +214,8 @@ impl Coins for Stubborn {
 fn a_choice_for_which_no_try_gives_a_number_ends_with_an_error_at_both_parties() {
     let party = |session: &mut Session| {
         let role = session.role;
-        let (mut yao, mut coins) = (Yao::new(), Stubborn(role));
-        let parties = Parties::new(session, &mut yao, &mut coins);
-        choose(parties, TINY, 9, &one_sided(role, &[1], &[0]))
+        session.coins = Box::new(Stubborn(role));
+        choose(session, TINY, 9, &one_sided(role, &[1], &[0]))
     };
     let outcome = run_pair(Setup::default().seed(1), party, party);
     for answer in [outcome.p1, outcome.p2] {
@@ -229,7 +228,7 @@ fn the_comparisons_of_the_papers_find_the_winner_for_every_edge() {
     let (p1, p2) = ([3, 0], [1, 4, 4]);
     let rate = TINY.rate("", spend("1").epsilon(), &Calibration::max()).unwrap();
     let weights = weights_of(TINY, &p1, &p2);
-    let outcome = with_generators(5, |role, mut parties| {
+    let outcome = with_generators(5, |role, session| {
         let scores = one_sided(role, &p1, &p2);
         let largest = Score::whole(10).unwrap();
         let sums = PrefixSums::new(&scores, role, largest, &rate, TINY).unwrap();
@@ -242,7 +241,7 @@ fn the_comparisons_of_the_papers_find_the_winner_for_every_edge() {
                     Role::P1 => mask.clone(),
                     Role::P2 => mask.negate().plus(&Share::new(&ring, &r.into())).unwrap(),
                 };
-                assert_eq!(first_above(&mut parties, &sums, &share).unwrap(), k);
+                assert_eq!(first_above(session, &sums, &share).unwrap(), k);
             }
             edge += weight;
         }
@@ -254,9 +253,9 @@ fn the_comparisons_of_the_papers_find_the_winner_for_every_edge() {
 #[test]
 fn the_papers_way_makes_both_parties_agree_and_tells_nothing_by_its_messages() {
     let paper = |seed, p1: &[u64], p2: &[u64]| {
-        with_generators(seed, |role, parties| {
+        with_generators(seed, |role, session| {
             let largest = Score::whole(40).unwrap();
-            let mechanism = VerticalExponential::new(parties, BINARY, largest, 64);
+            let mechanism = VerticalExponential::new(session, BINARY, largest, 64);
             let scores = one_sided(role, p1, p2);
             let calibration = Calibration::max_of_the_papers();
             mechanism.as_in_the_papers().choose(spend("1"), &calibration, &scores).unwrap().index
@@ -278,9 +277,9 @@ fn the_papers_way_takes_the_same_decision_off_a_tape() {
     let (p1, p2) = ([1, 0], [2]);
     let total: BigUint = weights_of(TINY, &p1, &p2).iter().sum();
     for r in [BigUint::ZERO, &total / 2u8, total - 1u8] {
-        let outcome = with_tape(&Tape::of_uniforms([r.clone()]), |role, parties| {
+        let outcome = with_tape(&Tape::of_uniforms([r.clone()]), |role, session| {
             let largest = Score::whole(9).unwrap();
-            let mechanism = VerticalExponential::new(parties, TINY, largest, 64);
+            let mechanism = VerticalExponential::new(session, TINY, largest, 64);
             let scores = one_sided(role, &p1, &p2);
             mechanism.as_in_the_papers().choose(spend("1"), &Calibration::max(), &scores).unwrap()
         });
@@ -293,8 +292,8 @@ fn the_papers_way_takes_the_same_decision_off_a_tape() {
 fn rounds_do_not_depend_on_the_number_of_candidates() {
     let rounds = |count: usize| {
         let scores = vec![1; count];
-        let outcome = with_generators(1, |role, parties| {
-            choose(parties, TINY, 9, &one_sided(role, &scores, &scores)).unwrap()
+        let outcome = with_generators(1, |role, session| {
+            choose(session, TINY, 9, &one_sided(role, &scores, &scores)).unwrap()
         });
         outcome.costs.p1.total().rounds
     };

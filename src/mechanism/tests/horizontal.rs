@@ -57,8 +57,8 @@ fn scores_are_sums_of_the_largest_joint_counts() {
 }
 
 fn weigh(horizontal: Horizontal, rate: &Rational, counts: &[ClassCounts; 2]) -> Vec<BigInt> {
-    let outcome = with_generators(3, |role, parties| {
-        let mut mechanism = HorizontalExponential::new(parties, &KEYS[of(role)], horizontal);
+    let outcome = with_generators(3, |role, session| {
+        let mut mechanism = HorizontalExponential::new(session, &KEYS[of(role)], horizontal);
         mechanism.weigh(rate, &counts[of(role)]).unwrap()
     });
     let pairs = outcome.p1.iter().zip(&outcome.p2);
@@ -102,8 +102,8 @@ fn every_r_leads_to_the_winner_of_the_single_party_form() {
         (0..3).map(|i| IntegerShare::new(own(i).into(), 2)).collect()
     };
     for (r, winner) in [0, 0, 0, 1, 2, 2].into_iter().enumerate() {
-        let outcome = with_tape(&Tape::of_uniforms([r as u32]), |role, parties| {
-            let mut mechanism = HorizontalExponential::new(parties, &KEYS[of(role)], terms(1, 1));
+        let outcome = with_tape(&Tape::of_uniforms([r as u32]), |role, session| {
+            let mut mechanism = HorizontalExponential::new(session, &KEYS[of(role)], terms(1, 1));
             mechanism.pick(&shares(role)).unwrap().index
         });
         assert_eq!((outcome.p1, outcome.p2), (winner, winner), "R = {r}");
@@ -132,8 +132,8 @@ proptest! {
         let single = TaylorExponential::new(horizontal.taylor, tape.clone())
             .choose(spend("0.25"), &Calibration::max(), &candidates(&scores))
             .unwrap();
-        let outcome = with_tape(&tape, |role, parties| {
-            HorizontalExponential::new(parties, &KEYS[of(role)], horizontal)
+        let outcome = with_tape(&tape, |role, session| {
+            HorizontalExponential::new(session, &KEYS[of(role)], horizontal)
                 .choose(spend("0.25"), &Calibration::max(), &both[of(role)])
                 .unwrap()
         });
@@ -145,11 +145,11 @@ proptest! {
 /// once in 10^9 by chance; the seed is fixed.
 #[test]
 fn winners_come_in_proportion_to_their_weights() {
-    let outcome = with_generators(7, |role, parties| {
+    let outcome = with_generators(7, |role, session| {
         let own = |weight: i64| if role == Role::P1 { weight + 5 } else { -5 };
         let shares: Vec<_> =
             [1, 2, 3].iter().map(|w| IntegerShare::new(own(*w).into(), 2)).collect();
-        let mut mechanism = HorizontalExponential::new(parties, &KEYS[of(role)], terms(1, 1));
+        let mut mechanism = HorizontalExponential::new(session, &KEYS[of(role)], terms(1, 1));
         (0..300).map(|_| mechanism.pick(&shares).unwrap().index).collect::<Vec<_>>()
     });
     assert_eq!(outcome.p1, outcome.p2);
@@ -164,8 +164,8 @@ fn winners_come_in_proportion_to_their_weights() {
 fn what_would_wrap_or_does_not_fit_is_refused_before_anything_is_sent() {
     let [first, _] = example();
     let refuse = |horizontal: Horizontal, rate: Rational, counts: ClassCounts| {
-        let outcome = with_generators(5, |role, parties| {
-            let mut mechanism = HorizontalExponential::new(parties, &KEYS[of(role)], horizontal);
+        let outcome = with_generators(5, |role, session| {
+            let mut mechanism = HorizontalExponential::new(session, &KEYS[of(role)], horizontal);
             mechanism.weigh(&rate, &counts).unwrap_err()
         });
         assert!(outcome.transcripts.p1.is_empty() && outcome.transcripts.p2.is_empty());
@@ -191,9 +191,9 @@ fn the_largest_weight_that_fits_is_allowed_and_exact() {
     let [first, second] = example();
     let rate = Rational::new(1u32, 2u32).unwrap();
     let largest = (1..=18).rev().find(|digits| {
-        let outcome = with_generators(6, |role, parties| {
+        let outcome = with_generators(6, |role, session| {
             let terms = terms(*digits, 20);
-            let mut mechanism = HorizontalExponential::new(parties, &KEYS[of(role)], terms);
+            let mut mechanism = HorizontalExponential::new(session, &KEYS[of(role)], terms);
             let counts = if role == Role::P1 { &first } else { &second };
             mechanism
                 .weigh(&rate, counts)
@@ -214,8 +214,8 @@ fn the_shape_does_not_depend_on_the_counts() {
     let zeros: [&[[u64; 2]]; 3] = [&[[0; 2]; 2], &[[0; 2]; 3], &[[0; 2]]];
     let zeros = [counts(&zeros), counts(&zeros)];
     assert_same_shape(&[example(), zeros], |both| {
-        with_generators(9, |role, parties| {
-            HorizontalExponential::new(parties, &KEYS[of(role)], terms(2, 3))
+        with_generators(9, |role, session| {
+            HorizontalExponential::new(session, &KEYS[of(role)], terms(2, 3))
                 .choose(spend("1"), &Calibration::max_of_the_papers(), &both[of(role)])
                 .unwrap()
         })
@@ -226,8 +226,8 @@ fn the_shape_does_not_depend_on_the_counts() {
 fn one_share_of_a_weight_hides_it() {
     let [first, second] = example();
     let rate = Rational::new(1u32, 2u32).unwrap();
-    let outcome = with_generators(10, |role, parties| {
-        let mut mechanism = HorizontalExponential::new(parties, &KEYS[of(role)], terms(2, 3));
+    let outcome = with_generators(10, |role, session| {
+        let mut mechanism = HorizontalExponential::new(session, &KEYS[of(role)], terms(2, 3));
         let counts = if role == Role::P1 { &first } else { &second };
         mechanism.weigh(&rate, counts).unwrap()
     });

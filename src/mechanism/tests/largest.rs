@@ -7,11 +7,8 @@ use crate::protocol::shares::WordShares;
 use proptest::prelude::*;
 
 fn run_both(shape: GroupShape, first: &[u64], second: &[u64]) -> Outcome<WordShares, WordShares> {
-    let party = |counts: &[u64], session: &mut Session| {
-        let (mut yao, mut coins) = (Yao::new(), session.rng.fork());
-        let mut parties = Parties::new(session, &mut yao, &mut coins);
-        largest_counts(&mut parties, &shape, counts).unwrap()
-    };
+    let party =
+        |counts: &[u64], session: &mut Session| largest_counts(session, &shape, counts).unwrap();
     run_pair(Setup::default(), |s| party(first, s), |s| party(second, s))
 }
 
@@ -40,15 +37,8 @@ fn what_is_sent_does_not_depend_on_the_counts_and_too_long_ones_are_refused() {
     assert_same_shape(&[[0, 0, 0, 0], [31, 31, 31, 31], [1, 30, 2, 7]], |counts| {
         run_both(shape, counts, counts)
     });
-    let outcome = run_pair(
-        Setup::default(),
-        |session| {
-            let (mut yao, mut coins) = (Yao::new(), session.rng.fork());
-            let mut parties = Parties::new(session, &mut yao, &mut coins);
-            largest_counts(&mut parties, &shape, &[32, 0])
-        },
-        |_| (),
-    );
+    let outcome =
+        run_pair(Setup::default(), |session| largest_counts(session, &shape, &[32, 0]), |_| ());
     assert!(matches!(outcome.p1, Err(Error::TooMany { .. })));
 }
 

@@ -25,8 +25,8 @@ fn joint_noise_from_a_tape_is_that_of_the_single_party_form() {
         let tape = Tape::of_noise(noise);
         let mut single = DiscreteLaplace::new(tape.clone());
         let expected = single.add_noise(spend("0.1"), &COUNTS).unwrap();
-        let outcome = with_tape(&tape, |role, parties| {
-            JointNoise::new(parties, WIDTHS)
+        let outcome = with_tape(&tape, |role, session| {
+            JointNoise::new(session, WIDTHS)
                 .add_noise(spend("0.1"), &shares(role, &COUNTS))
                 .unwrap()
         });
@@ -43,13 +43,13 @@ fn two_party_noise_from_a_tape_has_all_of_p1s_first() {
     let expected: Vec<i64> =
         (0..5).map(|i| COUNTS[i].cast_signed() + first[i] + second[i]).collect();
     for prepared in [false, true] {
-        let outcome = with_tape(&tape, |role, parties| {
+        let outcome = with_tape(&tape, |role, session| {
             let counts = shares(role, &COUNTS);
             let mut mechanism = if prepared {
-                let own = OwnNoise::draw(parties.coins, spend("1").epsilon(), 5).unwrap();
-                TwoPartyNoise::prepared(parties, own)
+                let own = OwnNoise::draw(&mut *session.coins, spend("1").epsilon(), 5).unwrap();
+                TwoPartyNoise::prepared(session, own)
             } else {
-                TwoPartyNoise::new(parties)
+                TwoPartyNoise::new(session)
             };
             mechanism.add_noise(spend("1"), &counts).unwrap()
         });
@@ -61,9 +61,9 @@ fn two_party_noise_from_a_tape_has_all_of_p1s_first() {
 #[test]
 fn noise_prepared_for_other_counts_or_another_budget_is_refused() {
     for (epsilon, count) in [("1", 4), ("0.5", 5)] {
-        let outcome = with_generators(1, |role, parties| {
-            let own = OwnNoise::draw(parties.coins, spend(epsilon).epsilon(), count).unwrap();
-            TwoPartyNoise::prepared(parties, own).add_noise(spend("1"), &shares(role, &COUNTS))
+        let outcome = with_generators(1, |role, session| {
+            let own = OwnNoise::draw(&mut *session.coins, spend(epsilon).epsilon(), count).unwrap();
+            TwoPartyNoise::prepared(session, own).add_noise(spend("1"), &shares(role, &COUNTS))
         });
         assert!(matches!(outcome.p1, Err(Error::OtherNoise)));
         assert!(matches!(outcome.p2, Err(Error::OtherNoise)));
@@ -72,10 +72,10 @@ fn noise_prepared_for_other_counts_or_another_budget_is_refused() {
 
 #[test]
 fn no_counts_at_all_is_a_normal_case() {
-    let outcome = with_generators(1, |role, mut parties| {
+    let outcome = with_generators(1, |role, session| {
         let none = shares(role, &[]);
-        let two = TwoPartyNoise::new(parties.borrow()).add_noise(spend("1"), &none).unwrap();
-        let joint = JointNoise::new(parties, WIDTHS).add_noise(spend("1"), &none).unwrap();
+        let two = TwoPartyNoise::new(session).add_noise(spend("1"), &none).unwrap();
+        let joint = JointNoise::new(session, WIDTHS).add_noise(spend("1"), &none).unwrap();
         (two, joint)
     });
     assert_eq!(outcome.p1, (vec![], vec![]));
@@ -87,9 +87,8 @@ fn joint_noise_runs_in_batches_and_a_ring_without_room_is_refused() {
     // τ and D of the largest size: a batch holds few counts.
     let wide = NoiseWidths { tau: 256, digits: 60 };
     let counts = vec![7; 300];
-    let outcome = with_generators(2, |role, mut parties| {
-        let narrow =
-            JointNoise::new(parties.borrow(), wide).add_noise(spend("1"), &shares(role, &counts));
+    let outcome = with_generators(2, |role, session| {
+        let narrow = JointNoise::new(session, wide).add_noise(spend("1"), &shares(role, &counts));
         assert!(matches!(narrow, Err(Error::RingTooNarrow { given: 24, least: 62 })));
         let words = shares(role, &counts).words().to_vec();
         let words = match role {
@@ -97,7 +96,7 @@ fn joint_noise_runs_in_batches_and_a_ring_without_room_is_refused() {
             Role::P2 => words.iter().map(|_| 7).collect(),
         };
         let shares = WordShares::new(64, words).unwrap();
-        JointNoise::new(parties, wide).add_noise(spend("1"), &shares).unwrap()
+        JointNoise::new(session, wide).add_noise(spend("1"), &shares).unwrap()
     });
     assert_eq!(outcome.p1, outcome.p2);
     assert_eq!(outcome.p1.len(), 300);
@@ -109,13 +108,13 @@ fn joint_noise_runs_in_batches_and_a_ring_without_room_is_refused() {
 fn the_transcript_has_the_same_shape_for_all_counts() {
     let counts = [[0, 0], [1 << 20, 3], [7, 1 << 22]];
     assert_same_shape(&counts, |counts| {
-        with_generators(3, |role, parties| {
-            TwoPartyNoise::new(parties).add_noise(spend("1"), &shares(role, counts)).unwrap()
+        with_generators(3, |role, session| {
+            TwoPartyNoise::new(session).add_noise(spend("1"), &shares(role, counts)).unwrap()
         })
     });
     assert_same_shape(&counts, |counts| {
-        with_generators(3, |role, parties| {
-            JointNoise::new(parties, WIDTHS).add_noise(spend("1"), &shares(role, counts)).unwrap()
+        with_generators(3, |role, session| {
+            JointNoise::new(session, WIDTHS).add_noise(spend("1"), &shares(role, counts)).unwrap()
         })
     });
 }
@@ -126,10 +125,10 @@ fn the_transcript_has_the_same_shape_for_all_counts() {
 #[test]
 fn own_noise_by_digits_has_the_spread_of_discrete_laplace() {
     const MANY: usize = 4_000;
-    let outcome = with_generators(9, |role, parties| {
+    let outcome = with_generators(9, |role, session| {
         let half = spend("0.5");
-        let own = OwnNoise::draw_digits(parties.coins, half.epsilon(), WIDTHS, MANY).unwrap();
-        TwoPartyNoise::prepared(parties, own).add_noise(half, &shares(role, &[0; MANY])).unwrap()
+        let own = OwnNoise::draw_digits(&mut *session.coins, half.epsilon(), WIDTHS, MANY).unwrap();
+        TwoPartyNoise::prepared(session, own).add_noise(half, &shares(role, &[0; MANY])).unwrap()
     });
     assert_eq!(outcome.p1, outcome.p2);
     let mean = outcome.p1.iter().sum::<i64>() as f64 / MANY as f64;

@@ -10,13 +10,9 @@ use zeroize::Zeroizing;
 
 const WIDTHS: NoiseWidths = NoiseWidths { tau: 64, digits: 26 };
 
-fn choose<C: Coins>(
-    parties: Parties<'_, C>,
-    grid_bits: u32,
-    scores: &Scores,
-) -> Result<usize, Error> {
+fn choose(session: &mut Session, grid_bits: u32, scores: &Scores) -> Result<usize, Error> {
     let largest = Score::whole(1000).unwrap();
-    let mut mechanism = NoisyMax::new(parties, grid_bits, largest, WIDTHS)?;
+    let mut mechanism = NoisyMax::new(session, grid_bits, largest, WIDTHS)?;
     Ok(mechanism.choose(spend("1"), &Calibration::max(), scores)?.index)
 }
 
@@ -38,8 +34,8 @@ fn any_noise_on_a_tape_leads_to_the_winner_of_the_single_party_form() {
         let mut single = SinglePartyNoisyMax::new(grid_bits, tape.clone()).unwrap();
         let index =
             single.choose(spend("1"), &Calibration::max(), &joined(&p1, &p2)).unwrap().index;
-        let outcome = with_tape(&tape, |role, parties| {
-            choose(parties, grid_bits, &Scores::OneSided(one_sided(role, &p1, &p2))).unwrap()
+        let outcome = with_tape(&tape, |role, session| {
+            choose(session, grid_bits, &Scores::OneSided(one_sided(role, &p1, &p2))).unwrap()
         });
         assert_eq!((outcome.p1, outcome.p2), (index, index), "round {round}");
     }
@@ -66,9 +62,9 @@ fn shared_scores_choose_as_known_ones_do() {
     let scores = [999, 1000, 998, 1000, 1];
     let tape = Tape::of_noise([1 << 20, 5, 0, 6, 1 << 24]);
     for xor in [false, true] {
-        let outcome = with_tape(&tape, |role, parties| {
+        let outcome = with_tape(&tape, |role, session| {
             let mut rng = Randomness::seeded(9);
-            choose(parties, 20, &shared(role, xor, &scores, &mut rng)).unwrap()
+            choose(session, 20, &shared(role, xor, &scores, &mut rng)).unwrap()
         });
         assert_eq!((outcome.p1, outcome.p2), (3, 3));
     }
@@ -76,8 +72,8 @@ fn shared_scores_choose_as_known_ones_do() {
 
 #[test]
 fn ties_go_to_the_lowest_index_of_all() {
-    let outcome = with_tape(&Tape::of_noise([0, 7, 7, 7]), |role, parties| {
-        choose(parties, 10, &Scores::OneSided(one_sided(role, &[5, 5], &[5, 5]))).unwrap()
+    let outcome = with_tape(&Tape::of_noise([0, 7, 7, 7]), |role, session| {
+        choose(session, 10, &Scores::OneSided(one_sided(role, &[5, 5], &[5, 5]))).unwrap()
     });
     assert_eq!((outcome.p1, outcome.p2), (1, 1));
 }
@@ -90,11 +86,11 @@ fn more_candidates_than_a_circuit_holds_are_chosen_from_in_batches() {
         let mut scores = vec![1; count];
         scores[winner] = 9;
         let tape = Tape::of_noise(vec![0; count]);
-        let outcome = with_tape(&tape, |role, parties| {
+        let outcome = with_tape(&tape, |role, session| {
             let mut rng = Randomness::seeded(2);
             let scores = shared(role, false, &scores, &mut rng);
             let largest = Score::whole(9).unwrap();
-            let mut mechanism = NoisyMax::new(parties, 10, largest, narrow).unwrap();
+            let mut mechanism = NoisyMax::new(session, 10, largest, narrow).unwrap();
             mechanism.choose(spend("1"), &Calibration::max(), &scores).unwrap().index
         });
         assert_eq!((outcome.p1, outcome.p2), (winner, winner));
@@ -111,8 +107,8 @@ fn more_candidates_than_a_circuit_holds_are_chosen_from_in_batches() {
 fn generators_make_both_parties_agree_and_let_candidates_of_either_win() {
     let mut won = [0; 4];
     for seed in 0..50 {
-        let outcome = with_generators(seed, |role, parties| {
-            choose(parties, 10, &Scores::OneSided(one_sided(role, &[2, 2], &[2, 2]))).unwrap()
+        let outcome = with_generators(seed, |role, session| {
+            choose(session, 10, &Scores::OneSided(one_sided(role, &[2, 2], &[2, 2]))).unwrap()
         });
         assert_eq!(outcome.p1, outcome.p2);
         won[outcome.p1] += 1;
@@ -124,8 +120,8 @@ fn generators_make_both_parties_agree_and_let_candidates_of_either_win() {
 fn the_transcript_has_the_same_shape_for_all_scores() {
     let scores = [([0, 0], [0]), ([1000, 1], [7]), ([3, 4], [1000])];
     assert_same_shape(&scores, |(p1, p2)| {
-        with_generators(3, |role, parties| {
-            choose(parties, 20, &Scores::OneSided(one_sided(role, p1, p2))).unwrap()
+        with_generators(3, |role, session| {
+            choose(session, 20, &Scores::OneSided(one_sided(role, p1, p2))).unwrap()
         })
     });
 }
@@ -135,12 +131,12 @@ fn what_cannot_be_chosen_from_is_refused_before_anything_is_sent() {
     let none = Scores::OneSided(OneSided { own: vec![], peer: 0 });
     let many = Scores::OneSided(OneSided { own: vec![], peer: 1 << 21 });
     let narrow = Scores::Shared(WordShares::new(9, vec![1, 2]).unwrap());
-    let outcome = with_generators(1, |_, mut parties| {
-        let coarse = choose(parties.borrow(), 9, &none).is_err();
-        let fine = choose(parties.borrow(), 21, &none).is_err();
-        let empty = choose(parties.borrow(), 20, &none);
-        let too_many = choose(parties.borrow(), 20, &many);
-        let narrow = choose(parties, 20, &narrow);
+    let outcome = with_generators(1, |_, session| {
+        let coarse = choose(session, 9, &none).is_err();
+        let fine = choose(session, 21, &none).is_err();
+        let empty = choose(session, 20, &none);
+        let too_many = choose(session, 20, &many);
+        let narrow = choose(session, 20, &narrow);
         assert!(coarse && fine);
         let Err(Error::Privacy(cause)) = empty else { panic!() };
         assert!(matches!(*cause, privacy::Error::NoCandidates));

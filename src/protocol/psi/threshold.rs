@@ -18,7 +18,6 @@
 //! ```
 //! use diptych::protocol::pair::{Setup, run_pair};
 //! use diptych::protocol::psi::threshold::at_least;
-//! use diptych::protocol::yao::Yao;
 //!
 //! let bank = ["ada", "grace", "alan"];
 //! let shop = ["emmy", "alan", "kurt", "ada"];
@@ -26,8 +25,8 @@
 //! // Is it worth working together? Only if at least two people are in both lists.
 //! let outcome = run_pair(
 //!     Setup::default(),
-//!     |session| at_least(session, &mut Yao::new(), &bank, 2, 40),
-//!     |session| at_least(session, &mut Yao::new(), &shop, 2, 40),
+//!     |session| at_least(session, &bank, 2, 40),
+//!     |session| at_least(session, &shop, 2, 40),
 //! );
 //! assert!(outcome.p1?.reached);
 //! assert!(outcome.p2?.reached);
@@ -44,7 +43,7 @@ use crate::circuit::stream::Generated;
 use crate::circuit::{Bit, Gates, Owner, Source, integer};
 use crate::net::{Message, Role, Tag};
 use crate::protocol::Session;
-use crate::protocol::yao::{Reveal, Yao};
+use crate::protocol::yao::{self, Reveal};
 
 /// The most identifiers of both parties together: 100 million ANDs, 3 GB on the wire.
 pub const MOST_IN_CIRCUIT: usize = 1 << 16;
@@ -68,12 +67,11 @@ pub struct Threshold {
 /// See [`Error`]; the peer has then been told the class of the reason.
 pub fn at_least<S: AsRef<[u8]>>(
     session: &mut Session,
-    yao: &mut Yao,
     identifiers: &[S],
     threshold: usize,
     sigma: usize,
 ) -> Result<Threshold, Error> {
-    let outcome = at_least_inner(session, yao, identifiers, threshold, sigma);
+    let outcome = at_least_inner(session, identifiers, threshold, sigma);
     tell_peer(session, outcome)
 }
 
@@ -94,7 +92,6 @@ impl Message for Announcement {
 
 fn at_least_inner<S: AsRef<[u8]>>(
     session: &mut Session,
-    yao: &mut Yao,
     identifiers: &[S],
     threshold: usize,
     sigma: usize,
@@ -119,7 +116,7 @@ fn at_least_inner<S: AsRef<[u8]>>(
     let sizes = if session.role == Role::P1 { [own, peer_size] } else { [peer_size, own] };
     let circuit = Comparison { sizes, width: width(sizes, sigma), threshold };
     let inputs = circuit.inputs(&digests);
-    let outputs = yao.run(session, Role::P1, &circuit.source(), &inputs, Reveal::Both)?;
+    let outputs = yao::run(session, Role::P1, &circuit.source(), &inputs, Reveal::Both)?;
     let reached = outputs.is_some_and(|outputs| outputs.first() == Some(&true));
     Ok(Threshold { reached, peer_size })
 }
@@ -237,8 +234,8 @@ mod tests {
     fn run(a: &[String], b: &[String], threshold: usize) -> Run {
         run_pair(
             Setup::default().seed(1),
-            |session| at_least(session, &mut Yao::new(), a, threshold, 40),
-            |session| at_least(session, &mut Yao::new(), b, threshold, 40),
+            |session| at_least(session, a, threshold, 40),
+            |session| at_least(session, b, threshold, 40),
         )
     }
 
@@ -312,8 +309,8 @@ mod tests {
         assert!(matches!(outcome.p1, Err(Error::Duplicate { first: 1, second: 2 })));
         let outcome = run_pair(
             Setup::default().seed(2).limits(Limits::default()),
-            |session| at_least(session, &mut Yao::new(), &["a"], 1, 40),
-            |session| at_least(session, &mut Yao::new(), &["a"], 2, 40),
+            |session| at_least(session, &["a"], 1, 40),
+            |session| at_least(session, &["a"], 2, 40),
         );
         assert!(matches!(outcome.p1, Err(Error::OtherThreshold { own: 1, peer: 2 })));
     }
@@ -322,7 +319,7 @@ mod tests {
     fn a_lying_announcement_ends_the_run() {
         let outcome = run_pair(
             Setup::default().seed(3),
-            |session| at_least(session, &mut Yao::new(), &["a", "b"], 1, 40),
+            |session| at_least(session, &["a", "b"], 1, 40),
             |session| {
                 session.channel.send(&Announcement { size: u64::MAX, threshold: 1 }).unwrap();
                 let _: Announcement = session.channel.receive().unwrap();

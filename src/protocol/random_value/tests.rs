@@ -19,8 +19,7 @@ fn draw_many(
     let (first, second) = deal(ring, bound, &mut Randomness::seeded(seed));
     let party = |session: &mut Session| {
         let share = if session.role == Role::P1 { &first } else { &second };
-        let mut yao = Yao::new();
-        (0..times).map(|_| draw(&mut yao, session, garbler, share, 40)).collect::<Vec<Drawn>>()
+        (0..times).map(|_| draw(session, garbler, share, 40)).collect::<Vec<Drawn>>()
     };
     run_pair(Setup::default().seed(seed), party, party)
 }
@@ -64,7 +63,7 @@ fn integers_of_twenty_thousand_bits_are_drawn_and_shared_without_a_modulus() {
     let party = |session: &mut Session| {
         let own = if session.role == Role::P1 { mask.clone() } else { &bound - &mask };
         let own = IntegerShare::new(own, bits);
-        draw_integer(&mut Yao::new(), session, Role::P1, &own, 40).unwrap()
+        draw_integer(session, Role::P1, &own, 40).unwrap()
     };
     let outcome = run_pair(Setup::default().seed(4), party, party);
     let value = outcome.p1.number() + outcome.p2.number();
@@ -87,7 +86,7 @@ fn draw_with(
             if session.role == Role::P1 { (&first, random[0]) } else { (&second, random[1]) };
         let drawing = Drawing { bound: &ring, value: &ring, shape, garbler: Role::P2, sigma: 40 };
         let mask = ring.random(&mut session.rng);
-        drawing.run(&mut Yao::new(), session, share, random, mask)
+        drawing.run(session, share, random, mask)
     };
     run_pair(Setup::default().seed(2), party, party)
 }
@@ -174,10 +173,9 @@ fn after_the_set_up_it_takes_a_round_and_a_half_and_few_bytes() {
         deal(&Ring::PowerOfTwo(900), &(BigUint::one() << 899), &mut Randomness::seeded(1));
     let party = |session: &mut Session| {
         let share = if session.role == Role::P1 { &first } else { &second };
-        let mut yao = Yao::new();
-        yao.set_up(session, Role::P1).unwrap();
+        yao::set_up(session, Role::P1).unwrap();
         let before = session.channel.costs().total();
-        draw(&mut yao, session, Role::P1, share, 64).unwrap();
+        draw(session, Role::P1, share, 64).unwrap();
         let after = session.channel.costs().total();
         (after.rounds - before.rounds, after.bytes_sent - before.bytes_sent)
     };
@@ -195,13 +193,12 @@ fn a_malformed_report_is_a_typed_error() {
         let shape = UniformBelow::new(8, 40);
         let outcome = run_pair(
             Setup::default().seed(6),
-            |session| draw(&mut Yao::new(), session, Role::P1, &share, 40).unwrap_err(),
+            |session| draw(session, Role::P1, &share, 40).unwrap_err(),
             |session| {
                 let drawing =
                     Drawing { bound: &ring, value: &ring, shape, garbler: Role::P1, sigma: 40 };
                 let inputs = vec![false; 8 + shape.random_bits()];
-                let mut yao = Yao::new();
-                yao.run(session, Role::P1, &drawing.source(), &inputs, Reveal::P2).unwrap();
+                yao::run(session, Role::P1, &drawing.source(), &inputs, Reveal::P2).unwrap();
                 session.channel.send_bytes(STATUS, &body).unwrap();
             },
         );

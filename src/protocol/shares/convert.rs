@@ -17,7 +17,6 @@
 //! use diptych::protocol::pair::{Setup, run_pair};
 //! use diptych::protocol::shares::convert::convert;
 //! use diptych::protocol::shares::{Ring, deal, reconstruct};
-//! use diptych::protocol::yao::Yao;
 //!
 //! // A value below 2^10, shared modulo 1,009, moves to Z_{2^32}.
 //! let (from, to) = (Ring::Modulo(1_009u32.into()), Ring::PowerOfTwo(32));
@@ -25,8 +24,8 @@
 //!
 //! let outcome = run_pair(
 //!     Setup::default(),
-//!     |session| convert(&mut Yao::new(), session, Role::P1, &[first], 10, &to),
-//!     |session| convert(&mut Yao::new(), session, Role::P1, &[second], 10, &to),
+//!     |session| convert(session, Role::P1, &[first], 10, &to),
+//!     |session| convert(session, Role::P1, &[second], 10, &to),
 //! );
 //! let (first, second) = (outcome.p1?, outcome.p2?);
 //! assert_eq!(first[0].ring(), &to);
@@ -44,7 +43,7 @@ use crate::circuit::{Builder, Owner, Program, Repeat};
 use crate::net::Role;
 use crate::protocol::Session;
 use crate::protocol::yao::shares::number;
-use crate::protocol::yao::{Reveal, Yao};
+use crate::protocol::yao::{self, Reveal};
 
 /// Shares over `to` of the values below 2^`bits` that `shares` stand for.
 ///
@@ -52,7 +51,6 @@ use crate::protocol::yao::{Reveal, Yao};
 /// [`Error::TooNarrow`] if a value may reach the order of `to` = Z_N; [`Error::Mismatch`] if the
 /// shares are of several rings; or the circuit's.
 pub fn convert(
-    yao: &mut Yao,
     session: &mut Session,
     garbler: Role,
     shares: &[Share],
@@ -65,7 +63,7 @@ pub fn convert(
         return Err(Error::TooNarrow { bits, sigma: 0, ring: to.width() });
     }
     let masks = shares.iter().map(|_| to.random(&mut session.rng)).collect();
-    let moved = run(yao, session, garbler, shares, bits, to, masks)?;
+    let moved = run(session, garbler, shares, bits, to, masks)?;
     Ok(moved.into_iter().map(|number| Share::new(to, &number.into())).collect())
 }
 
@@ -75,7 +73,6 @@ pub fn convert(
 /// # Errors
 /// As [`convert`]; the ring must have room for one bit more.
 pub fn convert_signed(
-    yao: &mut Yao,
     session: &mut Session,
     garbler: Role,
     shares: &[Share],
@@ -85,7 +82,7 @@ pub fn convert_signed(
     let offset = BigInt::one() << bits;
     let role = session.role;
     let raised: Vec<Share> = shares.iter().map(|s| s.plus_public(role, &offset)).collect();
-    let moved = convert(yao, session, garbler, &raised, bits + 1, to)?;
+    let moved = convert(session, garbler, &raised, bits + 1, to)?;
     Ok(moved.iter().map(|share| share.plus_public(role, &-&offset)).collect())
 }
 
@@ -95,7 +92,6 @@ pub fn convert_signed(
 /// # Errors
 /// As [`convert`].
 pub fn to_integers(
-    yao: &mut Yao,
     session: &mut Session,
     garbler: Role,
     shares: &[Share],
@@ -103,7 +99,7 @@ pub fn to_integers(
     sigma: u32,
 ) -> Result<Vec<IntegerShare>, Error> {
     let masks = IntegerMasks::draw(shares.len(), bits, sigma, session);
-    let moved = run(yao, session, garbler, shares, bits, &masks.ring, masks.for_circuit())?;
+    let moved = run(session, garbler, shares, bits, &masks.ring, masks.for_circuit())?;
     Ok(masks.shares(session.role == garbler, moved))
 }
 
@@ -137,7 +133,6 @@ impl IntegerMasks {
 
 /// One circuit per value: the garbler gets its masks back, the evaluator value − mask.
 fn run(
-    yao: &mut Yao,
     session: &mut Session,
     garbler: Role,
     shares: &[Share],
@@ -161,7 +156,7 @@ fn run(
         }
     }
     let reveal = if garbler == Role::P1 { Reveal::P2 } else { Reveal::P1 };
-    let revealed = yao.run(session, garbler, &many, &inputs, reveal)?;
+    let revealed = yao::run(session, garbler, &many, &inputs, reveal)?;
     Ok(match revealed.map(Zeroizing::new) {
         None => masks,
         Some(bits) => bits.chunks(to.width().max(1)).map(number).collect(),
@@ -188,8 +183,7 @@ mod tests {
     use crate::protocol::pair::{Outcome, Setup, assert_same_shape, run_pair};
     use crate::protocol::shares::{deal, reconstruct};
 
-    type Move<'a, T> =
-        &'a (dyn Fn(&mut Yao, &mut Session, &[Share]) -> Result<Vec<T>, Error> + Sync);
+    type Move<'a, T> = &'a (dyn Fn(&mut Session, &[Share]) -> Result<Vec<T>, Error> + Sync);
 
     fn run_both<T: Send>(
         from: &Ring,
@@ -201,8 +195,8 @@ mod tests {
             values.iter().map(|value| deal(from, value, &mut rng)).unzip();
         run_pair(
             Setup::default().seed(6),
-            |session| work(&mut Yao::new(), session, &first),
-            |session| work(&mut Yao::new(), session, &second),
+            |session| work(session, &first),
+            |session| work(session, &second),
         )
     }
 
@@ -221,8 +215,8 @@ mod tests {
                 let values: Vec<BigUint> =
                     values.iter().filter(|v| v.bits() <= u64::from(bits)).cloned().collect();
                 for garbler in [Role::P1, Role::P2] {
-                    let outcome = run_both(from, &values, &|yao, session, shares| {
-                        convert(yao, session, garbler, shares, bits, to)
+                    let outcome = run_both(from, &values, &|session, shares| {
+                        convert(session, garbler, shares, bits, to)
                     });
                     let shares = outcome.p1.unwrap().into_iter().zip(outcome.p2.unwrap());
                     let got: Vec<_> = shares.map(|(a, b)| reconstruct(&a, &b).unwrap()).collect();
@@ -237,16 +231,16 @@ mod tests {
         let (from, to) = (Ring::PowerOfTwo(16), n(1 << 40));
         let signed: Vec<BigInt> = [-512i32, -1, 0, 511].into_iter().map(BigInt::from).collect();
         let values: Vec<BigUint> = signed.iter().map(|value| from.reduce(value)).collect();
-        let outcome = run_both(&from, &values, &|yao, session, shares| {
-            convert_signed(yao, session, Role::P1, shares, 9, &to)
+        let outcome = run_both(&from, &values, &|session, shares| {
+            convert_signed(session, Role::P1, shares, 9, &to)
         });
         let shares = outcome.p1.unwrap().into_iter().zip(outcome.p2.unwrap());
         let got: Vec<_> = shares.map(|(a, b)| reconstruct(&a, &b).unwrap()).collect();
         assert_eq!(got, signed.iter().map(|value| to.reduce(value)).collect::<Vec<_>>());
 
         let narrow = Ring::PowerOfTwo(4);
-        let outcome = run_both(&n(1009), &[1000u32.into()], &|yao, session, shares| {
-            convert(yao, session, Role::P1, shares, 10, &narrow)
+        let outcome = run_both(&n(1009), &[1000u32.into()], &|session, shares| {
+            convert(session, Role::P1, shares, 10, &narrow)
         });
         let (a, b) = (outcome.p1.unwrap(), outcome.p2.unwrap());
         assert_eq!(reconstruct(&a[0], &b[0]).unwrap(), BigUint::from(1000u32 % 16));
@@ -256,8 +250,8 @@ mod tests {
     fn integer_shares_add_up_without_any_modulus_and_are_wide_enough() {
         let values: Vec<BigUint> = [0u32, 5, 255].into_iter().map(BigUint::from).collect();
         for garbler in [Role::P1, Role::P2] {
-            let outcome = run_both(&Ring::PowerOfTwo(8), &values, &|yao, session, shares| {
-                to_integers(yao, session, garbler, shares, 8, 64)
+            let outcome = run_both(&Ring::PowerOfTwo(8), &values, &|session, shares| {
+                to_integers(session, garbler, shares, 8, 64)
             });
             let shares = outcome.p1.unwrap().into_iter().zip(outcome.p2.unwrap());
             for ((a, b), value) in shares.zip(&values) {
@@ -271,12 +265,12 @@ mod tests {
     #[test]
     fn refusals_come_before_anything_is_sent() {
         let wide = [BigUint::from(3u8)];
-        let outcome = run_both(&Ring::PowerOfTwo(8), &wide, &|yao, session, shares| {
+        let outcome = run_both(&Ring::PowerOfTwo(8), &wide, &|session, shares| {
             let mixed = [shares[0].clone(), Share::new(&n(5), &1.into())];
-            let mixed = convert(yao, session, Role::P1, &mixed, 8, &Ring::PowerOfTwo(9));
+            let mixed = convert(session, Role::P1, &mixed, 8, &Ring::PowerOfTwo(9));
             assert!(matches!(mixed, Err(Error::Mismatch)));
-            assert!(convert(yao, session, Role::P1, &[], 8, &n(300)).unwrap().is_empty());
-            convert(yao, session, Role::P1, shares, 8, &n(255))
+            assert!(convert(session, Role::P1, &[], 8, &n(300)).unwrap().is_empty());
+            convert(session, Role::P1, shares, 8, &n(255))
         });
         let refused = |error| matches!(error, Err(Error::TooNarrow { bits: 8, sigma: 0, ring: 8 }));
         assert!(refused(outcome.p1) && refused(outcome.p2));
@@ -286,8 +280,8 @@ mod tests {
     #[test]
     fn the_shape_does_not_depend_on_the_values() {
         assert_same_shape(&[0u32, 1, 250], |value| {
-            run_both(&n(251), &[(*value).into()], &|yao, session, shares| {
-                convert(yao, session, Role::P2, shares, 8, &Ring::PowerOfTwo(30))
+            run_both(&n(251), &[(*value).into()], &|session, shares| {
+                convert(session, Role::P2, shares, 8, &Ring::PowerOfTwo(30))
             })
         });
     }

@@ -12,7 +12,6 @@
 //! use diptych::net::Role;
 //! use diptych::protocol::pair::{Setup, run_pair};
 //! use diptych::protocol::shares::{Ring, reconstruct};
-//! use diptych::protocol::yao::Yao;
 //! use diptych::protocol::yao::shares::SharedOutputs;
 //!
 //! let mut g = Builder::new();
@@ -25,8 +24,8 @@
 //! let bits = |number: u8| (0..8).map(|i| number >> i & 1 == 1).collect::<Vec<bool>>();
 //! let outcome = run_pair(
 //!     Setup::default(),
-//!     |session| shared.run(&mut Yao::new(), session, &bits(20)),
-//!     |session| shared.run(&mut Yao::new(), session, &bits(30)),
+//!     |session| shared.run(session, &bits(20)),
+//!     |session| shared.run(session, &bits(30)),
 //! );
 //! // Each party has a uniform number; only both together have the product.
 //! assert_eq!(reconstruct(&outcome.p1?[0], &outcome.p2?[0])?, 600u32.into());
@@ -36,7 +35,7 @@
 use num_bigint::BigUint;
 use zeroize::Zeroizing;
 
-use super::{Error, Job, Reveal, Yao};
+use super::{Error, Job, Reveal, run_all};
 use crate::circuit::{Bit, Builder, Circuit, Owner, Program, Source};
 use crate::net::Role;
 use crate::protocol::Session;
@@ -78,13 +77,8 @@ impl SharedOutputs {
     /// Runs the circuit; every party gets its share of every output.
     ///
     /// # Errors
-    /// As for [`Yao::run`].
-    pub fn run(
-        &self,
-        yao: &mut Yao,
-        session: &mut Session,
-        inputs: &[bool],
-    ) -> Result<Vec<Share>, Error> {
+    /// As for [`super::run`].
+    pub fn run(&self, session: &mut Session, inputs: &[bool]) -> Result<Vec<Share>, Error> {
         let mut bits = Zeroizing::new(inputs.to_vec());
         let mut masks = Vec::new();
         if session.role == self.garbler {
@@ -93,7 +87,7 @@ impl SharedOutputs {
         }
         let to_evaluator = if self.garbler == Role::P1 { Reveal::P2 } else { Reveal::P1 };
         let job = Job { source: &self.program, inputs: &bits };
-        let revealed = yao.run_all(session, self.garbler, &[job], to_evaluator)?;
+        let revealed = run_all(session, self.garbler, &[job], to_evaluator)?;
         Ok(match revealed.and_then(|mut outputs| outputs.pop()) {
             None => masks,
             Some(outputs) => {

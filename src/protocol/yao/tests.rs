@@ -28,7 +28,7 @@ fn run(
 ) -> Outcome<Answer, Answer> {
     let party = |session: &mut Session| {
         let inputs = inputs[usize::from(session.role == Role::P2)];
-        Yao::new().run(session, garbler, source, inputs, reveal)
+        super::run(session, garbler, source, inputs, reveal)
     };
     run_pair(Setup::default().seed(11), party, party)
 }
@@ -116,13 +116,12 @@ fn one_session_runs_many_circuits_in_both_directions() {
     let program = Program::new(&gallery::comparison(64));
     let values = [(3u128, 9u128), (9, 3), (7, 7)];
     let party = |session: &mut Session| {
-        let mut yao = Yao::new();
         let mut answers = Vec::new();
         for garbler in [Role::P1, Role::P2, Role::P1] {
             for (a, b) in values {
                 let mine = if session.role == Role::P1 { a } else { b };
                 let inputs = bits_of_number(mine, 64);
-                let out = yao.run(session, garbler, &program, &inputs, Reveal::Both).unwrap();
+                let out = super::run(session, garbler, &program, &inputs, Reveal::Both).unwrap();
                 answers.push(out.unwrap()[0]);
             }
         }
@@ -144,8 +143,7 @@ fn many_circuits_in_one_go_share_one_round() {
     });
     let sources: [&dyn Source; 3] = [&many, &max, &less];
     let party = |session: &mut Session| {
-        let mut yao = Yao::new();
-        yao.set_up(session, Role::P2).unwrap();
+        set_up(session, Role::P2).unwrap();
         let before = session.channel.costs().total().rounds;
         let mine = &inputs[usize::from(session.role == Role::P2)];
         let jobs: Vec<Job<'_>> = sources
@@ -153,7 +151,7 @@ fn many_circuits_in_one_go_share_one_round() {
             .zip(mine)
             .map(|(source, inputs)| Job { source: *source, inputs })
             .collect();
-        let outputs = yao.run_all(session, Role::P2, &jobs, Reveal::P1).unwrap();
+        let outputs = run_all(session, Role::P2, &jobs, Reveal::P1).unwrap();
         (outputs, session.channel.costs().total().rounds - before)
     };
     let outcome = run_pair(Setup::default().seed(5), party, party);
@@ -201,7 +199,7 @@ fn shares_over_both_kinds_of_rings_add_up_to_the_output() {
         let party = |session: &mut Session| {
             let value = &inputs[usize::from(session.role == Role::P2)];
             let bits: Vec<bool> = (0..255).map(|i| value.bit(i)).collect();
-            shared.run(&mut Yao::new(), session, &bits).unwrap()
+            shared.run(session, &bits).unwrap()
         };
         let outcome = run_pair(Setup::default().seed(8), party, party);
         let sum = (&inputs[0] + &inputs[1]) % gallery::p255();
@@ -241,7 +239,7 @@ fn evaluate_against(tables: &[&[u8]], decoding: &[u8]) -> Answer {
     let outcome = run_pair(
         Setup::default().seed(12),
         |session| {
-            let mut yao = Yao::new();
+            let mut yao = Yao::default();
             yao.set_up(session, Role::P1).unwrap();
             yao.garbler.as_mut().unwrap().transfers_for_tests().correlated(session, 8).unwrap();
             session.channel.send_bytes(SEED, &[1; 16]).unwrap();
@@ -250,7 +248,7 @@ fn evaluate_against(tables: &[&[u8]], decoding: &[u8]) -> Answer {
             }
             let _ = session.channel.send_bytes(DECODING, decoding);
         },
-        |session| Yao::new().run(session, Role::P1, &program, &[true; 8], Reveal::P2),
+        |session| super::run(session, Role::P1, &program, &[true; 8], Reveal::P2),
     );
     outcome.p2
 }
@@ -282,9 +280,9 @@ fn a_returned_label_that_is_neither_of_two_is_a_typed_error() {
         let length = body.len();
         let outcome = run_pair(
             Setup::default().seed(13),
-            |session| Yao::new().run(session, Role::P1, &program, &[true; 8], Reveal::P1),
+            |session| super::run(session, Role::P1, &program, &[true; 8], Reveal::P1),
             |session| {
-                let mut yao = Yao::new();
+                let mut yao = Yao::default();
                 yao.set_up(session, Role::P1).unwrap();
                 let transfers = yao.evaluator.as_mut().unwrap().transfers_for_tests();
                 transfers.correlated(session, &[true; 8]).unwrap();
@@ -306,10 +304,9 @@ fn wrong_transfer_lengths_are_typed_errors() {
     let program = Program::new(&gallery::comparison(8));
     let outcome = run_pair(
         Setup::default().seed(14),
-        |session| Yao::new().run(session, Role::P1, &program, &[true; 8], Reveal::P1),
+        |session| super::run(session, Role::P1, &program, &[true; 8], Reveal::P1),
         |session| {
-            let mut yao = Yao::new();
-            yao.set_up(session, Role::P1).unwrap();
+            set_up(session, Role::P1).unwrap();
             session.channel.send_bytes(Tag::new(*b"otex"), &[0; 2047]).unwrap();
         },
     );

@@ -35,22 +35,19 @@ use crate::crypto::paillier::Tuning;
 use crate::mechanism::exponential::horizontal::{ClassCounts, HorizontalExponential, TaylorKey};
 use crate::mechanism::largest::largest_counts;
 use crate::mechanism::noisy_max::{NoisyMax, Scores};
-use crate::mechanism::{Coins, Parties};
 use crate::privacy::taylor::Taylor;
 use crate::privacy::{Budget, Choose, Spend};
 use crate::protocol::Session;
 use crate::protocol::psi::{self, Cardinality, cardinality};
 use crate::protocol::shares::{IntegerShare, WordShares};
-use crate::protocol::yao::Yao;
 use crate::table::{Candidate, Column, CutValue, Cuts, Specialization, Table};
 
 /// Makes a release with the peer: see [`two_party`](super::two_party).
-pub(super) fn release<'s, C: Coins>(
+pub(super) fn release<'s>(
     session: &mut Session,
     agreement: &'s Agreement,
     table: &Table,
     budget: Budget,
-    coins: &mut C,
     keys: Keys,
     progress: &(dyn Fn(Step) + Sync),
 ) -> Result<Outcome<'s>, Error> {
@@ -67,9 +64,8 @@ pub(super) fn release<'s, C: Coins>(
         return Err(super::Error::MissingColumn(name).into());
     }
     let mut scores = SharedScores::new(&plan, record_bits(agreement));
-    let mut yao = Yao::new();
     let cuts = Cuts::topmost(plan.schema());
-    scores.start(Parties::new(session, &mut yao, coins), &partition, &cuts)?;
+    scores.start(session, &partition, &cuts)?;
     for attribute in 0..plan.schema().attributes.len() {
         for made in known_at_once(&cuts, attribute, cuts.of(attribute)) {
             scores.add(made, None);
@@ -77,8 +73,6 @@ pub(super) fn release<'s, C: Coins>(
     }
     let mut form = Horizontal {
         session,
-        yao,
-        coins,
         plan: &plan,
         partition,
         scores,
@@ -149,10 +143,8 @@ fn exchange_key(
 }
 
 /// One party's side of [`run`].
-struct Horizontal<'a, 'p, 't, C> {
+struct Horizontal<'a, 'p, 't> {
     session: &'a mut Session,
-    yao: Yao,
-    coins: &'a mut C,
     plan: &'p Plan<'t>,
     partition: Partition<'t>,
     scores: SharedScores,
@@ -165,7 +157,7 @@ struct Horizontal<'a, 'p, 't, C> {
     weights: HashMap<Candidate, IntegerShare>,
 }
 
-impl<C: Coins> Form for Horizontal<'_, '_, '_, C> {
+impl Form for Horizontal<'_, '_, '_> {
     type Error = Error;
 
     fn draw_splits(
@@ -182,8 +174,7 @@ impl<C: Coins> Form for Horizontal<'_, '_, '_, C> {
             };
             let counts = self.sides(attribute, *interval)?;
             let shape = *self.scores.shape();
-            let mut parties = Parties::new(self.session, &mut self.yao, self.coins);
-            let sides = largest_counts(&mut parties, &shape, &counts)?;
+            let sides = largest_counts(self.session, &shape, &counts)?;
             let scores: Vec<u64> =
                 sides.words().chunks(2).map(|side| side[0].wrapping_add(side[1])).collect();
             let shared = WordShares::new(shape.share_bits, scores)?;
@@ -201,8 +192,7 @@ impl<C: Coins> Form for Horizontal<'_, '_, '_, C> {
         if let Some(taylor) = self.agreement.taylor {
             return self.choose_by_polynomial(&spend, taylor, candidates);
         }
-        let parties = Parties::new(self.session, &mut self.yao, self.coins);
-        self.scores.settle::<C, Error>(parties, &self.partition)?;
+        self.scores.settle::<Error>(self.session, &self.partition)?;
         let scores =
             candidates.iter().map(|c| self.scores.share(*c)).collect::<Result<Vec<_>, _>>()?;
         let shared = WordShares::new(self.scores.shape().share_bits, scores)?;
@@ -239,12 +229,12 @@ impl<C: Coins> Form for Horizontal<'_, '_, '_, C> {
         let own = self.partition.leaf_counts(cuts);
         let counts = WordShares::new(self.sizes.count_bits, own)?;
         let noise =
-            CountNoise::prepare(self.agreement, self.sizes, &spend, counts.len(), self.coins)?;
-        noise.add(Parties::new(self.session, &mut self.yao, self.coins), spend, &counts)
+            CountNoise::prepare(self.agreement, self.sizes, &spend, counts.len(), self.session)?;
+        noise.add(self.session, spend, &counts)
     }
 }
 
-impl<C: Coins> Horizontal<'_, '_, '_, C> {
+impl Horizontal<'_, '_, '_> {
     /// The weights of candidates that stay are not computed again: the rate is the same each time.
     fn choose_by_polynomial(
         &mut self,
@@ -261,8 +251,7 @@ impl<C: Coins> Horizontal<'_, '_, '_, C> {
         let new: Vec<Candidate> =
             candidates.iter().copied().filter(|c| !self.weights.contains_key(c)).collect();
         let counts = new.iter().map(|c| self.children(*c)).collect::<Result<Vec<_>, _>>()?;
-        let parties = Parties::new(self.session, &mut self.yao, self.coins);
-        let mut mechanism = HorizontalExponential::new(parties, &key, terms);
+        let mut mechanism = HorizontalExponential::new(self.session, &key, terms);
         if !new.is_empty() {
             let counts = ClassCounts::new(self.partition.classes(), &counts)?;
             let weights = mechanism.weigh(&rate, &counts)?;
@@ -290,8 +279,7 @@ impl<C: Coins> Horizontal<'_, '_, '_, C> {
     }
 
     fn noisy_max(&mut self, spend: Spend, scores: &WordShares) -> Result<usize, Error> {
-        let parties = Parties::new(self.session, &mut self.yao, self.coins);
-        let mut mechanism = NoisyMax::with(parties, self.sizes.by_noisy_max())?;
+        let mut mechanism = NoisyMax::with(self.session, self.sizes.by_noisy_max())?;
         let scores = Scores::Shared(scores.clone());
         Ok(mechanism.choose(spend, self.plan.calibration(), &scores)?.index)
     }

@@ -10,8 +10,9 @@ use std::collections::{BTreeMap, HashMap};
 use super::partition::{LeafId, Partition};
 use super::utility::Utility;
 use super::{Error, Plan};
+use crate::mechanism;
 use crate::mechanism::largest::{self, GroupShape, largest_counts};
-use crate::mechanism::{self, Coins, Parties};
+use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
 use crate::table::{Candidate, CutValue, Cuts, Specialization};
 
@@ -59,9 +60,9 @@ impl SharedScores {
     ///
     /// # Errors
     /// If the run fails.
-    pub fn start<C: Coins>(
+    pub fn start(
         &mut self,
-        mut parties: Parties<'_, C>,
+        session: &mut Session,
         partition: &Partition<'_>,
         cuts: &Cuts<'_>,
     ) -> Result<(), mechanism::Error> {
@@ -70,7 +71,7 @@ impl SharedScores {
         }
         let mut totals = vec![0; self.shape.classes];
         partition.class_codes().iter().for_each(|class| totals[usize::from(*class)] += 1);
-        let shares = largest_counts(&mut parties, &self.shape, &totals)?;
+        let shares = largest_counts(session, &self.shape, &totals)?;
         self.start_with(cuts, shares.words()[0]);
         Ok(())
     }
@@ -137,11 +138,7 @@ impl SharedScores {
     ///
     /// # Errors
     /// If the run fails.
-    pub fn settle<C: Coins, E>(
-        &mut self,
-        mut parties: Parties<'_, C>,
-        partition: &Partition<'_>,
-    ) -> Result<(), E>
+    pub fn settle<E>(&mut self, session: &mut Session, partition: &Partition<'_>) -> Result<(), E>
     where
         E: From<Error> + From<mechanism::Error>,
     {
@@ -166,7 +163,7 @@ impl SharedScores {
             }
             groups.push(children);
         }
-        let shares = largest_counts(&mut parties, &self.shape, &counts)?;
+        let shares = largest_counts(session, &self.shape, &counts)?;
         let mut shares = shares.words().iter().copied();
         for ((made, leaf), children) in pending.into_iter().zip(groups) {
             self.file(made, leaf, shares.by_ref().take(children).collect());

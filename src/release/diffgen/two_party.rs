@@ -60,9 +60,9 @@ use super::{Release, Step, horizontal, vertical};
 use crate::agreement::{Agreement, Noise, Partition};
 use crate::crypto::paillier;
 use crate::math::Rational;
+use crate::mechanism;
 use crate::mechanism::noise::{JointNoise, OwnNoise, TwoPartyNoise};
 use crate::mechanism::noisy_max::NoiseWidths;
-use crate::mechanism::{self, Coins, Parties};
 use crate::net::{self, AbortReason};
 use crate::privacy::{self, AddNoise, Budget, Spend};
 use crate::protocol::shares::WordShares;
@@ -147,29 +147,27 @@ pub fn release<'s>(
     budget: Budget,
     progress: &(dyn Fn(Step) + Sync),
 ) -> Result<Outcome<'s>, Error> {
-    let mut coins = session.rng.fork();
-    release_with(session, agreement, table, budget, &mut coins, Keys::Agreed, progress)
+    release_with(session, agreement, table, budget, Keys::Agreed, progress)
 }
 
-/// The same with given coins and keys, as tests need it.
+/// The same with given keys, as tests need it.
 ///
 /// # Errors
 /// As for [`release`].
-pub fn release_with<'s, C: Coins>(
+pub fn release_with<'s>(
     session: &mut Session,
     agreement: &'s Agreement,
     table: &Table,
     budget: Budget,
-    coins: &mut C,
     keys: Keys,
     progress: &(dyn Fn(Step) + Sync),
 ) -> Result<Outcome<'s>, Error> {
     let outcome = match agreement.partition {
         Partition::Vertical { .. } => {
-            vertical::release(session, agreement, table, budget, coins, keys, progress)
+            vertical::release(session, agreement, table, budget, keys, progress)
         }
         Partition::Horizontal { .. } => {
-            horizontal::release(session, agreement, table, budget, coins, keys, progress)
+            horizontal::release(session, agreement, table, budget, keys, progress)
         }
         Partition::Local => Err(Error::WrongInput("the agreement is for one party")),
     };
@@ -187,31 +185,33 @@ pub(super) struct CountNoise {
 }
 
 impl CountNoise {
-    pub(super) fn prepare<C: Coins>(
+    pub(super) fn prepare(
         agreement: &Agreement,
         sizes: &Sizes,
         spend: &Spend,
         count: usize,
-        coins: &mut C,
+        session: &mut Session,
     ) -> Result<Self, Error> {
         let widths = sizes.on_counts();
         let own = match agreement.noise {
-            Noise::TwoParty => Some(OwnNoise::draw_digits(coins, spend.epsilon(), widths, count)?),
+            Noise::TwoParty => {
+                Some(OwnNoise::draw_digits(&mut *session.coins, spend.epsilon(), widths, count)?)
+            }
             _ => None,
         };
         Ok(Self { widths, own })
     }
 
-    pub(super) fn add<C: Coins>(
+    pub(super) fn add(
         self,
-        parties: Parties<'_, C>,
+        session: &mut Session,
         spend: Spend,
         counts: &WordShares,
     ) -> Result<Vec<i64>, Error> {
-        parties.session.channel.begin_phase("noise");
+        session.channel.begin_phase("noise");
         Ok(match self.own {
-            Some(own) => TwoPartyNoise::prepared(parties, own).add_noise(spend, counts)?,
-            None => JointNoise::new(parties, self.widths).add_noise(spend, counts)?,
+            Some(own) => TwoPartyNoise::prepared(session, own).add_noise(spend, counts)?,
+            None => JointNoise::new(session, self.widths).add_noise(spend, counts)?,
         })
     }
 }

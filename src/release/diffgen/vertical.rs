@@ -38,26 +38,25 @@ use crate::crypto::paillier::{SecretKey, Tuning};
 use crate::math::Rational;
 use crate::mechanism::exponential::VerticalExponential;
 use crate::mechanism::noisy_max::{NoisyMax, Scores};
-use crate::mechanism::{self, Coins, OneSided, Parties};
+use crate::mechanism::{self, OneSided};
 use crate::net::{Message, Role, Tag};
 use crate::privacy::decisions::Decisions;
 use crate::privacy::exponential::Exponential;
 use crate::privacy::{self, Budget, Choose, Spend};
-use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
 use crate::protocol::psi::{self, Intersection, intersect};
 use crate::protocol::scalar_product::{ExpectedKey, Key, TableShape, count_table};
 use crate::protocol::shares::WordShares;
-use crate::protocol::yao::{self, Reveal, Yao};
+use crate::protocol::yao::{self, Reveal};
+use crate::protocol::{Coins, Session};
 use crate::table::{self, Candidate, CutValue, Cuts, Specialization, Table};
 
 /// Makes a release with the peer: see [`two_party`](super::two_party).
-pub(super) fn release<'s, C: Coins>(
+pub(super) fn release<'s>(
     session: &mut Session,
     agreement: &'s Agreement,
     table: &Table,
     budget: Budget,
-    coins: &mut C,
     keys: Keys,
     progress: &(dyn Fn(Step) + Sync),
 ) -> Result<Outcome<'s>, Error> {
@@ -66,20 +65,10 @@ pub(super) fn release<'s, C: Coins>(
     let identifiers = table.identifiers().ok_or(NO_IDENTIFIERS)?;
     let Intersection { rows, peer_size } = common_rows(session, agreement, identifiers, progress)?;
     let table = table.select(&rows);
-    let mut yao = Yao::new();
-    compare_classes(session, &mut yao, agreement, &table)?;
+    compare_classes(session, agreement, &table)?;
     let holder = Holder::new(&plan, &table)?;
-    let mut form = Vertical {
-        session,
-        yao,
-        coins,
-        holder,
-        agreement,
-        sizes: &sizes,
-        records: rows.len(),
-        keys,
-        progress,
-    };
+    let mut form =
+        Vertical { session, holder, agreement, sizes: &sizes, records: rows.len(), keys, progress };
     form.session.channel.begin_phase("structure");
     progress(Step::Began { phase: "structure", total: plan.specializations() as usize });
     let release = run(&plan, budget, &mut form, &|step| progress(step))?;
@@ -114,7 +103,6 @@ fn common_rows(
 /// columns are compared inside a circuit: nobody sees the other's, and one bit is opened.
 fn compare_classes(
     session: &mut Session,
-    yao: &mut Yao,
     agreement: &Agreement,
     table: &Table,
 ) -> Result<(), Error> {
@@ -125,7 +113,7 @@ fn compare_classes(
     hash.update(table.classes());
     let hash: [u8; 32] = hash.finalize().into();
     let bits: Vec<bool> = (0..256).map(|i| hash[i / 8] >> (i % 8) & 1 == 1).collect();
-    let same = yao.run(session, Role::P1, &same_hash(), &bits, Reveal::Both);
+    let same = yao::run(session, Role::P1, &same_hash(), &bits, Reveal::Both);
     match same.map_err(mechanism::Error::from)?.as_deref() {
         Some([true]) => Ok(()),
         _ => Err(Error::ClassesDiffer(agreement.schema.class.column.clone())),
@@ -154,10 +142,8 @@ pub(super) fn forecast_split(f: &mut Forecast, owner: Role) -> Result<(), Error>
 }
 
 /// One party's side of [`run`].
-struct Vertical<'a, 'p, 't, C> {
+struct Vertical<'a, 'p, 't> {
     session: &'a mut Session,
-    yao: Yao,
-    coins: &'a mut C,
     holder: Holder<'p, 't>,
     agreement: &'a Agreement,
     sizes: &'a Sizes,
@@ -175,7 +161,7 @@ impl Message for Split {
     const TAG: Tag = Tag::new(*b"dgsp");
 }
 
-impl<C: Coins> Form for Vertical<'_, '_, '_, C> {
+impl Form for Vertical<'_, '_, '_> {
     type Error = Error;
 
     /// The owner of the column draws alone; the peer has nothing to do.
@@ -186,10 +172,10 @@ impl<C: Coins> Form for Vertical<'_, '_, '_, C> {
         intervals: &[CutValue],
     ) -> Result<(), Error> {
         if !self.holder.holds(attribute) {
-            self.coins.skip(intervals.len());
+            self.session.coins.skip(intervals.len());
             return Ok(());
         }
-        let mut mechanism = Exponential::new(scaling(), Lent(&mut *self.coins));
+        let mut mechanism = Exponential::new(scaling(), Alone(&mut *self.session.coins));
         Ok(self.holder.draw_splits(spend, attribute, intervals, &mut mechanism, false)?)
     }
 
@@ -202,14 +188,17 @@ impl<C: Coins> Form for Vertical<'_, '_, '_, C> {
         let peer = candidates.len() - own.len();
         let scores = OneSided { own, peer };
         let calibration = self.holder.plan().calibration();
-        let parties = Parties::new(self.session, &mut self.yao, self.coins);
         let choice = match self.agreement.selection {
             Selection::Exponential => {
                 let terms = self.sizes.by_weight(self.agreement.profile);
-                VerticalExponential::with(parties, terms).choose(spend, calibration, &scores)?
+                VerticalExponential::with(self.session, terms).choose(
+                    spend,
+                    calibration,
+                    &scores,
+                )?
             }
             Selection::PermuteAndFlip => {
-                let mut mechanism = NoisyMax::with(parties, self.sizes.by_noisy_max())?;
+                let mut mechanism = NoisyMax::with(self.session, self.sizes.by_noisy_max())?;
                 mechanism.choose(spend, calibration, &Scores::OneSided(scores))?
             }
         };
@@ -241,15 +230,20 @@ impl<C: Coins> Form for Vertical<'_, '_, '_, C> {
         _: &Leaves,
     ) -> Result<Vec<i64>, Error> {
         let layout = Layout::new(cuts, self.agreement);
-        let noise =
-            CountNoise::prepare(self.agreement, self.sizes, &spend, layout.entries(), self.coins)?;
+        let noise = CountNoise::prepare(
+            self.agreement,
+            self.sizes,
+            &spend,
+            layout.entries(),
+            self.session,
+        )?;
         self.session.channel.begin_phase("count table");
         let counts = layout.in_release_order(&self.count_table(cuts, &layout)?)?;
-        noise.add(Parties::new(self.session, &mut self.yao, self.coins), spend, &counts)
+        noise.add(self.session, spend, &counts)
     }
 }
 
-impl<C: Coins> Vertical<'_, '_, '_, C> {
+impl Vertical<'_, '_, '_> {
     fn count_table(&mut self, cuts: &Cuts<'_>, layout: &Layout) -> Result<WordShares, Error> {
         let partition = self.holder.partition();
         let mut cells = partition.leaf_of_records(cuts);
@@ -352,10 +346,10 @@ impl Layout {
     }
 }
 
-/// Coins that are borrowed for the decisions of one mechanism.
-struct Lent<'a, C>(&'a mut C);
+/// Coins for the decisions that this party makes alone.
+struct Alone<'a>(&'a mut dyn Coins);
 
-impl<C: Coins> Decisions for Lent<'_, C> {
+impl Decisions for Alone<'_> {
     fn uniform_below(&mut self, bound: &BigUint) -> Result<BigUint, privacy::Error> {
         self.0.uniform_below(bound)
     }

@@ -5,8 +5,7 @@ use super::two_parties::{
     together,
 };
 use super::*;
-use crate::mechanism::Coins;
-use crate::mechanism::coins::TapeCoins;
+use crate::protocol::coins::{Coins, TapeCoins};
 use crate::protocol::pair::{Outcome as Ran, assert_same_shape};
 
 fn table_of(agreement: &Agreement, rows: &[Row]) -> Table {
@@ -22,7 +21,7 @@ fn table_of(agreement: &Agreement, rows: &[Row]) -> Table {
     parse_csv("rows.csv", csv.as_bytes(), &reading, &|_| {}).unwrap()
 }
 
-fn of_rows<'s, C: Coins + Send>(
+fn of_rows<'s, C: Coins + Send + 'static>(
     agreement: &'s Agreement,
     rows: [&[Row]; 2],
     coins: (C, C),

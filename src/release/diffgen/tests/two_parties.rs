@@ -7,10 +7,10 @@ use num_bigint::{BigInt, BigUint};
 use rand::RngExt;
 
 use super::*;
-use crate::mechanism::Coins;
 use crate::net::{Costs, Role, Transcript};
 use crate::privacy::decisions::{Decision, Decisions};
 use crate::protocol::Session;
+use crate::protocol::coins::Coins;
 use crate::protocol::pair::{Both, Outcome as Ran, Setup, assert_foretold, run_pair};
 use crate::release::diffgen::forecast::{Records, release_with as release_forecast};
 use crate::release::diffgen::two_party::{Error, Keys, Outcome, release_with};
@@ -165,14 +165,15 @@ fn key_bits(agreement: &Agreement) -> usize {
 pub type Party<'s> = Result<Outcome<'s>, Error>;
 
 /// Both parties' runs over these tables, with short keys.
-pub fn together<'s, C: Coins + Send>(
+pub fn together<'s, C: Coins + Send + 'static>(
     agreement: &'s Agreement,
     tables: [&Table; 2],
     coins: (C, C),
 ) -> Ran<Party<'s>, Party<'s>> {
     let keys = Keys::ForTests(key_bits(agreement));
-    let party = |table: &Table, mut coins: C, session: &mut Session| {
-        release_with(session, agreement, table, budget(agreement), &mut coins, keys, &|_| {})
+    let party = |table: &Table, coins: C, session: &mut Session| {
+        session.coins = Box::new(coins);
+        release_with(session, agreement, table, budget(agreement), keys, &|_| {})
     };
     let [first, second] = tables;
     run_pair(

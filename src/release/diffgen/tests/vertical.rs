@@ -4,7 +4,7 @@ use super::two_parties::{
     Row, alone, assert_equal, assert_release_foretold, loans, random_rows, thesis_rows, together,
 };
 use super::*;
-use crate::mechanism::coins::TapeCoins;
+use crate::protocol::coins::TapeCoins;
 use crate::protocol::pair::assert_same_shape;
 use crate::release::diffgen::two_party::Error;
 use crate::table::Owner;

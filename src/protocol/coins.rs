@@ -11,7 +11,7 @@
 //! ```
 //! use diptych::circuit::random_value::UniformBelow;
 //! use diptych::math::Randomness;
-//! use diptych::mechanism::Coins;
+//! use diptych::protocol::Coins;
 //! use num_bigint::BigUint;
 //!
 //! let (mut first, mut second) = (Randomness::from_os()?, Randomness::from_os()?);
@@ -91,6 +91,11 @@ pub trait Coins: Decisions {
 
     /// The peer makes so many decisions alone: a tape goes on, a generator has nothing to do.
     fn skip(&mut self, decisions: usize);
+
+    /// How many decisions a tape has left; a generator has no end.
+    fn decisions_left(&self) -> Option<usize> {
+        None
+    }
 }
 
 impl Coins for Randomness {

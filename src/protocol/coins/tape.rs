@@ -33,11 +33,6 @@ impl TapeCoins {
         (of(Role::P1, to_p2, from_p2), of(Role::P2, to_p1, from_p1))
     }
 
-    /// What is left of the tape.
-    pub fn tape(&self) -> &Tape {
-        &self.tape
-    }
-
     fn speaks(&self) -> bool {
         self.role == Role::P1
     }
@@ -123,6 +118,10 @@ impl Coins for TapeCoins {
 
     fn skip(&mut self, decisions: usize) {
         self.tape.skip(decisions);
+    }
+
+    fn decisions_left(&self) -> Option<usize> {
+        Some(self.tape.remaining())
     }
 }
 
