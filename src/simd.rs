@@ -1,13 +1,13 @@
 //! Vector kernels behind run-time detection: the only room with unsafe code.
 //!
-//! Each kernel says at run time whether the processor has its instructions. Where it has not,
-//! [`ifma`] and [`ristretto8`] give `None`, and the caller keeps to its portable code, which is also
+//! Each kernel says at run time whether the processor has its instructions, and [`level`] whether
+//! they may be used. Where not, [`ifma`] and [`ristretto8`] give `None`, and the caller keeps to its portable code, which is also
 //! what the tests of the callers compare with; [`aes`] and [`transpose`] have portable twins here.
 //!
 //! | kernel | what it computes | instructions |
 //! | --- | --- | --- |
 //! | [`ifma`] | Montgomery multiplication of eight numbers at once | AVX-512 F and IFMA |
-//! | [`aes`] | AES in counter mode, the gate hash, half gates | VAES with AVX-512 |
+//! | [`aes`] | AES in counter mode, hashes, half gates | AES-NI, VAES with AVX2, or VAES with AVX-512 |
 //! | [`transpose`] | bit matrices of 128 by 128 | AVX2, or AVX-512 F, BW and VL |
 //! | [`ristretto8`] | eight multiplications in ristretto255 at once | AVX-512 F and IFMA |
 //!
@@ -37,6 +37,7 @@
 
 pub mod aes;
 pub mod ifma;
+pub mod level;
 pub mod ristretto8;
 pub mod transpose;
 
@@ -44,11 +45,10 @@ pub mod transpose;
 pub fn in_use() -> [(&'static str, Option<&'static str>); 4] {
     let ifma = ifma::available().then_some("AVX-512 F and IFMA");
     let ristretto = ristretto8::Ristretto8::detect().map(|_| "AVX-512 F and IFMA");
-    let vaes = aes::RoundKeys::new(0).accelerated().then_some("VAES with AVX-512");
     [
         ("big numbers", ifma),
         ("ristretto255", ristretto),
-        ("garbling", vaes),
+        ("garbling", aes::Kernel::in_use().instructions()),
         ("bit matrices", transpose::instructions()),
     ]
 }

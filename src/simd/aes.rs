@@ -1,47 +1,176 @@
-//! AES for garbling: many short runs under keys that change often.
+//! AES for garbling and for trees: many short runs under keys that change often.
 //!
 //! The `aes` crate is fast on long runs of blocks but needs 67 ns for one block
 //! and 81 ns for a key schedule (3.0 ns per block in runs of 128), and a gate
-//! that waits for another one is a run of four blocks. The VAES kernel works on
-//! four gates in registers from labels to ciphertexts. The `aes` crate is the
-//! portable twin.
+//! that waits for another one is a run of four blocks. The kernels work in
+//! registers from labels to ciphertexts. The `aes` crate is their portable
+//! twin, and all that processors without AES-NI have.
+//!
+//! ```
+//! use diptych::simd::aes::{KEYS, Kernel, RoundKeys, RoundKeys8};
+//!
+//! // Two hashes of each of three blocks under eight keys, all at once …
+//! let mut hashes = [[0; KEYS]; 6];
+//! let blocks = [[5; KEYS], [6; KEYS], [7; KEYS]];
+//! RoundKeys8::new(&[1, 2, 3, 4, 5, 6, 7, 8]).expand(10, 2, &blocks, &mut hashes);
+//!
+//! // … are those of each key alone, on every kernel that this processor has.
+//! for kernel in Kernel::available() {
+//!     let mut third = [5, 5, 6, 6, 7, 7];
+//!     RoundKeys::on(kernel, 3).hash(10, &mut third);
+//!     assert_eq!(hashes.map(|row| row[2]), third);
+//! }
+//! ```
 #![allow(unsafe_code)]
 
 #[cfg(target_arch = "x86_64")]
-mod few;
+use std::arch::x86_64 as arch;
+
+use super::level::Level;
+
 #[cfg(target_arch = "x86_64")]
-mod vaes;
+mod kernel;
+#[cfg(target_arch = "x86_64")]
+mod narrow;
+#[cfg(target_arch = "x86_64")]
+mod wide;
+#[cfg(target_arch = "x86_64")]
+mod widest;
 
 mod portable;
+#[cfg(test)]
+mod tests;
+
+#[cfg(target_arch = "x86_64")]
+use kernel::{Schedule, Schedules};
 
 /// The widest run of gates under one key: see `crypto::garble`.
 pub const GATES_PER_KEY: usize = 64;
+
+/// Keys that [`RoundKeys8`] works with at once.
+pub const KEYS: usize = 8;
+
+/// From so many gates on, wide registers are quicker: fewer are a chain of gates that depend on
+/// each other, and a wide load would wait for the narrow store of the label before it.
+#[cfg(target_arch = "x86_64")]
+const WORTH_WIDE: usize = 4;
+
+/// Code for certain instructions, or for none. A value of this type exists only where the
+/// processor has them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kernel(Option<Instructions>);
+
+/// What the vector kernels need.
+#[cfg(target_arch = "x86_64")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Instructions {
+    Narrow,
+    Wide,
+    Widest,
+}
+
+/// There are no vector kernels here.
+#[cfg(not(target_arch = "x86_64"))]
+type Instructions = std::convert::Infallible;
+
+impl Kernel {
+    /// The code that every processor runs.
+    pub const PORTABLE: Self = Self(None);
+
+    /// The fastest that the processor has and the level in use allows.
+    pub fn in_use() -> Self {
+        Self::of(Level::in_use())
+    }
+
+    /// All that the processor has and the level in use allows, for tests and benchmarks.
+    pub fn available() -> Vec<Self> {
+        let levels = Level::available().filter(|level| *level <= Level::in_use());
+        let mut kernels: Vec<_> = levels.map(Self::of).collect();
+        kernels.dedup();
+        kernels
+    }
+
+    /// `level` is available.
+    #[cfg(target_arch = "x86_64")]
+    fn of(level: Level) -> Self {
+        let vaes = is_x86_feature_detected!("vaes");
+        Self(match level {
+            Level::Portable => None,
+            Level::Avx512 if vaes => Some(Instructions::Widest),
+            Level::Avx2 if vaes => Some(Instructions::Wide),
+            Level::Aes | Level::Avx2 | Level::Avx512 => Some(Instructions::Narrow),
+        })
+    }
+
+    /// The instructions in words; `None` for the portable code.
+    #[cfg(target_arch = "x86_64")]
+    pub fn instructions(self) -> Option<&'static str> {
+        self.0.map(|instructions| match instructions {
+            Instructions::Narrow => "AES-NI",
+            Instructions::Wide => "VAES with AVX2",
+            Instructions::Widest => "VAES with AVX-512",
+        })
+    }
+
+    #[cfg(not(target_arch = "x86_64"))]
+    fn of(_: Level) -> Self {
+        Self::PORTABLE
+    }
+
+    /// The instructions in words; `None` for the portable code.
+    #[cfg(not(target_arch = "x86_64"))]
+    pub fn instructions(self) -> Option<&'static str> {
+        None
+    }
+}
 
 /// An expanded AES-128 key. Keys of the garbling hash are public.
 pub struct RoundKeys(Keys);
 
 enum Keys {
     #[cfg(target_arch = "x86_64")]
-    Vaes(vaes::Schedule),
+    Vector(Instructions, Schedule),
     Portable(Box<portable::Schedule>),
 }
 
-impl RoundKeys {
-    /// Expands `key`.
-    pub fn new(key: u128) -> Self {
-        #[cfg(target_arch = "x86_64")]
-        if vaes::available() {
-            return Self(Keys::Vaes(vaes::Schedule::new(key)));
+/// Calls a function of the vector kernel for these instructions.
+#[cfg(target_arch = "x86_64")]
+macro_rules! on_vectors {
+    ($instructions:expr, $function:ident($($argument:expr),*)) => {
+        // SAFETY: `Instructions` come from a `Kernel`, which exists only where the processor has
+        // them, and the narrow ones are part of all.
+        unsafe {
+            match $instructions {
+                Instructions::Narrow => narrow::$function($($argument),*),
+                Instructions::Wide => wide::$function($($argument),*),
+                Instructions::Widest => widest::$function($($argument),*),
+            }
         }
-        Self::portable(key)
+    };
+}
+
+impl RoundKeys {
+    /// Expands `key` for the kernel in use.
+    pub fn new(key: u128) -> Self {
+        Self::on(Kernel::in_use(), key)
     }
 
     /// Expands `key` for the portable twin, whatever the processor can do.
     pub fn portable(key: u128) -> Self {
-        Self(Keys::Portable(Box::new(portable::Schedule::new(key))))
+        Self::on(Kernel::PORTABLE, key)
     }
 
-    /// Whether the vector kernel is used.
+    /// Expands `key` for this kernel.
+    pub fn on(kernel: Kernel, key: u128) -> Self {
+        Self(match kernel.0 {
+            None => Keys::Portable(Box::new(portable::Schedule::new(key))),
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: all vector kernels have AES-NI and SSSE3, which the function is compiled for.
+            Some(instructions) => Keys::Vector(instructions, unsafe { narrow::schedule(key) }),
+        })
+    }
+
+    /// Whether a vector kernel is used.
     pub fn accelerated(&self) -> bool {
         !matches!(self.0, Keys::Portable(_))
     }
@@ -65,7 +194,10 @@ impl RoundKeys {
         assert!(a.len() == count && b.len() == count && tables.len() == count);
         match &self.0 {
             #[cfg(target_arch = "x86_64")]
-            Keys::Vaes(keys) => keys.garble(delta, first, a, b, out, tables),
+            Keys::Vector(instructions, keys) => {
+                let instructions = instructions.for_gates(count);
+                on_vectors!(instructions, garble(keys, delta, first, a, b, out, tables));
+            }
             Keys::Portable(keys) => keys.garble(delta, first, a, b, out, tables),
         }
     }
@@ -86,7 +218,10 @@ impl RoundKeys {
         assert!(a.len() == count && b.len() == count && tables.len() == count);
         match &self.0 {
             #[cfg(target_arch = "x86_64")]
-            Keys::Vaes(keys) => keys.evaluate(first, a, b, tables, out),
+            Keys::Vector(instructions, keys) => {
+                let instructions = instructions.for_gates(count);
+                on_vectors!(instructions, evaluate(keys, first, a, b, tables, out));
+            }
             Keys::Portable(keys) => keys.evaluate(first, a, b, tables, out),
         }
     }
@@ -95,7 +230,9 @@ impl RoundKeys {
     pub fn hash(&self, first: usize, values: &mut [u128]) {
         match &self.0 {
             #[cfg(target_arch = "x86_64")]
-            Keys::Vaes(keys) => keys.hash(first, values),
+            Keys::Vector(instructions, keys) => {
+                on_vectors!(instructions, hash(keys, first, values));
+            }
             Keys::Portable(keys) => keys.hash(first, values),
         }
     }
@@ -104,8 +241,71 @@ impl RoundKeys {
     pub fn counter_stream(&self, counter: u64, out: &mut [u128]) {
         match &self.0 {
             #[cfg(target_arch = "x86_64")]
-            Keys::Vaes(keys) => keys.counter_stream(counter, out),
+            Keys::Vector(instructions, keys) => {
+                on_vectors!(instructions, counter_stream(keys, counter, out));
+            }
             Keys::Portable(keys) => keys.counter_stream(counter, out),
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+impl Instructions {
+    /// For so few gates, narrow ones.
+    fn for_gates(self, count: usize) -> Self {
+        if count < WORTH_WIDE { Self::Narrow } else { self }
+    }
+}
+
+/// [`KEYS`] expanded AES-128 keys, for the same work under each of them: trees and masks of so many
+/// records at once. The keys are public.
+pub struct RoundKeys8(Keys8);
+
+enum Keys8 {
+    #[cfg(target_arch = "x86_64")]
+    Vector(Instructions, Schedules),
+    Portable(Box<[portable::Schedule; KEYS]>),
+}
+
+impl RoundKeys8 {
+    /// Expands the keys for the kernel in use.
+    pub fn new(keys: &[u128; KEYS]) -> Self {
+        Self::on(Kernel::in_use(), keys)
+    }
+
+    /// Expands the keys for this kernel.
+    pub fn on(kernel: Kernel, keys: &[u128; KEYS]) -> Self {
+        Self(match kernel.0 {
+            None => Keys8::Portable(Box::new(keys.map(portable::Schedule::new))),
+            #[cfg(target_arch = "x86_64")]
+            Some(instructions) => {
+                Keys8::Vector(instructions, on_vectors!(instructions, schedules(keys)))
+            }
+        })
+    }
+
+    /// Hashes every value `times` times, under tweaks that go on from value to value:
+    /// `out[i·times + j][k]` = H(`values[i][k]`, `first` + i·`times` + j) under key k, where
+    /// H(x, t) = E(y) ⊕ y with y = σ(x) ⊕ t, as [`RoundKeys::hash`] has it.
+    ///
+    /// With `times` = 2 a level of a binary tree becomes the next one.
+    ///
+    /// # Panics
+    /// If `times` is 0 or `out` does not have `times` entries per value.
+    pub fn expand(
+        &self,
+        first: u64,
+        times: usize,
+        values: &[[u128; KEYS]],
+        out: &mut [[u128; KEYS]],
+    ) {
+        assert!(times > 0 && Some(out.len()) == values.len().checked_mul(times));
+        match &self.0 {
+            #[cfg(target_arch = "x86_64")]
+            Keys8::Vector(instructions, keys) => {
+                on_vectors!(instructions, expand(keys, first, times, values, out));
+            }
+            Keys8::Portable(keys) => portable::expand(keys, first, times, values, out),
         }
     }
 }
@@ -125,14 +325,17 @@ pub fn xor_wires<G: Copy + Into<(u32, u32, u32)>>(wires: &mut [u128], lanes: usi
         return;
     }
     #[cfg(target_arch = "x86_64")]
-    if lanes.is_multiple_of(4) && vaes::available() {
-        return vaes::xor_lanes(wires, lanes, gates);
+    if lanes.is_multiple_of(4)
+        && let Some(instructions) = Kernel::in_use().0
+    {
+        on_vectors!(instructions, xor_lanes(wires, lanes, gates));
+        return;
     }
     for gate in gates {
         let (a, b, out) = (*gate).into();
         let [a, b, out] = [a, b, out].map(|slot| slot as usize * lanes);
         for lane in 0..lanes {
-            wires[out + lane] = wires[a + lane] ^ wires[b + lane];
+            wires[out + lane] = xor_labels(&wires[a + lane], &wires[b + lane]);
         }
     }
 }
@@ -162,89 +365,4 @@ fn xor_labels(a: &u128, b: &u128) -> u128 {
 /// The linear orthomorphism σ(l ‖ r) = (l ⊕ r) ‖ l on a block's two halves.
 pub fn sigma(x: u128) -> u128 {
     (x >> 64) | ((x ^ (x >> 64)) << 64)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn numbers(seed: u128, count: usize) -> Vec<u128> {
-        let mut state = seed;
-        let step = 0x2360_ed05_1fc6_5da4_4385_df64_9fcc_f645u128;
-        (0..count)
-            .map(|_| {
-                state = state.wrapping_mul(step).wrapping_add(0x5851_f42d_4c95_7f2d);
-                state ^ (state >> 61)
-            })
-            .collect()
-    }
-
-    #[test]
-    fn the_fips_197_example_encrypts() {
-        let key = u128::from_le_bytes(std::array::from_fn(|i| i as u8));
-        for keys in [RoundKeys::new(key), RoundKeys::portable(key)] {
-            let mut out = [0u128; 7];
-            keys.counter_stream(9, &mut out);
-            let mut again = [0u128; 5];
-            keys.counter_stream(11, &mut again);
-            assert_eq!(out[2..], again);
-        }
-        // Rows of the hash: H(x, i) = E(σ(x) ⊕ i) ⊕ σ(x) ⊕ i, and E(σ(x)) for FIPS's block.
-        let block = u128::from_le_bytes(std::array::from_fn(|i| 0x11 * i as u8));
-        let cipher = u128::from_le_bytes([
-            0x69, 0xc4, 0xe0, 0xd8, 0x6a, 0x7b, 0x04, 0x30, 0xd8, 0xcd, 0xb7, 0x80, 0x70, 0xb4,
-            0xc5, 0x5a,
-        ]);
-        let (low, high) = (block as u64, (block >> 64) as u64);
-        // σ⁻¹: the block's low half is the old high half.
-        let before = u128::from(low) << 64 | u128::from(high ^ low);
-        assert_eq!(sigma(before), block);
-        for keys in [RoundKeys::new(key), RoundKeys::portable(key)] {
-            let mut values = [before];
-            keys.hash(0, &mut values);
-            assert_eq!(values[0], cipher ^ block);
-        }
-    }
-
-    #[test]
-    fn lanes_are_xored_side_by_side() {
-        for lanes in [1, 3, 4, 8, 20] {
-            let mut wires = numbers(4, 3 * lanes);
-            let expected: Vec<u128> = (0..lanes).map(|i| wires[i] ^ wires[lanes + i]).collect();
-            xor_wires(&mut wires, lanes, &[(0, 1, 2)]);
-            assert_eq!(wires[2 * lanes..], expected);
-        }
-    }
-
-    #[test]
-    fn the_vector_kernel_agrees_with_its_portable_twin() {
-        let (fast, slow) = (RoundKeys::new(77), RoundKeys::portable(77));
-        for count in [0, 1, 2, 3, 4, 5, 7, 8, 31, 64] {
-            let (a, b) = (numbers(1, count), numbers(2, count));
-            let delta = numbers(3, 1)[0] | 1;
-            let mut out = [vec![0; count], vec![0; count]];
-            let mut tables = [vec![[0; 32]; count], vec![[0; 32]; count]];
-            for (i, keys) in [&fast, &slow].into_iter().enumerate() {
-                keys.garble(delta, 5, &a, &b, &mut out[i], &mut tables[i]);
-            }
-            assert_eq!((&out[0], &tables[0]), (&out[1], &tables[1]));
-            for keys in [&fast, &slow] {
-                for (flip_a, flip_b) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
-                    let flip = |x: &[u128], f: u128| -> Vec<u128> {
-                        x.iter().map(|x| x ^ (f * delta)).collect()
-                    };
-                    let mut result = vec![0; count];
-                    keys.evaluate(5, &flip(&a, flip_a), &flip(&b, flip_b), &tables[0], &mut result);
-                    assert_eq!(result, flip(&out[0], flip_a & flip_b));
-                }
-            }
-            let mut hashes = [a.clone(), a.clone()];
-            fast.hash(9, &mut hashes[0]);
-            slow.hash(9, &mut hashes[1]);
-            assert_eq!(hashes[0], hashes[1]);
-            fast.counter_stream(u64::MAX - 3, &mut hashes[0]);
-            slow.counter_stream(u64::MAX - 3, &mut hashes[1]);
-            assert_eq!(hashes[0], hashes[1]);
-        }
-    }
 }

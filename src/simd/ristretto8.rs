@@ -28,10 +28,10 @@ type Proof = ();
 type Proof = std::convert::Infallible;
 
 impl Ristretto8 {
-    /// `None` where the processor lacks the instructions.
+    /// `None` where the processor lacks the instructions or the level in use does not allow them.
     pub fn detect() -> Option<Self> {
         #[cfg(target_arch = "x86_64")]
-        if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512ifma") {
+        if super::level::ifma() {
             return Some(Self(()));
         }
         None

@@ -1,38 +1,31 @@
 //! Transposes 128 × 128 bits, for extended oblivious transfers.
 #![allow(unsafe_code)]
 
+use super::level::Level;
+
 /// A square of bits: bit j of word i is row i, column j.
 pub type Square = [u128; 128];
 
 /// Swaps rows and columns.
 pub fn transpose(square: &mut Square) {
-    #[cfg(target_arch = "x86_64")]
-    if has_avx512() {
-        // SAFETY: all three features that the function is compiled for were detected.
-        return unsafe { transpose_avx512(square) };
-    } else if is_x86_feature_detected!("avx2") {
-        // SAFETY: the feature was detected.
-        return unsafe { transpose_avx2(square) };
+    match Level::in_use() {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the level in use is available, so the processor has AVX-512 F, BW and VL.
+        Level::Avx512 => unsafe { transpose_avx512(square) },
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the level in use is available, so the processor has AVX2.
+        Level::Avx2 => unsafe { transpose_avx2(square) },
+        _ => transpose_portable(square),
     }
-    transpose_portable(square);
 }
 
 /// The vector instructions that [`transpose`] uses on this processor, if any.
 pub fn instructions() -> Option<&'static str> {
-    #[cfg(target_arch = "x86_64")]
-    if has_avx512() {
-        return Some("AVX-512 F, BW and VL");
-    } else if is_x86_feature_detected!("avx2") {
-        return Some("AVX2");
+    match Level::in_use() {
+        Level::Avx512 => Some("AVX-512 F, BW and VL"),
+        Level::Avx2 => Some("AVX2"),
+        _ => None,
     }
-    None
-}
-
-#[cfg(target_arch = "x86_64")]
-fn has_avx512() -> bool {
-    is_x86_feature_detected!("avx512f")
-        && is_x86_feature_detected!("avx512bw")
-        && is_x86_feature_detected!("avx512vl")
 }
 
 #[cfg(target_arch = "x86_64")]

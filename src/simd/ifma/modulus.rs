@@ -1,6 +1,5 @@
 //! A modulus for eight lanes and what is computed modulo it.
 
-use std::arch::is_x86_feature_detected;
 use std::fmt;
 
 use zeroize::Zeroizing;
@@ -8,6 +7,7 @@ use zeroize::Zeroizing;
 use super::kernel::{self, LIMB_BITS, Reduction, TILE};
 use super::lanes::{Lanes, bits, limb, vector};
 use super::look_up;
+use crate::simd::level;
 
 /// The widest modulus, in bits.
 pub const MAX_BITS: usize = 6144;
@@ -15,10 +15,10 @@ pub const MAX_BITS: usize = 6144;
 /// The widest window of [`Modulus8::pow`].
 const MAX_WINDOW: usize = 6;
 
-/// Whether the processor has the instructions. The answer is cached by the standard library.
+/// Whether the processor has the instructions and the level in use allows them.
 #[must_use]
 pub fn available() -> bool {
-    is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512ifma")
+    level::ifma()
 }
 
 /// One odd modulus for eight lanes.
