@@ -261,6 +261,10 @@ impl Instructions {
 /// records at once. The keys are public.
 pub struct RoundKeys8(Keys8);
 
+#[allow(
+    clippy::large_enum_variant,
+    reason = "made for every eight records: no allocation for that"
+)]
 enum Keys8 {
     #[cfg(target_arch = "x86_64")]
     Vector(Instructions, Schedules),

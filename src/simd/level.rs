@@ -94,7 +94,7 @@ impl Level {
     fn first_used() -> Self {
         #[cfg(test)]
         if let Ok(name) = std::env::var(VARIABLE) {
-            Self::set_by_name(&name).unwrap();
+            assert_eq!(Self::set_by_name(&name), Ok(()));
             return Self::in_use();
         }
         let widest = Self::available().last().unwrap_or(Self::Portable);
