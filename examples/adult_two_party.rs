@@ -168,7 +168,7 @@ fn together<'a>(
     agreement: &'a Agreement,
     parts: &[Table; 2],
     seed: u64,
-) -> Result<Release<'a>, Failure> {
+) -> Result<Release, Failure> {
     let party = |table: &Table, session: &mut Session| {
         let budget = Budget::new(&agreement.epsilon);
         release_with(session, agreement, table, budget, KEYS, &|_| {})
@@ -186,7 +186,7 @@ fn together<'a>(
     Ok(one.release)
 }
 
-fn judge(release: &Release<'_>, test: &Table, train: &Table) -> Result<f64, Failure> {
+fn judge(release: &Release, test: &Table, train: &Table) -> Result<f64, Failure> {
     let mut csv = Vec::new();
     write_csv(release, Rows::All, &mut csv).map_err(Failure::failed)?;
     let mut values = Generalization::new(&release.cuts);

@@ -69,6 +69,7 @@ use std::fmt;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Largest agreement or taxonomy file, in bytes.
 pub const MAX_FILE_BYTES: usize = 4 << 20;
@@ -104,7 +105,7 @@ pub struct Agreement {
     /// The polynomial in place of the exponential, where a horizontal release chooses by that.
     pub taylor: Option<Taylor>,
     /// Attributes and class.
-    pub schema: Schema,
+    pub schema: Arc<Schema>,
 }
 
 /// How the data is divided between the parties.

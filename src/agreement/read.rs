@@ -114,7 +114,7 @@ fn whole(form: &mut Form<'_>, document: Node, origin: Origin<'_>) -> Option<Agre
         profile: terms.profile,
         max_records: terms.max_records,
         taylor: terms.taylor,
-        schema,
+        schema: Arc::new(schema),
     };
     if form.problems.is_empty() && agreement.canonical().len() > MAX_CANONICAL_BYTES {
         let message = format!("all taxonomies together exceed {} MiB", MAX_CANONICAL_BYTES >> 20);

@@ -82,7 +82,7 @@ impl Output {
     /// If a file cannot be written; no file of the release is then left.
     pub fn write(
         &self,
-        release: &Release<'_>,
+        release: &Release,
         described: &Described,
         manifest: &str,
         compact: bool,
@@ -100,7 +100,7 @@ impl Output {
 
     fn write_all(
         &self,
-        release: &Release<'_>,
+        release: &Release,
         described: &Described,
         manifest: &str,
         compact: bool,

@@ -16,6 +16,7 @@ pub mod released;
 pub mod tree;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::Args;
 use serde_json::{Value, json};
@@ -71,7 +72,7 @@ pub struct EvaluateArgs {
 /// If a file is not as it should be or cannot be written.
 pub fn run(arguments: &EvaluateArgs, console: &Console) -> Result<(), Failure> {
     let mut found = Vec::new();
-    let mut records: Option<(Schema, Records)> = None;
+    let mut records: Option<(Arc<Schema>, Records)> = None;
     let bar = Bar::new(console, "judging");
     bar.start(arguments.release.len());
     for directory in &arguments.release {
@@ -128,7 +129,7 @@ pub struct Assessment {
 /// # Errors
 /// If there is no held-out record, or a table lacks a column.
 pub fn assess(
-    values: &Generalization<'_, '_>,
+    values: &Generalization<'_>,
     release: &Rows,
     test: &Table,
     train: Option<&Table>,

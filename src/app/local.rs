@@ -128,7 +128,7 @@ pub(crate) fn make<'a>(
     budget: Budget,
     rng: &mut Randomness,
     console: &Console,
-) -> Result<Release<'a>, Failure> {
+) -> Result<Release, Failure> {
     let bar = Bar::new(console, "specializing");
     bar.start(agreement.specializations as usize + 1);
     let release = single::release(agreement, table, budget, rng, &|_| bar.advance(1))?;
@@ -140,7 +140,7 @@ pub(crate) fn make<'a>(
 
 fn write(
     agreement: &Agreement,
-    release: &Release<'_>,
+    release: &Release,
     output: &Output,
     arguments: &LocalArgs,
     console: &Console,
@@ -162,7 +162,7 @@ fn write(
 }
 
 /// The specializations, one per line.
-pub(crate) fn cut_lines(release: &Release<'_>) -> Result<Vec<String>, Failure> {
+pub(crate) fn cut_lines(release: &Release) -> Result<Vec<String>, Failure> {
     let lines = described(&release.cuts)?;
     let width = lines.iter().map(|(attribute, ..)| attribute.chars().count()).max().unwrap_or(0);
     Ok(lines
@@ -186,7 +186,7 @@ impl From<Error> for Failure {
             | Error::ChoiceTooLarge { .. }
             | Error::Table(_)
             | Error::MissingColumn(_) => Self::wrong_input(error),
-            Error::Privacy(_) | Error::Fault(_) => Self::failed(error),
+            Error::Privacy(_) | Error::OtherBudget | Error::Fault(_) => Self::failed(error),
         }
     }
 }

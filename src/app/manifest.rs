@@ -52,7 +52,7 @@ impl Draft {
     /// None in practice: an agreement's canonical form is JSON, and hashing does not fail.
     pub fn new(
         agreement: &Agreement,
-        release: &Release<'_>,
+        release: &Release,
         delta: &Rational,
         heads: Option<[Hash; 2]>,
     ) -> Result<Self, Failure> {
@@ -200,7 +200,7 @@ pub fn delta_text(delta: &Rational) -> String {
 }
 
 /// The specializations in the order they were made, by name.
-fn cuts(made: &Cuts<'_>) -> Result<Vec<Value>, Failure> {
+fn cuts(made: &Cuts) -> Result<Vec<Value>, Failure> {
     described(made)?
         .into_iter()
         .map(|(attribute, value, into)| {
@@ -213,7 +213,7 @@ fn cuts(made: &Cuts<'_>) -> Result<Vec<Value>, Failure> {
 ///
 /// # Errors
 /// None in practice: what was made once can be made again.
-pub fn described(made: &Cuts<'_>) -> Result<Vec<(String, String, Vec<String>)>, Failure> {
+pub fn described(made: &Cuts) -> Result<Vec<(String, String, Vec<String>)>, Failure> {
     let mut cuts = Cuts::topmost(made.schema());
     made.made()
         .iter()

@@ -276,13 +276,13 @@ impl<'a> Conversation<'a> {
         Ok((receipt.into_budget(), heads))
     }
 
-    fn release(&self, session: &mut Session, budget: Budget) -> Result<Outcome<'a>, Ended> {
+    fn release(&self, session: &mut Session, budget: Budget) -> Result<Outcome, Ended> {
         let phases = Phases::new(self.console);
         let progress = |step| phases.tell(step);
         Ok(two_party::release(session, self.side.agreement, self.table, budget, &progress)?)
     }
 
-    fn tell_result(&self, outcome: &Outcome<'_>, draft: &Draft) -> Result<(), Ended> {
+    fn tell_result(&self, outcome: &Outcome, draft: &Draft) -> Result<(), Ended> {
         let console = self.console;
         local::cut_lines(&outcome.release)?.into_iter().for_each(|line| console.say(line));
         console.say(format!(

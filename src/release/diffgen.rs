@@ -130,6 +130,9 @@ pub enum Error {
     /// The data lacks a column that the agreement gives to this party.
     #[error("the data has no column for attribute `{0}`: read the file again with this agreement")]
     MissingColumn(String),
+    /// The budget is not that of the agreement.
+    #[error("the budget's ε is not the one agreed: make the budget from the agreement")]
+    OtherBudget,
     /// A mechanism broke its contract.
     #[error("{0}; this is a fault of the program, and nothing was released")]
     Fault(&'static str),
@@ -195,7 +198,7 @@ pub trait Form {
     ///
     /// # Errors
     /// If the records do not fit the cuts.
-    fn leaves(&mut self, _: &Cuts<'_>) -> Result<Leaves, Self::Error> {
+    fn leaves(&mut self, _: &Cuts) -> Result<Leaves, Self::Error> {
         Ok(Leaves::CrossProduct)
     }
 
@@ -206,16 +209,16 @@ pub trait Form {
     fn noisy_counts(
         &mut self,
         spend: Spend,
-        cuts: &Cuts<'_>,
+        cuts: &Cuts,
         leaves: &Leaves,
     ) -> Result<Vec<i64>, Self::Error>;
 }
 
 /// A differentially private table. All of it may be published.
 #[derive(Clone, Debug)]
-pub struct Release<'s> {
+pub struct Release {
     /// The cuts, with the specializations in the order they were made.
-    pub cuts: Cuts<'s>,
+    pub cuts: Cuts,
     /// The leaves, in the order of the release.
     pub leaves: Leaves,
     /// One count per leaf and class, classes fastest, post-processed.
@@ -228,12 +231,15 @@ pub struct Release<'s> {
 ///
 /// # Errors
 /// Those of the form, of the budget and of the cuts. What was spent is gone then.
-pub fn run<'s, F: Form>(
-    plan: &Plan<'s>,
+pub fn run<F: Form>(
+    plan: &Plan,
     mut budget: Budget,
     form: &mut F,
     progress: &dyn Fn(Step),
-) -> Result<Release<'s>, F::Error> {
+) -> Result<Release, F::Error> {
+    if budget.total() != plan.epsilon().value() {
+        return Err(Error::OtherBudget.into());
+    }
     let schema = plan.schema();
     let mut cuts = Cuts::topmost(schema);
     for candidate in cuts.candidates(plan.order().iter().copied()) {
@@ -315,6 +321,6 @@ pub enum Step {
     Counted,
 }
 
-fn spend(budget: &mut Budget, plan: &Plan<'_>, name: String) -> Result<Spend, Error> {
+fn spend(budget: &mut Budget, plan: &Plan, name: String) -> Result<Spend, Error> {
     Ok(budget.spend(name, plan.epsilon_step())?)
 }

@@ -4,6 +4,8 @@
 //! through a numeric range is a list of intervals. Specializing a value replaces it, everywhere in
 //! the table, by its children. The leaves of a release are the cross product of the cuts.
 
+use std::sync::Arc;
+
 use super::{Domain, Error, Schema, Taxonomy, ValueId};
 
 /// A value on a cut.
@@ -40,15 +42,15 @@ pub struct Specialization {
 
 /// The cuts of all attributes, and how they came about.
 #[derive(Clone, Debug)]
-pub struct Cuts<'s> {
-    schema: &'s Schema,
+pub struct Cuts {
+    schema: Arc<Schema>,
     cuts: Vec<Vec<CutValue>>,
     made: Vec<Specialization>,
 }
 
-impl<'s> Cuts<'s> {
+impl Cuts {
     /// Every attribute at its most general value.
-    pub fn topmost(schema: &'s Schema) -> Self {
+    pub fn topmost(schema: &Arc<Schema>) -> Self {
         let top = |domain: &Domain| match domain {
             Domain::Categorical(taxonomy) | Domain::Set(taxonomy) => {
                 CutValue::Value(taxonomy.root())
@@ -56,12 +58,12 @@ impl<'s> Cuts<'s> {
             Domain::Numeric(range) => CutValue::Interval { start: 0, end: range.points() },
         };
         let cuts = schema.attributes.iter().map(|attribute| vec![top(&attribute.domain)]);
-        Self { schema, cuts: cuts.collect(), made: Vec::new() }
+        Self { schema: schema.clone(), cuts: cuts.collect(), made: Vec::new() }
     }
 
     /// The schema they cut through.
-    pub fn schema(&self) -> &'s Schema {
-        self.schema
+    pub fn schema(&self) -> &Arc<Schema> {
+        &self.schema
     }
 
     /// The values on an attribute's cut: in taxonomy pre-order, or ascending.
@@ -257,15 +259,14 @@ mod tests {
         }
     }
 
-    fn names(cuts: &Cuts<'_>, attribute: usize) -> Vec<String> {
+    fn names(cuts: &Cuts, attribute: usize) -> Vec<String> {
         let name = |value: &CutValue| cuts.name(Candidate { attribute, value: *value });
         cuts.of(attribute).iter().map(name).collect()
     }
 
     #[test]
     fn specializing_replaces_a_value_by_its_children_in_place() {
-        let schema = schema();
-        let mut cuts = Cuts::topmost(&schema);
+        let mut cuts = Cuts::topmost(&Arc::new(schema()));
         for _ in 0..2 {
             // The first candidate in the agreed order each time: Any_Job, then Professional.
             let candidate = cuts.candidates([0, 1])[0];
@@ -283,8 +284,7 @@ mod tests {
 
     #[test]
     fn what_is_no_candidate_is_refused_and_changes_nothing() {
-        let schema = schema();
-        let mut cuts = Cuts::topmost(&schema);
+        let mut cuts = Cuts::topmost(&Arc::new(schema()));
         let [job, age] = [0, 1].map(|attribute| cuts.candidates([attribute])[0]);
         let elsewhere = Candidate { attribute: 7, ..job };
         let below = CutValue::Interval { start: 3, end: 5 };

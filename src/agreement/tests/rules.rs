@@ -310,7 +310,7 @@ fn values_that_do_not_fit_may_be_dropped_or_mapped() {
     let text = with(LOANS, "\"job.csv\"", "\"job.csv\"\non_bad_value = \"Writer\"");
     let text = with(&text, "step = 1", "step = 1\non_bad_value = \"18.0\"");
     let text = with(&text, "name = \"sex\"", "name = \"sex\"\non_bad_value = \"drop\"");
-    let attributes = parse(&text).unwrap().schema.attributes;
+    let attributes = parse(&text).unwrap().schema.attributes.clone();
     assert!(matches!(attributes[0].on_bad_value, OnBadValue::MapToLeaf(_)));
     assert_eq!(attributes[1].on_bad_value, OnBadValue::Drop);
     assert_eq!(attributes[2].on_bad_value, OnBadValue::MapToNumber(18.into()));

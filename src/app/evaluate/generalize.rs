@@ -2,13 +2,14 @@
 //! alike can then be compared.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use crate::app::evaluate::tree::{Kind, Rows, UNSEEN};
 use crate::table::{Candidate, Column, CutValue, Cuts, Domain, Schema, SetColumn, Table};
 
 /// Numbers for the values of every attribute's cut.
-pub struct Generalization<'c, 's> {
-    cuts: &'c Cuts<'s>,
+pub struct Generalization<'c> {
+    cuts: &'c Cuts,
     coders: Vec<Coder>,
 }
 
@@ -28,15 +29,15 @@ enum Place {
     Starts(Vec<u32>),
 }
 
-impl<'c, 's> Generalization<'c, 's> {
+impl<'c> Generalization<'c> {
     /// Numbers the values on the cuts.
-    pub fn new(cuts: &'c Cuts<'s>) -> Self {
+    pub fn new(cuts: &'c Cuts) -> Self {
         let attributes = 0..cuts.schema().attributes.len();
         Self { cuts, coders: attributes.map(|attribute| Coder::new(cuts, attribute)).collect() }
     }
 
     /// The schema.
-    pub fn schema(&self) -> &'s Schema {
+    pub fn schema(&self) -> &Arc<Schema> {
         self.cuts.schema()
     }
 
@@ -136,7 +137,7 @@ pub fn raw(schema: &Schema, table: &Table) -> Option<Rows> {
 }
 
 impl Coder {
-    fn new(cuts: &Cuts<'_>, attribute: usize) -> Self {
+    fn new(cuts: &Cuts, attribute: usize) -> Self {
         let cut = cuts.of(attribute);
         let names = cut.iter().map(|value| cuts.name(Candidate { attribute, value: *value }));
         let by_name = names.zip(0u32..).collect();

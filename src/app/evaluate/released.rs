@@ -69,7 +69,7 @@ impl Released {
     ///
     /// # Errors
     /// A step that the agreement does not allow, with its place.
-    pub fn cuts(&self) -> Result<Cuts<'_>, Failure> {
+    pub fn cuts(&self) -> Result<Cuts, Failure> {
         let mut cuts = Cuts::topmost(&self.agreement.schema);
         for (index, step) in self.cuts.iter().enumerate() {
             let made = again(&mut cuts, step);
@@ -86,7 +86,7 @@ impl Released {
     ///
     /// # Errors
     /// A row that does not fit the cuts, with its place.
-    pub fn rows(&self, values: &mut Generalization<'_, '_>) -> Result<Rows, Failure> {
+    pub fn rows(&self, values: &mut Generalization<'_>) -> Result<Rows, Failure> {
         rows(&self.directory.join(RELEASE).display().to_string(), &self.csv, values)
     }
 }
@@ -95,8 +95,8 @@ impl Released {
 ///
 /// # Errors
 /// A header or a row that does not fit the cuts, with its place.
-pub fn rows(name: &str, csv: &[u8], values: &mut Generalization<'_, '_>) -> Result<Rows, Failure> {
-    let schema = values.schema();
+pub fn rows(name: &str, csv: &[u8], values: &mut Generalization<'_>) -> Result<Rows, Failure> {
+    let schema = values.schema().clone();
     let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(csv);
     let mut record = csv::StringRecord::new();
     let mut rows = Rows { class_count: schema.class.values.len(), ..Rows::default() };
@@ -114,7 +114,7 @@ pub fn rows(name: &str, csv: &[u8], values: &mut Generalization<'_, '_>) -> Resu
         }
         let line = record.position().map_or(line, csv::Position::line);
         if first {
-            check_header(schema, &record).map_err(|problem| wrong(line, problem))?;
+            check_header(&schema, &record).map_err(|problem| wrong(line, problem))?;
             first = false;
             continue;
         }
@@ -148,10 +148,10 @@ fn check_header(schema: &Schema, record: &csv::StringRecord) -> Result<(), Strin
 
 fn row(
     record: &csv::StringRecord,
-    values: &mut Generalization<'_, '_>,
+    values: &mut Generalization<'_>,
     codes: &mut [u32],
 ) -> Result<(u8, u64), String> {
-    let schema = values.schema();
+    let schema = values.schema().clone();
     if record.len() != codes.len() + 2 {
         return Err(format!("{} fields in place of {}", record.len(), codes.len() + 2));
     }
@@ -172,7 +172,7 @@ fn row(
 }
 
 /// Makes one specialization that a manifest describes.
-fn again(cuts: &mut Cuts<'_>, step: &Value) -> Result<(), String> {
+fn again(cuts: &mut Cuts, step: &Value) -> Result<(), String> {
     let text = |key: &str| {
         let value = step.get(key).and_then(Value::as_str);
         value.ok_or_else(|| format!("there is no text `{key}`"))

@@ -72,7 +72,7 @@ fn table(agreement: &Agreement, csv: &str) -> Table {
 }
 
 /// Any_Job divided, and salary at 50.
-fn cuts(agreement: &Agreement) -> Cuts<'_> {
+fn cuts(agreement: &Agreement) -> Cuts {
     let mut cuts = Cuts::topmost(&agreement.schema);
     for (attribute, split) in [(0, None), (1, Some(50 - 18))] {
         let candidate = Candidate { attribute, value: cuts.of(attribute)[0] };

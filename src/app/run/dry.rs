@@ -128,12 +128,7 @@ struct Expected {
 }
 
 impl Expected {
-    fn new(
-        side: &Side<'_>,
-        records: Records,
-        tree: &Cuts<'_>,
-        again: bool,
-    ) -> Result<Self, Failure> {
+    fn new(side: &Side<'_>, records: Records, tree: &Cuts, again: bool) -> Result<Self, Failure> {
         let role = side.party.role;
         let turned = Records { own: records.peer, peer: records.own, ..records };
         let run = |role, records| whole_run(side.agreement, role, records, tree.made(), again);

@@ -123,7 +123,7 @@ pub fn release_with(
 ///
 /// # Errors
 /// Those of [`Plan::new`].
-pub fn random_trees(agreement: &Agreement, count: usize) -> Result<Vec<Cuts<'_>>, super::Error> {
+pub fn random_trees(agreement: &Agreement, count: usize) -> Result<Vec<Cuts>, super::Error> {
     let plan = Plan::new(agreement)?;
     let values: u64 = plan.schema().attributes.iter().map(|a| listed_values(&a.domain)).sum();
     let rounds = u64::from(plan.specializations()).max(1);
@@ -167,15 +167,15 @@ fn listed_values(domain: &Domain) -> u64 {
 }
 
 /// A [`Form`] that counts messages in place of sending them.
-struct Counted<'a, 's> {
+struct Counted<'a> {
     forecast: &'a mut Forecast,
     agreement: &'a Agreement,
-    plan: &'a Plan<'s>,
+    plan: &'a Plan,
     sizes: &'a Sizes,
     vertical: bool,
     common: usize,
     key_bits: usize,
-    cuts: Cuts<'s>,
+    cuts: Cuts,
     /// Where both parties have the same columns.
     scores: SharedScores,
     /// The candidates that have weights, once there is a key for them.
@@ -184,7 +184,7 @@ struct Counted<'a, 's> {
     next: Option<&'a Specialization>,
 }
 
-impl Form for Counted<'_, '_> {
+impl Form for Counted<'_> {
     type Error = Error;
 
     fn draw_splits(
@@ -260,12 +260,7 @@ impl Form for Counted<'_, '_> {
         Ok(())
     }
 
-    fn noisy_counts(
-        &mut self,
-        spend: Spend,
-        cuts: &Cuts<'_>,
-        _: &Leaves,
-    ) -> Result<Vec<i64>, Error> {
+    fn noisy_counts(&mut self, spend: Spend, cuts: &Cuts, _: &Leaves) -> Result<Vec<i64>, Error> {
         let rows = cuts.leaves() as usize * self.plan.schema().class.values.len();
         if self.vertical {
             let shape = TableShape {
@@ -286,7 +281,7 @@ impl Form for Counted<'_, '_> {
     }
 }
 
-impl Counted<'_, '_> {
+impl Counted<'_> {
     fn owner(&self, attribute: usize) -> Role {
         match self.plan.schema().attributes[attribute].owner {
             Some(Owner::P2) => Role::P2,

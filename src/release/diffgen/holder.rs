@@ -11,7 +11,7 @@ use crate::table::{Candidate, CutValue, Cuts, Owner, Specialization, Table};
 
 /// The records of one party, with scores and splits of the attributes that it holds. Private.
 pub struct Holder<'p, 't> {
-    plan: &'p Plan<'t>,
+    plan: &'p Plan,
     partition: Partition<'t>,
     scorer: Scorer,
     /// The candidates that are scored. An interval is one of them once its split is drawn.
@@ -23,7 +23,7 @@ impl<'p, 't> Holder<'p, 't> {
     ///
     /// # Errors
     /// [`Error::MissingColumn`] if a column is not of the kind that the agreement says.
-    pub fn new(plan: &'p Plan<'t>, table: &'t Table) -> Result<Self, Error> {
+    pub fn new(plan: &'p Plan, table: &'t Table) -> Result<Self, Error> {
         Self::of_owner(plan, table, None)
     }
 
@@ -31,11 +31,7 @@ impl<'p, 't> Holder<'p, 't> {
     ///
     /// # Errors
     /// As [`Holder::new`].
-    pub fn of_owner(
-        plan: &'p Plan<'t>,
-        table: &'t Table,
-        owner: Option<Owner>,
-    ) -> Result<Self, Error> {
+    pub fn of_owner(plan: &'p Plan, table: &'t Table, owner: Option<Owner>) -> Result<Self, Error> {
         let partition = Partition::of_owner(plan.schema(), table, owner)?;
         let scorer = Scorer::new(plan.utility(), &partition);
         let mut holder = Self { plan, partition, scorer, known: Known::new() };
@@ -47,7 +43,7 @@ impl<'p, 't> Holder<'p, 't> {
     }
 
     /// The plan.
-    pub fn plan(&self) -> &'p Plan<'t> {
+    pub fn plan(&self) -> &'p Plan {
         self.plan
     }
 

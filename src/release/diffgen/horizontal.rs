@@ -43,14 +43,14 @@ use crate::protocol::shares::{IntegerShare, WordShares};
 use crate::table::{Candidate, Column, CutValue, Cuts, Specialization, Table};
 
 /// Makes a release with the peer: see [`two_party`](super::two_party).
-pub(super) fn release<'s>(
+pub(super) fn release(
     session: &mut Session,
-    agreement: &'s Agreement,
+    agreement: &Agreement,
     table: &Table,
     budget: Budget,
     keys: Keys,
     progress: &(dyn Fn(Step) + Sync),
-) -> Result<Outcome<'s>, Error> {
+) -> Result<Outcome, Error> {
     let plan = Plan::new(agreement)?;
     let sizes = Sizes::of(agreement, &plan)?;
     let overlap = count_overlap(session, agreement, table, progress)?;
@@ -145,7 +145,7 @@ fn exchange_key(
 /// One party's side of [`run`].
 struct Horizontal<'a, 'p, 't> {
     session: &'a mut Session,
-    plan: &'p Plan<'t>,
+    plan: &'p Plan,
     partition: Partition<'t>,
     scores: SharedScores,
     splits: HashMap<Candidate, u32>,
@@ -220,12 +220,7 @@ impl Form for Horizontal<'_, '_, '_> {
         Ok(())
     }
 
-    fn noisy_counts(
-        &mut self,
-        spend: Spend,
-        cuts: &Cuts<'_>,
-        _: &Leaves,
-    ) -> Result<Vec<i64>, Error> {
+    fn noisy_counts(&mut self, spend: Spend, cuts: &Cuts, _: &Leaves) -> Result<Vec<i64>, Error> {
         let own = self.partition.leaf_counts(cuts);
         let counts = WordShares::new(self.sizes.count_bits, own)?;
         let noise =

@@ -5,7 +5,7 @@ use crate::table::Cuts;
 /// For every combination of the cuts of `attributes` (the last one fastest), what it adds to the
 /// place of a leaf in the release. The places of two parties' combinations add up, because every
 /// attribute belongs to one of them.
-pub fn leaf_offsets(cuts: &Cuts<'_>, attributes: &[usize]) -> Vec<usize> {
+pub fn leaf_offsets(cuts: &Cuts, attributes: &[usize]) -> Vec<usize> {
     let mut offsets = vec![0];
     for attribute in attributes {
         let later = attribute + 1..cuts.schema().attributes.len();

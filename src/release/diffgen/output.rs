@@ -23,7 +23,7 @@ pub enum Rows {
 ///
 /// # Errors
 /// Those of `out`.
-pub fn write_csv(release: &Release<'_>, rows: Rows, out: impl Write) -> io::Result<u64> {
+pub fn write_csv(release: &Release, rows: Rows, out: impl Write) -> io::Result<u64> {
     let schema = release.cuts.schema();
     let mut csv = csv::WriterBuilder::new()
         .terminator(csv::Terminator::Any(b'\n'))
@@ -67,7 +67,7 @@ struct Names<'r> {
 }
 
 impl<'r> Names<'r> {
-    fn new(release: &'r Release<'_>) -> Self {
+    fn new(release: &'r Release) -> Self {
         let cuts = &release.cuts;
         let attributes = 0..cuts.schema().attributes.len();
         let name = |attribute: usize| {

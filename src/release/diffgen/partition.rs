@@ -10,6 +10,8 @@ mod sets;
 
 use super::Error;
 use super::utility::largest;
+use std::sync::Arc;
+
 use crate::table::{Column, CutValue, Cuts, Domain, Owner, Schema, Specialization, Table};
 pub use children::ChildOf;
 use rayon::prelude::*;
@@ -57,7 +59,7 @@ struct Parts {
 
 /// The records of one party, grouped by leaf. Private, like the table.
 pub struct Partition<'t> {
-    schema: &'t Schema,
+    schema: Arc<Schema>,
     table: &'t Table,
     attributes: Vec<usize>,
     classes: usize,
@@ -74,7 +76,7 @@ impl<'t> Partition<'t> {
     ///
     /// # Errors
     /// [`Error::MissingColumn`] if a column is not of the kind that the schema says.
-    pub fn new(schema: &'t Schema, table: &'t Table) -> Result<Self, Error> {
+    pub fn new(schema: &Arc<Schema>, table: &'t Table) -> Result<Self, Error> {
         Self::of_owner(schema, table, None)
     }
 
@@ -83,7 +85,7 @@ impl<'t> Partition<'t> {
     /// # Errors
     /// As [`Partition::new`].
     pub fn of_owner(
-        schema: &'t Schema,
+        schema: &Arc<Schema>,
         table: &'t Table,
         owner: Option<Owner>,
     ) -> Result<Self, Error> {
@@ -104,7 +106,7 @@ impl<'t> Partition<'t> {
         let lists_empty =
             attributes.iter().any(|a| matches!(schema.attributes[*a].domain, Domain::Set(_)));
         let mut partition = Self {
-            schema,
+            schema: schema.clone(),
             table,
             attributes,
             classes: schema.class.values.len(),
@@ -190,7 +192,7 @@ impl<'t> Partition<'t> {
     /// # Errors
     /// [`Error::MissingColumn`] if the party does not hold the attribute.
     pub fn child_of(&self, made: &Specialization) -> Result<ChildOf<'t>, Error> {
-        ChildOf::new(self.schema, self.table, made)
+        ChildOf::new(&self.schema, self.table, made)
     }
 
     /// Moves the records of a value into its children. Returns the leaves that were replaced and
@@ -245,7 +247,7 @@ impl<'t> Partition<'t> {
 
     /// The true count of each leaf and class, classes fastest, in the order of the release. Over
     /// the cross product of the cuts of the attributes that the party holds.
-    pub fn leaf_counts(&self, cuts: &Cuts<'_>) -> Vec<u64> {
+    pub fn leaf_counts(&self, cuts: &Cuts) -> Vec<u64> {
         if self.lists_empty {
             let mut order: Vec<LeafId> = self.leaf_ids().collect();
             order.sort_by_cached_key(|leaf| self.position(*leaf));
@@ -267,7 +269,7 @@ impl<'t> Partition<'t> {
 
     /// The leaf of every record, as a place in the cross product of the cuts of the attributes
     /// that the party holds, the last attribute fastest.
-    pub fn leaf_of_records(&self, cuts: &Cuts<'_>) -> Vec<u32> {
+    pub fn leaf_of_records(&self, cuts: &Cuts) -> Vec<u32> {
         let mut places = vec![0; self.table.len()];
         for leaf in self.leaf_ids() {
             let place = self.index(leaf, cuts) as u32;
@@ -276,7 +278,7 @@ impl<'t> Partition<'t> {
         places
     }
 
-    fn index(&self, leaf: LeafId, cuts: &Cuts<'_>) -> usize {
+    fn index(&self, leaf: LeafId, cuts: &Cuts) -> usize {
         let coordinates = &self.leaf(leaf).coordinates;
         self.attributes.iter().fold(0, |index, attribute| {
             let cut = cuts.of(*attribute);

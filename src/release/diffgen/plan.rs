@@ -15,6 +15,7 @@ use crate::privacy::exponential::{self, Scaling};
 use crate::privacy::{Calibration, Epsilon, Score};
 use crate::table::{Decimal, Domain, Owner, Schema, most_leaves};
 use num_bigint::BigUint;
+use std::sync::Arc;
 
 /// Most rows of a release: leaves times classes, in the worst case.
 pub const MAX_ROWS: u64 = 1 << 22;
@@ -27,8 +28,8 @@ pub const GRID_BITS: u32 = 20;
 
 /// The public parameters of a run.
 #[derive(Clone, Debug)]
-pub struct Plan<'s> {
-    schema: &'s Schema,
+pub struct Plan {
+    schema: Arc<Schema>,
     order: Vec<usize>,
     vertical: bool,
     horizontal: bool,
@@ -43,13 +44,13 @@ pub struct Plan<'s> {
     post_process: PostProcess,
 }
 
-impl<'s> Plan<'s> {
+impl Plan {
     /// The plan that an agreement makes.
     ///
     /// # Errors
     /// [`Error::TooManyRows`] if the release could exceed [`MAX_ROWS`], and those of
     /// [`exponential::weight_bits`] if weights could become too long. Nothing is spent then.
-    pub fn new(agreement: &'s Agreement) -> Result<Self, Error> {
+    pub fn new(agreement: &Agreement) -> Result<Self, Error> {
         let schema = &agreement.schema;
         let classes = schema.class.values.len();
         check_rows(schema, agreement.specializations)?;
@@ -62,7 +63,7 @@ impl<'s> Plan<'s> {
         let late_splits = utility == Utility::LeafMax && !paper && !horizontal;
         let first_splits = if late_splits { 0 } else { numerics };
         let steps = first_splits + 2 * u64::from(agreement.specializations);
-        let epsilon: Epsilon = agreement.epsilon.to_string().parse()?;
+        let epsilon: Epsilon = agreement.epsilon.clone();
         let epsilon_step = (epsilon.value() * &rational(agreement.structure_share))
             .checked_div(&Rational::whole(steps.max(1)))
             .ok_or(Error::Fault("a release without steps"))?;
@@ -72,7 +73,7 @@ impl<'s> Plan<'s> {
             check_weights(utility, &calibration, &epsilon_step, agreement.max_records, classes)?;
         }
         Ok(Self {
-            schema,
+            schema: schema.clone(),
             order: attribute_order(agreement),
             horizontal,
             vertical,
@@ -89,8 +90,8 @@ impl<'s> Plan<'s> {
     }
 
     /// Attributes and class.
-    pub fn schema(&self) -> &'s Schema {
-        self.schema
+    pub fn schema(&self) -> &Arc<Schema> {
+        &self.schema
     }
 
     /// The attributes in the order in which their candidates are listed.

@@ -212,11 +212,7 @@ impl Scorer {
 const UNKNOWN: Error = Error::Fault("a candidate without a score");
 
 /// Candidates whose children are known without a draw: those of taxonomies.
-pub fn known_at_once(
-    cuts: &Cuts<'_>,
-    attribute: usize,
-    values: &[CutValue],
-) -> Vec<Specialization> {
+pub fn known_at_once(cuts: &Cuts, attribute: usize, values: &[CutValue]) -> Vec<Specialization> {
     values
         .iter()
         .map(|value| Candidate { attribute, value: *value })

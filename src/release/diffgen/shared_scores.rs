@@ -37,7 +37,7 @@ pub struct SharedScores {
 
 impl SharedScores {
     /// Scores of a table with one leaf and no candidate yet. Counts are `count_bits` long at most.
-    pub fn new(plan: &Plan<'_>, count_bits: usize) -> Self {
+    pub fn new(plan: &Plan, count_bits: usize) -> Self {
         let classes = plan.schema().class.values.len();
         let share_bits = count_bits as u32 + 1;
         Self {
@@ -64,7 +64,7 @@ impl SharedScores {
         &mut self,
         session: &mut Session,
         partition: &Partition<'_>,
-        cuts: &Cuts<'_>,
+        cuts: &Cuts,
     ) -> Result<(), mechanism::Error> {
         if self.utility != Utility::LeafMax {
             return Ok(());
@@ -76,14 +76,14 @@ impl SharedScores {
         Ok(())
     }
 
-    fn start_with(&mut self, cuts: &Cuts<'_>, share: u64) {
+    fn start_with(&mut self, cuts: &Cuts, share: u64) {
         let attributes = 0..cuts.schema().attributes.len();
         let top = attributes.map(|attribute| cuts.of(attribute)[0].key()).collect();
         self.leaves.insert(top, share);
     }
 
     /// The messages of [`SharedScores::start`]; all shares are 0.
-    pub fn forecast_start(&mut self, f: &mut Forecast, cuts: &Cuts<'_>) {
+    pub fn forecast_start(&mut self, f: &mut Forecast, cuts: &Cuts) {
         if self.utility == Utility::LeafMax {
             largest::forecast(f, &self.shape, 1);
             self.start_with(cuts, 0);
@@ -184,7 +184,7 @@ impl SharedScores {
     }
 
     /// The messages of [`SharedScores::settle`]; all shares are 0.
-    pub fn forecast_settle(&mut self, f: &mut Forecast, cuts: &Cuts<'_>) {
+    pub fn forecast_settle(&mut self, f: &mut Forecast, cuts: &Cuts) {
         let mut groups = 0;
         for (made, leaf) in std::mem::take(&mut self.pending) {
             let children = cuts.number_of_children(made.candidate);

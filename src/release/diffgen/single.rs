@@ -72,13 +72,13 @@ use crate::table::{Candidate, CutValue, Cuts, Owner, Specialization, Table};
 ///
 /// # Errors
 /// [`Error::TooManyRows`] before anything is spent; afterwards those of the mechanisms.
-pub fn release<'s>(
-    agreement: &'s Agreement,
+pub fn release(
+    agreement: &Agreement,
     table: &Table,
     budget: Budget,
     rng: &mut Randomness,
     progress: &dyn Fn(Step),
-) -> Result<Release<'s>, Error> {
+) -> Result<Release, Error> {
     let plan = Plan::new(agreement)?;
     let mut form = Single::new(&plan, table, Mechanisms::with(agreement, || rng.fork())?)?;
     run(&plan, budget, &mut form, progress)
@@ -217,7 +217,7 @@ impl<D: Decisions> AddNoise for Noiser<D> {
 
 /// One party's side of [`run`], which is all of it.
 pub struct Single<'p, 't, C, S, N> {
-    plan: &'p Plan<'t>,
+    plan: &'p Plan,
     /// One, or for a vertical agreement one per owner of columns: each party scores its own
     /// candidates knowing its own columns alone, and so does this baseline.
     holders: Vec<Holder<'p, 't>>,
@@ -231,7 +231,7 @@ impl<'p, 't, C, S, N> Single<'p, 't, C, S, N> {
     /// # Errors
     /// [`Error::MissingColumn`] unless the table holds every attribute.
     pub fn new(
-        plan: &'p Plan<'t>,
+        plan: &'p Plan,
         table: &'t Table,
         mechanisms: Mechanisms<C, S, N>,
     ) -> Result<Self, Error> {
@@ -258,7 +258,7 @@ impl<'p, 't, C, S, N> Single<'p, 't, C, S, N> {
         self.holders.iter().find(|holder| holder.holds(attribute)).ok_or(NOBODY)
     }
 
-    fn counts(&self, cuts: &Cuts<'_>) -> Result<Vec<u64>, Error> {
+    fn counts(&self, cuts: &Cuts) -> Result<Vec<u64>, Error> {
         if let [holder] = self.holders.as_slice() {
             return Ok(holder.partition().leaf_counts(cuts));
         }
@@ -327,19 +327,14 @@ where
         holder.specialize_set(made, children, |sizes| Ok(noise.add_noise(spend, sizes)?))
     }
 
-    fn leaves(&mut self, _: &Cuts<'_>) -> Result<Leaves, Error> {
+    fn leaves(&mut self, _: &Cuts) -> Result<Leaves, Error> {
         Ok(match self.holders.as_slice() {
             [holder] => holder.partition().release_leaves(),
             _ => Leaves::CrossProduct,
         })
     }
 
-    fn noisy_counts(
-        &mut self,
-        spend: Spend,
-        cuts: &Cuts<'_>,
-        _: &Leaves,
-    ) -> Result<Vec<i64>, Error> {
+    fn noisy_counts(&mut self, spend: Spend, cuts: &Cuts, _: &Leaves) -> Result<Vec<i64>, Error> {
         let counts = self.counts(cuts)?;
         Ok(self.mechanisms.noise.add_noise(spend, &counts)?)
     }

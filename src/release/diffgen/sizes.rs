@@ -43,7 +43,7 @@ impl Sizes {
     ///
     /// # Errors
     /// Those of [`PublicBounds::widths`].
-    pub fn of(agreement: &Agreement, plan: &Plan<'_>) -> Result<Self, Error> {
+    pub fn of(agreement: &Agreement, plan: &Plan) -> Result<Self, Error> {
         let rounds = u64::from(plan.specializations());
         let rows = most_rows(plan);
         let mut noises = Vec::new();
@@ -126,7 +126,7 @@ pub fn polynomial(agreement: &Agreement, taylor: Taylor, widths: &Widths) -> Hor
 }
 
 /// Refuses choices whose circuits would need more memory than a party is asked to have.
-fn check_choice(plan: &Plan<'_>, largest: Score, candidates: u64) -> Result<(), Error> {
+fn check_choice(plan: &Plan, largest: Score, candidates: u64) -> Result<(), Error> {
     let rate = scaling().rate("a choice", plan.epsilon_step(), plan.calibration())?;
     let bits = weight_bits(largest, &rate, scaling())?;
     if bits.saturating_mul(candidates) > MOST_CHOICE_BITS {
@@ -136,7 +136,7 @@ fn check_choice(plan: &Plan<'_>, largest: Score, candidates: u64) -> Result<(), 
 }
 
 /// Refuses a polynomial whose values do not fit the key, before anything is spent.
-fn check_polynomial(agreement: &Agreement, plan: &Plan<'_>, widths: &Widths) -> Result<(), Error> {
+fn check_polynomial(agreement: &Agreement, plan: &Plan, widths: &Widths) -> Result<(), Error> {
     let (Some(taylor), Partition::Horizontal { parties, .. }) =
         (agreement.taylor, &agreement.partition)
     else {
@@ -160,7 +160,7 @@ pub fn scaling() -> Scaling {
 }
 
 /// The largest number of rows, leaves times classes.
-fn most_rows(plan: &Plan<'_>) -> u64 {
+fn most_rows(plan: &Plan) -> u64 {
     let schema = plan.schema();
     let leaves = most_leaves(schema, plan.specializations(), MAX_ROWS);
     let leaves = leaves.last().copied().unwrap_or(1);

@@ -43,29 +43,29 @@ fn table(agreement: &Agreement, csv: &str) -> Table {
 }
 
 fn budget(agreement: &Agreement) -> Budget {
-    Budget::new(&agreement.epsilon.to_string().parse().unwrap())
+    Budget::new(&agreement.epsilon)
 }
 
 /// The candidate with this name.
-fn named(cuts: &Cuts<'_>, name: &str) -> Candidate {
+fn named(cuts: &Cuts, name: &str) -> Candidate {
     let all = cuts.candidates(0..cuts.schema().attributes.len());
     *all.iter().find(|c| cuts.name(**c) == name).unwrap_or_else(|| panic!("no {name}"))
 }
 
-fn specialize(cuts: &mut Cuts<'_>, partition: &mut Partition<'_>, name: &str, split: Option<u32>) {
+fn specialize(cuts: &mut Cuts, partition: &mut Partition<'_>, name: &str, split: Option<u32>) {
     let made = Specialization { candidate: named(cuts, name), split };
     let children = cuts.specialize(&made).unwrap();
     partition.specialize(&made, &children).unwrap();
 }
 
 /// A release as text.
-fn text(release: &Release<'_>) -> String {
+fn text(release: &Release) -> String {
     let mut bytes = Vec::new();
     output::write_csv(release, output::Rows::All, &mut bytes).unwrap();
     String::from_utf8(bytes).unwrap()
 }
 
-fn spent(release: &Release<'_>) -> Rational {
+fn spent(release: &Release) -> Rational {
     release.spends.iter().fold(Rational::zero(), |sum, entry| &sum + &entry.epsilon)
 }
 

@@ -112,9 +112,9 @@ impl From<privacy::Error> for Error {
 
 /// A release, and what this party learned on the way.
 #[derive(Clone, Debug)]
-pub struct Outcome<'s> {
+pub struct Outcome {
     /// The same at both parties.
-    pub release: Release<'s>,
+    pub release: Release,
     /// δ, as agreed before the run.
     pub delta: Rational,
     /// How many individuals both parties have: vertically those who are released, horizontally the
@@ -140,13 +140,13 @@ pub enum Keys {
 ///
 /// # Errors
 /// See [`Error`]; the peer has then been told the class of the reason.
-pub fn release<'s>(
+pub fn release(
     session: &mut Session,
-    agreement: &'s Agreement,
+    agreement: &Agreement,
     table: &Table,
     budget: Budget,
     progress: &(dyn Fn(Step) + Sync),
-) -> Result<Outcome<'s>, Error> {
+) -> Result<Outcome, Error> {
     release_with(session, agreement, table, budget, Keys::Agreed, progress)
 }
 
@@ -154,14 +154,14 @@ pub fn release<'s>(
 ///
 /// # Errors
 /// As for [`release`].
-pub fn release_with<'s>(
+pub fn release_with(
     session: &mut Session,
-    agreement: &'s Agreement,
+    agreement: &Agreement,
     table: &Table,
     budget: Budget,
     keys: Keys,
     progress: &(dyn Fn(Step) + Sync),
-) -> Result<Outcome<'s>, Error> {
+) -> Result<Outcome, Error> {
     let outcome = match agreement.partition {
         Partition::Vertical { .. } => {
             vertical::release(session, agreement, table, budget, keys, progress)

@@ -52,14 +52,14 @@ use crate::protocol::{Coins, Session};
 use crate::table::{self, Candidate, CutValue, Cuts, Specialization, Table};
 
 /// Makes a release with the peer: see [`two_party`](super::two_party).
-pub(super) fn release<'s>(
+pub(super) fn release(
     session: &mut Session,
-    agreement: &'s Agreement,
+    agreement: &Agreement,
     table: &Table,
     budget: Budget,
     keys: Keys,
     progress: &(dyn Fn(Step) + Sync),
-) -> Result<Outcome<'s>, Error> {
+) -> Result<Outcome, Error> {
     let plan = Plan::new(agreement)?;
     let sizes = Sizes::of(agreement, &plan)?;
     let identifiers = table.identifiers().ok_or(NO_IDENTIFIERS)?;
@@ -223,12 +223,7 @@ impl Form for Vertical<'_, '_, '_> {
         Ok(self.holder.specialize(made, children)?)
     }
 
-    fn noisy_counts(
-        &mut self,
-        spend: Spend,
-        cuts: &Cuts<'_>,
-        _: &Leaves,
-    ) -> Result<Vec<i64>, Error> {
+    fn noisy_counts(&mut self, spend: Spend, cuts: &Cuts, _: &Leaves) -> Result<Vec<i64>, Error> {
         let layout = Layout::new(cuts, self.agreement);
         let noise = CountNoise::prepare(
             self.agreement,
@@ -244,7 +239,7 @@ impl Form for Vertical<'_, '_, '_> {
 }
 
 impl Vertical<'_, '_, '_> {
-    fn count_table(&mut self, cuts: &Cuts<'_>, layout: &Layout) -> Result<WordShares, Error> {
+    fn count_table(&mut self, cuts: &Cuts, layout: &Layout) -> Result<WordShares, Error> {
         let partition = self.holder.partition();
         let mut cells = partition.leaf_of_records(cuts);
         if self.session.role == Role::P1 {
@@ -310,7 +305,7 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    pub(super) fn new(cuts: &Cuts<'_>, agreement: &Agreement) -> Self {
+    pub(super) fn new(cuts: &Cuts, agreement: &Agreement) -> Self {
         let offsets = [table::Owner::P1, table::Owner::P2].map(|owner| {
             let attributes = agreement.schema.attributes.iter().enumerate();
             let own: Vec<usize> = attributes

@@ -98,7 +98,7 @@ fn a_value_generalizes_to_a_cut_only_if_every_item_and_every_node_agree() {
 const RAW: &str = "job,age,class\nEngineer,34,Y\nLawyer,50,N\nEngineer,38,N\nLawyer,33,Y\n\
     Dancer,20,Y\nWriter,37,N\nWriter,32,Y\nDancer,25,N\n";
 
-fn totals(partition: &Partition<'_>, cuts: &Cuts<'_>) -> Vec<u64> {
+fn totals(partition: &Partition<'_>, cuts: &Cuts) -> Vec<u64> {
     partition.leaf_counts(cuts).chunks(2).map(|leaf| leaf.iter().sum()).collect()
 }
 
@@ -192,4 +192,16 @@ fn the_spends_sum_to_epsilon_as_in_theorem_6_3() {
             ("counts", Rational::new(8u32, 14u32).unwrap()),
         ]
     );
+}
+
+#[test]
+fn a_budget_of_another_epsilon_than_the_agreed_one_is_refused() {
+    let agreement = health("epsilon = \"1\"\nspecializations = 2");
+    let (table, mut rng) = (table(&agreement, HEALTH), Randomness::seeded(1));
+    for (epsilon, accepted) in [("1", true), ("10", false), ("0.1", false)] {
+        let budget = Budget::new(&epsilon.parse().unwrap());
+        let outcome = release(&agreement, &table, budget, &mut rng, &|_| ());
+        assert_eq!(outcome.is_ok(), accepted);
+        assert!(accepted || matches!(outcome, Err(Error::OtherBudget)));
+    }
 }

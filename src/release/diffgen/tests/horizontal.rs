@@ -21,11 +21,11 @@ fn table_of(agreement: &Agreement, rows: &[Row]) -> Table {
     parse_csv("rows.csv", csv.as_bytes(), &reading, &|_| {}).unwrap()
 }
 
-fn of_rows<'s, C: Coins + Send + 'static>(
-    agreement: &'s Agreement,
+fn of_rows<C: Coins + Send + 'static>(
+    agreement: &Agreement,
     rows: [&[Row]; 2],
     coins: (C, C),
-) -> Ran<Party<'s>, Party<'s>> {
+) -> Ran<Party, Party> {
     let tables = rows.map(|rows| table_of(agreement, rows));
     together(agreement, [&tables[0], &tables[1]], coins)
 }

@@ -30,7 +30,7 @@ fn csv(rows: &Rows) -> String {
 }
 
 /// The value on a cut that generalizes a record's cell, by name.
-fn generalized(cuts: &Cuts<'_>, attribute: usize, row: &(usize, u32, usize, usize)) -> usize {
+fn generalized(cuts: &Cuts, attribute: usize, row: &(usize, u32, usize, usize)) -> usize {
     let covers = |value: &CutValue| match (&cuts.schema().attributes[attribute].domain, value) {
         (Domain::Categorical(taxonomy), CutValue::Value(value)) => {
             let leaf = if attribute == 0 { row.0 } else { row.2 };
@@ -42,7 +42,7 @@ fn generalized(cuts: &Cuts<'_>, attribute: usize, row: &(usize, u32, usize, usiz
     cuts.of(attribute).iter().position(covers).unwrap()
 }
 
-fn naive_counts(cuts: &Cuts<'_>, rows: &Rows) -> Vec<u64> {
+fn naive_counts(cuts: &Cuts, rows: &Rows) -> Vec<u64> {
     let mut counts = vec![0; cuts.leaves() as usize * 3];
     for row in rows {
         let leaf = (0..3).fold(0, |leaf, attribute| {
@@ -53,7 +53,7 @@ fn naive_counts(cuts: &Cuts<'_>, rows: &Rows) -> Vec<u64> {
     counts
 }
 
-fn naive_score(cuts: &Cuts<'_>, made: &Specialization, rows: &Rows, utility: Utility) -> u64 {
+fn naive_score(cuts: &Cuts, made: &Specialization, rows: &Rows, utility: Utility) -> u64 {
     let mut after = cuts.clone();
     let children = after.specialize(made).unwrap();
     if utility == Utility::LeafMax {
@@ -167,8 +167,7 @@ proptest! {
 #[test]
 fn a_child_s_split_looks_at_no_record_outside_it() {
     let agreement = small(TERMS);
-    let made =
-        |cuts: &Cuts<'_>| Specialization { candidate: cuts.candidates([1])[0], split: Some(8) };
+    let made = |cuts: &Cuts| Specialization { candidate: cuts.candidates([1])[0], split: Some(8) };
     let of = |rows: &Rows, utility| {
         let table = table(&agreement, &csv(rows));
         let mut cuts = Cuts::topmost(&agreement.schema);

@@ -120,7 +120,7 @@ impl Decisions for Recorder {
 }
 
 /// The release of one party that holds everything, and the decisions that led to it.
-pub fn alone<'s>(agreement: &'s Agreement, table: &Table, seed: u64) -> (Release<'s>, Tape) {
+pub fn alone(agreement: &Agreement, table: &Table, seed: u64) -> (Release, Tape) {
     let plan = Plan::new(agreement).unwrap();
     let recorder = Recorder::new(seed);
     let mechanisms = Mechanisms::with(agreement, || recorder.clone()).unwrap();
@@ -131,7 +131,7 @@ pub fn alone<'s>(agreement: &'s Agreement, table: &Table, seed: u64) -> (Release
 }
 
 /// Both parties' releases are the one of a single party.
-pub fn assert_equal(released: &Release<'_>, delta: &Rational, expected: &Release<'_>, seed: u64) {
+pub fn assert_equal(released: &Release, delta: &Rational, expected: &Release, seed: u64) {
     assert_eq!(text(released), text(expected), "seed {seed}");
     assert_eq!(released.spends, expected.spends);
     assert_eq!(released.cuts.made(), expected.cuts.made());
@@ -162,14 +162,14 @@ fn key_bits(agreement: &Agreement) -> usize {
 }
 
 /// What one party ends with.
-pub type Party<'s> = Result<Outcome<'s>, Error>;
+pub type Party = Result<Outcome, Error>;
 
 /// Both parties' runs over these tables, with short keys.
-pub fn together<'s, C: Coins + Send + 'static>(
-    agreement: &'s Agreement,
+pub fn together<C: Coins + Send + 'static>(
+    agreement: &Agreement,
     tables: [&Table; 2],
     coins: (C, C),
-) -> Ran<Party<'s>, Party<'s>> {
+) -> Ran<Party, Party> {
     let keys = Keys::ForTests(key_bits(agreement));
     let party = |table: &Table, coins: C, session: &mut Session| {
         session.coins = Box::new(coins);
