@@ -100,13 +100,27 @@ pub fn main() -> ExitCode {
         }
     };
     let console = Console::new(&cli.global);
-    match run(cli.verb, &console) {
+    match start_threads()
+        .and_then(|()| run(cli.verb, &console))
+        .and_then(|()| console.results_are_written())
+    {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             console.fail(&failure);
             failure.status.into()
         }
     }
+}
+
+/// Starts the threads that share the work, now: where they were needed first, their want would be a
+/// panic.
+fn start_threads() -> Result<(), Failure> {
+    rayon::ThreadPoolBuilder::new().build_global().map_err(|error| {
+        Failure::failed(format!("cannot start the threads that share the work: {error}")).advise(
+            "end other programs, or raise the limits on threads and memory (`ulimit -u`, `ulimit \
+             -v`), or want fewer: RAYON_NUM_THREADS=1",
+        )
+    })
 }
 
 fn run(verb: Verb, console: &Console) -> Result<(), Failure> {

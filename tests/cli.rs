@@ -2,7 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of a test")]
 
-use std::io::{BufRead, BufReader, Read};
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -148,7 +150,7 @@ fn two_parties_in_one_role_are_status_3_on_both_sides() {
 fn nobody_at_the_address_is_status_1_and_says_what_to_check() {
     let place = tempfile::tempdir().unwrap();
     let (one, one_print) = keygen(place.path(), "one.pem");
-    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let free = free.to_string();
     let (status, _, said) = run_psi(
         "p1",
@@ -202,4 +204,152 @@ fn a_bad_agreement_is_status_2_with_every_place_and_remedy() {
     let (status, _, said) = run(&["agreement", "check", missing.to_str().unwrap()]);
     assert_eq!(status, 2);
     assert!(said.contains("missing.toml: cannot be read"), "{said}");
+}
+
+/// Where nothing can be written.
+fn full() -> Stdio {
+    File::create("/dev/full").unwrap().into()
+}
+
+#[test]
+fn a_stranger_does_not_end_a_listener_whose_log_cannot_be_written() {
+    let place = tempfile::tempdir().unwrap();
+    let (one, one_print) = keygen(place.path(), "one.pem");
+    let (two, two_print) = keygen(place.path(), "two.pem");
+    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+    for format in ["text", "json"] {
+        let mut child = psi("p1")
+            .args(["--wait", "20", "--log-format", format])
+            .args(["--identity", &one, "--peer", &two_print, "--listen", &free])
+            .env("DIPTYCH_LOG", "trace")
+            .stdout(Stdio::null())
+            .stderr(full())
+            .spawn()
+            .unwrap();
+        let mut stranger = loop {
+            assert_eq!(child.try_wait().unwrap(), None, "it ended before it listened");
+            if let Ok(stranger) = TcpStream::connect(&free) {
+                break stranger;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        };
+        stranger.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
+        let _ = stranger.read_to_end(&mut Vec::new());
+        let (status, _, said) = connect(&two, &one_print, &free, "p2");
+        assert_eq!(status, 0, "{said}");
+        assert_eq!(child.wait().unwrap().code(), Some(0));
+    }
+}
+
+#[test]
+fn what_strangers_send_is_logged_on_few_lines_and_harmlessly() {
+    let place = tempfile::tempdir().unwrap();
+    let (one, _) = keygen(place.path(), "one.pem");
+    let (_, two_print) = keygen(place.path(), "two.pem");
+    let (child, address) = listening(&one, &two_print);
+    for _ in 0..200 {
+        if let Ok(mut stranger) = TcpStream::connect(&address) {
+            let _ = stranger.write_all(b"\x1b[31m\nWARN a forged line\n");
+        }
+    }
+    let (status, said) = end(child);
+    assert_eq!(status, 1, "{said}");
+    let lines = said.lines().filter(|line| line.contains("refused a connection")).count();
+    assert!((1..=8).contains(&lines), "{lines} lines:\n{said}");
+    assert!(!said.contains("\n[31m") && !said.contains("\nWARN a forged line"), "{said}");
+}
+
+#[test]
+fn threads_that_cannot_be_had_are_a_failure_and_no_panic() {
+    let place = tempfile::tempdir().unwrap();
+    let (one, one_print) = keygen(place.path(), "one.pem");
+    let mut command = psi("p1");
+    let meeting = ["--wait", "1", "--connect", "127.0.0.1:1", "--identity", &one];
+    // No address space has room for such a stack.
+    command
+        .args(meeting)
+        .args(["--peer", &one_print])
+        .env("RUST_MIN_STACK", (1u64 << 50).to_string());
+    let (status, _, said) = outcome(&mut command);
+    assert_eq!(status, 1, "{said}");
+    assert!(said.contains("cannot start the threads") && said.contains("ulimit -u"), "{said}");
+}
+
+#[test]
+fn a_result_that_cannot_be_written_is_a_failure() {
+    let place = tempfile::tempdir().unwrap();
+    let ledger = place.path().join("ledger.jsonl");
+    std::fs::write(&ledger, "").unwrap();
+    let demo = place.path().join("demo");
+    let (status, _, said) =
+        run(&["demo", "--partition", "local", "--records", "200", "--out", demo.to_str().unwrap()]);
+    assert_eq!(status, 0, "{said}");
+    let release = demo.join("release");
+    let agreement = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/loans/agreement.toml");
+    for verb in [
+        &["ledger", "show", ledger.to_str().unwrap()][..],
+        &["verify", release.to_str().unwrap()],
+        &["agreement", "check", agreement],
+    ] {
+        let (status, shown, said) = run(verb);
+        assert!(status == 0 && !shown.is_empty(), "{verb:?}: {said}");
+        let output = diptych(verb).stdout(full()).stderr(Stdio::piped()).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{verb:?}: {said}");
+        assert!(said.contains("cannot write the result to standard output"), "{said}");
+    }
+}
+
+/// Passes everything on, but changes one byte on the way there or back.
+fn changing_relay(to: String, changed: usize, there: bool) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    std::thread::spawn(move || {
+        let (near, _) = listener.accept().unwrap();
+        let far = TcpStream::connect(to).unwrap();
+        let pass = |mut from: TcpStream, mut to: TcpStream, changed: Option<usize>| {
+            let (mut buffer, mut passed) = ([0; 4096], 0);
+            while let Ok(count @ 1..) = from.read(&mut buffer) {
+                if let Some(place) = changed.and_then(|place| place.checked_sub(passed))
+                    && place < count
+                {
+                    buffer[place] ^= 0x10;
+                }
+                passed += count;
+                if to.write_all(&buffer[..count]).is_err() {
+                    break;
+                }
+            }
+            let _ = to.shutdown(std::net::Shutdown::Both);
+        };
+        let (back_from, back_to) = (far.try_clone().unwrap(), near.try_clone().unwrap());
+        let back = (!there).then_some(changed);
+        let back = std::thread::spawn(move || pass(back_from, back_to, back));
+        pass(near, far, there.then_some(changed));
+        let _ = back.join();
+    });
+    address
+}
+
+#[test]
+fn bytes_that_the_network_changed_are_status_1_on_both_sides() {
+    let place = tempfile::tempdir().unwrap();
+    let (one, one_print) = keygen(place.path(), "one.pem");
+    let (two, two_print) = keygen(place.path(), "two.pem");
+    let places = [(60, true), (700, true), (400, true), (60, false), (500, false), (700, false)];
+    let cases = places.map(|(changed, there)| {
+        let ours = (one.clone(), one_print.clone(), two.clone(), two_print.clone());
+        std::thread::spawn(move || {
+            let (one, one_print, two, two_print) = ours;
+            let (child, address) = listening(&one, &two_print);
+            let relay = changing_relay(address, changed, there);
+            let (near, _, near_said) = connect(&two, &one_print, &relay, "p2");
+            let (far, far_said) = end(child);
+            (near, far, format!("byte {changed}, there: {there}\n{near_said}\n{far_said}"))
+        })
+    });
+    for case in cases {
+        let (near, far, said) = case.join().unwrap();
+        assert_eq!((near, far), (1, 1), "{said}");
+    }
 }

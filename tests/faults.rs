@@ -3,10 +3,12 @@
 
 #![expect(clippy::unwrap_used, clippy::unwrap_in_result, reason = "helpers of a test")]
 
+use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
+use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -390,6 +392,103 @@ fn silent_connections_do_not_keep_the_peer_out() {
     assert_eq!(outcome.unwrap(), b"through");
 }
 
+/// More than the places that a listener has, and more than one address may have of them.
+const CROWD: usize = 120;
+
+#[test]
+fn a_crowd_of_silent_connections_does_not_keep_the_peer_out() {
+    let outcome = victim_of(|address, victim, peer| {
+        let over = AtomicBool::new(false);
+        let mut crowd: VecDeque<_> =
+            (0..CROWD).map(|_| TcpStream::connect(address).unwrap()).collect();
+        thread::scope(|scope| {
+            // They keep coming.
+            let more = scope.spawn(|| {
+                while !over.load(Ordering::SeqCst) {
+                    crowd.extend(TcpStream::connect(address).ok());
+                    crowd.pop_front();
+                    thread::sleep(Duration::from_millis(5));
+                }
+            });
+            let session = honest_peer(address, victim, peer);
+            over.store(true, Ordering::SeqCst);
+            more.join().unwrap();
+            session.unwrap().channel.send_bytes(PING, b"through").unwrap();
+        });
+    });
+    assert_eq!(outcome.unwrap(), b"through");
+}
+
+#[test]
+fn strangers_that_begin_a_handshake_and_stall_do_not_keep_the_peer_out() {
+    let outcome = victim_of(|address, victim, peer| {
+        let crowd: Vec<_> = (0..CROWD)
+            .map(|_| {
+                let mut raw = RawPeer::connect(address, None).0;
+                raw.conn.write_tls(&mut raw.sock).unwrap();
+                raw
+            })
+            .collect();
+        let mut session = honest_peer(address, victim, peer).unwrap();
+        session.channel.send_bytes(PING, b"through").unwrap();
+        drop(crowd);
+    });
+    assert_eq!(outcome.unwrap(), b"through");
+}
+
+#[test]
+fn silence_in_place_of_the_first_words_is_refused_before_the_handshakes_limit() {
+    let patient = Limits { handshake: Duration::from_secs(60), ..limits() };
+    let (victim, peer) = (new_identity("victim"), new_identity("peer"));
+    let listener = Listener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_address().unwrap();
+    thread::scope(|scope| {
+        let running = scope.spawn(|| {
+            listener.accept(&victim.identity, peer.identity.fingerprint(), patient).map(|_| ())
+        });
+        let mut silent = TcpStream::connect(address).unwrap();
+        silent.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+        let start = Instant::now();
+        let mut told = Vec::new();
+        let _ = silent.read_to_end(&mut told);
+        assert!(told.len() < 16, "no more than an alert is said to it: {told:?}");
+        assert!(start.elapsed() < Duration::from_secs(4), "it took {:?}", start.elapsed());
+        let outcome = running.join().unwrap();
+        let Err(Error::NobodyCame { refused: Some(why), .. }) = outcome else {
+            panic!("{outcome:?}")
+        };
+        assert!(why.to_string().contains("did not begin the TLS handshake within 2.0 s"), "{why}");
+    });
+}
+
+#[test]
+fn a_handshake_that_is_cut_is_tried_again() {
+    let outcome = victim_of(|address, victim, peer| {
+        let door = TcpListener::bind("127.0.0.1:0").unwrap();
+        let before = door.local_addr().unwrap().to_string();
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                for words in [0, 1, 100] {
+                    // Cut at once, or after so many bytes of the first flight.
+                    let (mut cut, _) = door.accept().unwrap();
+                    let _ = cut.read_exact(&mut vec![0; words]);
+                }
+                let (inside, _) = door.accept().unwrap();
+                let outside = TcpStream::connect(address).unwrap();
+                let (mut from, mut to) =
+                    (inside.try_clone().unwrap(), outside.try_clone().unwrap());
+                let there = thread::spawn(move || std::io::copy(&mut from, &mut to));
+                let _ = std::io::copy(&mut &outside, &mut &inside);
+                let _ = inside.shutdown(std::net::Shutdown::Both);
+                let _ = there.join();
+            });
+            let mut session = honest_peer(&before, victim, peer).unwrap();
+            session.channel.send_bytes(PING, b"at last").unwrap();
+        });
+    });
+    assert_eq!(outcome.unwrap(), b"at last");
+}
+
 #[test]
 fn of_two_peers_at_once_one_is_served_and_the_other_is_told() {
     let outcome = victim_of(|address, victim, peer| {
@@ -536,4 +635,15 @@ fn a_peer_process_that_is_stopped_is_a_timeout() {
     assert!(start.elapsed() < PATIENCE);
     child.kill().unwrap();
     child.wait().unwrap();
+}
+
+#[test]
+fn an_absurd_count_is_the_peers_fault() {
+    let (mut child, mut session, _place) = party_process();
+    session.channel.receive_bytes(SIZE).unwrap();
+    session.channel.send_bytes(SIZE, &u64::MAX.to_le_bytes()).unwrap();
+    let mut said = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(3), "{said}");
+    assert!(said.contains("the peer's list has 18446744073709551615 identifiers"), "{said}");
 }

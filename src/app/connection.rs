@@ -3,7 +3,8 @@
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
 use zeroize::Zeroizing;
@@ -79,6 +80,9 @@ impl ConnectionArgs {
     }
 }
 
+/// Before another attempt after a connection that was cut as soon as it was made.
+const BETWEEN_MEETINGS: Duration = Duration::from_millis(500);
+
 /// Where the two parties meet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Meeting {
@@ -102,15 +106,29 @@ impl Meeting {
         terms: &[u8],
         console: &Console,
     ) -> Result<Session, Failure> {
-        let rng = Randomness::from_os()?;
-        let channel = self.reach(identity, peer, limits, console)?;
-        Session::establish(channel, role, terms, rng).map_err(|error| match &error {
-            Error::Terms { theirs } => {
-                let difference = name_difference(terms, theirs);
-                Failure::from(error).advise(difference)
+        let deadline = Instant::now() + limits.connect;
+        let mut connect = limits.connect;
+        loop {
+            let rng = Randomness::from_os()?;
+            let channel = self.reach(identity, peer, Limits { connect, ..limits }, console)?;
+            let error = match Session::establish(channel, role, terms, rng) {
+                Ok(session) => return Ok(session),
+                Err(error) => error,
+            };
+            connect = deadline.saturating_duration_since(Instant::now());
+            match error {
+                // A listener that is beset by strangers drops a handshake without a word, even
+                // when we think that it is over. A peer with a reason says it.
+                Error::Closed if matches!(self, Self::Connect(_)) && !connect.is_zero() => {
+                    thread::sleep(BETWEEN_MEETINGS.min(connect));
+                }
+                Error::Terms { ref theirs } => {
+                    let difference = name_difference(terms, theirs);
+                    return Err(Failure::from(error).advise(difference));
+                }
+                _ => return Err(error.into()),
             }
-            _ => Failure::from(error),
-        })
+        }
     }
 
     fn reach(

@@ -1,6 +1,7 @@
 //! Where the command speaks: results to standard output, everything else to standard error.
 
-use std::io::{IsTerminal, Write};
+use std::io::{ErrorKind, IsTerminal, Write};
+use std::sync::{Arc, OnceLock};
 
 use clap::{Args, ValueEnum};
 use tracing_subscriber::EnvFilter;
@@ -40,6 +41,22 @@ enum Color {
 pub struct Console {
     quiet: bool,
     color: bool,
+    /// Why a result could not be written, the first time.
+    unwritten: Arc<OnceLock<String>>,
+}
+
+/// Standard error as the log sees it: what cannot be written is lost, and nothing else happens.
+struct StandardError;
+
+impl Write for StandardError {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let _ = std::io::stderr().lock().write_all(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
 }
 
 impl Console {
@@ -56,26 +73,52 @@ impl Console {
             EnvFilter::try_from_env("DIPTYCH_LOG").unwrap_or_else(|_| EnvFilter::new("warn"));
         let log = tracing_subscriber::fmt()
             .with_env_filter(filter)
-            .with_writer(std::io::stderr)
+            .with_writer(|| StandardError)
+            // It would complain on standard error, and panic where that cannot be written.
+            .log_internal_errors(false)
             .with_ansi(color);
         // A second set-up in one process keeps the first log; that is fine.
         let _ = match arguments.log_format {
             LogFormat::Text => log.try_init(),
             LogFormat::Json => log.json().try_init(),
         };
-        Self { quiet: arguments.quiet, color }
+        Self { quiet: arguments.quiet, color, unwritten: Arc::default() }
     }
 
     /// One that says nothing.
     #[cfg(test)]
     pub(crate) fn silent() -> Self {
-        Self { quiet: true, color: false }
+        Self { quiet: true, color: false, unwritten: Arc::default() }
     }
 
-    /// A line of the result, to standard output.
+    /// A line of the result, to standard output. If it cannot be written, the command fails in the
+    /// end, unless its reader only stopped reading (`| head`).
     pub fn result(&self, line: impl std::fmt::Display) {
-        // A reader that stopped reading (`| head`) is no reason to fail.
+        match writeln!(std::io::stdout().lock(), "{line}") {
+            Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+                let _ = self.unwritten.set(error.to_string());
+            }
+            _ => {}
+        }
+    }
+
+    /// A line on standard output about something that is done whether it is read or not.
+    pub fn result_of_work_done(&self, line: impl std::fmt::Display) {
         let _ = writeln!(std::io::stdout().lock(), "{line}");
+    }
+
+    /// Whether all results could be written.
+    ///
+    /// # Errors
+    /// If one could not.
+    pub fn results_are_written(&self) -> Result<(), Failure> {
+        match self.unwritten.get() {
+            None => Ok(()),
+            Some(error) => {
+                Err(Failure::failed(format!("cannot write the result to standard output: {error}"))
+                    .advise("make room, or send it elsewhere"))
+            }
+        }
     }
 
     /// A line about what is going on, to standard error, unless `--quiet`.

@@ -46,6 +46,11 @@ impl Failure {
         Self { status: Status::WrongInput, message: message.to_string(), advice: None }
     }
 
+    /// The peer did what it may not do.
+    pub fn peer_refused(message: impl Display) -> Self {
+        Self { status: Status::PeerRefused, message: message.to_string(), advice: None }
+    }
+
     /// A file that cannot be read or written.
     pub fn file(path: &Path, action: &str, error: &std::io::Error) -> Self {
         Self::wrong_input(format!("cannot {action} {}: {error}", path.display()))

@@ -157,7 +157,7 @@ fn write(
     }
     console.say(format!("spent ε {} (δ 0); rows: {}", agreement.epsilon, draft.release.rows));
     console.say(format!("sha256 of release.csv: {}", draft.release.sha256));
-    console.result(arguments.out.display());
+    console.result_of_work_done(arguments.out.display());
     Ok(())
 }
 

@@ -210,6 +210,7 @@ impl From<psi::Error> for Failure {
         match error {
             psi::Error::Net(error) => error.into(),
             psi::Error::Circuit(yao::Error::Net(error)) => error.into(),
+            psi::Error::TooMany { whose: "the peer's", .. } => Self::peer_refused(error),
             psi::Error::Duplicate { .. } | psi::Error::TooMany { .. } => Self::wrong_input(error),
             other => Self::failed(other),
         }

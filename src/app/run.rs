@@ -133,7 +133,7 @@ pub fn run(arguments: &RunArgs, console: &Console) -> Result<(), Failure> {
                 console.say(format!("what the run cost could not be noted: {}", failure.message));
             }
             report::accompany(&party.out, console);
-            console.result(party.out.display());
+            console.result_of_work_done(party.out.display());
             Ok(())
         }
         Err(ended) => Err(conversation.end(ended, &mut session)),

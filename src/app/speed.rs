@@ -19,7 +19,7 @@ use crate::net::meter::PhaseCost;
 use crate::privacy::{AddNoise, Budget};
 use crate::protocol::Session;
 use crate::protocol::forecast::{Forecast, Work, Works};
-use crate::protocol::pair::{Setup, run_pair};
+use crate::protocol::pair::{Setup, try_run_pair};
 use crate::protocol::shares::WordShares;
 use crate::protocol::yao::{self, Reveal};
 
@@ -141,7 +141,7 @@ fn garbling(seconds: &mut BTreeMap<Work, f64>) -> Result<(), Failure> {
         JointNoise::new(session, WIDTHS).add_noise(spend, &counts).map_err(Failure::failed)?;
         Ok(())
     };
-    let outcome = run_pair(Setup::default(), party, party);
+    let outcome = try_run_pair(Setup::default(), party, party)?;
     outcome.p1?;
     outcome.p2?;
     let mut foretold = Forecast::new(Role::P1);

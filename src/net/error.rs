@@ -3,6 +3,7 @@
 use std::io;
 use std::time::Duration;
 
+use rustls::AlertDescription;
 use serde::{Deserialize, Serialize};
 
 use crate::math::random::SourceFailed;
@@ -154,6 +155,12 @@ pub enum Error {
     /// TLS itself failed.
     #[error("the secure connection failed: {0}")]
     Tls(#[from] rustls::Error),
+    /// The system gives no thread.
+    #[error(
+        "cannot start a thread: {0}; end other programs, or raise the limits on threads and memory \
+         (`ulimit -u`, `ulimit -v`)"
+    )]
+    NoThread(io::Error),
     /// The system failed.
     #[error("the connection failed: {0}")]
     Io(#[from] io::Error),
@@ -184,10 +191,10 @@ impl Error {
             Self::NobodyCame { refused, .. } => {
                 refused.as_ref().is_some_and(|why| why.is_refusal())
             }
-            // A peer that does not accept our certificate answers with a TLS alert.
-            Self::Tls(rustls::Error::AlertReceived(_) | rustls::Error::InvalidCertificate(_)) => {
-                true
-            }
+            // A peer that does not accept our certificate answers with a TLS alert that says so.
+            // Other alerts tell of bytes that were changed on the way.
+            Self::Tls(rustls::Error::AlertReceived(alert)) => is_about_certificate(*alert),
+            Self::Tls(rustls::Error::InvalidCertificate(_)) => true,
             Self::WrongPeer { .. }
             | Self::PeerAborted(AbortReason::Disagreement | AbortReason::Busy)
             | Self::Version { .. }
@@ -197,6 +204,22 @@ impl Error {
             _ => false,
         }
     }
+}
+
+fn is_about_certificate(alert: AlertDescription) -> bool {
+    use AlertDescription as Alert;
+    matches!(
+        alert,
+        Alert::NoCertificate
+            | Alert::BadCertificate
+            | Alert::UnsupportedCertificate
+            | Alert::CertificateRevoked
+            | Alert::CertificateExpired
+            | Alert::CertificateUnknown
+            | Alert::UnknownCA
+            | Alert::AccessDenied
+            | Alert::CertificateRequired
+    )
 }
 
 fn seconds(limit: Duration) -> String {

@@ -3,28 +3,27 @@
 //! Both ends show a self-signed Ed25519 certificate and accept exactly one
 //! fingerprint. Names, dates and authorities play no part. There are no
 //! session tickets and no early data, so nothing of an old connection is worth
-//! replaying. The listening side goes on listening when a stranger knocks.
+//! replaying. The listening side goes on listening when strangers knock, however
+//! many they are, and the connecting side tries again when its handshake is cut.
 
+use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use rustls::pki_types::ServerName;
-use rustls::{ClientConnection, Connection, ServerConnection};
+use rustls::{ClientConnection, Connection};
 
-use crate::net::{AbortReason, Channel, Error, Fingerprint, Identity, Limits};
+use crate::net::{Channel, Error, Fingerprint, Identity, Limits};
 
 mod pinning;
 mod stream;
+mod visitors;
 
-use pinning::{client_config, server_config};
+use pinning::client_config;
 use stream::TlsStream;
-
-/// Connections whose handshake may be under way at once; further ones are closed at once.
-const MOST_PENDING: usize = 16;
+use visitors::Visitors;
 
 /// Waits for the peer at an address.
 #[derive(Debug)]
@@ -54,10 +53,12 @@ impl Listener {
 
     /// Waits until the expected peer has connected and proved who it is, then
     /// stops listening. Strangers, garbage and slow handshakes are refused
-    /// without keeping the peer out: each handshake has a thread of its own.
+    /// without keeping the peer out: each handshake has a thread of its own,
+    /// and where they become too many, the oldest makes room for the newest.
     ///
     /// # Errors
-    /// [`Error::NobodyCame`] with the reason of the last refusal.
+    /// [`Error::NobodyCame`] with the reason of the last refusal;
+    /// [`Error::NoThread`] if the system gives no thread for a handshake.
     pub fn accept(
         self,
         us: &Identity,
@@ -65,64 +66,34 @@ impl Listener {
         limits: Limits,
     ) -> Result<Channel, Error> {
         const PAUSE: Duration = Duration::from_millis(10);
+        /// A flood must not keep this side from looking at who has arrived.
+        const AT_ONCE: usize = 64;
         let deadline = Instant::now() + limits.connect;
-        let pending = Arc::new(AtomicUsize::new(0));
         let (arrived, arrivals) = mpsc::channel();
-        let mut refused = None;
+        let mut visitors = Visitors::new(arrived);
         while Instant::now() < deadline {
-            while let Ok((socket, address)) = self.socket.accept() {
-                if pending.fetch_add(1, Ordering::SeqCst) >= MOST_PENDING {
-                    pending.fetch_sub(1, Ordering::SeqCst);
-                    continue;
-                }
-                tracing::debug!(%address, "a connection came in");
-                let (us, arrived, pending) = (us.clone(), arrived.clone(), pending.clone());
-                thread::spawn(move || {
-                    welcome(socket, &us, peer, limits, &arrived);
-                    pending.fetch_sub(1, Ordering::SeqCst);
-                });
+            for _ in 0..AT_ONCE {
+                let Ok((socket, address)) = self.socket.accept() else { break };
+                visitors.welcome(socket, address, us, peer, limits)?;
             }
-            match arrivals.recv_timeout(PAUSE) {
-                Ok(Ok(channel)) => return Ok(channel),
-                Ok(Err(error)) => {
-                    tracing::warn!(%error, "refused a connection");
-                    refused = Some(Box::new(error));
+            let mut pause = PAUSE;
+            loop {
+                match arrivals.recv_timeout(pause) {
+                    Ok((_, Ok(channel))) => return Ok(channel),
+                    Ok((number, Err(error))) => visitors.refused(number, error),
+                    Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => break,
                 }
-                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
+                pause = Duration::ZERO;
             }
         }
-        Err(Error::NobodyCame { limit: limits.connect, refused })
+        Err(Error::NobodyCame { limit: limits.connect, refused: visitors.last_refusal() })
     }
-}
-
-/// One handshake on the listening side. If the peer has been found meanwhile, a second connection of it is told so.
-fn welcome(
-    socket: TcpStream,
-    us: &Identity,
-    peer: Fingerprint,
-    limits: Limits,
-    arrived: &Sender<Result<Channel, Error>>,
-) {
-    let outcome = serve(socket, us, peer, limits.handshake)
-        .map(|stream| Channel::new(Box::new(stream), limits));
-    if let Err(mpsc::SendError(Ok(mut late))) = arrived.send(outcome) {
-        late.abort(AbortReason::Busy);
-    }
-}
-
-fn serve(
-    socket: TcpStream,
-    us: &Identity,
-    peer: Fingerprint,
-    limit: Duration,
-) -> Result<TlsStream, Error> {
-    let (config, pin) = server_config(us, peer)?;
-    let connection = Connection::Server(ServerConnection::new(config)?);
-    TlsStream::handshake(socket, connection, limit).map_err(|error| pin.explain(error))
 }
 
 /// Connects to the peer at `address` (`host:port`), trying again until it
-/// listens or the limit is over, so that either side may start first.
+/// listens or the limit is over, so that either side may start first. A
+/// handshake that is cut before the peer has shown its certificate is tried
+/// again too: a listener that is beset by strangers may have to drop it.
 ///
 /// # Errors
 /// [`Error::Unreachable`], [`Error::WrongPeer`], or a failure of the handshake.
@@ -132,35 +103,88 @@ pub fn connect(
     peer: Fingerprint,
     limits: Limits,
 ) -> Result<Channel, Error> {
-    let socket = reach(address, limits.connect)?;
-    let (config, pin) = client_config(us, peer)?;
-    let name = ServerName::try_from("diptych")
-        .map_err(|_| Error::Identity("the name inside TLS is not a name"))?;
-    let connection = Connection::Client(ClientConnection::new(config, name)?);
-    let stream = TlsStream::handshake(socket, connection, limits.handshake)
-        .map_err(|error| pin.explain(error))?;
-    Ok(Channel::new(Box::new(stream), limits))
-}
-
-fn reach(address: &str, limit: Duration) -> Result<TcpStream, Error> {
     const PAUSE: Duration = Duration::from_millis(100);
-    let deadline = Instant::now() + limit;
+    let deadline = Instant::now() + limits.connect;
     let targets: Vec<SocketAddr> = address
         .to_socket_addrs()
         .map_err(|problem| Error::Address { address: address.to_owned(), problem })?
         .collect();
-    let mut last = std::io::Error::other("the name has no address");
+    let mut last = io::Error::other("the name has no address");
     loop {
         for target in &targets {
             let left = deadline.saturating_duration_since(Instant::now());
-            match TcpStream::connect_timeout(target, left.max(Duration::from_millis(1))) {
-                Ok(socket) => return Ok(socket),
+            match reach(target, left.max(Duration::from_millis(1))) {
+                Ok(socket) => match meet(socket, us, peer, limits)? {
+                    Ok(stream) => return Ok(Channel::new(Box::new(stream), limits)),
+                    Err(cut) => last = io::Error::other(cut.to_string()),
+                },
                 Err(error) => last = error,
             }
         }
         if Instant::now() + PAUSE >= deadline {
-            return Err(Error::Unreachable { address: address.to_owned(), limit, last });
+            let (address, limit) = (address.to_owned(), limits.connect);
+            return Err(Error::Unreachable { address, limit, last });
         }
         thread::sleep(PAUSE);
+    }
+}
+
+/// One attempt. On a port that the system also gives to outgoing connections,
+/// a socket can meet itself where nobody listens.
+fn reach(target: &SocketAddr, limit: Duration) -> io::Result<TcpStream> {
+    let socket = TcpStream::connect_timeout(target, limit)?;
+    if socket.local_addr()? == socket.peer_addr()? {
+        return Err(io::Error::other("nobody listens there; the connection had met itself"));
+    }
+    Ok(socket)
+}
+
+/// One handshake on the connecting side. What is worth another attempt is the inner error.
+fn meet(
+    socket: TcpStream,
+    us: &Identity,
+    peer: Fingerprint,
+    limits: Limits,
+) -> Result<Result<TlsStream, Error>, Error> {
+    let (config, pin) = client_config(us, peer)?;
+    let name = ServerName::try_from("diptych")
+        .map_err(|_| Error::Identity("the name inside TLS is not a name"))?;
+    let connection = Connection::Client(ClientConnection::new(config, name)?);
+    match TlsStream::handshake(socket, connection, limits.handshake) {
+        Ok(stream) => Ok(Ok(stream)),
+        Err(cut @ (Error::Closed | Error::Timeout { .. } | Error::Io(_))) if !pin.has_judged() => {
+            Ok(Err(cut))
+        }
+        Err(error) => Err(pin.explain(error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Linux gives outgoing connections the ports whose parity is that of the first of the range.
+    fn ephemeral_port() -> Option<SocketAddr> {
+        let range = std::fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").ok()?;
+        let mut range = range.split_whitespace().map_while(|bound| bound.parse::<u16>().ok());
+        let (first, last) = (range.next()?, range.next()?);
+        (first..=last).step_by(2).skip(500).find_map(|port| {
+            let listener = TcpListener::bind(("127.0.0.1", port)).ok()?;
+            listener.local_addr().ok()
+        })
+    }
+
+    #[test]
+    fn a_connection_that_meets_itself_is_no_peer() {
+        let Some(target) = ephemeral_port() else { return };
+        let mut met_itself = false;
+        for _ in 0..200_000 {
+            let error = reach(&target, Duration::from_secs(1)).unwrap_err();
+            met_itself = error.to_string().contains("met itself");
+            if met_itself {
+                break;
+            }
+        }
+        assert!(met_itself, "no port was its own: this test has shown nothing");
     }
 }

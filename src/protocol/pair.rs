@@ -37,7 +37,7 @@ use std::thread;
 use crate::math::Randomness;
 use crate::net::memory::{self, NetworkModel};
 use crate::net::meter::CpuClock;
-use crate::net::{Channel, Costs, Limits, Role, SessionId, Transcript};
+use crate::net::{self, Channel, Costs, Limits, Role, SessionId, Transcript};
 use crate::protocol::Session;
 #[cfg(any(test, feature = "testing"))]
 use crate::{net::meter::PhaseCost, protocol::forecast::Forecast};
@@ -118,27 +118,47 @@ pub struct Outcome<A, B> {
 /// Runs P1 and P2 to their ends. There is no handshake: the session starts ready.
 ///
 /// # Panics
-/// If a closure panics, or the operating system gives no randomness.
+/// If a closure panics, or the operating system gives no randomness or no thread.
+#[expect(clippy::expect_used, reason = "documented: there is no run of two without a thread")]
 pub fn run_pair<A: Send, B: Send>(
     setup: Setup,
     p1: impl FnOnce(&mut Session) -> A + Send,
     p2: impl FnOnce(&mut Session) -> B + Send,
 ) -> Outcome<A, B> {
+    try_run_pair(setup, p1, p2).expect("the operating system gives a thread")
+}
+
+/// The same where a thread that cannot be had is no reason to panic.
+///
+/// # Errors
+/// If the operating system gives no thread.
+///
+/// # Panics
+/// If a closure panics, or the operating system gives no randomness.
+pub fn try_run_pair<A: Send, B: Send>(
+    setup: Setup,
+    p1: impl FnOnce(&mut Session) -> A + Send,
+    p2: impl FnOnce(&mut Session) -> B + Send,
+) -> Result<Outcome<A, B>, net::Error> {
     let (first_channel, second_channel) = setup.channels();
     let (first_rng, second_rng, id) = setup.randomness();
     let (first, second) = thread::scope(|scope| {
         let first = Session::ready(Role::P1, first_channel, first_rng, id);
         let second = Session::ready(Role::P2, second_channel, second_rng, id);
-        let other = scope.spawn(move || run_party(first, p1));
+        let party = thread::Builder::new().spawn_scoped(scope, move || run_party(first, p1));
+        let other = party.map_err(net::Error::NoThread)?;
         let second = run_party(second, p2);
-        (other.join().unwrap_or_else(|cause| panic::resume_unwind(cause)), second)
-    });
-    Outcome {
+        Ok::<_, net::Error>((
+            other.join().unwrap_or_else(|cause| panic::resume_unwind(cause)),
+            second,
+        ))
+    })?;
+    Ok(Outcome {
         p1: first.output,
         p2: second.output,
         transcripts: Both { p1: first.transcript, p2: second.transcript },
         costs: Both { p1: first.costs, p2: second.costs },
-    }
+    })
 }
 
 struct PartyOutcome<T> {

@@ -197,6 +197,14 @@ fn a_connection_that_is_cut_ends_both_sides() {
     assert!(cut >= 4, "most of these are too few bytes for a run");
 }
 
+#[test]
+fn a_log_that_cannot_be_written_ends_no_run() {
+    let couple = Couple::new(40);
+    let [bank, company] = couple.start_with([None, Some("exec 2>/dev/full;")]).map(Running::end);
+    assert_eq!((bank.status, company.status), (Some(0), Some(0)), "{}", bank.said);
+    couple.assert_released();
+}
+
 /// Passes on so many bytes from the company to the bank, then cuts both ways.
 fn cutting_relay(to: String, most_bytes: usize) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();

@@ -53,10 +53,12 @@ pub(super) fn measure<E: std::error::Error + Send>(
         None => loopback_pair()?,
     };
     let (p1, p2) = thread::scope(|scope| {
-        let other = scope.spawn(|| one_party(second, Role::P2, &party));
+        let second = || one_party(second, Role::P2, &party);
+        let other = thread::Builder::new().spawn_scoped(scope, second);
+        let other = other.map_err(Error::NoThread)?;
         let p1 = one_party(first, Role::P1, &party);
-        (p1, other.join().unwrap_or_else(|_| Err(Error::Closed.into())))
-    });
+        Ok::<_, Failure>((p1, other.join().unwrap_or_else(|_| Err(Error::Closed.into()))))
+    })?;
     let (p1, p2) = (p1?, p2?);
     let network = match options.network {
         Some(network) => format!("in memory, round trip {:?}", network.round_trip),

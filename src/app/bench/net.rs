@@ -38,7 +38,7 @@ fn measure(
     (blocks, trips): (usize, usize),
 ) -> Result<Vec<Figure>, Error> {
     thread::scope(|scope| {
-        let echo = scope.spawn(move || -> Result<(), Error> {
+        let echo = move || -> Result<(), Error> {
             let mut body = Vec::new();
             for _ in 0..blocks {
                 there.receive_bytes_into(BLOCK, &mut body)?;
@@ -49,7 +49,8 @@ fn measure(
                 there.send_bytes(BLOCK, &body)?;
             }
             Ok(())
-        });
+        };
+        let echo = thread::Builder::new().spawn_scoped(scope, echo).map_err(Error::NoThread)?;
         let block = vec![0x5a; BLOCK_BYTES];
         let start = Instant::now();
         for _ in 0..blocks {
@@ -93,7 +94,9 @@ pub fn loopback_pair() -> Result<(Channel, Channel), Error> {
     let address = listener.local_address()?.to_string();
     let peer = two.fingerprint();
     thread::scope(|scope| {
-        let accepting = scope.spawn(|| listener.accept(&one, peer, Limits::default()));
+        let accept = || listener.accept(&one, peer, Limits::default());
+        let accepting = thread::Builder::new().spawn_scoped(scope, accept);
+        let accepting = accepting.map_err(Error::NoThread)?;
         let connected = tls::connect(&address, &two, one.fingerprint(), Limits::default())?;
         let accepted = accepting.join().map_err(|_| Error::Closed)??;
         Ok((accepted, connected))

@@ -1,5 +1,6 @@
 //! The random value protocol: time, bytes and rounds by the length of the bound.
 
+use std::thread;
 use std::time::Instant;
 
 use num_bigint::BigUint;
@@ -9,8 +10,8 @@ use crate::app::bench::net::loopback_pair;
 use crate::app::bench::{Figure, Options};
 use crate::app::failure::Failure;
 use crate::math::Randomness;
-use crate::net::Role;
 use crate::net::meter::CpuClock;
+use crate::net::{self, Role};
 use crate::protocol::Session;
 use crate::protocol::pair::{Outcome, run_pair};
 use crate::protocol::random_value::{Error, draw};
@@ -59,8 +60,10 @@ fn over_loopback(ring: &Ring) -> Result<Figure, Failure> {
         let cpu = session.channel.costs().total().cpu;
         Ok((start.elapsed().as_secs_f64(), cpu.as_secs_f64()))
     };
-    let (evaluator, garbler) = std::thread::scope(|scope| {
-        let other = scope.spawn(|| party(&first, Role::P1, one));
+    let (evaluator, garbler) = thread::scope(|scope| {
+        let first = || party(&first, Role::P1, one);
+        let other =
+            thread::Builder::new().spawn_scoped(scope, first).map_err(net::Error::NoThread)?;
         let evaluator = party(&second, Role::P2, two)?;
         let garbler = other.join().map_err(|_| Failure::failed("the other party panicked"))??;
         Ok::<_, Failure>((evaluator, garbler))
@@ -97,7 +100,7 @@ fn measure(options: &Options, ring: &Ring) -> Result<Vec<Figure>, Failure> {
     );
     outcome.p1.map_err(Failure::failed)?;
     let (set_up, seconds) = outcome.p2.map_err(Failure::failed)?;
-    let phase = |costs: &crate::net::Costs| {
+    let phase = |costs: &net::Costs| {
         costs.phases.iter().find(|phase| phase.phase == "draws").cloned().unwrap_or_default()
     };
     let (garbler, evaluator) = (phase(&outcome.costs.p1), phase(&outcome.costs.p2));

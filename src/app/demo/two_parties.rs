@@ -17,7 +17,7 @@ use crate::app::failure::Failure;
 use crate::app::keygen;
 use crate::app::run::costs;
 use crate::app::verify;
-use crate::net::Costs;
+use crate::net::{self, Costs};
 
 /// No demo takes longer, but for a few seconds per hundred thousand records.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -163,9 +163,11 @@ impl Party {
         let mut child = start().map_err(|error| {
             Failure::failed(format!("cannot start a process for {name}: {error}"))
         })?;
-        let speaker = child.stderr.take().map(|stderr| {
+        let stderr = child.stderr.take();
+        let mut party = Self { name, child, speaker: None };
+        if let Some(stderr) = stderr {
             let console = console.clone();
-            std::thread::spawn(move || {
+            let listen = move || {
                 let mut said = String::new();
                 for line in BufReader::new(stderr).lines().map_while(Result::ok) {
                     // The cuts are shown once, at the end.
@@ -176,9 +178,11 @@ impl Party {
                     said.push('\n');
                 }
                 said
-            })
-        });
-        Ok(Self { name, child, speaker })
+            };
+            let speaker = std::thread::Builder::new().spawn(listen);
+            party.speaker = Some(speaker.map_err(net::Error::NoThread)?);
+        }
+        Ok(party)
     }
 
     /// Whether it has ended well; a failure is an error.

@@ -2,13 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::app::failure::{Failure, Status};
+use crate::app::failure::Failure;
 use crate::mechanism;
 use crate::net::{self, AbortReason, Message, Signature, Tag};
 use crate::privacy::ledger::{self, Hash};
 use crate::protocol::forecast::Forecast;
 use crate::protocol::{Session, ot, random_value, scalar_product, shares, yao};
-use crate::release::diffgen::two_party;
+use crate::release::diffgen::{self, two_party};
 
 /// The phase in which both tell how earlier runs stand.
 pub(super) const STATUS: &str = "status";
@@ -30,8 +30,7 @@ pub(super) struct Ended {
 impl Ended {
     /// The peer does not run what we run.
     pub fn disagreement(message: String, advice: &str) -> Self {
-        let failure = Failure::failed(message).advise(advice);
-        let failure = Failure { status: Status::PeerRefused, ..failure };
+        let failure = Failure::peer_refused(message).advise(advice);
         Self { failure, tell: Some(AbortReason::Disagreement) }
     }
 
@@ -77,6 +76,10 @@ impl From<two_party::Error> for Ended {
         use two_party::Error;
         let failure = match error {
             Error::ClassesDiffer(_) | Error::WrongInput(_) => Failure::wrong_input(error),
+            // A split that no interval has can only have come from the peer.
+            Error::DiffGen(diffgen::Error::Table(error)) => {
+                Failure::peer_refused(format!("the peer told a split that cannot be: {error}"))
+            }
             Error::DiffGen(error) => error.into(),
             Error::Net(error) => error.into(),
             Error::Intersection(error) => error.into(),

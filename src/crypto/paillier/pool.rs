@@ -19,12 +19,13 @@ impl Pool {
     /// operating system and from nowhere else.
     ///
     /// # Errors
-    /// [`Error::SourceFailed`] if the operating system gives no randomness.
+    /// [`Error::SourceFailed`] if the operating system gives no randomness, [`Error::PoolStopped`] if
+    /// it gives no thread.
     pub fn start(key: &PublicKey, capacity: usize) -> Result<Self, Error> {
         let mut rng = Randomness::from_os()?;
         let key = key.clone();
         let (sender, stock) = sync_channel(capacity);
-        let worker = std::thread::spawn(move || {
+        let fill = move || {
             loop {
                 let batch = key.randomiser_batch(&mut rng);
                 // An error means that the pool is gone.
@@ -32,7 +33,8 @@ impl Pool {
                     return;
                 }
             }
-        });
+        };
+        let worker = std::thread::Builder::new().spawn(fill).map_err(|_| Error::PoolStopped)?;
         Ok(Self { stock: Some(stock), worker: Some(worker) })
     }
 

@@ -1,5 +1,6 @@
 //! TLS configurations that accept one peer: the one whose fingerprint is pinned.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rustls::client::Resumption;
@@ -55,6 +56,7 @@ pub(super) fn client_config(
 pub(super) struct Pin {
     expected: Fingerprint,
     refused: Mutex<Option<Fingerprint>>,
+    judged: AtomicBool,
     provider: Arc<CryptoProvider>,
 }
 
@@ -67,7 +69,8 @@ impl Pin {
             ring::cipher_suite::TLS13_CHACHA20_POLY1305_SHA256,
         ];
         let provider = CryptoProvider { cipher_suites, ..ring::default_provider() };
-        Self { expected, refused: Mutex::new(None), provider: Arc::new(provider) }
+        let (refused, judged) = (Mutex::new(None), AtomicBool::new(false));
+        Self { expected, refused, judged, provider: Arc::new(provider) }
     }
 
     /// Says who the stranger was where TLS only says 'bad certificate'.
@@ -81,7 +84,13 @@ impl Pin {
         }
     }
 
+    /// Whether the other end has shown a certificate, good or bad.
+    pub(super) fn has_judged(&self) -> bool {
+        self.judged.load(Ordering::SeqCst)
+    }
+
     fn check(&self, certificate: &CertificateDer<'_>) -> Result<(), TlsError> {
+        self.judged.store(true, Ordering::SeqCst);
         let got = Fingerprint::of_certificate(certificate)
             .map_err(|_| TlsError::InvalidCertificate(CertificateError::BadEncoding))?;
         if got == self.expected {

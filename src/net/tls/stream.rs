@@ -15,6 +15,8 @@ use crate::net::{Error, HEADER_BYTES, Header, Limits, Tag, Transport};
 /// TLS records that may wait for the socket.
 const OUTGOING_BYTES: usize = 256 << 10;
 
+const HANDSHAKE: &str = "finish the TLS handshake";
+
 const EXPORTER_LABEL: &[u8] = b"EXPORTER-diptych-session-v1";
 
 pub(super) struct TlsStream {
@@ -53,24 +55,48 @@ impl TlsStream {
     /// Runs the TLS handshake to its end.
     pub(super) fn handshake(
         socket: TcpStream,
-        mut connection: Connection,
+        connection: Connection,
         limit: Duration,
     ) -> Result<Self, Error> {
+        Self::begin(socket, connection)?.finish(Wait::new(HANDSHAKE, limit))
+    }
+
+    /// The same for the side that listens: the client speaks first and soon, or it is not served.
+    /// `heard` is called when its first words were TLS and whole.
+    pub(super) fn handshake_with_client(
+        socket: TcpStream,
+        connection: Connection,
+        limits: (Duration, Duration),
+        heard: impl FnOnce(),
+    ) -> Result<Self, Error> {
+        let (first, whole) = limits;
+        let wait = Wait::new(HANDSHAKE, whole);
+        let first = Wait::new("begin the TLS handshake", first.min(whole));
+        let mut stream = Self::begin(socket, connection)?;
+        while !stream.connection.wants_write() {
+            stream.take_in(first)?;
+        }
+        heard();
+        stream.finish(wait)
+    }
+
+    fn begin(socket: TcpStream, mut connection: Connection) -> Result<Self, Error> {
         socket.set_nonblocking(true)?;
         socket.set_nodelay(true)?;
         connection.set_buffer_limit(Some(OUTGOING_BYTES));
-        let mut stream =
-            Self { socket, connection, inbox: Vec::new(), inbox_start: 0, closed: false };
-        let wait = Wait::new("finish the TLS handshake", limit);
-        while stream.connection.is_handshaking() {
-            if stream.connection.wants_write() {
-                stream.flush(wait)?;
+        Ok(Self { socket, connection, inbox: Vec::new(), inbox_start: 0, closed: false })
+    }
+
+    fn finish(mut self, wait: Wait) -> Result<Self, Error> {
+        while self.connection.is_handshaking() {
+            if self.connection.wants_write() {
+                self.flush(wait)?;
             } else {
-                stream.take_in(wait)?;
+                self.take_in(wait)?;
             }
         }
-        stream.flush(wait)?;
-        Ok(stream)
+        self.flush(wait)?;
+        Ok(self)
     }
 
     /// Reads what the socket has, waiting for something if there is nothing.

@@ -43,9 +43,10 @@ pub(super) fn send_fresh(
     let width = key.public().ciphertext_bytes();
     thread::scope(|scope| {
         let (queue, ready) = sync_channel::<Vec<u8>>(WAITING);
-        let sender = scope.spawn(move || {
-            ready.into_iter().try_for_each(|bytes| channel.send_bytes(FRESH, &bytes))
-        });
+        let send =
+            move || ready.into_iter().try_for_each(|bytes| channel.send_bytes(FRESH, &bytes));
+        let sender =
+            thread::Builder::new().spawn_scoped(scope, send).map_err(net::Error::NoThread)?;
         let made = chunks(total, width).try_for_each(|items| {
             let plaintexts =
                 items.into_par_iter().map(&plaintext).collect::<Result<Vec<_>, _>>()?;
