@@ -29,9 +29,9 @@ use diptych::math::Randomness;
 use diptych::privacy::Budget;
 use diptych::protocol::Session;
 use diptych::protocol::pair::{Setup, run_pair};
-use diptych::release::diffgen::output::{Rows, write_csv};
 use diptych::release::diffgen::two_party::{Keys, release_with};
 use diptych::release::diffgen::{Release, single};
+use diptych::release::tree::output::{Rows, write_csv};
 use diptych::table::{Owner, Table};
 use rayon::prelude::*;
 
@@ -180,7 +180,7 @@ fn together<'a>(
         |session| party(second, session),
     );
     let (one, other) = (outcome.p1.map_err(Failure::failed)?, outcome.p2.map_err(Failure::failed)?);
-    if one.release.counts != other.release.counts {
+    if one.release.table.counts != other.release.table.counts {
         return Err(Failure::failed("the two parties have different releases"));
     }
     Ok(one.release)
@@ -188,8 +188,8 @@ fn together<'a>(
 
 fn judge(release: &Release, test: &Table, train: &Table) -> Result<f64, Failure> {
     let mut csv = Vec::new();
-    write_csv(release, Rows::All, &mut csv).map_err(Failure::failed)?;
-    let mut values = Generalization::new(&release.cuts);
+    write_csv(&release.table, Rows::All, &mut csv).map_err(Failure::failed)?;
+    let mut values = Generalization::new(&release.table.cuts);
     let rows = released::rows("release.csv", &csv, &mut values)?;
     Ok(assess(&values, &rows, test, Some(train))?.accuracy * 100.0)
 }

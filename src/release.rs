@@ -1,4 +1,5 @@
-//! From tables to a release: DiffGen, and later other release models beside it.
+//! From tables to a release. [`tree`] is what models by top-down specialization have in common,
+//! [`diffgen`] the one that is differentially private.
 //!
 //! # Example
 //!
@@ -8,7 +9,7 @@
 //! use diptych::agreement::Agreement;
 //! use diptych::math::Randomness;
 //! use diptych::privacy::Budget;
-//! use diptych::release::diffgen::output::{Rows, write_csv};
+//! use diptych::release::tree::output::{Rows, write_csv};
 //! use diptych::release::diffgen::single;
 //! use diptych::table::{Reading, parse_csv};
 //!
@@ -37,10 +38,11 @@
 //! let (budget, mut rng) = (Budget::new(&agreement.epsilon), Randomness::from_os()?);
 //! let release = single::release(&agreement, &table, budget, &mut rng, &|_| ())?;
 //! let mut csv = Vec::new();
-//! let rows = write_csv(&release, Rows::All, &mut csv)?;
+//! let rows = write_csv(&release.table, Rows::All, &mut csv)?;
 //! assert!(csv.starts_with(b"job,ill,count\nEngineer,yes,"));
 //! assert_eq!(rows, 4, "two jobs, ill or not");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 pub mod diffgen;
+pub mod tree;

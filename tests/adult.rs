@@ -7,8 +7,8 @@ use diptych::app::evaluate::generalize::Generalization;
 use diptych::app::evaluate::{assess, baselines, released};
 use diptych::math::Randomness;
 use diptych::privacy::Budget;
-use diptych::release::diffgen::output::{Rows, write_csv};
 use diptych::release::diffgen::single;
+use diptych::release::tree::output::{Rows, write_csv};
 use diptych::table::{Reading, Table, parse_csv};
 use std::path::{Path, PathBuf};
 
@@ -85,8 +85,8 @@ fn accuracy(agreement: &Agreement, train: &Table, test: &Table, seeds: u64) -> f
         let mut rng = Randomness::seeded(seed);
         let release = single::release(agreement, train, budget, &mut rng, &|_| {}).unwrap();
         let mut csv = Vec::new();
-        write_csv(&release, Rows::All, &mut csv).unwrap();
-        let mut values = Generalization::new(&release.cuts);
+        write_csv(&release.table, Rows::All, &mut csv).unwrap();
+        let mut values = Generalization::new(&release.table.cuts);
         let rows = released::rows("release.csv", &csv, &mut values).unwrap();
         assess(&values, &rows, test, None).unwrap().accuracy * 100.0
     };
@@ -131,15 +131,15 @@ fn releases_of_adult_find_what_tells_incomes_apart() {
             let budget = Budget::new(&"1".parse().unwrap());
             let mut rng = Randomness::seeded(seed);
             let release = single::release(&agreement, &table, budget, &mut rng, &|_| {}).unwrap();
-            assert_eq!(release.cuts.made().len(), 10);
+            assert_eq!(release.table.cuts.made().len(), 10);
             // Being married, and gains on capital, tell more about incomes than anything else.
             let size = |name: &str| {
                 let attribute = names.iter().position(|known| *known == name).unwrap();
-                release.cuts.of(attribute).len()
+                release.table.cuts.of(attribute).len()
             };
             let family = size("marital-status") > 1 || size("relationship") > 1;
             found += u32::from(family && size("capital-gain") > 1);
-            let total: u64 = release.counts.iter().sum();
+            let total: u64 = release.table.counts.iter().sum();
             if terms.contains("leaf-max") {
                 assert!(total.abs_diff(30_162) < 1_500, "{total}");
             } else {

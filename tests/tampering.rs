@@ -13,8 +13,8 @@ use diptych::math::{Randomness, Rational};
 use diptych::net::{Identity, Role};
 use diptych::privacy::Budget;
 use diptych::privacy::ledger::Hash;
-use diptych::release::diffgen::output::{Rows, write_csv};
 use diptych::release::diffgen::single;
+use diptych::release::tree::output::{Rows, write_csv};
 use diptych::table::{Reading, read_csv};
 use rand::Rng;
 use sha2::{Digest, Sha256};
@@ -166,6 +166,6 @@ fn signed_release() -> TempDir {
     let manifest = draft.signed(&signed.collect::<Vec<_>>()).unwrap();
     fs::write(place.path().join(MANIFEST), manifest).unwrap();
     let file = fs::File::create(place.path().join(RELEASE)).unwrap();
-    write_csv(&release, Rows::All, file).unwrap();
+    write_csv(&release.table, Rows::All, file).unwrap();
     place
 }

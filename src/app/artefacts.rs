@@ -15,7 +15,7 @@ use sha2::{Digest, Sha256};
 use crate::app::failure::Failure;
 use crate::app::manifest::{Described, hex};
 use crate::release::diffgen::Release;
-use crate::release::diffgen::output::{Rows, write_csv};
+use crate::release::tree::output::{Rows, write_csv};
 
 /// The release's file name.
 pub const RELEASE: &str = "release.csv";
@@ -106,11 +106,11 @@ impl Output {
         compact: bool,
     ) -> Result<(), Failure> {
         if compact {
-            self.part(COMPACT, |out| write_csv(release, Rows::NotZero, out))?;
+            self.part(COMPACT, |out| write_csv(&release.table, Rows::NotZero, out))?;
         }
         let sha256 = self.part(RELEASE, |out| {
             let mut hashed = Hashed { out, hash: Sha256::new() };
-            write_csv(release, Rows::All, &mut hashed)?;
+            write_csv(&release.table, Rows::All, &mut hashed)?;
             Ok(hex(&hashed.hash.finalize()))
         })?;
         if sha256 != described.sha256 {

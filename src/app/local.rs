@@ -16,6 +16,7 @@ use crate::math::{Randomness, Rational};
 use crate::privacy::ledger::{self, Debit, Hash, Ledger, RunId};
 use crate::privacy::{Budget, Epsilon};
 use crate::release::diffgen::{Error, Plan, Release, single};
+use crate::release::tree;
 use crate::table::{Identifier, Owner, Reading, Table, read_csv};
 
 /// Make a release alone: differentially private DiffGen over one table
@@ -133,7 +134,7 @@ pub(crate) fn make<'a>(
     bar.start(agreement.specializations as usize + 1);
     let release = single::release(agreement, table, budget, rng, &|_| bar.advance(1))?;
     bar.clear();
-    let (made, rows) = (release.cuts.made().len(), release.counts.len());
+    let (made, rows) = (release.table.cuts.made().len(), release.table.counts.len());
     console.say(format!("made {made} specializations, {rows} rows"));
     Ok(release)
 }
@@ -163,7 +164,7 @@ fn write(
 
 /// The specializations, one per line.
 pub(crate) fn cut_lines(release: &Release) -> Result<Vec<String>, Failure> {
-    let lines = described(&release.cuts)?;
+    let lines = described(&release.table.cuts)?;
     let width = lines.iter().map(|(attribute, ..)| attribute.chars().count()).max().unwrap_or(0);
     Ok(lines
         .into_iter()
@@ -184,9 +185,12 @@ impl From<Error> for Failure {
             Error::TooManyRows { .. }
             | Error::PolynomialTooLong { .. }
             | Error::ChoiceTooLarge { .. }
-            | Error::Table(_)
-            | Error::MissingColumn(_) => Self::wrong_input(error),
-            Error::Privacy(_) | Error::OtherBudget | Error::Fault(_) => Self::failed(error),
+            | Error::Tree(tree::Error::Table(_) | tree::Error::MissingColumn(_)) => {
+                Self::wrong_input(error)
+            }
+            Error::Privacy(_) | Error::OtherBudget | Error::Tree(_) | Error::Fault(_) => {
+                Self::failed(error)
+            }
         }
     }
 }

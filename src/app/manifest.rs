@@ -15,7 +15,7 @@ use crate::math::Rational;
 use crate::net::{Fingerprint, Role, Signature};
 use crate::privacy::ledger::Hash;
 use crate::release::diffgen::Release;
-use crate::release::diffgen::output::{Rows, write_csv};
+use crate::release::tree::output::{Rows, write_csv};
 use crate::table::Cuts;
 
 /// The version of the manifest's form.
@@ -59,7 +59,7 @@ impl Draft {
         let canonical: Value =
             serde_json::from_str(&agreement.canonical()).map_err(Failure::failed)?;
         let mut hash = Hashing(Sha256::new());
-        let rows = write_csv(release, Rows::All, &mut hash).map_err(Failure::failed)?;
+        let rows = write_csv(&release.table, Rows::All, &mut hash).map_err(Failure::failed)?;
         let described = Described { sha256: hex(&hash.0.finalize()), rows };
         let spends: Vec<Value> = release
             .spends
@@ -74,7 +74,7 @@ impl Draft {
         put("agreement_sha256", agreement.hash().to_string().into());
         put("epsilon", agreement.epsilon.to_string().into());
         put("delta", delta_text(delta).into());
-        put("cuts", cuts(&release.cuts)?.into());
+        put("cuts", cuts(&release.table.cuts)?.into());
         put("spends", spends.into());
         put("release", json!({ "file": file, "sha256": described.sha256, "rows": rows }));
         if let Some([p1, p2]) = heads {

@@ -256,7 +256,7 @@ impl<'a> Conversation<'a> {
             own: self.table.len(),
             peer: outcome.peer_records,
             common: outcome.in_both,
-            tree: outcome.release.cuts.made().to_vec(),
+            tree: outcome.release.table.cuts.made().to_vec(),
         })
     }
 

@@ -60,26 +60,20 @@
 pub mod forecast;
 pub mod holder;
 pub mod horizontal;
-pub mod layout;
-pub mod output;
-pub mod partition;
 pub mod plan;
 pub mod postprocess;
-pub mod scorer;
 pub mod shared_scores;
 pub mod single;
 pub mod sizes;
-pub mod splits;
 #[cfg(test)]
 mod tests;
 pub mod two_party;
-pub mod utility;
 pub mod vertical;
 
 use crate::privacy::budget::Entry;
 use crate::privacy::{self, Budget, Spend};
+use crate::release::tree::{self, Generalized, Leaves};
 use crate::table::{self, Candidate, CutValue, Cuts, Domain, Specialization};
-pub use partition::{LeafList, Leaves};
 pub use plan::{MAX_ROWS, Plan};
 pub use postprocess::PostProcess;
 
@@ -124,12 +118,9 @@ pub enum Error {
     /// A budget or a mechanism refused.
     #[error(transparent)]
     Privacy(Box<privacy::Error>),
-    /// A specialization that the cuts do not allow.
+    /// The records or the cuts do not fit.
     #[error(transparent)]
-    Table(Box<table::Error>),
-    /// The data lacks a column that the agreement gives to this party.
-    #[error("the data has no column for attribute `{0}`: read the file again with this agreement")]
-    MissingColumn(String),
+    Tree(#[from] tree::Error),
     /// The budget is not that of the agreement.
     #[error("the budget's ε is not the one agreed: make the budget from the agreement")]
     OtherBudget,
@@ -146,7 +137,7 @@ impl From<privacy::Error> for Error {
 
 impl From<table::Error> for Error {
     fn from(error: table::Error) -> Self {
-        Self::Table(Box::new(error))
+        Self::Tree(error.into())
     }
 }
 
@@ -217,12 +208,8 @@ pub trait Form {
 /// A differentially private table. All of it may be published.
 #[derive(Clone, Debug)]
 pub struct Release {
-    /// The cuts, with the specializations in the order they were made.
-    pub cuts: Cuts,
-    /// The leaves, in the order of the release.
-    pub leaves: Leaves,
-    /// One count per leaf and class, classes fastest, post-processed.
-    pub counts: Vec<u64>,
+    /// The generalized table, its counts with noise and post-processed.
+    pub table: Generalized,
     /// What was spent on what; sums to at most ε.
     pub spends: Vec<Entry>,
 }
@@ -295,7 +282,8 @@ pub fn run<F: Form>(
     let noisy = form.noisy_counts(rest, &cuts, &leaves)?;
     progress(Step::Counted);
     let counts = plan.post_process().apply(&noisy);
-    Ok(Release { cuts, leaves, counts, spends: budget.spends().to_vec() })
+    let table = Generalized { cuts, leaves, counts };
+    Ok(Release { table, spends: budget.spends().to_vec() })
 }
 
 /// How far a run has come.

@@ -14,8 +14,8 @@ use diptych::privacy::Budget;
 use diptych::privacy::ledger::Hash;
 use diptych::protocol::Session;
 use diptych::protocol::pair::{Setup, run_pair};
-use diptych::release::diffgen::output::{Rows, write_csv};
 use diptych::release::diffgen::two_party::{Keys, release_with};
+use diptych::release::tree::output::{Rows, write_csv};
 use diptych::table::{Owner, Reading, parse_csv};
 
 use couple::{BANK, COMPANY, Couple, Running, verify};
@@ -374,7 +374,7 @@ fn made_with_fixed_coins(agreement: &Agreement, tables: [&str; 2]) -> [(String, 
         let keys = Keys::ForTests(512);
         let made = release_with(session, agreement, &table, budget, keys, &|_| {}).unwrap();
         let mut release = Vec::new();
-        write_csv(&made.release, Rows::All, &mut release).unwrap();
+        write_csv(&made.release.table, Rows::All, &mut release).unwrap();
         let heads = Some([Hash([1; 32]), Hash([2; 32])]);
         let draft = Draft::new(agreement, &made.release, &made.delta, heads).unwrap();
         (String::from_utf8(release).unwrap(), draft)

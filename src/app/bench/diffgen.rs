@@ -8,8 +8,8 @@ use crate::app::bench::{Figure, Options, census};
 use crate::app::failure::Failure;
 use crate::math::Randomness;
 use crate::privacy::Budget;
-use crate::release::diffgen::output::{Rows, write_csv};
 use crate::release::diffgen::single;
+use crate::release::tree::output::{Rows, write_csv};
 use crate::table::{Reading, parse_csv};
 
 /// Records and specializations that are measured: growth with each of them.
@@ -67,5 +67,5 @@ pub fn once(csv: &[u8], specializations: u32, utility: &str) -> Result<u64, Fail
     let budget = Budget::new(&agreement.epsilon.to_string().parse().map_err(Failure::failed)?);
     let mut rng = Randomness::from_os()?;
     let release = single::release(&agreement, &table, budget, &mut rng, &|_| {})?;
-    write_csv(&release, Rows::All, io::sink()).map_err(Failure::failed)
+    write_csv(&release.table, Rows::All, io::sink()).map_err(Failure::failed)
 }

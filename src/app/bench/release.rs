@@ -123,7 +123,7 @@ pub(super) fn measure(case: &Case) -> Result<Measured, Failure> {
     let party = |table: &Table, session: &mut Session| {
         let budget = Budget::new(&agreement.epsilon);
         release(session, &agreement, table, budget, &|_| {})
-            .map(|made| (made.release.counts.len(), made.release.cuts.made().to_vec()))
+            .map(|made| (made.release.table.counts.len(), made.release.table.cuts.made().to_vec()))
     };
     let setup = case.network.map_or_else(Setup::default, |net| Setup::default().network(net));
     let (outcome, taken) = taken(|| {

@@ -11,7 +11,6 @@ use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
 
 use super::horizontal::record_bits;
-use super::scorer::known_at_once;
 use super::shared_scores::SharedScores;
 use super::sizes::{self, Sizes};
 use super::two_party::Error;
@@ -30,6 +29,7 @@ use crate::privacy::{Budget, Spend};
 use crate::protocol::forecast::Forecast;
 use crate::protocol::scalar_product::{TableShape, forecast_table};
 use crate::protocol::{psi, shares};
+use crate::release::tree::scorer::known_at_once;
 use crate::table::{Candidate, CutValue, Cuts, Domain, Owner, Specialization};
 
 /// How many records there are.
@@ -112,7 +112,7 @@ pub fn release_with(
         next: None,
     };
     let made = run(&plan, Budget::new(&agreement.epsilon), &mut form, &|_| {})?;
-    Ok(made.counts.len() as u64)
+    Ok(made.table.counts.len() as u64)
 }
 
 /// `count` trees that an agreement can lead to: in each round an attribute is drawn uniformly, then

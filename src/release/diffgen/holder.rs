@@ -1,12 +1,13 @@
 //! What one party does with its own records, whoever else takes part: groups them by leaf, scores
 //! the candidates of its own attributes, and draws the splits of its own intervals.
 
-use super::partition::Partition;
-use super::scorer::{Known, Scorer, known_at_once};
-use super::splits::{self, Options};
-use super::{Error, Plan, utility};
+use super::{Error, Plan};
 use crate::privacy::choice::SCORE_GRID_BITS;
 use crate::privacy::{self, Candidate as Weighed, Choose, Score, Spend};
+use crate::release::tree::partition::Partition;
+use crate::release::tree::scorer::{Known, Scorer, known_at_once};
+use crate::release::tree::splits::{self, Options};
+use crate::release::tree::utility;
 use crate::table::{Candidate, CutValue, Cuts, Owner, Specialization, Table};
 
 /// The records of one party, with scores and splits of the attributes that it holds. Private.
@@ -22,7 +23,7 @@ impl<'p, 't> Holder<'p, 't> {
     /// All records in one leaf, and all candidates of taxonomies scored.
     ///
     /// # Errors
-    /// [`Error::MissingColumn`] if a column is not of the kind that the agreement says.
+    /// [`tree::Error::MissingColumn`] if a column is not of the kind that the agreement says.
     pub fn new(plan: &'p Plan, table: &'t Table) -> Result<Self, Error> {
         Self::of_owner(plan, table, None)
     }
@@ -70,7 +71,7 @@ impl<'p, 't> Holder<'p, 't> {
         let base = if self.plan.is_vertical() { 0 } else { self.scorer.base() };
         match gain {
             Some(gain) => Score::whole(base + gain).ok_or(Error::Fault("too many records")),
-            None => self.scorer.score(candidate),
+            None => Ok(self.scorer.score(candidate)?),
         }
     }
 

@@ -23,8 +23,6 @@
 
 use std::collections::HashMap;
 
-use super::partition::Partition;
-use super::scorer::known_at_once;
 use super::shared_scores::SharedScores;
 use super::sizes::{self, Sizes};
 use super::two_party::{CountNoise, Error, Keys, Outcome};
@@ -40,6 +38,9 @@ use crate::privacy::{Budget, Choose, Spend};
 use crate::protocol::Session;
 use crate::protocol::psi::{self, Cardinality, cardinality};
 use crate::protocol::shares::{IntegerShare, WordShares};
+use crate::release::tree;
+use crate::release::tree::partition::Partition;
+use crate::release::tree::scorer::known_at_once;
 use crate::table::{Candidate, Column, CutValue, Cuts, Specialization, Table};
 
 /// Makes a release with the peer: see [`two_party`](super::two_party).
@@ -61,7 +62,7 @@ pub(super) fn release(
         (0..plan.schema().attributes.len()).find(|index| !partition.attributes().contains(index))
     {
         let name = plan.schema().attributes[missing].name.clone();
-        return Err(super::Error::MissingColumn(name).into());
+        return Err(tree::Error::MissingColumn(name).into());
     }
     let mut scores = SharedScores::new(&plan, record_bits(agreement));
     let cuts = Cuts::topmost(plan.schema());

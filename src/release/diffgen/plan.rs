@@ -7,12 +7,12 @@
 //! Where splits are drawn *late*, only for an interval that has won, there are no first splits and
 //! no splits that are never used: ε' = s·ε/(2h).
 
-use super::utility::Utility;
 use super::{Error, PostProcess};
 use crate::agreement::{Agreement, Partition, Profile, Selection};
 use crate::math::Rational;
 use crate::privacy::exponential::{self, Scaling};
 use crate::privacy::{Calibration, Epsilon, Score};
+use crate::release::tree::utility::Utility;
 use crate::table::{Decimal, Domain, Owner, Schema, most_leaves};
 use num_bigint::BigUint;
 use std::sync::Arc;
@@ -56,7 +56,7 @@ impl Plan {
         check_rows(schema, agreement.specializations)?;
         let numeric = |domain: &Domain| matches!(domain, Domain::Numeric(_));
         let numerics = schema.attributes.iter().filter(|a| numeric(&a.domain)).count() as u64;
-        let utility = Utility::from(agreement.utility);
+        let utility = agreement.utility;
         let paper = agreement.profile == Profile::Paper;
         let horizontal = matches!(agreement.partition, Partition::Horizontal { .. });
         // Between parties with the same columns a best split would be a maximum over shared scores.

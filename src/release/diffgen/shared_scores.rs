@@ -7,13 +7,13 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::partition::{LeafId, Partition};
-use super::utility::Utility;
 use super::{Error, Plan};
 use crate::mechanism;
 use crate::mechanism::largest::{self, GroupShape, largest_counts};
 use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
+use crate::release::tree::partition::{LeafId, Partition};
+use crate::release::tree::utility::Utility;
 use crate::table::{Candidate, CutValue, Cuts, Specialization};
 
 /// The generalized values of a leaf, as keys.
@@ -148,7 +148,7 @@ impl SharedScores {
         let (codes, classes) = (partition.class_codes(), self.shape.classes);
         let (mut counts, mut groups) = (Vec::new(), Vec::new());
         for (made, leaf) in &pending {
-            let child_of = partition.child_of(made)?;
+            let child_of = partition.child_of(made).map_err(Error::from)?;
             let children = child_of.children().ok_or(Error::Fault("a set in two tables"))?;
             let leaves = match leaf {
                 Some(leaf) => by_coordinates.get(leaf).copied().into_iter().collect(),

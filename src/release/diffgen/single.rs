@@ -52,7 +52,6 @@
 //! ```
 
 use super::holder::Holder;
-use super::layout::leaf_offsets;
 use super::plan::{FRACTION_BITS, GRID_BITS};
 use super::{Error, Form, Leaves, Plan, Release, Step, run};
 use crate::agreement::{self, Agreement, Noise, Selection};
@@ -65,6 +64,8 @@ use crate::privacy::taylor::TaylorExponential;
 use crate::privacy::{
     self, AddNoise, Budget, Calibration, Candidate as Weighed, Choice, Choose, Spend,
 };
+use crate::release::tree;
+use crate::release::tree::layout::leaf_offsets;
 use crate::table::{Candidate, CutValue, Cuts, Owner, Specialization, Table};
 
 /// Makes a release as the agreement says. Costs a sort of each numeric column, and per
@@ -229,7 +230,7 @@ impl<'p, 't, C, S, N> Single<'p, 't, C, S, N> {
     /// All records in one leaf, and all candidates of taxonomies scored.
     ///
     /// # Errors
-    /// [`Error::MissingColumn`] unless the table holds every attribute.
+    /// [`tree::Error::MissingColumn`] unless the table holds every attribute.
     pub fn new(
         plan: &'p Plan,
         table: &'t Table,
@@ -244,7 +245,7 @@ impl<'p, 't, C, S, N> Single<'p, 't, C, S, N> {
         let mut attributes = plan.schema().attributes.iter().enumerate();
         let held = |index| holders.iter().any(|holder| holder.holds(index));
         if let Some((_, missing)) = attributes.find(|(index, _)| !held(*index)) {
-            return Err(Error::MissingColumn(missing.name.clone()));
+            return Err(tree::Error::MissingColumn(missing.name.clone()).into());
         }
         Ok(Self { plan, holders, records: table.len(), mechanisms })
     }

@@ -7,12 +7,13 @@ mod statistics;
 mod two_parties;
 mod vertical;
 
-use super::partition::Partition;
 use super::single::{Mechanisms, Noiser, Single, release};
 use super::*;
 use crate::agreement::{Agreement, Noise};
 use crate::math::{Randomness, Rational};
 use crate::privacy::decisions::Tape;
+use crate::release::tree::output;
+use crate::release::tree::partition::Partition;
 use crate::table::{Reading, Table, parse_csv};
 
 /// An agreement for one party with these lines in `[release]` and these attributes; what they leave
@@ -61,7 +62,7 @@ fn specialize(cuts: &mut Cuts, partition: &mut Partition<'_>, name: &str, split:
 /// A release as text.
 fn text(release: &Release) -> String {
     let mut bytes = Vec::new();
-    output::write_csv(release, output::Rows::All, &mut bytes).unwrap();
+    output::write_csv(&release.table, output::Rows::All, &mut bytes).unwrap();
     String::from_utf8(bytes).unwrap()
 }
 

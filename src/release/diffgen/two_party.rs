@@ -48,10 +48,10 @@
 //!     |session| two_party::release(session, &agreement, &south, budget(), &|_| ()),
 //! );
 //! let (north, south) = (outcome.p1?.release, outcome.p2?.release);
-//! assert_eq!(north.counts, south.counts);
+//! assert_eq!(north.table.counts, south.table.counts);
 //! // Engineers who are ill and who are not, then writers: about 0, 400, 500 and 0.
-//! assert_eq!(north.counts.len(), 4);
-//! assert!(north.counts[1].abs_diff(400) < 200 && north.counts[2].abs_diff(500) < 200);
+//! assert_eq!(north.table.counts.len(), 4);
+//! assert!(north.table.counts[1].abs_diff(400) < 200 && north.table.counts[2].abs_diff(500) < 200);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -67,6 +67,7 @@ use crate::net::{self, AbortReason};
 use crate::privacy::{self, AddNoise, Budget, Spend};
 use crate::protocol::shares::WordShares;
 use crate::protocol::{Session, psi, scalar_product, shares, yao};
+use crate::release::tree;
 use crate::table::Table;
 
 /// Why there is no release. What was spent is gone.
@@ -102,6 +103,12 @@ pub enum Error {
     /// This form needs something else than what it was given.
     #[error("{0}")]
     WrongInput(&'static str),
+}
+
+impl From<tree::Error> for Error {
+    fn from(error: tree::Error) -> Self {
+        Self::DiffGen(error.into())
+    }
 }
 
 impl From<privacy::Error> for Error {
@@ -225,7 +232,7 @@ fn tell_peer(session: &mut Session, error: &Error) {
         | Error::CountTable(_) => return,
         Error::Net(error) => error.abort_reason(),
         Error::ClassesDiffer(_) => AbortReason::Disagreement,
-        Error::DiffGen(super::Error::Table(_))
+        Error::DiffGen(super::Error::Tree(tree::Error::Table(_)))
         | Error::Mechanism(mechanism::Error::Yao(
             yao::Error::Length { .. } | yao::Error::Garble(_) | yao::Error::Transfer(_),
         ))

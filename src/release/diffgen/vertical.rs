@@ -26,7 +26,6 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::holder::Holder;
-use super::layout::leaf_offsets;
 use super::sizes::{Sizes, scaling};
 use super::two_party::{CountNoise, Error, Keys, Outcome};
 use super::{Form, Leaves, Plan, Step, run};
@@ -49,6 +48,7 @@ use crate::protocol::scalar_product::{ExpectedKey, Key, TableShape, count_table}
 use crate::protocol::shares::WordShares;
 use crate::protocol::yao::{self, Reveal};
 use crate::protocol::{Coins, Session};
+use crate::release::tree::layout::leaf_offsets;
 use crate::table::{self, Candidate, CutValue, Cuts, Specialization, Table};
 
 /// Makes a release with the peer: see [`two_party`](super::two_party).

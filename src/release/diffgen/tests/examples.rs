@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::privacy::Score;
-use crate::release::diffgen::scorer::Scorer;
-use crate::release::diffgen::utility::{Logarithms, Utility};
+use crate::release::tree::scorer::Scorer;
+use crate::release::tree::utility::{Logarithms, Utility};
 
 /// Figure 6.1.
 const JOB: &str = "[[attribute]]\nname = \"job\"\nkind = \"categorical\"\ntaxonomy = { Any_Job = \

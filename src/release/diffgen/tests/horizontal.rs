@@ -60,7 +60,7 @@ fn assert_same(agreement: &Agreement, rows: &[Row], first: usize, seed: u64) {
         (&outcome.transcripts, &outcome.costs),
         [first.len(), second.len()],
         0,
-        expected.cuts.made(),
+        expected.table.cuts.made(),
     );
     for party in [outcome.p1, outcome.p2] {
         let party = party.unwrap();
@@ -102,7 +102,7 @@ fn the_overlap_is_counted_if_that_is_agreed() {
         (&outcome.transcripts, &outcome.costs),
         [6, 6],
         2,
-        p1.release.cuts.made(),
+        p1.release.table.cuts.made(),
     );
     assert_eq!(p1.in_both, Some(2));
     assert_eq!(outcome.p2.unwrap().in_both, Some(2));

@@ -1,9 +1,9 @@
 //! Random tables and random cuts against plain recounts; tables at the edge; limits.
 
 use super::*;
-use crate::release::diffgen::scorer::{Known, Scorer, known_at_once};
-use crate::release::diffgen::splits::runs;
-use crate::release::diffgen::utility::{self, Logarithms, Utility};
+use crate::release::tree::scorer::{Known, Scorer, known_at_once};
+use crate::release::tree::splits::runs;
+use crate::release::tree::utility::{self, Logarithms, Utility};
 use proptest::prelude::*;
 
 const ATTRIBUTES: &str = "[[attribute]]\nname = \"a\"\nkind = \"categorical\"\ntaxonomy = { A = \
@@ -202,8 +202,8 @@ fn tables_at_the_edge_have_sensible_releases() {
             let mut rng = Randomness::seeded(7);
             let release =
                 release(&agreement, &table, budget(&agreement), &mut rng, &|_| {}).unwrap();
-            assert_eq!(release.cuts.made().len(), 4, "{terms}");
-            assert_eq!(release.counts.len() as u64, 3 * release.cuts.leaves());
+            assert_eq!(release.table.cuts.made().len(), 4, "{terms}");
+            assert_eq!(release.table.counts.len() as u64, 3 * release.table.cuts.leaves());
             assert_eq!(&spent(&release), Plan::new(&agreement).unwrap().epsilon().value());
         }
     }

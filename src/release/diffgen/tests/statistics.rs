@@ -106,10 +106,11 @@ fn outcomes(
         };
         let mut single = Single::new(&plan, &table, mechanisms).unwrap();
         let release = run(&plan, budget(agreement), &mut single, &|_| {}).unwrap();
-        let made = release.cuts.made()[0];
+        let made = release.table.cuts.made()[0];
         // The added record is in the last leaf's second class, whatever the cut.
         let noisy = single.into_noise().noisy.last().copied().unwrap_or(0);
-        let (cut, split, leaves) = (release.cuts.name(made.candidate), made.split, release.leaves);
+        let (cut, split, leaves) =
+            (release.table.cuts.name(made.candidate), made.split, release.table.leaves);
         (format!("{cut} {split:?} {leaves:?}"), noisy.clamp(-3, 4))
     };
     let seen: Vec<_> = (0..RUNS).into_par_iter().map(one).collect();

@@ -60,7 +60,7 @@ fn assert_same(agreement: &Agreement, rows: &[Row], seed: u64) {
     let (expected, tape) = alone(agreement, &joined, seed);
     let [first, second] = both_views(agreement, rows);
     let outcome = together(agreement, [&first, &second], TapeCoins::pair(&tape));
-    let (tree, size) = (expected.cuts.made(), rows.len());
+    let (tree, size) = (expected.table.cuts.made(), rows.len());
     assert_release_foretold(
         agreement,
         (&outcome.transcripts, &outcome.costs),
@@ -109,12 +109,12 @@ fn only_common_individuals_count_and_their_order_does_not() {
         (&outcome.transcripts, &outcome.costs),
         [7, 7],
         4,
-        p1.release.cuts.made(),
+        p1.release.table.cuts.made(),
     );
     assert_eq!((p1.in_both, p2.in_both), (Some(4), Some(4)));
     assert_eq!(text(&p1.release), text(&p2.release));
     // At ε = 100 there is hardly any noise: three Y and one N among 4, 5, 6, 7.
-    assert_eq!(p1.release.counts.iter().sum::<u64>(), 4);
+    assert_eq!(p1.release.table.counts.iter().sum::<u64>(), 4);
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn no_common_individual_is_a_normal_run() {
         (&outcome.transcripts, &outcome.costs),
         [2, 2],
         0,
-        p1.release.cuts.made(),
+        p1.release.table.cuts.made(),
     );
     assert_eq!(p1.in_both, Some(0));
     assert_eq!(text(&p1.release), text(&p2.release));

@@ -20,24 +20,13 @@
 //! log2, and the counts under each of the four signs sum to n_v, so the error stays below 4·2^-31:
 //! far less than one grid step, as the calibration assumes.
 
-use crate::agreement;
+pub use crate::agreement::Utility;
 use crate::privacy::{Calibration, Score, choice::SCORE_GRID_BITS};
 
 /// Fraction bits of a logarithm.
 const LOG_BITS: u32 = 32;
 /// Logarithms up to here are kept in a table.
 const TABLE_LIMIT: usize = 1 << 20;
-
-/// How candidates are scored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Utility {
-    /// Σ over children of the largest class count.
-    Max,
-    /// The same over all leaves of the table as it would become.
-    LeafMax,
-    /// Information gain about the class.
-    InfoGain,
-}
 
 impl Utility {
     /// Sensitivity and monotonicity. `paper` keeps the factor 2 of the papers for every utility;
@@ -48,16 +37,6 @@ impl Utility {
             Self::LeafMax if gains => Calibration::max_of_the_papers(),
             _ if paper => Calibration::max_of_the_papers(),
             _ => Calibration::max(),
-        }
-    }
-}
-
-impl From<agreement::Utility> for Utility {
-    fn from(utility: agreement::Utility) -> Self {
-        match utility {
-            agreement::Utility::Max => Self::Max,
-            agreement::Utility::LeafMax => Self::LeafMax,
-            agreement::Utility::InfoGain => Self::InfoGain,
         }
     }
 }

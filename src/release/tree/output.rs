@@ -5,7 +5,7 @@
 //! fastest, classes in agreement order. Intervals are written `[18..56]`, both ends included, and
 //! the values of a set `a|b`.
 
-use super::{Leaves, Release};
+use super::{Generalized, Leaves};
 use crate::table::{Candidate, Domain};
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -19,12 +19,12 @@ pub enum Rows {
     NotZero,
 }
 
-/// Writes a release and returns the number of rows.
+/// Writes a table and returns the number of rows.
 ///
 /// # Errors
 /// Those of `out`.
-pub fn write_csv(release: &Release, rows: Rows, out: impl Write) -> io::Result<u64> {
-    let schema = release.cuts.schema();
+pub fn write_csv(table: &Generalized, rows: Rows, out: impl Write) -> io::Result<u64> {
+    let schema = table.cuts.schema();
     let mut csv = csv::WriterBuilder::new()
         .terminator(csv::Terminator::Any(b'\n'))
         .quote_style(csv::QuoteStyle::Necessary)
@@ -32,11 +32,11 @@ pub fn write_csv(release: &Release, rows: Rows, out: impl Write) -> io::Result<u
         .from_writer(out);
     let header = schema.attributes.iter().map(|attribute| attribute.name.as_str());
     csv.write_record(header.chain([schema.class.column.as_str(), "count"]))?;
-    let names = Names::new(release);
+    let names = Names::new(table);
     let classes = &schema.class.values;
     let mut written = 0;
     let mut count = String::new();
-    for (leaf, counts) in release.counts.chunks_exact(classes.len().max(1)).enumerate() {
+    for (leaf, counts) in table.counts.chunks_exact(classes.len().max(1)).enumerate() {
         let values = names.of(leaf);
         for (class, number) in classes.iter().zip(counts) {
             if rows == Rows::NotZero && *number == 0 {
@@ -67,8 +67,8 @@ struct Names<'r> {
 }
 
 impl<'r> Names<'r> {
-    fn new(release: &'r Release) -> Self {
-        let cuts = &release.cuts;
+    fn new(table: &'r Generalized) -> Self {
+        let cuts = &table.cuts;
         let attributes = 0..cuts.schema().attributes.len();
         let name = |attribute: usize| {
             cuts.of(attribute)
@@ -76,7 +76,7 @@ impl<'r> Names<'r> {
                 .map(move |value| cuts.name(Candidate { attribute, value: *value }))
         };
         let on_cut: Vec<Vec<String>> = attributes.clone().map(|a| name(a).collect()).collect();
-        let by_coordinate = match &release.leaves {
+        let by_coordinate = match &table.leaves {
             Leaves::CrossProduct => Vec::new(),
             Leaves::Listed(list) => attributes
                 .map(|attribute| {
@@ -90,7 +90,7 @@ impl<'r> Names<'r> {
                 })
                 .collect(),
         };
-        Self { leaves: &release.leaves, on_cut, by_coordinate }
+        Self { leaves: &table.leaves, on_cut, by_coordinate }
     }
 
     fn of(&self, leaf: usize) -> Vec<&str> {

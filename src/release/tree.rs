@@ -1,0 +1,48 @@
+//! What top-down specialization is, whatever model drives it: records grouped by the leaves of a
+//! tree of cuts, scores of what could be specialized next, and the table that comes out.
+//!
+//! The cuts themselves are [`crate::table::Cuts`]. [`partition`] groups one party's records by leaf,
+//! [`scorer`] keeps the scores of [`utility`] up to date, [`splits`] finds where an interval could be
+//! split, [`layout`] says where a leaf lies, [`output`] writes the table. Nothing here promises
+//! anything about privacy: a model does.
+
+pub mod layout;
+pub mod output;
+pub mod partition;
+pub mod scorer;
+pub mod splits;
+pub mod utility;
+
+use crate::table::{self, Cuts};
+pub use partition::{LeafList, Leaves};
+
+/// A table generalized by cuts, with a count for every leaf and class.
+#[derive(Clone, Debug)]
+pub struct Generalized {
+    /// The cuts, with the specializations in the order they were made.
+    pub cuts: Cuts,
+    /// The leaves, in the order of the table.
+    pub leaves: Leaves,
+    /// One count per leaf and class, classes fastest.
+    pub counts: Vec<u64>,
+}
+
+/// What went wrong, and what to do about it.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The data lacks a column that the agreement gives to this party.
+    #[error("the data has no column for attribute `{0}`: read the file again with this agreement")]
+    MissingColumn(String),
+    /// A specialization that the cuts do not allow.
+    #[error(transparent)]
+    Table(Box<table::Error>),
+    /// Cuts, records and scores do not fit together.
+    #[error("{0}; this is a fault of the program, and nothing was released")]
+    Fault(&'static str),
+}
+
+impl From<table::Error> for Error {
+    fn from(error: table::Error) -> Self {
+        Self::Table(Box::new(error))
+    }
+}
