@@ -9,6 +9,7 @@ use crate::privacy::ledger::{self, Hash};
 use crate::protocol::forecast::Forecast;
 use crate::protocol::{Session, ot, random_value, scalar_product, shares, yao};
 use crate::release::diffgen::{self, two_party};
+use crate::release::tree;
 
 /// The phase in which both tell how earlier runs stand.
 pub(super) const STATUS: &str = "status";
@@ -77,7 +78,7 @@ impl From<two_party::Error> for Ended {
         let failure = match error {
             Error::ClassesDiffer(_) | Error::WrongInput(_) => Failure::wrong_input(error),
             // A split that no interval has can only have come from the peer.
-            Error::DiffGen(diffgen::Error::Table(error)) => {
+            Error::DiffGen(diffgen::Error::Tree(tree::Error::Table(error))) => {
                 Failure::peer_refused(format!("the peer told a split that cannot be: {error}"))
             }
             Error::DiffGen(error) => error.into(),
