@@ -55,12 +55,16 @@ pub mod verify;
 use console::{Console, GlobalArgs};
 use failure::{Failure, Status};
 
+use crate::simd::level::{self, Level};
+
 /// Two organisations publish one differentially private table over data that neither shows the other.
 #[derive(Parser)]
 #[command(name = "diptych", version, max_term_width = 100, arg_required_else_help = true)]
 #[command(
     after_help = "Start with `diptych demo`. Exit status: 0 done, 1 failed, 2 wrong usage or \
-                        input, 3 the peer refused or is not who it should be."
+                        input, 3 the peer refused or is not who it should be.\n\n\
+                        The variable DIPTYCH_SIMD=portable|aes|avx2|avx512 bounds the vector \
+                        instructions in use; without it, the widest that the processor has."
 )]
 struct Cli {
     #[command(flatten)]
@@ -100,7 +104,8 @@ pub fn main() -> ExitCode {
         }
     };
     let console = Console::new(&cli.global);
-    match start_threads()
+    match bound_vectors()
+        .and_then(|()| start_threads())
         .and_then(|()| run(cli.verb, &console))
         .and_then(|()| console.results_are_written())
     {
@@ -120,6 +125,19 @@ fn start_threads() -> Result<(), Failure> {
             "end other programs, or raise the limits on threads and memory (`ulimit -u`, `ulimit \
              -v`), or want fewer: RAYON_NUM_THREADS=1",
         )
+    })
+}
+
+/// Bounds the vector instructions as the environment wants it.
+fn bound_vectors() -> Result<(), Failure> {
+    let Some(name) = std::env::var_os(level::VARIABLE) else { return Ok(()) };
+    Level::set_by_name(&name.to_string_lossy()).map_err(|refused| {
+        let levels: Vec<_> = Level::available().map(Level::name).collect();
+        Failure::wrong_input(format!("the environment variable {}: {refused}", level::VARIABLE))
+            .advise(format!(
+                "this processor has {}; without the variable the last of them is used",
+                levels.join(", ")
+            ))
     })
 }
 

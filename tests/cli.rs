@@ -10,9 +10,15 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::LazyLock;
 
+use diptych::simd::level::Level;
+
 fn diptych(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_diptych"));
-    command.args(arguments).stdin(Stdio::null()).env_remove("DIPTYCH_LOG");
+    command
+        .args(arguments)
+        .stdin(Stdio::null())
+        .env_remove("DIPTYCH_LOG")
+        .env_remove("DIPTYCH_SIMD");
     command
 }
 
@@ -56,6 +62,29 @@ fn help_lists_the_verbs_and_wrong_usage_is_status_2() {
     assert!(["demo", "keygen", "run", "verify"].iter().all(|verb| help.contains(verb)));
     for wrong in [&[][..], &["nonsense"], &["keygen"], &["keygen", "--name", "", "--out", "x"]] {
         assert_eq!(run(wrong).0, 2, "{wrong:?}");
+    }
+}
+
+#[test]
+fn the_environment_bounds_the_vector_instructions_or_is_wrong_usage() {
+    let bench = |name: &str| outcome(diptych(&["bench"]).env("DIPTYCH_SIMD", name));
+    for level in Level::ALL {
+        let (status, _, words) = bench(level.name());
+        if Level::available().any(|available| available == level) {
+            assert_eq!(status, 0, "{words}");
+            assert!(words.contains(&format!("level {level}:")), "{words}");
+        } else {
+            assert_eq!(status, 2, "{words}");
+            assert!(words.contains(&format!("does not have the level {level}")), "{words}");
+        }
+    }
+    let (_, _, words) = bench("portable");
+    assert_eq!(words.matches(" none").count(), 4, "{words}");
+    for unknown in ["", "sse9", "AVX2"] {
+        let (status, _, words) = bench(unknown);
+        assert_eq!(status, 2);
+        assert!(words.contains("DIPTYCH_SIMD") && words.contains(&format!("{unknown:?}")));
+        assert!(words.contains("this processor has portable"), "{words}");
     }
 }
 

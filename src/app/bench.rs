@@ -179,6 +179,7 @@ impl Figure {
 /// # Errors
 /// If the subject is unknown, a run fails, or a file cannot be written.
 pub fn run(arguments: &BenchArgs, console: &Console) -> Result<(), Failure> {
+    console.say(format!("vector instructions: {}", machine::vector_instructions()));
     let Some(what) = arguments.what.as_deref() else {
         for (name, purpose, _) in SUBJECTS {
             console.result(format!("{name:<16} {purpose}"));

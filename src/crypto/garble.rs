@@ -67,7 +67,7 @@ use sha2::{Digest, Sha256};
 use zeroize::Zeroize;
 
 use crate::math::Randomness;
-use crate::simd::aes::{GATES_PER_KEY, RoundKeys};
+use crate::simd::aes::{GATES_PER_KEY, Kernel, RoundKeys};
 
 /// Ciphertext bytes per AND gate.
 pub const BYTES_PER_AND: usize = 32;
@@ -134,13 +134,13 @@ pub struct GateHash {
     /// Number of the next AND gate.
     next: u64,
     keys: RoundKeys,
-    portable: bool,
+    kernel: Kernel,
 }
 
 impl GateHash {
     /// A hash that starts at gate 0 with starting point `start`.
     pub fn new(start: u128) -> Self {
-        Self { start, next: 0, keys: RoundKeys::new(start), portable: false }
+        Self::on(Kernel::in_use(), start)
     }
 
     /// The hash for `direction` of the session with this id.
@@ -148,9 +148,9 @@ impl GateHash {
         Self::new(starting_point(session_id, direction))
     }
 
-    /// The same on the portable code, for tests and benchmarks.
-    pub fn portable(start: u128) -> Self {
-        Self { start, next: 0, keys: RoundKeys::portable(start), portable: true }
+    /// [`GateHash::new`] on this kernel, for tests and benchmarks.
+    pub fn on(kernel: Kernel, start: u128) -> Self {
+        Self { start, next: 0, keys: RoundKeys::on(kernel, start), kernel }
     }
 
     /// Number of the next gate.
@@ -178,7 +178,7 @@ impl GateHash {
 
     fn rekey(&mut self) {
         let key = self.start ^ u128::from(self.next / GATES_PER_KEY as u64);
-        self.keys = if self.portable { RoundKeys::portable(key) } else { RoundKeys::new(key) };
+        self.keys = RoundKeys::on(self.kernel, key);
     }
 }
 

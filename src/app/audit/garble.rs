@@ -7,6 +7,7 @@ use super::field::{bytes32, check_all, expect, integer, is_valid, number, text};
 use crate::crypto::garble::{
     BYTES_PER_AND, Delta, Evaluator, Garbler, GateHash, Layer, decode, starting_point,
 };
+use crate::simd::aes::Kernel;
 
 /// Checks every test of the document. A test that cannot be read fails.
 pub fn check(document: &Value) -> Vec<Verdict> {
@@ -24,12 +25,13 @@ pub fn check(document: &Value) -> Vec<Verdict> {
 
 const GATE: Layer<'static, (u32, u32, u32)> = Layer { gates: &[(0, 1, 2)], lanes: 1 };
 
-/// On the vector kernel, if there is one, and on its portable twin.
-fn hashes(group: &Value, test: &Value) -> Result<[GateHash; 2], String> {
+/// On every kernel that this processor has.
+fn hashes(group: &Value, test: &Value) -> Result<Vec<GateHash>, String> {
     let (start, gate) = (number(group, "start")?, integer(test, "gate")?);
-    let mut both = [GateHash::new(start), GateHash::portable(start)];
-    both.iter_mut().for_each(|hash| hash.skip_to(gate));
-    Ok(both)
+    let kernels = Kernel::available().into_iter();
+    let mut hashes: Vec<_> = kernels.map(|kernel| GateHash::on(kernel, start)).collect();
+    hashes.iter_mut().for_each(|hash| hash.skip_to(gate));
+    Ok(hashes)
 }
 
 fn table(test: &Value) -> Result<[u8; BYTES_PER_AND], String> {

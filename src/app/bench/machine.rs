@@ -4,7 +4,7 @@
 use std::fmt::Write;
 use std::fs;
 
-use crate::simd;
+use crate::simd::{self, level::Level};
 
 /// One minute's load average from which a machine is called busy.
 const BUSY: f64 = 0.5;
@@ -66,9 +66,7 @@ impl Machine {
         };
         line("Processor", self.processor.clone().unwrap_or(unknown.clone()));
         line("Cores", self.cores.to_string());
-        let kernels = simd::in_use();
-        let kernels = kernels.map(|(what, how)| format!("{what} {}", how.unwrap_or("none")));
-        line("Vector instructions in use", kernels.join(", "));
+        line("Vector instructions in use", vector_instructions());
         line("Memory", memory.unwrap_or(unknown.clone()));
         let system =
             self.system.clone().unwrap_or(format!("{} (kernel unknown)", std::env::consts::OS));
@@ -79,6 +77,13 @@ impl Machine {
         line("Beside other crates", format!("`cargo bench` compares with {}", locked(&COMPARED)));
         text
     }
+}
+
+/// The level and what each kernel uses.
+pub fn vector_instructions() -> String {
+    let kernels = simd::in_use();
+    let kernels = kernels.map(|(what, how)| format!("{what} {}", how.unwrap_or("none")));
+    format!("level {}: {}", Level::in_use(), kernels.join(", "))
 }
 
 /// What follows `name` and a colon.

@@ -2,9 +2,9 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn pair(start: u128, portable: bool) -> (Garbler, Evaluator) {
-    let hash = || if portable { GateHash::portable(start) } else { GateHash::new(start) };
+fn pair(start: u128, kernel: Kernel) -> (Garbler, Evaluator) {
     let delta = Delta::random(&mut Randomness::seeded(5));
+    let hash = || GateHash::on(kernel, start);
     (Garbler::new(delta, hash()), Evaluator::new(hash()))
 }
 
@@ -32,10 +32,10 @@ fn lanes_are_gates_side_by_side_wherever_the_layer_is_cut() {
             })
             .collect();
         let mut expected = slots.clone();
-        let tables = garble_all(&mut pair(3, false).0, &mut expected, &spread);
+        let tables = garble_all(&mut pair(3, Kernel::in_use()).0, &mut expected, &spread);
         let layer = Layer { gates: &gates, lanes };
         for cut in [0, 1, lanes, lanes + 1, layer.len()] {
-            let mut garbler = pair(3, false).0;
+            let mut garbler = pair(3, Kernel::in_use()).0;
             let mut wires = slots.clone();
             let mut found = vec![0; tables.len()];
             let (first, second) = found.split_at_mut(cut * BYTES_PER_AND);
@@ -47,9 +47,9 @@ fn lanes_are_gates_side_by_side_wherever_the_layer_is_cut() {
 }
 
 #[test]
-fn a_garbled_and_gate_is_an_and_gate_on_both_kernels() {
-    for portable in [false, true] {
-        let (mut garbler, mut evaluator) = pair(9, portable);
+fn a_garbled_and_gate_is_an_and_gate_on_every_kernel() {
+    for kernel in Kernel::available() {
+        let (mut garbler, mut evaluator) = pair(9, kernel);
         let mut rng = Randomness::seeded(6);
         for count in [1, 3, 64, 65, 200] {
             let gates = layer(8, count);
@@ -74,8 +74,8 @@ fn a_garbled_and_gate_is_an_and_gate_on_both_kernels() {
 
 #[test]
 fn both_kernels_make_the_same_tables() {
-    let (mut fast, _) = pair(1 << 90, false);
-    let (mut slow, _) = pair(1 << 90, true);
+    let (mut fast, _) = pair(1 << 90, Kernel::in_use());
+    let (mut slow, _) = pair(1 << 90, Kernel::PORTABLE);
     let gates = layer(16, 150);
     let start: Vec<u128> = (0..166).map(|i| u128::from(i as u32) << 100 | 12345).collect();
     let (mut a, mut b) = (start.clone(), start);
@@ -86,7 +86,7 @@ fn both_kernels_make_the_same_tables() {
 
 #[test]
 fn the_counter_keeps_two_gates_on_the_same_wires_apart() {
-    let (mut garbler, _) = pair(3, false);
+    let (mut garbler, _) = pair(3, Kernel::in_use());
     let mut wires = vec![11, 22, 0, 0];
     let tables = garble_all(&mut garbler, &mut wires, &[(0, 1, 2), (0, 1, 3)]);
     assert_ne!(wires[2], wires[3]);
@@ -97,7 +97,7 @@ fn the_counter_keeps_two_gates_on_the_same_wires_apart() {
 fn splitting_the_gates_differently_changes_nothing() {
     let gates = layer(16, 130);
     let garble = |parts: usize| {
-        let (mut garbler, _) = pair(3, false);
+        let (mut garbler, _) = pair(3, Kernel::in_use());
         let mut wires: Vec<u128> = (0..146).map(|i| i * 0x1234_5678_9abc_def1).collect();
         let mut tables = Vec::new();
         for part in gates.chunks(parts) {
@@ -111,7 +111,7 @@ fn splitting_the_gates_differently_changes_nothing() {
 
 #[test]
 fn a_short_or_long_table_is_a_typed_error() {
-    let (_, mut evaluator) = pair(3, false);
+    let (_, mut evaluator) = pair(3, Kernel::in_use());
     let mut wires = vec![0; 4];
     let layer = Layer { gates: &[(0, 1, 2)], lanes: 1 };
     for length in [0, 31, 33, 64] {
@@ -141,7 +141,7 @@ proptest! {
         labels in prop::collection::vec(any::<u128>(), 4),
         table in prop::collection::vec(any::<u8>(), 64),
     ) {
-        let (_, mut evaluator) = pair(3, false);
+        let (_, mut evaluator) = pair(3, Kernel::in_use());
         let mut wires = labels;
         wires.resize(6, 0);
         let layer = Layer { gates: &[(0, 1, 4), (2, 3, 5)], lanes: 1 };
