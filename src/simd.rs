@@ -39,6 +39,8 @@ pub mod aes;
 pub mod ifma;
 pub mod level;
 pub mod ristretto8;
+#[cfg(test)]
+mod stand_in;
 pub mod transpose;
 
 /// What each kernel is for, and the vector instructions that it uses on this processor, if any.
