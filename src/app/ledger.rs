@@ -77,7 +77,14 @@ fn render(history: &History) -> String {
     if repairs > 0 {
         let _ = writeln!(text, "{repairs} torn line(s) were removed after a crash or a full disk");
     }
-    if let Some(torn) = history.torn() {
+    if let Some(torn) = history.torn().filter(|torn| torn.complete) {
+        let _ = writeln!(
+            text,
+            "line {} lacks its newline and counts all the same: the process that wrote it was \
+             stopped. Nothing needs to be done: the next run completes it",
+            torn.line
+        );
+    } else if let Some(torn) = history.torn() {
         let _ = writeln!(
             text,
             "line {} is torn: a process is writing it now, or it was stopped while it did. Nothing \

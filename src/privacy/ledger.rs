@@ -5,10 +5,11 @@
 //! comparing with a head hash kept elsewhere (the manifest of the last release). The whole ε of a
 //! run is written and on disk before [`Ledger::debit`] returns, and is never given back.
 //!
-//! *A torn last line* (no newline at its end) is what a crash or a full disk leaves. The debit in
-//! it was never acknowledged, so no run used it: the next writer removes it and notes that in a
-//! line of its own. If only the newline is missing the entry is complete, counts, and is kept.
-//! A last line that is whole but wrong, or begins like no entry, was edited: that is an error.
+//! *A torn last line* (the strict beginning of a line, without a newline) is what a crash or a full
+//! disk leaves. The debit in it was never acknowledged, so no run used it: the next writer removes
+//! it and notes that in a line of its own. If only the newline is missing the entry is complete,
+//! counts for readers too, and is kept. A last line that is whole but wrong, or followed by
+//! anything but its newline, or begins like no entry, was changed: that is an error.
 //!
 //! *One writer at a time*: the file is locked as long as a [`Ledger`] lives. Reading needs no lock.
 //!
@@ -162,7 +163,7 @@ impl Ledger {
     /// see the module page and [`Ledger::was_repaired`].
     pub fn open(path: &Path) -> Result<Self, Error> {
         let mut ledger = Self::open_locked(path)?;
-        if let Some(torn) = ledger.history.torn().cloned() {
+        if let Some(torn) = ledger.history.forget_torn() {
             ledger.repair(&torn)?;
         }
         Ok(ledger)
@@ -294,20 +295,18 @@ impl Ledger {
     }
 
     fn repair(&mut self, torn: &Torn) -> Result<(), Error> {
-        self.history.forget_torn();
-        if let Some(line) = &torn.complete {
+        if torn.complete {
             // Only the newline is missing: the entry stands.
-            self.length += torn.bytes;
+            self.length += torn.bytes - torn.zeros;
+        }
+        self.file.set_len(self.length).and_then(|()| self.file.sync_all()).map_err(|source| {
+            let action = "remove the torn end of";
+            Error::File { action, path: self.path.clone(), source }
+        })?;
+        if torn.complete {
             self.write_line(b"\n")?;
             self.length += 1;
-            self.history.accept(line)?;
         } else {
-            self.file.set_len(self.length).and_then(|()| self.file.sync_all()).map_err(
-                |source| {
-                    let action = "remove the torn last line of";
-                    Error::File { action, path: self.path.clone(), source }
-                },
-            )?;
             self.append(Event::Repaired { bytes: torn.bytes })?;
         }
         self.repaired = true;

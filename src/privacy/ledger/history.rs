@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use serde::de::IgnoredAny;
+use serde_json::Deserializer;
 
 use super::entry::{Debit, Entry, Event, Hash, LINE_START, LONGEST_LINE, RunId};
 use super::{Error, MOST_BYTES};
@@ -46,10 +47,12 @@ pub enum Status {
 pub struct Torn {
     /// Its number, from 1.
     pub line: usize,
-    /// Its length.
+    /// How many bytes the file has after its last newline.
     pub bytes: u64,
-    /// The line, if only its newline is missing: the entry counts.
-    pub(super) complete: Option<String>,
+    /// Whether only its newline is missing: the entry counts, and is among [`History::entries`].
+    pub complete: bool,
+    /// Zeros at its end, which a power cut leaves where bytes had not reached the disk.
+    pub(super) zeros: u64,
 }
 
 impl History {
@@ -73,7 +76,7 @@ impl History {
             rest = &rest[end + 1..];
         }
         if !rest.is_empty() {
-            history.torn = Some(history.torn_line(rest)?);
+            history.torn = Some(history.accept_torn(rest)?);
         }
         Ok(history)
     }
@@ -125,8 +128,8 @@ impl History {
         self.torn.as_ref()
     }
 
-    pub(super) fn forget_torn(&mut self) {
-        self.torn = None;
+    pub(super) fn forget_torn(&mut self) -> Option<Torn> {
+        self.torn.take()
     }
 
     /// The line that an entry makes after the last one.
@@ -165,26 +168,33 @@ impl History {
         Ok(())
     }
 
-    fn torn_line(&self, rest: &[u8]) -> Result<Torn, Error> {
+    /// What stands after the last newline. Only the strict beginning of a line is a write that was
+    /// cut off, with zeros or nothing for its rest; a whole entry counts; all else was changed.
+    fn accept_torn(&mut self, rest: &[u8]) -> Result<Torn, Error> {
         let line = self.entries.len() + 1;
         let bad = |problem| Error::BadLine { line, problem };
         if rest.len() > LONGEST_LINE {
             return Err(bad("it is longer than any line a ledger has"));
         }
-        // A cut-off write is the beginning of a line; after a power cut zeros may stand for the rest.
         let written = rest.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
-        let agrees = rest[..written].iter().zip(LINE_START).all(|(a, b)| a == b);
-        if !agrees {
+        let (written, zeros) = rest.split_at(written);
+        if !written.iter().zip(LINE_START).all(|(a, b)| a == b) {
             return Err(bad("it does not begin as an entry does"));
         }
-        let complete = match std::str::from_utf8(rest) {
-            Ok(text) if serde_json::from_str::<IgnoredAny>(text).is_ok() => {
-                // Whole but for the newline. If it is not good either, it was edited, not cut off.
-                self.clone().accept(text)?;
-                Some(text.to_owned())
+        let mut values = Deserializer::from_slice(written).into_iter::<IgnoredAny>();
+        let complete = match values.next() {
+            None => false,
+            Some(Ok(_)) if values.byte_offset() < written.len() => {
+                return Err(bad("it goes on after its end, where a newline should be"));
             }
-            _ => None,
+            Some(Ok(_)) => true,
+            Some(Err(error)) if error.is_eof() => false,
+            Some(Err(_)) => return Err(bad("it is not the beginning of an entry either")),
         };
-        Ok(Torn { line, bytes: rest.len() as u64, complete })
+        if complete {
+            let text = std::str::from_utf8(written).map_err(|_| bad("it is not text"))?;
+            self.accept(text)?;
+        }
+        Ok(Torn { line, bytes: rest.len() as u64, complete, zeros: zeros.len() as u64 })
     }
 }

@@ -104,12 +104,12 @@ fn a_ledger_cut_off_at_any_byte_is_read_up_to_the_last_whole_line() {
         let cut = &bytes[..length];
         let history = History::parse(cut).unwrap();
         let lines = cut.iter().filter(|&&byte| byte == b'\n').count();
-        assert_eq!(history.entries().len(), lines, "{length}");
         let ends_with_line = length == 0 || cut[length - 1] == b'\n';
         assert_eq!(history.torn().is_none(), ends_with_line, "{length}");
         let only_newline_missing = bytes[length] == b'\n';
-        let complete = history.torn().is_some_and(|torn| torn.complete.is_some());
+        let complete = history.torn().is_some_and(|torn| torn.complete);
         assert_eq!(complete, only_newline_missing, "{length}");
+        assert_eq!(history.entries().len(), lines + usize::from(complete), "{length}");
     }
 }
 
@@ -127,8 +127,8 @@ fn the_next_writer_puts_a_torn_line_right_and_says_so() {
         let whole_lines = before.entries();
         assert_eq!(&ledger.history().entries()[..whole_lines.len()], whole_lines);
         if bytes.get(length) == Some(&b'\n') {
-            // The entry was whole: what it spent stays spent.
-            assert_eq!(ledger.history().entries().len(), whole_lines.len() + 1);
+            // The entry was whole: what it spent is spent, for readers and for the next writer.
+            assert_eq!(ledger.history().entries().len(), whole_lines.len());
             assert!(!matches!(
                 ledger.history().entries().last().unwrap().event,
                 Event::Repaired { .. }
@@ -172,6 +172,62 @@ fn a_last_line_that_was_edited_is_not_taken_for_a_torn_one() {
         let edited = format!("{head}\n{tail}");
         let result = History::parse(edited.as_bytes());
         assert!(matches!(result, Err(Error::BadLine { line: 3, .. })), "{tail}");
+    }
+}
+
+#[test]
+fn a_changed_last_byte_never_takes_a_debit_away() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("ledger");
+    let mut ledger = Ledger::open(&path).unwrap();
+    let _ = ledger.debit(debit(1, "loans", "0.7")).unwrap();
+    drop(ledger);
+    let bytes = fs::read(&path).unwrap();
+    for last in 0..=u8::MAX {
+        let mut changed = bytes.clone();
+        *changed.last_mut().unwrap() = last;
+        fs::write(&path, &changed).unwrap();
+        match last {
+            b'\n' | 0 => {
+                assert_eq!(read(&path).unwrap().spent("loans"), "7/10".parse().unwrap());
+                drop(Ledger::open(&path).unwrap());
+                assert_eq!(fs::read(&path).unwrap(), bytes);
+            }
+            _ => {
+                assert!(matches!(read(&path), Err(Error::BadLine { line: 1, .. })), "{last}");
+                assert!(matches!(Ledger::open(&path), Err(Error::BadLine { line: 1, .. })));
+                assert_eq!(fs::read(&path).unwrap(), changed, "nothing is touched");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_whole_last_line_without_its_newline_counts_and_is_completed() {
+    let (_directory, path) = sample();
+    let bytes = fs::read(&path).unwrap();
+    let first = bytes.iter().position(|&byte| byte == b'\n').unwrap();
+    for zeros in [0, 1, 700] {
+        let torn = [&bytes[..first], &vec![0; zeros]].concat();
+        fs::write(&path, &torn).unwrap();
+        assert_eq!(read(&path).unwrap().spent("loans"), "7/10".parse().unwrap(), "{zeros}");
+        let ledger = Ledger::open(&path).unwrap();
+        assert!(ledger.was_repaired());
+        assert_eq!(ledger.history().spent("loans"), "7/10".parse().unwrap());
+        assert_eq!(fs::read(&path).unwrap(), bytes[..=first]);
+    }
+}
+
+#[test]
+fn an_unfinished_value_that_no_writer_begins_is_an_error() {
+    let (_directory, path) = sample();
+    let mut bytes = fs::read(&path).unwrap();
+    let length = bytes.len();
+    for tail in [&br#"{"entry":{"time":1}}}"#[..], br#"{"entry":{"time":17}},"#, b"\0\0{", b"{\0{"]
+    {
+        bytes.extend_from_slice(tail);
+        assert!(matches!(History::parse(&bytes), Err(Error::BadLine { line: 6, .. })), "{tail:?}");
+        bytes.truncate(length);
     }
 }
 
@@ -271,8 +327,11 @@ proptest! {
         bytes[position] ^= flip;
         match History::parse(&bytes) {
             Err(Error::BadLine { line: found, .. }) => prop_assert_eq!(found, line),
-            // A last line that has lost its newline, or its closing brace, looks like a torn one.
-            Ok(damaged) => prop_assert!(line == 4 && damaged.torn().is_some()),
+            // A newline that became a zero is a write that was cut off, and the entry counts.
+            Ok(damaged) => {
+                prop_assert!(line == 4 && damaged.torn().is_some_and(|torn| torn.complete));
+                prop_assert_eq!(damaged.spent("loans"), "1".parse().unwrap());
+            }
             Err(other) => prop_assert!(false, "{}", other),
         }
     }
