@@ -39,6 +39,7 @@ pub mod console;
 pub mod demo;
 pub mod evaluate;
 pub mod failure;
+mod files;
 pub mod keygen;
 pub mod ledger;
 pub mod local;

@@ -144,6 +144,81 @@ fn the_command_shows_a_ledger_and_names_its_first_bad_line() {
     assert!(said.contains("line 2 of the ledger was changed or damaged"), "{said}");
 }
 
+/// Written by the program as it was before debits had optional fields, by two parties and by one:
+/// finished, aborted and interrupted runs, a repair, and a cap that the party file had raised.
+const EARLIER: &str = include_str!("ledger/without-optional-fields.jsonl");
+
+#[test]
+fn a_ledger_of_an_earlier_version_is_read_and_continued() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("ledger");
+    std::fs::write(&path, EARLIER).unwrap();
+    let history = ledger::read(&path).unwrap();
+    let statuses: Vec<_> = history.runs().iter().map(|run| run.status).collect();
+    use ledger::Status::{Aborted, Debited, Finished};
+    assert_eq!(statuses, [Finished, Aborted, Finished, Finished, Debited]);
+    assert_eq!(history.entries().len(), 10);
+    assert_eq!(history.spent("loans"), "4".parse().unwrap());
+    assert_eq!(history.caps()["loans"], "3".parse().unwrap(), "that of the first debit");
+    assert_eq!(history.caps()["visits"], "2".parse().unwrap());
+    assert_eq!(history.towards_peers("loans")["Loan company"], "8".parse().unwrap());
+    assert_eq!(history.last_met("Loan company"), None);
+
+    let mut ledger = Ledger::open(&path).unwrap();
+    ledger.abort(history.runs()[4].debit.run).unwrap();
+    let next = |number, data_set: &str, cap: &str| Debit {
+        data_set: data_set.to_owned(),
+        cap: cap.parse().unwrap(),
+        delta: Some(ledger::Delta::promised()),
+        towards_peer: Some(ledger::Towards::Once),
+        out: Some("/release".to_owned()),
+        ..debit(run_id(1, number))
+    };
+    assert!(matches!(ledger.debit(next(1, "loans", "4")), Err(Error::CapAbove { .. })));
+    assert!(matches!(ledger.debit(next(1, "loans", "3")), Err(Error::CapReached { .. })));
+    ledger.raise_cap("loans", "5".parse().unwrap()).unwrap();
+    for (number, data_set, cap) in [(1, "loans", "5"), (2, "visits", "2")] {
+        let _ = ledger.debit(next(number, data_set, cap)).unwrap();
+        ledger.note_peer(run_id(1, number), Hash([3; 32])).unwrap();
+        ledger.finish(run_id(1, number)).unwrap();
+    }
+    drop(ledger);
+    assert!(std::fs::read_to_string(&path).unwrap().starts_with(EARLIER));
+    let history = ledger::read(&path).unwrap();
+    assert_eq!(history.spent("loans"), "41/10".parse().unwrap());
+    assert_eq!(history.last_met("peer"), Some((run_id(1, 2), Hash([3; 32]))));
+    assert_eq!(history.unfinished().count(), 0);
+}
+
+#[test]
+fn the_command_counts_a_line_without_newline_and_refuses_one_with_another_last_byte() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("ledger");
+    let _ = Ledger::open(&path).unwrap().debit(debit(run_id(1, 1))).unwrap();
+    let bytes = std::fs::read(&path).unwrap();
+    let ledger_command = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_diptych"));
+        let output = command.arg("ledger").args(arguments).output().unwrap();
+        let text = [output.stdout, output.stderr].concat();
+        (output.status.code(), String::from_utf8(text).unwrap())
+    };
+    let file = path.to_str().unwrap();
+    std::fs::write(&path, &bytes[..bytes.len() - 1]).unwrap();
+    let (status, said) = ledger_command(&["show", file]);
+    assert_eq!(status, Some(0), "{said}");
+    assert!(said.contains("spent ε 0.1 of") && said.contains("lacks its newline"), "{said}");
+    let changed = [&bytes[..bytes.len() - 1], b"x"].concat();
+    std::fs::write(&path, &changed).unwrap();
+    for arguments in
+        [&["show", file][..], &["raise-cap", file, "--data-set", "loans", "--cap", "9"]]
+    {
+        let (status, said) = ledger_command(arguments);
+        assert_eq!(status, Some(2), "{said}");
+        assert!(said.contains("line 1 of the ledger was changed"), "{said}");
+        assert_eq!(std::fs::read(&path).unwrap(), changed, "nothing is removed");
+    }
+}
+
 fn writer(name: u8, debits: u32, path: &Path, first: Option<&str>) -> Child {
     let program = std::env::current_exe().unwrap();
     let arguments = ["writer_process", "--exact", "--ignored", "--nocapture"];
@@ -195,5 +270,8 @@ fn debit(run: RunId) -> Debit {
         agreement: Hash([0; 32]),
         peer: "peer".to_owned(),
         salt: Hash([7; 32]),
+        delta: None,
+        towards_peer: None,
+        out: None,
     }
 }

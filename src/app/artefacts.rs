@@ -4,18 +4,24 @@
 //! Release and manifest hold nothing but the agreement and differentially private outputs. Each
 //! file is written under another name, brought to disk and renamed, the manifest last: a directory
 //! with a manifest has a whole release, one without has none.
+//!
+//! A release is never overwritten: the directory is locked while a run has it, names are given
+//! without replacing anything, and what is removed after a failure is only what the run made. Room
+//! for the largest release is taken before anything is spent.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{self, BufWriter, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
+use std::io::{self, BufWriter, Seek, Write};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
+use crate::agreement::Agreement;
 use crate::app::failure::Failure;
+use crate::app::files::{move_without_replacing, reserve, sync_directory, write_whole};
 use crate::app::manifest::{Described, hex};
 use crate::release::diffgen::Release;
-use crate::release::tree::output::{Rows, write_csv};
+use crate::release::tree::output::{Rows, most_bytes, write_csv};
 
 /// The release's file name.
 pub const RELEASE: &str = "release.csv";
@@ -26,36 +32,70 @@ pub const COMPACT: &str = "release-compact.csv";
 /// The directory for this party's eyes only.
 pub const PRIVATE: &str = "private";
 
+/// Most room that is taken in advance.
+const MOST_RESERVED: u64 = 64_000_000;
+
 /// Where the artefacts of one run go. Made before anything is spent, so that a directory that
-/// cannot be written is found in time.
+/// cannot be written, or has not enough room, is found in time.
 #[derive(Debug)]
 pub struct Output {
     directory: PathBuf,
+    /// Locked as long as this lives; none for a release that is there already.
+    lock: Option<File>,
 }
 
 impl Output {
-    /// Makes the directory if need be and sees that it holds no release and can be written.
+    /// Makes the directory if need be, locks it, sees that it holds no release, and takes room for
+    /// the largest one that can come out.
     ///
     /// # Errors
-    /// If it holds one, or cannot be written.
-    pub fn prepare(directory: &Path) -> Result<Self, Failure> {
-        fs::create_dir_all(directory)
-            .map_err(|error| Failure::file(directory, "create", &error))?;
-        let output = Self { directory: directory.to_owned() };
+    /// If it holds one, is in use by another run, cannot be written or has not enough room.
+    pub fn prepare(
+        directory: &Path,
+        agreement: &Agreement,
+        compact: bool,
+    ) -> Result<Self, Failure> {
+        make_directory(directory).map_err(|error| Failure::file(directory, "create", &error))?;
+        let lock = lock(directory)?;
+        let output = Self { directory: directory.to_owned(), lock: Some(lock) };
         output.refuse_to_overwrite()?;
-        let trial = output.temporary(MANIFEST);
-        File::create(&trial).map_err(|error| Failure::file(&trial, "write", &error))?;
-        let _ = [RELEASE, COMPACT].map(|name| fs::remove_file(output.temporary(name)));
-        fs::remove_file(&trial).map_err(|error| Failure::file(&trial, "remove", &error))?;
+        let release = most_bytes(&agreement.schema, agreement.specializations).min(MOST_RESERVED);
+        // The agreement with indentation, and the tree.
+        let manifest = agreement.canonical().len() as u64 * 4 + (64 << 10);
+        let copy = if compact { release.min(MOST_RESERVED - release) } else { 0 };
+        for (name, bytes) in [(RELEASE, release), (MANIFEST, manifest), (COMPACT, copy)] {
+            let part = output.temporary(name);
+            // The directory is ours: what has such a name was left by a run that was killed.
+            let _ = fs::remove_file(&part);
+            if name == COMPACT && !compact {
+                continue;
+            }
+            let mut file = OpenOptions::new()
+                .write(true)
+                .create_new(true)
+                .open(&part)
+                .map_err(|error| Failure::file(&part, "write", &error))?;
+            reserve(&mut file, bytes).map_err(|error| {
+                let place = directory.display();
+                Failure::failed(format!(
+                    "cannot reserve {bytes} bytes for {name} in {place}: {error}"
+                ))
+                .advise("make room on that disk, or name another directory; nothing was spent")
+            })?;
+        }
         Ok(output)
     }
 
     /// A directory that holds a release already.
     pub fn of_release(directory: &Path) -> Self {
-        Self { directory: directory.to_owned() }
+        Self { directory: directory.to_owned(), lock: None }
     }
 
-    fn refuse_to_overwrite(&self) -> Result<(), Failure> {
+    /// Sees that no release has come in meanwhile.
+    ///
+    /// # Errors
+    /// If one has.
+    pub fn refuse_to_overwrite(&self) -> Result<(), Failure> {
         let exists = |name: &&str| self.directory.join(name).symlink_metadata().is_ok();
         let whole = exists(&MANIFEST);
         let Some(name) = [MANIFEST, RELEASE, COMPACT].iter().find(|name| exists(name)) else {
@@ -79,7 +119,8 @@ impl Output {
     /// Writes a release and its manifest, and if asked a copy without zero rows.
     ///
     /// # Errors
-    /// If a file cannot be written; no file of the release is then left.
+    /// If a file cannot be written or is there already; nothing of this release is then left, and
+    /// what others made is untouched.
     pub fn write(
         &self,
         release: &Release,
@@ -87,11 +128,11 @@ impl Output {
         manifest: &str,
         compact: bool,
     ) -> Result<(), Failure> {
-        let result = self.write_all(release, described, manifest, compact);
+        let mut made = Vec::new();
+        let result = self.write_all(release, described, manifest, compact, &mut made);
         if result.is_err() {
-            for name in [MANIFEST, RELEASE, COMPACT] {
+            for name in made {
                 // Whatever can be removed is; the failure itself is what must be told.
-                let _ = fs::remove_file(self.temporary(name));
                 let _ = fs::remove_file(self.directory.join(name));
             }
         }
@@ -104,6 +145,7 @@ impl Output {
         described: &Described,
         manifest: &str,
         compact: bool,
+        made: &mut Vec<&'static str>,
     ) -> Result<(), Failure> {
         if compact {
             self.part(COMPACT, |out| write_csv(&release.table, Rows::NotZero, out))?;
@@ -119,37 +161,33 @@ impl Output {
         self.part(MANIFEST, |out| out.write_all(manifest.as_bytes()))?;
         // All of it is on disk: only names change from here on.
         if compact {
-            self.rename(COMPACT)?;
+            self.name(COMPACT, made)?;
         }
-        self.rename(RELEASE)?;
-        self.sync_directory()?;
-        self.rename(MANIFEST)?;
-        self.sync_directory()
+        self.name(RELEASE, made)?;
+        self.sync()?;
+        self.name(MANIFEST, made)?;
+        self.sync()
     }
 
     /// Writes a file that only its owner may read, under `private/`.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// If it cannot be written; there is then the older file, or none.
     pub fn write_private(&self, name: &str, text: &str) -> Result<PathBuf, Failure> {
         let directory = self.directory.join(PRIVATE);
         let path = directory.join(name);
         let failed = |error| Failure::file(&path, "write", &error);
         match DirBuilder::new().mode(0o700).create(&directory) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-                return Err(failed(error));
-            }
-            _ => {}
+            Ok(()) => self.sync()?,
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(failed(error)),
         }
-        let options = OpenOptions::new().write(true).create_new(true).mode(0o600).clone();
-        // An older file is replaced, never written into: it may have had other permissions.
-        let _ = fs::remove_file(&path);
-        options.open(&path).and_then(|mut file| file.write_all(text.as_bytes())).map_err(failed)?;
+        write_whole(&path, text, 0o600).map_err(failed)?;
         Ok(path)
     }
 
-    fn sync_directory(&self) -> Result<(), Failure> {
-        File::open(&self.directory).and_then(|directory| directory.sync_all()).map_err(|error| {
+    fn sync(&self) -> Result<(), Failure> {
+        sync_directory(&self.directory).map_err(|error| {
             let place = self.directory.display();
             Failure::failed(format!("cannot bring {place} to disk: {error}"))
         })
@@ -162,21 +200,37 @@ impl Output {
         write: impl FnOnce(&mut BufWriter<File>) -> io::Result<T>,
     ) -> Result<T, Failure> {
         let path = self.temporary(name);
-        let written =
-            OpenOptions::new().write(true).create(true).truncate(true).open(&path).and_then(
-                |file| {
-                    let mut out = BufWriter::new(file);
-                    let result = write(&mut out)?;
-                    out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
-                    Ok(result)
-                },
-            );
-        written.map_err(|error| self.unwritten(name, &error))
+        let fill = |file| {
+            let mut out = BufWriter::new(file);
+            let result = write(&mut out)?;
+            let mut file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
+            // The room that was taken for it may be longer.
+            let length = file.stream_position()?;
+            file.set_len(length)?;
+            file.sync_all()?;
+            Ok(result)
+        };
+        // Not truncated: that would give the room back.
+        let options = OpenOptions::new().write(true).create(true).truncate(false).clone();
+        options.open(&path).and_then(fill).map_err(|error| self.unwritten(name, &error))
     }
 
-    fn rename(&self, name: &str) -> Result<(), Failure> {
-        fs::rename(self.temporary(name), self.directory.join(name))
-            .map_err(|error| self.unwritten(name, &error))
+    /// Gives a file its own name, if nothing has it.
+    fn name(&self, name: &'static str, made: &mut Vec<&'static str>) -> Result<(), Failure> {
+        let path = self.directory.join(name);
+        match move_without_replacing(&self.temporary(name), &path) {
+            Ok(()) => {
+                made.push(name);
+                Ok(())
+            }
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                Err(Failure::wrong_input(format!(
+                    "{} has appeared while the run was under way, and is not overwritten",
+                    path.display()
+                )))
+            }
+            Err(error) => Err(self.unwritten(name, &error)),
+        }
     }
 
     fn unwritten(&self, name: &str, error: &io::Error) -> Failure {
@@ -186,6 +240,47 @@ impl Output {
 
     fn temporary(&self, name: &str) -> PathBuf {
         self.directory.join(format!(".{name}.part"))
+    }
+}
+
+impl Drop for Output {
+    fn drop(&mut self) {
+        if self.lock.is_some() {
+            for name in [MANIFEST, RELEASE, COMPACT] {
+                let _ = fs::remove_file(self.temporary(name));
+            }
+        }
+    }
+}
+
+/// Makes a directory and those above it, each of them on disk when this returns.
+fn make_directory(directory: &Path) -> io::Result<()> {
+    if directory.is_dir() {
+        return Ok(());
+    }
+    let parent = match directory.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    make_directory(parent)?;
+    match fs::create_dir(directory) {
+        // Another process was quicker.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && directory.is_dir() => {}
+        result => result?,
+    }
+    sync_directory(parent)
+}
+
+fn lock(directory: &Path) -> Result<File, Failure> {
+    let file = File::open(directory).map_err(|error| Failure::file(directory, "open", &error))?;
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => {
+            let place = directory.display();
+            Err(Failure::wrong_input(format!("{place} is in use by another run"))
+                .advise("name another directory, or wait until that run has ended"))
+        }
+        // Some network filesystems cannot lock a directory; what is there is still not replaced.
+        Ok(()) | Err(TryLockError::Error(_)) => Ok(file),
     }
 }
 
@@ -203,5 +298,79 @@ impl<W: Write> Write for Hashed<W> {
 
     fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::failure::Status;
+
+    const AGREEMENT: &str = r#"
+[release]
+id = "x"
+partition = "local"
+epsilon = "1"
+specializations = 2
+max_records = 100
+
+[class]
+column = "approved"
+values = ["Y", "N"]
+
+[[attribute]]
+name = "sex"
+kind = "categorical"
+taxonomy = { Any = ["Male", "Female"] }
+"#;
+
+    fn prepare(directory: &Path) -> Result<Output, Failure> {
+        let agreement =
+            Agreement::parse("x", AGREEMENT.as_bytes(), &|_| Err(String::new())).unwrap();
+        Output::prepare(directory, &agreement, true)
+    }
+
+    fn names(directory: &Path) -> Vec<String> {
+        let entries = fs::read_dir(directory).unwrap();
+        let mut names: Vec<_> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_directory_belongs_to_one_run_and_is_left_as_it_was_found() {
+        let place = tempfile::tempdir().unwrap();
+        let directory = place.path().join("a/b/release");
+        let first = prepare(&directory).unwrap();
+        let reserved = [".manifest.json.part", ".release-compact.csv.part", ".release.csv.part"];
+        assert_eq!(names(&directory), reserved);
+        let second = prepare(&directory).unwrap_err();
+        assert!(second.message.contains("is in use by another run"), "{}", second.message);
+        assert_eq!(second.status, Status::WrongInput);
+        assert_eq!(names(&directory), reserved, "the second removes nothing of the first");
+        drop(first);
+        assert!(names(&directory).is_empty());
+        // What a run left that was killed is no obstacle.
+        fs::write(directory.join(".release.csv.part"), "half").unwrap();
+        drop(prepare(&directory).unwrap());
+        assert!(names(&directory).is_empty());
+    }
+
+    #[test]
+    fn a_file_that_appears_is_neither_replaced_nor_removed() {
+        let place = tempfile::tempdir().unwrap();
+        let output = prepare(place.path()).unwrap();
+        let mut made = Vec::new();
+        output.part(COMPACT, |out| out.write_all(b"ours")).unwrap();
+        output.part(RELEASE, |out| out.write_all(b"ours")).unwrap();
+        output.name(COMPACT, &mut made).unwrap();
+        fs::write(place.path().join(RELEASE), "theirs").unwrap();
+        let refused = output.name(RELEASE, &mut made).unwrap_err();
+        assert!(refused.message.contains("has appeared"), "{}", refused.message);
+        assert_eq!(made, [COMPACT]);
+        assert_eq!(fs::read(place.path().join(RELEASE)).unwrap(), b"theirs");
+        assert_eq!(fs::read(place.path().join(COMPACT)).unwrap(), b"ours", "to its length");
+        assert!(output.refuse_to_overwrite().is_err());
     }
 }

@@ -1,6 +1,5 @@
 //! `diptych ledger`: what was ever spent on a party's data.
 
-use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -8,10 +7,13 @@ use clap::{Args, Subcommand};
 
 use crate::app::console::Console;
 use crate::app::failure::Failure;
+use crate::app::manifest::delta_text;
+use crate::app::verify::short_delta;
+use crate::math::Rational;
 use crate::privacy::Epsilon;
-use crate::privacy::ledger::{self, Event, History, Run, Status};
+use crate::privacy::ledger::{self, Event, History, Ledger, Run, Status};
 
-/// Look at the record of the privacy budget spent
+/// Look at the record of the privacy budget spent, or raise a cap
 #[derive(Args, Debug)]
 pub struct LedgerArgs {
     #[command(subcommand)]
@@ -26,6 +28,24 @@ enum LedgerVerb {
         #[arg(value_name = "FILE")]
         file: PathBuf,
     },
+    /// Raise the largest total ε that a data set may ever spend: for its owner to decide
+    ///
+    /// The first run on a data set fixes its cap. This enters a higher one, in a
+    /// line of its own. A run can always be held to a lower one by its party file.
+    #[command(
+        after_help = "Example: diptych ledger raise-cap ledger.jsonl --data-set customers --cap 5"
+    )]
+    RaiseCap {
+        /// The ledger file, as the party file names it
+        #[arg(value_name = "LEDGER")]
+        file: PathBuf,
+        /// The data set, as `diptych ledger show` lists it
+        #[arg(long, value_name = "NAME")]
+        data_set: String,
+        /// The largest total ε from now on
+        #[arg(long, value_name = "EPS")]
+        cap: Epsilon,
+    },
 }
 
 /// Runs the verb.
@@ -33,10 +53,29 @@ enum LedgerVerb {
 /// # Errors
 /// If the ledger cannot be read or was changed.
 pub fn run(arguments: &LedgerArgs, console: &Console) -> Result<(), Failure> {
-    let LedgerVerb::Show { file } = &arguments.verb;
-    let text = show(file).map_err(Failure::wrong_input)?;
-    console.result(text.trim_end());
+    match &arguments.verb {
+        LedgerVerb::Show { file } => {
+            let text = show(file).map_err(Failure::wrong_input)?;
+            console.result(text.trim_end());
+            Ok(())
+        }
+        LedgerVerb::RaiseCap { file, data_set, cap } => raise_cap(file, data_set, cap, console),
+    }
+}
+
+fn raise_cap(file: &Path, data_set: &str, cap: &Epsilon, console: &Console) -> Result<(), Failure> {
+    // Opening would make one, and a name that is misspelt is no ledger.
+    file.metadata().map_err(|error| Failure::file(file, "open", &error))?;
+    let mut ledger = Ledger::open(file)?;
+    ledger.raise_cap(data_set, cap.clone())?;
+    let spent = decimal(&ledger.history().spent(data_set));
+    console.result(format!("{data_set}: spent ε {spent} of at most {cap}, which is its cap now"));
     Ok(())
+}
+
+/// Debits have at most 18 digits after the point, and so have their sums.
+fn decimal(epsilon: &Rational) -> String {
+    epsilon.exact_decimal(18).unwrap_or_else(|| epsilon.to_string())
 }
 
 /// A ledger in words: each run, the total per data set, what is unfinished, the head.
@@ -52,17 +91,30 @@ fn render(history: &History) -> String {
     if history.entries().is_empty() {
         text.push_str("The ledger is empty: nothing was spent yet.\n");
     }
-    for run in history.runs() {
-        let _ = writeln!(text, "{}", render_run(run));
+    let runs: Vec<_> = history.runs().iter().map(columns).collect();
+    if !runs.is_empty() {
+        let heads = ["begun", "end", "ε", "δ at most", "ε to peer", "release"].map(str::to_owned);
+        let rows = || std::iter::once(&heads).chain(&runs);
+        let widths: [usize; 6] =
+            std::array::from_fn(|i| rows().map(|row| row[i].chars().count()).max().unwrap_or(0));
+        for row in rows() {
+            let cells = row.iter().zip(widths).map(|(cell, width)| format!("{cell:<width$}"));
+            let _ = writeln!(text, "{}", cells.collect::<Vec<_>>().join("  ").trim_end());
+        }
     }
-    // Last cap, as later runs may have been given a larger one.
-    let caps: BTreeMap<&str, &Epsilon> =
-        history.runs().iter().map(|run| (run.debit.data_set.as_str(), &run.debit.cap)).collect();
-    for (data_set, cap) in caps {
-        let spent = history.spent(data_set);
-        // Debits have at most 18 digits after the point, and so has their sum.
-        let spent = spent.exact_decimal(18).unwrap_or_else(|| spent.to_string());
-        let _ = writeln!(text, "{data_set}: spent ε {spent} of at most {cap}");
+    for (data_set, cap) in history.caps() {
+        let delta = short_delta(&delta_text(&history.delta(data_set)));
+        let spent = decimal(&history.spent(data_set));
+        let _ = write!(text, "{data_set}: spent ε {spent} of at most {cap}, δ at most {delta}");
+        for (peer, loss) in history.towards_peers(data_set) {
+            let _ = write!(text, "; towards {peer} ε {}", decimal(&loss));
+        }
+        text.push('\n');
+    }
+    for event in history.entries().iter().map(|entry| (utc(entry.time), &entry.event)) {
+        if let (time, Event::Raised { data_set, cap }) = event {
+            let _ = writeln!(text, "the cap of {data_set} was raised to {cap} on {time}");
+        }
     }
     for run in history.unfinished() {
         let _ = writeln!(
@@ -97,22 +149,21 @@ fn render(history: &History) -> String {
     text
 }
 
-fn render_run(run: &Run) -> String {
+fn columns(run: &Run) -> [String; 6] {
     let status = match run.status {
         Status::Debited => "unfinished",
         Status::Finished => "finished",
         Status::Aborted => "aborted",
     };
     let debit = &run.debit;
-    format!(
-        "{}  {:10}  ε {:8}  {} on {} with {}",
+    [
         utc(run.time),
-        status,
+        status.to_owned(),
         debit.epsilon.to_string(),
-        debit.release,
-        debit.data_set,
-        debit.peer
-    )
+        short_delta(&delta_text(run.delta().value())),
+        run.epsilon_towards_peer().map_or("–".to_owned(), |loss| decimal(&loss)),
+        format!("{} on {} with {}", debit.release, debit.data_set, debit.peer),
+    ]
 }
 
 /// `2026-11-16 02:14 UTC`, by the proleptic Gregorian calendar (days from 1 March of year 0).
@@ -134,7 +185,7 @@ pub(crate) fn utc(seconds: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::privacy::ledger::{Debit, Hash, Ledger, RunId};
+    use crate::privacy::ledger::{Debit, Delta, Hash, RunId, Towards};
 
     #[test]
     fn dates_are_those_of_the_calendar() {
@@ -164,6 +215,9 @@ mod tests {
                 agreement: Hash([0; 32]),
                 peer: "Bank".to_owned(),
                 salt: Hash([number; 32]),
+                delta: None,
+                towards_peer: None,
+                out: None,
             };
             let _ = ledger.debit(debit).unwrap();
         }
@@ -175,8 +229,9 @@ mod tests {
         std::fs::write(&path, &bytes).unwrap();
         let text = show(&path).unwrap();
         for part in [
-            "finished    ε 0.1       loans-1 on loans with Bank",
-            "loans: spent ε 0.2 of at most 3",
+            "begun                 end         ε    δ at most  ε to peer  release",
+            "finished    0.1  9.1e-13    0.2        loans-1 on loans with Bank",
+            "loans: spent ε 0.2 of at most 3, δ at most 1.9e-12; towards Bank ε 0.4",
             "loans-2 is unfinished",
             "line 4 is torn",
             "3 entries, all good; head ",
@@ -186,6 +241,58 @@ mod tests {
         }
         std::fs::write(&path, String::from_utf8(bytes).unwrap().replacen("0.1", "0.2", 1)).unwrap();
         assert!(show(&path).unwrap_err().to_string().starts_with("line 1 of the ledger"));
+    }
+
+    #[test]
+    fn losses_are_summed_per_data_set_and_peer_and_a_raised_cap_is_shown() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("ledger");
+        let mut ledger = Ledger::open(&path).unwrap();
+        let kinds = [
+            ("Bank", Some(Towards::Once)),
+            ("Bank", Some(Towards::Twice)),
+            (ledger::NO_PEER, None),
+        ];
+        for (number, (peer, towards_peer)) in (1..).zip(kinds) {
+            let debit = Debit {
+                run: RunId([number; 32]),
+                release: "loans".to_owned(),
+                data_set: "loans".to_owned(),
+                epsilon: "1".parse().unwrap(),
+                cap: "3".parse().unwrap(),
+                agreement: Hash([0; 32]),
+                peer: peer.to_owned(),
+                salt: Hash([number; 32]),
+                delta: Some(Delta::at_least(&"1/1000".parse().unwrap())),
+                towards_peer,
+                out: None,
+            };
+            let _ = ledger.debit(debit).unwrap();
+        }
+        drop(ledger);
+        raise_cap(&path, "loans", &"4.5".parse().unwrap(), &Console::silent()).unwrap();
+        let text = show(&path).unwrap();
+        for part in [
+            "loans: spent ε 3 of at most 4.5, δ at most 0.003; towards Bank ε 3\n",
+            "the cap of loans was raised to 4.5 on ",
+            "unfinished  1  0.001      1          loans on loans with Bank",
+            "unfinished  1  0.001      –          loans on loans with none",
+        ] {
+            assert!(text.contains(part), "{part:?} is not in\n{text}");
+        }
+        for (file, data_set, cap, why) in [
+            ("ledger", "loans", "4.5", "is 4.5 already"),
+            ("ledger", "loans", "4", "is 4.5 already"),
+            ("ledger", "cards", "4", "no data set \"cards\""),
+            ("legder", "loans", "9", "cannot open"),
+        ] {
+            let file = directory.path().join(file);
+            let refused = raise_cap(&file, data_set, &cap.parse().unwrap(), &Console::silent());
+            let refused = refused.unwrap_err();
+            assert!(refused.message.contains(why), "{}", refused.message);
+        }
+        assert_eq!(show(&path).unwrap(), text, "what is refused changes nothing");
+        assert!(!directory.path().join("legder").exists());
     }
 
     #[test]

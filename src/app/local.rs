@@ -13,7 +13,7 @@ use crate::app::manifest::{Draft, described};
 use crate::app::progress::Bar;
 use crate::app::report;
 use crate::math::{Randomness, Rational};
-use crate::privacy::ledger::{self, Debit, Hash, Ledger, RunId};
+use crate::privacy::ledger::{self, Debit, Delta, Hash, Ledger, RunId};
 use crate::privacy::{Budget, Epsilon};
 use crate::release::diffgen::{Error, Plan, Release, single};
 use crate::release::tree;
@@ -45,7 +45,7 @@ pub struct LocalArgs {
     /// Enter what is spent in this ledger
     #[arg(long, value_name = "FILE", requires = "cap")]
     ledger: Option<PathBuf>,
-    /// The largest total ε that this data set may ever spend
+    /// The largest total ε that this data set may ever spend; its first run fixes it
     #[arg(long, value_name = "EPS", requires = "ledger")]
     cap: Option<Epsilon>,
     /// The data set's name in the ledger [default: the data file's name]
@@ -61,7 +61,7 @@ pub fn run(arguments: &LocalArgs, console: &Console) -> Result<(), Failure> {
     let agreement = agreement::load(&arguments.agreement)?;
     // Everything that can be refused is refused before anything is spent.
     Plan::new(&agreement)?;
-    let output = Output::prepare(&arguments.out)?;
+    let output = Output::prepare(&arguments.out, &agreement, arguments.compact)?;
     let mut rng = Randomness::from_os()?;
     let table = read(&agreement, &arguments.data, None, None, console)?;
     let mut ledger = match (&arguments.ledger, &arguments.cap) {
@@ -82,8 +82,11 @@ pub fn run(arguments: &LocalArgs, console: &Console) -> Result<(), Failure> {
                 epsilon,
                 cap: (*cap).clone(),
                 agreement: Hash(agreement.hash().0),
-                peer: "none (local)".to_owned(),
+                peer: ledger::NO_PEER.to_owned(),
                 salt: Hash(rng.array()),
+                delta: Some(Delta::at_least(&Rational::zero())),
+                towards_peer: None,
+                out: Debit::path_for_line(&arguments.out),
             };
             ledger.debit(debit)?.into_budget()
         }

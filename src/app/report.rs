@@ -11,9 +11,7 @@ mod html;
 mod page;
 mod tree;
 
-use std::fs::{self, OpenOptions};
-use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -21,6 +19,7 @@ use clap::Args;
 use crate::app::artefacts::{Output, PRIVATE};
 use crate::app::console::Console;
 use crate::app::failure::Failure;
+use crate::app::files::write_whole;
 use crate::app::run::costs::COSTS;
 
 /// The page's file name.
@@ -90,25 +89,8 @@ fn write_public(directory: &Path, page: &str) -> Result<PathBuf, Failure> {
     Ok(path)
 }
 
-/// Under another name first, so that there is no half page, nor one with an older file's mode.
 fn write(path: &Path, page: &str, mode: u32) -> Result<(), Failure> {
-    let failed = |error| Failure::file(path, "write", &error);
-    let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
-    let Some(name) = name else {
-        return Err(Failure::wrong_input(format!("{} is not a file's name", path.display())));
-    };
-    let part = path.with_file_name(format!(".{name}.part"));
-    let _ = fs::remove_file(&part);
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true).mode(mode);
-    let written = options
-        .open(&part)
-        .and_then(|mut file| file.write_all(page.as_bytes()))
-        .and_then(|()| fs::rename(&part, path));
-    if written.is_err() {
-        let _ = fs::remove_file(&part);
-    }
-    written.map_err(failed)
+    write_whole(path, page, mode).map_err(|error| Failure::file(path, "write", &error))
 }
 
 fn read_costs(directory: &Path) -> Result<costs::Costs, Failure> {

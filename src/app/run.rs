@@ -6,7 +6,7 @@
 //! | step | what is exchanged | what a failure leaves |
 //! | --- | --- | --- |
 //! | handshake | the hash of the agreement, roles | nothing spent |
-//! | status | program version, unfinished runs | nothing spent |
+//! | status | program version, unfinished runs, the peer's last head | nothing spent |
 //! | debit | that ε is in the ledger, on disk, and its head | ε spent, no release |
 //! | release | the protocols | ε spent, no release |
 //! | signing | hash and signature of the manifest's body | ε spent; see below |
@@ -40,7 +40,7 @@ use crate::app::party::Party;
 use crate::app::report;
 use crate::app::verify::short_delta;
 use crate::net::{Fingerprint, Identity, Role};
-use crate::privacy::ledger::{Debit, Hash, Ledger, RunId};
+use crate::privacy::ledger::{Debit, Delta, Hash, Ledger, RunId, Towards};
 use crate::privacy::slack::Widths;
 use crate::privacy::{Budget, Epsilon};
 use crate::protocol::Session;
@@ -98,7 +98,8 @@ pub fn run(arguments: &RunArgs, console: &Console) -> Result<(), Failure> {
     let mut ledger = Ledger::open(&party.ledger)?;
     unfinished::tell(&mut ledger, &side, console)?;
     ledger.check_cap(&party.data_set, &side.epsilon, &party.cap)?;
-    let output = Output::prepare(&party.out)?;
+    ledger.reserve()?;
+    let output = Output::prepare(&party.out, &agreement, arguments.compact)?;
     let table = side.read_data(console)?;
 
     let terms = agreement.canonical();
@@ -208,6 +209,17 @@ impl<'a> Side<'a> {
             agreement: Hash(self.agreement.hash().0),
             peer: self.peer_name.to_owned(),
             salt,
+            delta: Some(Delta::at_least(&self.widths.delta)),
+            towards_peer: Some(self.towards_peer()),
+            out: Debit::path_for_line(&self.party.out),
+        }
+    }
+
+    /// Where identifiers are compared, the peer learns sizes, so its neighbours are replacements.
+    fn towards_peer(&self) -> Towards {
+        match &self.agreement.partition {
+            Partition::Horizontal { overlap_check: None, .. } => Towards::Once,
+            _ => Towards::Twice,
         }
     }
 }
@@ -230,10 +242,15 @@ impl<'a> Conversation<'a> {
     /// Holds it, and returns what it was about.
     fn hold(&mut self, session: &mut Session) -> Result<About, Ended> {
         let peer = self.side.peer_name;
+        // What may have changed while this side waited is seen before the peer can spend anything.
+        self.ledger.check_name()?;
+        self.output.refuse_to_overwrite()?;
         unfinished::compare(session, self.ledger, peer, self.console)?;
         let (budget, heads) = self.debit(session)?;
         let outcome = self.release(session, budget)?;
 
+        // Nothing is signed whose debit is in a file that nobody will open.
+        self.ledger.check_name()?;
         session.channel.begin_phase(talk::SIGNING);
         let draft = Draft::new(self.side.agreement, &outcome.release, &outcome.delta, Some(heads))?;
         let message = draft.to_be_signed()?;
@@ -268,6 +285,7 @@ impl<'a> Conversation<'a> {
         self.debited = true;
         let own = self.ledger.history().head();
         let theirs = talk::exchange_heads(session, own)?;
+        self.ledger.note_peer(self.run, theirs)?;
         self.console.say(format!("both ledgers are debited ε {}", self.side.epsilon));
         let heads = match self.side.party.role {
             Role::P1 => [own, theirs],
@@ -320,7 +338,8 @@ impl<'a> Conversation<'a> {
         if self.written {
             let place = self.output.directory().display();
             return failure.advise(format!(
-                "the release in {place} is complete; the next start notes that in the ledger"
+                "the release in {place} is complete; the next start notes that in the ledger, once \
+                 it can be written"
             ));
         }
         if !self.debited {

@@ -12,6 +12,14 @@
 //! anything but its newline, or begins like no entry, was changed: that is an error.
 //!
 //! *One writer at a time*: the file is locked as long as a [`Ledger`] lives. Reading needs no lock.
+//! Before every line the file's name is looked up again: if it was moved or replaced meanwhile, what
+//! is written would never be read again, so nothing is.
+//!
+//! *The cap* belongs to a data set: its first debit fixes it, [`Ledger::raise_cap`] raises it in a
+//! line of its own. A run may be held to a lower one.
+//!
+//! *The peer's head* of every run is entered too ([`Ledger::note_peer`]), so that each side can tell
+//! when the other's ledger has lost lines.
 //!
 //! *Not protected*: whoever may write the file can replace it as a whole. The chain has no secret;
 //! it makes mistakes and quiet edits visible, against heads that others hold.
@@ -35,6 +43,9 @@
 //!         agreement: Hash(rng.array()),
 //!         peer: "South hospital".to_owned(),
 //!         salt: Hash(rng.array()),
+//!         delta: None,
+//!         towards_peer: None,
+//!         out: None,
 //!     })
 //! };
 //! let receipt = ledger.debit(debit("illnesses-2026")?)?;
@@ -52,10 +63,11 @@
 
 mod entry;
 mod history;
+mod loss;
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -63,11 +75,16 @@ use super::{Budget, Epsilon};
 use crate::math::Rational;
 pub use entry::{Debit, Entry, Event, Hash, RunId};
 pub use history::{History, Run, Status, Torn};
+pub use loss::{Delta, Towards};
 
 /// Largest ledger that is read: some 100,000 runs.
 pub const MOST_BYTES: u64 = 64 << 20;
 /// Kept free of debits, for the closing lines of runs that are open.
 const CLOSING_RESERVE: u64 = 1 << 20;
+/// Room on disk for the lines of one run: debit, peer's head, end.
+const ROOM_FOR_A_RUN: u64 = 3 * entry::LONGEST_LINE as u64;
+/// What stands for the peer of a run that has none.
+pub const NO_PEER: &str = "none (local)";
 
 /// What can go wrong with a ledger, and what to do about it.
 #[derive(Debug, thiserror::Error)]
@@ -105,7 +122,8 @@ pub enum Error {
     /// The data set's cap does not allow this run.
     #[error(
         "data set {data_set:?} has spent ε {} of its cap {cap}, and this run would spend {wanted} \
-         more; agree on a smaller ε, or raise the cap in the party file if its owner consents",
+         more; agree on a smaller ε or, if the data's owner consents, raise the cap with `diptych \
+         ledger raise-cap LEDGER --data-set {data_set:?} --cap X` and then in the party file",
         spent.decimal_rounded_up(6)
     )]
     CapReached {
@@ -117,6 +135,52 @@ pub enum Error {
         wanted: Box<Epsilon>,
         /// Allowed in total.
         cap: Box<Epsilon>,
+    },
+    /// The cap that is asked for is not that of the data set.
+    #[error(
+        "the cap of data set {data_set:?} is {fixed}, fixed when it was first spent from, and \
+         {wanted} is more; use {fixed} or less or, if the data's owner consents, raise it with \
+         `diptych ledger raise-cap LEDGER --data-set {data_set:?} --cap {wanted}`"
+    )]
+    CapAbove {
+        /// The data set.
+        data_set: String,
+        /// The data set's cap.
+        fixed: Box<Epsilon>,
+        /// What was asked for.
+        wanted: Box<Epsilon>,
+    },
+    /// A cap that cannot be raised, or not to this.
+    #[error(
+        "the cap of data set {data_set:?} is {fixed} already; a cap can only be raised, not to {wanted}"
+    )]
+    NotRaised {
+        /// The data set.
+        data_set: String,
+        /// The data set's cap.
+        fixed: Box<Epsilon>,
+        /// What was asked for.
+        wanted: Box<Epsilon>,
+    },
+    /// A data set that the ledger does not know.
+    #[error(
+        "the ledger has no data set {0:?}: its first run fixes its cap; `diptych ledger show` lists them"
+    )]
+    UnknownDataSet(String),
+    /// The file is not the one that its name stands for any more.
+    #[error(
+        "the ledger {} was moved, removed or replaced after this command had opened it, and what is \
+         entered now would never be read again; put the ledger back in its place and start again",
+        .0.display()
+    )]
+    Moved(PathBuf),
+    /// A line of a kind that this version does not know.
+    #[error(
+        "line {line} of the ledger was written by a newer version of the program; use that version"
+    )]
+    NewerLine {
+        /// The line, from 1.
+        line: usize,
     },
     /// A run is entered twice.
     #[error("run {0} is in the ledger already; a retry needs a run id of its own")]
@@ -181,6 +245,7 @@ impl Ledger {
             return Err(Error::KnownRun(debit.run));
         }
         let receipt = Receipt { run: debit.run, epsilon: debit.epsilon.clone() };
+        self.reserve()?;
         self.append(Event::Debited(Box::new(debit)))?;
         Ok(receipt)
     }
@@ -188,18 +253,54 @@ impl Ledger {
     /// Whether a run may spend `epsilon`: asked before connecting.
     ///
     /// # Errors
-    /// [`Error::CapReached`] if the data set's total would pass `cap`.
+    /// [`Error::CapReached`] if the data set's total would pass `cap`, [`Error::CapAbove`] if the
+    /// data set's own cap is lower.
     pub fn check_cap(&self, data_set: &str, epsilon: &Epsilon, cap: &Epsilon) -> Result<(), Error> {
-        let spent = self.history.spent(data_set);
-        if &(&spent + epsilon.value()) <= cap.value() {
-            return Ok(());
+        self.history.check_cap(data_set, epsilon, cap)
+    }
+
+    /// Raises the cap of a data set.
+    ///
+    /// # Errors
+    /// [`Error::UnknownDataSet`], [`Error::NotRaised`] and those of the file.
+    pub fn raise_cap(&mut self, data_set: &str, cap: Epsilon) -> Result<(), Error> {
+        let data_set = data_set.to_owned();
+        match self.history.caps().get(&data_set) {
+            None => Err(Error::UnknownDataSet(data_set)),
+            Some(fixed) if *fixed >= cap => {
+                let (fixed, wanted) = (Box::new(fixed.clone()), Box::new(cap));
+                Err(Error::NotRaised { data_set, fixed, wanted })
+            }
+            Some(_) => self.append(Event::Raised { data_set, cap }),
         }
-        Err(Error::CapReached {
-            data_set: data_set.to_owned(),
-            spent: Box::new(spent),
-            wanted: Box::new(epsilon.clone()),
-            cap: Box::new(cap.clone()),
-        })
+    }
+
+    /// Notes the head of the peer's ledger right after it has debited a run.
+    ///
+    /// # Errors
+    /// [`Error::NotOpen`] and those of the file.
+    pub fn note_peer(&mut self, run: RunId, head: Hash) -> Result<(), Error> {
+        match self.history.run(&run) {
+            Some(known) if known.peer_head.is_none() => self.close(run, Event::Met { run, head }),
+            _ => Err(Error::NotOpen(run)),
+        }
+    }
+
+    /// Whether the file is still the one that its name stands for.
+    ///
+    /// # Errors
+    /// [`Error::Moved`] if it is not, or if the system does not say.
+    pub fn check_name(&self) -> Result<(), Error> {
+        let failed = |source| Error::File { action: "find", path: self.path.clone(), source };
+        let own = self.file.metadata().map_err(failed)?;
+        match std::fs::metadata(&self.path) {
+            Ok(named) if (named.dev(), named.ino()) == (own.dev(), own.ino()) => Ok(()),
+            Ok(_) => Err(Error::Moved(self.path.clone())),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                Err(Error::Moved(self.path.clone()))
+            }
+            Err(error) => Err(failed(error)),
+        }
     }
 
     /// Notes that a run's release is complete.
@@ -228,6 +329,34 @@ impl Ledger {
         self.repaired
     }
 
+    /// Takes room on disk for the lines of a run, so that a full disk is found before ε is spent
+    /// and not when the run must be closed. Where a filesystem cannot promise room, nothing is done.
+    ///
+    /// # Errors
+    /// Those of the file.
+    pub fn reserve(&self) -> Result<(), Error> {
+        let (action, path) = ("reserve room in", self.path.clone());
+        self.make_room().map_err(|source| Error::File { action, path, source })
+    }
+
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    fn make_room(&self) -> std::io::Result<()> {
+        use rustix::fs::{FallocateFlags, fallocate};
+        use rustix::io::Errno;
+        loop {
+            match fallocate(&self.file, FallocateFlags::KEEP_SIZE, self.length, ROOM_FOR_A_RUN) {
+                Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => return Ok(()),
+                Err(Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    fn make_room(&self) -> std::io::Result<()> {
+        Ok(())
+    }
+
     fn close(&mut self, run: RunId, event: Event) -> Result<(), Error> {
         match self.history.run(&run) {
             Some(known) if known.status == Status::Debited => self.append(event),
@@ -239,6 +368,7 @@ impl Ledger {
         if self.poisoned {
             return Err(Error::Poisoned);
         }
+        self.check_name()?;
         let entry = Entry { time: now(), event };
         let line = self.history.next_line(&entry)?;
         // A longer file could not be read again. Debits stop early, so that open runs can still be closed.
@@ -291,7 +421,9 @@ impl Ledger {
         let torn = history.torn().map_or(0, |torn| torn.bytes);
         let length = bytes.len() as u64 - torn;
         let path = path.to_owned();
-        Ok(Self { path, file, history, length, repaired: false, poisoned: false })
+        let ledger = Self { path, file, history, length, repaired: false, poisoned: false };
+        ledger.check_name()?;
+        Ok(ledger)
     }
 
     fn repair(&mut self, torn: &Torn) -> Result<(), Error> {

@@ -9,7 +9,7 @@ use diptych::math::Randomness;
 use diptych::privacy::ledger::{Debit, Hash, Ledger, RunId, Status};
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::couple::{BANK, COMPANY, Couple, Running};
+use super::couple::{BANK, COMPANY, Couple, Outcome, Running};
 
 /// Kills one side when `moment` returns, and looks at what is left.
 fn kill(couple: Couple, victim: usize, moment: impl FnOnce(&Running)) -> (Couple, Option<i32>) {
@@ -139,7 +139,12 @@ fn a_ledger_that_lost_its_lines_is_noticed_with_the_peers_help() {
     let ledger = couple.read(BANK, "ledger.jsonl");
     let (kept, _) = ledger.trim_end().rsplit_once('\n').unwrap();
     couple.write(BANK, "ledger.jsonl", &format!("{kept}\n"));
-    couple.start_again(BANK).assert(2, &["interrupted when its release was complete already"]);
+    // The next run has another `out`; the debit says where that one's release is.
+    let command = couple.command(BANK, "", None);
+    couple.edit(BANK, "party.toml", "out = \"release\"", "out = \"elsewhere\"");
+    couple.edit(BANK, "party.toml", "cap = \"3\"", "cap = \"0.5\"");
+    let again = Running::start(command).end();
+    again.assert(2, &["interrupted when its release was complete already"]);
     assert_eq!(couple.runs(BANK)[0].status, Status::Finished);
 
     couple.write(BANK, "ledger.jsonl", "");
@@ -148,8 +153,77 @@ fn a_ledger_that_lost_its_lines_is_noticed_with_the_peers_help() {
     }
     let [bank, company] = couple.run();
     bank.assert(0, &["ATTENTION: Loan company has finished run", "lines were removed"]);
+    company.assert(0, &["ATTENTION: Bank does not have the ledger any more that it had in run "]);
+    // Both have new heads of each other now.
+    for who in [BANK, COMPANY] {
+        std::fs::remove_dir_all(couple.path(who, "release")).unwrap();
+    }
+    for outcome in couple.run() {
+        outcome.assert(0, &[]);
+        assert!(!outcome.said.contains("ATTENTION"), "{}", outcome.said);
+    }
+}
+
+#[test]
+fn a_ledger_that_is_moved_while_a_run_waits_stops_it_before_anything_is_spent() {
+    let couple = Couple::new(20);
+    let bank = Running::start(couple.command(BANK, "", None));
+    let address = bank.address();
+    std::fs::rename(couple.path(BANK, "ledger.jsonl"), couple.path(BANK, "moved")).unwrap();
+    couple.write(BANK, "ledger.jsonl", "");
+    let company = Running::start(couple.command(COMPANY, &address, None)).end();
+    bank.end().assert(2, &["was moved, removed or replaced", "put the ledger back"]);
+    company.assert(1, &["the peer ended the run"]);
+    assert!(couple.runs(BANK).is_empty() && couple.runs(COMPANY).is_empty());
+    assert!(couple.read(BANK, "moved").is_empty());
+}
+
+#[test]
+fn a_ledger_that_is_moved_during_a_run_leaves_no_release() {
+    let couple = Couple::new(40);
+    let both = couple.start();
+    assert!(both[BANK].wait_for("both ledgers are debited"));
+    std::fs::rename(couple.path(BANK, "ledger.jsonl"), couple.path(BANK, "moved")).unwrap();
+    let [bank, company] = both.map(Running::end);
+    bank.assert(2, &["was moved, removed or replaced", "ε 1 is spent and there is no release"]);
+    company.assert(1, &["the peer ended the run"]);
+    assert!(!couple.has_release(BANK) && !couple.has_release(COMPANY));
+    assert!(!couple.path(BANK, "ledger.jsonl").exists(), "no other ledger is begun");
+    assert_eq!(couple.runs(COMPANY)[0].status, Status::Aborted);
+}
+
+#[test]
+fn a_release_that_appears_while_a_run_waits_is_not_touched_and_nothing_is_spent() {
+    let couple = Couple::new(20);
+    let bank = Running::start(couple.command(BANK, "", None));
+    let address = bank.address();
+    couple.write(BANK, "release/manifest.json", "another's");
+    // Another run that wants the same directory is told at once.
+    let second = couple.command(BANK, "", None);
+    couple.edit(BANK, "party.toml", "ledger.jsonl", "other.jsonl");
+    Running::start(second).end().assert(2, &["release is in use by another run"]);
+    let company = Running::start(couple.command(COMPANY, &address, None)).end();
+    bank.end().assert(2, &["manifest.json exists already", "never overwritten"]);
+    company.assert(1, &["the peer ended the run"]);
+    assert!(couple.runs(BANK).is_empty() && couple.runs(COMPANY).is_empty());
+    assert_eq!(couple.read(BANK, "release/manifest.json"), "another's");
+    let left: Vec<_> = std::fs::read_dir(couple.path(BANK, "release")).unwrap().collect();
+    assert_eq!(left.len(), 1, "{left:?}");
+}
+
+#[test]
+fn a_release_that_appears_during_a_run_is_not_overwritten() {
+    let couple = Couple::new(40);
+    let both = couple.start();
+    assert!(both[BANK].wait_for("both ledgers are debited"));
+    couple.write(BANK, "release/release.csv", "another's");
+    let [bank, company] = both.map(Running::end);
+    bank.assert(2, &["release.csv has appeared", "Loan company may have the complete release"]);
     company.assert(0, &[]);
-    assert!(!company.said.contains("ATTENTION"), "{}", company.said);
+    assert_eq!(couple.read(BANK, "release/release.csv"), "another's");
+    let left: Vec<_> = std::fs::read_dir(couple.path(BANK, "release")).unwrap().collect();
+    assert_eq!(left.len(), 1, "{left:?}");
+    assert_eq!(couple.runs(BANK)[0].status, Status::Aborted);
 }
 
 #[test]
@@ -241,11 +315,60 @@ fn block_bytes() -> u64 {
 }
 
 #[test]
-fn a_disk_too_full_for_the_release_leaves_none_and_the_peer_keeps_its_own() {
+fn a_disk_too_full_for_the_release_is_found_before_anything_is_spent() {
     let couple = Couple::new(40);
-    let blocks = 2_048 / block_bytes();
-    let script = full_disk(blocks);
-    let [bank, company] = couple.start_with([Some(&script), None]).map(Running::end);
+    let script = full_disk(2_048 / block_bytes());
+    let bank = Running::start(couple.command(BANK, "", Some(&script))).end();
+    bank.assert(1, &["cannot reserve ", "make room on that disk", "nothing was spent"]);
+    assert!(!bank.said.contains("listening on"), "{}", bank.said);
+    assert!(couple.runs(BANK).is_empty());
+    let left: Vec<_> = std::fs::read_dir(couple.path(BANK, "release")).unwrap().collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+/// Runs the bank with a filesystem of its own of so many bytes on one of its directories.
+fn on_small_disk(couple: &Couple, directory: &str, bytes: u32) -> Option<Outcome> {
+    let place = couple.path(BANK, directory);
+    std::fs::create_dir_all(&place).unwrap();
+    let mount = format!("mount -t tmpfs -o size={bytes} none '{}'", place.display());
+    let mut trial = std::process::Command::new("unshare");
+    let trial = trial.args(["-rm", "sh", "-c", &mount]).output();
+    if !trial.is_ok_and(|output| output.status.success()) {
+        eprintln!("skipped: this system does not let us mount a small filesystem");
+        return None;
+    }
+    let command = couple.command(BANK, "", None);
+    couple.edit(BANK, "party.toml", "\"ledger.jsonl\"", "\"books/ledger.jsonl\"");
+    let mut small = std::process::Command::new("unshare");
+    small.args(["-rm", "sh", "-c", &format!("{mount} && exec \"$0\" \"$@\"")]);
+    small.arg(command.get_program()).args(command.get_args());
+    Some(Running::start(small).end())
+}
+
+#[test]
+fn a_disk_without_room_for_release_or_ledger_is_found_before_connecting() {
+    for (directory, bytes, words) in [
+        ("release", 16_384, "cannot reserve "),
+        ("books", 8_192, "cannot reserve room in the ledger"),
+    ] {
+        let couple = Couple::new(20);
+        std::fs::create_dir_all(couple.path(BANK, "books")).unwrap();
+        let Some(bank) = on_small_disk(&couple, directory, bytes) else { return };
+        bank.assert(1, &[words]);
+        assert!(!bank.said.contains("listening on"), "{}", bank.said);
+    }
+}
+
+#[test]
+fn a_release_that_cannot_be_written_leaves_none_and_the_peer_keeps_its_own() {
+    let couple = Couple::new(40);
+    let both = couple.start();
+    assert!(both[BANK].wait_for("both ledgers are debited"));
+    // Something in its way stands for a disk that fails in spite of the room that was taken.
+    let part = couple.path(BANK, "release/.release.csv.part");
+    std::fs::remove_file(&part).unwrap();
+    std::fs::create_dir(&part).unwrap();
+    let [bank, company] = both.map(Running::end);
     bank.assert(1, &["cannot write", "Loan company may have the complete release"]);
     assert!(!couple.has_release(BANK) && !couple.path(BANK, "release/release.csv").exists());
     assert_eq!(couple.runs(BANK)[0].status, Status::Aborted);
@@ -267,19 +390,22 @@ fn a_disk_too_full_for_the_ledger_stops_the_run_before_anything_private_is_sent(
     let couple = Couple::new(40);
     let unit = block_bytes();
     let path = couple.path(BANK, "ledger.jsonl");
-    // Earlier entries, of such a length that the next one does not fit the last block.
-    let length = (1..200)
-        .find_map(|length| {
-            let _ = std::fs::remove_file(&path);
-            let mut ledger = Ledger::open(&path).unwrap();
-            for number in 0..4 {
-                let _ = ledger.debit(earlier(number, length)).unwrap();
-                ledger.finish(RunId([number; 32])).unwrap();
-            }
-            let size = path.metadata().unwrap().len();
-            (size % unit > unit - 200).then_some(size)
-        })
-        .unwrap();
+    // Earlier entries: more than the room that a release takes, and so many bytes that the next
+    // one does not fit the last block.
+    let mut ledger = Ledger::open(&path).unwrap();
+    let mut earlier_runs = 0;
+    let length = loop {
+        let run = RunId([earlier_runs; 32]);
+        let _ =
+            ledger.debit(earlier(earlier_runs, 1 + usize::from(earlier_runs) * 37 % 199)).unwrap();
+        ledger.finish(run).unwrap();
+        earlier_runs += 1;
+        let size = path.metadata().unwrap().len();
+        if size > 100_000 && size % unit > unit - 200 {
+            break size;
+        }
+    };
+    drop(ledger);
     let script = full_disk(length.div_ceil(unit));
     let [bank, company] = couple.start_with([Some(&script), None]).map(Running::end);
     bank.assert(1, &["cannot write to the ledger"]);
@@ -288,7 +414,7 @@ fn a_disk_too_full_for_the_ledger_stops_the_run_before_anything_private_is_sent(
         assert!(!couple.has_release(who));
         assert!(couple.runs(who).iter().all(|run| run.status != Status::Debited));
     }
-    assert_eq!(couple.runs(BANK).len(), 4);
+    assert_eq!(couple.runs(BANK).len(), usize::from(earlier_runs));
 }
 
 fn earlier(number: u8, length: usize) -> Debit {
@@ -296,10 +422,13 @@ fn earlier(number: u8, length: usize) -> Debit {
         run: RunId([number; 32]),
         release: "earlier".to_owned(),
         data_set: "x".repeat(length),
-        epsilon: "0.1".parse().unwrap(),
+        epsilon: "0.001".parse().unwrap(),
         cap: "3".parse().unwrap(),
         agreement: Hash([0; 32]),
         peer: "somebody".to_owned(),
         salt: Hash([number; 32]),
+        delta: None,
+        towards_peer: None,
+        out: None,
     }
 }

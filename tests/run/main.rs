@@ -62,8 +62,36 @@ fn two_parties_end_with_the_same_signed_release_and_true_ledgers() {
     let mut command = couple.command(BANK, "", None);
     command.arg("--compact");
     Running::start(command).end().assert(2, &["manifest.json exists already"]);
+    the_cap_is_raised_by_a_command_alone(&couple);
 
     tampering_is_seen(&couple);
+}
+
+fn the_cap_is_raised_by_a_command_alone(couple: &Couple) {
+    let start = || {
+        let command = couple.command(BANK, "", None);
+        couple.edit(BANK, "party.toml", "cap = \"3\"", "cap = \"4\"");
+        Running::start(command).end()
+    };
+    let raise = "diptych ledger raise-cap LEDGER --data-set \"people\" --cap 4";
+    start().assert(2, &["the cap of data set \"people\" is 3", raise]);
+    let ledger = |arguments: &[&str]| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_diptych"));
+        command.arg("ledger").arg(arguments[0]).arg(couple.path(BANK, "ledger.jsonl"));
+        let output = command.args(&arguments[1..]).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let said = ledger(&["raise-cap", "--data-set", "people", "--cap", "4"]);
+    assert_eq!(said, "people: spent ε 1 of at most 4, which is its cap now\n");
+    start().assert(2, &["manifest.json exists already"]);
+    let shown = ledger(&["show"]);
+    assert!(shown.contains("towards Loan company ε 2"), "{shown}");
+    assert!(shown.contains("the cap of people was raised to 4 on "), "{shown}");
+    let run = &couple.runs(BANK)[0];
+    let out = couple.path(BANK, "release");
+    assert_eq!(run.debit.out.as_deref(), out.to_str());
+    assert_eq!(run.peer_head, Some(couple.runs(COMPANY)[0].head));
 }
 
 fn tampering_is_seen(couple: &Couple) {

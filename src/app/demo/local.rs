@@ -18,7 +18,7 @@ pub(super) fn run(records: u32, out: Option<&Path>, console: &Console) -> Result
     write(&place.join("agreement.toml"), &loans::local_agreement())?;
     write(&place.join("table.csv"), &loans::joined_csv(&loans::people(records)))?;
     let agreement = Agreement::load(&place.join("agreement.toml")).map_err(Failure::wrong_input)?;
-    let output = Output::prepare(&place.join("release"))?;
+    let output = Output::prepare(&place.join("release"), &agreement, true)?;
     let table = read(&agreement, &place.join("table.csv"), None, None, console)?;
     let budget = Budget::new(&agreement.epsilon);
     let release = make(&agreement, &table, budget, &mut Randomness::from_os()?, console)?;

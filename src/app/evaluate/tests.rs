@@ -234,7 +234,7 @@ fn on_disk() -> tempfile::TempDir {
     let budget = Budget::new(&"1".parse().unwrap());
     let records = table(&agreement, &csv);
     let release = single::release(&agreement, &records, budget, &mut rng, &|_| {}).unwrap();
-    let output = Output::prepare(place.path()).unwrap();
+    let output = Output::prepare(place.path(), &agreement, false).unwrap();
     let draft = Draft::new(&agreement, &release, &Rational::zero(), None).unwrap();
     output.write(&release, &draft.release, &draft.signed(&[]).unwrap(), false).unwrap();
     place

@@ -57,14 +57,9 @@ pub(super) fn run(
 /// What would stop the run before it connects.
 fn refuse(side: &Side<'_>, history: &History) -> Result<(), Failure> {
     let party = side.party;
-    let after = &history.spent(&party.data_set) + side.epsilon.value();
-    if &after > party.cap.value() {
-        return Err(Failure::wrong_input(format!(
-            "the run would be refused: it would pass the cap of {}",
-            party.cap
-        ))
-        .advise("agree on a smaller ε, or raise the cap if the data's owner consents"));
-    }
+    history
+        .check_cap(&party.data_set, &side.epsilon, &party.cap)
+        .map_err(|error| Failure::wrong_input(format!("the run would be refused: {error}")))?;
     if party.out.join(crate::app::artefacts::MANIFEST).exists() {
         let place = party.out.display();
         return Err(Failure::wrong_input(format!(

@@ -1,5 +1,7 @@
 //! What became of runs that were interrupted: said at the start, compared with the peer.
 
+use std::path::Path;
+
 use serde::{Deserialize, Serialize};
 
 use super::Side;
@@ -10,7 +12,7 @@ use crate::app::failure::Failure;
 use crate::app::ledger::utc;
 use crate::app::verify::read_manifest;
 use crate::net::{self, Message, Tag};
-use crate::privacy::ledger::{Ledger, Run, RunId, Status};
+use crate::privacy::ledger::{Hash, Ledger, Run, RunId, Status};
 use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
 
@@ -25,12 +27,11 @@ pub(super) fn tell(ledger: &mut Ledger, side: &Side<'_>, console: &Console) -> R
         console.say("the ledger's last line was torn by a crash or a full disk; it was put right");
     }
     let unfinished: Vec<Run> = ledger.history().unfinished().cloned().collect();
-    let out = &side.party.out;
-    let released = out
-        .join(MANIFEST)
-        .is_file()
-        .then(|| read_manifest(out).ok()?.ledger_head(side.party.role))
-        .flatten();
+    let role = side.party.role;
+    let released = |out: &Path| {
+        let whole = out.join(MANIFEST).is_file();
+        whole.then(|| read_manifest(out).ok()?.ledger_head(role)).flatten()
+    };
     for run in unfinished {
         let debit = &run.debit;
         let what = format!(
@@ -40,8 +41,10 @@ pub(super) fn tell(ledger: &mut Ledger, side: &Side<'_>, console: &Console) -> R
             utc(run.time),
             short(&debit.run)
         );
+        // Where that run was to leave it, which need not be where this one will.
+        let out = debit.out.as_ref().map_or(side.party.out.as_path(), Path::new);
         let place = out.display();
-        if released.is_some() && released == ledger.history().head_of(&debit.run) {
+        if released(out) == Some(run.head) {
             ledger.finish(debit.run)?;
             console.say(format!(
                 "{what} was interrupted when its release was complete already: it is in {place}"
@@ -65,6 +68,8 @@ struct Before {
     unfinished: Vec<[u8; 32]>,
     /// The last run with this peer that both finished.
     finished: Option<[u8; 32]>,
+    /// The last head of the peer's ledger that the peer told; zeros if it never did.
+    met: [u8; 32],
 }
 
 impl Message for Before {
@@ -75,6 +80,8 @@ impl Message for Before {
 #[derive(Serialize, Deserialize)]
 struct Standing {
     here: Vec<Known>,
+    /// Whether the head that the peer has noted is one of this ledger.
+    knows_head: bool,
 }
 
 impl Message for Standing {
@@ -94,8 +101,9 @@ enum Known {
 pub(super) fn forecast(f: &mut Forecast, finished_before: bool) -> Result<(), net::Error> {
     f.begin_phase(STATUS);
     let finished = finished_before.then_some([0; 32]);
-    f.exchange_like(&Before { program: PROGRAM.to_owned(), unfinished: Vec::new(), finished })?;
-    f.exchange_like(&Standing { here: Vec::new() })
+    let (program, unfinished) = (PROGRAM.to_owned(), Vec::new());
+    f.exchange_like(&Before { program, unfinished, finished, met: [0; 32] })?;
+    f.exchange_like(&Standing { here: Vec::new(), knows_head: true })
 }
 
 /// Compares with the peer how unfinished runs stand, says what differs, and closes our own.
@@ -114,10 +122,12 @@ pub(super) fn compare(
     };
     let finished = history.runs().iter().rev().filter(with_peer);
     let finished = finished.clone().find(|run| run.status == Status::Finished);
+    let met = history.last_met(peer);
     session.channel.send(&Before {
         program: PROGRAM.to_owned(),
         unfinished: own.iter().map(|run| run.0).collect(),
         finished: finished.map(|run| run.debit.run.0),
+        met: met.map_or(Hash::BEGINNING, |(_, head)| head).0,
     })?;
     let theirs: Before = session.channel.receive()?;
     if theirs.unfinished.len() > MOST_RUNS {
@@ -140,17 +150,35 @@ pub(super) fn compare(
         },
     };
     let here: Vec<Known> = theirs.unfinished.iter().map(known).collect();
-    session.channel.send(&Standing { here: here.clone() })?;
-    let Standing { here: there } = session.channel.receive()?;
-    if there.len() != own.len() {
+    // Heads of debits with this peer alone: it must not find out more of our ledger by asking.
+    let is_ours = |run: &Run| run.debit.peer == peer && run.head == Hash(theirs.met);
+    let knows_head = Hash(theirs.met) == Hash::BEGINNING || history.runs().iter().any(is_ours);
+    session.channel.send(&Standing { here: here.clone(), knows_head })?;
+    let standing: Standing = session.channel.receive()?;
+    if standing.here.len() != own.len() {
         return Err(Ended::bad_message(Standing::TAG, "it does not answer for every run"));
     }
+    let there = standing.here;
 
-    if let Some(id) = theirs.finished.filter(|id| known(id) == Known::Nothing) {
-        let run = short(&RunId(id));
+    if let Some((run, _)) = met.filter(|_| !standing.knows_head) {
+        let run = short(&run);
         console.say(format!(
-            "ATTENTION: {peer} has finished run {run} with us, but our ledger does not have it: \
-             lines were removed from it, or the party file names another ledger than it did then"
+            "ATTENTION: {peer} does not have the ledger any more that it had in run {run}: lines \
+             were removed from it, or its party file names another one. What {peer} spent may not \
+             count against its cap now. Ask it what happened, and to restore its ledger from a \
+             backup; the head it told us then is in our ledger"
+        ));
+    }
+    let lost = theirs.finished.filter(|id| known(id) == Known::Nothing);
+    if lost.is_some() || !knows_head {
+        let what = match lost {
+            Some(id) => format!("has finished run {} with us", short(&RunId(id))),
+            None => "has noted the head of our ledger in an earlier run".to_owned(),
+        };
+        console.say(format!(
+            "ATTENTION: {peer} {what}, but our ledger does not have it: lines were removed from \
+             it, or the party file names another ledger than it did then. What was spent then does \
+             not count now: restore the ledger from a backup"
         ));
     }
     if let Some(id) = theirs.finished.filter(|id| known(id) == Known::Aborted) {
@@ -226,6 +254,9 @@ mod tests {
                     agreement: Hash([0; 32]),
                     peer: peer.to_owned(),
                     salt: Hash([0; 32]),
+                    delta: None,
+                    towards_peer: None,
+                    out: None,
                 })
                 .unwrap();
             match status {
@@ -270,6 +301,43 @@ mod tests {
         assert_eq!(statuses(&stranger), [Status::Debited]);
     }
 
+    #[test]
+    fn only_heads_of_debits_with_the_peer_are_known_to_it() {
+        let place = tempfile::tempdir().unwrap();
+        let mut bank = ledger(&place, "company", &[(1, Status::Finished)]);
+        let other = Debit {
+            run: RunId([9; 32]),
+            peer: "another".to_owned(),
+            ..bank.history().runs()[0].debit.clone()
+        };
+        let _ = bank.debit(other).unwrap();
+        let history = bank.history().clone();
+        let ask = |head: Hash| {
+            let mut bank = Ledger::open(&place.path().join("company")).unwrap();
+            let console = Console::silent();
+            let outcome = run_pair(
+                Setup::default(),
+                |session| compare(session, &mut bank, "company", &console).is_ok(),
+                |session| {
+                    let (program, unfinished) = (PROGRAM.to_owned(), Vec::new());
+                    let before = Before { program, unfinished, finished: None, met: head.0 };
+                    session.channel.send(&before).unwrap();
+                    session.channel.receive::<Before>().unwrap();
+                    let standing = Standing { here: Vec::new(), knows_head: true };
+                    session.channel.send(&standing).unwrap();
+                    session.channel.receive::<Standing>().unwrap().knows_head
+                },
+            );
+            assert!(outcome.p1);
+            outcome.p2
+        };
+        drop(bank);
+        assert!(ask(history.runs()[0].head) && ask(Hash::BEGINNING));
+        assert!(!ask(history.runs()[1].head), "a run with another");
+        assert!(history.has_had_head(&history.head()) && !ask(history.head()), "no debit");
+        assert!(!ask(Hash([5; 32])));
+    }
+
     /// What a party makes of a peer that speaks by hand.
     fn against(peer: impl FnOnce(&mut Session) + Send) -> Ended {
         let place = tempfile::tempdir().unwrap();
@@ -288,7 +356,7 @@ mod tests {
     fn another_version_of_the_program_is_refused_before_anything_is_spent() {
         let ended = against(|session| {
             let program = "9.9.9\u{1b}[31m".to_owned();
-            let before = Before { program, unfinished: Vec::new(), finished: None };
+            let before = Before { program, unfinished: Vec::new(), finished: None, met: [0; 32] };
             session.channel.send(&before).unwrap();
             let _ = session.channel.receive::<Before>();
         });
@@ -304,6 +372,7 @@ mod tests {
             program: PROGRAM.to_owned(),
             unfinished: vec![[7; 32]; runs],
             finished: None,
+            met: [0; 32],
         };
         let too_many = against(|session| {
             session.channel.send(&honest(MOST_RUNS + 1)).unwrap();
@@ -313,7 +382,7 @@ mod tests {
         let no_answer = against(|session| {
             session.channel.send(&honest(0)).unwrap();
             let _ = session.channel.receive::<Before>();
-            session.channel.send(&Standing { here: Vec::new() }).unwrap();
+            session.channel.send(&Standing { here: Vec::new(), knows_head: true }).unwrap();
             let _ = session.channel.receive::<Standing>();
         });
         assert_eq!(no_answer.tell, Some(AbortReason::BadMessage));

@@ -1,11 +1,13 @@
 //! One line of the ledger: its fields, its one spelling, its hash.
 
 use std::fmt;
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::Error;
+use super::loss::{Delta, Towards};
 use crate::privacy::Epsilon;
 
 /// Longest line that is read.
@@ -14,6 +16,8 @@ pub(super) const LONGEST_LINE: usize = 4096;
 pub(super) const LINE_START: &[u8] = br#"{"entry":{"time":"#;
 /// Longest name of a release, a data set or a peer, in bytes.
 const LONGEST_NAME: usize = 200;
+/// Longest path, in bytes. With every character escaped a line is still below [`LONGEST_LINE`].
+const LONGEST_PATH: usize = 800;
 /// Begins what is hashed; its version changes with the format.
 const DOMAIN: &[u8] = b"diptych ledger line v1\0";
 
@@ -27,7 +31,11 @@ pub struct Entry {
     pub event: Event,
 }
 
-/// What happened to a run, or to the ledger.
+/// What happened to a run, to a data set, or to the ledger.
+///
+/// A ledger outlives the program: new facts come as new kinds of lines or as optional fields, and
+/// what stands here stays. A release that spends no ε would be a kind of its own: no line need be a
+/// debit or belong to one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", deny_unknown_fields)]
 pub enum Event {
@@ -48,6 +56,20 @@ pub enum Event {
         /// How long it was.
         bytes: u64,
     },
+    /// The peer of a run has debited it too. What it says later is compared with this.
+    Met {
+        /// The run.
+        run: RunId,
+        /// The head of the peer's ledger right after that.
+        head: Hash,
+    },
+    /// A data set's cap was raised.
+    Raised {
+        /// The data set.
+        data_set: String,
+        /// The cap from now on.
+        cap: Epsilon,
+    },
 }
 
 /// A run's ε, as it is entered before the run begins.
@@ -62,7 +84,7 @@ pub struct Debit {
     pub data_set: String,
     /// How much.
     pub epsilon: Epsilon,
-    /// The data set's cap when it was spent.
+    /// The cap that this run was held to. The data set's first debit fixes the data set's.
     pub cap: Epsilon,
     /// The hash of the agreement.
     pub agreement: Hash,
@@ -71,6 +93,27 @@ pub struct Debit {
     /// Random: heads of the ledger stand in manifests, and must not let anyone test guesses about
     /// the cap or the data set's name.
     pub salt: Hash,
+    /// δ of the run. Lines of before it was entered have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delta: Option<Delta>,
+    /// What the peer may learn; none if there is no peer, or if it was not entered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub towards_peer: Option<Towards>,
+    /// The directory of the release, so that it is found even if the next run has another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub out: Option<String>,
+}
+
+impl Debit {
+    /// A path as it is entered: absolute, if it fits a line.
+    pub fn path_for_line(path: &Path) -> Option<String> {
+        let path = std::path::absolute(path).ok()?;
+        path.to_str().filter(|text| fits(text, LONGEST_PATH)).map(str::to_owned)
+    }
+}
+
+fn fits(text: &str, longest: usize) -> bool {
+    !text.is_empty() && text.len() <= longest && !text.chars().any(char::is_control)
 }
 
 /// A run's session id.
@@ -131,30 +174,56 @@ impl Entry {
         Ok((line.entry, hash))
     }
 
+    /// Whether a line that cannot be read follows `previous` and has a hash that fits: then it was
+    /// not changed, but written by a version that knows more kinds of lines.
+    pub(super) fn is_of_a_newer_kind(text: &str, previous: Hash) -> bool {
+        let parts = || {
+            let (entry, hash) = text
+                .strip_prefix(r#"{"entry":"#)?
+                .rsplit_once(&format!(r#","previous":"{previous}","hash":""#))?;
+            let known = serde_json::from_str::<Self>(entry).is_ok();
+            Some(!known && hash == format!("{}\"}}", hash_of(entry, previous)))
+        };
+        text.len() <= LONGEST_LINE && parts() == Some(true)
+    }
+
     fn hash(&self, previous: Hash) -> Hash {
-        let entry = serde_json::to_string(self).unwrap_or_default();
-        let digest = Sha256::new()
-            .chain_update(DOMAIN)
-            .chain_update(previous.0)
-            .chain_update(entry.as_bytes())
-            .finalize();
-        Hash(digest.into())
+        hash_of(&serde_json::to_string(self).unwrap_or_default(), previous)
     }
 
     fn check_names(&self) -> Result<(), Error> {
-        let Event::Debited(debit) = &self.event else { return Ok(()) };
-        for (what, name) in [
-            ("the release id", &debit.release),
-            ("the name of the data set", &debit.data_set),
-            ("the name of the peer", &debit.peer),
-        ] {
-            let fits = !name.is_empty() && name.len() <= LONGEST_NAME;
-            if !fits || name.chars().any(char::is_control) {
+        let names: &[_] = match &self.event {
+            Event::Debited(debit) => &[
+                ("the release id", &debit.release),
+                ("the name of the data set", &debit.data_set),
+                ("the name of the peer", &debit.peer),
+            ],
+            Event::Raised { data_set, .. } => &[("the name of the data set", data_set)],
+            _ => &[],
+        };
+        for (what, name) in names {
+            if !fits(name, LONGEST_NAME) {
                 return Err(Error::BadName { what });
             }
         }
-        Ok(())
+        match &self.event {
+            Event::Debited(debit)
+                if debit.out.as_ref().is_some_and(|out| !fits(out, LONGEST_PATH)) =>
+            {
+                Err(Error::BadName { what: "the path of the release" })
+            }
+            _ => Ok(()),
+        }
     }
+}
+
+fn hash_of(entry: &str, previous: Hash) -> Hash {
+    let digest = Sha256::new()
+        .chain_update(DOMAIN)
+        .chain_update(previous.0)
+        .chain_update(entry.as_bytes())
+        .finalize();
+    Hash(digest.into())
 }
 
 fn to_hex(bytes: &[u8; 32]) -> String {

@@ -1,13 +1,15 @@
 //! What a ledger says, read line by line: pure, no files.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use serde::de::IgnoredAny;
 use serde_json::Deserializer;
 
 use super::entry::{Debit, Entry, Event, Hash, LINE_START, LONGEST_LINE, RunId};
+use super::loss::{Delta, Towards};
 use super::{Error, MOST_BYTES};
 use crate::math::Rational;
+use crate::privacy::Epsilon;
 
 /// The entries of a ledger whose every line is good.
 #[derive(Clone, Debug, Default)]
@@ -17,6 +19,7 @@ pub struct History {
     runs: Vec<Run>,
     index: HashMap<RunId, usize>,
     spent: HashMap<String, Rational>,
+    caps: BTreeMap<String, Epsilon>,
     torn: Option<Torn>,
 }
 
@@ -29,6 +32,27 @@ pub struct Run {
     pub time: u64,
     /// How it stands.
     pub status: Status,
+    /// The head right after its debit: what its manifest notes.
+    pub head: Hash,
+    /// The head of the peer's ledger right after the peer's, if the peer told it.
+    pub peer_head: Option<Hash>,
+}
+
+impl Run {
+    /// The loss towards the peer, at most; none if there was no peer.
+    pub fn epsilon_towards_peer(&self) -> Option<Rational> {
+        if self.debit.peer == super::NO_PEER {
+            return None;
+        }
+        // Where it was not entered, the larger is true of either.
+        let towards = self.debit.towards_peer.unwrap_or(Towards::Twice);
+        Some(self.debit.epsilon.value() * &Rational::whole(towards.factor()))
+    }
+
+    /// δ, at most.
+    pub fn delta(&self) -> Delta {
+        self.debit.delta.clone().unwrap_or_else(Delta::promised)
+    }
 }
 
 /// How a run stands.
@@ -93,9 +117,13 @@ impl History {
 
     /// The head right after a run was debited: what its manifest notes.
     pub fn head_of(&self, run: &RunId) -> Option<Hash> {
-        let debits = |entry: &Entry| matches!(&entry.event, Event::Debited(d) if &d.run == run);
-        let line = self.entries.iter().position(debits)?;
-        self.hashes.get(line).copied()
+        self.run(run).map(|run| run.head)
+    }
+
+    /// The newest run with a peer that has told the head of its ledger.
+    pub fn last_met(&self, peer: &str) -> Option<(RunId, Hash)> {
+        let with_peer = self.runs.iter().rev().filter(|run| run.debit.peer == peer);
+        with_peer.clone().find_map(|run| Some((run.debit.run, run.peer_head?)))
     }
 
     /// All entries, the oldest first.
@@ -123,6 +151,55 @@ impl History {
         self.spent.get(data_set).cloned().unwrap_or_else(Rational::zero)
     }
 
+    /// The sum of δ over the runs of a data set, at most.
+    pub fn delta(&self, data_set: &str) -> Rational {
+        let of_data_set = self.runs.iter().filter(|run| run.debit.data_set == data_set);
+        of_data_set.fold(Rational::zero(), |sum, run| &sum + run.delta().value())
+    }
+
+    /// By peer, the sum of what it may learn of a data set.
+    pub fn towards_peers(&self, data_set: &str) -> BTreeMap<&str, Rational> {
+        let mut sums = BTreeMap::new();
+        for run in self.runs.iter().filter(|run| run.debit.data_set == data_set) {
+            if let Some(loss) = run.epsilon_towards_peer() {
+                let sum = sums.entry(run.debit.peer.as_str()).or_insert_with(Rational::zero);
+                *sum = &*sum + &loss;
+            }
+        }
+        sums
+    }
+
+    /// Every data set that ever spent something, and its cap: that of its first debit, or what it
+    /// was raised to since.
+    pub fn caps(&self) -> &BTreeMap<String, Epsilon> {
+        &self.caps
+    }
+
+    /// Whether a run that is to be held to `cap` may spend `epsilon`.
+    ///
+    /// # Errors
+    /// [`Error::CapAbove`] if the data set's own cap is lower, [`Error::CapReached`] if its total
+    /// would pass `cap`.
+    pub fn check_cap(&self, data_set: &str, epsilon: &Epsilon, cap: &Epsilon) -> Result<(), Error> {
+        if let Some(fixed) = self.caps.get(data_set).filter(|fixed| *fixed < cap) {
+            return Err(Error::CapAbove {
+                data_set: data_set.to_owned(),
+                fixed: Box::new(fixed.clone()),
+                wanted: Box::new(cap.clone()),
+            });
+        }
+        let spent = self.spent(data_set);
+        if &(&spent + epsilon.value()) <= cap.value() {
+            return Ok(());
+        }
+        Err(Error::CapReached {
+            data_set: data_set.to_owned(),
+            spent: Box::new(spent),
+            wanted: Box::new(epsilon.clone()),
+            cap: Box::new(cap.clone()),
+        })
+    }
+
     /// A torn last line, if there is one.
     pub fn torn(&self) -> Option<&Torn> {
         self.torn.as_ref()
@@ -139,33 +216,53 @@ impl History {
 
     /// Takes in the next line, newline removed.
     pub(super) fn accept(&mut self, text: &str) -> Result<(), Error> {
-        let bad = |problem| Error::BadLine { line: self.entries.len() + 1, problem };
-        let (entry, hash) = Entry::from_line(text, self.head()).map_err(bad)?;
+        let line = self.entries.len() + 1;
+        let bad = |problem| Error::BadLine { line, problem };
+        let (entry, hash) =
+            Entry::from_line(text, self.head()).map_err(
+                |problem| match Entry::is_of_a_newer_kind(text, self.head()) {
+                    true => Error::NewerLine { line },
+                    false => bad(problem),
+                },
+            )?;
         match &entry.event {
-            Event::Debited(debit) => {
-                if self.index.contains_key(&debit.run) {
-                    return Err(bad("it debits a run that was debited before"));
+            Event::Debited(debit) => self.enter_debit(debit, entry.time, hash).map_err(bad)?,
+            Event::Finished { run } => self.open_run(run).map_err(bad)?.status = Status::Finished,
+            Event::Aborted { run } => self.open_run(run).map_err(bad)?.status = Status::Aborted,
+            Event::Met { run, head } => {
+                let run = self.open_run(run).map_err(bad)?;
+                if run.peer_head.replace(*head).is_some() {
+                    return Err(bad("it notes the peer's head of a run a second time"));
                 }
-                let total = &self.spent(&debit.data_set) + debit.epsilon.value();
-                self.spent.insert(debit.data_set.clone(), total);
-                self.index.insert(debit.run, self.runs.len());
-                let status = Status::Debited;
-                self.runs.push(Run { debit: Debit::clone(debit), time: entry.time, status });
             }
-            Event::Finished { run } | Event::Aborted { run } => {
-                let open = self.index.get(run).copied();
-                let open = open.filter(|&index| self.runs[index].status == Status::Debited);
-                let index = open.ok_or_else(|| bad("it closes a run that is not open"))?;
-                self.runs[index].status = match entry.event {
-                    Event::Finished { .. } => Status::Finished,
-                    _ => Status::Aborted,
-                };
+            Event::Raised { data_set, cap } => {
+                let fixed = self.caps.get_mut(data_set).filter(|fixed| **fixed < *cap);
+                *fixed.ok_or_else(|| bad("it raises a cap that is not lower"))? = cap.clone();
             }
             Event::Repaired { .. } => {}
         }
         self.entries.push(entry);
         self.hashes.push(hash);
         Ok(())
+    }
+
+    fn enter_debit(&mut self, debit: &Debit, time: u64, head: Hash) -> Result<(), &'static str> {
+        if self.index.contains_key(&debit.run) {
+            return Err("it debits a run that was debited before");
+        }
+        let total = &self.spent(&debit.data_set) + debit.epsilon.value();
+        self.spent.insert(debit.data_set.clone(), total);
+        self.caps.entry(debit.data_set.clone()).or_insert_with(|| debit.cap.clone());
+        self.index.insert(debit.run, self.runs.len());
+        let (debit, status) = (debit.clone(), Status::Debited);
+        self.runs.push(Run { debit, time, status, head, peer_head: None });
+        Ok(())
+    }
+
+    fn open_run(&mut self, run: &RunId) -> Result<&mut Run, &'static str> {
+        let index = self.index.get(run).copied();
+        let run = index.and_then(|index| self.runs.get_mut(index));
+        run.filter(|run| run.status == Status::Debited).ok_or("it is about a run that is not open")
     }
 
     /// What stands after the last newline. Only the strict beginning of a line is a write that was

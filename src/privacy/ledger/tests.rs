@@ -14,6 +14,9 @@ fn debit(number: u8, data_set: &str, epsilon: &str) -> Debit {
         agreement: Hash([7; 32]),
         peer: "Loan company".to_owned(),
         salt: Hash([number; 32]),
+        delta: None,
+        towards_peer: None,
+        out: None,
     }
 }
 
@@ -279,6 +282,120 @@ fn a_chain_that_was_computed_anew_over_impossible_events_is_refused() {
 }
 
 #[test]
+fn a_ledger_that_was_moved_or_replaced_is_not_written() {
+    for replaced in [false, true] {
+        let (directory, path) = sample();
+        let mut ledger = Ledger::open(&path).unwrap();
+        let elsewhere = directory.path().join("elsewhere");
+        fs::rename(&path, &elsewhere).unwrap();
+        if replaced {
+            fs::copy(&elsewhere, &path).unwrap();
+        }
+        let before = fs::read(&elsewhere).unwrap();
+        let debited = ledger.debit(debit(4, "loans", "0.1"));
+        assert!(matches!(debited, Err(Error::Moved(_))));
+        assert!(matches!(ledger.finish(RunId([3; 32])), Err(Error::Moved(_))));
+        assert!(matches!(ledger.abort(RunId([3; 32])), Err(Error::Moved(_))));
+        assert_eq!(fs::read(&elsewhere).unwrap(), before);
+        // Back in its place it is the same ledger, under another name of the same file too.
+        fs::rename(&elsewhere, &path).unwrap();
+        let _ = ledger.debit(debit(4, "loans", "0.1")).unwrap();
+        fs::rename(&path, &elsewhere).unwrap();
+        std::os::unix::fs::symlink(&elsewhere, &path).unwrap();
+        ledger.finish(RunId([4; 32])).unwrap();
+        assert_eq!(read(&path).unwrap().run(&RunId([4; 32])).unwrap().status, Status::Finished);
+    }
+}
+
+#[test]
+fn the_first_debit_fixes_the_cap_and_only_a_line_of_its_own_raises_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("ledger");
+    let mut ledger = Ledger::open(&path).unwrap();
+    let with_cap = |number, epsilon, cap: &str| Debit {
+        cap: cap.parse().unwrap(),
+        ..debit(number, "loans", epsilon)
+    };
+    let _ = ledger.debit(with_cap(1, "1", "2")).unwrap();
+    let higher = ledger.debit(with_cap(2, "0.5", "2.000000000000000001"));
+    let said = higher.unwrap_err().to_string();
+    let command = "diptych ledger raise-cap LEDGER --data-set \"loans\" --cap 2.000000000000000001";
+    assert!(said.contains(command), "{said}");
+    // A lower one holds for its run and for no other.
+    let lower = ledger.debit(with_cap(2, "0.5", "1.4"));
+    assert!(matches!(lower, Err(Error::CapReached { .. })));
+    let _ = ledger.debit(with_cap(2, "0.4", "1.4")).unwrap();
+    let _ = ledger.debit(with_cap(3, "0.6", "2")).unwrap();
+    assert!(matches!(ledger.debit(with_cap(4, "0.1", "2")), Err(Error::CapReached { .. })));
+
+    let raise = |ledger: &mut Ledger, cap: &str| ledger.raise_cap("loans", cap.parse().unwrap());
+    assert!(matches!(raise(&mut ledger, "2"), Err(Error::NotRaised { .. })));
+    let unknown = ledger.raise_cap("cards", "9".parse().unwrap());
+    assert!(matches!(unknown, Err(Error::UnknownDataSet(_))));
+    raise(&mut ledger, "3").unwrap();
+    drop(ledger);
+    let mut ledger = Ledger::open(&path).unwrap();
+    assert_eq!(ledger.history().caps()["loans"], "3".parse().unwrap());
+    let _ = ledger.debit(with_cap(4, "1", "3")).unwrap();
+    assert!(matches!(ledger.debit(with_cap(5, "1", "4")), Err(Error::CapAbove { .. })));
+}
+
+#[test]
+fn the_peers_head_is_noted_once_while_a_run_is_open_and_the_last_one_is_remembered() {
+    let (_directory, path) = sample();
+    let mut ledger = Ledger::open(&path).unwrap();
+    assert_eq!(ledger.history().last_met("Loan company"), None);
+    assert!(matches!(ledger.note_peer(RunId([1; 32]), Hash([9; 32])), Err(Error::NotOpen(_))));
+    ledger.note_peer(RunId([3; 32]), Hash([9; 32])).unwrap();
+    assert!(matches!(ledger.note_peer(RunId([3; 32]), Hash([8; 32])), Err(Error::NotOpen(_))));
+    let _ = ledger.debit(debit(4, "loans", "0.1")).unwrap();
+    ledger.finish(RunId([4; 32])).unwrap();
+    let history = read(&path).unwrap();
+    assert_eq!(history.last_met("Loan company"), Some((RunId([3; 32]), Hash([9; 32]))));
+    assert_eq!(history.last_met("Bank"), None);
+}
+
+#[test]
+fn a_kind_of_line_that_is_not_known_yet_is_told_from_a_damaged_one() {
+    let entry = r#"{"time":5,"event":{"rehearsed":{"release":"loans"}}}"#;
+    let zeros = Hash::BEGINNING;
+    let mut hash = sha2::Sha256::default();
+    for part in [&b"diptych ledger line v1\0"[..], &[0; 32], entry.as_bytes()] {
+        sha2::Digest::update(&mut hash, part);
+    }
+    let hash = Hash(sha2::Digest::finalize(hash).into());
+    let line = format!("{{\"entry\":{entry},\"previous\":\"{zeros}\",\"hash\":\"{hash}\"}}\n");
+    let newer = History::parse(line.as_bytes());
+    assert!(matches!(newer, Err(Error::NewerLine { line: 1 })), "{newer:?}");
+    let damaged = History::parse(line.replace("loans", "cards").as_bytes());
+    assert!(matches!(damaged, Err(Error::BadLine { line: 1, .. })), "{damaged:?}");
+}
+
+#[test]
+fn the_longest_names_and_path_fit_a_line() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("ledger");
+    let long = "\"".repeat(200);
+    let out = directory.path().join("\"".repeat(799 - directory.path().as_os_str().len()));
+    let debit = Debit {
+        release: long.clone(),
+        data_set: long.clone(),
+        peer: long,
+        epsilon: "9999.999999999999999999".parse().unwrap(),
+        cap: "9999.999999999999999999".parse().unwrap(),
+        delta: Some(Delta::at_least(&"1/3".parse().unwrap())),
+        towards_peer: Some(Towards::Twice),
+        out: Debit::path_for_line(&out),
+        ..debit(1, "loans", "1")
+    };
+    assert!(debit.out.is_some());
+    let _ = Ledger::open(&path).unwrap().debit(debit.clone()).unwrap();
+    assert_eq!(read(&path).unwrap().runs()[0].debit, debit);
+    assert_eq!(Debit::path_for_line(&out.join("x".repeat(9))), None, "it would not fit");
+    assert_eq!(Debit::path_for_line(Path::new("two\nlines")), None);
+}
+
+#[test]
 fn errors_say_what_to_do() {
     let (_directory, path) = sample();
     let text = fs::read_to_string(&path).unwrap();
@@ -300,6 +417,29 @@ fn the_line_format_is_fixed() {
     let (text, hash) = line.trim_end().rsplit_once(r#","hash":""#).unwrap();
     assert_eq!(format!(r#"{text},"hash":"HASH"}}"#), expected);
     assert_eq!(hash.trim_end_matches("\"}"), LINE_HASH);
+}
+
+#[test]
+fn the_optional_fields_and_the_newer_lines_are_fixed_too() {
+    let debited = Debit {
+        delta: Some(Delta::try_from("0.25".to_owned()).unwrap()),
+        towards_peer: Some(Towards::Twice),
+        out: Some("/srv/release".to_owned()),
+        ..debit(1, "loans", "1")
+    };
+    let text = |event| {
+        let (line, _) = Entry { time: 5, event }.to_line(Hash::BEGINNING).unwrap();
+        let event = line.split_once("\"event\":").unwrap().1;
+        event.split_once("},\"previous\"").unwrap().0.to_owned()
+    };
+    let line = text(Event::Debited(Box::new(debited)));
+    let (_, optional) = line.split_once(&format!("\"salt\":\"{}\",", "01".repeat(32))).unwrap();
+    assert_eq!(optional, r#""delta":"0.25","towards_peer":"twice","out":"/srv/release"}}"#);
+    let (run, head) = (RunId([1; 32]), Hash([2; 32]));
+    let met = format!(r#"{{"met":{{"run":"{run}","head":"{head}"}}}}"#);
+    assert_eq!(text(Event::Met { run, head }), met);
+    let raised = Event::Raised { data_set: "loans".to_owned(), cap: "4.50".parse().unwrap() };
+    assert_eq!(text(raised), r#"{"raised":{"data_set":"loans","cap":"4.5"}}"#);
 }
 
 /// SHA-256 of the domain string, 32 zero bytes and the entry, by another program.

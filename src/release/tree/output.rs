@@ -6,7 +6,7 @@
 //! the values of a set `a|b`.
 
 use super::{Generalized, Leaves};
-use crate::table::{Candidate, Domain};
+use crate::table::{Candidate, Domain, Schema, most_leaves};
 use std::collections::HashMap;
 use std::io::{self, Write};
 
@@ -55,6 +55,35 @@ pub fn write_csv(table: &Generalized, rows: Rows, out: impl Write) -> io::Result
     }
     csv.flush()?;
     Ok(written)
+}
+
+/// Longest interval: two numbers of at most 19 digits with sign and point, brackets and dots.
+const LONGEST_INTERVAL: usize = 2 * 21 + 4;
+/// Longest count: an i64.
+const LONGEST_COUNT: usize = 20;
+
+/// More bytes than [`write_csv`] writes for any release with so many specializations, whatever the
+/// data is.
+pub fn most_bytes(schema: &Schema, specializations: u32) -> u64 {
+    // Between quotes, with every quote doubled, and a separator.
+    let field = |longest: usize| 2 * longest as u64 + 3;
+    let longest = |names: &mut dyn Iterator<Item = usize>| field(names.max().unwrap_or(0));
+    let values = schema.attributes.iter().map(|attribute| match &attribute.domain {
+        Domain::Categorical(taxonomy) => {
+            longest(&mut taxonomy.values().map(|value| taxonomy.name(value).len()))
+        }
+        Domain::Set(taxonomy) => {
+            field(taxonomy.values().map(|value| taxonomy.name(value).len() + 1).sum())
+        }
+        Domain::Numeric(_) => field(LONGEST_INTERVAL),
+    });
+    let classes = &schema.class.values;
+    let class = longest(&mut classes.iter().map(String::len));
+    let row = values.sum::<u64>() + class + field(LONGEST_COUNT);
+    let names = schema.attributes.iter().map(|attribute| field(attribute.name.len()));
+    let header = names.sum::<u64>() + field(schema.class.column.len()) + field("count".len());
+    let leaves = most_leaves(schema, specializations, u64::MAX - 1).last().copied().unwrap_or(1);
+    leaves.saturating_mul(classes.len() as u64).saturating_mul(row).saturating_add(header)
 }
 
 /// The values of every leaf, as they are written.
