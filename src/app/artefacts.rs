@@ -311,7 +311,7 @@ mod tests {
 id = "x"
 partition = "local"
 epsilon = "1"
-specializations = 2
+specializations = 1
 max_records = 100
 
 [class]

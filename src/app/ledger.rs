@@ -7,11 +7,10 @@ use clap::{Args, Subcommand};
 
 use crate::app::console::Console;
 use crate::app::failure::Failure;
-use crate::app::manifest::delta_text;
 use crate::app::verify::short_delta;
 use crate::math::Rational;
 use crate::privacy::Epsilon;
-use crate::privacy::ledger::{self, Event, History, Ledger, Run, Status};
+use crate::privacy::ledger::{self, Delta, Event, History, Ledger, Run, Status};
 
 /// Look at the record of the privacy budget spent, or raise a cap
 #[derive(Args, Debug)]
@@ -103,7 +102,7 @@ fn render(history: &History) -> String {
         }
     }
     for (data_set, cap) in history.caps() {
-        let delta = short_delta(&delta_text(&history.delta(data_set)));
+        let delta = delta_words(&history.delta(data_set));
         let spent = decimal(&history.spent(data_set));
         let _ = write!(text, "{data_set}: spent ε {spent} of at most {cap}, δ at most {delta}");
         for (peer, loss) in history.towards_peers(data_set) {
@@ -149,6 +148,10 @@ fn render(history: &History) -> String {
     text
 }
 
+fn delta_words(delta: &Rational) -> String {
+    short_delta(&Delta::at_least(delta).to_string())
+}
+
 fn columns(run: &Run) -> [String; 6] {
     let status = match run.status {
         Status::Debited => "unfinished",
@@ -160,7 +163,7 @@ fn columns(run: &Run) -> [String; 6] {
         utc(run.time),
         status.to_owned(),
         debit.epsilon.to_string(),
-        short_delta(&delta_text(run.delta().value())),
+        delta_words(run.delta().value()),
         run.epsilon_towards_peer().map_or("–".to_owned(), |loss| decimal(&loss)),
         format!("{} on {} with {}", debit.release, debit.data_set, debit.peer),
     ]
@@ -185,7 +188,7 @@ pub(crate) fn utc(seconds: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::privacy::ledger::{Debit, Delta, Hash, RunId, Towards};
+    use crate::privacy::ledger::{Debit, Hash, RunId, Towards};
 
     #[test]
     fn dates_are_those_of_the_calendar() {

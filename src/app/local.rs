@@ -91,8 +91,12 @@ pub fn run(arguments: &LocalArgs, console: &Console) -> Result<(), Failure> {
             ledger.debit(debit)?.into_budget()
         }
     };
-    let made = make(&agreement, &table, budget, &mut rng, console)
-        .and_then(|release| write(&agreement, &release, &output, arguments, console));
+    let made = make(&agreement, &table, budget, &mut rng, console).and_then(|release| {
+        if let Some((ledger, _)) = &ledger {
+            ledger.check_name()?;
+        }
+        write(&agreement, &release, &output, arguments, console)
+    });
     if let Some((ledger, _)) = &mut ledger {
         match &made {
             Ok(()) => ledger.finish(id)?,

@@ -3,6 +3,7 @@ use std::fs;
 use proptest::prelude::*;
 
 use super::*;
+use crate::math::Rational;
 
 fn debit(number: u8, data_set: &str, epsilon: &str) -> Debit {
     Debit {
