@@ -325,8 +325,8 @@ taxonomy = { Any = ["Male", "Female"] }
 "#;
 
     fn prepare(directory: &Path) -> Result<Output, Failure> {
-        let agreement =
-            Agreement::parse("x", AGREEMENT.as_bytes(), &|_| Err(String::new())).unwrap();
+        let agreement = Agreement::parse("x", AGREEMENT.as_bytes(), &|_| Err(String::new()))
+            .map_err(Failure::wrong_input)?;
         Output::prepare(directory, &agreement, true)
     }
 

@@ -130,8 +130,8 @@ pub(crate) fn read(
 }
 
 /// Makes a release, with progress.
-pub(crate) fn make<'a>(
-    agreement: &'a Agreement,
+pub(crate) fn make(
+    agreement: &Agreement,
     table: &Table,
     budget: Budget,
     rng: &mut Randomness,

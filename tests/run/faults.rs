@@ -327,6 +327,7 @@ fn a_disk_too_full_for_the_release_is_found_before_anything_is_spent() {
 }
 
 /// Runs the bank with a filesystem of its own of so many bytes on one of its directories.
+#[expect(clippy::print_stderr, reason = "says why a test is skipped")]
 fn on_small_disk(couple: &Couple, directory: &str, bytes: u32) -> Option<Outcome> {
     let place = couple.path(BANK, directory);
     std::fs::create_dir_all(&place).unwrap();
