@@ -63,7 +63,7 @@ use crate::simd::level::{self, Level};
 #[command(name = "diptych", version, max_term_width = 100, arg_required_else_help = true)]
 #[command(
     after_help = "Start with `diptych demo`. Exit status: 0 done, 1 failed, 2 wrong usage or \
-                        input, 3 the peer refused or is not who it should be.\n\n\
+                        input, 3 the peer refused, is not who it should be or broke the protocol.\n\n\
                         The variable DIPTYCH_SIMD=portable|aes|avx2|avx512 bounds the vector \
                         instructions in use; without it, the widest that the processor has."
 )]

@@ -71,6 +71,7 @@ mod digits;
 #[cfg(test)]
 mod tests;
 
+use crate::net::{Blame, Fault};
 use crate::privacy::{self, Score};
 use crate::protocol::{polynomial, random_value, shares, yao};
 
@@ -166,6 +167,20 @@ pub enum Error {
         /// How many there are.
         count: usize,
     },
+}
+
+impl Fault for Error {
+    fn blame(&self) -> Blame<'_> {
+        match self {
+            Self::Yao(error) => error.blame(),
+            Self::Shares(error) => error.blame(),
+            Self::RandomValue(error) => error.blame(),
+            Self::Polynomial(error) => error.blame(),
+            Self::NoSuchCandidate { .. } => Blame::Peer,
+            Self::TooManyRecords { .. } => Blame::Input,
+            _ => Blame::Here,
+        }
+    }
 }
 
 impl From<privacy::Error> for Error {

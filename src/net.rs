@@ -61,10 +61,12 @@ pub mod tls;
 
 mod channel;
 mod error;
+mod fault;
 mod frame;
 
 pub use channel::{Channel, Limits, Transport};
 pub use error::{AbortReason, Error};
+pub use fault::{Blame, Fault};
 pub use frame::{HEADER_BYTES, Header, Message, Tag};
 pub use handshake::{PROTOCOL_VERSION, Role, SessionId};
 pub use identity::{Fingerprint, Identity, Signature};

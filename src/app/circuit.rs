@@ -14,7 +14,7 @@ use crate::app::failure::Failure;
 use crate::circuit::bristol::{self, Limits};
 use crate::circuit::{self, Circuit, Owner, Program};
 use crate::crypto::garble::BYTES_PER_AND;
-use crate::net::{AbortReason, Role};
+use crate::net::Role;
 use crate::protocol::yao::{self, Reveal};
 
 /// Longest circuit file that is read.
@@ -132,15 +132,8 @@ fn run_with_peer(arguments: &RunArgs, console: &Console) -> Result<(), Failure> 
     let program = Program::new(&circuit);
     let mut session = arguments.connection.open(terms.to_string().as_bytes(), console)?;
     session.channel.begin_phase("circuit");
-    let outputs =
-        yao::run(&mut session, garbler, &program, &bits, reveal).map_err(|error| match error {
-            yao::Error::Net(error)
-            | yao::Error::Transfer(crate::protocol::ot::Error::Net(error)) => Failure::from(error),
-            other => {
-                session.channel.abort(AbortReason::BadMessage);
-                Failure::failed(other)
-            }
-        })?;
+    let outputs = yao::run(&mut session, garbler, &program, &bits, reveal);
+    let outputs = session.conclude(outputs)?;
     let Some(outputs) = outputs else {
         console.say("done; only the peer learns the outputs");
         return Ok(());

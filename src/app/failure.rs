@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use crate::math::random::SourceFailed;
-use crate::net;
+use crate::net::{self, Blame, Fault};
 
 /// Exit statuses besides 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,12 +63,16 @@ impl Failure {
     }
 }
 
-impl From<net::Error> for Failure {
-    fn from(error: net::Error) -> Self {
-        let status = match &error {
-            error if error.is_refusal() => Status::PeerRefused,
-            net::Error::Address { .. } | net::Error::Identity(_) => Status::WrongInput,
-            _ => Status::Failed,
+/// What ends a conversation says by itself whose fault it is, and the status follows.
+impl<E: Fault> From<E> for Failure {
+    fn from(error: E) -> Self {
+        let status = match error.blame() {
+            Blame::Connection(error) if error.is_refusal() => Status::PeerRefused,
+            Blame::Connection(net::Error::Address { .. } | net::Error::Identity(_))
+            | Blame::Input
+            | Blame::Disagreement => Status::WrongInput,
+            Blame::Peer => Status::PeerRefused,
+            Blame::Connection(_) | Blame::Here => Status::Failed,
         };
         Self { status, message: error.to_string(), advice: None }
     }
@@ -77,5 +81,108 @@ impl From<net::Error> for Failure {
 impl From<SourceFailed> for Failure {
     fn from(error: SourceFailed) -> Self {
         Self::failed(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::crypto::garble;
+    use crate::mechanism;
+    use crate::net::AbortReason;
+    use crate::protocol::{ot, polynomial, psi, random_value, scalar_product, shares, yao};
+    use crate::release::diffgen::{self, two_party};
+    use crate::release::tree;
+
+    /// The same failure of the connection as every protocol has it, however deep.
+    fn at_every_depth(error: fn() -> net::Error) -> Vec<two_party::Error> {
+        let transfer = || yao::Error::Transfer(ot::Error::Net(error()));
+        let mechanisms = vec![
+            mechanism::Error::Yao(yao::Error::Net(error())),
+            mechanism::Error::Yao(transfer()),
+            mechanism::Error::Shares(shares::Error::Net(error())),
+            mechanism::Error::Shares(shares::Error::Circuit(transfer())),
+            mechanism::Error::RandomValue(random_value::Error::Net(error())),
+            mechanism::Error::RandomValue(random_value::Error::Circuit(transfer())),
+            mechanism::Error::Polynomial(Box::new(polynomial::Error::Net(error()))),
+        ];
+        let mut all: Vec<two_party::Error> = vec![
+            error().into(),
+            psi::Error::Net(error()).into(),
+            psi::Error::Circuit(transfer()).into(),
+            scalar_product::Error::Net(error()).into(),
+            shares::Error::Circuit(transfer()).into(),
+        ];
+        all.extend(mechanisms.into_iter().map(two_party::Error::Mechanism));
+        all
+    }
+
+    #[track_caller]
+    fn assert_ends(error: two_party::Error, told: Option<AbortReason>, status: Status) {
+        assert_eq!(error.blame().reason(), told, "{error:?}");
+        let shown = format!("{error:?}");
+        assert_eq!(Failure::from(error).status, status, "{shown}");
+    }
+
+    #[test]
+    fn a_failure_of_the_connection_says_the_same_however_deep_it_lies() {
+        let slow = || net::Error::Timeout { action: "answer", limit: Duration::from_secs(1) };
+        let cases: [(fn() -> net::Error, _, _); 4] = [
+            (slow, Some(AbortReason::TooSlow), Status::Failed),
+            (|| net::Error::Closed, None, Status::Failed),
+            (|| net::Error::PeerAborted(AbortReason::Disagreement), None, Status::PeerRefused),
+            (
+                || net::Error::FrameTooLarge { length: 1 << 40, limit: 1 << 20 },
+                Some(AbortReason::BadMessage),
+                Status::PeerRefused,
+            ),
+        ];
+        for (error, told, status) in cases {
+            for error in at_every_depth(error) {
+                assert_ends(error, told, status);
+            }
+        }
+    }
+
+    #[test]
+    fn what_else_ends_a_release_tells_the_peer_its_class_and_sets_the_status() {
+        let bad = Some(AbortReason::BadMessage);
+        let labels = || yao::Error::Garble(garble::Error::OutputLabel { index: 0 });
+        let candidate = mechanism::Error::NoSuchCandidate { index: 9, count: 2 };
+        let column = tree::Error::MissingColumn("job".to_owned());
+        for (error, told, status) in [
+            (mechanism::Error::Yao(labels()).into(), bad, Status::PeerRefused),
+            (psi::Error::Circuit(labels()).into(), bad, Status::PeerRefused),
+            (psi::Error::PeerTooMany { size: 9, limit: 1 }.into(), bad, Status::PeerRefused),
+            (shares::Error::OutOfRing.into(), bad, Status::PeerRefused),
+            (scalar_product::Error::ResultOutOfRange(0).into(), bad, Status::PeerRefused),
+            (candidate.into(), bad, Status::PeerRefused),
+            (two_party::Error::ImpossibleSplit, bad, Status::PeerRefused),
+            (
+                psi::Error::Duplicate { first: 1, second: 2 }.into(),
+                Some(AbortReason::Stopped),
+                Status::WrongInput,
+            ),
+            (column.into(), Some(AbortReason::Stopped), Status::WrongInput),
+            (
+                two_party::Error::ClassesDiffer("ill".to_owned()),
+                Some(AbortReason::Disagreement),
+                Status::WrongInput,
+            ),
+            (
+                mechanism::Error::NoRandomValue { tries: 64 }.into(),
+                Some(AbortReason::Internal),
+                Status::Failed,
+            ),
+            (
+                diffgen::Error::Fault("no such candidate won").into(),
+                Some(AbortReason::Internal),
+                Status::Failed,
+            ),
+        ] {
+            assert_ends(error, told, status);
+        }
     }
 }

@@ -15,8 +15,7 @@ use crate::app::report;
 use crate::math::{Randomness, Rational};
 use crate::privacy::ledger::{self, Debit, Delta, Hash, Ledger, RunId};
 use crate::privacy::{Budget, Epsilon};
-use crate::release::diffgen::{Error, Plan, Release, single};
-use crate::release::tree;
+use crate::release::diffgen::{Plan, Release, single};
 use crate::table::{Identifier, Owner, Reading, Table, read_csv};
 
 /// Make a release alone: differentially private DiffGen over one table
@@ -184,22 +183,6 @@ pub(crate) fn cut_lines(release: &Release) -> Result<Vec<String>, Failure> {
             format!("{:>4}. {attribute:<width$}  {value} → {into}", index + 1)
         })
         .collect())
-}
-
-impl From<Error> for Failure {
-    fn from(error: Error) -> Self {
-        match error {
-            Error::TooManyRows { .. }
-            | Error::PolynomialTooLong { .. }
-            | Error::ChoiceTooLarge { .. }
-            | Error::Tree(tree::Error::Table(_) | tree::Error::MissingColumn(_)) => {
-                Self::wrong_input(error)
-            }
-            Error::Privacy(_) | Error::OtherBudget | Error::Tree(_) | Error::Fault(_) => {
-                Self::failed(error)
-            }
-        }
-    }
 }
 
 impl From<crate::table::Error> for Failure {

@@ -13,7 +13,6 @@ use crate::app::progress::Bar;
 use crate::crypto::commutative::{self, Group, Residues, Ristretto};
 use crate::protocol::Session;
 use crate::protocol::psi::{self, Options};
-use crate::protocol::yao;
 use crate::table::identifiers::Normalization;
 use column::{IdentifierColumn, Output};
 
@@ -118,12 +117,14 @@ fn run_in<G: Group>(group: &G, arguments: &PsiArgs, console: &Console) -> Result
     };
     let own_size = column.identifiers().len();
     let (common, peer_size) = if let Some(output) = output {
-        let found = psi::intersect(&mut session, group, column.identifiers(), options)?;
+        let found = psi::intersect(&mut session, group, column.identifiers(), options);
+        let found = session.conclude(found)?;
         bar.finish();
         output.write(&column, &found.rows)?;
         (found.rows.len(), found.peer_size)
     } else {
-        let found = psi::cardinality(&mut session, group, column.identifiers(), options)?;
+        let found = psi::cardinality(&mut session, group, column.identifiers(), options);
+        let found = session.conclude(found)?;
         bar.finish();
         console.result(found.common);
         (found.common, found.peer_size)
@@ -146,7 +147,8 @@ fn compare(
     threshold: u32,
     console: &Console,
 ) -> Result<(), Failure> {
-    let found = psi::threshold::at_least(session, identifiers, threshold as usize, SIGMA)?;
+    let found = psi::threshold::at_least(session, identifiers, threshold as usize, SIGMA);
+    let found = session.conclude(found)?;
     console.result(if found.reached { "yes" } else { "no" });
     let costs = session.channel.costs().total();
     console.say(format!(
@@ -203,18 +205,6 @@ fn terms<G: Group>(group: &G, rule: &Normalization, mode: Mode) -> Result<Vec<u8
         "normalize": rule,
     });
     serde_json::to_vec(&terms).map_err(Failure::failed)
-}
-
-impl From<psi::Error> for Failure {
-    fn from(error: psi::Error) -> Self {
-        match error {
-            psi::Error::Net(error) => error.into(),
-            psi::Error::Circuit(yao::Error::Net(error)) => error.into(),
-            psi::Error::TooMany { whose: "the peer's", .. } => Self::peer_refused(error),
-            psi::Error::Duplicate { .. } | psi::Error::TooMany { .. } => Self::wrong_input(error),
-            other => Self::failed(other),
-        }
-    }
 }
 
 impl From<commutative::Error> for Failure {

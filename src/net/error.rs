@@ -185,7 +185,8 @@ impl Error {
         }
     }
 
-    /// Whether the peer refused, or is not who it should be (exit status 3 of the command).
+    /// Whether the peer refused, is not who it should be, or broke the protocol (exit status 3 of
+    /// the command). What the network changes never gets here: TLS notices it.
     pub fn is_refusal(&self) -> bool {
         match self {
             Self::NobodyCame { refused, .. } => {
@@ -195,7 +196,10 @@ impl Error {
             // Other alerts tell of bytes that were changed on the way.
             Self::Tls(rustls::Error::AlertReceived(alert)) => is_about_certificate(*alert),
             Self::Tls(rustls::Error::InvalidCertificate(_)) => true,
-            Self::WrongPeer { .. }
+            Self::FrameTooLarge { .. }
+            | Self::UnexpectedMessage { .. }
+            | Self::Malformed { .. }
+            | Self::WrongPeer { .. }
             | Self::PeerAborted(AbortReason::Disagreement | AbortReason::Busy)
             | Self::Version { .. }
             | Self::SameRole(_)

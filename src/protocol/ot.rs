@@ -38,7 +38,7 @@ use crate::crypto::ot::{
     BASE_TRANSFERS, BLOCK_BYTES, BaseReceiver, BaseSender, ExtensionReceiver, ExtensionSender,
     InvalidPoint, ROWS, hash_rows,
 };
-use crate::net::{self, Role, Tag};
+use crate::net::{self, Blame, Fault, Role, Tag};
 use crate::protocol::Session;
 use crate::protocol::forecast::{Forecast, Work};
 
@@ -72,6 +72,15 @@ pub enum Error {
         /// Bytes received.
         found: usize,
     },
+}
+
+impl Fault for Error {
+    fn blame(&self) -> Blame<'_> {
+        match self {
+            Self::Net(error) => error.blame(),
+            Self::Point(_) | Self::Length { .. } => Blame::Peer,
+        }
+    }
 }
 
 /// What a transfer computes: the chosen string of every pair.

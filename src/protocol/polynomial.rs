@@ -59,7 +59,7 @@ use num_traits::{One, Zero};
 use rayon::prelude::*;
 
 use crate::crypto::paillier::{self, Ciphertext, Fresh, Progress, PublicKey, Returned, SecretKey};
-use crate::net::{self, AbortReason, Limits, Role, Tag};
+use crate::net::{self, Blame, Fault, Limits, Role, Tag};
 use crate::protocol::Session;
 use crate::protocol::forecast::{Forecast, Work};
 
@@ -117,12 +117,31 @@ pub enum Error {
     BeyondBound {
         /// Which one, counted from 0.
         evaluation: usize,
-        /// `the argument`, `a coefficient` or `the result`.
+        /// `the argument` or `a coefficient`.
         what: &'static str,
+    },
+    /// What the peer returned is beyond the bound.
+    #[error("evaluation {evaluation}: the result is beyond its bound; the peer must be stopped")]
+    ResultBeyondBound {
+        /// Which one, counted from 0.
+        evaluation: usize,
     },
     /// The key is not the one of the bound, or a polynomial has not one coefficient per bound.
     #[error("the {0} is not the one that the bound was built for; build both from the same")]
     OtherBound(&'static str),
+}
+
+impl Fault for Error {
+    fn blame(&self) -> Blame<'_> {
+        match self {
+            Self::Net(error) => error.blame(),
+            Self::Paillier(_) | Self::ResultBeyondBound { .. } => Blame::Peer,
+            Self::Wraps { .. }
+            | Self::TooMany { .. }
+            | Self::BeyondBound { .. }
+            | Self::OtherBound(_) => Blame::Input,
+        }
+    }
 }
 
 /// The proof, from public numbers, that no result wraps around n, and how long coefficients are.
@@ -228,19 +247,8 @@ pub fn ideal(coefficients: &[BigInt], argument: &BigInt) -> BigInt {
 /// The receiver's side: Q(α) for every argument. Progress counts encryptions and decryptions.
 ///
 /// # Errors
-/// See [`Error`]; the peer has then been told the class of the reason.
+/// See [`Error`].
 pub fn receive(
-    session: &mut Session,
-    key: &SecretKey,
-    bound: &NoWrap,
-    arguments: &[BigInt],
-    progress: Progress,
-) -> Result<Vec<BigInt>, Error> {
-    let outcome = receive_inner(session, key, bound, arguments, progress);
-    tell_peer(session, outcome)
-}
-
-fn receive_inner(
     session: &mut Session,
     key: &SecretKey,
     bound: &NoWrap,
@@ -283,19 +291,8 @@ fn receive_inner(
 /// the lowest on. Progress counts powers and re-randomisations.
 ///
 /// # Errors
-/// See [`Error`]; the peer has then been told the class of the reason.
+/// See [`Error`].
 pub fn send(
-    session: &mut Session,
-    key: &PublicKey,
-    bound: &NoWrap,
-    polynomials: &[Vec<BigInt>],
-    progress: Progress,
-) -> Result<(), Error> {
-    let outcome = send_inner(session, key, bound, polynomials, progress);
-    tell_peer(session, outcome)
-}
-
-fn send_inner(
     session: &mut Session,
     key: &PublicKey,
     bound: &NoWrap,
@@ -413,7 +410,7 @@ pub(crate) fn decode(
     let result = (plaintext + modulus - bound.offset(powers)) % modulus;
     let result = key.decode_signed(&result)?;
     if result.magnitude() > &bound.largest {
-        return Err(Error::BeyondBound { evaluation, what: "the result" });
+        return Err(Error::ResultBeyondBound { evaluation });
     }
     Ok(result)
 }
@@ -442,20 +439,4 @@ fn shifted(error: Error, by: usize) -> Error {
         }
         other => other,
     }
-}
-
-/// An abort tells the peer why: the class of the reason, no detail.
-fn tell_peer<T>(session: &mut Session, outcome: Result<T, Error>) -> Result<T, Error> {
-    if let Err(error) = &outcome {
-        let reason = match error {
-            Error::Net(net::Error::PeerAborted(_) | net::Error::Closed) => return outcome,
-            Error::Net(error) => error.abort_reason(),
-            Error::Paillier(_) | Error::BeyondBound { what: "the result", .. } => {
-                AbortReason::BadMessage
-            }
-            _ => AbortReason::Stopped,
-        };
-        session.channel.abort(reason);
-    }
-    outcome
 }

@@ -62,7 +62,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::crypto::commutative::{self, Domain, Group};
-use crate::net::{self, AbortReason, Message, Tag};
+use crate::net::{self, Blame, Fault, Message, Tag};
 use crate::protocol::forecast::{Forecast, Work};
 use crate::protocol::{Session, yao};
 
@@ -125,11 +125,19 @@ pub enum Error {
     /// The peer sent something that is no element.
     #[error(transparent)]
     Element(#[from] commutative::Error),
-    /// One of the lists is longer than the bound.
-    #[error("{whose} list has {size} identifiers, the limit is {limit}; raise it on both sides")]
+    /// This side's list is longer than the bound.
+    #[error(
+        "this side's list has {size} identifiers, the limit is {limit}; raise it on both sides"
+    )]
     TooMany {
-        /// `this side's` or `the peer's`.
-        whose: &'static str,
+        /// Its length.
+        size: usize,
+        /// The bound.
+        limit: usize,
+    },
+    /// The peer's list is longer than the bound.
+    #[error("the peer's list has {size} identifiers, the limit is {limit}; raise it on both sides")]
+    PeerTooMany {
         /// Its length.
         size: u64,
         /// The bound.
@@ -156,21 +164,26 @@ pub enum Error {
     },
 }
 
+impl Fault for Error {
+    fn blame(&self) -> Blame<'_> {
+        match self {
+            Self::Net(error) => error.blame(),
+            Self::Circuit(error) => error.blame(),
+            Self::OtherThreshold { .. } => Blame::Disagreement,
+            Self::TooMany { .. } | Self::Duplicate { .. } => Blame::Input,
+            Self::PeerTooMany { .. }
+            | Self::Element(_)
+            | Self::PeerDuplicate(_)
+            | Self::WrongCount { .. } => Blame::Peer,
+        }
+    }
+}
+
 /// Finds the common identifiers; both parties learn which they are.
 ///
 /// # Errors
-/// See [`Error`]; the peer has then been told the class of the reason.
+/// See [`Error`].
 pub fn intersect<G: Group, S: AsRef<[u8]> + Sync>(
-    session: &mut Session,
-    group: &G,
-    identifiers: &[S],
-    options: Options<'_>,
-) -> Result<Intersection, Error> {
-    let outcome = intersect_inner(session, group, identifiers, options);
-    tell_peer(session, outcome)
-}
-
-fn intersect_inner<G: Group, S: AsRef<[u8]> + Sync>(
     session: &mut Session,
     group: &G,
     identifiers: &[S],
@@ -185,18 +198,8 @@ fn intersect_inner<G: Group, S: AsRef<[u8]> + Sync>(
 /// Counts the common identifiers; neither party learns which they are.
 ///
 /// # Errors
-/// See [`Error`]; the peer has then been told the class of the reason.
+/// See [`Error`].
 pub fn cardinality<G: Group, S: AsRef<[u8]> + Sync>(
-    session: &mut Session,
-    group: &G,
-    identifiers: &[S],
-    options: Options<'_>,
-) -> Result<Cardinality, Error> {
-    let outcome = cardinality_inner(session, group, identifiers, options);
-    tell_peer(session, outcome)
-}
-
-fn cardinality_inner<G: Group, S: AsRef<[u8]> + Sync>(
     session: &mut Session,
     group: &G,
     identifiers: &[S],
@@ -266,7 +269,7 @@ impl<'a, G: Group> Run<'a, G> {
         options: Options<'a>,
     ) -> Result<Self, Error> {
         let limit = options.largest_set.min(MOST_ELEMENTS);
-        check_size("this side's", identifiers.len() as u64, limit)?;
+        check_own_size(identifiers.len(), limit)?;
         let digests: Vec<[u8; 32]> =
             identifiers.par_iter().map(|raw| Sha256::digest(raw.as_ref()).into()).collect();
         matching::check_distinct(&digests)?;
@@ -274,7 +277,7 @@ impl<'a, G: Group> Run<'a, G> {
         session.channel.begin_phase(PHASE);
         session.channel.send(&Announcement { size: digests.len() as u64 })?;
         let Announcement { size } = session.channel.receive()?;
-        let peer_size = check_size("the peer's", size, limit)?;
+        let peer_size = check_peer_size(size, limit)?;
         (options.starts)(digests.len() + peer_size);
         Ok(Self {
             group,
@@ -287,37 +290,15 @@ impl<'a, G: Group> Run<'a, G> {
     }
 }
 
-fn check_size(whose: &'static str, size: u64, limit: usize) -> Result<usize, Error> {
-    match usize::try_from(size) {
-        Ok(fits) if fits <= limit => Ok(fits),
-        _ => Err(Error::TooMany { whose, size, limit }),
-    }
+fn check_own_size(size: usize, limit: usize) -> Result<(), Error> {
+    if size <= limit { Ok(()) } else { Err(Error::TooMany { size, limit }) }
 }
 
-/// An abort tells the peer why: the class of the reason, no detail.
-fn tell_peer<T>(session: &mut Session, outcome: Result<T, Error>) -> Result<T, Error> {
-    if let Err(error) = &outcome {
-        let reason = match error {
-            Error::Net(error) | Error::Circuit(yao::Error::Net(error))
-                if matches!(error, net::Error::PeerAborted(_) | net::Error::Closed) =>
-            {
-                return outcome;
-            }
-            Error::Net(error) => error.abort_reason(),
-            Error::TooMany { whose: "this side's", .. } | Error::Duplicate { .. } => {
-                AbortReason::Stopped
-            }
-            Error::Circuit(yao::Error::Net(error)) => error.abort_reason(),
-            Error::OtherThreshold { .. } => AbortReason::Disagreement,
-            Error::TooMany { .. }
-            | Error::Circuit(_)
-            | Error::Element(_)
-            | Error::PeerDuplicate(_)
-            | Error::WrongCount { .. } => AbortReason::BadMessage,
-        };
-        session.channel.abort(reason);
+fn check_peer_size(size: u64, limit: usize) -> Result<usize, Error> {
+    match usize::try_from(size) {
+        Ok(fits) if fits <= limit => Ok(fits),
+        _ => Err(Error::PeerTooMany { size, limit }),
     }
-    outcome
 }
 
 #[cfg(test)]

@@ -44,7 +44,7 @@ use crate::circuit::random_value::UniformBelow;
 use crate::circuit::stream::Generated;
 use crate::circuit::{self, Bit, Owner, Source, Stream, integer};
 use crate::math::Randomness;
-use crate::net::{self, AbortReason, Role, Tag};
+use crate::net::{self, Blame, Fault, Role, Tag};
 use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
 use crate::protocol::shares::convert::IntegerMasks;
@@ -81,6 +81,17 @@ pub enum Error {
     /// The evaluator's last message says neither yes nor no.
     #[error("the peer's report on the drawing is malformed; the peer must be stopped")]
     Status,
+}
+
+impl Fault for Error {
+    fn blame(&self) -> Blame<'_> {
+        match self {
+            Self::Net(error) => error.blame(),
+            Self::Circuit(error) => error.blame(),
+            Self::Status => Blame::Peer,
+            Self::AllFailed { .. } => Blame::Here,
+        }
+    }
 }
 
 /// What a run draws, for given random bits of both parties: R, or nothing if it fails.
@@ -227,10 +238,7 @@ impl Drawing<'_> {
             }
             None => match session.channel.receive_bytes(STATUS)?.as_slice() {
                 [status @ 0..=1] => (mask, *status == 1),
-                _ => {
-                    session.channel.abort(AbortReason::BadMessage);
-                    return Err(Error::Status);
-                }
+                _ => return Err(Error::Status),
             },
         };
         if failed { Err(Error::AllFailed { sigma: self.sigma }) } else { Ok(own) }

@@ -81,8 +81,8 @@ mod tests;
 use serde::{Deserialize, Serialize};
 
 use crate::crypto::paillier;
-use crate::net::{self, AbortReason, Message, Role, Tag};
-use crate::protocol::{Session, shares};
+use crate::net::{self, Blame, Fault, Message, Role, Tag};
+use crate::protocol::shares;
 
 pub use crate::crypto::paillier::Progress;
 pub use key::{ExpectedKey, Key};
@@ -152,6 +152,24 @@ pub enum Error {
     ResultOutOfRange(usize),
 }
 
+impl Fault for Error {
+    fn blame(&self) -> Blame<'_> {
+        match self {
+            Self::Net(error) => error.blame(),
+            Self::Paillier(_)
+            | Self::OtherShape
+            | Self::WrongCount { .. }
+            | Self::ResultOutOfRange(_) => Blame::Peer,
+            Self::Shares(_)
+            | Self::Shape(_)
+            | Self::KeyTooShort { .. }
+            | Self::WrongSide(_)
+            | Self::InputLength { .. }
+            | Self::InputOutOfRange(_) => Blame::Input,
+        }
+    }
+}
+
 /// Public numbers of a run in one fixed form, so that both parties can compare them.
 pub(crate) type Terms = [u64; 6];
 
@@ -164,28 +182,6 @@ pub(crate) struct Opening {
 
 impl Message for Opening {
     const TAG: Tag = Tag::new(*b"ssp0");
-}
-
-/// An abort tells the peer why: the class of the reason, no detail.
-fn tell_peer<T>(session: &mut Session, outcome: Result<T, Error>) -> Result<T, Error> {
-    if let Err(error) = &outcome {
-        let reason = match error {
-            Error::Net(net::Error::PeerAborted(_) | net::Error::Closed) => return outcome,
-            Error::Net(error) => error.abort_reason(),
-            Error::Paillier(_)
-            | Error::OtherShape
-            | Error::WrongCount { .. }
-            | Error::ResultOutOfRange(_) => AbortReason::BadMessage,
-            Error::Shares(_)
-            | Error::Shape(_)
-            | Error::KeyTooShort { .. }
-            | Error::WrongSide(_)
-            | Error::InputLength { .. }
-            | Error::InputOutOfRange(_) => AbortReason::Stopped,
-        };
-        session.channel.abort(reason);
-    }
-    outcome
 }
 
 /// Bits of a number: b with number < 2^b.

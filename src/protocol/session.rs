@@ -1,7 +1,7 @@
 //! What every two-party protocol takes.
 
 use crate::math::Randomness;
-use crate::net::{Channel, Error, Role, SessionId, handshake};
+use crate::net::{Channel, Error, Fault, Role, SessionId, handshake};
 use crate::protocol::coins::Coins;
 use crate::protocol::forecast::Forecast;
 use crate::protocol::yao::Yao;
@@ -85,6 +85,18 @@ impl Session {
         let result = work(&mut garbling, self);
         self.garbling = garbling;
         result
+    }
+
+    /// Where a conversation ends: if it failed, the peer is told why, once, as far as it may know.
+    /// Protocols leave that to whoever holds the session.
+    ///
+    /// # Errors
+    /// Those of the outcome.
+    pub fn conclude<T, E: Fault>(&mut self, outcome: Result<T, E>) -> Result<T, E> {
+        if let Some(reason) = outcome.as_ref().err().and_then(|error| error.blame().reason()) {
+            self.channel.abort(reason);
+        }
+        outcome
     }
 
     /// Numbers the set-ups of one direction, the same at both parties, so that no two of them

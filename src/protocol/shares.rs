@@ -55,7 +55,7 @@ pub use words::{WordShares, forecast_open, signed};
 use num_bigint::BigUint;
 
 use crate::math::Randomness;
-use crate::net::{self, Role, Tag};
+use crate::net::{self, Blame, Fault, Role, Tag};
 use crate::protocol::Session;
 use crate::protocol::yao::{self, Reveal};
 
@@ -103,6 +103,17 @@ pub enum Error {
     /// Words have 1 to 64 bits.
     #[error("words of {0} bits: from 1 to 64 are possible")]
     WordBits(u32),
+}
+
+impl Fault for Error {
+    fn blame(&self) -> Blame<'_> {
+        match self {
+            Self::Net(error) => error.blame(),
+            Self::Circuit(error) => error.blame(),
+            Self::Length { .. } | Self::OutOfRing => Blame::Peer,
+            Self::Mismatch | Self::TooNarrow { .. } | Self::WordBits(_) => Blame::Here,
+        }
+    }
 }
 
 /// The value that two shares make: the only place where shares become a value.

@@ -61,7 +61,7 @@ use zeroize::Zeroizing;
 use crate::circuit::evaluate::evaluate_source;
 use crate::circuit::{self, Bit, Owner, Size, Source};
 use crate::crypto::garble::{self, Delta, GateHash};
-use crate::net::{self, Role, Tag};
+use crate::net::{self, Blame, Fault, Role, Tag};
 use crate::protocol::forecast::{Forecast, Work};
 use crate::protocol::{Session, ot};
 use crate::simd::aes::RoundKeys;
@@ -131,6 +131,17 @@ pub enum Error {
         /// Bytes received.
         found: usize,
     },
+}
+
+impl Fault for Error {
+    fn blame(&self) -> Blame<'_> {
+        match self {
+            Self::Net(error) => error.blame(),
+            Self::Transfer(error) => error.blame(),
+            Self::Garble(_) | Self::Length { .. } => Blame::Peer,
+            Self::Circuit(_) => Blame::Here,
+        }
+    }
 }
 
 /// One circuit to run and this party's bits for its own ports, in order.

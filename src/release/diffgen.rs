@@ -70,6 +70,7 @@ mod tests;
 pub mod two_party;
 pub mod vertical;
 
+use crate::net::{Blame, Fault};
 use crate::privacy::budget::Entry;
 use crate::privacy::{self, Budget, Spend};
 use crate::release::tree::{self, Generalized, Leaves};
@@ -127,6 +128,18 @@ pub enum Error {
     /// A mechanism broke its contract.
     #[error("{0}; this is a fault of the program, and nothing was released")]
     Fault(&'static str),
+}
+
+impl Fault for Error {
+    fn blame(&self) -> Blame<'_> {
+        match self {
+            Self::TooManyRows { .. }
+            | Self::PolynomialTooLong { .. }
+            | Self::ChoiceTooLarge { .. } => Blame::Input,
+            Self::Tree(error) => error.blame(),
+            Self::Privacy(_) | Self::OtherBudget | Self::Fault(_) => Blame::Here,
+        }
+    }
 }
 
 impl From<privacy::Error> for Error {

@@ -13,6 +13,7 @@ pub mod scorer;
 pub mod splits;
 pub mod utility;
 
+use crate::net::{Blame, Fault};
 use crate::table::{self, Cuts};
 pub use partition::{LeafList, Leaves};
 
@@ -39,6 +40,15 @@ pub enum Error {
     /// Cuts, records and scores do not fit together.
     #[error("{0}; this is a fault of the program, and nothing was released")]
     Fault(&'static str),
+}
+
+impl Fault for Error {
+    fn blame(&self) -> Blame<'_> {
+        match self {
+            Self::MissingColumn(_) => Blame::Input,
+            Self::Table(_) | Self::Fault(_) => Blame::Here,
+        }
+    }
 }
 
 impl From<table::Error> for Error {

@@ -46,7 +46,7 @@ fn evaluation(key: &SecretKey, test: &Value) -> Result<(), String> {
         (Err(error), false) => {
             let name = match error {
                 Error::Wraps { .. } => "Wraps",
-                Error::BeyondBound { .. } => "BeyondBound",
+                Error::BeyondBound { .. } | Error::ResultBeyondBound { .. } => "BeyondBound",
                 Error::OtherBound(_) => "OtherBound",
                 _ => "another refusal",
             };

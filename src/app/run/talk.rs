@@ -3,13 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use crate::app::failure::Failure;
-use crate::mechanism;
-use crate::net::{self, AbortReason, Message, Signature, Tag};
+use crate::net::{self, AbortReason, Fault, Message, Signature, Tag};
 use crate::privacy::ledger::{self, Hash};
+use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
-use crate::protocol::{Session, ot, random_value, scalar_product, shares, yao};
-use crate::release::diffgen::{self, two_party};
-use crate::release::tree;
 
 /// The phase in which both tell how earlier runs stand.
 pub(super) const STATUS: &str = "status";
@@ -51,12 +48,10 @@ impl From<Failure> for Ended {
     }
 }
 
-impl From<net::Error> for Ended {
-    fn from(error: net::Error) -> Self {
-        let tell = match &error {
-            net::Error::PeerAborted(_) | net::Error::Closed => None,
-            other => Some(other.abort_reason()),
-        };
+/// What the peer is told follows from whose fault it is.
+impl<E: Fault> From<E> for Ended {
+    fn from(error: E) -> Self {
+        let tell = error.blame().reason();
         Self { failure: error.into(), tell }
     }
 }
@@ -68,54 +63,6 @@ impl From<ledger::Error> for Ended {
             _ => AbortReason::Internal,
         };
         Self { failure: error.into(), tell: Some(reason) }
-    }
-}
-
-impl From<two_party::Error> for Ended {
-    /// The release has told the peer already.
-    fn from(error: two_party::Error) -> Self {
-        use two_party::Error;
-        let failure = match error {
-            Error::ClassesDiffer(_) | Error::WrongInput(_) => Failure::wrong_input(error),
-            // A split that no interval has can only have come from the peer.
-            Error::DiffGen(diffgen::Error::Tree(tree::Error::Table(error))) => {
-                Failure::peer_refused(format!("the peer told a split that cannot be: {error}"))
-            }
-            Error::DiffGen(error) => error.into(),
-            Error::Net(error) => error.into(),
-            Error::Intersection(error) => error.into(),
-            Error::CountTable(scalar_product::Error::Net(error)) => error.into(),
-            Error::Mechanism(error) => mechanism_failure(error),
-            Error::Shares(error) => shares_failure(error),
-            other => Failure::failed(other),
-        };
-        Self { failure, tell: None }
-    }
-}
-
-/// What failed on the connection has an exit status of its own, however deep it failed.
-fn mechanism_failure(error: mechanism::Error) -> Failure {
-    match error {
-        mechanism::Error::Yao(error) => yao_failure(error),
-        mechanism::Error::Shares(error) => shares_failure(error),
-        mechanism::Error::RandomValue(random_value::Error::Net(error)) => error.into(),
-        mechanism::Error::RandomValue(random_value::Error::Circuit(error)) => yao_failure(error),
-        other => Failure::failed(other),
-    }
-}
-
-fn shares_failure(error: shares::Error) -> Failure {
-    match error {
-        shares::Error::Net(error) => error.into(),
-        shares::Error::Circuit(error) => yao_failure(error),
-        other => Failure::failed(other),
-    }
-}
-
-fn yao_failure(error: yao::Error) -> Failure {
-    match error {
-        yao::Error::Net(error) | yao::Error::Transfer(ot::Error::Net(error)) => error.into(),
-        other => Failure::failed(other),
     }
 }
 

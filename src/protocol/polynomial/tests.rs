@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::crypto::paillier::Tuning;
 use crate::math::Randomness;
+use crate::net::AbortReason;
 use crate::protocol::pair::{Outcome, Setup, assert_same_shape, run_pair};
 
 static KEY: LazyLock<SecretKey> = LazyLock::new(|| {
@@ -16,7 +17,10 @@ type Run = Outcome<Result<(), Error>, Result<Vec<BigInt>, Error>>;
 fn run(bound: &NoWrap, polynomials: &[Vec<BigInt>], arguments: &[BigInt]) -> Run {
     run_pair(
         Setup::default().seed(3),
-        |session| send(session, KEY.public(), bound, polynomials, &|_| ()),
+        |session| {
+            let outcome = send(session, KEY.public(), bound, polynomials, &|_| ());
+            session.conclude(outcome)
+        },
         |session| receive(session, &KEY, bound, arguments, &|_| ()),
     )
 }
@@ -166,10 +170,7 @@ fn malformed_results_are_typed_errors() {
     let mut rng = Randomness::seeded(5);
     let mut body = Vec::new();
     KEY.public().encrypt(&1000u32.into(), &mut rng).unwrap().write(&mut body);
-    assert!(matches!(
-        receive_after(&body),
-        Error::BeyondBound { evaluation: 0, what: "the result" }
-    ));
+    assert!(matches!(receive_after(&body), Error::ResultBeyondBound { evaluation: 0 }));
 }
 
 #[test]
@@ -178,7 +179,10 @@ fn malformed_powers_are_typed_errors() {
     for body in [vec![], vec![0; 128], vec![255; 128], vec![1; 256]] {
         let outcome = run_pair(
             Setup::default().seed(5),
-            |session| send(session, KEY.public(), &proof, &[integers(&[1, 1])], &|_| ()),
+            |session| {
+                let outcome = send(session, KEY.public(), &proof, &[integers(&[1, 1])], &|_| ());
+                session.conclude(outcome)
+            },
             |session| {
                 session.channel.send_bytes(POWERS, &body).unwrap();
                 let told = session.channel.receive_bytes(RESULTS);

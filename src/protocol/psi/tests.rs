@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::exchange::chunk_elements;
 use super::*;
 use crate::crypto::commutative::{Residues, Ristretto};
-use crate::net::{Limits, Role};
+use crate::net::{AbortReason, Limits, Role};
 use crate::protocol::pair::{Outcome, Setup, assert_foretold, assert_same_shape, run_pair};
 
 type Runs<T> = Outcome<Result<T, Error>, Result<T, Error>>;
@@ -269,10 +269,13 @@ fn a_list_above_the_bound_is_refused_on_either_side() {
     let (a, b) = (names(0..4), names(0..5));
     let outcome = run_pair(
         Setup::default().seed(9),
-        |session| intersect(session, &Ristretto::new(), &a, options),
+        |session| {
+            let outcome = intersect(session, &Ristretto::new(), &a, options);
+            session.conclude(outcome)
+        },
         |session| intersect(session, &Ristretto::new(), &b, Options::default()),
     );
-    assert!(matches!(outcome.p1, Err(Error::TooMany { whose: "the peer's", size: 5, limit: 4 })));
+    assert!(matches!(outcome.p1, Err(Error::PeerTooMany { size: 5, limit: 4 })));
     assert!(matches!(
         outcome.p2,
         Err(Error::Net(net::Error::PeerAborted(AbortReason::BadMessage)))
@@ -282,7 +285,7 @@ fn a_list_above_the_bound_is_refused_on_either_side() {
         |session| intersect(session, &Ristretto::new(), &b, options),
         |session| intersect(session, &Ristretto::new(), &a, options),
     );
-    assert!(matches!(outcome.p1, Err(Error::TooMany { whose: "this side's", .. })));
+    assert!(matches!(outcome.p1, Err(Error::TooMany { .. })));
     assert!(outcome.p2.is_err());
 }
 
@@ -290,7 +293,11 @@ fn a_list_above_the_bound_is_refused_on_either_side() {
 fn duplicates_of_ones_own_are_found_before_anything_is_sent() {
     let outcome = run_pair(
         Setup::default().seed(10),
-        |session| intersect(session, &Ristretto::new(), &["a", "b", "a", "b"], Options::default()),
+        |session| {
+            let twice = ["a", "b", "a", "b"];
+            let outcome = intersect(session, &Ristretto::new(), &twice, Options::default());
+            session.conclude(outcome)
+        },
         |session| session.channel.receive::<Announcement>().map(|_| ()),
     );
     assert!(matches!(outcome.p1, Err(Error::Duplicate { first: 1, second: 3 })));

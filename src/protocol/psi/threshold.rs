@@ -37,7 +37,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
-use super::{Error, matching, tell_peer};
+use super::{Error, matching};
 use crate::circuit::integer::{count_ones, equal, less_than};
 use crate::circuit::stream::Generated;
 use crate::circuit::{Bit, Gates, Owner, Source, integer};
@@ -64,15 +64,36 @@ pub struct Threshold {
 /// identifiers have one hash, has a chance below 2^-`sigma`.
 ///
 /// # Errors
-/// See [`Error`]; the peer has then been told the class of the reason.
+/// See [`Error`].
 pub fn at_least<S: AsRef<[u8]>>(
     session: &mut Session,
     identifiers: &[S],
     threshold: usize,
     sigma: usize,
 ) -> Result<Threshold, Error> {
-    let outcome = at_least_inner(session, identifiers, threshold, sigma);
-    tell_peer(session, outcome)
+    super::check_own_size(identifiers.len(), MOST_IN_CIRCUIT)?;
+    let digests = digests(session.id.as_bytes(), identifiers);
+    matching::check_distinct(&digests)?;
+    // Sorted before the first message, so that the time it takes cannot be seen.
+    let digests = sorted_digests(digests);
+    session.channel.begin_phase("set intersection");
+    let own = identifiers.len();
+    session.channel.send(&Announcement { size: own as u64, threshold: threshold as u64 })?;
+    let theirs: Announcement = session.channel.receive()?;
+    let peer_size = super::check_peer_size(theirs.size, MOST_IN_CIRCUIT - own)?;
+    if theirs.threshold != threshold as u64 {
+        return Err(Error::OtherThreshold { own: threshold, peer: theirs.threshold });
+    }
+    // Where the sizes decide, nothing is computed.
+    if threshold == 0 || threshold > own.min(peer_size) {
+        return Ok(Threshold { reached: threshold == 0, peer_size });
+    }
+    let sizes = if session.role == Role::P1 { [own, peer_size] } else { [peer_size, own] };
+    let circuit = Comparison { sizes, width: width(sizes, sigma), threshold };
+    let inputs = circuit.inputs(&digests);
+    let outputs = yao::run(session, Role::P1, &circuit.source(), &inputs, Reveal::Both)?;
+    let reached = outputs.is_some_and(|outputs| outputs.first() == Some(&true));
+    Ok(Threshold { reached, peer_size })
 }
 
 /// The ideal function of [`at_least`].
@@ -88,37 +109,6 @@ struct Announcement {
 
 impl Message for Announcement {
     const TAG: Tag = Tag::new(*b"psit");
-}
-
-fn at_least_inner<S: AsRef<[u8]>>(
-    session: &mut Session,
-    identifiers: &[S],
-    threshold: usize,
-    sigma: usize,
-) -> Result<Threshold, Error> {
-    super::check_size("this side's", identifiers.len() as u64, MOST_IN_CIRCUIT)?;
-    let digests = digests(session.id.as_bytes(), identifiers);
-    matching::check_distinct(&digests)?;
-    // Sorted before the first message, so that the time it takes cannot be seen.
-    let digests = sorted_digests(digests);
-    session.channel.begin_phase("set intersection");
-    let own = identifiers.len();
-    session.channel.send(&Announcement { size: own as u64, threshold: threshold as u64 })?;
-    let theirs: Announcement = session.channel.receive()?;
-    let peer_size = super::check_size("the peer's", theirs.size, MOST_IN_CIRCUIT - own)?;
-    if theirs.threshold != threshold as u64 {
-        return Err(Error::OtherThreshold { own: threshold, peer: theirs.threshold });
-    }
-    // Where the sizes decide, nothing is computed.
-    if threshold == 0 || threshold > own.min(peer_size) {
-        return Ok(Threshold { reached: threshold == 0, peer_size });
-    }
-    let sizes = if session.role == Role::P1 { [own, peer_size] } else { [peer_size, own] };
-    let circuit = Comparison { sizes, width: width(sizes, sigma), threshold };
-    let inputs = circuit.inputs(&digests);
-    let outputs = yao::run(session, Role::P1, &circuit.source(), &inputs, Reveal::Both)?;
-    let reached = outputs.is_some_and(|outputs| outputs.first() == Some(&true));
-    Ok(Threshold { reached, peer_size })
 }
 
 /// ℓ: over all pairs of either list or both, a collision has a chance below
@@ -298,12 +288,9 @@ mod tests {
     #[test]
     fn long_lists_duplicates_and_other_thresholds_are_refused() {
         let outcome = run(&names(0..MOST_IN_CIRCUIT), &names(0..1), 1);
-        assert!(matches!(
-            outcome.p1,
-            Err(Error::TooMany { whose: "the peer's", size: 1, limit: 0 })
-        ));
+        assert!(matches!(outcome.p1, Err(Error::PeerTooMany { size: 1, limit: 0 })));
         let outcome = run(&names(0..MOST_IN_CIRCUIT + 1), &names(0..1), 1);
-        assert!(matches!(outcome.p1, Err(Error::TooMany { whose: "this side's", .. })));
+        assert!(matches!(outcome.p1, Err(Error::TooMany { .. })));
         let twice = vec!["x".to_owned(), "x".to_owned()];
         let outcome = run(&twice, &names(0..2), 1);
         assert!(matches!(outcome.p1, Err(Error::Duplicate { first: 1, second: 2 })));
@@ -319,14 +306,17 @@ mod tests {
     fn a_lying_announcement_ends_the_run() {
         let outcome = run_pair(
             Setup::default().seed(3),
-            |session| at_least(session, &["a", "b"], 1, 40),
+            |session| {
+                let outcome = at_least(session, &["a", "b"], 1, 40);
+                session.conclude(outcome)
+            },
             |session| {
                 session.channel.send(&Announcement { size: u64::MAX, threshold: 1 }).unwrap();
                 let _: Announcement = session.channel.receive().unwrap();
                 session.channel.receive::<Announcement>().err()
             },
         );
-        assert!(matches!(outcome.p1, Err(Error::TooMany { whose: "the peer's", .. })));
+        assert!(matches!(outcome.p1, Err(Error::PeerTooMany { .. })));
         assert!(matches!(outcome.p2, Some(net::Error::PeerAborted(AbortReason::BadMessage))));
     }
 }

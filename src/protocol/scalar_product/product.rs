@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::stream;
 use super::{Error, Key, MOST_RECORDS, Progress, Terms};
-use super::{bits_of, check_sigma, key, tell_peer};
+use super::{bits_of, check_sigma, key};
 use crate::crypto::paillier::{Ciphertext, GroupSums, PublicKey, SecretKey};
 use crate::math::{Randomness, limbs, modular};
 use crate::net::Role;
@@ -75,7 +75,7 @@ impl VectorShape {
 /// entries, and of the result.
 ///
 /// # Errors
-/// See [`Error`]; the peer has then been told the class of the reason.
+/// See [`Error`].
 pub fn product(
     session: &mut Session,
     key: Key<'_>,
@@ -83,8 +83,7 @@ pub fn product(
     vector: &[i64],
     progress: Progress<'_>,
 ) -> Result<IntegerShare, Error> {
-    let outcome = run(session, key, shape, vector, progress);
-    tell_peer(session, outcome)
+    run(session, key, shape, vector, progress)
 }
 
 /// The ideal function of [`product`].

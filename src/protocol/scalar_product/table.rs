@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::stream;
 use super::{Error, Key, MOST_ENTRIES, MOST_RECORDS, Progress, Terms};
-use super::{bits_of, check_sigma, key, tell_peer};
+use super::{bits_of, check_sigma, key};
 use crate::crypto::paillier::{self, Ciphertext, GroupSums, Packing, Pool, PublicKey, SecretKey};
 use crate::math::{Randomness, limbs, modular};
 use crate::net::Role;
@@ -99,7 +99,7 @@ impl TableShape {
 /// the items that [`TableShape::items`] counts.
 ///
 /// # Errors
-/// See [`Error`]; the peer has then been told the class of the reason.
+/// See [`Error`].
 ///
 /// # Example
 ///
@@ -143,8 +143,7 @@ pub fn count_table(
     cells: &[u32],
     progress: Progress<'_>,
 ) -> Result<WordShares, Error> {
-    let outcome = run(session, key, shape, cells, progress);
-    tell_peer(session, outcome)
+    run(session, key, shape, cells, progress)
 }
 
 /// The messages of [`count_table`] under a key of `key_bits`.

@@ -11,7 +11,8 @@ use super::stream::{FRESH, RETURNED};
 use super::*;
 use crate::crypto::paillier::{Backend, PublicKey, SecretKey, Tuning};
 use crate::math::Randomness;
-use crate::net::{Direction, Limits};
+use crate::net::{AbortReason, Direction, Limits};
+use crate::protocol::Session;
 use crate::protocol::pair::{Outcome, Setup, assert_same_shape, run_pair};
 use crate::protocol::shares::{IntegerShare, WordShares};
 
@@ -46,11 +47,12 @@ fn run_with(
     inputs: [&[u32]; 2],
 ) -> Outcome<Words, Words> {
     let own = |role| if shape.encrypting_role() == role { Key::Own(key) } else { expected() };
-    run_pair(
-        Setup::default().seed(seed),
-        |session| count_table(session, own(Role::P1), &shape, inputs[0], &|_| ()),
-        |session| count_table(session, own(Role::P2), &shape, inputs[1], &|_| ()),
-    )
+    let party = |session: &mut Session| {
+        let (role, own) = (session.role, own(session.role));
+        let outcome = count_table(session, own, &shape, inputs[role as usize], &|_| ());
+        session.conclude(outcome)
+    };
+    run_pair(Setup::default().seed(seed), party, party)
 }
 
 fn run_table(seed: u64, shape: TableShape, inputs: [&[u32]; 2]) -> Outcome<Words, Words> {
@@ -329,7 +331,10 @@ fn impossible_shapes_and_inputs_are_refused_and_the_peer_is_told() {
     }
     let one_side = run_pair(
         Setup::default(),
-        |session| count_table(session, expected(), &good, &[0; 4], &|_| ()).unwrap_err(),
+        |session| {
+            let outcome = count_table(session, expected(), &good, &[0; 4], &|_| ());
+            session.conclude(outcome).unwrap_err()
+        },
         |session| count_table(session, expected(), &good, &[0; 4], &|_| ()).unwrap_err(),
     );
     assert!(matches!(one_side.p1, Error::WrongSide(Role::P1)));
@@ -363,7 +368,10 @@ fn parties_with_different_shapes_stop() {
     let outcome = run_pair(
         Setup::default(),
         |session| count_table(session, Key::Own(key()), &table(2, [1, 2]), &[0; 2], &|_| ()),
-        |session| count_table(session, expected(), &table(2, [1, 3]), &[0; 2], &|_| ()),
+        |session| {
+            let outcome = count_table(session, expected(), &table(2, [1, 3]), &[0; 2], &|_| ());
+            session.conclude(outcome)
+        },
     );
     assert!(matches!(outcome.p2, Err(Error::OtherShape)));
     assert!(matches!(

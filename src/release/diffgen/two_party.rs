@@ -63,10 +63,10 @@ use crate::math::Rational;
 use crate::mechanism;
 use crate::mechanism::noise::{JointNoise, OwnNoise, TwoPartyNoise};
 use crate::mechanism::noisy_max::NoiseWidths;
-use crate::net::{self, AbortReason};
+use crate::net::{self, Blame, Fault};
 use crate::privacy::{self, AddNoise, Budget, Spend};
 use crate::protocol::shares::WordShares;
-use crate::protocol::{Session, psi, scalar_product, shares, yao};
+use crate::protocol::{Session, psi, scalar_product, shares};
 use crate::release::tree;
 use crate::table::Table;
 
@@ -100,9 +100,29 @@ pub enum Error {
          side derived column `{0}`, and start again"
     )]
     ClassesDiffer(String),
+    /// The peer told a split that its interval does not have.
+    #[error("the peer told a split that cannot be; it must be stopped")]
+    ImpossibleSplit,
     /// This form needs something else than what it was given.
     #[error("{0}")]
     WrongInput(&'static str),
+}
+
+impl Fault for Error {
+    fn blame(&self) -> Blame<'_> {
+        match self {
+            Self::DiffGen(error) => error.blame(),
+            Self::Net(error) => error.blame(),
+            Self::Intersection(error) => error.blame(),
+            Self::Mechanism(error) => error.blame(),
+            Self::CountTable(error) => error.blame(),
+            Self::Shares(error) => error.blame(),
+            Self::Key(_) => Blame::Here,
+            Self::ClassesDiffer(_) => Blame::Disagreement,
+            Self::ImpossibleSplit => Blame::Peer,
+            Self::WrongInput(_) => Blame::Input,
+        }
+    }
 }
 
 impl From<tree::Error> for Error {
@@ -146,7 +166,7 @@ pub enum Keys {
 /// that depends on data leaves at once.
 ///
 /// # Errors
-/// See [`Error`]; the peer has then been told the class of the reason.
+/// See [`Error`].
 pub fn release(
     session: &mut Session,
     agreement: &Agreement,
@@ -169,7 +189,7 @@ pub fn release_with(
     keys: Keys,
     progress: &(dyn Fn(Step) + Sync),
 ) -> Result<Outcome, Error> {
-    let outcome = match agreement.partition {
+    match agreement.partition {
         Partition::Vertical { .. } => {
             vertical::release(session, agreement, table, budget, keys, progress)
         }
@@ -177,11 +197,7 @@ pub fn release_with(
             horizontal::release(session, agreement, table, budget, keys, progress)
         }
         Partition::Local => Err(Error::WrongInput("the agreement is for one party")),
-    };
-    if let Err(error) = &outcome {
-        tell_peer(session, error);
     }
-    outcome
 }
 
 /// The noise on the counts, as agreed. A party's own is drawn before the counts are made, so that
@@ -221,25 +237,4 @@ impl CountNoise {
             None => JointNoise::new(session, self.widths).add_noise(spend, counts)?,
         })
     }
-}
-
-/// An abort tells the peer why: the class of the reason, no detail. Protocols below have told it
-/// already where the fault was the peer's.
-fn tell_peer(session: &mut Session, error: &Error) {
-    let reason = match error {
-        Error::Net(net::Error::PeerAborted(_) | net::Error::Closed)
-        | Error::Intersection(_)
-        | Error::CountTable(_) => return,
-        Error::Net(error) => error.abort_reason(),
-        Error::ClassesDiffer(_) => AbortReason::Disagreement,
-        Error::DiffGen(super::Error::Tree(tree::Error::Table(_)))
-        | Error::Mechanism(mechanism::Error::Yao(
-            yao::Error::Length { .. } | yao::Error::Garble(_) | yao::Error::Transfer(_),
-        ))
-        | Error::Shares(shares::Error::Length { .. } | shares::Error::OutOfRing) => {
-            AbortReason::BadMessage
-        }
-        _ => AbortReason::Internal,
-    };
-    session.channel.abort(reason);
 }

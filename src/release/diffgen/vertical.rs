@@ -207,7 +207,10 @@ impl Form for Vertical<'_, '_, '_> {
 
     fn split_of(&mut self, winner: Candidate) -> Result<u32, Error> {
         if !self.holder.holds(winner.attribute) {
-            return Ok(self.session.channel.receive::<Split>()?.point);
+            let Split { point } = self.session.channel.receive()?;
+            let inside = matches!(winner.value, CutValue::Interval { start, end }
+                if start < point && point < end);
+            return if inside { Ok(point) } else { Err(Error::ImpossibleSplit) };
         }
         let point = self.holder.split_of(winner)?;
         self.session.channel.send(&Split { point })?;
