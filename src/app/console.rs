@@ -4,7 +4,7 @@ use std::io::{ErrorKind, IsTerminal, Write};
 use std::sync::{Arc, OnceLock};
 
 use clap::{Args, ValueEnum};
-use tracing_subscriber::EnvFilter;
+use tracing::level_filters::LevelFilter;
 
 use crate::app::failure::Failure;
 
@@ -69,10 +69,9 @@ impl Console {
                 std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none()
             }
         };
-        let filter =
-            EnvFilter::try_from_env("DIPTYCH_LOG").unwrap_or_else(|_| EnvFilter::new("warn"));
+        let level = std::env::var("DIPTYCH_LOG").ok().and_then(|word| word.parse().ok());
         let log = tracing_subscriber::fmt()
-            .with_env_filter(filter)
+            .with_max_level(level.unwrap_or(LevelFilter::WARN))
             .with_writer(|| StandardError)
             // It would complain on standard error, and panic where that cannot be written.
             .log_internal_errors(false)

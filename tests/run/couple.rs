@@ -141,7 +141,7 @@ impl Couple {
             .arg(self.path(who, "agreement.toml"))
             .arg("--party")
             .arg(self.path(who, "party.toml"))
-            .env("DIPTYCH_LOG", "diptych=debug")
+            .env("DIPTYCH_LOG", "debug")
             .stdin(Stdio::null());
         command
     }
