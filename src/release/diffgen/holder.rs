@@ -23,7 +23,7 @@ impl<'p, 't> Holder<'p, 't> {
     /// All records in one leaf, and all candidates of taxonomies scored.
     ///
     /// # Errors
-    /// [`tree::Error::MissingColumn`] if a column is not of the kind that the agreement says.
+    /// [`tree::Error::MissingColumn`](crate::release::tree::Error::MissingColumn) if a column is not of the kind that the agreement says.
     pub fn new(plan: &'p Plan, table: &'t Table) -> Result<Self, Error> {
         Self::of_owner(plan, table, None)
     }
