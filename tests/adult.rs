@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 const COLUMNS: [(&str, Option<(u32, u32)>); 14] = [
     ("age", Some((17, 90))),
     ("workclass", None),
-    ("fnlwgt", Some((13_492, 1_490_400))),
+    ("fnlwgt", Some((10_000, 1_500_000))),
     ("education", None),
     ("education-num", Some((1, 16))),
     ("marital-status", None),

@@ -11,7 +11,7 @@ type Column = (&'static str, Option<(u32, u32)>, bool);
 const COLUMNS: [Column; 14] = [
     ("age", Some((17, 90)), false),
     ("workclass", None, true),
-    ("fnlwgt", Some((13_492, 1_490_400)), false),
+    ("fnlwgt", Some((10_000, 1_500_000)), false),
     ("education", None, false),
     ("education-num", Some((1, 16)), false),
     ("marital-status", None, false),

@@ -16,7 +16,7 @@ const CATEGORICAL: [(&str, &[usize]); 8] = [
 ];
 const NUMERIC: [(&str, u64, u64); 6] = [
     ("age", 17, 90),
-    ("weight", 13_492, 1_490_400),
+    ("weight", 10_000, 1_500_000),
     ("schooling", 1, 16),
     ("gain", 0, 99_999),
     ("loss", 0, 4_356),
