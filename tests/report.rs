@@ -82,6 +82,9 @@ fn a_page_is_the_same_whenever_it_is_made_and_lets_no_markup_through() {
     assert_eq!(first.matches("<script").count(), 1);
     assert!(!first.contains("4711"), "costs are not for everybody");
     assert!(!first.contains("table.csv"), "nor is where the data lies");
+    // This release was made without a ledger.
+    assert!(!first.contains("ledger was debited") && !first.contains("ledger keeps"));
+    assert!(first.contains("only if it is given a ledger"));
 }
 
 #[test]

@@ -196,6 +196,11 @@ fn the_first_difference_is_named_in_one_sentence() {
     assert!(shown.len() < 500 && !shown.contains('\x1b'), "{shown}");
 }
 
+/// A page without line breaks.
+fn flowing(words: &str) -> String {
+    words.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 #[test]
 fn the_plain_words_say_what_an_officer_must_know() {
     let words = loans().plain_words();
@@ -213,9 +218,15 @@ fn the_plain_words_say_what_an_officer_must_know() {
         "`job`, held by Bank",
         "Any_Job (Professional (Engineer, Lawyer), Artist (Dancer, Writer))",
         "divided at 19, 20, and so on",
-        "ledger",
+        "ledger keeps the sum",
+        "data that this agreement admits",
+        "timing is outside ε",
+        "Whoever watches the network: the lengths of messages tell how many records each party \
+         has, and how many people are in both tables",
+        "only the promise for a record replaced by another holds, with the factor of 2ε: at most \
+         7.39",
     ] {
-        let flowing = words.split_whitespace().collect::<Vec<_>>().join(" ");
+        let flowing = flowing(&words);
         assert!(flowing.contains(part), "{part} is not in:\n{words}");
     }
     assert!(words.lines().all(|line| line.chars().count() <= 80), "{words}");
@@ -223,4 +234,8 @@ fn the_plain_words_say_what_an_officer_must_know() {
     assert!(weak.contains("ATTENTION") && !words.contains("ATTENTION"));
     let alone = parse(&local()).unwrap().plain_words();
     assert!(!alone.contains("Signed") && !alone.contains("Paillier"), "{alone}");
+    assert!(!alone.contains("watches the network"), "{alone}");
+    // A release by one may be made without a ledger.
+    assert!(flowing(&alone).contains("only if it is given a ledger"), "{alone}");
+    assert!(!alone.contains("ledger keeps"), "{alone}");
 }

@@ -207,17 +207,30 @@ fn promised(page: &mut Page, agreement: &Agreement) {
              is usual."
         ));
     }
+    let each = if agreement.parties().is_some() { " from each party" } else { "" };
+    page.item(&format!(
+        "Compared are data that this agreement admits, with the record as without it: at most {} \
+         records{each}, and values that fit. A run with other data is refused, and that it was \
+         refused is not covered by ε.",
+        grouped(agreement.max_records)
+    ));
     if agreement.parties().is_some() {
         page.item(
             "The promise may fail with a probability δ of at most 2^-40 (one in a million \
              millions), from rounding in the secure computation.",
         );
+        page.item(
+            "Every further release about the same people adds its own ε. Each party's ledger \
+             keeps the sum and refuses a run that would exceed the party's cap. A run that is \
+             interrupted counts in full.",
+        );
+    } else {
+        page.item(
+            "Every further release about the same people adds its own ε. Whoever holds the data \
+             must add them up: the program does, and refuses what would exceed a cap, only if it \
+             is given a ledger.",
+        );
     }
-    page.item(
-        "Every further release about the same people adds its own ε. Each party's ledger keeps \
-         the sum and refuses a run that would exceed the party's cap. A run that is interrupted \
-         counts in full.",
-    );
 }
 
 fn learned(page: &mut Page, agreement: &Agreement, parties: &Parties) {
@@ -252,11 +265,14 @@ fn learned(page: &mut Page, agreement: &Agreement, parties: &Parties) {
         Partition::Horizontal { overlap_check, .. } => {
             page.item(&format!(
                 "{p1} and {p2} learn nothing about each other's records beyond the release and \
-                 every split of a number that was drawn, used or not{}. All of it is within ε. \
-                 They do not learn how many records the other has.",
+                 every split of a number that was drawn, used or not{}. All of it is within ε.{}",
                 match agreement.noise {
                     Noise::TwoParty => ", and the other's counts with the other's noise on them",
                     _ => "",
+                },
+                match overlap_check {
+                    Some(_) => "",
+                    None => " They do not learn how many records the other has.",
                 }
             ));
             if let Some(identifier) = overlap_check {
@@ -264,10 +280,14 @@ fn learned(page: &mut Page, agreement: &Agreement, parties: &Parties) {
                     "EXCEPT: the overlap check is on. Both learn exactly how many people are in \
                      both tables (by the column `{}`{}), and each learns how many records the \
                      other has. This is not protected by ε: somebody who knows all but one of \
-                     these people can tell from the number whether that one is among them.",
+                     these people can tell from the number whether that one is among them. As \
+                     numbers are known, the promise towards the other party is that for a record \
+                     replaced by another, and its factor that of 2ε: at most {}.",
                     identifier.column,
-                    normalization(identifier)
+                    normalization(identifier),
+                    factor(2.0 * approximate(agreement))
                 ));
+                page.item("A person who is in both tables has twice the loss.");
             } else {
                 page.item(
                     "The overlap check is off: nobody counts the people who are in both tables. \
@@ -277,7 +297,10 @@ fn learned(page: &mut Page, agreement: &Agreement, parties: &Parties) {
         }
         Partition::Local => {}
     }
-    page.item("Both learn that the run took place, when, how long it took, and this agreement.");
+    page.item(
+        "Both learn that the run took place, when, how long it took, and this agreement. How long \
+         a party takes between two messages may depend on its records: timing is outside ε.",
+    );
 }
 
 fn not_covered(page: &mut Page, agreement: &Agreement) {
@@ -288,6 +311,23 @@ fn not_covered(page: &mut Page, agreement: &Agreement) {
     if !matches!(agreement.partition, Partition::Vertical { .. }) {
         page.item("People with more than one record: each further record adds another ε for them.");
     }
+    if let Some(told) = told_to_the_network(agreement) {
+        page.item(&format!(
+            "Whoever watches the network: the lengths of messages tell {told}. For a watcher who \
+             also has the release, only the promise for a record replaced by another holds, with \
+             the factor of 2ε: at most {}.",
+            factor(2.0 * approximate(agreement))
+        ));
+    }
+    page.item(match agreement.partition {
+        Partition::Local => {
+            "Time: how long the run takes depends on the data, and ε does not cover it."
+        }
+        _ => {
+            "Time: how long the run and its pauses take may depend on the data. The other party \
+             and whoever watches the network can measure it, and ε does not cover it."
+        }
+    });
     if agreement.parties().is_some() {
         page.item(
             "Parties that do not follow the protocol: each must run the program unchanged, on \
@@ -301,6 +341,19 @@ fn not_covered(page: &mut Page, agreement: &Agreement) {
     page.item(
         "The computers themselves: whoever can read a party's memory or disk can read its data.",
     );
+}
+
+/// What lengths of messages tell about numbers of records, where they tell anything.
+fn told_to_the_network(agreement: &Agreement) -> Option<&'static str> {
+    match &agreement.partition {
+        Partition::Vertical { .. } => {
+            Some("how many records each party has, and how many people are in both tables")
+        }
+        Partition::Horizontal { overlap_check: Some(_), .. } => {
+            Some("how many records each party has")
+        }
+        Partition::Horizontal { overlap_check: None, .. } | Partition::Local => None,
+    }
 }
 
 fn computed(page: &mut Page, agreement: &Agreement) {

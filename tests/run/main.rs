@@ -51,6 +51,7 @@ fn two_parties_end_with_the_same_signed_release_and_true_ledgers() {
             couple.read(who, "release/report.html"),
             couple.read(BANK, "release/report.html")
         );
+        assert!(couple.read(who, "release/report.html").contains("ledger was debited"));
         let left: Vec<_> = std::fs::read_dir(couple.path(who, "release")).unwrap().collect();
         assert_eq!(left.len(), 4, "release, manifest, report, private: {left:?}");
     }
@@ -148,8 +149,14 @@ fn a_dry_run_says_what_it_would_spend_and_changes_nothing() {
     let output = command.arg("--dry-run").output().unwrap();
     let page = String::from_utf8(output.stdout).unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
-    for words in ["ε 1 and δ ≤ ", "would have spent 1 of at most 3", "each learn how many records"]
-    {
+    for words in [
+        "ε 1 and δ ≤ ",
+        "would have spent 1 of at most 3",
+        "each learn how many records",
+        "is that of 2ε: at most 7.39",
+        "timing is outside ε",
+    ] {
+        let page = page.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(page.contains(words), "{words:?} is not in\n{page}");
     }
     assert!(!couple.path(BANK, "ledger.jsonl").exists() && !couple.path(BANK, "release").exists());

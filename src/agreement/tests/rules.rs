@@ -355,7 +355,20 @@ fn what_a_horizontal_release_cannot_have_is_refused() {
     let checked = with(&checked, "[class]", "[id]\ncolumn = \"id\"\nnormalize = []\n[class]");
     let words = parse(&checked).unwrap().plain_words();
     assert!(words.contains("EXCEPT: the overlap check is on"), "{words}");
-    assert!(parse(&text).unwrap().plain_words().contains("overlap check is off"));
+    // Sizes are known then, so what is signed says 2ε, to the peer and to a watcher.
+    let words = flowing(&words);
+    let peer = "the promise towards the other party is that for a record replaced by another, and \
+                its factor that of 2ε: at most 7.39.";
+    let watcher = "the lengths of messages tell how many records each party has. For a watcher who \
+                   also has the release, only the promise for a record replaced by another holds";
+    for part in [peer, watcher, "A person who is in both tables has twice the loss"] {
+        assert!(words.contains(part), "{part} is not in:\n{words}");
+    }
+    assert!(!words.contains("do not learn how many records"), "{words}");
+    let words = flowing(&parse(&text).unwrap().plain_words());
+    assert!(words.contains("overlap check is off"), "{words}");
+    assert!(words.contains("do not learn how many records the other has"), "{words}");
+    assert!(!words.contains("replaced by another") && !words.contains("lengths of"), "{words}");
 }
 
 #[test]

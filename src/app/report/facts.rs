@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use num_bigint::BigUint;
+use num_integer::Integer;
 use serde_json::Value;
 
 use super::tree::Tree;
@@ -11,11 +13,17 @@ use crate::app::failure::Failure;
 use crate::app::manifest::Manifest;
 use crate::app::verify;
 use crate::math::Rational;
+use crate::net::Role;
+use crate::privacy::ledger::Hash;
 
 /// Rows that the page shows.
 pub const MOST_ROWS: usize = 200;
-/// Digits of an ε behind the point, rounded up.
+/// Digits of a part of ε behind the point, unless ε itself has more.
 const EPSILON_DIGITS: u32 = 6;
+/// Most digits of an agreed ε behind the point.
+const MOST_DIGITS: u32 = 18;
+/// Longest common denominator that the parts of ε are written with.
+const MOST_DENOMINATOR_BITS: u64 = 64;
 
 /// Everything that a page tells, as plain text.
 #[derive(Clone, Debug, Default)]
@@ -37,6 +45,8 @@ pub struct Facts {
     pub rows: Vec<Vec<String>>,
     pub all_rows: u64,
     pub spends: Vec<Spend>,
+    /// Whether the manifest names a ledger of each party that was debited.
+    pub ledgers: bool,
     /// What was checked and what was found.
     pub checks: Vec<(String, String)>,
     /// What has which hash.
@@ -48,7 +58,9 @@ pub struct Facts {
 #[derive(Clone, Debug, Default)]
 pub struct Spend {
     pub name: String,
+    /// A fraction; all parts have one denominator.
     pub exact: String,
+    /// Rounded so that all parts add up to ε.
     pub decimal: String,
     /// Its part of the whole, in thousandths.
     pub thousandths: u32,
@@ -90,6 +102,7 @@ impl Facts {
             classes: class.values.clone(),
             all_rows: manifest.value(&["release", "rows"]).and_then(Value::as_u64).unwrap_or(0),
             spends: spends(&manifest, agreement.epsilon.value()),
+            ledgers: debited(&manifest),
             checks: checks(&lines),
             hashes: hashes(&manifest),
             signatures: signatures(&manifest, &agreement),
@@ -189,33 +202,92 @@ fn steps(manifest: &Manifest) -> Vec<(String, String, Vec<String>)> {
         .collect()
 }
 
-/// The parts of ε, what is left of it, and its sum.
+/// The parts of ε, and what is left of it.
 fn spends(manifest: &Manifest, epsilon: &Rational) -> Vec<Spend> {
-    let spend = |name: String, part: &Rational| {
-        let share = part.checked_div(epsilon).unwrap_or_else(Rational::zero);
-        let thousandths = (&share * &Rational::whole(1000u32)).floor();
-        Spend {
-            name,
-            exact: part.to_string(),
-            decimal: part
-                .exact_decimal(EPSILON_DIGITS)
-                .unwrap_or_else(|| part.decimal_rounded_up(EPSILON_DIGITS)),
-            thousandths: u32::try_from(thousandths).unwrap_or(1000).min(1000),
-        }
-    };
     let mut left = epsilon.clone();
-    let mut spends: Vec<Spend> = list(manifest, "spends")
+    let mut parts: Vec<(String, Rational)> = list(manifest, "spends")
         .map(|entry| {
             let part: Rational =
                 field(entry, "epsilon").parse().unwrap_or_else(|_| Rational::zero());
             left = left.checked_sub(&part).unwrap_or_else(Rational::zero);
-            spend(field(entry, "name"), &part)
+            (field(entry, "name"), part)
         })
         .collect();
     if !left.is_zero() {
-        spends.push(spend("not needed".to_owned(), &left));
+        parts.push(("not needed".to_owned(), left));
     }
-    spends
+    listed(parts, epsilon)
+}
+
+/// Parts that add up to ε, so written that a reader who adds them finds ε in both columns.
+fn listed(parts: Vec<(String, Rational)>, epsilon: &Rational) -> Vec<Spend> {
+    let denominator = common_denominator(parts.iter().map(|(_, part)| part).chain([epsilon]));
+    let decimals = decimals(&parts, epsilon);
+    parts
+        .into_iter()
+        .zip(decimals)
+        .map(|((name, part), decimal)| {
+            let share = part.checked_div(epsilon).unwrap_or_else(Rational::zero);
+            let thousandths = (&share * &Rational::whole(1000u32)).floor();
+            let exact = match &denominator {
+                Some(common) => {
+                    format!("{}/{common}", (&part * &Rational::whole(common.clone())).floor())
+                }
+                None => part.to_string(),
+            };
+            let thousandths = u32::try_from(thousandths).unwrap_or(1000).min(1000);
+            Spend { name, exact, decimal, thousandths }
+        })
+        .collect()
+}
+
+/// The least common denominator, unless it is too long to be read.
+fn common_denominator<'r>(numbers: impl Iterator<Item = &'r Rational>) -> Option<BigUint> {
+    let mut common = BigUint::from(1u32);
+    for number in numbers {
+        common = common.lcm(number.denominator());
+        if common.bits() > MOST_DENOMINATOR_BITS {
+            return None;
+        }
+    }
+    Some(common)
+}
+
+/// Each part to some digits: rounded down, and what that leaves of ε goes, a unit each, to those
+/// that lost most by it.
+fn decimals(parts: &[(String, Rational)], epsilon: &Rational) -> Vec<String> {
+    let digits = (EPSILON_DIGITS..=MOST_DIGITS)
+        .find(|digits| epsilon.exact_decimal(*digits).is_some())
+        .unwrap_or(EPSILON_DIGITS);
+    let unit = Rational::whole(BigUint::from(10u32).pow(digits));
+    let mut units: Vec<(BigUint, Rational)> = parts
+        .iter()
+        .map(|(_, part)| {
+            let scaled = part * &unit;
+            let whole = scaled.floor();
+            let lost = scaled.checked_sub(&Rational::whole(whole.clone()));
+            (whole, lost.unwrap_or_else(Rational::zero))
+        })
+        .collect();
+    let listed: BigUint = units.iter().map(|(whole, _)| whole).sum();
+    let all = (epsilon * &unit).floor();
+    let missing = if all > listed { all - listed } else { BigUint::ZERO };
+    let mut order: Vec<usize> = (0..units.len()).collect();
+    order.sort_by(|one, other| units[*other].1.cmp(&units[*one].1));
+    for place in order.into_iter().take(usize::try_from(missing).unwrap_or(usize::MAX)) {
+        units[place].0 += 1u32;
+    }
+    let text = |(whole, _): (BigUint, Rational)| {
+        let part = Rational::whole(whole).checked_div(&unit);
+        part.and_then(|part| part.exact_decimal(digits)).unwrap_or_default()
+    };
+    units.into_iter().map(text).collect()
+}
+
+/// Whether both parties entered the release in a ledger, as far as the manifest says.
+fn debited(manifest: &Manifest) -> bool {
+    let entered = |role| manifest.ledger_head(role).is_some_and(|head| head != Hash::BEGINNING);
+    [Role::P1, Role::P2].into_iter().all(entered)
 }
 
 /// What `diptych verify` says, but for the copy without zero rows: the page is about two files.
@@ -270,5 +342,53 @@ mod tests {
                 ("What".to_owned(), parts(&["c"])),
             ]
         );
+    }
+
+    fn parts(texts: &[&str]) -> Vec<(String, Rational)> {
+        texts.iter().map(|text| ((*text).to_owned(), text.parse().unwrap())).collect()
+    }
+
+    fn decimal(text: &str) -> Rational {
+        let (whole, rest) = text.split_once('.').unwrap_or((text, ""));
+        let units: BigUint = format!("{whole}{rest}").parse().unwrap();
+        Rational::new(units, BigUint::from(10u32).pow(rest.len() as u32)).unwrap()
+    }
+
+    #[test]
+    fn both_columns_of_the_budget_add_up_to_epsilon() {
+        for (epsilon, texts) in [
+            ("1", &["7/90", "7/90", "7/90", "23/30"][..]),
+            ("1/3", &["1/9", "1/9", "1/9"]),
+            ("7/10000000", &["1/10000000", "1/10000000", "5/10000000"]),
+            ("5", &["5/7", "5/7", "25/7"]),
+        ] {
+            let epsilon: Rational = epsilon.parse().unwrap();
+            let listed = listed(parts(texts), &epsilon);
+            let sum = |of: &dyn Fn(&Spend) -> Rational| {
+                listed.iter().fold(Rational::zero(), |sum, spend| &sum + &of(spend))
+            };
+            assert_eq!(sum(&|spend| spend.exact.parse().unwrap()), epsilon);
+            let denominators: Vec<_> =
+                listed.iter().map(|spend| spend.exact.split_once('/').unwrap().1).collect();
+            assert!(denominators.iter().all(|one| *one == denominators[0]), "{denominators:?}");
+            let together = sum(&|spend| decimal(&spend.decimal));
+            let unit = Rational::new(1u32, 1_000_000u32).unwrap();
+            match epsilon.exact_decimal(18) {
+                Some(_) => assert_eq!(together, epsilon),
+                None => assert!(epsilon.checked_sub(&together).unwrap() < unit),
+            }
+            for (spend, (_, part)) in listed.iter().zip(parts(texts)) {
+                let shown = decimal(&spend.decimal);
+                let error = shown.checked_sub(&part).or_else(|| part.checked_sub(&shown)).unwrap();
+                assert!(error < unit, "{spend:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn parts_without_a_short_common_denominator_stay_as_they_are() {
+        let odd = ["1/1000003", "1/1000033", "1/1000037", "1/1000039"];
+        let listed = listed(parts(&odd), &Rational::whole(1u32));
+        assert!(listed.iter().zip(odd).all(|(spend, exact)| spend.exact == exact), "{listed:?}");
     }
 }

@@ -111,7 +111,7 @@ impl Facts {
         html.text(&self.epsilon).raw(" (less is safer) and δ ≤ ").text(&self.delta);
         html.raw(
             ". Compared are any two collections of data that are <em>neighbours</em>: one is the \
-             other with the record of one person added.</p>\n",
+             other with the record of one person added, and the agreement admits both.</p>\n",
         );
         self.words(&[PROMISED, LEARNED, NOT_COVERED], html);
         html.raw("</section>\n");
@@ -209,8 +209,9 @@ impl Facts {
 
     fn budget(&self, html: &mut Html) {
         section("budget", "What was spent", html);
-        html.raw("<p>The parts add up to ε = ").text(&self.epsilon).raw(".");
-        if !self.parties.is_empty() {
+        html.raw("<p>The parts add up to ε = ").text(&self.epsilon);
+        html.raw("; decimals are rounded so that they do too.");
+        if self.ledgers {
             html.raw(" Each party’s ledger was debited all of it before the data was used.");
         }
         html.raw(
@@ -341,6 +342,7 @@ mod tests {
             rows: vec![vec![s(), s()]],
             all_rows: 7,
             spends: vec![Spend { name: s(), exact: s(), decimal: s(), thousandths: 3 }],
+            ledgers: true,
             checks: vec![(s(), s())],
             hashes: vec![(s(), s())],
             signatures: vec![Signed {
