@@ -168,6 +168,12 @@ impl Plan {
         self.post_process
     }
 
+    /// The same plan with another calibration of its choices, for tests that must catch a wrong one.
+    #[cfg(test)]
+    pub(super) fn with_calibration(self, calibration: Calibration) -> Self {
+        Self { calibration, ..self }
+    }
+
     /// ⌈√2/ε'⌉: the noisy size from which a sub-partition of a set attribute is kept.
     pub fn keep_from(&self) -> BigUint {
         // The least t with t² ≥ 2/ε'², that is t²·n² ≥ 2·d² for ε' = n/d.

@@ -255,7 +255,8 @@ impl<'p, 't, C, S, N> Single<'p, 't, C, S, N> {
         self.mechanisms.noise
     }
 
-    fn holder(&self, attribute: usize) -> Result<&Holder<'p, 't>, Error> {
+    /// Whoever holds an attribute.
+    pub(super) fn holder(&self, attribute: usize) -> Result<&Holder<'p, 't>, Error> {
         self.holders.iter().find(|holder| holder.holds(attribute)).ok_or(NOBODY)
     }
 

@@ -1,5 +1,6 @@
 //! The worked examples of the papers, edge cases, and properties over random tables.
 
+mod audit;
 mod examples;
 mod horizontal;
 mod properties;
