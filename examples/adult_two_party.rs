@@ -164,11 +164,7 @@ fn parts(agreement: &Agreement, table: &Table) -> Result<[Table; 2], Failure> {
     Ok([part(Owner::P1)?, part(Owner::P2)?])
 }
 
-fn together<'a>(
-    agreement: &'a Agreement,
-    parts: &[Table; 2],
-    seed: u64,
-) -> Result<Release, Failure> {
+fn together(agreement: &Agreement, parts: &[Table; 2], seed: u64) -> Result<Release, Failure> {
     let party = |table: &Table, session: &mut Session| {
         let budget = Budget::new(&agreement.epsilon);
         release_with(session, agreement, table, budget, KEYS, &|_| {})
