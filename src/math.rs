@@ -37,6 +37,7 @@ pub mod prime;
 pub mod random;
 pub mod rational;
 pub mod square;
+pub mod wiped;
 
 pub use fixed_base::FixedBase;
 pub use montgomery::Modulus;

@@ -157,7 +157,8 @@ impl Meeting {
 /// # Errors
 /// If it cannot be read, is far too long or is not an identity.
 pub fn read_identity(path: &Path) -> Result<Identity, Failure> {
-    let mut pem = Zeroizing::new(String::new());
+    // With all the room that it may take: a text that grows would leave the key behind.
+    let mut pem = Zeroizing::new(String::with_capacity(Identity::LONGEST_PEM + 1));
     File::open(path)
         .and_then(|file| file.take(Identity::LONGEST_PEM as u64 + 1).read_to_string(&mut pem))
         .map_err(|error| {

@@ -53,7 +53,7 @@ use subtle::{Choice, ConditionallySelectable};
 use zeroize::Zeroize;
 
 use crate::crypto::garble::Delta;
-use crate::math::Randomness;
+use crate::math::{Randomness, wiped};
 use crate::simd::aes::RoundKeys;
 use crate::simd::transpose::{Square, transpose};
 
@@ -254,7 +254,7 @@ impl ExtensionSender {
     /// Extends by `received` (whole blocks of [`BLOCK_BYTES`]): appends q of [`ROWS`] transfers per block.
     pub fn extend(&mut self, received: &[u8], rows: &mut Vec<u128>) {
         let blocks = received.len() / BLOCK_BYTES;
-        self.buffer.resize(BASE_TRANSFERS * blocks, 0);
+        wiped::resize(&mut self.buffer, BASE_TRANSFERS * blocks);
         let (delta, next) = (self.delta.expose(), self.next_block);
         let places = self.buffer.chunks_exact_mut(blocks.max(1));
         let parts = received.chunks_exact(16 * blocks.max(1));
@@ -295,15 +295,16 @@ impl ExtensionReceiver {
     /// goes to the sender and t of every transfer.
     pub fn extend(&mut self, choices: &[u128], message: &mut Vec<u8>, rows: &mut Vec<u128>) {
         let blocks = choices.len();
-        self.buffer.resize(BASE_TRANSFERS * blocks, 0);
-        self.mask.resize(blocks, 0);
+        wiped::resize(&mut self.buffer, BASE_TRANSFERS * blocks);
+        wiped::resize(&mut self.mask, blocks);
         message.reserve(BLOCK_BYTES * blocks);
         let places = self.buffer.chunks_exact_mut(blocks.max(1));
         for ([zero, one], column) in self.columns.iter().zip(places) {
             zero.counter_stream(self.next_block, column);
-            one.counter_stream(self.next_block, &mut self.mask);
-            for ((word, mask), choice) in column.iter().zip(&self.mask).zip(choices) {
-                message.extend_from_slice(&(word ^ mask ^ choice).to_le_bytes());
+            let mask = &mut self.mask[..blocks];
+            one.counter_stream(self.next_block, mask);
+            for ((word, mask), choice) in column.iter().zip(mask).zip(choices) {
+                message.extend_from_slice(&(word ^ *mask ^ choice).to_le_bytes());
             }
         }
         self.next_block += blocks as u64;
@@ -387,8 +388,9 @@ mod tests {
         let mut receiver = ExtensionReceiver::new(&both);
         let (mut q, mut t, mut choices) = (Vec::new(), Vec::new(), Vec::new());
         for blocks in [1, 3, 8] {
-            let words: Vec<u128> =
-                (1..=blocks).map(|i| i * 0x9e37_79b9_7f4a_7c15_f39c_0c13_57bd_2469).collect();
+            let words: Vec<u128> = (1..=blocks)
+                .map(|i: u128| i.wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_0c13_57bd_2469))
+                .collect();
             let mut message = Vec::new();
             receiver.extend(&words, &mut message, &mut t);
             assert_eq!(message.len(), BLOCK_BYTES * words.len());

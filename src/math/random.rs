@@ -5,10 +5,21 @@ use std::fmt;
 
 use rand::rngs::{ChaCha20Rng, SysRng};
 use rand::{Rng, SeedableRng, TryCryptoRng, TryRng};
+use zeroize::{ZeroizeOnDrop, Zeroizing};
 
 /// A cryptographic generator. It implements [`rand::CryptoRng`], never fails
 /// once it exists, and does not print its state.
-pub struct Randomness(ChaCha20Rng);
+///
+/// Key and unused output are wiped when it goes. They stay in one place until then: moving the
+/// generator moves the pointer to them, and leaves no copy behind.
+pub struct Randomness(Box<ChaCha20Rng>);
+
+impl ZeroizeOnDrop for Randomness {}
+
+/// Does not compile unless ChaCha20 wipes itself: a matter of its features.
+const _: fn() = wipes_itself::<ChaCha20Rng>;
+
+const fn wipes_itself<T: ZeroizeOnDrop>() {}
 
 /// The operating system gave no randomness. The run must end: nothing may go on with a weaker source.
 #[derive(Debug, thiserror::Error)]
@@ -21,19 +32,27 @@ impl Randomness {
     /// # Errors
     /// [`SourceFailed`] if the operating system gives no seed.
     pub fn from_os() -> Result<Self, SourceFailed> {
-        ChaCha20Rng::try_from_rng(&mut SysRng).map(Self).map_err(|_| SourceFailed)
+        let mut seed = Zeroizing::new([0; 32]);
+        SysRng.try_fill_bytes(&mut *seed).map_err(|_| SourceFailed)?;
+        Ok(Self::from_seed(&seed))
     }
 
     /// A generator that repeats itself. For tests, vectors and benchmarks; the
     /// command is built without it.
     #[cfg(any(test, feature = "testing"))]
     pub fn seeded(seed: u64) -> Self {
-        Self(ChaCha20Rng::seed_from_u64(seed))
+        Self(Box::new(ChaCha20Rng::seed_from_u64(seed)))
     }
 
     /// An independent generator, for a worker thread.
     pub fn fork(&mut self) -> Self {
-        Self(ChaCha20Rng::from_rng(&mut self.0))
+        let mut seed = Zeroizing::new([0; 32]);
+        self.0.fill_bytes(&mut *seed);
+        Self::from_seed(&seed)
+    }
+
+    fn from_seed(seed: &[u8; 32]) -> Self {
+        Self(Box::new(ChaCha20Rng::from_seed(*seed)))
     }
 
     /// `N` random bytes.
@@ -86,6 +105,22 @@ mod tests {
         let mut second = parent.fork();
         let (x, y, z) = (parent.array::<32>(), first.array::<32>(), second.array::<32>());
         assert!(x != y && y != z && x != z);
+    }
+
+    #[test]
+    fn a_generator_wipes_itself_and_moving_it_moves_no_state() {
+        wipes_itself::<Randomness>();
+        assert_eq!(size_of::<Randomness>(), size_of::<usize>());
+    }
+
+    #[test]
+    fn a_fork_is_the_generator_that_the_next_32_bytes_seed() {
+        let mut fork = Randomness::seeded(1).fork();
+        let seed = Randomness::seeded(1).array::<32>();
+        let mut expected = ChaCha20Rng::from_seed(seed);
+        let mut bytes = [0; 32];
+        expected.fill_bytes(&mut bytes);
+        assert_eq!(fork.array::<32>(), bytes);
     }
 
     #[test]

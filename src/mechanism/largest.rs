@@ -42,7 +42,7 @@ use crate::net::Role;
 use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
 use crate::protocol::shares::WordShares;
-use crate::protocol::yao::{self, Reveal};
+use crate::protocol::yao::{self, Reveal, bits_of};
 
 /// Input labels of one batch, both parties': memory must not follow the number of classes.
 const BATCH_LABELS: usize = 1 << 22;
@@ -118,7 +118,8 @@ pub fn largest_counts(
     let mut shares = Vec::with_capacity(counts.len() / shape.classes.max(1));
     for batch in counts.chunks(shape.batch() * shape.classes.max(1)) {
         let groups = batch.len() / shape.classes.max(1);
-        let mut bits = Zeroizing::new(Vec::new());
+        let source = Repeat::new(&program, groups);
+        let mut bits = Zeroizing::new(Vec::with_capacity(bits_of(&source, session.role)));
         for group in batch.chunks(shape.classes.max(1)) {
             group.iter().for_each(|count| push_word(*count, shape.count_bits, &mut bits));
             if session.role == Role::P1 {
@@ -127,9 +128,8 @@ pub fn largest_counts(
                 shares.push(mask);
             }
         }
-        let source = Repeat::new(&program, groups);
         let revealed = yao::run(session, Role::P1, &source, &bits, Reveal::P2)?;
-        if let Some(bits) = revealed {
+        if let Some(bits) = revealed.map(Zeroizing::new) {
             shares.extend(bits.chunks(shape.share_bits as usize).map(word));
         }
     }

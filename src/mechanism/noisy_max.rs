@@ -54,7 +54,7 @@ use super::{Error, OneSided, bits_to_count, push_word, word};
 use crate::circuit::integer::{add, add_carry, maximum_with_index, resize, select, xor};
 use crate::circuit::stream::Generated;
 use crate::circuit::{Bit, Builder, Chain, Circuit, Gates, Owner, Program, Repeat, Source};
-use crate::math::Rational;
+use crate::math::{Rational, wiped};
 use crate::net::Role;
 use crate::privacy::choice::{Calibration, Choice, Choose, SCORE_GRID_BITS, Score};
 use crate::privacy::digits::DigitSampler;
@@ -222,7 +222,9 @@ impl<'a> NoisyMax<'a> {
             let tournament = tournament(batch.len(), shape.noisy_bits(), batches > 1);
             let source = Chain::new(&scores, &*tournament);
             let bits = yao::run(self.session, Role::P1, &source, &inputs, reveal_of_one(batches))?;
-            winners.extend(bits.unwrap_or_default());
+            let bits = Zeroizing::new(bits.unwrap_or_default());
+            wiped::make_room(&mut winners, bits.len());
+            winners.extend_from_slice(&bits);
         }
         if batches == 1 {
             return Ok(word(&winners) as usize);

@@ -132,7 +132,12 @@ impl Identity {
         parameters.distinguished_name.push(rcgen::DnType::CommonName, name);
         let certificate = parameters.self_signed(&key).map_err(failed)?;
         let private = Zeroizing::new(key.serialize_pem());
-        Ok(Zeroizing::new(format!("{}{}", *private, certificate.pem())))
+        let certificate = certificate.pem();
+        // With its whole length at once: a text that grows would leave the key behind.
+        let mut both = Zeroizing::new(String::with_capacity(private.len() + certificate.len()));
+        both.push_str(&private);
+        both.push_str(&certificate);
+        Ok(both)
     }
 
     /// Reads an identity from PEM text.

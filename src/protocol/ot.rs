@@ -33,6 +33,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+use zeroize::Zeroizing;
+
 use crate::crypto::garble::{Delta, starting_point};
 use crate::crypto::ot::{
     BASE_TRANSFERS, BLOCK_BYTES, BaseReceiver, BaseSender, ExtensionReceiver, ExtensionSender,
@@ -124,7 +126,7 @@ impl Sender {
         let receiver = BaseReceiver::new(public, delta.expose(), &mut session.rng)?;
         session.channel.send_bytes(BASE_ANSWERS, receiver.answers().as_flattened())?;
         Ok(Self {
-            extension: ExtensionSender::new(delta, &receiver.keys(&context)),
+            extension: ExtensionSender::new(delta, &Zeroizing::new(receiver.keys(&context))),
             hash_start: hash_start(session, session.role, number),
             number,
             hashed: 0,
@@ -152,7 +154,7 @@ impl Sender {
         count: usize,
         mut take: impl FnMut(&[u128]),
     ) -> Result<(), Error> {
-        let mut rows = Vec::with_capacity(count.min(CHUNK) + ROWS);
+        let mut rows = Zeroizing::new(Vec::with_capacity(count.min(CHUNK) + ROWS));
         for chunk in chunks(count, CHUNK) {
             let expected = chunk.div_ceil(ROWS) * BLOCK_BYTES;
             session.channel.receive_bytes_into(COLUMNS, &mut self.message)?;
@@ -182,8 +184,8 @@ impl Sender {
         let delta = self.delta().expose();
         let (start, mut next) = (self.hash_start, self.hashed);
         let mut all = Vec::with_capacity(count);
-        let mut zero = Vec::new();
-        let mut other = Vec::new();
+        let mut zero = Zeroizing::new(Vec::with_capacity(count.min(CHUNK)));
+        let mut other = Zeroizing::new(Vec::with_capacity(count.min(CHUNK)));
         self.correlated_chunks(session, count, |rows| {
             zero.clear();
             zero.extend_from_slice(rows);
@@ -192,7 +194,7 @@ impl Sender {
             hash_rows(start, next, &mut zero);
             hash_rows(start, next, &mut other);
             next += rows.len() as u64;
-            all.extend(zero.iter().zip(&other).map(|(a, b)| [*a, *b]));
+            all.extend(zero.iter().zip(other.iter()).map(|(a, b)| [*a, *b]));
         })?;
         self.hashed = next;
         Ok(all)
@@ -238,7 +240,7 @@ impl Receiver {
         session.channel.send_bytes(BASE_PUBLIC, &sender.public())?;
         let body = session.channel.receive_bytes(BASE_ANSWERS)?;
         check_length(BASE_ANSWERS, 32 * BASE_TRANSFERS, body.len())?;
-        let seeds = sender.keys(&context, body.as_chunks::<32>().0)?;
+        let seeds = Zeroizing::new(sender.keys(&context, body.as_chunks::<32>().0)?);
         Ok(Self {
             extension: ExtensionReceiver::new(&seeds),
             hash_start: hash_start(session, session.role.peer(), number),
@@ -263,8 +265,8 @@ impl Receiver {
         choices: &[bool],
         mut take: impl FnMut(&[u128]),
     ) -> Result<(), Error> {
-        let mut rows = Vec::with_capacity(choices.len().min(CHUNK) + ROWS);
-        let mut words = Vec::with_capacity(CHUNK / ROWS);
+        let mut rows = Zeroizing::new(Vec::with_capacity(choices.len().min(CHUNK) + ROWS));
+        let mut words = Zeroizing::new(Vec::with_capacity(CHUNK / ROWS));
         for chunk in choices.chunks(CHUNK) {
             words.clear();
             words.extend(chunk.chunks(ROWS).map(pack));

@@ -50,7 +50,7 @@ use crate::protocol::forecast::Forecast;
 use crate::protocol::shares::convert::IntegerMasks;
 use crate::protocol::shares::{IntegerShare, Ring, Share};
 use crate::protocol::yao::shares::number;
-use crate::protocol::yao::{self, Reveal};
+use crate::protocol::yao::{self, Reveal, bits_of};
 
 #[cfg(test)]
 mod tests;
@@ -222,12 +222,13 @@ impl Drawing<'_> {
         random: &[bool],
         mask: BigUint,
     ) -> Result<BigUint, Error> {
-        let mut inputs = Zeroizing::new(bound.bits().collect::<Vec<bool>>());
+        let source = self.source();
+        let mut inputs = Zeroizing::new(Vec::with_capacity(bits_of(&source, session.role)));
+        inputs.extend(bound.bits());
         inputs.extend_from_slice(random);
         if session.role == self.garbler {
             inputs.extend((0..self.value.width()).map(|i| mask.bit(i as u64)));
         }
-        let source = self.source();
         let revealed = yao::run(session, self.garbler, &source, &inputs, self.reveal())?;
         let (own, failed) = match revealed.map(Zeroizing::new) {
             Some(bits) => {

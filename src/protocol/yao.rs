@@ -56,7 +56,7 @@ pub use garbler::garble as garble_source;
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use zeroize::Zeroizing;
+use zeroize::{Zeroize, Zeroizing};
 
 use crate::circuit::evaluate::evaluate_source;
 use crate::circuit::{self, Bit, Owner, Size, Source};
@@ -311,14 +311,6 @@ fn empty_wires(jobs: &[Job<'_>], one: u128) -> Vec<Zeroizing<Vec<u128>>> {
     jobs.iter().map(wires).collect()
 }
 
-/// Makes room for `values` labels, and little more: wiping touches all the room there is.
-fn grow(wires: &mut Vec<u128>, values: usize) {
-    if wires.len() < values {
-        wires.reserve_exact((values - wires.len()).max(wires.len() / 8));
-        wires.resize(values, 0);
-    }
-}
-
 /// Puts the labels of one party's inputs in their places, port after port and
 /// job after job, so that they need not be kept anywhere else.
 struct Filler {
@@ -373,6 +365,21 @@ fn public_labels(seed: [u8; 16], count: usize, mut take: impl FnMut(&mut [u128])
 enum Output {
     Constant(bool),
     Label(u128),
+}
+
+impl Zeroize for Output {
+    fn zeroize(&mut self) {
+        match self {
+            Self::Constant(bit) => bit.zeroize(),
+            Self::Label(label) => label.zeroize(),
+        }
+    }
+}
+
+/// Room for the outputs of all jobs, wiped when the run ends.
+fn room_for_outputs(jobs: &[Job<'_>]) -> Zeroizing<Vec<Output>> {
+    let bits = jobs.iter().map(|job| job.source.output_bits()).sum();
+    Zeroizing::new(Vec::with_capacity(bits))
 }
 
 /// Reads the outputs out of the wires; `negation` is what a negated wire's label is XORed with.

@@ -29,9 +29,8 @@ const GATE: Layer<'static, (u32, u32, u32)> = Layer { gates: &[(0, 1, 2)], lanes
 fn hashes(group: &Value, test: &Value) -> Result<Vec<GateHash>, String> {
     let (start, gate) = (number(group, "start")?, integer(test, "gate")?);
     let kernels = Kernel::available().into_iter();
-    let mut hashes: Vec<_> = kernels.map(|kernel| GateHash::on(kernel, start)).collect();
-    hashes.iter_mut().for_each(|hash| hash.skip_to(gate));
-    Ok(hashes)
+    let hashes = kernels.map(|kernel| GateHash::on(kernel, start).skip(gate));
+    hashes.collect::<Option<_>>().ok_or_else(|| "expected a gate number up to 2^63".to_owned())
 }
 
 fn table(test: &Value) -> Result<[u8; BYTES_PER_AND], String> {

@@ -89,7 +89,7 @@ use crate::protocol::polynomial::{self, NoWrap};
 use crate::protocol::shares::convert::IntegerMasks;
 use crate::protocol::shares::{IntegerShare, Ring};
 use crate::protocol::yao::shares::number;
-use crate::protocol::yao::{self, Reveal};
+use crate::protocol::yao::{self, Reveal, bits_of};
 
 const KEY: Tag = Tag::new(*b"hkey");
 
@@ -323,7 +323,9 @@ impl<'a> HorizontalExponential<'a> {
         let shape = PickShape::new(weights.len(), longest as usize, sigma);
         let ring = Ring::PowerOfTwo(shape.width());
         let mut total = BigInt::ZERO;
-        let mut inputs = Zeroizing::new(Vec::new());
+        let sums = weights.len() * shape.width();
+        let room = sums + shape.uniform().random_bits();
+        let mut inputs = Zeroizing::new(Vec::with_capacity(room));
         for weight in weights {
             total += weight.number();
             let share = ring.reduce(&total);
@@ -373,7 +375,8 @@ impl<'a> HorizontalExponential<'a> {
         let number_of_scores = counts.children.len();
         let masks =
             IntegerMasks::draw(number_of_scores, max.score_bits as u32, sigma, self.session);
-        let mut inputs = Zeroizing::new(Vec::new());
+        let source = max.source();
+        let mut inputs = Zeroizing::new(Vec::with_capacity(bits_of(&source, self.session.role)));
         for count in &counts.counts {
             inputs.extend((0..max.count_bits).map(|i| count >> i & 1 == 1));
         }
@@ -382,7 +385,7 @@ impl<'a> HorizontalExponential<'a> {
                 inputs.extend((0..max.share_bits() as u64).map(|i| mask.bit(i)));
             }
         }
-        let revealed = yao::run(self.session, Role::P1, &max.source(), &inputs, Reveal::P2)?;
+        let revealed = yao::run(self.session, Role::P1, &source, &inputs, Reveal::P2)?;
         let revealed = Zeroizing::new(revealed.unwrap_or_default());
         let own = revealed.chunks(max.share_bits()).map(number).collect();
         Ok(masks.shares(self.session.role == Role::P1, own))

@@ -81,7 +81,8 @@ pub(in super::super) fn first_above(
     let mut winner = None;
     for k in 0..count {
         let term = sums.term(session.role, k);
-        let mut inputs = Zeroizing::new(r.bits().collect::<Vec<bool>>());
+        let mut inputs = Zeroizing::new(Vec::with_capacity(r.ring().width() + sums.width));
+        inputs.extend(r.bits());
         inputs.extend((0..sums.width as u64).map(|i| term.bit(i)));
         let below = yao::run(session, Role::P1, &comparison, &inputs, Reveal::Both)?;
         if below.is_some_and(|below| below.contains(&true)) {

@@ -97,7 +97,7 @@ impl<'a> VerticalExponential<'a> {
     fn by_one_circuit(&mut self, sums: &PrefixSums) -> Result<usize, Error> {
         let shape = Shape::new(sums.counts, sums.width, self.terms.tries);
         let coins = self.session.coins.joint_uniform(&shape.uniform, sums.total())?;
-        let mut inputs = sums.bits();
+        let mut inputs = sums.bits(coins.len());
         inputs.extend_from_slice(&coins);
         let output = yao::run(self.session, Role::P1, &shape.source(), &inputs, Reveal::Both)?;
         let output = output.unwrap_or_default();
@@ -235,11 +235,11 @@ impl PrefixSums {
         &self.sums
     }
 
-    /// All sums at full width, the first one first.
-    fn bits(&self) -> Zeroizing<Vec<bool>> {
-        let mut bits = Zeroizing::new(Vec::with_capacity(self.sums.len() * self.width));
+    /// All sums at full width, the first one first, with room for `more` bits.
+    fn bits(&self, more: usize) -> Zeroizing<Vec<bool>> {
+        let mut bits = Zeroizing::new(Vec::with_capacity(self.sums.len() * self.width + more));
         for sum in &self.sums {
-            let words = sum.to_u64_digits();
+            let words = Zeroizing::new(sum.to_u64_digits());
             let bit = |i: usize| words.get(i / 64).is_some_and(|word| word >> (i % 64) & 1 == 1);
             bits.extend((0..self.width).map(bit));
         }

@@ -43,7 +43,7 @@ use crate::circuit::{Builder, Owner, Program, Repeat};
 use crate::net::Role;
 use crate::protocol::Session;
 use crate::protocol::yao::shares::number;
-use crate::protocol::yao::{self, Reveal};
+use crate::protocol::yao::{self, Reveal, bits_of};
 
 /// Shares over `to` of the values below 2^`bits` that `shares` stand for.
 ///
@@ -148,7 +148,7 @@ fn run(
     let program = conversion(from, bits, to, garbler);
     let many = Repeat::new(&program, shares.len());
     let is_garbler = session.role == garbler;
-    let mut inputs = Zeroizing::new(Vec::new());
+    let mut inputs = Zeroizing::new(Vec::with_capacity(bits_of(&many, session.role)));
     for (share, mask) in shares.iter().zip(&masks) {
         inputs.extend(share.bits());
         if is_garbler {

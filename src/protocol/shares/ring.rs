@@ -95,8 +95,9 @@ pub struct Share {
 impl Share {
     /// A share with a given number, reduced into the ring.
     pub fn new(ring: &Ring, number: &BigInt) -> Self {
-        let mut bytes = Zeroizing::new(ring.reduce(number).to_bytes_le());
-        bytes.resize(ring.width().div_ceil(8), 0);
+        let digits = Zeroizing::new(ring.reduce(number).to_bytes_le());
+        let mut bytes = Zeroizing::new(vec![0; ring.width().div_ceil(8)]);
+        bytes.iter_mut().zip(digits.iter()).for_each(|(byte, digit)| *byte = *digit);
         Self { ring: ring.clone(), bytes }
     }
 

@@ -2,13 +2,15 @@
 
 use super::{
     CHUNK_BYTES, DECODING, Error, Filler, Job, LABELS_PER_MESSAGE, OUTPUT_LABELS, Output, Reveal,
-    SEED, SEED_BYTES, TABLES, bits_of, check_length, empty_wires, grow, labels, merge,
-    public_labels, read_outputs,
+    SEED, SEED_BYTES, TABLES, bits_of, check_length, empty_wires, labels, merge, public_labels,
+    read_outputs, room_for_outputs,
 };
 use crate::circuit::{Bit, Consumer, Op, Source, Step};
 use crate::crypto::garble::{self, BYTES_PER_AND, Evaluator, GateHash, Layer};
+use crate::math::wiped;
 use crate::protocol::{Session, ot};
 use crate::simd::aes::xor_wires;
+use zeroize::Zeroizing;
 
 pub(super) struct State {
     transfers: ot::Receiver,
@@ -35,7 +37,9 @@ impl State {
         let (role, peer) = (session.role, session.role.peer());
         // A negation is an XOR with slot 0: the garbler swaps labels, we keep ours.
         let mut wires = empty_wires(jobs, 0);
-        let choices: Vec<bool> = jobs.iter().flat_map(|job| job.inputs).copied().collect();
+        let own = jobs.iter().map(|job| job.inputs.len()).sum();
+        let mut choices = Zeroizing::new(Vec::with_capacity(own));
+        jobs.iter().for_each(|job| choices.extend_from_slice(job.inputs));
         let mut filler = Filler::new(jobs, role);
         self.transfers.correlated_chunks(session, &choices, |rows| filler.put(&mut wires, rows))?;
 
@@ -47,7 +51,7 @@ impl State {
         let mut filler = Filler::new(jobs, peer);
         public_labels(seed, theirs, |labels| filler.put(&mut wires, labels));
 
-        let mut outputs = Vec::new();
+        let mut outputs = room_for_outputs(jobs);
         self.tables.clear();
         for (job, wires) in jobs.iter().zip(&mut wires) {
             let channel = &mut session.channel;
@@ -185,7 +189,7 @@ impl<R: FnMut(&mut Vec<u8>) -> Result<(), Error>> Run<'_, R> {
 
 impl<R: FnMut(&mut Vec<u8>) -> Result<(), Error>> Consumer for Run<'_, R> {
     fn step(&mut self, values: usize, step: Step<'_>) -> bool {
-        grow(self.wires, values);
+        wiped::resize(self.wires, values);
         xor_wires(&mut self.wires[step.base..], step.lanes, step.linear);
         let layer = Layer { gates: step.ands, lanes: step.lanes };
         match self.and_gates(step.base, layer) {

@@ -2,13 +2,15 @@
 
 use super::{
     CHUNK_BYTES, DECODING, Error, Filler, Job, LABELS_PER_MESSAGE, OUTPUT_LABELS, Output, Reveal,
-    SEED, SEED_BYTES, TABLES, bits_of, check_length, empty_wires, grow, labels, merge, pack_bits,
-    public_labels, read_outputs,
+    SEED, SEED_BYTES, TABLES, bits_of, check_length, empty_wires, labels, merge, pack_bits,
+    public_labels, read_outputs, room_for_outputs,
 };
 use crate::circuit::{Bit, Consumer, Source, Step};
 use crate::crypto::garble::{self, BYTES_PER_AND, Delta, Garbler, GateHash, Layer};
+use crate::math::wiped;
 use crate::protocol::{Session, ot};
 use crate::simd::aes::xor_wires;
+use zeroize::Zeroizing;
 
 pub(super) struct State {
     transfers: ot::Sender,
@@ -50,7 +52,7 @@ impl State {
             filler.put(&mut wires, labels);
         });
 
-        let mut outputs = Vec::new();
+        let mut outputs = room_for_outputs(jobs);
         let mut tables = Vec::with_capacity(CHUNK_BYTES);
         for (job, wires) in jobs.iter().zip(&mut wires) {
             let channel = &mut session.channel;
@@ -81,7 +83,8 @@ impl State {
         if !reveal.to(session.role) {
             return Ok(None);
         }
-        let zeros: Vec<u128> = labels(outputs).collect();
+        let mut zeros = Zeroizing::new(Vec::with_capacity(outputs.len()));
+        zeros.extend(labels(outputs));
         let mut bits = Vec::with_capacity(zeros.len());
         let mut body = Vec::new();
         for part in zeros.chunks(LABELS_PER_MESSAGE) {
@@ -124,7 +127,7 @@ struct Run<'a, S> {
 
 impl<S: FnMut(&[u8]) -> Result<(), Error>> Consumer for Run<'_, S> {
     fn step(&mut self, values: usize, step: Step<'_>) -> bool {
-        grow(self.wires, values);
+        wiped::resize(self.wires, values);
         let wires = &mut self.wires[step.base..];
         xor_wires(wires, step.lanes, step.linear);
         let layer = Layer { gates: step.ands, lanes: step.lanes };

@@ -35,7 +35,7 @@
 use num_bigint::BigUint;
 use zeroize::Zeroizing;
 
-use super::{Error, Job, Reveal, run_all};
+use super::{Error, Job, Reveal, bits_of, run_all};
 use crate::circuit::{Bit, Builder, Circuit, Owner, Program, Source};
 use crate::net::Role;
 use crate::protocol::Session;
@@ -79,7 +79,8 @@ impl SharedOutputs {
     /// # Errors
     /// As for [`super::run`].
     pub fn run(&self, session: &mut Session, inputs: &[bool]) -> Result<Vec<Share>, Error> {
-        let mut bits = Zeroizing::new(inputs.to_vec());
+        let mut bits = Zeroizing::new(Vec::with_capacity(bits_of(&self.program, session.role)));
+        bits.extend_from_slice(inputs);
         let mut masks = Vec::new();
         if session.role == self.garbler {
             masks.extend(self.rings.iter().map(|ring| Share::random(ring, &mut session.rng)));
@@ -109,5 +110,5 @@ pub fn number(bits: &[bool]) -> BigUint {
     let byte = |chunk: &[bool]| {
         chunk.iter().enumerate().fold(0u8, |byte, (i, bit)| byte | u8::from(*bit) << i)
     };
-    BigUint::from_bytes_le(&bits.chunks(8).map(byte).collect::<Vec<u8>>())
+    BigUint::from_bytes_le(&Zeroizing::new(bits.chunks(8).map(byte).collect::<Vec<u8>>()))
 }
