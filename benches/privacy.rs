@@ -7,7 +7,7 @@ use std::hint::black_box;
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use diptych::math::{Randomness, Rational};
 use diptych::privacy::digits::{DigitSampler, digit_thresholds};
-use diptych::privacy::exponential::{Exponential, Scaling, weights};
+use diptych::privacy::exponential::{Exponential, Scaling, ScoreBound, weights, weights_within};
 use diptych::privacy::noisy_max::NoisyMax;
 use diptych::privacy::sampler::{bernoulli_exp, discrete_laplace, geometric};
 use diptych::privacy::{Budget, Calibration, Candidate, Choose, Epsilon, Score};
@@ -53,6 +53,20 @@ fn weights_by_records(criterion: &mut Criterion) {
         group.bench_function(BenchmarkId::from_parameter(records), |b| {
             b.iter(|| weights(black_box(&scores), &rate, SCALING).unwrap());
         });
+    }
+    group.finish();
+    // Within a public bound: as long for low scores as for high ones.
+    let mut group = criterion.benchmark_group("weights_of_100_candidates_within");
+    group.sample_size(10);
+    for most in [100_000u64, 1_000_000] {
+        let bound = ScoreBound { largest: Score::whole(most).unwrap(), whole: true };
+        for highest in [1_000, most / 2, most] {
+            let scores: Vec<_> =
+                (0..100).map(|i| Score::whole(highest - i * (highest / 200)).unwrap()).collect();
+            group.bench_function(BenchmarkId::new(most.to_string(), highest), |b| {
+                b.iter(|| weights_within(black_box(&scores), &rate, SCALING, bound).unwrap());
+            });
+        }
     }
     group.finish();
     let one = [Score::whole(1_000_000).unwrap()];

@@ -16,7 +16,8 @@
 //! (The thesis compares R ≤ L_k: candidate 1 then has a unit too many.)
 //!
 //! *Cost*: weights are f + 1.4427·c·u_i bits long; a table of powers of one base is computed once
-//! per choice, then a weight takes some five multiplications.
+//! per choice, then a weight takes some five multiplications, all of the length of the longest weight
+//! that a bound on the scores allows ([`ScoreBound`]), or that there is.
 //!
 //! # Example
 //!
@@ -44,7 +45,9 @@ use std::num::NonZeroU64;
 
 use num_bigint::BigUint;
 
-use super::choice::{Calibration, Candidate, Choice, Choose, Score, locate, total_multiplicity};
+use super::choice::{
+    Calibration, Candidate, Choice, Choose, SCORE_GRID_BITS, Score, locate, total_multiplicity,
+};
 use super::decisions::Decisions;
 use super::{Error, Spend};
 use crate::math::Rational;
@@ -52,6 +55,9 @@ use crate::math::exponential::{Ladder, exp_bits, floor_exp};
 
 /// Longest weight: 128 KiB. At ε = 1 and h = 10 that is enough for 3·10^7 records.
 pub const MOST_WEIGHT_BITS: u64 = 1 << 20;
+
+/// Bits of a weight beyond its last, so that one try almost always finds the floor.
+const GUARD_BITS: u64 = 64;
 
 /// What weights are multiplied with before they are rounded down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,29 +131,73 @@ impl Scaling {
     }
 }
 
-/// The weights ⌊s·e^(c·u)⌋, exactly, for c = `rate`.
+/// What is public about the scores of a choice. All the work on weights is sized by it, so that how
+/// long they take tells a peer who waits nothing about the scores.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ScoreBound {
+    /// No score is above this; a higher one counts as this.
+    pub largest: Score,
+    /// Whether every score is a whole number, whatever the data.
+    pub whole: bool,
+}
+
+impl ScoreBound {
+    /// The bound, lowered to [`highest_score`] if weights up to it were too long.
+    ///
+    /// # Errors
+    /// As [`highest_score`].
+    pub fn fitted(self, rate: &Rational, scaling: Scaling) -> Result<Self, Error> {
+        Ok(match weight_bits(self.largest, rate, scaling) {
+            Ok(_) => self,
+            Err(_) => Self { largest: self.largest.min(highest_score(rate, scaling)?), ..self },
+        })
+    }
+}
+
+/// The weights ⌊s·e^(c·u)⌋, exactly, for c = `rate`. The highest score sizes the work: for whoever
+/// computes where nobody waits.
 ///
 /// # Errors
 /// [`Error::WeightsTooLong`], and those of [`Scaling::scale`].
 pub fn weights(scores: &[Score], rate: &Rational, scaling: Scaling) -> Result<Vec<BigUint>, Error> {
+    let largest = scores.iter().copied().max().unwrap_or_default();
+    let whole = scores.iter().all(|score| score.steps().trailing_zeros() >= SCORE_GRID_BITS);
+    weights_within(scores, rate, scaling, ScoreBound { largest, whole })
+}
+
+/// The same weights, for scores within a public bound: every one takes the same multiplications of
+/// numbers of the same length.
+///
+/// Not the same are: shifting the result into place and whatever is done with it later, since a
+/// weight is as long as its score is high (a pass over 5 KB at most for a million records at
+/// ε' = 1/40); a score of 0, whose weight is known; and a weight whose bounds do not agree on the
+/// floor, which is computed anew with more digits. Of the [`GUARD_BITS`] at least 56 are good at the
+/// end, so that this happens to one weight in 2^56.
+///
+/// # Errors
+/// [`Error::WeightsTooLong`], and those of [`Scaling::scale`].
+pub fn weights_within(
+    scores: &[Score],
+    rate: &Rational,
+    scaling: Scaling,
+    bound: ScoreBound,
+) -> Result<Vec<BigUint>, Error> {
     let scale = scaling.scale()?;
-    let Some(largest) = scores.iter().max() else { return Ok(Vec::new()) };
-    let bits = weight_bits(*largest, rate, scaling)?;
+    let precision = weight_bits(bound.largest, rate, scaling)? + GUARD_BITS;
+    if scores.is_empty() {
+        return Ok(Vec::new());
+    }
     // Scores of counts are whole: in larger steps there are fewer digits to multiply.
-    let zeros = scores.iter().fold(0, |all, score| all | score.steps()).trailing_zeros().min(63);
-    let step = Rational::power_of_two(zeros as i32 - super::choice::SCORE_GRID_BITS as i32);
-    let ladder = Ladder::new(&(rate * &step), largest.steps() >> zeros, bits + 64);
-    Ok(scores
-        .iter()
-        .map(|score| {
-            let exponent = rate * &score.value();
-            let precision = exp_bits(&exponent) + scale.bits() + 64;
-            ladder
-                .power(score.steps() >> zeros, precision)
-                .floor_scaled(&scale)
-                .unwrap_or_else(|| floor_exp(&exponent, &scale))
-        })
-        .collect())
+    let zeros = if bound.whole { SCORE_GRID_BITS } else { 0 };
+    let step = Rational::power_of_two(zeros as i32 - SCORE_GRID_BITS as i32);
+    let ladder = Ladder::new(&(rate * &step), bound.largest.steps() >> zeros, precision);
+    let weight = |score: &Score| {
+        let score = (*score).min(bound.largest);
+        let (steps, rest) = (score.steps() >> zeros, score.steps() & ((1 << zeros) - 1));
+        let floor = ladder.power(steps).floor_scaled(&scale).filter(|_| rest == 0);
+        floor.unwrap_or_else(|| floor_exp(&(rate * &score.value()), &scale))
+    };
+    Ok(scores.iter().map(weight).collect())
 }
 
 /// An upper bound of the length of a weight, for sizing circuits by a public bound on the scores.
@@ -205,13 +255,21 @@ fn decimal_deduction(scale: BigUint) -> Rational {
 #[derive(Debug)]
 pub struct Exponential<D> {
     scaling: Scaling,
+    largest: Option<Score>,
     decisions: D,
 }
 
 impl<D: Decisions> Exponential<D> {
     /// A mechanism that takes its randomness from `decisions`.
     pub fn new(scaling: Scaling, decisions: D) -> Self {
-        Self { scaling, decisions }
+        Self { scaling, largest: None, decisions }
+    }
+
+    /// The same with all work on weights sized by a public bound on the scores, for whoever has a
+    /// peer that waits. A higher score counts as `largest`.
+    #[must_use]
+    pub fn within(self, largest: Score) -> Self {
+        Self { largest: Some(largest), ..self }
     }
 }
 
@@ -227,13 +285,11 @@ impl<D: Decisions> Choose for Exponential<D> {
     ) -> Result<Choice, Error> {
         total_multiplicity(candidates)?;
         let rate = self.scaling.rate(spend.name(), spend.epsilon(), calibration)?;
-        let mut scores: Vec<_> = candidates.iter().map(|candidate| candidate.score).collect();
-        let largest = scores.iter().copied().max().unwrap_or_default();
-        if weight_bits(largest, &rate, self.scaling).is_err() {
-            let highest = highest_score(&rate, self.scaling)?;
-            scores.iter_mut().for_each(|score| *score = (*score).min(highest));
-        }
-        let weights = weights(&scores, &rate, self.scaling)?;
+        let scores: Vec<_> = candidates.iter().map(|candidate| candidate.score).collect();
+        let largest = self.largest.or_else(|| scores.iter().copied().max()).unwrap_or_default();
+        let whole = calibration.has_whole_scores();
+        let bound = ScoreBound { largest, whole }.fitted(&rate, self.scaling)?;
+        let weights = weights_within(&scores, &rate, self.scaling, bound)?;
         let total =
             candidates.iter().zip(&weights).map(|(c, weight)| weight * c.multiplicity).sum();
         let r = self.decisions.uniform_below(&total)?;
@@ -245,6 +301,7 @@ impl<D: Decisions> Choose for Exponential<D> {
 mod tests {
     use super::*;
     use crate::math::Randomness;
+    use crate::math::exponential::work;
     use crate::privacy::Budget;
     use crate::privacy::decisions::Tape;
 
@@ -312,6 +369,58 @@ mod tests {
         let empty_run = Candidate { score: Score::default(), multiplicity: 0 };
         let none = mechanism.choose(spend("1"), &Calibration::max(), &[empty_run]);
         assert!(matches!(none, Err(Error::NoCandidates)));
+    }
+
+    #[test]
+    fn the_work_on_weights_is_the_same_for_all_scores_within_a_bound() {
+        let rate = BINARY.rate("", &Rational::whole(1u32), &Calibration::max()).unwrap();
+        let whole = |scores: [u64; 4]| scores.map(|score| Score::whole(score).unwrap());
+        let bound = ScoreBound { largest: Score::whole(1000).unwrap(), whole: true };
+        let work_on = |scores: &[Score]| {
+            work::take();
+            let found = weights_within(scores, &rate, BINARY, bound).unwrap();
+            let work = work::take();
+            assert_eq!(found, weights(scores, &rate, BINARY).unwrap(), "the same weights");
+            work
+        };
+        let low = work_on(&whole([0, 0, 0, 0]));
+        assert!(low.len() > 4);
+        for scores in [[1000, 1000, 1000, 1000], [1, 2, 512, 999], [16, 256, 0, 7]] {
+            assert_eq!(work_on(&whole(scores)), low, "{scores:?}");
+        }
+    }
+
+    #[test]
+    fn the_work_on_a_choice_within_a_bound_does_not_depend_on_the_scores() {
+        let half = |halves| Score::from_steps(halves << (SCORE_GRID_BITS - 1));
+        let runs = |scores: [u64; 3]| {
+            scores.map(|score| Candidate { score: half(score), multiplicity: 1 + score })
+        };
+        let info_gain = Calibration::info_gain(2);
+        for calibration in [Calibration::max(), info_gain] {
+            let work_on = |candidates: &[Candidate]| {
+                let mechanism = Exponential::new(BINARY, Tape::of_uniforms([0u32]));
+                work::take();
+                let choice =
+                    mechanism.within(half(1 << 11)).choose(spend("1"), &calibration, candidates);
+                assert_eq!(choice.unwrap().index, 0);
+                work::take()
+            };
+            let low = work_on(&runs([0, 2, 4]));
+            for scores in [[0, 200, 400], [2048, 0, 2], [4, 4, 6]] {
+                assert_eq!(work_on(&runs(scores)), low, "{scores:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_fraction_among_whole_scores_and_a_score_above_the_bound_have_exact_weights() {
+        let rate = BINARY.rate("", &Rational::whole(1u32), &Calibration::max()).unwrap();
+        let bound = ScoreBound { largest: Score::whole(9).unwrap(), whole: true };
+        let scores = [Score::from_steps(5), Score::from_steps(10 << SCORE_GRID_BITS)];
+        let found = weights_within(&scores, &rate, BINARY, bound).unwrap();
+        let counted = [Score::from_steps(5), bound.largest];
+        assert_eq!(found, weights(&counted, &rate, BINARY).unwrap());
     }
 
     #[test]

@@ -60,7 +60,7 @@ use crate::circuit::{Bit, Builder, Circuit, Gates, Owner, Source};
 use crate::math::Rational;
 use crate::net::Role;
 use crate::privacy::choice::{Calibration, Choice, Choose, Score};
-use crate::privacy::exponential::{Scaling, highest_score, weight_bits, weights};
+use crate::privacy::exponential::{Scaling, ScoreBound, weight_bits, weights_within};
 use crate::privacy::{self, Spend};
 use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
@@ -121,7 +121,9 @@ impl Choose for VerticalExponential<'_> {
     ) -> Result<Choice, Error> {
         let rate = self.terms.scaling.rate(spend.name(), spend.epsilon(), calibration)?;
         let role = self.session.role;
-        let sums = PrefixSums::new(scores, role, self.terms.largest, &rate, self.terms.scaling)?;
+        let whole = calibration.has_whole_scores();
+        let bound = ScoreBound { largest: self.terms.largest, whole };
+        let sums = PrefixSums::new(scores, role, bound, &rate, self.terms.scaling)?;
         let index = if self.terms.paper {
             paper::choose(self.session, &sums, self.terms.tries)?
         } else {
@@ -135,19 +137,16 @@ impl Choose for VerticalExponential<'_> {
     }
 }
 
-/// The highest score that counts, and the bits that hold the sum of all weights: the longest weight
-/// is a number of public values alone.
+/// The scores that count, and the bits that hold the sum of all weights: the longest weight is a
+/// number of public values alone.
 fn public_bounds(
     count: usize,
-    largest: Score,
+    bound: ScoreBound,
     rate: &Rational,
     scaling: Scaling,
-) -> Result<(Score, usize), Error> {
-    let largest = match weight_bits(largest, rate, scaling) {
-        Ok(_) => largest,
-        Err(_) => largest.min(highest_score(rate, scaling)?),
-    };
-    Ok((largest, weight_bits(largest, rate, scaling)? as usize + bits_to_count(count)))
+) -> Result<(ScoreBound, usize), Error> {
+    let bound = bound.fitted(rate, scaling)?;
+    Ok((bound, weight_bits(bound.largest, rate, scaling)? as usize + bits_to_count(count)))
 }
 
 /// What is public about all choices of a run.
@@ -176,7 +175,8 @@ pub fn forecast(
 ) -> Result<(), Error> {
     let Terms { scaling, largest, tries, paper } = *terms;
     let rate = scaling.rate("a choice", epsilon, calibration)?;
-    let (_, width) = public_bounds(counts[0] + counts[1], largest, &rate, scaling)?;
+    let bound = ScoreBound { largest, whole: calibration.has_whole_scores() };
+    let (_, width) = public_bounds(counts[0] + counts[1], bound, &rate, scaling)?;
     if paper {
         paper::forecast(f, width, tries, counts[0] + counts[1]);
     } else {
@@ -198,7 +198,7 @@ impl PrefixSums {
     pub(in super::super) fn new(
         scores: &OneSided,
         role: Role,
-        largest: Score,
+        bound: ScoreBound,
         rate: &Rational,
         scaling: Scaling,
     ) -> Result<Self, Error> {
@@ -209,10 +209,9 @@ impl PrefixSums {
         if count > MOST_CANDIDATES {
             return Err(Error::TooMany { what: "candidates", given: count, most: MOST_CANDIDATES });
         }
-        let (largest, width) = public_bounds(count, largest, rate, scaling)?;
-        let own: Vec<Score> = scores.own.iter().map(|score| (*score).min(largest)).collect();
+        let (bound, width) = public_bounds(count, bound, rate, scaling)?;
         let mut sum = BigUint::ZERO;
-        let sums = weights(&own, rate, scaling)?.into_iter().map(|weight| {
+        let sums = weights_within(&scores.own, rate, scaling, bound)?.into_iter().map(|weight| {
             sum += weight;
             sum.clone()
         });

@@ -4,12 +4,15 @@ use zeroize::Zeroizing;
 use super::*;
 use crate::circuit::random_value::UniformBelow;
 use crate::math::Rational;
+use crate::math::exponential::work;
 use crate::mechanism::exponential::VerticalExponential;
 use crate::mechanism::exponential::paper::first_above;
 use crate::mechanism::exponential::vertical::{PrefixSums, Shape};
 use crate::privacy::decisions::Decisions;
 use crate::privacy::digits::DigitSampler;
-use crate::privacy::exponential::{Exponential, MOST_WEIGHT_BITS, Scaling, highest_score, weights};
+use crate::privacy::exponential::{
+    Exponential, MOST_WEIGHT_BITS, Scaling, ScoreBound, highest_score, weights,
+};
 use crate::privacy::{self, Calibration, Choose};
 use crate::protocol::coins::{Bits, Coins};
 use crate::protocol::pair::assert_same_shape;
@@ -127,9 +130,29 @@ fn sums_are_as_wide_as_the_highest_possible_score_needs_and_no_wider() {
     let beyond = Score::whole(1 << 21).unwrap();
     assert!(highest < beyond);
     let scores = OneSided { own: vec![], peer: 3 };
-    let width = |bound| PrefixSums::new(&scores, Role::P1, bound, &rate, TINY).unwrap().width;
+    let width = |largest| {
+        let bound = ScoreBound { largest, whole: true };
+        PrefixSums::new(&scores, Role::P1, bound, &rate, TINY).unwrap().width
+    };
     assert_eq!(width(beyond), width(highest));
     assert_eq!(width(highest), MOST_WEIGHT_BITS as usize + 2);
+}
+
+#[test]
+fn the_work_before_the_first_message_does_not_depend_on_the_scores() {
+    let rate = BINARY.rate("", spend("1").epsilon(), &Calibration::max()).unwrap();
+    let bound = ScoreBound { largest: Score::whole(1000).unwrap(), whole: true };
+    let work_on = |own: [u64; 3]| {
+        let scores = OneSided { own: whole(&own), peer: 2 };
+        work::take();
+        PrefixSums::new(&scores, Role::P1, bound, &rate, BINARY).unwrap();
+        work::take()
+    };
+    let low = work_on([0, 1, 2]);
+    assert!(!low.is_empty());
+    for scores in [[1000, 999, 998], [512, 0, 17], [3, 3, 1 << 30]] {
+        assert_eq!(work_on(scores), low, "{scores:?}");
+    }
 }
 
 /// Every bit of both parties' coins, at sizes where all can be tried.
@@ -230,8 +253,8 @@ fn the_comparisons_of_the_papers_find_the_winner_for_every_edge() {
     let weights = weights_of(TINY, &p1, &p2);
     let outcome = with_generators(5, |role, session| {
         let scores = one_sided(role, &p1, &p2);
-        let largest = Score::whole(10).unwrap();
-        let sums = PrefixSums::new(&scores, role, largest, &rate, TINY).unwrap();
+        let bound = ScoreBound { largest: Score::whole(10).unwrap(), whole: true };
+        let sums = PrefixSums::new(&scores, role, bound, &rate, TINY).unwrap();
         let ring = Ring::PowerOfTwo(sums.width);
         let mask = Share::random(&ring, &mut Randomness::seeded(3));
         let mut edge = BigUint::ZERO;

@@ -175,7 +175,9 @@ impl Form for Vertical<'_, '_, '_> {
             self.session.coins.skip(intervals.len());
             return Ok(());
         }
-        let mut mechanism = Exponential::new(scaling(), Alone(&mut *self.session.coins));
+        // The peer waits meanwhile.
+        let mut mechanism = Exponential::new(scaling(), Alone(&mut *self.session.coins))
+            .within(self.sizes.largest_score);
         Ok(self.holder.draw_splits(spend, attribute, intervals, &mut mechanism, false)?)
     }
 
