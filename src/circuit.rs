@@ -63,14 +63,22 @@ pub enum Error {
         what: String,
     },
     /// A circuit beyond the limits of the reader.
-    #[error("line {line}: {what} exceeds the limit of {limit}; raise the limit to read it")]
+    #[error("line {line}: {what} exceeds the limit of {limit}; a higher limit would let it pass")]
     TooLarge {
         /// Line of the text, counted from 1.
         line: usize,
         /// The quantity.
-        what: &'static str,
+        what: bristol::Limited,
         /// The largest value accepted.
         limit: usize,
+    },
+    /// The text could not be read to its end.
+    #[error("line {line}: the circuit file cannot be read: {kind}")]
+    Unreadable {
+        /// Line of the text, counted from 1.
+        line: usize,
+        /// What the operating system says.
+        kind: std::io::ErrorKind,
     },
     /// An evaluation with the wrong number of input bits.
     #[error("the circuit takes {expected} input bits and was given {given}; give one per bit")]

@@ -55,6 +55,28 @@ fn info_counts_gates_and_a_broken_file_is_named_with_its_line() {
     assert!(out.status.success() && text.contains("AND        64\n"), "{text}");
 
     let place = tempfile::tempdir().unwrap();
+    let info = |content: &str, arguments: &[&str]| {
+        let file = place.path().join("small.txt");
+        fs::write(&file, content).unwrap();
+        let out = diptych().args(["circuit", "info"]).arg(&file).args(arguments).output().unwrap();
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        (out.status.code(), text(out.stdout), text(out.stderr))
+    };
+    // The same gate twice, and one that nothing uses.
+    let small = "3 5\n1 2\n1 2\n\n2 1 0 1 2 XOR\n2 1 0 1 3 AND\n2 1 1 0 4 AND\n";
+    let (status, said, _) = info(small, &[]);
+    assert_eq!(status, Some(0));
+    assert!(said.contains("AND        2\nXOR        1\nINV        0\n"), "{said}");
+    assert!(said.contains("to run     1 AND, 0 XOR\n"), "{said}");
+    for (limit, flag) in [("2", "--max-gates"), ("1", "--max-port-bits")] {
+        let (status, _, said) = info(small, &[flag, limit]);
+        assert_eq!(status, Some(2));
+        assert!(said.contains("exceeds the limit") && said.contains(flag), "{said}");
+    }
+    let (status, _, said) = info(&small.replace("1 2\n1 2\n", "1 1 2\n"), &[]);
+    assert_eq!(status, Some(2));
+    assert!(said.contains("line 2: this is the old Bristol format"), "{said}");
+
     let broken = place.path().join("broken.txt");
     fs::write(&broken, "1 3\n1 2\n1 1\n\n2 1 0 9 2 AND\n").unwrap();
     let out = diptych().args(["circuit", "info"]).arg(&broken).output().unwrap();

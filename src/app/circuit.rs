@@ -1,7 +1,7 @@
 //! `diptych circuit`: any Bristol Fashion circuit, looked at or run between two peers.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
@@ -11,14 +11,11 @@ use sha2::{Digest, Sha256};
 use crate::app::connection::{ConnectionArgs, RoleName};
 use crate::app::console::Console;
 use crate::app::failure::Failure;
-use crate::circuit::bristol::{self, Limits};
+use crate::circuit::bristol::{self, Contents, Limited, Limits};
 use crate::circuit::{self, Circuit, Owner, Program};
 use crate::crypto::garble::BYTES_PER_AND;
 use crate::net::Role;
 use crate::protocol::yao::{self, Reveal};
-
-/// Longest circuit file that is read.
-const LONGEST_FILE: u64 = 2 << 30;
 
 /// Look at a Bristol Fashion circuit, or run it between two peers
 #[derive(Args, Debug)]
@@ -33,9 +30,31 @@ enum Action {
     Info {
         /// The circuit in Bristol Fashion
         file: PathBuf,
+        #[command(flatten)]
+        limits: LimitArgs,
     },
     /// Run the circuit with a peer that runs the same file; outputs are printed in hexadecimal
     Run(RunArgs),
+}
+
+/// How large a circuit may be.
+#[derive(Args, Clone, Copy, Debug)]
+struct LimitArgs {
+    /// Most gates that a circuit may have; reading takes about 25 bytes of memory for each
+    #[arg(long, value_name = "NUMBER", default_value_t = 1 << 26,
+        value_parser = clap::value_parser!(u32).range(1..=1 << 30))]
+    max_gates: u32,
+    /// Most input bits that a circuit may have, and most output bits
+    #[arg(long, value_name = "NUMBER", default_value_t = 1 << 22,
+        value_parser = clap::value_parser!(u32).range(1..=1 << 28))]
+    max_port_bits: u32,
+}
+
+impl From<LimitArgs> for Limits {
+    fn from(arguments: LimitArgs) -> Self {
+        let LimitArgs { max_gates, max_port_bits } = arguments;
+        Self { gates: max_gates as usize, port_bits: max_port_bits as usize }
+    }
 }
 
 #[derive(Args, Debug)]
@@ -54,6 +73,8 @@ struct RunArgs {
     /// Who learns the outputs
     #[arg(long, value_enum, default_value_t = RevealName::Both)]
     reveal: RevealName,
+    #[command(flatten)]
+    limits: LimitArgs,
     #[command(flatten)]
     connection: ConnectionArgs,
 }
@@ -81,13 +102,13 @@ impl From<RevealName> for Reveal {
 /// If the file is no circuit, the inputs do not fit, or the run with the peer fails.
 pub fn run(arguments: &CircuitArgs, console: &Console) -> Result<(), Failure> {
     match &arguments.action {
-        Action::Info { file } => info(file, console),
+        Action::Info { file, limits } => info(file, (*limits).into(), console),
         Action::Run(arguments) => run_with_peer(arguments, console),
     }
 }
 
-fn info(file: &Path, console: &Console) -> Result<(), Failure> {
-    let (circuit, hash) = read(file)?;
+fn info(file: &Path, limits: Limits, console: &Console) -> Result<(), Failure> {
+    let (Contents { circuit, lines }, hash) = read(file, limits)?;
     let (counts, program) = (circuit.counts(), Program::new(&circuit));
     let widths = |ports: &[circuit::Port]| {
         let widths: Vec<String> = ports.iter().map(|port| port.width.to_string()).collect();
@@ -96,9 +117,14 @@ fn info(file: &Path, console: &Console) -> Result<(), Failure> {
     console.result(format!("sha256     {hash}"));
     console.result(format!("inputs     {}", widths(circuit.inputs())));
     console.result(format!("outputs    {}", widths(circuit.outputs())));
-    console.result(format!("AND        {}", counts.and));
-    console.result(format!("XOR        {}", counts.xor));
-    console.result(format!("INV        {}", counts.inv));
+    console.result(format!("AND        {}", lines.and));
+    console.result(format!("XOR        {}", lines.xor));
+    console.result(format!("INV        {}", lines.inv));
+    if lines.eq + lines.eqw > 0 {
+        console.result(format!("EQ         {}", lines.eq));
+        console.result(format!("EQW        {}", lines.eqw));
+    }
+    console.result(format!("to run     {} AND, {} XOR", counts.and, counts.xor));
     console.result(format!("AND depth  {}", counts.and_depth));
     console.result(format!("depth      {}", counts.depth));
     console.result(format!("live wires {}", program.slots()));
@@ -107,7 +133,7 @@ fn info(file: &Path, console: &Console) -> Result<(), Failure> {
 }
 
 fn run_with_peer(arguments: &RunArgs, console: &Console) -> Result<(), Failure> {
-    let (mut circuit, hash) = read(&arguments.file)?;
+    let (Contents { mut circuit, .. }, hash) = read(&arguments.file, arguments.limits.into())?;
     let mut p1_inputs = arguments.p1_inputs.clone();
     p1_inputs.sort_unstable();
     p1_inputs.dedup();
@@ -152,18 +178,43 @@ fn run_with_peer(arguments: &RunArgs, console: &Console) -> Result<(), Failure> 
 }
 
 /// Reads a circuit file; returns it with the hash of its bytes.
-fn read(path: &Path) -> Result<(Circuit, String), Failure> {
-    let mut text = String::new();
-    File::open(path)
-        .and_then(|file| file.take(LONGEST_FILE + 1).read_to_string(&mut text))
-        .map_err(|error| Failure::file(path, "read", &error))?;
-    if text.len() as u64 > LONGEST_FILE {
-        return Err(Failure::wrong_input(format!("{} is too long", path.display())));
+fn read(path: &Path, limits: Limits) -> Result<(Contents, String), Failure> {
+    let unreadable = |error: &io::Error| Failure::file(path, "read", error);
+    let file = File::open(path).map_err(|error| unreadable(&error))?;
+    let metadata = file.metadata().map_err(|error| unreadable(&error))?;
+    let length = metadata.is_file().then_some(metadata.len());
+    let mut hashed = Hashed { inner: file, hash: Sha256::new() };
+    let contents =
+        bristol::read_from(BufReader::with_capacity(1 << 16, &mut hashed), length, limits)
+            .map_err(|error| {
+                let failure = Failure::wrong_input(format!("{}: {error}", path.display()));
+                match error {
+                    circuit::Error::TooLarge { what: Limited::Gates, .. } => {
+                        failure.advise("raise the limit with --max-gates")
+                    }
+                    circuit::Error::TooLarge { what: Limited::PortBits, .. } => {
+                        failure.advise("raise the limit with --max-port-bits")
+                    }
+                    circuit::Error::Unreadable { kind, .. } => unreadable(&kind.into()),
+                    _ => failure,
+                }
+            })?;
+    let hash = hashed.hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    Ok((contents, hash))
+}
+
+/// Hashes what is read.
+struct Hashed<R> {
+    inner: R,
+    hash: Sha256,
+}
+
+impl<R: Read> Read for Hashed<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(buffer)?;
+        self.hash.update(&buffer[..read]);
+        Ok(read)
     }
-    let circuit = bristol::read(&text, Limits::default())
-        .map_err(|error| Failure::wrong_input(format!("{}: {error}", path.display())))?;
-    let hash = Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
-    Ok((circuit, hash))
 }
 
 fn own_bits(circuit: &Circuit, role: Role, given: &[String]) -> Result<Vec<bool>, Failure> {

@@ -29,6 +29,16 @@ impl Bit {
         Bit(id << 1)
     }
 
+    /// The bit as a number, which is never the largest of its type.
+    pub(super) fn code(self) -> u32 {
+        self.0
+    }
+
+    /// The bit with this [`Bit::code`].
+    pub(super) fn from_code(code: u32) -> Bit {
+        Bit(code)
+    }
+
     /// The wire's number, 0 for a constant.
     pub fn id(self) -> u32 {
         self.0 >> 1

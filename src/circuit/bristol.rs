@@ -2,7 +2,9 @@
 //!
 //! The reader takes XOR, AND, INV, EQ and EQW, checks everything and says in
 //! which line something is wrong; the circuit comes out folded and without
-//! dead gates. The writer uses XOR, AND and INV only.
+//! dead gates. It names what it does not take: MAND, which does several ANDs
+//! in a line, and the format that came before this one. The writer uses XOR,
+//! AND and INV only.
 //!
 //! # Example
 //!
@@ -22,19 +24,22 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use std::fmt::Write;
+use std::fmt::{self, Write};
 
 use super::Error;
-use super::bit::{Bit, Gates};
-use super::builder::Builder;
-use super::netlist::{Circuit, Gate, Owner};
+use super::bit::Bit;
+use super::netlist::{Circuit, Gate};
 
-/// How large a circuit the reader accepts. Reading takes about 60 bytes of memory per gate.
+mod reader;
+
+pub use reader::{Contents, GateLines, read_from};
+
+/// How large a circuit the reader accepts. Reading takes about 25 bytes of memory per gate.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Number of gates.
+    /// Number of gates, up to 2³⁰.
     pub gates: usize,
-    /// Number of input bits, and of output bits.
+    /// Number of input bits, and of output bits, up to 2²⁸.
     pub port_bits: usize,
 }
 
@@ -44,67 +49,31 @@ impl Default for Limits {
     }
 }
 
+/// What [`Limits`] limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limited {
+    /// The number of gates.
+    Gates,
+    /// The number of input bits, or of output bits.
+    PortBits,
+}
+
+impl fmt::Display for Limited {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Gates => "the number of gates",
+            Self::PortBits => "the number of input or output bits",
+        })
+    }
+}
+
 /// Reads a circuit. The first input is P1's, the others are P2's; see
 /// [`Circuit::assign_inputs`] to change that.
 ///
 /// # Errors
 /// [`Error::Syntax`] or [`Error::TooLarge`] with the line.
 pub fn read(text: &str, limits: Limits) -> Result<Circuit, Error> {
-    let mut lines = text
-        .lines()
-        .enumerate()
-        .map(|(index, line)| (index + 1, line))
-        .filter(|(_, line)| !line.trim().is_empty());
-    let (first_line, header) = header(&mut lines, "the numbers of gates and wires")?;
-    let [gates, wires] = header[..] else {
-        return syntax(first_line, format!("expected two numbers, found {}", header.len()));
-    };
-    limit(first_line, "the number of gates", gates, limits.gates)?;
-    let inputs = ports(&mut lines, "the widths of the inputs", limits)?;
-    let outputs = ports(&mut lines, "the widths of the outputs", limits)?;
-    let input_bits: usize = inputs.iter().sum();
-    let output_bits: usize = outputs.iter().sum();
-    if gates.checked_add(input_bits) != Some(wires) {
-        return syntax(
-            first_line,
-            format!("{gates} gates and {input_bits} input bits cannot make {wires} wires"),
-        );
-    }
-    if output_bits > wires {
-        return syntax(first_line, format!("{wires} wires are too few for the outputs"));
-    }
-    // No text is shorter than its gates: eight characters are the least for one.
-    if gates > text.len() / 8 + 1 {
-        return syntax(first_line, format!("the text is too short for {gates} gates"));
-    }
-
-    let mut builder = Builder::new();
-    let mut values: Vec<Option<Bit>> = Vec::with_capacity(wires);
-    for (index, width) in inputs.iter().enumerate() {
-        let owner = if index == 0 { Owner::P1 } else { Owner::P2 };
-        values.extend(builder.input(owner, &format!("in{index}"), *width).into_iter().map(Some));
-    }
-    values.resize(wires, None);
-    let mut count = 0;
-    for (line, content) in lines {
-        if count == gates {
-            return syntax(line, format!("more than the {gates} gates announced"));
-        }
-        gate(line, content, &mut builder, &mut values)?;
-        count += 1;
-    }
-    if count < gates {
-        let last = text.lines().count().max(1);
-        return syntax(last, format!("the text ends after {count} of {gates} gates"));
-    }
-    // Every gate sets one unset wire, so by now all are set.
-    let mut next = wires - output_bits;
-    for (index, width) in outputs.iter().enumerate() {
-        let bits: Vec<Bit> = values[next..next + width].iter().flatten().copied().collect();
-        builder.output(&format!("out{index}"), &bits);
-        next += width;
-    }
-    Ok(builder.finish())
+    Ok(read_from(text.as_bytes(), Some(text.len() as u64), limits)?.circuit)
 }
 
 /// Writes a circuit. Names and owners of ports have no place in the format.
@@ -118,95 +87,6 @@ pub fn write(circuit: &Circuit) -> Result<String, Error> {
     }
     writer.copies(circuit)?;
     Ok(writer.text(circuit))
-}
-
-type Numbered<'t> = (usize, &'t str);
-
-fn syntax<T>(line: usize, what: String) -> Result<T, Error> {
-    Err(Error::Syntax { line, what })
-}
-
-fn limit(line: usize, what: &'static str, value: usize, limit: usize) -> Result<(), Error> {
-    if value > limit { Err(Error::TooLarge { line, what, limit }) } else { Ok(()) }
-}
-
-fn number(line: usize, word: &str) -> Result<usize, Error> {
-    let digits = !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
-    match word.parse() {
-        Ok(value) if digits => Ok(value),
-        _ => syntax(line, format!("expected a number, found '{}'", shortened(word))),
-    }
-}
-
-fn shortened(word: &str) -> String {
-    word.chars().take(20).filter(|c| !c.is_control()).collect()
-}
-
-fn header<'t>(
-    lines: &mut impl Iterator<Item = Numbered<'t>>,
-    what: &str,
-) -> Result<(usize, Vec<usize>), Error> {
-    let Some((line, content)) = lines.next() else {
-        return syntax(1, format!("the text ends before {what}"));
-    };
-    let numbers = content.split_ascii_whitespace().map(|word| number(line, word));
-    Ok((line, numbers.collect::<Result<_, _>>()?))
-}
-
-fn ports<'t>(
-    lines: &mut impl Iterator<Item = Numbered<'t>>,
-    what: &str,
-    limits: Limits,
-) -> Result<Vec<usize>, Error> {
-    let (line, numbers) = header(lines, what)?;
-    let Some((count, widths)) = numbers.split_first() else {
-        return syntax(line, format!("expected {what}"));
-    };
-    if *count != widths.len() {
-        return syntax(line, format!("{count} widths announced, {} found", widths.len()));
-    }
-    if widths.contains(&0) {
-        return syntax(line, "a width of zero".to_owned());
-    }
-    let total = widths.iter().fold(0usize, |sum, width| sum.saturating_add(*width));
-    limit(line, "the number of bits", total, limits.port_bits)?;
-    Ok(widths.to_vec())
-}
-
-fn gate(
-    line: usize,
-    content: &str,
-    builder: &mut Builder,
-    values: &mut [Option<Bit>],
-) -> Result<(), Error> {
-    let words: Vec<&str> = content.split_ascii_whitespace().take(7).collect();
-    let Some((kind, numbers)) = words.split_last() else {
-        return syntax(line, "expected a gate".to_owned());
-    };
-    let numbers: Vec<usize> =
-        numbers.iter().map(|word| number(line, word)).collect::<Result<_, _>>()?;
-    let wire = |index: usize| match values.get(index) {
-        Some(Some(bit)) => Ok(*bit),
-        Some(None) => syntax(line, format!("wire {index} is used before it is set")),
-        None => syntax(line, format!("there is no wire {index}")),
-    };
-    let (out, value) = match (*kind, &numbers[..]) {
-        ("XOR", &[2, 1, a, b, out]) => (out, builder.xor(wire(a)?, wire(b)?)),
-        ("AND", &[2, 1, a, b, out]) => (out, builder.and(wire(a)?, wire(b)?)),
-        ("INV", &[1, 1, a, out]) => (out, !wire(a)?),
-        ("EQW", &[1, 1, a, out]) => (out, wire(a)?),
-        ("EQ", &[1, 1, constant @ (0 | 1), out]) => (out, Bit::constant(constant == 1)),
-        ("XOR" | "AND" | "INV" | "EQW" | "EQ", _) => {
-            return syntax(line, format!("wrong numbers for a gate {kind}"));
-        }
-        _ => return syntax(line, format!("unknown gate '{}'", shortened(kind))),
-    };
-    match values.get_mut(out) {
-        Some(place @ None) => *place = Some(value),
-        Some(Some(_)) => return syntax(line, format!("wire {out} is set twice")),
-        None => return syntax(line, format!("there is no wire {out}")),
-    }
-    Ok(())
 }
 
 /// Where a written gate's value goes; numbers are known only at the end,

@@ -22,8 +22,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use std::collections::HashMap;
-use std::hash::{BuildHasher, Hasher, RandomState};
+use std::hash::{BuildHasher, RandomState};
 
 use super::bit::{Bit, Gates};
 use super::netlist::{Circuit, Gate, Owner, Port};
@@ -36,13 +35,18 @@ pub struct Builder {
     input_bits: usize,
     gates: Vec<Gate>,
     output_bits: Vec<Bit>,
-    known: HashMap<(bool, Bit, Bit), Bit, GateHash>,
+    known: Known,
 }
 
 impl Builder {
     /// An empty circuit.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// The same with room for so many gates: 17 to 23 bytes each.
+    pub fn with_room(gates: usize) -> Self {
+        Self { gates: Vec::with_capacity(gates), known: Known::with_room(gates), ..Self::default() }
     }
 
     /// A new input of `owner`, least significant bit first.
@@ -65,7 +69,8 @@ impl Builder {
 
     /// The finished circuit, without the gates on which no output depends.
     pub fn finish(self) -> Circuit {
-        let Self { inputs, outputs, input_bits, gates, mut output_bits, known: _ } = self;
+        let Self { inputs, outputs, input_bits, mut gates, mut output_bits, known } = self;
+        drop(known); // before more memory is taken
         let first_gate = input_bits + 1;
         let mut alive = vec![false; first_gate + gates.len()];
         for bit in &output_bits {
@@ -76,22 +81,26 @@ impl Builder {
                 gate.inputs().iter().for_each(|bit| alive[bit.id() as usize] = true);
             }
         }
-        let mut renamed: Vec<u32> = (0..first_gate as u32).collect();
-        let mut kept = Vec::new();
+        let mut renamed: Vec<u32> = Vec::with_capacity(alive.len());
+        renamed.extend(0..first_gate as u32);
         let rename = |bit: Bit, renamed: &[u32]| {
             Bit::wire(renamed[bit.id() as usize]).negate_if(bit.negated())
         };
-        for (index, gate) in gates.iter().enumerate() {
-            renamed.push((first_gate + kept.len()) as u32);
+        // Gates move down over the dead ones before them.
+        let mut kept = 0;
+        for index in 0..gates.len() {
+            renamed.push((first_gate + kept) as u32);
             if alive[first_gate + index] {
-                kept.push(match *gate {
+                gates[kept] = match gates[index] {
                     Gate::Xor(a, b) => Gate::Xor(rename(a, &renamed), rename(b, &renamed)),
                     Gate::And(a, b) => Gate::And(rename(a, &renamed), rename(b, &renamed)),
-                });
+                };
+                kept += 1;
             }
         }
+        gates.truncate(kept);
         output_bits.iter_mut().for_each(|bit| *bit = rename(*bit, &renamed));
-        Circuit { inputs, outputs, input_bits, gates: kept, output_bits }
+        Circuit { inputs, outputs, input_bits, gates, output_bits }
     }
 
     /// Number of gates so far, dead ones included.
@@ -103,12 +112,12 @@ impl Builder {
         let (a, b) = if a <= b { (a, b) } else { (b, a) };
         let id = self.input_bits + 1 + self.gates.len();
         assert!(id < Bit::MAX_ID as usize, "a stored circuit has fewer than 2³¹ wires");
-        let next = Bit::wire(id as u32);
-        let bit = *self.known.entry((is_and, a, b)).or_insert(next);
-        if bit == next {
-            self.gates.push(if is_and { Gate::And(a, b) } else { Gate::Xor(a, b) });
+        let gate = if is_and { Gate::And(a, b) } else { Gate::Xor(a, b) };
+        let index = self.known.find_or_add(gate, &self.gates);
+        if index == self.gates.len() {
+            self.gates.push(gate);
         }
-        bit
+        Bit::wire((self.input_bits + 1 + index) as u32)
     }
 }
 
@@ -122,40 +131,67 @@ impl Gates for Builder {
     }
 }
 
-/// A multiplicative hash, several times faster than the standard one; the key
-/// keeps a crafted circuit file from making the table slow.
-struct GateHash(u64);
+/// Which gates there are: an open table of their numbers, at most three quarters full. The hash is
+/// multiplicative, several times faster than the standard one; its key keeps a crafted circuit file
+/// from making the table slow.
+struct Known {
+    /// 0, or the number of a gate, from 1; in the bits that no number needs, some of its hash, so that
+    /// few gates are looked at in vain. As many as a power of two.
+    places: Vec<u32>,
+    key: u64,
+}
 
-impl Default for GateHash {
+impl Default for Known {
     fn default() -> Self {
-        Self(RandomState::new().hash_one(0))
+        Self::with_room(0)
     }
 }
 
-impl BuildHasher for GateHash {
-    type Hasher = GateHasher;
-
-    fn build_hasher(&self) -> GateHasher {
-        GateHasher(self.0)
-    }
-}
-
-struct GateHasher(u64);
-
-impl Hasher for GateHasher {
-    fn finish(&self) -> u64 {
-        self.0 ^ (self.0 >> 32)
+impl Known {
+    fn with_room(gates: usize) -> Self {
+        let places = (gates + gates / 3 + 1).next_power_of_two().max(16);
+        Self { places: vec![0; places], key: RandomState::new().hash_one(0) }
     }
 
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.write_u32(u32::from(*byte)));
+    /// The index of the gate among `gates`; if it is not one of them, the index after the last, at
+    /// which the caller must put it.
+    fn find_or_add(&mut self, gate: Gate, gates: &[Gate]) -> usize {
+        if gates.len() >= self.places.len() / 4 * 3 {
+            self.places = vec![0; 2 * self.places.len()];
+            for (number, gate) in (1..).zip(gates) {
+                let (place, tag) = self.place(*gate, |_| false);
+                self.places[place] = tag | number;
+            }
+        }
+        let (place, tag) = self.place(gate, |index| gates[index] == gate);
+        match self.places[place] {
+            0 => {
+                self.places[place] = tag | (gates.len() as u32 + 1);
+                gates.len()
+            }
+            entry => (entry ^ tag) as usize - 1,
+        }
     }
 
-    fn write_u8(&mut self, value: u8) {
-        self.write_u32(u32::from(value));
-    }
-
-    fn write_u32(&mut self, value: u32) {
-        self.0 = (self.0 ^ u64::from(value)).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
+    /// The first place from the gate's own on that is free or holds the same gate, and the bits of
+    /// the gate's hash that stand there.
+    fn place(&self, gate: Gate, is_same: impl Fn(usize) -> bool) -> (usize, u32) {
+        let (is_and, [a, b]) = (matches!(gate, Gate::And(..)), gate.inputs());
+        let inputs = u64::from(a.code()) << 32 | u64::from(b.code());
+        let mix = |word: u64| {
+            let product = u128::from(word) * 0x9e37_79b9_7f4a_7c15;
+            (product >> 64) as u64 ^ product as u64
+        };
+        let hash = mix(mix(inputs ^ self.key) ^ u64::from(is_and).wrapping_sub(self.key));
+        let mask = self.places.len() - 1;
+        let tag = (hash >> 32) as u32 & !(mask as u32);
+        let mut place = hash as usize & mask;
+        loop {
+            let number = (self.places[place] ^ tag) as usize;
+            if self.places[place] == 0 || number <= mask && is_same(number - 1) {
+                return (place, tag);
+            }
+            place = (place + 1) & mask;
+        }
     }
 }

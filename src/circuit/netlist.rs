@@ -126,8 +126,8 @@ impl Circuit {
     /// Counts gates and depth. Linear in the number of gates.
     pub fn counts(&self) -> Counts {
         let mut counts = Counts::default();
-        let mut depths = vec![(0usize, 0usize); self.input_bits + 1];
-        depths.reserve(self.gates.len());
+        let mut depths = Vec::with_capacity(self.input_bits + 1 + self.gates.len());
+        depths.resize(self.input_bits + 1, (0u32, 0u32));
         let mut negated = vec![false; self.input_bits + 1 + self.gates.len()];
         for gate in &self.gates {
             let [a, b] = gate.inputs().map(|bit| {
@@ -148,8 +148,9 @@ impl Circuit {
         }
         for bit in &self.output_bits {
             negated[bit.id() as usize] |= bit.negated() && bit.id() != 0;
-            counts.and_depth = counts.and_depth.max(depths[bit.id() as usize].0);
-            counts.depth = counts.depth.max(depths[bit.id() as usize].1);
+            let (and_depth, depth) = depths[bit.id() as usize];
+            counts.and_depth = counts.and_depth.max(and_depth as usize);
+            counts.depth = counts.depth.max(depth as usize);
         }
         counts.inv = negated.into_iter().filter(|n| *n).count();
         counts

@@ -1,6 +1,9 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::circuit::Owner;
+use crate::circuit::bit::Gates;
+use crate::circuit::builder::Builder;
 use crate::circuit::evaluate::evaluate_source;
 use crate::circuit::program::{Program, Repeat};
 use crate::circuit::stream::Generated;
@@ -139,6 +142,57 @@ fn errors_name_the_line() {
     assert_eq!(swap("5 8", "6 9"), (9, "the text ends after 5 of 6 gates".into()));
     assert_eq!(swap("5 8", "4 7").0, 9);
     assert_eq!(error_of("").0, 1);
+}
+
+#[test]
+fn what_other_formats_have_is_named_when_it_is_refused() {
+    let mand = ADDER.replace("2 1 0 2 4 AND", "4 2 0 1 2 3 4 5 MAND");
+    let (line, what) = error_of(&mand);
+    assert_eq!(line, 6);
+    assert!(what.starts_with("a gate MAND, which does several ANDs at once, is not supported"));
+    assert_eq!(
+        error_of(&ADDER.replace("0 2 4 AND", "0 2 4 5 6 AND")).1,
+        "wrong numbers for a gate AND"
+    );
+
+    // The same circuit in the format before this one, with three numbers in its second line.
+    for (old, remedy) in [
+        ("5 8\n2 1 2\n\n2 1 0 2 3 XOR\n", "'2 2 1' and '1 2' in its place"),
+        ("5 8\n128 128 129\n2 1 0 2 3 XOR\n", "'2 128 128' and '1 129' in its place"),
+        ("5 8\n3 0 2\n2 1 0 2 3 XOR\n", "'1 3' and '1 2' in its place"),
+    ] {
+        let (line, what) = error_of(old);
+        assert_eq!(line, 2);
+        assert!(
+            what.starts_with("this is the old Bristol format") && what.ends_with(remedy),
+            "{what}"
+        );
+    }
+}
+
+#[test]
+fn gates_are_counted_as_they_stand_in_the_file() {
+    // The second AND is the first again, one XOR is of a wire with itself, and nothing uses EQW.
+    let text = "7 9\n2 1 1\n1 2\n2 1 0 1 2 AND\n2 1 1 0 3 AND\n2 1 2 2 4 XOR\n1 1 1 5 EQ\n\
+                1 1 0 6 EQW\n1 1 3 7 INV\n2 1 4 5 8 XOR\n";
+    let contents = read_from(text.as_bytes(), None, Limits::default()).unwrap();
+    assert_eq!(contents.lines, GateLines { and: 2, xor: 2, inv: 1, eq: 1, eqw: 1 });
+    assert_eq!(contents.circuit.counts().and, 1, "what runs is folded");
+    assert_eq!(contents.circuit.evaluate(&[true, true]).unwrap(), [false, true]);
+}
+
+#[test]
+fn a_text_that_arrives_in_pieces_is_read_as_one_at_once() {
+    let text = write(&aes128::circuit()).unwrap();
+    let pieces = std::io::BufReader::with_capacity(7, text.as_bytes());
+    let contents = read_from(pieces, None, Limits::default()).unwrap();
+    assert_eq!(contents.circuit, read(&text, Limits::default()).unwrap());
+    // Without a length, an announcement alone takes no memory and is found wrong at the end.
+    let short = read_from(&b"60000000 60000001\n1 1\n1 1\n"[..], None, Limits::default());
+    assert!(matches!(short, Err(Error::Syntax { line: 3, .. })));
+    let endless = std::io::Read::chain(&b"5 8\n"[..], std::io::repeat(b' '));
+    let endless = read_from(std::io::BufReader::new(endless), None, Limits::default());
+    assert!(matches!(endless, Err(Error::Syntax { line: 2, .. })));
 }
 
 #[test]
