@@ -1,4 +1,4 @@
-//! What one party can do alone: Paillier, commutative encryption, garbling, the mathematics of oblivious transfer.
+//! What one party can do alone: Paillier, commutative encryption, garbling, trees of seeds, the mathematics of oblivious transfer.
 //!
 //! It knows nothing of channels or peers.
 //!
@@ -23,3 +23,4 @@ pub mod commutative;
 pub mod garble;
 pub mod ot;
 pub mod paillier;
+pub mod tree;

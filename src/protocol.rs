@@ -13,6 +13,7 @@
 //! | page | what it computes |
 //! | --- | --- |
 //! | [`ot`] | oblivious transfers |
+//! | [`transfers`] | correlated transfers, wherever they come from |
 //! | [`yao`] | any circuit, garbled |
 //! | [`psi`] | which identifiers two lists share, how many, or whether so many |
 //! | [`random_value`] | a uniform number below a shared bound |
@@ -50,6 +51,7 @@ pub mod psi;
 pub mod random_value;
 pub mod scalar_product;
 pub mod shares;
+pub mod transfers;
 pub mod yao;
 
 mod session;

@@ -33,9 +33,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+use rand::Rng;
 use zeroize::Zeroizing;
 
-use crate::crypto::garble::{Delta, starting_point};
+use crate::crypto::garble::Delta;
 use crate::crypto::ot::{
     BASE_TRANSFERS, BLOCK_BYTES, BaseReceiver, BaseSender, ExtensionReceiver, ExtensionSender,
     InvalidPoint, ROWS, hash_rows,
@@ -43,6 +44,7 @@ use crate::crypto::ot::{
 use crate::net::{self, Blame, Fault, Role, Tag};
 use crate::protocol::Session;
 use crate::protocol::forecast::{Forecast, Work};
+use crate::protocol::transfers::{Numbers, Purpose, Receiving, Sending};
 
 /// Transfers per message: 256 KiB that stay in the cache while they are turned into rows.
 pub const CHUNK: usize = 1 << 14;
@@ -108,9 +110,7 @@ pub fn forecast_correlated(forecast: &mut Forecast, sender: Role, count: usize) 
 /// The sending side, set up once per session.
 pub struct Sender {
     extension: ExtensionSender,
-    hash_start: u128,
-    number: u64,
-    hashed: u64,
+    numbers: Numbers,
     message: Vec<u8>,
 }
 
@@ -127,16 +127,14 @@ impl Sender {
         session.channel.send_bytes(BASE_ANSWERS, receiver.answers().as_flattened())?;
         Ok(Self {
             extension: ExtensionSender::new(delta, &Zeroizing::new(receiver.keys(&context))),
-            hash_start: hash_start(session, session.role, number),
-            number,
-            hashed: 0,
+            numbers: Numbers::new(session, session.role, number),
             message: Vec::new(),
         })
     }
 
     /// Which set-up of this direction it is, from 1.
     pub fn number(&self) -> u64 {
-        self.number
+        self.numbers.setup()
     }
 
     /// The difference of every correlated pair.
@@ -182,7 +180,8 @@ impl Sender {
     /// As for [`Sender::correlated_chunks`].
     pub fn random(&mut self, session: &mut Session, count: usize) -> Result<Vec<[u128; 2]>, Error> {
         let delta = self.delta().expose();
-        let (start, mut next) = (self.hash_start, self.hashed);
+        let start = self.numbers.start(Purpose::Transfers);
+        let mut next = self.numbers.take_transfers(count);
         let mut all = Vec::with_capacity(count);
         let mut zero = Zeroizing::new(Vec::with_capacity(count.min(CHUNK)));
         let mut other = Zeroizing::new(Vec::with_capacity(count.min(CHUNK)));
@@ -196,7 +195,6 @@ impl Sender {
             next += rows.len() as u64;
             all.extend(zero.iter().zip(other.iter()).map(|(a, b)| [*a, *b]));
         })?;
-        self.hashed = next;
         Ok(all)
     }
 
@@ -222,9 +220,7 @@ impl Sender {
 /// The receiving side, set up once per session.
 pub struct Receiver {
     extension: ExtensionReceiver,
-    hash_start: u128,
-    number: u64,
-    hashed: u64,
+    numbers: Numbers,
     message: Vec<u8>,
 }
 
@@ -243,16 +239,14 @@ impl Receiver {
         let seeds = Zeroizing::new(sender.keys(&context, body.as_chunks::<32>().0)?);
         Ok(Self {
             extension: ExtensionReceiver::new(&seeds),
-            hash_start: hash_start(session, session.role.peer(), number),
-            number,
-            hashed: 0,
+            numbers: Numbers::new(session, session.role.peer(), number),
             message: Vec::new(),
         })
     }
 
     /// Which set-up of this direction it is, from 1.
     pub fn number(&self) -> u64 {
-        self.number
+        self.numbers.setup()
     }
 
     /// Correlated transfers: hands q ⊕ choice·Δ of each to `take`, a chunk at a time.
@@ -298,7 +292,8 @@ impl Receiver {
     /// # Errors
     /// As for [`Receiver::correlated_chunks`].
     pub fn random(&mut self, session: &mut Session, choices: &[bool]) -> Result<Vec<u128>, Error> {
-        let (start, mut next) = (self.hash_start, self.hashed);
+        let start = self.numbers.start(Purpose::Transfers);
+        let mut next = self.numbers.take_transfers(choices.len());
         let mut all: Vec<u128> = Vec::with_capacity(choices.len());
         self.correlated_chunks(session, choices, |rows| {
             let from = all.len();
@@ -306,7 +301,6 @@ impl Receiver {
             hash_rows(start, next, &mut all[from..]);
             next += rows.len() as u64;
         })?;
-        self.hashed = next;
         Ok(all)
     }
 
@@ -338,6 +332,55 @@ impl Receiver {
     }
 }
 
+impl Sending for Sender {
+    fn delta(&self) -> &Delta {
+        self.delta()
+    }
+
+    fn numbers(&mut self) -> &mut Numbers {
+        &mut self.numbers
+    }
+
+    fn extend(
+        &mut self,
+        session: &mut Session,
+        count: usize,
+        rows: &mut Vec<u128>,
+    ) -> Result<(), Error> {
+        self.correlated_chunks(session, count, |chunk| rows.extend(chunk.iter().map(|q| q & !1)))
+    }
+}
+
+impl Receiving for Receiver {
+    fn numbers(&mut self) -> &mut Numbers {
+        &mut self.numbers
+    }
+
+    /// The choices are drawn here, and stand in the rows' lowest bits.
+    fn extend(
+        &mut self,
+        session: &mut Session,
+        count: usize,
+        rows: &mut Vec<u128>,
+    ) -> Result<(), Error> {
+        for chunk in chunks(count, CHUNK) {
+            let choices: Zeroizing<Vec<bool>> = Zeroizing::new(random_bits(session, chunk));
+            let mut bits = choices.iter();
+            self.correlated_chunks(session, &choices, |chunk| {
+                let numbered = chunk.iter().zip(bits.by_ref());
+                rows.extend(numbered.map(|(t, bit)| (t & !1) | u128::from(*bit)));
+            })?;
+        }
+        Ok(())
+    }
+}
+
+fn random_bits(session: &mut Session, count: usize) -> Vec<bool> {
+    let mut bytes = Zeroizing::new(vec![0; count.div_ceil(8)]);
+    session.rng.fill_bytes(&mut bytes);
+    (0..count).map(|bit| bytes[bit / 8] >> (bit % 8) & 1 == 1).collect()
+}
+
 fn pack(bits: &[bool]) -> u128 {
     bits.iter().rev().fold(0, |word, bit| word << 1 | u128::from(*bit))
 }
@@ -346,7 +389,7 @@ fn chunks(count: usize, size: usize) -> impl Iterator<Item = usize> {
     (0..count).step_by(size).map(move |start| size.min(count - start))
 }
 
-fn check_length(tag: Tag, expected: usize, found: usize) -> Result<(), Error> {
+pub(super) fn check_length(tag: Tag, expected: usize, found: usize) -> Result<(), Error> {
     if expected == found { Ok(()) } else { Err(Error::Length { tag, expected, found }) }
 }
 
@@ -361,10 +404,6 @@ fn context(session: &Session, sender: Role, number: u64) -> Vec<u8> {
     let mut context = session.id.as_bytes().to_vec();
     context.extend_from_slice(format!("{sender} {number}").as_bytes());
     context
-}
-
-fn hash_start(session: &Session, sender: Role, number: u64) -> u128 {
-    starting_point(session.id.as_bytes(), &format!("ot from {sender} {number}"))
 }
 
 #[cfg(test)]

@@ -123,14 +123,14 @@ fn a_second_set_up_in_one_session_shares_nothing_with_the_first() {
         |session| {
             let starts: Vec<_> = (0..2)
                 .map(|_| Sender::setup(session, Delta::new(5)).unwrap())
-                .map(|sender| (sender.number(), sender.hash_start))
+                .map(|sender| (sender.number(), sender.numbers.start(Purpose::Transfers)))
                 .collect();
             starts
         },
         |session| {
             let starts: Vec<_> = (0..2)
                 .map(|_| Receiver::setup(session).unwrap())
-                .map(|receiver| (receiver.number(), receiver.hash_start))
+                .map(|receiver| (receiver.number(), receiver.numbers.start(Purpose::Transfers)))
                 .collect();
             starts
         },
