@@ -17,7 +17,8 @@
 //! | [`yao`] | any circuit, garbled |
 //! | [`psi`] | which identifiers two lists share, how many, or whether so many |
 //! | [`random_value`] | a uniform number below a shared bound |
-//! | [`scalar_product`] | inner products and the joint count table |
+//! | [`sum_by_group`] | sums by the peer's groups, and the joint count table |
+//! | [`scalar_product`] | inner products and the joint count table, by Paillier |
 //! | [`polynomial`] | one party's polynomial at the other's argument |
 //!
 //! # Example
@@ -51,6 +52,7 @@ pub mod psi;
 pub mod random_value;
 pub mod scalar_product;
 pub mod shares;
+pub mod sum_by_group;
 pub mod transfers;
 pub mod yao;
 

@@ -34,6 +34,7 @@ pub mod random_value;
 mod references;
 mod report;
 pub mod scalar_product;
+pub mod sum_by_group;
 pub mod taylor;
 pub mod transcript;
 
@@ -53,6 +54,7 @@ const CHECKERS: &[(&str, Checker)] = &[
     ("oblivious polynomial evaluation", polynomial::check),
     ("random value", random_value::check),
     ("scalar product", scalar_product::check),
+    ("sums by group", sum_by_group::check),
     ("Taylor exponential mechanism", taylor::check),
     ("two-party mechanisms", mechanisms::check),
 ];
@@ -71,6 +73,7 @@ const BUILT_IN: &[(&str, &str)] = &[
     ("polynomial.json", include_str!("../../vectors/polynomial.json")),
     ("random_value.json", include_str!("../../vectors/random_value.json")),
     ("scalar_product.json", include_str!("../../vectors/scalar_product.json")),
+    ("sum_by_group.json", include_str!("../../vectors/sum_by_group.json")),
     ("taylor.json", include_str!("../../vectors/taylor.json")),
 ];
 const BUILT_IN_SUMS: &str = include_str!("../../vectors/SHA256SUMS");

@@ -93,13 +93,7 @@ pub fn grow(
 ///
 /// # Panics
 /// If `sums` has not one entry per level.
-pub fn regrow(
-    shape: TreeShape,
-    keys: &RoundKeys,
-    hole: u32,
-    sums: &[u128],
-    nodes: &mut Vec<u128>,
-) {
+pub fn regrow(shape: TreeShape, keys: &RoundKeys, hole: u32, sums: &[u128], nodes: &mut Vec<u128>) {
     assert_eq!(sums.len(), shape.levels(), "one sum per level");
     nodes.resize(shape.leaves(), 0);
     nodes[0] = 0;
@@ -240,8 +234,7 @@ mod tests {
             grow(shape, &keys, 77, &mut all, &mut sums);
             for hole in 0..leaves {
                 let sides = sums.iter().zip(shape.path(hole));
-                let other: Vec<u128> =
-                    sides.map(|(sum, right)| sum[usize::from(!right)]).collect();
+                let other: Vec<u128> = sides.map(|(sum, right)| sum[usize::from(!right)]).collect();
                 regrow(shape, &keys, hole, &other, &mut known);
                 for (place, (due, found)) in all.iter().zip(&known).enumerate() {
                     assert_eq!(due == found, place != hole as usize, "{leaves}, {hole}, {place}");

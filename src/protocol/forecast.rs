@@ -52,6 +52,8 @@ pub enum Work {
     Garble,
     /// Evaluating a garbled AND gate.
     Evaluate,
+    /// A hash of sums by group, at either side.
+    Hash,
     /// Making a Paillier key.
     MakeKey,
     /// Checking the peer's Paillier key.

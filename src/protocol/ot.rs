@@ -46,6 +46,12 @@ use crate::protocol::Session;
 use crate::protocol::forecast::{Forecast, Work};
 use crate::protocol::transfers::{Numbers, Purpose, Receiving, Sending};
 
+/// What one correlated transfer takes on the line, padding aside.
+pub const BYTES_PER_TRANSFER: usize = BLOCK_BYTES / ROWS;
+
+/// What the set-up of one direction takes on the line, headers aside.
+pub const SETUP_BYTES: usize = 32 + 32 * BASE_TRANSFERS;
+
 /// Transfers per message: 256 KiB that stay in the cache while they are turned into rows.
 pub const CHUNK: usize = 1 << 14;
 

@@ -201,6 +201,14 @@ fn forecast_parts(forecast: &mut Forecast, from: Role, tag: Tag, bytes: usize, p
     }
 }
 
+/// One end of the transfers of a direction.
+pub(super) enum Side<'a> {
+    /// This party is their sender.
+    Sender(&'a mut ot::Sender),
+    /// The peer is.
+    Receiver(&'a mut ot::Receiver),
+}
+
 /// Garbled circuits of one session: set up once per direction, on first use.
 #[derive(Default)]
 pub(crate) struct Yao {
@@ -249,19 +257,40 @@ pub fn run_all(
 
 impl Yao {
     fn set_up(&mut self, session: &mut Session, garbler: Role) -> Result<(), Error> {
-        if session.role == garbler {
-            if self.garbler.is_none() {
-                let delta = Delta::random(&mut session.rng);
-                let transfers = ot::Sender::setup(session, delta.clone())?;
-                let hash = gate_hash(session, garbler, transfers.number());
-                self.garbler = Some(garbler::State::new(transfers, delta, hash));
-            }
-        } else if self.evaluator.is_none() {
-            let transfers = ot::Receiver::setup(session)?;
-            let hash = gate_hash(session, garbler, transfers.number());
-            self.evaluator = Some(evaluator::State::new(transfers, hash));
-        }
+        self.transfers(session, garbler)?;
         Ok(())
+    }
+
+    /// Lends this party's end of the transfers whose sender is `sender`, and sets them up if that
+    /// was not done. They hang on the Δ of the circuits that the sender garbles: whoever borrows
+    /// them hashes under purposes of its own, see [`crate::protocol::transfers`].
+    pub(super) fn transfers(
+        &mut self,
+        session: &mut Session,
+        sender: Role,
+    ) -> Result<Side<'_>, ot::Error> {
+        if session.role == sender {
+            let state = match self.garbler.take() {
+                Some(state) => state,
+                None => {
+                    let delta = Delta::random(&mut session.rng);
+                    let transfers = ot::Sender::setup(session, delta.clone())?;
+                    let hash = gate_hash(session, sender, transfers.number());
+                    garbler::State::new(transfers, delta, hash)
+                }
+            };
+            Ok(Side::Sender(self.garbler.insert(state).transfers()))
+        } else {
+            let state = match self.evaluator.take() {
+                Some(state) => state,
+                None => {
+                    let transfers = ot::Receiver::setup(session)?;
+                    let hash = gate_hash(session, sender, transfers.number());
+                    evaluator::State::new(transfers, hash)
+                }
+            };
+            Ok(Side::Receiver(self.evaluator.insert(state).transfers()))
+        }
     }
 
     fn run_all(

@@ -82,7 +82,7 @@ pub fn xor_into(blocks: &mut [u128], place: u32, value: u128) {
 }
 
 /// 1 if both are the same, else 0, without a branch.
-fn equal(a: u32, b: u32) -> u8 {
+pub fn equal(a: u32, b: u32) -> u8 {
     let different = u64::from(a ^ b);
     (different.wrapping_sub(1) >> 63) as u8
 }

@@ -23,8 +23,7 @@ impl State {
         Self { transfers, evaluator: Evaluator::new(hash), tables: Tables::default() }
     }
 
-    #[cfg(test)]
-    pub(super) fn transfers_for_tests(&mut self) -> &mut ot::Receiver {
+    pub(super) fn transfers(&mut self) -> &mut ot::Receiver {
         &mut self.transfers
     }
 

@@ -22,8 +22,7 @@ impl State {
         Self { transfers, garbler: Garbler::new(delta, hash) }
     }
 
-    #[cfg(test)]
-    pub(super) fn transfers_for_tests(&mut self) -> &mut ot::Sender {
+    pub(super) fn transfers(&mut self) -> &mut ot::Sender {
         &mut self.transfers
     }
 

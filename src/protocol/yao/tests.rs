@@ -241,7 +241,7 @@ fn evaluate_against(tables: &[&[u8]], decoding: &[u8]) -> Answer {
         |session| {
             let mut yao = Yao::default();
             yao.set_up(session, Role::P1).unwrap();
-            yao.garbler.as_mut().unwrap().transfers_for_tests().correlated(session, 8).unwrap();
+            yao.garbler.as_mut().unwrap().transfers().correlated(session, 8).unwrap();
             session.channel.send_bytes(SEED, &[1; 16]).unwrap();
             for part in tables {
                 session.channel.send_bytes(TABLES, part).unwrap();
@@ -284,7 +284,7 @@ fn a_returned_label_that_is_neither_of_two_is_a_typed_error() {
             |session| {
                 let mut yao = Yao::default();
                 yao.set_up(session, Role::P1).unwrap();
-                let transfers = yao.evaluator.as_mut().unwrap().transfers_for_tests();
+                let transfers = yao.evaluator.as_mut().unwrap().transfers();
                 transfers.correlated(session, &[true; 8]).unwrap();
                 session.channel.receive_bytes(SEED).unwrap();
                 session.channel.receive_bytes(TABLES).unwrap();

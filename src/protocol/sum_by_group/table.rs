@@ -1,0 +1,134 @@
+//! The joint count table by sums by group.
+
+use super::{Addends, Error, Progress, Shape, forecast, receive, send};
+use crate::net::Role;
+use crate::protocol::Session;
+use crate::protocol::forecast::Forecast;
+use crate::protocol::ot;
+use crate::protocol::shares::WordShares;
+use crate::protocol::yao::Side;
+
+const PHASE: &str = "count table";
+
+/// The public numbers of a table of counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CountShape {
+    /// Common records.
+    pub records: usize,
+    /// Cells of P1 and of P2.
+    pub cells: [usize; 2],
+    /// k: counts are shared over Z_{2^k}.
+    pub bits: u32,
+}
+
+impl CountShape {
+    /// The party whose cells are the groups: with it fewer bytes go over the line, the set-up of the
+    /// transfers that P2 sends included; P1 if they are equal.
+    pub fn receiving_role(&self) -> Role {
+        let bytes = |receiver: Role| {
+            // P1 garbles, so that the transfers that it sends are set up in any case.
+            let set_up = if receiver == Role::P1 { ot::SETUP_BYTES } else { 0 };
+            self.sums(receiver).bytes().saturating_add(set_up as u64)
+        };
+        if bytes(Role::P1) <= bytes(Role::P2) { Role::P1 } else { Role::P2 }
+    }
+
+    /// Hashes of each side: what a run's time is made of.
+    pub fn hashes(&self) -> u64 {
+        self.sums(self.receiving_role()).hashes()
+    }
+
+    /// # Errors
+    /// [`Error::Shape`] for a table that no run can have.
+    pub fn check(&self) -> Result<(), Error> {
+        self.sums(self.receiving_role()).check()?;
+        if usize::BITS - self.records.leading_zeros() > self.bits {
+            return Err(Error::Shape("a count may not fit the output ring; raise its bits"));
+        }
+        Ok(())
+    }
+
+    fn sums(&self, receiver: Role) -> Shape {
+        let (groups, words) = (self.cells[receiver as usize], self.cells[receiver.peer() as usize]);
+        Shape { records: self.records, groups, words, bits: self.bits }
+    }
+}
+
+/// What is computed: all counts, entry `cell1 · m2 + cell2`.
+///
+/// # Panics
+/// If a cell is not one of the shape's.
+pub fn ideal_table(shape: &CountShape, first: &[u32], second: &[u32]) -> Vec<u64> {
+    super::ideal(&shape.sums(Role::P1), first, Addends::Units(second))
+}
+
+/// The messages of [`count_table`], with those of the set-up of transfers that are not there yet.
+///
+/// # Errors
+/// As [`count_table`] for an impossible shape.
+pub fn forecast_table(f: &mut Forecast, shape: &CountShape) -> Result<(), Error> {
+    shape.check()?;
+    f.begin_phase(PHASE);
+    let receiver = shape.receiving_role();
+    if f.sets_up(receiver.peer()) {
+        ot::forecast_setup(f, receiver.peer());
+    }
+    forecast(f, receiver.peer(), &shape.sums(receiver))
+}
+
+/// Counts the common records in every pair of cells; each party gets a share of every count, entry
+/// `cell1 · m2 + cell2`. `cells` are this party's, one per record in the common order. The
+/// transfers are those of the session's garbled circuits; `progress` hears of records.
+///
+/// # Errors
+/// See [`Error`]; the peer has then been told the class of the reason.
+///
+/// # Example
+///
+/// ```
+/// use diptych::protocol::Session;
+/// use diptych::protocol::pair::{Setup, run_pair};
+/// use diptych::protocol::sum_by_group::{CountShape, Error, count_table};
+/// use diptych::protocol::yao::Reveal;
+///
+/// // Of three people P1 knows the job, 0 or 1, and P2 the town, 0, 1 or 2.
+/// let shape = CountShape { records: 3, cells: [2, 3], bits: 16 };
+/// let (jobs, towns) = ([0, 1, 1], [2, 0, 0]);
+/// let table = |session: &mut Session, cells: &[u32]| -> Result<_, Error> {
+///     let shares = count_table(session, &shape, cells, &|_| ())?;
+///     Ok(shares.open(session, Reveal::Both)?)
+/// };
+/// let outcome = run_pair(
+///     Setup::default(),
+///     |session| table(session, &jobs),
+///     |session| table(session, &towns),
+/// );
+/// // One person has job 0 in town 2, two have job 1 in town 0.
+/// assert_eq!(outcome.p1?, Some(vec![0, 0, 1, 2, 0, 0]));
+/// assert_eq!(outcome.p2?, Some(vec![0, 0, 1, 2, 0, 0]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn count_table(
+    session: &mut Session,
+    shape: &CountShape,
+    cells: &[u32],
+    progress: Progress<'_>,
+) -> Result<WordShares, Error> {
+    super::tell_peer(session, shape.check())?;
+    let receiver = shape.receiving_role();
+    let sums = shape.sums(receiver);
+    let shares = session.with_garbling(|yao, session| {
+        let side = yao.transfers(session, receiver.peer()).map_err(Error::from);
+        match super::tell_peer(session, side)? {
+            Side::Sender(source) => send(session, source, &sums, Addends::Units(cells), progress),
+            Side::Receiver(source) => receive(session, source, &sums, cells, progress),
+        }
+    })?;
+    if receiver == Role::P1 {
+        return Ok(shares);
+    }
+    let [first, second] = shape.cells;
+    let words = shares.words();
+    let turned = (0..first * second).map(|entry| words[entry % second * first + entry / second]);
+    Ok(WordShares::new(shape.bits, turned.collect())?)
+}

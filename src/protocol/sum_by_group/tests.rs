@@ -1,0 +1,330 @@
+use proptest::prelude::*;
+use rand::RngExt;
+
+use super::*;
+use crate::circuit::{Program, gallery};
+use crate::crypto::garble::Delta;
+use crate::math::Randomness;
+use crate::protocol::pair::{Both, Outcome, Setup, assert_foretold, assert_same_shape, run_pair};
+use crate::protocol::yao::{self, Reveal, Side};
+
+type Shares = Result<WordShares, Error>;
+
+fn numbers(rng: &mut Randomness, count: usize, bound: usize) -> Vec<u32> {
+    (0..count).map(|_| rng.random_range(0..bound as u32)).collect()
+}
+
+/// P1 sends.
+fn run(shape: &Shape, groups: &[u32], addends: Addends<'_>, seed: u64) -> Outcome<Shares, Shares> {
+    run_pair(
+        Setup::default().seed(seed),
+        |session| {
+            let delta = Delta::random(&mut session.rng);
+            let mut source = ot::Sender::setup(session, delta)?;
+            send(session, &mut source, shape, addends, &|_| ())
+        },
+        |session| {
+            let mut source = ot::Receiver::setup(session)?;
+            receive(session, &mut source, shape, groups, &|_| ())
+        },
+    )
+}
+
+fn opened(bits: u32, first: &WordShares, second: &WordShares) -> Vec<u64> {
+    let mask = u64::MAX >> (64 - bits);
+    let pairs = first.words().iter().zip(second.words());
+    pairs.map(|(a, b)| a.wrapping_add(*b) & mask).collect()
+}
+
+fn assert_ideal(shape: &Shape, groups: &[u32], addends: Addends<'_>, seed: u64) {
+    let outcome = run(shape, groups, addends, seed);
+    let (first, second) = (outcome.p1.unwrap(), outcome.p2.unwrap());
+    assert_eq!(opened(shape.bits, &first, &second), ideal(shape, groups, addends), "{shape:?}");
+    assert_foretold(&outcome.transcripts, &outcome.costs, |f| {
+        ot::forecast_setup(f, Role::P1);
+        forecast(f, Role::P1, shape).unwrap();
+    });
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    #[test]
+    fn shares_add_up_to_the_sums_and_all_messages_were_foretold(
+        groups in 1usize..80, words in 1usize..40, bits in 8u32..=64, records in 0usize..120,
+        seed: u64, units: bool
+    ) {
+        let shape = Shape { records, groups, words, bits };
+        let rng = &mut Randomness::seeded(seed);
+        let of_records = numbers(rng, records, groups);
+        let places = numbers(rng, records, words);
+        let all: Vec<u64> = (0..records * words).map(|_| rng.random()).collect();
+        let addends = if units { Addends::Units(&places) } else { Addends::Words(&all) };
+        assert_ideal(&shape, &of_records, addends, seed);
+    }
+}
+
+#[test]
+fn corners_are_summed_as_well() {
+    let rng = &mut Randomness::seeded(7);
+    for (records, groups, words, bits) in [
+        (3000, 5, 1, 13),
+        (0, 1, 1, 8),
+        (1, 1, 1, 64),
+        (40, 1, 9, 32),
+        (40, 2, 1, 33),
+        (300, 129, 1, 8),
+        (3, 1025, 3, 20),
+        (2, 3, 4097, 31),
+    ] {
+        let shape = Shape { records, groups, words, bits };
+        let of_records = numbers(rng, records, groups);
+        let places = numbers(rng, records, words);
+        assert_ideal(&shape, &of_records, Addends::Units(&places), 1);
+    }
+}
+
+#[test]
+fn several_windows_and_chunks_make_one_sum() {
+    let shape = Shape { records: WINDOW + 5, groups: 2, words: 1, bits: 20 };
+    assert_eq!(shape.windows().count(), 2);
+    assert!(shape.chunks(0..WINDOW).count() > 30);
+    let groups = numbers(&mut Randomness::seeded(3), shape.records, 2);
+    assert_ideal(&shape, &groups, Addends::Units(&vec![0; shape.records]), 2);
+}
+
+#[test]
+fn windows_and_chunks_cover_every_record_once() {
+    for (records, groups, words) in [(0, 3, 1), (1, 1, 1), (1_000_000, 64, 32), (70, 1 << 22, 1)] {
+        let shape = Shape { records, groups, words, bits: 17 };
+        let chunks = shape.windows().flat_map(|window| shape.chunks(window));
+        let end = chunks.fold(0, |next, chunk| {
+            assert_eq!(chunk.start, next);
+            assert!(!chunk.is_empty());
+            assert!(chunk.len() == 1 || chunk.len() * shape.record_bytes() <= CHUNK_BYTES);
+            chunk.end
+        });
+        assert_eq!(end, records);
+    }
+}
+
+#[test]
+fn the_transcript_does_not_depend_on_groups_or_words() {
+    let shape = Shape { records: 50, groups: 11, words: 3, bits: 19 };
+    assert_same_shape(&[1, 2, 3], |seed| {
+        let rng = &mut Randomness::seeded(*seed);
+        let groups = numbers(rng, 50, 11);
+        run(&shape, &groups, Addends::Units(&numbers(rng, 50, 3)), *seed)
+    });
+}
+
+#[test]
+fn a_share_alone_is_fresh_in_every_run() {
+    let shape = Shape { records: 9, groups: 3, words: 5, bits: 64 };
+    let run = |seed| run(&shape, &[2; 9], Addends::Units(&[4; 9]), seed);
+    let (one, two) = (run(1), run(2));
+    for (a, b) in [(one.p1, two.p1), (one.p2, two.p2)] {
+        let (a, b) = (a.unwrap(), b.unwrap());
+        assert!(a.words().iter().zip(b.words()).all(|(a, b)| a != b && *a != 0));
+    }
+}
+
+#[test]
+fn inputs_that_do_not_fit_are_refused_and_the_peer_is_told() {
+    let shape = Shape { records: 2, groups: 3, words: 2, bits: 8 };
+    let good: (&[u32], Addends<'_>) = (&[0, 2], Addends::Units(&[1, 0]));
+    for (groups, addends) in [
+        (&[0, 3][..], good.1),
+        (&[0], good.1),
+        (good.0, Addends::Units(&[1, 2])),
+        (good.0, Addends::Units(&[1])),
+        (good.0, Addends::Words(&[1, 2, 3])),
+    ] {
+        let outcome = run(&shape, groups, addends, 1);
+        let (wrong, other) = match (outcome.p1, outcome.p2) {
+            (Err(first), Err(second)) if groups == good.0 => (first, second),
+            (Err(first), Err(second)) => (second, first),
+            both => panic!("{both:?}"),
+        };
+        assert!(matches!(wrong, Error::InputLength { .. } | Error::InputOutOfRange(_)), "{wrong}");
+        let net::Error::PeerAborted(reason) = net_error(&other) else { panic!("{other}") };
+        assert_eq!(*reason, AbortReason::Stopped);
+    }
+}
+
+fn net_error(error: &Error) -> &net::Error {
+    match error {
+        Error::Net(error) | Error::Transfer(ot::Error::Net(error)) => error,
+        other => panic!("{other}"),
+    }
+}
+
+#[test]
+fn shapes_that_no_run_can_have_are_refused() {
+    let good = Shape { records: 10, groups: 3, words: 2, bits: 8 };
+    assert!(good.check().is_ok());
+    for bad in [
+        Shape { groups: 0, ..good },
+        Shape { words: 0, ..good },
+        Shape { groups: 1 << 13, words: 1 << 12, ..good },
+        Shape { groups: usize::MAX, ..good },
+        Shape { bits: 0, ..good },
+        Shape { bits: 65, ..good },
+        Shape { groups: 1, words: 1 << 23, ..good },
+        Shape { groups: 1 << 22, words: 1, records: 1 << 20, ..good },
+        Shape { records: usize::MAX, ..good },
+    ] {
+        assert!(bad.check().is_err(), "{bad:?}");
+        assert!(forecast(&mut Forecast::new(Role::P1), Role::P1, &bad).is_err());
+    }
+}
+
+#[test]
+fn answers_of_another_length_are_typed_errors_and_the_peer_is_told() {
+    let shape = Shape { records: 4, groups: 3, words: 2, bits: 8 };
+    for bytes in [0, 4 * 66 - 1, 4 * 66 + 1] {
+        let outcome = run_pair(
+            Setup::default(),
+            |session| {
+                let mut source = ot::Sender::setup(session, Delta::new(0)).unwrap();
+                source.corrected(session, 8).unwrap();
+                session.channel.send_bytes(ANSWERS, &vec![0; bytes]).unwrap();
+                session.channel.receive_bytes(ANSWERS).unwrap_err()
+            },
+            |session| {
+                let mut source = ot::Receiver::setup(session).unwrap();
+                receive(session, &mut source, &shape, &[0, 1, 2, 0], &|_| ()).unwrap_err()
+            },
+        );
+        assert!(matches!(outcome.p2, Error::Length { expected: 264, .. }), "{}", outcome.p2);
+        let net::Error::PeerAborted(reason) = outcome.p1 else { panic!("{}", outcome.p1) };
+        assert_eq!(reason, AbortReason::BadMessage);
+    }
+}
+
+#[test]
+fn a_message_out_of_turn_ends_the_run() {
+    let shape = Shape { records: 4, groups: 3, words: 2, bits: 8 };
+    let outcome = run_pair(
+        Setup::default(),
+        |session| {
+            let mut source = ot::Sender::setup(session, Delta::new(0)).unwrap();
+            send(session, &mut source, &shape, Addends::Units(&[0; 4]), &|_| ()).unwrap_err()
+        },
+        |session| {
+            ot::Receiver::setup(session).unwrap();
+            session.channel.send_bytes(ANSWERS, &[0; 9]).unwrap();
+        },
+    );
+    assert!(matches!(net_error(&outcome.p1), net::Error::UnexpectedMessage { .. }));
+}
+
+/// Circuits, sums, circuits and sums under one Δ: all are right, and no number is used twice.
+#[test]
+fn sums_share_their_transfers_with_garbled_circuits() {
+    let shape = Shape { records: 30, groups: 6, words: 4, bits: 16 };
+    let program = Program::new(&gallery::comparison(64));
+    let rng = &mut Randomness::seeded(5);
+    let (groups, places) = (numbers(rng, 30, 6), numbers(rng, 30, 4));
+    let party = |session: &mut Session| {
+        let mut sums = Vec::new();
+        for _ in 0..2 {
+            let bits = vec![session.role == Role::P2; 64];
+            let less = yao::run(session, Role::P1, &program, &bits, Reveal::Both).unwrap();
+            assert_eq!(less, Some(vec![true]));
+            sums.push(session.with_garbling(|yao, session| {
+                match yao.transfers(session, Role::P1).unwrap() {
+                    Side::Sender(s) => {
+                        send(session, s, &shape, Addends::Units(&places), &|_| ()).unwrap()
+                    }
+                    Side::Receiver(r) => receive(session, r, &shape, &groups, &|_| ()).unwrap(),
+                }
+            }));
+        }
+        let numbers =
+            session.with_garbling(|yao, session| match yao.transfers(session, Role::P1).unwrap() {
+                Side::Sender(s) => s.numbers().clone(),
+                Side::Receiver(r) => r.numbers().clone(),
+            });
+        (sums, numbers)
+    };
+    let Outcome { p1: (first, mut ours), p2: (second, mut theirs), .. } =
+        run_pair(Setup::default().seed(4), party, party);
+    let due = ideal(&shape, &groups, Addends::Units(&places));
+    for (first, second) in first.iter().zip(&second) {
+        assert_eq!(opened(16, first, second), due);
+    }
+    assert!(first[0].words() != first[1].words());
+    for numbers in [&mut ours, &mut theirs] {
+        assert_eq!((numbers.setup(), numbers.take_records(1)), (1, 60));
+        assert_eq!(numbers.take_transfers(1), 60 * 3);
+    }
+}
+
+fn table(shape: &CountShape, cells: &Both<Vec<u32>>) -> Outcome<Shares, Shares> {
+    let party = |session: &mut Session, cells: &[u32]| count_table(session, shape, cells, &|_| ());
+    run_pair(
+        Setup::default().seed(6),
+        |session| party(session, &cells.p1),
+        |session| party(session, &cells.p2),
+    )
+}
+
+#[test]
+fn a_table_of_counts_is_made_in_both_directions() {
+    let mut receivers = Vec::new();
+    for (records, cells) in [
+        (0, [3, 2]),
+        (1, [1, 1]),
+        (200, [2, 9]),
+        (200, [9, 2]),
+        (100, [1, 30]),
+        (100, [30, 1]),
+        (60, [7, 7]),
+        (2000, [40, 3]),
+        (300, [400, 2]),
+    ] {
+        let shape = CountShape { records, cells, bits: 12 };
+        let rng = &mut Randomness::seeded(8);
+        let of = Both { p1: numbers(rng, records, cells[0]), p2: numbers(rng, records, cells[1]) };
+        let outcome = table(&shape, &of);
+        let (first, second) = (outcome.p1.unwrap(), outcome.p2.unwrap());
+        let due = ideal_table(&shape, &of.p1, &of.p2);
+        assert_eq!(due.iter().sum::<u64>(), records as u64);
+        assert_eq!(opened(12, &first, &second), due, "{shape:?}");
+        assert_foretold(&outcome.transcripts, &outcome.costs, |f| {
+            forecast_table(f, &shape).unwrap();
+        });
+        receivers.push(shape.receiving_role());
+    }
+    assert!(receivers.contains(&Role::P1) && receivers.contains(&Role::P2), "{receivers:?}");
+}
+
+#[test]
+fn whoever_makes_the_bytes_fewer_receives() {
+    let role = |records, first, second| {
+        CountShape { records, cells: [first, second], bits: 32 }.receiving_role()
+    };
+    // A level costs as much as twelve words: many words are worth many groups.
+    assert_eq!(role(30_000, 64, 32), Role::P1);
+    assert_eq!(role(30_000, 32, 64), Role::P2);
+    assert_eq!(role(30_000, 1024, 2), Role::P1);
+    assert_eq!(role(30_000, 8, 2), Role::P2);
+    // The second set-up is paid for by many records, and a tie is P1's only if it costs nothing.
+    assert_eq!(role(10, 64, 32), Role::P2);
+    assert_eq!(role(30_000, 16, 16), Role::P2);
+}
+
+#[test]
+fn impossible_tables_are_refused() {
+    let good = CountShape { records: 255, cells: [3, 5], bits: 8 };
+    assert!(good.check().is_ok());
+    for bad in [
+        CountShape { records: 256, ..good },
+        CountShape { cells: [0, 5], ..good },
+        CountShape { cells: [1 << 13, 1 << 12], ..good },
+    ] {
+        assert!(bad.check().is_err());
+        let outcome = table(&bad, &Both { p1: vec![0; bad.records], p2: vec![0; bad.records] });
+        assert!(outcome.p1.is_err() && outcome.p2.is_err());
+    }
+}
