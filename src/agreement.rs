@@ -104,6 +104,8 @@ pub struct Agreement {
     pub max_records: u64,
     /// The polynomial in place of the exponential, where a horizontal release chooses by that.
     pub taylor: Option<Taylor>,
+    /// How a vertical release makes its table of counts; no other has one.
+    pub count_table: Option<CountTable>,
     /// Attributes and class.
     pub schema: Arc<Schema>,
 }
@@ -129,15 +131,15 @@ pub enum Partition {
     Local,
 }
 
-/// The two parties and the key length of their encryption.
+/// The two parties and the key length of their encryption, if they encrypt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parties {
     /// The first party; the class belongs to its cells.
     pub p1: Party,
     /// The second party.
     pub p2: Party,
-    /// Length of the Paillier modulus, in bits.
-    pub paillier_bits: u32,
+    /// Length of the Paillier modulus, in bits, where a key is made.
+    pub paillier_bits: Option<u32>,
 }
 
 /// One party, as the other one recognizes it.
@@ -208,6 +210,15 @@ choice! {
     }
 }
 choice! {
+    /// How the parties of a vertical release count together.
+    CountTable {
+        /// Sums by group: oblivious transfers and hashes.
+        Transfers = "transfers",
+        /// Sums of ciphertexts under a Paillier key.
+        Paillier = "paillier",
+    }
+}
+choice! {
     /// Whether a release follows our choices or exactly the papers'.
     Profile {
         /// The agreement's choices, tight calibration, totals kept.
@@ -242,11 +253,20 @@ impl Agreement {
     /// # Errors
     /// [`Error::Unreadable`] or [`Error::Invalid`].
     pub fn load(path: &Path) -> Result<Self, Error> {
+        Self::load_with_remarks(path).map(|(agreement, _)| agreement)
+    }
+
+    /// The same, with remarks on what stands in the file and has no effect.
+    ///
+    /// # Errors
+    /// As [`Agreement::load`].
+    pub fn load_with_remarks(path: &Path) -> Result<(Self, Vec<Problem>), Error> {
         let shown = path.display().to_string();
         let bytes =
             read_file(path).map_err(|reason| Error::Unreadable { path: shown.clone(), reason })?;
         let directory = path.parent().unwrap_or(Path::new(""));
-        Self::parse(&shown, &bytes, &|name| read_file(&directory.join(name)))
+        let file = |name: &str| read_file(&directory.join(name));
+        read::from_toml(&shown, &bytes, &file).map_err(Error::Invalid)
     }
 
     /// Reads an agreement from bytes. `name` stands in messages; `taxonomy_file` returns the bytes
@@ -259,7 +279,8 @@ impl Agreement {
         bytes: &[u8],
         taxonomy_file: &dyn Fn(&str) -> Result<Vec<u8>, String>,
     ) -> Result<Self, Error> {
-        read::from_toml(name, bytes, taxonomy_file).map_err(Error::Invalid)
+        let read = read::from_toml(name, bytes, taxonomy_file).map_err(Error::Invalid);
+        read.map(|(agreement, _)| agreement)
     }
 
     /// Reads a canonical form, as a peer sends it.
@@ -267,7 +288,7 @@ impl Agreement {
     /// # Errors
     /// [`Error::Invalid`] or [`Error::NotCanonical`].
     pub fn from_canonical(bytes: &[u8]) -> Result<Self, Error> {
-        let agreement = read::from_json(bytes).map_err(Error::Invalid)?;
+        let (agreement, _) = read::from_json(bytes).map_err(Error::Invalid)?;
         if agreement.canonical().as_bytes() == bytes {
             Ok(agreement)
         } else {

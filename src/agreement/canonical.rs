@@ -39,7 +39,16 @@ pub(super) fn value(agreement: &Agreement) -> Value {
         ("attribute", agreement.schema.attributes.iter().map(attribute).collect()),
     ];
     if let Some(parties) = agreement.parties() {
-        sections.push(("crypto", json!({ "paillier_bits": parties.paillier_bits })));
+        let mut crypto = Vec::new();
+        if let Some(count_table) = agreement.count_table {
+            crypto.push(("count_table", json!(count_table.word())));
+        }
+        if let Some(bits) = parties.paillier_bits {
+            crypto.push(("paillier_bits", json!(bits)));
+        }
+        if !crypto.is_empty() {
+            sections.push(("crypto", object(crypto)));
+        }
         let both = vec![("p1", party(&parties.p1)), ("p2", party(&parties.p2))];
         sections.push(("parties", object(both)));
     }

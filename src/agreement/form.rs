@@ -12,6 +12,8 @@ pub(crate) const WHOLE: &str = "the agreement";
 pub(crate) struct Form<'a> {
     pub source: &'a Source<'a>,
     pub problems: Problems,
+    /// What has no effect, but breaks no rule.
+    pub remarks: Vec<Problem>,
 }
 
 /// One table of the file, from which keys are taken.
@@ -52,7 +54,7 @@ impl Section {
 
 impl<'a> Form<'a> {
     pub fn new(source: &'a Source<'a>) -> Self {
-        Self { source, problems: Problems::default() }
+        Self { source, problems: Problems::default(), remarks: Vec::new() }
     }
 
     pub fn note(&mut self, rule: Rule, at: usize, message: String, remedy: &str) {
@@ -62,6 +64,10 @@ impl<'a> Form<'a> {
         } else {
             self.problems.push(self.source.problem(rule, at, message, remedy));
         }
+    }
+
+    pub fn remark(&mut self, at: usize, message: String, remedy: &str) {
+        self.remarks.push(self.source.problem(Rule::NoEffect, at, message, remedy));
     }
 
     pub fn note_problem(&mut self, problem: Problem) {

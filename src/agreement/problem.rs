@@ -56,6 +56,8 @@ pub enum Rule {
     Taxonomy,
     /// A taxonomy file that cannot be read.
     TaxonomyFile,
+    /// Something that has no effect here. Only remarks have it.
+    NoEffect,
 }
 
 impl Rule {
@@ -74,6 +76,7 @@ impl Rule {
             Self::DoesNotApply => "does-not-apply",
             Self::Taxonomy => "taxonomy",
             Self::TaxonomyFile => "taxonomy-file",
+            Self::NoEffect => "no-effect",
         }
     }
 }

@@ -1,6 +1,7 @@
 //! From a file to an agreement: which keys there are, and every rule between them.
 
 mod attributes;
+mod crypto;
 mod people;
 mod release;
 
@@ -26,6 +27,9 @@ const RELEASE_KEYS: &[&str] = &[
     "taylor_degree",
 ];
 
+/// Why a section is refused.
+const ONE_PARTY: &str = "a local release has one party only";
+
 /// Where taxonomies come from.
 #[derive(Clone, Copy)]
 enum Origin<'a> {
@@ -47,13 +51,13 @@ pub(super) fn from_toml(
     name: &str,
     bytes: &[u8],
     taxonomy_file: &dyn Fn(&str) -> Result<Vec<u8>, String>,
-) -> Result<Agreement, Problems> {
+) -> Result<(Agreement, Vec<Problem>), Problems> {
     let source = Source::new(name, bytes, MAX_FILE_BYTES)?;
     let document = source.toml()?;
     agreement(&source, document, Origin::File(taxonomy_file))
 }
 
-pub(super) fn from_json(bytes: &[u8]) -> Result<Agreement, Problems> {
+pub(super) fn from_json(bytes: &[u8]) -> Result<(Agreement, Vec<Problem>), Problems> {
     let source = Source::new("canonical form", bytes, MAX_CANONICAL_BYTES)?;
     let document = source.json()?;
     agreement(&source, document, Origin::Canonical)
@@ -63,12 +67,12 @@ fn agreement(
     source: &Source<'_>,
     document: Node,
     origin: Origin<'_>,
-) -> Result<Agreement, Problems> {
+) -> Result<(Agreement, Vec<Problem>), Problems> {
     let mut form = Form::new(source);
     let agreement = whole(&mut form, document, origin);
     form.problems.sort();
     match agreement {
-        Some(agreement) if form.problems.is_empty() => Ok(agreement),
+        Some(agreement) if form.problems.is_empty() => Ok((agreement, form.remarks)),
         _ => Err(form.problems),
     }
 }
@@ -88,7 +92,8 @@ fn whole(form: &mut Form<'_>, document: Node, origin: Origin<'_>) -> Option<Agre
     let kind = release.as_mut().and_then(|release| partition(form, release));
 
     let terms = release.and_then(|release| release::read(form, release, kind));
-    let parties = people::parties(form, &mut top, kind);
+    let crypto = crypto::read(form, &mut top, kind, terms.as_ref());
+    let parties = people::parties(form, &mut top, kind, crypto.and_then(|c| c.paillier_bits));
     let identifier = people::identifier(form, &mut top, kind, terms.as_ref());
     let class = people::class(form, &mut top);
     let attributes = attributes::read(form, &mut top, kind, origin);
@@ -114,6 +119,7 @@ fn whole(form: &mut Form<'_>, document: Node, origin: Origin<'_>) -> Option<Agre
         profile: terms.profile,
         max_records: terms.max_records,
         taylor: terms.taylor,
+        count_table: crypto?.count_table,
         schema: Arc::new(schema),
     };
     if form.problems.is_empty() && agreement.canonical().len() > MAX_CANONICAL_BYTES {

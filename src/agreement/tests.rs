@@ -9,6 +9,8 @@ use super::*;
 const LOANS: &str = include_str!("../../examples/loans/agreement.toml");
 const JOB_CSV: &str = include_str!("../../examples/loans/job.csv");
 
+const CRYPTO: &str = "[crypto]\ncount_table = \"transfers\"\n";
+
 fn files(name: &str) -> Result<Vec<u8>, String> {
     match name {
         "job.csv" => Ok(JOB_CSV.as_bytes().to_vec()),
@@ -37,6 +39,7 @@ fn with(text: &str, from: &str, to: &str) -> String {
 /// The loans, horizontally.
 fn horizontal() -> String {
     let text = with(LOANS, "partition = \"vertical\"", "partition = \"horizontal\"");
+    let text = with(&text, CRYPTO, "[crypto]\npaillier_bits = 3072\n");
     let text = with(&text, "[id]\ncolumn = \"id\"\nnormalize = [\"trim\", \"uppercase\"]\n", "");
     text.replace("owner = \"p1\"\n", "").replace("owner = \"p2\"\n", "")
 }
@@ -90,7 +93,7 @@ fn what_is_left_out_is_filled_in_as_documented() {
         ("noise = \"two-party\"", "noise = \"joint\""),
         ("structure_share = \"0.5\"", "structure_share = \"0.7\""),
         ("profile = \"default\"", "profile = \"default\""),
-        ("[crypto]\npaillier_bits = 3072", "[crypto]\npaillier_bits = 3072"),
+        (CRYPTO, CRYPTO),
     ] {
         short = with(&short, line, "");
         full = with(&full, line, default);
@@ -98,10 +101,50 @@ fn what_is_left_out_is_filled_in_as_documented() {
     let full = parse(&full).unwrap();
     assert_eq!(parse(&short).unwrap().hash(), full.hash());
     let canonical = full.canonical();
-    for default in ["\"on_bad_value\":\"refuse\"", "\"paillier_bits\":3072", "\"noise\":\"joint\""]
+    for default in
+        ["\"on_bad_value\":\"refuse\"", "\"count_table\":\"transfers\"", "\"noise\":\"joint\""]
     {
         assert!(canonical.contains(default), "{canonical}");
     }
+}
+
+#[test]
+fn a_key_length_counts_only_where_a_key_is_made() {
+    let remarks = |text: &str| {
+        let (agreement, remarks) = read::from_toml("a.toml", text.as_bytes(), &files).unwrap();
+        (agreement, remarks.iter().map(ToString::to_string).collect::<Vec<_>>())
+    };
+    let crypto = |lines: &str| with(LOANS, CRYPTO, &format!("[crypto]\n{lines}\n"));
+    assert_eq!(remarks(LOANS).1, [""; 0]);
+    for (lines, form) in [
+        ("paillier_bits = 2048", CountTable::Transfers),
+        ("count_table = \"transfers\"\npaillier_bits = 3072", CountTable::Transfers),
+    ] {
+        let (agreement, remarks) = remarks(&crypto(lines));
+        assert_eq!((agreement.count_table, agreement.hash()), (Some(form), loans().hash()));
+        let [remark] = &remarks[..] else { panic!("{remarks:?}") };
+        assert!(remark.contains("a.toml:5") && remark.contains("no effect"), "{remark}");
+        assert!(!agreement.canonical().contains("paillier"));
+    }
+    let (agreement, said) = remarks(&crypto("count_table = \"paillier\"\npaillier_bits = 2048"));
+    assert_eq!(agreement.parties().unwrap().paillier_bits, Some(2048));
+    assert_eq!(said, [""; 0]);
+    assert!(agreement.plain_words().contains("Paillier keys of 2048 bits"));
+    assert!(!loans().plain_words().contains("Paillier"));
+
+    let paper = with(LOANS, "profile = \"default\"", "profile = \"paper\"");
+    let (agreement, said) = remarks(&with(&paper, CRYPTO, "[crypto]\npaillier_bits = 2048\n"));
+    assert_eq!(agreement.count_table, Some(CountTable::Paillier));
+    assert_eq!((agreement.parties().unwrap().paillier_bits, said.len()), (Some(2048), 0));
+
+    // The horizontal exponential mechanism makes a key, permute-and-flip does not.
+    let (agreement, said) = remarks(&horizontal());
+    assert_eq!((agreement.count_table, said.len()), (None, 0));
+    assert_eq!(agreement.parties().unwrap().paillier_bits, Some(3072));
+    let (agreement, said) =
+        remarks(&with(&horizontal(), "\"exponential\"", "\"permute-and-flip\""));
+    assert_eq!((agreement.parties().unwrap().paillier_bits, said.len()), (None, 1));
+    assert!(!agreement.canonical().contains("crypto"));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The agreement in plain words, as a page that a data-protection officer can read and sign.
 
-use super::{Agreement, Noise, Parties, Partition, Profile, Selection, Utility};
+use super::{Agreement, CountTable, Noise, Parties, Partition, Profile, Selection, Utility};
 use crate::table::identifiers::Step;
 use crate::table::{Attribute, Domain, Identifier, NumericDomain, OnBadValue, Owner, Taxonomy};
 
@@ -406,8 +406,19 @@ fn computed(page: &mut Page, agreement: &Agreement) {
              (profile `paper`); the total comes out too large."
         }
     });
-    if let Some(parties) = agreement.parties() {
-        page.item(&format!("Encryption uses Paillier keys of {} bits.", parties.paillier_bits));
+    match agreement.count_table {
+        Some(CountTable::Transfers) => page.item(
+            "The people with each combination of both parties' values are counted by oblivious \
+             transfers, without a key of either party (`transfers`).",
+        ),
+        Some(CountTable::Paillier) => page.item(
+            "The people with each combination of both parties' values are counted under \
+             encryption (`paillier`).",
+        ),
+        None => {}
+    }
+    if let Some(bits) = agreement.parties().and_then(|parties| parties.paillier_bits) {
+        page.item(&format!("Encryption uses Paillier keys of {bits} bits."));
     }
 }
 

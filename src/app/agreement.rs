@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 
-use crate::agreement::{Agreement, Error};
+use crate::agreement::{Agreement, Error, Problem};
 use crate::app::console::Console;
 use crate::app::failure::Failure;
 
@@ -32,7 +32,11 @@ enum AgreementVerb {
 /// If the agreement cannot be read or breaks a rule.
 pub fn run(arguments: &AgreementArgs, console: &Console) -> Result<(), Failure> {
     let AgreementVerb::Check { file } = &arguments.verb;
-    console.result(check(file)?.trim_end());
+    let (agreement, remarks) = load_with_remarks(file)?;
+    console.result(agreement.plain_words().trim_end());
+    for remark in remarks {
+        console.say(remark);
+    }
     Ok(())
 }
 
@@ -49,7 +53,11 @@ pub fn check(path: &Path) -> Result<String, Failure> {
 /// # Errors
 /// As [`check`].
 pub fn load(path: &Path) -> Result<Agreement, Failure> {
-    Agreement::load(path).map_err(|error| {
+    load_with_remarks(path).map(|(agreement, _)| agreement)
+}
+
+fn load_with_remarks(path: &Path) -> Result<(Agreement, Vec<Problem>), Failure> {
+    Agreement::load_with_remarks(path).map_err(|error| {
         let count = match &error {
             Error::Invalid(problems) => problems.count(),
             _ => 1,

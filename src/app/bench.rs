@@ -19,6 +19,7 @@ use machine::Machine;
 use report::{Place, Section};
 
 pub mod census;
+pub mod count_table;
 pub mod diffgen;
 mod growth;
 mod machine;
@@ -41,6 +42,11 @@ pub mod yao;
 type Subject = (&'static str, &'static str, fn(&Options) -> Result<Vec<Figure>, Failure>);
 
 const SUBJECTS: &[Subject] = &[
+    (
+        "count-table",
+        "joint count tables by transfers and by Paillier: growth, memory, the papers' cost",
+        count_table::run,
+    ),
     ("diffgen", "releases by one party, from CSV to release: growth, memory", diffgen::run),
     ("net", "frames in memory and over loopback TLS: throughput and round trips", net::run),
     ("noise", "noise on shared counts: each party's own, and joint", noise::run),
@@ -54,11 +60,7 @@ const SUBJECTS: &[Subject] = &[
         "whole releases by two parties, phase by phase (--partition, --profile)",
         release::run,
     ),
-    (
-        "scalar-product",
-        "scalar products and joint count tables: growth, memory, the papers' cost",
-        scalar_product::run,
-    ),
+    ("scalar-product", "scalar products by Paillier", scalar_product::run),
     ("select", "choices by two parties: exponential, as in the papers, noisy maximum", select::run),
     ("yao", "garbled circuits: alone, and between two processes over loopback TLS", yao::run),
 ];
@@ -73,7 +75,7 @@ pub struct BenchArgs {
     /// Network between the parties where they run in memory: lan, wan, or RTT_MS,MBPS
     #[arg(long, value_name = "NET", value_parser = parse_network)]
     net: Option<NetworkModel>,
-    /// Size of the input, for subjects that have one (psi: identifiers per side; scalar-product: records;
+    /// Size of the input, for subjects that have one (psi: identifiers per side; count-table: records;
     /// select: candidates; noise: counts; release: records)
     #[arg(long, visible_alias = "records", value_name = "N", value_parser = parse_size)]
     size: Option<usize>,

@@ -45,6 +45,7 @@ use crate::privacy::slack::Widths;
 use crate::privacy::{Budget, Epsilon};
 use crate::protocol::Session;
 use crate::release::diffgen::Plan;
+use crate::release::diffgen::forecast::check_table;
 use crate::release::diffgen::sizes::Sizes;
 use crate::release::diffgen::two_party::{self, Outcome};
 use crate::table::{Owner, Table};
@@ -101,6 +102,7 @@ pub fn run(arguments: &RunArgs, console: &Console) -> Result<(), Failure> {
     ledger.reserve()?;
     let output = Output::prepare(&party.out, &agreement, arguments.compact)?;
     let table = side.read_data(console)?;
+    check_table(&agreement, table.len())?;
 
     let terms = agreement.canonical();
     let mut session = party.meeting.open(

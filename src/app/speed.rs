@@ -9,6 +9,7 @@ use crate::app::bench::process::cpu_time;
 use crate::app::failure::Failure;
 use crate::circuit::{Bit, Builder, Gates, Owner, Program};
 use crate::crypto::commutative::{Domain, Group, Ristretto};
+use crate::crypto::garble::Delta;
 use crate::crypto::paillier::{PublicKey, SecretKey, Tuning};
 use crate::math::{Randomness, Rational};
 use crate::mechanism;
@@ -21,6 +22,7 @@ use crate::protocol::Session;
 use crate::protocol::forecast::{Forecast, Work, Works};
 use crate::protocol::pair::{Setup, try_run_pair};
 use crate::protocol::shares::WordShares;
+use crate::protocol::sum_by_group::{Addends, Place, ReceiverPart, SenderPart, Shape, Starts};
 use crate::protocol::yao::{self, Reveal};
 
 /// Seconds of CPU that one of each kind takes.
@@ -47,6 +49,9 @@ impl Speeds {
         }
         if needed.contains(&Work::Transfer) {
             garbling(&mut seconds)?;
+        }
+        if needed.contains(&Work::Hash) {
+            seconds.insert(Work::Hash, hashing()?);
         }
         if needed.contains(&Work::MakeKey) || needed.contains(&Work::CheckKey) {
             paillier(key_bits, &mut seconds)?;
@@ -81,8 +86,8 @@ impl Speeds {
 
 /// Gates are garbled one after the other, and primes are searched for one after the other.
 fn on_all_cores(work: Work) -> bool {
-    use Work::{Add, Decrypt, Encrypt, GroupOperation, PowerBit, Rerandomise};
-    matches!(work, GroupOperation | Encrypt | Decrypt | Add | Rerandomise | PowerBit)
+    use Work::{Add, Decrypt, Encrypt, GroupOperation, Hash, PowerBit, Rerandomise};
+    matches!(work, GroupOperation | Hash | Encrypt | Decrypt | Add | Rerandomise | PowerBit)
 }
 
 /// Both parties' works of one phase on the wall: with Paillier they take turns, otherwise they work
@@ -164,6 +169,23 @@ fn garbling(seconds: &mut BTreeMap<Work, f64>) -> Result<(), Failure> {
         seconds.insert(work, gates.max(0.0) / times(Work::Garble).max(1.0));
     }
     Ok(())
+}
+
+/// Sums by group of a usual shape, with all that belongs to a record; transfers are counted apart.
+fn hashing() -> Result<f64, Failure> {
+    const SHAPE: Shape = Shape { records: 4096, groups: 64, words: 16, bits: 20 };
+    let (groups, seeds) = (vec![7; SHAPE.records], vec![1; SHAPE.records]);
+    let rows = vec![2; SHAPE.transfers()];
+    let mut message = vec![0; SHAPE.records * SHAPE.record_bytes()];
+    let (place, starts) = (Place { record: 0, transfer: 0 }, Starts::default());
+    let mut sender = SenderPart::new(SHAPE, starts);
+    let mut receiver = ReceiverPart::new(SHAPE, starts);
+    each(2 * SHAPE.hashes() as usize, || {
+        let addends = Addends::Units(&groups);
+        sender.answer(place, &seeds, &rows, &Delta::new(3), addends, &mut message);
+        receiver.take(place, &groups, &rows, &message);
+        Ok(())
+    })
 }
 
 fn paillier(bits: usize, seconds: &mut BTreeMap<Work, f64>) -> Result<(), Failure> {

@@ -90,10 +90,10 @@ const CHUNK_HASHES: usize = 1 << 26;
 const MOST_BLOCKS: usize = 1 << 25;
 /// The largest number of sums.
 pub const MOST_SUMS: usize = 1 << 24;
+/// The largest number of records.
+pub const MOST_RECORDS: usize = u32::MAX as usize;
 /// The longest answer to one record.
 const MOST_RECORD_BYTES: usize = 1 << 20;
-/// The largest number of hashes of a run: about an hour at one per nanosecond.
-pub const MOST_HASHES: u64 = 1 << 42;
 
 /// Ciphertexts of all levels and C, record by record.
 const ANSWERS: Tag = Tag::new(*b"sums");
@@ -122,7 +122,7 @@ impl Shape {
 
     /// Bytes that go over the line, set-up and headers aside.
     pub fn bytes(&self) -> u64 {
-        let transfers = self.records as u64 * self.tree().levels() as u64;
+        let transfers = self.transfers() as u64;
         let answers = self.records as u64 * self.record_bytes() as u64;
         transfers * ot::BYTES_PER_TRANSFER as u64 + transfers.div_ceil(8) + answers
     }
@@ -142,9 +142,8 @@ impl Shape {
         if self.record_bytes() > MOST_RECORD_BYTES {
             return Err(Error::Shape("a record's words take more than 1 MiB"));
         }
-        let hashes = (self.hashes_per_record() as u64).checked_mul(self.records as u64);
-        if hashes.is_none_or(|hashes| hashes > MOST_HASHES) {
-            return Err(Error::Shape("it would take more than 2^42 hashes, an hour or several"));
+        if self.records > MOST_RECORDS {
+            return Err(Error::Shape("there are more than 2^32 − 1 records"));
         }
         Ok(())
     }
@@ -166,8 +165,13 @@ impl Shape {
         (self.words * self.bits as usize).div_ceil(8)
     }
 
+    /// Transfers of a whole run.
+    pub(crate) fn transfers(&self) -> usize {
+        self.records * self.tree().levels()
+    }
+
     /// Bytes that answer one record.
-    fn record_bytes(&self) -> usize {
+    pub(crate) fn record_bytes(&self) -> usize {
         32 * self.tree().levels() + self.sum_bytes()
     }
 

@@ -116,6 +116,17 @@ pub enum Error {
         /// Bits of a weight.
         bits: u64,
     },
+    /// The table of counts would take too long.
+    #[error(
+        "counting {records} people in a table of {rows} rows, as a large tree would have, takes \
+         more than an hour of the fastest processor: lower `specializations`"
+    )]
+    TableTooLong {
+        /// Records to count.
+        records: usize,
+        /// Leaves times classes.
+        rows: u64,
+    },
     /// A budget or a mechanism refused.
     #[error(transparent)]
     Privacy(Box<privacy::Error>),

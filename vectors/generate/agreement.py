@@ -114,7 +114,15 @@ def canonical(toml, files):
             full["release"]["taylor_digits"] = release.get("taylor_digits", 6)
             full["release"]["taylor_degree"] = release.get("taylor_degree", 16)
     if partition != "local":
-        full["crypto"] = {"paillier_bits": given.get("crypto", {}).get("paillier_bits", 3072)}
+        crypto, given_crypto = {}, given.get("crypto", {})
+        if partition == "vertical":
+            usual = "paillier" if paper else "transfers"
+            crypto["count_table"] = given_crypto.get("count_table", usual)
+        # A key is made for the table under encryption and for the polynomial, and for nothing else.
+        if crypto.get("count_table") == "paillier" or "taylor_degree" in full["release"]:
+            crypto["paillier_bits"] = given_crypto.get("paillier_bits", 3072)
+        if crypto:
+            full["crypto"] = crypto
         full["parties"] = {
             role: {"name": text(party["name"]), "fingerprint": party["fingerprint"].lower()}
             for role, party in given["parties"].items()
@@ -179,6 +187,8 @@ def change(base, *pairs):
 
 
 FILES = {"job.csv": JOB}
+CRYPTO = '[crypto]\ncount_table = "transfers"'
+PAPER = change(LOANS, ('profile = "default"', 'profile = "paper"'))
 VALID = [
     ("the example of examples/loans", LOANS, FILES),
     ("ε, min and share with superfluous zeros", change(
@@ -187,13 +197,20 @@ VALID = [
     ("everything with a default left out", change(
         LOANS, ('utility = "max"', ""), ('selection = "exponential"', ""),
         ('noise = "two-party"', ""), ('structure_share = "0.5"', ""), ('profile = "default"', ""),
-        ("[crypto]\npaillier_bits = 3072", "")), FILES),
+        (CRYPTO, "")), FILES),
     ("identifier rules in another order", change(
         LOANS, ('["trim", "uppercase"]', '["uppercase", "trim"]')), FILES),
     ("every choice other than the default", change(
         LOANS, ('utility = "max"', 'utility = "info-gain"'), ('"exponential"', '"permute-and-flip"'),
-        ('"two-party"', '"joint"'), ('"0.5"', '"0.7"'), ("3072", "2048")), FILES),
-    ("the paper profile", change(LOANS, ('profile = "default"', 'profile = "paper"')), FILES),
+        ('"two-party"', '"joint"'), ('"0.5"', '"0.7"'),
+        ('"transfers"', '"paillier"\npaillier_bits = 2048')), FILES),
+    ("the table under encryption, its key of the usual length", change(
+        LOANS, ('"transfers"', '"paillier"')), FILES),
+    ("the length of a key that is not made", change(
+        LOANS, (CRYPTO, "[crypto]\npaillier_bits = 2048")), FILES),
+    ("the paper profile", change(PAPER, (CRYPTO, "")), FILES),
+    ("the paper profile with a shorter key", change(
+        PAPER, (CRYPTO, "[crypto]\npaillier_bits = 2048")), FILES),
     ("the taxonomy inline", change(LOANS, (
         'taxonomy_file = "job.csv"',
         'taxonomy = { Any_Job = { Professional = ["Engineer", "Lawyer"], '
@@ -209,6 +226,8 @@ VALID = [
     ("another order of children is another agreement", change(
         LOANS, ('["Male", "Female"]', '["Female", "Male"]')), FILES),
     ("horizontal, the shortest", HORIZONTAL, {}),
+    ("horizontal, the length of a key that is not made", HORIZONTAL + (
+        "\n[crypto]\npaillier_bits = 2048\n"), {}),
     ("horizontal, paper profile", change(
         HORIZONTAL, ("max_records", 'profile = "paper"\nmax_records')), {}),
     ("horizontal with overlap check", change(
@@ -244,8 +263,11 @@ INVALID = [
     ("more specializations than possible", change(
         LOANS, ("specializations = 10", "specializations = 86")), ["out-of-range"]),
     ("the paper profile with another noise", change(
-        LOANS, ('profile = "default"', 'profile = "paper"'), ('"two-party"', '"joint"')),
+        PAPER, (CRYPTO, ""), ('"two-party"', '"joint"')), ["does-not-apply"]),
+    ("the paper profile with a table by transfers", PAPER, ["does-not-apply"]),
+    ("a joint table of counts in a horizontal release", HORIZONTAL + "\n" + CRYPTO + "\n",
      ["does-not-apply"]),
+    ("a third way to count", change(LOANS, ('"transfers"', '"pigeons"')), ["unknown-word"]),
     ("same fingerprint twice", change(LOANS, (B1, C1)), ["duplicate"]),
     ("a fingerprint of another length", change(LOANS, (B1, B1 + "00")), ["bad-text"]),
     ("an owner in a horizontal release", change(
@@ -267,7 +289,8 @@ INVALID = [
     ("a taxonomy file elsewhere", change(LOANS, ("job.csv", "../job.csv")), ["taxonomy-file"]),
     ("a column named as the counts", change(LOANS, ('"approved"', '"count"')), ["duplicate"]),
     ("an invisible character in a name", change(LOANS, ('"Bank"', '"Ba\\u202enk"')), ["bad-text"]),
-    ("a Paillier key that is too short", change(LOANS, ("3072", "1024")), ["out-of-range"]),
+    ("a Paillier key that is too short", change(
+        LOANS, (CRYPTO, "[crypto]\npaillier_bits = 1024")), ["out-of-range"]),
     ("three problems in the order of the file", change(
         LOANS, ('"1.0"', "1.0"), ('["Y", "N"]', '["Y", "Y"]'), ("max = 99", 'max = "x"')),
      ["wrong-type", "duplicate", "out-of-range"]),

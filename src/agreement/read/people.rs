@@ -21,27 +21,12 @@ pub(super) fn parties(
     form: &mut Form<'_>,
     top: &mut Section,
     kind: Option<Kind>,
+    paillier_bits: Option<u32>,
 ) -> Option<Parties> {
     if kind == Some(Kind::Local) {
-        let why = "a local release has one party only";
-        form.refuse(top, "parties", why);
-        form.refuse(top, "crypto", why);
+        form.refuse(top, "parties", super::ONE_PARTY);
         return None;
     }
-    let paillier_bits = match top.take("crypto") {
-        Some(node) => form.section(node, "[crypto]", &["paillier_bits"]).and_then(|mut crypto| {
-            let Some(node) = crypto.take("paillier_bits") else { return Some(3072) };
-            let at = node.at;
-            let bits = form.integer(node, "`paillier_bits` in [crypto]", 2048..=3072)?;
-            let good = bits == 2048 || bits == 3072;
-            if !good {
-                let message = format!("`paillier_bits` in [crypto] is {bits}");
-                form.note(Rule::OutOfRange, at, message, "use 3072, or 2048 for speed");
-            }
-            good.then_some(bits)
-        }),
-        None => Some(3072),
-    };
     let remedy = "add [parties.p1] and [parties.p2], each with `name` and `fingerprint`";
     let node = form.required(top, "parties", remedy)?;
     let mut both = form.section(node, "[parties]", &["p1", "p2"])?;
@@ -58,7 +43,7 @@ pub(super) fn parties(
         let remedy = "each party runs `diptych keygen` and sends the other what it prints";
         form.note(Rule::Duplicate, at, message, remedy);
     }
-    Some(Parties { p1, p2, paillier_bits: u32::try_from(paillier_bits?).ok()? })
+    Some(Parties { p1, p2, paillier_bits })
 }
 
 fn party(form: &mut Form<'_>, both: &mut Section, which: &str) -> Option<Party> {

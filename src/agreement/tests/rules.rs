@@ -149,28 +149,28 @@ fn every_rule_of_the_parties_is_checked() {
         (&b1, "sha256:b1", Rule::BadText, &["64 hexadecimal digits", "diptych keygen"]),
         (&b1, &b1[7..], Rule::BadText, &["sha256:"]),
         (&b1, &b1.replace('b', "g"), Rule::BadText, &["64 hexadecimal digits"]),
+        (CRYPTO, "[crypto]\npaillier_bits = 2560\n", Rule::OutOfRange, &["2048"]),
+        (CRYPTO, "[crypto]\npaillier_bits = 1024\n", Rule::OutOfRange, &["2048"]),
+        (CRYPTO, "[crypto]\nbits = 3072\n", Rule::UnknownKey, &["paillier_bits"]),
         (
-            "[crypto]\npaillier_bits = 3072",
-            "[crypto]\npaillier_bits = 2560",
-            Rule::OutOfRange,
-            &["2048"],
-        ),
-        (
-            "[crypto]\npaillier_bits = 3072",
-            "[crypto]\npaillier_bits = 1024",
-            Rule::OutOfRange,
-            &["2048"],
-        ),
-        (
-            "[crypto]\npaillier_bits = 3072",
-            "[crypto]\nbits = 3072",
-            Rule::UnknownKey,
-            &["paillier_bits"],
+            "\"transfers\"",
+            "\"transfer\"",
+            Rule::UnknownWord,
+            &["`count_table` in [crypto]", "paillier"],
         ),
     ] {
         assert_refused(&with(LOANS, from, to), rule, parts);
     }
     assert_eq!(parse(&with(LOANS, &b1, &b1.replace('b', "B"))).unwrap(), loans());
+}
+
+#[test]
+fn how_people_are_counted_goes_with_partition_and_profile() {
+    let paper = with(LOANS, "profile = \"default\"", "profile = \"paper\"");
+    assert_refused(&paper, Rule::DoesNotApply, &["`count_table` in [crypto]", "\"paillier\""]);
+    let counted = with(&horizontal(), "[crypto]\n", CRYPTO);
+    let parts = &["`count_table` in [crypto]", "vertical", "remove `count_table`"];
+    assert_refused(&counted, Rule::DoesNotApply, parts);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::process::{Taken, median};
 use super::report::{Plot, Section};
 use super::select::{Choices, Way};
-use super::{Figure, Options, mechanism, psi, readable, release, scalar_product};
+use super::{Figure, Options, count_table, mechanism, psi, readable, release, scalar_product};
 use crate::app::failure::Failure;
 use crate::app::plot::bars::{Bars, Row};
 use crate::app::plot::{Chart, Point, Scale, Series};
@@ -132,18 +132,20 @@ fn over_records(
         let (taken, bytes) = psi::intersection(options, &group, records)?;
         let parameters = "so many identifiers on each side, half of them common".to_owned();
         samples.push(sample("set intersection", taken, bytes as f64 / 1e6, parameters));
-        let shape = scalar_product::usual_shape(records);
-        let (taken, bytes) = scalar_product::joint_counts(options, &key, &shape)?;
-        let [rows, columns] = shape.cells;
-        let parameters = format!("{rows} × {columns} cells, key made before");
-        samples.push(sample("count table", taken, bytes as f64 / 1e6, parameters));
+        let cells = count_table::usual_cells();
+        let (taken, bytes) = count_table::by_transfers(options, records, cells)?;
+        let parameters = format!("{} × {} cells", cells[0], cells[1]);
+        samples.push(sample("count table, transfers", taken, bytes as f64 / 1e6, parameters));
+        let (taken, bytes) = count_table::by_paillier(options, &key, records, cells)?;
+        let parameters = format!("{} × {} cells, key made before", cells[0], cells[1]);
+        samples.push(sample("count table, paillier", taken, bytes as f64 / 1e6, parameters));
     }
     let section = lines(
         "Cost over records",
-        "Whole releases, and two of the parts of a vertical one alone. A vertical release encrypts \
-         once per record; what a horizontal one costs is its splits, chosen over a public grid. \
-         Where a key is made, it is part of the cost, and the median of three releases by CPU time \
-         (one for a first look) is shown here and below: primes are found sooner or later.",
+        "Whole releases, and two of the parts of a vertical one alone, its table of counts in both \
+         forms. What a horizontal one costs is its splits, chosen over a public grid. Below, where \
+         a key is made, the median of three releases by CPU time (one for a first look) is shown: \
+         primes are found sooner or later.",
         "records",
         &[CPU, BYTES],
         &samples,
@@ -268,8 +270,7 @@ fn foretold(sizes: &Sizes, releases: &[(Case, release::Measured)]) -> Result<Sec
                  section, had it known their trees. The messages of all releases on this page were \
                  compared with what was foretold, and are the same; \
                  times follow from a short calibration, and leave out what a party does alone with \
-                 its records. Finding the primes of a key takes one second or five, and the \
-                 calibration makes one key: that is most of what it may be off by.";
+                 its records.";
     Ok(bars("Foretold against measured", words, &[CPU], &samples))
 }
 
@@ -358,8 +359,7 @@ impl Sizes {
 
     /// One release. Where a key is made, its primes are found sooner or later: the median by CPU.
     fn measure(&self, case: &Case) -> Result<release::Measured, Failure> {
-        let makes_key = case.paper || !case.horizontal;
-        let times = if makes_key { self.runs } else { 1 };
+        let times = if case.paper { self.runs } else { 1 };
         median(times, || release::measure(case), |measured| measured.taken.cpu)
     }
 

@@ -111,11 +111,10 @@ pub fn run(options: &Options) -> Result<Vec<Figure>, Failure> {
 /// # Errors
 /// If it fails.
 pub(super) fn measure(case: &Case) -> Result<Measured, Failure> {
-    let terms = format!(
-        "profile = \"{}\"\n[crypto]\npaillier_bits = {}",
-        case.profile(),
-        case.paillier_bits
-    );
+    let mut terms = format!("profile = \"{}\"", case.profile());
+    if case.paper {
+        terms += &format!("\n[crypto]\npaillier_bits = {}", case.paillier_bits);
+    }
     let text = census::two_parties(case.partition(), case.specializations, case.records, &terms);
     let agreement = Agreement::parse("census.toml", text.as_bytes(), &|_| Err(String::new()))
         .map_err(Failure::failed)?;

@@ -86,9 +86,6 @@ fingerprint = "FINGERPRINT1"
 [parties.p2]
 name = "{p2}"
 fingerprint = "FINGERPRINT2"
-
-[crypto]
-paillier_bits = 3072
 "#
     )
 }

@@ -12,7 +12,7 @@ use crate::math::Rational;
 use crate::net::meter::PhaseCost;
 use crate::privacy::ledger::{self, History, Run, Status};
 use crate::protocol::forecast::{Forecast, Works};
-use crate::release::diffgen::forecast::{Records, random_trees};
+use crate::release::diffgen::forecast::{Records, check_table, random_trees};
 use crate::table::{Cuts, most_leaves};
 
 /// Checks what a run would check before it connects, and says what it would spend, show and cost.
@@ -27,6 +27,7 @@ pub(super) fn run(
         Err(_) => History::default(),
     };
     let records = assumed_records(side, side.read_data(console)?.len(), assumed)?;
+    check_table(side.agreement, records.common)?;
     let widths = &side.widths;
 
     console.result(format!(
@@ -159,8 +160,8 @@ fn tell_costs(
         .map(|place| Expected::new(side, records, &trees[place], again));
     let (usual, large) = (usual?, large?);
     console.say("measuring this machine …");
-    let bits = agreement.parties().map_or(0, |parties| parties.paillier_bits as usize);
-    let speeds = Speeds::measure([&usual.own, &usual.peer], bits)?;
+    let bits = agreement.parties().and_then(|parties| parties.paillier_bits).unwrap_or_default();
+    let speeds = Speeds::measure([&usual.own, &usual.peer], bits as usize)?;
 
     let most = most_leaves(&agreement.schema, agreement.specializations, u64::MAX);
     let classes = agreement.schema.class.values.len() as u64;

@@ -13,7 +13,7 @@ use crate::simd::lanes::equal;
 const LEVEL_BYTES: usize = 32;
 
 /// The starting points of the three kinds of hashes.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Starts {
     pub transfers: u128,
     pub trees: u128,

@@ -16,7 +16,7 @@ use super::sizes::{self, Sizes};
 use super::two_party::Error;
 use super::vertical::{self, Layout};
 use super::{Form, Leaves, Plan, run};
-use crate::agreement::{Agreement, Noise, Partition, Selection};
+use crate::agreement::{Agreement, CountTable, Noise, Partition, Selection};
 use crate::crypto::commutative::Ristretto;
 use crate::mechanism::exponential::horizontal::TaylorKey;
 use crate::mechanism::exponential::vertical as weighted;
@@ -27,8 +27,7 @@ use crate::net::Role;
 use crate::privacy::taylor::Taylor;
 use crate::privacy::{Budget, Spend};
 use crate::protocol::forecast::Forecast;
-use crate::protocol::scalar_product::{TableShape, forecast_table};
-use crate::protocol::{psi, shares};
+use crate::protocol::{psi, scalar_product, shares, sum_by_group};
 use crate::release::tree::scorer::known_at_once;
 use crate::table::{Candidate, CutValue, Cuts, Domain, Owner, Specialization};
 
@@ -55,7 +54,8 @@ pub fn release(
     tree: &[Specialization],
 ) -> Result<u64, Error> {
     let parties = agreement.parties().ok_or(Error::WrongInput("the agreement is for one party"))?;
-    release_with(forecast, agreement, records, tree, parties.paillier_bits as usize)
+    let key_bits = parties.paillier_bits.unwrap_or_default() as usize;
+    release_with(forecast, agreement, records, tree, key_bits)
 }
 
 /// The same with keys of another length, as tests have them.
@@ -154,6 +154,34 @@ pub fn random_trees(agreement: &Agreement, count: usize) -> Result<Vec<Cuts>, su
     trees.sort_by_key(Cuts::leaves);
     Ok(trees)
 }
+
+/// Hashes of each party that a table of counts may take: about an hour at one per nanosecond, which
+/// a processor without vector AES needs a night for.
+pub const MOST_HASHES: u64 = 1 << 42;
+
+/// Refuses a release whose table of counts would take too long: where the tree has more rows than
+/// nineteen in twenty of [`random_trees`], for so many common records.
+///
+/// # Errors
+/// [`super::Error::TableTooLong`], and those of [`Plan::new`] and [`Sizes::of`].
+pub fn check_table(agreement: &Agreement, records: usize) -> Result<(), super::Error> {
+    if agreement.count_table != Some(CountTable::Transfers) {
+        return Ok(());
+    }
+    let plan = Plan::new(agreement)?;
+    let sizes = Sizes::of(agreement, &plan)?;
+    let trees = random_trees(agreement, FEW_TREES)?;
+    let Some(large) = trees.get(trees.len() * 95 / 100) else { return Ok(()) };
+    let shape = Layout::new(large, agreement).by_transfers(records, &sizes);
+    let rows = shape.cells.iter().product::<usize>() as u64;
+    if shape.hashes() > MOST_HASHES {
+        return Err(super::Error::TableTooLong { records, rows });
+    }
+    Ok(())
+}
+
+/// Trees that are drawn to find a large one before every run.
+const FEW_TREES: usize = 101;
 
 /// Values that all rounds of all trees may list together: what a second has time for.
 const MOST_LISTED: u64 = 1 << 22;
@@ -263,13 +291,14 @@ impl Form for Counted<'_> {
     fn noisy_counts(&mut self, spend: Spend, cuts: &Cuts, _: &Leaves) -> Result<Vec<i64>, Error> {
         let rows = cuts.leaves() as usize * self.plan.schema().class.values.len();
         if self.vertical {
-            let shape = TableShape {
-                records: self.common,
-                cells: Layout::new(cuts, self.agreement).cells(),
-                sigma: self.sizes.widths.sigma,
-                bits: self.sizes.count_bits,
-            };
-            forecast_table(self.forecast, &shape, self.key_bits)?;
+            let layout = Layout::new(cuts, self.agreement);
+            if self.agreement.count_table == Some(CountTable::Paillier) {
+                let shape = layout.by_encryption(self.common, self.sizes);
+                scalar_product::forecast_table(self.forecast, &shape, self.key_bits)?;
+            } else {
+                let shape = layout.by_transfers(self.common, self.sizes);
+                sum_by_group::forecast_table(self.forecast, &shape)?;
+            }
         }
         self.forecast.begin_phase("noise");
         let (bits, widths) = (self.sizes.count_bits, self.sizes.on_counts());

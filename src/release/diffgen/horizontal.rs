@@ -133,7 +133,7 @@ fn exchange_key(
     };
     match keys {
         Keys::Agreed => {
-            let bits = parties.paillier_bits as usize;
+            let bits = parties.paillier_bits.unwrap_or_default() as usize;
             Ok(TaylorKey::exchange(session, bits, Tuning::default())?)
         }
         #[cfg(any(test, feature = "testing"))]

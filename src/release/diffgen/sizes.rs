@@ -7,7 +7,7 @@
 
 use super::Error;
 use super::plan::{FRACTION_BITS, GRID_BITS, MAX_ROWS, Plan};
-use crate::agreement::{Agreement, Noise, Partition, Profile, Selection};
+use crate::agreement::{Agreement, CountTable, Noise, Partition, Profile, Selection};
 use crate::math::Rational;
 use crate::mechanism;
 use crate::mechanism::exponential::horizontal::Horizontal;
@@ -66,11 +66,12 @@ impl Sizes {
         let bounds = PublicBounds {
             epsilon: plan.epsilon().clone(),
             noises,
-            masked_values: match (horizontal, agreement.taylor) {
-                (false, _) => rows,
+            masked_values: match (agreement.count_table, agreement.taylor) {
+                // Sums by group have exact shares.
+                (Some(CountTable::Transfers), _) | (None, None) => 0,
+                (Some(CountTable::Paillier), _) => rows,
                 // A score and a weight of every candidate.
-                (true, Some(_)) => 2 * rounds * most_candidates(plan.schema(), rounds),
-                (true, None) => 0,
+                (None, Some(_)) => 2 * rounds * most_candidates(plan.schema(), rounds),
             },
             random_values: if agreement.selection == Selection::Exponential { rounds } else { 0 },
         };
@@ -83,7 +84,7 @@ impl Sizes {
         let records = agreement.max_records.saturating_mul(if horizontal { 2 } else { 1 });
         let record_bits = u64::BITS - records.leading_zeros();
         let count_bits = match agreement.noise {
-            Noise::TwoParty => 64, // opened as they are: what costs little need not be tight
+            Noise::TwoParty => (record_bits.max(count_digits + 1) + 2).min(64),
             _ => (record_bits.max(count_digits) + 2).min(64),
         };
         let largest_score = plan.largest_score(records)?;
@@ -148,8 +149,9 @@ fn check_polynomial(agreement: &Agreement, plan: &Plan, widths: &Widths) -> Resu
         mechanism::Error::Privacy(error) => Error::Privacy(error),
         _ => Error::Fault("a polynomial without coefficients"),
     })?;
-    if needed > u64::from(parties.paillier_bits) {
-        return Err(Error::PolynomialTooLong { needed, bits: parties.paillier_bits });
+    let bits = parties.paillier_bits.unwrap_or_default();
+    if needed > u64::from(bits) {
+        return Err(Error::PolynomialTooLong { needed, bits });
     }
     Ok(())
 }

@@ -88,6 +88,9 @@ pub enum Error {
     /// The table of counts failed.
     #[error(transparent)]
     CountTable(#[from] scalar_product::Error),
+    /// The table of counts by sums by group failed.
+    #[error(transparent)]
+    Sums(#[from] sum_by_group::Error),
     /// No key could be made.
     #[error(transparent)]
     Key(#[from] paillier::Error),

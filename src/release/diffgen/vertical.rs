@@ -14,7 +14,7 @@
 //! *Learned by the peer*: the number of identifiers and which are common; whether the class columns
 //! agree; the release. *Theorem*: the view of a party is simulated from its own input, these and the
 //! release, up to the total variation that [`Sizes`] turns into δ (composition of the simulators of
-//! [`psi`], [`crate::mechanism`] and [`crate::protocol::scalar_product`]); so for the peer's columns
+//! [`psi`], [`crate::mechanism`] and [`sum_by_group`], or [`scalar_product`] if that is agreed); so for the peer's columns
 //! of one common individual replaced, each party's view is (2ε, (1 + e^ε)·δ)-private,
 //! computationally.
 //!
@@ -29,7 +29,7 @@ use super::holder::Holder;
 use super::sizes::{Sizes, scaling};
 use super::two_party::{CountNoise, Error, Keys, Outcome};
 use super::{Form, Leaves, Plan, Step, run};
-use crate::agreement::{Agreement, Partition, Selection};
+use crate::agreement::{Agreement, CountTable, Selection};
 use crate::circuit::integer::equal;
 use crate::circuit::{Builder, Owner, Program};
 use crate::crypto::commutative::Ristretto;
@@ -44,8 +44,9 @@ use crate::privacy::exponential::Exponential;
 use crate::privacy::{self, Budget, Choose, Spend};
 use crate::protocol::forecast::Forecast;
 use crate::protocol::psi::{self, Intersection, intersect};
-use crate::protocol::scalar_product::{ExpectedKey, Key, TableShape, count_table};
+use crate::protocol::scalar_product::{self, ExpectedKey, Key, TableShape};
 use crate::protocol::shares::WordShares;
+use crate::protocol::sum_by_group::{self, CountShape};
 use crate::protocol::yao::{self, Reveal};
 use crate::protocol::{Coins, Session};
 use crate::release::tree::layout::leaf_offsets;
@@ -80,6 +81,7 @@ pub(super) fn release(
     })
 }
 
+const NO_KEY: Error = Error::WrongInput("no key is made under this agreement");
 const NO_IDENTIFIERS: Error =
     Error::WrongInput("the data was read without identifiers; read it for a vertical agreement");
 
@@ -255,12 +257,21 @@ impl Vertical<'_, '_, '_> {
                 .zip(codes)
                 .for_each(|(cell, class)| *cell = *cell * classes + u32::from(*class));
         }
-        let shape = TableShape {
-            records: self.records,
-            cells: layout.cells(),
-            sigma: self.sizes.widths.sigma,
-            bits: self.sizes.count_bits,
-        };
+        match self.agreement.count_table {
+            Some(CountTable::Paillier) => self.encrypted_table(layout, &cells),
+            _ => self.transferred_table(layout, &cells),
+        }
+    }
+
+    fn transferred_table(&mut self, layout: &Layout, cells: &[u32]) -> Result<WordShares, Error> {
+        let shape = layout.by_transfers(self.records, self.sizes);
+        (self.progress)(Step::Began { phase: "count table", total: self.records });
+        let progress = |records| (self.progress)(Step::Advanced(records));
+        Ok(sum_by_group::count_table(self.session, &shape, cells, &progress)?)
+    }
+
+    fn encrypted_table(&mut self, layout: &Layout, cells: &[u32]) -> Result<WordShares, Error> {
+        let shape = layout.by_encryption(self.records, self.sizes);
         let bits = self.key_bits()?;
         let items = shape.items(bits)?.iter().sum();
         (self.progress)(Step::Began { phase: "count table", total: items });
@@ -272,15 +283,15 @@ impl Vertical<'_, '_, '_> {
             Key::Peer(self.expected_key(bits)?)
         };
         let progress = |items| (self.progress)(Step::Advanced(items));
-        Ok(count_table(self.session, key, &shape, &cells, &progress)?)
+        Ok(scalar_product::count_table(self.session, key, &shape, cells, &progress)?)
     }
 
     fn key_bits(&self) -> Result<usize, Error> {
-        match (self.keys, &self.agreement.partition) {
+        let agreed = self.agreement.parties().and_then(|parties| parties.paillier_bits);
+        match self.keys {
             #[cfg(any(test, feature = "testing"))]
-            (Keys::ForTests(bits), _) => Ok(bits),
-            (_, Partition::Vertical { parties, .. }) => Ok(parties.paillier_bits as usize),
-            _ => Err(Error::WrongInput("the agreement is not a vertical one")),
+            Keys::ForTests(bits) => Ok(bits),
+            Keys::Agreed => agreed.map(|bits| bits as usize).ok_or(NO_KEY),
         }
     }
 
@@ -325,6 +336,17 @@ impl Layout {
     /// Cells of P1, to whom the class belongs, and of P2.
     pub(super) fn cells(&self) -> [usize; 2] {
         [self.offsets[0].len() * self.classes, self.offsets[1].len()]
+    }
+
+    /// The table by sums by group.
+    pub(super) fn by_transfers(&self, records: usize, sizes: &Sizes) -> CountShape {
+        CountShape { records, cells: self.cells(), bits: sizes.count_bits }
+    }
+
+    /// The table under encryption.
+    pub(super) fn by_encryption(&self, records: usize, sizes: &Sizes) -> TableShape {
+        let (sigma, bits) = (sizes.widths.sigma, sizes.count_bits);
+        TableShape { records, cells: self.cells(), sigma, bits }
     }
 
     fn entries(&self) -> usize {

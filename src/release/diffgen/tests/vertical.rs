@@ -4,6 +4,7 @@ use super::two_parties::{
     Row, alone, assert_equal, assert_release_foretold, loans, random_rows, thesis_rows, together,
 };
 use super::*;
+use crate::agreement::CountTable;
 use crate::protocol::coins::TapeCoins;
 use crate::protocol::pair::assert_same_shape;
 use crate::release::diffgen::two_party::Error;
@@ -79,6 +80,37 @@ fn assert_same(agreement: &Agreement, rows: &[Row], seed: u64) {
 fn table_7_1_of_the_thesis_is_released_as_by_one_party() {
     for (seed, terms) in all_terms().iter().enumerate() {
         assert_same(&loans("vertical", terms), &thesis_rows(), seed as u64);
+    }
+}
+
+#[test]
+fn both_forms_of_the_count_table_make_the_same_release_of_one_tape() {
+    for noise in ["two-party", "joint"] {
+        let agreements = ["transfers", "paillier"].map(|form| {
+            let terms = format!(
+                "epsilon = \"2\"\nspecializations = 4\nnoise = \"{noise}\"\n[crypto]\n\
+                 count_table = \"{form}\""
+            );
+            loans("vertical", &terms)
+        });
+        let rows = thesis_rows();
+        let (expected, tape) = alone(&agreements[0], &view(&agreements[0], &rows, None), 3);
+        let mut deltas = Vec::new();
+        for agreement in &agreements {
+            let [first, second] = both_views(agreement, &rows);
+            let outcome = together(agreement, [&first, &second], TapeCoins::pair(&tape));
+            let tags: Vec<String> =
+                outcome.transcripts.p1.iter().map(|(_, tag, _)| tag.to_string()).collect();
+            let by_transfers = agreement.count_table == Some(CountTable::Transfers);
+            assert_eq!(tags.iter().any(|tag| tag == "sums"), by_transfers, "{tags:?}");
+            assert_eq!(tags.iter().any(|tag| tag == "ssp1"), !by_transfers, "{tags:?}");
+            for party in [outcome.p1.unwrap(), outcome.p2.unwrap()] {
+                assert_equal(&party.release, &party.delta, &expected, 3);
+                deltas.push(party.delta);
+            }
+        }
+        // Shares of sums are exact: the masks' part of δ is gone.
+        assert!(deltas[0] < deltas[2]);
     }
 }
 

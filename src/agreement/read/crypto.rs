@@ -1,0 +1,87 @@
+//! The section [crypto]: how the parties compute together, where there is a choice.
+
+use super::super::form::{Form, Section};
+use super::super::node::Node;
+use super::super::problem::Rule;
+use super::super::{CountTable, Profile};
+use super::release::Terms;
+use super::{Kind, ONE_PARTY};
+
+const USUAL_PAILLIER_BITS: u32 = 3072;
+
+/// What the section says, defaults filled in.
+#[derive(Clone, Copy)]
+pub(super) struct Crypto {
+    pub count_table: Option<CountTable>,
+    pub paillier_bits: Option<u32>,
+}
+
+pub(super) fn read(
+    form: &mut Form<'_>,
+    top: &mut Section,
+    kind: Option<Kind>,
+    terms: Option<&Terms>,
+) -> Option<Crypto> {
+    if kind == Some(Kind::Local) {
+        form.refuse(top, "crypto", ONE_PARTY);
+        return Some(Crypto { count_table: None, paillier_bits: None });
+    }
+    let mut section = match top.take("crypto") {
+        Some(node) => Some(form.section(node, "[crypto]", &["count_table", "paillier_bits"])?),
+        None => None,
+    };
+    let mut take = |key| section.as_mut().and_then(|section| section.take(key));
+    let (count_table, bits) = (take("count_table"), take("paillier_bits"));
+    let count_table = read_count_table(form, count_table, kind, terms);
+    let at = bits.as_ref().map(|node| node.at);
+    let bits = match bits {
+        Some(node) => paillier_bits(form, node),
+        None => Some(USUAL_PAILLIER_BITS),
+    };
+    let (count_table, bits, terms) = (count_table?, bits?, terms?);
+    let makes_keys = count_table == Some(CountTable::Paillier) || terms.taylor.is_some();
+    if let (false, Some(at)) = (makes_keys, at) {
+        let message = "`paillier_bits` in [crypto] has no effect: this release makes no such key";
+        form.remark(at, message.to_owned(), "remove it; the agreement is the same without it");
+    }
+    Some(Crypto { count_table, paillier_bits: makes_keys.then_some(bits) })
+}
+
+fn read_count_table(
+    form: &mut Form<'_>,
+    node: Option<Node>,
+    kind: Option<Kind>,
+    terms: Option<&Terms>,
+) -> Option<Option<CountTable>> {
+    let what = "`count_table` in [crypto]";
+    let paper = terms.is_some_and(|terms| terms.profile == Profile::Paper);
+    let usual = if paper { CountTable::Paillier } else { CountTable::Transfers };
+    let vertical = kind != Some(Kind::Horizontal);
+    let Some(node) = node else { return Some(vertical.then_some(usual)) };
+    let at = node.at;
+    let chosen = form.word(node, what, CountTable::ALL)?;
+    if !vertical {
+        let message = format!(
+            "{what} does not apply: only the parties of a vertical release count people together"
+        );
+        form.note(Rule::DoesNotApply, at, message, "remove `count_table`");
+        return Some(None);
+    }
+    if paper && chosen != usual {
+        let message = format!("{what}: profile = \"paper\" fixes it to \"{}\"", usual.word());
+        let remedy = "remove `count_table`, or use profile = \"default\"";
+        form.note(Rule::DoesNotApply, at, message, remedy);
+    }
+    Some(Some(chosen))
+}
+
+fn paillier_bits(form: &mut Form<'_>, node: Node) -> Option<u32> {
+    let at = node.at;
+    let bits = form.integer(node, "`paillier_bits` in [crypto]", 2048..=3072)?;
+    let good = bits == 2048 || bits == 3072;
+    if !good {
+        let message = format!("`paillier_bits` in [crypto] is {bits}");
+        form.note(Rule::OutOfRange, at, message, "use 3072, or 2048 for speed");
+    }
+    if good { u32::try_from(bits).ok() } else { None }
+}
