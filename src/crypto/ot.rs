@@ -388,9 +388,8 @@ mod tests {
         let mut receiver = ExtensionReceiver::new(&both);
         let (mut q, mut t, mut choices) = (Vec::new(), Vec::new(), Vec::new());
         for blocks in [1, 3, 8] {
-            let words: Vec<u128> = (1..=blocks)
-                .map(|i: u128| i.wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_0c13_57bd_2469))
-                .collect();
+            let step = 0x9e37_79b9_7f4a_7c15_f39c_0c13_57bd_2469u128;
+            let words: Vec<u128> = (1..=blocks).map(|i| step.wrapping_mul(i)).collect();
             let mut message = Vec::new();
             receiver.extend(&words, &mut message, &mut t);
             assert_eq!(message.len(), BLOCK_BYTES * words.len());

@@ -20,7 +20,7 @@ use crate::net::codec::CODEC_LIMIT;
 use crate::net::{AbortReason, Channel, Error, Limits, Message, Tag};
 
 /// Version of everything that stands on the wire.
-pub const PROTOCOL_VERSION: u16 = 2;
+pub const PROTOCOL_VERSION: u16 = 3;
 
 const SESSION_LABEL: &[u8] = b"diptych session v1";
 const CONFIRMATION_LABEL: &[u8] = b"diptych confirmation v1";

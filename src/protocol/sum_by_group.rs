@@ -117,14 +117,15 @@ pub struct Shape {
 impl Shape {
     /// Hashes of each side: what a run's time is made of.
     pub fn hashes(&self) -> u64 {
-        self.hashes_per_record() as u64 * self.records as u64
+        (self.hashes_per_record() as u64).saturating_mul(self.records as u64)
     }
 
     /// Bytes that go over the line, set-up and headers aside.
     pub fn bytes(&self) -> u64 {
         let transfers = self.transfers() as u64;
-        let answers = self.records as u64 * self.record_bytes() as u64;
-        transfers * ot::BYTES_PER_TRANSFER as u64 + transfers.div_ceil(8) + answers
+        let answers = (self.records as u64).saturating_mul(self.record_bytes() as u64);
+        let rows = transfers.saturating_mul(ot::BYTES_PER_TRANSFER as u64);
+        rows.saturating_add(transfers.div_ceil(8)).saturating_add(answers)
     }
 
     /// # Errors
@@ -157,17 +158,18 @@ impl Shape {
     }
 
     fn hashes_per_record(&self) -> usize {
-        self.tree().hashes() + self.groups * blocks(self.words, self.lane())
+        let stretched = self.groups.saturating_mul(blocks(self.words, self.lane()));
+        self.tree().hashes().saturating_add(stretched)
     }
 
     /// Bytes of C.
     fn sum_bytes(&self) -> usize {
-        (self.words * self.bits as usize).div_ceil(8)
+        self.words.saturating_mul(self.bits as usize).div_ceil(8)
     }
 
     /// Transfers of a whole run.
     pub(crate) fn transfers(&self) -> usize {
-        self.records * self.tree().levels()
+        self.records.saturating_mul(self.tree().levels())
     }
 
     /// Bytes that answer one record.

@@ -43,10 +43,13 @@ pub(super) fn run(
     ));
     console.result(format!("  {}", ledger_words(side, &history)));
     let digits = widths.digits.iter().max().copied().unwrap_or(0);
+    // Only what is encrypted is masked.
+    let encrypts = side.agreement.parties().is_some_and(|both| both.paillier_bits.is_some());
+    let masks = if encrypts { format!("masks σ = {}, ", widths.sigma) } else { String::new() };
     console.result(format!(
-        "  widths that keep δ small: masks σ = {}, digits τ = {}, tries T = {}, at most {digits} \
-         digits of noise",
-        widths.sigma, widths.tau, widths.tries
+        "  widths that keep δ small: {masks}digits τ = {}, tries T = {}, at most {digits} digits \
+         of noise",
+        widths.tau, widths.tries
     ));
     console.result("\nWhat the parties would learn");
     console.result(side.agreement.learned_words().trim_end());

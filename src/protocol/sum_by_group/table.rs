@@ -114,6 +114,7 @@ pub fn count_table(
     cells: &[u32],
     progress: Progress<'_>,
 ) -> Result<WordShares, Error> {
+    session.channel.begin_phase(PHASE);
     super::tell_peer(session, shape.check())?;
     let receiver = shape.receiving_role();
     let sums = shape.sums(receiver);

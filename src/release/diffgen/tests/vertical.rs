@@ -7,6 +7,7 @@ use super::*;
 use crate::agreement::CountTable;
 use crate::protocol::coins::TapeCoins;
 use crate::protocol::pair::assert_same_shape;
+use crate::release::diffgen::forecast::check_table;
 use crate::release::diffgen::two_party::Error;
 use crate::table::Owner;
 
@@ -203,6 +204,16 @@ fn the_transcript_does_not_depend_on_values() {
             together(&agreement, [&first, &second], TapeCoins::pair(&tape))
         });
     }
+}
+
+#[test]
+fn a_table_that_would_take_too_long_is_refused_before_the_run() {
+    let agreement = loans("vertical", "epsilon = \"1\"\nspecializations = 8");
+    assert!(check_table(&agreement, 100_000_000).is_ok());
+    let refused = check_table(&agreement, 1 << 36).unwrap_err();
+    assert!(refused.to_string().contains("lower `specializations`"), "{refused}");
+    let encrypted = "epsilon = \"1\"\nspecializations = 8\n[crypto]\ncount_table = \"paillier\"";
+    assert!(check_table(&loans("vertical", encrypted), 1 << 36).is_ok());
 }
 
 #[test]
