@@ -72,7 +72,7 @@ pub(crate) use local::{Place, ReceiverPart, SenderPart, Starts};
 pub use table::{CountShape, count_table, forecast_table, ideal_table};
 
 use crate::crypto::tree::{TreeShape, blocks};
-use crate::net::{self, AbortReason, Role, Tag};
+use crate::net::{self, Blame, Fault, Role, Tag};
 use crate::protocol::forecast::{Forecast, Work};
 use crate::protocol::shares::{self, WordShares};
 use crate::protocol::transfers::{self, Receiving, Sending};
@@ -264,6 +264,20 @@ pub enum Error {
     },
 }
 
+impl Fault for Error {
+    fn blame(&self) -> Blame<'_> {
+        match self {
+            Self::Net(error) => error.blame(),
+            Self::Transfer(error) => error.blame(),
+            Self::Length { .. } => Blame::Peer,
+            Self::Shares(_)
+            | Self::Shape(_)
+            | Self::InputLength { .. }
+            | Self::InputOutOfRange(_) => Blame::Input,
+        }
+    }
+}
+
 /// What is computed: the sums themselves.
 ///
 /// # Panics
@@ -307,34 +321,8 @@ pub fn forecast(f: &mut Forecast, sender: Role, shape: &Shape) -> Result<(), Err
 /// The sender's side.
 ///
 /// # Errors
-/// See [`Error`]; the peer has then been told the class of the reason.
+/// See [`Error`].
 pub fn send<S: Sending>(
-    session: &mut Session,
-    source: &mut S,
-    shape: &Shape,
-    addends: Addends<'_>,
-    progress: Progress<'_>,
-) -> Result<WordShares, Error> {
-    let outcome = run_sender(session, source, shape, addends, progress);
-    tell_peer(session, outcome)
-}
-
-/// The receiver's side: `groups` has one for every record.
-///
-/// # Errors
-/// As for [`send`].
-pub fn receive<R: Receiving>(
-    session: &mut Session,
-    source: &mut R,
-    shape: &Shape,
-    groups: &[u32],
-    progress: Progress<'_>,
-) -> Result<WordShares, Error> {
-    let outcome = run_receiver(session, source, shape, groups, progress);
-    tell_peer(session, outcome)
-}
-
-fn run_sender<S: Sending>(
     session: &mut Session,
     source: &mut S,
     shape: &Shape,
@@ -373,7 +361,11 @@ fn run_sender<S: Sending>(
     Ok(WordShares::new(shape.bits, words)?)
 }
 
-fn run_receiver<R: Receiving>(
+/// The receiver's side: `groups` has one for every record.
+///
+/// # Errors
+/// As for [`send`].
+pub fn receive<R: Receiving>(
     session: &mut Session,
     source: &mut R,
     shape: &Shape,
@@ -455,23 +447,4 @@ fn check_inputs(inputs: &[u32], records: usize, bound: usize) -> Result<(), Erro
         Some(place) => Err(Error::InputOutOfRange(place)),
         None => Ok(()),
     }
-}
-
-/// An abort tells the peer why: the class of the reason, no detail.
-fn tell_peer<T>(session: &mut Session, outcome: Result<T, Error>) -> Result<T, Error> {
-    if let Err(error) = &outcome {
-        let reason = match error {
-            Error::Net(error) | Error::Transfer(ot::Error::Net(error)) => match error {
-                net::Error::PeerAborted(_) | net::Error::Closed => return outcome,
-                error => error.abort_reason(),
-            },
-            Error::Transfer(_) | Error::Length { .. } => AbortReason::BadMessage,
-            Error::Shares(_)
-            | Error::Shape(_)
-            | Error::InputLength { .. }
-            | Error::InputOutOfRange(_) => AbortReason::Stopped,
-        };
-        session.channel.abort(reason);
-    }
-    outcome
 }

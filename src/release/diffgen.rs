@@ -146,6 +146,7 @@ impl Fault for Error {
         match self {
             Self::TooManyRows { .. }
             | Self::PolynomialTooLong { .. }
+            | Self::TableTooLong { .. }
             | Self::ChoiceTooLarge { .. } => Blame::Input,
             Self::Tree(error) => error.blame(),
             Self::Privacy(_) | Self::OtherBudget | Self::Fault(_) => Blame::Here,

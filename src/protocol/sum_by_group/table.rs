@@ -81,7 +81,7 @@ pub fn forecast_table(f: &mut Forecast, shape: &CountShape) -> Result<(), Error>
 /// transfers are those of the session's garbled circuits; `progress` hears of records.
 ///
 /// # Errors
-/// See [`Error`]; the peer has then been told the class of the reason.
+/// See [`Error`].
 ///
 /// # Example
 ///
@@ -115,16 +115,14 @@ pub fn count_table(
     progress: Progress<'_>,
 ) -> Result<WordShares, Error> {
     session.channel.begin_phase(PHASE);
-    super::tell_peer(session, shape.check())?;
+    shape.check()?;
     let receiver = shape.receiving_role();
     let sums = shape.sums(receiver);
-    let shares = session.with_garbling(|yao, session| {
-        let side = yao.transfers(session, receiver.peer()).map_err(Error::from);
-        match super::tell_peer(session, side)? {
+    let shares =
+        session.with_garbling(|yao, session| match yao.transfers(session, receiver.peer())? {
             Side::Sender(source) => send(session, source, &sums, Addends::Units(cells), progress),
             Side::Receiver(source) => receive(session, source, &sums, cells, progress),
-        }
-    })?;
+        })?;
     if receiver == Role::P1 {
         return Ok(shares);
     }

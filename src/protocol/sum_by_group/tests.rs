@@ -5,6 +5,7 @@ use super::*;
 use crate::circuit::{Program, gallery};
 use crate::crypto::garble::Delta;
 use crate::math::Randomness;
+use crate::net::AbortReason;
 use crate::protocol::pair::{Both, Outcome, Setup, assert_foretold, assert_same_shape, run_pair};
 use crate::protocol::yao::{self, Reveal, Side};
 
@@ -21,11 +22,13 @@ fn run(shape: &Shape, groups: &[u32], addends: Addends<'_>, seed: u64) -> Outcom
         |session| {
             let delta = Delta::random(&mut session.rng);
             let mut source = ot::Sender::setup(session, delta)?;
-            send(session, &mut source, shape, addends, &|_| ())
+            let outcome = send(session, &mut source, shape, addends, &|_| ());
+            session.conclude(outcome)
         },
         |session| {
             let mut source = ot::Receiver::setup(session)?;
-            receive(session, &mut source, shape, groups, &|_| ())
+            let outcome = receive(session, &mut source, shape, groups, &|_| ());
+            session.conclude(outcome)
         },
     )
 }
@@ -191,7 +194,8 @@ fn answers_of_another_length_are_typed_errors_and_the_peer_is_told() {
             },
             |session| {
                 let mut source = ot::Receiver::setup(session).unwrap();
-                receive(session, &mut source, &shape, &[0, 1, 2, 0], &|_| ()).unwrap_err()
+                let outcome = receive(session, &mut source, &shape, &[0, 1, 2, 0], &|_| ());
+                session.conclude(outcome).unwrap_err()
             },
         );
         assert!(matches!(outcome.p2, Error::Length { expected: 264, .. }), "{}", outcome.p2);

@@ -66,7 +66,7 @@ use crate::mechanism::noisy_max::NoiseWidths;
 use crate::net::{self, Blame, Fault};
 use crate::privacy::{self, AddNoise, Budget, Spend};
 use crate::protocol::shares::WordShares;
-use crate::protocol::{Session, psi, scalar_product, shares};
+use crate::protocol::{Session, psi, scalar_product, shares, sum_by_group};
 use crate::release::tree;
 use crate::table::Table;
 
@@ -119,6 +119,7 @@ impl Fault for Error {
             Self::Intersection(error) => error.blame(),
             Self::Mechanism(error) => error.blame(),
             Self::CountTable(error) => error.blame(),
+            Self::Sums(error) => error.blame(),
             Self::Shares(error) => error.blame(),
             Self::Key(_) => Blame::Here,
             Self::ClassesDiffer(_) => Blame::Disagreement,
