@@ -13,6 +13,7 @@
 //! | --- | --- |
 //! | dies, or cuts the connection in the middle of a frame | [`Error::Closed`] |
 //! | stalls, or drips bytes | [`Error::Timeout`] within the limit of the operation |
+//! | sends something now and then, for days | [`Error::RunTooLong`], if the conversation was given an end |
 //! | announces a frame above the limit | [`Error::FrameTooLarge`], before any allocation |
 //! | sends a message of another type | [`Error::UnexpectedMessage`] |
 //! | sends bytes that do not decode, or decode with bytes left over | [`Error::Malformed`] |
@@ -64,7 +65,7 @@ mod error;
 mod fault;
 mod frame;
 
-pub use channel::{Channel, Limits, Transport};
+pub use channel::{Channel, Limits, Patience, Transport};
 pub use error::{AbortReason, Error};
 pub use fault::{Blame, Fault};
 pub use frame::{HEADER_BYTES, Header, Message, Tag};

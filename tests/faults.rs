@@ -252,6 +252,85 @@ fn a_peer_that_drips_bytes_is_a_timeout() {
 }
 
 #[test]
+fn bytes_that_are_announced_earn_no_time() {
+    let outcome = victim_of(|address, _, peer| {
+        let mut raw = RawPeer::connect(address, Some(peer));
+        raw.handshake();
+        // All but one byte of the largest frame, then nothing.
+        raw.0.write_all(&[b"ping", &(FRAME_LIMIT as u32).to_le_bytes()[..]].concat()).unwrap();
+        raw.0.write_all(&[7; 1000]).unwrap();
+        raw.0.flush().unwrap();
+        thread::sleep(limits().read * 3);
+    });
+    let Err(Error::Timeout { limit, .. }) = outcome else { panic!("{outcome:?}") };
+    assert!(limit < limits().read + Duration::from_millis(100), "{limit:?}");
+}
+
+#[test]
+fn bytes_that_arrive_earn_time_but_no_longer_pause() {
+    let start = Instant::now();
+    let outcome = victim_of(|address, _, peer| {
+        let mut raw = RawPeer::connect(address, Some(peer));
+        raw.handshake();
+        raw.0.write_all(&[b"ping", &(FRAME_LIMIT as u32).to_le_bytes()[..]].concat()).unwrap();
+        // A line that is just fast enough: longer than the limit of a pause in all.
+        for _ in 0..3 {
+            raw.0.write_all(&[7; FRAME_LIMIT / 4]).unwrap();
+            raw.0.flush().unwrap();
+            thread::sleep(limits().read / 2);
+        }
+        raw.0.write_all(&[7; FRAME_LIMIT / 4]).unwrap();
+        raw.0.flush().unwrap();
+    });
+    assert_eq!(outcome.unwrap(), [7; FRAME_LIMIT]);
+    assert!(start.elapsed() > limits().read);
+}
+
+#[test]
+fn a_message_of_fixed_size_is_refused_by_its_header_if_it_is_longer() {
+    let outcome = victim_of(|address, _, peer| {
+        let mut raw = RawPeer::connect(address, Some(peer));
+        raw.0.write_all(b"helo\x47\0\0\0").unwrap();
+        raw.0.flush().unwrap();
+        let _ = raw.receive();
+        thread::sleep(Duration::from_millis(500));
+    });
+    assert!(matches!(outcome, Err(Error::FrameTooLarge { length: 71, limit: 70 })), "{outcome:?}");
+}
+
+#[test]
+fn a_conversation_that_is_kept_alive_ends_all_the_same() {
+    let (one, two) = (new_identity("one"), new_identity("two"));
+    let listener = Listener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_address().unwrap().to_string();
+    let over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let fingerprint = two.identity.fingerprint();
+            let mut channel = listener.accept(&one.identity, fingerprint, limits()).unwrap();
+            while !over.load(Ordering::SeqCst) && channel.send_bytes(PING, b"still here").is_ok() {
+                thread::sleep(limits().read / 4);
+            }
+        });
+        let fingerprint = one.identity.fingerprint();
+        let mut channel = tls::connect(&address, &two.identity, fingerprint, limits()).unwrap();
+        let limit = Duration::from_secs(2);
+        channel.end_within(limit);
+        let start = Instant::now();
+        let error = loop {
+            if let Err(error) = channel.receive_bytes(PING) {
+                break error;
+            }
+            assert!(start.elapsed() < 2 * limit, "it does not end");
+        };
+        assert!(matches!(error, Error::RunTooLong { limit: l } if l == limit), "{error}");
+        let error = channel.send_bytes(PING, b"").unwrap_err();
+        assert_eq!(error.abort_reason(), AbortReason::TooSlow);
+        over.store(true, Ordering::SeqCst);
+    });
+}
+
+#[test]
 fn garbage_in_place_of_a_handshake_message_is_malformed() {
     let outcome = victim_of(|address, _, peer| {
         let mut raw = RawPeer::connect(address, Some(peer));

@@ -30,6 +30,7 @@ const KEYS: &[&str] = &[
     "data_set",
     "wait_seconds",
     "silence_seconds",
+    "run_seconds",
 ];
 /// How long a party waits for its peer to appear, unless the file says otherwise.
 const WAIT_SECONDS: u64 = 600;
@@ -56,6 +57,8 @@ pub struct Party {
     pub data_set: String,
     /// How long this side waits for the peer.
     pub limits: Limits,
+    /// How long a run may take from meeting to parting, if the file says so.
+    pub run_limit: Option<Duration>,
 }
 
 impl Party {
@@ -135,11 +138,14 @@ fn read(form: &mut Form<'_>, document: Node, beside: &Path) -> Option<Party> {
         }),
     };
     let usual = Limits { connect: Duration::from_secs(WAIT_SECONDS), ..Limits::default() };
+    let silence = seconds(form, section, "silence_seconds", DAY)?;
     let limits = Limits {
-        connect: seconds(form, section, "wait_seconds", usual.connect)?,
-        read: seconds(form, section, "silence_seconds", usual.read)?,
+        connect: seconds(form, section, "wait_seconds", DAY)?.unwrap_or(usual.connect),
+        read: silence.unwrap_or(usual.read),
+        write: silence.unwrap_or(usual.write),
         ..usual
     };
+    let run_limit = seconds(form, section, "run_seconds", 365 * DAY)?;
     Some(Party {
         role: role?,
         data: data?,
@@ -150,6 +156,7 @@ fn read(form: &mut Form<'_>, document: Node, beside: &Path) -> Option<Party> {
         cap: cap?,
         data_set: data_set?,
         limits,
+        run_limit,
     })
 }
 
@@ -209,15 +216,18 @@ fn cap(form: &mut Form<'_>, section: &mut Section) -> Option<Epsilon> {
     cap
 }
 
+/// Nothing if the file does not say; `None` outside if what it says is wrong.
 fn seconds(
     form: &mut Form<'_>,
     section: &mut Section,
     key: &str,
-    usual: Duration,
-) -> Option<Duration> {
+    most: i64,
+) -> Option<Option<Duration>> {
     match section.take(key) {
-        Some(node) => form.integer(node, &format!("`{key}`"), 1..=DAY).map(Duration::from_secs),
-        None => Some(usual),
+        Some(node) => {
+            form.integer(node, &format!("`{key}`"), 1..=most).map(|s| Some(Duration::from_secs(s)))
+        }
+        None => Some(None),
     }
 }
 
@@ -253,6 +263,11 @@ cap = "3.0"
         assert_eq!(party.data_set, "customers");
         assert_eq!(party.limits.connect, Duration::from_secs(5));
         assert_eq!(party.limits.read, Duration::from_secs(7));
+        assert_eq!(party.limits.write, Duration::from_secs(7));
+        assert_eq!(party.run_limit, None);
+        let more = format!("{GOOD}run_seconds = 100000");
+        let party = Party::parse("bank.toml", more.as_bytes(), Path::new("etc")).unwrap();
+        assert_eq!(party.run_limit, Some(Duration::from_secs(100_000)));
     }
 
     #[test]

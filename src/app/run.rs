@@ -18,6 +18,7 @@
 //! Nothing is resumed: a retry is another run, with another debit.
 
 pub(crate) mod costs;
+mod deadline;
 mod dry;
 mod foretold;
 mod phases;
@@ -104,6 +105,7 @@ pub fn run(arguments: &RunArgs, console: &Console) -> Result<(), Failure> {
     let table = side.read_data(console)?;
     check_table(&agreement, table.len())?;
 
+    let limit = deadline::of(&side, table.len())?;
     let terms = agreement.canonical();
     let mut session = party.meeting.open(
         &side.identity,
@@ -113,6 +115,7 @@ pub fn run(arguments: &RunArgs, console: &Console) -> Result<(), Failure> {
         terms.as_bytes(),
         console,
     )?;
+    session.channel.end_within(limit);
     console.say(format!("{} is here and under the same agreement", side.peer_name));
     if arguments.record {
         session.channel.record_transcript();

@@ -1,6 +1,6 @@
 //! Typed messages over any transport, within limits, with every byte counted.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
@@ -14,10 +14,12 @@ pub struct Limits {
     pub connect: Duration,
     /// For the TLS handshake, and for each message of ours that follows it.
     pub handshake: Duration,
-    /// For a frame to arrive, the peer's computing included; large frames get
-    /// the time that [`Limits::SLOWEST_BYTES_PER_SECOND`] needs on top.
+    /// For a frame to arrive, the peer's computing included. What has arrived
+    /// of it gives the time on top that [`Limits::SLOWEST_BYTES_PER_SECOND`]
+    /// needs; no pause may be longer than this.
     pub read: Duration,
-    /// For a frame to be taken by the network; large frames as above.
+    /// For a frame to be taken by the network, likewise. The peer may have to
+    /// compute before it takes more.
     pub write: Duration,
     /// Largest body of a frame.
     pub frame_bytes: usize,
@@ -32,8 +34,11 @@ impl Limits {
     /// until the limit; protocols therefore take turns in chunks.
     pub const IN_FLIGHT_BYTES: usize = 64 << 20;
 
-    pub(crate) fn with_time_for(limit: Duration, bytes: usize) -> Duration {
-        limit + Duration::from_millis(bytes as u64 * 1000 / Self::SLOWEST_BYTES_PER_SECOND)
+    /// The time that the slowest line takes for so many bytes.
+    pub(crate) fn time_for(bytes: u64) -> Duration {
+        let whole = Duration::from_secs(bytes / Self::SLOWEST_BYTES_PER_SECOND);
+        let rest = bytes % Self::SLOWEST_BYTES_PER_SECOND;
+        whole + Duration::from_micros(rest * 1_000_000 / Self::SLOWEST_BYTES_PER_SECOND)
     }
 }
 
@@ -43,21 +48,44 @@ impl Default for Limits {
             connect: Duration::from_secs(60),
             handshake: Duration::from_secs(10),
             read: Duration::from_secs(300),
-            write: Duration::from_secs(60),
+            write: Duration::from_secs(300),
             frame_bytes: 32 << 20,
         }
     }
 }
 
+/// How long the moving of one frame may take.
+#[derive(Clone, Copy, Debug)]
+pub struct Patience {
+    /// Without a byte that moves. A frame may take as long, and what has moved of it at the slowest
+    /// speed on top.
+    pub pause: Duration,
+    /// In any case.
+    pub until: Option<Instant>,
+}
+
+impl Patience {
+    /// With no end but that of the pause.
+    pub fn pause(pause: Duration) -> Self {
+        Self { pause, until: None }
+    }
+
+    /// When it is over if nothing moves.
+    pub fn end(&self) -> Instant {
+        let end = Instant::now() + self.pause;
+        self.until.map_or(end, |until| end.min(until))
+    }
+}
+
 /// Moves frames. Implemented in memory and over TLS; a channel does not care which.
 pub trait Transport: Send {
-    /// Sends one frame, or fails within `limit`.
+    /// Sends one frame, or fails when the patience is over.
     ///
     /// # Errors
     /// [`Error::Closed`], [`Error::Timeout`] or a failure of the system.
-    fn send(&mut self, header: Header, body: &[u8], limit: Duration) -> Result<(), Error>;
+    fn send(&mut self, header: Header, body: &[u8], patience: Patience) -> Result<(), Error>;
 
-    /// Receives one frame into `body`, or fails within `limit`.
+    /// Receives one frame into `body`, or fails when the patience is over.
     ///
     /// # Errors
     /// As for `send`, and [`Error::FrameTooLarge`] before anything is allocated.
@@ -65,7 +93,7 @@ pub trait Transport: Send {
         &mut self,
         body: &mut Vec<u8>,
         frame_bytes: usize,
-        limit: Duration,
+        patience: Patience,
     ) -> Result<Tag, Error>;
 
     /// A value that only the two ends of this very connection share.
@@ -82,6 +110,8 @@ pub trait Transport: Send {
 pub struct Channel {
     transport: Box<dyn Transport>,
     limits: Limits,
+    /// When the whole conversation must be over, and how long it was given.
+    end: Option<(Instant, Duration)>,
     meter: Meter,
 }
 
@@ -92,12 +122,13 @@ struct Abort {
 
 impl Message for Abort {
     const TAG: Tag = Tag::new(*b"abrt");
+    const MOST_BYTES: usize = 4;
 }
 
 impl Channel {
     /// A channel over a transport.
     pub fn new(transport: Box<dyn Transport>, limits: Limits) -> Self {
-        Self { transport, limits, meter: Meter::new(CpuClock::Process) }
+        Self { transport, limits, end: None, meter: Meter::new(CpuClock::Process) }
     }
 
     /// Sends a message.
@@ -107,6 +138,10 @@ impl Channel {
     pub fn send<M: Message>(&mut self, message: &M) -> Result<(), Error> {
         let body = codec::encode(message)
             .map_err(|error| Error::Malformed { tag: M::TAG, problem: error.problem() })?;
+        if body.len() > M::MOST_BYTES {
+            let (length, limit) = (body.len() as u64, M::MOST_BYTES);
+            return Err(Error::FrameTooLarge { length, limit });
+        }
         self.send_bytes(M::TAG, &body)
     }
 
@@ -115,7 +150,8 @@ impl Channel {
     /// # Errors
     /// If the peer is gone, sends nothing in time, sends something else, or has ended the run.
     pub fn receive<M: Message>(&mut self) -> Result<M, Error> {
-        let body = self.receive_bytes(M::TAG)?;
+        let mut body = Vec::new();
+        self.receive_at_most(M::TAG, M::MOST_BYTES, &mut body)?;
         codec::decode(&body)
             .map_err(|error| Error::Malformed { tag: M::TAG, problem: error.problem() })
     }
@@ -126,14 +162,14 @@ impl Channel {
     /// As for [`Channel::send`].
     pub fn send_bytes(&mut self, tag: Tag, body: &[u8]) -> Result<(), Error> {
         let header = Header::for_body(tag, body, self.limits.frame_bytes)?;
-        let limit = Limits::with_time_for(self.limits.write, body.len());
-        match self.transport.send(header, body, limit) {
+        let patience = self.patience(self.limits.write)?;
+        match self.transport.send(header, body, patience) {
             Ok(()) => {
                 self.meter.count(Direction::Sent, tag, body.len());
                 Ok(())
             }
             Err(error @ (Error::Closed | Error::Io(_))) => Err(self.last_words().unwrap_or(error)),
-            Err(error) => Err(error),
+            Err(error) => Err(self.or_too_long(error)),
         }
     }
 
@@ -152,7 +188,18 @@ impl Channel {
     /// # Errors
     /// As for [`Channel::receive`].
     pub fn receive_bytes_into(&mut self, tag: Tag, body: &mut Vec<u8>) -> Result<(), Error> {
-        let got = self.transport.receive(body, self.limits.frame_bytes, self.limits.read)?;
+        self.receive_at_most(tag, self.limits.frame_bytes, body)
+    }
+
+    /// A message of a kind that never has more bytes: a longer one is refused by its header.
+    fn receive_at_most(&mut self, tag: Tag, most: usize, body: &mut Vec<u8>) -> Result<(), Error> {
+        // In place of any message the peer may say that the run ends.
+        let most = most.max(Abort::MOST_BYTES).min(self.limits.frame_bytes);
+        let patience = self.patience(self.limits.read)?;
+        let got = self
+            .transport
+            .receive(body, most, patience)
+            .map_err(|error| self.or_too_long(error))?;
         self.meter.count(Direction::Received, got, body.len());
         if got == tag {
             return Ok(());
@@ -167,6 +214,7 @@ impl Channel {
     pub fn abort(&mut self, reason: AbortReason) {
         const PARTING_LIMIT: Duration = Duration::from_secs(1);
         self.limits.write = self.limits.write.min(PARTING_LIMIT);
+        self.end = None;
         if self.send(&Abort { reason }).is_ok() {
             self.transport.close();
         }
@@ -203,6 +251,29 @@ impl Channel {
         self.limits = limits;
     }
 
+    /// Ends the conversation with [`Error::RunTooLong`] if it is not over in so much time from now,
+    /// however lively it is.
+    pub fn end_within(&mut self, limit: Duration) {
+        self.end = Instant::now().checked_add(limit).map(|end| (end, limit));
+    }
+
+    fn patience(&self, pause: Duration) -> Result<Patience, Error> {
+        match self.end {
+            Some((end, limit)) if Instant::now() >= end => Err(Error::RunTooLong { limit }),
+            end => Ok(Patience { pause, until: end.map(|(end, _)| end) }),
+        }
+    }
+
+    /// A wait that the end of the whole conversation cut short.
+    fn or_too_long(&self, error: Error) -> Error {
+        match (&error, self.end) {
+            (Error::Timeout { .. }, Some((end, limit))) if Instant::now() >= end => {
+                Error::RunTooLong { limit }
+            }
+            _ => error,
+        }
+    }
+
     /// A value that only the two ends of this connection share.
     pub(crate) fn binding(&self) -> Result<[u8; 32], Error> {
         self.transport.binding()
@@ -219,7 +290,10 @@ impl Channel {
         const MOST_FRAMES: usize = 64;
         let mut body = Vec::new();
         for _ in 0..MOST_FRAMES {
-            let tag = self.transport.receive(&mut body, self.limits.frame_bytes, WAIT).ok()?;
+            let tag = self
+                .transport
+                .receive(&mut body, self.limits.frame_bytes, Patience::pause(WAIT))
+                .ok()?;
             if tag == Abort::TAG {
                 return Some(aborted(&body));
             }

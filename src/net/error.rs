@@ -56,6 +56,16 @@ pub enum Error {
         /// How long.
         limit: Duration,
     },
+    /// The conversation as a whole took too long, though no single wait did.
+    #[error(
+        "the run was not over within {}; if the line or a machine is known to be slow, give it more: \
+         run_seconds in the party file",
+        seconds(*limit)
+    )]
+    RunTooLong {
+        /// How long it was given.
+        limit: Duration,
+    },
     /// A frame is longer than this side accepts, or than it may send.
     #[error("a frame of {length} bytes exceeds the limit of {limit}")]
     FrameTooLarge {
@@ -173,7 +183,7 @@ impl Error {
     /// What to tell the peer when this error ends the run.
     pub fn abort_reason(&self) -> AbortReason {
         match self {
-            Self::Timeout { .. } => AbortReason::TooSlow,
+            Self::Timeout { .. } | Self::RunTooLong { .. } => AbortReason::TooSlow,
             Self::FrameTooLarge { .. }
             | Self::UnexpectedMessage { .. }
             | Self::Malformed { .. } => AbortReason::BadMessage,

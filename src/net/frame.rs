@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::net::Error;
+use crate::net::codec::CODEC_LIMIT;
 
 /// Length of a frame's header.
 pub const HEADER_BYTES: usize = 8;
@@ -44,6 +45,8 @@ impl fmt::Debug for Tag {
 pub trait Message: Serialize + DeserializeOwned {
     /// The tag of its frames, different for every message of a protocol.
     const TAG: Tag;
+    /// No message of this type has more bytes: a longer frame is refused by its header.
+    const MOST_BYTES: usize = CODEC_LIMIT;
 }
 
 /// The header of a frame.

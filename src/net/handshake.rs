@@ -79,6 +79,7 @@ pub(crate) struct Hello {
 
 impl Message for Hello {
     const TAG: Tag = Tag::new(*b"helo");
+    const MOST_BYTES: usize = 70;
 }
 
 #[derive(Serialize, Deserialize)]
@@ -88,6 +89,7 @@ struct Confirmation {
 
 impl Message for Confirmation {
     const TAG: Tag = Tag::new(*b"conf");
+    const MOST_BYTES: usize = 32;
 }
 
 const TERMS: Tag = Tag::new(*b"term");
@@ -95,7 +97,8 @@ const TERMS: Tag = Tag::new(*b"term");
 /// What the meter calls this conversation.
 pub const PHASE: &str = "handshake";
 /// What each party sends in it if all goes well: tag and bytes of the body.
-pub const MESSAGES: [(Tag, usize); 2] = [(Hello::TAG, 70), (Confirmation::TAG, 32)];
+pub const MESSAGES: [(Tag, usize); 2] =
+    [(Hello::TAG, Hello::MOST_BYTES), (Confirmation::TAG, Confirmation::MOST_BYTES)];
 
 /// Runs the handshake. `terms` are the canonical bytes of everything that the
 /// two sides must have in common: the agreement, or the parameters of a

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::net::{Channel, Error, HEADER_BYTES, Header, Limits, Tag, Transport};
+use crate::net::{Channel, Error, HEADER_BYTES, Header, Limits, Patience, Tag, Transport};
 
 /// A network between the two ends: each direction is a line of its own.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -93,8 +93,8 @@ impl Line {
 }
 
 impl Transport for End {
-    fn send(&mut self, header: Header, body: &[u8], limit: Duration) -> Result<(), Error> {
-        let deadline = Instant::now() + limit;
+    fn send(&mut self, header: Header, body: &[u8], patience: Patience) -> Result<(), Error> {
+        let (deadline, limit) = (patience.end(), patience.pause);
         let bytes = body.len() + HEADER_BYTES;
         let mut state = self.outgoing.lock();
         while !state.closed && state.bytes > 0 && state.bytes + bytes > Limits::IN_FLIGHT_BYTES {
@@ -123,9 +123,9 @@ impl Transport for End {
         &mut self,
         body: &mut Vec<u8>,
         frame_bytes: usize,
-        limit: Duration,
+        patience: Patience,
     ) -> Result<Tag, Error> {
-        let deadline = Instant::now() + limit;
+        let (deadline, limit) = (patience.end(), patience.pause);
         let mut state = self.incoming.lock();
         let frame = loop {
             if let Some(frame) = state.frames.pop_front() {

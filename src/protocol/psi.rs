@@ -248,6 +248,7 @@ struct Announcement {
 
 impl Message for Announcement {
     const TAG: Tag = Tag::new(*b"psi0");
+    const MOST_BYTES: usize = 8;
 }
 
 /// A run whose sizes both parties know.

@@ -182,6 +182,8 @@ pub(crate) struct Opening {
 
 impl Message for Opening {
     const TAG: Tag = Tag::new(*b"ssp0");
+    /// Terms, and a key that is no longer than the longest that is agreed on.
+    const MOST_BYTES: usize = 1 << 16;
 }
 
 /// Bits of a number: b with number < 2^b.

@@ -251,6 +251,21 @@ fn a_stall_ends_within_the_limit() {
 }
 
 #[test]
+fn a_run_ends_within_the_limit_of_the_whole() {
+    let mut couple = Couple::new(20);
+    couple.more = "wait_seconds = 20\nrun_seconds = 3";
+    let [mut bank, company] = couple.start();
+    assert!(bank.wait_for("phase=\"status\""));
+    kill_process(Pid::from_child(&bank.child), Signal::STOP).unwrap();
+    let company = company.end();
+    if company.status != Some(0) {
+        company.assert(1, &["the run was not over within 3.0 s", "run_seconds in the party file"]);
+    }
+    bank.kill();
+    couple.assert_whole_or_nothing(COMPANY);
+}
+
+#[test]
 fn a_connection_that_is_cut_ends_both_sides() {
     let mut cut = 0;
     for most_bytes in [2_000, 4_000, 8_000, 50_000] {

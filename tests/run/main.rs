@@ -155,6 +155,7 @@ fn a_dry_run_says_what_it_would_spend_and_changes_nothing() {
         "each learn how many records",
         "is that of 2ε: at most 7.39",
         "timing is outside ε",
+        "The run is given up after 600 s",
     ] {
         let page = page.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(page.contains(words), "{words:?} is not in\n{page}");

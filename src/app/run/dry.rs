@@ -1,8 +1,8 @@
 //! `diptych run --dry-run`: everything that can be known without the peer.
 
-use super::Side;
 use super::costs::bytes;
 use super::foretold::whole_run;
+use super::{Side, deadline};
 use crate::app::console::Console;
 use crate::app::failure::Failure;
 use crate::app::manifest::delta_text;
@@ -200,6 +200,12 @@ fn tell_costs(
         seconds(wall),
         usual.rounds
     ));
+    let why = match side.party.run_limit {
+        Some(_) => "as the party file says",
+        None => "ten times what slow machines on the slowest line need; `run_seconds` changes it",
+    };
+    let limit = deadline::of(side, records.own)?.as_secs();
+    console.result(format!("  The run is given up after {limit} s ({why})."));
     Ok(())
 }
 

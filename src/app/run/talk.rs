@@ -74,6 +74,7 @@ struct Debited {
 
 impl Message for Debited {
     const TAG: Tag = Tag::new(*b"debt");
+    const MOST_BYTES: usize = 32;
 }
 
 pub(super) fn exchange_heads(session: &mut Session, own: Hash) -> Result<Hash, Ended> {
@@ -102,6 +103,7 @@ struct Signed {
 
 impl Message for Signed {
     const TAG: Tag = Tag::new(*b"sign");
+    const MOST_BYTES: usize = 1024;
 }
 
 pub(super) fn exchange_signatures(
@@ -143,6 +145,7 @@ struct Written;
 
 impl Message for Written {
     const TAG: Tag = Tag::new(*b"done");
+    const MOST_BYTES: usize = 0;
 }
 
 pub(super) fn exchange_written(session: &mut Session) -> Result<(), net::Error> {

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustls::Connection;
 
-use crate::net::{Error, HEADER_BYTES, Header, Limits, Tag, Transport};
+use crate::net::{Error, HEADER_BYTES, Header, Limits, Patience, Tag, Transport};
 
 /// TLS records that may wait for the socket.
 const OUTGOING_BYTES: usize = 256 << 10;
@@ -28,26 +28,49 @@ pub(super) struct TlsStream {
     closed: bool,
 }
 
-/// One bounded wait: what for, how long, until when.
-#[derive(Clone, Copy)]
+/// The longest piece of a body that gets memory before its bytes have come.
+const PIECE_BYTES: usize = 1 << 20;
+
+/// One bounded wait: what for, how long, until when. Time is earned by bytes that move, never by
+/// what the peer announces.
 struct Wait {
     action: &'static str,
-    limit: Duration,
-    deadline: Instant,
+    patience: Patience,
+    start: Instant,
+    /// When a byte moved last.
+    last: Instant,
+    moved: u64,
 }
 
 impl Wait {
-    fn new(action: &'static str, limit: Duration) -> Self {
-        Self { action, limit, deadline: Instant::now() + limit }
+    fn new(action: &'static str, patience: Patience) -> Self {
+        let now = Instant::now();
+        Self { action, patience, start: now, last: now, moved: 0 }
     }
 
-    fn extended_for(self, bytes: usize) -> Self {
-        let limit = Limits::with_time_for(self.limit, bytes);
-        Self { limit, deadline: self.deadline + (limit - self.limit), ..self }
+    fn short(action: &'static str, pause: Duration) -> Self {
+        Self::new(action, Patience::pause(pause))
+    }
+
+    fn moved(&mut self, bytes: usize) {
+        self.moved += bytes as u64;
+        self.last = Instant::now();
+    }
+
+    /// For the whole frame, as far as it has moved.
+    fn earned(&self) -> Duration {
+        self.patience.pause + Limits::time_for(self.moved)
+    }
+
+    fn end(&self) -> Instant {
+        let end = (self.start + self.earned()).min(self.last + self.patience.pause);
+        self.patience.until.map_or(end, |until| end.min(until))
     }
 
     fn timeout(&self) -> Error {
-        Error::Timeout { action: self.action, limit: self.limit }
+        let paused = self.last.elapsed() >= self.patience.pause;
+        let limit = if paused { self.patience.pause } else { self.earned() };
+        Error::Timeout { action: self.action, limit }
     }
 }
 
@@ -58,7 +81,7 @@ impl TlsStream {
         connection: Connection,
         limit: Duration,
     ) -> Result<Self, Error> {
-        Self::begin(socket, connection)?.finish(Wait::new(HANDSHAKE, limit))
+        Self::begin(socket, connection)?.finish(&mut Wait::short(HANDSHAKE, limit))
     }
 
     /// The same for the side that listens: the client speaks first and soon, or it is not served.
@@ -70,14 +93,14 @@ impl TlsStream {
         heard: impl FnOnce(),
     ) -> Result<Self, Error> {
         let (first, whole) = limits;
-        let wait = Wait::new(HANDSHAKE, whole);
-        let first = Wait::new("begin the TLS handshake", first.min(whole));
+        let mut wait = Wait::short(HANDSHAKE, whole);
+        let first = Wait::short("begin the TLS handshake", first.min(whole));
         let mut stream = Self::begin(socket, connection)?;
         while !stream.connection.wants_write() {
-            stream.take_in(first)?;
+            stream.take_in(&first)?;
         }
         heard();
-        stream.finish(wait)
+        stream.finish(&mut wait)
     }
 
     fn begin(socket: TcpStream, mut connection: Connection) -> Result<Self, Error> {
@@ -87,7 +110,7 @@ impl TlsStream {
         Ok(Self { socket, connection, inbox: Vec::new(), inbox_start: 0, closed: false })
     }
 
-    fn finish(mut self, wait: Wait) -> Result<Self, Error> {
+    fn finish(mut self, wait: &mut Wait) -> Result<Self, Error> {
         while self.connection.is_handshaking() {
             if self.connection.wants_write() {
                 self.flush(wait)?;
@@ -100,7 +123,7 @@ impl TlsStream {
     }
 
     /// Reads what the socket has, waiting for something if there is nothing.
-    fn take_in(&mut self, wait: Wait) -> Result<(), Error> {
+    fn take_in(&mut self, wait: &Wait) -> Result<(), Error> {
         while !self.take_in_now()? {
             self.await_socket(PollFlags::IN, wait)?;
         }
@@ -124,10 +147,10 @@ impl TlsStream {
     }
 
     /// Gives the socket everything that waits, taking in what arrives meanwhile.
-    fn flush(&mut self, wait: Wait) -> Result<(), Error> {
+    fn flush(&mut self, wait: &mut Wait) -> Result<(), Error> {
         while self.connection.wants_write() {
             match self.connection.write_tls(&mut self.socket) {
-                Ok(_) => {}
+                Ok(count) => wait.moved(count),
                 Err(error) if is_transient(&error) => self.make_room(wait)?,
                 Err(error) => return Err(from_io(error)),
             }
@@ -136,7 +159,7 @@ impl TlsStream {
     }
 
     /// Waits until the socket takes more, and keeps the peer's own sending going.
-    fn make_room(&mut self, wait: Wait) -> Result<(), Error> {
+    fn make_room(&mut self, wait: &Wait) -> Result<(), Error> {
         let may_take_in = self.inbox.len() - self.inbox_start < Limits::IN_FLIGHT_BYTES;
         let interest = if may_take_in { PollFlags::OUT | PollFlags::IN } else { PollFlags::OUT };
         let ready = self.await_socket(interest, wait)?;
@@ -156,12 +179,10 @@ impl TlsStream {
         }
     }
 
-    fn await_socket(&self, interest: PollFlags, wait: Wait) -> Result<PollFlags, Error> {
+    fn await_socket(&self, interest: PollFlags, wait: &Wait) -> Result<PollFlags, Error> {
         loop {
-            let left = wait
-                .deadline
-                .checked_duration_since(Instant::now())
-                .ok_or_else(|| wait.timeout())?;
+            let left =
+                wait.end().checked_duration_since(Instant::now()).ok_or_else(|| wait.timeout())?;
             let left = Timespec::try_from(left).map_err(|_| wait.timeout())?;
             let mut sockets = [PollFd::new(&self.socket, interest)];
             match poll(&mut sockets, Some(&left)) {
@@ -174,15 +195,16 @@ impl TlsStream {
     }
 
     /// Fills `bytes` with plaintext.
-    fn read_exact(&mut self, mut bytes: &mut [u8], wait: Wait) -> Result<(), Error> {
+    fn read_exact(&mut self, mut bytes: &mut [u8], wait: &mut Wait) -> Result<(), Error> {
         while !bytes.is_empty() {
             let read = self.read_some(bytes, wait)?;
+            wait.moved(read);
             bytes = &mut bytes[read..];
         }
         Ok(())
     }
 
-    fn read_some(&mut self, bytes: &mut [u8], wait: Wait) -> Result<usize, Error> {
+    fn read_some(&mut self, bytes: &mut [u8], wait: &Wait) -> Result<usize, Error> {
         let stored = &self.inbox[self.inbox_start..];
         if !stored.is_empty() {
             let count = stored.len().min(bytes.len());
@@ -196,7 +218,7 @@ impl TlsStream {
         }
         loop {
             // A flood of records without data must not outlast the limit either.
-            if Instant::now() >= wait.deadline {
+            if Instant::now() >= wait.end() {
                 return Err(wait.timeout());
             }
             match self.connection.reader().read(bytes) {
@@ -210,8 +232,8 @@ impl TlsStream {
 }
 
 impl Transport for TlsStream {
-    fn send(&mut self, header: Header, body: &[u8], limit: Duration) -> Result<(), Error> {
-        let wait = Wait::new("take the data sent to it", limit);
+    fn send(&mut self, header: Header, body: &[u8], patience: Patience) -> Result<(), Error> {
+        let wait = &mut Wait::new("take the data sent to it", patience);
         let header = header.encode();
         // Header and body share TLS records: a small message is one record.
         let mut sent = self
@@ -233,15 +255,18 @@ impl Transport for TlsStream {
         &mut self,
         body: &mut Vec<u8>,
         frame_bytes: usize,
-        limit: Duration,
+        patience: Patience,
     ) -> Result<Tag, Error> {
-        let wait = Wait::new("send the next message", limit);
+        let wait = &mut Wait::new("send the next message", patience);
         let mut bytes = [0; HEADER_BYTES];
         self.read_exact(&mut bytes, wait)?;
         let header = Header::decode(bytes, frame_bytes)?;
         body.clear();
-        body.resize(header.length, 0);
-        self.read_exact(body, wait.extended_for(header.length))?;
+        while body.len() < header.length {
+            let got = body.len();
+            body.resize(header.length.min(got + PIECE_BYTES), 0);
+            self.read_exact(&mut body[got..], wait)?;
+        }
         Ok(header.tag)
     }
 
@@ -256,7 +281,7 @@ impl Transport for TlsStream {
         if std::mem::replace(&mut self.closed, true) {
             return;
         }
-        let wait = Wait::new("close the connection", Duration::from_millis(500));
+        let wait = &mut Wait::short("close the connection", Duration::from_millis(500));
         self.connection.send_close_notify();
         let _ = self.flush(wait);
         let _ = self.socket.shutdown(Shutdown::Write);

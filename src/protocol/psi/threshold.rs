@@ -109,6 +109,7 @@ struct Announcement {
 
 impl Message for Announcement {
     const TAG: Tag = Tag::new(*b"psit");
+    const MOST_BYTES: usize = 16;
 }
 
 /// ℓ: over all pairs of either list or both, a collision has a chance below

@@ -161,6 +161,7 @@ struct Split {
 
 impl Message for Split {
     const TAG: Tag = Tag::new(*b"dgsp");
+    const MOST_BYTES: usize = 4;
 }
 
 impl Form for Vertical<'_, '_, '_> {

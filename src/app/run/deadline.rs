@@ -1,0 +1,76 @@
+//! How long a whole run may take. Every wait has a limit of its own, but a peer that says something
+//! just before each of them is over could hold a run for days.
+
+use std::time::Duration;
+
+use super::Side;
+use super::foretold::whole_run;
+use crate::app::failure::Failure;
+use crate::net::Limits;
+use crate::protocol::forecast::{Forecast, Work};
+use crate::release::diffgen::forecast::{Records, random_trees};
+
+/// No run is given less.
+const LEAST: Duration = Duration::from_secs(600);
+/// No run is given more, unless the party file says so.
+const MOST: Duration = Duration::from_secs(365 * 86_400);
+/// So many times what a run takes on the slowest line and a slow machine.
+const TIMES: u32 = 10;
+/// Trees that are drawn to find a large one: enough for a bound that is this generous.
+const TREES: usize = 21;
+/// Length of the Paillier keys that the times below are for.
+const KEY_BITS: u128 = 3072;
+
+/// How long a run may take: what the party file says, or else ten times the forecast for a large
+/// tree, for as many records of the peer as are agreed, on the slowest line that does not count as
+/// stalled and two slow machines.
+pub(super) fn of(side: &Side<'_>, own: usize) -> Result<Duration, Failure> {
+    if let Some(limit) = side.party.run_limit {
+        return Ok(limit);
+    }
+    let agreement = side.agreement;
+    let most = usize::try_from(agreement.max_records).unwrap_or(usize::MAX);
+    let records = [
+        (side.party.role, Records { own, peer: most, common: own }),
+        (side.party.role.peer(), Records { own: most, peer: own, common: own }),
+    ];
+    let trees = random_trees(agreement, TREES)?;
+    let tree = trees.last().map(|tree| tree.made()).unwrap_or_default();
+    let bits = agreement.parties().map_or(0, |parties| parties.paillier_bits);
+    let mut nanoseconds = 0;
+    for (role, records) in records {
+        let (forecast, _) = whole_run(agreement, role, records, tree, true)?;
+        nanoseconds += cpu_nanoseconds(&forecast, bits.into());
+        // One party's messages are all messages.
+        let total = forecast.costs().total();
+        if role == side.party.role {
+            let bytes = total.bytes_sent.saturating_add(total.bytes_received);
+            nanoseconds += Limits::time_for(bytes).as_nanos();
+        }
+    }
+    let seconds = nanoseconds / 1_000_000_000 * u128::from(TIMES);
+    let seconds = Duration::from_secs(u64::try_from(seconds).unwrap_or(u64::MAX));
+    Ok(seconds.clamp(LEAST, MOST))
+}
+
+/// What a conversation takes a slow machine with one core.
+fn cpu_nanoseconds(forecast: &Forecast, key_bits: u128) -> u128 {
+    let works = forecast.works().iter().flat_map(|(_, works)| works);
+    works.map(|(work, times)| u128::from(*times) * slow_nanoseconds(*work, key_bits)).sum()
+}
+
+/// Several times what a machine of 2020 takes without vector instructions.
+fn slow_nanoseconds(work: Work, key_bits: u128) -> u128 {
+    let under_a_key =
+        |nanoseconds: u128| nanoseconds * key_bits.pow(3).max(KEY_BITS.pow(3)) / KEY_BITS.pow(3);
+    match work {
+        Work::GroupOperation => 300_000,
+        Work::BaseTransfers => 200_000_000,
+        Work::Transfer => 2_000,
+        Work::Garble | Work::Evaluate => 1_000,
+        Work::MakeKey => under_a_key(30_000_000_000),
+        Work::CheckKey => under_a_key(1_000_000_000),
+        Work::Encrypt | Work::Decrypt | Work::Rerandomise => under_a_key(50_000_000),
+        Work::Add | Work::PowerBit => under_a_key(100_000),
+    }
+}
