@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use diptych::math::Randomness;
 use diptych::net::tls::{self, Listener};
-use diptych::net::{AbortReason, Error, Identity, Limits, Role, Tag};
+use diptych::net::{AbortReason, Error, Identity, Limits, PROTOCOL_VERSION, Role, Tag};
 use diptych::protocol::Session;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::pki_types::pem::PemObject;
@@ -137,7 +137,7 @@ impl RawPeer {
             .export_keying_material(&mut exporter, b"EXPORTER-diptych-session-v1", None)
             .unwrap();
         let mut session = b"diptych session v1".to_vec();
-        session.extend(1u16.to_le_bytes());
+        session.extend(PROTOCOL_VERSION.to_le_bytes());
         session.extend(Sha256::digest(TERMS));
         session.extend(theirs.last_chunk::<32>().unwrap());
         session.extend(nonce);
@@ -152,9 +152,9 @@ impl RawPeer {
     }
 }
 
-/// Version 1, role P2 (the second variant), hash of the terms, nonce.
+/// Version, role P2 (the second variant), hash of the terms, nonce.
 fn hello_as_p2(nonce: &[u8; 32]) -> Vec<u8> {
-    let mut hello = 1u16.to_le_bytes().to_vec();
+    let mut hello = PROTOCOL_VERSION.to_le_bytes().to_vec();
     hello.extend(1u32.to_le_bytes());
     hello.extend(Sha256::digest(TERMS));
     hello.extend(nonce);

@@ -7,6 +7,7 @@
 //! | --- | --- | --- |
 //! | handshake | the hash of the agreement, roles | nothing spent |
 //! | status | program version, unfinished runs, the peer's last head | nothing spent |
+//! | set-up | keys and transfers: nothing that depends on data | nothing spent |
 //! | debit | that ε is in the ledger, on disk, and its head | ε spent, no release |
 //! | release | the protocols | ε spent, no release |
 //! | signing | hash and signature of the manifest's body | ε spent; see below |
@@ -48,7 +49,7 @@ use crate::protocol::Session;
 use crate::release::diffgen::Plan;
 use crate::release::diffgen::forecast::check_table;
 use crate::release::diffgen::sizes::Sizes;
-use crate::release::diffgen::two_party::{self, Outcome};
+use crate::release::diffgen::two_party::{self, Keys, Outcome, Prepared};
 use crate::table::{Owner, Table};
 use costs::About;
 use phases::Phases;
@@ -251,8 +252,10 @@ impl<'a> Conversation<'a> {
         self.ledger.check_name()?;
         self.output.refuse_to_overwrite()?;
         unfinished::compare(session, self.ledger, peer, self.console)?;
+        // The later the debit, the less a cut line costs: everything that needs no data comes first.
+        let prepared = two_party::prepare(session, self.side.agreement, Keys::Agreed)?;
         let (budget, heads) = self.debit(session)?;
-        let outcome = self.release(session, budget)?;
+        let outcome = self.release(session, prepared, budget)?;
 
         // Nothing is signed whose debit is in a file that nobody will open.
         self.ledger.check_name()?;
@@ -299,10 +302,22 @@ impl<'a> Conversation<'a> {
         Ok((receipt.into_budget(), heads))
     }
 
-    fn release(&self, session: &mut Session, budget: Budget) -> Result<Outcome, Ended> {
+    fn release(
+        &self,
+        session: &mut Session,
+        prepared: Prepared,
+        budget: Budget,
+    ) -> Result<Outcome, Ended> {
         let phases = Phases::new(self.console);
         let progress = |step| phases.tell(step);
-        Ok(two_party::release(session, self.side.agreement, self.table, budget, &progress)?)
+        Ok(two_party::release_prepared(
+            session,
+            self.side.agreement,
+            self.table,
+            budget,
+            prepared,
+            &progress,
+        )?)
     }
 
     fn tell_result(&self, outcome: &Outcome, draft: &Draft) -> Result<(), Ended> {

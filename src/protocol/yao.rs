@@ -171,11 +171,16 @@ pub fn ideal(
     evaluate_source(source, &all)
 }
 
-/// The messages of [`run`], with those of the set-up if `garbler` garbles for the first time.
-pub fn forecast(forecast: &mut Forecast, garbler: Role, source: &dyn Source, reveal: Reveal) {
+/// The messages of [`set_up`].
+pub fn forecast_set_up(forecast: &mut Forecast, garbler: Role) {
     if forecast.sets_up(garbler) {
         ot::forecast_setup(forecast, garbler);
     }
+}
+
+/// The messages of [`run`], with those of the set-up if `garbler` garbles for the first time.
+pub fn forecast(forecast: &mut Forecast, garbler: Role, source: &dyn Source, reveal: Reveal) {
+    forecast_set_up(forecast, garbler);
     let evaluator = garbler.peer();
     ot::forecast_correlated(forecast, garbler, bits_of(source, evaluator));
     forecast.message(garbler, SEED, SEED_BYTES);

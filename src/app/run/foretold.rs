@@ -7,7 +7,7 @@ use crate::app::manifest;
 use crate::net::{Costs, Role};
 use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
-use crate::release::diffgen::forecast::{Records, release};
+use crate::release::diffgen::forecast::{Records, prepare, release, release_prepared};
 use crate::table::Specialization;
 
 /// One party's side of a run that leads to this tree, and the rows of its release. Neither party has
@@ -22,8 +22,11 @@ pub(super) fn whole_run(
     let mut forecast = Forecast::new(role);
     Session::forecast(&mut forecast);
     unfinished::forecast(&mut forecast, finished_before)?;
+    let key_bits = agreement.parties().and_then(|parties| parties.paillier_bits).unwrap_or(0) as usize;
+    prepare(&mut forecast, agreement, key_bits);
     talk::forecast_heads(&mut forecast)?;
-    let rows = release(&mut forecast, agreement, records, tree).map_err(Failure::failed)?;
+    let rows = release_prepared(&mut forecast, agreement, records, tree, key_bits)
+        .map_err(Failure::failed)?;
     talk::forecast_end(&mut forecast, manifest::SIGNED_BYTES)?;
     Ok((forecast, rows))
 }

@@ -146,7 +146,7 @@ pub fn count_table(
     run(session, key, shape, cells, progress)
 }
 
-/// The messages of [`count_table`] under a key of `key_bits`.
+/// The messages of [`count_table`] under a key of `key_bits`, which its owner has already.
 ///
 /// # Errors
 /// As [`count_table`] for an impossible shape.
@@ -154,9 +154,9 @@ pub fn forecast_table(f: &mut Forecast, shape: &TableShape, key_bits: usize) -> 
     let [sent, returned] = shape.items(key_bits)?;
     let (owner, evaluator) = (shape.encrypting_role(), shape.encrypting_role().peer());
     let works = if f.role() == owner {
-        [(Work::MakeKey, 1), (Work::Encrypt, sent), (Work::Decrypt, returned)]
+        vec![(Work::Encrypt, sent), (Work::Decrypt, returned)]
     } else {
-        [(Work::CheckKey, 1), (Work::Add, sent), (Work::Rerandomise, returned)]
+        vec![(Work::CheckKey, 1), (Work::Add, sent), (Work::Rerandomise, returned)]
     };
     f.begin_phase(PHASE);
     key::forecast(f, owner, key_bits)?;

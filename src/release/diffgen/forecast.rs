@@ -13,7 +13,7 @@ use rand::{RngExt, SeedableRng};
 use super::horizontal::record_bits;
 use super::shared_scores::SharedScores;
 use super::sizes::{self, Sizes};
-use super::two_party::Error;
+use super::two_party::{Error, SET_UP, senders};
 use super::vertical::{self, Layout};
 use super::{Form, Leaves, Plan, run};
 use crate::agreement::{Agreement, CountTable, Noise, Partition, Selection};
@@ -26,8 +26,8 @@ use crate::mechanism::{self, largest};
 use crate::net::Role;
 use crate::privacy::taylor::Taylor;
 use crate::privacy::{Budget, Spend};
-use crate::protocol::forecast::Forecast;
-use crate::protocol::{psi, scalar_product, shares, sum_by_group};
+use crate::protocol::forecast::{Forecast, Work};
+use crate::protocol::{psi, scalar_product, shares, sum_by_group, yao};
 use crate::release::tree::scorer::known_at_once;
 use crate::table::{Candidate, CutValue, Cuts, Domain, Owner, Specialization};
 
@@ -63,6 +63,38 @@ pub fn release(
 /// # Errors
 /// As [`release`].
 pub fn release_with(
+    forecast: &mut Forecast,
+    agreement: &Agreement,
+    records: Records,
+    tree: &[Specialization],
+    key_bits: usize,
+) -> Result<u64, Error> {
+    prepare(forecast, agreement, key_bits);
+    release_prepared(forecast, agreement, records, tree, key_bits)
+}
+
+/// The messages of [`super::two_party::prepare`].
+pub fn prepare(forecast: &mut Forecast, agreement: &Agreement, key_bits: usize) {
+    forecast.begin_phase(SET_UP);
+    match &agreement.partition {
+        Partition::Vertical { .. } if agreement.count_table == Some(CountTable::Paillier) => {
+            forecast.work(Work::MakeKey, 1);
+        }
+        Partition::Horizontal { .. } if agreement.taylor.is_some() => {
+            TaylorKey::forecast(forecast, key_bits);
+        }
+        _ => {}
+    }
+    for sender in senders(agreement) {
+        yao::forecast_set_up(forecast, *sender);
+    }
+}
+
+/// The messages of [`super::two_party::release_prepared`].
+///
+/// # Errors
+/// As [`release`].
+pub fn release_prepared(
     forecast: &mut Forecast,
     agreement: &Agreement,
     records: Records,
@@ -107,7 +139,7 @@ pub fn release_with(
         key_bits,
         cuts,
         scores,
-        weighed: None,
+        weighed: HashSet::new(),
         tree: tree.iter(),
         next: None,
     };
@@ -207,7 +239,7 @@ struct Counted<'a> {
     /// Where both parties have the same columns.
     scores: SharedScores,
     /// The candidates that have weights, once there is a key for them.
-    weighed: Option<HashSet<Candidate>>,
+    weighed: HashSet<Candidate>,
     tree: std::slice::Iter<'a, Specialization>,
     next: Option<&'a Specialization>,
 }
@@ -332,10 +364,7 @@ impl Counted<'_> {
     ) -> Result<(), Error> {
         let terms = sizes::polynomial(self.agreement, taylor, &self.sizes.widths);
         let rate = self.plan.calibration().rate(spend.epsilon());
-        let weighed = self.weighed.get_or_insert_with(|| {
-            TaylorKey::forecast(self.forecast, self.key_bits);
-            HashSet::new()
-        });
+        let weighed = &mut self.weighed;
         let new: Vec<usize> = candidates
             .iter()
             .filter(|candidate| weighed.insert(**candidate))

@@ -25,7 +25,7 @@ use std::collections::HashMap;
 
 use super::shared_scores::SharedScores;
 use super::sizes::{self, Sizes};
-use super::two_party::{CountNoise, Error, Keys, Outcome};
+use super::two_party::{CountNoise, Error, Keys, Outcome, Prepared};
 use super::{Form, Leaves, Plan, Step, run};
 use crate::agreement::{self, Agreement};
 use crate::crypto::commutative::Ristretto;
@@ -49,7 +49,7 @@ pub(super) fn release(
     agreement: &Agreement,
     table: &Table,
     budget: Budget,
-    keys: Keys,
+    prepared: Prepared,
     progress: &(dyn Fn(Step) + Sync),
 ) -> Result<Outcome, Error> {
     let plan = Plan::new(agreement)?;
@@ -80,8 +80,7 @@ pub(super) fn release(
         splits: HashMap::new(),
         agreement,
         sizes: &sizes,
-        keys,
-        key: None,
+        key: prepared.taylor,
         weights: HashMap::new(),
     };
     let release = run(&plan, budget, &mut form, &|step| progress(step))?;
@@ -123,7 +122,7 @@ fn count_overlap(
 }
 
 /// The key under which polynomials are evaluated, at both parties.
-fn exchange_key(
+pub(super) fn exchange_key(
     keys: Keys,
     session: &mut Session,
     agreement: &Agreement,
@@ -152,7 +151,6 @@ struct Horizontal<'a, 'p, 't> {
     splits: HashMap<Candidate, u32>,
     agreement: &'a Agreement,
     sizes: &'a Sizes,
-    keys: Keys,
     key: Option<TaylorKey>,
     /// Shares of the weights of candidates, where a polynomial takes the place of the exponential.
     weights: HashMap<Candidate, IntegerShare>,
@@ -238,16 +236,14 @@ impl Horizontal<'_, '_, '_> {
         taylor: Taylor,
         candidates: &[Candidate],
     ) -> Result<usize, Error> {
-        let key = match self.key.take() {
-            Some(key) => key,
-            None => exchange_key(self.keys, self.session, self.agreement)?,
-        };
+        let unprepared = Error::WrongInput("the release was prepared for another agreement");
+        let key = self.key.as_ref().ok_or(unprepared)?;
         let terms = sizes::polynomial(self.agreement, taylor, &self.sizes.widths);
         let rate = self.plan.calibration().rate(spend.epsilon());
         let new: Vec<Candidate> =
             candidates.iter().copied().filter(|c| !self.weights.contains_key(c)).collect();
         let counts = new.iter().map(|c| self.children(*c)).collect::<Result<Vec<_>, _>>()?;
-        let mut mechanism = HorizontalExponential::new(self.session, &key, terms);
+        let mut mechanism = HorizontalExponential::new(self.session, key, terms);
         if !new.is_empty() {
             let counts = ClassCounts::new(self.partition.classes(), &counts)?;
             let weights = mechanism.weigh(&rate, &counts)?;
@@ -255,9 +251,7 @@ impl Horizontal<'_, '_, '_> {
         }
         let weights: Vec<IntegerShare> =
             candidates.iter().filter_map(|c| self.weights.get(c).cloned()).collect();
-        let index = mechanism.pick(&weights)?.index;
-        self.key = Some(key);
-        Ok(index)
+        Ok(mechanism.pick(&weights)?.index)
     }
 
     /// This party's class counts of every child of a candidate.

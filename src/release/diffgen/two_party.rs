@@ -57,16 +57,17 @@
 
 use super::sizes::Sizes;
 use super::{Release, Step, horizontal, vertical};
-use crate::agreement::{Agreement, Noise, Partition};
-use crate::crypto::paillier;
+use crate::agreement::{Agreement, CountTable, Noise, Partition};
+use crate::crypto::paillier::{self, SecretKey};
 use crate::math::Rational;
 use crate::mechanism;
+use crate::mechanism::exponential::horizontal::TaylorKey;
 use crate::mechanism::noise::{JointNoise, OwnNoise, TwoPartyNoise};
 use crate::mechanism::noisy_max::NoiseWidths;
-use crate::net::{self, Blame, Fault};
+use crate::net::{self, Blame, Fault, Role};
 use crate::privacy::{self, AddNoise, Budget, Spend};
 use crate::protocol::shares::WordShares;
-use crate::protocol::{Session, psi, scalar_product, shares, sum_by_group};
+use crate::protocol::{Session, psi, scalar_product, shares, sum_by_group, yao};
 use crate::release::tree;
 use crate::table::Table;
 
@@ -165,6 +166,55 @@ pub enum Keys {
     ForTests(usize),
 }
 
+/// The phase in which [`prepare`] talks.
+pub const SET_UP: &str = "set-up";
+
+/// What a release needs that does not depend on data: see [`prepare`].
+pub struct Prepared {
+    pub(super) keys: Keys,
+    /// Under which the counts of divided columns are made, if the tree wants ours.
+    pub(super) secret: Option<SecretKey>,
+    /// Under which polynomials are evaluated.
+    pub(super) taylor: Option<TaylorKey>,
+}
+
+/// Makes keys and sets up transfers with the peer: all that can be done before the budget is
+/// debited, because nothing of it depends on data. Whoever cuts the line until now costs nobody any
+/// ε. (Whose key, or whose transfers, the counts of divided columns take depends on the tree: both
+/// are made ready.)
+///
+/// # Errors
+/// See [`Error`].
+pub fn prepare(
+    session: &mut Session,
+    agreement: &Agreement,
+    keys: Keys,
+) -> Result<Prepared, Error> {
+    session.channel.begin_phase(SET_UP);
+    // Keys first: the transfers take both parties, so that when they are set up, both are ready.
+    let (secret, taylor) = match &agreement.partition {
+        Partition::Vertical { .. } if agreement.count_table == Some(CountTable::Paillier) => {
+            (Some(vertical::make_key(session, agreement, keys)?), None)
+        }
+        Partition::Horizontal { .. } if agreement.taylor.is_some() => {
+            (None, Some(horizontal::exchange_key(keys, session, agreement)?))
+        }
+        _ => (None, None),
+    };
+    for sender in senders(agreement) {
+        yao::set_up(session, *sender).map_err(mechanism::Error::from)?;
+    }
+    Ok(Prepared { keys, secret, taylor })
+}
+
+/// From whom transfers may go in a release: P1 garbles; sums by group may go either way.
+pub(super) fn senders(agreement: &Agreement) -> &'static [Role] {
+    match agreement.count_table {
+        Some(CountTable::Transfers) => &[Role::P1, Role::P2],
+        _ => &[Role::P1],
+    }
+}
+
 /// Makes a release with the peer. `table` holds what the agreement gives to this party, with
 /// identifiers where individuals are matched. The budget must have been debited: the first message
 /// that depends on data leaves at once.
@@ -181,7 +231,7 @@ pub fn release(
     release_with(session, agreement, table, budget, Keys::Agreed, progress)
 }
 
-/// The same with given keys, as tests need it.
+/// The same with given keys, as tests need it: [`prepare`] and [`release_prepared`].
 ///
 /// # Errors
 /// As for [`release`].
@@ -193,12 +243,28 @@ pub fn release_with(
     keys: Keys,
     progress: &(dyn Fn(Step) + Sync),
 ) -> Result<Outcome, Error> {
+    let prepared = prepare(session, agreement, keys)?;
+    release_prepared(session, agreement, table, budget, prepared, progress)
+}
+
+/// Makes a release with the peer after [`prepare`].
+///
+/// # Errors
+/// As for [`release`].
+pub fn release_prepared(
+    session: &mut Session,
+    agreement: &Agreement,
+    table: &Table,
+    budget: Budget,
+    prepared: Prepared,
+    progress: &(dyn Fn(Step) + Sync),
+) -> Result<Outcome, Error> {
     match agreement.partition {
         Partition::Vertical { .. } => {
-            vertical::release(session, agreement, table, budget, keys, progress)
+            vertical::release(session, agreement, table, budget, prepared, progress)
         }
         Partition::Horizontal { .. } => {
-            horizontal::release(session, agreement, table, budget, keys, progress)
+            horizontal::release(session, agreement, table, budget, prepared, progress)
         }
         Partition::Local => Err(Error::WrongInput("the agreement is for one party")),
     }

@@ -27,7 +27,7 @@ use sha2::{Digest, Sha256};
 
 use super::holder::Holder;
 use super::sizes::{Sizes, scaling};
-use super::two_party::{CountNoise, Error, Keys, Outcome};
+use super::two_party::{CountNoise, Error, Keys, Outcome, Prepared};
 use super::{Form, Leaves, Plan, Step, run};
 use crate::agreement::{Agreement, CountTable, Selection};
 use crate::circuit::integer::equal;
@@ -58,7 +58,7 @@ pub(super) fn release(
     agreement: &Agreement,
     table: &Table,
     budget: Budget,
-    keys: Keys,
+    prepared: Prepared,
     progress: &(dyn Fn(Step) + Sync),
 ) -> Result<Outcome, Error> {
     let plan = Plan::new(agreement)?;
@@ -68,8 +68,15 @@ pub(super) fn release(
     let table = table.select(&rows);
     compare_classes(session, agreement, &table)?;
     let holder = Holder::new(&plan, &table)?;
-    let mut form =
-        Vertical { session, holder, agreement, sizes: &sizes, records: rows.len(), keys, progress };
+    let mut form = Vertical {
+        session,
+        holder,
+        agreement,
+        sizes: &sizes,
+        records: rows.len(),
+        prepared,
+        progress,
+    };
     form.session.channel.begin_phase("structure");
     progress(Step::Began { phase: "structure", total: plan.specializations() as usize });
     let release = run(&plan, budget, &mut form, &|step| progress(step))?;
@@ -81,7 +88,6 @@ pub(super) fn release(
     })
 }
 
-const NO_KEY: Error = Error::WrongInput("no key is made under this agreement");
 const NO_IDENTIFIERS: Error =
     Error::WrongInput("the data was read without identifiers; read it for a vertical agreement");
 
@@ -143,6 +149,31 @@ pub(super) fn forecast_split(f: &mut Forecast, owner: Role) -> Result<(), Error>
     Ok(f.message_like(owner, &Split { point: 0 })?)
 }
 
+const NO_KEY: Error = Error::WrongInput("the release was prepared for another agreement");
+
+fn key_bits(agreement: &Agreement, keys: Keys) -> Result<usize, Error> {
+    let agreed = agreement.parties().and_then(|parties| parties.paillier_bits);
+    match keys {
+        #[cfg(any(test, feature = "testing"))]
+        Keys::ForTests(bits) => Ok(bits),
+        Keys::Agreed => agreed.map(|bits| bits as usize).ok_or(NO_KEY),
+    }
+}
+
+/// A key for the count table, should the tree want ours.
+pub(super) fn make_key(
+    session: &mut Session,
+    agreement: &Agreement,
+    keys: Keys,
+) -> Result<SecretKey, Error> {
+    let (bits, rng) = (key_bits(agreement, keys)?, &mut session.rng);
+    Ok(match keys {
+        Keys::Agreed => SecretKey::generate(bits, Tuning::default(), rng)?,
+        #[cfg(any(test, feature = "testing"))]
+        Keys::ForTests(_) => SecretKey::generate_for_tests(bits, Tuning::default(), rng)?,
+    })
+}
+
 /// One party's side of [`run`].
 struct Vertical<'a, 'p, 't> {
     session: &'a mut Session,
@@ -150,7 +181,7 @@ struct Vertical<'a, 'p, 't> {
     agreement: &'a Agreement,
     sizes: &'a Sizes,
     records: usize,
-    keys: Keys,
+    prepared: Prepared,
     progress: &'a (dyn Fn(Step) + Sync),
 }
 
@@ -273,13 +304,11 @@ impl Vertical<'_, '_, '_> {
 
     fn encrypted_table(&mut self, layout: &Layout, cells: &[u32]) -> Result<WordShares, Error> {
         let shape = layout.by_encryption(self.records, self.sizes);
-        let bits = self.key_bits()?;
+        let bits = key_bits(self.agreement, self.prepared.keys)?;
         let items = shape.items(bits)?.iter().sum();
         (self.progress)(Step::Began { phase: "count table", total: items });
-        let secret;
         let key = if shape.encrypting_role() == self.session.role {
-            secret = self.secret_key(bits)?;
-            Key::Own(&secret)
+            Key::Own(self.prepared.secret.as_ref().ok_or(NO_KEY)?)
         } else {
             Key::Peer(self.expected_key(bits)?)
         };
@@ -287,26 +316,8 @@ impl Vertical<'_, '_, '_> {
         Ok(scalar_product::count_table(self.session, key, &shape, cells, &progress)?)
     }
 
-    fn key_bits(&self) -> Result<usize, Error> {
-        let agreed = self.agreement.parties().and_then(|parties| parties.paillier_bits);
-        match self.keys {
-            #[cfg(any(test, feature = "testing"))]
-            Keys::ForTests(bits) => Ok(bits),
-            Keys::Agreed => agreed.map(|bits| bits as usize).ok_or(NO_KEY),
-        }
-    }
-
-    fn secret_key(&mut self, bits: usize) -> Result<SecretKey, Error> {
-        let rng = &mut self.session.rng;
-        Ok(match self.keys {
-            Keys::Agreed => SecretKey::generate(bits, Tuning::default(), rng)?,
-            #[cfg(any(test, feature = "testing"))]
-            Keys::ForTests(_) => SecretKey::generate_for_tests(bits, Tuning::default(), rng)?,
-        })
-    }
-
     fn expected_key(&self, bits: usize) -> Result<ExpectedKey, Error> {
-        Ok(match self.keys {
+        Ok(match self.prepared.keys {
             Keys::Agreed => ExpectedKey::new(bits, Tuning::default())?,
             #[cfg(any(test, feature = "testing"))]
             Keys::ForTests(_) => ExpectedKey::for_tests(bits, Tuning::default()),
