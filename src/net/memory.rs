@@ -235,7 +235,9 @@ mod tests {
         let (mut a, _b) = ends(None);
         let block = vec![0; 16 << 20];
         let header = Header { tag: TAG, length: block.len() };
-        let sent = (0..9).take_while(|_| a.send(header, &block, Duration::from_millis(20)).is_ok());
+        let sent = (0..9).take_while(|_| {
+            a.send(header, &block, Patience::pause(Duration::from_millis(20))).is_ok()
+        });
         assert_eq!(sent.count(), 3, "64 MiB hold three frames of 16 MiB and their headers");
     }
 

@@ -287,6 +287,19 @@ fn a_connection_that_is_cut_ends_both_sides() {
 }
 
 #[test]
+fn a_line_that_is_cut_while_keys_and_transfers_are_set_up_costs_nothing() {
+    let couple = Couple::new(40);
+    let bank = Running::start(couple.command(BANK, "", None));
+    // The company's part of the transfers alone is more than that.
+    let address = cutting_relay(bank.address(), 3_000);
+    let company = Running::start(couple.command(COMPANY, &address, None)).end();
+    for (who, outcome) in [(BANK, bank.end()), (COMPANY, company)] {
+        outcome.assert(1, &["the peer closed the connection", "ended in phase \"set-up\""]);
+        assert!(couple.runs(who).is_empty(), "nothing was debited");
+    }
+}
+
+#[test]
 fn a_log_that_cannot_be_written_ends_no_run() {
     let couple = Couple::new(40);
     let [bank, company] = couple.start_with([None, Some("exec 2>/dev/full;")]).map(Running::end);
