@@ -290,8 +290,8 @@ fn a_connection_that_is_cut_ends_both_sides() {
 fn a_line_that_is_cut_while_keys_and_transfers_are_set_up_costs_nothing() {
     let couple = Couple::new(40);
     let bank = Running::start(couple.command(BANK, "", None));
-    // The company's part of the transfers alone is more than that.
-    let address = cutting_relay(bank.address(), 3_000);
+    // The bank's part of the transfers alone is more than that.
+    let address = cutting_relay_back(bank.address(), 3_000);
     let company = Running::start(couple.command(COMPANY, &address, None)).end();
     for (who, outcome) in [(BANK, bank.end()), (COMPANY, company)] {
         outcome.assert(1, &["the peer closed the connection", "ended in phase \"set-up\""]);
@@ -309,15 +309,27 @@ fn a_log_that_cannot_be_written_ends_no_run() {
 
 /// Passes on so many bytes from the company to the bank, then cuts both ways.
 fn cutting_relay(to: String, most_bytes: usize) -> String {
+    relay(to, [most_bytes as u64, u64::MAX])
+}
+
+/// The same for bytes from the bank to the company.
+fn cutting_relay_back(to: String, most_bytes: usize) -> String {
+    relay(to, [u64::MAX, most_bytes as u64])
+}
+
+fn relay(to: String, [most_there, most_back]: [u64; 2]) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
     std::thread::spawn(move || {
         let (company, _) = listener.accept().unwrap();
         let bank = TcpStream::connect(to).unwrap();
-        let (mut back_from, mut back_to) =
-            (bank.try_clone().unwrap(), company.try_clone().unwrap());
-        let back = std::thread::spawn(move || std::io::copy(&mut back_from, &mut back_to));
-        let mut there = company.try_clone().unwrap().take(most_bytes as u64);
+        let (back_from, mut back_to) = (bank.try_clone().unwrap(), company.try_clone().unwrap());
+        let back = std::thread::spawn(move || {
+            let _ = std::io::copy(&mut (&back_from).take(most_back), &mut back_to);
+            let _ = back_from.shutdown(std::net::Shutdown::Both);
+            let _ = back_to.shutdown(std::net::Shutdown::Both);
+        });
+        let mut there = company.try_clone().unwrap().take(most_there);
         let _ = std::io::copy(&mut there, &mut &bank);
         let _ = (&bank).flush();
         let _ = bank.shutdown(std::net::Shutdown::Both);

@@ -168,8 +168,16 @@ fn a_dry_run_says_what_it_would_spend_and_changes_nothing() {
     couple.run().iter().for_each(|outcome| outcome.assert(0, &[]));
     let costs: serde_json::Value =
         serde_json::from_str(&couple.read(BANK, "release/private/costs.json")).unwrap();
-    for phase in ["handshake", "status", "debit", "set intersection", "class", "signing", "parting"]
-    {
+    for phase in [
+        "handshake",
+        "status",
+        "set-up",
+        "debit",
+        "set intersection",
+        "class",
+        "signing",
+        "parting",
+    ] {
         let all = costs["phases"].as_array().unwrap();
         let seen = all.iter().find(|seen| seen["phase"] == phase).unwrap();
         let number = |key: &str| seen[key].as_u64().unwrap();

@@ -7,7 +7,7 @@ use crate::app::manifest;
 use crate::net::{Costs, Role};
 use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
-use crate::release::diffgen::forecast::{Records, prepare, release, release_prepared};
+use crate::release::diffgen::forecast::{Records, prepare, release_prepared};
 use crate::table::Specialization;
 
 /// One party's side of a run that leads to this tree, and the rows of its release. Neither party has
@@ -32,8 +32,8 @@ pub(super) fn whole_run(
 }
 
 /// Whether a run exchanged, message by message, what its release and the numbers of records foretell;
-/// nothing if there is no forecast. The phases around the release depend on both ledgers and are left
-/// out.
+/// nothing if there is no forecast. The phases around set-up, debit and release depend on both
+/// ledgers and are left out.
 pub(super) fn was_foretold(
     agreement: &Agreement,
     role: Role,
@@ -42,6 +42,10 @@ pub(super) fn was_foretold(
     measured: &Costs,
 ) -> Option<bool> {
     let mut forecast = Forecast::new(role);
-    release(&mut forecast, agreement, records, tree).ok()?;
+    let key_bits = agreement.parties()?.paillier_bits as usize;
+    prepare(&mut forecast, agreement, key_bits);
+    // What comes between them always looks the same, and what follows is counted from there.
+    talk::forecast_heads(&mut forecast).ok()?;
+    release_prepared(&mut forecast, agreement, records, tree, key_bits).ok()?;
     Some(forecast.matches(measured))
 }
