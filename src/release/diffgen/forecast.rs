@@ -13,7 +13,7 @@ use rand::{RngExt, SeedableRng};
 use super::horizontal::record_bits;
 use super::shared_scores::SharedScores;
 use super::sizes::{self, Sizes};
-use super::two_party::{Error, SET_UP, senders};
+use super::two_party::{Error, Ready, SET_UP, senders};
 use super::vertical::{self, Layout};
 use super::{Form, Leaves, Plan, run};
 use crate::agreement::{Agreement, CountTable, Noise, Partition, Selection};
@@ -23,7 +23,7 @@ use crate::mechanism::exponential::vertical as weighted;
 use crate::mechanism::noise::joint;
 use crate::mechanism::noisy_max::{self, Sharing};
 use crate::mechanism::{self, largest};
-use crate::net::Role;
+use crate::net::{Message, Role};
 use crate::privacy::taylor::Taylor;
 use crate::privacy::{Budget, Spend};
 use crate::protocol::forecast::{Forecast, Work};
@@ -88,6 +88,7 @@ pub fn prepare(forecast: &mut Forecast, agreement: &Agreement, key_bits: usize) 
     for sender in senders(agreement) {
         yao::forecast_set_up(forecast, *sender);
     }
+    forecast.exchange(Ready::TAG, Ready::MOST_BYTES);
 }
 
 /// The messages of [`super::two_party::release_prepared`].

@@ -55,6 +55,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+use serde::{Deserialize, Serialize};
+
 use super::sizes::Sizes;
 use super::{Release, Step, horizontal, vertical};
 use crate::agreement::{Agreement, CountTable, Noise, Partition};
@@ -64,7 +66,7 @@ use crate::mechanism;
 use crate::mechanism::exponential::horizontal::TaylorKey;
 use crate::mechanism::noise::{JointNoise, OwnNoise, TwoPartyNoise};
 use crate::mechanism::noisy_max::NoiseWidths;
-use crate::net::{self, Blame, Fault, Role};
+use crate::net::{self, Blame, Fault, Message, Role, Tag};
 use crate::privacy::{self, AddNoise, Budget, Spend};
 use crate::protocol::shares::WordShares;
 use crate::protocol::{Session, psi, scalar_product, shares, sum_by_group, yao};
@@ -191,7 +193,6 @@ pub fn prepare(
     keys: Keys,
 ) -> Result<Prepared, Error> {
     session.channel.begin_phase(SET_UP);
-    // Keys first: the transfers take both parties, so that when they are set up, both are ready.
     let (secret, taylor) = match &agreement.partition {
         Partition::Vertical { .. } if agreement.count_table == Some(CountTable::Paillier) => {
             (Some(vertical::make_key(session, agreement, keys)?), None)
@@ -204,7 +205,19 @@ pub fn prepare(
     for sender in senders(agreement) {
         yao::set_up(session, *sender).map_err(mechanism::Error::from)?;
     }
+    session.channel.send(&Ready)?;
+    let Ready = session.channel.receive()?;
     Ok(Prepared { keys, secret, taylor })
+}
+
+/// The peer has its keys and transfers. Without it the party that sends last would go on, and spend
+/// its ε, while what it sent is cut off.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Ready;
+
+impl Message for Ready {
+    const TAG: Tag = Tag::new(*b"redy");
+    const MOST_BYTES: usize = 0;
 }
 
 /// From whom transfers may go in a release: P1 garbles; sums by group may go either way.
