@@ -36,7 +36,7 @@ pub(super) fn of(side: &Side<'_>, own: usize) -> Result<Duration, Failure> {
     ];
     let trees = random_trees(agreement, TREES)?;
     let tree = trees.last().map(|tree| tree.made()).unwrap_or_default();
-    let bits = agreement.parties().map_or(0, |parties| parties.paillier_bits);
+    let bits = agreement.parties().and_then(|parties| parties.paillier_bits).unwrap_or(0);
     let mut nanoseconds = 0;
     for (role, records) in records {
         let (forecast, _) = whole_run(agreement, role, records, tree, true)?;
@@ -67,7 +67,7 @@ fn slow_nanoseconds(work: Work, key_bits: u128) -> u128 {
         Work::GroupOperation => 300_000,
         Work::BaseTransfers => 200_000_000,
         Work::Transfer => 2_000,
-        Work::Garble | Work::Evaluate => 1_000,
+        Work::Garble | Work::Evaluate | Work::Hash => 1_000,
         Work::MakeKey => under_a_key(30_000_000_000),
         Work::CheckKey => under_a_key(1_000_000_000),
         Work::Encrypt | Work::Decrypt | Work::Rerandomise => under_a_key(50_000_000),

@@ -22,7 +22,8 @@ pub(super) fn whole_run(
     let mut forecast = Forecast::new(role);
     Session::forecast(&mut forecast);
     unfinished::forecast(&mut forecast, finished_before)?;
-    let key_bits = agreement.parties().and_then(|parties| parties.paillier_bits).unwrap_or(0) as usize;
+    let key_bits =
+        agreement.parties().and_then(|parties| parties.paillier_bits).unwrap_or(0) as usize;
     prepare(&mut forecast, agreement, key_bits);
     talk::forecast_heads(&mut forecast)?;
     let rows = release_prepared(&mut forecast, agreement, records, tree, key_bits)
@@ -42,7 +43,7 @@ pub(super) fn was_foretold(
     measured: &Costs,
 ) -> Option<bool> {
     let mut forecast = Forecast::new(role);
-    let key_bits = agreement.parties()?.paillier_bits as usize;
+    let key_bits = agreement.parties()?.paillier_bits.unwrap_or(0) as usize;
     prepare(&mut forecast, agreement, key_bits);
     // What comes between them always looks the same, and what follows is counted from there.
     talk::forecast_heads(&mut forecast).ok()?;
