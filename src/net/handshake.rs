@@ -227,7 +227,8 @@ mod tests {
     fn the_session_id_is_the_hash_that_the_page_states() {
         let (a, _) = shake((Role::P1, b"terms"), (Role::P2, b"terms"));
         let nonce = |seed| Randomness::seeded(seed).array::<32>();
-        let mut text = b"diptych session v1\x01\x00".to_vec();
+        let mut text = b"diptych session v1".to_vec();
+        text.extend(PROTOCOL_VERSION.to_le_bytes());
         text.extend(Sha256::digest(b"terms"));
         text.extend(nonce(1));
         text.extend(nonce(2));

@@ -45,12 +45,10 @@ use crate::net::{self, Blame, Fault, Role, Tag};
 use crate::protocol::Session;
 use crate::protocol::forecast::{Forecast, Work};
 use crate::protocol::transfers::{Numbers, Purpose, Receiving, Sending};
+use crate::simd::lanes;
 
 /// What one correlated transfer takes on the line, padding aside.
 pub const BYTES_PER_TRANSFER: usize = BLOCK_BYTES / ROWS;
-
-/// What the set-up of one direction takes on the line, headers aside.
-pub const SETUP_BYTES: usize = 32 + 32 * BASE_TRANSFERS;
 
 /// Transfers per message: 256 KiB that stay in the cache while they are turned into rows.
 pub const CHUNK: usize = 1 << 14;
@@ -328,9 +326,7 @@ impl Receiver {
                         word.copy_from_slice(&pair[at..at + 16]);
                         u128::from_le_bytes(word)
                     });
-                    // Both are read, so that time does not tell the choice.
-                    let select = u128::from(*choice).wrapping_neg();
-                    all.push(zero ^ ((zero ^ one) & select) ^ mask);
+                    all.push(lanes::choose(zero, one, *choice) ^ mask);
                 }
             }
         }

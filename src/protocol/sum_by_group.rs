@@ -381,7 +381,9 @@ pub fn receive<R: Receiving>(
     let mut message = Vec::new();
     for window in shape.windows() {
         let paths = groups[window.clone()].iter().flat_map(|group| shape.tree().path(*group));
-        let choices: Zeroizing<Vec<bool>> = Zeroizing::new(paths.map(|right| !right).collect());
+        // As long as it becomes at once: a list that moves would leave a copy behind.
+        let mut choices = Zeroizing::new(Vec::with_capacity(window.len() * levels));
+        choices.extend(paths.map(|right| !right));
         let rows = source.chosen_rows(session, &choices)?;
         for chunk in shape.chunks(window.clone()) {
             let rows = &rows[(chunk.start - window.start) * levels..][..chunk.len() * levels];

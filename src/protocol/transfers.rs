@@ -61,7 +61,8 @@ pub enum Purpose {
 }
 
 /// What has been used under one Δ: of one direction and one set-up, counted alike at both ends.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
+#[cfg_attr(test, derive(Clone))]
 pub struct Numbers {
     session: SessionId,
     sender: Role,

@@ -257,7 +257,7 @@ impl Instructions {
     }
 }
 
-/// [`KEYS`] expanded AES-128 keys, for the same work under each of them: trees and masks of so many
+/// [`KEYS`] expanded AES-128 keys, for the same work under each of them, such as trees of so many
 /// records at once. The keys are public.
 pub struct RoundKeys8(Keys8);
 

@@ -1,8 +1,12 @@
 //! Words over Z_{2^32} or Z_{2^64} in blocks of 128 bits, added lane by lane.
 //!
 //! The loops are plain, and the compiler turns them into vectors of the width that the processor
-//! has. No branch and no place in memory depends on words or on the row that is selected.
+//! has. No branch and no place in memory depends on words or on the row that is selected: what
+//! selects is hidden from the compiler, which would otherwise make a jump or a choice of addresses
+//! of it (seen in the machine code of an earlier version).
 #![allow(unsafe_code)]
+
+use std::hint::black_box;
 
 use super::level::Level;
 
@@ -81,10 +85,16 @@ pub fn xor_into(blocks: &mut [u128], place: u32, value: u128) {
     }
 }
 
-/// 1 if both are the same, else 0, without a branch.
+/// 1 if both are the same, else 0, without a branch; the compiler knows nothing of the result.
 pub fn equal(a: u32, b: u32) -> u8 {
     let different = u64::from(a ^ b);
-    (different.wrapping_sub(1) >> 63) as u8
+    black_box((different.wrapping_sub(1) >> 63) as u8)
+}
+
+/// `one` if the choice is true, else `zero`; both are read, in the same time whichever it is.
+pub fn choose(zero: u128, one: u128, choice: bool) -> u128 {
+    let all_ones = black_box(u128::from(choice).wrapping_neg());
+    zero ^ ((zero ^ one) & all_ones)
 }
 
 /// An unsigned word of one of the two lengths.
@@ -248,6 +258,7 @@ mod tests {
                 }
             }
         }
+        assert_eq!([choose(5, 9, false), choose(5, 9, true)], [5, 9]);
         let mut blocks = [1, 2, 3];
         xor_into(&mut blocks, 1, 7);
         xor_into(&mut blocks, 3, 7);

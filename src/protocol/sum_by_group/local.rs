@@ -7,7 +7,7 @@ use crate::crypto::garble::Delta;
 use crate::crypto::ot::hash_rows;
 use crate::crypto::tree::{Rows, grow, record_keys, regrow};
 use crate::protocol::transfers::{Numbers, Purpose};
-use crate::simd::lanes::equal;
+use crate::simd::lanes::{choose, equal};
 
 /// Bytes of both ciphertexts of one level.
 const LEVEL_BYTES: usize = 32;
@@ -120,7 +120,9 @@ impl SenderPart {
 
     /// The sender's share: what all leaves stretch to, negated.
     pub fn into_share(self) -> Vec<u64> {
-        self.rows.words().map(u64::wrapping_neg).collect()
+        let mut share = Vec::with_capacity(self.shape.groups * self.shape.words);
+        share.extend(self.rows.words().map(u64::wrapping_neg));
+        share
     }
 }
 
@@ -161,10 +163,7 @@ impl ReceiverPart {
             let first = record * levels;
             let pairs = ciphertexts.as_chunks::<LEVEL_BYTES>().0.iter().zip(tree.path(*group));
             for (level, (pair, right)) in pairs.enumerate() {
-                // Both are read, so that time does not tell the choice.
-                let [left_sum, right_sum] = [block(pair, 0), block(pair, 16)];
-                let take_right = u128::from(!right).wrapping_neg();
-                let chosen = left_sum ^ ((left_sum ^ right_sum) & take_right);
+                let chosen = choose(block(pair, 0), block(pair, 16), !right);
                 sums[level] = chosen ^ masks[first + level];
             }
             let keys = record_keys(self.starts.trees, number);
@@ -185,7 +184,9 @@ impl ReceiverPart {
 
     /// The receiver's share.
     pub fn into_share(self) -> Vec<u64> {
-        self.rows.words().collect()
+        let mut share = Vec::with_capacity(self.shape.groups * self.shape.words);
+        share.extend(self.rows.words());
+        share
     }
 }
 

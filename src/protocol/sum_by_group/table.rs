@@ -22,14 +22,11 @@ pub struct CountShape {
 }
 
 impl CountShape {
-    /// The party whose cells are the groups: with it fewer bytes go over the line, the set-up of the
-    /// transfers that P2 sends included; P1 if they are equal.
+    /// The party whose cells are the groups: with it fewer bytes go over the line; P1 if they are
+    /// equal. Without records it is who it would be with one.
     pub fn receiving_role(&self) -> Role {
-        let bytes = |receiver: Role| {
-            // P1 garbles, so that the transfers that it sends are set up in any case.
-            let set_up = if receiver == Role::P1 { ot::SETUP_BYTES } else { 0 };
-            self.sums(receiver).bytes().saturating_add(set_up as u64)
-        };
+        let some = Self { records: self.records.max(1), ..*self };
+        let bytes = |receiver: Role| some.sums(receiver).bytes();
         if bytes(Role::P1) <= bytes(Role::P2) { Role::P1 } else { Role::P2 }
     }
 

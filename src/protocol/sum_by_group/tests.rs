@@ -312,9 +312,13 @@ fn whoever_makes_the_bytes_fewer_receives() {
     assert_eq!(role(30_000, 32, 64), Role::P2);
     assert_eq!(role(30_000, 1024, 2), Role::P1);
     assert_eq!(role(30_000, 8, 2), Role::P2);
-    // The second set-up is paid for by many records, and a tie is P1's only if it costs nothing.
-    assert_eq!(role(10, 64, 32), Role::P2);
-    assert_eq!(role(30_000, 16, 16), Role::P2);
+    assert_eq!(role(30_000, 16, 16), Role::P1);
+    // Nobody in common is as good a number as any other: the table must fit as with somebody.
+    for cells in [[1 << 20, 4], [4, 1 << 20]] {
+        let empty = CountShape { records: 0, cells, bits: 20 };
+        assert!(empty.check().is_ok());
+        assert_eq!(empty.receiving_role(), CountShape { records: 1, ..empty }.receiving_role());
+    }
 }
 
 #[test]
