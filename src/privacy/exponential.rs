@@ -171,7 +171,7 @@ pub fn weights(scores: &[Score], rate: &Rational, scaling: Scaling) -> Result<Ve
 /// Not the same are: shifting the result into place and whatever is done with it later, since a
 /// weight is as long as its score is high (a pass over 5 KB at most for a million records at
 /// ε' = 1/40); a score of 0, whose weight is known; and a weight whose bounds do not agree on the
-/// floor, which is computed anew with more digits. Of the [`GUARD_BITS`] at least 56 are good at the
+/// floor, which is computed anew with more digits. Of the `GUARD_BITS` at least 56 are good at the
 /// end, so that this happens to one weight in 2^56.
 ///
 /// # Errors
