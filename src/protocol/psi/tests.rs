@@ -252,8 +252,10 @@ fn the_cardinality_is_returned_in_another_order_than_it_came() {
                 (sent, session.channel.receive_bytes(Tag::new(*b"psi2")).unwrap())
             },
         );
-        // The first draw of P1's generator is its key.
-        let key = Ristretto::new().generate_key(&mut crate::math::Randomness::seeded(seed).fork());
+        // P1's generator makes its coins, and then its key.
+        let mut rng = crate::math::Randomness::seeded(seed).fork();
+        rng.fork();
+        let key = Ristretto::new().generate_key(&mut rng);
         let (mut sent, returned) = outcome.p2;
         Ristretto::new().reencrypt_batch(&key, &mut sent).unwrap();
         let (sent, returned) = (sent.as_chunks::<32>().0, returned.as_chunks::<32>().0);
@@ -329,7 +331,7 @@ fn bad_messages_end_the_run() {
     assert!(matches!(against(3, good.clone()), Error::WrongCount { due: 96, got: 64 }));
     assert!(matches!(against(1, good.clone()), Error::WrongCount { due: 32, got: 64 }));
     assert!(matches!(against(2, good[..63].to_vec()), Error::WrongCount { due: 64, got: 63 }));
-    assert!(matches!(against(u64::MAX, good.clone()), Error::TooMany { .. }));
+    assert!(matches!(against(u64::MAX, good.clone()), Error::PeerTooMany { .. }));
     let twice = [&good[..32], &good[..32]].concat();
     assert!(matches!(against(2, twice), Error::PeerDuplicate("the peer's list")));
     let identity = [&good[..32], &[0; 32]].concat();
