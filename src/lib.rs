@@ -36,7 +36,7 @@
 //! let publish = |session: &mut Session, own: &[u64]| -> Result<Vec<i64>, Error> {
 //!     let spend = Budget::new(&epsilon).spend_rest("counts")?;
 //!     let shares = WordShares::new(32, own.to_vec())?;
-//!     TwoPartyNoise::new(parties).add_noise(spend, &shares)
+//!     TwoPartyNoise::new(session).add_noise(spend, &shares)
 //! };
 //! let outcome = run_pair(
 //!     Setup::default(),

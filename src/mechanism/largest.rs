@@ -14,7 +14,7 @@
 //! use diptych::mechanism::Error;
 //! use diptych::protocol::Session;
 //! use diptych::protocol::pair::{Setup, run_pair};
-//! use diptych::protocol::yao::{Reveal, Yao};
+//! use diptych::protocol::yao::Reveal;
 //!
 //! let shape = GroupShape { classes: 2, count_bits: 8, share_bits: 16 };
 //! let largest = |session: &mut Session, own: &[u64]| -> Result<_, Error> {

@@ -26,7 +26,7 @@
 //! let epsilon: Epsilon = "1".parse()?;
 //! let publish = |session: &mut Session, shares: &WordShares| -> Result<Vec<i64>, Error> {
 //!     let spend = Budget::new(&epsilon).spend_rest("counts")?;
-//!     let noise = OwnNoise::draw(&mut coins, spend.epsilon(), shares.len())?;
+//!     let noise = OwnNoise::draw(&mut *session.coins, spend.epsilon(), shares.len())?;
 //!     TwoPartyNoise::prepared(session, noise).add_noise(spend, shares)
 //! };
 //! // Shares of 5,000 and of 7 modulo 2^32.

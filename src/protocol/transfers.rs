@@ -33,7 +33,7 @@
 //!     |session| ot::Receiver::setup(session)?.chosen_rows(session, &choices),
 //! );
 //! let ((zeros, delta), rows) = (outcome.p1?, outcome.p2?);
-//! for ((zero, row), choice) in zeros.iter().zip(&rows).zip(choices) {
+//! for ((zero, row), choice) in zeros.iter().zip(rows.iter()).zip(choices) {
 //!     assert_eq!(zero ^ row, if choice { delta } else { 0 });
 //! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -43,8 +43,8 @@
 //!
 //! let (budget, mut rng) = (Budget::new(&agreement.epsilon), Randomness::from_os()?);
 //! let release = single::release(&agreement, &table, budget, &mut rng, &|_| ())?;
-//! assert_eq!(release.cuts.leaves(), 2, "engineers and writers");
-//! for (count, true_count) in release.counts.iter().zip([0, 400, 500, 0]) {
+//! assert_eq!(release.table.cuts.leaves(), 2, "engineers and writers");
+//! for (count, true_count) in release.table.counts.iter().zip([0, 400, 500, 0]) {
 //!     // A noise of 200 comes about once in e^100 runs.
 //!     assert!(count.abs_diff(true_count) < 200);
 //! }
