@@ -1,7 +1,6 @@
 //! The command `diptych`: what it can be asked, how it answers and how it fails.
 //!
-//! One file per verb; [`failure`] is the voice in which all of them fail, and
-//! [`connection`] the way in which all of them reach the peer.
+//! One file per verb; [`connection`] is the way in which all of them reach the peer.
 //!
 //! # Example
 //!
@@ -30,7 +29,6 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 pub mod agreement;
-pub mod artefacts;
 pub mod audit;
 pub mod bench;
 pub mod circuit;
@@ -38,13 +36,9 @@ pub mod connection;
 pub mod console;
 pub mod demo;
 pub mod evaluate;
-pub mod failure;
-mod files;
 pub mod keygen;
 pub mod ledger;
 pub mod local;
-pub mod manifest;
-pub mod party;
 pub mod plot;
 pub mod progress;
 pub mod psi;
@@ -53,8 +47,8 @@ pub mod run;
 pub mod speed;
 pub mod verify;
 
+use crate::publish::failure::{Failure, Status};
 use console::{Console, GlobalArgs};
-use failure::{Failure, Status};
 
 use crate::simd::level::{self, Level};
 

@@ -17,6 +17,7 @@
 //! | [`table`] | schema, taxonomies, columns, CSV |
 //! | [`agreement`] | what two organisations sign before a release |
 //! | [`release`] | DiffGen: from tables to a release |
+//! | [`publish`] | one party's side of a release, from its files to what it publishes |
 //! | [`app`] | the command `diptych` |
 //!
 //! # Example
@@ -61,6 +62,7 @@ pub mod mechanism;
 pub mod net;
 pub mod privacy;
 pub mod protocol;
+pub mod publish;
 pub mod release;
 pub mod simd;
 pub mod table;

@@ -46,3 +46,19 @@
 
 pub mod diffgen;
 pub mod tree;
+
+/// How far a run has come. Phases follow each other; a phase ends when the next one begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// A phase began that has so many items before it.
+    Began {
+        /// Its name.
+        phase: &'static str,
+        /// How many items.
+        total: usize,
+    },
+    /// So many items were just done.
+    Advanced(usize),
+    /// The last phase is over.
+    Ended,
+}

@@ -33,6 +33,20 @@ const FLOOR_PLAN: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "publish",
+        &[
+            "math",
+            "crypto",
+            "net",
+            "privacy",
+            "protocol",
+            "mechanism",
+            "table",
+            "agreement",
+            "release",
+        ],
+    ),
+    (
         "app",
         &[
             "simd",
@@ -46,6 +60,7 @@ const FLOOR_PLAN: &[(&str, &[&str])] = &[
             "table",
             "agreement",
             "release",
+            "publish",
         ],
     ),
 ];

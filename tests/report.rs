@@ -34,7 +34,7 @@ step = 1
 "#;
 
 const COSTS: &str = r#"{ "private": "x", "release": "x", "party": "p1", "records": 4711,
-  "common_records": null, "as_foretold": true, "phases": [
+  "common_records": null, "as_forecast": true, "phases": [
     { "phase": "<i>noise</i>", "bytes_sent": 81, "bytes_received": 82, "messages_sent": 1,
       "messages_received": 1, "rounds": 1, "wall_seconds": 0.5, "cpu_seconds": 0.25 },
     { "phase": "total", "bytes_sent": 81, "bytes_received": 82, "messages_sent": 1,

@@ -6,13 +6,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use diptych::agreement::Agreement;
-use diptych::app::artefacts::{MANIFEST, RELEASE};
 use diptych::app::audit::{self, netlists};
-use diptych::app::{manifest::Draft, verify};
 use diptych::math::{Randomness, Rational};
 use diptych::net::{Identity, Role};
 use diptych::privacy::Budget;
 use diptych::privacy::ledger::Hash;
+use diptych::publish::artefacts::{MANIFEST, RELEASE};
+use diptych::publish::{manifest::Draft, verify};
 use diptych::release::diffgen::single;
 use diptych::release::tree::output::{Rows, write_csv};
 use diptych::table::{Reading, read_csv};

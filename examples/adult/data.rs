@@ -1,7 +1,7 @@
 //! The Adult data and the agreements under which it is released.
 
 use diptych::agreement::Agreement;
-use diptych::app::failure::Failure;
+use diptych::publish::failure::Failure;
 use diptych::table::{Reading, Table, parse_csv};
 use std::path::{Path, PathBuf};
 

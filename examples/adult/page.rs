@@ -5,8 +5,8 @@ use crate::plan::{EPSILONS, SPECIALIZATIONS, WAYS};
 use crate::runs::{Outcome, Settings};
 use diptych::app::evaluate::baselines;
 use diptych::app::evaluate::group::Summary;
-use diptych::app::failure::Failure;
 use diptych::app::plot::{Chart, Level, Point, Scale, Series};
+use diptych::publish::failure::Failure;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 

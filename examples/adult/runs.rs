@@ -3,9 +3,9 @@
 use crate::data::Adult;
 use diptych::app::evaluate::generalize::Generalization;
 use diptych::app::evaluate::{assess, released};
-use diptych::app::failure::Failure;
 use diptych::math::Randomness;
 use diptych::privacy::Budget;
+use diptych::publish::failure::Failure;
 use diptych::release::diffgen::single;
 use diptych::release::tree::output::{Rows, write_csv};
 use diptych::table::Table;

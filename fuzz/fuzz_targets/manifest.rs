@@ -2,7 +2,7 @@
 
 #![no_main]
 
-use diptych::app::manifest::Manifest;
+use diptych::publish::manifest::Manifest;
 use diptych::net::Role;
 use libfuzzer_sys::fuzz_target;
 

@@ -2,7 +2,7 @@
 
 #![no_main]
 
-use diptych::app::party::Party;
+use diptych::publish::party::Party;
 use libfuzzer_sys::fuzz_target;
 use std::path::Path;
 

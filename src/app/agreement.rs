@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 
 use crate::agreement::{Agreement, Error, Problem};
 use crate::app::console::Console;
-use crate::app::failure::Failure;
+use crate::publish::failure::Failure;
 
 /// Check the agreement of a release and print it in plain words
 #[derive(Args, Debug)]

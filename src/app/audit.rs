@@ -15,8 +15,8 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::app::console::Console;
-use crate::app::failure::Failure;
 use crate::math::Randomness;
+use crate::publish::failure::Failure;
 
 pub mod agreement;
 pub mod circuits;

@@ -11,9 +11,9 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use crate::app::console::Console;
-use crate::app::failure::Failure;
 use crate::net::memory::NetworkModel;
 use crate::protocol::pair::Setup;
+use crate::publish::failure::Failure;
 
 use machine::Machine;
 use report::{Place, Section};

@@ -10,12 +10,12 @@ use sha2::{Digest, Sha256};
 
 use crate::app::connection::{ConnectionArgs, RoleName};
 use crate::app::console::Console;
-use crate::app::failure::Failure;
 use crate::circuit::bristol::{self, Contents, Limited, Limits};
 use crate::circuit::{self, Circuit, Owner, Program};
 use crate::crypto::garble::BYTES_PER_AND;
 use crate::net::Role;
 use crate::protocol::yao::{self, Reveal};
+use crate::publish::failure::Failure;
 
 /// Look at a Bristol Fashion circuit, or run it between two peers
 #[derive(Args, Debug)]

@@ -1,21 +1,16 @@
 //! How every verb that talks to a peer reaches it.
 
-use std::fs::File;
-use std::io::Read;
-use std::path::{Path, PathBuf};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use zeroize::Zeroizing;
 
-use crate::agreement;
 use crate::app::console::Console;
-use crate::app::failure::Failure;
-use crate::math::Randomness;
-use crate::net::tls::{self, Listener};
-use crate::net::{Channel, Error, Fingerprint, Identity, Limits, Role};
+use crate::app::progress::Screen;
+use crate::net::{Fingerprint, Limits, Role};
 use crate::protocol::Session;
+use crate::publish::failure::Failure;
+use crate::publish::meeting::{Meeting, read_identity};
 
 /// Who we are, who the peer is, and how to meet it.
 #[derive(Args, Debug)]
@@ -76,123 +71,6 @@ impl ConnectionArgs {
             Some(address) => Meeting::Connect(address.clone()),
             None => Meeting::Listen(self.listen.clone().unwrap_or_default()),
         };
-        meeting.open(&identity, self.peer, self.role.into(), limits, terms, console)
-    }
-}
-
-/// Before another attempt after a connection that was cut as soon as it was made.
-const BETWEEN_MEETINGS: Duration = Duration::from_millis(500);
-
-/// Where the two parties meet.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Meeting {
-    /// The peer comes to this address.
-    Listen(String),
-    /// The peer waits at this address.
-    Connect(String),
-}
-
-impl Meeting {
-    /// Meets the peer and runs the handshake under `terms`.
-    ///
-    /// # Errors
-    /// As [`ConnectionArgs::open`].
-    pub fn open(
-        &self,
-        identity: &Identity,
-        peer: Fingerprint,
-        role: Role,
-        limits: Limits,
-        terms: &[u8],
-        console: &Console,
-    ) -> Result<Session, Failure> {
-        let deadline = Instant::now() + limits.connect;
-        let mut connect = limits.connect;
-        loop {
-            let rng = Randomness::from_os()?;
-            let channel = self.reach(identity, peer, Limits { connect, ..limits }, console)?;
-            let error = match Session::establish(channel, role, terms, rng) {
-                Ok(session) => return Ok(session),
-                Err(error) => error,
-            };
-            connect = deadline.saturating_duration_since(Instant::now());
-            match error {
-                // A listener that is beset by strangers drops a handshake without a word, even
-                // when we think that it is over. A peer with a reason says it.
-                Error::Closed if matches!(self, Self::Connect(_)) && !connect.is_zero() => {
-                    thread::sleep(BETWEEN_MEETINGS.min(connect));
-                }
-                Error::Terms { ref theirs } => {
-                    let difference = name_difference(terms, theirs);
-                    return Err(Failure::from(error).advise(difference));
-                }
-                _ => return Err(error.into()),
-            }
-        }
-    }
-
-    fn reach(
-        &self,
-        identity: &Identity,
-        peer: Fingerprint,
-        limits: Limits,
-        console: &Console,
-    ) -> Result<Channel, Failure> {
-        match self {
-            Self::Connect(address) => {
-                console.say(format!("connecting to {address} …"));
-                Ok(tls::connect(address, identity, peer, limits)?)
-            }
-            Self::Listen(address) => {
-                let listener = Listener::bind(address)?;
-                console.say(format!("listening on {} …", listener.local_address()?));
-                Ok(listener.accept(identity, peer, limits)?)
-            }
-        }
-    }
-}
-
-/// Reads an identity file.
-///
-/// # Errors
-/// If it cannot be read, is far too long or is not an identity.
-pub fn read_identity(path: &Path) -> Result<Identity, Failure> {
-    // With all the room that it may take: a text that grows would leave the key behind.
-    let mut pem = Zeroizing::new(String::with_capacity(Identity::LONGEST_PEM + 1));
-    File::open(path)
-        .and_then(|file| file.take(Identity::LONGEST_PEM as u64 + 1).read_to_string(&mut pem))
-        .map_err(|error| {
-            Failure::file(path, "read", &error)
-                .advise(format!("make one: diptych keygen --name NAME --out {}", path.display()))
-        })?;
-    Identity::from_pem(&pem).map_err(|error| {
-        let failure = Failure::from(error);
-        Failure { message: format!("{}: {}", path.display(), failure.message), ..failure }
-    })
-}
-
-/// Names the first thing in which two canonical texts differ. What comes from the peer is printed harmlessly.
-fn name_difference(ours: &[u8], theirs: &[u8]) -> String {
-    let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
-    match agreement::first_difference(&text(ours), &text(theirs)) {
-        Some(difference) => difference.to_string(),
-        None => "the texts differ only in bytes that are no text".to_owned(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_first_difference_of_two_terms_is_named() {
-        let named = name_difference(br#"{"epsilon":"1"}"#, br#"{"epsilon":"2"}"#);
-        assert!(named.contains("epsilon") && named.contains('1') && named.contains('2'), "{named}");
-    }
-
-    #[test]
-    fn terms_that_are_no_text_are_named_harmlessly() {
-        let named = name_difference(b"{}", b"\x1b[31m\xff");
-        assert!(!named.contains('\x1b'), "{named}");
+        meeting.open(&identity, self.peer, self.role.into(), limits, terms, &Screen::new(console))
     }
 }

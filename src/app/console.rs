@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use clap::{Args, ValueEnum};
 use tracing::level_filters::LevelFilter;
 
-use crate::app::failure::Failure;
+use crate::publish::failure::Failure;
 
 /// Flags that every verb takes.
 #[derive(Args, Clone, Debug)]

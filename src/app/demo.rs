@@ -7,12 +7,12 @@ mod two_parties;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use serde_json::Value;
 
-use crate::app::artefacts::RELEASE;
 use crate::app::console::Console;
-use crate::app::failure::Failure;
 use crate::math::Randomness;
+use crate::publish::artefacts::RELEASE;
+use crate::publish::failure::Failure;
+use crate::publish::manifest::Manifest;
 
 /// Make a release on this machine: two processes, one mutually authenticated connection
 ///
@@ -82,8 +82,9 @@ fn write(path: &Path, text: &str) -> Result<(), Failure> {
     std::fs::write(path, text).map_err(|error| Failure::file(path, "write", &error))
 }
 
-fn show_rows(release: &Path, manifest: &Value, console: &Console) -> Result<(), Failure> {
-    console.result(format!("\nThe first of {} rows of the release:", manifest["release"]["rows"]));
+fn show_rows(release: &Path, manifest: &Manifest, console: &Console) -> Result<(), Failure> {
+    let rows = manifest.value(&["release", "rows"]).map(ToString::to_string).unwrap_or_default();
+    console.result(format!("\nThe first of {} rows of the release:", rows));
     let path = release.join(RELEASE);
     let text =
         std::fs::read_to_string(&path).map_err(|error| Failure::file(&path, "read", &error))?;

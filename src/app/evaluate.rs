@@ -22,8 +22,8 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use crate::app::console::Console;
-use crate::app::failure::Failure;
 use crate::app::progress::Bar;
+use crate::publish::failure::Failure;
 use crate::table::{Reading, Schema, Table, read_csv};
 use distance::{Distances, distances};
 use generalize::{Generalization, raw};

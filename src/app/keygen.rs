@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use crate::app::console::Console;
-use crate::app::failure::Failure;
 use crate::net::Identity;
+use crate::publish::failure::Failure;
 
 /// Make an identity: a key and a self-signed certificate in one file
 ///

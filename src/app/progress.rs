@@ -2,11 +2,17 @@
 
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::time::Instant;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::app::console::Console;
+use crate::publish::Watcher;
+use crate::release::Step;
+
+/// A phase that is over sooner is not worth a line.
+const LONG_ENOUGH_TO_TELL: Duration = Duration::from_secs(1);
 
 /// The progress of one phase. Can be told from any thread.
 pub struct Bar {
@@ -87,7 +93,44 @@ impl Bar {
     /// The phase is over.
     pub fn finish(&self) {
         self.clear();
+        if self.began.elapsed() < LONG_ENOUGH_TO_TELL {
+            return;
+        }
         let (items, seconds) = (self.done.load(Ordering::Relaxed), self.began.elapsed());
         self.console.say(format!("{}: {items} in {:.1} s", self.name, seconds.as_secs_f64()));
+    }
+}
+
+/// Shows a run: its lines, and one bar at a time, that of the phase which began last.
+pub struct Screen<'a> {
+    console: &'a Console,
+    bar: Mutex<Option<Bar>>,
+}
+
+impl<'a> Screen<'a> {
+    /// Nothing is shown yet.
+    pub fn new(console: &'a Console) -> Self {
+        Self { console, bar: Mutex::new(None) }
+    }
+}
+
+impl Watcher for Screen<'_> {
+    fn say(&self, line: &str) {
+        self.console.say(line);
+    }
+
+    fn step(&self, step: Step) {
+        let mut bar = self.bar.lock().unwrap_or_else(PoisonError::into_inner);
+        match step {
+            Step::Began { phase, total } => {
+                let next = Bar::new(self.console, phase);
+                next.start(total);
+                if let Some(before) = bar.replace(next) {
+                    before.finish();
+                }
+            }
+            Step::Advanced(items) => bar.iter().for_each(|bar| bar.advance(items)),
+            Step::Ended => bar.take().iter().for_each(Bar::finish),
+        }
     }
 }

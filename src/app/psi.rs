@@ -8,11 +8,11 @@ use clap::{Args, ValueEnum};
 
 use crate::app::connection::ConnectionArgs;
 use crate::app::console::Console;
-use crate::app::failure::Failure;
 use crate::app::progress::Bar;
 use crate::crypto::commutative::{self, Group, Residues, Ristretto};
 use crate::protocol::Session;
 use crate::protocol::psi::{self, Options};
+use crate::publish::failure::Failure;
 use crate::table::identifiers::Normalization;
 use column::{IdentifierColumn, Output};
 

@@ -6,7 +6,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use num_bigint::BigUint;
 
 use crate::app::bench::process::cpu_time;
-use crate::app::failure::Failure;
 use crate::circuit::{Bit, Builder, Gates, Owner, Program};
 use crate::crypto::commutative::{Domain, Group, Ristretto};
 use crate::crypto::garble::Delta;
@@ -24,6 +23,7 @@ use crate::protocol::pair::{Setup, try_run_pair};
 use crate::protocol::shares::WordShares;
 use crate::protocol::sum_by_group::{Addends, Place, ReceiverPart, SenderPart, Shape, Starts};
 use crate::protocol::yao::{self, Reveal};
+use crate::publish::failure::Failure;
 
 /// Seconds of CPU that one of each kind takes.
 #[derive(Clone, Debug)]

@@ -73,6 +73,7 @@ pub mod vertical;
 use crate::net::{Blame, Fault};
 use crate::privacy::budget::Entry;
 use crate::privacy::{self, Budget, Spend};
+use crate::release::Step;
 use crate::release::tree::{self, Generalized, Leaves};
 use crate::table::{self, Candidate, CutValue, Cuts, Domain, Specialization};
 pub use plan::{MAX_ROWS, Plan};
@@ -300,38 +301,15 @@ pub fn run<F: Form>(
             let spend = spend(&mut budget, plan, name)?;
             form.draw_splits(spend, winner.attribute, &divisible)?;
         }
-        progress(Step::Specialized { round, rounds: plan.specializations() });
+        progress(Step::Advanced(1));
     }
     let leaves = form.leaves(&cuts)?;
     let rest = budget.spend_rest("counts").map_err(Error::from)?;
     let noisy = form.noisy_counts(rest, &cuts, &leaves)?;
-    progress(Step::Counted);
+    progress(Step::Ended);
     let counts = plan.post_process().apply(&noisy);
     let table = Generalized { cuts, leaves, counts };
     Ok(Release { table, spends: budget.spends().to_vec() })
-}
-
-/// How far a run has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
-    /// A phase began that has so many items before it.
-    Began {
-        /// Its name.
-        phase: &'static str,
-        /// How many items.
-        total: usize,
-    },
-    /// So many items were just done.
-    Advanced(usize),
-    /// A specialization was made.
-    Specialized {
-        /// Which one, from 1.
-        round: u32,
-        /// Of how many.
-        rounds: u32,
-    },
-    /// The counts are known.
-    Counted,
 }
 
 fn spend(budget: &mut Budget, plan: &Plan, name: String) -> Result<Spend, Error> {

@@ -8,12 +8,12 @@ mod faults;
 use std::path::Path;
 
 use diptych::agreement::Agreement;
-use diptych::app::manifest::Draft;
 use diptych::math::Randomness;
 use diptych::privacy::Budget;
 use diptych::privacy::ledger::Hash;
 use diptych::protocol::Session;
 use diptych::protocol::pair::{Setup, run_pair};
+use diptych::publish::manifest::Draft;
 use diptych::release::diffgen::two_party::{Keys, release_with};
 use diptych::release::tree::output::{Rows, write_csv};
 use diptych::table::{Owner, Reading, parse_csv};
@@ -22,7 +22,7 @@ use couple::{BANK, COMPANY, Couple, Running, verify};
 use diptych::privacy::ledger::Status;
 
 /// All messages of the release are those that the agreement, sizes and tree foretell.
-const AS_FORETOLD: &str = "\"as_foretold\": true";
+const AS_FORECAST: &str = "\"as_forecast\": true";
 
 #[test]
 fn two_parties_end_with_the_same_signed_release_and_true_ledgers() {
@@ -42,7 +42,7 @@ fn two_parties_end_with_the_same_signed_release_and_true_ledgers() {
         };
         assert_eq!((mode("release/private"), mode("release/private/costs.json")), (0o700, 0o600));
         let costs = couple.read(who, "release/private/costs.json");
-        assert!(costs.contains("\"common_records\": 90") && costs.contains(AS_FORETOLD), "{costs}");
+        assert!(costs.contains("\"common_records\": 90") && costs.contains(AS_FORECAST), "{costs}");
         assert_eq!(mode("release/private/report.html"), 0o600);
         assert!(
             couple.read(who, "release/private/report.html").contains("90 of them about people")
@@ -283,7 +283,7 @@ fn nobody_in_common_is_a_normal_run() {
     }
     couple.assert_released();
     let costs = couple.read(BANK, "release/private/costs.json");
-    assert!(costs.contains("\"common_records\": 0") && costs.contains(AS_FORETOLD), "{costs}");
+    assert!(costs.contains("\"common_records\": 0") && costs.contains(AS_FORECAST), "{costs}");
 }
 
 #[test]
@@ -294,7 +294,7 @@ fn a_horizontal_run_ends_like_a_vertical_one() {
     }
     couple.assert_released();
     let costs = couple.read(BANK, "release/private/costs.json");
-    assert!(costs.contains("\"common_records\": null") && costs.contains(AS_FORETOLD), "{costs}");
+    assert!(costs.contains("\"common_records\": null") && costs.contains(AS_FORECAST), "{costs}");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::netlists;
 use super::{Report, Row, Verdict};
 use crate::app::console::Console;
-use crate::app::failure::Failure;
+use crate::publish::failure::Failure;
 
 const REPORT_IT: &str = "this build must not be used; report the lines above";
 

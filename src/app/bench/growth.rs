@@ -4,12 +4,12 @@ use super::process::{Taken, median};
 use super::report::{Plot, Section};
 use super::select::{Choices, Way};
 use super::{Figure, Options, count_table, mechanism, psi, readable, release, scalar_product};
-use crate::app::failure::Failure;
 use crate::app::plot::bars::{Bars, Row};
 use crate::app::plot::{Chart, Point, Scale, Series};
 use crate::app::speed::Speeds;
 use crate::crypto::commutative::Ristretto;
 use crate::net::memory::NetworkModel;
+use crate::publish::failure::Failure;
 use release::Case;
 
 /// Sizes of everything here.

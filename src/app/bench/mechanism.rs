@@ -5,7 +5,6 @@ use std::time::{Duration, Instant};
 
 use crate::app::bench::net::loopback_pair;
 use crate::app::bench::{Figure, Options};
-use crate::app::failure::Failure;
 use crate::math::{Randomness, Rational};
 use crate::mechanism::noisy_max::NoiseWidths;
 use crate::net::meter::CpuClock;
@@ -14,6 +13,7 @@ use crate::privacy::slack::{Noises, PublicBounds};
 use crate::privacy::{Budget, Epsilon, Spend};
 use crate::protocol::Session;
 use crate::protocol::yao::{self, TABLES};
+use crate::publish::failure::Failure;
 
 const PHASE: &str = "mechanism";
 

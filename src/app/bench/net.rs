@@ -4,9 +4,9 @@ use std::thread;
 use std::time::Instant;
 
 use crate::app::bench::{Figure, Options};
-use crate::app::failure::Failure;
 use crate::net::tls::{self, Listener};
 use crate::net::{Channel, Error, Identity, Limits, Tag, memory};
+use crate::publish::failure::Failure;
 
 const BLOCK: Tag = Tag::new(*b"blok");
 const BLOCK_BYTES: usize = 1 << 20;

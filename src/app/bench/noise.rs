@@ -2,12 +2,12 @@
 
 use super::mechanism::{measure, spend, widths};
 use crate::app::bench::{Figure, Options};
-use crate::app::failure::Failure;
 use crate::math::Rational;
 use crate::mechanism::Error;
 use crate::mechanism::noise::{JointNoise, OwnNoise, TwoPartyNoise};
 use crate::privacy::AddNoise;
 use crate::protocol::shares::WordShares;
+use crate::publish::failure::Failure;
 
 /// Bits of a share: 10^6 records, ten digits of noise, two to spare.
 const BITS: u32 = 32;

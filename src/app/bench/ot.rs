@@ -3,12 +3,12 @@
 use std::time::Instant;
 
 use crate::app::bench::{Figure, Options};
-use crate::app::failure::Failure;
 use crate::crypto::garble::Delta;
 use crate::math::Randomness;
 use crate::protocol::Session;
 use crate::protocol::ot::{Error, Receiver, Sender};
 use crate::protocol::pair::{Outcome, run_pair};
+use crate::publish::failure::Failure;
 
 const CORRELATED: usize = 1 << 24;
 const CHOSEN: usize = 1 << 21;

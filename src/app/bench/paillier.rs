@@ -8,9 +8,9 @@ use num_bigint::BigUint;
 use rustix::time::{ClockId, clock_gettime};
 
 use super::{Figure, Options};
-use crate::app::failure::Failure;
 use crate::crypto::paillier::{Backend, Packing, SecretKey, Tuning};
 use crate::math::{Randomness, SquareModulus, limbs};
+use crate::publish::failure::Failure;
 use crate::simd::ifma::{self, Modulus8};
 
 /// Items per bulk operation.

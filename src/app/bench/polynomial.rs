@@ -4,11 +4,11 @@ use num_bigint::{BigInt, BigUint};
 use num_traits::One;
 
 use crate::app::bench::{Figure, Options};
-use crate::app::failure::Failure;
 use crate::crypto::paillier::{SecretKey, Tuning};
 use crate::math::Randomness;
 use crate::protocol::pair::run_pair;
 use crate::protocol::polynomial::{NoWrap, receive, send};
+use crate::publish::failure::Failure;
 use std::time::Instant;
 
 /// Of every coefficient; arguments have a tenth of it.

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::app::failure::Failure;
+use crate::publish::failure::Failure;
 
 /// What a piece of work took.
 #[derive(Clone, Copy, Debug)]

@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use crate::app::bench::process::{Taken, cpu_time, taken};
 use crate::app::bench::{Figure, Options};
-use crate::app::failure::Failure;
 use crate::crypto::commutative::{BATCH, Domain, Group, Residues, Ristretto};
 use crate::math::Randomness;
 use crate::protocol::pair::run_pair;
 use crate::protocol::{Session, psi};
+use crate::publish::failure::Failure;
 
 /// Identifiers per side, where no size is asked for.
 const SIZES: [usize; 2] = [10_000, 100_000];

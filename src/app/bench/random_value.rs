@@ -8,7 +8,6 @@ use num_traits::One;
 
 use crate::app::bench::net::loopback_pair;
 use crate::app::bench::{Figure, Options};
-use crate::app::failure::Failure;
 use crate::math::Randomness;
 use crate::net::meter::CpuClock;
 use crate::net::{self, Role};
@@ -17,6 +16,7 @@ use crate::protocol::pair::{Outcome, run_pair};
 use crate::protocol::random_value::{Error, draw};
 use crate::protocol::shares::{Ring, Share, deal};
 use crate::protocol::yao;
+use crate::publish::failure::Failure;
 
 const SIGMA: usize = 64;
 

@@ -4,7 +4,6 @@
 use crate::agreement::Agreement;
 use crate::app::bench::process::{Taken, taken};
 use crate::app::bench::{Figure, Options, census};
-use crate::app::failure::Failure;
 use crate::net::memory::NetworkModel;
 use crate::net::meter::PhaseCost;
 use crate::net::{Costs, Role};
@@ -12,6 +11,7 @@ use crate::privacy::Budget;
 use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
 use crate::protocol::pair::{Setup, run_pair};
+use crate::publish::failure::Failure;
 use crate::release::diffgen::forecast::{self, Records};
 use crate::release::diffgen::two_party::release;
 use crate::table::{Owner, Reading, Specialization, Table, parse_csv};

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::machine::Machine;
 use super::{Figure, as_json, readable};
-use crate::app::failure::Failure;
+use crate::publish::failure::Failure;
 
 /// The page's file name.
 pub(super) const PAGE: &str = "bench.md";

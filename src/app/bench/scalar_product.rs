@@ -2,12 +2,12 @@
 
 use crate::app::bench::process::{Taken, taken};
 use crate::app::bench::{Figure, Options};
-use crate::app::failure::Failure;
 use crate::crypto::paillier::{SecretKey, Tuning};
 use crate::math::Randomness;
 use crate::net::Costs;
 use crate::protocol::pair::run_pair;
 use crate::protocol::scalar_product::{Entries, ExpectedKey, Key, VectorShape, product};
+use crate::publish::failure::Failure;
 
 pub(super) const SIGMA: u32 = 64;
 

@@ -2,7 +2,6 @@
 
 use super::mechanism::{Measured, measure, spend, widths};
 use crate::app::bench::{Figure, Options, scalar_product};
-use crate::app::failure::Failure;
 use crate::math::Rational;
 use crate::mechanism::exponential::horizontal::{ClassCounts, Horizontal, TaylorKey};
 use crate::mechanism::exponential::{HorizontalExponential, VerticalExponential};
@@ -13,6 +12,7 @@ use crate::privacy::exponential::Scaling;
 use crate::privacy::noisy_max::rate_per_step;
 use crate::privacy::taylor::Taylor;
 use crate::privacy::{Calibration, Choose, Score};
+use crate::publish::failure::Failure;
 
 const SCALING: Scaling = Scaling::Binary { fraction_bits: 64 };
 const GRID_BITS: u32 = 20;

@@ -11,13 +11,13 @@ use serde_json::Value;
 
 use super::loans::Divided;
 use super::{place, show_rows, write};
-use crate::app::artefacts::{MANIFEST, PRIVATE};
 use crate::app::console::Console;
-use crate::app::failure::Failure;
 use crate::app::keygen;
-use crate::app::run::costs;
-use crate::app::verify;
 use crate::net::{self, Costs};
+use crate::publish::artefacts::{MANIFEST, PRIVATE};
+use crate::publish::failure::Failure;
+use crate::publish::run::costs;
+use crate::publish::verify;
 
 /// No demo takes longer, but for a few seconds per hundred thousand records.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -42,7 +42,7 @@ pub(super) fn run(data: &Divided, out: Option<&Path>, console: &Console) -> Resu
     let manifest: Value = serde_json::from_str(&manifests[0]).map_err(Failure::failed)?;
     console.result("The table was generalized in these steps, each chosen privately by both:");
     cut_lines(&manifest).iter().for_each(|line| console.result(line));
-    show_rows(&releases[0], &manifest, console)?;
+    show_rows(&releases[0], &verify::read_manifest(&releases[0])?, console)?;
 
     for (index, name) in data.names.iter().enumerate() {
         let text = read(releases[index].join(PRIVATE).join(costs::COSTS))?;

@@ -9,10 +9,10 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::agreement::Agreement;
-use crate::app::artefacts::{MANIFEST, RELEASE};
 use crate::app::evaluate::generalize::Generalization;
 use crate::app::evaluate::tree::Rows;
-use crate::app::failure::Failure;
+use crate::publish::artefacts::{MANIFEST, RELEASE};
+use crate::publish::failure::Failure;
 use crate::release::diffgen::MAX_ROWS;
 use crate::table::{Candidate, CutValue, Cuts, Decimal, Domain, Schema, Specialization};
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use csv::{Position, Reader, ReaderBuilder, StringRecord};
 
-use crate::app::failure::Failure;
+use crate::publish::failure::Failure;
 use crate::table::identifiers::Normalization;
 
 /// One column of a file, normalised and free of duplicates. Of every row only

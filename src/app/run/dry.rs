@@ -1,17 +1,18 @@
 //! `diptych run --dry-run`: everything that can be known without the peer.
 
-use super::costs::bytes;
-use super::foretold::whole_run;
-use super::{Side, deadline};
 use crate::app::console::Console;
-use crate::app::failure::Failure;
-use crate::app::manifest::delta_text;
+use crate::app::progress::Screen;
 use crate::app::speed::{Speeds, together};
-use crate::app::verify::short_delta;
 use crate::math::Rational;
 use crate::net::meter::PhaseCost;
 use crate::privacy::ledger::{self, History, Run, Status};
 use crate::protocol::forecast::{Forecast, Works};
+use crate::publish::failure::Failure;
+use crate::publish::manifest::delta_text;
+use crate::publish::run::Side;
+use crate::publish::run::costs::bytes;
+use crate::publish::run::forecast::whole_run;
+use crate::publish::verify::short_delta;
 use crate::release::diffgen::forecast::{Records, check_table, random_trees};
 use crate::table::{Cuts, most_leaves};
 
@@ -26,7 +27,7 @@ pub(super) fn run(
         Ok(_) => ledger::read(&party.ledger)?,
         Err(_) => History::default(),
     };
-    let records = assumed_records(side, side.read_data(console)?.len(), assumed)?;
+    let records = assumed_records(side, side.read_data(&Screen::new(console))?.len(), assumed)?;
     check_table(side.agreement, records.common)?;
     let widths = &side.widths;
 
@@ -64,7 +65,7 @@ fn refuse(side: &Side<'_>, history: &History) -> Result<(), Failure> {
     history
         .check_cap(&party.data_set, &side.epsilon, &party.cap)
         .map_err(|error| Failure::wrong_input(format!("the run would be refused: {error}")))?;
-    if party.out.join(crate::app::artefacts::MANIFEST).exists() {
+    if party.out.join(crate::publish::artefacts::MANIFEST).exists() {
         let place = party.out.display();
         return Err(Failure::wrong_input(format!(
             "the run would be refused: {place} has a release already"
@@ -204,7 +205,7 @@ fn tell_costs(
         Some(_) => "as the party file says",
         None => "ten times what slow machines on the slowest line need; `run_seconds` changes it",
     };
-    let limit = deadline::of(side, records.own)?.as_secs();
+    let limit = side.deadline(records.own)?.as_secs();
     console.result(format!("  The run is given up after {limit} s ({why})."));
     Ok(())
 }

@@ -53,7 +53,7 @@
 
 use super::holder::Holder;
 use super::plan::{FRACTION_BITS, GRID_BITS};
-use super::{Error, Form, Leaves, Plan, Release, Step, run};
+use super::{Error, Form, Leaves, Plan, Release, run};
 use crate::agreement::{self, Agreement, Noise, Selection};
 use crate::math::Randomness;
 use crate::privacy::decisions::Decisions;
@@ -64,6 +64,7 @@ use crate::privacy::taylor::TaylorExponential;
 use crate::privacy::{
     self, AddNoise, Budget, Calibration, Candidate as Weighed, Choice, Choose, Spend,
 };
+use crate::release::Step;
 use crate::release::tree;
 use crate::release::tree::layout::leaf_offsets;
 use crate::table::{Candidate, CutValue, Cuts, Owner, Specialization, Table};
@@ -82,6 +83,8 @@ pub fn release(
 ) -> Result<Release, Error> {
     let plan = Plan::new(agreement)?;
     let mut form = Single::new(&plan, table, Mechanisms::with(agreement, || rng.fork())?)?;
+    let total = plan.specializations() as usize;
+    progress(Step::Began { phase: "structure", total });
     run(&plan, budget, &mut form, progress)
 }
 

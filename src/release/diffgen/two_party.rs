@@ -58,7 +58,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::sizes::Sizes;
-use super::{Release, Step, horizontal, vertical};
+use super::{Release, horizontal, vertical};
 use crate::agreement::{Agreement, CountTable, Noise, Partition};
 use crate::crypto::paillier::{self, SecretKey};
 use crate::math::Rational;
@@ -70,6 +70,7 @@ use crate::net::{self, Blame, Fault, Message, Role, Tag};
 use crate::privacy::{self, AddNoise, Budget, Spend};
 use crate::protocol::shares::WordShares;
 use crate::protocol::{Session, psi, scalar_product, shares, sum_by_group, yao};
+use crate::release::Step;
 use crate::release::tree;
 use crate::table::Table;
 

@@ -28,7 +28,7 @@ use sha2::{Digest, Sha256};
 use super::holder::Holder;
 use super::sizes::{Sizes, scaling};
 use super::two_party::{CountNoise, Error, Keys, Outcome, Prepared};
-use super::{Form, Leaves, Plan, Step, run};
+use super::{Form, Leaves, Plan, run};
 use crate::agreement::{Agreement, CountTable, Selection};
 use crate::circuit::integer::equal;
 use crate::circuit::{Builder, Owner, Program};
@@ -49,6 +49,7 @@ use crate::protocol::shares::WordShares;
 use crate::protocol::sum_by_group::{self, CountShape};
 use crate::protocol::yao::{self, Reveal};
 use crate::protocol::{Coins, Session};
+use crate::release::Step;
 use crate::release::tree::layout::leaf_offsets;
 use crate::table::{self, Candidate, CutValue, Cuts, Specialization, Table};
 

@@ -10,10 +10,10 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::agreement::Agreement;
-use crate::app::failure::Failure;
 use crate::math::Rational;
 use crate::net::{Fingerprint, Role, Signature};
 use crate::privacy::ledger::Hash;
+use crate::publish::failure::Failure;
 use crate::release::diffgen::Release;
 use crate::release::tree::output::{Rows, write_csv};
 use crate::table::Cuts;

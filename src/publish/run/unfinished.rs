@@ -6,15 +6,15 @@ use serde::{Deserialize, Serialize};
 
 use super::Side;
 use super::talk::{Ended, STATUS};
-use crate::app::artefacts::MANIFEST;
-use crate::app::console::Console;
-use crate::app::failure::Failure;
-use crate::app::ledger::utc;
-use crate::app::verify::read_manifest;
 use crate::net::{self, Message, Tag};
 use crate::privacy::ledger::{Hash, Ledger, Run, RunId, Status};
 use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
+use crate::publish::Watcher;
+use crate::publish::artefacts::MANIFEST;
+use crate::publish::clock::utc;
+use crate::publish::failure::Failure;
+use crate::publish::verify::read_manifest;
 
 /// Most runs that are compared at once; the newest.
 const MOST_RUNS: usize = 64;
@@ -22,9 +22,13 @@ const PROGRAM: &str = env!("CARGO_PKG_VERSION");
 
 /// Says what the ledger knows of runs that did not end. The ledger is locked, so none of them is
 /// under way. One whose release is complete after all is noted as finished.
-pub(super) fn tell(ledger: &mut Ledger, side: &Side<'_>, console: &Console) -> Result<(), Failure> {
+pub(super) fn tell(
+    ledger: &mut Ledger,
+    side: &Side<'_>,
+    watcher: &dyn Watcher,
+) -> Result<(), Failure> {
     if ledger.was_repaired() {
-        console.say("the ledger's last line was torn by a crash or a full disk; it was put right");
+        watcher.say("the ledger's last line was torn by a crash or a full disk; it was put right");
     }
     let unfinished: Vec<Run> = ledger.history().unfinished().cloned().collect();
     let role = side.party.role;
@@ -46,11 +50,11 @@ pub(super) fn tell(ledger: &mut Ledger, side: &Side<'_>, console: &Console) -> R
         let place = out.display();
         if released(out) == Some(run.head) {
             ledger.finish(debit.run)?;
-            console.say(format!(
+            watcher.say(&format!(
                 "{what} was interrupted when its release was complete already: it is in {place}"
             ));
         } else {
-            console.say(format!(
+            watcher.say(&format!(
                 "{what} was interrupted: its ε {} stays spent, {place} has no release of it, and it \
                  cannot be resumed",
                 debit.epsilon
@@ -111,7 +115,7 @@ pub(super) fn compare(
     session: &mut Session,
     ledger: &mut Ledger,
     peer: &str,
-    console: &Console,
+    watcher: &dyn Watcher,
 ) -> Result<(), Ended> {
     session.channel.begin_phase(STATUS);
     let with_peer = |run: &&Run| run.debit.peer == peer;
@@ -162,7 +166,7 @@ pub(super) fn compare(
 
     if let Some((run, _)) = met.filter(|_| !standing.knows_head) {
         let run = short(&run);
-        console.say(format!(
+        watcher.say(&format!(
             "ATTENTION: {peer} does not have the ledger any more that it had in run {run}: lines \
              were removed from it, or its party file names another one. What {peer} spent may not \
              count against its cap now. Ask it what happened, and to restore its ledger from a \
@@ -175,26 +179,26 @@ pub(super) fn compare(
             Some(id) => format!("has finished run {} with us", short(&RunId(id))),
             None => "has noted the head of our ledger in an earlier run".to_owned(),
         };
-        console.say(format!(
+        watcher.say(&format!(
             "ATTENTION: {peer} {what}, but our ledger does not have it: lines were removed from \
              it, or the party file names another ledger than it did then. What was spent then does \
              not count now: restore the ledger from a backup"
         ));
     }
     if let Some(id) = theirs.finished.filter(|id| known(id) == Known::Aborted) {
-        console.say(format!(
+        watcher.say(&format!(
             "{peer} has the complete release of run {}, which ended without one here: ask for \
              release.csv and manifest.json, and check them with `diptych verify`",
             short(&RunId(id))
         ));
     }
     for (run, there) in own.iter().zip(&there) {
-        console.say(format!("interrupted run {}: {}", short(run), at_the_peer(*there, peer)));
+        watcher.say(&format!("interrupted run {}: {}", short(run), at_the_peer(*there, peer)));
     }
     for (id, here) in theirs.unfinished.iter().zip(&here) {
         // Those that are unfinished on both sides are told already.
         if let Some(words) = at_this_side(*here, peer) {
-            console.say(format!("run {}: {words}", short(&RunId(*id))));
+            watcher.say(&format!("run {}: {words}", short(&RunId(*id))));
         }
     }
     for run in own {
@@ -235,10 +239,11 @@ fn short(run: &RunId) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::failure::Status as Exit;
     use crate::net::{AbortReason, Error};
     use crate::privacy::ledger::{Debit, Hash};
     use crate::protocol::pair::{Setup, run_pair};
+    use crate::publish::Silent;
+    use crate::publish::failure::Status as Exit;
 
     fn ledger(directory: &tempfile::TempDir, peer: &str, runs: &[(u8, Status)]) -> Ledger {
         let mut ledger = Ledger::open(&directory.path().join(peer)).unwrap();
@@ -277,11 +282,10 @@ mod tests {
             &[(1, Status::Debited), (2, Status::Debited), (3, Status::Finished)],
         );
         let mut company = ledger(&place, "bank", &[(1, Status::Finished), (2, Status::Debited)]);
-        let console = Console::silent();
         let outcome = run_pair(
             Setup::default(),
-            |session| compare(session, &mut bank, "company", &console).is_ok(),
-            |session| compare(session, &mut company, "bank", &console).is_ok(),
+            |session| compare(session, &mut bank, "company", &Silent).is_ok(),
+            |session| compare(session, &mut company, "bank", &Silent).is_ok(),
         );
         assert!(outcome.p1 && outcome.p2);
         let statuses = |ledger: &Ledger| -> Vec<Status> {
@@ -294,8 +298,8 @@ mod tests {
         let mut stranger = ledger(&place, "stranger", &[(2, Status::Debited)]);
         let outcome = run_pair(
             Setup::default(),
-            |session| compare(session, &mut stranger, "company", &console).is_ok(),
-            |session| compare(session, &mut company, "bank", &console).is_ok(),
+            |session| compare(session, &mut stranger, "company", &Silent).is_ok(),
+            |session| compare(session, &mut company, "bank", &Silent).is_ok(),
         );
         assert!(outcome.p1 && outcome.p2);
         assert_eq!(statuses(&stranger), [Status::Debited]);
@@ -314,10 +318,9 @@ mod tests {
         let history = bank.history().clone();
         let ask = |head: Hash| {
             let mut bank = Ledger::open(&place.path().join("company")).unwrap();
-            let console = Console::silent();
             let outcome = run_pair(
                 Setup::default(),
-                |session| compare(session, &mut bank, "company", &console).is_ok(),
+                |session| compare(session, &mut bank, "company", &Silent).is_ok(),
                 |session| {
                     let (program, unfinished) = (PROGRAM.to_owned(), Vec::new());
                     let before = Before { program, unfinished, finished: None, met: head.0 };
@@ -342,10 +345,9 @@ mod tests {
     fn against(peer: impl FnOnce(&mut Session) + Send) -> Ended {
         let place = tempfile::tempdir().unwrap();
         let mut ledger = ledger(&place, "company", &[(1, Status::Debited)]);
-        let console = Console::silent();
         let outcome = run_pair(
             Setup::default(),
-            |session| compare(session, &mut ledger, "company", &console),
+            |session| compare(session, &mut ledger, "company", &Silent),
             peer,
         );
         assert_eq!(ledger.history().unfinished().count(), 1, "nothing is closed then");

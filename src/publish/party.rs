@@ -9,10 +9,10 @@ use std::time::Duration;
 use crate::agreement::form::{Form, Section};
 use crate::agreement::node::{Node, Source};
 use crate::agreement::{Problems, Rule};
-use crate::app::connection::Meeting;
-use crate::app::failure::Failure;
 use crate::net::{Limits, Role};
 use crate::privacy::Epsilon;
+use crate::publish::failure::Failure;
+use crate::publish::meeting::Meeting;
 
 /// How messages call the file.
 const TITLE: &str = "the party file";

@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::app::failure::Failure;
 use crate::net::{self, AbortReason, Fault, Message, Signature, Tag};
 use crate::privacy::ledger::{self, Hash};
 use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
+use crate::publish::failure::Failure;
 
 /// The phase in which both tell how earlier runs stand.
 pub(super) const STATUS: &str = "status";

@@ -8,13 +8,13 @@ use serde_json::Value;
 
 use super::tree::Tree;
 use crate::agreement::Agreement;
-use crate::app::artefacts::RELEASE;
-use crate::app::failure::Failure;
-use crate::app::manifest::Manifest;
-use crate::app::verify;
 use crate::math::Rational;
 use crate::net::Role;
 use crate::privacy::ledger::Hash;
+use crate::publish::artefacts::RELEASE;
+use crate::publish::failure::Failure;
+use crate::publish::manifest::Manifest;
+use crate::publish::verify;
 
 /// Rows that the page shows.
 pub const MOST_ROWS: usize = 200;

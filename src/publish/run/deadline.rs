@@ -4,10 +4,10 @@
 use std::time::Duration;
 
 use super::Side;
-use super::foretold::whole_run;
-use crate::app::failure::Failure;
+use super::forecast::whole_run;
 use crate::net::Limits;
 use crate::protocol::forecast::{Forecast, Work};
+use crate::publish::failure::Failure;
 use crate::release::diffgen::forecast::{Records, random_trees};
 
 /// No run is given less.

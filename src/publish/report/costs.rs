@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::html::Html;
-use crate::app::run::costs;
 use crate::net;
+use crate::publish::run::costs;
 
 /// The record under `private/`.
 #[derive(Debug)]
@@ -13,7 +13,7 @@ pub struct Costs {
     records: u64,
     common: Option<u64>,
     /// Whether all messages of the release were those that the numbers of records and it foretell.
-    as_foretold: Option<bool>,
+    as_forecast: Option<bool>,
     phases: net::Costs,
 }
 
@@ -25,7 +25,7 @@ impl Costs {
             party: page.get("party")?.as_str()?.to_uppercase(),
             records: page.get("records")?.as_u64()?,
             common: page.get("common_records")?.as_u64(),
-            as_foretold: page.get("as_foretold").and_then(Value::as_bool),
+            as_forecast: page.get("as_forecast").and_then(Value::as_bool),
             phases: costs::read(text)?,
         })
     }
@@ -39,7 +39,7 @@ impl Costs {
             html.raw(", ").text(common).raw(" of them about people whom both know");
         }
         html.raw(". Sizes and times are not protected by ε: do not pass this page on.");
-        html.raw(match self.as_foretold {
+        html.raw(match self.as_forecast {
             Some(true) => {
                 " Every message of the release had the length that the agreement, the numbers of \
                  records and the released tree foretell: their lengths tell no more than these."

@@ -2,17 +2,17 @@
 
 use serde_json::json;
 
-use super::{Side, foretold};
-use crate::app::artefacts::Output;
-use crate::app::console::Console;
-use crate::app::failure::Failure;
+use super::{Side, forecast};
 use crate::net::{Costs, Direction};
 use crate::protocol::Session;
+use crate::publish::Watcher;
+use crate::publish::artefacts::Output;
+use crate::publish::failure::Failure;
 use crate::release::diffgen::forecast::Records;
 use crate::table::Specialization;
 
 /// The file under `private/`.
-pub(crate) const COSTS: &str = "costs.json";
+pub const COSTS: &str = "costs.json";
 const MESSAGES: &str = "messages.csv";
 
 /// What a run was about, as this party knows it in the end.
@@ -43,7 +43,7 @@ pub(super) fn write(
         common: about.common.unwrap_or_default(),
     };
     let (agreement, role) = (side.agreement, side.party.role);
-    let as_foretold = foretold::was_foretold(agreement, role, records, &about.tree, &costs);
+    let as_forecast = forecast::was_as_forecast(agreement, role, records, &about.tree, &costs);
     let mut phases = costs.phases.clone();
     phases.push(costs.total());
     let phases: Vec<_> = phases
@@ -68,7 +68,7 @@ pub(super) fn write(
         "records": about.own,
         "peer_records": about.peer,
         "common_records": about.common,
-        "as_foretold": as_foretold,
+        "as_forecast": as_forecast,
         "phases": phases,
     });
     let text = serde_json::to_string_pretty(&page).map_err(Failure::failed)? + "\n";
@@ -85,9 +85,9 @@ pub(super) fn write(
 }
 
 /// Says how far a run came that did not end well.
-pub(super) fn tell_end(costs: &Costs, console: &Console) {
+pub(super) fn tell_end(costs: &Costs, watcher: &dyn Watcher) {
     let (Some(last), total) = (costs.phases.last(), costs.total()) else { return };
-    console.say(format!(
+    watcher.say(&format!(
         "the run ended in phase \"{}\" after {:.2} s; until then {} were sent and {} received",
         last.phase,
         total.wall.as_secs_f64(),
@@ -97,7 +97,7 @@ pub(super) fn tell_end(costs: &Costs, console: &Console) {
 }
 
 /// A number of bytes for people.
-pub(super) fn bytes(count: u64) -> String {
+pub fn bytes(count: u64) -> String {
     match count {
         0..10_000 => format!("{count} B"),
         10_000..1_000_000 => format!("{:.1} kB", count as f64 / 1e3),
@@ -107,7 +107,7 @@ pub(super) fn bytes(count: u64) -> String {
 }
 
 /// The phases as they stand in a file that [`write`] wrote.
-pub(crate) fn read(text: &str) -> Option<Costs> {
+pub fn read(text: &str) -> Option<Costs> {
     let page: serde_json::Value = serde_json::from_str(text).ok()?;
     let number = |phase: &serde_json::Value, key: &str| phase.get(key)?.as_u64();
     let seconds = |phase: &serde_json::Value, key: &str| {

@@ -1,6 +1,6 @@
 //! How the command fails: what happened, what to do about it, and an exit status that scripts can use.
 
-use std::fmt::Display;
+use std::fmt::{self, Display, Formatter};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -34,6 +34,15 @@ pub struct Failure {
     /// What to do about it, where the message does not say so already.
     pub advice: Option<String>,
 }
+
+impl Display for Failure {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)?;
+        self.advice.iter().try_for_each(|advice| write!(f, "; {advice}"))
+    }
+}
+
+impl std::error::Error for Failure {}
 
 impl Failure {
     /// Something failed that the user did not do wrong.

@@ -2,17 +2,17 @@
 
 use super::{talk, unfinished};
 use crate::agreement::Agreement;
-use crate::app::failure::Failure;
-use crate::app::manifest;
 use crate::net::{Costs, Role};
 use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
+use crate::publish::failure::Failure;
+use crate::publish::manifest;
 use crate::release::diffgen::forecast::{Records, prepare, release_prepared};
 use crate::table::Specialization;
 
 /// One party's side of a run that leads to this tree, and the rows of its release. Neither party has
 /// unfinished runs.
-pub(super) fn whole_run(
+pub fn whole_run(
     agreement: &Agreement,
     role: Role,
     records: Records,
@@ -32,10 +32,10 @@ pub(super) fn whole_run(
     Ok((forecast, rows))
 }
 
-/// Whether a run exchanged, message by message, what its release and the numbers of records foretell;
+/// Whether a run exchanged, message by message, what its release and the numbers of records say;
 /// nothing if there is no forecast. The phases around set-up, debit and release depend on both
 /// ledgers and are left out.
-pub(super) fn was_foretold(
+pub(super) fn was_as_forecast(
     agreement: &Agreement,
     role: Role,
     records: Records,

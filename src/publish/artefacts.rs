@@ -17,9 +17,9 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 use crate::agreement::Agreement;
-use crate::app::failure::Failure;
-use crate::app::files::{move_without_replacing, reserve, sync_directory, write_whole};
-use crate::app::manifest::{Described, hex};
+use crate::publish::failure::Failure;
+use crate::publish::files::{move_without_replacing, reserve, sync_directory, write_whole};
+use crate::publish::manifest::{Described, hex};
 use crate::release::diffgen::Release;
 use crate::release::tree::output::{Rows, most_bytes, write_csv};
 
@@ -304,7 +304,7 @@ impl<W: Write> Write for Hashed<W> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::failure::Status;
+    use crate::publish::failure::Status;
 
     const AGREEMENT: &str = r#"
 [release]

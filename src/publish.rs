@@ -1,0 +1,78 @@
+//! One party's side of a release, from its files to what it publishes: no command line, no printing.
+//!
+//! [`party`] reads the party's own file, [`meeting`] reaches the peer, [`run`] holds the conversation
+//! around a release by two parties, [`local`] makes one alone. What they leave is written by
+//! [`artefacts`], described and signed in [`manifest`], checked by [`verify`] and made readable by
+//! [`report`]. Whoever calls hears what is going on through a [`Watcher`], and of a [`Failure`] in
+//! words.
+//!
+//! # Example
+//!
+//! A release by one party, checked as a stranger would.
+//!
+//! ```
+//! use diptych::agreement::Agreement;
+//! use diptych::publish::{Silent, local, verify};
+//!
+//! let agreement = r#"
+//!     [release]
+//!     id = "illnesses"
+//!     partition = "local"
+//!     epsilon = "1"
+//!     specializations = 1
+//!     max_records = 1000
+//!     [class]
+//!     column = "ill"
+//!     values = ["yes", "no"]
+//!     [[attribute]]
+//!     name = "job"
+//!     kind = "categorical"
+//!     taxonomy = { Any_Job = ["Engineer", "Writer"] }
+//! "#;
+//! let agreement =
+//!     Agreement::parse("a.toml", agreement.as_bytes(), &|_| Err("no files here".to_owned()))?;
+//! let place = tempfile::tempdir()?;
+//! let data = place.path().join("people.csv");
+//! std::fs::write(&data, "job,ill\n".to_owned() + &"Engineer,no\n".repeat(300))?;
+//! let out = place.path().join("release");
+//!
+//! let wanted = local::Wanted { data: &data, out: &out, compact: false, entered: None };
+//! local::release(&agreement, &wanted, &Silent)?;
+//! let (_, found) = verify::check(&out)?;
+//! assert!(found.iter().any(|line| line.contains("4 rows, as the manifest says")));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub mod artefacts;
+pub mod clock;
+pub mod failure;
+mod files;
+pub mod local;
+pub mod manifest;
+pub mod meeting;
+pub mod party;
+pub mod report;
+pub mod run;
+pub mod verify;
+
+use crate::release::Step;
+pub use failure::Failure;
+
+/// Whoever watches a run: a terminal, a log, a notebook. Can be told from any thread.
+pub trait Watcher: Sync {
+    /// A line for people about what is going on.
+    fn say(&self, line: &str);
+
+    /// How far the run has come.
+    fn step(&self, step: Step);
+}
+
+/// Nobody watches.
+#[derive(Clone, Copy, Debug)]
+pub struct Silent;
+
+impl Watcher for Silent {
+    fn say(&self, _: &str) {}
+
+    fn step(&self, _: Step) {}
+}

@@ -1,0 +1,199 @@
+//! A release by one party that holds all records.
+
+use std::path::Path;
+
+use crate::agreement::Agreement;
+use crate::math::{Randomness, Rational};
+use crate::privacy::ledger::{self, Debit, Delta, Hash, Ledger, RunId};
+use crate::privacy::{Budget, Epsilon};
+use crate::publish::artefacts::Output;
+use crate::publish::failure::Failure;
+use crate::publish::manifest::{Draft, described};
+use crate::publish::{Watcher, report};
+use crate::release::Step;
+use crate::release::diffgen::{Plan, Release, single};
+use crate::table::{Identifier, Owner, Reading, Table, read_csv};
+
+/// What a party that releases alone wants.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted<'a> {
+    /// The table: CSV with a header line.
+    pub data: &'a Path,
+    /// Where the release goes; made if it does not exist, never overwritten.
+    pub out: &'a Path,
+    /// Also write a copy without the rows whose count is 0.
+    pub compact: bool,
+    /// Where what is spent is entered; without it nobody counts how often the data is released.
+    pub entered: Option<Entered<'a>>,
+}
+
+/// The ledger of a party that releases alone.
+#[derive(Clone, Copy, Debug)]
+pub struct Entered<'a> {
+    /// Its file.
+    pub ledger: &'a Path,
+    /// The largest total ε that the data set may ever spend.
+    pub cap: &'a Epsilon,
+    /// The data set's name; if none is given, the data file's.
+    pub data_set: Option<&'a str>,
+}
+
+/// Makes a release and writes it, with its manifest and page.
+///
+/// # Errors
+/// If a file is not as it should be, the budget does not suffice, or the release cannot be written.
+pub fn release(
+    agreement: &Agreement,
+    wanted: &Wanted<'_>,
+    watcher: &dyn Watcher,
+) -> Result<Release, Failure> {
+    // Everything that can be refused is refused before anything is spent.
+    Plan::new(agreement)?;
+    let output = Output::prepare(wanted.out, agreement, wanted.compact)?;
+    let mut rng = Randomness::from_os()?;
+    let table = read(agreement, wanted.data, None, None, watcher)?;
+    let run = RunId(rng.array());
+    let mut ledger = match &wanted.entered {
+        Some(entered) => Some(Ledger::open(entered.ledger)?),
+        None => None,
+    };
+    let budget = match (&mut ledger, &wanted.entered) {
+        (Some(ledger), Some(entered)) => {
+            ledger.debit(debit(agreement, wanted, entered, run, &mut rng))?.into_budget()
+        }
+        _ => Budget::new(&agreement.epsilon),
+    };
+    let made = make(agreement, &table, budget, &mut rng, watcher).and_then(|release| {
+        if let Some(ledger) = &ledger {
+            ledger.check_name()?;
+        }
+        write(agreement, &release, &output, wanted.compact, watcher)?;
+        Ok(release)
+    });
+    if let Some(ledger) = &mut ledger {
+        match &made {
+            Ok(_) => ledger.finish(run)?,
+            Err(_) => ledger.abort(run)?,
+        }
+    }
+    made
+}
+
+fn debit(
+    agreement: &Agreement,
+    wanted: &Wanted<'_>,
+    entered: &Entered<'_>,
+    run: RunId,
+    rng: &mut Randomness,
+) -> Debit {
+    let named = || wanted.data.file_name().map(|name| name.to_string_lossy().into_owned());
+    Debit {
+        run,
+        release: agreement.id.clone(),
+        data_set: entered.data_set.map(str::to_owned).or_else(named).unwrap_or_default(),
+        epsilon: agreement.epsilon.clone(),
+        cap: entered.cap.clone(),
+        agreement: Hash(agreement.hash().0),
+        peer: ledger::NO_PEER.to_owned(),
+        salt: Hash(rng.array()),
+        delta: Some(Delta::at_least(&Rational::zero())),
+        towards_peer: None,
+        out: Debit::path_for_line(wanted.out),
+    }
+}
+
+/// Reads a table: all columns or those of one owner, and identifiers if wanted.
+pub(crate) fn read(
+    agreement: &Agreement,
+    data: &Path,
+    owner: Option<Owner>,
+    identifier: Option<&Identifier>,
+    watcher: &dyn Watcher,
+) -> Result<Table, Failure> {
+    let bytes = std::fs::metadata(data).map_or(0, |metadata| metadata.len());
+    let total = usize::try_from(bytes).unwrap_or(usize::MAX);
+    watcher.step(Step::Began { phase: "reading", total });
+    let reading = Reading {
+        schema: &agreement.schema,
+        owner,
+        identifier,
+        max_records: agreement.max_records,
+    };
+    let table = read_csv(data, &reading, &|bytes| watcher.step(Step::Advanced(bytes)))?;
+    watcher.step(Step::Ended);
+    watcher.say(&format!("read {} records", table.len()));
+    Ok(table)
+}
+
+fn make(
+    agreement: &Agreement,
+    table: &Table,
+    budget: Budget,
+    rng: &mut Randomness,
+    watcher: &dyn Watcher,
+) -> Result<Release, Failure> {
+    let release = single::release(agreement, table, budget, rng, &|step| watcher.step(step))?;
+    let (made, rows) = (release.table.cuts.made().len(), release.table.counts.len());
+    watcher.say(&format!("made {made} specializations, {rows} rows"));
+    Ok(release)
+}
+
+fn write(
+    agreement: &Agreement,
+    release: &Release,
+    output: &Output,
+    compact: bool,
+    watcher: &dyn Watcher,
+) -> Result<(), Failure> {
+    // The samplers are exact, so nothing is lost to approximation.
+    let draft = Draft::new(agreement, release, &Rational::zero(), None)?;
+    output.write(release, &draft.release, &draft.signed(&[])?, compact)?;
+    // A baseline for two parties has not their signatures, and a page would look as if it had.
+    if agreement.parties().is_none() {
+        report::accompany(output.directory(), watcher);
+    }
+    for line in cut_lines(release)? {
+        watcher.say(&line);
+    }
+    watcher.say(&format!("spent ε {} (δ 0); rows: {}", agreement.epsilon, draft.release.rows));
+    watcher.say(&format!("sha256 of release.csv: {}", draft.release.sha256));
+    Ok(())
+}
+
+/// The specializations, one per line.
+pub(crate) fn cut_lines(release: &Release) -> Result<Vec<String>, Failure> {
+    let lines = described(&release.table.cuts)?;
+    let width = lines.iter().map(|(attribute, ..)| attribute.chars().count()).max().unwrap_or(0);
+    Ok(lines
+        .into_iter()
+        .enumerate()
+        .map(|(index, (attribute, value, into))| {
+            let mut into = into.join(", ");
+            if into.chars().count() > 60 {
+                into = into.chars().take(59).chain(['…']).collect();
+            }
+            format!("{:>4}. {attribute:<width$}  {value} → {into}", index + 1)
+        })
+        .collect())
+}
+
+impl From<crate::table::Error> for Failure {
+    fn from(error: crate::table::Error) -> Self {
+        Self::wrong_input(error)
+    }
+}
+
+impl From<ledger::Error> for Failure {
+    fn from(error: ledger::Error) -> Self {
+        use std::io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+        match &error {
+            // The user did nothing wrong if the disk is full.
+            ledger::Error::File { source, .. }
+                if matches!(source.kind(), FileTooLarge | QuotaExceeded | StorageFull) =>
+            {
+                Self::failed(error)
+            }
+            _ => Self::wrong_input(error),
+        }
+    }
+}

@@ -1,0 +1,366 @@
+//! One party's side of a release by two.
+//!
+//! What is refused is refused before connecting, if this side can know it: agreement, party file,
+//! identity, ledger and cap, output directory, data. Then, with the peer:
+//!
+//! | step | what is exchanged | what a failure leaves |
+//! | --- | --- | --- |
+//! | handshake | the hash of the agreement, roles | nothing spent |
+//! | status | program version, unfinished runs, the peer's last head | nothing spent |
+//! | set-up | keys and transfers: nothing that depends on data | nothing spent |
+//! | debit | that ε is in the ledger, on disk, and its head | ε spent, no release |
+//! | release | the protocols | ε spent, no release |
+//! | signing | hash and signature of the manifest's body | ε spent; see below |
+//! | parting | that the files are written | a release |
+//!
+//! *If one side dies between signing and parting*: whoever has both signatures writes its release,
+//! which is whole and can be checked by anybody; the other has none, is told so when it starts
+//! next (by its ledger, and by the peer in the status exchange), and gets a copy from its peer.
+//! Nothing is resumed: a retry is another run, with another debit.
+
+pub mod costs;
+mod deadline;
+pub mod forecast;
+mod talk;
+mod unfinished;
+
+use std::time::Duration;
+
+use crate::agreement::{Agreement, Partition};
+use crate::net::{Fingerprint, Identity, Role};
+use crate::privacy::ledger::{Debit, Delta, Hash, Ledger, RunId, Towards};
+use crate::privacy::slack::Widths;
+use crate::privacy::{Budget, Epsilon};
+use crate::protocol::Session;
+use crate::publish::artefacts::Output;
+use crate::publish::failure::Failure;
+use crate::publish::local;
+use crate::publish::manifest::{Draft, delta_text};
+use crate::publish::meeting::read_identity;
+use crate::publish::party::Party;
+use crate::publish::verify::short_delta;
+use crate::publish::{Watcher, report};
+use crate::release::diffgen::Plan;
+use crate::release::diffgen::forecast::check_table;
+use crate::release::diffgen::sizes::Sizes;
+use crate::release::diffgen::two_party::{self, Keys, Outcome, Prepared};
+use crate::table::{Owner, Table};
+use costs::About;
+use talk::Ended;
+
+/// What a party wants of a run besides the release.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    /// Also write a copy without the rows whose count is 0.
+    pub compact: bool,
+    /// Also write direction, kind and length of every message, under `private/`.
+    pub record: bool,
+}
+
+/// Runs one party's side of a release, to its end.
+///
+/// # Errors
+/// Whatever stops the run, in words; the ledger says what it has spent.
+pub fn run(side: &Side<'_>, options: Options, watcher: &dyn Watcher) -> Result<(), Failure> {
+    let (agreement, party) = (side.agreement, side.party);
+    let mut ledger = Ledger::open(&party.ledger)?;
+    unfinished::tell(&mut ledger, side, watcher)?;
+    ledger.check_cap(&party.data_set, &side.epsilon, &party.cap)?;
+    ledger.reserve()?;
+    let output = Output::prepare(&party.out, agreement, options.compact)?;
+    let table = side.read_data(watcher)?;
+    check_table(agreement, table.len())?;
+
+    let limit = side.deadline(table.len())?;
+    let terms = agreement.canonical();
+    let mut session = party.meeting.open(
+        &side.identity,
+        side.peer,
+        party.role,
+        party.limits,
+        terms.as_bytes(),
+        watcher,
+    )?;
+    session.channel.end_within(limit);
+    watcher.say(&format!("{} is here and under the same agreement", side.peer_name));
+    if options.record {
+        session.channel.record_transcript();
+    }
+    let mut conversation = Conversation {
+        side,
+        table: &table,
+        output: &output,
+        ledger: &mut ledger,
+        watcher,
+        compact: options.compact,
+        run: RunId(*session.id.as_bytes()),
+        debited: false,
+        signed: false,
+        written: false,
+    };
+    match conversation.hold(&mut session) {
+        Ok(about) => {
+            if let Err(failure) = costs::write(&output, side, &session, &about, options.record) {
+                // The release is whole without it.
+                watcher.say(&format!("what the run cost could not be noted: {}", failure.message));
+            }
+            report::accompany(&party.out, watcher);
+            Ok(())
+        }
+        Err(ended) => Err(conversation.end(ended, &mut session)),
+    }
+}
+
+/// One party and what it knows before it connects.
+pub struct Side<'a> {
+    /// The agreement, the same at both.
+    pub agreement: &'a Agreement,
+    /// This party's own file.
+    pub party: &'a Party,
+    identity: Identity,
+    peer: Fingerprint,
+    /// The peer, as the agreement names it.
+    pub peer_name: &'a str,
+    /// What the run will spend.
+    pub epsilon: Epsilon,
+    /// Widths that keep δ small, and δ.
+    pub widths: Widths,
+}
+
+impl<'a> Side<'a> {
+    /// Everything about the two files that can be refused without looking at data or ledger.
+    ///
+    /// # Errors
+    /// If the agreement is for one party, cannot be run, or names another identity for this one.
+    pub fn new(agreement: &'a Agreement, party: &'a Party) -> Result<Self, Failure> {
+        let parties = agreement.parties().ok_or_else(|| {
+            Failure::wrong_input("this agreement is for one party").advise("use `diptych local`")
+        })?;
+        // Too many rows, weights or polynomials too long: found before anything is spent.
+        let widths = Sizes::of(agreement, &Plan::new(agreement)?)?.widths;
+        let (own, other) = match party.role {
+            Role::P1 => (&parties.p1, &parties.p2),
+            Role::P2 => (&parties.p2, &parties.p1),
+        };
+        let identity = read_identity(&party.identity)?;
+        if identity.fingerprint().to_string() != own.fingerprint.to_string() {
+            return Err(Failure::wrong_input(format!(
+                "{} is {}, but the agreement says that {} ({}) is {}",
+                party.identity.display(),
+                identity.fingerprint(),
+                party.role,
+                own.name,
+                own.fingerprint
+            ))
+            .advise("use the right identity or role, or agree on this fingerprint"));
+        }
+        let peer = other.fingerprint.to_string().parse().map_err(Failure::failed)?;
+        let epsilon = agreement.epsilon.clone();
+        Ok(Self { agreement, party, identity, peer, peer_name: &other.name, epsilon, widths })
+    }
+
+    /// How long the run may take, with so many records of this party.
+    ///
+    /// # Errors
+    /// If there is no forecast.
+    pub fn deadline(&self, own: usize) -> Result<Duration, Failure> {
+        deadline::of(self, own)
+    }
+
+    /// Reads this party's table.
+    ///
+    /// # Errors
+    /// If it is not what the agreement says.
+    pub fn read_data(&self, watcher: &dyn Watcher) -> Result<Table, Failure> {
+        let owner = match (&self.agreement.partition, self.party.role) {
+            (Partition::Vertical { .. }, Role::P1) => Some(Owner::P1),
+            (Partition::Vertical { .. }, Role::P2) => Some(Owner::P2),
+            _ => None,
+        };
+        let identifier = self.agreement.identifier();
+        let table = local::read(self.agreement, &self.party.data, owner, identifier, watcher)?;
+        if let (Some(identifier), Some(names)) = (self.agreement.identifier(), table.identifiers())
+        {
+            identifier.normalize.check_unique(names).map_err(|error| {
+                let (path, column) = (self.party.data.display(), &identifier.column);
+                Failure::wrong_input(format!("{path}, column `{column}`: {error}"))
+            })?;
+        }
+        Ok(table)
+    }
+
+    fn debit(&self, run: RunId, salt: Hash) -> Debit {
+        Debit {
+            run,
+            release: self.agreement.id.clone(),
+            data_set: self.party.data_set.clone(),
+            epsilon: self.epsilon.clone(),
+            cap: self.party.cap.clone(),
+            agreement: Hash(self.agreement.hash().0),
+            peer: self.peer_name.to_owned(),
+            salt,
+            delta: Some(Delta::at_least(&self.widths.delta)),
+            towards_peer: Some(self.towards_peer()),
+            out: Debit::path_for_line(&self.party.out),
+        }
+    }
+
+    /// Where identifiers are compared, the peer learns sizes, so its neighbours are replacements.
+    fn towards_peer(&self) -> Towards {
+        match &self.agreement.partition {
+            Partition::Horizontal { overlap_check: None, .. } => Towards::Once,
+            _ => Towards::Twice,
+        }
+    }
+}
+
+/// A run from the handshake to the parting, and how far it has come.
+struct Conversation<'a> {
+    side: &'a Side<'a>,
+    table: &'a Table,
+    output: &'a Output,
+    ledger: &'a mut Ledger,
+    watcher: &'a dyn Watcher,
+    compact: bool,
+    run: RunId,
+    debited: bool,
+    signed: bool,
+    written: bool,
+}
+
+impl<'a> Conversation<'a> {
+    /// Holds it, and returns what it was about.
+    fn hold(&mut self, session: &mut Session) -> Result<About, Ended> {
+        let peer = self.side.peer_name;
+        // What may have changed while this side waited is seen before the peer can spend anything.
+        self.ledger.check_name()?;
+        self.output.refuse_to_overwrite()?;
+        unfinished::compare(session, self.ledger, peer, self.watcher)?;
+        // The later the debit, the less a cut line costs: everything that needs no data comes first.
+        let prepared = two_party::prepare(session, self.side.agreement, Keys::Agreed)?;
+        let (budget, heads) = self.debit(session)?;
+        let outcome = self.release(session, prepared, budget)?;
+
+        // Nothing is signed whose debit is in a file that nobody will open.
+        self.ledger.check_name()?;
+        session.channel.begin_phase(talk::SIGNING);
+        let draft = Draft::new(self.side.agreement, &outcome.release, &outcome.delta, Some(heads))?;
+        let message = draft.to_be_signed()?;
+        let own = self.side.identity.sign(&message)?;
+        self.signed = true;
+        let theirs = talk::exchange_signatures(session, &message, own)?;
+        if !theirs.is_by(self.side.peer, &message) {
+            return Err(Ended::bad_signature());
+        }
+        let own = (self.side.party.role, self.side.identity.fingerprint(), own);
+        let mut both = [own, (self.side.party.role.peer(), self.side.peer, theirs)];
+        both.sort_by_key(|(role, ..)| *role as u8);
+        let manifest = draft.signed(&both)?;
+        self.output.write(&outcome.release, &draft.release, &manifest, self.compact)?;
+        self.written = true;
+        self.ledger.finish(self.run)?;
+        self.tell_result(&outcome, &draft)?;
+        self.part(session);
+        Ok(About {
+            own: self.table.len(),
+            peer: outcome.peer_records,
+            common: outcome.in_both,
+            tree: outcome.release.table.cuts.made().to_vec(),
+        })
+    }
+
+    /// Puts the whole ε into the ledger, and sees that the peer has done so too.
+    fn debit(&mut self, session: &mut Session) -> Result<(Budget, [Hash; 2]), Ended> {
+        session.channel.begin_phase(talk::DEBIT);
+        let salt = Hash(session.rng.array());
+        let receipt = self.ledger.debit(self.side.debit(self.run, salt))?;
+        self.debited = true;
+        let own = self.ledger.history().head();
+        let theirs = talk::exchange_heads(session, own)?;
+        self.ledger.note_peer(self.run, theirs)?;
+        self.watcher.say(&format!("both ledgers are debited ε {}", self.side.epsilon));
+        let heads = match self.side.party.role {
+            Role::P1 => [own, theirs],
+            Role::P2 => [theirs, own],
+        };
+        Ok((receipt.into_budget(), heads))
+    }
+
+    fn release(
+        &self,
+        session: &mut Session,
+        prepared: Prepared,
+        budget: Budget,
+    ) -> Result<Outcome, Ended> {
+        let progress = |step| self.watcher.step(step);
+        Ok(two_party::release_prepared(
+            session,
+            self.side.agreement,
+            self.table,
+            budget,
+            prepared,
+            &progress,
+        )?)
+    }
+
+    fn tell_result(&self, outcome: &Outcome, draft: &Draft) -> Result<(), Ended> {
+        let watcher = self.watcher;
+        local::cut_lines(&outcome.release)?.iter().for_each(|line| watcher.say(line));
+        watcher.say(&format!(
+            "spent ε {} (δ ≤ {}); rows: {}",
+            self.side.epsilon,
+            short_delta(&delta_text(&outcome.delta)),
+            draft.release.rows
+        ));
+        watcher.say(&format!("sha256 of release.csv: {}", draft.release.sha256));
+        Ok(())
+    }
+
+    /// Our release is whole whatever the peer says now; it is only told if its own is.
+    fn part(&self, session: &mut Session) {
+        session.channel.begin_phase(talk::PARTING);
+        let name = self.side.peer_name;
+        match talk::exchange_written(session) {
+            Ok(()) => self.watcher.say(&format!("{name} has its copy, signed by both, as we do")),
+            Err(error) => self.watcher.say(&format!(
+                "our release is complete and signed by both, but {name} did not confirm that it \
+                 has written its own ({error}); if it has none, give it release.csv and \
+                 manifest.json of {}, and nothing of private/",
+                self.output.directory().display()
+            )),
+        }
+    }
+
+    /// Tells the peer and the ledger that the run is over, and says what is left of it.
+    fn end(&mut self, ended: Ended, session: &mut Session) -> Failure {
+        if let Some(reason) = ended.tell {
+            session.channel.abort(reason);
+        }
+        costs::tell_end(&session.channel.costs(), self.watcher);
+        let mut failure = ended.failure;
+        if self.written {
+            let place = self.output.directory().display();
+            return failure.advise(format!(
+                "the release in {place} is complete; the next start notes that in the ledger, once \
+                 it can be written"
+            ));
+        }
+        if !self.debited {
+            return failure;
+        }
+        let spent = format!("ε {} is spent and there is no release", self.side.epsilon);
+        let mut advice = vec![match self.ledger.abort(self.run) {
+            Ok(()) => spent,
+            Err(error) => format!("{spent}; that it ended could not be noted: {error}"),
+        }];
+        if self.signed {
+            advice.push(format!(
+                "{} may have the complete release: ask for a copy, and check it with `diptych \
+                 verify`",
+                self.side.peer_name
+            ));
+        }
+        advice.extend(failure.advice.take());
+        failure.advise(advice.join("\n       "))
+    }
+}

@@ -1,0 +1,244 @@
+//! Whether a release is what its two parties signed. Needs nothing but the files.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::Path;
+
+use sha2::{Digest, Sha256};
+
+use crate::agreement::{self, Agreement};
+use crate::math::Rational;
+use crate::net::{Fingerprint, Role};
+use crate::privacy::ledger;
+use crate::publish::artefacts::{COMPACT, MANIFEST, RELEASE};
+use crate::publish::failure::Failure;
+use crate::publish::manifest::{Manifest, hex};
+
+/// Largest manifest: an agreement, and the cuts and spends of a release.
+const MOST_BYTES: u64 = agreement::MAX_CANONICAL_BYTES as u64 * 4;
+
+/// Checks a directory; the lines say what was found.
+///
+/// # Errors
+/// If a file cannot be read (wrong input) or does not fit (failed).
+pub fn check(directory: &Path) -> Result<(Manifest, Vec<String>), Failure> {
+    let manifest = read_manifest(directory)?;
+    let lines = verify(&manifest, directory)?;
+    Ok((manifest, lines))
+}
+
+/// Reads the manifest of a directory.
+///
+/// # Errors
+/// If it cannot be read, or is not spelt as a manifest is.
+pub fn read_manifest(directory: &Path) -> Result<Manifest, Failure> {
+    let path = directory.join(MANIFEST);
+    let mut bytes = Vec::new();
+    open(&path)?
+        .take(MOST_BYTES + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|error| Failure::file(&path, "read", &error))?;
+    if bytes.len() as u64 > MOST_BYTES {
+        return Err(changed(format!("{} is larger than any manifest", path.display())));
+    }
+    Manifest::parse(&bytes).map_err(|problem| changed(format!("{} {problem}", path.display())))
+}
+
+/// Everything that can be checked, as lines to be read.
+fn verify(manifest: &Manifest, directory: &Path) -> Result<Vec<String>, Failure> {
+    let agreement = check_agreement(manifest)?;
+    check_budget(manifest, &agreement)?;
+    let rows = check_release(manifest, directory)?;
+    let mut lines = vec![
+        format!("release    {} rows, as the manifest says", rows),
+        format!("agreement  \"{}\", SHA-256 {}", agreement.id, agreement.hash()),
+        format!(
+            "promise    ε = {}, δ ≤ {}",
+            agreement.epsilon,
+            short_delta(manifest.text(&["delta"]).unwrap_or_default())
+        ),
+    ];
+    if check_compact(directory)? {
+        lines.push(format!("compact    {COMPACT} is {RELEASE} without the rows of count 0"));
+    }
+    lines.extend(check_signatures(manifest, &agreement)?);
+    Ok(lines)
+}
+
+fn check_agreement(manifest: &Manifest) -> Result<Agreement, Failure> {
+    let canonical = manifest.value(&["agreement"]).map(ToString::to_string).unwrap_or_default();
+    let agreement = Agreement::from_canonical(canonical.as_bytes())
+        .map_err(|_| changed("the agreement in the manifest is not a valid agreement"))?;
+    if manifest.text(&["agreement_sha256"]) != Some(&agreement.hash().to_string()) {
+        return Err(changed("the agreement in the manifest does not have the hash stated there"));
+    }
+    Ok(agreement)
+}
+
+/// ε is the agreement's, and the parts spent do not exceed it.
+fn check_budget(manifest: &Manifest, agreement: &Agreement) -> Result<(), Failure> {
+    if manifest.text(&["epsilon"]) != Some(&agreement.epsilon.to_string()) {
+        return Err(changed("the manifest does not state the agreement's ε"));
+    }
+    let spends = manifest.value(&["spends"]).and_then(|spends| spends.as_array());
+    let spent = spends.into_iter().flatten().try_fold(Rational::zero(), |sum, entry| {
+        let part: Rational = entry.get("epsilon")?.as_str()?.parse().ok()?;
+        Some(&sum + &part)
+    });
+    match spent {
+        Some(spent) if &spent <= agreement.epsilon.value() => Ok(()),
+        _ => Err(changed("the parts that the manifest says were spent exceed ε")),
+    }
+}
+
+fn check_release(manifest: &Manifest, directory: &Path) -> Result<u64, Failure> {
+    let path = directory.join(RELEASE);
+    let unreadable = |error: io::Error| Failure::file(&path, "read", &error);
+    let mut reader = BufReader::with_capacity(1 << 16, open(&path)?);
+    let (mut hash, mut newlines) = (Sha256::new(), 0u64);
+    loop {
+        let block = reader.fill_buf().map_err(unreadable)?;
+        if block.is_empty() {
+            break;
+        }
+        hash.update(block);
+        newlines += block.iter().filter(|byte| **byte == b'\n').count() as u64;
+        let length = block.len();
+        reader.consume(length);
+    }
+    if manifest.text(&["release", "file"]) != Some(RELEASE)
+        || manifest.text(&["release", "sha256"]) != Some(&hex(&hash.finalize()))
+    {
+        return Err(changed(format!(
+            "{} does not have the hash that the manifest states: it was changed, or belongs to \
+             another release",
+            path.display()
+        )));
+    }
+    // A quoted name may hold a line feed, so the number of lines is a bound and not a count.
+    let rows = manifest.value(&["release", "rows"]).and_then(|rows| rows.as_u64());
+    rows.filter(|rows| *rows < newlines.max(1))
+        .ok_or_else(|| changed("the manifest states more rows than the release has"))
+}
+
+/// The copy without zero rows, if it is there, line by line.
+fn check_compact(directory: &Path) -> Result<bool, Failure> {
+    let path = directory.join(COMPACT);
+    if path.symlink_metadata().is_err() {
+        return Ok(false);
+    }
+    let reader = |path: &Path| open(path).map(csv::Reader::from_reader);
+    let (mut whole, mut compact) = (reader(&directory.join(RELEASE))?, reader(&path)?);
+    let wrong = || changed(format!("{COMPACT} is not {RELEASE} without the rows of count 0"));
+    if whole.byte_headers().map_err(|_| wrong())? != compact.byte_headers().map_err(|_| wrong())? {
+        return Err(wrong());
+    }
+    let not_zero = |record: &Result<csv::ByteRecord, csv::Error>| {
+        record.as_ref().map_or(true, |record| record.iter().next_back() != Some(b"0"))
+    };
+    let mut kept = compact.byte_records();
+    for record in whole.byte_records().filter(not_zero) {
+        match (record, kept.next()) {
+            (Ok(record), Some(Ok(copy))) if record == copy => {}
+            _ => return Err(wrong()),
+        }
+    }
+    if kept.next().is_some() { Err(wrong()) } else { Ok(true) }
+}
+
+fn check_signatures(manifest: &Manifest, agreement: &Agreement) -> Result<Vec<String>, Failure> {
+    let Some(parties) = agreement.parties() else {
+        return match manifest.signatures() {
+            0 => Ok(vec![
+                "signed     by nobody: a release by one party. The hashes show that the files \
+                 belong together, not who made them"
+                    .to_owned(),
+            ]),
+            _ => Err(changed("a release by one party has no signatures, but this one has")),
+        };
+    };
+    if manifest.signatures() == 0 {
+        return Err(changed(format!(
+            "nobody has signed it, though the agreement is one between {} and {}: one party made \
+             it alone (`diptych local`), or the signatures were removed",
+            parties.p1.name, parties.p2.name
+        )));
+    }
+    if manifest.signatures() != 2 {
+        return Err(changed("it does not have two signatures"));
+    }
+    let both = [(Role::P1, &parties.p1), (Role::P2, &parties.p2)];
+    let mut lines = Vec::new();
+    for (index, (role, party)) in both.into_iter().enumerate() {
+        let fingerprint: Fingerprint =
+            party.fingerprint.to_string().parse().map_err(Failure::failed)?;
+        if !manifest.is_signed_by(index, role, fingerprint) {
+            return Err(changed(format!(
+                "the signature of {} ({fingerprint}) does not fit the manifest",
+                party.name
+            )));
+        }
+        lines.push(format!("signed     by {}, {fingerprint}", party.name));
+    }
+    Ok(lines)
+}
+
+/// Sees that a ledger still has the line that a release was entered in.
+///
+/// # Errors
+/// If it has not, or cannot be read.
+pub fn check_ledger(manifest: &Manifest, path: &Path) -> Result<String, Failure> {
+    let history = ledger::read(path)?;
+    let heads: Vec<_> =
+        [Role::P1, Role::P2].into_iter().filter_map(|role| manifest.ledger_head(role)).collect();
+    if heads.is_empty() {
+        return Err(Failure::wrong_input("the manifest of a release by one party names no ledger"));
+    }
+    let entered = |head: &&ledger::Hash| **head != ledger::Hash::BEGINNING;
+    if heads.iter().filter(entered).any(|head| history.has_had_head(head)) {
+        return Ok(format!("ledger     {} has this release's line", path.display()));
+    }
+    Err(changed(format!(
+        "{} does not have the line in which this release was entered: its last lines were removed, \
+         or it is another party's",
+        path.display()
+    )))
+}
+
+fn open(path: &Path) -> Result<File, Failure> {
+    let unreadable = |error: &io::Error| Failure::file(path, "read", error);
+    let metadata = std::fs::metadata(path).map_err(|error| unreadable(&error))?;
+    if !metadata.is_file() {
+        return Err(Failure::wrong_input(format!("{} is not a file", path.display())));
+    }
+    File::open(path).map_err(|error| unreadable(&error))
+}
+
+/// δ with the first digits that count.
+pub fn short_delta(delta: &str) -> String {
+    let zeros = delta.chars().take_while(|c| matches!(c, '0' | '.')).count();
+    match delta.get(zeros..) {
+        // 2 characters stand for "0."; what is cut off must not make δ smaller.
+        Some(digits) if zeros > 4 && digits.len() > 2 => {
+            let first: u32 = digits.get(..2).and_then(|two| two.parse().ok()).unwrap_or(98);
+            format!("{:.1}e-{}", f64::from(first + 1) / 10.0, zeros - 1)
+        }
+        _ => delta.to_owned(),
+    }
+}
+
+fn changed(what: impl std::fmt::Display) -> Failure {
+    Failure::failed(what).advise("do not rely on this release; get it again from its two parties")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::short_delta;
+
+    #[test]
+    fn a_small_delta_is_shortened_upwards() {
+        assert_eq!(short_delta("0.000000000000909494701772928238"), "9.1e-13");
+        assert_eq!(short_delta("0.000000000000999"), "10.0e-13");
+        assert_eq!((short_delta("0").as_str(), short_delta("0.01").as_str()), ("0", "0.01"));
+    }
+}
