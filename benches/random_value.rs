@@ -3,9 +3,9 @@
 #![expect(clippy::expect_used, reason = "a benchmark that fails may stop")]
 
 use criterion::{Criterion, criterion_group, criterion_main};
+use diptych::Role;
 use diptych::crypto::paillier::{SecretKey, Tuning};
 use diptych::math::Randomness;
-use diptych::net::Role;
 use diptych::protocol::Session;
 use diptych::protocol::pair::{Setup, run_pair};
 use diptych::protocol::polynomial::{NoWrap, receive, send};

@@ -54,7 +54,7 @@ fn both_parties(criterion: &mut Criterion) {
             let party = |session: &mut diptych::protocol::Session| {
                 let role = session.role;
                 let bits = vec![true; yao::bits_of(&source, role)];
-                yao::run(session, diptych::net::Role::P1, &source, &bits, Reveal::Both)
+                yao::run(session, diptych::Role::P1, &source, &bits, Reveal::Both)
                     .expect("both parties are honest")
             };
             run_pair(Setup::default(), party, party)

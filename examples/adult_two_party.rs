@@ -19,6 +19,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use data::Adult;
+use diptych::Role;
 use diptych::agreement::Agreement;
 use diptych::app::console::{Console, GlobalArgs};
 use diptych::app::evaluate::generalize::Generalization;
@@ -32,7 +33,7 @@ use diptych::publish::failure::Failure;
 use diptych::release::diffgen::two_party::{Keys, release_with};
 use diptych::release::diffgen::{Release, single};
 use diptych::release::tree::output::{Rows, write_csv};
-use diptych::table::{Owner, Table};
+use diptych::table::Table;
 use rayon::prelude::*;
 
 const SPECIALIZATIONS: u32 = 10;
@@ -153,7 +154,7 @@ fn parts(agreement: &Agreement, table: &Table) -> Result<[Table; 2], Failure> {
         return Ok([half(0), half(1)]);
     }
     let attributes = &agreement.schema.attributes;
-    let part = |owner: Owner| {
+    let part = |owner: Role| {
         let columns = attributes.iter().enumerate().map(|(index, attribute)| {
             (attribute.owner == Some(owner)).then(|| table.column(index).cloned()).flatten()
         });
@@ -161,7 +162,7 @@ fn parts(agreement: &Agreement, table: &Table) -> Result<[Table; 2], Failure> {
         Table::new(columns.collect(), table.classes().to_vec(), Some(identifiers))
             .ok_or_else(|| Failure::failed("columns of different lengths"))
     };
-    Ok([part(Owner::P1)?, part(Owner::P2)?])
+    Ok([part(Role::P1)?, part(Role::P2)?])
 }
 
 fn together(agreement: &Agreement, parts: &[Table; 2], seed: u64) -> Result<Release, Failure> {

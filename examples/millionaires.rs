@@ -7,8 +7,8 @@
 
 #![expect(clippy::print_stdout, reason = "an example shows its result")]
 
+use diptych::Role;
 use diptych::circuit::{Program, gallery};
-use diptych::net::Role;
 use diptych::protocol::pair::{Setup, run_pair};
 use diptych::protocol::yao::{self, Reveal};
 

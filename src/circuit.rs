@@ -11,11 +11,12 @@
 //! # Example
 //!
 //! ```
-//! use diptych::circuit::{Builder, Owner, integer};
+//! use diptych::circuit::{Builder, integer};
+//! use diptych::Role;
 //!
 //! let mut g = Builder::new();
-//! let a = g.input(Owner::P1, "a", 8);
-//! let b = g.input(Owner::P2, "b", 8);
+//! let a = g.input(Role::P1, "a", 8);
+//! let b = g.input(Role::P2, "b", 8);
 //! let larger = integer::maximum(&mut g, &[a, b]);
 //! g.output("larger", &larger);
 //! let circuit = g.finish();
@@ -45,7 +46,7 @@ pub mod stream;
 pub use bit::{Bit, Gates, Keep};
 pub use builder::Builder;
 pub use chain::Chain;
-pub use netlist::{Circuit, Counts, Owner, Port};
+pub use netlist::{Circuit, Counts, Port};
 pub use program::{Program, Repeat};
 pub use schedule::{Consumer, Op, Source, Step};
 pub use size::Size;

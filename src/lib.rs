@@ -6,6 +6,7 @@
 //!
 //! | room | what lives there |
 //! | --- | --- |
+//! | [`role`](Role) | which of the two parties one is |
 //! | [`simd`] | vector kernels behind run-time detection: the only unsafe code |
 //! | [`math`] | big numbers, primes, the random generator |
 //! | [`crypto`] | what one party can do alone: encryption, garbling |
@@ -64,5 +65,8 @@ pub mod privacy;
 pub mod protocol;
 pub mod publish;
 pub mod release;
+mod role;
 pub mod simd;
 pub mod table;
+
+pub use role::Role;

@@ -69,6 +69,6 @@ pub use channel::{Channel, Limits, Patience, Transport};
 pub use error::{AbortReason, Error};
 pub use fault::{Blame, Fault};
 pub use frame::{HEADER_BYTES, Header, Message, Tag};
-pub use handshake::{PROTOCOL_VERSION, Role, SessionId};
+pub use handshake::{PROTOCOL_VERSION, SessionId};
 pub use identity::{Fingerprint, Identity, Signature};
 pub use meter::{Costs, Direction, Transcript};

@@ -53,9 +53,7 @@ pub use cut::{Candidate, CutValue, Cuts, Specialization, most_leaves};
 pub use decimal::Decimal;
 pub use identifiers::Normalization;
 pub use numeric::{MAX_POINTS, NumericDomain};
-pub use schema::{
-    Attribute, Class, Domain, Identifier, MAX_SET_CHILDREN, OnBadValue, Owner, Schema,
-};
+pub use schema::{Attribute, Class, Domain, Identifier, MAX_SET_CHILDREN, OnBadValue, Schema};
 pub use taxonomy::{MAX_DEPTH, MAX_VALUES, Taxonomy, TaxonomyBuilder, ValueId};
 pub use text::{MAX_TEXT, clean_text, nearest};
 

@@ -172,7 +172,7 @@ fn two_parties_in_one_role_are_status_3_on_both_sides() {
     assert_eq!(status, 3, "{said}");
     let (status, said) = end(child);
     assert_eq!(status, 3, "{said}");
-    assert!(said.contains("both sides run as P1"), "{said}");
+    assert!(said.contains("both sides run as p1"), "{said}");
 }
 
 #[test]

@@ -12,9 +12,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use diptych::Role;
 use diptych::math::Randomness;
 use diptych::net::tls::{self, Listener};
-use diptych::net::{AbortReason, Error, Identity, Limits, PROTOCOL_VERSION, Role, Tag};
+use diptych::net::{AbortReason, Error, Identity, Limits, PROTOCOL_VERSION, Tag};
 use diptych::protocol::Session;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::pki_types::pem::PemObject;

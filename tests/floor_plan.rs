@@ -8,19 +8,21 @@ use std::path::{Path, PathBuf};
 
 /// Each room and the rooms that it may use, besides itself.
 const FLOOR_PLAN: &[(&str, &[&str])] = &[
+    ("role", &[]),
     ("simd", &[]),
     ("math", &["simd"]),
     ("crypto", &["simd", "math"]),
-    ("circuit", &["math"]),
-    ("net", &["math"]),
+    ("circuit", &["role", "math"]),
+    ("net", &["role", "math"]),
     ("privacy", &["math"]),
-    ("protocol", &["simd", "math", "crypto", "circuit", "net", "privacy"]),
-    ("mechanism", &["math", "crypto", "circuit", "net", "protocol", "privacy"]),
-    ("table", &[]),
-    ("agreement", &["math", "privacy", "table"]),
+    ("protocol", &["role", "simd", "math", "crypto", "circuit", "net", "privacy"]),
+    ("mechanism", &["role", "math", "crypto", "circuit", "net", "protocol", "privacy"]),
+    ("table", &["role"]),
+    ("agreement", &["role", "math", "privacy", "table"]),
     (
         "release",
         &[
+            "role",
             "math",
             "crypto",
             "circuit",
@@ -35,6 +37,7 @@ const FLOOR_PLAN: &[(&str, &[&str])] = &[
     (
         "publish",
         &[
+            "role",
             "math",
             "crypto",
             "net",
@@ -49,6 +52,7 @@ const FLOOR_PLAN: &[(&str, &[&str])] = &[
     (
         "app",
         &[
+            "role",
             "simd",
             "math",
             "crypto",

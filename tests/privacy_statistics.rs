@@ -9,13 +9,13 @@
 
 use std::collections::BTreeMap;
 
+use diptych::Role;
 use diptych::math::exponential::exp;
 use diptych::math::{Randomness, Rational};
 use diptych::mechanism::OneSided;
 use diptych::mechanism::exponential::VerticalExponential;
 use diptych::mechanism::noise::{JointNoise, TwoPartyNoise};
 use diptych::mechanism::noisy_max::{NoiseWidths, NoisyMax as TwoPartyNoisyMax, Scores};
-use diptych::net::Role;
 use diptych::privacy::decisions::Decisions;
 use diptych::privacy::digits::DigitSampler;
 use diptych::privacy::exponential::{Exponential, Scaling, weights};

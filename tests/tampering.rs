@@ -5,10 +5,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use diptych::Role;
 use diptych::agreement::Agreement;
 use diptych::app::audit::{self, netlists};
 use diptych::math::{Randomness, Rational};
-use diptych::net::{Identity, Role};
+use diptych::net::Identity;
 use diptych::privacy::Budget;
 use diptych::privacy::ledger::Hash;
 use diptych::publish::artefacts::{MANIFEST, RELEASE};
@@ -159,7 +160,7 @@ fn signed_release() -> TempDir {
     let heads = Some([Hash([1; 32]), Hash([2; 32])]);
     let draft = Draft::new(&agreement, &release, &Rational::power_of_two(-40), heads).unwrap();
     let body = draft.to_be_signed().unwrap();
-    let signed = [Role::P1, Role::P2]
+    let signed = Role::BOTH
         .into_iter()
         .zip(&identities)
         .map(|(role, identity)| (role, identity.fingerprint(), identity.sign(&body).unwrap()));

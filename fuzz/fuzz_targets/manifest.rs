@@ -3,7 +3,7 @@
 #![no_main]
 
 use diptych::publish::manifest::Manifest;
-use diptych::net::Role;
+use diptych::Role;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

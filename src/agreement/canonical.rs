@@ -1,7 +1,7 @@
 //! The canonical form: one way to write an agreement, as JSON in the manner of RFC 8785.
 
 use super::{Agreement, Identifier, Partition, Party};
-use crate::table::{Attribute, Domain, MAX_DEPTH, OnBadValue, Owner, Taxonomy, ValueId};
+use crate::table::{Attribute, Domain, MAX_DEPTH, OnBadValue, Taxonomy, ValueId};
 use serde_json::{Value, json};
 
 /// Names the format, so that no other text can have an agreement's hash.
@@ -70,7 +70,7 @@ fn identifier(identifier: &Identifier) -> Value {
 fn attribute(attribute: &Attribute) -> Value {
     let mut entries = vec![("name", json!(attribute.name))];
     if let Some(owner) = attribute.owner {
-        entries.push(("owner", json!(if owner == Owner::P1 { "p1" } else { "p2" })));
+        entries.push(("owner", json!(owner.to_string())));
     }
     match &attribute.domain {
         Domain::Categorical(values) => {

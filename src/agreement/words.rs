@@ -1,8 +1,9 @@
 //! The agreement in plain words, as a page that a data-protection officer can read and sign.
 
 use super::{Agreement, CountTable, Noise, Parties, Partition, Profile, Selection, Utility};
+use crate::role::Role;
 use crate::table::identifiers::Step;
-use crate::table::{Attribute, Domain, Identifier, NumericDomain, OnBadValue, Owner, Taxonomy};
+use crate::table::{Attribute, Domain, Identifier, NumericDomain, OnBadValue, Taxonomy};
 
 /// Width of a line.
 const WIDTH: usize = 78;
@@ -123,8 +124,8 @@ fn published(page: &mut Page, agreement: &Agreement) {
 
 fn attribute_words(agreement: &Agreement, attribute: &Attribute) -> String {
     let owner = match (attribute.owner, agreement.parties()) {
-        (Some(Owner::P1), Some(parties)) => format!(", held by {}", parties.p1.name),
-        (Some(Owner::P2), Some(parties)) => format!(", held by {}", parties.p2.name),
+        (Some(Role::P1), Some(parties)) => format!(", held by {}", parties.p1.name),
+        (Some(Role::P2), Some(parties)) => format!(", held by {}", parties.p2.name),
         _ => String::new(),
     };
     let domain = match &attribute.domain {

@@ -8,14 +8,14 @@ use clap::{Args, Subcommand, ValueEnum};
 use num_bigint::BigUint;
 use sha2::{Digest, Sha256};
 
-use crate::app::connection::{ConnectionArgs, RoleName};
+use crate::app::connection::ConnectionArgs;
 use crate::app::console::Console;
 use crate::circuit::bristol::{self, Contents, Limited, Limits};
-use crate::circuit::{self, Circuit, Owner, Program};
+use crate::circuit::{self, Circuit, Program};
 use crate::crypto::garble::BYTES_PER_AND;
-use crate::net::Role;
 use crate::protocol::yao::{self, Reveal};
 use crate::publish::failure::Failure;
+use crate::role::Role;
 
 /// Look at a Bristol Fashion circuit, or run it between two peers
 #[derive(Args, Debug)]
@@ -68,8 +68,8 @@ struct RunArgs {
     #[arg(long, value_name = "NUMBERS", value_delimiter = ',', default_value = "0")]
     p1_inputs: Vec<usize>,
     /// Who garbles; the other evaluates
-    #[arg(long, value_enum, default_value_t = RoleName::P1)]
-    garbler: RoleName,
+    #[arg(long, default_value_t = Role::P1)]
+    garbler: Role,
     /// Who learns the outputs
     #[arg(long, value_enum, default_value_t = RevealName::Both)]
     reveal: RevealName,
@@ -143,11 +143,11 @@ fn run_with_peer(arguments: &RunArgs, console: &Console) -> Result<(), Failure> 
             .advise("name inputs that exist with --p1-inputs, counted from 0"));
     }
     circuit.assign_inputs(|index| {
-        if p1_inputs.binary_search(&index).is_ok() { Owner::P1 } else { Owner::P2 }
+        if p1_inputs.binary_search(&index).is_ok() { Role::P1 } else { Role::P2 }
     });
-    let role: Role = arguments.connection.role.into();
+    let role = arguments.connection.role;
     let bits = own_bits(&circuit, role, &arguments.input)?;
-    let (garbler, reveal) = (Role::from(arguments.garbler), Reveal::from(arguments.reveal));
+    let (garbler, reveal) = (arguments.garbler, Reveal::from(arguments.reveal));
     let terms = serde_json::json!({
         "protocol": "circuit",
         "sha256": hash,
@@ -218,9 +218,8 @@ impl<R: Read> Read for Hashed<R> {
 }
 
 fn own_bits(circuit: &Circuit, role: Role, given: &[String]) -> Result<Vec<bool>, Failure> {
-    let owner = if role == Role::P1 { Owner::P1 } else { Owner::P2 };
     let own: Vec<_> =
-        circuit.inputs().iter().enumerate().filter(|(_, port)| port.owner == Some(owner)).collect();
+        circuit.inputs().iter().enumerate().filter(|(_, port)| port.owner == Some(role)).collect();
     if own.len() != given.len() {
         let message = format!("{} inputs are ours, {} were given", own.len(), given.len());
         return Err(Failure::wrong_input(message).advise("give --input once for each of ours"));

@@ -3,21 +3,22 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use crate::app::console::Console;
 use crate::app::progress::Screen;
-use crate::net::{Fingerprint, Limits, Role};
+use crate::net::{Fingerprint, Limits};
 use crate::protocol::Session;
 use crate::publish::failure::Failure;
 use crate::publish::meeting::{Meeting, read_identity};
+use crate::role::Role;
 
 /// Who we are, who the peer is, and how to meet it.
 #[derive(Args, Debug)]
 pub struct ConnectionArgs {
     /// Our role; the peer takes the other one
-    #[arg(long, value_enum)]
-    pub role: RoleName,
+    #[arg(long)]
+    pub role: Role,
     /// Our identity, made by `diptych keygen`
     #[arg(long, value_name = "FILE")]
     pub identity: PathBuf,
@@ -40,24 +41,6 @@ pub struct ConnectionArgs {
     pub wait: u64,
 }
 
-/// A role as the command line spells it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum RoleName {
-    /// The first party
-    P1,
-    /// The second party
-    P2,
-}
-
-impl From<RoleName> for Role {
-    fn from(name: RoleName) -> Self {
-        match name {
-            RoleName::P1 => Self::P1,
-            RoleName::P2 => Self::P2,
-        }
-    }
-}
-
 impl ConnectionArgs {
     /// Meets the peer and runs the handshake under `terms`: the canonical JSON
     /// of all that both sides must have in common.
@@ -71,6 +54,6 @@ impl ConnectionArgs {
             Some(address) => Meeting::Connect(address.clone()),
             None => Meeting::Listen(self.listen.clone().unwrap_or_default()),
         };
-        meeting.open(&identity, self.peer, self.role.into(), limits, terms, &Screen::new(console))
+        meeting.open(&identity, self.peer, self.role, limits, terms, &Screen::new(console))
     }
 }

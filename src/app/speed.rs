@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use num_bigint::BigUint;
 
 use crate::app::bench::process::cpu_time;
-use crate::circuit::{Bit, Builder, Gates, Owner, Program};
+use crate::circuit::{Bit, Builder, Gates, Program};
 use crate::crypto::commutative::{Domain, Group, Ristretto};
 use crate::crypto::garble::Delta;
 use crate::crypto::paillier::{PublicKey, SecretKey, Tuning};
@@ -14,7 +14,6 @@ use crate::math::{Randomness, Rational};
 use crate::mechanism;
 use crate::mechanism::noise::JointNoise;
 use crate::mechanism::noisy_max::NoiseWidths;
-use crate::net::Role;
 use crate::net::meter::PhaseCost;
 use crate::privacy::{AddNoise, Budget};
 use crate::protocol::Session;
@@ -24,6 +23,7 @@ use crate::protocol::shares::WordShares;
 use crate::protocol::sum_by_group::{Addends, Place, ReceiverPart, SenderPart, Shape, Starts};
 use crate::protocol::yao::{self, Reveal};
 use crate::publish::failure::Failure;
+use crate::role::Role;
 
 /// Seconds of CPU that one of each kind takes.
 #[derive(Clone, Debug)]
@@ -127,7 +127,7 @@ fn garbling(seconds: &mut BTreeMap<Work, f64>) -> Result<(), Failure> {
     const BITS: u32 = 20;
     let half = Rational::power_of_two(-1);
     let mut g = Builder::new();
-    let bits = g.input(Owner::P2, "bits", TRANSFERS);
+    let bits = g.input(Role::P2, "bits", TRANSFERS);
     let parity = bits.iter().fold(Bit::FALSE, |sum, bit| g.xor(sum, *bit));
     g.output("parity", &[parity]);
     let transfers = Program::new(&g.finish());

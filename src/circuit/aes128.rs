@@ -5,15 +5,16 @@
 
 use super::bit::{Bit, Gates};
 use super::builder::Builder;
-use super::netlist::{Circuit, Owner};
+use super::netlist::Circuit;
+use crate::role::Role;
 
 /// The circuit: P1's key and P2's block to the ciphertext, 6,400 ANDs.
 ///
 /// Bit 8i + j of each is bit j (least significant first) of byte i.
 pub fn circuit() -> Circuit {
     let mut g = Builder::new();
-    let key = g.input(Owner::P1, "key", 128);
-    let block = g.input(Owner::P2, "block", 128);
+    let key = g.input(Role::P1, "key", 128);
+    let block = g.input(Role::P2, "block", 128);
     let ciphertext = encrypt(&mut g, &key, &block);
     g.output("ciphertext", &ciphertext);
     g.finish()

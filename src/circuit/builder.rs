@@ -3,11 +3,12 @@
 //! # Example
 //!
 //! ```
-//! use diptych::circuit::{Bit, Builder, Gates, Owner};
+//! use diptych::circuit::{Bit, Builder, Gates};
+//! use diptych::Role;
 //!
 //! let mut g = Builder::new();
-//! let a = g.input(Owner::P1, "a", 1)[0];
-//! let b = g.input(Owner::P2, "b", 1)[0];
+//! let a = g.input(Role::P1, "a", 1)[0];
+//! let b = g.input(Role::P2, "b", 1)[0];
 //!
 //! let both = g.and(a, b);
 //! assert_eq!(g.and(b, a), both, "the same gate is made once");
@@ -25,7 +26,8 @@
 use std::hash::{BuildHasher, RandomState};
 
 use super::bit::{Bit, Gates};
-use super::netlist::{Circuit, Gate, Owner, Port};
+use super::netlist::{Circuit, Gate, Port};
+use crate::role::Role;
 
 /// A circuit under construction. All inputs come before the first gate.
 #[derive(Default)]
@@ -53,7 +55,7 @@ impl Builder {
     ///
     /// # Panics
     /// If a gate exists already: wires are numbered inputs first.
-    pub fn input(&mut self, owner: Owner, name: &str, width: usize) -> Vec<Bit> {
+    pub fn input(&mut self, owner: Role, name: &str, width: usize) -> Vec<Bit> {
         assert!(self.gates.is_empty(), "inputs come before gates");
         self.inputs.push(Port { name: name.to_owned(), owner: Some(owner), width });
         let first = self.input_bits + 1;

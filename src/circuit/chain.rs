@@ -91,14 +91,15 @@ mod tests {
     use crate::circuit::evaluate::evaluate_source;
     use crate::circuit::integer::{add_carry, maximum_with_index};
     use crate::circuit::stream::Generated;
-    use crate::circuit::{Builder, Owner, Program, Repeat};
+    use crate::circuit::{Builder, Program, Repeat};
     use crate::math::Randomness;
+    use crate::role::Role;
 
     #[test]
     fn a_chain_computes_the_second_circuit_on_the_first_ones_outputs() {
         let mut g = Builder::new();
-        let a = g.input(Owner::P1, "a", 4);
-        let b = g.input(Owner::P2, "b", 4);
+        let a = g.input(Role::P1, "a", 4);
+        let b = g.input(Role::P2, "b", 4);
         let sum = add_carry(&mut g, &a, &b);
         g.output("sum", &[vec![!sum[0]], sum[1..].to_vec(), vec![Bit::TRUE, Bit::FALSE]].concat());
         let program = Program::new(&g.finish());
@@ -106,7 +107,7 @@ mod tests {
         for runs in [1usize, 5, 100] {
             let sums = Repeat::new(&program, runs);
             let maximum = Generated::new(
-                &[(Owner::P1, "sums", 7 * runs)],
+                &[(Role::P1, "sums", 7 * runs)],
                 &[("largest", 7), ("one", 1)],
                 |g, x| {
                     let values: Vec<_> = x[0].chunks(7).map(<[_]>::to_vec).collect();

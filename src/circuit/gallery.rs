@@ -5,9 +5,10 @@ use num_traits::One;
 
 use super::builder::Builder;
 use super::integer::{add, less_than, maximum_with_index, modular_add, subtract, xor};
-use super::netlist::{Circuit, Owner};
+use super::netlist::Circuit;
 use super::random_value::UniformBelow;
 use super::{aes128, sha256};
+use crate::role::Role;
 
 /// Name of the file and the circuit, for every exported circuit.
 pub fn exported() -> Vec<(&'static str, Circuit)> {
@@ -31,8 +32,8 @@ pub fn named(name: &str) -> Option<Circuit> {
 /// Whether P1's integer is smaller than P2's.
 pub fn comparison(width: usize) -> Circuit {
     let mut g = Builder::new();
-    let a = g.input(Owner::P1, "a", width);
-    let b = g.input(Owner::P2, "b", width);
+    let a = g.input(Role::P1, "a", width);
+    let b = g.input(Role::P2, "b", width);
     let less = less_than(&mut g, &a, &b);
     g.output("less", &[less]);
     g.finish()
@@ -42,8 +43,8 @@ pub fn comparison(width: usize) -> Circuit {
 pub fn maximum(count: usize, width: usize) -> Circuit {
     let mut g = Builder::new();
     let half = count / 2;
-    let a = g.input(Owner::P1, "a", half * width);
-    let b = g.input(Owner::P2, "b", (count - half) * width);
+    let a = g.input(Role::P1, "a", half * width);
+    let b = g.input(Role::P2, "b", (count - half) * width);
     let values: Vec<_> = [a, b].concat().chunks(width).map(<[_]>::to_vec).collect();
     let (largest, index) = maximum_with_index(&mut g, &values);
     g.output("largest", &largest);
@@ -54,8 +55,8 @@ pub fn maximum(count: usize, width: usize) -> Circuit {
 /// The sum of P1's and P2's numbers modulo a public modulus.
 pub fn modular_addition(modulus: &BigUint) -> Circuit {
     let mut g = Builder::new();
-    let a = g.input(Owner::P1, "a", modulus.bits() as usize);
-    let b = g.input(Owner::P2, "b", modulus.bits() as usize);
+    let a = g.input(Role::P1, "a", modulus.bits() as usize);
+    let b = g.input(Role::P2, "b", modulus.bits() as usize);
     let sum = modular_add(&mut g, &a, &b, modulus);
     g.output("sum", &sum);
     g.finish()
@@ -67,8 +68,8 @@ pub fn modular_addition(modulus: &BigUint) -> Circuit {
 pub fn random_value(width: usize, sigma: usize) -> Circuit {
     let shape = UniformBelow::new(width, sigma);
     let mut g = Builder::new();
-    let first = g.input(Owner::P1, "p1", 2 * width + shape.random_bits());
-    let second = g.input(Owner::P2, "p2", width + shape.random_bits());
+    let first = g.input(Role::P1, "p1", 2 * width + shape.random_bits());
+    let second = g.input(Role::P2, "p2", width + shape.random_bits());
     let (bound1, rest) = first.split_at(width);
     let (random1, mask) = rest.split_at(shape.random_bits());
     let (bound2, random2) = second.split_at(width);

@@ -7,11 +7,12 @@
 //!
 //! ```
 //! use diptych::circuit::integer::{add, constant, less_than};
-//! use diptych::circuit::{Builder, Owner};
+//! use diptych::circuit::Builder;
+//! use diptych::Role;
 //!
 //! let mut g = Builder::new();
-//! let a = g.input(Owner::P1, "a", 8);
-//! let b = g.input(Owner::P2, "b", 8);
+//! let a = g.input(Role::P1, "a", 8);
+//! let b = g.input(Role::P2, "b", 8);
 //! let sum = add(&mut g, &a, &b);
 //! let small = less_than(&mut g, &sum, &constant(&10u32.into(), 8));
 //! g.output("sum", &sum);

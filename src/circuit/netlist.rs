@@ -1,15 +1,7 @@
 //! A stored circuit.
 
 use super::bit::{Bit, Gates};
-
-/// Whose input a port is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Owner {
-    /// The first party.
-    P1,
-    /// The second party.
-    P2,
-}
+use crate::role::Role;
 
 /// A named integer that goes into a circuit or comes out of it, least significant bit first.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,7 +9,7 @@ pub struct Port {
     /// What the circuit calls it.
     pub name: String,
     /// Who gives it; `None` for an output.
-    pub owner: Option<Owner>,
+    pub owner: Option<Role>,
     /// Number of bits.
     pub width: usize,
 }
@@ -96,7 +88,7 @@ impl Circuit {
 
     /// Says whose each input is. Bristol Fashion files do not: the reader gives
     /// the first input to P1 and the others to P2.
-    pub fn assign_inputs(&mut self, owner: impl Fn(usize) -> Owner) {
+    pub fn assign_inputs(&mut self, owner: impl Fn(usize) -> Role) {
         for (index, port) in self.inputs.iter_mut().enumerate() {
             port.owner = Some(owner(index));
         }

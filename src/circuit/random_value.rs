@@ -206,14 +206,15 @@ mod tests {
     use super::*;
     use crate::circuit::evaluate::evaluate_source;
     use crate::circuit::stream::Generated;
-    use crate::circuit::{Builder, Circuit, Owner};
+    use crate::circuit::{Builder, Circuit};
     use crate::math::Randomness;
+    use crate::role::Role;
     use rand::Rng;
 
     fn circuit(shape: UniformBelow) -> Circuit {
         let mut g = Builder::new();
-        let bound = g.input(Owner::P1, "bound", shape.width());
-        let random = g.input(Owner::P2, "random", shape.random_bits());
+        let bound = g.input(Role::P1, "bound", shape.width());
+        let random = g.input(Role::P2, "random", shape.random_bits());
         let (value, failed) = shape.build(&mut g, &bound, &random);
         g.output("value", &value);
         g.output("failed", &[failed]);
@@ -290,7 +291,7 @@ mod tests {
         for width in [1usize, 63, 66, 67, 130, 900] {
             let shape = UniformBelow::new(width, 64);
             let source = Generated::new(
-                &[(Owner::P1, "bound", width), (Owner::P2, "random", shape.random_bits())],
+                &[(Role::P1, "bound", width), (Role::P2, "random", shape.random_bits())],
                 &[("value", width), ("failed", 1)],
                 |g, inputs| {
                     let (value, failed) = shape.build(g, &inputs[0], &inputs[1]);

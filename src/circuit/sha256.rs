@@ -5,7 +5,8 @@ use num_bigint::BigUint;
 use super::bit::{Bit, Gates};
 use super::builder::Builder;
 use super::integer::{add, constant, xor};
-use super::netlist::{Circuit, Owner};
+use super::netlist::Circuit;
+use crate::role::Role;
 
 /// The circuit: P1's 512-bit block and P2's 256-bit chaining state to the new state.
 ///
@@ -13,8 +14,8 @@ use super::netlist::{Circuit, Owner};
 /// significant bit first.
 pub fn circuit() -> Circuit {
     let mut g = Builder::new();
-    let block = g.input(Owner::P1, "block", 512);
-    let state = g.input(Owner::P2, "state", 256);
+    let block = g.input(Role::P1, "block", 512);
+    let state = g.input(Role::P2, "state", 256);
     let state = compress(&mut g, &state, &block);
     g.output("state", &state);
     g.finish()

@@ -37,7 +37,8 @@ impl Consumer for Count {
 mod tests {
     use super::*;
     use crate::circuit::integer::add_carry;
-    use crate::circuit::{Builder, Chain, Gates, Owner, Program, Repeat, Source};
+    use crate::circuit::{Builder, Chain, Gates, Program, Repeat, Source};
+    use crate::role::Role;
 
     /// A source that forgets how large it is.
     fn counted(source: &dyn Source) -> Size {
@@ -49,8 +50,8 @@ mod tests {
     #[test]
     fn what_is_known_at_once_is_what_is_counted() {
         let mut g = Builder::new();
-        let a = g.input(Owner::P1, "a", 5);
-        let b = g.input(Owner::P2, "b", 5);
+        let a = g.input(Role::P1, "a", 5);
+        let b = g.input(Role::P2, "b", 5);
         let sum = add_carry(&mut g, &a, &b);
         g.output("sum", &[sum, vec![Bit::TRUE, !a[0]]].concat());
         let program = Program::new(&g.finish());
@@ -63,7 +64,7 @@ mod tests {
             }
             let repeat = Repeat::new(&program, runs);
             let mut g = Builder::new();
-            let bits = g.input(Owner::P1, "bits", 8 * runs);
+            let bits = g.input(Role::P1, "bits", 8 * runs);
             let all = bits.iter().fold(Bit::TRUE, |all, bit| g.and(all, *bit));
             g.output("all", &[all, Bit::FALSE]);
             let then = Program::new(&g.finish());

@@ -1,8 +1,9 @@
 //! Circuits that are made while they run.
 
 use super::bit::{Bit, Gates, Keep};
-use super::netlist::{Owner, Port};
+use super::netlist::Port;
 use super::schedule::{Consumer, STREAM_WINDOW, Scheduler, Source};
+use crate::role::Role;
 
 /// A builder that hands its gates to a [`Consumer`] and forgets them.
 ///
@@ -78,8 +79,8 @@ where
     F: Fn(&mut Stream<'_>, &[Vec<Bit>]) -> Vec<Vec<Bit>> + Sync,
 {
     /// `build` gets the inputs and returns the outputs, which must have the widths said here.
-    pub fn new(inputs: &[(Owner, &str, usize)], outputs: &[(&str, usize)], build: F) -> Self {
-        let input = |&(owner, name, width): &(Owner, &str, usize)| Port {
+    pub fn new(inputs: &[(Role, &str, usize)], outputs: &[(&str, usize)], build: F) -> Self {
+        let input = |&(owner, name, width): &(Role, &str, usize)| Port {
             name: name.to_owned(),
             owner: Some(owner),
             width,

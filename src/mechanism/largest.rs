@@ -37,12 +37,12 @@ use zeroize::Zeroizing;
 
 use super::{Error, push_word, word};
 use crate::circuit::integer::{add_carry, maximum, resize, subtract};
-use crate::circuit::{Bit, Builder, Circuit, Owner, Program, Repeat};
-use crate::net::Role;
+use crate::circuit::{Bit, Builder, Circuit, Program, Repeat};
 use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
 use crate::protocol::shares::WordShares;
 use crate::protocol::yao::{self, Reveal, bits_of};
+use crate::role::Role;
 
 /// Input labels of one batch, both parties': memory must not follow the number of classes.
 const BATCH_LABELS: usize = 1 << 22;
@@ -70,8 +70,8 @@ impl GroupShape {
     pub fn circuit(&self) -> Circuit {
         let mut g = Builder::new();
         let counts = self.classes * self.count_bits;
-        let first = g.input(Owner::P1, "p1", counts + self.share_bits as usize);
-        let second = g.input(Owner::P2, "p2", counts);
+        let first = g.input(Role::P1, "p1", counts + self.share_bits as usize);
+        let second = g.input(Role::P2, "p2", counts);
         let (first, mask) = first.split_at(counts);
         let sums: Vec<Vec<Bit>> = first
             .chunks(self.count_bits)

@@ -53,9 +53,8 @@ use super::digits::draw;
 use super::{Error, OneSided, bits_to_count, push_word, word};
 use crate::circuit::integer::{add, add_carry, maximum_with_index, resize, select, xor};
 use crate::circuit::stream::Generated;
-use crate::circuit::{Bit, Builder, Chain, Circuit, Gates, Owner, Program, Repeat, Source};
+use crate::circuit::{Bit, Builder, Chain, Circuit, Gates, Program, Repeat, Source};
 use crate::math::{Rational, wiped};
-use crate::net::Role;
 use crate::privacy::choice::{Calibration, Choice, Choose, SCORE_GRID_BITS, Score};
 use crate::privacy::digits::DigitSampler;
 use crate::privacy::noisy_max::rate_per_step;
@@ -65,6 +64,7 @@ use crate::protocol::coins::bits_per_noise;
 use crate::protocol::forecast::Forecast;
 use crate::protocol::shares::WordShares;
 use crate::protocol::yao::{self, Reveal};
+use crate::role::Role;
 
 /// Candidates of one circuit: their labels, some 25 MB, stay near the processor.
 pub const BATCH: usize = 1 << 9;
@@ -312,7 +312,7 @@ impl Shape {
     /// party's input is its part of every score, each followed by its coins for the noise on it.
     pub fn circuit(&self, count: usize) -> Circuit {
         let mut g = Builder::new();
-        let inputs = [(Owner::P1, "p1"), (Owner::P2, "p2")]
+        let inputs = [(Role::P1, "p1"), (Role::P2, "p2")]
             .map(|(owner, name)| g.input(owner, name, count * self.inputs_of_one()));
         let noisy: Vec<Vec<Bit>> = inputs[0]
             .chunks(self.inputs_of_one())
@@ -361,7 +361,7 @@ impl Shape {
     fn program(&self) -> Program {
         let mut g = Builder::new();
         let [first, second] =
-            [Owner::P1, Owner::P2].map(|owner| g.input(owner, "candidate", self.inputs_of_one()));
+            Role::BOTH.map(|owner| g.input(owner, "candidate", self.inputs_of_one()));
         let noisy = self.noisy_score(&mut g, &first, &second);
         g.output("noisy", &noisy);
         Program::new(&g.finish())
@@ -375,7 +375,7 @@ fn tournament(count: usize, width: usize, with_value: bool) -> Box<dyn Source> {
     if with_value {
         outputs.insert(0, ("largest", width));
     }
-    Box::new(Generated::new(&[(Owner::P1, "noisy", count * width)], &outputs, move |g, x| {
+    Box::new(Generated::new(&[(Role::P1, "noisy", count * width)], &outputs, move |g, x| {
         let values: Vec<_> = x[0].chunks(width).map(<[_]>::to_vec).collect();
         let (largest, index) = maximum_with_index(g, &values);
         if with_value { vec![largest, index] } else { vec![index] }
@@ -387,7 +387,7 @@ fn final_of(count: usize, width: usize) -> Box<dyn Source> {
     let sizes: Vec<usize> =
         (0..count).step_by(BATCH).map(|first| BATCH.min(count - first)).collect();
     let bits: usize = sizes.iter().map(|size| width + bits_to_count(*size)).sum();
-    let inputs = [(Owner::P1, "winners", bits), (Owner::P2, "winners", bits)];
+    let inputs = [(Role::P1, "winners", bits), (Role::P2, "winners", bits)];
     let index_bits = bits_to_count(count);
     Box::new(Generated::new(&inputs, &[("index", index_bits)], move |g, x| {
         let joint = xor(g, &x[0], &x[1]);

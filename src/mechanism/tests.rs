@@ -8,13 +8,13 @@ mod noisy_max;
 
 use super::{Error, OneSided};
 use crate::math::Randomness;
-use crate::net::Role;
 use crate::privacy::choice::{Candidate, Score};
 use crate::privacy::decisions::{Decision, Tape};
 use crate::privacy::{Budget, Epsilon, Spend};
 use crate::protocol::Session;
 use crate::protocol::coins::TapeCoins;
 use crate::protocol::pair::{Outcome, Setup, run_pair};
+use crate::role::Role;
 
 fn spend(epsilon: &str) -> Spend {
     let epsilon: Epsilon = epsilon.parse().unwrap();

@@ -7,7 +7,8 @@ use rustls::AlertDescription;
 use serde::{Deserialize, Serialize};
 
 use crate::math::random::SourceFailed;
-use crate::net::{Fingerprint, Role, Tag};
+use crate::net::{Fingerprint, Tag};
+use crate::role::Role;
 
 /// Why a party ends a run, told to its peer. A class only: it never carries private detail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

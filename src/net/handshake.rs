@@ -9,8 +9,6 @@
 //! with a *confirmation* that depends on the role. A replayed hello or
 //! confirmation fails here, because binding and own nonce are new every time.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
@@ -18,40 +16,13 @@ use subtle::ConstantTimeEq;
 use crate::math::Randomness;
 use crate::net::codec::CODEC_LIMIT;
 use crate::net::{AbortReason, Channel, Error, Limits, Message, Tag};
+use crate::role::Role;
 
 /// Version of everything that stands on the wire.
 pub const PROTOCOL_VERSION: u16 = 3;
 
 const SESSION_LABEL: &[u8] = b"diptych session v1";
 const CONFIRMATION_LABEL: &[u8] = b"diptych confirmation v1";
-
-/// Which of the two parties a process is. The agreement fixes it, not who connects to whom.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Role {
-    /// The first party.
-    P1,
-    /// The second party.
-    P2,
-}
-
-impl Role {
-    /// The other one.
-    pub fn peer(self) -> Self {
-        match self {
-            Self::P1 => Self::P2,
-            Self::P2 => Self::P1,
-        }
-    }
-}
-
-impl fmt::Display for Role {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::P1 => "P1",
-            Self::P2 => "P2",
-        })
-    }
-}
 
 /// Names one conversation; both parties have the same. It enters every domain-separation string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -12,7 +12,7 @@
 //!
 //! ```
 //! use diptych::crypto::commutative::Ristretto;
-//! use diptych::net::Role;
+//! use diptych::Role;
 //! use diptych::protocol::forecast::Forecast;
 //! use diptych::protocol::pair::{Setup, run_pair};
 //! use diptych::protocol::psi::{self, intersect};
@@ -37,7 +37,8 @@ use std::collections::BTreeMap;
 
 use crate::net::codec;
 use crate::net::meter::{CpuClock, Meter, PhaseCost};
-use crate::net::{Costs, Direction, Error, Message, Role, Tag, Transcript};
+use crate::net::{Costs, Direction, Error, Message, Tag, Transcript};
+use crate::role::Role;
 
 /// An operation that takes time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -41,10 +41,11 @@ use crate::crypto::ot::{
     BASE_TRANSFERS, BLOCK_BYTES, BaseReceiver, BaseSender, ExtensionReceiver, ExtensionSender,
     InvalidPoint, ROWS, hash_rows,
 };
-use crate::net::{self, Blame, Fault, Role, Tag};
+use crate::net::{self, Blame, Fault, Tag};
 use crate::protocol::Session;
 use crate::protocol::forecast::{Forecast, Work};
 use crate::protocol::transfers::{Numbers, Purpose, Receiving, Sending};
+use crate::role::Role;
 use crate::simd::lanes;
 
 /// What one correlated transfer takes on the line, padding aside.

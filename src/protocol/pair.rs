@@ -37,8 +37,9 @@ use std::thread;
 use crate::math::Randomness;
 use crate::net::memory::{self, NetworkModel};
 use crate::net::meter::CpuClock;
-use crate::net::{self, Channel, Costs, Limits, Role, SessionId, Transcript};
+use crate::net::{self, Channel, Costs, Limits, SessionId, Transcript};
 use crate::protocol::Session;
+use crate::role::Role;
 #[cfg(any(test, feature = "testing"))]
 use crate::{net::meter::PhaseCost, protocol::forecast::Forecast};
 

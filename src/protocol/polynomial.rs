@@ -59,9 +59,10 @@ use num_traits::{One, Zero};
 use rayon::prelude::*;
 
 use crate::crypto::paillier::{self, Ciphertext, Fresh, Progress, PublicKey, Returned, SecretKey};
-use crate::net::{self, Blame, Fault, Limits, Role, Tag};
+use crate::net::{self, Blame, Fault, Limits, Tag};
 use crate::protocol::Session;
 use crate::protocol::forecast::{Forecast, Work};
+use crate::role::Role;
 
 #[cfg(test)]
 mod tests;

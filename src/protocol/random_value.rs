@@ -16,7 +16,7 @@
 //!
 //! ```
 //! use diptych::math::Randomness;
-//! use diptych::net::Role;
+//! use diptych::Role;
 //! use diptych::protocol::pair::{Setup, run_pair};
 //! use diptych::protocol::random_value::draw;
 //! use diptych::protocol::shares::{Ring, deal, reconstruct};
@@ -42,15 +42,16 @@ use zeroize::Zeroizing;
 
 use crate::circuit::random_value::UniformBelow;
 use crate::circuit::stream::Generated;
-use crate::circuit::{self, Bit, Owner, Source, Stream, integer};
+use crate::circuit::{self, Bit, Source, Stream, integer};
 use crate::math::Randomness;
-use crate::net::{self, Blame, Fault, Role, Tag};
+use crate::net::{self, Blame, Fault, Tag};
 use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
 use crate::protocol::shares::convert::IntegerMasks;
 use crate::protocol::shares::{IntegerShare, Ring, Share};
 use crate::protocol::yao::shares::number;
 use crate::protocol::yao::{self, Reveal, bits_of};
+use crate::role::Role;
 
 #[cfg(test)]
 mod tests;
@@ -253,13 +254,12 @@ impl Drawing<'_> {
     /// Each party's inputs in order: its share of the bound, its random bits, and the garbler's mask.
     fn source(&self) -> impl Source {
         let (bound, random) = (self.bound.width(), self.shape.random_bits());
-        let mask_owner = if self.garbler == Role::P1 { Owner::P1 } else { Owner::P2 };
         let inputs = [
-            (Owner::P1, "bound1", bound),
-            (Owner::P2, "bound2", bound),
-            (Owner::P1, "random1", random),
-            (Owner::P2, "random2", random),
-            (mask_owner, "mask", self.value.width()),
+            (Role::P1, "bound1", bound),
+            (Role::P2, "bound2", bound),
+            (Role::P1, "random1", random),
+            (Role::P2, "random2", random),
+            (self.garbler, "mask", self.value.width()),
         ];
         let outputs = [("share", self.value.width()), ("failed", 1)];
         let build = move |g: &mut Stream<'_>, x: &[Vec<Bit>]| {

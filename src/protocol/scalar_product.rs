@@ -81,8 +81,9 @@ mod tests;
 use serde::{Deserialize, Serialize};
 
 use crate::crypto::paillier;
-use crate::net::{self, Blame, Fault, Message, Role, Tag};
+use crate::net::{self, Blame, Fault, Message, Tag};
 use crate::protocol::shares;
+use crate::role::Role;
 
 pub use crate::crypto::paillier::Progress;
 pub use key::{ExpectedKey, Key};

@@ -1,10 +1,11 @@
 //! What every two-party protocol takes.
 
 use crate::math::Randomness;
-use crate::net::{Channel, Error, Fault, Role, SessionId, handshake};
+use crate::net::{Channel, Error, Fault, SessionId, handshake};
 use crate::protocol::coins::Coins;
 use crate::protocol::forecast::Forecast;
 use crate::protocol::yao::Yao;
+use crate::role::Role;
 
 /// One party's side of a conversation whose handshake has succeeded.
 ///
@@ -14,7 +15,8 @@ use crate::protocol::yao::Yao;
 ///
 /// ```
 /// use diptych::math::Randomness;
-/// use diptych::net::{Limits, Role, memory};
+/// use diptych::net::{Limits, memory};
+/// use diptych::Role;
 /// use diptych::protocol::Session;
 ///
 /// let terms = b"what both have agreed on";

@@ -55,9 +55,10 @@ pub use words::{WordShares, forecast_open, signed};
 use num_bigint::BigUint;
 
 use crate::math::Randomness;
-use crate::net::{self, Blame, Fault, Role, Tag};
+use crate::net::{self, Blame, Fault, Tag};
 use crate::protocol::Session;
 use crate::protocol::yao::{self, Reveal};
+use crate::role::Role;
 
 const OPENED: Tag = Tag::new(*b"shar");
 

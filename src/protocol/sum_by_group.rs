@@ -72,11 +72,12 @@ pub(crate) use local::{Place, ReceiverPart, SenderPart, Starts};
 pub use table::{CountShape, count_table, forecast_table, ideal_table};
 
 use crate::crypto::tree::{TreeShape, blocks};
-use crate::net::{self, Blame, Fault, Role, Tag};
+use crate::net::{self, Blame, Fault, Tag};
 use crate::protocol::forecast::{Forecast, Work};
 use crate::protocol::shares::{self, WordShares};
 use crate::protocol::transfers::{self, Receiving, Sending};
 use crate::protocol::{Session, ot};
+use crate::role::Role;
 use crate::simd::lanes::Lane;
 
 /// Transfers before the sender answers: some megabytes, far below what may be in flight.

@@ -42,9 +42,10 @@
 use zeroize::Zeroizing;
 
 use crate::crypto::garble::{Delta, starting_point};
-use crate::net::{Role, SessionId, Tag};
+use crate::net::{SessionId, Tag};
 use crate::protocol::forecast::Forecast;
 use crate::protocol::{Session, ot};
+use crate::role::Role;
 
 /// d of many transfers.
 const CORRECTIONS: Tag = Tag::new(*b"trbt");
@@ -292,7 +293,7 @@ mod tests {
             Setup::default(),
             |session| {
                 let mut starts = Vec::new();
-                for sender in [Role::P1, Role::P2] {
+                for sender in Role::BOTH {
                     for setup in [1, 2] {
                         let numbers = Numbers::new(session, sender, setup);
                         let purposes = [Purpose::Transfers, Purpose::Trees, Purpose::Sums];

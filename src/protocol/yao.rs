@@ -19,7 +19,7 @@
 //!
 //! ```
 //! use diptych::circuit::{Program, gallery};
-//! use diptych::net::Role;
+//! use diptych::Role;
 //! use diptych::protocol::pair::{Setup, run_pair};
 //! use diptych::protocol::yao::{self, Reveal};
 //!
@@ -59,11 +59,12 @@ use std::ops::Range;
 use zeroize::{Zeroize, Zeroizing};
 
 use crate::circuit::evaluate::evaluate_source;
-use crate::circuit::{self, Bit, Owner, Size, Source};
+use crate::circuit::{self, Bit, Size, Source};
 use crate::crypto::garble::{self, Delta, GateHash};
-use crate::net::{self, Blame, Fault, Role, Tag};
+use crate::net::{self, Blame, Fault, Tag};
 use crate::protocol::forecast::{Forecast, Work};
 use crate::protocol::{Session, ot};
+use crate::role::Role;
 use crate::simd::aes::RoundKeys;
 
 /// Bytes of garbled tables per message.
@@ -165,7 +166,7 @@ pub fn ideal(
     let (mut first, mut second) = (p1_inputs.iter(), p2_inputs.iter());
     let mut all = Vec::with_capacity(p1_inputs.len() + p2_inputs.len());
     for port in source.inputs() {
-        let bits = if port.owner == Some(Owner::P1) { &mut first } else { &mut second };
+        let bits = if port.owner == Some(Role::P1) { &mut first } else { &mut second };
         all.extend(bits.take(port.width));
     }
     evaluate_source(source, &all)
@@ -327,11 +328,12 @@ impl Yao {
 
 /// Number of input bits that a party gives.
 pub fn bits_of(source: &dyn Source, role: Role) -> usize {
-    source.inputs().iter().filter(|port| owner_role(port.owner) == role).map(|p| p.width).sum()
-}
-
-fn owner_role(owner: Option<Owner>) -> Role {
-    if owner == Some(Owner::P1) { Role::P1 } else { Role::P2 }
+    source
+        .inputs()
+        .iter()
+        .filter(|port| port.owner.unwrap_or(Role::P2) == role)
+        .map(|p| p.width)
+        .sum()
 }
 
 /// The wires of every job as they are before its first gate: `one`, then room for
@@ -358,7 +360,7 @@ impl Filler {
         for (number, job) in jobs.iter().enumerate() {
             let mut start = 1;
             for port in job.source.inputs() {
-                if owner_role(port.owner) == role {
+                if port.owner.unwrap_or(Role::P2) == role {
                     ports.push_back((number, start..start + port.width));
                 }
                 start += port.width;

@@ -12,7 +12,8 @@ use crate::publish::manifest::{Draft, described};
 use crate::publish::{Watcher, report};
 use crate::release::Step;
 use crate::release::diffgen::{Plan, Release, single};
-use crate::table::{Identifier, Owner, Reading, Table, read_csv};
+use crate::role::Role;
+use crate::table::{Identifier, Reading, Table, read_csv};
 
 /// What a party that releases alone wants.
 #[derive(Clone, Copy, Debug)]
@@ -106,7 +107,7 @@ fn debit(
 pub(crate) fn read(
     agreement: &Agreement,
     data: &Path,
-    owner: Option<Owner>,
+    owner: Option<Role>,
     identifier: Option<&Identifier>,
     watcher: &dyn Watcher,
 ) -> Result<Table, Failure> {

@@ -11,11 +11,12 @@ use sha2::{Digest, Sha256};
 
 use crate::agreement::Agreement;
 use crate::math::Rational;
-use crate::net::{Fingerprint, Role, Signature};
+use crate::net::{Fingerprint, Signature};
 use crate::privacy::ledger::Hash;
 use crate::publish::failure::Failure;
 use crate::release::diffgen::Release;
 use crate::release::tree::output::{Rows, write_csv};
+use crate::role::Role;
 use crate::table::Cuts;
 
 /// The version of the manifest's form.
@@ -103,7 +104,7 @@ impl Draft {
             .iter()
             .map(|(role, fingerprint, signature)| {
                 json!({
-                    "party": role.to_string().to_lowercase(),
+                    "party": role.to_string(),
                     "fingerprint": fingerprint.to_string(),
                     "public_key": hex(&signature.public_key),
                     "signature": hex(&signature.bytes),
@@ -158,7 +159,7 @@ impl Manifest {
 
     /// The head of a party's ledger right after it was debited.
     pub fn ledger_head(&self, role: Role) -> Option<Hash> {
-        let role = role.to_string().to_lowercase();
+        let role = role.to_string();
         Hash::try_from(self.text(&["ledger_heads", &role])?.to_owned()).ok()
     }
 
@@ -178,7 +179,7 @@ impl Manifest {
             let bytes = from_hex(field("signature")?)?;
             Some(Signature { public_key, bytes })
         };
-        field("party") == Some(&role.to_string().to_lowercase())
+        field("party") == Some(&role.to_string())
             && field("fingerprint") == Some(&fingerprint.to_string())
             && entry.as_object().is_some_and(|entry| entry.len() == 4)
             && parts().is_some_and(|signature| signature.is_by(fingerprint, &self.to_be_signed))

@@ -11,10 +11,11 @@ use zeroize::Zeroizing;
 use crate::agreement;
 use crate::math::Randomness;
 use crate::net::tls::{self, Listener};
-use crate::net::{Channel, Error, Fingerprint, Identity, Limits, Role};
+use crate::net::{Channel, Error, Fingerprint, Identity, Limits};
 use crate::protocol::Session;
 use crate::publish::Watcher;
 use crate::publish::failure::Failure;
+use crate::role::Role;
 
 /// Before another attempt after a connection that was cut as soon as it was made.
 const BETWEEN_MEETINGS: Duration = Duration::from_millis(500);

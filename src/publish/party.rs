@@ -9,10 +9,11 @@ use std::time::Duration;
 use crate::agreement::form::{Form, Section};
 use crate::agreement::node::{Node, Source};
 use crate::agreement::{Problems, Rule};
-use crate::net::{Limits, Role};
+use crate::net::Limits;
 use crate::privacy::Epsilon;
 use crate::publish::failure::Failure;
 use crate::publish::meeting::Meeting;
+use crate::role::Role;
 
 /// How messages call the file.
 const TITLE: &str = "the party file";

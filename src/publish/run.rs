@@ -27,7 +27,7 @@ mod unfinished;
 use std::time::Duration;
 
 use crate::agreement::{Agreement, Partition};
-use crate::net::{Fingerprint, Identity, Role};
+use crate::net::{Fingerprint, Identity};
 use crate::privacy::ledger::{Debit, Delta, Hash, Ledger, RunId, Towards};
 use crate::privacy::slack::Widths;
 use crate::privacy::{Budget, Epsilon};
@@ -44,7 +44,8 @@ use crate::release::diffgen::Plan;
 use crate::release::diffgen::forecast::check_table;
 use crate::release::diffgen::sizes::Sizes;
 use crate::release::diffgen::two_party::{self, Keys, Outcome, Prepared};
-use crate::table::{Owner, Table};
+use crate::role::Role;
+use crate::table::Table;
 use costs::About;
 use talk::Ended;
 
@@ -172,11 +173,8 @@ impl<'a> Side<'a> {
     /// # Errors
     /// If it is not what the agreement says.
     pub fn read_data(&self, watcher: &dyn Watcher) -> Result<Table, Failure> {
-        let owner = match (&self.agreement.partition, self.party.role) {
-            (Partition::Vertical { .. }, Role::P1) => Some(Owner::P1),
-            (Partition::Vertical { .. }, Role::P2) => Some(Owner::P2),
-            _ => None,
-        };
+        let vertical = matches!(self.agreement.partition, Partition::Vertical { .. });
+        let owner = vertical.then_some(self.party.role);
         let identifier = self.agreement.identifier();
         let table = local::read(self.agreement, &self.party.data, owner, identifier, watcher)?;
         if let (Some(identifier), Some(names)) = (self.agreement.identifier(), table.identifiers())

@@ -8,11 +8,12 @@ use sha2::{Digest, Sha256};
 
 use crate::agreement::{self, Agreement};
 use crate::math::Rational;
-use crate::net::{Fingerprint, Role};
+use crate::net::Fingerprint;
 use crate::privacy::ledger;
 use crate::publish::artefacts::{COMPACT, MANIFEST, RELEASE};
 use crate::publish::failure::Failure;
 use crate::publish::manifest::{Manifest, hex};
+use crate::role::Role;
 
 /// Largest manifest: an agreement, and the cuts and spends of a release.
 const MOST_BYTES: u64 = agreement::MAX_CANONICAL_BYTES as u64 * 4;
@@ -190,7 +191,7 @@ fn check_signatures(manifest: &Manifest, agreement: &Agreement) -> Result<Vec<St
 pub fn check_ledger(manifest: &Manifest, path: &Path) -> Result<String, Failure> {
     let history = ledger::read(path)?;
     let heads: Vec<_> =
-        [Role::P1, Role::P2].into_iter().filter_map(|role| manifest.ledger_head(role)).collect();
+        Role::BOTH.into_iter().filter_map(|role| manifest.ledger_head(role)).collect();
     if heads.is_empty() {
         return Err(Failure::wrong_input("the manifest of a release by one party names no ledger"));
     }

@@ -7,7 +7,8 @@
 
 mod cells;
 
-use super::{Error, Identifier, Owner, Schema, Table, text};
+use super::{Error, Identifier, Schema, Table, text};
+use crate::role::Role;
 use cells::{Builder, Header, Problem};
 use rayon::prelude::*;
 use std::fs::File;
@@ -25,7 +26,7 @@ pub struct Reading<'a> {
     /// The attributes and the class.
     pub schema: &'a Schema,
     /// Only the attributes of this owner, or all of them.
-    pub owner: Option<Owner>,
+    pub owner: Option<Role>,
     /// The column that names individuals, where they are matched.
     pub identifier: Option<&'a Identifier>,
     /// The agreement's public bound on the number of records.

@@ -2,6 +2,7 @@
 
 use super::identifiers::Normalization;
 use super::{Decimal, Error, NumericDomain, Taxonomy, ValueId};
+use crate::role::Role;
 
 /// Most children of a value of a set attribute: their subsets are numbered by 64-bit masks.
 pub const MAX_SET_CHILDREN: usize = 62;
@@ -21,20 +22,11 @@ pub struct Attribute {
     /// The column's name in the data and in the release.
     pub name: String,
     /// Who holds the column; `None` where everybody does.
-    pub owner: Option<Owner>,
+    pub owner: Option<Role>,
     /// The values it may hold.
     pub domain: Domain,
     /// What becomes of a cell that holds anything else.
     pub on_bad_value: OnBadValue,
-}
-
-/// The party that holds a column.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Owner {
-    /// The first party.
-    P1,
-    /// The second party.
-    P2,
 }
 
 /// The public domain of an attribute.

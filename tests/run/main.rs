@@ -7,6 +7,7 @@ mod faults;
 
 use std::path::Path;
 
+use diptych::Role;
 use diptych::agreement::Agreement;
 use diptych::math::Randomness;
 use diptych::privacy::Budget;
@@ -16,7 +17,7 @@ use diptych::protocol::pair::{Setup, run_pair};
 use diptych::publish::manifest::Draft;
 use diptych::release::diffgen::two_party::{Keys, release_with};
 use diptych::release::tree::output::{Rows, write_csv};
-use diptych::table::{Owner, Reading, parse_csv};
+use diptych::table::{Reading, parse_csv};
 
 use couple::{BANK, COMPANY, Couple, Running, verify};
 use diptych::privacy::ledger::Status;
@@ -427,8 +428,8 @@ fn made_with_fixed_coins(agreement: &Agreement, tables: [&str; 2]) -> [(String, 
     };
     let made = run_pair(
         Setup::default(),
-        |session| party(tables[0], Owner::P1, session),
-        |session| party(tables[1], Owner::P2, session),
+        |session| party(tables[0], Role::P1, session),
+        |session| party(tables[1], Role::P2, session),
     );
     [made.p1, made.p2]
 }

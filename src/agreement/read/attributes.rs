@@ -6,8 +6,9 @@ use super::super::node::{Node, Value};
 use super::super::problem::Rule;
 use super::super::taxonomies::{self, TaxonomyFormat, read_taxonomy};
 use super::{Kind, Origin};
+use crate::role::Role;
 use crate::table::{
-    Attribute, Decimal, Domain, MAX_VALUES, NumericDomain, OnBadValue, Owner, Taxonomy, nearest,
+    Attribute, Decimal, Domain, MAX_VALUES, NumericDomain, OnBadValue, Taxonomy, nearest,
 };
 use std::path::{Component, Path};
 
@@ -53,9 +54,9 @@ pub(super) fn read(
         return None;
     }
     if kind == Some(Kind::Vertical) {
-        for (owner, name) in [(Owner::P1, "p1"), (Owner::P2, "p2")] {
+        for owner in Role::BOTH {
             if attributes.iter().all(|attribute| attribute.owner != Some(owner)) {
-                let message = format!("no attribute has owner = \"{name}\"");
+                let message = format!("no attribute has owner = \"{owner}\"");
                 let remedy = "in a vertical release both parties bring attributes; give it one, or \
                               use partition = \"local\"";
                 form.note(Rule::MissingKey, node.at, message, remedy);
@@ -108,8 +109,8 @@ impl Reader<'_> {
 
     /// `None` if something is wrong.
     #[allow(clippy::option_option, reason = "an owner that is rightly absent is a result")]
-    fn owner(&self, form: &mut Form<'_>, section: &mut Section) -> Option<Option<Owner>> {
-        let words = [("p1", Owner::P1), ("p2", Owner::P2)];
+    fn owner(&self, form: &mut Form<'_>, section: &mut Section) -> Option<Option<Role>> {
+        let words = [("p1", Role::P1), ("p2", Role::P2)];
         match self.kind {
             Some(Kind::Vertical) => {
                 let remedy = "add owner = \"p1\" or \"p2\": the party whose data has this column";

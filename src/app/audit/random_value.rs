@@ -9,9 +9,9 @@ use serde_json::Value;
 use super::Verdict;
 use super::field::{check_all, expect, integer, is_valid, text};
 use crate::circuit::random_value::UniformBelow;
-use crate::net::Role;
 use crate::protocol::random_value::{PlainInputs, ideal, plain};
 use crate::protocol::shares::Ring;
+use crate::role::Role;
 
 /// Checks every test of the document. A test that cannot be read fails.
 pub fn check(document: &Value) -> Vec<Verdict> {

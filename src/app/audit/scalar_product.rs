@@ -9,11 +9,12 @@ use serde_json::Value;
 use super::Verdict;
 use super::field::{self, list, text};
 use crate::crypto::paillier::{Backend, Ciphertext, Fresh, GroupSums, Returned, SecretKey, Tuning};
-use crate::net::{Role, codec};
+use crate::net::codec;
 use crate::protocol::scalar_product::{
     Entries, Error, Opening, ProductPlan, TablePlan, TableShape, Terms, VectorShape, ideal_product,
     ideal_table,
 };
+use crate::role::Role;
 
 /// Checks a document whose algorithm is `scalar product`.
 pub fn check(document: &Value) -> Vec<Verdict> {

@@ -7,12 +7,12 @@ use crate::app::bench::scalar_product::{
 };
 use crate::app::bench::{Figure, Options};
 use crate::crypto::paillier::SecretKey;
-use crate::net::Role;
 use crate::protocol::pair::{Outcome, run_pair};
 use crate::protocol::scalar_product::{Key, TableShape, count_table};
 use crate::protocol::shares::WordShares;
 use crate::protocol::sum_by_group::{self, CountShape};
 use crate::publish::failure::Failure;
+use crate::role::Role;
 
 /// k of the shared counts: 20 bits of count and room for noise.
 const WORD_BITS: u32 = 32;

@@ -8,12 +8,13 @@ use crate::app::bench::{Figure, Options};
 use crate::math::{Randomness, Rational};
 use crate::mechanism::noisy_max::NoiseWidths;
 use crate::net::meter::CpuClock;
-use crate::net::{Channel, Direction, Error, Limits, Role, Tag, memory};
+use crate::net::{Channel, Direction, Error, Limits, Tag, memory};
 use crate::privacy::slack::{Noises, PublicBounds};
 use crate::privacy::{Budget, Epsilon, Spend};
 use crate::protocol::Session;
 use crate::protocol::yao::{self, TABLES};
 use crate::publish::failure::Failure;
+use crate::role::Role;
 
 const PHASE: &str = "mechanism";
 

@@ -9,14 +9,15 @@ use num_traits::One;
 use crate::app::bench::net::loopback_pair;
 use crate::app::bench::{Figure, Options};
 use crate::math::Randomness;
+use crate::net;
 use crate::net::meter::CpuClock;
-use crate::net::{self, Role};
 use crate::protocol::Session;
 use crate::protocol::pair::{Outcome, run_pair};
 use crate::protocol::random_value::{Error, draw};
 use crate::protocol::shares::{Ring, Share, deal};
 use crate::protocol::yao;
 use crate::publish::failure::Failure;
+use crate::role::Role;
 
 const SIGMA: usize = 64;
 

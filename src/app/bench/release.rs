@@ -4,9 +4,9 @@
 use crate::agreement::Agreement;
 use crate::app::bench::process::{Taken, taken};
 use crate::app::bench::{Figure, Options, census};
+use crate::net::Costs;
 use crate::net::memory::NetworkModel;
 use crate::net::meter::PhaseCost;
-use crate::net::{Costs, Role};
 use crate::privacy::Budget;
 use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
@@ -14,7 +14,8 @@ use crate::protocol::pair::{Setup, run_pair};
 use crate::publish::failure::Failure;
 use crate::release::diffgen::forecast::{self, Records};
 use crate::release::diffgen::two_party::release;
-use crate::table::{Owner, Reading, Specialization, Table, parse_csv};
+use crate::role::Role;
+use crate::table::{Reading, Specialization, Table, parse_csv};
 
 /// As many as the Adult training data.
 pub(super) const RECORDS: usize = 30_162;
@@ -176,7 +177,7 @@ fn tables(agreement: &Agreement, csv: &[u8], horizontal: bool) -> Result<[Table;
         parse_csv("census.csv", csv, &reading, &|_| {})
     };
     if !horizontal {
-        return Ok([read(Some(Owner::P1))?, read(Some(Owner::P2))?]);
+        return Ok([read(Some(Role::P1))?, read(Some(Role::P2))?]);
     }
     let table = read(None)?;
     let half = |first: usize| table.select(&(first..table.len()).step_by(2).collect::<Vec<_>>());

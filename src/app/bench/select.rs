@@ -7,12 +7,12 @@ use crate::mechanism::exponential::horizontal::{ClassCounts, Horizontal, TaylorK
 use crate::mechanism::exponential::{HorizontalExponential, VerticalExponential};
 use crate::mechanism::noisy_max::{NoisyMax, Scores};
 use crate::mechanism::{Error, OneSided};
-use crate::net::Role;
 use crate::privacy::exponential::Scaling;
 use crate::privacy::noisy_max::rate_per_step;
 use crate::privacy::taylor::Taylor;
 use crate::privacy::{Calibration, Choose, Score};
 use crate::publish::failure::Failure;
+use crate::role::Role;
 
 const SCALING: Scaling = Scaling::Binary { fraction_bits: 64 };
 const GRID_BITS: u32 = 20;

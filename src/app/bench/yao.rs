@@ -16,9 +16,9 @@ use crate::app::keygen;
 use crate::circuit::{Program, Repeat, Source, aes128, gallery, sha256};
 use crate::crypto::garble::{Delta, Evaluator, Garbler, GateHash, random_label};
 use crate::math::Randomness;
-use crate::net::Role;
 use crate::protocol::yao::{self, Reveal, Tables};
 use crate::publish::failure::Failure;
+use crate::role::Role;
 use crate::simd::aes::Kernel;
 
 const GARBLE_LIMIT: &str = "limit: 4 AES blocks (0.85 ns each with VAES and AVX-512) + 1/64 key schedule \

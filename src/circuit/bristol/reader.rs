@@ -6,7 +6,8 @@ use super::{Limited, Limits};
 use crate::circuit::Error;
 use crate::circuit::bit::{Bit, Gates};
 use crate::circuit::builder::Builder;
-use crate::circuit::netlist::{Circuit, Owner};
+use crate::circuit::netlist::Circuit;
+use crate::role::Role;
 
 /// Longest line that is read: room for four million ports of one bit.
 const LONGEST_LINE: u64 = 1 << 24;
@@ -54,7 +55,7 @@ pub fn read_from(
     let mut values = Values { builder: Builder::with_room(room), codes: Vec::new() };
     values.codes.reserve_exact(if length.is_some() { wires } else { 0 });
     for (index, width) in inputs.iter().enumerate() {
-        let owner = if index == 0 { Owner::P1 } else { Owner::P2 };
+        let owner = if index == 0 { Role::P1 } else { Role::P2 };
         let bits = values.builder.input(owner, &format!("in{index}"), *width);
         values.codes.extend(bits.into_iter().map(|bit| bit.code() + 1));
     }

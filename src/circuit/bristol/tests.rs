@@ -1,13 +1,13 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::circuit::Owner;
 use crate::circuit::bit::Gates;
 use crate::circuit::builder::Builder;
 use crate::circuit::evaluate::evaluate_source;
 use crate::circuit::program::{Program, Repeat};
 use crate::circuit::stream::Generated;
 use crate::circuit::{aes128, gallery};
+use crate::role::Role;
 
 const ADDER: &str = "5 8
 2 2 1
@@ -35,8 +35,8 @@ fn random_circuit() -> impl Strategy<Value = Circuit> {
         |(first, second, gates, outputs)| {
             let mut builder = Builder::new();
             let mut bits = vec![Bit::FALSE];
-            bits.extend(builder.input(Owner::P1, "a", first));
-            bits.extend(builder.input(Owner::P2, "b", second));
+            bits.extend(builder.input(Role::P1, "a", first));
+            bits.extend(builder.input(Role::P2, "b", second));
             for (is_and, a, b, (na, nb)) in gates {
                 let pick = |i: u16| bits[i as usize % bits.len()];
                 let (a, b) = (pick(a).negate_if(na), pick(b).negate_if(nb));
@@ -85,7 +85,7 @@ proptest! {
     fn a_stream_computes_the_same_with_windows_and_scopes_of_any_size(
         circuit in random_circuit(), seed in any::<u64>(), window in 1..60usize
     ) {
-        let ports = [(Owner::P1, "a", circuit.inputs()[0].width), (Owner::P2, "b", circuit.inputs()[1].width)];
+        let ports = [(Role::P1, "a", circuit.inputs()[0].width), (Role::P2, "b", circuit.inputs()[1].width)];
         let width = circuit.output_bits().len();
         // Twice in scopes, so that the second copy runs in slots that the first gave back.
         let source = Generated::new(&ports, &[("first", width), ("second", width)], |g, x| {
@@ -123,8 +123,8 @@ fn a_small_file_computes_what_it_says() {
         let expected = vec![a ^ c ^ !b, a & c & !b];
         assert_eq!(circuit.evaluate(&[a, b, c]).unwrap(), expected);
     }
-    assert_eq!(circuit.inputs()[0].owner, Some(Owner::P1));
-    assert_eq!(circuit.inputs()[1].owner, Some(Owner::P2));
+    assert_eq!(circuit.inputs()[0].owner, Some(Role::P1));
+    assert_eq!(circuit.inputs()[1].owner, Some(Role::P2));
 }
 
 #[test]
@@ -208,7 +208,7 @@ fn limits_are_checked_before_memory_is_taken() {
 #[test]
 fn equal_subexpressions_become_one_gate_and_dead_gates_go() {
     let mut builder = Builder::new();
-    let a = builder.input(Owner::P1, "a", 2);
+    let a = builder.input(Role::P1, "a", 2);
     let first = builder.and(a[0], a[1]);
     let second = builder.and(a[1], a[0]);
     builder.xor(a[0], a[1]);
@@ -239,7 +239,7 @@ fn a_stream_computes_what_the_stored_circuit_does_with_few_slots() {
     }
     // Twenty encryptions in a row: 700,000 gates.
     let source = Generated::new(
-        &[(Owner::P1, "key", 128), (Owner::P2, "block", 128)],
+        &[(Role::P1, "key", 128), (Role::P2, "block", 128)],
         &[("ciphertext", 128)],
         |g, x| {
             let rounds = (0..20)

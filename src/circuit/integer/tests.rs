@@ -3,8 +3,9 @@ use num_traits::{One, Zero};
 use rand::Rng;
 
 use super::*;
-use crate::circuit::{Builder, Circuit, Owner};
+use crate::circuit::{Builder, Circuit};
 use crate::math::Randomness;
+use crate::role::Role;
 
 const WIDTHS: [usize; 7] = [1, 7, 63, 64, 65, 521, 3072];
 
@@ -36,7 +37,7 @@ type Build<'a> = &'a dyn Fn(&mut Builder, &[Vec<Bit>]) -> Vec<Bit>;
 
 fn circuit_of(widths: &[usize], build: Build<'_>) -> Circuit {
     let mut builder = Builder::new();
-    let inputs: Vec<Vec<Bit>> = widths.iter().map(|w| builder.input(Owner::P1, "x", *w)).collect();
+    let inputs: Vec<Vec<Bit>> = widths.iter().map(|w| builder.input(Role::P1, "x", *w)).collect();
     let out = build(&mut builder, &inputs);
     builder.output("out", &out);
     builder.finish()
@@ -115,7 +116,7 @@ fn multiplication_streams_at_3072_bits() {
     use crate::circuit::stream::Generated;
     let width = 3072;
     let source = Generated::new(
-        &[(Owner::P1, "a", width), (Owner::P2, "b", width)],
+        &[(Role::P1, "a", width), (Role::P2, "b", width)],
         &[("product", 2 * width)],
         |g, x| vec![multiply(g, &x[0], &x[1])],
     );

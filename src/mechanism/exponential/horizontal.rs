@@ -79,7 +79,7 @@ use super::super::{Error, word};
 use super::vertical::MOST_CANDIDATES;
 use crate::crypto::paillier::{self, PublicKey, SecretKey, Tuning};
 use crate::math::{Randomness, Rational};
-use crate::net::{Role, Tag};
+use crate::net::Tag;
 use crate::privacy::choice::{Calibration, Choice, Choose};
 use crate::privacy::taylor::{self, Taylor};
 use crate::privacy::{self, Spend};
@@ -90,6 +90,7 @@ use crate::protocol::shares::convert::IntegerMasks;
 use crate::protocol::shares::{IntegerShare, Ring};
 use crate::protocol::yao::shares::number;
 use crate::protocol::yao::{self, Reveal, bits_of};
+use crate::role::Role;
 
 const KEY: Tag = Tag::new(*b"hkey");
 

@@ -45,13 +45,13 @@ use super::super::Error;
 use super::vertical::PrefixSums;
 use crate::circuit::integer::{add, less_than};
 use crate::circuit::random_value::UniformBelow;
-use crate::circuit::{Builder, Circuit, Owner, Program};
-use crate::net::Role;
+use crate::circuit::{Builder, Circuit, Program};
 use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
 use crate::protocol::random_value;
 use crate::protocol::shares::{Ring, Share};
 use crate::protocol::yao::{self, Reveal};
+use crate::role::Role;
 
 /// The winner's index.
 pub(super) fn choose(session: &mut Session, sums: &PrefixSums, tries: u32) -> Result<usize, Error> {
@@ -110,7 +110,7 @@ impl PrefixSums {
 pub fn comparison(width: usize) -> Circuit {
     let mut g = Builder::new();
     let [first, second] =
-        [(Owner::P1, "p1"), (Owner::P2, "p2")].map(|(owner, name)| g.input(owner, name, 2 * width));
+        [(Role::P1, "p1"), (Role::P2, "p2")].map(|(owner, name)| g.input(owner, name, 2 * width));
     let r = add(&mut g, &first[..width], &second[..width]);
     let sum = add(&mut g, &first[width..], &second[width..]);
     let below = less_than(&mut g, &r, &sum);

@@ -56,15 +56,15 @@ use super::paper;
 use crate::circuit::integer::{add, count_ones, mask, resize, subtract_borrow, xor};
 use crate::circuit::random_value::UniformBelow;
 use crate::circuit::stream::Generated;
-use crate::circuit::{Bit, Builder, Circuit, Gates, Owner, Source};
+use crate::circuit::{Bit, Builder, Circuit, Gates, Source};
 use crate::math::Rational;
-use crate::net::Role;
 use crate::privacy::choice::{Calibration, Choice, Choose, Score};
 use crate::privacy::exponential::{Scaling, ScoreBound, weight_bits, weights_within};
 use crate::privacy::{self, Spend};
 use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
 use crate::protocol::yao::{self, Reveal};
+use crate::role::Role;
 
 /// Most candidates of both parties together.
 pub const MOST_CANDIDATES: usize = 1 << 16;
@@ -265,14 +265,14 @@ impl Shape {
         bits_to_count(self.counts[0] + self.counts[1])
     }
 
-    fn inputs(&self) -> [(Owner, &'static str, usize); 4] {
+    fn inputs(&self) -> [(Role, &'static str, usize); 4] {
         let [first, second] = self.counts.map(|count| count * self.width);
         let coins = self.uniform.random_bits();
         [
-            (Owner::P1, "prefix sums", first),
-            (Owner::P1, "coins", coins),
-            (Owner::P2, "prefix sums", second),
-            (Owner::P2, "coins", coins),
+            (Role::P1, "prefix sums", first),
+            (Role::P1, "coins", coins),
+            (Role::P2, "prefix sums", second),
+            (Role::P2, "coins", coins),
         ]
     }
 
@@ -289,8 +289,8 @@ impl Shape {
     pub fn circuit(&self) -> Circuit {
         let mut g = Builder::new();
         let [sums1, coins1, sums2, coins2] = self.inputs().map(|(_, _, width)| width);
-        let first = g.input(Owner::P1, "p1", sums1 + coins1);
-        let second = g.input(Owner::P2, "p2", sums2 + coins2);
+        let first = g.input(Role::P1, "p1", sums1 + coins1);
+        let second = g.input(Role::P2, "p2", sums2 + coins2);
         let ((sums1, coins1), (sums2, coins2)) = (first.split_at(sums1), second.split_at(sums2));
         let inputs = [sums1, coins1, sums2, coins2].map(<[_]>::to_vec);
         let (failed, index) = self.build(&mut g, &inputs);

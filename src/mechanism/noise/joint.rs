@@ -45,9 +45,8 @@ use super::super::digits::draw;
 use super::super::noisy_max::NoiseWidths;
 use super::super::{Error, push_word, word};
 use crate::circuit::integer::{add, resize, subtract};
-use crate::circuit::{Builder, Circuit, Owner, Program, Repeat};
+use crate::circuit::{Builder, Circuit, Program, Repeat};
 use crate::math::Rational;
-use crate::net::Role;
 use crate::privacy::digits::DigitSampler;
 use crate::privacy::{AddNoise, Spend};
 use crate::protocol::Session;
@@ -55,6 +54,7 @@ use crate::protocol::coins::bits_per_noise;
 use crate::protocol::forecast::Forecast;
 use crate::protocol::shares::{WordShares, signed};
 use crate::protocol::yao::{self, Reveal};
+use crate::role::Role;
 
 /// Input labels of one batch, both parties'.
 const BATCH_LABELS: usize = 1 << 22;
@@ -140,7 +140,7 @@ impl Shape {
     /// Each party's input is its share, followed by its coins for both noises.
     pub fn circuit(&self) -> Circuit {
         let mut g = Builder::new();
-        let [first, second] = [(Owner::P1, "p1"), (Owner::P2, "p2")]
+        let [first, second] = [(Role::P1, "p1"), (Role::P2, "p2")]
             .map(|(owner, name)| g.input(owner, name, self.inputs_of_one()));
         let ((count1, coins1), (count2, coins2)) =
             (first.split_at(self.bits), second.split_at(self.bits));

@@ -9,10 +9,10 @@ use zeroize::Zeroizing;
 use super::{Bits, Coins, bits_per_noise};
 use crate::circuit::random_value::UniformBelow;
 use crate::math::Rational;
-use crate::net::Role;
 use crate::privacy::Error;
 use crate::privacy::decisions::{Decisions, Tape};
 use crate::privacy::digits::DigitSampler;
+use crate::role::Role;
 
 /// One party's coins, read off a tape of which the peer has a copy.
 ///

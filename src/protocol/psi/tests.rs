@@ -5,8 +5,9 @@ use proptest::prelude::*;
 use super::exchange::chunk_elements;
 use super::*;
 use crate::crypto::commutative::{Residues, Ristretto};
-use crate::net::{AbortReason, Limits, Role};
+use crate::net::{AbortReason, Limits};
 use crate::protocol::pair::{Outcome, Setup, assert_foretold, assert_same_shape, run_pair};
+use crate::role::Role;
 
 type Runs<T> = Outcome<Result<T, Error>, Result<T, Error>>;
 

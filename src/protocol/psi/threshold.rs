@@ -40,10 +40,11 @@ use zeroize::Zeroizing;
 use super::{Error, matching};
 use crate::circuit::integer::{count_ones, equal, less_than};
 use crate::circuit::stream::Generated;
-use crate::circuit::{Bit, Gates, Owner, Source, integer};
-use crate::net::{Message, Role, Tag};
+use crate::circuit::{Bit, Gates, Source, integer};
+use crate::net::{Message, Tag};
 use crate::protocol::Session;
 use crate::protocol::yao::{self, Reveal};
+use crate::role::Role;
 
 /// The most identifiers of both parties together: 100 million ANDs, 3 GB on the wire.
 pub const MOST_IN_CIRCUIT: usize = 1 << 16;
@@ -156,7 +157,7 @@ impl Comparison {
 
     fn source(&self) -> impl Source {
         let [first, second] = self.sizes;
-        let ports = [(Owner::P1, "a", first * self.width), (Owner::P2, "b", second * self.width)];
+        let ports = [(Role::P1, "a", first * self.width), (Role::P2, "b", second * self.width)];
         Generated::new(&ports, &[("reached", 1)], |g, inputs| {
             let list = |bits: &[Bit]| bits.chunks(self.width).map(<[Bit]>::to_vec).collect();
             let (a, b): (Vec<_>, Vec<_>) = (list(&inputs[0]), list(&inputs[1]));
@@ -262,8 +263,8 @@ mod tests {
         for first in 0..10 {
             for second in 0..10 {
                 let mut g = Builder::new();
-                let a = g.input(Owner::P1, "a", first);
-                let b = g.input(Owner::P2, "b", second);
+                let a = g.input(Role::P1, "a", first);
+                let b = g.input(Role::P2, "b", second);
                 let single = |bits: &[Bit]| bits.iter().map(|bit| vec![*bit]).collect::<Vec<_>>();
                 let merged = merge(&mut g, &single(&a), &single(&b));
                 g.output("merged", &merged.concat());

@@ -2,9 +2,9 @@
 
 use super::{Error, Opening, Terms};
 use crate::crypto::paillier::{self, MAXIMUM_BITS, MINIMUM_BITS, PublicKey, SecretKey, Tuning};
-use crate::net::Role;
 use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
+use crate::role::Role;
 
 /// One side's part of the key. A key serves one run: make a new one for the next.
 #[derive(Clone, Copy)]

@@ -9,9 +9,9 @@ use super::{Error, Key, MOST_RECORDS, Progress, Terms};
 use super::{bits_of, check_sigma, key};
 use crate::crypto::paillier::{Ciphertext, GroupSums, PublicKey, SecretKey};
 use crate::math::{Randomness, limbs, modular};
-use crate::net::Role;
 use crate::protocol::Session;
 use crate::protocol::shares::IntegerShare;
+use crate::role::Role;
 
 /// What the entries of both vectors are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,9 +9,10 @@ use rayon::prelude::*;
 
 use super::{Error, Progress};
 use crate::crypto::paillier::{Ciphertext, PublicKey, Returned, SecretKey};
-use crate::net::{self, Channel, Limits, Role, Tag};
+use crate::net::{self, Channel, Limits, Tag};
 use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
+use crate::role::Role;
 
 /// Ciphertexts on their way to the party without the key.
 pub(super) const FRESH: Tag = Tag::new(*b"ssp1");

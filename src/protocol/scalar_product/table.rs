@@ -9,10 +9,10 @@ use super::{Error, Key, MOST_ENTRIES, MOST_RECORDS, Progress, Terms};
 use super::{bits_of, check_sigma, key};
 use crate::crypto::paillier::{self, Ciphertext, GroupSums, Packing, Pool, PublicKey, SecretKey};
 use crate::math::{Randomness, limbs, modular};
-use crate::net::Role;
 use crate::protocol::Session;
 use crate::protocol::forecast::{Forecast, Work};
 use crate::protocol::shares::{self, WordShares};
+use crate::role::Role;
 
 const PHASE: &str = "count table";
 

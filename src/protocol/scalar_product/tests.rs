@@ -83,7 +83,7 @@ fn run_product(
 }
 
 fn assert_ideal_product(seed: u64, shape: VectorShape, p1: &[i64], p2: &[i64]) {
-    for encrypting in [Role::P1, Role::P2] {
+    for encrypting in Role::BOTH {
         let outcome = run_product(seed, encrypting, shape, [p1, p2]);
         let sum = outcome.p1.unwrap().number() + outcome.p2.unwrap().number();
         assert_eq!(sum, ideal_product(&shape, p1, p2).unwrap(), "{encrypting} encrypts");

@@ -13,7 +13,7 @@
 //!
 //! ```
 //! use diptych::math::Randomness;
-//! use diptych::net::Role;
+//! use diptych::Role;
 //! use diptych::protocol::pair::{Setup, run_pair};
 //! use diptych::protocol::shares::convert::convert;
 //! use diptych::protocol::shares::{Ring, deal, reconstruct};
@@ -39,11 +39,11 @@ use zeroize::Zeroizing;
 
 use super::{Error, IntegerShare, Ring, Share};
 use crate::circuit::integer::resize;
-use crate::circuit::{Builder, Owner, Program, Repeat};
-use crate::net::Role;
+use crate::circuit::{Builder, Program, Repeat};
 use crate::protocol::Session;
 use crate::protocol::yao::shares::number;
 use crate::protocol::yao::{self, Reveal, bits_of};
+use crate::role::Role;
 
 /// Shares over `to` of the values below 2^`bits` that `shares` stand for.
 ///
@@ -165,11 +165,11 @@ fn run(
 
 fn conversion(from: &Ring, bits: u32, to: &Ring, garbler: Role) -> Program {
     let mut g = Builder::new();
-    let first = g.input(Owner::P1, "x1", from.width());
+    let first = g.input(Role::P1, "x1", from.width());
     // The garbler's mask follows its own share.
-    let early = (garbler == Role::P1).then(|| g.input(Owner::P1, "mask", to.width()));
-    let second = g.input(Owner::P2, "x2", from.width());
-    let mask = early.unwrap_or_else(|| g.input(Owner::P2, "mask", to.width()));
+    let early = (garbler == Role::P1).then(|| g.input(Role::P1, "mask", to.width()));
+    let second = g.input(Role::P2, "x2", from.width());
+    let mask = early.unwrap_or_else(|| g.input(Role::P2, "mask", to.width()));
     let value = from.join(&mut g, &first, &second);
     let moved = to.mask(&mut g, &resize(&value, bits as usize), &mask);
     g.output("moved", &moved);
@@ -214,7 +214,7 @@ mod tests {
                 let bits = if *to == n(1_000_003) { 19 } else { 20 };
                 let values: Vec<BigUint> =
                     values.iter().filter(|v| v.bits() <= u64::from(bits)).cloned().collect();
-                for garbler in [Role::P1, Role::P2] {
+                for garbler in Role::BOTH {
                     let outcome = run_both(from, &values, &|session, shares| {
                         convert(session, garbler, shares, bits, to)
                     });
@@ -249,7 +249,7 @@ mod tests {
     #[test]
     fn integer_shares_add_up_without_any_modulus_and_are_wide_enough() {
         let values: Vec<BigUint> = [0u32, 5, 255].into_iter().map(BigUint::from).collect();
-        for garbler in [Role::P1, Role::P2] {
+        for garbler in Role::BOTH {
             let outcome = run_both(&Ring::PowerOfTwo(8), &values, &|session, shares| {
                 to_integers(session, garbler, shares, 8, 64)
             });

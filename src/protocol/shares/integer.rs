@@ -6,7 +6,7 @@ use num_bigint::{BigInt, BigUint};
 use num_traits::One;
 
 use super::{Error, Ring, Share};
-use crate::net::Role;
+use crate::role::Role;
 
 /// One party's share of an integer: x = x1 + x2 without any modulus, |x| < 2^`bits`.
 ///

@@ -12,7 +12,7 @@ use super::{Error, adds_public_terms};
 use crate::circuit::integer::{add, modular_add, modular_subtract, resize, subtract};
 use crate::circuit::{Bit, Gates};
 use crate::math::Randomness;
-use crate::net::Role;
+use crate::role::Role;
 
 /// Where shares live.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,10 +5,10 @@ use std::fmt;
 use zeroize::Zeroizing;
 
 use super::{CHUNK_BYTES, Error, OPENED, adds_public_terms, exchange};
-use crate::net::Role;
 use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
 use crate::protocol::yao::Reveal;
+use crate::role::Role;
 
 /// One party's shares of many values over Z_{2^k}, one word each: tables of counts, scores.
 /// Wiped when dropped, never printed.

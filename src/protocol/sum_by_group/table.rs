@@ -1,12 +1,12 @@
 //! The joint count table by sums by group.
 
 use super::{Addends, Error, Progress, Shape, forecast, receive, send};
-use crate::net::Role;
 use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
 use crate::protocol::ot;
 use crate::protocol::shares::WordShares;
 use crate::protocol::yao::Side;
+use crate::role::Role;
 
 const PHASE: &str = "count table";
 

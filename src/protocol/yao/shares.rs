@@ -8,15 +8,15 @@
 //! # Example
 //!
 //! ```
-//! use diptych::circuit::{Builder, Owner, integer};
-//! use diptych::net::Role;
+//! use diptych::circuit::{Builder, integer};
+//! use diptych::Role;
 //! use diptych::protocol::pair::{Setup, run_pair};
 //! use diptych::protocol::shares::{Ring, reconstruct};
 //! use diptych::protocol::yao::shares::SharedOutputs;
 //!
 //! let mut g = Builder::new();
-//! let a = g.input(Owner::P1, "a", 8);
-//! let b = g.input(Owner::P2, "b", 8);
+//! let a = g.input(Role::P1, "a", 8);
+//! let b = g.input(Role::P2, "b", 8);
 //! let product = integer::multiply(&mut g, &a, &b);
 //! g.output("product", &product);
 //! let shared = SharedOutputs::new(&g.finish(), Role::P1, &[Ring::PowerOfTwo(16)]);
@@ -36,10 +36,10 @@ use num_bigint::BigUint;
 use zeroize::Zeroizing;
 
 use super::{Error, Job, Reveal, bits_of, run_all};
-use crate::circuit::{Bit, Builder, Circuit, Owner, Program, Source};
-use crate::net::Role;
+use crate::circuit::{Bit, Builder, Circuit, Program, Source};
 use crate::protocol::Session;
 use crate::protocol::shares::{Ring, Share};
+use crate::role::Role;
 
 /// A circuit whose outputs come out as shares, ready to run many times.
 pub struct SharedOutputs {
@@ -58,11 +58,10 @@ impl SharedOutputs {
         let mut g = Builder::new();
         let mut inputs = Vec::with_capacity(circuit.input_bits());
         for port in circuit.inputs() {
-            inputs.extend(g.input(port.owner.unwrap_or(Owner::P2), &port.name, port.width));
+            inputs.extend(g.input(port.owner.unwrap_or(Role::P2), &port.name, port.width));
         }
-        let owner = if garbler == Role::P1 { Owner::P1 } else { Owner::P2 };
         let masks: Vec<Vec<Bit>> =
-            rings.iter().map(|ring| g.input(owner, "mask", ring.width())).collect();
+            rings.iter().map(|ring| g.input(garbler, "mask", ring.width())).collect();
         let values = circuit.embed(&mut g, &inputs);
         let mut values = values.as_slice();
         for ((port, ring), mask) in circuit.outputs().iter().zip(rings).zip(&masks) {

@@ -37,9 +37,9 @@ fn run(
 fn random_circuit(gates: usize, rng: &mut Randomness) -> Circuit {
     let mut g = Builder::new();
     let mut bits = vec![Bit::FALSE];
-    bits.extend(g.input(Owner::P1, "a", 9));
-    bits.extend(g.input(Owner::P2, "b", 7));
-    bits.extend(g.input(Owner::P1, "c", 3));
+    bits.extend(g.input(Role::P1, "a", 9));
+    bits.extend(g.input(Role::P2, "b", 7));
+    bits.extend(g.input(Role::P1, "c", 3));
     for _ in 0..gates {
         let [x, y, kind, _] = rng.array::<4>().map(usize::from);
         let recent = bits.len().min(40);
@@ -166,7 +166,7 @@ fn many_circuits_in_one_go_share_one_round() {
 #[test]
 fn a_streamed_circuit_larger_than_its_chunks_runs() {
     let source = Generated::new(
-        &[(Owner::P1, "a", 128), (Owner::P2, "b", 128)],
+        &[(Role::P1, "a", 128), (Role::P2, "b", 128)],
         &[("product", 256), ("less", 1)],
         |g, x| {
             let product = multiply(g, &x[0], &x[1]);

@@ -9,12 +9,12 @@ use serde_json::Value;
 use super::tree::Tree;
 use crate::agreement::Agreement;
 use crate::math::Rational;
-use crate::net::Role;
 use crate::privacy::ledger::Hash;
 use crate::publish::artefacts::RELEASE;
 use crate::publish::failure::Failure;
 use crate::publish::manifest::Manifest;
 use crate::publish::verify;
+use crate::role::Role;
 
 /// Rows that the page shows.
 pub const MOST_ROWS: usize = 200;
@@ -287,7 +287,7 @@ fn decimals(parts: &[(String, Rational)], epsilon: &Rational) -> Vec<String> {
 /// Whether both parties entered the release in a ledger, as far as the manifest says.
 fn debited(manifest: &Manifest) -> bool {
     let entered = |role| manifest.ledger_head(role).is_some_and(|head| head != Hash::BEGINNING);
-    [Role::P1, Role::P2].into_iter().all(entered)
+    Role::BOTH.into_iter().all(entered)
 }
 
 /// What `diptych verify` says, but for the copy without zero rows: the page is about two files.

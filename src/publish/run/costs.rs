@@ -64,7 +64,7 @@ pub(super) fn write(
     let page = json!({
         "private": "for this party only: sizes and times are not protected by ε",
         "release": side.agreement.id,
-        "party": side.party.role.to_string().to_lowercase(),
+        "party": side.party.role.to_string(),
         "records": about.own,
         "peer_records": about.peer,
         "common_records": about.common,

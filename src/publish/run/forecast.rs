@@ -2,12 +2,13 @@
 
 use super::{talk, unfinished};
 use crate::agreement::Agreement;
-use crate::net::{Costs, Role};
+use crate::net::Costs;
 use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
 use crate::publish::failure::Failure;
 use crate::publish::manifest;
 use crate::release::diffgen::forecast::{Records, prepare, release_prepared};
+use crate::role::Role;
 use crate::table::Specialization;
 
 /// One party's side of a run that leads to this tree, and the rows of its release. Neither party has

@@ -23,13 +23,14 @@ use crate::mechanism::exponential::vertical as weighted;
 use crate::mechanism::noise::joint;
 use crate::mechanism::noisy_max::{self, Sharing};
 use crate::mechanism::{self, largest};
-use crate::net::{Message, Role};
+use crate::net::Message;
 use crate::privacy::taylor::Taylor;
 use crate::privacy::{Budget, Spend};
 use crate::protocol::forecast::{Forecast, Work};
 use crate::protocol::{psi, scalar_product, shares, sum_by_group, yao};
 use crate::release::tree::scorer::known_at_once;
-use crate::table::{Candidate, CutValue, Cuts, Domain, Owner, Specialization};
+use crate::role::Role;
+use crate::table::{Candidate, CutValue, Cuts, Domain, Specialization};
 
 /// How many records there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -345,10 +346,7 @@ impl Form for Counted<'_> {
 
 impl Counted<'_> {
     fn owner(&self, attribute: usize) -> Role {
-        match self.plan.schema().attributes[attribute].owner {
-            Some(Owner::P2) => Role::P2,
-            _ => Role::P1,
-        }
+        self.plan.schema().attributes[attribute].owner.unwrap_or(Role::P1)
     }
 
     fn noisy_max(&mut self, spend: &Spend, sharing: Sharing, count: usize) -> Result<(), Error> {

@@ -8,7 +8,8 @@ use crate::release::tree::partition::Partition;
 use crate::release::tree::scorer::{Known, Scorer, known_at_once};
 use crate::release::tree::splits::{self, Options};
 use crate::release::tree::utility;
-use crate::table::{Candidate, CutValue, Cuts, Owner, Specialization, Table};
+use crate::role::Role;
+use crate::table::{Candidate, CutValue, Cuts, Specialization, Table};
 
 /// The records of one party, with scores and splits of the attributes that it holds. Private.
 pub struct Holder<'p, 't> {
@@ -32,7 +33,7 @@ impl<'p, 't> Holder<'p, 't> {
     ///
     /// # Errors
     /// As [`Holder::new`].
-    pub fn of_owner(plan: &'p Plan, table: &'t Table, owner: Option<Owner>) -> Result<Self, Error> {
+    pub fn of_owner(plan: &'p Plan, table: &'t Table, owner: Option<Role>) -> Result<Self, Error> {
         let partition = Partition::of_owner(plan.schema(), table, owner)?;
         let scorer = Scorer::new(plan.utility(), &partition);
         let mut holder = Self { plan, partition, scorer, known: Known::new() };

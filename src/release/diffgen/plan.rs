@@ -13,7 +13,8 @@ use crate::math::Rational;
 use crate::privacy::exponential::{self, Scaling};
 use crate::privacy::{Calibration, Epsilon, Score};
 use crate::release::tree::utility::Utility;
-use crate::table::{Decimal, Domain, Owner, Schema, most_leaves};
+use crate::role::Role;
+use crate::table::{Decimal, Domain, Schema, most_leaves};
 use num_bigint::BigUint;
 use std::sync::Arc;
 
@@ -227,7 +228,7 @@ fn attribute_order(agreement: &Agreement) -> Vec<usize> {
     let attributes = &agreement.schema.attributes;
     let mut order: Vec<usize> = (0..attributes.len()).collect();
     if matches!(agreement.partition, Partition::Vertical { .. }) {
-        order.sort_by_key(|index| attributes[*index].owner == Some(Owner::P2));
+        order.sort_by_key(|index| attributes[*index].owner == Some(Role::P2));
     }
     order
 }

@@ -67,7 +67,8 @@ use crate::privacy::{
 use crate::release::Step;
 use crate::release::tree;
 use crate::release::tree::layout::leaf_offsets;
-use crate::table::{Candidate, CutValue, Cuts, Owner, Specialization, Table};
+use crate::role::Role;
+use crate::table::{Candidate, CutValue, Cuts, Specialization, Table};
 
 /// Makes a release as the agreement says. Costs a sort of each numeric column, and per
 /// specialization a pass over the records it concerns.
@@ -239,7 +240,7 @@ impl<'p, 't, C, S, N> Single<'p, 't, C, S, N> {
         table: &'t Table,
         mechanisms: Mechanisms<C, S, N>,
     ) -> Result<Self, Error> {
-        let both = [Some(Owner::P1), Some(Owner::P2)];
+        let both = [Some(Role::P1), Some(Role::P2)];
         let owners = if plan.is_vertical() { &both[..] } else { &[None] };
         let holders = owners
             .iter()

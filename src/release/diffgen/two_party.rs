@@ -66,12 +66,13 @@ use crate::mechanism;
 use crate::mechanism::exponential::horizontal::TaylorKey;
 use crate::mechanism::noise::{JointNoise, OwnNoise, TwoPartyNoise};
 use crate::mechanism::noisy_max::NoiseWidths;
-use crate::net::{self, Blame, Fault, Message, Role, Tag};
+use crate::net::{self, Blame, Fault, Message, Tag};
 use crate::privacy::{self, AddNoise, Budget, Spend};
 use crate::protocol::shares::WordShares;
 use crate::protocol::{Session, psi, scalar_product, shares, sum_by_group, yao};
 use crate::release::Step;
 use crate::release::tree;
+use crate::role::Role;
 use crate::table::Table;
 
 /// Why there is no release. What was spent is gone.
@@ -224,7 +225,7 @@ impl Message for Ready {
 /// From whom transfers may go in a release: P1 garbles; sums by group may go either way.
 pub(super) fn senders(agreement: &Agreement) -> &'static [Role] {
     match agreement.count_table {
-        Some(CountTable::Transfers) => &[Role::P1, Role::P2],
+        Some(CountTable::Transfers) => &Role::BOTH,
         _ => &[Role::P1],
     }
 }

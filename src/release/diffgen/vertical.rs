@@ -31,14 +31,14 @@ use super::two_party::{CountNoise, Error, Keys, Outcome, Prepared};
 use super::{Form, Leaves, Plan, run};
 use crate::agreement::{Agreement, CountTable, Selection};
 use crate::circuit::integer::equal;
-use crate::circuit::{Builder, Owner, Program};
+use crate::circuit::{Builder, Program};
 use crate::crypto::commutative::Ristretto;
 use crate::crypto::paillier::{SecretKey, Tuning};
 use crate::math::Rational;
 use crate::mechanism::exponential::VerticalExponential;
 use crate::mechanism::noisy_max::{NoisyMax, Scores};
 use crate::mechanism::{self, OneSided};
-use crate::net::{Message, Role, Tag};
+use crate::net::{Message, Tag};
 use crate::privacy::decisions::Decisions;
 use crate::privacy::exponential::Exponential;
 use crate::privacy::{self, Budget, Choose, Spend};
@@ -51,7 +51,8 @@ use crate::protocol::yao::{self, Reveal};
 use crate::protocol::{Coins, Session};
 use crate::release::Step;
 use crate::release::tree::layout::leaf_offsets;
-use crate::table::{self, Candidate, CutValue, Cuts, Specialization, Table};
+use crate::role::Role;
+use crate::table::{Candidate, CutValue, Cuts, Specialization, Table};
 
 /// Makes a release with the peer: see [`two_party`](super::two_party).
 pub(super) fn release(
@@ -133,7 +134,7 @@ fn compare_classes(
 fn same_hash() -> Program {
     let mut g = Builder::new();
     let [first, second] =
-        [(Owner::P1, "p1"), (Owner::P2, "p2")].map(|(owner, name)| g.input(owner, name, 256));
+        [(Role::P1, "p1"), (Role::P2, "p2")].map(|(owner, name)| g.input(owner, name, 256));
     let same = equal(&mut g, &first, &second);
     g.output("same", &[same]);
     Program::new(&g.finish())
@@ -335,7 +336,7 @@ pub(super) struct Layout {
 
 impl Layout {
     pub(super) fn new(cuts: &Cuts, agreement: &Agreement) -> Self {
-        let offsets = [table::Owner::P1, table::Owner::P2].map(|owner| {
+        let offsets = Role::BOTH.map(|owner| {
             let attributes = agreement.schema.attributes.iter().enumerate();
             let own: Vec<usize> = attributes
                 .filter(|(_, a)| a.owner == Some(owner))

@@ -12,7 +12,8 @@ use super::Error;
 use super::utility::largest;
 use std::sync::Arc;
 
-use crate::table::{Column, CutValue, Cuts, Domain, Owner, Schema, Specialization, Table};
+use crate::role::Role;
+use crate::table::{Column, CutValue, Cuts, Domain, Schema, Specialization, Table};
 pub use children::ChildOf;
 use rayon::prelude::*;
 use sets::Sets;
@@ -87,7 +88,7 @@ impl<'t> Partition<'t> {
     pub fn of_owner(
         schema: &Arc<Schema>,
         table: &'t Table,
-        owner: Option<Owner>,
+        owner: Option<Role>,
     ) -> Result<Self, Error> {
         let mut attributes = Vec::new();
         for (index, attribute) in schema.attributes.iter().enumerate() {

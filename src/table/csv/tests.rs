@@ -23,9 +23,9 @@ fn schema() -> Schema {
     let codes = Domain::set(taxonomy("**", &["11", "12", "21"])).unwrap();
     Schema {
         attributes: vec![
-            attribute("job", Owner::P1, Domain::Categorical(jobs)),
-            attribute("age", Owner::P2, Domain::Numeric(age)),
-            attribute("codes", Owner::P2, codes),
+            attribute("job", Role::P1, Domain::Categorical(jobs)),
+            attribute("age", Role::P2, Domain::Numeric(age)),
+            attribute("codes", Role::P2, codes),
         ],
         class: Class { column: "class".into(), values: vec!["Y".into(), "N".into()] },
     }
@@ -142,7 +142,7 @@ fn a_party_reads_its_own_columns_and_its_identifiers() {
     let schema = schema();
     let reading = Reading {
         schema: &schema,
-        owner: Some(Owner::P1),
+        owner: Some(Role::P1),
         identifier: Some(&identifier),
         max_records: 10,
     };

@@ -5,8 +5,9 @@ use super::super::vertical::passed;
 use crate::circuit::integer::{add, add_carry, count_ones, mask, maximum, resize, sum, xor};
 use crate::circuit::random_value::UniformBelow;
 use crate::circuit::stream::Generated;
-use crate::circuit::{Bit, Builder, Circuit, Gates, Owner, Source};
+use crate::circuit::{Bit, Builder, Circuit, Gates, Source};
 use crate::protocol::shares::Ring;
+use crate::role::Role;
 
 /// What is public about MAX for all candidates.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,9 +41,9 @@ impl MaxShape {
     pub(super) fn source(&self) -> impl Source + '_ {
         let [first, masks, second] = self.widths();
         let inputs = [
-            (Owner::P1, "counts1", first),
-            (Owner::P1, "masks", masks),
-            (Owner::P2, "counts2", second),
+            (Role::P1, "counts1", first),
+            (Role::P1, "masks", masks),
+            (Role::P2, "counts2", second),
         ];
         Generated::new(&inputs, &[("shares", masks)], |g, x| vec![self.build(g, x)])
     }
@@ -51,8 +52,8 @@ impl MaxShape {
     pub fn circuit(&self) -> Circuit {
         let mut g = Builder::new();
         let [first, masks, second] = self.widths();
-        let p1 = g.input(Owner::P1, "p1", first + masks);
-        let p2 = g.input(Owner::P2, "p2", second);
+        let p1 = g.input(Role::P1, "p1", first + masks);
+        let p2 = g.input(Role::P2, "p2", second);
         let (counts, masks) = p1.split_at(first);
         let shares = self.build(&mut g, &[counts.to_vec(), masks.to_vec(), p2]);
         g.output("shares", &shares);
@@ -126,10 +127,10 @@ impl PickShape {
     pub(super) fn source(&self) -> impl Source + '_ {
         let (sums, coins) = (self.candidates * self.width, self.uniform.random_bits());
         let inputs = [
-            (Owner::P1, "sums1", sums),
-            (Owner::P1, "coins1", coins),
-            (Owner::P2, "sums2", sums),
-            (Owner::P2, "coins2", coins),
+            (Role::P1, "sums1", sums),
+            (Role::P1, "coins1", coins),
+            (Role::P2, "sums2", sums),
+            (Role::P2, "coins2", coins),
         ];
         Generated::new(&inputs, &[("failed", 1), ("index", self.index_bits())], |g, x| {
             let (failed, index) = self.build(g, x);
@@ -141,7 +142,7 @@ impl PickShape {
     pub fn circuit(&self) -> Circuit {
         let mut g = Builder::new();
         let (sums, coins) = (self.candidates * self.width, self.uniform.random_bits());
-        let parties = [(Owner::P1, "p1"), (Owner::P2, "p2")];
+        let parties = [(Role::P1, "p1"), (Role::P2, "p2")];
         let bits = parties.map(|(owner, name)| g.input(owner, name, sums + coins));
         let split = bits.each_ref().map(|bits| bits.split_at(sums));
         let inputs: Vec<Vec<Bit>> =

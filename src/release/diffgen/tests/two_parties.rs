@@ -7,13 +7,14 @@ use num_bigint::{BigInt, BigUint};
 use rand::RngExt;
 
 use super::*;
-use crate::net::{Costs, Role, Transcript};
+use crate::net::{Costs, Transcript};
 use crate::privacy::decisions::{Decision, Decisions};
 use crate::protocol::Session;
 use crate::protocol::coins::Coins;
 use crate::protocol::pair::{Both, Outcome as Ran, Setup, assert_foretold, run_pair};
 use crate::release::diffgen::forecast::{Records, release_with as release_forecast};
 use crate::release::diffgen::two_party::{Error, Keys, Outcome, release_with};
+use crate::role::Role;
 
 /// A record of the papers' loan example: id, class, job, sex, salary.
 pub type Row = (String, &'static str, &'static str, &'static str, u32);

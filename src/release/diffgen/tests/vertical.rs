@@ -10,19 +10,19 @@ use crate::protocol::coins::TapeCoins;
 use crate::protocol::pair::assert_same_shape;
 use crate::release::diffgen::forecast::check_table;
 use crate::release::diffgen::two_party::Error;
-use crate::table::Owner;
+use crate::role::Role;
 
 /// A party's view of the rows; `owner` none is the joined table.
-fn view(agreement: &Agreement, rows: &[Row], owner: Option<Owner>) -> Table {
+fn view(agreement: &Agreement, rows: &[Row], owner: Option<Role>) -> Table {
     let row = |(id, class, job, sex, salary): &Row| match owner {
         None => format!("{id},{class},{job},{sex},{salary}\n"),
-        Some(Owner::P1) => format!("{id},{class},{job}\n"),
-        Some(Owner::P2) => format!("{id},{class},{sex},{salary}\n"),
+        Some(Role::P1) => format!("{id},{class},{job}\n"),
+        Some(Role::P2) => format!("{id},{class},{sex},{salary}\n"),
     };
     let header = match owner {
         None => "id,class,job,sex,salary\n",
-        Some(Owner::P1) => "id,class,job\n",
-        Some(Owner::P2) => "id,class,sex,salary\n",
+        Some(Role::P1) => "id,class,job\n",
+        Some(Role::P2) => "id,class,sex,salary\n",
     };
     let csv: String = std::iter::once(header.to_owned()).chain(rows.iter().map(row)).collect();
     let crate::agreement::Partition::Vertical { identifier, .. } = &agreement.partition else {
@@ -38,7 +38,7 @@ fn view(agreement: &Agreement, rows: &[Row], owner: Option<Owner>) -> Table {
 }
 
 fn both_views(agreement: &Agreement, rows: &[Row]) -> [Table; 2] {
-    [Owner::P1, Owner::P2].map(|owner| view(agreement, rows, Some(owner)))
+    Role::BOTH.map(|owner| view(agreement, rows, Some(owner)))
 }
 
 /// Terms with both selections, noises and all utilities.
@@ -176,8 +176,8 @@ fn class_columns_that_differ_end_the_run_on_both_sides() {
     let rows = thesis_rows();
     let mut other = rows.clone();
     other[4].1 = "N";
-    let first = view(&agreement, &rows, Some(Owner::P1));
-    let second = view(&agreement, &other, Some(Owner::P2));
+    let first = view(&agreement, &rows, Some(Role::P1));
+    let second = view(&agreement, &other, Some(Role::P2));
     let mut rng = Randomness::seeded(14);
     let outcome = together(&agreement, [&first, &second], (rng.fork(), rng.fork()));
     assert!(matches!(outcome.p1, Err(Error::ClassesDiffer(_))));
