@@ -13,8 +13,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut sums = String::new();
     for (name, circuit) in gallery::exported().into_iter().chain(mechanisms::exported()?) {
         let text = bristol::write(&circuit)?;
-        let digest: String =
-            Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
+        let digest = diptych::math::hex::encode(Sha256::digest(text.as_bytes()));
         sums += &format!("{digest}  {name}\n");
         std::fs::write(directory.join(name), text)?;
     }

@@ -61,6 +61,8 @@ pub use difference::{Difference, first_difference};
 pub use problem::{Location, Problem, Problems, Rule};
 pub use taxonomies::{TaxonomyFormat, read_taxonomy};
 
+use crate::math::hex;
+use crate::net::Fingerprint;
 use crate::privacy::Epsilon;
 use crate::privacy::taylor::Taylor;
 use crate::table::{Decimal, Identifier, Schema};
@@ -150,10 +152,6 @@ pub struct Party {
     /// SHA-256 of the public key of the party's identity.
     pub fingerprint: Fingerprint,
 }
-
-/// SHA-256 of an identity's public key, written `sha256:` and 64 hexadecimal digits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Fingerprint(pub [u8; 32]);
 
 /// SHA-256 of an agreement's canonical form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -347,23 +345,9 @@ impl Partition {
     }
 }
 
-impl fmt::Display for Fingerprint {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "sha256:{}", Hex(&self.0))
-    }
-}
-
 impl fmt::Display for AgreementHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", Hex(&self.0))
-    }
-}
-
-struct Hex<'a>(&'a [u8]);
-
-impl fmt::Display for Hex<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        f.write_str(&hex::encode(self.0))
     }
 }
 

@@ -29,6 +29,7 @@ use std::fmt;
 
 pub mod exponential;
 pub mod fixed_base;
+pub mod hex;
 pub(crate) mod limbs;
 pub mod modular;
 pub mod montgomery;

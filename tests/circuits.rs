@@ -22,8 +22,7 @@ fn every_exported_file_is_rebuilt_byte_for_byte() {
         let text = bristol::write(&circuit).unwrap();
         let kept = fs::read_to_string(directory().join(name)).unwrap();
         assert!(text == kept, "{name} differs: cargo run --example export_circuits");
-        let digest: String =
-            Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
+        let digest = diptych::math::hex::encode(Sha256::digest(text.as_bytes()));
         sums += &format!("{digest}  {name}\n");
         let ands = circuit.counts().and.to_string();
         let readme = fs::read_to_string(directory().join("README.md")).unwrap();

@@ -18,7 +18,7 @@ const FLOOR_PLAN: &[(&str, &[&str])] = &[
     ("protocol", &["role", "simd", "math", "crypto", "circuit", "net", "privacy"]),
     ("mechanism", &["role", "math", "crypto", "circuit", "net", "protocol", "privacy"]),
     ("table", &["role"]),
-    ("agreement", &["role", "math", "privacy", "table"]),
+    ("agreement", &["role", "math", "net", "privacy", "table"]),
     (
         "release",
         &[

@@ -15,7 +15,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::app::console::Console;
-use crate::math::Randomness;
+use crate::math::{Randomness, hex};
 use crate::publish::failure::Failure;
 
 pub mod agreement;
@@ -299,7 +299,7 @@ fn check_sums<'f>(
     let mut expected = parse_sums(sums)?;
     for (name, bytes) in files {
         let sum = expected.remove(name).ok_or_else(|| Error::Unlisted(name.to_owned()))?;
-        if sum != hex(&Sha256::digest(bytes)) {
+        if sum != hex::encode(Sha256::digest(bytes)) {
             return Err(Error::Checksum(name.to_owned()));
         }
     }
@@ -314,7 +314,7 @@ fn check_schemas(directory: &Path, sums: &str) -> Result<(), Error> {
         if !plain {
             return Err(Error::Unlisted(name));
         }
-        if sum != hex(&Sha256::digest(read(&directory.join(&name))?)) {
+        if sum != hex::encode(Sha256::digest(read(&directory.join(&name))?)) {
             return Err(Error::Checksum(name));
         }
     }
@@ -397,10 +397,6 @@ fn results(document: &Value) -> Result<BTreeMap<u64, Listed>, String> {
         return Err(format!("it has {} tests and announces another number", results.len()));
     }
     Ok(results)
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

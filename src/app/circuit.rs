@@ -13,6 +13,7 @@ use crate::app::console::Console;
 use crate::circuit::bristol::{self, Contents, Limited, Limits};
 use crate::circuit::{self, Circuit, Program};
 use crate::crypto::garble::BYTES_PER_AND;
+use crate::math::hex;
 use crate::protocol::yao::{self, Reveal};
 use crate::publish::failure::Failure;
 use crate::role::Role;
@@ -199,7 +200,7 @@ fn read(path: &Path, limits: Limits) -> Result<(Contents, String), Failure> {
                     _ => failure,
                 }
             })?;
-    let hash = hashed.hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    let hash = hex::encode(hashed.hash.finalize());
     Ok((contents, hash))
 }
 

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
+use crate::math::hex;
 use crate::net::Error;
 
 /// What comes before the 32 bytes of an Ed25519 key in its SPKI (RFC 8410).
@@ -32,9 +33,7 @@ impl Fingerprint {
             .map_err(|_| Error::Identity("the certificate does not parse"))?;
         Ok(Self(Sha256::digest(parsed.subject_public_key_info()).into()))
     }
-}
 
-impl Fingerprint {
     fn of_key(public_key: &[u8; 32]) -> Self {
         Self(Sha256::new().chain_update(SPKI_PREFIX).chain_update(public_key).finalize().into())
     }
@@ -42,8 +41,7 @@ impl Fingerprint {
 
 impl fmt::Display for Fingerprint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("sha256:")?;
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        write!(f, "sha256:{}", hex::encode(self.0))
     }
 }
 
@@ -76,16 +74,8 @@ impl FromStr for Fingerprint {
     type Err = BadFingerprint;
 
     fn from_str(text: &str) -> Result<Self, BadFingerprint> {
-        let digits = text.strip_prefix("sha256:").ok_or(BadFingerprint)?.as_bytes();
-        if digits.len() != 64 || !digits.iter().all(u8::is_ascii_hexdigit) {
-            return Err(BadFingerprint);
-        }
-        let mut bytes = [0; 32];
-        for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
-            let pair = str::from_utf8(pair).map_err(|_| BadFingerprint)?;
-            *byte = u8::from_str_radix(pair, 16).map_err(|_| BadFingerprint)?;
-        }
-        Ok(Self(bytes))
+        let digits = text.strip_prefix("sha256:").ok_or(BadFingerprint)?.to_ascii_lowercase();
+        hex::decode_array(&digits).map(Self).ok_or(BadFingerprint)
     }
 }
 

@@ -17,9 +17,10 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 use crate::agreement::Agreement;
+use crate::math::hex;
 use crate::publish::failure::Failure;
 use crate::publish::files::{move_without_replacing, reserve, sync_directory, write_whole};
-use crate::publish::manifest::{Described, hex};
+use crate::publish::manifest::Described;
 use crate::release::diffgen::Release;
 use crate::release::tree::output::{Rows, most_bytes, write_csv};
 
@@ -153,7 +154,7 @@ impl Output {
         let sha256 = self.part(RELEASE, |out| {
             let mut hashed = Hashed { out, hash: Sha256::new() };
             write_csv(&release.table, Rows::All, &mut hashed)?;
-            Ok(hex(&hashed.hash.finalize()))
+            Ok(hex::encode(hashed.hash.finalize()))
         })?;
         if sha256 != described.sha256 {
             return Err(Failure::failed("the release changed while it was written"));

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::agreement::Agreement;
-use crate::math::Rational;
+use crate::math::{Rational, hex};
 use crate::net::{Fingerprint, Signature};
 use crate::privacy::ledger::Hash;
 use crate::publish::failure::Failure;
@@ -61,7 +61,7 @@ impl Draft {
             serde_json::from_str(&agreement.canonical()).map_err(Failure::failed)?;
         let mut hash = Hashing(Sha256::new());
         let rows = write_csv(&release.table, Rows::All, &mut hash).map_err(Failure::failed)?;
-        let described = Described { sha256: hex(&hash.0.finalize()), rows };
+        let described = Described { sha256: hex::encode(hash.0.finalize()), rows };
         let spends: Vec<Value> = release
             .spends
             .iter()
@@ -106,8 +106,8 @@ impl Draft {
                 json!({
                     "party": role.to_string(),
                     "fingerprint": fingerprint.to_string(),
-                    "public_key": hex(&signature.public_key),
-                    "signature": hex(&signature.bytes),
+                    "public_key": hex::encode(signature.public_key),
+                    "signature": hex::encode(signature.bytes),
                 })
             })
             .collect();
@@ -175,8 +175,8 @@ impl Manifest {
         };
         let field = |key| entry.get(key).and_then(Value::as_str);
         let parts = || {
-            let public_key = from_hex(field("public_key")?)?;
-            let bytes = from_hex(field("signature")?)?;
+            let public_key = hex::decode_array(field("public_key")?)?;
+            let bytes = hex::decode_array(field("signature")?)?;
             Some(Signature { public_key, bytes })
         };
         field("party") == Some(&role.to_string())
@@ -241,27 +241,6 @@ impl std::io::Write for Hashing {
     fn flush(&mut self) -> std::io::Result<()> {
         Ok(())
     }
-}
-
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// Lower-case digits only, so that there is one way to write them.
-fn from_hex<const N: usize>(text: &str) -> Option<[u8; N]> {
-    let digit = |byte: u8| match byte {
-        b'0'..=b'9' => Some(byte - b'0'),
-        b'a'..=b'f' => Some(byte - b'a' + 10),
-        _ => None,
-    };
-    if text.len() != 2 * N {
-        return None;
-    }
-    let mut bytes = [0; N];
-    for (byte, pair) in bytes.iter_mut().zip(text.as_bytes().chunks_exact(2)) {
-        *byte = digit(pair[0])? << 4 | digit(pair[1])?;
-    }
-    Some(bytes)
 }
 
 #[cfg(test)]

@@ -144,7 +144,7 @@ impl<'a> Side<'a> {
             Role::P2 => (&parties.p2, &parties.p1),
         };
         let identity = read_identity(&party.identity)?;
-        if identity.fingerprint().to_string() != own.fingerprint.to_string() {
+        if identity.fingerprint() != own.fingerprint {
             return Err(Failure::wrong_input(format!(
                 "{} is {}, but the agreement says that {} ({}) is {}",
                 party.identity.display(),
@@ -155,7 +155,7 @@ impl<'a> Side<'a> {
             ))
             .advise("use the right identity or role, or agree on this fingerprint"));
         }
-        let peer = other.fingerprint.to_string().parse().map_err(Failure::failed)?;
+        let peer = other.fingerprint;
         let epsilon = agreement.epsilon.clone();
         Ok(Self { agreement, party, identity, peer, peer_name: &other.name, epsilon, widths })
     }

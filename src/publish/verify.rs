@@ -7,12 +7,11 @@ use std::path::Path;
 use sha2::{Digest, Sha256};
 
 use crate::agreement::{self, Agreement};
-use crate::math::Rational;
-use crate::net::Fingerprint;
+use crate::math::{Rational, hex};
 use crate::privacy::ledger;
 use crate::publish::artefacts::{COMPACT, MANIFEST, RELEASE};
 use crate::publish::failure::Failure;
-use crate::publish::manifest::{Manifest, hex};
+use crate::publish::manifest::Manifest;
 use crate::role::Role;
 
 /// Largest manifest: an agreement, and the cuts and spends of a release.
@@ -108,7 +107,7 @@ fn check_release(manifest: &Manifest, directory: &Path) -> Result<u64, Failure> 
         reader.consume(length);
     }
     if manifest.text(&["release", "file"]) != Some(RELEASE)
-        || manifest.text(&["release", "sha256"]) != Some(&hex(&hash.finalize()))
+        || manifest.text(&["release", "sha256"]) != Some(&hex::encode(hash.finalize()))
     {
         return Err(changed(format!(
             "{} does not have the hash that the manifest states: it was changed, or belongs to \
@@ -171,8 +170,7 @@ fn check_signatures(manifest: &Manifest, agreement: &Agreement) -> Result<Vec<St
     let both = [(Role::P1, &parties.p1), (Role::P2, &parties.p2)];
     let mut lines = Vec::new();
     for (index, (role, party)) in both.into_iter().enumerate() {
-        let fingerprint: Fingerprint =
-            party.fingerprint.to_string().parse().map_err(Failure::failed)?;
+        let fingerprint = party.fingerprint;
         if !manifest.is_signed_by(index, role, fingerprint) {
             return Err(changed(format!(
                 "the signature of {} ({fingerprint}) does not fit the manifest",

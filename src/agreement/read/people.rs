@@ -3,7 +3,7 @@
 use super::super::form::{Form, Section};
 use super::super::node::{Node, Value};
 use super::super::problem::Rule;
-use super::super::{Fingerprint, Parties, Party};
+use super::super::{Parties, Party};
 use super::Kind;
 use super::release::Terms;
 use crate::table::identifiers::Step;
@@ -60,7 +60,7 @@ fn party(form: &mut Form<'_>, both: &mut Section, which: &str) -> Option<Party> 
             let what = format!("`fingerprint` in {title}");
             let at = node.at;
             let text = form.raw_text(node, &what, "\"sha256:…\"")?;
-            let fingerprint = parse_fingerprint(&text);
+            let fingerprint = text.parse().ok();
             if fingerprint.is_none() {
                 let message = format!("{what} is not sha256: and 64 hexadecimal digits");
                 form.note(
@@ -73,19 +73,6 @@ fn party(form: &mut Form<'_>, both: &mut Section, which: &str) -> Option<Party> 
             fingerprint
         });
     Some(Party { name: name?, fingerprint: fingerprint? })
-}
-
-fn parse_fingerprint(text: &str) -> Option<Fingerprint> {
-    let digits = text.strip_prefix("sha256:")?.as_bytes();
-    if digits.len() != 64 {
-        return None;
-    }
-    let mut fingerprint = [0; 32];
-    for (byte, pair) in fingerprint.iter_mut().zip(digits.chunks_exact(2)) {
-        let digit = |ascii: u8| char::from(ascii).to_digit(16);
-        *byte = u8::try_from(digit(pair[0])? * 16 + digit(pair[1])?).ok()?;
-    }
-    Some(Fingerprint(fingerprint))
 }
 
 pub(super) fn identifier(

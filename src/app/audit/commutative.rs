@@ -9,6 +9,7 @@ use super::field::{list, text};
 use crate::crypto::commutative::{
     Domain, ElementFault, Error, Group, ModulusFault, Residues, Ristretto, expand_message_xmd,
 };
+use crate::math::hex;
 
 /// Checks every test of the document. A test that cannot be read fails.
 pub fn check(document: &Value) -> Vec<Verdict> {
@@ -49,7 +50,7 @@ fn examiner(kind: &str, group: &Value, checked: &mut Checked) -> Result<Examiner
                 in_group(kind, ristretto, ristretto.suite(), group)
             }
             "residues" => {
-                let modulus = hex(group, "modulus")?;
+                let modulus = bytes_of(group, "modulus")?;
                 let residues = match checked.get(&modulus) {
                     Some(residues) => residues.clone(),
                     None if text(group, "prime") == "ffdhe3072" => {
@@ -89,44 +90,45 @@ fn expand(test: &Value) -> Result<(), String> {
     let length = test["lengthBytes"].as_u64().and_then(|n| usize::try_from(n).ok());
     let length = length.filter(|n| *n <= 1 << 16).ok_or("expected a length, got none")?;
     let mut out = vec![0; length];
-    let outcome = expand_message_xmd(&hex(test, "msg")?, &hex(test, "dst")?, &mut out);
+    let outcome = expand_message_xmd(&bytes_of(test, "msg")?, &bytes_of(test, "dst")?, &mut out);
     compare_outcome(test, outcome.map(|()| out), "uniform", |_| "TooLong")
 }
 
 fn safe_prime(test: &Value) -> Result<(), String> {
-    let outcome = Residues::new(&hex(test, "modulus")?).map(|group| group.modulus_bytes());
+    let outcome = Residues::new(&bytes_of(test, "modulus")?).map(|group| group.modulus_bytes());
     compare_outcome(test, outcome, "modulus", flag)
 }
 
 fn encrypt<G: Group>(group: &G, test: &Value) -> Result<(), String> {
     let said = |error: Error| error.to_string();
-    let session: [u8; 32] =
-        hex(test, "session")?.try_into().map_err(|_| "expected 32 bytes of session, got others")?;
+    let session: [u8; 32] = bytes_of(test, "session")?
+        .try_into()
+        .map_err(|_| "expected 32 bytes of session, got others")?;
     let domain = Domain::new(session);
-    let identifier = hex(test, "identifier")?;
-    let a = group.key_from_bytes(&hex(test, "keyA")?).map_err(said)?;
-    let b = group.key_from_bytes(&hex(test, "keyB")?).map_err(said)?;
+    let identifier = bytes_of(test, "identifier")?;
+    let a = group.key_from_bytes(&bytes_of(test, "keyA")?).map_err(said)?;
+    let b = group.key_from_bytes(&bytes_of(test, "keyB")?).map_err(said)?;
 
     let mut hashed = vec![0; group.element_bytes()];
     group.hash_batch(&domain, &[&identifier], &mut hashed).map_err(said)?;
-    same("hash", text(test, "hash"), &to_hex(&hashed))?;
+    same("hash", text(test, "hash"), &hex::encode(&hashed))?;
     let once = group.encrypt(&a, &domain, &identifier).map_err(said)?;
-    same("once", text(test, "once"), &to_hex(&once))?;
+    same("once", text(test, "once"), &hex::encode(&once))?;
     let twice = group.reencrypt(&b, &once).map_err(said)?;
-    same("twice", text(test, "twice"), &to_hex(&twice))?;
+    same("twice", text(test, "twice"), &hex::encode(&twice))?;
     let b_alone = group.decrypt(&a, &twice).map_err(said)?;
     let b_first = group.encrypt(&b, &domain, &identifier).map_err(said)?;
-    same("decrypted with keyA", &to_hex(&b_first), &to_hex(&b_alone))
+    same("decrypted with keyA", &hex::encode(&b_first), &hex::encode(&b_alone))
 }
 
 fn reencrypt<G: Group>(group: &G, test: &Value) -> Result<(), String> {
-    let key = group.key_from_bytes(&hex(test, "key")?).map_err(|error| error.to_string())?;
-    let outcome = group.reencrypt(&key, &hex(test, "element")?);
+    let key = group.key_from_bytes(&bytes_of(test, "key")?).map_err(|error| error.to_string())?;
+    let outcome = group.reencrypt(&key, &bytes_of(test, "element")?);
     compare_outcome(test, outcome, "reencrypted", flag)
 }
 
 fn key<G: Group>(group: &G, test: &Value) -> Result<(), String> {
-    let bytes = hex(test, "key")?;
+    let bytes = bytes_of(test, "key")?;
     let outcome = group.key_from_bytes(&bytes).map(|_| bytes);
     compare_outcome(test, outcome, "key", flag)
 }
@@ -139,7 +141,7 @@ fn compare_outcome<E>(
     flag: impl Fn(&E) -> &'static str,
 ) -> Result<(), String> {
     match (text(test, "result"), outcome) {
-        ("valid", Ok(bytes)) => same(field, text(test, field), &to_hex(&bytes)),
+        ("valid", Ok(bytes)) => same(field, text(test, field), &hex::encode(&bytes)),
         ("invalid", Err(error)) => match list(test, "flags").first().and_then(Value::as_str) {
             Some(expected) => same("refusal", expected, flag(&error)),
             None => Ok(()),
@@ -165,21 +167,9 @@ fn same(what: &str, expected: &str, got: &str) -> Result<(), String> {
     if expected == got { Ok(()) } else { Err(format!("{what}: expected {expected}, got {got}")) }
 }
 
-fn hex(value: &Value, field: &str) -> Result<Vec<u8>, String> {
+fn bytes_of(value: &Value, field: &str) -> Result<Vec<u8>, String> {
     let digits = value[field].as_str().ok_or_else(|| format!("expected {field}, got none"))?;
-    let bytes: Option<Vec<u8>> = digits
-        .as_bytes()
-        .chunks(2)
-        .map(|pair| {
-            let pair = std::str::from_utf8(pair).ok().filter(|pair| pair.len() == 2)?;
-            u8::from_str_radix(pair, 16).ok()
-        })
-        .collect();
-    bytes.ok_or_else(|| format!("{field}: expected hex digits, got {digits}"))
-}
-
-fn to_hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    hex::decode(digits).ok_or_else(|| format!("{field}: expected hex digits, got {digits}"))
 }
 
 #[cfg(test)]

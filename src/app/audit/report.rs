@@ -188,7 +188,7 @@ mod tests {
         test["result"] = "invalid".into();
         let text = document.to_string();
         std::fs::write(place.path().join("exponential.json"), &text).unwrap();
-        let sums = format!("{}  exponential.json\n", hex(&Sha256::digest(text.as_bytes())));
+        let sums = format!("{}  exponential.json\n", hex::encode(Sha256::digest(text.as_bytes())));
         std::fs::write(place.path().join(SUMS), sums).unwrap();
 
         let report = run(place.path()).unwrap();

@@ -6,7 +6,7 @@ const SMALL: &str = r#"{"algorithm": "Paillier", "numberOfTests": 1, "testGroups
 fn directory(name: &str, text: &str, sums: Option<&str>) -> tempfile::TempDir {
     let directory = tempfile::tempdir().unwrap();
     std::fs::write(directory.path().join(name), text).unwrap();
-    let own = format!("{}  {name}\n", hex(&Sha256::digest(text.as_bytes())));
+    let own = format!("{}  {name}\n", hex::encode(Sha256::digest(text.as_bytes())));
     std::fs::write(directory.path().join(SUMS), sums.unwrap_or(&own)).unwrap();
     directory
 }
@@ -44,7 +44,7 @@ fn a_directory_that_is_not_as_published_is_refused() {
     let zeros = "0".repeat(64);
     assert!(matches!(wrong(&format!("{zeros}  a.json\n")), Error::Checksum(_)));
     assert!(matches!(wrong(""), Error::Unlisted(_)));
-    let own = hex(&Sha256::digest(SMALL.as_bytes()));
+    let own = hex::encode(Sha256::digest(SMALL.as_bytes()));
     assert!(matches!(wrong(&format!("{own}  a.json\n{zeros}  b.json\n")), Error::Unlisted(_)));
     assert!(matches!(wrong("nonsense\n"), Error::BadSums(1)));
     assert!(matches!(run(Path::new("/nonexistent")), Err(Error::Unreadable { .. })));

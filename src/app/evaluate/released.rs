@@ -11,6 +11,7 @@ use sha2::{Digest, Sha256};
 use crate::agreement::Agreement;
 use crate::app::evaluate::generalize::Generalization;
 use crate::app::evaluate::tree::Rows;
+use crate::math::hex;
 use crate::publish::artefacts::{MANIFEST, RELEASE};
 use crate::publish::failure::Failure;
 use crate::release::diffgen::MAX_ROWS;
@@ -56,7 +57,7 @@ impl Released {
         let sha256 = sha256.ok_or_else(|| broken("there is no `sha256` of the release".into()))?;
         let path = directory.join(RELEASE);
         let csv = read(&path, MAX_RELEASE_BYTES)?;
-        let found: String = Sha256::digest(&csv).iter().map(|byte| format!("{byte:02x}")).collect();
+        let found = hex::encode(Sha256::digest(&csv));
         if found != sha256 {
             let message = format!("{}: not the release that {shown} names", path.display());
             return Err(Failure::wrong_input(message)

@@ -8,6 +8,7 @@ use sha2::{Digest, Sha256};
 
 use super::Error;
 use super::loss::{Delta, Towards};
+use crate::math::hex;
 use crate::privacy::Epsilon;
 
 /// Longest line that is read.
@@ -226,31 +227,11 @@ fn hash_of(entry: &str, previous: Hash) -> Hash {
     Hash(digest.into())
 }
 
-fn to_hex(bytes: &[u8; 32]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn from_hex(text: &str) -> Result<[u8; 32], &'static str> {
-    let digit = |byte: u8| match byte {
-        b'0'..=b'9' => Ok(byte - b'0'),
-        b'a'..=b'f' => Ok(byte - b'a' + 10),
-        _ => Err("expected 64 lower-case hexadecimal digits"),
-    };
-    let mut bytes = [0; 32];
-    if text.len() != 64 {
-        return Err("expected 64 lower-case hexadecimal digits");
-    }
-    for (byte, pair) in bytes.iter_mut().zip(text.as_bytes().chunks_exact(2)) {
-        *byte = digit(pair[0])? << 4 | digit(pair[1])?;
-    }
-    Ok(bytes)
-}
-
 macro_rules! spelt_in_hex {
     ($($name:ident)*) => { $(
         impl From<$name> for String {
             fn from(value: $name) -> Self {
-                to_hex(&value.0)
+                hex::encode(value.0)
             }
         }
 
@@ -258,13 +239,13 @@ macro_rules! spelt_in_hex {
             type Error = &'static str;
 
             fn try_from(text: String) -> Result<Self, &'static str> {
-                from_hex(&text).map(Self)
+                hex::decode_array(&text).map(Self).ok_or("expected 64 lower-case hexadecimal digits")
             }
         }
 
         impl fmt::Display for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(&to_hex(&self.0))
+                f.write_str(&hex::encode(self.0))
             }
         }
 

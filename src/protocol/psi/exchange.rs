@@ -8,7 +8,7 @@
 use rand::seq::SliceRandom;
 use sha2::{Digest, Sha256};
 
-use super::matching::{Fingerprint, OwnRow};
+use super::matching::{DoubleEncryption, OwnRow};
 use super::{Error, Run};
 use crate::crypto::commutative::Group;
 use crate::math::Randomness;
@@ -29,7 +29,7 @@ const CHUNK_BYTES: usize = 512 << 10;
 pub(super) fn in_order<G: Group>(
     session: &mut Session,
     run: &Run<'_, G>,
-) -> Result<(Vec<OwnRow>, Vec<Fingerprint>), Error> {
+) -> Result<(Vec<OwnRow>, Vec<DoubleEncryption>), Error> {
     let order = random_order(run.digests.len(), &mut session.rng);
     let channel = &mut session.channel;
     let chunk = chunk_elements(run.group);
@@ -55,14 +55,14 @@ pub(super) fn in_order<G: Group>(
                 .reencrypt_many(&run.key, &mut buffer, run.progress)
                 .map_err(|error| error.shifted(peer.len()))?;
             channel.send_bytes(TWICE, &buffer)?;
-            peer.extend(fingerprints(run.group, &buffer));
+            peer.extend(double_encryptions(run.group, &buffer));
         }
         if step >= 2
             && let Some(rows) = to_take_back.next()
         {
             receive_chunk(channel, TWICE, rows.len() * run.group.element_bytes(), &mut buffer)?;
             run.group.check_many(&buffer).map_err(|error| error.shifted(own.len()))?;
-            own.extend(fingerprints(run.group, &buffer).zip(rows.iter().copied()));
+            own.extend(double_encryptions(run.group, &buffer).zip(rows.iter().copied()));
         }
     }
     Ok((own, peer))
@@ -98,7 +98,7 @@ pub(super) fn forecast_in_order<G: Group>(f: &mut Forecast, group: &G, own: usiz
 pub(super) fn shuffled<G: Group>(
     session: &mut Session,
     run: &Run<'_, G>,
-) -> Result<(Vec<Fingerprint>, Vec<Fingerprint>), Error> {
+) -> Result<(Vec<DoubleEncryption>, Vec<DoubleEncryption>), Error> {
     let order = random_order(run.digests.len(), &mut session.rng);
     let channel = &mut session.channel;
     let chunk = chunk_elements(run.group);
@@ -141,10 +141,10 @@ pub(super) fn shuffled<G: Group>(
         if let Some(size) = to_take_back.next() {
             receive_chunk(channel, TWICE, size * width, &mut buffer)?;
             run.group.check_many(&buffer).map_err(|error| error.shifted(own.len()))?;
-            own.extend(fingerprints(run.group, &buffer));
+            own.extend(double_encryptions(run.group, &buffer));
         }
     }
-    let peer = fingerprints(run.group, &peer_elements).collect();
+    let peer = double_encryptions(run.group, &peer_elements).collect();
     Ok((own, peer))
 }
 
@@ -226,8 +226,11 @@ fn random_order(size: usize, rng: &mut Randomness) -> Vec<u32> {
     order
 }
 
-fn fingerprints<G: Group>(group: &G, elements: &[u8]) -> impl Iterator<Item = Fingerprint> {
+fn double_encryptions<G: Group>(
+    group: &G,
+    elements: &[u8],
+) -> impl Iterator<Item = DoubleEncryption> {
     elements.chunks(group.element_bytes()).map(|element| {
-        Fingerprint::try_from(element).unwrap_or_else(|_| Sha256::digest(element).into())
+        DoubleEncryption::try_from(element).unwrap_or_else(|_| Sha256::digest(element).into())
     })
 }

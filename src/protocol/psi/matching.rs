@@ -5,13 +5,16 @@ use rayon::prelude::*;
 use super::Error;
 
 /// A double encryption, or its digest where elements are wider: what lists are compared by.
-pub(super) type Fingerprint = [u8; 32];
+pub(super) type DoubleEncryption = [u8; 32];
 
 /// The double encryption of one's own identifier, and its row.
-pub(super) type OwnRow = (Fingerprint, u32);
+pub(super) type OwnRow = (DoubleEncryption, u32);
 
-/// Own rows whose fingerprint the peer has too, ascending by fingerprint.
-pub(super) fn common_rows(own: Vec<OwnRow>, peer: Vec<Fingerprint>) -> Result<Vec<usize>, Error> {
+/// Own rows whose double encryption the peer has too, ascending by double encryption.
+pub(super) fn common_rows(
+    own: Vec<OwnRow>,
+    peer: Vec<DoubleEncryption>,
+) -> Result<Vec<usize>, Error> {
     let mut own = own;
     own.par_sort_unstable();
     if own.windows(2).any(|pair| pair[0].0 == pair[1].0) {
@@ -20,18 +23,21 @@ pub(super) fn common_rows(own: Vec<OwnRow>, peer: Vec<Fingerprint>) -> Result<Ve
     let peer = sorted_distinct(peer, "the peer's list")?;
     let mut rows = Vec::new();
     let mut rest = peer.as_slice();
-    for (fingerprint, row) in &own {
-        rest = skip_below(rest, fingerprint);
-        if rest.first() == Some(fingerprint) {
+    for (element, row) in &own {
+        rest = skip_below(rest, element);
+        if rest.first() == Some(element) {
             rows.push(*row as usize);
         }
     }
     Ok(rows)
 }
 
-/// How many fingerprints both lists have.
-pub(super) fn common_count(own: Vec<Fingerprint>, peer: Vec<Fingerprint>) -> Result<usize, Error> {
-    let own = own.into_iter().map(|fingerprint| (fingerprint, 0)).collect();
+/// How many double encryptions both lists have.
+pub(super) fn common_count(
+    own: Vec<DoubleEncryption>,
+    peer: Vec<DoubleEncryption>,
+) -> Result<usize, Error> {
+    let own = own.into_iter().map(|element| (element, 0)).collect();
     Ok(common_rows(own, peer)?.len())
 }
 
@@ -50,17 +56,20 @@ pub(super) fn check_distinct(digests: &[[u8; 32]]) -> Result<(), Error> {
 }
 
 fn sorted_distinct(
-    mut fingerprints: Vec<Fingerprint>,
+    mut elements: Vec<DoubleEncryption>,
     whose: &'static str,
-) -> Result<Vec<Fingerprint>, Error> {
-    fingerprints.par_sort_unstable();
-    if fingerprints.windows(2).any(|pair| pair[0] == pair[1]) {
+) -> Result<Vec<DoubleEncryption>, Error> {
+    elements.par_sort_unstable();
+    if elements.windows(2).any(|pair| pair[0] == pair[1]) {
         return Err(Error::PeerDuplicate(whose));
     }
-    Ok(fingerprints)
+    Ok(elements)
 }
 
-fn skip_below<'a>(mut sorted: &'a [Fingerprint], bound: &Fingerprint) -> &'a [Fingerprint] {
+fn skip_below<'a>(
+    mut sorted: &'a [DoubleEncryption],
+    bound: &DoubleEncryption,
+) -> &'a [DoubleEncryption] {
     while let [first, rest @ ..] = sorted
         && first < bound
     {
