@@ -10,7 +10,7 @@ use diptych::privacy::digits::{DigitSampler, digit_thresholds};
 use diptych::privacy::exponential::{Exponential, Scaling, ScoreBound, weights, weights_within};
 use diptych::privacy::noisy_max::NoisyMax;
 use diptych::privacy::sampler::{bernoulli_exp, discrete_laplace, geometric};
-use diptych::privacy::{Budget, Calibration, Candidate, Choose, Epsilon, Score};
+use diptych::privacy::{Budget, Calibration, Choose, Epsilon, Score, Scored};
 
 /// ε' = 1/40: ε = 1, half of it for ten specialisations and no numeric attribute.
 fn rate() -> Rational {
@@ -81,7 +81,7 @@ fn choices(criterion: &mut Criterion) {
     let epsilon: Epsilon = "0.025".parse().unwrap();
     let spend = || Budget::new(&epsilon).spend_rest("bench").unwrap();
     let candidates: Vec<_> =
-        (0..100).map(|i| Candidate::single(Score::whole(30_000 - 150 * i).unwrap())).collect();
+        (0..100).map(|i| Scored::single(Score::whole(30_000 - 150 * i).unwrap())).collect();
     let mut exponential = Exponential::new(SCALING, Randomness::seeded(2));
     group.bench_function("exponential", |b| {
         b.iter(|| exponential.choose(spend(), &Calibration::max(), &candidates).unwrap());

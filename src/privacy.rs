@@ -30,7 +30,7 @@
 //! use diptych::math::Randomness;
 //! use diptych::privacy::exponential::{Exponential, Scaling};
 //! use diptych::privacy::laplace::DiscreteLaplace;
-//! use diptych::privacy::{AddNoise, Budget, Calibration, Candidate, Choose, Epsilon, Score};
+//! use diptych::privacy::{AddNoise, Budget, Calibration, Scored, Choose, Epsilon, Score};
 //!
 //! // Which of three illnesses is the most common, and about how many people have it?
 //! let people = [210, 710, 8];
@@ -39,7 +39,7 @@
 //! let mut rng = Randomness::from_os()?;
 //!
 //! let scores = people.iter().filter_map(|count| Score::whole(*count));
-//! let candidates: Vec<Candidate> = scores.map(Candidate::single).collect();
+//! let candidates: Vec<Scored> = scores.map(Scored::single).collect();
 //! let mut mechanism = Exponential::new(Scaling::Binary { fraction_bits: 64 }, rng.fork());
 //! let spend = budget.spend("which", half.value())?;
 //! let winner = mechanism.choose(spend, &Calibration::max(), &candidates)?.index;
@@ -68,7 +68,7 @@ pub mod slack;
 pub mod taylor;
 
 pub use budget::{Budget, Spend};
-pub use choice::{AddNoise, Calibration, Candidate, Choice, Choose, Score};
+pub use choice::{AddNoise, Calibration, Choice, Choose, Score, Scored};
 pub use epsilon::Epsilon;
 
 use crate::math::Rational;

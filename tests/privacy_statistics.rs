@@ -22,7 +22,7 @@ use diptych::privacy::exponential::{Exponential, Scaling, weights};
 use diptych::privacy::laplace::DiscreteLaplace;
 use diptych::privacy::noisy_max::NoisyMax;
 use diptych::privacy::sampler::{bernoulli_exp, discrete_laplace, geometric, uniform_below};
-use diptych::privacy::{AddNoise, Budget, Calibration, Candidate, Choose, Epsilon, Score, Spend};
+use diptych::privacy::{AddNoise, Budget, Calibration, Choose, Epsilon, Score, Scored, Spend};
 use diptych::protocol::Session;
 use diptych::protocol::pair::{Outcome, Setup, run_pair};
 use diptych::protocol::shares::WordShares;
@@ -456,10 +456,10 @@ fn worst_ratio(rate: &Rational, scaling: Scaling, changes: &[i64]) -> Rational {
     worst
 }
 
-fn choose<M: Choose<Scores = [Candidate]>>(
+fn choose<M: Choose<Scores = [Scored]>>(
     mechanism: &mut M,
     calibration: &Calibration,
-    candidates: &[Candidate],
+    candidates: &[Scored],
 ) -> i64 {
     let choice = mechanism.choose(spend_one(), calibration, candidates);
     choice.ok().map_or(-1, |choice| choice.index as i64)
@@ -470,8 +470,8 @@ fn spend_one() -> Spend {
     Budget::new(&one).spend_rest("test").unwrap()
 }
 
-fn whole(score: u64) -> Candidate {
-    Candidate::single(Score::whole(score).unwrap())
+fn whole(score: u64) -> Scored {
+    Scored::single(Score::whole(score).unwrap())
 }
 
 fn bernoulli_half(rng: &mut Randomness) -> bool {

@@ -161,7 +161,7 @@ fn columns_differ(form: &mut Form<'_>, schema: &Schema, identifier: Option<&Iden
 }
 
 /// The budget is divided by the number of specializations: those that cannot happen waste it.
-fn enough_to_specialize(form: &mut Form<'_>, schema: &Schema, terms: &release::Terms) {
+fn enough_to_specialize(form: &mut Form<'_>, schema: &Schema, terms: &release::ReleaseSection) {
     let possible: u64 = schema
         .attributes
         .iter()

@@ -20,7 +20,7 @@ use crate::protocol::Session;
 use crate::protocol::forecast::{Forecast, Work, Works};
 use crate::protocol::pair::{Setup, try_run_pair};
 use crate::protocol::shares::WordShares;
-use crate::protocol::sum_by_group::{Addends, Place, ReceiverPart, SenderPart, Shape, Starts};
+use crate::protocol::sum_by_group::{Addends, Place, ReceiverPart, SenderPart, Starts, SumShape};
 use crate::protocol::yao::{self, Reveal};
 use crate::publish::failure::Failure;
 use crate::role::Role;
@@ -173,7 +173,7 @@ fn garbling(seconds: &mut BTreeMap<Work, f64>) -> Result<(), Failure> {
 
 /// Sums by group of a usual shape, with all that belongs to a record; transfers are counted apart.
 fn hashing() -> Result<f64, Failure> {
-    const SHAPE: Shape = Shape { records: 4096, groups: 64, words: 16, bits: 20 };
+    const SHAPE: SumShape = SumShape { records: 4096, groups: 64, words: 16, bits: 20 };
     let (groups, seeds) = (vec![7; SHAPE.records], vec![1; SHAPE.records]);
     let rows = vec![2; SHAPE.transfers()];
     let mut message = vec![0; SHAPE.records * SHAPE.record_bytes()];

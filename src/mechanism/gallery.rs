@@ -27,8 +27,11 @@ pub fn exported() -> Result<Vec<(&'static str, Circuit)>, Error> {
 ///
 /// # Errors
 /// None in practice.
-pub fn joint_noise() -> Result<joint::Shape, Error> {
-    Ok(joint::Shape { bits: 24, noise: DigitSampler::new(&Rational::power_of_two(-1), 8, 16)? })
+pub fn joint_noise() -> Result<joint::JointNoiseShape, Error> {
+    Ok(joint::JointNoiseShape {
+        bits: 24,
+        noise: DigitSampler::new(&Rational::power_of_two(-1), 8, 16)?,
+    })
 }
 
 /// Whole scores of 8 bits known to one party each, on a grid of step 2^-10; noise of rate 2^-12 per
@@ -36,14 +39,14 @@ pub fn joint_noise() -> Result<joint::Shape, Error> {
 ///
 /// # Errors
 /// None in practice.
-pub fn noisy_maximum() -> Result<noisy_max::Shape, Error> {
+pub fn noisy_maximum() -> Result<noisy_max::NoisyMaxShape, Error> {
     let noise = DigitSampler::new(&Rational::power_of_two(-12), 16, 16)?;
-    Ok(noisy_max::Shape { sharing: Sharing::Xor, score_bits: 8, shift: 10, noise })
+    Ok(noisy_max::NoisyMaxShape { sharing: Sharing::Xor, score_bits: 8, shift: 10, noise })
 }
 
 /// Two candidates of each party, sums of 24 bits, T = 8.
-pub fn vertical_choice() -> vertical::Shape {
-    vertical::Shape::new([2, 2], 24, 8)
+pub fn vertical_choice() -> vertical::ChoiceShape {
+    vertical::ChoiceShape::new([2, 2], 24, 8)
 }
 
 /// Four candidates with shared weights of 22 bits, sums of 24, T = 8.

@@ -105,7 +105,7 @@ pub struct NoiseWidths {
 
 /// What is public about all choices of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Terms {
+pub struct NoisyMaxParameters {
     /// g: the grid is that of the multiples of 2^-g.
     pub grid_bits: u32,
     /// No score is above this; a higher one of a party's own counts as that.
@@ -114,13 +114,13 @@ pub struct Terms {
     pub widths: NoiseWidths,
 }
 
-impl Terms {
+impl NoisyMaxParameters {
     fn shape(
         &self,
         epsilon: &Rational,
         calibration: &Calibration,
         sharing: Sharing,
-    ) -> Result<Shape, Error> {
+    ) -> Result<NoisyMaxShape, Error> {
         let whole = calibration.has_whole_scores();
         if self.grid_bits < SCORE_GRID_BITS && !whole {
             let what = "the number of grid bits for a utility that is not whole";
@@ -129,7 +129,7 @@ impl Terms {
         }
         let rate = rate_per_step(&calibration.rate(epsilon), self.grid_bits);
         let largest = unit(self.largest, whole);
-        Ok(Shape {
+        Ok(NoisyMaxShape {
             sharing,
             score_bits: (u64::BITS - largest.leading_zeros()) as usize,
             shift: if whole { self.grid_bits as usize } else { 0 },
@@ -146,16 +146,16 @@ fn unit(score: Score, whole: bool) -> u64 {
 /// The messages of a choice among `count` candidates.
 ///
 /// # Errors
-/// As the mechanism, for terms that do not fit.
+/// As the mechanism, for parameters that do not fit.
 pub fn forecast(
     f: &mut Forecast,
-    terms: &Terms,
+    parameters: &NoisyMaxParameters,
     epsilon: &Rational,
     calibration: &Calibration,
     sharing: Sharing,
     count: usize,
 ) -> Result<(), Error> {
-    let shape = terms.shape(epsilon, calibration, sharing)?;
+    let shape = parameters.shape(epsilon, calibration, sharing)?;
     let program = shape.program();
     let batches = count.div_ceil(BATCH);
     for first in (0..count).step_by(BATCH) {
@@ -179,7 +179,7 @@ fn reveal_of_one(batches: usize) -> Reveal {
 /// The noisy maximum of two parties.
 pub struct NoisyMax<'a> {
     session: &'a mut Session,
-    terms: Terms,
+    parameters: NoisyMaxParameters,
 }
 
 impl<'a> NoisyMax<'a> {
@@ -194,24 +194,24 @@ impl<'a> NoisyMax<'a> {
         largest: Score,
         widths: NoiseWidths,
     ) -> Result<Self, Error> {
-        Self::with(session, Terms { grid_bits, largest, widths })
+        Self::with(session, NoisyMaxParameters { grid_bits, largest, widths })
     }
 
-    /// The same with all public terms in one.
+    /// The same with all public parameters in one.
     ///
     /// # Errors
     /// [`privacy::Error::OutOfRange`] unless 10 ≤ grid_bits ≤ 20.
-    pub fn with(session: &'a mut Session, terms: Terms) -> Result<Self, Error> {
-        if !(10..=SCORE_GRID_BITS).contains(&terms.grid_bits) {
-            let [given, most] = [terms.grid_bits, SCORE_GRID_BITS].map(u64::from);
+    pub fn with(session: &'a mut Session, parameters: NoisyMaxParameters) -> Result<Self, Error> {
+        if !(10..=SCORE_GRID_BITS).contains(&parameters.grid_bits) {
+            let [given, most] = [parameters.grid_bits, SCORE_GRID_BITS].map(u64::from);
             let what = "the number of grid bits";
             return Err(privacy::Error::OutOfRange { what, given, least: 10, most }.into());
         }
-        Ok(Self { session, terms })
+        Ok(Self { session, parameters })
     }
 
     /// The winner's index over all batches.
-    fn run(&mut self, shape: &Shape, words: &[u64]) -> Result<usize, Error> {
+    fn run(&mut self, shape: &NoisyMaxShape, words: &[u64]) -> Result<usize, Error> {
         let program = shape.program();
         let batches = words.len().div_ceil(BATCH);
         let mut winners = Zeroizing::new(Vec::new());
@@ -256,11 +256,11 @@ impl Choose for NoisyMax<'_> {
             Scores::Shared(_) => Sharing::Sum,
             _ => Sharing::Xor,
         };
-        let shape = self.terms.shape(spend.epsilon(), calibration, sharing)?;
+        let shape = self.parameters.shape(spend.epsilon(), calibration, sharing)?;
         let words: Zeroizing<Vec<u64>> = match scores {
             Scores::OneSided(scores) => {
                 let whole = calibration.has_whole_scores();
-                let largest = unit(self.terms.largest, whole);
+                let largest = unit(self.parameters.largest, whole);
                 let own = scores.own.iter().map(|score| unit(*score, whole).min(largest));
                 let zeros = std::iter::repeat_n(0, scores.peer);
                 Zeroizing::new(match self.session.role {
@@ -296,7 +296,7 @@ pub enum Sharing {
 
 /// What is public about one choice, apart from the number of candidates.
 #[derive(Clone, Debug)]
-pub struct Shape {
+pub struct NoisyMaxShape {
     /// How scores are shared.
     pub sharing: Sharing,
     /// Bits of a score in its own unit.
@@ -307,7 +307,7 @@ pub struct Shape {
     pub noise: DigitSampler,
 }
 
-impl Shape {
+impl NoisyMaxShape {
     /// The circuit of a whole choice among `count` candidates, stored: for review and vectors. Each
     /// party's input is its part of every score, each followed by its coins for the noise on it.
     pub fn circuit(&self, count: usize) -> Circuit {

@@ -8,7 +8,7 @@ mod noisy_max;
 
 use super::{Error, OneSided};
 use crate::math::Randomness;
-use crate::privacy::choice::{Candidate, Score};
+use crate::privacy::choice::{Score, Scored};
 use crate::privacy::decisions::{Decision, Tape};
 use crate::privacy::{Budget, Epsilon, Spend};
 use crate::protocol::Session;
@@ -26,8 +26,8 @@ fn whole(scores: &[u64]) -> Vec<Score> {
 }
 
 /// All candidates as the single-party form takes them.
-fn joined(p1: &[u64], p2: &[u64]) -> Vec<Candidate> {
-    [whole(p1), whole(p2)].concat().into_iter().map(Candidate::single).collect()
+fn joined(p1: &[u64], p2: &[u64]) -> Vec<Scored> {
+    [whole(p1), whole(p2)].concat().into_iter().map(Scored::single).collect()
 }
 
 /// A party's view of the scores.

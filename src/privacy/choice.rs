@@ -78,16 +78,17 @@ impl Score {
     }
 }
 
-/// A candidate, or a run of neighbouring grid points with one score (split points).
+/// What may be chosen: a candidate, or a stretch of neighbouring grid points (split points) with one
+/// score.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Candidate {
+pub struct Scored {
     /// The score of each of them.
     pub score: Score,
-    /// How many there are; a run of none never wins.
+    /// How many there are; a stretch of none never wins.
     pub multiplicity: u64,
 }
 
-impl Candidate {
+impl Scored {
     /// A candidate that stands for itself.
     pub fn single(score: Score) -> Self {
         Self { score, multiplicity: 1 }
@@ -180,7 +181,7 @@ impl Calibration {
 }
 
 /// The sum of all multiplicities, if there is anything to choose from.
-pub(super) fn total_multiplicity(candidates: &[Candidate]) -> Result<u64, Error> {
+pub(super) fn total_multiplicity(candidates: &[Scored]) -> Result<u64, Error> {
     let total = candidates.iter().try_fold(0u64, |sum, c| sum.checked_add(c.multiplicity));
     match total {
         Some(0) => Err(Error::NoCandidates),
@@ -196,7 +197,7 @@ pub(super) fn total_multiplicity(candidates: &[Candidate]) -> Result<u64, Error>
 
 /// Which candidate, and which of its points, the number `r` falls on when candidate i takes
 /// `multiplicity_i · weight_i` consecutive numbers: the first k with r < L_k.
-pub fn locate(candidates: &[Candidate], weights: &[BigUint], r: &BigUint) -> Option<Choice> {
+pub fn locate(candidates: &[Scored], weights: &[BigUint], r: &BigUint) -> Option<Choice> {
     let mut rest = r.clone();
     for (index, (candidate, weight)) in candidates.iter().zip(weights).enumerate() {
         let run = weight * candidate.multiplicity;
@@ -242,9 +243,9 @@ mod tests {
     #[test]
     fn runs_take_as_many_numbers_as_points_times_weight() {
         let candidates = [
-            Candidate { score: Score::default(), multiplicity: 2 },
-            Candidate { score: Score::default(), multiplicity: 0 },
-            Candidate::single(Score::default()),
+            Scored { score: Score::default(), multiplicity: 2 },
+            Scored { score: Score::default(), multiplicity: 0 },
+            Scored::single(Score::default()),
         ];
         let weights = [3u32, 100, 2].map(BigUint::from);
         let winners: Vec<_> = (0u32..9)

@@ -24,7 +24,7 @@
 //! ```
 //! use diptych::math::{Randomness, Rational};
 //! use diptych::privacy::exponential::{Exponential, Scaling, weights};
-//! use diptych::privacy::{Budget, Calibration, Candidate, Choose, Epsilon, Score};
+//! use diptych::privacy::{Budget, Calibration, Choose, Epsilon, Score, Scored};
 //! use num_bigint::BigUint;
 //!
 //! let scores: Vec<Score> = [0, 1, 90].into_iter().filter_map(Score::whole).collect();
@@ -34,7 +34,7 @@
 //!
 //! let epsilon: Epsilon = "1".parse()?;
 //! let spend = Budget::new(&epsilon).spend_rest("a candidate")?;
-//! let candidates: Vec<Candidate> = scores.into_iter().map(Candidate::single).collect();
+//! let candidates: Vec<Scored> = scores.into_iter().map(Scored::single).collect();
 //! let mut mechanism = Exponential::new(thesis, Randomness::from_os()?);
 //! let winner = mechanism.choose(spend, &Calibration::max(), &candidates)?;
 //! assert_eq!(winner.index, 2, "another wins about once in e^88 runs");
@@ -46,7 +46,7 @@ use std::num::NonZeroU64;
 use num_bigint::BigUint;
 
 use super::choice::{
-    Calibration, Candidate, Choice, Choose, SCORE_GRID_BITS, Score, locate, total_multiplicity,
+    Calibration, Choice, Choose, SCORE_GRID_BITS, Score, Scored, locate, total_multiplicity,
 };
 use super::decisions::Decisions;
 use super::{Error, Spend};
@@ -274,14 +274,14 @@ impl<D: Decisions> Exponential<D> {
 }
 
 impl<D: Decisions> Choose for Exponential<D> {
-    type Scores = [Candidate];
+    type Scores = [Scored];
     type Error = Error;
 
     fn choose(
         &mut self,
         spend: Spend,
         calibration: &Calibration,
-        candidates: &[Candidate],
+        candidates: &[Scored],
     ) -> Result<Choice, Error> {
         total_multiplicity(candidates)?;
         let rate = self.scaling.rate(spend.name(), spend.epsilon(), calibration)?;
@@ -313,8 +313,8 @@ mod tests {
         budget.spend("test", epsilon.value()).unwrap()
     }
 
-    fn singles(scores: &[u64]) -> Vec<Candidate> {
-        scores.iter().map(|&s| Candidate::single(Score::whole(s).unwrap())).collect()
+    fn singles(scores: &[u64]) -> Vec<Scored> {
+        scores.iter().map(|&s| Scored::single(Score::whole(s).unwrap())).collect()
     }
 
     #[test]
@@ -366,7 +366,7 @@ mod tests {
         let mut mechanism = Exponential::new(BINARY, Randomness::seeded(1));
         let none = mechanism.choose(spend("1"), &Calibration::max(), &[]);
         assert!(matches!(none, Err(Error::NoCandidates)));
-        let empty_run = Candidate { score: Score::default(), multiplicity: 0 };
+        let empty_run = Scored { score: Score::default(), multiplicity: 0 };
         let none = mechanism.choose(spend("1"), &Calibration::max(), &[empty_run]);
         assert!(matches!(none, Err(Error::NoCandidates)));
     }
@@ -394,11 +394,11 @@ mod tests {
     fn the_work_on_a_choice_within_a_bound_does_not_depend_on_the_scores() {
         let half = |halves| Score::from_steps(halves << (SCORE_GRID_BITS - 1));
         let runs = |scores: [u64; 3]| {
-            scores.map(|score| Candidate { score: half(score), multiplicity: 1 + score })
+            scores.map(|score| Scored { score: half(score), multiplicity: 1 + score })
         };
         let info_gain = Calibration::info_gain(2);
         for calibration in [Calibration::max(), info_gain] {
-            let work_on = |candidates: &[Candidate]| {
+            let work_on = |candidates: &[Scored]| {
                 let mechanism = Exponential::new(BINARY, Tape::of_uniforms([0u32]));
                 work::take();
                 let choice =

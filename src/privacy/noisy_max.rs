@@ -20,12 +20,12 @@
 //! ```
 //! use diptych::math::Randomness;
 //! use diptych::privacy::noisy_max::NoisyMax;
-//! use diptych::privacy::{Budget, Calibration, Candidate, Choose, Epsilon, Score};
+//! use diptych::privacy::{Budget, Calibration, Choose, Epsilon, Score, Scored};
 //!
 //! let epsilon: Epsilon = "1".parse()?;
 //! let spend = Budget::new(&epsilon).spend_rest("a candidate")?;
 //! let scores = [10, 90, 11].into_iter().filter_map(Score::whole);
-//! let candidates: Vec<Candidate> = scores.map(Candidate::single).collect();
+//! let candidates: Vec<Scored> = scores.map(Scored::single).collect();
 //!
 //! let mut mechanism = NoisyMax::new(20, Randomness::from_os()?)?;
 //! let winner = mechanism.choose(spend, &Calibration::max(), &candidates)?;
@@ -35,7 +35,7 @@
 
 use num_bigint::BigUint;
 
-use super::choice::{Calibration, Candidate, Choice, Choose, SCORE_GRID_BITS, total_multiplicity};
+use super::choice::{Calibration, Choice, Choose, SCORE_GRID_BITS, Scored, total_multiplicity};
 use super::decisions::Decisions;
 use super::{Error, Spend};
 use crate::math::Rational;
@@ -71,14 +71,14 @@ impl<D: Decisions> NoisyMax<D> {
 }
 
 impl<D: Decisions> Choose for NoisyMax<D> {
-    type Scores = [Candidate];
+    type Scores = [Scored];
     type Error = Error;
 
     fn choose(
         &mut self,
         spend: Spend,
         calibration: &Calibration,
-        candidates: &[Candidate],
+        candidates: &[Scored],
     ) -> Result<Choice, Error> {
         let points = total_multiplicity(candidates)?;
         if points > MOST_POINTS {
@@ -115,7 +115,7 @@ pub fn rate_per_step(rate: &Rational, grid_bits: u32) -> Rational {
 ///
 /// # Errors
 /// [`Error::OffGrid`] if the score is no multiple of the step.
-pub fn grid_score(index: usize, candidate: &Candidate, grid_bits: u32) -> Result<u64, Error> {
+pub fn grid_score(index: usize, candidate: &Scored, grid_bits: u32) -> Result<u64, Error> {
     let steps = candidate.score.steps();
     let shift = SCORE_GRID_BITS.saturating_sub(grid_bits);
     let score = steps >> shift;
@@ -131,15 +131,15 @@ mod tests {
     use crate::privacy::decisions::Tape;
     use crate::privacy::{Budget, Epsilon, Score};
 
-    fn choose(grid_bits: u32, candidates: &[Candidate], noise: &[i64]) -> Result<Choice, Error> {
+    fn choose(grid_bits: u32, candidates: &[Scored], noise: &[i64]) -> Result<Choice, Error> {
         let epsilon: Epsilon = "1".parse()?;
         let spend = Budget::new(&epsilon).spend("test", epsilon.value())?;
         let tape = Tape::of_noise(noise.iter().copied());
         NoisyMax::new(grid_bits, tape)?.choose(spend, &Calibration::max(), candidates)
     }
 
-    fn whole(score: u64, multiplicity: u64) -> Candidate {
-        Candidate { score: Score::whole(score).unwrap(), multiplicity }
+    fn whole(score: u64, multiplicity: u64) -> Scored {
+        Scored { score: Score::whole(score).unwrap(), multiplicity }
     }
 
     #[test]
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn scores_off_the_grid_and_grids_too_coarse_are_refused() {
-        let odd = Candidate::single(Score::from_steps(1));
+        let odd = Scored::single(Score::from_steps(1));
         assert!(matches!(choose(19, &[odd], &[0]), Err(Error::OffGrid { index: 0, .. })));
         assert!(choose(20, &[odd], &[0]).is_ok());
         assert!(matches!(choose(9, &[odd], &[0]), Err(Error::OutOfRange { .. })));

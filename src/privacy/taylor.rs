@@ -22,7 +22,7 @@
 //! ```
 //! use diptych::math::{Randomness, Rational};
 //! use diptych::privacy::taylor::{Taylor, TaylorExponential, weight};
-//! use diptych::privacy::{Budget, Calibration, Candidate, Choose, Epsilon, Score};
+//! use diptych::privacy::{Budget, Calibration, Choose, Epsilon, Score, Scored};
 //! use num_bigint::BigUint;
 //!
 //! // One digit, degree 2: the weight of u is 2!·10²·(1 + u + u²/2).
@@ -33,7 +33,7 @@
 //! let epsilon: Epsilon = "1".parse()?;
 //! let spend = Budget::new(&epsilon).spend_rest("a candidate")?;
 //! let scores = [0, 900].into_iter().filter_map(Score::whole);
-//! let candidates: Vec<Candidate> = scores.map(Candidate::single).collect();
+//! let candidates: Vec<Scored> = scores.map(Scored::single).collect();
 //! let mut mechanism = TaylorExponential::new(Taylor::new(1, 16)?, Randomness::from_os()?);
 //! let winner = mechanism.choose(spend, &Calibration::max(), &candidates)?;
 //! assert_eq!(winner.index, 1, "900^16/16! is about 10^34");
@@ -44,7 +44,7 @@ use num_bigint::BigUint;
 use num_traits::{One, Zero};
 
 use super::choice::{
-    Calibration, Candidate, Choice, Choose, SCORE_GRID_BITS, locate, total_multiplicity,
+    Calibration, Choice, Choose, SCORE_GRID_BITS, Scored, locate, total_multiplicity,
 };
 use super::decisions::Decisions;
 use super::{Error, Spend};
@@ -144,18 +144,18 @@ impl<D: Decisions> TaylorExponential<D> {
 }
 
 impl<D: Decisions> Choose for TaylorExponential<D> {
-    type Scores = [Candidate];
+    type Scores = [Scored];
     type Error = Error;
 
     fn choose(
         &mut self,
         spend: Spend,
         calibration: &Calibration,
-        candidates: &[Candidate],
+        candidates: &[Scored],
     ) -> Result<Choice, Error> {
         total_multiplicity(candidates)?;
         let coefficients = self.taylor.coefficients(&calibration.rate(spend.epsilon()))?;
-        let whole = |(index, candidate): (usize, &Candidate)| {
+        let whole = |(index, candidate): (usize, &Scored)| {
             let steps = candidate.score.steps();
             let whole = steps >> SCORE_GRID_BITS;
             if whole << SCORE_GRID_BITS == steps {
@@ -190,8 +190,8 @@ mod tests {
         Budget::new(&epsilon).spend("test", epsilon.value()).unwrap()
     }
 
-    fn singles(scores: &[u64]) -> Vec<Candidate> {
-        scores.iter().map(|&s| Candidate::single(Score::whole(s).unwrap())).collect()
+    fn singles(scores: &[u64]) -> Vec<Scored> {
+        scores.iter().map(|&s| Scored::single(Score::whole(s).unwrap())).collect()
     }
 
     #[test]
@@ -268,7 +268,7 @@ mod tests {
         assert!(matches!(small, Err(Error::RateVanishes { digits: 1, .. })));
         let none = mechanism.choose(spend("1"), &Calibration::max(), &[]);
         assert!(matches!(none, Err(Error::NoCandidates)));
-        let broken = [Candidate::single(Score::from_steps(1))];
+        let broken = [Scored::single(Score::from_steps(1))];
         let broken = mechanism.choose(spend("1"), &Calibration::max(), &broken);
         assert!(matches!(broken, Err(Error::NotWhole { index: 0 })));
     }

@@ -189,7 +189,7 @@ pub fn intersect<G: Group, S: AsRef<[u8]> + Sync>(
     identifiers: &[S],
     options: Options<'_>,
 ) -> Result<Intersection, Error> {
-    let run = Run::begin(session, group, identifiers, options)?;
+    let run = Exchange::begin(session, group, identifiers, options)?;
     let peer_size = run.peer_size;
     let (own, peer) = exchange::in_order(session, &run)?;
     Ok(Intersection { rows: matching::common_rows(own, peer)?, peer_size })
@@ -205,7 +205,7 @@ pub fn cardinality<G: Group, S: AsRef<[u8]> + Sync>(
     identifiers: &[S],
     options: Options<'_>,
 ) -> Result<Cardinality, Error> {
-    let run = Run::begin(session, group, identifiers, options)?;
+    let run = Exchange::begin(session, group, identifiers, options)?;
     let peer_size = run.peer_size;
     let (own, peer) = exchange::shuffled(session, &run)?;
     Ok(Cardinality { common: matching::common_count(own, peer)?, peer_size })
@@ -252,7 +252,7 @@ impl Message for Announcement {
 }
 
 /// A run whose sizes both parties know.
-struct Run<'a, G: Group> {
+struct Exchange<'a, G: Group> {
     group: &'a G,
     key: G::Key,
     domain: Domain,
@@ -262,7 +262,7 @@ struct Run<'a, G: Group> {
     progress: Progress<'a>,
 }
 
-impl<'a, G: Group> Run<'a, G> {
+impl<'a, G: Group> Exchange<'a, G> {
     fn begin<S: AsRef<[u8]> + Sync>(
         session: &mut Session,
         group: &'a G,

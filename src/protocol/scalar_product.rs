@@ -172,18 +172,18 @@ impl Fault for Error {
 }
 
 /// Public numbers of a run in one fixed form, so that both parties can compare them.
-pub(crate) type Terms = [u64; 6];
+pub(crate) type PublicNumbers = [u64; 6];
 
 /// The first message: what the encrypting party works on, and its key.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Opening {
-    pub terms: Terms,
+    pub numbers: PublicNumbers,
     pub key: Vec<u8>,
 }
 
 impl Message for Opening {
     const TAG: Tag = Tag::new(*b"ssp0");
-    /// Terms, and a key that is no longer than the longest that is agreed on.
+    /// Numbers, and a key that is no longer than the longest that is agreed on.
     const MOST_BYTES: usize = 1 << 16;
 }
 

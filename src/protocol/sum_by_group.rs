@@ -31,11 +31,11 @@
 //! use diptych::protocol::Session;
 //! use diptych::protocol::ot;
 //! use diptych::protocol::pair::{Setup, run_pair};
-//! use diptych::protocol::sum_by_group::{Addends, Error, Shape, receive, send};
+//! use diptych::protocol::sum_by_group::{Addends, Error, SumShape, receive, send};
 //! use diptych::protocol::yao::Reveal;
 //!
 //! // P2 knows in which of three towns four people live, P1 what each of them earns and spends.
-//! let shape = Shape { records: 4, groups: 3, words: 2, bits: 32 };
+//! let shape = SumShape { records: 4, groups: 3, words: 2, bits: 32 };
 //! let (towns, money) = ([2, 0, 2, 1], [50, 40, 30, 35, 20, 5, 10, 10]);
 //! let outcome = run_pair(
 //!     Setup::default(),
@@ -104,7 +104,7 @@ pub type Progress<'a> = &'a (dyn Fn(usize) + Sync);
 
 /// The public numbers of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shape {
+pub struct SumShape {
     /// Records of both.
     pub records: usize,
     /// m, the receiver's groups.
@@ -115,7 +115,7 @@ pub struct Shape {
     pub bits: u32,
 }
 
-impl Shape {
+impl SumShape {
     /// Hashes of each side: what a run's time is made of.
     pub fn hashes(&self) -> u64 {
         (self.hashes_per_record() as u64).saturating_mul(self.records as u64)
@@ -208,7 +208,7 @@ pub enum Addends<'a> {
 impl<'a> Addends<'a> {
     /// # Errors
     /// Unless it is as long as the shape says.
-    fn check(self, shape: &Shape) -> Result<(), Error> {
+    fn check(self, shape: &SumShape) -> Result<(), Error> {
         match self {
             Self::Units(places) => check_inputs(places, shape.records, shape.words),
             Self::Words(words) => {
@@ -283,7 +283,7 @@ impl Fault for Error {
 ///
 /// # Panics
 /// If the inputs do not fit the shape.
-pub fn ideal(shape: &Shape, groups: &[u32], addends: Addends<'_>) -> Vec<u64> {
+pub fn ideal(shape: &SumShape, groups: &[u32], addends: Addends<'_>) -> Vec<u64> {
     let mut sums = vec![0u64; shape.groups * shape.words];
     for (record, group) in groups.iter().enumerate() {
         let row = &mut sums[*group as usize * shape.words..][..shape.words];
@@ -307,7 +307,7 @@ pub fn ideal(shape: &Shape, groups: &[u32], addends: Addends<'_>) -> Vec<u64> {
 ///
 /// # Errors
 /// As they have for an impossible shape.
-pub fn forecast(f: &mut Forecast, sender: Role, shape: &Shape) -> Result<(), Error> {
+pub fn forecast(f: &mut Forecast, sender: Role, shape: &SumShape) -> Result<(), Error> {
     shape.check()?;
     for window in shape.windows() {
         transfers::forecast(f, sender, window.len() * shape.tree().levels());
@@ -326,7 +326,7 @@ pub fn forecast(f: &mut Forecast, sender: Role, shape: &Shape) -> Result<(), Err
 pub fn send<S: Sending>(
     session: &mut Session,
     source: &mut S,
-    shape: &Shape,
+    shape: &SumShape,
     addends: Addends<'_>,
     progress: Progress<'_>,
 ) -> Result<WordShares, Error> {
@@ -369,7 +369,7 @@ pub fn send<S: Sending>(
 pub fn receive<R: Receiving>(
     session: &mut Session,
     source: &mut R,
-    shape: &Shape,
+    shape: &SumShape,
     groups: &[u32],
     progress: Progress<'_>,
 ) -> Result<WordShares, Error> {
@@ -409,7 +409,7 @@ pub fn receive<R: Receiving>(
 struct Parts<P>(Vec<P>);
 
 impl<P: Send> Parts<P> {
-    fn new(shape: &Shape, part: impl Fn() -> P) -> Self {
+    fn new(shape: &SumShape, part: impl Fn() -> P) -> Self {
         let table = shape.groups * blocks(shape.words, shape.lane());
         let affordable = (MOST_BLOCKS / table).max(1);
         let threads = rayon::current_num_threads().min(affordable).min(shape.records.max(1));

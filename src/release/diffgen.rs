@@ -18,7 +18,7 @@
 //! scores that each move by at most Δ moves by at most Δ, and is monotone if each is. No split is
 //! drawn that is not used, so every step may cost more.
 //!
-//! The loop below is the same for one party and for two: a [`Form`] is what differs. Neither the
+//! The loop below is the same for one party and for two: a [`Specializer`] is what differs. Neither the
 //! candidates nor the budget depend on the data beyond outputs already made.
 //!
 //! # Example
@@ -170,7 +170,7 @@ impl From<table::Error> for Error {
 /// What one party does alone and two parties do together. The loop in [`run`] calls it.
 ///
 /// Whoever implements it uses up every [`Spend`] for what it is named after, and nothing else.
-pub trait Form {
+pub trait Specializer {
     /// What can fail.
     type Error: From<Error>;
 
@@ -243,11 +243,11 @@ pub struct Release {
 /// Makes a release. `progress` is told of every specialization, and at last of the counts.
 ///
 /// # Errors
-/// Those of the form, of the budget and of the cuts. What was spent is gone then.
-pub fn run<F: Form>(
+/// Those of the specializer, of the budget and of the cuts. What was spent is gone then.
+pub fn run<F: Specializer>(
     plan: &Plan,
     mut budget: Budget,
-    form: &mut F,
+    specializer: &mut F,
     progress: &dyn Fn(Step),
 ) -> Result<Release, F::Error> {
     if budget.total() != plan.epsilon().value() {
@@ -259,7 +259,7 @@ pub fn run<F: Form>(
         if let (CutValue::Interval { .. }, false) = (candidate.value, plan.splits_late()) {
             let name = &schema.attributes[candidate.attribute].name;
             let spend = spend(&mut budget, plan, format!("first split of {name}"))?;
-            form.draw_splits(spend, candidate.attribute, &[candidate.value])?;
+            specializer.draw_splits(spend, candidate.attribute, &[candidate.value])?;
         }
     }
     for round in 1..=plan.specializations() {
@@ -268,7 +268,7 @@ pub fn run<F: Form>(
             break; // what is left of the structure's part goes to the counts
         }
         let choice = spend(&mut budget, plan, format!("round {round}: choice"))?;
-        let winner = form.choose(choice, &candidates)?;
+        let winner = specializer.choose(choice, &candidates)?;
         let winner = *candidates.get(winner).ok_or(Error::Fault("no such candidate won"))?;
         let attribute = &schema.attributes[winner.attribute];
         let split = match winner.value {
@@ -276,9 +276,9 @@ pub fn run<F: Form>(
                 if plan.splits_late() {
                     let name = format!("round {round}: split of {}", attribute.name);
                     let spend = spend(&mut budget, plan, name)?;
-                    form.draw_splits(spend, winner.attribute, &[winner.value])?;
+                    specializer.draw_splits(spend, winner.attribute, &[winner.value])?;
                 }
-                Some(form.split_of(winner)?)
+                Some(specializer.split_of(winner)?)
             }
             CutValue::Value(_) => None,
         };
@@ -291,7 +291,7 @@ pub fn run<F: Form>(
             }
             _ => None,
         };
-        form.specialize(&made, &children, keep)?;
+        specializer.specialize(&made, &children, keep)?;
         let divisible: Vec<CutValue> = children
             .into_iter()
             .filter(|child| matches!(child, CutValue::Interval { start, end } if end - start > 1))
@@ -299,13 +299,13 @@ pub fn run<F: Form>(
         if !divisible.is_empty() && round < plan.specializations() && !plan.splits_late() {
             let name = format!("round {round}: splits of {}", attribute.name);
             let spend = spend(&mut budget, plan, name)?;
-            form.draw_splits(spend, winner.attribute, &divisible)?;
+            specializer.draw_splits(spend, winner.attribute, &divisible)?;
         }
         progress(Step::Advanced(1));
     }
-    let leaves = form.leaves(&cuts)?;
+    let leaves = specializer.leaves(&cuts)?;
     let rest = budget.spend_rest("counts").map_err(Error::from)?;
-    let noisy = form.noisy_counts(rest, &cuts, &leaves)?;
+    let noisy = specializer.noisy_counts(rest, &cuts, &leaves)?;
     progress(Step::Ended);
     let counts = plan.post_process().apply(&noisy);
     let table = Generalized { cuts, leaves, counts };

@@ -1,21 +1,21 @@
 //! What top-down specialization is, whatever model drives it: records grouped by the leaves of a
 //! tree of cuts, scores of what could be specialized next, and the table that comes out.
 //!
-//! The cuts themselves are [`crate::table::Cuts`]. [`partition`] groups one party's records by leaf,
+//! The cuts themselves are [`crate::table::Cuts`]. [`leaf_records`] groups one party's records by leaf,
 //! [`scorer`] keeps the scores of [`utility`] up to date, [`splits`] finds where an interval could be
 //! split, [`layout`] says where a leaf lies, [`output`] writes the table. Nothing here promises
 //! anything about privacy: a model does.
 
 pub mod layout;
+pub mod leaf_records;
 pub mod output;
-pub mod partition;
 pub mod scorer;
 pub mod splits;
 pub mod utility;
 
 use crate::net::{Blame, Fault};
 use crate::table::{self, Cuts};
-pub use partition::{LeafList, Leaves};
+pub use leaf_records::{LeafList, Leaves};
 
 /// A table generalized by cuts, with a count for every leaf and class.
 #[derive(Clone, Debug)]

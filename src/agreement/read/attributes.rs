@@ -19,7 +19,7 @@ const MAX_ATTRIBUTES: usize = 256;
 const MAX_VALUES_IN_ALL: usize = 4 * MAX_VALUES;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Shape {
+enum AttributeKind {
     Categorical,
     Numeric,
     Set,
@@ -89,15 +89,18 @@ impl Reader<'_> {
             .required(section, "name", "add name = \"…\", the column's name in the data")
             .and_then(|node| form.text(node, &format!("`name` in {title}"), "\"job\""));
         let owner = self.owner(form, section);
-        let words =
-            [("categorical", Shape::Categorical), ("numeric", Shape::Numeric), ("set", Shape::Set)];
+        let words = [
+            ("categorical", AttributeKind::Categorical),
+            ("numeric", AttributeKind::Numeric),
+            ("set", AttributeKind::Set),
+        ];
         let shape_at = section.at();
         let shape = form
             .required(section, "kind", "add kind = \"categorical\" or \"numeric\"")
             .and_then(|node| form.word(node, &section.name_of("kind"), &words));
         let on_bad_value = section.take("on_bad_value");
         let domain = match shape? {
-            Shape::Numeric => self.numeric(form, section, &title),
+            AttributeKind::Numeric => self.numeric(form, section, &title),
             shape => self.values(form, section, &title, shape, shape_at),
         }?;
         let on_bad_value = match on_bad_value {
@@ -166,13 +169,15 @@ impl Reader<'_> {
         form: &mut Form<'_>,
         section: &mut Section,
         title: &str,
-        shape: Shape,
+        shape: AttributeKind,
         at: usize,
     ) -> Option<Domain> {
         for key in ["min", "max", "step"] {
             form.refuse(section, key, "only a numeric attribute has a range");
         }
-        if shape == Shape::Set && matches!(self.kind, Some(Kind::Vertical | Kind::Horizontal)) {
+        if shape == AttributeKind::Set
+            && matches!(self.kind, Some(Kind::Vertical | Kind::Horizontal))
+        {
             let message = format!("{title} is a set, which only a local release can hold");
             let remedy = "use kind = \"categorical\", leave it out, or use partition = \"local\"";
             form.note(Rule::DoesNotApply, at, message, remedy);
@@ -186,7 +191,7 @@ impl Reader<'_> {
             return None;
         }
         match shape {
-            Shape::Set => form.checked(Rule::Taxonomy, at, title, Domain::set(taxonomy)),
+            AttributeKind::Set => form.checked(Rule::Taxonomy, at, title, Domain::set(taxonomy)),
             _ => Some(Domain::Categorical(taxonomy)),
         }
     }

@@ -4,7 +4,7 @@ use super::super::form::{Form, Section};
 use super::super::node::Node;
 use super::super::problem::Rule;
 use super::super::{CountTable, Profile};
-use super::release::Terms;
+use super::release::ReleaseSection;
 use super::{Kind, ONE_PARTY};
 
 const USUAL_PAILLIER_BITS: u32 = 3072;
@@ -20,7 +20,7 @@ pub(super) fn read(
     form: &mut Form<'_>,
     top: &mut Section,
     kind: Option<Kind>,
-    terms: Option<&Terms>,
+    terms: Option<&ReleaseSection>,
 ) -> Option<Crypto> {
     if kind == Some(Kind::Local) {
         form.refuse(top, "crypto", ONE_PARTY);
@@ -51,7 +51,7 @@ fn read_count_table(
     form: &mut Form<'_>,
     node: Option<Node>,
     kind: Option<Kind>,
-    terms: Option<&Terms>,
+    terms: Option<&ReleaseSection>,
 ) -> Option<Option<CountTable>> {
     let what = "`count_table` in [crypto]";
     let paper = terms.is_some_and(|terms| terms.profile == Profile::Paper);

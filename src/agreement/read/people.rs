@@ -5,7 +5,7 @@ use super::super::node::{Node, Value};
 use super::super::problem::Rule;
 use super::super::{Parties, Party};
 use super::Kind;
-use super::release::Terms;
+use super::release::ReleaseSection;
 use crate::table::identifiers::Step;
 use crate::table::{Class, Identifier, Normalization};
 
@@ -79,7 +79,7 @@ pub(super) fn identifier(
     form: &mut Form<'_>,
     top: &mut Section,
     kind: Option<Kind>,
-    terms: Option<&Terms>,
+    terms: Option<&ReleaseSection>,
 ) -> Option<Identifier> {
     match kind {
         Some(Kind::Local) => {

@@ -16,7 +16,7 @@ const MAX_RECORDS: i64 = 100_000_000;
 const MAX_SPECIALIZATIONS: i64 = 1_024;
 
 /// The section [release], without the partition.
-pub(super) struct Terms {
+pub(super) struct ReleaseSection {
     pub id: String,
     pub epsilon: Epsilon,
     pub specializations: u32,
@@ -31,7 +31,11 @@ pub(super) struct Terms {
     pub taylor: Option<Taylor>,
 }
 
-pub(super) fn read(form: &mut Form<'_>, mut release: Section, kind: Option<Kind>) -> Option<Terms> {
+pub(super) fn read(
+    form: &mut Form<'_>,
+    mut release: Section,
+    kind: Option<Kind>,
+) -> Option<ReleaseSection> {
     let section = &mut release;
     let id = form
         .required(section, "id", "add id = \"…\", a name for this release such as \"loans-2026q4\"")
@@ -77,7 +81,7 @@ pub(super) fn read(form: &mut Form<'_>, mut release: Section, kind: Option<Kind>
 
     let taylor = taylor(form, section, kind, choices);
     let (utility, selection, noise, structure_share) = choices?;
-    Some(Terms {
+    Some(ReleaseSection {
         id: id?,
         epsilon: epsilon?,
         specializations: u32::try_from(specializations?).ok()?,

@@ -8,7 +8,7 @@ use super::field::{list, text};
 use crate::math::Rational;
 use crate::privacy::choice::locate;
 use crate::privacy::exponential::{Scaling, weights};
-use crate::privacy::{Calibration, Candidate, Score};
+use crate::privacy::{Calibration, Score, Scored};
 
 /// Checks every test of the document. A test that cannot be read fails.
 pub fn check(document: &Value) -> Vec<Verdict> {
@@ -69,7 +69,7 @@ fn check_winner(group: &Value, test: &Value) -> Result<(), String> {
         .iter()
         .map(|points| {
             let multiplicity = points.as_u64().ok_or("a multiplicity is not a number")?;
-            Ok::<_, String>(Candidate { score: Score::default(), multiplicity })
+            Ok::<_, String>(Scored { score: Score::default(), multiplicity })
         })
         .collect::<Result<_, _>>()?;
     let found = locate(&candidates, &weights, &number(&test["r"])?);

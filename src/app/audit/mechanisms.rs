@@ -50,7 +50,8 @@ fn check_choice(group: &Value, test: &Value) -> Result<(), String> {
         return Err("expected weights above 0".to_owned());
     }
     let drawn = uniform.ideal(&total, &joint);
-    let output = outputs(&vertical::Shape::new(counts, width, tries as u32).circuit(), &inputs)?;
+    let output =
+        outputs(&vertical::ChoiceShape::new(counts, width, tries as u32).circuit(), &inputs)?;
     let (failed, index) = output.split_first().ok_or("the circuit has no output")?;
     if !is_valid(test)? {
         // A failed choice opens the same bits whatever the scores.
@@ -64,7 +65,7 @@ fn check_choice(group: &Value, test: &Value) -> Result<(), String> {
 }
 
 fn check_maximum(group: &Value, test: &Value) -> Result<(), String> {
-    let shape = noisy_max::Shape {
+    let shape = noisy_max::NoisyMaxShape {
         sharing: match text(group, "sharing") {
             "xor" => Sharing::Xor,
             "sum" => Sharing::Sum,
@@ -93,7 +94,7 @@ fn check_maximum(group: &Value, test: &Value) -> Result<(), String> {
 }
 
 fn check_noise(group: &Value, test: &Value) -> Result<(), String> {
-    let shape = joint::Shape { bits: small(group, "bits", 64)?, noise: sampler(group)? };
+    let shape = joint::JointNoiseShape { bits: small(group, "bits", 64)?, noise: sampler(group)? };
     let mut inputs = Vec::new();
     for (share, coins) in [("p1Share", "p1Coins"), ("p2Share", "p2Coins")] {
         let share = number(&test[share])?.try_into().map_err(|_| "a share is too long")?;

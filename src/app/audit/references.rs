@@ -37,8 +37,12 @@ pub(super) struct Subject {
 pub(super) fn subjects() -> Result<Vec<(&'static str, Subject, Subject)>, Error> {
     let half = Rational::power_of_two(-1);
     let small_noise = || DigitSampler::new(&half, 1, 2);
-    let small_maximum =
-        noisy_max::Shape { sharing: Sharing::Xor, score_bits: 1, shift: 1, noise: small_noise()? };
+    let small_maximum = noisy_max::NoisyMaxShape {
+        sharing: Sharing::Xor,
+        score_bits: 1,
+        shift: 1,
+        noise: small_noise()?,
+    };
     let small_scores =
         MaxShape { classes: 2, children: vec![1], count_bits: 2, score_bits: 3, sigma: 1 };
     let pairs = [
@@ -48,7 +52,7 @@ pub(super) fn subjects() -> Result<Vec<(&'static str, Subject, Subject)>, Error>
         (random_value("random_value_16.txt", 16, 8), random_value("", 2, 1)),
         (
             joint_noise("joint_noise_k24.txt", mechanisms::joint_noise()?),
-            joint_noise("", joint::Shape { bits: 3, noise: small_noise()? }),
+            joint_noise("", joint::JointNoiseShape { bits: 3, noise: small_noise()? }),
         ),
         (
             noisy_maximum("noisy_maximum_4.txt", mechanisms::noisy_maximum()?, 4),
@@ -165,7 +169,7 @@ fn random_value(name: &'static str, width: usize, sigma: usize) -> Subject {
     }
 }
 
-fn joint_noise(name: &'static str, shape: joint::Shape) -> Subject {
+fn joint_noise(name: &'static str, shape: joint::JointNoiseShape) -> Subject {
     let (width, each) = (shape.bits, bits_per_noise(&shape.noise));
     let circuit = shape.circuit();
     Subject {
@@ -183,7 +187,7 @@ fn joint_noise(name: &'static str, shape: joint::Shape) -> Subject {
     }
 }
 
-fn noisy_maximum(name: &'static str, shape: noisy_max::Shape, count: usize) -> Subject {
+fn noisy_maximum(name: &'static str, shape: noisy_max::NoisyMaxShape, count: usize) -> Subject {
     let (score, each) = (shape.score_bits, bits_per_noise(&shape.noise));
     let circuit = shape.circuit(count);
     Subject {
@@ -212,7 +216,7 @@ fn vertical_choice(name: &'static str, counts: [usize; 2], width: usize, tries: 
     let sums = counts.map(|count| count * width);
     Subject {
         name,
-        circuit: vertical::Shape::new(counts, width, tries).circuit(),
+        circuit: vertical::ChoiceShape::new(counts, width, tries).circuit(),
         reference: Box::new(move |x| {
             let parts = split(x, &[sums[0], coins, sums[1], coins]);
             let [first, second] =

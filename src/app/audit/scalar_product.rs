@@ -11,8 +11,8 @@ use super::field::{self, list, text};
 use crate::crypto::paillier::{Backend, Ciphertext, Fresh, GroupSums, Returned, SecretKey, Tuning};
 use crate::net::codec;
 use crate::protocol::scalar_product::{
-    Entries, Error, Opening, ProductPlan, TablePlan, TableShape, Terms, VectorShape, ideal_product,
-    ideal_table,
+    Entries, Error, Opening, ProductPlan, PublicNumbers, TablePlan, TableShape, VectorShape,
+    ideal_product, ideal_table,
 };
 use crate::role::Role;
 
@@ -86,7 +86,7 @@ fn product(key: &SecretKey, test: &Value) -> Outcome {
     let opened = plan.open(&key.decrypt(&messages.returned[0]))?;
 
     let plaintexts = own.iter().map(|entry| plan.plaintext(*entry));
-    messages.check_sent(key, test, shape.terms(), &plaintexts.collect::<Result<Vec<_>, _>>()?)?;
+    messages.check_sent(key, test, shape.numbers(), &plaintexts.collect::<Result<Vec<_>, _>>()?)?;
     let mut sums = plan.start();
     plan.add(&mut sums, &messages.fresh, other, &|_| ())?;
     let mask = number(test, "mask")?;
@@ -120,7 +120,7 @@ fn table(key: &SecretKey, test: &Value) -> Outcome {
     }
 
     let plaintexts: Vec<_> = (0..plan.sent()).map(|item| plan.plaintext(item, own)).collect();
-    messages.check_sent(key, test, shape.terms(), &plaintexts)?;
+    messages.check_sent(key, test, shape.numbers(), &plaintexts)?;
     let groups: Vec<_> = (0..plan.sent()).map(|item| plan.group(item, other)).collect();
     let mut sums = GroupSums::new(key.public(), plan.returned());
     sums.add(&messages.fresh, &groups, &|_| ()).map_err(Error::from)?;
@@ -172,10 +172,10 @@ impl Messages {
         &self,
         key: &SecretKey,
         test: &Value,
-        terms: Terms,
+        numbers: PublicNumbers,
         plaintexts: &[BigUint],
     ) -> Outcome {
-        let opening = codec::encode(&Opening { terms, key: key.public().to_bytes() });
+        let opening = codec::encode(&Opening { numbers, key: key.public().to_bytes() });
         same("opening", &Ok(self.opening.clone()), &opening)?;
         let exponents = list(test, "exponents");
         same("number of exponents", &plaintexts.len(), &exponents.len())?;

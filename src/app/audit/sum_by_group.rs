@@ -9,7 +9,7 @@ use super::field::{
 use crate::crypto::garble::Delta;
 use crate::crypto::tree::{TreeShape, grow, record_keys, regrow};
 use crate::protocol::sum_by_group::{
-    Addends, Place, ReceiverPart, SenderPart, Shape, Starts, ideal,
+    Addends, Place, ReceiverPart, SenderPart, Starts, SumShape, ideal,
 };
 
 /// Checks every test of the document. A test that cannot be read fails.
@@ -51,7 +51,7 @@ fn tree(test: &Value) -> Result<(), String> {
 fn sum_by_group(test: &Value) -> Result<(), String> {
     let seeds = numbers(test, "seeds")?;
     let size = |name| integer(test, name).and_then(small).map(|size| size as usize);
-    let shape = Shape {
+    let shape = SumShape {
         records: seeds.len(),
         groups: size("groups")?,
         words: size("words")?,

@@ -8,7 +8,7 @@ use super::exponential::{expect_equal, fraction, number, numbers, refused};
 use super::field::{check_all, integer, is_valid, list, text};
 use crate::mechanism::exponential::horizontal::{ClassCounts, ideal_weights, shifted_polynomial};
 use crate::privacy;
-use crate::privacy::choice::{Candidate, Score, locate};
+use crate::privacy::choice::{Score, Scored, locate};
 use crate::privacy::taylor::{Taylor, weight};
 use crate::protocol::polynomial;
 
@@ -89,7 +89,7 @@ fn choice(group: &Value, test: &Value) -> Result<(), String> {
     let weights = ideal_weights(taylor, &fraction(group, "rate")?, &first, &second)
         .map_err(|error| error.to_string())?;
     expect_equal("the weights", &numbers(test, "weights")?, &weights)?;
-    let candidates = vec![Candidate::single(Score::default()); weights.len()];
+    let candidates = vec![Scored::single(Score::default()); weights.len()];
     let winner = locate(&candidates, &weights, &number(&test["r"])?).map(|choice| choice.index);
     expect_equal("the winner", &Some(integer(test, "winner")? as usize), &winner)
 }

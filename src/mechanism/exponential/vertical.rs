@@ -72,30 +72,30 @@ pub const MOST_CANDIDATES: usize = 1 << 16;
 /// The exponential mechanism over candidates of both parties, in one circuit.
 pub struct VerticalExponential<'a> {
     session: &'a mut Session,
-    terms: Terms,
+    parameters: WeightParameters,
 }
 
 impl<'a> VerticalExponential<'a> {
     /// A mechanism for scores up to a public `largest` (a higher one counts as that) that fails
     /// with a chance below 2^-`tries`.
     pub fn new(session: &'a mut Session, scaling: Scaling, largest: Score, tries: u32) -> Self {
-        Self::with(session, Terms { scaling, largest, tries, paper: false })
+        Self::with(session, WeightParameters { scaling, largest, tries, paper: false })
     }
 
-    /// The same with all public terms in one.
-    pub fn with(session: &'a mut Session, terms: Terms) -> Self {
-        Self { session, terms }
+    /// The same with all public parameters in one.
+    pub fn with(session: &'a mut Session, parameters: WeightParameters) -> Self {
+        Self { session, parameters }
     }
 
     /// The same choice made as in the papers: see [`super::paper`].
     #[must_use]
     pub fn as_in_the_papers(self) -> Self {
-        Self { terms: Terms { paper: true, ..self.terms }, ..self }
+        Self { parameters: WeightParameters { paper: true, ..self.parameters }, ..self }
     }
 
     /// The winner's index, by one circuit.
     fn by_one_circuit(&mut self, sums: &PrefixSums) -> Result<usize, Error> {
-        let shape = Shape::new(sums.counts, sums.width, self.terms.tries);
+        let shape = ChoiceShape::new(sums.counts, sums.width, self.parameters.tries);
         let coins = self.session.coins.joint_uniform(&shape.uniform, sums.total())?;
         let mut inputs = sums.bits(coins.len());
         inputs.extend_from_slice(&coins);
@@ -103,7 +103,7 @@ impl<'a> VerticalExponential<'a> {
         let output = output.unwrap_or_default();
         let (failed, index) = output.split_first().unwrap_or((&true, &[]));
         if *failed {
-            return Err(Error::NoRandomValue { tries: self.terms.tries });
+            return Err(Error::NoRandomValue { tries: self.parameters.tries });
         }
         Ok(word(index) as usize)
     }
@@ -119,13 +119,13 @@ impl Choose for VerticalExponential<'_> {
         calibration: &Calibration,
         scores: &OneSided,
     ) -> Result<Choice, Error> {
-        let rate = self.terms.scaling.rate(spend.name(), spend.epsilon(), calibration)?;
+        let rate = self.parameters.scaling.rate(spend.name(), spend.epsilon(), calibration)?;
         let role = self.session.role;
         let whole = calibration.has_whole_scores();
-        let bound = ScoreBound { largest: self.terms.largest, whole };
-        let sums = PrefixSums::new(scores, role, bound, &rate, self.terms.scaling)?;
-        let index = if self.terms.paper {
-            paper::choose(self.session, &sums, self.terms.tries)?
+        let bound = ScoreBound { largest: self.parameters.largest, whole };
+        let sums = PrefixSums::new(scores, role, bound, &rate, self.parameters.scaling)?;
+        let index = if self.parameters.paper {
+            paper::choose(self.session, &sums, self.parameters.tries)?
         } else {
             self.by_one_circuit(&sums)?
         };
@@ -151,7 +151,7 @@ fn public_bounds(
 
 /// What is public about all choices of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Terms {
+pub struct WeightParameters {
     /// How weights are scaled.
     pub scaling: Scaling,
     /// No score is above this; a higher one counts as that.
@@ -168,19 +168,19 @@ pub struct Terms {
 /// As the mechanism, for weights that are too long.
 pub fn forecast(
     f: &mut Forecast,
-    terms: &Terms,
+    parameters: &WeightParameters,
     epsilon: &Rational,
     calibration: &Calibration,
     counts: [usize; 2],
 ) -> Result<(), Error> {
-    let Terms { scaling, largest, tries, paper } = *terms;
+    let WeightParameters { scaling, largest, tries, paper } = *parameters;
     let rate = scaling.rate("a choice", epsilon, calibration)?;
     let bound = ScoreBound { largest, whole: calibration.has_whole_scores() };
     let (_, width) = public_bounds(counts[0] + counts[1], bound, &rate, scaling)?;
     if paper {
         paper::forecast(f, width, tries, counts[0] + counts[1]);
     } else {
-        yao::forecast(f, Role::P1, &Shape::new(counts, width, tries).source(), Reveal::Both);
+        yao::forecast(f, Role::P1, &ChoiceShape::new(counts, width, tries).source(), Reveal::Both);
     }
     Ok(())
 }
@@ -248,13 +248,13 @@ impl PrefixSums {
 
 /// What is public about one choice.
 #[derive(Clone, Debug)]
-pub struct Shape {
+pub struct ChoiceShape {
     counts: [usize; 2],
     width: usize,
     uniform: UniformBelow,
 }
 
-impl Shape {
+impl ChoiceShape {
     /// A choice among the candidates of P1 and those of P2, whose weights add up to less than
     /// 2^`width`, that fails with a chance below 2^-`tries`.
     pub fn new(counts: [usize; 2], width: usize, tries: u32) -> Self {

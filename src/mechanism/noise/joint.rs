@@ -77,7 +77,7 @@ impl AddNoise for JointNoise<'_> {
     type Error = Error;
 
     fn add_noise(&mut self, spend: Spend, counts: &WordShares) -> Result<Vec<i64>, Error> {
-        let shape = Shape::new(spend.epsilon(), self.widths, counts.bits())?;
+        let shape = JointNoiseShape::new(spend.epsilon(), self.widths, counts.bits())?;
         let program = Program::new(&shape.circuit());
         let mut noisy = Vec::with_capacity(counts.len());
         for words in counts.words().chunks(shape.batch()) {
@@ -103,7 +103,7 @@ pub fn forecast(
     bits: u32,
     counts: usize,
 ) -> Result<(), Error> {
-    let shape = Shape::new(epsilon, widths, bits)?;
+    let shape = JointNoiseShape::new(epsilon, widths, bits)?;
     let program = Program::new(&shape.circuit());
     for first in (0..counts).step_by(shape.batch()) {
         let source = Repeat::new(&program, shape.batch().min(counts - first));
@@ -114,14 +114,14 @@ pub fn forecast(
 
 /// What is public about one count.
 #[derive(Clone, Debug)]
-pub struct Shape {
+pub struct JointNoiseShape {
     /// k of the ring Z_{2^k}.
     pub bits: usize,
     /// The noise of which two are drawn.
     pub noise: DigitSampler,
 }
 
-impl Shape {
+impl JointNoiseShape {
     fn new(epsilon: &Rational, widths: NoiseWidths, bits: u32) -> Result<Self, Error> {
         let noise = DigitSampler::new(epsilon, widths.digits, widths.tau)?;
         let least = widths.digits + 2;

@@ -7,7 +7,7 @@ use crate::math::Rational;
 use crate::math::exponential::work;
 use crate::mechanism::exponential::VerticalExponential;
 use crate::mechanism::exponential::paper::first_above;
-use crate::mechanism::exponential::vertical::{PrefixSums, Shape};
+use crate::mechanism::exponential::vertical::{ChoiceShape, PrefixSums};
 use crate::privacy::decisions::Decisions;
 use crate::privacy::digits::DigitSampler;
 use crate::privacy::exponential::{
@@ -162,7 +162,7 @@ fn each_candidate_wins_exactly_in_proportion_to_its_weight() {
     let coins = UniformBelow::new(width, tries).random_bits();
     for weights in [[1u32, 1, 1], [1, 4, 1], [2, 3, 2], [5, 1, 1], [1, 1, 2]] {
         let sums = [weights[0], weights[1], weights[1] + weights[2]];
-        let shape = Shape::new([1, 2], width, tries as u32);
+        let shape = ChoiceShape::new([1, 2], width, tries as u32);
         let circuit = shape.circuit();
         let bits = |value: u32, width: usize| (0..width).map(move |i| value >> i & 1 == 1);
         let mut won = [0u32; 3];

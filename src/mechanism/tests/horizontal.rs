@@ -45,8 +45,8 @@ fn of(role: Role) -> usize {
     usize::from(role == Role::P2)
 }
 
-fn candidates(scores: &[u64]) -> Vec<Candidate> {
-    whole(scores).into_iter().map(Candidate::single).collect()
+fn candidates(scores: &[u64]) -> Vec<Scored> {
+    whole(scores).into_iter().map(Scored::single).collect()
 }
 
 #[test]

@@ -1,6 +1,8 @@
 use super::*;
 use crate::math::Rational;
-use crate::mechanism::noisy_max::{NoiseWidths, NoisyMax, Scores, Sharing, Terms, forecast};
+use crate::mechanism::noisy_max::{
+    NoiseWidths, NoisyMax, NoisyMaxParameters, Scores, Sharing, forecast,
+};
 use crate::privacy::noisy_max::NoisyMax as SinglePartyNoisyMax;
 use crate::privacy::{self, Calibration, Choose};
 use crate::protocol::pair::{assert_foretold, assert_same_shape};
@@ -95,10 +97,10 @@ fn more_candidates_than_a_circuit_holds_are_chosen_from_in_batches() {
         });
         assert_eq!((outcome.p1, outcome.p2), (winner, winner));
         let largest = Score::whole(9).unwrap();
-        let terms = Terms { grid_bits: 10, largest, widths: narrow };
+        let parameters = NoisyMaxParameters { grid_bits: 10, largest, widths: narrow };
         let (epsilon, calibration) = (Rational::whole(1u8), Calibration::max());
         assert_foretold(&outcome.transcripts, &outcome.costs, |f| {
-            forecast(f, &terms, &epsilon, &calibration, Sharing::Sum, count).unwrap();
+            forecast(f, &parameters, &epsilon, &calibration, Sharing::Sum, count).unwrap();
         });
     }
 }

@@ -12,9 +12,9 @@ static KEY: LazyLock<SecretKey> = LazyLock::new(|| {
     SecretKey::generate_for_tests(512, Tuning::default(), &mut Randomness::seeded(1)).unwrap()
 });
 
-type Run = Outcome<Result<(), Error>, Result<Vec<BigInt>, Error>>;
+type Both = Outcome<Result<(), Error>, Result<Vec<BigInt>, Error>>;
 
-fn run(bound: &NoWrap, polynomials: &[Vec<BigInt>], arguments: &[BigInt]) -> Run {
+fn run(bound: &NoWrap, polynomials: &[Vec<BigInt>], arguments: &[BigInt]) -> Both {
     run_pair(
         Setup::default().seed(3),
         |session| {

@@ -9,7 +9,7 @@ use rand::seq::SliceRandom;
 use sha2::{Digest, Sha256};
 
 use super::matching::{DoubleEncryption, OwnRow};
-use super::{Error, Run};
+use super::{Error, Exchange};
 use crate::crypto::commutative::Group;
 use crate::math::Randomness;
 use crate::net::{Channel, Tag};
@@ -28,7 +28,7 @@ const CHUNK_BYTES: usize = 512 << 10;
 /// their double encryptions, and the peer's double encryptions.
 pub(super) fn in_order<G: Group>(
     session: &mut Session,
-    run: &Run<'_, G>,
+    run: &Exchange<'_, G>,
 ) -> Result<(Vec<OwnRow>, Vec<DoubleEncryption>), Error> {
     let order = random_order(run.digests.len(), &mut session.rng);
     let channel = &mut session.channel;
@@ -97,7 +97,7 @@ pub(super) fn forecast_in_order<G: Group>(f: &mut Forecast, group: &G, own: usiz
 /// shuffle inside each chunk would tell in which chunk a match lies.)
 pub(super) fn shuffled<G: Group>(
     session: &mut Session,
-    run: &Run<'_, G>,
+    run: &Exchange<'_, G>,
 ) -> Result<(Vec<DoubleEncryption>, Vec<DoubleEncryption>), Error> {
     let order = random_order(run.digests.len(), &mut session.rng);
     let channel = &mut session.channel;
@@ -201,7 +201,11 @@ pub(super) fn chunk_elements<G: Group>(group: &G) -> usize {
     (CHUNK_BYTES / group.element_bytes()).max(1)
 }
 
-fn encrypt_rows<G: Group>(run: &Run<'_, G>, rows: &[u32], out: &mut Vec<u8>) -> Result<(), Error> {
+fn encrypt_rows<G: Group>(
+    run: &Exchange<'_, G>,
+    rows: &[u32],
+    out: &mut Vec<u8>,
+) -> Result<(), Error> {
     let identifiers: Vec<&[u8]> =
         rows.iter().map(|row| run.digests[*row as usize].as_slice()).collect();
     out.clear();

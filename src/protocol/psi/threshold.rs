@@ -221,9 +221,9 @@ mod tests {
     use crate::net::{self, Limits};
     use crate::protocol::pair::{Outcome, Setup, assert_same_shape, run_pair};
 
-    type Run = Outcome<Result<Threshold, Error>, Result<Threshold, Error>>;
+    type Both = Outcome<Result<Threshold, Error>, Result<Threshold, Error>>;
 
-    fn run(a: &[String], b: &[String], threshold: usize) -> Run {
+    fn run(a: &[String], b: &[String], threshold: usize) -> Both {
         run_pair(
             Setup::default().seed(1),
             |session| at_least(session, a, threshold, 40),

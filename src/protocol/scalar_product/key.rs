@@ -1,6 +1,6 @@
 //! Who has the key, and how the other side gets to trust it.
 
-use super::{Error, Opening, Terms};
+use super::{Error, Opening, PublicNumbers};
 use crate::crypto::paillier::{self, MAXIMUM_BITS, MINIMUM_BITS, PublicKey, SecretKey, Tuning};
 use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
@@ -40,10 +40,14 @@ impl ExpectedKey {
         Self { bits, tuning }
     }
 
-    /// Receives the opening: its terms must be ours, and its key must pass every check.
-    pub(super) fn receive(&self, session: &mut Session, terms: &Terms) -> Result<PublicKey, Error> {
-        let Opening { terms: theirs, key } = session.channel.receive()?;
-        if &theirs != terms {
+    /// Receives the opening: its numbers must be ours, and its key must pass every check.
+    pub(super) fn receive(
+        &self,
+        session: &mut Session,
+        numbers: &PublicNumbers,
+    ) -> Result<PublicKey, Error> {
+        let Opening { numbers: theirs, key } = session.channel.receive()?;
+        if &theirs != numbers {
             return Err(Error::OtherShape);
         }
         let rng = &mut session.rng;
@@ -54,11 +58,15 @@ impl ExpectedKey {
 /// The message of [`send`].
 pub(super) fn forecast(f: &mut Forecast, owner: Role, bits: usize) -> Result<(), Error> {
     let key = vec![0; paillier::public_key_bytes(bits)];
-    Ok(f.message_like(owner, &Opening { terms: Terms::default(), key })?)
+    Ok(f.message_like(owner, &Opening { numbers: PublicNumbers::default(), key })?)
 }
 
 /// Sends the opening.
-pub(super) fn send(session: &mut Session, terms: Terms, key: &PublicKey) -> Result<(), Error> {
-    session.channel.send(&Opening { terms, key: key.to_bytes() })?;
+pub(super) fn send(
+    session: &mut Session,
+    numbers: PublicNumbers,
+    key: &PublicKey,
+) -> Result<(), Error> {
+    session.channel.send(&Opening { numbers, key: key.to_bytes() })?;
     Ok(())
 }

@@ -5,7 +5,7 @@ use num_traits::One;
 use rayon::prelude::*;
 
 use super::stream;
-use super::{Error, Key, MOST_RECORDS, Progress, Terms};
+use super::{Error, Key, MOST_RECORDS, Progress, PublicNumbers};
 use super::{bits_of, check_sigma, key};
 use crate::crypto::paillier::{Ciphertext, GroupSums, PublicKey, SecretKey};
 use crate::math::{Randomness, limbs, modular};
@@ -61,7 +61,7 @@ impl VectorShape {
         }
     }
 
-    pub(crate) fn terms(&self) -> Terms {
+    pub(crate) fn numbers(&self) -> PublicNumbers {
         let bits = match self.entries {
             Entries::Binary => [0, 0],
             Entries::Signed(bits) => bits.map(u64::from),
@@ -109,7 +109,7 @@ fn run(
     let number = match key {
         Key::Own(secret) => encrypt(session, secret, shape, vector, progress)?,
         Key::Peer(expected) => {
-            let public = expected.receive(session, &shape.terms())?;
+            let public = expected.receive(session, &shape.numbers())?;
             evaluate(session, &public, shape, vector, progress)?
         }
     };
@@ -124,7 +124,7 @@ fn encrypt(
     progress: Progress<'_>,
 ) -> Result<BigInt, Error> {
     let plan = ProductPlan::new(shape, session.role, secret.public())?;
-    key::send(session, shape.terms(), secret.public())?;
+    key::send(session, shape.numbers(), secret.public())?;
     let plaintext = |item: usize| plan.plaintext(vector[item]);
     stream::send_fresh(session, secret, shape.length, plaintext, progress)?;
     let mut number = BigInt::default();

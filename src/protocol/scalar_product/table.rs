@@ -5,7 +5,7 @@ use num_traits::One;
 use rayon::prelude::*;
 
 use super::stream;
-use super::{Error, Key, MOST_ENTRIES, MOST_RECORDS, Progress, Terms};
+use super::{Error, Key, MOST_ENTRIES, MOST_RECORDS, Progress, PublicNumbers};
 use super::{bits_of, check_sigma, key};
 use crate::crypto::paillier::{self, Ciphertext, GroupSums, Packing, Pool, PublicKey, SecretKey};
 use crate::math::{Randomness, limbs, modular};
@@ -88,7 +88,7 @@ impl TableShape {
         Ok(())
     }
 
-    pub(crate) fn terms(&self) -> Terms {
+    pub(crate) fn numbers(&self) -> PublicNumbers {
         let [first, second] = self.cells.map(|cells| cells as u64);
         [1, self.records as u64, first, second, u64::from(self.sigma), u64::from(self.bits)]
     }
@@ -198,7 +198,7 @@ fn run(
     let words = match key {
         Key::Own(secret) => encrypt(session, secret, shape, cells, progress)?,
         Key::Peer(expected) => {
-            let public = expected.receive(session, &shape.terms())?;
+            let public = expected.receive(session, &shape.numbers())?;
             evaluate(session, &public, shape, cells, progress)?
         }
     };
@@ -213,7 +213,7 @@ fn encrypt(
     progress: Progress<'_>,
 ) -> Result<Vec<u64>, Error> {
     let plan = TablePlan::new(shape, secret.public())?;
-    key::send(session, shape.terms(), secret.public())?;
+    key::send(session, shape.numbers(), secret.public())?;
     let plaintext = |item| Ok(plan.plaintext(item, cells));
     stream::send_fresh(session, secret, plan.sent(), plaintext, progress)?;
 

@@ -381,13 +381,13 @@ fn parties_with_different_shapes_stop() {
 }
 
 /// P1 says what it likes as the encrypting party; P2 is honest.
-fn hostile_owner(speak: impl FnOnce(&mut Session, Terms) + Send) -> Error {
+fn hostile_owner(speak: impl FnOnce(&mut Session, PublicNumbers) + Send) -> Error {
     let shape = table(3, [1, 2]);
-    let terms = [1, 3, 1, 2, 64, 40];
+    let numbers = [1, 3, 1, 2, 64, 40];
     run_pair(
         Setup::default(),
         |session| {
-            speak(session, terms);
+            speak(session, numbers);
             assert!(session.channel.receive_bytes(RETURNED).is_err(), "nothing was returned");
         },
         |session| count_table(session, expected(), &shape, &[0, 1, 1], &|_| ()).unwrap_err(),
@@ -432,8 +432,8 @@ fn bad_keys_of_the_peer_are_refused() {
         (even, "even"),
         (no_base, "out of range"),
     ] {
-        let found = hostile_owner(|session, terms| {
-            session.channel.send(&Opening { terms, key: bytes }).unwrap();
+        let found = hostile_owner(|session, numbers| {
+            session.channel.send(&Opening { numbers, key: bytes }).unwrap();
         });
         assert!(found.to_string().contains(reason), "{found}");
     }
@@ -443,29 +443,29 @@ fn bad_keys_of_the_peer_are_refused() {
     }
 }
 
-fn open_well(session: &mut Session, terms: Terms) {
-    session.channel.send(&Opening { terms, key: key().public().to_bytes() }).unwrap();
+fn open_well(session: &mut Session, numbers: PublicNumbers) {
+    session.channel.send(&Opening { numbers, key: key().public().to_bytes() }).unwrap();
 }
 
 #[test]
 fn bad_ciphertexts_and_counts_of_the_owner_are_refused() {
     for (bad, reason) in bad_numbers() {
         let bytes = [number(&BigUint::one()), number(&bad), number(&BigUint::one())].concat();
-        let found = hostile_owner(|session, terms| {
-            open_well(session, terms);
+        let found = hostile_owner(|session, numbers| {
+            open_well(session, numbers);
             session.channel.send_bytes(FRESH, &bytes).unwrap();
         });
         assert!(matches!(&found, Error::Paillier(error) if *error == reason), "{found}");
     }
     for length in [0, 1, 2 * BITS / 4, 3 * BITS / 4 - 1, 4 * BITS / 4] {
-        let found = hostile_owner(|session, terms| {
-            open_well(session, terms);
+        let found = hostile_owner(|session, numbers| {
+            open_well(session, numbers);
             session.channel.send_bytes(FRESH, &vec![1; length]).unwrap();
         });
         assert!(matches!(found, Error::WrongCount { due: 384, got } if got == length), "{found}");
     }
-    let found = hostile_owner(|session, terms| {
-        open_well(session, terms);
+    let found = hostile_owner(|session, numbers| {
+        open_well(session, numbers);
         session.channel.send_bytes(RETURNED, &[1; 384]).unwrap();
     });
     assert!(matches!(found, Error::Net(net::Error::UnexpectedMessage { .. })), "{found}");

@@ -2,7 +2,7 @@
 
 use zeroize::Zeroizing;
 
-use super::{Addends, Shape};
+use super::{Addends, SumShape};
 use crate::crypto::garble::Delta;
 use crate::crypto::ot::hash_rows;
 use crate::crypto::tree::{Rows, grow, record_keys, regrow};
@@ -51,7 +51,7 @@ impl Place {
 
 /// The sender's work on some of the records.
 pub(crate) struct SenderPart {
-    shape: Shape,
+    shape: SumShape,
     starts: Starts,
     rows: Rows,
     nodes: Zeroizing<Vec<u128>>,
@@ -59,7 +59,7 @@ pub(crate) struct SenderPart {
 }
 
 impl SenderPart {
-    pub fn new(shape: Shape, starts: Starts) -> Self {
+    pub fn new(shape: SumShape, starts: Starts) -> Self {
         Self {
             shape,
             starts,
@@ -128,7 +128,7 @@ impl SenderPart {
 
 /// The receiver's work on some of the records.
 pub(crate) struct ReceiverPart {
-    shape: Shape,
+    shape: SumShape,
     starts: Starts,
     rows: Rows,
     nodes: Zeroizing<Vec<u128>>,
@@ -136,7 +136,7 @@ pub(crate) struct ReceiverPart {
 }
 
 impl ReceiverPart {
-    pub fn new(shape: Shape, starts: Starts) -> Self {
+    pub fn new(shape: SumShape, starts: Starts) -> Self {
         Self {
             shape,
             starts,

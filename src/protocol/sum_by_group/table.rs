@@ -1,6 +1,6 @@
 //! The joint count table by sums by group.
 
-use super::{Addends, Error, Progress, Shape, forecast, receive, send};
+use super::{Addends, Error, Progress, SumShape, forecast, receive, send};
 use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
 use crate::protocol::ot;
@@ -45,9 +45,9 @@ impl CountShape {
         Ok(())
     }
 
-    fn sums(&self, receiver: Role) -> Shape {
+    fn sums(&self, receiver: Role) -> SumShape {
         let (groups, words) = (self.cells[receiver as usize], self.cells[receiver.peer() as usize]);
-        Shape { records: self.records, groups, words, bits: self.bits }
+        SumShape { records: self.records, groups, words, bits: self.bits }
     }
 }
 

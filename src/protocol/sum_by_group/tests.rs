@@ -16,7 +16,12 @@ fn numbers(rng: &mut Randomness, count: usize, bound: usize) -> Vec<u32> {
 }
 
 /// P1 sends.
-fn run(shape: &Shape, groups: &[u32], addends: Addends<'_>, seed: u64) -> Outcome<Shares, Shares> {
+fn run(
+    shape: &SumShape,
+    groups: &[u32],
+    addends: Addends<'_>,
+    seed: u64,
+) -> Outcome<Shares, Shares> {
     run_pair(
         Setup::default().seed(seed),
         |session| {
@@ -39,7 +44,7 @@ fn opened(bits: u32, first: &WordShares, second: &WordShares) -> Vec<u64> {
     pairs.map(|(a, b)| a.wrapping_add(*b) & mask).collect()
 }
 
-fn assert_ideal(shape: &Shape, groups: &[u32], addends: Addends<'_>, seed: u64) {
+fn assert_ideal(shape: &SumShape, groups: &[u32], addends: Addends<'_>, seed: u64) {
     let outcome = run(shape, groups, addends, seed);
     let (first, second) = (outcome.p1.unwrap(), outcome.p2.unwrap());
     assert_eq!(opened(shape.bits, &first, &second), ideal(shape, groups, addends), "{shape:?}");
@@ -56,7 +61,7 @@ proptest! {
         groups in 1usize..80, words in 1usize..40, bits in 8u32..=64, records in 0usize..120,
         seed: u64, units: bool
     ) {
-        let shape = Shape { records, groups, words, bits };
+        let shape = SumShape { records, groups, words, bits };
         let rng = &mut Randomness::seeded(seed);
         let of_records = numbers(rng, records, groups);
         let places = numbers(rng, records, words);
@@ -79,7 +84,7 @@ fn corners_are_summed_as_well() {
         (3, 1025, 3, 20),
         (2, 3, 4097, 31),
     ] {
-        let shape = Shape { records, groups, words, bits };
+        let shape = SumShape { records, groups, words, bits };
         let of_records = numbers(rng, records, groups);
         let places = numbers(rng, records, words);
         assert_ideal(&shape, &of_records, Addends::Units(&places), 1);
@@ -88,7 +93,7 @@ fn corners_are_summed_as_well() {
 
 #[test]
 fn several_windows_and_chunks_make_one_sum() {
-    let shape = Shape { records: WINDOW + 5, groups: 2, words: 1, bits: 20 };
+    let shape = SumShape { records: WINDOW + 5, groups: 2, words: 1, bits: 20 };
     assert_eq!(shape.windows().count(), 2);
     assert!(shape.chunks(0..WINDOW).count() > 30);
     let groups = numbers(&mut Randomness::seeded(3), shape.records, 2);
@@ -98,7 +103,7 @@ fn several_windows_and_chunks_make_one_sum() {
 #[test]
 fn windows_and_chunks_cover_every_record_once() {
     for (records, groups, words) in [(0, 3, 1), (1, 1, 1), (1_000_000, 64, 32), (70, 1 << 22, 1)] {
-        let shape = Shape { records, groups, words, bits: 17 };
+        let shape = SumShape { records, groups, words, bits: 17 };
         let chunks = shape.windows().flat_map(|window| shape.chunks(window));
         let end = chunks.fold(0, |next, chunk| {
             assert_eq!(chunk.start, next);
@@ -112,7 +117,7 @@ fn windows_and_chunks_cover_every_record_once() {
 
 #[test]
 fn the_transcript_does_not_depend_on_groups_or_words() {
-    let shape = Shape { records: 50, groups: 11, words: 3, bits: 19 };
+    let shape = SumShape { records: 50, groups: 11, words: 3, bits: 19 };
     assert_same_shape(&[1, 2, 3], |seed| {
         let rng = &mut Randomness::seeded(*seed);
         let groups = numbers(rng, 50, 11);
@@ -122,7 +127,7 @@ fn the_transcript_does_not_depend_on_groups_or_words() {
 
 #[test]
 fn a_share_alone_is_fresh_in_every_run() {
-    let shape = Shape { records: 9, groups: 3, words: 5, bits: 64 };
+    let shape = SumShape { records: 9, groups: 3, words: 5, bits: 64 };
     let run = |seed| run(&shape, &[2; 9], Addends::Units(&[4; 9]), seed);
     let (one, two) = (run(1), run(2));
     for (a, b) in [(one.p1, two.p1), (one.p2, two.p2)] {
@@ -133,7 +138,7 @@ fn a_share_alone_is_fresh_in_every_run() {
 
 #[test]
 fn inputs_that_do_not_fit_are_refused_and_the_peer_is_told() {
-    let shape = Shape { records: 2, groups: 3, words: 2, bits: 8 };
+    let shape = SumShape { records: 2, groups: 3, words: 2, bits: 8 };
     let good: (&[u32], Addends<'_>) = (&[0, 2], Addends::Units(&[1, 0]));
     for (groups, addends) in [
         (&[0, 3][..], good.1),
@@ -163,17 +168,17 @@ fn net_error(error: &Error) -> &net::Error {
 
 #[test]
 fn shapes_that_no_run_can_have_are_refused() {
-    let good = Shape { records: 10, groups: 3, words: 2, bits: 8 };
+    let good = SumShape { records: 10, groups: 3, words: 2, bits: 8 };
     assert!(good.check().is_ok());
     for bad in [
-        Shape { groups: 0, ..good },
-        Shape { words: 0, ..good },
-        Shape { groups: 1 << 13, words: 1 << 12, ..good },
-        Shape { groups: usize::MAX, ..good },
-        Shape { bits: 0, ..good },
-        Shape { bits: 65, ..good },
-        Shape { groups: 1, words: 1 << 23, ..good },
-        Shape { records: usize::MAX, ..good },
+        SumShape { groups: 0, ..good },
+        SumShape { words: 0, ..good },
+        SumShape { groups: 1 << 13, words: 1 << 12, ..good },
+        SumShape { groups: usize::MAX, ..good },
+        SumShape { bits: 0, ..good },
+        SumShape { bits: 65, ..good },
+        SumShape { groups: 1, words: 1 << 23, ..good },
+        SumShape { records: usize::MAX, ..good },
     ] {
         assert!(bad.check().is_err(), "{bad:?}");
         assert!(forecast(&mut Forecast::new(Role::P1), Role::P1, &bad).is_err());
@@ -182,7 +187,7 @@ fn shapes_that_no_run_can_have_are_refused() {
 
 #[test]
 fn answers_of_another_length_are_typed_errors_and_the_peer_is_told() {
-    let shape = Shape { records: 4, groups: 3, words: 2, bits: 8 };
+    let shape = SumShape { records: 4, groups: 3, words: 2, bits: 8 };
     for bytes in [0, 4 * 66 - 1, 4 * 66 + 1] {
         let outcome = run_pair(
             Setup::default(),
@@ -206,7 +211,7 @@ fn answers_of_another_length_are_typed_errors_and_the_peer_is_told() {
 
 #[test]
 fn a_message_out_of_turn_ends_the_run() {
-    let shape = Shape { records: 4, groups: 3, words: 2, bits: 8 };
+    let shape = SumShape { records: 4, groups: 3, words: 2, bits: 8 };
     let outcome = run_pair(
         Setup::default(),
         |session| {
@@ -224,7 +229,7 @@ fn a_message_out_of_turn_ends_the_run() {
 /// Circuits, sums, circuits and sums under one Δ: all are right, and no number is used twice.
 #[test]
 fn sums_share_their_transfers_with_garbled_circuits() {
-    let shape = Shape { records: 30, groups: 6, words: 4, bits: 16 };
+    let shape = SumShape { records: 30, groups: 6, words: 4, bits: 16 };
     let program = Program::new(&gallery::comparison(64));
     let rng = &mut Randomness::seeded(5);
     let (groups, places) = (numbers(rng, 30, 6), numbers(rng, 30, 4));

@@ -142,12 +142,12 @@ pub fn evaluate(
     tables: &mut Tables,
     receive: impl FnMut(&mut Vec<u8>) -> Result<(), Error>,
 ) -> Result<Vec<Bit>, Error> {
-    let mut run = Run { evaluator, wires, tables, receive, error: None };
-    let outputs = source.stream(&mut run);
-    run.error.map_or(Ok(outputs), Err)
+    let mut evaluation = Evaluation { evaluator, wires, tables, receive, error: None };
+    let outputs = source.stream(&mut evaluation);
+    evaluation.error.map_or(Ok(outputs), Err)
 }
 
-struct Run<'a, R> {
+struct Evaluation<'a, R> {
     evaluator: &'a mut Evaluator,
     wires: &'a mut Vec<u128>,
     tables: &'a mut Tables,
@@ -155,7 +155,7 @@ struct Run<'a, R> {
     error: Option<Error>,
 }
 
-impl<R: FnMut(&mut Vec<u8>) -> Result<(), Error>> Run<'_, R> {
+impl<R: FnMut(&mut Vec<u8>) -> Result<(), Error>> Evaluation<'_, R> {
     fn next_chunk(&mut self) -> Result<(), Error> {
         // Only the last chunk of a run is shorter, and after it none is due.
         let length = self.tables.chunk.len();
@@ -186,7 +186,7 @@ impl<R: FnMut(&mut Vec<u8>) -> Result<(), Error>> Run<'_, R> {
     }
 }
 
-impl<R: FnMut(&mut Vec<u8>) -> Result<(), Error>> Consumer for Run<'_, R> {
+impl<R: FnMut(&mut Vec<u8>) -> Result<(), Error>> Consumer for Evaluation<'_, R> {
     fn step(&mut self, values: usize, step: Step<'_>) -> bool {
         wiped::resize(self.wires, values);
         xor_wires(&mut self.wires[step.base..], step.lanes, step.linear);

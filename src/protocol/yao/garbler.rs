@@ -111,12 +111,12 @@ pub fn garble(
     tables: &mut Vec<u8>,
     send: impl FnMut(&[u8]) -> Result<(), Error>,
 ) -> Result<Vec<Bit>, Error> {
-    let mut run = Run { garbler, wires, tables, send, error: None };
-    let outputs = source.stream(&mut run);
-    run.error.map_or(Ok(outputs), Err)
+    let mut garbling = Garbling { garbler, wires, tables, send, error: None };
+    let outputs = source.stream(&mut garbling);
+    garbling.error.map_or(Ok(outputs), Err)
 }
 
-struct Run<'a, S> {
+struct Garbling<'a, S> {
     garbler: &'a mut Garbler,
     wires: &'a mut Vec<u128>,
     tables: &'a mut Vec<u8>,
@@ -124,7 +124,7 @@ struct Run<'a, S> {
     error: Option<Error>,
 }
 
-impl<S: FnMut(&[u8]) -> Result<(), Error>> Consumer for Run<'_, S> {
+impl<S: FnMut(&[u8]) -> Result<(), Error>> Consumer for Garbling<'_, S> {
     fn step(&mut self, values: usize, step: Step<'_>) -> bool {
         wiped::resize(self.wires, values);
         let wires = &mut self.wires[step.base..];

@@ -2,7 +2,7 @@
 //!
 //! What the parties say to each other depends on the agreement, on how many records they have and
 //! share, and on the tree that comes out, all of which they know in the end. Given these, [`release`]
-//! tells every message: the loop is the one that makes releases, with a [`Form`] that counts in place
+//! tells every message: the loop is the one that makes releases, with a [`Specializer`] that counts in place
 //! of talking. Before a run the tree is not known; [`random_trees`] are a guess at it.
 
 use std::collections::HashSet;
@@ -15,7 +15,7 @@ use super::shared_scores::SharedScores;
 use super::sizes::{self, Sizes};
 use super::two_party::{Error, Ready, SET_UP, senders};
 use super::vertical::{self, Layout};
-use super::{Form, Leaves, Plan, run};
+use super::{Leaves, Plan, Specializer, run};
 use crate::agreement::{Agreement, CountTable, Noise, Partition, Selection};
 use crate::crypto::commutative::Ristretto;
 use crate::mechanism::exponential::horizontal::TaylorKey;
@@ -131,7 +131,7 @@ pub fn release_prepared(
             }
         }
     }
-    let mut form = Counted {
+    let mut specializer = Counted {
         forecast,
         agreement,
         plan: &plan,
@@ -145,7 +145,7 @@ pub fn release_prepared(
         tree: tree.iter(),
         next: None,
     };
-    let made = run(&plan, Budget::new(&agreement.epsilon), &mut form, &|_| {})?;
+    let made = run(&plan, Budget::new(&agreement.epsilon), &mut specializer, &|_| {})?;
     Ok(made.table.counts.len() as u64)
 }
 
@@ -228,7 +228,7 @@ fn listed_values(domain: &Domain) -> u64 {
     }
 }
 
-/// A [`Form`] that counts messages in place of sending them.
+/// A [`Specializer`] that counts messages in place of sending them.
 struct Counted<'a> {
     forecast: &'a mut Forecast,
     agreement: &'a Agreement,
@@ -246,7 +246,7 @@ struct Counted<'a> {
     next: Option<&'a Specialization>,
 }
 
-impl Form for Counted<'_> {
+impl Specializer for Counted<'_> {
     type Error = Error;
 
     fn draw_splits(

@@ -3,8 +3,8 @@
 
 use super::{Error, Plan};
 use crate::privacy::choice::SCORE_GRID_BITS;
-use crate::privacy::{self, Candidate as Weighed, Choose, Score, Spend};
-use crate::release::tree::partition::Partition;
+use crate::privacy::{self, Choose, Score, Scored, Spend};
+use crate::release::tree::leaf_records::LeafRecords;
 use crate::release::tree::scorer::{Known, Scorer, known_at_once};
 use crate::release::tree::splits::{self, Options};
 use crate::release::tree::utility;
@@ -14,7 +14,7 @@ use crate::table::{Candidate, CutValue, Cuts, Specialization, Table};
 /// The records of one party, with scores and splits of the attributes that it holds. Private.
 pub struct Holder<'p, 't> {
     plan: &'p Plan,
-    partition: Partition<'t>,
+    leaf_records: LeafRecords<'t>,
     scorer: Scorer,
     /// The candidates that are scored. An interval is one of them once its split is drawn.
     known: Known,
@@ -34,11 +34,11 @@ impl<'p, 't> Holder<'p, 't> {
     /// # Errors
     /// As [`Holder::new`].
     pub fn of_owner(plan: &'p Plan, table: &'t Table, owner: Option<Role>) -> Result<Self, Error> {
-        let partition = Partition::of_owner(plan.schema(), table, owner)?;
-        let scorer = Scorer::new(plan.utility(), &partition);
-        let mut holder = Self { plan, partition, scorer, known: Known::new() };
+        let leaf_records = LeafRecords::of_owner(plan.schema(), table, owner)?;
+        let scorer = Scorer::new(plan.utility(), &leaf_records);
+        let mut holder = Self { plan, leaf_records, scorer, known: Known::new() };
         let cuts = Cuts::topmost(plan.schema());
-        for attribute in holder.partition.attributes().to_vec() {
+        for attribute in holder.leaf_records.attributes().to_vec() {
             holder.learn(known_at_once(&cuts, attribute, cuts.of(attribute)))?;
         }
         Ok(holder)
@@ -50,13 +50,13 @@ impl<'p, 't> Holder<'p, 't> {
     }
 
     /// The records, grouped by leaf.
-    pub fn partition(&self) -> &Partition<'t> {
-        &self.partition
+    pub fn leaf_records(&self) -> &LeafRecords<'t> {
+        &self.leaf_records
     }
 
     /// Whether the party holds an attribute.
     pub fn holds(&self, attribute: usize) -> bool {
-        self.partition.attributes().contains(&attribute)
+        self.leaf_records.attributes().contains(&attribute)
     }
 
     /// The score of a candidate of an attribute that the party holds; where splits are drawn late,
@@ -80,10 +80,12 @@ impl<'p, 't> Holder<'p, 't> {
     /// specialization may change it.
     fn best_gain(&self, candidate: Candidate) -> Result<u64, Error> {
         let (attribute, value) = (candidate.attribute, candidate.value);
-        let runs = splits::runs(&self.partition, attribute, value, self.scorer.utility(), None)?;
-        let best = runs.iter().map(|run| run.score.steps() >> SCORE_GRID_BITS).max().unwrap_or(0);
-        let leaves = self.partition.link(attribute, value).into_iter();
-        let now = leaves.map(|leaf| u64::from(utility::largest(self.partition.counts(leaf))));
+        let stretches =
+            splits::stretches(&self.leaf_records, attribute, value, self.scorer.utility(), None)?;
+        let best =
+            stretches.iter().map(|run| run.score.steps() >> SCORE_GRID_BITS).max().unwrap_or(0);
+        let leaves = self.leaf_records.link(attribute, value).into_iter();
+        let now = leaves.map(|leaf| u64::from(utility::largest(self.leaf_records.counts(leaf))));
         Ok(best.saturating_sub(now.sum())) // dividing a leaf never lowers what it is worth
     }
 
@@ -110,14 +112,16 @@ impl<'p, 't> Holder<'p, 't> {
         in_order: bool,
     ) -> Result<(), Error>
     where
-        S: Choose<Scores = [Weighed], Error = privacy::Error>,
+        S: Choose<Scores = [Scored], Error = privacy::Error>,
     {
         // Records of different intervals are different records.
         let spends = spend.over_disjoint_records(intervals.len());
         for (interval, spend) in intervals.iter().zip(spends) {
             let (utility, logarithms) = (self.plan.split_utility(), self.scorer.logarithms());
-            let runs = splits::runs(&self.partition, attribute, *interval, utility, logarithms)?;
-            let options = if in_order { Options::in_order(runs) } else { Options::by_score(runs) };
+            let stretches =
+                splits::stretches(&self.leaf_records, attribute, *interval, utility, logarithms)?;
+            let options =
+                if in_order { Options::in_order(stretches) } else { Options::by_score(stretches) };
             let choice =
                 mechanism.choose(spend, self.plan.split_calibration(), &options.weighed)?;
             let split = options.split(choice).ok_or(Error::Fault("no such split won"))?;
@@ -141,8 +145,8 @@ impl<'p, 't> Holder<'p, 't> {
             return Ok(());
         }
         self.known.remove(&made.candidate);
-        let replaced = self.partition.specialize(made, children)?;
-        self.scorer.follow(&self.partition, &replaced, made.candidate, &self.known)?;
+        let replaced = self.leaf_records.specialize(made, children)?;
+        self.scorer.follow(&self.leaf_records, &replaced, made.candidate, &self.known)?;
         self.learn_children(made, children)
     }
 
@@ -158,12 +162,12 @@ impl<'p, 't> Holder<'p, 't> {
         noisy: impl FnOnce(&[u64]) -> Result<Vec<i64>, Error>,
     ) -> Result<(), Error> {
         self.known.remove(&made.candidate);
-        let parts = self.partition.sub_partitions(made)?;
+        let parts = self.leaf_records.sub_partitions(made)?;
         let least = i64::try_from(self.plan.keep_from()).unwrap_or(i64::MAX);
         let keep: Vec<bool> = noisy(parts.sizes())?.iter().map(|size| *size >= least).collect();
-        let replaced = self.partition.keep(made, children, parts, &keep)?;
-        self.scorer.follow(&self.partition, &replaced, made.candidate, &self.known)?;
-        self.scorer.recount(&self.partition, &self.known)?;
+        let replaced = self.leaf_records.keep(made, children, parts, &keep)?;
+        self.scorer.follow(&self.leaf_records, &replaced, made.candidate, &self.known)?;
+        self.scorer.recount(&self.leaf_records, &self.known)?;
         self.learn_children(made, children)
     }
 
@@ -179,7 +183,7 @@ impl<'p, 't> Holder<'p, 't> {
     fn learn(&mut self, candidates: Vec<Specialization>) -> Result<(), Error> {
         for made in candidates {
             self.known.insert(made.candidate, made);
-            self.scorer.add(&self.partition, &made)?;
+            self.scorer.add(&self.leaf_records, &made)?;
         }
         Ok(())
     }

@@ -26,7 +26,7 @@ use std::collections::HashMap;
 use super::shared_scores::SharedScores;
 use super::sizes::{self, Sizes};
 use super::two_party::{CountNoise, Error, Keys, Outcome, Prepared};
-use super::{Form, Leaves, Plan, run};
+use super::{Leaves, Plan, Specializer, run};
 use crate::agreement::{self, Agreement};
 use crate::crypto::commutative::Ristretto;
 use crate::crypto::paillier::Tuning;
@@ -40,7 +40,7 @@ use crate::protocol::psi::{self, Cardinality, cardinality};
 use crate::protocol::shares::{IntegerShare, WordShares};
 use crate::release::Step;
 use crate::release::tree;
-use crate::release::tree::partition::Partition;
+use crate::release::tree::leaf_records::LeafRecords;
 use crate::release::tree::scorer::known_at_once;
 use crate::table::{Candidate, Column, CutValue, Cuts, Specialization, Table};
 
@@ -58,25 +58,25 @@ pub(super) fn release(
     let overlap = count_overlap(session, agreement, table, progress)?;
     session.channel.begin_phase("structure");
     progress(Step::Began { phase: "structure", total: plan.specializations() as usize });
-    let partition = Partition::new(plan.schema(), table)?;
+    let leaf_records = LeafRecords::new(plan.schema(), table)?;
     if let Some(missing) =
-        (0..plan.schema().attributes.len()).find(|index| !partition.attributes().contains(index))
+        (0..plan.schema().attributes.len()).find(|index| !leaf_records.attributes().contains(index))
     {
         let name = plan.schema().attributes[missing].name.clone();
         return Err(tree::Error::MissingColumn(name).into());
     }
     let mut scores = SharedScores::new(&plan, record_bits(agreement));
     let cuts = Cuts::topmost(plan.schema());
-    scores.start(session, &partition, &cuts)?;
+    scores.start(session, &leaf_records, &cuts)?;
     for attribute in 0..plan.schema().attributes.len() {
         for made in known_at_once(&cuts, attribute, cuts.of(attribute)) {
             scores.add(made, None);
         }
     }
-    let mut form = Horizontal {
+    let mut specializer = Horizontal {
         session,
         plan: &plan,
-        partition,
+        leaf_records,
         scores,
         splits: HashMap::new(),
         agreement,
@@ -84,7 +84,7 @@ pub(super) fn release(
         key: prepared.taylor,
         weights: HashMap::new(),
     };
-    let release = run(&plan, budget, &mut form, &|step| progress(step))?;
+    let release = run(&plan, budget, &mut specializer, &|step| progress(step))?;
     Ok(Outcome {
         release,
         delta: sizes.widths.delta.clone(),
@@ -147,7 +147,7 @@ pub(super) fn exchange_key(
 struct Horizontal<'a, 'p, 't> {
     session: &'a mut Session,
     plan: &'p Plan,
-    partition: Partition<'t>,
+    leaf_records: LeafRecords<'t>,
     scores: SharedScores,
     splits: HashMap<Candidate, u32>,
     agreement: &'a Agreement,
@@ -157,7 +157,7 @@ struct Horizontal<'a, 'p, 't> {
     weights: HashMap<Candidate, IntegerShare>,
 }
 
-impl Form for Horizontal<'_, '_, '_> {
+impl Specializer for Horizontal<'_, '_, '_> {
     type Error = Error;
 
     fn draw_splits(
@@ -192,7 +192,7 @@ impl Form for Horizontal<'_, '_, '_> {
         if let Some(taylor) = self.agreement.taylor {
             return self.choose_by_polynomial(&spend, taylor, candidates);
         }
-        self.scores.settle::<Error>(self.session, &self.partition)?;
+        self.scores.settle::<Error>(self.session, &self.leaf_records)?;
         let scores =
             candidates.iter().map(|c| self.scores.share(*c)).collect::<Result<Vec<_>, _>>()?;
         let shared = WordShares::new(self.scores.shape().share_bits, scores)?;
@@ -211,7 +211,7 @@ impl Form for Horizontal<'_, '_, '_> {
         children: &[CutValue],
         _: Option<Spend>,
     ) -> Result<(), Error> {
-        self.partition.specialize(made, children)?;
+        self.leaf_records.specialize(made, children)?;
         self.scores.follow(made, children)?;
         let cuts = Cuts::topmost(self.plan.schema());
         for made in known_at_once(&cuts, made.candidate.attribute, children) {
@@ -221,7 +221,7 @@ impl Form for Horizontal<'_, '_, '_> {
     }
 
     fn noisy_counts(&mut self, spend: Spend, cuts: &Cuts, _: &Leaves) -> Result<Vec<i64>, Error> {
-        let own = self.partition.leaf_counts(cuts);
+        let own = self.leaf_records.leaf_counts(cuts);
         let counts = WordShares::new(self.sizes.count_bits, own)?;
         let noise =
             CountNoise::prepare(self.agreement, self.sizes, &spend, counts.len(), self.session)?;
@@ -246,7 +246,7 @@ impl Horizontal<'_, '_, '_> {
         let counts = new.iter().map(|c| self.children(*c)).collect::<Result<Vec<_>, _>>()?;
         let mut mechanism = HorizontalExponential::new(self.session, key, terms);
         if !new.is_empty() {
-            let counts = ClassCounts::new(self.partition.classes(), &counts)?;
+            let counts = ClassCounts::new(self.leaf_records.classes(), &counts)?;
             let weights = mechanism.weigh(&rate, &counts)?;
             self.weights.extend(new.into_iter().zip(weights));
         }
@@ -258,12 +258,12 @@ impl Horizontal<'_, '_, '_> {
     /// This party's class counts of every child of a candidate.
     fn children(&self, candidate: Candidate) -> Result<Vec<Vec<u64>>, Error> {
         let made = Specialization { candidate, split: self.splits.get(&candidate).copied() };
-        let child_of = self.partition.child_of(&made)?;
-        let classes = self.partition.classes();
+        let child_of = self.leaf_records.child_of(&made)?;
+        let classes = self.leaf_records.classes();
         let mut counts = vec![0; child_of.children().unwrap_or_default() * classes];
-        for leaf in self.partition.link(candidate.attribute, candidate.value) {
-            let records = self.partition.records(leaf);
-            let tally = child_of.tally(records, self.partition.class_codes(), classes);
+        for leaf in self.leaf_records.link(candidate.attribute, candidate.value) {
+            let records = self.leaf_records.records(leaf);
+            let tally = child_of.tally(records, self.leaf_records.class_codes(), classes);
             counts.iter_mut().zip(tally).for_each(|(sum, count)| *sum += u64::from(count));
         }
         Ok(counts.chunks(classes).map(<[u64]>::to_vec).collect())
@@ -278,17 +278,17 @@ impl Horizontal<'_, '_, '_> {
     /// For every possible split of an interval, this party's class counts left and right of it.
     fn sides(&self, attribute: usize, interval: CutValue) -> Result<Vec<u64>, Error> {
         let (CutValue::Interval { start, end }, Some(Column::Numeric(points))) =
-            (interval, self.partition.column(attribute))
+            (interval, self.leaf_records.column(attribute))
         else {
             return Err(super::Error::Fault("a split of something that is no interval").into());
         };
-        let classes = self.partition.classes();
+        let classes = self.leaf_records.classes();
         let mut at = vec![0u64; (end - start) as usize * classes];
-        for leaf in self.partition.link(attribute, interval) {
-            for record in self.partition.records(leaf) {
+        for leaf in self.leaf_records.link(attribute, interval) {
+            for record in self.leaf_records.records(leaf) {
                 let record = *record as usize;
                 let place = (points[record] - start) as usize * classes;
-                at[place + usize::from(self.partition.class_codes()[record])] += 1;
+                at[place + usize::from(self.leaf_records.class_codes()[record])] += 1;
             }
         }
         let mut right = vec![0; classes];

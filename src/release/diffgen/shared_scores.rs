@@ -12,7 +12,7 @@ use crate::mechanism;
 use crate::mechanism::largest::{self, GroupShape, largest_counts};
 use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
-use crate::release::tree::partition::{LeafId, Partition};
+use crate::release::tree::leaf_records::{LeafId, LeafRecords};
 use crate::release::tree::utility::Utility;
 use crate::table::{Candidate, CutValue, Cuts, Specialization};
 
@@ -63,14 +63,14 @@ impl SharedScores {
     pub fn start(
         &mut self,
         session: &mut Session,
-        partition: &Partition<'_>,
+        leaf_records: &LeafRecords<'_>,
         cuts: &Cuts,
     ) -> Result<(), mechanism::Error> {
         if self.utility != Utility::LeafMax {
             return Ok(());
         }
         let mut totals = vec![0; self.shape.classes];
-        partition.class_codes().iter().for_each(|class| totals[usize::from(*class)] += 1);
+        leaf_records.class_codes().iter().for_each(|class| totals[usize::from(*class)] += 1);
         let shares = largest_counts(session, &self.shape, &totals)?;
         self.start_with(cuts, shares.words()[0]);
         Ok(())
@@ -138,26 +138,30 @@ impl SharedScores {
     ///
     /// # Errors
     /// If the run fails.
-    pub fn settle<E>(&mut self, session: &mut Session, partition: &Partition<'_>) -> Result<(), E>
+    pub fn settle<E>(
+        &mut self,
+        session: &mut Session,
+        leaf_records: &LeafRecords<'_>,
+    ) -> Result<(), E>
     where
         E: From<Error> + From<mechanism::Error>,
     {
         let pending = std::mem::take(&mut self.pending);
         let by_coordinates: HashMap<Coordinates, LeafId> =
-            partition.leaf_ids().map(|leaf| (partition.coordinates(leaf), leaf)).collect();
-        let (codes, classes) = (partition.class_codes(), self.shape.classes);
+            leaf_records.leaf_ids().map(|leaf| (leaf_records.coordinates(leaf), leaf)).collect();
+        let (codes, classes) = (leaf_records.class_codes(), self.shape.classes);
         let (mut counts, mut groups) = (Vec::new(), Vec::new());
         for (made, leaf) in &pending {
-            let child_of = partition.child_of(made).map_err(Error::from)?;
+            let child_of = leaf_records.child_of(made).map_err(Error::from)?;
             let children = child_of.children().ok_or(Error::Fault("a set in two tables"))?;
             let leaves = match leaf {
                 Some(leaf) => by_coordinates.get(leaf).copied().into_iter().collect(),
-                None => partition.link(made.candidate.attribute, made.candidate.value),
+                None => leaf_records.link(made.candidate.attribute, made.candidate.value),
             };
             let first = counts.len();
             counts.resize(first + children * classes, 0);
             for leaf in leaves {
-                let tally = child_of.tally(partition.records(leaf), codes, classes);
+                let tally = child_of.tally(leaf_records.records(leaf), codes, classes);
                 let sums = counts[first..].iter_mut().zip(tally);
                 sums.for_each(|(sum, count)| *sum += u64::from(count));
             }

@@ -53,7 +53,7 @@
 
 use super::holder::Holder;
 use super::plan::{FRACTION_BITS, GRID_BITS};
-use super::{Error, Form, Leaves, Plan, Release, run};
+use super::{Error, Leaves, Plan, Release, Specializer, run};
 use crate::agreement::{self, Agreement, Noise, Selection};
 use crate::math::Randomness;
 use crate::privacy::decisions::Decisions;
@@ -61,9 +61,7 @@ use crate::privacy::exponential::{Exponential, Scaling};
 use crate::privacy::laplace::DiscreteLaplace;
 use crate::privacy::noisy_max::NoisyMax;
 use crate::privacy::taylor::TaylorExponential;
-use crate::privacy::{
-    self, AddNoise, Budget, Calibration, Candidate as Weighed, Choice, Choose, Spend,
-};
+use crate::privacy::{self, AddNoise, Budget, Calibration, Choice, Choose, Scored, Spend};
 use crate::release::Step;
 use crate::release::tree;
 use crate::release::tree::layout::leaf_offsets;
@@ -83,10 +81,10 @@ pub fn release(
     progress: &dyn Fn(Step),
 ) -> Result<Release, Error> {
     let plan = Plan::new(agreement)?;
-    let mut form = Single::new(&plan, table, Mechanisms::with(agreement, || rng.fork())?)?;
+    let mut specializer = Single::new(&plan, table, Mechanisms::with(agreement, || rng.fork())?)?;
     let total = plan.specializations() as usize;
     progress(Step::Began { phase: "structure", total });
-    run(&plan, budget, &mut form, progress)
+    run(&plan, budget, &mut specializer, progress)
 }
 
 /// What decides, splits and adds noise.
@@ -156,14 +154,14 @@ impl<D: Decisions> Chooser<D> {
 }
 
 impl<D: Decisions> Choose for Chooser<D> {
-    type Scores = [Weighed];
+    type Scores = [Scored];
     type Error = privacy::Error;
 
     fn choose(
         &mut self,
         spend: Spend,
         calibration: &Calibration,
-        scores: &[Weighed],
+        scores: &[Scored],
     ) -> Result<Choice, privacy::Error> {
         match self {
             Self::Exponential(mechanism) => mechanism.choose(spend, calibration, scores),
@@ -266,19 +264,19 @@ impl<'p, 't, C, S, N> Single<'p, 't, C, S, N> {
 
     fn counts(&self, cuts: &Cuts) -> Result<Vec<u64>, Error> {
         if let [holder] = self.holders.as_slice() {
-            return Ok(holder.partition().leaf_counts(cuts));
+            return Ok(holder.leaf_records().leaf_counts(cuts));
         }
         let mut leaf_of_records = vec![0; self.records];
         let classes = self.plan.schema().class.values.len();
         let mut counts = vec![0; cuts.leaves() as usize * classes];
         for holder in &self.holders {
-            let partition = holder.partition();
-            let offsets = leaf_offsets(cuts, partition.attributes());
-            let places = partition.leaf_of_records(cuts);
+            let leaf_records = holder.leaf_records();
+            let offsets = leaf_offsets(cuts, leaf_records.attributes());
+            let places = leaf_records.leaf_of_records(cuts);
             let places = places.iter().map(|place| offsets[*place as usize]);
             leaf_of_records.iter_mut().zip(places).for_each(|(leaf, offset)| *leaf += offset);
         }
-        let codes = self.holders.first().map_or(&[][..], |h| h.partition().class_codes());
+        let codes = self.holders.first().map_or(&[][..], |h| h.leaf_records().class_codes());
         for (leaf, class) in leaf_of_records.into_iter().zip(codes) {
             counts[leaf * classes + usize::from(*class)] += 1;
         }
@@ -288,10 +286,10 @@ impl<'p, 't, C, S, N> Single<'p, 't, C, S, N> {
 
 const NOBODY: Error = Error::Fault("nobody holds an attribute that has a candidate");
 
-impl<C, S, N> Form for Single<'_, '_, C, S, N>
+impl<C, S, N> Specializer for Single<'_, '_, C, S, N>
 where
-    C: Choose<Scores = [Weighed], Error = privacy::Error>,
-    S: Choose<Scores = [Weighed], Error = privacy::Error>,
+    C: Choose<Scores = [Scored], Error = privacy::Error>,
+    S: Choose<Scores = [Scored], Error = privacy::Error>,
     N: AddNoise<Counts = [u64], Error = privacy::Error>,
 {
     type Error = Error;
@@ -309,7 +307,7 @@ where
 
     fn choose(&mut self, spend: Spend, candidates: &[Candidate]) -> Result<usize, Error> {
         let score = |candidate: &Candidate| {
-            Ok(Weighed::single(self.holder(candidate.attribute)?.score(*candidate)?))
+            Ok(Scored::single(self.holder(candidate.attribute)?.score(*candidate)?))
         };
         let weighed = candidates.iter().map(score).collect::<Result<Vec<_>, Error>>()?;
         Ok(self.mechanisms.choose.choose(spend, self.plan.calibration(), &weighed)?.index)
@@ -335,7 +333,7 @@ where
 
     fn leaves(&mut self, _: &Cuts) -> Result<Leaves, Error> {
         Ok(match self.holders.as_slice() {
-            [holder] => holder.partition().release_leaves(),
+            [holder] => holder.leaf_records().release_leaves(),
             _ => Leaves::CrossProduct,
         })
     }

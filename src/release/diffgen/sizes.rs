@@ -98,15 +98,15 @@ impl Sizes {
 
 impl Sizes {
     /// The public terms of a choice by noisy maximum.
-    pub fn by_noisy_max(&self) -> noisy_max::Terms {
+    pub fn by_noisy_max(&self) -> noisy_max::NoisyMaxParameters {
         let digits = self.score_digits.unwrap_or_default();
         let widths = NoiseWidths { tau: self.widths.tau, digits };
-        noisy_max::Terms { grid_bits: GRID_BITS, largest: self.largest_score, widths }
+        noisy_max::NoisyMaxParameters { grid_bits: GRID_BITS, largest: self.largest_score, widths }
     }
 
     /// The public terms of a choice by the exponential mechanism, over different columns.
-    pub fn by_weight(&self, profile: Profile) -> vertical::Terms {
-        vertical::Terms {
+    pub fn by_weight(&self, profile: Profile) -> vertical::WeightParameters {
+        vertical::WeightParameters {
             scaling: scaling(),
             largest: self.largest_score,
             tries: self.widths.tries,

@@ -13,8 +13,8 @@ use super::*;
 use crate::agreement::{Agreement, Noise};
 use crate::math::{Randomness, Rational};
 use crate::privacy::decisions::Tape;
+use crate::release::tree::leaf_records::LeafRecords;
 use crate::release::tree::output;
-use crate::release::tree::partition::Partition;
 use crate::table::{Reading, Table, parse_csv};
 
 /// An agreement for one party with these lines in `[release]` and these attributes; what they leave
@@ -54,10 +54,10 @@ fn named(cuts: &Cuts, name: &str) -> Candidate {
     *all.iter().find(|c| cuts.name(**c) == name).unwrap_or_else(|| panic!("no {name}"))
 }
 
-fn specialize(cuts: &mut Cuts, partition: &mut Partition<'_>, name: &str, split: Option<u32>) {
+fn specialize(cuts: &mut Cuts, leaf_records: &mut LeafRecords<'_>, name: &str, split: Option<u32>) {
     let made = Specialization { candidate: named(cuts, name), split };
     let children = cuts.specialize(&made).unwrap();
-    partition.specialize(&made, &children).unwrap();
+    leaf_records.specialize(&made, &children).unwrap();
 }
 
 /// A release as text.
@@ -79,14 +79,14 @@ fn spent(release: &Release) -> Rational {
 struct Scripted(Vec<usize>);
 
 impl privacy::Choose for Scripted {
-    type Scores = [privacy::Candidate];
+    type Scores = [privacy::Scored];
     type Error = privacy::Error;
 
     fn choose(
         &mut self,
         _: Spend,
         _: &privacy::Calibration,
-        _: &[privacy::Candidate],
+        _: &[privacy::Scored],
     ) -> Result<privacy::Choice, privacy::Error> {
         Ok(privacy::Choice { index: self.0.remove(0), offset: 0 })
     }

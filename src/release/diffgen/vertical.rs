@@ -28,7 +28,7 @@ use sha2::{Digest, Sha256};
 use super::holder::Holder;
 use super::sizes::{Sizes, scaling};
 use super::two_party::{CountNoise, Error, Keys, Outcome, Prepared};
-use super::{Form, Leaves, Plan, run};
+use super::{Leaves, Plan, Specializer, run};
 use crate::agreement::{Agreement, CountTable, Selection};
 use crate::circuit::integer::equal;
 use crate::circuit::{Builder, Program};
@@ -70,7 +70,7 @@ pub(super) fn release(
     let table = table.select(&rows);
     compare_classes(session, agreement, &table)?;
     let holder = Holder::new(&plan, &table)?;
-    let mut form = Vertical {
+    let mut specializer = Vertical {
         session,
         holder,
         agreement,
@@ -79,9 +79,9 @@ pub(super) fn release(
         prepared,
         progress,
     };
-    form.session.channel.begin_phase("structure");
+    specializer.session.channel.begin_phase("structure");
     progress(Step::Began { phase: "structure", total: plan.specializations() as usize });
-    let release = run(&plan, budget, &mut form, &|step| progress(step))?;
+    let release = run(&plan, budget, &mut specializer, &|step| progress(step))?;
     Ok(Outcome {
         release,
         delta: sizes.widths.delta.clone(),
@@ -197,7 +197,7 @@ impl Message for Split {
     const MOST_BYTES: usize = 4;
 }
 
-impl Form for Vertical<'_, '_, '_> {
+impl Specializer for Vertical<'_, '_, '_> {
     type Error = Error;
 
     /// The owner of the column draws alone; the peer has nothing to do.
@@ -281,11 +281,11 @@ impl Form for Vertical<'_, '_, '_> {
 
 impl Vertical<'_, '_, '_> {
     fn count_table(&mut self, cuts: &Cuts, layout: &Layout) -> Result<WordShares, Error> {
-        let partition = self.holder.partition();
-        let mut cells = partition.leaf_of_records(cuts);
+        let leaf_records = self.holder.leaf_records();
+        let mut cells = leaf_records.leaf_of_records(cuts);
         if self.session.role == Role::P1 {
             let classes = layout.classes as u32;
-            let codes = partition.class_codes();
+            let codes = leaf_records.class_codes();
             cells
                 .iter_mut()
                 .zip(codes)

@@ -5,7 +5,7 @@
 //! the new ones bring theirs. Records that a set attribute drops are taken out of everything.
 
 use super::Error;
-use super::partition::{LeafId, Partition, Replaced};
+use super::leaf_records::{LeafId, LeafRecords, Replaced};
 use super::utility::{self, Logarithms, Utility};
 use crate::privacy::Score;
 use crate::table::{Candidate, CutValue, Cuts, Specialization};
@@ -30,12 +30,12 @@ pub struct Scorer {
 
 impl Scorer {
     /// A scorer that knows no candidate yet.
-    pub fn new(utility: Utility, partition: &Partition<'_>) -> Self {
+    pub fn new(utility: Utility, leaf_records: &LeafRecords<'_>) -> Self {
         let logarithms = (utility == Utility::InfoGain)
-            .then(|| Logarithms::up_to(partition.class_codes().len()));
-        let base = partition
+            .then(|| Logarithms::up_to(leaf_records.class_codes().len()));
+        let base = leaf_records
             .leaf_ids()
-            .map(|leaf| u64::from(utility::largest(partition.counts(leaf))))
+            .map(|leaf| u64::from(utility::largest(leaf_records.counts(leaf))))
             .sum();
         Self {
             utility,
@@ -88,17 +88,21 @@ impl Scorer {
     ///
     /// # Errors
     /// [`Error::MissingColumn`] if the party does not hold the attribute.
-    pub fn add(&mut self, partition: &Partition<'_>, made: &Specialization) -> Result<(), Error> {
+    pub fn add(
+        &mut self,
+        leaf_records: &LeafRecords<'_>,
+        made: &Specialization,
+    ) -> Result<(), Error> {
         let candidate = made.candidate;
-        let leaves = partition.link(candidate.attribute, candidate.value);
-        let child_of = partition.child_of(made)?;
-        let (codes, classes) = (partition.class_codes(), partition.classes());
+        let leaves = leaf_records.link(candidate.attribute, candidate.value);
+        let child_of = leaf_records.child_of(made)?;
+        let (codes, classes) = (leaf_records.class_codes(), leaf_records.classes());
         if self.utility == Utility::LeafMax {
             let gains: Vec<u64> = leaves
                 .par_iter()
                 .map(|leaf| {
-                    let tally = child_of.tally(partition.records(*leaf), codes, classes);
-                    gain(&tally, partition.counts(*leaf))
+                    let tally = child_of.tally(leaf_records.records(*leaf), codes, classes);
+                    gain(&tally, leaf_records.counts(*leaf))
                 })
                 .collect();
             self.gains.insert(candidate, gains.iter().sum());
@@ -109,7 +113,7 @@ impl Scorer {
         }
         let counts = if child_of.children().is_some() {
             let tallies = leaves.par_iter().flat_map(|leaf| {
-                let chunks = partition.records(*leaf).par_chunks(1 << 16);
+                let chunks = leaf_records.records(*leaf).par_chunks(1 << 16);
                 chunks.map(|records| child_of.tally(records, codes, classes))
             });
             tallies.reduce(Vec::new, added)
@@ -117,7 +121,7 @@ impl Scorer {
             // A sub-partition is a set of children, wherever its records lie.
             let mut all: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
             for leaf in leaves {
-                let tally = child_of.tally_sets(partition.records(leaf), codes, classes);
+                let tally = child_of.tally_sets(leaf_records.records(leaf), codes, classes);
                 for (mask, counts) in tally {
                     let sum = all.remove(&mask).unwrap_or_default();
                     all.insert(mask, added(sum, counts));
@@ -141,7 +145,7 @@ impl Scorer {
     /// [`Error::MissingColumn`] if a column is not there.
     pub fn follow(
         &mut self,
-        partition: &Partition<'_>,
+        leaf_records: &LeafRecords<'_>,
         replaced: &Replaced,
         winner: Candidate,
         known: &Known,
@@ -151,7 +155,7 @@ impl Scorer {
         if self.utility != Utility::LeafMax {
             return Ok(());
         }
-        let largest = |leaf: &LeafId| u64::from(utility::largest(partition.counts(*leaf)));
+        let largest = |leaf: &LeafId| u64::from(utility::largest(leaf_records.counts(*leaf)));
         self.base =
             self.base - replaced.old_largest + replaced.new.iter().map(largest).sum::<u64>();
         for leaf in &replaced.old {
@@ -165,25 +169,25 @@ impl Scorer {
             .values()
             .map(|made| {
                 let key = (made.candidate.attribute, made.candidate.value.key());
-                Ok((key, (made.candidate, partition.child_of(made)?)))
+                Ok((key, (made.candidate, leaf_records.child_of(made)?)))
             })
             .collect::<Result<_, Error>>()?;
-        let (codes, classes) = (partition.class_codes(), partition.classes());
+        let (codes, classes) = (leaf_records.class_codes(), leaf_records.classes());
         let contributions: Vec<Vec<(Candidate, u64)>> = replaced
             .new
             .par_iter()
             .map(|leaf| {
-                let keys = partition.attributes().iter().flat_map(|attribute| {
-                    partition.keys(*leaf, *attribute).iter().map(move |key| (*attribute, *key))
+                let keys = leaf_records.attributes().iter().flat_map(|attribute| {
+                    leaf_records.keys(*leaf, *attribute).iter().map(move |key| (*attribute, *key))
                 });
                 let candidates: Vec<_> = keys.filter_map(|key| prepared.get(&key)).collect();
-                let records = partition.records(*leaf);
+                let records = leaf_records.records(*leaf);
                 candidates
                     .par_iter()
                     .with_min_len(if records.len() > 1 << 14 { 1 } else { usize::MAX })
                     .map(|(candidate, child_of)| {
                         let tally = child_of.tally(records, codes, classes);
-                        (*candidate, gain(&tally, partition.counts(*leaf)))
+                        (*candidate, gain(&tally, leaf_records.counts(*leaf)))
                     })
                     .collect()
             })
@@ -201,11 +205,11 @@ impl Scorer {
     ///
     /// # Errors
     /// [`Error::MissingColumn`] if a column is not there.
-    pub fn recount(&mut self, partition: &Partition<'_>, known: &Known) -> Result<(), Error> {
+    pub fn recount(&mut self, leaf_records: &LeafRecords<'_>, known: &Known) -> Result<(), Error> {
         if self.utility == Utility::LeafMax {
             return Ok(()); // dropped leaves took their part with them
         }
-        known.values().try_for_each(|made| self.add(partition, made))
+        known.values().try_for_each(|made| self.add(leaf_records, made))
     }
 }
 

@@ -1,26 +1,26 @@
-//! Where to split an interval: every possible split has a score, and runs of neighbouring splits
+//! Where to split an interval: every possible split has a score, and stretches of neighbouring splits
 //! have the same one.
 //!
-//! *Theorem.* Choosing a split by the exponential mechanism over the runs, weighted by their
+//! *Theorem.* Choosing a split by the exponential mechanism over the stretches, weighted by their
 //! number of points, is the exponential mechanism over the points. It sees only the records inside
 //! the interval, so the draws for two intervals of one attribute cost one spend together.
 //!
 //! Scores are lowered by the least of them before they are weighed. That changes no probability of
 //! the exact mechanism, and the least weight is still 2^f, so the bound on what rounding costs holds
-//! as it is; but weights become as short as scores are close. For the exponential mechanism runs
+//! as it is; but weights become as short as scores are close. For the exponential mechanism stretches
 //! are also grouped by score, since the split is uniform among the points of one score.
 
 use super::Error;
-use super::partition::Partition;
+use super::leaf_records::LeafRecords;
 use super::utility::{Logarithms, Utility, largest};
-use crate::privacy::{Candidate as Weighed, Choice, Score};
+use crate::privacy::{Choice, Score, Scored};
 use crate::table::{Column, CutValue};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
 /// Neighbouring possible splits with one score.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Run {
+pub struct Stretch {
     /// The first of them: the first point of the right child.
     pub first: u32,
     /// How many.
@@ -29,33 +29,33 @@ pub struct Run {
     pub score: Score,
 }
 
-/// The runs of an interval, ascending; they cover all its points but the first.
+/// The stretches of an interval, ascending; they cover all its points but the first.
 ///
 /// # Errors
 /// [`Error::MissingColumn`] if the party does not hold the attribute.
-pub fn runs(
-    partition: &Partition<'_>,
+pub fn stretches(
+    leaf_records: &LeafRecords<'_>,
     attribute: usize,
     interval: CutValue,
     utility: Utility,
     logarithms: Option<&Logarithms>,
-) -> Result<Vec<Run>, Error> {
+) -> Result<Vec<Stretch>, Error> {
     let (CutValue::Interval { start, end }, Some(Column::Numeric(points))) =
-        (interval, partition.column(attribute))
+        (interval, leaf_records.column(attribute))
     else {
         return Err(Error::Fault("a split of something that is no interval"));
     };
-    let classes = partition.classes();
-    let leaves = partition.link(attribute, interval);
+    let classes = leaf_records.classes();
+    let leaves = leaf_records.link(attribute, interval);
     // For leaf-max every leaf counts for itself; otherwise all count together.
     let groups = if utility == Utility::LeafMax { leaves.len().max(1) } else { 1 };
-    let codes = partition.class_codes();
+    let codes = leaf_records.class_codes();
     let mut keys: Vec<u64> = leaves
         .par_iter()
         .enumerate()
         .flat_map(|(leaf, id)| {
             let group = if groups > 1 { leaf } else { 0 };
-            partition.records(*id).par_iter().map(move |record| {
+            leaf_records.records(*id).par_iter().map(move |record| {
                 let record = *record as usize;
                 let slot = group * classes + usize::from(codes[record]);
                 u64::from(points[record]) << 32 | slot as u64
@@ -64,16 +64,16 @@ pub fn runs(
         .collect();
     keys.par_sort_unstable();
     let mut sides = Sides::new(groups, classes, &keys);
-    let mut runs: Vec<Run> = Vec::new();
+    let mut stretches: Vec<Stretch> = Vec::new();
     let mut first = start + 1;
     let mut add = |until: u32, score: Score| {
         // Splits first..=until send the same records left.
         if until < first {
             return;
         }
-        match runs.last_mut() {
-            Some(run) if run.score == score => run.points += until - first + 1,
-            _ => runs.push(Run { first, points: until - first + 1, score }),
+        match stretches.last_mut() {
+            Some(stretch) if stretch.score == score => stretch.points += until - first + 1,
+            _ => stretches.push(Stretch { first, points: until - first + 1, score }),
         }
         first = until + 1;
     };
@@ -86,59 +86,61 @@ pub fn runs(
         rest = &rest[same..];
     }
     add(end - 1, sides.score(logarithms)?);
-    Ok(runs)
+    Ok(stretches)
 }
 
 /// Runs as a mechanism weighs them, and how to get back from its choice to a split.
 pub struct Options {
     /// What to choose from.
-    pub weighed: Vec<Weighed>,
-    runs: Vec<Run>,
+    pub weighed: Vec<Scored>,
+    stretches: Vec<Stretch>,
     grouped: bool,
 }
 
 impl Options {
-    /// One option per run, in order: for mechanisms whose ties are broken by order.
-    pub fn in_order(runs: Vec<Run>) -> Self {
-        let least = runs.iter().map(|run| run.score).min().unwrap_or_default();
-        let weighed = runs
+    /// One option per stretch, in order: for mechanisms whose ties are broken by order.
+    pub fn in_order(stretches: Vec<Stretch>) -> Self {
+        let least = stretches.iter().map(|stretch| stretch.score).min().unwrap_or_default();
+        let weighed = stretches
             .iter()
-            .map(|run| Weighed {
-                score: lowered(run.score, least),
-                multiplicity: u64::from(run.points),
+            .map(|stretch| Scored {
+                score: lowered(stretch.score, least),
+                multiplicity: u64::from(stretch.points),
             })
             .collect();
-        Self { weighed, runs, grouped: false }
+        Self { weighed, stretches, grouped: false }
     }
 
     /// One option per score, ascending: for the exponential mechanism.
-    pub fn by_score(runs: Vec<Run>) -> Self {
-        let least = runs.iter().map(|run| run.score).min().unwrap_or_default();
+    pub fn by_score(stretches: Vec<Stretch>) -> Self {
+        let least = stretches.iter().map(|stretch| stretch.score).min().unwrap_or_default();
         let mut points: BTreeMap<Score, u64> = BTreeMap::new();
-        for run in &runs {
-            *points.entry(lowered(run.score, least)).or_default() += u64::from(run.points);
+        for stretch in &stretches {
+            *points.entry(lowered(stretch.score, least)).or_default() += u64::from(stretch.points);
         }
         let weighed = points
             .into_iter()
-            .map(|(score, multiplicity)| Weighed { score, multiplicity })
+            .map(|(score, multiplicity)| Scored { score, multiplicity })
             .collect();
-        Self { weighed, runs, grouped: true }
+        Self { weighed, stretches, grouped: true }
     }
 
     /// The split that a choice stands for.
     pub fn split(&self, choice: Choice) -> Option<u32> {
         if !self.grouped {
-            let run = self.runs.get(choice.index)?;
-            return Some(run.first + u32::try_from(choice.offset).ok()?);
+            let stretch = self.stretches.get(choice.index)?;
+            return Some(stretch.first + u32::try_from(choice.offset).ok()?);
         }
-        let least = self.runs.iter().map(|run| run.score).min()?;
+        let least = self.stretches.iter().map(|stretch| stretch.score).min()?;
         let score = self.weighed.get(choice.index)?.score;
         let mut offset = choice.offset;
-        for run in self.runs.iter().filter(|run| lowered(run.score, least) == score) {
-            if offset < u64::from(run.points) {
-                return Some(run.first + offset as u32);
+        for stretch in
+            self.stretches.iter().filter(|stretch| lowered(stretch.score, least) == score)
+        {
+            if offset < u64::from(stretch.points) {
+                return Some(stretch.first + offset as u32);
             }
-            offset -= u64::from(run.points);
+            offset -= u64::from(stretch.points);
         }
         None
     }

@@ -28,7 +28,7 @@ use super::modulus::Modulus8;
 /// Windows from which [`FixedBase8`] chooses: a look-up takes sixteen entries at a time.
 const WINDOWS: std::ops::RangeInclusive<usize> = 4..=8;
 
-/// Groups of eight for which the table's shape is chosen.
+/// Groups of eight for which the table's windows is chosen.
 const GROUPS: usize = 16;
 
 /// Look-ups that share one reading of a row.
@@ -42,12 +42,12 @@ const TOGETHER: usize = 4;
 pub struct FixedBase8 {
     modulus: Modulus8,
     exponent_bits: usize,
-    shape: Shape,
+    windows: Windows,
     table: Lanes,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Shape {
+struct Windows {
     window: usize,
     passes: usize,
     rows: usize,
@@ -65,19 +65,19 @@ impl FixedBase8 {
         exponent_bits: usize,
         memory_budget_bytes: usize,
     ) -> Self {
-        let shape = Shape::best(modulus.limbs(), exponent_bits, memory_budget_bytes);
-        let row_vectors = modulus.limbs() << (shape.window - 3);
-        let mut table = Lanes::zero(row_vectors * shape.rows);
+        let windows = Windows::best(modulus.limbs(), exponent_bits, memory_budget_bytes);
+        let row_vectors = modulus.limbs() << (windows.window - 3);
+        let mut table = Lanes::zero(row_vectors * windows.rows);
         let mut power = modulus.load([base; 8]);
         let mut other = power.clone();
         for row in table.limbs_mut().chunks_exact_mut(row_vectors) {
-            fill_row(modulus, &power, shape.window, row);
-            for _ in 0..shape.window * shape.passes {
+            fill_row(modulus, &power, windows.window, row);
+            for _ in 0..windows.window * windows.passes {
                 modulus.square(&power, &mut other);
                 std::mem::swap(&mut power, &mut other);
             }
         }
-        Self { modulus: modulus.clone(), exponent_bits, shape, table }
+        Self { modulus: modulus.clone(), exponent_bits, windows, table }
     }
 
     /// The memory that the table takes.
@@ -88,7 +88,7 @@ impl FixedBase8 {
 
     /// Raises the base to eight exponents, of which the lowest `exponent_bits` bits count.
     ///
-    /// Every entry of every row is read: time and memory access depend on the table's shape only.
+    /// Every entry of every row is read: time and memory access depend on the table's windows only.
     #[must_use]
     pub fn pow(&self, exponents: [&[u64]; 8]) -> Lanes {
         self.pow_many(&[exponents]).pop().unwrap_or_else(|| self.modulus.one())
@@ -98,7 +98,7 @@ impl FixedBase8 {
     /// while it is near, which for big tables is several times faster.
     #[must_use]
     pub fn pow_many(&self, exponents: &[[&[u64]; 8]]) -> Vec<Lanes> {
-        let Shape { window, passes, .. } = self.shape;
+        let Windows { window, passes, .. } = self.windows;
         let limbs = self.modulus.limbs();
         let mut products = vec![self.modulus.one(); exponents.len() * passes];
         let mut factors = [(); TOGETHER].map(|()| Lanes::zero(limbs));
@@ -129,7 +129,7 @@ impl FixedBase8 {
         let mut result = products.last().cloned().unwrap_or_else(|| self.modulus.one());
         let mut other = result.clone();
         for product in products.iter().rev().skip(1) {
-            for _ in 0..self.shape.window {
+            for _ in 0..self.windows.window {
                 self.modulus.square(&result, &mut other);
                 std::mem::swap(&mut result, &mut other);
             }
@@ -140,8 +140,8 @@ impl FixedBase8 {
     }
 
     fn digit(&self, exponent: &[u64], position: usize) -> u64 {
-        let start = position * self.shape.window;
-        let width = self.exponent_bits.saturating_sub(start).min(self.shape.window);
+        let start = position * self.windows.window;
+        let width = self.exponent_bits.saturating_sub(start).min(self.windows.window);
         bits(exponent, start) & ((1 << width) - 1)
     }
 }
@@ -151,13 +151,13 @@ impl fmt::Debug for FixedBase8 {
         formatter
             .debug_struct("FixedBase8")
             .field("exponent_bits", &self.exponent_bits)
-            .field("shape", &self.shape)
+            .field("windows", &self.windows)
             .finish_non_exhaustive()
     }
 }
 
-impl Shape {
-    /// The shape with the least estimated time that the memory allows.
+impl Windows {
+    /// The windows with the least estimated time that the memory allows.
     fn best(limbs: usize, exponent_bits: usize, memory_budget_bytes: usize) -> Self {
         let rows_allowed = |window: usize| memory_budget_bytes / ((8 * limbs) << window);
         let affordable = WINDOWS.filter(|&w| w == *WINDOWS.start() || rows_allowed(w) > 0);
@@ -171,7 +171,7 @@ impl Shape {
             })
         });
         let fallback = Self { window: 4, passes: 1, rows: 1 };
-        shapes.min_by_key(|shape| shape.cycles(limbs)).unwrap_or(fallback)
+        shapes.min_by_key(|windows| windows.cycles(limbs)).unwrap_or(fallback)
     }
 
     /// Cycles for eight powers when [`GROUPS`] groups share the reading of the table, by a model

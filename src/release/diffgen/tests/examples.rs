@@ -89,17 +89,17 @@ fn a_value_generalizes_to_a_cut_only_if_every_item_and_every_node_agree() {
     let agreement = health("epsilon = \"1\"\nspecializations = 2");
     let table = table(&agreement, "job,age,code,class\nWriter,20,21|22,Y\n");
     let cuts = Cuts::topmost(&agreement.schema);
-    let mut partition = Partition::new(&agreement.schema, &table).unwrap();
+    let mut leaf_records = LeafRecords::new(&agreement.schema, &table).unwrap();
     let made = Specialization { candidate: named(&cuts, "**"), split: None };
-    assert_eq!(partition.sub_partitions(&made).unwrap().sizes(), [0, 1, 0]);
+    assert_eq!(leaf_records.sub_partitions(&made).unwrap().sizes(), [0, 1, 0]);
 }
 
 /// Table 6.3 (a).
 const RAW: &str = "job,age,class\nEngineer,34,Y\nLawyer,50,N\nEngineer,38,N\nLawyer,33,Y\n\
     Dancer,20,Y\nWriter,37,N\nWriter,32,Y\nDancer,25,N\n";
 
-fn totals(partition: &Partition<'_>, cuts: &Cuts) -> Vec<u64> {
-    partition.leaf_counts(cuts).chunks(2).map(|leaf| leaf.iter().sum()).collect()
+fn totals(leaf_records: &LeafRecords<'_>, cuts: &Cuts) -> Vec<u64> {
+    leaf_records.leaf_counts(cuts).chunks(2).map(|leaf| leaf.iter().sum()).collect()
 }
 
 #[test]
@@ -108,13 +108,13 @@ fn table_6_3_has_its_contingency_tables() {
         agreement("epsilon = \"1\"\nspecializations = 4", "\"Y\", \"N\"", &[JOB, AGE].concat());
     let table = table(&agreement, RAW);
     let mut cuts = Cuts::topmost(&agreement.schema);
-    let mut partition = Partition::new(&agreement.schema, &table).unwrap();
-    specialize(&mut cuts, &mut partition, "Any_Job", None);
-    specialize(&mut cuts, &mut partition, "[18..64]", Some(40 - 18));
-    assert_eq!(totals(&partition, &cuts), [3, 1, 4, 0], "(c)");
-    specialize(&mut cuts, &mut partition, "Professional", None);
-    specialize(&mut cuts, &mut partition, "Artist", None);
-    assert_eq!(totals(&partition, &cuts), [2, 0, 1, 1, 2, 0, 2, 0], "(b)");
+    let mut leaf_records = LeafRecords::new(&agreement.schema, &table).unwrap();
+    specialize(&mut cuts, &mut leaf_records, "Any_Job", None);
+    specialize(&mut cuts, &mut leaf_records, "[18..64]", Some(40 - 18));
+    assert_eq!(totals(&leaf_records, &cuts), [3, 1, 4, 0], "(c)");
+    specialize(&mut cuts, &mut leaf_records, "Professional", None);
+    specialize(&mut cuts, &mut leaf_records, "Artist", None);
+    assert_eq!(totals(&leaf_records, &cuts), [2, 0, 1, 1, 2, 0, 2, 0], "(b)");
 }
 
 #[test]
@@ -134,22 +134,22 @@ fn table_7_1_has_the_scores_and_leaves_of_figure_7_1() {
          7,Y,Engineer,Male,30\n8,N,Dancer,Female,44\n9,Y,Lawyer,Male,44\n10,Y,Lawyer,Female,44\n",
     );
     let mut cuts = Cuts::topmost(&agreement.schema);
-    let mut partition = Partition::new(&agreement.schema, &table).unwrap();
-    let mut scorer = Scorer::new(Utility::Max, &partition);
+    let mut leaf_records = LeafRecords::new(&agreement.schema, &table).unwrap();
+    let mut scorer = Scorer::new(Utility::Max, &leaf_records);
     // Salaries below 38: 3 Y and 3 N; from 38 on: 3 Y and 1 N.
     for (name, split, expected) in
         [("Any_Job", None, 5 + 4), ("Any_Sex", None, 3 + 3), ("[18..99]", Some(20), 3 + 3)]
     {
         let made = Specialization { candidate: named(&cuts, name), split };
-        scorer.add(&partition, &made).unwrap();
+        scorer.add(&leaf_records, &made).unwrap();
         let score = scorer.score(made.candidate).unwrap();
         assert_eq!(score, Score::whole(expected).unwrap(), "{name}");
     }
-    specialize(&mut cuts, &mut partition, "Any_Job", None);
-    specialize(&mut cuts, &mut partition, "Any_Sex", None);
+    specialize(&mut cuts, &mut leaf_records, "Any_Job", None);
+    specialize(&mut cuts, &mut leaf_records, "Any_Sex", None);
     // Example 7.4.2: two male professionals.
-    assert_eq!(totals(&partition, &cuts), [2, 3, 3, 2]);
-    assert_eq!(partition.leaf_of_records(&cuts), [2, 2, 2, 3, 1, 1, 0, 3, 0, 1]);
+    assert_eq!(totals(&leaf_records, &cuts), [2, 3, 3, 2]);
+    assert_eq!(leaf_records.leaf_of_records(&cuts), [2, 2, 2, 3, 1, 1, 0, 3, 0, 1]);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::release::tree::scorer::{Known, Scorer, known_at_once};
-use crate::release::tree::splits::runs;
+use crate::release::tree::splits::stretches;
 use crate::release::tree::utility::{self, Logarithms, Utility};
 use proptest::prelude::*;
 
@@ -84,8 +84,8 @@ proptest! {
         let table = table(&agreement, &csv(&rows));
         for utility in [Utility::Max, Utility::LeafMax, Utility::InfoGain] {
             let mut cuts = Cuts::topmost(&agreement.schema);
-            let mut partition = Partition::new(&agreement.schema, &table).unwrap();
-            let mut scorer = Scorer::new(utility, &partition);
+            let mut leaf_records = LeafRecords::new(&agreement.schema, &table).unwrap();
+            let mut scorer = Scorer::new(utility, &leaf_records);
             let mut known = Known::new();
             for (choice, split) in std::iter::once(None).chain(choices.iter().map(Some)).flatten() {
                 for candidate in cuts.candidates(0..3) {
@@ -95,24 +95,24 @@ proptest! {
                     {
                         let split = start + 1 + split.index((end - start - 1) as usize) as u32;
                         let made = Specialization { candidate, split: Some(split) };
-                        let runs = runs(&partition, 1, candidate.value, utility, scorer.logarithms());
-                        let run = runs.unwrap().into_iter().find(|run| {
-                            (run.first..run.first + run.points).contains(&split)
+                        let found = stretches(&leaf_records, 1, candidate.value, utility, scorer.logarithms());
+                        let stretch = found.unwrap().into_iter().find(|stretch| {
+                            (stretch.first..stretch.first + stretch.points).contains(&split)
                         });
                         known.insert(candidate, made);
-                        scorer.add(&partition, &made).unwrap();
+                        scorer.add(&leaf_records, &made).unwrap();
                         if utility != Utility::LeafMax {
-                            // The run of the split has the score that the candidate then has.
-                            prop_assert_eq!(run.unwrap().score, scorer.score(candidate).unwrap());
+                            // The stretch of the split has the score that the candidate then has.
+                            prop_assert_eq!(stretch.unwrap().score, scorer.score(candidate).unwrap());
                         } else {
-                            prop_assert!(run.is_some());
+                            prop_assert!(stretch.is_some());
                         }
                     }
                 }
                 for attribute in 0..3 {
                     for made in known_at_once(&cuts, attribute, cuts.of(attribute)) {
                         if known.insert(made.candidate, made).is_none() {
-                            scorer.add(&partition, &made).unwrap();
+                            scorer.add(&leaf_records, &made).unwrap();
                         }
                     }
                 }
@@ -128,9 +128,9 @@ proptest! {
                 }
                 let made = known.remove(&candidates[choice.index(candidates.len())]).unwrap();
                 let children = cuts.specialize(&made).unwrap();
-                let replaced = partition.specialize(&made, &children).unwrap();
-                scorer.follow(&partition, &replaced, made.candidate, &known).unwrap();
-                prop_assert_eq!(partition.leaf_counts(&cuts), naive_counts(&cuts, &rows));
+                let replaced = leaf_records.specialize(&made, &children).unwrap();
+                scorer.follow(&leaf_records, &replaced, made.candidate, &known).unwrap();
+                prop_assert_eq!(leaf_records.leaf_counts(&cuts), naive_counts(&cuts, &rows));
             }
         }
     }
@@ -140,11 +140,11 @@ proptest! {
         let agreement = small(TERMS);
         let table = table(&agreement, &csv(&rows));
         let cuts = Cuts::topmost(&agreement.schema);
-        let partition = Partition::new(&agreement.schema, &table).unwrap();
+        let leaf_records = LeafRecords::new(&agreement.schema, &table).unwrap();
         let interval = cuts.of(1)[0];
         for utility in [Utility::Max, Utility::LeafMax, Utility::InfoGain] {
             let logarithms = (utility == Utility::InfoGain).then(|| Logarithms::up_to(60));
-            let found = runs(&partition, 1, interval, utility, logarithms.as_ref()).unwrap();
+            let found = stretches(&leaf_records, 1, interval, utility, logarithms.as_ref()).unwrap();
             let mut next = 1;
             for run in &found {
                 prop_assert_eq!(run.first, next);
@@ -171,11 +171,11 @@ fn a_child_s_split_looks_at_no_record_outside_it() {
     let of = |rows: &Rows, utility| {
         let table = table(&agreement, &csv(rows));
         let mut cuts = Cuts::topmost(&agreement.schema);
-        let mut partition = Partition::new(&agreement.schema, &table).unwrap();
+        let mut leaf_records = LeafRecords::new(&agreement.schema, &table).unwrap();
         let made = made(&cuts);
         let children = cuts.specialize(&made).unwrap();
-        partition.specialize(&made, &children).unwrap();
-        runs(&partition, 1, children[0], utility, None).unwrap()
+        leaf_records.specialize(&made, &children).unwrap();
+        stretches(&leaf_records, 1, children[0], utility, None).unwrap()
     };
     let inside = vec![(0, 2, 0, 0), (1, 5, 1, 1), (2, 7, 0, 2)];
     let mut more = inside.clone();

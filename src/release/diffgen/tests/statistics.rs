@@ -39,15 +39,15 @@ struct Faulty<M> {
     noisy: Vec<i64>,
 }
 
-impl<M: Choose<Scores = [privacy::Candidate], Error = privacy::Error>> Choose for Faulty<M> {
-    type Scores = [privacy::Candidate];
+impl<M: Choose<Scores = [privacy::Scored], Error = privacy::Error>> Choose for Faulty<M> {
+    type Scores = [privacy::Scored];
     type Error = privacy::Error;
 
     fn choose(
         &mut self,
         spend: Spend,
         calibration: &Calibration,
-        scores: &[privacy::Candidate],
+        scores: &[privacy::Scored],
     ) -> Result<Choice, privacy::Error> {
         let sixth = Rational::new(1u32, 6u32).unwrap_or_else(Rational::zero);
         let sharp =

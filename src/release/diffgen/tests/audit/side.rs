@@ -15,8 +15,8 @@ use crate::math::Rational;
 use crate::privacy::decisions::Decisions;
 use crate::privacy::{self, AddNoise, Score, Spend};
 use crate::release::diffgen::single::{Chooser, Mechanisms, Noiser, Single};
-use crate::release::diffgen::{Error, Form, Leaves, Plan, Release, run};
-use crate::release::tree::splits::runs;
+use crate::release::diffgen::{Error, Leaves, Plan, Release, Specializer, run};
+use crate::release::tree::splits::stretches;
 use crate::release::tree::utility::{Logarithms, Utility};
 use crate::table::{Candidate, CutValue, Cuts, Specialization, Table};
 
@@ -81,7 +81,7 @@ struct Side<'p, 't> {
     line: Rc<Line>,
 }
 
-impl Form for Side<'_, '_> {
+impl Specializer for Side<'_, '_> {
     type Error = Error;
 
     fn draw_splits(
@@ -160,13 +160,13 @@ impl Form for Side<'_, '_> {
 impl Side<'_, '_> {
     /// The score of every possible split, less the least of them, as the mechanism gets it.
     fn split_scores(&self, attribute: usize, interval: CutValue) -> Result<Vec<Score>, Error> {
-        let partition = self.form.holder(attribute)?.partition();
+        let leaf_records = self.form.holder(attribute)?.leaf_records();
         let utility = self.plan.split_utility();
         let logarithms = (utility == Utility::InfoGain).then(|| Logarithms::up_to(100));
-        let runs = runs(partition, attribute, interval, utility, logarithms.as_ref())?;
-        let least = runs.iter().map(|run| run.score.steps()).min().unwrap_or(0);
+        let stretches = stretches(leaf_records, attribute, interval, utility, logarithms.as_ref())?;
+        let least = stretches.iter().map(|run| run.score.steps()).min().unwrap_or(0);
         let of = |steps: u64| Score::from_steps(steps - least);
-        let points = runs
+        let points = stretches
             .iter()
             .flat_map(|run| std::iter::repeat_n(of(run.score.steps()), run.points as usize));
         Ok(points.collect())

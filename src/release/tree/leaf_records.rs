@@ -59,7 +59,7 @@ struct Parts {
 }
 
 /// The records of one party, grouped by leaf. Private, like the table.
-pub struct Partition<'t> {
+pub struct LeafRecords<'t> {
     schema: Arc<Schema>,
     table: &'t Table,
     attributes: Vec<usize>,
@@ -72,7 +72,7 @@ pub struct Partition<'t> {
     lists_empty: bool,
 }
 
-impl<'t> Partition<'t> {
+impl<'t> LeafRecords<'t> {
     /// All records in one leaf. The attributes are those whose columns the table holds.
     ///
     /// # Errors
@@ -84,7 +84,7 @@ impl<'t> Partition<'t> {
     /// The same with the columns of one owner alone, if one is given.
     ///
     /// # Errors
-    /// As [`Partition::new`].
+    /// As [`LeafRecords::new`].
     pub fn of_owner(
         schema: &Arc<Schema>,
         table: &'t Table,
@@ -106,7 +106,7 @@ impl<'t> Partition<'t> {
         let records = u32::try_from(table.len()).map_err(|_| Error::Fault("too many records"))?;
         let lists_empty =
             attributes.iter().any(|a| matches!(schema.attributes[*a].domain, Domain::Set(_)));
-        let mut partition = Self {
+        let mut leaf_records = Self {
             schema: schema.clone(),
             table,
             attributes,
@@ -120,16 +120,16 @@ impl<'t> Partition<'t> {
         let top = Cuts::topmost(schema);
         let coordinate =
             |(index, attribute): (usize, &crate::table::Attribute)| match attribute.domain {
-                Domain::Set(_) => partition.sets.number(vec![top.of(index)[0].key()]),
+                Domain::Set(_) => leaf_records.sets.number(vec![top.of(index)[0].key()]),
                 _ => top.of(index)[0].key(),
             };
         let coordinates = schema.attributes.iter().enumerate().map(coordinate).collect();
-        let counts = partition.class_counts(&partition.records);
+        let counts = leaf_records.class_counts(&leaf_records.records);
         if records > 0 || lists_empty {
-            let end = partition.records.len();
-            partition.add(Leaf { coordinates, start: 0, end, counts, alive: true });
+            let end = leaf_records.records.len();
+            leaf_records.add(Leaf { coordinates, start: 0, end, counts, alive: true });
         }
-        Ok(partition)
+        Ok(leaf_records)
     }
 
     /// The attributes that the party holds.
@@ -201,7 +201,7 @@ impl<'t> Partition<'t> {
     ///
     /// # Errors
     /// [`Error::MissingColumn`] if the party does not hold the attribute, [`Error::Fault`] for a
-    /// set attribute, which needs [`Partition::sub_partitions`].
+    /// set attribute, which needs [`LeafRecords::sub_partitions`].
     pub fn specialize(
         &mut self,
         made: &Specialization,

@@ -7,11 +7,11 @@
 
 use super::super::Error;
 use super::super::utility::largest;
-use super::{Leaf, LeafId, Partition, Parts, Replaced};
+use super::{Leaf, LeafId, LeafRecords, Parts, Replaced};
 use crate::table::{CutValue, Domain, Specialization};
 use std::collections::{BTreeMap, HashMap};
 
-impl Partition<'_> {
+impl LeafRecords<'_> {
     /// The sub-partitions of a set attribute's value: for every leaf that holds it (in the order of
     /// the release) and every non-empty subset of the children (as a mask, ascending), the size.
     ///
