@@ -118,7 +118,7 @@ fn start_threads() -> Result<(), Failure> {
     rayon::ThreadPoolBuilder::new().build_global().map_err(|error| {
         Failure::failed(format!("cannot start the threads that share the work: {error}")).advise(
             "end other programs, or raise the limits on threads and memory (`ulimit -u`, `ulimit \
-             -v`), or want fewer: RAYON_NUM_THREADS=1",
+             -v`), or use fewer: RAYON_NUM_THREADS=1",
         )
     })
 }

@@ -1,8 +1,8 @@
 //! Two organisations publish one differentially private table over data that
 //! neither shows the other.
 //!
-//! The rooms of the house, from the ground up. A room uses only rooms above it
-//! in this list; `tests/floor_plan.rs` holds every file to that.
+//! The rooms of the house. A room uses only rooms above it in this list;
+//! `tests/floor_plan.rs` holds every file to that.
 //!
 //! | room | what lives there |
 //! | --- | --- |

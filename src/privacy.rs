@@ -152,7 +152,7 @@ pub enum Error {
     },
     /// A score has digits below the grid of the noise.
     #[error(
-        "candidate {index} has a score that is no multiple of 2^-{grid_bits}; use 20 grid bits"
+        "candidate {index} has a score that is not a multiple of 2^-{grid_bits}; use 20 grid bits"
     )]
     OffGrid {
         /// The candidate.
@@ -172,7 +172,9 @@ pub enum Error {
         digits: u32,
     },
     /// A score is not a whole number.
-    #[error("the score of candidate {index} is no whole number; use a utility with whole scores")]
+    #[error(
+        "the score of candidate {index} is not a whole number; use a utility with whole scores"
+    )]
     NotWhole {
         /// The candidate.
         index: usize,

@@ -85,7 +85,7 @@ pub enum Error {
     SecondRoot(String),
     /// The same value twice in one taxonomy.
     #[error(
-        "`{0}` stands twice in the taxonomy: every value must have a name of its own, parents \
+        "`{0}` is in the taxonomy twice: every value must have a name of its own, parents \
          and roots included"
     )]
     DuplicateValue(String),
@@ -150,7 +150,7 @@ pub enum Error {
         /// What is wrong and what to do.
         problem: String,
     },
-    /// A line of a data file that is no record.
+    /// A line of a data file that is not a record.
     #[error("{file}:{line}: {problem}")]
     BadRecord {
         /// As given by the caller.

@@ -154,7 +154,10 @@ fn no_room_may_use_a_room_below_it() {
     for (index, (room, allowed)) in FLOOR_PLAN.iter().enumerate() {
         for used in *allowed {
             let position = FLOOR_PLAN.iter().position(|(name, _)| name == used);
-            assert!(position.is_some_and(|p| p < index), "{room} stands above {used}");
+            assert!(
+                position.is_some_and(|p| p < index),
+                "{used} is not above {room}, which may use only rooms above it"
+            );
         }
     }
 }

@@ -75,7 +75,7 @@ impl<'a> Source<'a> {
             ));
         }
         match std::str::from_utf8(bytes) {
-            // Some editors put a byte-order mark first; it is no part of the text.
+            // Some editors put a byte-order mark first; it is not part of the text.
             Ok(text) => Ok(Self { name, text: text.strip_prefix('\u{feff}').unwrap_or(text) }),
             Err(error) => {
                 let before = String::from_utf8_lossy(&bytes[..error.valid_up_to()]);

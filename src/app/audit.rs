@@ -169,7 +169,7 @@ pub enum Error {
     /// A document without a checksum, or a checksum without a document.
     #[error("{0} and SHA256SUMS do not list the same documents; restore the vectors")]
     Unlisted(String),
-    /// A line of the list that is none.
+    /// A line of the list that cannot be read.
     #[error("line {0} of SHA256SUMS is not a checksum and a name")]
     BadSums(usize),
     /// The file is not the one that was published.

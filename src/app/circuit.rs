@@ -100,7 +100,7 @@ impl From<RevealName> for Reveal {
 /// Runs the verb.
 ///
 /// # Errors
-/// If the file is no circuit, the inputs do not fit, or the run with the peer fails.
+/// If the file is not a circuit, the inputs do not fit, or the run with the peer fails.
 pub fn run(arguments: &CircuitArgs, console: &Console) -> Result<(), Failure> {
     match &arguments.action {
         Action::Info { file, limits } => info(file, (*limits).into(), console),

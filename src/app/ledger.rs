@@ -64,7 +64,7 @@ pub fn run(arguments: &LedgerArgs, console: &Console) -> Result<(), Failure> {
 }
 
 fn raise_cap(file: &Path, data_set: &str, cap: &Epsilon, console: &Console) -> Result<(), Failure> {
-    // Opening would make one, and a name that is misspelt is no ledger.
+    // Opening would make one, and a misspelt name is not a ledger.
     file.metadata().map_err(|error| Failure::file(file, "open", &error))?;
     let mut ledger = Ledger::open(file)?;
     ledger.raise_cap(data_set, cap.clone())?;

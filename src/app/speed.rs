@@ -149,11 +149,11 @@ fn garbling(seconds: &mut BTreeMap<Work, f64>) -> Result<(), Failure> {
     let outcome = try_run_pair(Setup::default(), party, party)?;
     outcome.p1?;
     outcome.p2?;
-    let mut foretold = Forecast::new(Role::P1);
+    let mut forecast = Forecast::new(Role::P1);
     let shaped: Result<(), mechanism::Error> =
-        mechanism::noise::joint::forecast(&mut foretold, &half, WIDTHS, BITS, COUNTS);
+        mechanism::noise::joint::forecast(&mut forecast, &half, WIDTHS, BITS, COUNTS);
     shaped.map_err(Failure::failed)?;
-    let works = foretold.works().first().map(|(_, works)| works.clone()).unwrap_or_default();
+    let works = forecast.works().first().map(|(_, works)| works.clone()).unwrap_or_default();
     let times = |work| works.get(&work).copied().unwrap_or(0) as f64;
     let phase = |costs: &crate::net::Costs, name: &str| {
         let of = |phase: &&PhaseCost| phase.phase == name;

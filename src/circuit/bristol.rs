@@ -162,7 +162,7 @@ impl Writer {
         self.places[id][0] = Some(out);
     }
 
-    /// Outputs that are no gate of their own: negations, copies, inputs, constants.
+    /// Outputs without a gate of their own: negations, copies, inputs, constants.
     fn copies(&mut self, circuit: &Circuit) -> Result<(), Error> {
         for (position, bit) in circuit.output_bits().iter().enumerate() {
             if self.direct[position] {

@@ -50,7 +50,7 @@ use num_bigint::BigUint;
 
 use super::bit::{Bit, Gates};
 
-/// The constant `value` at `width` bits; higher bits of it are dropped.
+/// The constant `value` at `width` bits; its higher bits are dropped.
 pub fn constant(value: &BigUint, width: usize) -> Vec<Bit> {
     (0..width).map(|i| Bit::constant(value.bit(i as u64))).collect()
 }

@@ -41,7 +41,7 @@
 //! assert_eq!(bakery[..width], bookshop[width..], "ada is in both lists");
 //! assert_ne!(bakery[width..], bookshop[..width], "grace is not emmy");
 //!
-//! // What is no element of the group is refused before a key touches it.
+//! // What is not an element of the group is refused before a key touches it.
 //! assert!(group.reencrypt(&own, &[0xff; 32]).is_err());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -254,7 +254,7 @@ pub enum Error {
         /// Which rule it breaks.
         fault: ElementFault,
     },
-    /// The key's bytes are no exponent.
+    /// The key's bytes are not an exponent.
     #[error("the key is not a canonical non-zero exponent; generate a new one")]
     Key,
     /// The modulus does not do.

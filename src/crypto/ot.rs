@@ -66,7 +66,7 @@ pub const ROWS: usize = 128;
 /// Bytes that the extension's receiver sends per block of [`ROWS`] transfers.
 pub const BLOCK_BYTES: usize = BASE_TRANSFERS * 16;
 
-/// What the peer sent is no group element that the protocol allows.
+/// What the peer sent is not a group element that the protocol allows.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error(
     "a group element of the base transfers is not canonical or is the identity; the peer must be stopped"

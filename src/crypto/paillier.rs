@@ -136,8 +136,8 @@ pub enum Error {
     /// h_n shares a factor with n.
     #[error("the key's h_n is not coprime to the modulus")]
     BaseNotCoprime,
-    /// Two primes that make no key.
-    #[error("these primes make no key: {0}")]
+    /// Two primes that do not make a key.
+    #[error("these primes do not make a key: {0}")]
     BadPrimes(&'static str),
     /// Received bytes have the wrong length.
     #[error("expected {expected} bytes and got {found}")]

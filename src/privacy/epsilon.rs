@@ -43,7 +43,7 @@ impl FromStr for Epsilon {
             return Err(wrong("has no digit before the point"));
         }
         if !whole.bytes().chain(fraction.bytes()).all(|byte| byte.is_ascii_digit()) {
-            return Err(wrong("has a character that is no digit"));
+            return Err(wrong("has a character that is not a digit"));
         }
         if whole.len() > WHOLE_DIGITS || fraction.len() > FRACTION_DIGITS {
             return Err(wrong("is too long"));
@@ -53,7 +53,7 @@ impl FromStr for Epsilon {
         }
         let digits: BigUint = format!("{whole}{fraction}")
             .parse()
-            .map_err(|_| wrong("has a character that is no digit"))?;
+            .map_err(|_| wrong("has a character that is not a digit"))?;
         let value = Rational::new(digits, BigUint::from(10u32).pow(fraction.len() as u32))
             .filter(|value| !value.is_zero())
             .ok_or_else(|| wrong("is zero"))?;
@@ -109,13 +109,13 @@ mod tests {
             ("1.", "ends with the point"),
             ("0", "is zero"),
             ("0.000", "is zero"),
-            ("-1", "has a character that is no digit"),
-            ("+1", "has a character that is no digit"),
-            ("1e3", "has a character that is no digit"),
-            ("1.2.3", "has a character that is no digit"),
-            (" 1", "has a character that is no digit"),
-            ("1,5", "has a character that is no digit"),
-            ("١", "has a character that is no digit"),
+            ("-1", "has a character that is not a digit"),
+            ("+1", "has a character that is not a digit"),
+            ("1e3", "has a character that is not a digit"),
+            ("1.2.3", "has a character that is not a digit"),
+            (" 1", "has a character that is not a digit"),
+            ("1,5", "has a character that is not a digit"),
+            ("١", "has a character that is not a digit"),
             ("01", "starts with a superfluous zero"),
             ("12345", "is too long"),
             ("0.1234567890123456789", "is too long"),

@@ -111,7 +111,7 @@ impl Ledger {
     /// Opens the ledger, making it if it does not exist, and checks every line.
     ///
     /// # Errors
-    /// [`Error::Locked`], [`Error::BadLine`] and those of the file. A torn last line is no error:
+    /// [`Error::Locked`], [`Error::BadLine`] and those of the file. A torn last line is not an error:
     /// see the module page and [`Ledger::was_repaired`].
     pub fn open(path: &Path) -> Result<Self, Error> {
         let mut ledger = Self::open_locked(path)?;
@@ -337,7 +337,7 @@ impl Ledger {
 /// Reads and checks a ledger without locking or changing it.
 ///
 /// # Errors
-/// [`Error::BadLine`] names the first bad line. A torn last line is no error: [`History::torn`].
+/// [`Error::BadLine`] names the first bad line. A torn last line is not an error: [`History::torn`].
 pub fn read(path: &Path) -> Result<History, Error> {
     let failed = |source| Error::File { action: "read", path: path.to_owned(), source };
     let mut file = File::open(path).map_err(failed)?;

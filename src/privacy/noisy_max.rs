@@ -114,7 +114,7 @@ pub fn rate_per_step(rate: &Rational, grid_bits: u32) -> Rational {
 /// A candidate's score in grid steps.
 ///
 /// # Errors
-/// [`Error::OffGrid`] if the score is no multiple of the step.
+/// [`Error::OffGrid`] if the score is not a multiple of the step.
 pub fn grid_score(index: usize, candidate: &Scored, grid_bits: u32) -> Result<u64, Error> {
     let steps = candidate.score.steps();
     let shift = SCORE_GRID_BITS.saturating_sub(grid_bits);

@@ -129,7 +129,7 @@ pub fn run_pair<A: Send, B: Send>(
     try_run_pair(setup, p1, p2).expect("the operating system gives a thread")
 }
 
-/// The same where a thread that cannot be had is no reason to panic.
+/// The same where a thread that cannot be had is not a reason to panic.
 ///
 /// # Errors
 /// If the operating system gives no thread.
@@ -215,21 +215,21 @@ pub fn assert_same_shape<I, A, B>(inputs: &[I], mut run: impl FnMut(&I) -> Outco
 /// # Panics
 /// If they did not; the message names the first difference.
 #[cfg(any(test, feature = "testing"))]
-pub fn assert_foretold(
+pub fn assert_forecast(
     transcripts: &Both<Transcript>,
     costs: &Both<Costs>,
-    foretell: impl Fn(&mut Forecast),
+    forecast_run: impl Fn(&mut Forecast),
 ) {
     let parties = [(Role::P1, &transcripts.p1, &costs.p1), (Role::P2, &transcripts.p2, &costs.p2)];
     for (role, transcript, costs) in parties {
         let mut forecast = Forecast::new(role);
         forecast.record_transcript();
-        foretell(&mut forecast);
+        forecast_run(&mut forecast);
         let told = forecast.transcript();
         let longest = told.len().max(transcript.len());
         let other = (0..longest).find(|&i| told.get(i) != transcript.get(i));
         let pair = other.map(|place| (place, told.get(place), transcript.get(place)));
-        assert_eq!(pair, None, "{role}: foretold and seen");
+        assert_eq!(pair, None, "{role}: forecast and seen");
         let counted = |costs: &Costs| {
             let spoken = costs.phases.iter().filter(|p| p.messages_sent + p.messages_received > 0);
             let one = |p: &PhaseCost| (p.phase.clone(), p.bytes_sent, p.bytes_received, p.rounds);

@@ -122,7 +122,7 @@ pub enum Error {
         /// The peer's.
         peer: u64,
     },
-    /// The peer sent something that is no element.
+    /// The peer sent something that is not an element.
     #[error(transparent)]
     Element(#[from] commutative::Error),
     /// This side's list is longer than the bound.

@@ -109,7 +109,7 @@ pub enum Error {
     /// A key, a ciphertext or a plaintext is not as it should be.
     #[error(transparent)]
     Paillier(#[from] paillier::Error),
-    /// The output ring is no ring.
+    /// The output ring does not exist.
     #[error(transparent)]
     Shares(#[from] shares::Error),
     /// The shape asks for something impossible.

@@ -85,7 +85,7 @@ pub enum Error {
         /// Bytes received.
         found: usize,
     },
-    /// The peer's share is no element of the ring.
+    /// The peer's share is not an element of the ring.
     #[error("the peer opened a number that is not in the ring; it must be stopped")]
     OutOfRing,
     /// A value does not fit the ring that it should move to.
@@ -136,7 +136,7 @@ pub fn deal(ring: &Ring, value: &BigUint, rng: &mut Randomness) -> (Share, Share
 /// [`Reveal::XorShares`] tells nobody.
 ///
 /// # Errors
-/// If the connection fails or the peer sends something that is no list of shares.
+/// If the connection fails or the peer sends something that is not a list of shares.
 pub fn open(
     session: &mut Session,
     shares: &[Share],

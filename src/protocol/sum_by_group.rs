@@ -236,7 +236,7 @@ pub enum Error {
     /// The transfers failed.
     #[error(transparent)]
     Transfer(#[from] ot::Error),
-    /// The output ring is no ring.
+    /// The output ring does not exist.
     #[error(transparent)]
     Shares(#[from] shares::Error),
     /// The shape asks for something impossible.

@@ -203,7 +203,7 @@ pub fn forecast(f: &mut Forecast, sender: Role, count: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::pair::{Outcome, Setup, assert_foretold, assert_same_shape, run_pair};
+    use crate::protocol::pair::{Outcome, Setup, assert_forecast, assert_same_shape, run_pair};
 
     fn choices(seed: u64, count: usize) -> Vec<bool> {
         (0..count as u64).map(|i| (i ^ seed).wrapping_mul(0x9e37_79b9) >> 7 & 1 == 1).collect()
@@ -235,7 +235,7 @@ mod tests {
             for ((zero, row), choice) in zeros.iter().zip(&outcome.p2).zip(&choices) {
                 assert_eq!(zero ^ row, delta * u128::from(*choice));
             }
-            assert_foretold(&outcome.transcripts, &outcome.costs, |f| {
+            assert_forecast(&outcome.transcripts, &outcome.costs, |f| {
                 ot::forecast_setup(f, Role::P1);
                 forecast(f, Role::P1, count);
             });

@@ -107,7 +107,7 @@ impl Output {
         Err(failure.advise(if whole {
             "choose another directory: a release is never overwritten"
         } else {
-            "without a manifest.json it is no release (an interrupted run may have left it): move \
+            "without a manifest.json it is not a release (an interrupted run may have left it): move \
              it away, or choose another directory"
         }))
     }
@@ -352,7 +352,7 @@ taxonomy = { Any = ["Male", "Female"] }
         assert_eq!(names(&directory), reserved, "the second removes nothing of the first");
         drop(first);
         assert!(names(&directory).is_empty());
-        // What a run left that was killed is no obstacle.
+        // What a run left that was killed does not stand in the way.
         fs::write(directory.join(".release.csv.part"), "half").unwrap();
         drop(prepare(&directory).unwrap());
         assert!(names(&directory).is_empty());

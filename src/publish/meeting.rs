@@ -113,7 +113,7 @@ fn name_difference(ours: &[u8], theirs: &[u8]) -> String {
     let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
     match agreement::first_difference(&text(ours), &text(theirs)) {
         Some(difference) => difference.to_string(),
-        None => "the texts differ only in bytes that are no text".to_owned(),
+        None => "the texts differ only in bytes that are not text".to_owned(),
     }
 }
 

@@ -173,7 +173,7 @@ fn path(
     let what = format!("`{key}`");
     let text = form.raw_text(node, &what, "\"some/file\"")?;
     if text.is_empty() || text.contains('\0') {
-        form.note(Rule::BadText, at, format!("{what} is no path"), remedy);
+        form.note(Rule::BadText, at, format!("{what} is not a path"), remedy);
         return None;
     }
     Some(beside.join(text))

@@ -14,7 +14,7 @@ mod point;
 #[cfg(all(test, target_arch = "x86_64"))]
 mod tests;
 
-/// Where in a list stands something that is no encoding of an element.
+/// Where in a list stands something that does not encode an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotAnElement(pub usize);
 
@@ -43,7 +43,7 @@ impl Ristretto8 {
     /// Replaces every element by its multiple by *twice* the scalar `half` (little-endian, below 2^253).
     ///
     /// # Errors
-    /// [`NotAnElement`] names the first that is no canonical encoding. The
+    /// [`NotAnElement`] names the first that is not a canonical encoding. The
     /// identity is an encoding: refuse it beforehand, as one of them spoils all results.
     pub fn multiply(self, half: &[u8; 32], elements: &mut [[u8; 32]]) -> Result<(), NotAnElement> {
         let mut digits = point::digits(half);
@@ -65,7 +65,7 @@ impl Ristretto8 {
     /// Checks that all are canonical encodings of elements, of the identity perhaps.
     ///
     /// # Errors
-    /// [`NotAnElement`] names the first that is none.
+    /// [`NotAnElement`] names the first that is not one.
     pub fn check(self, elements: &[[u8; 32]]) -> Result<(), NotAnElement> {
         // SAFETY: a `Ristretto8` exists only where the instructions do.
         unsafe { decode(elements) }.map(|_| ())
@@ -138,7 +138,7 @@ const GENERATOR: [u8; 32] = [
     0x58, 0xe3, 0x0b, 0x6a, 0xa5, 0x82, 0xdd, 0x8d, 0xb6, 0xa6, 0x59, 0x45, 0xe0, 0x8d, 0x2d, 0x76,
 ];
 
-/// Below the modulus and even. What is received is no secret.
+/// Below the modulus and even. What is received is not secret.
 #[cfg(target_arch = "x86_64")]
 fn is_canonical_vartime(bytes: &[u8; 32]) -> bool {
     const MODULUS: [u8; 32] = {

@@ -94,7 +94,7 @@ impl Normalization {
     /// A rule from the names of its steps, as agreements and the command line write them.
     ///
     /// # Errors
-    /// [`Error::UnknownStep`] names the first that is none; [`Error::BothCases`].
+    /// [`Error::UnknownStep`] names the first that is not a step; [`Error::BothCases`].
     pub fn parse<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<Self, Error> {
         let step = |name: &str| match name {
             "trim" => Ok(Step::Trim),

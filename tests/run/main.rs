@@ -22,7 +22,7 @@ use diptych::table::{Reading, parse_csv};
 use couple::{BANK, COMPANY, Couple, Running, verify};
 use diptych::privacy::ledger::Status;
 
-/// All messages of the release are those that the agreement, sizes and tree foretell.
+/// All messages of the release are those that follow from the agreement, the sizes and the tree.
 const AS_FORECAST: &str = "\"as_forecast\": true";
 
 #[test]

@@ -310,7 +310,7 @@ fn read_on_bad_value(
                     Some(meant) => format!("did you mean {meant:?}?"),
                     None => "use \"refuse\", \"drop\", or a leaf to read it as".to_owned(),
                 };
-                let message = format!("{what} is {shown:?}, which is no leaf of the taxonomy");
+                let message = format!("{what} is {shown:?}, which is not a leaf of the taxonomy");
                 form.note(Rule::UnknownWord, at, message, &remedy);
             }
             leaf.map(OnBadValue::MapToLeaf)

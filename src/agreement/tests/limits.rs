@@ -1,4 +1,4 @@
-//! Many problems at once, and files that are no agreement at all.
+//! Many problems at once, and files that are not agreements at all.
 
 use super::*;
 

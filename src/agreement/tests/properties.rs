@@ -198,7 +198,10 @@ fn json_taxonomies_of_another_shape_are_refused() {
         ("{\"name\": \"a\", \"name\": \"b\"}", "`name` is not expected"),
         ("{\"name\": 1}", "`name` is not expected"),
         ("{\"name\": \"a\", \"children\": [\"b\"]}", "cannot be text"),
-        ("{\"name\": \"a\",\n\"children\": [{\"name\": \"a\"}]}", "t.json:2:23: `a` stands twice"),
+        (
+            "{\"name\": \"a\",\n\"children\": [{\"name\": \"a\"}]}",
+            "t.json:2:23: `a` is in the taxonomy twice",
+        ),
         ("{\"name\": \"a\"", "cannot be read as JSON"),
     ] {
         let problem = read_taxonomy(TaxonomyFormat::Json, "t.json", text.as_bytes()).unwrap_err();

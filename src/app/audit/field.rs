@@ -103,7 +103,7 @@ pub(super) fn assert_all_pass(name: &str, check: fn(&Value) -> Vec<Verdict>) {
 }
 
 /// Changes one hexadecimal digit of every text in turn in the first test of a
-/// group and expects some failure: a check that accepts anything is none.
+/// group and expects some failure: a check that accepts anything checks nothing.
 #[cfg(test)]
 pub(super) fn assert_changes_are_found(name: &str, check: fn(&Value) -> Vec<Verdict>) {
     let document = document(name);

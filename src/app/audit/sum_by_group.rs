@@ -108,7 +108,7 @@ fn small(number: u64) -> Result<u32, String> {
 }
 
 fn cells(test: &Value, name: &str) -> Result<Vec<u32>, String> {
-    let cell = |value: &Value| value.as_u64().ok_or(format!("{name} is no list of numbers"));
+    let cell = |value: &Value| value.as_u64().ok_or(format!("{name} is not a list of numbers"));
     list(test, name).iter().map(|value| cell(value).and_then(small)).collect()
 }
 

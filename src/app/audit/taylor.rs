@@ -64,7 +64,7 @@ fn shares(group: &Value, test: &Value) -> Result<(), String> {
     expect_equal("the polynomial", &expected, &found)?;
     let value = polynomial::ideal(&found, &second);
     expect_equal("its value", &signed(&test["value"])?, &value)?;
-    let score = u64::try_from(first + second).map_err(|_| "the score is no count".to_owned())?;
+    let score = u64::try_from(first + second).map_err(|_| "the score is not a count".to_owned())?;
     let found = weight(&coefficients(group)?, score);
     expect_equal("the weight of the score", &number(&test["weight"])?, &found)?;
     expect_equal("the weight of the shares", &BigInt::from(found), &(value - mask))

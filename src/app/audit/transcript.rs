@@ -75,7 +75,7 @@ pub fn run(first: &Path, second: &Path, console: &Console) -> Result<(), Failure
     let known = known_differences(first, second);
     Err(if known.is_empty() {
         failure.advise(
-            "with equal public parameters and outputs this must not be: lengths depend on private \
+            "with equal public parameters and outputs this must not happen: lengths depend on private \
              inputs; report it",
         )
     } else {
@@ -97,7 +97,7 @@ pub fn first_difference(first: &[Recorded], second: &[Recorded]) -> Option<Diffe
 /// Reads a record.
 ///
 /// # Errors
-/// The number of the line that is none, counted from 1, and what is wrong with it.
+/// The number of the first bad line, counted from 1, and what is wrong with it.
 pub fn parse(text: &str) -> Result<Vec<Recorded>, (usize, &'static str)> {
     let mut lines = text.lines().zip(1..);
     if lines.next().map(|(line, _)| line) != Some(HEADER) {

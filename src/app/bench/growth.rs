@@ -70,13 +70,13 @@ pub(super) fn measure(options: &Options, begin: &dyn Fn(&str)) -> Result<Vec<Sec
     let candidates = over_candidates(options, sizes, &choices)?;
     begin("cost over leaves");
     let leaves = over_leaves(sizes)?;
-    begin("foretold against measured");
-    let foretold = foretold(sizes, &largest)?;
+    begin("forecast against measured");
+    let forecasts = forecast_and_measured(sizes, &largest)?;
     begin("LAN against WAN");
     let networks = networks(options, sizes, &choices)?;
     begin("default against paper profile");
     let profiles = profiles(sizes)?;
-    Ok(vec![records, candidates, leaves, by_phase(&largest), foretold, networks, profiles])
+    Ok(vec![records, candidates, leaves, by_phase(&largest), forecasts, networks, profiles])
 }
 
 /// One measured point or bar.
@@ -250,13 +250,16 @@ fn by_phase(releases: &[(Case, release::Measured)]) -> Section {
 }
 
 /// Bytes and rounds were compared when the releases were measured; times are compared here.
-fn foretold(sizes: &Sizes, releases: &[(Case, release::Measured)]) -> Result<Section, Failure> {
-    let forecasts = releases.iter().flat_map(|(_, measured)| &measured.foretold);
+fn forecast_and_measured(
+    sizes: &Sizes,
+    releases: &[(Case, release::Measured)],
+) -> Result<Section, Failure> {
+    let forecasts = releases.iter().flat_map(|(_, measured)| &measured.forecasts);
     let speeds = Speeds::measure(forecasts, sizes.paillier_bits)?;
     let mut samples = Vec::new();
     for (case, measured) in releases {
-        let told = measured.foretold.iter().map(|forecast| speeds.cpu_of(forecast)).sum();
-        for (series, cpu) in [("foretold", told), ("measured", measured.taken.cpu)] {
+        let told = measured.forecasts.iter().map(|forecast| speeds.cpu_of(forecast)).sum();
+        for (series, cpu) in [("forecast", told), ("measured", measured.taken.cpu)] {
             samples.push(Sample {
                 series,
                 x: 0.0,
@@ -268,10 +271,10 @@ fn foretold(sizes: &Sizes, releases: &[(Case, release::Measured)]) -> Result<Sec
     }
     let words = "What `diptych run --dry-run` would say of the largest releases of the first \
                  section, had it known their trees. The messages of all releases on this page were \
-                 compared with what was foretold, and are the same; \
+                 compared with what was forecast, and are the same; \
                  times follow from a short calibration, and leave out what a party does alone with \
                  its records.";
-    Ok(bars("Foretold against measured", words, &[CPU], &samples))
+    Ok(bars("Forecast against measured", words, &[CPU], &samples))
 }
 
 fn networks(options: &Options, sizes: &Sizes, choices: &Choices) -> Result<Section, Failure> {

@@ -52,8 +52,8 @@ pub(super) struct Measured {
     pub costs: Costs,
     /// Of the release.
     pub rows: usize,
-    /// What was foretold of both parties; the messages were the same.
-    pub foretold: [Forecast; 2],
+    /// The forecasts of both parties; the messages were the same.
+    pub forecasts: [Forecast; 2],
 }
 
 impl Measured {
@@ -132,16 +132,16 @@ pub(super) fn measure(case: &Case) -> Result<Measured, Failure> {
     outcome.p2.map_err(Failure::failed)?;
     let (rows, tree) = outcome.p1.map_err(Failure::failed)?;
     let records = tables.each_ref().map(Table::len);
-    let foretold = foretell(&agreement, records, &tree)?;
+    let forecasts = forecasts(&agreement, records, &tree)?;
     let costs = [&outcome.costs.p1, &outcome.costs.p2];
-    if !foretold.iter().zip(costs).all(|(told, seen)| told.matches(seen)) {
-        return Err(Failure::failed("the run exchanged something else than was foretold"));
+    if !forecasts.iter().zip(costs).all(|(told, seen)| told.matches(seen)) {
+        return Err(Failure::failed("the messages of the run are not those of its forecast"));
     }
-    Ok(Measured { taken, costs: outcome.costs.p1, rows, foretold })
+    Ok(Measured { taken, costs: outcome.costs.p1, rows, forecasts })
 }
 
 /// Both parties' sides of a release that leads to this tree; vertically all records are common.
-fn foretell(
+fn forecasts(
     agreement: &Agreement,
     [first, second]: [usize; 2],
     tree: &[Specialization],

@@ -61,7 +61,7 @@ impl Released {
         if found != sha256 {
             let message = format!("{}: not the release that {shown} names", path.display());
             return Err(Failure::wrong_input(message)
-                .advise("one of the two was changed after they were made: get both anew"));
+                .advise("one of the two was changed after they were made: get both again"));
         }
         Ok(Self { directory: directory.to_owned(), agreement, cuts, csv })
     }
@@ -77,7 +77,7 @@ impl Released {
             made.map_err(|problem| {
                 let path = self.directory.join(MANIFEST);
                 Failure::wrong_input(format!("{}: cuts[{index}]: {problem}", path.display()))
-                    .advise("get the manifest anew from who made the release")
+                    .advise("get the manifest again from whoever made the release")
             })?;
         }
         Ok(cuts)
@@ -166,9 +166,9 @@ fn row(
     let (class, count) = (&record[codes.len()], &record[codes.len() + 1]);
     let known = schema.class.values.iter().position(|known| known == class);
     let class = known.and_then(|place| u8::try_from(place).ok()).ok_or_else(|| {
-        format!("column `{}`: `{}` is no class", schema.class.column, short(class))
+        format!("column `{}`: `{}` is not a class", schema.class.column, short(class))
     })?;
-    let count = count.parse().map_err(|_| format!("`{}` is no count", short(count)))?;
+    let count = count.parse().map_err(|_| format!("`{}` is not a count", short(count)))?;
     Ok((class, count))
 }
 
@@ -183,7 +183,7 @@ fn again(cuts: &mut Cuts, step: &Value) -> Result<(), String> {
     let into: Vec<&str> = into.iter().filter_map(Value::as_str).collect();
     let attributes = &cuts.schema().attributes;
     let attribute = attributes.iter().position(|attribute| attribute.name == name);
-    let attribute = attribute.ok_or_else(|| format!("`{name}` is no attribute"))?;
+    let attribute = attribute.ok_or_else(|| format!("`{name}` is not an attribute"))?;
     let candidate = cuts
         .of(attribute)
         .iter()

@@ -298,8 +298,8 @@ fn rows_that_do_not_fit_the_cuts_are_refused_with_their_line() {
             ":6: column `job`: `Painter` is not on the cut",
         ),
         ("Artist,[18..49],Y", "Artist,[18..48],Y", ":6: column `salary`"),
-        ("Artist,[18..49],Y", "Artist,[18..49],y", ":6: column `approved`: `y` is no class"),
-        ("Y,40", "Y,-4", ":4: `-4` is no count"),
+        ("Artist,[18..49],Y", "Artist,[18..49],y", ":6: column `approved`: `y` is not a class"),
+        ("Y,40", "Y,-4", ":4: `-4` is not a count"),
         ("Y,40", "Y,4,0", ":4: 5 fields in place of 4"),
     ] {
         let csv = RELEASED.replacen(from, to, 1);

@@ -170,7 +170,7 @@ impl Residues {
         Ok(number)
     }
 
-    /// The Legendre symbol is 1. Received elements are no secret of ours.
+    /// The Legendre symbol is 1. Received elements are not a secret of ours.
     fn is_residue_vartime(&self, number: &BoxedUint) -> bool {
         fn symbol<const LIMBS: usize>(number: &BoxedUint, modulus: &BoxedUint) -> bool {
             let fixed = |boxed: &BoxedUint| {

@@ -135,7 +135,7 @@ impl Group for Ristretto {
     }
 }
 
-/// The identity has one encoding, all zeros. If something before it is no element, that is named.
+/// The identity has one encoding, all zeros. If something before it is not an element, that is named.
 fn refuse_identity(vector: Ristretto8, elements: &[[u8; WIDTH]]) -> Result<(), Error> {
     let Some(position) = elements.iter().position(|bytes| *bytes == [0; WIDTH]) else {
         return Ok(());

@@ -134,7 +134,7 @@ fn a_non_residue_is_refused() {
     let group = Residues::ffdhe3072().unwrap();
     let key = group.generate_key(&mut Randomness::seeded(7));
     let good = group.encrypt(&key, &domain(), b"x").unwrap();
-    // −1 is no square modulo a safe prime, so the negative of a square is none either.
+    // −1 is not a square modulo a safe prime, so the negative of a square is not one either.
     let prime = num_bigint::BigUint::parse_bytes(FFDHE3072.as_bytes(), 16).unwrap();
     let negative = prime - num_bigint::BigUint::from_bytes_be(&good);
     let bytes = negative.to_bytes_be();
@@ -188,7 +188,7 @@ fn vector_and_portable_code_agree() {
     }
 }
 
-/// Found by fuzzing: something that is no element stood before an identity.
+/// Found by fuzzing: something that is not an element stood before an identity.
 #[test]
 fn vector_and_portable_code_name_the_same_element_of_several_bad_ones() {
     let (vector, portable) = (Ristretto::new(), Ristretto::portable());

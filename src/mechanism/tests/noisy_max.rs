@@ -5,7 +5,7 @@ use crate::mechanism::noisy_max::{
 };
 use crate::privacy::noisy_max::NoisyMax as SinglePartyNoisyMax;
 use crate::privacy::{self, Calibration, Choose};
-use crate::protocol::pair::{assert_foretold, assert_same_shape};
+use crate::protocol::pair::{assert_forecast, assert_same_shape};
 use crate::protocol::shares::WordShares;
 use rand::Rng;
 use zeroize::Zeroizing;
@@ -99,7 +99,7 @@ fn more_candidates_than_a_circuit_holds_are_chosen_from_in_batches() {
         let largest = Score::whole(9).unwrap();
         let parameters = NoisyMaxParameters { grid_bits: 10, largest, widths: narrow };
         let (epsilon, calibration) = (Rational::whole(1u8), Calibration::max());
-        assert_foretold(&outcome.transcripts, &outcome.costs, |f| {
+        assert_forecast(&outcome.transcripts, &outcome.costs, |f| {
             forecast(f, &parameters, &epsilon, &calibration, Sharing::Sum, count).unwrap();
         });
     }

@@ -6,7 +6,7 @@ use super::exchange::chunk_elements;
 use super::*;
 use crate::crypto::commutative::{Residues, Ristretto};
 use crate::net::{AbortReason, Limits};
-use crate::protocol::pair::{Outcome, Setup, assert_foretold, assert_same_shape, run_pair};
+use crate::protocol::pair::{Outcome, Setup, assert_forecast, assert_same_shape, run_pair};
 use crate::role::Role;
 
 type Runs<T> = Outcome<Result<T, Error>, Result<T, Error>>;
@@ -39,19 +39,19 @@ fn run_cardinality<G: Group>(
 
 /// Lists around the length of a chunk, and none at all.
 #[test]
-fn every_message_is_foretold_from_the_two_lengths() {
+fn every_message_is_forecast_from_the_two_lengths() {
     let group = Ristretto::default();
     let chunk = chunk_elements(&group);
     for (first, second) in [(0, 0), (3, 0), (chunk, 1), (1, chunk + 1), (chunk + 1, chunk)] {
         let (a, b) = (names(0..first), names(0..second));
         let seen = run_intersection(&group, 1, &a, &b);
         let turn = |role| if role == Role::P1 { (first, second) } else { (second, first) };
-        assert_foretold(&seen.transcripts, &seen.costs, |f| {
+        assert_forecast(&seen.transcripts, &seen.costs, |f| {
             let (own, peer) = turn(f.role());
             forecast_intersect(f, &group, own, peer);
         });
         let seen = run_cardinality(&group, 2, &a, &b);
-        assert_foretold(&seen.transcripts, &seen.costs, |f| {
+        assert_forecast(&seen.transcripts, &seen.costs, |f| {
             let (own, peer) = turn(f.role());
             forecast_cardinality(f, &group, own, peer);
         });

@@ -89,7 +89,7 @@ pub fn product(
 /// The ideal function of [`product`].
 ///
 /// # Errors
-/// [`Error::InputLength`] and [`Error::InputOutOfRange`] for what is no input.
+/// [`Error::InputLength`] and [`Error::InputOutOfRange`] for what is not an input.
 pub fn ideal_product(shape: &VectorShape, p1: &[i64], p2: &[i64]) -> Result<BigInt, Error> {
     check_inputs(shape, Role::P1, p1)?;
     check_inputs(shape, Role::P2, p2)?;

@@ -170,7 +170,7 @@ pub fn forecast_table(f: &mut Forecast, shape: &TableShape, key_bits: usize) -> 
 /// The ideal function of [`count_table`]: how many records have both cells, row-major by P1's.
 ///
 /// # Errors
-/// [`Error::InputLength`] and [`Error::InputOutOfRange`] for what is no input.
+/// [`Error::InputLength`] and [`Error::InputOutOfRange`] for what is not an input.
 pub fn ideal_table(shape: &TableShape, p1: &[u32], p2: &[u32]) -> Result<Vec<u64>, Error> {
     check_inputs(shape, Role::P1, p1)?;
     check_inputs(shape, Role::P2, p2)?;

@@ -84,7 +84,7 @@ impl WordShares {
     /// Tells the values to whom `reveal` says.
     ///
     /// # Errors
-    /// If the connection fails or the peer sends something that is no list of shares.
+    /// If the connection fails or the peer sends something that is not a list of shares.
     pub fn open(&self, session: &mut Session, reveal: Reveal) -> Result<Option<Vec<u64>>, Error> {
         let mut values = Vec::new();
         let bytes = self.bits.div_ceil(8) as usize;

@@ -6,7 +6,7 @@ use crate::circuit::{Program, gallery};
 use crate::crypto::garble::Delta;
 use crate::math::Randomness;
 use crate::net::AbortReason;
-use crate::protocol::pair::{Both, Outcome, Setup, assert_foretold, assert_same_shape, run_pair};
+use crate::protocol::pair::{Both, Outcome, Setup, assert_forecast, assert_same_shape, run_pair};
 use crate::protocol::yao::{self, Reveal, Side};
 
 type Shares = Result<WordShares, Error>;
@@ -48,7 +48,7 @@ fn assert_ideal(shape: &SumShape, groups: &[u32], addends: Addends<'_>, seed: u6
     let outcome = run(shape, groups, addends, seed);
     let (first, second) = (outcome.p1.unwrap(), outcome.p2.unwrap());
     assert_eq!(opened(shape.bits, &first, &second), ideal(shape, groups, addends), "{shape:?}");
-    assert_foretold(&outcome.transcripts, &outcome.costs, |f| {
+    assert_forecast(&outcome.transcripts, &outcome.costs, |f| {
         ot::forecast_setup(f, Role::P1);
         forecast(f, Role::P1, shape).unwrap();
     });
@@ -57,7 +57,7 @@ fn assert_ideal(shape: &SumShape, groups: &[u32], addends: Addends<'_>, seed: u6
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     #[test]
-    fn shares_add_up_to_the_sums_and_all_messages_were_foretold(
+    fn shares_add_up_to_the_sums_and_all_messages_were_forecast(
         groups in 1usize..80, words in 1usize..40, bits in 8u32..=64, records in 0usize..120,
         seed: u64, units: bool
     ) {
@@ -299,7 +299,7 @@ fn a_table_of_counts_is_made_in_both_directions() {
         let due = ideal_table(&shape, &of.p1, &of.p2);
         assert_eq!(due.iter().sum::<u64>(), records as u64);
         assert_eq!(opened(12, &first, &second), due, "{shape:?}");
-        assert_foretold(&outcome.transcripts, &outcome.costs, |f| {
+        assert_forecast(&outcome.transcripts, &outcome.costs, |f| {
             forecast_table(f, &shape).unwrap();
         });
         receivers.push(shape.receiving_role());

@@ -58,7 +58,7 @@ impl Tree {
         true
     }
 
-    /// Adds a count of the release to its value. Cells that are no single value have no place.
+    /// Adds a count of the release to its value. Cells that are not a single value have no place.
     pub fn count(&mut self, value: &str, class: usize, count: u64) {
         match self.leaves.get(value).and_then(|leaf| self.nodes[*leaf].counts.get_mut(class)) {
             Some(sum) => *sum = sum.saturating_add(count),

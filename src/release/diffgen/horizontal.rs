@@ -170,7 +170,9 @@ impl Specializer for Horizontal<'_, '_, '_> {
         let spends = spend.over_disjoint_records(intervals.len());
         for (interval, spend) in intervals.iter().zip(spends) {
             let CutValue::Interval { start, .. } = *interval else {
-                return Err(super::Error::Fault("a split of something that is no interval").into());
+                return Err(
+                    super::Error::Fault("a split of something that is not an interval").into()
+                );
             };
             let counts = self.sides(attribute, *interval)?;
             let shape = *self.scores.shape();
@@ -280,7 +282,7 @@ impl Horizontal<'_, '_, '_> {
         let (CutValue::Interval { start, end }, Some(Column::Numeric(points))) =
             (interval, self.leaf_records.column(attribute))
         else {
-            return Err(super::Error::Fault("a split of something that is no interval").into());
+            return Err(super::Error::Fault("a split of something that is not an interval").into());
         };
         let classes = self.leaf_records.classes();
         let mut at = vec![0u64; (end - start) as usize * classes];

@@ -108,8 +108,8 @@ pub enum Error {
          side derived column `{0}`, and start again"
     )]
     ClassesDiffer(String),
-    /// The peer told a split that its interval does not have.
-    #[error("the peer told a split that cannot be; it must be stopped")]
+    /// The peer named a split that its interval does not have.
+    #[error("the peer named a split that its interval does not have; it must be stopped")]
     ImpossibleSplit,
     /// This form needs something else than what it was given.
     #[error("{0}")]

@@ -43,7 +43,7 @@ pub fn stretches(
     let (CutValue::Interval { start, end }, Some(Column::Numeric(points))) =
         (interval, leaf_records.column(attribute))
     else {
-        return Err(Error::Fault("a split of something that is no interval"));
+        return Err(Error::Fault("a split of something that is not an interval"));
     };
     let classes = leaf_records.classes();
     let leaves = leaf_records.link(attribute, interval);

@@ -77,9 +77,9 @@ impl<'a> Header<'a> {
             let mut places = names.iter().enumerate().filter(|(_, name)| *name == wanted);
             match (places.next(), places.next()) {
                 (Some((place, _)), None) => Ok(place),
-                (Some(_), Some(_)) => Err(bad(format!(
-                    "the column `{wanted}` stands there twice: remove one of them"
-                ))),
+                (Some(_), Some(_)) => {
+                    Err(bad(format!("the column `{wanted}` is there twice: remove one of them")))
+                }
                 (None, _) => {
                     let meant = nearest(wanted, names.iter().map(String::as_str));
                     let meant = meant.map_or_else(String::new, |name| {
@@ -241,7 +241,7 @@ impl<'h, 'a> Builder<'h, 'a> {
             {
                 Ok(name) if !name.is_empty() => identifiers.push(name),
                 Ok(_) => {
-                    let text = "is no identifier: it is empty; give the record one".to_owned();
+                    let text = "is not an identifier: it is empty; give the record one".to_owned();
                     return Err(blame(field, &identifier.column, text));
                 }
                 Err(_) => {
@@ -397,13 +397,13 @@ fn unknown_item(item: &[u8], taxonomy: &Taxonomy) -> String {
 
 fn unknown<'n>(cell: &[u8], known: impl IntoIterator<Item = &'n str>, what: &str) -> String {
     if cell.is_empty() {
-        return format!("is empty and so no {what}: complete the record");
+        return format!("is empty, which is not a {what}: complete the record");
     }
     match std::str::from_utf8(cell) {
         Err(_) => "is not UTF-8: save the file as UTF-8".to_owned(),
         Ok(written) => match nearest(written, known) {
-            Some(meant) => format!("is no {what}: did you mean `{meant}`? Correct the file"),
-            None => format!("is no {what}: correct the file"),
+            Some(meant) => format!("is not a {what}: did you mean `{meant}`? Correct the file"),
+            None => format!("is not a {what}: correct the file"),
         },
     }
 }
@@ -413,7 +413,7 @@ fn out_of_range(cell: &[u8], range: &NumericDomain) -> String {
     let (min, max) = (range.min(), range.max());
     match number {
         None => format!(
-            "is no number: write digits with an optional sign and decimal point, from {min} to \
+            "is not a number: write digits with an optional sign and decimal point, from {min} to \
              {max}"
         ),
         Some(number) => {

@@ -64,7 +64,7 @@ fn a_bad_cell_is_named_with_line_column_value_and_the_nearest_one_allowed() {
     for (line, words) in [
         (
             "Y,20,11,Enginer",
-            "t.csv:4: column `job` (field 4): `Enginer` is no value of the taxonomy: did you mean \
+            "t.csv:4: column `job` (field 4): `Enginer` is not a value of the taxonomy: did you mean \
              `Engineer`? Correct the file, or agree on an `on_bad_value` for this attribute",
         ),
         ("Y,20,11,Any_Job", "t.csv:4: column `job` (field 4): `Any_Job` is a general value"),
@@ -74,11 +74,11 @@ fn a_bad_cell_is_named_with_line_column_value_and_the_nearest_one_allowed() {
                             allowed is 18",
         ),
         ("Y,65.5,11,Lawyer", "`65.5` is outside 18 to 64; the nearest value allowed is 64"),
-        ("Y,young,11,Lawyer", "`young` is no number"),
-        ("Y,,11,Lawyer", "`` is no number"),
-        ("Y,20,11|13,Lawyer", "`11|13` holds `13`, which is no value of the taxonomy"),
+        ("Y,young,11,Lawyer", "`young` is not a number"),
+        ("Y,,11,Lawyer", "`` is not a number"),
+        ("Y,20,11|13,Lawyer", "`11|13` holds `13`, which is not a value of the taxonomy"),
         ("Y,20,,Lawyer", "`` holds no item"),
-        ("y,20,11,Lawyer", "column `class` (field 1): `y` is no class: did you mean `Y`?"),
+        ("y,20,11,Lawyer", "column `class` (field 1): `y` is not a class: did you mean `Y`?"),
         ("Y,20,11", "t.csv:4: 3 fields where the first line has 4"),
     ] {
         let said = failure(&format!("{head}{line}\n"));
@@ -160,7 +160,7 @@ fn headers_that_lack_or_repeat_a_column_and_files_that_are_too_large_are_refused
     assert!(failure("\n\n").contains("first line"));
     let said = failure("class,age,codes,Job\n");
     assert!(said.contains("`job` is missing (is it the one called `Job`?)"), "{said}");
-    assert!(failure("class,age,codes,job,job\n").contains("`job` stands there twice"));
+    assert!(failure("class,age,codes,job,job\n").contains("`job` is there twice"));
     let many = "class,age,codes,job\n".to_owned() + &"Y,20,11,Lawyer\n".repeat(1001);
     assert!(failure(&many).contains("more than 1000 records"));
     let open = "class,age,codes,job\n\"".to_owned() + &"a,b\n".repeat(20 << 20);

@@ -1,7 +1,7 @@
 //! Two parties with different records against one that has them all.
 
 use super::two_parties::{
-    Party, Row, alone, assert_equal, assert_release_foretold, loans, random_rows, thesis_rows,
+    Party, Row, alone, assert_equal, assert_release_forecast, loans, random_rows, thesis_rows,
     together,
 };
 use super::*;
@@ -55,7 +55,7 @@ fn assert_same(agreement: &Agreement, rows: &[Row], first: usize, seed: u64) {
     let (expected, tape) = alone(agreement, &table_of(agreement, rows), seed);
     let (first, second) = rows.split_at(first.min(rows.len()));
     let outcome = of_rows(agreement, [first, second], TapeCoins::pair(&tape));
-    assert_release_foretold(
+    assert_release_forecast(
         agreement,
         (&outcome.transcripts, &outcome.costs),
         [first.len(), second.len()],
@@ -97,7 +97,7 @@ fn the_overlap_is_counted_if_that_is_agreed() {
     let mut rng = Randomness::seeded(22);
     let outcome = of_rows(&agreement, [&rows[..6], &rows[4..]], (rng.fork(), rng.fork()));
     let p1 = outcome.p1.unwrap();
-    assert_release_foretold(
+    assert_release_forecast(
         &agreement,
         (&outcome.transcripts, &outcome.costs),
         [6, 6],

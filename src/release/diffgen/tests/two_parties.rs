@@ -11,7 +11,7 @@ use crate::net::{Costs, Transcript};
 use crate::privacy::decisions::{Decision, Decisions};
 use crate::protocol::Session;
 use crate::protocol::coins::Coins;
-use crate::protocol::pair::{Both, Outcome as Ran, Setup, assert_foretold, run_pair};
+use crate::protocol::pair::{Both, Outcome as Ran, Setup, assert_forecast, run_pair};
 use crate::release::diffgen::forecast::{Records, release_with as release_forecast};
 use crate::release::diffgen::two_party::{Error, Keys, Outcome, release_with};
 use crate::role::Role;
@@ -140,14 +140,14 @@ pub fn assert_equal(released: &Release, delta: &Rational, expected: &Release, se
 }
 
 /// What was said is what the forecast for this tree tells.
-pub fn assert_release_foretold(
+pub fn assert_release_forecast(
     agreement: &Agreement,
     (transcripts, costs): (&Both<Transcript>, &Both<Costs>),
     [first, second]: [usize; 2],
     common: usize,
     tree: &[Specialization],
 ) {
-    assert_foretold(transcripts, costs, |forecast| {
+    assert_forecast(transcripts, costs, |forecast| {
         let (own, peer) = match forecast.role() {
             Role::P1 => (first, second),
             Role::P2 => (second, first),

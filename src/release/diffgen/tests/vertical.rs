@@ -1,7 +1,7 @@
 //! Two parties against one: the same decisions give the same release.
 
 use super::two_parties::{
-    Row, alone, assert_equal, assert_release_foretold, loans, random_rows, thesis_rows, together,
+    Row, alone, assert_equal, assert_release_forecast, loans, random_rows, thesis_rows, together,
 };
 use super::*;
 use crate::agreement::CountTable;
@@ -64,7 +64,7 @@ fn assert_same(agreement: &Agreement, rows: &[Row], seed: u64) {
     let [first, second] = both_views(agreement, rows);
     let outcome = together(agreement, [&first, &second], TapeCoins::pair(&tape));
     let (tree, size) = (expected.table.cuts.made(), rows.len());
-    assert_release_foretold(
+    assert_release_forecast(
         agreement,
         (&outcome.transcripts, &outcome.costs),
         [size, size],
@@ -138,7 +138,7 @@ fn only_common_individuals_count_and_their_order_does_not() {
     let mut rng = Randomness::seeded(12);
     let outcome = together(&agreement, [&first, &second], (rng.fork(), rng.fork()));
     let (p1, p2) = (outcome.p1.unwrap(), outcome.p2.unwrap());
-    assert_release_foretold(
+    assert_release_forecast(
         &agreement,
         (&outcome.transcripts, &outcome.costs),
         [7, 7],
@@ -159,7 +159,7 @@ fn no_common_individual_is_a_normal_run() {
     let mut rng = Randomness::seeded(13);
     let outcome = together(&agreement, [&first, &second], (rng.fork(), rng.fork()));
     let (p1, p2) = (outcome.p1.unwrap(), outcome.p2.unwrap());
-    assert_release_foretold(
+    assert_release_forecast(
         &agreement,
         (&outcome.transcripts, &outcome.costs),
         [2, 2],

@@ -20,7 +20,7 @@ impl LeafRecords<'_> {
     pub fn sub_partitions(&mut self, made: &Specialization) -> Result<SubPartitions, Error> {
         let (old, parts) = self.divide(made)?;
         let Domain::Set(taxonomy) = &self.schema.attributes[made.candidate.attribute].domain else {
-            return Err(Error::Fault("sub-partitions of an attribute that is no set"));
+            return Err(Error::Fault("sub-partitions of an attribute that is not a set"));
         };
         let CutValue::Value(value) = made.candidate.value else {
             return Err(Error::Fault("an interval of a set attribute"));
