@@ -15,6 +15,7 @@
 //! | stalls, or drips bytes | [`Error::Timeout`] within the limit of the operation |
 //! | sends something now and then, for days | [`Error::RunTooLong`], if the conversation was given an end |
 //! | announces a frame above the limit | [`Error::FrameTooLarge`], before any allocation |
+//! | announces another length than is due | [`Error::WrongLength`], before any of it is read |
 //! | sends a message of another type | [`Error::UnexpectedMessage`] |
 //! | sends bytes that do not decode, or decode with bytes left over | [`Error::Malformed`] |
 //! | ends the run | [`Error::PeerAborted`] with the class of its reason |
@@ -65,7 +66,7 @@ mod error;
 mod fault;
 mod frame;
 
-pub use channel::{Channel, Limits, Patience, Transport};
+pub use channel::{Accept, Channel, Limits, Patience, Transport};
 pub use error::{AbortReason, Error};
 pub use fault::{Blame, Fault};
 pub use frame::{HEADER_BYTES, Header, Message, Tag};

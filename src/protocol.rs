@@ -58,5 +58,8 @@ pub mod yao;
 
 mod session;
 
+#[cfg(test)]
+pub(crate) mod announced;
+
 pub use coins::Coins;
 pub use session::Session;

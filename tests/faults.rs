@@ -66,7 +66,9 @@ fn victim_of(attack: impl FnOnce(&str, &Pem, &Pem)) -> Result<Vec<u8>, Error> {
             let channel = listener.accept(&us, fingerprint, limits())?;
             let rng = Randomness::from_os()?;
             let mut session = Session::establish(channel, Role::P1, TERMS, rng)?;
-            session.channel.receive_bytes(PING)
+            let mut body = Vec::new();
+            session.channel.receive_bytes_at_most(PING, FRAME_LIMIT, &mut body)?;
+            Ok(body)
         });
         attack(&address, &victim, &peer);
         running.join().unwrap()
@@ -319,7 +321,7 @@ fn a_conversation_that_is_kept_alive_ends_all_the_same() {
         channel.end_within(limit);
         let start = Instant::now();
         let error = loop {
-            if let Err(error) = channel.receive_bytes(PING) {
+            if let Err(error) = channel.receive_bytes(PING, 10) {
                 break error;
             }
             assert!(start.elapsed() < 2 * limit, "it does not end");
@@ -641,7 +643,7 @@ fn two_sides_that_send_much_at_once_do_not_block_each_other() {
         for _ in 0..2 {
             channel.send_bytes(PING, &vec![3; BLOCK]).unwrap();
         }
-        (0..2).all(|_| channel.receive_bytes(PING).unwrap() == vec![3; BLOCK])
+        (0..2).all(|_| channel.receive_bytes(PING, BLOCK).unwrap() == vec![3; BLOCK])
     };
     thread::scope(|scope| {
         let listening = scope.spawn(|| {
@@ -696,21 +698,21 @@ const SIZE: Tag = Tag::new(*b"psi0");
 #[test]
 fn a_peer_process_that_is_killed_is_closed() {
     let (mut child, mut session, _place) = party_process();
-    session.channel.receive_bytes(SIZE).unwrap();
+    session.channel.receive_bytes(SIZE, 8).unwrap();
     child.kill().unwrap();
     child.wait().unwrap();
-    let outcome = session.channel.receive_bytes(SIZE);
+    let outcome = session.channel.receive_bytes(SIZE, 8);
     assert!(matches!(outcome, Err(Error::Closed)), "{outcome:?}");
 }
 
 #[test]
 fn a_peer_process_that_is_stopped_is_a_timeout() {
     let (mut child, mut session, _place) = party_process();
-    session.channel.receive_bytes(SIZE).unwrap();
+    session.channel.receive_bytes(SIZE, 8).unwrap();
     let process = rustix::process::Pid::from_child(&child);
     rustix::process::kill_process(process, rustix::process::Signal::STOP).unwrap();
     let start = Instant::now();
-    let outcome = session.channel.receive_bytes(SIZE);
+    let outcome = session.channel.receive_bytes(SIZE, 8);
     assert!(matches!(outcome, Err(Error::Timeout { .. })), "{outcome:?}");
     assert!(start.elapsed() < PATIENCE);
     child.kill().unwrap();
@@ -720,7 +722,7 @@ fn a_peer_process_that_is_stopped_is_a_timeout() {
 #[test]
 fn an_absurd_count_is_the_peers_fault() {
     let (mut child, mut session, _place) = party_process();
-    session.channel.receive_bytes(SIZE).unwrap();
+    session.channel.receive_bytes(SIZE, 8).unwrap();
     session.channel.send_bytes(SIZE, &u64::MAX.to_le_bytes()).unwrap();
     let mut said = String::new();
     child.stderr.take().unwrap().read_to_string(&mut said).unwrap();

@@ -77,6 +77,9 @@ impl Patience {
     }
 }
 
+/// Says of a header whether what it announces may be received.
+pub type Accept<'a> = &'a dyn Fn(Header) -> Result<(), Error>;
+
 /// Moves frames. Implemented in memory and over TLS; a channel does not care which.
 pub trait Transport: Send {
     /// Sends one frame, or fails when the patience is over.
@@ -88,11 +91,12 @@ pub trait Transport: Send {
     /// Receives one frame into `body`, or fails when the patience is over.
     ///
     /// # Errors
-    /// As for `send`, and [`Error::FrameTooLarge`] before anything is allocated.
+    /// As for `send`, and what `accept` says of the header, before anything of
+    /// the body is read or allocated.
     fn receive(
         &mut self,
         body: &mut Vec<u8>,
-        frame_bytes: usize,
+        accept: Accept<'_>,
         patience: Patience,
     ) -> Result<Tag, Error>;
 
@@ -151,7 +155,7 @@ impl Channel {
     /// If the peer is gone, sends nothing in time, sends something else, or has ended the run.
     pub fn receive<M: Message>(&mut self) -> Result<M, Error> {
         let mut body = Vec::new();
-        self.receive_at_most(M::TAG, M::MOST_BYTES, &mut body)?;
+        self.receive_bytes_at_most(M::TAG, M::MOST_BYTES, &mut body)?;
         codec::decode(&body)
             .map_err(|error| Error::Malformed { tag: M::TAG, problem: error.problem() })
     }
@@ -173,41 +177,69 @@ impl Channel {
         }
     }
 
-    /// Receives bulk data.
+    /// Receives bulk data of `due` bytes. A header that announces another
+    /// length is refused before any of the body is read.
     ///
     /// # Errors
-    /// As for [`Channel::receive`].
-    pub fn receive_bytes(&mut self, tag: Tag) -> Result<Vec<u8>, Error> {
+    /// As for [`Channel::receive`], and [`Error::WrongLength`].
+    pub fn receive_bytes(&mut self, tag: Tag, due: usize) -> Result<Vec<u8>, Error> {
         let mut body = Vec::new();
-        self.receive_bytes_into(tag, &mut body)?;
+        self.receive_bytes_into(tag, due, &mut body)?;
         Ok(body)
     }
 
-    /// Receives bulk data into a buffer that is used again and again.
+    /// The same into a buffer that is used again and again.
     ///
     /// # Errors
-    /// As for [`Channel::receive`].
-    pub fn receive_bytes_into(&mut self, tag: Tag, body: &mut Vec<u8>) -> Result<(), Error> {
-        self.receive_at_most(tag, self.limits.frame_bytes, body)
+    /// As for [`Channel::receive_bytes`].
+    pub fn receive_bytes_into(
+        &mut self,
+        tag: Tag,
+        due: usize,
+        body: &mut Vec<u8>,
+    ) -> Result<(), Error> {
+        self.receive_frame(tag, body, |Header { length: got, .. }| {
+            if got == due { Ok(()) } else { Err(Error::WrongLength { tag, due, got }) }
+        })
     }
 
-    /// A message of a kind that never has more bytes: a longer one is refused by its header.
-    fn receive_at_most(&mut self, tag: Tag, most: usize, body: &mut Vec<u8>) -> Result<(), Error> {
-        // In place of any message the peer may say that the run ends.
-        let most = most.max(Abort::MOST_BYTES).min(self.limits.frame_bytes);
+    /// The same where the sender chooses the length, and `most` bytes are the longest.
+    ///
+    /// # Errors
+    /// As for [`Channel::receive`], and [`Error::FrameTooLarge`].
+    pub fn receive_bytes_at_most(
+        &mut self,
+        tag: Tag,
+        most: usize,
+        body: &mut Vec<u8>,
+    ) -> Result<(), Error> {
+        self.receive_frame(tag, body, |header| header.check(most))
+    }
+
+    /// The message that is due, if `accept` takes it by its header. In place of any message the
+    /// peer may say that the run ends.
+    fn receive_frame(
+        &mut self,
+        tag: Tag,
+        body: &mut Vec<u8>,
+        accept: impl Fn(Header) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let frame_bytes = self.limits.frame_bytes;
+        let accept = |header: Header| {
+            header.check(frame_bytes)?;
+            match header.tag {
+                got if got == tag => accept(header),
+                Abort::TAG => header.check(Abort::MOST_BYTES),
+                got => Err(Error::UnexpectedMessage { expected: tag, got }),
+            }
+        };
         let patience = self.patience(self.limits.read)?;
         let got = self
             .transport
-            .receive(body, most, patience)
+            .receive(body, &accept, patience)
             .map_err(|error| self.or_too_long(error))?;
         self.meter.count(Direction::Received, got, body.len());
-        if got == tag {
-            return Ok(());
-        }
-        if got == Abort::TAG {
-            return Err(aborted(body));
-        }
-        Err(Error::UnexpectedMessage { expected: tag, got })
+        if got == tag { Ok(()) } else { Err(aborted(body)) }
     }
 
     /// Tells the peer that the run ends and why, as far as it still listens, and closes the channel.
@@ -287,13 +319,14 @@ impl Channel {
     /// A peer that ends the run says why before it closes; find that instead of 'closed'.
     fn last_words(&mut self) -> Option<Error> {
         const WAIT: Duration = Duration::from_millis(200);
+        const LONGEST: Duration = Duration::from_secs(5);
         const MOST_FRAMES: usize = 64;
+        let frame_bytes = self.limits.frame_bytes;
+        let accept = |header: Header| header.check(frame_bytes);
+        let patience = Patience { pause: WAIT, until: Some(Instant::now() + LONGEST) };
         let mut body = Vec::new();
         for _ in 0..MOST_FRAMES {
-            let tag = self
-                .transport
-                .receive(&mut body, self.limits.frame_bytes, Patience::pause(WAIT))
-                .ok()?;
+            let tag = self.transport.receive(&mut body, &accept, patience).ok()?;
             if tag == Abort::TAG {
                 return Some(aborted(&body));
             }

@@ -75,6 +75,20 @@ pub enum Error {
         /// Largest allowed length of a body.
         limit: usize,
     },
+    /// A message has another length than the protocol calls for: seen by its header, before any of
+    /// it is read.
+    #[error(
+        "the peer announced {got} bytes of message {tag} where {due} are due; are both sides of the \
+         same version?"
+    )]
+    WrongLength {
+        /// The message.
+        tag: Tag,
+        /// Bytes due.
+        due: usize,
+        /// Bytes that its header announces.
+        got: usize,
+    },
     /// Another message was due.
     #[error(
         "the peer sent message {got} where {expected} was due; are both sides of the same version?"
@@ -186,6 +200,7 @@ impl Error {
         match self {
             Self::Timeout { .. } | Self::RunTooLong { .. } => AbortReason::TooSlow,
             Self::FrameTooLarge { .. }
+            | Self::WrongLength { .. }
             | Self::UnexpectedMessage { .. }
             | Self::Malformed { .. } => AbortReason::BadMessage,
             Self::Version { .. }
@@ -208,6 +223,7 @@ impl Error {
             Self::Tls(rustls::Error::AlertReceived(alert)) => is_about_certificate(*alert),
             Self::Tls(rustls::Error::InvalidCertificate(_)) => true,
             Self::FrameTooLarge { .. }
+            | Self::WrongLength { .. }
             | Self::UnexpectedMessage { .. }
             | Self::Malformed { .. }
             | Self::WrongPeer { .. }

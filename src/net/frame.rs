@@ -78,17 +78,20 @@ impl Header {
         [a, b, c, d, e, f, g, h]
     }
 
-    /// Reads a header. The length is checked here, before anyone allocates.
-    ///
-    /// # Errors
-    /// [`Error::FrameTooLarge`] if the announced body exceeds `limit`.
-    pub fn decode(bytes: [u8; HEADER_BYTES], limit: usize) -> Result<Self, Error> {
+    /// Reads a header. What it announces is to be checked before anyone allocates.
+    pub fn decode(bytes: [u8; HEADER_BYTES]) -> Self {
         let [a, b, c, d, e, f, g, h] = bytes;
         let length = u32::from_le_bytes([e, f, g, h]) as usize;
-        if length > limit {
-            return Err(Error::FrameTooLarge { length: length as u64, limit });
+        Self { tag: Tag::new([a, b, c, d]), length }
+    }
+
+    /// # Errors
+    /// [`Error::FrameTooLarge`] if the announced body exceeds `limit`.
+    pub fn check(self, limit: usize) -> Result<(), Error> {
+        if self.length <= limit {
+            return Ok(());
         }
-        Ok(Self { tag: Tag::new([a, b, c, d]), length })
+        Err(Error::FrameTooLarge { length: self.length as u64, limit })
     }
 }
 
@@ -100,14 +103,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_eight_bytes_decode_to_what_encodes_to_them_or_exceed_the_limit(
+        fn any_eight_bytes_decode_to_what_encodes_to_them_and_may_exceed_the_limit(
             bytes: [u8; HEADER_BYTES], limit in 0usize..1 << 33,
         ) {
-            match Header::decode(bytes, limit) {
-                Ok(header) => {
-                    prop_assert!(header.length <= limit);
-                    prop_assert_eq!(header.encode(), bytes);
-                }
+            let header = Header::decode(bytes);
+            prop_assert_eq!(header.encode(), bytes);
+            match header.check(limit) {
+                Ok(()) => prop_assert!(header.length <= limit),
                 Err(Error::FrameTooLarge { length, .. }) => prop_assert!(length > limit as u64),
                 Err(other) => prop_assert!(false, "{other}"),
             }

@@ -136,7 +136,8 @@ fn compare_terms(
         return Err(Error::FrameTooLarge { length: terms.len() as u64, limit });
     }
     channel.send_bytes(TERMS, terms)?;
-    let theirs = channel.receive_bytes(TERMS)?;
+    let mut theirs = Vec::new();
+    channel.receive_bytes_at_most(TERMS, limit, &mut theirs)?;
     if Sha256::digest(&theirs).as_slice() != announced {
         return Err(Error::Malformed { tag: TERMS, problem: "it is not what its hash announced" });
     }
@@ -243,7 +244,7 @@ mod tests {
                 let hello = b.receive::<Hello>().unwrap();
                 answer(&mut b, hello);
                 // Stay until the other side is done: it may still be sending.
-                while !matches!(b.receive_bytes(TERMS), Err(Error::Closed)) {}
+                while !matches!(b.receive_bytes(TERMS, 0), Err(Error::Closed)) {}
             });
             let mut ours = a;
             run(&mut ours, Role::P1, b"terms", &mut Randomness::seeded(3))

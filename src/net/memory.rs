@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::net::{Channel, Error, HEADER_BYTES, Header, Limits, Patience, Tag, Transport};
+use crate::net::{Accept, Channel, Error, HEADER_BYTES, Header, Limits, Patience, Tag, Transport};
 
 /// A network between the two ends: each direction is a line of its own.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -39,14 +39,16 @@ fn join(limits: Limits, network: Option<NetworkModel>) -> (Channel, Channel) {
     (Channel::new(Box::new(first), limits), Channel::new(Box::new(second), limits))
 }
 
-fn ends(network: Option<NetworkModel>) -> (End, End) {
+/// The two ends alone, for channels to be made of.
+pub(crate) fn ends(network: Option<NetworkModel>) -> (End, End) {
     let (there, back) = (Arc::new(Line::default()), Arc::new(Line::default()));
     let first = End { outgoing: there.clone(), incoming: back.clone(), network };
     let second = End { outgoing: back, incoming: there, network };
     (first, second)
 }
 
-struct End {
+/// One end.
+pub(crate) struct End {
     outgoing: Arc<Line>,
     incoming: Arc<Line>,
     network: Option<NetworkModel>,
@@ -122,7 +124,7 @@ impl Transport for End {
     fn receive(
         &mut self,
         body: &mut Vec<u8>,
-        frame_bytes: usize,
+        accept: Accept<'_>,
         patience: Patience,
     ) -> Result<Tag, Error> {
         let (deadline, limit) = (patience.end(), patience.pause);
@@ -149,10 +151,7 @@ impl Transport for End {
         }
         state.bytes -= frame.body.len() + HEADER_BYTES;
         self.incoming.changed.notify_all();
-        if frame.header.length > frame_bytes {
-            let length = frame.header.length as u64;
-            return Err(Error::FrameTooLarge { length, limit: frame_bytes });
-        }
+        accept(frame.header)?;
         *body = frame.body;
         Ok(frame.header.tag)
     }
@@ -188,16 +187,16 @@ mod tests {
         let (mut a, mut b) = pair(quick());
         a.send_bytes(TAG, b"first").unwrap();
         a.send_bytes(TAG, b"").unwrap();
-        assert_eq!(b.receive_bytes(TAG).unwrap(), b"first");
-        assert_eq!(b.receive_bytes(TAG).unwrap(), b"");
+        assert_eq!(b.receive_bytes(TAG, 5).unwrap(), b"first");
+        assert_eq!(b.receive_bytes(TAG, 0).unwrap(), b"");
     }
 
     #[test]
     fn a_silent_peer_is_a_timeout_and_a_dropped_one_is_closed() {
         let (mut a, b) = pair(quick());
-        assert!(matches!(a.receive_bytes(TAG), Err(Error::Timeout { .. })));
+        assert!(matches!(a.receive_bytes(TAG, 1), Err(Error::Timeout { .. })));
         drop(b);
-        assert!(matches!(a.receive_bytes(TAG), Err(Error::Closed)));
+        assert!(matches!(a.receive_bytes(TAG, 1), Err(Error::Closed)));
         assert!(matches!(a.send_bytes(TAG, b"x"), Err(Error::Closed)));
     }
 
@@ -205,7 +204,7 @@ mod tests {
     fn another_message_than_the_one_due_is_named() {
         let (mut a, mut b) = pair(quick());
         a.send_bytes(Tag::new(*b"othr"), b"").unwrap();
-        let error = b.receive_bytes(TAG).unwrap_err();
+        let error = b.receive_bytes(TAG, 0).unwrap_err();
         assert!(error.to_string().contains(r#""othr" where "test" was due"#), "{error}");
     }
 
@@ -213,7 +212,7 @@ mod tests {
     fn an_abort_reaches_a_peer_that_reads_and_a_peer_that_writes() {
         let (mut a, mut b) = pair(quick());
         a.abort(AbortReason::Stopped);
-        let reading = b.receive_bytes(TAG).unwrap_err();
+        let reading = b.receive_bytes(TAG, 0).unwrap_err();
         assert!(matches!(reading, Error::PeerAborted(AbortReason::Stopped)));
         let (mut a, mut b) = pair(quick());
         a.abort(AbortReason::Internal);
@@ -226,7 +225,8 @@ mod tests {
         let (mut a, mut b) = pair(quick());
         b.set_limits(Limits { frame_bytes: 3, ..quick() });
         a.send_bytes(TAG, b"four").unwrap();
-        assert!(matches!(b.receive_bytes(TAG), Err(Error::FrameTooLarge { length: 4, limit: 3 })));
+        let received = b.receive_bytes(TAG, 4);
+        assert!(matches!(received, Err(Error::FrameTooLarge { length: 4, limit: 3 })));
         assert!(matches!(b.send_bytes(TAG, b"four"), Err(Error::FrameTooLarge { .. })));
     }
 
@@ -249,9 +249,9 @@ mod tests {
         a.send_bytes(TAG, &[0; 30_000 - HEADER_BYTES]).unwrap();
         a.send_bytes(TAG, &[0; 30_000 - HEADER_BYTES]).unwrap();
         assert!(start.elapsed() < Duration::from_millis(40), "sending does not wait for the line");
-        b.receive_bytes(TAG).unwrap();
+        b.receive_bytes(TAG, 30_000 - HEADER_BYTES).unwrap();
         assert!(start.elapsed() >= Duration::from_millis(50), "30 ms of line and 20 ms of way");
-        b.receive_bytes(TAG).unwrap();
+        b.receive_bytes(TAG, 30_000 - HEADER_BYTES).unwrap();
         assert!(start.elapsed() >= Duration::from_millis(80), "the second follows the first");
     }
 }

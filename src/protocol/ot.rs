@@ -71,23 +71,13 @@ pub enum Error {
     /// A base transfer's group element is not acceptable.
     #[error(transparent)]
     Point(#[from] InvalidPoint),
-    /// A message with the wrong length.
-    #[error("message {tag} has {found} bytes where {expected} are due; the peer must be stopped")]
-    Length {
-        /// Which message.
-        tag: Tag,
-        /// Bytes due.
-        expected: usize,
-        /// Bytes received.
-        found: usize,
-    },
 }
 
 impl Fault for Error {
     fn blame(&self) -> Blame<'_> {
         match self {
             Self::Net(error) => error.blame(),
-            Self::Point(_) | Self::Length { .. } => Blame::Peer,
+            Self::Point(_) => Blame::Peer,
         }
     }
 }
@@ -127,7 +117,8 @@ impl Sender {
     pub fn setup(session: &mut Session, delta: Delta) -> Result<Self, Error> {
         let number = session.next_setup(session.role);
         let context = context(session, session.role, number);
-        let public = receive_exact::<32>(session, BASE_PUBLIC)?;
+        let mut public = [0; 32];
+        public.copy_from_slice(&session.channel.receive_bytes(BASE_PUBLIC, 32)?);
         let receiver = BaseReceiver::new(public, delta.expose(), &mut session.rng)?;
         session.channel.send_bytes(BASE_ANSWERS, receiver.answers().as_flattened())?;
         Ok(Self {
@@ -159,9 +150,8 @@ impl Sender {
     ) -> Result<(), Error> {
         let mut rows = Zeroizing::new(Vec::with_capacity(count.min(CHUNK) + ROWS));
         for chunk in chunks(count, CHUNK) {
-            let expected = chunk.div_ceil(ROWS) * BLOCK_BYTES;
-            session.channel.receive_bytes_into(COLUMNS, &mut self.message)?;
-            check_length(COLUMNS, expected, self.message.len())?;
+            let due = chunk.div_ceil(ROWS) * BLOCK_BYTES;
+            session.channel.receive_bytes_into(COLUMNS, due, &mut self.message)?;
             rows.clear();
             self.extension.extend(&self.message, &mut rows);
             take(&rows[..chunk]);
@@ -239,8 +229,7 @@ impl Receiver {
         let context = context(session, session.role.peer(), number);
         let sender = BaseSender::new(&mut session.rng);
         session.channel.send_bytes(BASE_PUBLIC, &sender.public())?;
-        let body = session.channel.receive_bytes(BASE_ANSWERS)?;
-        check_length(BASE_ANSWERS, 32 * BASE_TRANSFERS, body.len())?;
+        let body = session.channel.receive_bytes(BASE_ANSWERS, 32 * BASE_TRANSFERS)?;
         let seeds = Zeroizing::new(sender.keys(&context, body.as_chunks::<32>().0)?);
         Ok(Self {
             extension: ExtensionReceiver::new(&seeds),
@@ -318,8 +307,8 @@ impl Receiver {
         for window in choices.chunks(CHOSEN_WINDOW) {
             let masks = self.random(session, window)?;
             for (choices, masks) in window.chunks(CHUNK).zip(masks.chunks(CHUNK)) {
-                session.channel.receive_bytes_into(CIPHERTEXTS, &mut self.message)?;
-                check_length(CIPHERTEXTS, 32 * choices.len(), self.message.len())?;
+                let due = 32 * choices.len();
+                session.channel.receive_bytes_into(CIPHERTEXTS, due, &mut self.message)?;
                 let pairs = self.message.as_chunks::<32>().0;
                 for ((choice, mask), pair) in choices.iter().zip(masks).zip(pairs) {
                     let [zero, one] = [0, 16].map(|at| {
@@ -390,16 +379,6 @@ fn pack(bits: &[bool]) -> u128 {
 
 fn chunks(count: usize, size: usize) -> impl Iterator<Item = usize> {
     (0..count).step_by(size).map(move |start| size.min(count - start))
-}
-
-pub(super) fn check_length(tag: Tag, expected: usize, found: usize) -> Result<(), Error> {
-    if expected == found { Ok(()) } else { Err(Error::Length { tag, expected, found }) }
-}
-
-fn receive_exact<const N: usize>(session: &mut Session, tag: Tag) -> Result<[u8; N], Error> {
-    let body = session.channel.receive_bytes(tag)?;
-    let found = body.len();
-    body.try_into().map_err(|_| Error::Length { tag, expected: N, found })
 }
 
 /// Binds keys to the session, to who sends in the extension, and to the number of the set-up.

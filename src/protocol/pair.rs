@@ -17,10 +17,10 @@
 //!     Setup::default().network(NetworkModel::LAN),
 //!     |session| {
 //!         session.channel.send_bytes(PING, b"are you there?")?;
-//!         session.channel.receive_bytes(PONG)
+//!         session.channel.receive_bytes(PONG, 3)
 //!     },
 //!     |session| {
-//!         session.channel.receive_bytes(PING)?;
+//!         session.channel.receive_bytes(PING, 14)?;
 //!         session.channel.send_bytes(PONG, b"yes")
 //!     },
 //! );
@@ -210,6 +210,19 @@ pub fn assert_same_shape<I, A, B>(inputs: &[I], mut run: impl FnMut(&I) -> Outco
     }
 }
 
+/// Asserts that an error says: the peer announced `got` bytes where `due` were due.
+///
+/// # Panics
+/// If it says something else.
+#[cfg(test)]
+pub(crate) fn assert_wrong_length(error: &dyn net::Fault, due: usize, got: usize) {
+    let net::Blame::Connection(net::Error::WrongLength { due: d, got: g, .. }) = error.blame()
+    else {
+        panic!("{error}")
+    };
+    assert_eq!((*d, *g), (due, got), "{error}");
+}
+
 /// Asserts that both parties said what a forecast tells, message by message and phase by phase.
 ///
 /// # Panics
@@ -251,7 +264,7 @@ mod tests {
         run_pair(
             Setup::default().seed(1),
             move |session| session.channel.send_bytes(TAG, &vec![7; length]).unwrap(),
-            |session| session.channel.receive_bytes(TAG).unwrap(),
+            move |session| session.channel.receive_bytes(TAG, length).unwrap(),
         )
     }
 

@@ -278,7 +278,8 @@ pub fn receive(
     let work = Duration::from_millis(work).min(LONGEST_WORK);
     session.channel.set_limits(Limits { read: usual.read + work, ..usual });
     for chunk in powers.chunks(evaluations_per_chunk(key.public(), bound)) {
-        session.channel.receive_bytes_into(RESULTS, &mut body)?;
+        let due = chunk.len() * key.public().ciphertext_bytes();
+        session.channel.receive_bytes_into(RESULTS, due, &mut body)?;
         session.channel.set_limits(usual);
         let returned = key.read(&body, chunk.len())?;
         for (plaintext, powers) in key.decrypt_all(&returned, progress).iter().zip(chunk) {
@@ -306,8 +307,9 @@ pub fn send(
     let mut body = Vec::new();
     let mut returned = Vec::with_capacity(polynomials.len());
     for (number, polynomials) in polynomials.chunks(chunk).enumerate() {
-        session.channel.receive_bytes_into(POWERS, &mut body)?;
-        let powers = key.read(&body, polynomials.len() * bound.degree())?;
+        let count = polynomials.len() * bound.degree();
+        session.channel.receive_bytes_into(POWERS, count * key.ciphertext_bytes(), &mut body)?;
+        let powers = key.read(&body, count)?;
         let combined = combine(key, bound, &powers, polynomials, progress)
             .map_err(|error| shifted(error, number * chunk))?;
         returned.extend(key.rerandomise_all(&combined, &mut session.rng, progress)?);

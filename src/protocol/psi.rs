@@ -154,14 +154,6 @@ pub enum Error {
     /// The peer's elements repeat.
     #[error("{0} holds an element twice; the peer's list has duplicates or its program is faulty")]
     PeerDuplicate(&'static str),
-    /// The peer sent more or fewer elements than it announced.
-    #[error("a chunk has {got} bytes where {due} were due; the peer's program is faulty")]
-    WrongCount {
-        /// Bytes due.
-        due: usize,
-        /// Bytes that came.
-        got: usize,
-    },
 }
 
 impl Fault for Error {
@@ -171,10 +163,7 @@ impl Fault for Error {
             Self::Circuit(error) => error.blame(),
             Self::OtherThreshold { .. } => Blame::Disagreement,
             Self::TooMany { .. } | Self::Duplicate { .. } => Blame::Input,
-            Self::PeerTooMany { .. }
-            | Self::Element(_)
-            | Self::PeerDuplicate(_)
-            | Self::WrongCount { .. } => Blame::Peer,
+            Self::PeerTooMany { .. } | Self::Element(_) | Self::PeerDuplicate(_) => Blame::Peer,
         }
     }
 }

@@ -238,7 +238,7 @@ impl Drawing<'_> {
                 session.channel.send_bytes(STATUS, &[u8::from(failed)])?;
                 (number(share), failed)
             }
-            None => match session.channel.receive_bytes(STATUS)?.as_slice() {
+            None => match session.channel.receive_bytes(STATUS, 1)?.as_slice() {
                 [status @ 0..=1] => (mask, *status == 1),
                 _ => return Err(Error::Status),
             },

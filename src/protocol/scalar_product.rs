@@ -140,14 +140,6 @@ pub enum Error {
     /// The peer has another shape.
     #[error("the peer works on another shape; both must agree on it")]
     OtherShape,
-    /// A chunk has another length than due.
-    #[error("a chunk has {got} bytes where {due} were due; the peer's program is faulty")]
-    WrongCount {
-        /// Bytes due.
-        due: usize,
-        /// Bytes that came.
-        got: usize,
-    },
     /// What was returned decrypts to a number that no sum of counts and masks is.
     #[error("result {0} is outside its bounds; the peer does not follow the protocol")]
     ResultOutOfRange(usize),
@@ -157,10 +149,7 @@ impl Fault for Error {
     fn blame(&self) -> Blame<'_> {
         match self {
             Self::Net(error) => error.blame(),
-            Self::Paillier(_)
-            | Self::OtherShape
-            | Self::WrongCount { .. }
-            | Self::ResultOutOfRange(_) => Blame::Peer,
+            Self::Paillier(_) | Self::OtherShape | Self::ResultOutOfRange(_) => Blame::Peer,
             Self::Shares(_)
             | Self::Shape(_)
             | Self::KeyTooShort { .. }

@@ -77,14 +77,6 @@ pub enum Error {
     /// Shares of two rings, or of two lengths, do not fit together.
     #[error("the shares are of different rings or numbers; both parties must share alike")]
     Mismatch,
-    /// A message with the wrong length.
-    #[error("opened shares of {found} bytes where {expected} are due; the peer must be stopped")]
-    Length {
-        /// Bytes due.
-        expected: usize,
-        /// Bytes received.
-        found: usize,
-    },
     /// The peer's share is not an element of the ring.
     #[error("the peer opened a number that is not in the ring; it must be stopped")]
     OutOfRing,
@@ -111,7 +103,7 @@ impl Fault for Error {
         match self {
             Self::Net(error) => error.blame(),
             Self::Circuit(error) => error.blame(),
-            Self::Length { .. } | Self::OutOfRing => Blame::Peer,
+            Self::OutOfRing => Blame::Peer,
             Self::Mismatch | Self::TooNarrow { .. } | Self::WordBits(_) => Blame::Here,
         }
     }
@@ -180,11 +172,7 @@ fn exchange(session: &mut Session, body: &[u8], reveal: Reveal) -> Result<Option
     if !reveal.to(session.role) {
         return Ok(None);
     }
-    let theirs = session.channel.receive_bytes(OPENED)?;
-    if theirs.len() != body.len() {
-        return Err(Error::Length { expected: body.len(), found: theirs.len() });
-    }
-    Ok(Some(theirs))
+    Ok(Some(session.channel.receive_bytes(OPENED, body.len())?))
 }
 
 /// P1 adds public terms to its share, P2 leaves its own as it is.

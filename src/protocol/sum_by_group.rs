@@ -253,16 +253,6 @@ pub enum Error {
     /// An input is outside its bounds.
     #[error("input {0} is outside the bounds of the shape")]
     InputOutOfRange(usize),
-    /// A message with the wrong length.
-    #[error("message {tag} has {found} bytes where {expected} are due; the peer must be stopped")]
-    Length {
-        /// Which message.
-        tag: Tag,
-        /// Bytes due.
-        expected: usize,
-        /// Bytes received.
-        found: usize,
-    },
 }
 
 impl Fault for Error {
@@ -270,7 +260,6 @@ impl Fault for Error {
         match self {
             Self::Net(error) => error.blame(),
             Self::Transfer(error) => error.blame(),
-            Self::Length { .. } => Blame::Peer,
             Self::Shares(_)
             | Self::Shape(_)
             | Self::InputLength { .. }
@@ -388,11 +377,8 @@ pub fn receive<R: Receiving>(
         let rows = source.chosen_rows(session, &choices)?;
         for chunk in shape.chunks(window.clone()) {
             let rows = &rows[(chunk.start - window.start) * levels..][..chunk.len() * levels];
-            let expected = chunk.len() * shape.record_bytes();
-            session.channel.receive_bytes_into(ANSWERS, &mut message)?;
-            if message.len() != expected {
-                return Err(Error::Length { tag: ANSWERS, expected, found: message.len() });
-            }
+            let due = chunk.len() * shape.record_bytes();
+            session.channel.receive_bytes_into(ANSWERS, due, &mut message)?;
             parts.share_out(&mut message, shape.record_bytes(), |part, records, message| {
                 let all = chunk.start + records.start..chunk.start + records.end;
                 let rows = &rows[records.start * levels..records.end * levels];

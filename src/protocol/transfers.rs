@@ -142,8 +142,7 @@ pub trait Sending {
         if count == 0 {
             return Ok(rows);
         }
-        let bits = session.channel.receive_bytes(CORRECTIONS)?;
-        ot::check_length(CORRECTIONS, count.div_ceil(8), bits.len())?;
+        let bits = session.channel.receive_bytes(CORRECTIONS, count.div_ceil(8))?;
         let delta = self.delta().expose();
         for (number, row) in rows.iter_mut().enumerate() {
             let bit = bits[number / 8] >> (number % 8) & 1;
@@ -203,7 +202,9 @@ pub fn forecast(f: &mut Forecast, sender: Role, count: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::pair::{Outcome, Setup, assert_forecast, assert_same_shape, run_pair};
+    use crate::protocol::pair::{
+        Outcome, Setup, assert_forecast, assert_same_shape, assert_wrong_length, run_pair,
+    };
 
     fn choices(seed: u64, count: usize) -> Vec<bool> {
         (0..count as u64).map(|i| (i ^ seed).wrapping_mul(0x9e37_79b9) >> 7 & 1 == 1).collect()
@@ -284,7 +285,7 @@ mod tests {
                 session.channel.send_bytes(CORRECTIONS, &[0; 3]).unwrap();
             },
         );
-        assert!(matches!(outcome.p1, ot::Error::Length { expected: 2, found: 3, .. }));
+        assert_wrong_length(&outcome.p1, 2, 3);
     }
 
     #[test]

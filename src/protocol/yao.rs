@@ -122,16 +122,6 @@ pub enum Error {
     /// The inputs do not fit the circuit.
     #[error(transparent)]
     Circuit(#[from] circuit::Error),
-    /// A message with the wrong length.
-    #[error("message {tag} has {found} bytes where {expected} are due; the peer must be stopped")]
-    Length {
-        /// Which message.
-        tag: Tag,
-        /// Bytes due.
-        expected: usize,
-        /// Bytes received.
-        found: usize,
-    },
 }
 
 impl Fault for Error {
@@ -139,7 +129,7 @@ impl Fault for Error {
         match self {
             Self::Net(error) => error.blame(),
             Self::Transfer(error) => error.blame(),
-            Self::Garble(_) | Self::Length { .. } => Blame::Peer,
+            Self::Garble(_) => Blame::Peer,
             Self::Circuit(_) => Blame::Here,
         }
     }
@@ -458,8 +448,4 @@ fn pack_bits(bits: impl Iterator<Item = bool>) -> Vec<u8> {
         }
     }
     bytes
-}
-
-fn check_length(tag: Tag, expected: usize, found: usize) -> Result<(), Error> {
-    if expected == found { Ok(()) } else { Err(Error::Length { tag, expected, found }) }
 }

@@ -260,8 +260,18 @@ fn every_rule_of_an_attribute_is_checked() {
         (sex, "taxonomy = { A = [\"b\", \"b\"] }", Rule::Taxonomy, &["a.toml:44:24", "twice"]),
         (sex, "taxonomy = { A = [\"A\"] }", Rule::Taxonomy, &["twice"]),
         (sex, "taxonomy = { A = [\"\"] }", Rule::Taxonomy, &["empty"]),
-        (sex, "taxonomy = { A = [\"b\"] }\non_bad_value = \"c\"", Rule::UnknownWord, &["not a leaf"]),
-        (sex, "taxonomy = { A = [\"b\"] }\non_bad_value = \"A\"", Rule::UnknownWord, &["not a leaf"]),
+        (
+            sex,
+            "taxonomy = { A = [\"b\"] }\non_bad_value = \"c\"",
+            Rule::UnknownWord,
+            &["not a leaf"],
+        ),
+        (
+            sex,
+            "taxonomy = { A = [\"b\"] }\non_bad_value = \"A\"",
+            Rule::UnknownWord,
+            &["not a leaf"],
+        ),
         (
             sex,
             "taxonomy = { A = [\"bad\"] }\non_bad_value = \"bda\"",

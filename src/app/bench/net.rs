@@ -41,11 +41,11 @@ fn measure(
         let echo = move || -> Result<(), Error> {
             let mut body = Vec::new();
             for _ in 0..blocks {
-                there.receive_bytes_into(BLOCK, &mut body)?;
+                there.receive_bytes_into(BLOCK, BLOCK_BYTES, &mut body)?;
             }
             there.send_bytes(BLOCK, b"done")?;
             for _ in 0..trips {
-                there.receive_bytes_into(BLOCK, &mut body)?;
+                there.receive_bytes_into(BLOCK, 4, &mut body)?;
                 there.send_bytes(BLOCK, &body)?;
             }
             Ok(())
@@ -56,13 +56,13 @@ fn measure(
         for _ in 0..blocks {
             here.send_bytes(BLOCK, &block)?;
         }
-        here.receive_bytes(BLOCK)?;
+        here.receive_bytes(BLOCK, 4)?;
         let megabytes = (blocks * BLOCK_BYTES) as f64 / 1e6;
         let throughput = megabytes / start.elapsed().as_secs_f64();
         let start = Instant::now();
         for _ in 0..trips {
             here.send_bytes(BLOCK, b"ping")?;
-            here.receive_bytes(BLOCK)?;
+            here.receive_bytes(BLOCK, 4)?;
         }
         let trips_per_second = trips as f64 / start.elapsed().as_secs_f64();
         echo.join().map_err(|_| Error::Closed)??;

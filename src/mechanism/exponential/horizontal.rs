@@ -144,6 +144,7 @@ impl TaylorKey {
     pub fn exchange(session: &mut Session, bits: usize, tuning: Tuning) -> Result<Self, Error> {
         Self::exchange_as(
             session,
+            bits,
             |rng| SecretKey::generate(bits, tuning, rng),
             |bytes, rng| PublicKey::from_bytes(bytes, bits, tuning, rng),
         )
@@ -162,6 +163,7 @@ impl TaylorKey {
     ) -> Result<Self, Error> {
         Self::exchange_as(
             session,
+            bits,
             |_| SecretKey::generate_for_tests(bits, tuning, &mut Randomness::seeded(1)),
             |bytes, rng| PublicKey::from_bytes_for_tests(bytes, bits, tuning, rng),
         )
@@ -169,6 +171,7 @@ impl TaylorKey {
 
     fn exchange_as(
         session: &mut Session,
+        bits: usize,
         make: impl FnOnce(&mut Randomness) -> Result<SecretKey, paillier::Error>,
         check: impl FnOnce(&[u8], &mut Randomness) -> Result<PublicKey, paillier::Error>,
     ) -> Result<Self, Error> {
@@ -179,7 +182,8 @@ impl TaylorKey {
             session.channel.send_bytes(KEY, &key.public().to_bytes()).map_err(gone)?;
             return Ok(Self::Own(Box::new(key)));
         }
-        let bytes = session.channel.receive_bytes(KEY).map_err(gone)?;
+        let due = paillier::public_key_bytes(bits);
+        let bytes = session.channel.receive_bytes(KEY, due).map_err(gone)?;
         Ok(Self::Peer(check(&bytes, &mut session.rng).map_err(failed)?))
     }
 

@@ -12,6 +12,7 @@ use crate::mechanism::exponential::horizontal::{
 };
 use crate::privacy::taylor::{Taylor, TaylorExponential};
 use crate::privacy::{Calibration, Choose};
+use crate::protocol::announced::{assert_refuses_what_is_overstated, ending};
 use crate::protocol::pair::assert_same_shape;
 use crate::protocol::shares::IntegerShare;
 
@@ -236,4 +237,12 @@ fn one_share_of_a_weight_hides_it() {
         let wide = BigInt::one() << (share.bits() + 10);
         assert!(BigInt::from(share.number().magnitude().clone()) > wide);
     }
+}
+
+#[test]
+fn a_key_that_is_announced_far_too_long_is_refused() {
+    let kinds = assert_refuses_what_is_overstated(|session| {
+        ending(TaylorKey::exchange_for_tests(session, 512, Tuning::default()))
+    });
+    assert_eq!(kinds, [crate::net::Tag::new(*b"hkey")]);
 }

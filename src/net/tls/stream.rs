@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustls::Connection;
 
-use crate::net::{Error, HEADER_BYTES, Header, Limits, Patience, Tag, Transport};
+use crate::net::{Accept, Error, HEADER_BYTES, Header, Limits, Patience, Tag, Transport};
 
 /// TLS records that may wait for the socket.
 const OUTGOING_BYTES: usize = 256 << 10;
@@ -254,13 +254,14 @@ impl Transport for TlsStream {
     fn receive(
         &mut self,
         body: &mut Vec<u8>,
-        frame_bytes: usize,
+        accept: Accept<'_>,
         patience: Patience,
     ) -> Result<Tag, Error> {
         let wait = &mut Wait::new("send the next message", patience);
         let mut bytes = [0; HEADER_BYTES];
         self.read_exact(&mut bytes, wait)?;
-        let header = Header::decode(bytes, frame_bytes)?;
+        let header = Header::decode(bytes);
+        accept(header)?;
         body.clear();
         while body.len() < header.length {
             let got = body.len();

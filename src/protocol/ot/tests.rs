@@ -1,6 +1,6 @@
 use super::*;
 use crate::math::Randomness;
-use crate::protocol::pair::{Outcome, Setup, assert_same_shape, run_pair};
+use crate::protocol::pair::{Outcome, Setup, assert_same_shape, assert_wrong_length, run_pair};
 
 fn bits(count: usize, seed: u64) -> Vec<bool> {
     let mut rng = Randomness::seeded(seed);
@@ -77,7 +77,7 @@ fn messages_of_the_wrong_length_are_typed_errors() {
         |session, sender| sender.correlated(session, 128).unwrap_err(),
         |session, _| session.channel.send_bytes(COLUMNS, &[0; 100]).unwrap(),
     );
-    assert!(matches!(outcome.p1, Error::Length { expected: 2048, found: 100, .. }));
+    assert_wrong_length(&outcome.p1, 2048, 100);
 
     let outcome = run(
         |session, sender| {
@@ -86,14 +86,14 @@ fn messages_of_the_wrong_length_are_typed_errors() {
         },
         |session, receiver| receiver.chosen(session, &[true; 128]).unwrap_err(),
     );
-    assert!(matches!(outcome.p2, Error::Length { expected: 4096, found: 31, .. }));
+    assert_wrong_length(&outcome.p2, 4096, 31);
 
     let short_setup = run_pair(
         Setup::default(),
         |session| Sender::setup(session, Delta::new(0)).err().unwrap(),
         |session| session.channel.send_bytes(BASE_PUBLIC, &[1; 31]).unwrap(),
     );
-    assert!(matches!(short_setup.p1, Error::Length { expected: 32, found: 31, .. }));
+    assert_wrong_length(&short_setup.p1, 32, 31);
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn an_identity_in_the_base_transfers_is_a_typed_error() {
     let outcome = run_pair(
         Setup::default(),
         |session| {
-            session.channel.receive_bytes(BASE_PUBLIC).unwrap();
+            session.channel.receive_bytes(BASE_PUBLIC, 32).unwrap();
             session.channel.send_bytes(BASE_ANSWERS, &[0; 32 * BASE_TRANSFERS]).unwrap();
         },
         |session| Receiver::setup(session).err().unwrap(),

@@ -6,7 +6,7 @@ use super::*;
 use crate::crypto::paillier::Tuning;
 use crate::math::Randomness;
 use crate::net::AbortReason;
-use crate::protocol::pair::{Outcome, Setup, assert_same_shape, run_pair};
+use crate::protocol::pair::{Outcome, Setup, assert_same_shape, assert_wrong_length, run_pair};
 
 static KEY: LazyLock<SecretKey> = LazyLock::new(|| {
     SecretKey::generate_for_tests(512, Tuning::default(), &mut Randomness::seeded(1)).unwrap()
@@ -148,7 +148,7 @@ fn receive_after(results: &[u8]) -> Error {
     let outcome = run_pair(
         Setup::default().seed(4),
         |session| {
-            session.channel.receive_bytes(POWERS).unwrap();
+            session.channel.receive_bytes(POWERS, 128).unwrap();
             session.channel.send_bytes(RESULTS, results).unwrap();
         },
         |session| receive(session, &KEY, &proof, &integers(&[1]), &|_| ()),
@@ -158,8 +158,8 @@ fn receive_after(results: &[u8]) -> Error {
 
 #[test]
 fn malformed_results_are_typed_errors() {
-    let length = |error| matches!(error, Error::Paillier(paillier::Error::WrongLength { .. }));
-    assert!(length(receive_after(&[1; 127])) && length(receive_after(&[])));
+    assert_wrong_length(&receive_after(&[1; 127]), 128, 127);
+    assert_wrong_length(&receive_after(&[]), 128, 0);
     let range = |error| matches!(error, Error::Paillier(paillier::Error::CiphertextOutOfRange(0)));
     assert!(range(receive_after(&[0; 128])) && range(receive_after(&[255; 128])));
     let mut shares_a_factor = vec![0; 64];
@@ -185,11 +185,14 @@ fn malformed_powers_are_typed_errors() {
             },
             |session| {
                 session.channel.send_bytes(POWERS, &body).unwrap();
-                let told = session.channel.receive_bytes(RESULTS);
+                let told = session.channel.receive_bytes(RESULTS, 128);
                 assert!(matches!(told, Err(net::Error::PeerAborted(AbortReason::BadMessage))));
             },
         );
-        assert!(matches!(outcome.p1, Err(Error::Paillier(_))));
+        match outcome.p1.unwrap_err() {
+            Error::Paillier(_) => assert_eq!(body.len(), 128),
+            other => assert_wrong_length(&other, 128, body.len()),
+        }
     }
 }
 

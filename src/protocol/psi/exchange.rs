@@ -12,7 +12,7 @@ use super::matching::{DoubleEncryption, OwnRow};
 use super::{Error, Exchange};
 use crate::crypto::commutative::Group;
 use crate::math::Randomness;
-use crate::net::{Channel, Tag};
+use crate::net::Tag;
 use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
 
@@ -50,7 +50,7 @@ pub(super) fn in_order<G: Group>(
         if step >= 1
             && let Some(size) = to_return.next()
         {
-            receive_chunk(channel, ONCE, size * run.group.element_bytes(), &mut buffer)?;
+            channel.receive_bytes_into(ONCE, size * run.group.element_bytes(), &mut buffer)?;
             run.group
                 .reencrypt_many(&run.key, &mut buffer, run.progress)
                 .map_err(|error| error.shifted(peer.len()))?;
@@ -60,7 +60,11 @@ pub(super) fn in_order<G: Group>(
         if step >= 2
             && let Some(rows) = to_take_back.next()
         {
-            receive_chunk(channel, TWICE, rows.len() * run.group.element_bytes(), &mut buffer)?;
+            channel.receive_bytes_into(
+                TWICE,
+                rows.len() * run.group.element_bytes(),
+                &mut buffer,
+            )?;
             run.group.check_many(&buffer).map_err(|error| error.shifted(own.len()))?;
             own.extend(double_encryptions(run.group, &buffer).zip(rows.iter().copied()));
         }
@@ -117,7 +121,7 @@ pub(super) fn shuffled<G: Group>(
         if step >= 1
             && let Some(size) = to_encrypt.next()
         {
-            receive_chunk(channel, ONCE, size * width, &mut buffer)?;
+            channel.receive_bytes_into(ONCE, size * width, &mut buffer)?;
             run.group
                 .reencrypt_many(&run.key, &mut buffer, run.progress)
                 .map_err(|error| error.shifted(peer_elements.len() / width))?;
@@ -139,7 +143,7 @@ pub(super) fn shuffled<G: Group>(
             channel.send_bytes(TWICE, &buffer)?;
         }
         if let Some(size) = to_take_back.next() {
-            receive_chunk(channel, TWICE, size * width, &mut buffer)?;
+            channel.receive_bytes_into(TWICE, size * width, &mut buffer)?;
             run.group.check_many(&buffer).map_err(|error| error.shifted(own.len()))?;
             own.extend(double_encryptions(run.group, &buffer));
         }
@@ -212,16 +216,6 @@ fn encrypt_rows<G: Group>(
     out.resize(rows.len() * run.group.element_bytes(), 0);
     run.group.encrypt_many(&run.key, &run.domain, &identifiers, out, run.progress)?;
     Ok(())
-}
-
-fn receive_chunk(
-    channel: &mut Channel,
-    tag: Tag,
-    due: usize,
-    buffer: &mut Vec<u8>,
-) -> Result<(), Error> {
-    channel.receive_bytes_into(tag, buffer)?;
-    if buffer.len() == due { Ok(()) } else { Err(Error::WrongCount { due, got: buffer.len() }) }
 }
 
 fn random_order(size: usize, rng: &mut Randomness) -> Vec<u32> {

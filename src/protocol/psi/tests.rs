@@ -6,7 +6,9 @@ use super::exchange::chunk_elements;
 use super::*;
 use crate::crypto::commutative::{Residues, Ristretto};
 use crate::net::{AbortReason, Limits};
-use crate::protocol::pair::{Outcome, Setup, assert_forecast, assert_same_shape, run_pair};
+use crate::protocol::pair::{
+    Outcome, Setup, assert_forecast, assert_same_shape, assert_wrong_length, run_pair,
+};
 use crate::role::Role;
 
 type Runs<T> = Outcome<Result<T, Error>, Result<T, Error>>;
@@ -141,7 +143,7 @@ fn a_bad_element_in_a_later_chunk_is_named_by_its_place_in_the_list() {
             // Stay until P1 has found it.
             while session
                 .channel
-                .receive_bytes(Tag::new(*b"none"))
+                .receive_bytes(Tag::new(*b"none"), 0)
                 .is_err_and(|error| matches!(error, net::Error::UnexpectedMessage { .. }))
             {
             }
@@ -190,7 +192,8 @@ fn view_of_p1<S: AsRef<[u8]> + Sync>(seed: u64, own: &[S]) -> Vec<[u8; 32]> {
         |session| {
             session.channel.send(&Announcement { size: 0 }).unwrap();
             session.channel.receive::<Announcement>().unwrap();
-            let sent = session.channel.receive_bytes(Tag::new(*b"psi1")).unwrap();
+            let due = own.len() * 32;
+            let sent = session.channel.receive_bytes(Tag::new(*b"psi1"), due).unwrap();
             session.channel.send_bytes(Tag::new(*b"psi2"), &sent).unwrap();
             sent.as_chunks::<32>().0.to_vec()
         },
@@ -248,9 +251,9 @@ fn the_cardinality_is_returned_in_another_order_than_it_came() {
                 session.channel.send(&Announcement { size: 64 }).unwrap();
                 session.channel.receive::<Announcement>().unwrap();
                 session.channel.send_bytes(Tag::new(*b"psi1"), &sent).unwrap();
-                let theirs = session.channel.receive_bytes(Tag::new(*b"psi1")).unwrap();
+                let theirs = session.channel.receive_bytes(Tag::new(*b"psi1"), 32).unwrap();
                 session.channel.send_bytes(Tag::new(*b"psi2"), &theirs).unwrap();
-                (sent, session.channel.receive_bytes(Tag::new(*b"psi2")).unwrap())
+                (sent, session.channel.receive_bytes(Tag::new(*b"psi2"), 64 * 32).unwrap())
             },
         );
         // P1's generator makes its coins, and then its key.
@@ -317,9 +320,9 @@ fn against(announced: u64, sent: Vec<u8>) -> Error {
             session.channel.send(&Announcement { size: announced }).ok();
             session.channel.receive::<Announcement>().ok();
             session.channel.send_bytes(Tag::new(*b"psi1"), &sent).ok();
-            let once = session.channel.receive_bytes(Tag::new(*b"psi1")).unwrap_or_default();
+            let once = session.channel.receive_bytes(Tag::new(*b"psi1"), 32).unwrap_or_default();
             session.channel.send_bytes(Tag::new(*b"psi2"), &once).ok();
-            session.channel.receive_bytes(Tag::new(*b"psi2")).err()
+            session.channel.receive_bytes(Tag::new(*b"psi2"), sent.len()).err()
         },
     );
     outcome.p1.unwrap_err()
@@ -329,9 +332,9 @@ fn against(announced: u64, sent: Vec<u8>) -> Error {
 fn bad_messages_end_the_run() {
     let mut good = vec![0; 64];
     Ristretto::new().hash_batch(&Domain::new([0; 32]), &[b"x", b"y"], &mut good).unwrap();
-    assert!(matches!(against(3, good.clone()), Error::WrongCount { due: 96, got: 64 }));
-    assert!(matches!(against(1, good.clone()), Error::WrongCount { due: 32, got: 64 }));
-    assert!(matches!(against(2, good[..63].to_vec()), Error::WrongCount { due: 64, got: 63 }));
+    assert_wrong_length(&against(3, good.clone()), 96, 64);
+    assert_wrong_length(&against(1, good.clone()), 32, 64);
+    assert_wrong_length(&against(2, good[..63].to_vec()), 64, 63);
     assert!(matches!(against(u64::MAX, good.clone()), Error::PeerTooMany { .. }));
     let twice = [&good[..32], &good[..32]].concat();
     assert!(matches!(against(2, twice), Error::PeerDuplicate("the peer's list")));
@@ -362,7 +365,7 @@ fn what_the_peer_returns_is_checked_too() {
             |session| {
                 session.channel.send(&Announcement { size: 0 }).unwrap();
                 session.channel.receive::<Announcement>().unwrap();
-                let mut sent = session.channel.receive_bytes(Tag::new(*b"psi1")).unwrap();
+                let mut sent = session.channel.receive_bytes(Tag::new(*b"psi1"), 64).unwrap();
                 change(&mut sent);
                 session.channel.send_bytes(Tag::new(*b"psi2"), &sent).unwrap();
             },
@@ -375,7 +378,7 @@ fn what_the_peer_returns_is_checked_too() {
         Err(Error::PeerDuplicate("what the peer returned"))
     ));
     assert!(matches!(returned(|sent| sent[32..].fill(0)), Err(Error::Element(_))));
-    assert!(matches!(returned(|sent| sent.truncate(32)), Err(Error::WrongCount { .. })));
+    assert_wrong_length(&returned(|sent| sent.truncate(32)).unwrap_err(), 64, 32);
 }
 
 #[test]

@@ -72,7 +72,7 @@ pub(super) fn receive_fresh(
 ) -> Result<(), Error> {
     let mut buffer = Vec::new();
     for items in chunks(total, key.ciphertext_bytes()) {
-        receive_chunk(channel, FRESH, items.len() * key.ciphertext_bytes(), &mut buffer)?;
+        channel.receive_bytes_into(FRESH, items.len() * key.ciphertext_bytes(), &mut buffer)?;
         take(items.start, &key.read(&buffer, items.len())?)?;
     }
     Ok(())
@@ -109,7 +109,7 @@ pub(super) fn receive_returned(
     let mut buffer = Vec::new();
     let width = key.public().ciphertext_bytes();
     for items in chunks(total, width) {
-        receive_chunk(channel, RETURNED, items.len() * width, &mut buffer)?;
+        channel.receive_bytes_into(RETURNED, items.len() * width, &mut buffer)?;
         channel.set_limits(usual);
         let results = key.read(&buffer, items.len())?;
         take(items.start, &key.decrypt_all(&results, progress))?;
@@ -131,14 +131,4 @@ pub(super) fn forecast_returned(f: &mut Forecast, from: Role, total: usize, widt
 fn chunks(total: usize, width: usize) -> impl Iterator<Item = std::ops::Range<usize>> {
     let chunk = (CHUNK_BYTES / width).max(1);
     (0..total).step_by(chunk).map(move |first| first..(first + chunk).min(total))
-}
-
-fn receive_chunk(
-    channel: &mut Channel,
-    tag: Tag,
-    due: usize,
-    buffer: &mut Vec<u8>,
-) -> Result<(), Error> {
-    channel.receive_bytes_into(tag, buffer)?;
-    if buffer.len() == due { Ok(()) } else { Err(Error::WrongCount { due, got: buffer.len() }) }
 }

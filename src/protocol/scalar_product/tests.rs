@@ -13,7 +13,7 @@ use crate::crypto::paillier::{Backend, PublicKey, SecretKey, Tuning};
 use crate::math::Randomness;
 use crate::net::{AbortReason, Direction, Limits};
 use crate::protocol::Session;
-use crate::protocol::pair::{Outcome, Setup, assert_same_shape, run_pair};
+use crate::protocol::pair::{Outcome, Setup, assert_same_shape, assert_wrong_length, run_pair};
 use crate::protocol::shares::{IntegerShare, WordShares};
 
 const BITS: usize = 512;
@@ -388,7 +388,7 @@ fn hostile_owner(speak: impl FnOnce(&mut Session, PublicNumbers) + Send) -> Erro
         Setup::default(),
         |session| {
             speak(session, numbers);
-            assert!(session.channel.receive_bytes(RETURNED).is_err(), "nothing was returned");
+            assert!(session.channel.receive_bytes(RETURNED, 0).is_err(), "nothing was returned");
         },
         |session| count_table(session, expected(), &shape, &[0, 1, 1], &|_| ()).unwrap_err(),
     )
@@ -462,7 +462,7 @@ fn bad_ciphertexts_and_counts_of_the_owner_are_refused() {
             open_well(session, numbers);
             session.channel.send_bytes(FRESH, &vec![1; length]).unwrap();
         });
-        assert!(matches!(found, Error::WrongCount { due: 384, got } if got == length), "{found}");
+        assert_wrong_length(&found, 384, length);
     }
     let found = hostile_owner(|session, numbers| {
         open_well(session, numbers);
@@ -481,10 +481,10 @@ fn hostile_evaluator(answer: impl FnOnce(&mut Session) + Send) -> Error {
         |session| count_table(session, Key::Own(key()), &shape, &[0], &|_| ()).unwrap_err(),
         |session| {
             session.channel.receive::<Opening>().unwrap();
-            session.channel.receive_bytes(FRESH).unwrap();
+            session.channel.receive_bytes(FRESH, BITS / 4).unwrap();
             answer(session);
             // Stays until P1 has judged.
-            assert!(session.channel.receive_bytes(RETURNED).is_err());
+            assert!(session.channel.receive_bytes(RETURNED, 0).is_err());
         },
     )
     .p1
@@ -502,7 +502,7 @@ fn bad_results_of_the_evaluating_party_are_refused() {
         let found = hostile_evaluator(|session| {
             session.channel.send_bytes(RETURNED, &vec![1; length]).unwrap()
         });
-        assert!(matches!(found, Error::WrongCount { due: 256, got } if got == length), "{found}");
+        assert_wrong_length(&found, 256, length);
     }
     // Plaintext 2^66 does not fit the slot of 1 + 64 + 1 bits that this shape has.
     let public: &PublicKey = key().public();
@@ -537,7 +537,7 @@ fn a_peer_that_falls_silent_or_leaves_ends_the_run() {
     assert!(matches!(gone.p1, Err(Error::Net(net::Error::Closed))));
     let silent = run_pair(
         Setup::default().limits(limits),
-        |session| session.channel.receive_bytes(FRESH).is_err(),
+        |session| session.channel.receive_bytes(FRESH, 0).is_err(),
         |session| count_table(session, expected(), &table(9, [1, 1]), &[0; 9], &|_| ()),
     );
     assert!(matches!(silent.p2, Err(Error::Net(net::Error::Timeout { .. } | net::Error::Closed))));

@@ -114,13 +114,10 @@ impl Share {
     /// Reads the fixed-width form of [`Share::bytes`].
     ///
     /// # Errors
-    /// [`Error::Length`], and [`Error::OutOfRing`] unless it is the canonical form of an element.
+    /// [`Error::OutOfRing`] unless it is that form of an element.
     pub fn from_bytes(ring: &Ring, bytes: &[u8]) -> Result<Self, Error> {
-        let expected = ring.width().div_ceil(8);
-        if bytes.len() != expected {
-            return Err(Error::Length { expected, found: bytes.len() });
-        }
-        if BigUint::from_bytes_le(bytes) >= ring.order() {
+        let length = ring.width().div_ceil(8);
+        if bytes.len() != length || BigUint::from_bytes_le(bytes) >= ring.order() {
             return Err(Error::OutOfRing);
         }
         Ok(Self { ring: ring.clone(), bytes: Zeroizing::new(bytes.to_vec()) })

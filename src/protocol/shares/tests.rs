@@ -5,7 +5,7 @@ use num_traits::One;
 use proptest::prelude::*;
 
 use super::*;
-use crate::protocol::pair::{Setup, assert_same_shape, run_pair};
+use crate::protocol::pair::{Setup, assert_same_shape, assert_wrong_length, run_pair};
 
 fn rings() -> [Ring; 4] {
     let p255 = (BigUint::one() << 255) - 19u32;
@@ -156,11 +156,10 @@ fn what_is_sent_has_one_shape_for_all_values() {
 
 #[test]
 fn bad_openings_are_refused() {
-    let short = |error: &Error| matches!(error, Error::Length { expected: 2, found: 1 });
     for body in [&[1][..], &[0xff, 0xff], &[0, 2]] {
-        let expected = |error: &Error| match body.len() {
-            1 => short(error),
-            _ => matches!(error, Error::OutOfRing),
+        let check = |error: &Error| match body.len() {
+            1 => assert_wrong_length(error, 2, 1),
+            _ => assert!(matches!(error, Error::OutOfRing), "{error}"),
         };
         let outcome = run_pair(
             Setup::default(),
@@ -175,6 +174,7 @@ fn bad_openings_are_refused() {
                 session.channel.send_bytes(OPENED, body).unwrap();
             },
         );
-        assert!(expected(&outcome.p1.0) && expected(&outcome.p1.1), "{:?}", outcome.p1);
+        check(&outcome.p1.0);
+        check(&outcome.p1.1);
     }
 }

@@ -6,7 +6,9 @@ use crate::circuit::{Program, gallery};
 use crate::crypto::garble::Delta;
 use crate::math::Randomness;
 use crate::net::AbortReason;
-use crate::protocol::pair::{Both, Outcome, Setup, assert_forecast, assert_same_shape, run_pair};
+use crate::protocol::pair::{
+    Both, Outcome, Setup, assert_forecast, assert_same_shape, assert_wrong_length, run_pair,
+};
 use crate::protocol::yao::{self, Reveal, Side};
 
 type Shares = Result<WordShares, Error>;
@@ -195,7 +197,7 @@ fn answers_of_another_length_are_typed_errors_and_the_peer_is_told() {
                 let mut source = ot::Sender::setup(session, Delta::new(0)).unwrap();
                 source.corrected(session, 8).unwrap();
                 session.channel.send_bytes(ANSWERS, &vec![0; bytes]).unwrap();
-                session.channel.receive_bytes(ANSWERS).unwrap_err()
+                session.channel.receive_bytes(ANSWERS, 0).unwrap_err()
             },
             |session| {
                 let mut source = ot::Receiver::setup(session).unwrap();
@@ -203,7 +205,7 @@ fn answers_of_another_length_are_typed_errors_and_the_peer_is_told() {
                 session.conclude(outcome).unwrap_err()
             },
         );
-        assert!(matches!(outcome.p2, Error::Length { expected: 264, .. }), "{}", outcome.p2);
+        assert_wrong_length(&outcome.p2, 264, bytes);
         let net::Error::PeerAborted(reason) = outcome.p1 else { panic!("{}", outcome.p1) };
         assert_eq!(reason, AbortReason::BadMessage);
     }

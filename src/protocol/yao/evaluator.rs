@@ -2,8 +2,8 @@
 
 use super::{
     CHUNK_BYTES, DECODING, Error, Filler, Job, LABELS_PER_MESSAGE, OUTPUT_LABELS, Output, Reveal,
-    SEED, SEED_BYTES, TABLES, bits_of, check_length, empty_wires, labels, merge, public_labels,
-    read_outputs, room_for_outputs,
+    SEED, SEED_BYTES, TABLES, bits_of, empty_wires, labels, merge, public_labels, read_outputs,
+    room_for_outputs,
 };
 use crate::circuit::{Bit, Consumer, Op, Source, Step};
 use crate::crypto::garble::{self, BYTES_PER_AND, Evaluator, GateHash, Layer};
@@ -42,10 +42,8 @@ impl State {
         let mut filler = Filler::new(jobs, role);
         self.transfers.correlated_chunks(session, &choices, |rows| filler.put(&mut wires, rows))?;
 
-        let seed = session.channel.receive_bytes(SEED)?;
-        let found = seed.len();
-        let expected = SEED_BYTES;
-        let seed = seed.try_into().map_err(|_| Error::Length { tag: SEED, expected, found })?;
+        let mut seed = [0; SEED_BYTES];
+        seed.copy_from_slice(&session.channel.receive_bytes(SEED, SEED_BYTES)?);
         let theirs = jobs.iter().map(|job| bits_of(job.source, peer)).sum();
         let mut filler = Filler::new(jobs, peer);
         public_labels(seed, theirs, |labels| filler.put(&mut wires, labels));
@@ -54,7 +52,10 @@ impl State {
         self.tables.clear();
         for (job, wires) in jobs.iter().zip(&mut wires) {
             let channel = &mut session.channel;
-            let receive = |chunk: &mut Vec<u8>| Ok(channel.receive_bytes_into(TABLES, chunk)?);
+            // The last chunk is shorter, and whether this is the last is known when it is used up.
+            let receive = |chunk: &mut Vec<u8>| {
+                Ok(channel.receive_bytes_at_most(TABLES, CHUNK_BYTES, chunk)?)
+            };
             let evaluator = &mut self.evaluator;
             let slots = evaluate(evaluator, job.source, wires, &mut self.tables, receive)?;
             read_outputs(&slots, wires, 0, &mut outputs);
@@ -85,8 +86,7 @@ fn reveal_outputs(
     let count = labels(outputs).count();
     let mut bits = None;
     if reveal.to(session.role) {
-        let zero = session.channel.receive_bytes(DECODING)?;
-        check_length(DECODING, count.div_ceil(8), zero.len())?;
+        let zero = session.channel.receive_bytes(DECODING, count.div_ceil(8))?;
         let zero = (0..count).map(|i| zero[i / 8] >> (i % 8) & 1 == 1);
         bits = Some(merge(outputs, pointer_bits().zip(zero).map(|(a, b)| a ^ b)));
     }

@@ -2,8 +2,8 @@
 
 use super::{
     CHUNK_BYTES, DECODING, Error, Filler, Job, LABELS_PER_MESSAGE, OUTPUT_LABELS, Output, Reveal,
-    SEED, SEED_BYTES, TABLES, bits_of, check_length, empty_wires, labels, merge, pack_bits,
-    public_labels, read_outputs, room_for_outputs,
+    SEED, SEED_BYTES, TABLES, bits_of, empty_wires, labels, merge, pack_bits, public_labels,
+    read_outputs, room_for_outputs,
 };
 use crate::circuit::{Bit, Consumer, Source, Step};
 use crate::crypto::garble::{self, BYTES_PER_AND, Delta, Garbler, GateHash, Layer};
@@ -87,8 +87,7 @@ impl State {
         let mut bits = Vec::with_capacity(zeros.len());
         let mut body = Vec::new();
         for part in zeros.chunks(LABELS_PER_MESSAGE) {
-            session.channel.receive_bytes_into(OUTPUT_LABELS, &mut body)?;
-            check_length(OUTPUT_LABELS, 16 * part.len(), body.len())?;
+            session.channel.receive_bytes_into(OUTPUT_LABELS, 16 * part.len(), &mut body)?;
             for (zero, bytes) in part.iter().zip(body.as_chunks::<16>().0) {
                 let label = u128::from_le_bytes(*bytes);
                 bits.push(garble::decode(*zero, self.garbler.delta(), label, bits.len())?);

@@ -7,7 +7,7 @@ use crate::circuit::integer::{add_carry, less_than, multiply};
 use crate::circuit::stream::Generated;
 use crate::circuit::{Builder, Circuit, Gates, Program, Repeat, aes128, gallery};
 use crate::math::Randomness;
-use crate::protocol::pair::{Outcome, Setup, assert_same_shape, run_pair};
+use crate::protocol::pair::{Outcome, Setup, assert_same_shape, assert_wrong_length, run_pair};
 use crate::protocol::shares::{Ring, reconstruct};
 
 fn bits_of_number(value: u128, width: usize) -> Vec<bool> {
@@ -268,9 +268,10 @@ fn short_long_and_split_tables_are_typed_errors_and_wrong_ones_never_a_panic() {
     length_error(&[&right[..255]]);
     length_error(&[&[]]);
     length_error(&[&vec![7; 9 * garble::BYTES_PER_AND]]);
-    length_error(&[&vec![7; CHUNK_BYTES + 32]]);
+    let result = evaluate_against(&[&vec![7; CHUNK_BYTES + 32]], &[0]);
+    assert!(matches!(result, Err(Error::Net(net::Error::FrameTooLarge { .. }))), "{result:?}");
     let result = evaluate_against(&[&right], &[0, 0]);
-    assert!(matches!(result, Err(Error::Length { tag: DECODING, expected: 1, found: 2 })));
+    assert_wrong_length(&result.unwrap_err(), 1, 2);
 }
 
 #[test]
@@ -286,15 +287,14 @@ fn a_returned_label_that_is_neither_of_two_is_a_typed_error() {
                 yao.set_up(session, Role::P1).unwrap();
                 let transfers = yao.evaluator.as_mut().unwrap().transfers();
                 transfers.correlated(session, &[true; 8]).unwrap();
-                session.channel.receive_bytes(SEED).unwrap();
-                session.channel.receive_bytes(TABLES).unwrap();
+                session.channel.receive_bytes(SEED, 16).unwrap();
+                session.channel.receive_bytes(TABLES, 8 * garble::BYTES_PER_AND).unwrap();
                 session.channel.send_bytes(OUTPUT_LABELS, &body).unwrap();
             },
         );
         match outcome.p1.unwrap_err() {
             Error::Garble(garble::Error::OutputLabel { index: 0 }) => assert_eq!(length, 16),
-            Error::Length { tag: OUTPUT_LABELS, expected: 16, found } => assert_eq!(found, length),
-            other => panic!("{other}"),
+            other => assert_wrong_length(&other, 16, length),
         }
     }
 }
@@ -310,10 +310,7 @@ fn wrong_transfer_lengths_are_typed_errors() {
             session.channel.send_bytes(Tag::new(*b"otex"), &[0; 2047]).unwrap();
         },
     );
-    assert!(matches!(
-        outcome.p1,
-        Err(Error::Transfer(ot::Error::Length { expected: 2048, found: 2047, .. }))
-    ));
+    assert_wrong_length(&outcome.p1.unwrap_err(), 2048, 2047);
 }
 
 proptest! {

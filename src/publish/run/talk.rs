@@ -202,7 +202,7 @@ mod tests {
                 },
                 |session| {
                     session.channel.send_bytes(tag, &[9; 31]).unwrap();
-                    let _ = session.channel.receive_bytes(tag);
+                    let _ = session.channel.receive_bytes(tag, 0);
                 },
             );
             assert_eq!(outcome.p1.unwrap_err().tell, Some(AbortReason::BadMessage));
