@@ -657,7 +657,7 @@ fn two_sides_that_send_much_at_once_do_not_block_each_other() {
 }
 
 /// A real party in a process of its own, waiting for the size of our set.
-fn party_process() -> (Child, Session, tempfile::TempDir) {
+fn party_process(more: &[&str]) -> (Child, Session, tempfile::TempDir) {
     let place = tempfile::tempdir().unwrap();
     let (them, us) = (new_identity("them"), new_identity("us"));
     let file = place.path().join("them.pem");
@@ -667,6 +667,7 @@ fn party_process() -> (Child, Session, tempfile::TempDir) {
     let mut child = Command::new(env!("CARGO_BIN_EXE_diptych"))
         .args(["psi", "--cardinality", "--column", "id", "--role", "p1", "--listen", "127.0.0.1:0"])
         .args(["--wait", "10", "--peer", &us.identity.fingerprint().to_string()])
+        .args(more)
         .arg("--ids")
         .arg(&ids)
         .arg("--identity")
@@ -697,7 +698,7 @@ const SIZE: Tag = Tag::new(*b"psi0");
 
 #[test]
 fn a_peer_process_that_is_killed_is_closed() {
-    let (mut child, mut session, _place) = party_process();
+    let (mut child, mut session, _place) = party_process(&[]);
     session.channel.receive_bytes(SIZE, 8).unwrap();
     child.kill().unwrap();
     child.wait().unwrap();
@@ -707,7 +708,7 @@ fn a_peer_process_that_is_killed_is_closed() {
 
 #[test]
 fn a_peer_process_that_is_stopped_is_a_timeout() {
-    let (mut child, mut session, _place) = party_process();
+    let (mut child, mut session, _place) = party_process(&[]);
     session.channel.receive_bytes(SIZE, 8).unwrap();
     let process = rustix::process::Pid::from_child(&child);
     rustix::process::kill_process(process, rustix::process::Signal::STOP).unwrap();
@@ -720,8 +721,20 @@ fn a_peer_process_that_is_stopped_is_a_timeout() {
 }
 
 #[test]
+fn a_run_of_psi_as_a_whole_has_an_end() {
+    let start = Instant::now();
+    let (mut child, mut session, _place) = party_process(&["--run-seconds", "2"]);
+    session.channel.receive_bytes(SIZE, 8).unwrap();
+    let mut said = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(1), "{said}");
+    assert!(said.contains("the run was not over within 2.0 s"), "{said}");
+    assert!(start.elapsed() < PATIENCE);
+}
+
+#[test]
 fn an_absurd_count_is_the_peers_fault() {
-    let (mut child, mut session, _place) = party_process();
+    let (mut child, mut session, _place) = party_process(&[]);
     session.channel.receive_bytes(SIZE, 8).unwrap();
     session.channel.send_bytes(SIZE, &u64::MAX.to_le_bytes()).unwrap();
     let mut said = String::new();

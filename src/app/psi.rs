@@ -3,6 +3,7 @@
 mod column;
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
@@ -10,7 +11,9 @@ use crate::app::connection::ConnectionArgs;
 use crate::app::console::Console;
 use crate::app::progress::Bar;
 use crate::crypto::commutative::{self, Group, Residues, Ristretto};
+use crate::net::Limits;
 use crate::protocol::Session;
+use crate::protocol::psi::threshold::MOST_IN_CIRCUIT;
 use crate::protocol::psi::{self, Options};
 use crate::publish::failure::Failure;
 use crate::table::identifiers::Normalization;
@@ -62,6 +65,11 @@ pub struct PsiArgs {
     #[arg(long, value_name = "N", default_value_t = Options::default().largest_set as u32,
           value_parser = clap::value_parser!(u32).range(1..))]
     largest_set: u32,
+    /// How long the run may take, from meeting to parting, in seconds; unless it is given, ten times
+    /// what the longest lists take on the slowest line that is accepted and slow machines, at least
+    /// ten minutes
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
+    run_seconds: Option<u32>,
     #[command(flatten)]
     connection: ConnectionArgs,
 }
@@ -105,6 +113,7 @@ fn run_in<G: Group>(group: &G, arguments: &PsiArgs, console: &Console) -> Result
     let mode = Mode::of(arguments);
     let terms = terms(group, &rule, mode)?;
     let mut session = arguments.connection.open(&terms, console)?;
+    session.channel.end_within(run_limit(arguments, column.identifiers().len()));
     if let Mode::Threshold(threshold) = mode {
         return compare(&mut session, column.identifiers(), threshold, console);
     }
@@ -136,6 +145,31 @@ fn run_in<G: Group>(group: &G, arguments: &PsiArgs, console: &Console) -> Result
         costs.bytes_sent, costs.bytes_received
     ));
     Ok(())
+}
+
+/// How long the whole run may take. Every wait has a limit of its own, but a peer that says
+/// something just before each of them is over could hold a run for days.
+fn run_limit(arguments: &PsiArgs, own: usize) -> Duration {
+    const LEAST: Duration = Duration::from_secs(600);
+    const TIMES: u32 = 10;
+    if let Some(seconds) = arguments.run_seconds {
+        return Duration::from_secs(seconds.into());
+    }
+    // Of every element: what both sides compute in turn on slow machines, and bytes on the line.
+    let (elements, work, bytes) = match (arguments.threshold, arguments.group) {
+        // 16 merges of 96 bits: an AND takes microseconds and 32 bytes.
+        (Some(_), _) => (MOST_IN_CIRCUIT, Duration::from_millis(3), 16 * 96 * 32),
+        (None, group) => {
+            let (work, bytes) = match group {
+                GroupName::Ristretto255 => (Duration::from_micros(600), 64),
+                GroupName::Ffdhe3072 => (Duration::from_millis(60), 768),
+            };
+            (own.saturating_add(arguments.largest_set as usize), work, bytes)
+        }
+    };
+    let elements = u32::try_from(elements).unwrap_or(u32::MAX);
+    let line = Limits::time_for(u64::from(elements) * bytes);
+    (work.saturating_mul(elements) + line).saturating_mul(TIMES).max(LEAST)
 }
 
 /// Statistical security of the comparison with a threshold.

@@ -60,7 +60,7 @@ pub enum Error {
     /// The conversation as a whole took too long, though no single wait did.
     #[error(
         "the run was not over within {}; if the line or a machine is known to be slow, give it more: \
-         run_seconds in the party file",
+         run_seconds in the party file, or --run-seconds",
         seconds(*limit)
     )]
     RunTooLong {

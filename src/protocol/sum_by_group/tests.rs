@@ -60,7 +60,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     #[test]
     fn shares_add_up_to_the_sums_and_all_messages_were_forecast(
-        groups in 1usize..80, words in 1usize..40, bits in 8u32..=64, records in 0usize..120,
+        groups in 1usize..80, words in 1usize..40, bits in 8u32..=64, records in 0usize..=3_000,
         seed: u64, units: bool
     ) {
         let shape = SumShape { records, groups, words, bits };
