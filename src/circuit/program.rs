@@ -25,9 +25,11 @@ pub struct Program {
 impl Program {
     /// Schedules `circuit`.
     pub fn new(circuit: &Circuit) -> Self {
-        let mut recorder = Recorder::default();
+        let mut recorder =
+            Recorder { ops: Vec::with_capacity(circuit.gates().len()), ends: Vec::new() };
         let mut scheduler = Scheduler::new(&mut recorder, circuit.input_bits(), STORED_WINDOW);
-        let mut slot_of: Vec<u32> = (0..=circuit.input_bits() as u32).collect();
+        let mut slot_of = Vec::with_capacity(circuit.input_bits() + 1 + circuit.gates().len());
+        slot_of.extend(0..=circuit.input_bits() as u32);
         let place = |bit: Bit, slot_of: &[u32]| {
             Bit::wire(slot_of[bit.id() as usize]).negate_if(bit.negated())
         };
@@ -41,6 +43,7 @@ impl Program {
         scheduler.drain();
         let outputs: Vec<Bit> =
             circuit.output_bits().iter().map(|bit| place(*bit, &slot_of)).collect();
+        drop((scheduler, slot_of)); // before more memory is taken
         let Recorder { mut ops, ends } = recorder;
         let and_count = ends
             .iter()
@@ -100,7 +103,6 @@ impl Source for Program {
     }
 }
 
-#[derive(Default)]
 struct Recorder {
     ops: Vec<Op>,
     ends: Vec<(usize, usize)>,
@@ -126,18 +128,20 @@ fn reuse_slots(
 ) -> (usize, Vec<Bit>) {
     let wires = ops.iter().map(|op| op.out as usize).max().unwrap_or(0).max(inputs) + 1;
     // Positions are counted so that all ANDs of a step die together, after it.
-    let mut last_use = vec![0usize; wires];
+    // A stored circuit has fewer than 2^32 gates and negations.
+    const ALWAYS: u32 = u32::MAX;
+    let mut last_use = vec![0u32; wires];
     let mut start = 0;
     for &(linear, end) in ends {
         for position in start..end {
             let when = if position < linear { position } else { end - 1 };
-            last_use[ops[position].a as usize] = when;
-            last_use[ops[position].b as usize] = when;
+            last_use[ops[position].a as usize] = when as u32;
+            last_use[ops[position].b as usize] = when as u32;
         }
         start = end;
     }
-    outputs.iter().for_each(|bit| last_use[bit.id() as usize] = usize::MAX);
-    last_use[..=inputs].fill(usize::MAX);
+    outputs.iter().for_each(|bit| last_use[bit.id() as usize] = ALWAYS);
+    last_use[..=inputs].fill(ALWAYS);
 
     let mut place: Vec<u32> = (0..wires as u32).collect();
     let mut slots = inputs as u32 + 1;
@@ -155,9 +159,9 @@ fn reuse_slots(
             let wires_read = [op.a, op.b];
             (op.a, op.b) = (place[op.a as usize], place[op.b as usize]);
             for wire in wires_read {
-                if last_use[wire as usize] == position {
+                if last_use[wire as usize] == position as u32 {
                     free.push(place[wire as usize]);
-                    last_use[wire as usize] = usize::MAX;
+                    last_use[wire as usize] = ALWAYS;
                 }
             }
             let wire = op.out as usize;
@@ -168,9 +172,9 @@ fn reuse_slots(
             let wires_read = [op.a, op.b];
             (op.a, op.b) = (place[op.a as usize], place[op.b as usize]);
             for wire in wires_read {
-                if last_use[wire as usize] == end - 1 {
+                if last_use[wire as usize] == (end - 1) as u32 {
                     dying.push(place[wire as usize]);
-                    last_use[wire as usize] = usize::MAX;
+                    last_use[wire as usize] = ALWAYS;
                 }
             }
             let wire = op.out as usize;

@@ -61,11 +61,11 @@ pub fn read_from(
     }
     let mut counts = GateLines::default();
     let mut count = 0;
-    while lines.advance()? {
+    while let Some((words, number)) = lines.next_words()? {
         if count == gates {
-            return syntax(lines.number, format!("more than the {gates} gates announced"));
+            return syntax(number, format!("more than the {gates} gates announced"));
         }
-        gate(lines.number, &lines.line, wires, &mut values, &mut counts)?;
+        gate(number, words, wires, &mut values, &mut counts)?;
         count += 1;
     }
     if count < gates {
@@ -112,6 +112,23 @@ impl<T: BufRead> Lines<T> {
             if !self.line.iter().all(u8::is_ascii_whitespace) {
                 return Ok(true);
             }
+        }
+    }
+
+    /// The words of the next line that is not blank, with its number. A line in the usual form is
+    /// read where it lies.
+    fn next_words(&mut self) -> Result<Option<(Words, usize)>, Error> {
+        if let Ok(ahead) = self.text.fill_buf()
+            && let Some((words, length)) = Words::usual(ahead)
+        {
+            self.text.consume(length);
+            self.number += 1;
+            return Ok(Some((words, self.number)));
+        }
+        // Whatever is unusual, a failure to read among it, is found again here.
+        match self.advance()? {
+            true => Ok(Some((Words::any(self.number, &self.line)?, self.number))),
+            false => Ok(None),
         }
     }
 
@@ -243,52 +260,140 @@ impl Values {
     }
 }
 
+/// What stands in the line of a gate.
+struct Words {
+    numbers: [usize; 5],
+    /// Of `numbers`; more if there are too many, which no kind of gate has.
+    count: usize,
+    kind: Kind,
+}
+
+/// The last word of the line.
+enum Kind {
+    And,
+    Xor,
+    Inv,
+    Eq,
+    Eqw,
+    Mand,
+    /// Its beginning.
+    Unknown(String),
+}
+
+impl Kind {
+    fn of(word: &[u8]) -> Self {
+        match word {
+            b"AND" => Self::And,
+            b"XOR" => Self::Xor,
+            b"INV" => Self::Inv,
+            b"EQ" => Self::Eq,
+            b"EQW" => Self::Eqw,
+            b"MAND" => Self::Mand,
+            _ => Self::Unknown(shortened(word)),
+        }
+    }
+
+    fn name(&self) -> &str {
+        match self {
+            Self::And => "AND",
+            Self::Xor => "XOR",
+            Self::Inv => "INV",
+            Self::Eq => "EQ",
+            Self::Eqw => "EQW",
+            Self::Mand => "MAND",
+            Self::Unknown(name) => name,
+        }
+    }
+}
+
+impl Words {
+    /// Those of the line that `text` begins with, and its length, if the line is whole and written
+    /// as almost all are: numbers below 10^9, one space after each, three letters.
+    fn usual(text: &[u8]) -> Option<(Self, usize)> {
+        const MOST_DIGITS: usize = 9;
+        let (mut numbers, mut count, mut at) = ([0; 5], 0, 0);
+        loop {
+            let first = at;
+            let mut value = 0u32;
+            while let Some(digit) = text.get(at).map(|byte| byte.wrapping_sub(b'0'))
+                && digit < 10
+                && at < first + MOST_DIGITS
+            {
+                value = value * 10 + u32::from(digit);
+                at += 1;
+            }
+            if at == first {
+                break;
+            }
+            if text.get(at) != Some(&b' ') {
+                return None;
+            }
+            *numbers.get_mut(count)? = value as usize;
+            count += 1;
+            at += 1;
+        }
+        let kind = match text.get(at..at + 4)? {
+            b"AND\n" => Kind::And,
+            b"XOR\n" => Kind::Xor,
+            b"INV\n" => Kind::Inv,
+            b"EQW\n" => Kind::Eqw,
+            _ => return None,
+        };
+        Some((Self { numbers, count, kind }, at + 4))
+    }
+
+    /// Those of any line.
+    fn any(line: usize, content: &[u8]) -> Result<Self, Error> {
+        let (mut numbers, mut count) = ([0; 5], 0);
+        let mut kind: &[u8] = b"";
+        let mut words = words(content).peekable();
+        while let Some(word) = words.next() {
+            if words.peek().is_none() {
+                kind = word;
+            } else if count < numbers.len() {
+                numbers[count] = number(line, word)?;
+                count += 1;
+            } else {
+                count = usize::MAX;
+                kind = words.last().unwrap_or(word);
+                break;
+            }
+        }
+        Ok(Self { numbers, count, kind: Kind::of(kind) })
+    }
+}
+
 fn gate(
     line: usize,
-    content: &[u8],
+    words: Words,
     wires: usize,
     values: &mut Values,
     counts: &mut GateLines,
 ) -> Result<(), Error> {
-    let (mut numbers, mut count) = ([0; 5], 0);
-    let mut kind: &[u8] = b"";
-    let mut words = words(content).peekable();
-    while let Some(word) = words.next() {
-        if words.peek().is_none() {
-            kind = word;
-        } else if count < numbers.len() {
-            numbers[count] = number(line, word)?;
-            count += 1;
-        } else {
-            count = usize::MAX; // too many, which no kind of gate has
-            kind = words.last().unwrap_or(word);
-            break;
-        }
-    }
-    let numbers = numbers.get(..count).unwrap_or(&[]);
-    let (out, value, counter) = match (kind, numbers) {
-        (b"XOR", &[2, 1, a, b, out]) => {
+    let numbers = words.numbers.get(..words.count).unwrap_or(&[]);
+    let (out, value, counter) = match (&words.kind, numbers) {
+        (Kind::Xor, &[2, 1, a, b, out]) => {
             let [a, b] = [values.get(line, wires, a)?, values.get(line, wires, b)?];
             (out, values.builder.xor(a, b), &mut counts.xor)
         }
-        (b"AND", &[2, 1, a, b, out]) => {
+        (Kind::And, &[2, 1, a, b, out]) => {
             let [a, b] = [values.get(line, wires, a)?, values.get(line, wires, b)?];
             (out, values.builder.and(a, b), &mut counts.and)
         }
-        (b"INV", &[1, 1, a, out]) => (out, !values.get(line, wires, a)?, &mut counts.inv),
-        (b"EQW", &[1, 1, a, out]) => (out, values.get(line, wires, a)?, &mut counts.eqw),
-        (b"EQ", &[1, 1, constant @ (0 | 1), out]) => {
+        (Kind::Inv, &[1, 1, a, out]) => (out, !values.get(line, wires, a)?, &mut counts.inv),
+        (Kind::Eqw, &[1, 1, a, out]) => (out, values.get(line, wires, a)?, &mut counts.eqw),
+        (Kind::Eq, &[1, 1, constant @ (0 | 1), out]) => {
             (out, Bit::constant(constant == 1), &mut counts.eq)
         }
-        (b"XOR" | b"AND" | b"INV" | b"EQW" | b"EQ", _) => {
-            return syntax(line, format!("wrong numbers for a gate {}", shortened(kind)));
-        }
-        (b"MAND", _) => {
+        (Kind::Unknown(name), _) => return syntax(line, format!("unknown gate '{name}'")),
+        (Kind::Mand, _) => {
             let what = "a gate MAND, which does several ANDs at once, is not supported: write a \
                         line AND for each of them";
             return syntax(line, what.to_owned());
         }
-        _ => return syntax(line, format!("unknown gate '{}'", shortened(kind))),
+        (kind, _) => {
+            return syntax(line, format!("wrong numbers for a gate {}", kind.name()));
+        }
     };
     *counter += 1;
     values.set(line, wires, out, value)
