@@ -73,9 +73,6 @@ pub enum Error {
     /// A range without elements.
     #[error("the range holds no number; give an upper bound above 0")]
     EmptyRange,
-    /// The moduli of a Chinese remainder share a factor.
-    #[error("the moduli are not coprime, so the remainders need not fit together")]
-    NotCoprime,
     /// A prime of this length cannot be made.
     #[error("a prime of {0} bits cannot be made; ask for at least 128 bits")]
     PrimeTooShort(u64),

@@ -58,7 +58,8 @@ pub fn compress<G: Gates>(g: &mut G, state: &[Bit], block: &[Bit]) -> Vec<Bit> {
 }
 
 /// The initial chaining state.
-pub fn initial_state() -> [u32; 8] {
+#[cfg(test)]
+fn initial_state() -> [u32; 8] {
     std::array::from_fn(|i| root_fraction(nth_prime(i), 2))
 }
 

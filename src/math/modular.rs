@@ -111,30 +111,12 @@ pub fn invert_vartime(number: &BigUint, modulus: &BigUint) -> Result<BigUint, Er
     number.modinv(modulus).ok_or(Error::NotInvertible)
 }
 
-/// The number below `m1·m2` with the remainders `r1` modulo `m1` and `r2` modulo `m2`.
-///
-/// # Errors
-/// [`Error::NotCoprime`] if the moduli share a factor or one is 0.
-pub fn crt_vartime(
-    r1: &BigUint,
-    m1: &BigUint,
-    r2: &BigUint,
-    m2: &BigUint,
-) -> Result<BigUint, Error> {
-    if m1.is_zero() || m2.is_zero() {
-        return Err(Error::NotCoprime);
-    }
-    let r1 = r1 % m1;
-    let inverse = m1.modinv(m2).ok_or(Error::NotCoprime)?;
-    let difference = (r2 % m2 + m2 - &r1 % m2) * inverse % m2;
-    Ok(r1 + m1 * difference)
-}
-
 /// The Jacobi symbol (a/n) for odd n: 1, −1, or 0 if they share a factor.
 ///
 /// # Errors
 /// [`Error::BadModulus`] if n is even.
-pub fn jacobi_vartime(a: &BigUint, n: &BigUint) -> Result<i8, Error> {
+#[cfg(test)]
+pub(crate) fn jacobi_vartime(a: &BigUint, n: &BigUint) -> Result<i8, Error> {
     if n.is_even() {
         return Err(Error::BadModulus);
     }
@@ -242,19 +224,6 @@ mod tests {
 
     proptest! {
         #[test]
-        fn remainders_are_put_back_together(x in any::<u64>(), p in any::<u32>(), q in any::<u32>()) {
-            let (m1, m2) = (big(u64::from(p) + 1), big(u64::from(q) + 1));
-            let x = big(x) % (&m1 * &m2);
-            match crt_vartime(&(&x % &m1), &m1, &(&x % &m2), &m2) {
-                Ok(found) => prop_assert_eq!(found, x),
-                Err(error) => {
-                    prop_assert_eq!(error, Error::NotCoprime);
-                    prop_assert!(!m1.gcd(&m2).is_one());
-                }
-            }
-        }
-
-        #[test]
         fn products_and_powers_agree_with_num_bigint(
             factors in prop::collection::vec(any::<u128>(), 0..6),
             n in any::<u128>(),
@@ -274,7 +243,6 @@ mod tests {
         assert_eq!(pow(&big(2), &big(2), 2, &big(8)), Err(Error::BadModulus));
         assert_eq!(pow_vartime(&big(2), &big(2), &big(0)), Err(Error::BadModulus));
         assert_eq!(product(&[], &big(4)), Err(Error::BadModulus));
-        assert_eq!(crt_vartime(&big(1), &big(0), &big(1), &big(3)), Err(Error::NotCoprime));
         assert!(check_range(&big(5), 5, &big(6)).is_ok());
         assert!(check_range(&big(4), 5, &big(6)).is_err());
         assert!(check_range(&big(6), 5, &big(6)).is_err());

@@ -104,11 +104,6 @@ impl Rational {
         Self::reduced(scaled, BigUint::one() << bits)
     }
 
-    /// The largest multiple of `2^-bits` that is not above this.
-    pub fn round_down(&self, bits: u32) -> Self {
-        Self::reduced((&self.numerator << bits) / &self.denominator, BigUint::one() << bits)
-    }
-
     /// The decimal number with `digits` digits after the point that is not below this: for people.
     pub fn decimal_rounded_up(&self, digits: u32) -> String {
         let power = BigUint::from(10u32).pow(digits);
@@ -262,7 +257,7 @@ mod tests {
                 prop_assert_eq!((&x * &y).checked_div(&y), Some(x.clone()));
             }
             prop_assert_eq!(x.to_string().parse::<Rational>(), Ok(x.clone()));
-            prop_assert!(x.round_down(20) <= x && x <= x.round_up(20));
+            prop_assert!(x <= x.round_up(20));
             prop_assert!(Rational::whole(x.floor()) <= x && x <= Rational::whole(x.ceil()));
         }
     }

@@ -140,8 +140,8 @@ impl Channel {
     /// # Errors
     /// If the peer is gone, does not take the message in time, or has ended the run.
     pub fn send<M: Message>(&mut self, message: &M) -> Result<(), Error> {
-        let body = codec::encode(message)
-            .map_err(|error| Error::Malformed { tag: M::TAG, problem: error.problem() })?;
+        let body =
+            codec::encode(message).map_err(|problem| Error::Malformed { tag: M::TAG, problem })?;
         if body.len() > M::MOST_BYTES {
             let (length, limit) = (body.len() as u64, M::MOST_BYTES);
             return Err(Error::FrameTooLarge { length, limit });
@@ -157,7 +157,7 @@ impl Channel {
         let mut body = Vec::new();
         self.receive_bytes_at_most(M::TAG, M::MOST_BYTES, &mut body)?;
         codec::decode(&body)
-            .map_err(|error| Error::Malformed { tag: M::TAG, problem: error.problem() })
+            .map_err(|problem| Error::Malformed { tag: M::TAG, problem })
     }
 
     /// Sends bulk data: a frame whose body is the bytes as they are.
@@ -344,6 +344,6 @@ impl Drop for Channel {
 fn aborted(body: &[u8]) -> Error {
     match codec::decode::<Abort>(body) {
         Ok(Abort { reason }) => Error::PeerAborted(reason),
-        Err(error) => Error::Malformed { tag: Abort::TAG, problem: error.problem() },
+        Err(problem) => Error::Malformed { tag: Abort::TAG, problem },
     }
 }

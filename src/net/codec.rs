@@ -10,29 +10,9 @@ use serde::de::DeserializeOwned;
 /// Largest body that the codec reads or writes. Bulk data travels as raw bytes instead.
 pub const CODEC_LIMIT: usize = 1 << 24;
 
-/// Why bytes did not decode, or a value did not encode.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum CodecError {
-    /// The value needs more than [`CODEC_LIMIT`] bytes, or cannot be encoded at all.
-    #[error("it is too large for the codec")]
-    TooLarge,
-    /// The bytes are not a value of this type.
-    #[error("its bytes do not decode")]
-    Invalid,
-    /// The value ended before the bytes did.
-    #[error("bytes are left over")]
-    Trailing,
-}
-
-impl CodecError {
-    pub(crate) fn problem(self) -> &'static str {
-        match self {
-            Self::TooLarge => "it is too large for the codec",
-            Self::Invalid => "its bytes do not decode",
-            Self::Trailing => "bytes are left over",
-        }
-    }
-}
+const TOO_LARGE: &str = "it is too large for the codec";
+const INVALID: &str = "its bytes do not decode";
+const TRAILING: &str = "bytes are left over";
 
 fn configuration() -> impl bincode::config::Config {
     bincode::config::standard()
@@ -44,25 +24,24 @@ fn configuration() -> impl bincode::config::Config {
 /// The bytes of a value.
 ///
 /// # Errors
-/// [`CodecError::TooLarge`] if they would exceed [`CODEC_LIMIT`].
-pub fn encode<T: Serialize>(value: &T) -> Result<Vec<u8>, CodecError> {
-    let bytes =
-        bincode::serde::encode_to_vec(value, configuration()).map_err(|_| CodecError::TooLarge)?;
-    if bytes.len() > CODEC_LIMIT { Err(CodecError::TooLarge) } else { Ok(bytes) }
+/// What is wrong, if they would exceed [`CODEC_LIMIT`].
+pub fn encode<T: Serialize>(value: &T) -> Result<Vec<u8>, &'static str> {
+    let bytes = bincode::serde::encode_to_vec(value, configuration()).map_err(|_| TOO_LARGE)?;
+    if bytes.len() > CODEC_LIMIT { Err(TOO_LARGE) } else { Ok(bytes) }
 }
 
 /// The value that the bytes stand for: all of them, exactly. A length inside
 /// the bytes is checked against the limit before anything is allocated for it.
 ///
 /// # Errors
-/// [`CodecError`] for anything that [`encode`] does not produce for this type.
-pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, CodecError> {
+/// What is wrong, for anything that [`encode`] does not produce for this type.
+pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, &'static str> {
     if bytes.len() > CODEC_LIMIT {
-        return Err(CodecError::TooLarge);
+        return Err(TOO_LARGE);
     }
-    let (value, read) = bincode::serde::decode_from_slice(bytes, configuration())
-        .map_err(|_| CodecError::Invalid)?;
-    if read == bytes.len() { Ok(value) } else { Err(CodecError::Trailing) }
+    let (value, read) =
+        bincode::serde::decode_from_slice(bytes, configuration()).map_err(|_| INVALID)?;
+    if read == bytes.len() { Ok(value) } else { Err(TRAILING) }
 }
 
 #[cfg(test)]
@@ -104,7 +83,7 @@ mod tests {
         #[test]
         fn a_truncated_message_is_an_error(number: u64, cut in 0usize..8) {
             let encoded = encode(&number).unwrap();
-            prop_assert_eq!(decode::<u64>(&encoded[..cut]), Err(CodecError::Invalid));
+            prop_assert_eq!(decode::<u64>(&encoded[..cut]), Err(INVALID));
         }
     }
 
@@ -117,13 +96,13 @@ mod tests {
     fn a_length_of_two_to_the_sixty_is_refused_without_allocating_it() {
         let mut bytes = (1u64 << 60).to_le_bytes().to_vec();
         bytes.push(0);
-        assert_eq!(decode::<Vec<u8>>(&bytes), Err(CodecError::Invalid));
-        assert_eq!(decode::<Vec<u64>>(&bytes), Err(CodecError::Invalid));
-        assert_eq!(decode::<String>(&bytes), Err(CodecError::Invalid));
+        assert_eq!(decode::<Vec<u8>>(&bytes), Err(INVALID));
+        assert_eq!(decode::<Vec<u64>>(&bytes), Err(INVALID));
+        assert_eq!(decode::<String>(&bytes), Err(INVALID));
     }
 
     #[test]
     fn bytes_left_over_are_an_error() {
-        assert_eq!(decode::<u8>(&[1, 2]), Err(CodecError::Trailing));
+        assert_eq!(decode::<u8>(&[1, 2]), Err(TRAILING));
     }
 }

@@ -60,13 +60,6 @@ impl Score {
         Self(steps)
     }
 
-    /// The largest score that is not above a real one. Its sensitivity is one step larger:
-    /// see [`Calibration::of_floored`].
-    pub fn floor_of(value: &Rational) -> Option<Self> {
-        let steps = (value * &Rational::power_of_two(SCORE_GRID_BITS as i32)).floor();
-        steps.try_into().ok().map(Self)
-    }
-
     /// The score in steps of 2^-20.
     pub fn steps(self) -> u64 {
         self.0
@@ -124,18 +117,6 @@ impl Calibration {
             return Err(Error::NoSensitivity);
         }
         Ok(Self { sensitivity, monotone, whole: false })
-    }
-
-    /// A real-valued utility u whose computed score lies in (u − `steps`·2^-20, u]: never above u,
-    /// and below it by the floor and by an error of less than `steps` − 1 grid steps. Two scores
-    /// are then apart by less than `steps` grid steps more than u allows. Only an exact floor
-    /// (`steps` = 1) keeps a monotone utility monotone.
-    ///
-    /// # Errors
-    /// [`Error::NoSensitivity`] for 0.
-    pub fn of_floored(sensitivity: &Rational, steps: u32, monotone: bool) -> Result<Self, Error> {
-        let step = Rational::power_of_two(-(SCORE_GRID_BITS as i32));
-        Self::new(sensitivity + &(&step * &Rational::whole(steps)), monotone && steps <= 1)
     }
 
     /// InfoGain over `classes` classes: Δ = log2(classes), rounded up to the grid and raised by two
@@ -218,9 +199,6 @@ mod tests {
     fn scores_live_on_the_grid() {
         assert_eq!(Score::whole(3).unwrap().steps(), 3 << 20);
         assert_eq!(Score::whole(1 << 44), None);
-        let third = Rational::new(1u32, 3u32).unwrap();
-        let score = Score::floor_of(&third).unwrap();
-        assert!(score.value() < third && Score::from_steps(score.steps() + 1).value() > third);
     }
 
     #[test]

@@ -190,7 +190,7 @@ impl Forecast {
 
 /// The bytes of a message, header aside.
 fn length<M: Message>(message: &M) -> Result<usize, Error> {
-    let bytes = codec::encode(message)
-        .map_err(|error| Error::Malformed { tag: M::TAG, problem: error.problem() })?;
+    let bytes =
+        codec::encode(message).map_err(|problem| Error::Malformed { tag: M::TAG, problem })?;
     Ok(bytes.len())
 }

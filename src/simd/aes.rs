@@ -170,11 +170,6 @@ impl RoundKeys {
         })
     }
 
-    /// Whether a vector kernel is used.
-    pub fn accelerated(&self) -> bool {
-        !matches!(self.0, Keys::Portable(_))
-    }
-
     /// Half gates: from the zero labels of both inputs to the zero label of the
     /// output and two ciphertexts per gate. Gate i uses the tweaks
     /// 2(`first` + i) and 2(`first` + i) + 1.

@@ -1,6 +1,6 @@
 //! Taxonomy trees: how a value is generalized, from a leaf up to the root.
 
-use super::{Error, clean_text, nearest};
+use super::{Error, clean_text};
 use std::collections::HashMap;
 use std::ops::Range;
 use unicode_normalization::UnicodeNormalization;
@@ -117,11 +117,6 @@ impl Taxonomy {
             return found;
         }
         self.by_name.get(name.nfc().collect::<String>().as_str()).copied()
-    }
-
-    /// The leaf whose name is most like `written`, for an error message.
-    pub fn nearest_leaf(&self, written: &str) -> Option<&str> {
-        nearest(written, self.leaves.iter().map(|leaf| self.name(*leaf)))
     }
 }
 
@@ -245,7 +240,6 @@ mod tests {
         assert!(job.generalizes(artist, job.find("Dancer").unwrap()));
         assert!(!job.generalizes(artist, job.find("Lawyer").unwrap()));
         assert_eq!(job.find("Plumber"), None);
-        assert_eq!(job.nearest_leaf("dancr"), Some("Dancer"));
     }
 
     #[test]

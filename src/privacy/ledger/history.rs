@@ -115,11 +115,6 @@ impl History {
         head == &Hash::BEGINNING || self.hashes.contains(head)
     }
 
-    /// The head right after a run was debited: what its manifest notes.
-    pub fn head_of(&self, run: &RunId) -> Option<Hash> {
-        self.run(run).map(|run| run.head)
-    }
-
     /// The newest run with a peer that has told the head of its ledger.
     pub fn last_met(&self, peer: &str) -> Option<(RunId, Hash)> {
         let with_peer = self.runs.iter().rev().filter(|run| run.debit.peer == peer);

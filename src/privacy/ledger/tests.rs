@@ -51,8 +51,8 @@ fn what_was_entered_is_read_back() {
     let mut shorter = History::default();
     let text = fs::read_to_string(&path).unwrap();
     text.lines().take(2).for_each(|line| shorter.accept(line).unwrap());
-    assert_eq!(history.head_of(&RunId([2; 32])), Some(shorter.head()));
-    assert_eq!(history.head_of(&RunId([4; 32])), None);
+    assert_eq!(history.run(&RunId([2; 32])).unwrap().head, shorter.head());
+    assert!(history.run(&RunId([4; 32])).is_none());
 }
 
 #[test]

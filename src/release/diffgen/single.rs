@@ -253,7 +253,8 @@ impl<'p, 't, C, S, N> Single<'p, 't, C, S, N> {
     }
 
     /// The mechanism that added the noise, for those who want to ask it something afterwards.
-    pub fn into_noise(self) -> N {
+    #[cfg(test)]
+    pub(super) fn into_noise(self) -> N {
         self.mechanisms.noise
     }
 
