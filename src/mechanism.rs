@@ -107,11 +107,11 @@ pub enum Error {
     WeightsWrap {
         /// What is needed.
         bits: u64,
-        /// What there is.
+        /// Bits of the key.
         key_bits: usize,
-        /// w.
+        /// Degree w of the polynomial.
         degree: u32,
-        /// s.
+        /// Decimal digits s of the rate.
         digits: u32,
     },
     /// Counts that do not have one number per class.
@@ -120,7 +120,7 @@ pub enum Error {
     /// More records than was agreed.
     #[error("this party has more than {most} records; raise max_records on both sides")]
     TooManyRecords {
-        /// The bound.
+        /// The agreed `max_records`.
         most: u64,
     },
     /// Parameters that the mechanism does not support.
@@ -132,7 +132,7 @@ pub enum Error {
          2^-{tries}; nothing was chosen, and the run must be started again"
     )]
     NoRandomValue {
-        /// T.
+        /// T: this has a chance below 2^-T.
         tries: u32,
     },
     /// Noise was prepared for other counts than were given.
@@ -154,7 +154,7 @@ pub enum Error {
          {least}"
     )]
     RingTooNarrow {
-        /// k.
+        /// Width k of the ring, in bits.
         given: u32,
         /// What is needed.
         least: u32,
@@ -162,7 +162,7 @@ pub enum Error {
     /// The circuit named no candidate.
     #[error("the peers' circuit named candidate {index} of {count}; the peer must be stopped")]
     NoSuchCandidate {
-        /// What came out.
+        /// The candidate that the circuit named.
         index: usize,
         /// How many there are.
         count: usize,

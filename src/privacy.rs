@@ -157,7 +157,7 @@ pub enum Error {
     OffGrid {
         /// The candidate.
         index: usize,
-        /// The grid.
+        /// g: scores are multiples of 2^-g.
         grid_bits: u32,
     },
     /// The rate of a choice has no digit left.
@@ -166,9 +166,9 @@ pub enum Error {
         rate.decimal_rounded_up(18)
     )]
     RateVanishes {
-        /// c.
+        /// c of e^(c·u).
         rate: Rational,
-        /// s.
+        /// Decimal digits s of the rate.
         digits: u32,
     },
     /// A score is not a whole number.

@@ -158,14 +158,14 @@ pub struct Figure {
     pub name: String,
     /// How much it was.
     pub value: f64,
-    /// Of what.
+    /// The unit of the value.
     pub unit: &'static str,
     /// Under which parameters; limits and counts that explain the value stand here too.
     pub parameters: String,
 }
 
 impl Figure {
-    /// A figure.
+    /// The figure with these four parts.
     pub fn new(
         name: impl Into<String>,
         value: f64,

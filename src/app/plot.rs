@@ -45,9 +45,9 @@ pub struct Series {
 /// A point with its standard deviation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {
-    /// Across.
+    /// Its number on the horizontal axis.
     pub x: f64,
-    /// Up.
+    /// Its number on the vertical axis.
     pub y: f64,
     /// Drawn as a bar of this length up and down; 0 for none.
     pub deviation: f64,

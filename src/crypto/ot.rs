@@ -246,7 +246,7 @@ impl ExtensionSender {
         Self { delta, columns, next_block: 0, buffer: Vec::new() }
     }
 
-    /// Δ.
+    /// The offset Δ between the two messages of every transfer.
     pub fn delta(&self) -> &Delta {
         &self.delta
     }

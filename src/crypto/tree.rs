@@ -41,7 +41,7 @@ impl TreeShape {
         Self { leaves: leaves.max(1) }
     }
 
-    /// m.
+    /// The number m of leaves.
     pub fn leaves(self) -> usize {
         self.leaves as usize
     }

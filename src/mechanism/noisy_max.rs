@@ -110,7 +110,7 @@ pub struct NoisyMaxParameters {
     pub grid_bits: u32,
     /// No score is above this; a higher one of a party's own counts as that.
     pub largest: Score,
-    /// Of the noise.
+    /// How long its random numbers are.
     pub widths: NoiseWidths,
 }
 

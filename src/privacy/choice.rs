@@ -145,7 +145,7 @@ impl Calibration {
         epsilon.checked_div(&divisor).unwrap_or_else(Rational::zero)
     }
 
-    /// Δ.
+    /// The sensitivity Δ: by how much one record moves a score at most.
     pub fn sensitivity(&self) -> &Rational {
         &self.sensitivity
     }

@@ -77,12 +77,12 @@ impl Taylor {
         Ok(Self { digits, degree })
     }
 
-    /// s.
+    /// Decimal digits s of the rate.
     pub fn digits(&self) -> u32 {
         self.digits
     }
 
-    /// w.
+    /// The degree w.
     pub fn degree(&self) -> u32 {
         self.degree
     }

@@ -199,7 +199,7 @@ impl NoWrap {
         })
     }
 
-    /// w.
+    /// The degree w of the polynomials.
     pub fn degree(&self) -> usize {
         self.coefficient_bits.len().saturating_sub(1)
     }

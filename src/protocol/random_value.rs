@@ -76,7 +76,7 @@ pub enum Error {
          start again, with a new session"
     )]
     AllFailed {
-        /// σ.
+        /// σ: the chance of this was 2^-σ.
         sigma: usize,
     },
     /// The evaluator's last message says neither yes nor no.

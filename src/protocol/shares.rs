@@ -88,7 +88,7 @@ pub enum Error {
     TooNarrow {
         /// Bits of the value.
         bits: u32,
-        /// σ.
+        /// σ: by how many bits a mask is wider.
         sigma: u32,
         /// Bits of the ring.
         ring: usize,

@@ -111,7 +111,7 @@ impl Numbers {
 
 /// The sender's end of a source of correlated transfers.
 pub trait Sending {
-    /// Δ.
+    /// The offset Δ between the two messages of every transfer.
     fn delta(&self) -> &Delta;
 
     /// What has been used.

@@ -26,7 +26,7 @@ pub enum Refused {
     /// A word that names no level.
     #[error("{found:?} is not a level of vector instructions")]
     Unknown {
-        /// The word.
+        /// What was given in place of a level.
         found: String,
     },
     /// A level that the processor does not have.

@@ -14,7 +14,7 @@ pub(super) struct Group<'j> {
 /// Mean and standard deviation of a sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Summary {
-    /// Σ/n.
+    /// The sum by the number of values.
     pub mean: f64,
     /// With n − 1; 0 for one.
     pub deviation: f64,

@@ -124,12 +124,12 @@ impl PublicKey {
         bytes
     }
 
-    /// n.
+    /// The modulus n.
     pub fn modulus(&self) -> &BigUint {
         &self.0.n
     }
 
-    /// h_n.
+    /// The base h_n whose powers are the randomness of ciphertexts.
     pub fn base(&self) -> &BigUint {
         &self.0.h
     }
@@ -234,7 +234,7 @@ impl PublicKey {
         in_batches(plaintexts, TABLE_BATCH, rng, batch)
     }
 
-    /// a + b.
+    /// An encryption of the sum a + b.
     pub fn add(&self, a: &Ciphertext, b: &Ciphertext) -> Ciphertext {
         Ciphertext(self.square().product(&a.0, &b.0))
     }

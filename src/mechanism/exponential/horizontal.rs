@@ -204,11 +204,11 @@ impl TaylorKey {
 /// What both parties have agreed on for all choices of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Horizontal {
-    /// s and w.
+    /// Digits s and degree w of the polynomial.
     pub taylor: Taylor,
     /// The most records that one party has; more are refused.
     pub most_records: u64,
-    /// σ.
+    /// σ: masks hide all but a chance of 2^-σ.
     pub sigma: u32,
 }
 

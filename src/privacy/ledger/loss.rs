@@ -38,7 +38,7 @@ impl Delta {
         Self(Rational::power_of_two(-40))
     }
 
-    /// The value.
+    /// δ as an exact fraction.
     pub fn value(&self) -> &Rational {
         &self.0
     }

@@ -29,7 +29,7 @@ impl WordShares {
         Ok(Self { bits, words: Zeroizing::new(words) })
     }
 
-    /// k.
+    /// k of the ring Z_{2^k}.
     pub fn bits(&self) -> u32 {
         self.bits
     }

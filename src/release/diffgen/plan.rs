@@ -110,7 +110,7 @@ impl Plan {
         self.late_splits
     }
 
-    /// h.
+    /// h, how often a value is specialized.
     pub fn specializations(&self) -> u32 {
         self.specializations
     }

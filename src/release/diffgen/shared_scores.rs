@@ -25,7 +25,7 @@ pub struct SharedScores {
     shape: GroupShape,
     /// Every candidate that is scored, and what it stands for.
     known: BTreeMap<Candidate, Specialization>,
-    /// Max.
+    /// Of the utility Max: a share of each score.
     scores: HashMap<Candidate, u64>,
     /// Leaf-max: the largest class count of every leaf.
     leaves: BTreeMap<Coordinates, u64>,
