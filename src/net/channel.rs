@@ -156,8 +156,7 @@ impl Channel {
     pub fn receive<M: Message>(&mut self) -> Result<M, Error> {
         let mut body = Vec::new();
         self.receive_bytes_at_most(M::TAG, M::MOST_BYTES, &mut body)?;
-        codec::decode(&body)
-            .map_err(|problem| Error::Malformed { tag: M::TAG, problem })
+        codec::decode(&body).map_err(|problem| Error::Malformed { tag: M::TAG, problem })
     }
 
     /// Sends bulk data: a frame whose body is the bytes as they are.

@@ -13,6 +13,9 @@ use crate::table::Specialization;
 
 /// One party's side of a run that leads to this tree, and the rows of its release. Neither party has
 /// unfinished runs.
+///
+/// # Errors
+/// As [`release::diffgen::forecast::release`](crate::release::diffgen::forecast::release).
 pub fn whole_run(
     agreement: &Agreement,
     role: Role,
