@@ -21,6 +21,9 @@
 
 pub mod commutative;
 pub mod garble;
+pub mod half_tree;
+pub mod local_code;
 pub mod ot;
 pub mod paillier;
+pub mod soft_spoken;
 pub mod tree;

@@ -14,6 +14,8 @@
 //! | --- | --- |
 //! | [`ot`] | oblivious transfers |
 //! | [`transfers`] | correlated transfers, wherever they come from |
+//! | [`soft_spoken`] | correlated transfers with four bytes each |
+//! | [`silent`] | correlated transfers with almost no bytes, by LPN |
 //! | [`yao`] | any circuit, garbled |
 //! | [`psi`] | which identifiers two lists share, how many, or whether so many |
 //! | [`random_value`] | a uniform number below a shared bound |
@@ -52,6 +54,8 @@ pub mod psi;
 pub mod random_value;
 pub mod scalar_product;
 pub mod shares;
+pub mod silent;
+pub mod soft_spoken;
 pub mod sum_by_group;
 pub mod transfers;
 pub mod yao;

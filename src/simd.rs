@@ -9,6 +9,7 @@
 //! | [`ifma`] | Montgomery multiplication of eight numbers at once | AVX-512 F and IFMA |
 //! | [`aes`] | AES in counter mode, hashes, half gates | AES-NI, VAES with AVX2, or VAES with AVX-512 |
 //! | [`transpose`] | bit matrices of 128 by 128 | AVX2, or AVX-512 F, BW and VL |
+//! | [`gather`] | XORs of scattered blocks | SSE2 |
 //! | [`lanes`] | sums of vectors of words | AVX2 |
 //! | [`ristretto8`] | eight multiplications in ristretto255 at once | AVX-512 F and IFMA |
 //!
@@ -37,6 +38,7 @@
 )]
 
 pub mod aes;
+pub mod gather;
 pub mod ifma;
 pub mod lanes;
 pub mod level;

@@ -12,7 +12,7 @@ use std::thread;
 /// Slowest first, so that they do not run alone at the end: 15 to 30 seconds each.
 const SLOW: [&str; 3] = ["paillier.py", "commutative.py", "scalar_product.py"];
 /// These make no document of their own.
-const OTHERS: [&str; 2] = ["plain_aes.py", "sums.py"];
+const OTHERS: [&str; 3] = ["lpn_costs.py", "plain_aes.py", "sums.py"];
 
 fn copy(from: &Path, to: &Path, extension: &str) -> Vec<String> {
     fs::create_dir_all(to).unwrap();
@@ -37,6 +37,24 @@ fn generate(directory: &Path, name: &str) {
         .output()
         .unwrap();
     assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn attacks_on_the_sets_of_silent_transfers_cost_enough() {
+    if !Command::new("python3").arg("--version").output().is_ok_and(|o| o.status.success()) {
+        eprintln!("skipped: there is no python3 here");
+        return;
+    }
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("vectors/generate");
+    generate(&directory, "lpn_costs.py");
+    // The program speaks of the sets that are in use.
+    let [program, source] =
+        [directory.join("lpn_costs.py"), directory.join("../../src/protocol/silent.rs")]
+            .map(|path| fs::read_to_string(path).unwrap());
+    assert!(program.contains("\"set-up\": (607_232, 72_000, 593)"));
+    assert!(program.contains("\"main\": (10_805_248, 589_760, 1_319)"));
+    assert!(source.contains("secret: 72_000, blocks: 593, levels: 10"));
+    assert!(source.contains("secret: 589_760, blocks: 1_319, levels: 13"));
 }
 
 #[test]

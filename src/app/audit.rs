@@ -37,6 +37,7 @@ pub mod scalar_product;
 pub mod sum_by_group;
 pub mod taylor;
 pub mod transcript;
+pub mod transfers;
 
 /// A checker: one verdict per test of the document.
 type Checker = fn(&Value) -> Vec<Verdict>;
@@ -56,6 +57,7 @@ const CHECKERS: &[(&str, Checker)] = &[
     ("scalar product", scalar_product::check),
     ("sums by group", sum_by_group::check),
     ("Taylor exponential mechanism", taylor::check),
+    ("transfers with few bytes", transfers::check),
     ("two-party mechanisms", mechanisms::check),
 ];
 
@@ -75,6 +77,7 @@ const BUILT_IN: &[(&str, &str)] = &[
     ("scalar_product.json", include_str!("../../vectors/scalar_product.json")),
     ("sum_by_group.json", include_str!("../../vectors/sum_by_group.json")),
     ("taylor.json", include_str!("../../vectors/taylor.json")),
+    ("transfers.json", include_str!("../../vectors/transfers.json")),
 ];
 const BUILT_IN_SUMS: &str = include_str!("../../vectors/SHA256SUMS");
 

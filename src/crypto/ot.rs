@@ -320,7 +320,7 @@ impl Drop for ExtensionReceiver {
 }
 
 /// Reads a matrix that is stored by columns (`blocks` words each) by rows.
-fn rows_of(columns: &[u128], blocks: usize, rows: &mut Vec<u128>) {
+pub(super) fn rows_of(columns: &[u128], blocks: usize, rows: &mut Vec<u128>) {
     rows.reserve(blocks * ROWS);
     let mut square: Square = [0; 128];
     for block in 0..blocks {

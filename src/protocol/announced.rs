@@ -19,6 +19,7 @@ use crate::protocol::polynomial::{self, NoWrap};
 use crate::protocol::scalar_product::{self, ExpectedKey, Key, TableShape};
 use crate::protocol::shares::{self, Ring, Share, WordShares};
 use crate::protocol::sum_by_group::{self, CountShape};
+use crate::protocol::transfers::Source;
 use crate::protocol::yao::{self, Reveal};
 use crate::protocol::{Session, ot, psi, random_value};
 use crate::role::Role;
@@ -174,6 +175,20 @@ fn count_tables_refuse_what_is_overstated() {
         };
         ending(scalar_product::count_table(session, key, &shape, &[0, 1, 1, 0], &|_| ()))
     });
+}
+
+#[test]
+fn every_source_of_transfers_refuses_what_is_overstated() {
+    let soft = [b"otbs", b"otbr", b"sstr", b"ssex", b"trbt", b"sums"];
+    let silent = [b"otbs", b"otbr", b"sstr", b"ssex", b"slbt", b"sltr", b"trbt", b"sums"];
+    let [_, soft_spoken, silent_ones] = Source::SMALL;
+    for (source, kinds) in [(soft_spoken, &soft[..]), (silent_ones, &silent)] {
+        assert_kinds(kinds, |session| {
+            session.use_transfers(source);
+            let shape = CountShape { records: 4, cells: [3, 2], bits: 20 };
+            ending(sum_by_group::count_table(session, &shape, &[0, 1, 1, 0], &|_| ()))
+        });
+    }
 }
 
 #[test]

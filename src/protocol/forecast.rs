@@ -38,6 +38,8 @@ use std::collections::BTreeMap;
 use crate::net::codec;
 use crate::net::meter::{CpuClock, Meter, PhaseCost};
 use crate::net::{Costs, Direction, Error, Message, Tag, Transcript};
+use crate::protocol::silent;
+use crate::protocol::transfers::Source;
 use crate::role::Role;
 
 /// An operation that takes time.
@@ -81,13 +83,17 @@ pub struct Forecast {
     phase: String,
     works: Vec<(String, Works)>,
     set_up: Vec<Role>,
+    transfers: Source,
+    schedules: [Option<silent::Schedule>; 2],
 }
 
 impl Forecast {
     /// Nothing said yet.
     pub fn new(role: Role) -> Self {
         let meter = Meter::new(CpuClock::Thread);
-        Self { role, meter, phase: String::new(), works: Vec::new(), set_up: Vec::new() }
+        let (works, set_up) = (Vec::new(), Vec::new());
+        let (phase, transfers) = (String::new(), Source::default());
+        Self { role, meter, phase, works, set_up, transfers, schedules: [None; 2] }
     }
 
     /// Keeps every message from now on, as [`crate::net::Channel::record_transcript`].
@@ -145,6 +151,25 @@ impl Forecast {
             self.works.len() - 1
         });
         *self.works[place].1.entry(work).or_default() += times as u64;
+    }
+
+    /// Where transfers come from, as [`crate::protocol::Session::use_transfers`].
+    pub fn use_transfers(&mut self, source: Source) {
+        self.transfers = source;
+    }
+
+    /// Where transfers come from.
+    pub fn transfers(&self) -> Source {
+        self.transfers
+    }
+
+    /// How far silent transfers from `sender` have come, if there were any.
+    pub(super) fn schedule(&self, sender: Role) -> Option<silent::Schedule> {
+        self.schedules[sender as usize]
+    }
+
+    pub(super) fn keep_schedule(&mut self, sender: Role, schedule: silent::Schedule) {
+        self.schedules[sender as usize] = Some(schedule);
     }
 
     /// Whether this is the first time that `garbler` garbles.

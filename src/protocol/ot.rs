@@ -102,6 +102,36 @@ pub fn forecast_correlated(forecast: &mut Forecast, sender: Role, count: usize) 
     forecast.work(Work::Transfer, count);
 }
 
+/// The base transfers at the side that will send: the chosen seed for every bit of Δ. The peer calls
+/// [`base_pairs`].
+pub(super) fn base_chosen(
+    session: &mut Session,
+    delta: &Delta,
+) -> Result<(Zeroizing<Vec<u128>>, Numbers), Error> {
+    let number = session.next_setup(session.role);
+    let context = context(session, session.role, number);
+    let mut public = [0; 32];
+    public.copy_from_slice(&session.channel.receive_bytes(BASE_PUBLIC, 32)?);
+    let receiver = BaseReceiver::new(public, delta.expose(), &mut session.rng)?;
+    session.channel.send_bytes(BASE_ANSWERS, receiver.answers().as_flattened())?;
+    let seeds = Zeroizing::new(receiver.keys(&context));
+    Ok((seeds, Numbers::new(session, session.role, number)))
+}
+
+/// Both seeds of every base transfer.
+pub(super) type Pairs = Zeroizing<Vec<[u128; 2]>>;
+
+/// The base transfers at the side that will receive.
+pub(super) fn base_pairs(session: &mut Session) -> Result<(Pairs, Numbers), Error> {
+    let number = session.next_setup(session.role.peer());
+    let context = context(session, session.role.peer(), number);
+    let sender = BaseSender::new(&mut session.rng);
+    session.channel.send_bytes(BASE_PUBLIC, &sender.public())?;
+    let body = session.channel.receive_bytes(BASE_ANSWERS, 32 * BASE_TRANSFERS)?;
+    let seeds = Zeroizing::new(sender.keys(&context, body.as_chunks::<32>().0)?);
+    Ok((seeds, Numbers::new(session, session.role.peer(), number)))
+}
+
 /// The sending side, set up once per session.
 pub struct Sender {
     extension: ExtensionSender,
@@ -115,17 +145,9 @@ impl Sender {
     /// # Errors
     /// If the connection fails or the peer's message is not acceptable.
     pub fn setup(session: &mut Session, delta: Delta) -> Result<Self, Error> {
-        let number = session.next_setup(session.role);
-        let context = context(session, session.role, number);
-        let mut public = [0; 32];
-        public.copy_from_slice(&session.channel.receive_bytes(BASE_PUBLIC, 32)?);
-        let receiver = BaseReceiver::new(public, delta.expose(), &mut session.rng)?;
-        session.channel.send_bytes(BASE_ANSWERS, receiver.answers().as_flattened())?;
-        Ok(Self {
-            extension: ExtensionSender::new(delta, &Zeroizing::new(receiver.keys(&context))),
-            numbers: Numbers::new(session, session.role, number),
-            message: Vec::new(),
-        })
+        let (seeds, numbers) = base_chosen(session, &delta)?;
+        let extension = ExtensionSender::new(delta, &seeds);
+        Ok(Self { extension, numbers, message: Vec::new() })
     }
 
     /// Which set-up of this direction it is, from 1.
@@ -225,17 +247,8 @@ impl Receiver {
     /// # Errors
     /// If the connection fails or the peer's message is not acceptable.
     pub fn setup(session: &mut Session) -> Result<Self, Error> {
-        let number = session.next_setup(session.role.peer());
-        let context = context(session, session.role.peer(), number);
-        let sender = BaseSender::new(&mut session.rng);
-        session.channel.send_bytes(BASE_PUBLIC, &sender.public())?;
-        let body = session.channel.receive_bytes(BASE_ANSWERS, 32 * BASE_TRANSFERS)?;
-        let seeds = Zeroizing::new(sender.keys(&context, body.as_chunks::<32>().0)?);
-        Ok(Self {
-            extension: ExtensionReceiver::new(&seeds),
-            numbers: Numbers::new(session, session.role.peer(), number),
-            message: Vec::new(),
-        })
+        let (seeds, numbers) = base_pairs(session)?;
+        Ok(Self { extension: ExtensionReceiver::new(&seeds), numbers, message: Vec::new() })
     }
 
     /// Which set-up of this direction it is, from 1.
@@ -341,6 +354,16 @@ impl Sending for Sender {
     ) -> Result<(), Error> {
         self.correlated_chunks(session, count, |chunk| rows.extend(chunk.iter().map(|q| q & !1)))
     }
+
+    /// The choices go into the extension, so that nothing is left to correct.
+    fn corrected_chunks(
+        &mut self,
+        session: &mut Session,
+        count: usize,
+        take: &mut dyn FnMut(&[u128]),
+    ) -> Result<(), Error> {
+        self.correlated_chunks(session, count, take)
+    }
 }
 
 impl Receiving for Receiver {
@@ -365,6 +388,16 @@ impl Receiving for Receiver {
         }
         Ok(())
     }
+
+    /// The choices go into the extension, so that nothing is left to correct.
+    fn chosen_chunks(
+        &mut self,
+        session: &mut Session,
+        choices: &[bool],
+        take: &mut dyn FnMut(&[u128]),
+    ) -> Result<(), Error> {
+        self.correlated_chunks(session, choices, take)
+    }
 }
 
 fn random_bits(session: &mut Session, count: usize) -> Vec<bool> {
@@ -377,7 +410,7 @@ fn pack(bits: &[bool]) -> u128 {
     bits.iter().rev().fold(0, |word, bit| word << 1 | u128::from(*bit))
 }
 
-fn chunks(count: usize, size: usize) -> impl Iterator<Item = usize> {
+pub(super) fn chunks(count: usize, size: usize) -> impl Iterator<Item = usize> {
     (0..count).step_by(size).map(move |start| size.min(count - start))
 }
 

@@ -4,6 +4,7 @@ use crate::math::Randomness;
 use crate::net::{Channel, Error, Fault, SessionId, handshake};
 use crate::protocol::coins::Coins;
 use crate::protocol::forecast::Forecast;
+use crate::protocol::transfers::Source;
 use crate::protocol::yao::Yao;
 use crate::role::Role;
 
@@ -49,6 +50,8 @@ pub struct Session {
     garbling: Yao,
     /// How often transfers from P1 and from P2 were set up.
     setups: [u64; 2],
+    /// Where transfers come from that are not set up yet.
+    transfers: Source,
 }
 
 impl Session {
@@ -78,7 +81,19 @@ impl Session {
     /// A session whose id both parties have already.
     pub(crate) fn ready(role: Role, channel: Channel, mut rng: Randomness, id: SessionId) -> Self {
         let coins = Box::new(rng.fork());
-        Self { role, channel, rng, coins, id, garbling: Yao::default(), setups: [0; 2] }
+        let (garbling, transfers) = (Yao::default(), Source::default());
+        Self { role, channel, rng, coins, id, garbling, setups: [0; 2], transfers }
+    }
+
+    /// Says where the transfers of a direction come from that is set up from now on. Both parties say
+    /// the same, by public numbers; otherwise the set-up ends with a message that is not due.
+    pub fn use_transfers(&mut self, source: Source) {
+        self.transfers = source;
+    }
+
+    /// Where transfers come from that are not set up yet.
+    pub fn transfers(&self) -> Source {
+        self.transfers
     }
 
     /// Lends the garbled circuits beside the rest of the session.

@@ -312,7 +312,7 @@ pub fn forecast(f: &mut Forecast, sender: Role, shape: &SumShape) -> Result<(), 
 ///
 /// # Errors
 /// See [`Error`].
-pub fn send<S: Sending>(
+pub fn send<S: Sending + ?Sized>(
     session: &mut Session,
     source: &mut S,
     shape: &SumShape,
@@ -355,7 +355,7 @@ pub fn send<S: Sending>(
 ///
 /// # Errors
 /// As for [`send`].
-pub fn receive<R: Receiving>(
+pub fn receive<R: Receiving + ?Sized>(
     session: &mut Session,
     source: &mut R,
     shape: &SumShape,

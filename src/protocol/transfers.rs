@@ -6,8 +6,9 @@
 //! *Choices*: the receiver sends d = x ⊕ r and keeps T, the sender goes on with Q' = Q ⊕ d·Δ; then
 //! T = Q' ⊕ x·Δ. *Cost*: one bit per choice, and what the source takes.
 //!
-//! A source implements [`Sending`] and [`Receiving`]; today there is one, [`ot`] (16 bytes per
-//! transfer). Which one is used must follow from public numbers, the same at both parties.
+//! A source implements [`Sending`] and [`Receiving`]; [`Source`] names those that there are. Which one
+//! is used must follow from public numbers, the same at both parties
+//! ([`Session::use_transfers`]).
 //!
 //! *One Δ for many uses.* Labels of garbled circuits, transfers and trees may hang on one Δ if each
 //! use hashes from a starting point of its own ([`Purpose`]), if no key and tweak are used twice, and
@@ -44,11 +45,69 @@ use zeroize::Zeroizing;
 use crate::crypto::garble::{Delta, starting_point};
 use crate::net::{SessionId, Tag};
 use crate::protocol::forecast::Forecast;
-use crate::protocol::{Session, ot};
+use crate::protocol::{Session, ot, silent, soft_spoken};
 use crate::role::Role;
 
 /// d of many transfers.
 const CORRECTIONS: Tag = Tag::new(*b"trbt");
+
+/// Where transfers come from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Source {
+    /// [`ot`]: 16 bytes per transfer.
+    #[default]
+    Iknp,
+    /// [`soft_spoken`]: 4 bytes per transfer, and more work.
+    SoftSpoken,
+    /// [`silent`]: almost no bytes per transfer, and still more work. Rests on LPN.
+    Silent(silent::Sets),
+}
+
+/// What the security of transfers may rest on, beside what all of them need.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Assumptions {
+    /// Learning parity with noise may be taken to be hard.
+    Lpn,
+    /// Nothing else.
+    NoLpn,
+}
+
+impl Source {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Iknp, Self::SoftSpoken, Self::Silent(silent::Sets::STANDARD)];
+
+    /// All of them, with numbers that are quick and hide nothing.
+    #[cfg(test)]
+    pub(crate) const SMALL: [Self; 3] =
+        [Self::Iknp, Self::SoftSpoken, Self::Silent(silent::Sets::TINY)];
+
+    /// The one with the fewest bytes for `count` transfers, their set-up included, among those that
+    /// the assumptions allow. Both parties find the same.
+    pub fn of_fewest_bytes(assumptions: Assumptions, count: usize) -> Self {
+        let allowed = |source: &Self| match source {
+            Self::Silent(_) => assumptions == Assumptions::Lpn,
+            Self::Iknp | Self::SoftSpoken => true,
+        };
+        let by_bytes = |source: &Self| {
+            let mut f = Forecast::new(Role::P1);
+            f.use_transfers(*source);
+            forecast_setup(&mut f, Role::P1);
+            forecast_random(&mut f, Role::P1, count);
+            let total = f.costs().total();
+            total.bytes_sent + total.bytes_received
+        };
+        Self::ALL.into_iter().filter(allowed).min_by_key(by_bytes).unwrap_or_default()
+    }
+
+    /// What the literature calls it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Iknp => "IKNP",
+            Self::SoftSpoken => "SoftSpoken",
+            Self::Silent(_) => "silent",
+        }
+    }
+}
 
 /// What hashes are used for. Each use has a starting point of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,6 +118,24 @@ pub enum Purpose {
     Trees,
     /// What leaves of trees stretch to; numbered with the trees.
     Sums,
+    /// Trees of the set-up of [`soft_spoken`]; numbered by group, once per set-up.
+    SoftTrees,
+    /// Trees of [`silent`]; numbered by block, in all iterations.
+    SilentTrees,
+    /// The matrix of [`silent`]; numbered by row, in all iterations.
+    SilentCode,
+}
+
+#[cfg(test)]
+impl Purpose {
+    const ALL: [Self; 6] = [
+        Self::Transfers,
+        Self::Trees,
+        Self::Sums,
+        Self::SoftTrees,
+        Self::SilentTrees,
+        Self::SilentCode,
+    ];
 }
 
 /// What has been used under one Δ: of one direction and one set-up, counted alike at both ends.
@@ -89,6 +166,9 @@ impl Numbers {
             Purpose::Transfers => "ot from",
             Purpose::Trees => "trees of",
             Purpose::Sums => "sums of",
+            Purpose::SoftTrees => "soft trees of",
+            Purpose::SilentTrees => "silent trees of",
+            Purpose::SilentCode => "silent code of",
         };
         let Self { session, sender, setup, .. } = self;
         starting_point(session.as_bytes(), &format!("{purpose} {sender} {setup}"))
@@ -150,6 +230,23 @@ pub trait Sending {
         }
         Ok(rows)
     }
+
+    /// Zero labels of fresh transfers for which the receiver has chosen: hands Q' of each to `take`,
+    /// some at a time. The lowest bit of Q' may be anything.
+    ///
+    /// # Errors
+    /// As for [`Sending::extend`].
+    fn corrected_chunks(
+        &mut self,
+        session: &mut Session,
+        count: usize,
+        take: &mut dyn FnMut(&[u128]),
+    ) -> Result<(), ot::Error> {
+        for chunk in ot::chunks(count, ot::CHUNK) {
+            take(&self.corrected(session, chunk)?);
+        }
+        Ok(())
+    }
 }
 
 /// The receiver's end of a source of correlated transfers.
@@ -189,13 +286,93 @@ pub trait Receiving {
         session.channel.send_bytes(CORRECTIONS, &bits)?;
         Ok(rows)
     }
+
+    /// Labels of fresh transfers, one for each choice: hands Q' ⊕ choice·Δ of each to `take`, some at
+    /// a time.
+    ///
+    /// # Errors
+    /// As for [`Receiving::extend`].
+    fn chosen_chunks(
+        &mut self,
+        session: &mut Session,
+        choices: &[bool],
+        take: &mut dyn FnMut(&[u128]),
+    ) -> Result<(), ot::Error> {
+        for chunk in choices.chunks(ot::CHUNK) {
+            take(&self.chosen_rows(session, chunk)?);
+        }
+        Ok(())
+    }
+}
+
+/// Sets up the sender's end of this source; the peer calls [`set_up_receiver`].
+///
+/// # Errors
+/// If the connection fails or the peer's messages are not acceptable.
+pub fn set_up_sender(
+    session: &mut Session,
+    source: Source,
+    delta: Delta,
+) -> Result<Box<dyn Sending + Send>, ot::Error> {
+    Ok(match source {
+        Source::Iknp => Box::new(ot::Sender::setup(session, delta)?),
+        Source::SoftSpoken => Box::new(soft_spoken::Sender::setup(session, delta)?),
+        Source::Silent(sets) => Box::new(silent::Sender::setup(session, sets, delta)?),
+    })
+}
+
+/// Sets up the receiver's end of this source.
+///
+/// # Errors
+/// As for [`set_up_sender`].
+pub fn set_up_receiver(
+    session: &mut Session,
+    source: Source,
+) -> Result<Box<dyn Receiving + Send>, ot::Error> {
+    Ok(match source {
+        Source::Iknp => Box::new(ot::Receiver::setup(session)?),
+        Source::SoftSpoken => Box::new(soft_spoken::Receiver::setup(session)?),
+        Source::Silent(sets) => Box::new(silent::Receiver::setup(session, sets)?),
+    })
+}
+
+/// The messages of a set-up of the source that the conversation uses.
+pub fn forecast_setup(f: &mut Forecast, sender: Role) {
+    match f.transfers() {
+        Source::Iknp => ot::forecast_setup(f, sender),
+        Source::SoftSpoken => soft_spoken::forecast_setup(f, sender),
+        Source::Silent(_) => silent::forecast_setup(f, sender),
+    }
+}
+
+/// The messages of `count` transfers with random choices, after the set-up.
+pub fn forecast_random(f: &mut Forecast, sender: Role, count: usize) {
+    match f.transfers() {
+        Source::Iknp => ot::forecast_correlated(f, sender, count),
+        Source::SoftSpoken => soft_spoken::forecast(f, sender, count),
+        Source::Silent(sets) => {
+            let mut schedule = f.schedule(sender).unwrap_or(silent::Schedule::new(sets));
+            silent::forecast(f, sender, &mut schedule, count);
+            f.keep_schedule(sender, schedule);
+        }
+    }
 }
 
 /// The messages of `count` transfers with choices, after the set-up.
 pub fn forecast(f: &mut Forecast, sender: Role, count: usize) {
-    ot::forecast_correlated(f, sender, count);
+    forecast_random(f, sender, count);
     if count > 0 {
         f.message(sender.peer(), CORRECTIONS, count.div_ceil(8));
+    }
+}
+
+/// The messages of [`Sending::corrected_chunks`], after the set-up.
+pub fn forecast_chunks(f: &mut Forecast, sender: Role, count: usize) {
+    match f.transfers() {
+        Source::Iknp => ot::forecast_correlated(f, sender, count),
+        Source::SoftSpoken | Source::Silent(_) => {
+            ot::chunks(count, ot::CHUNK).for_each(|chunk| forecast(f, sender, chunk));
+        }
     }
 }
 
@@ -289,6 +466,20 @@ mod tests {
     }
 
     #[test]
+    fn the_source_follows_from_the_number_of_transfers_and_what_they_may_rest_on() {
+        let source = |count| Source::of_fewest_bytes(Assumptions::Lpn, count);
+        assert_eq!(source(0), Source::Iknp);
+        assert_eq!(source(200), Source::Iknp);
+        assert_eq!(source(1_000), Source::SoftSpoken);
+        assert_eq!(source(80_000), Source::SoftSpoken);
+        let silent = Source::Silent(silent::Sets::STANDARD);
+        assert_eq!([source(120_000), source(100_000_000)], [silent; 2]);
+        let without = |count| Source::of_fewest_bytes(Assumptions::NoLpn, count);
+        assert_eq!([without(0), without(200)], [Source::Iknp; 2]);
+        assert_eq!([without(1_000), without(100_000_000)], [Source::SoftSpoken; 2]);
+    }
+
+    #[test]
     fn no_starting_point_serves_two_purposes_directions_or_set_ups() {
         let outcome = run_pair(
             Setup::default(),
@@ -297,8 +488,7 @@ mod tests {
                 for sender in Role::BOTH {
                     for setup in [1, 2] {
                         let numbers = Numbers::new(session, sender, setup);
-                        let purposes = [Purpose::Transfers, Purpose::Trees, Purpose::Sums];
-                        starts.extend(purposes.map(|purpose| numbers.start(purpose)));
+                        starts.extend(Purpose::ALL.map(|purpose| numbers.start(purpose)));
                     }
                 }
                 starts
@@ -308,6 +498,6 @@ mod tests {
         let mut starts = outcome.p1;
         starts.sort_unstable();
         starts.dedup();
-        assert_eq!(starts.len(), 12);
+        assert_eq!(starts.len(), 4 * Purpose::ALL.len());
     }
 }

@@ -3,8 +3,8 @@
 //! *Inputs*: each party's bits for its ports of a circuit that both know.
 //! *Output*: to P1, to P2, to both, or XOR shares; shares over Z_{2^k} or Z_N
 //! through [`shares`]. *Learned*: nothing but the outputs and the circuit. *Cost*:
-//! 32 bytes per AND gate from the garbler and 16 per input bit of the
-//! evaluator; nothing for XOR, negation, constants and XOR shares. One round
+//! 32 bytes per AND gate from the garbler and a transfer with its choice per input bit of the
+//! evaluator (16 bytes with [`ot`]); nothing for XOR, negation, constants and XOR shares. One round
 //! (the evaluator's transfers, then all the rest), half a round more if the
 //! garbler learns an output; the first run of a direction adds the round of
 //! the base transfers. Semi-honest.
@@ -63,6 +63,7 @@ use crate::circuit::{self, Bit, Size, Source};
 use crate::crypto::garble::{self, Delta, GateHash};
 use crate::net::{self, Blame, Fault, Tag};
 use crate::protocol::forecast::{Forecast, Work};
+use crate::protocol::transfers::{self, Receiving, Sending};
 use crate::protocol::{Session, ot};
 use crate::role::Role;
 use crate::simd::aes::RoundKeys;
@@ -165,7 +166,7 @@ pub fn ideal(
 /// The messages of [`set_up`].
 pub fn forecast_set_up(forecast: &mut Forecast, garbler: Role) {
     if forecast.sets_up(garbler) {
-        ot::forecast_setup(forecast, garbler);
+        transfers::forecast_setup(forecast, garbler);
     }
 }
 
@@ -173,7 +174,7 @@ pub fn forecast_set_up(forecast: &mut Forecast, garbler: Role) {
 pub fn forecast(forecast: &mut Forecast, garbler: Role, source: &dyn Source, reveal: Reveal) {
     forecast_set_up(forecast, garbler);
     let evaluator = garbler.peer();
-    ot::forecast_correlated(forecast, garbler, bits_of(source, evaluator));
+    transfers::forecast_chunks(forecast, garbler, bits_of(source, evaluator));
     forecast.message(garbler, SEED, SEED_BYTES);
     let Size { ands, outputs } = source.size();
     forecast_parts(forecast, garbler, TABLES, ands * garble::BYTES_PER_AND, CHUNK_BYTES);
@@ -200,9 +201,9 @@ fn forecast_parts(forecast: &mut Forecast, from: Role, tag: Tag, bytes: usize, p
 /// One end of the transfers of a direction.
 pub(super) enum Side<'a> {
     /// This party is their sender.
-    Sender(&'a mut ot::Sender),
+    Sender(&'a mut (dyn Sending + Send)),
     /// The peer is.
-    Receiver(&'a mut ot::Receiver),
+    Receiver(&'a mut (dyn Receiving + Send)),
 }
 
 /// Garbled circuits of one session: set up once per direction, on first use.
@@ -270,8 +271,9 @@ impl Yao {
                 Some(state) => state,
                 None => {
                     let delta = Delta::random(&mut session.rng);
-                    let transfers = ot::Sender::setup(session, delta.clone())?;
-                    let hash = gate_hash(session, sender, transfers.number());
+                    let source = session.transfers();
+                    let mut transfers = transfers::set_up_sender(session, source, delta.clone())?;
+                    let hash = gate_hash(session, sender, transfers.numbers().setup());
                     garbler::State::new(transfers, delta, hash)
                 }
             };
@@ -280,8 +282,9 @@ impl Yao {
             let state = match self.evaluator.take() {
                 Some(state) => state,
                 None => {
-                    let transfers = ot::Receiver::setup(session)?;
-                    let hash = gate_hash(session, sender, transfers.number());
+                    let source = session.transfers();
+                    let mut transfers = transfers::set_up_receiver(session, source)?;
+                    let hash = gate_hash(session, sender, transfers.numbers().setup());
                     evaluator::State::new(transfers, hash)
                 }
             };

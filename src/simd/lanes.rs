@@ -80,8 +80,53 @@ pub fn add_to_row(lane: Lane, rows: &mut [u128], row: u32, blocks: &[u128]) {
 
 /// XORs `value` into the block at `place`, if there is one, in the same time whichever it is.
 pub fn xor_into(blocks: &mut [u128], place: u32, value: u128) {
-    for (number, block) in (0u32..).zip(blocks) {
-        *block ^= value & u128::from(equal(number, place)).wrapping_neg();
+    if blocks.len() <= SPREAD {
+        for (number, block) in (0u32..).zip(blocks) {
+            *block ^= value & u128::from(equal(number, place)).wrapping_neg();
+        }
+        return;
+    }
+    // What would be XORed into the right part, at its place in it; only that part gets it.
+    let mut spread = [0; SPREAD];
+    xor_into(&mut spread, place % SPREAD as u32, value);
+    for (number, part) in (0u32..).zip(blocks.chunks_mut(SPREAD)) {
+        let selected = u128::from(equal(number, place / SPREAD as u32)).wrapping_neg();
+        xor_masked(part, &spread, selected);
+    }
+}
+
+/// Blocks of a part of [`xor_into`].
+const SPREAD: usize = 64;
+
+/// XORs `from` into `to`, place by place.
+///
+/// # Panics
+/// If they differ in length.
+pub fn xor(to: &mut [u128], from: &[u128]) {
+    assert_eq!(to.len(), from.len());
+    xor_masked(to, from, u128::MAX);
+}
+
+/// XORs what `mask` leaves of `from` into `to`.
+fn xor_masked(to: &mut [u128], from: &[u128], mask: u128) {
+    #[cfg(target_arch = "x86_64")]
+    if Level::in_use() >= Level::Avx2 {
+        // SAFETY: a level is in use only where the processor has it.
+        return unsafe { xor_avx2(to, from, mask) };
+    }
+    xor_portable(to, from, mask);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn xor_avx2(to: &mut [u128], from: &[u128], mask: u128) {
+    xor_portable(to, from, mask);
+}
+
+#[inline(always)]
+fn xor_portable(to: &mut [u128], from: &[u128], mask: u128) {
+    for (to, from) in to.iter_mut().zip(from) {
+        *to ^= from & mask;
     }
 }
 
@@ -264,5 +309,15 @@ mod tests {
         xor_into(&mut blocks, 3, 7);
         xor_into(&mut blocks, u32::MAX, 7);
         assert_eq!(blocks, [1, 5, 3]);
+        for place in [0, 63, 64, 128, 199, 200, 1000] {
+            let mut blocks = [6; 200];
+            xor_into(&mut blocks, place, 5);
+            for (number, block) in (0..).zip(blocks) {
+                assert_eq!(block, if number == place { 3 } else { 6 });
+            }
+        }
+        let mut blocks = [1, 2, 3];
+        xor(&mut blocks, &[1, 1, 1]);
+        assert_eq!(blocks, [0, 3, 2]);
     }
 }

@@ -2,12 +2,15 @@
 
 use std::time::Instant;
 
+use crate::app::bench::process::taken;
+use crate::app::bench::scalar_product::total_bytes;
 use crate::app::bench::{Figure, Options};
 use crate::crypto::garble::Delta;
 use crate::math::Randomness;
 use crate::protocol::Session;
 use crate::protocol::ot::{Error, Receiver, Sender};
 use crate::protocol::pair::{Outcome, run_pair};
+use crate::protocol::transfers::{Source, set_up_receiver, set_up_sender};
 use crate::publish::failure::Failure;
 
 const CORRELATED: usize = 1 << 24;
@@ -65,7 +68,54 @@ pub fn run(options: &Options) -> Result<Vec<Figure>, Failure> {
         |session, receiver| receiver.chosen(session, &bits).map(drop),
     )?;
     figures.extend(run.figures("chosen", chosen, "as random, and 32 bytes back"));
+    for source in Source::ALL {
+        figures.extend(by_source(options, source, correlated)?);
+    }
     Ok(figures)
+}
+
+/// Transfers with random choices as other protocols take them, their set-up included.
+fn by_source(options: &Options, source: Source, count: usize) -> Result<[Figure; 3], Failure> {
+    let (outcome, taken) = taken(|| {
+        run_pair(
+            options.setup(),
+            |session| {
+                let delta = Delta::random(&mut session.rng);
+                let mut sender = set_up_sender(session, source, delta)?;
+                in_parts(count, |part, rows| sender.extend(session, part, rows))
+            },
+            |session| {
+                let mut receiver = set_up_receiver(session, source)?;
+                in_parts(count, |part, rows| receiver.extend(session, part, rows))
+            },
+        )
+    });
+    outcome.p1.map_err(Failure::failed)?;
+    outcome.p2.map_err(Failure::failed)?;
+    let bytes = total_bytes(&outcome.costs.p1, &outcome.costs.p2) as f64;
+    let note = format!("per transfer of {count}, both sides and set-up, all cores");
+    let per = |total: f64| total / count as f64;
+    let name = |what| format!("{} transfers: {what}", source.name());
+    Ok([
+        Figure::new(name("processor"), per(taken.cpu * 1e9), "ns CPU", note.as_str()),
+        Figure::new(name("wall"), per(taken.wall * 1e9), "ns", note.as_str()),
+        Figure::new(name("line"), per(bytes), "bytes", note.as_str()),
+    ])
+}
+
+/// Asks for transfers some at a time, and forgets them.
+fn in_parts(
+    count: usize,
+    mut extend: impl FnMut(usize, &mut Vec<u128>) -> Result<(), Error>,
+) -> Result<(), Error> {
+    const PART: usize = 1 << 18;
+    let mut rows = Vec::with_capacity(PART);
+    for first in (0..count).step_by(PART) {
+        rows.clear();
+        extend(PART.min(count - first), &mut rows)?;
+        drop_rows(&rows);
+    }
+    Ok(())
 }
 
 fn drop_rows(rows: &[u128]) {

@@ -3,8 +3,8 @@
 use super::{Addends, Error, Progress, SumShape, forecast, receive, send};
 use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
-use crate::protocol::ot;
 use crate::protocol::shares::WordShares;
+use crate::protocol::transfers;
 use crate::protocol::yao::Side;
 use crate::role::Role;
 
@@ -68,7 +68,7 @@ pub fn forecast_table(f: &mut Forecast, shape: &CountShape) -> Result<(), Error>
     f.begin_phase(PHASE);
     let receiver = shape.receiving_role();
     if f.sets_up(receiver.peer()) {
-        ot::forecast_setup(f, receiver.peer());
+        transfers::forecast_setup(f, receiver.peer());
     }
     forecast(f, receiver.peer(), &shape.sums(receiver))
 }

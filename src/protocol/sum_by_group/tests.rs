@@ -9,6 +9,7 @@ use crate::net::AbortReason;
 use crate::protocol::pair::{
     Both, Outcome, Setup, assert_forecast, assert_same_shape, assert_wrong_length, run_pair,
 };
+use crate::protocol::transfers::Source;
 use crate::protocol::yao::{self, Reveal, Side};
 
 type Shares = Result<WordShares, Error>;
@@ -307,6 +308,27 @@ fn a_table_of_counts_is_made_in_both_directions() {
         receivers.push(shape.receiving_role());
     }
     assert!(receivers.contains(&Role::P1) && receivers.contains(&Role::P2), "{receivers:?}");
+}
+
+#[test]
+fn a_table_is_made_with_every_source_of_transfers_as_foretold() {
+    let shape = CountShape { records: 150, cells: [9, 5], bits: 12 };
+    let rng = &mut Randomness::seeded(9);
+    let of = Both { p1: numbers(rng, 150, 9), p2: numbers(rng, 150, 5) };
+    for source in Source::SMALL {
+        let party = |session: &mut Session| {
+            session.use_transfers(source);
+            let cells = if session.role == Role::P1 { &of.p1 } else { &of.p2 };
+            count_table(session, &shape, cells, &|_| ()).unwrap()
+        };
+        let outcome = run_pair(Setup::default().seed(7), party, party);
+        let due = ideal_table(&shape, &of.p1, &of.p2);
+        assert_eq!(opened(12, &outcome.p1, &outcome.p2), due, "{source:?}");
+        assert_forecast(&outcome.transcripts, &outcome.costs, |f| {
+            f.use_transfers(source);
+            forecast_table(f, &shape).unwrap();
+        });
+    }
 }
 
 #[test]

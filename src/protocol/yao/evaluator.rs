@@ -8,23 +8,24 @@ use super::{
 use crate::circuit::{Bit, Consumer, Op, Source, Step};
 use crate::crypto::garble::{self, BYTES_PER_AND, Evaluator, GateHash, Layer};
 use crate::math::wiped;
-use crate::protocol::{Session, ot};
+use crate::protocol::Session;
+use crate::protocol::transfers::Receiving;
 use crate::simd::aes::xor_wires;
 use zeroize::Zeroizing;
 
 pub(super) struct State {
-    transfers: ot::Receiver,
+    transfers: Box<dyn Receiving + Send>,
     evaluator: Evaluator,
     tables: Tables,
 }
 
 impl State {
-    pub(super) fn new(transfers: ot::Receiver, hash: GateHash) -> Self {
+    pub(super) fn new(transfers: Box<dyn Receiving + Send>, hash: GateHash) -> Self {
         Self { transfers, evaluator: Evaluator::new(hash), tables: Tables::default() }
     }
 
-    pub(super) fn transfers(&mut self) -> &mut ot::Receiver {
-        &mut self.transfers
+    pub(super) fn transfers(&mut self) -> &mut (dyn Receiving + Send) {
+        &mut *self.transfers
     }
 
     pub(super) fn run(
@@ -40,7 +41,8 @@ impl State {
         let mut choices = Zeroizing::new(Vec::with_capacity(own));
         jobs.iter().for_each(|job| choices.extend_from_slice(job.inputs));
         let mut filler = Filler::new(jobs, role);
-        self.transfers.correlated_chunks(session, &choices, |rows| filler.put(&mut wires, rows))?;
+        let mut put = |rows: &[u128]| filler.put(&mut wires, rows);
+        self.transfers.chosen_chunks(session, &choices, &mut put)?;
 
         let mut seed = [0; SEED_BYTES];
         seed.copy_from_slice(&session.channel.receive_bytes(SEED, SEED_BYTES)?);

@@ -8,22 +8,23 @@ use super::{
 use crate::circuit::{Bit, Consumer, Source, Step};
 use crate::crypto::garble::{self, BYTES_PER_AND, Delta, Garbler, GateHash, Layer};
 use crate::math::wiped;
-use crate::protocol::{Session, ot};
+use crate::protocol::Session;
+use crate::protocol::transfers::Sending;
 use crate::simd::aes::xor_wires;
 use zeroize::Zeroizing;
 
 pub(super) struct State {
-    transfers: ot::Sender,
+    transfers: Box<dyn Sending + Send>,
     garbler: Garbler,
 }
 
 impl State {
-    pub(super) fn new(transfers: ot::Sender, delta: Delta, hash: GateHash) -> Self {
+    pub(super) fn new(transfers: Box<dyn Sending + Send>, delta: Delta, hash: GateHash) -> Self {
         Self { transfers, garbler: Garbler::new(delta, hash) }
     }
 
-    pub(super) fn transfers(&mut self) -> &mut ot::Sender {
-        &mut self.transfers
+    pub(super) fn transfers(&mut self) -> &mut (dyn Sending + Send) {
+        &mut *self.transfers
     }
 
     pub(super) fn run(
@@ -37,7 +38,8 @@ impl State {
         let mut wires = empty_wires(jobs, delta);
         let theirs = jobs.iter().map(|job| bits_of(job.source, peer)).sum();
         let mut filler = Filler::new(jobs, peer);
-        self.transfers.correlated_chunks(session, theirs, |rows| filler.put(&mut wires, rows))?;
+        let mut put = |rows: &[u128]| filler.put(&mut wires, rows);
+        self.transfers.corrected_chunks(session, theirs, &mut put)?;
 
         let seed: [u8; SEED_BYTES] = session.rng.array();
         session.channel.send_bytes(SEED, &seed)?;

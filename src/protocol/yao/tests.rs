@@ -7,7 +7,9 @@ use crate::circuit::integer::{add_carry, less_than, multiply};
 use crate::circuit::stream::Generated;
 use crate::circuit::{Builder, Circuit, Gates, Program, Repeat, aes128, gallery};
 use crate::math::Randomness;
-use crate::protocol::pair::{Outcome, Setup, assert_same_shape, assert_wrong_length, run_pair};
+use crate::protocol::pair::{
+    Outcome, Setup, assert_forecast, assert_same_shape, assert_wrong_length, run_pair,
+};
 use crate::protocol::shares::{Ring, reconstruct};
 
 fn bits_of_number(value: u128, width: usize) -> Vec<bool> {
@@ -19,6 +21,47 @@ fn random_bits(count: usize, rng: &mut Randomness) -> Vec<bool> {
 }
 
 type Answer = Result<Option<Vec<bool>>, Error>;
+
+#[test]
+fn circuits_run_on_every_source_of_transfers_as_foretold() {
+    let mut rng = Randomness::seeded(2);
+    let circuit = random_circuit(100, &mut rng);
+    let program = Program::new(&circuit);
+    let (a, b) = (random_bits(12, &mut rng), random_bits(7, &mut rng));
+    let expected = ideal(&program, &a, &b).unwrap();
+    for source in transfers::Source::SMALL {
+        for garbler in [Role::P1, Role::P2] {
+            let party = |session: &mut Session| {
+                session.use_transfers(source);
+                let inputs = if session.role == Role::P1 { &a } else { &b };
+                let mut run = || super::run(session, garbler, &program, inputs, Reveal::Both);
+                [run().unwrap(), run().unwrap()]
+            };
+            let outcome = run_pair(Setup::default().seed(12), party, party);
+            let due = [Some(expected.clone()), Some(expected.clone())];
+            assert_eq!((&outcome.p1, &outcome.p2), (&due, &due), "{source:?}");
+            assert_forecast(&outcome.transcripts, &outcome.costs, |f| {
+                f.use_transfers(source);
+                (0..2).for_each(|_| forecast(f, garbler, &program, Reveal::Both));
+            });
+        }
+    }
+}
+
+#[test]
+fn parties_that_use_different_sources_end_in_a_typed_error() {
+    let program = Program::new(&gallery::comparison(8));
+    let party = |session: &mut Session| {
+        if session.role == Role::P1 {
+            session.use_transfers(transfers::Source::SoftSpoken);
+        }
+        let answer = super::run(session, Role::P1, &program, &[true; 8], Reveal::Both);
+        session.conclude(answer).err().unwrap()
+    };
+    let outcome = run_pair(Setup::default().seed(13), party, party);
+    assert!(matches!(outcome.p1, Error::Transfer(ot::Error::Net(_))), "{}", outcome.p1);
+    assert!(matches!(outcome.p2, Error::Net(_) | Error::Transfer(_)), "{}", outcome.p2);
+}
 
 fn run(
     source: &dyn Source,
@@ -241,7 +284,8 @@ fn evaluate_against(tables: &[&[u8]], decoding: &[u8]) -> Answer {
         |session| {
             let mut yao = Yao::default();
             yao.set_up(session, Role::P1).unwrap();
-            yao.garbler.as_mut().unwrap().transfers().correlated(session, 8).unwrap();
+            let transfers = yao.garbler.as_mut().unwrap().transfers();
+            transfers.corrected_chunks(session, 8, &mut |_| ()).unwrap();
             session.channel.send_bytes(SEED, &[1; 16]).unwrap();
             for part in tables {
                 session.channel.send_bytes(TABLES, part).unwrap();
@@ -286,7 +330,7 @@ fn a_returned_label_that_is_neither_of_two_is_a_typed_error() {
                 let mut yao = Yao::default();
                 yao.set_up(session, Role::P1).unwrap();
                 let transfers = yao.evaluator.as_mut().unwrap().transfers();
-                transfers.correlated(session, &[true; 8]).unwrap();
+                transfers.chosen_chunks(session, &[true; 8], &mut |_| ()).unwrap();
                 session.channel.receive_bytes(SEED, 16).unwrap();
                 session.channel.receive_bytes(TABLES, 8 * garble::BYTES_PER_AND).unwrap();
                 session.channel.send_bytes(OUTPUT_LABELS, &body).unwrap();

@@ -1,0 +1,268 @@
+//! Correlated transfers with almost no bytes: a source behind [`crate::protocol::transfers`].
+//!
+//! *Inputs*, *output*, *learned*: those of [`crate::protocol::transfers`]; the receiver's choices are
+//! random bits that come out. *Cost*: see below, about 0.03 bytes per transfer. *Assumption*: beside
+//! those of the other sources, that learning parity with regular noise (primal LPN, a code with ten
+//! entries per row) is hard for the two [`Sets`] in use. Semi-honest (Ferret: Yang, Weng, Lan, Zhang,
+//! Wang, CCS 2020).
+//!
+//! *How.* From k transfers (v at the sender, w = v ⊕ u·Δ at the receiver) and t trees of 2^h leaves
+//! ([`half_tree`]) come n = t·2^h transfers: row i is A_i·v ⊕ s_i at the sender and A_i·w ⊕ r_i at the
+//! receiver, A the public matrix of [`local_code`], s_i and r_i the leaves. They differ by
+//! (A_i·u ⊕ e_i)·Δ, where e has exactly one 1 in each block of 2^h, at a place that the receiver drew.
+//! A tree takes h transfers. Of the n, the last k + t·h are kept for the next iteration and never
+//! handed out. The first iteration takes k + t·h transfers that a smaller set makes, and that one
+//! takes its own from [`soft_spoken`].
+//!
+//! *Why it hides.* The sender sees the receiver's corrections alone, masked by random bits of
+//! transfers that serve once. The receiver learns leaves that it is due ([`half_tree`]). To the sender
+//! the choices A·u ⊕ e are pseudorandom because u is uniform, by LPN. What attacks cost is computed by
+//! `vectors/generate/lpn_costs.py`, at least 2^128 for both sets. The matrix is fixed by the session's
+//! id, hence by both parties' nonces, and no row of it serves twice.
+//!
+//! *Costs.* The sets are
+//!
+//! | set | n | k | t | block | takes | sends, sender | sends, receiver |
+//! | --- | --- | --- | --- | --- | --- | --- | --- |
+//! | set-up | 607,232 | 72,000 | 593 | 1,024 | 77,930 | 85 KB | 0.7 KB |
+//! | main | 10,805,248 | 589,760 | 1,319 | 8,192 | 606,907 | 253 KB | 2.1 KB |
+//!
+//! so an iteration nets 10,198,341 transfers. The receiver's corrections come first, then the
+//! sender's messages, a few blocks at a time and only as many as are asked for: whoever stops early
+//! has sent no more. Memory: k·16 bytes (9.4 MB), twice that between two iterations, and a few
+//! blocks. At each side and per transfer: one AES for the trees, 2.5 for the places of the
+//! matrix, and ten blocks from a table that only the processor's outer cache holds.
+//!
+//! *Time.* The receiver's places are secret: trees are mended and blocks selected in the same time
+//! whatever they are ([`crate::simd::lanes`]). Places in memory that depend on data are those of the
+//! public matrix.
+//!
+//! # Example
+//!
+//! ```no_run
+//! use diptych::crypto::garble::Delta;
+//! use diptych::protocol::pair::{Setup, run_pair};
+//! use diptych::protocol::transfers::{Receiving, Sending};
+//! use diptych::protocol::{ot, silent};
+//!
+//! let outcome = run_pair(
+//!     Setup::default(),
+//!     |session| {
+//!         let (delta, mut rows) = (Delta::random(&mut session.rng), Vec::new());
+//!         let mut source = silent::Sender::setup(session, silent::Sets::STANDARD, delta)?;
+//!         source.extend(session, 1_000_000, &mut rows)?;
+//!         Ok::<_, ot::Error>((rows, source.delta().expose()))
+//!     },
+//!     |session| {
+//!         let mut rows = Vec::new();
+//!         silent::Receiver::setup(session, silent::Sets::STANDARD)?
+//!             .extend(session, 1_000_000, &mut rows)?;
+//!         Ok::<_, ot::Error>(rows)
+//!     },
+//! );
+//! let ((zeros, delta), rows) = (outcome.p1?, outcome.p2?);
+//! assert!(zeros.iter().zip(&rows).all(|(q, t)| q ^ t == delta * (t & 1)));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! [`half_tree`]: crate::crypto::half_tree
+//! [`local_code`]: crate::crypto::local_code
+//! [`soft_spoken`]: crate::protocol::soft_spoken
+
+mod ends;
+mod schedule;
+#[cfg(test)]
+mod tests;
+
+pub use schedule::Schedule;
+
+use crate::crypto::garble::Delta;
+use crate::net::Tag;
+use crate::protocol::Session;
+use crate::protocol::forecast::{Forecast, Work};
+use crate::protocol::ot::Error;
+use crate::protocol::soft_spoken;
+use crate::protocol::transfers::{Numbers, Receiving, Sending};
+use crate::role::Role;
+
+use ends::{ReceiverEnd, SenderEnd};
+use schedule::{CHUNK_BLOCKS, Iterations, Step};
+
+/// The receiver's corrections of the transfers of all trees of an iteration.
+const CORRECTIONS: Tag = Tag::new(*b"slbt");
+/// The sender's sums of the trees of some blocks.
+const SUMS: Tag = Tag::new(*b"sltr");
+
+/// The numbers of one iteration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parameters {
+    /// k, the length of the secret.
+    secret: usize,
+    /// t, the number of blocks: each has one 1 of noise.
+    blocks: usize,
+    /// h, at least 2: a block has 2^h places.
+    levels: usize,
+}
+
+impl Parameters {
+    /// n, what comes out.
+    pub const fn outputs(self) -> usize {
+        self.blocks << self.levels
+    }
+
+    /// k + t·h, what goes in.
+    pub const fn inputs(self) -> usize {
+        self.secret + self.blocks * self.levels
+    }
+
+    const fn block(self) -> usize {
+        1 << self.levels
+    }
+
+    const fn correction_bytes(self) -> usize {
+        (self.blocks * self.levels).div_ceil(8)
+    }
+
+    const fn sum_bytes(self) -> usize {
+        16 * (self.levels - 1)
+    }
+
+    /// How many blocks each of the sender's messages is about, from block `first` on.
+    fn chunks(self, first: usize) -> impl Iterator<Item = usize> {
+        let blocks = self.blocks;
+        (first..blocks).step_by(CHUNK_BLOCKS).map(move |at| CHUNK_BLOCKS.min(blocks - at))
+    }
+}
+
+/// The numbers of a source: those of its set-up, and those of all iterations after it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sets {
+    setup: Parameters,
+    main: Parameters,
+}
+
+impl Sets {
+    /// The sets whose attack costs are computed by `vectors/generate/lpn_costs.py`.
+    pub const STANDARD: Self = Self {
+        setup: Parameters { secret: 72_000, blocks: 593, levels: 10 },
+        main: Parameters { secret: 589_760, blocks: 1_319, levels: 13 },
+    };
+
+    /// Sets for tests: they hide nothing.
+    #[cfg(test)]
+    pub(crate) const TINY: Self = Self {
+        setup: Parameters { secret: 60, blocks: 11, levels: 4 },
+        main: Parameters { secret: 80, blocks: 19, levels: 5 },
+    };
+
+    /// The set-up's.
+    pub fn setup(self) -> Parameters {
+        self.setup
+    }
+
+    /// Those of all iterations.
+    pub fn main(self) -> Parameters {
+        self.main
+    }
+
+    /// Transfers that an iteration hands out: the others are kept for the next.
+    pub const fn handed_out(self) -> usize {
+        self.main.outputs() - self.main.inputs()
+    }
+}
+
+/// The messages of a set-up. The first iteration comes with the first transfers.
+pub fn forecast_setup(f: &mut Forecast, sender: Role) {
+    soft_spoken::forecast_setup(f, sender);
+}
+
+/// The messages of `count` transfers, given what the direction has done so far.
+pub fn forecast(f: &mut Forecast, sender: Role, schedule: &mut Schedule, count: usize) {
+    let receiver = sender.peer();
+    let mut due = count - schedule.take(count);
+    while due > 0 {
+        let Sets { setup, main } = schedule.sets();
+        let sums = |f: &mut Forecast, parameters: Parameters, blocks: usize| {
+            f.message(sender, SUMS, blocks * parameters.sum_bytes());
+            f.work(Work::Transfer, blocks * parameters.block());
+        };
+        match schedule.step() {
+            Step::Begin => {
+                soft_spoken::forecast(f, sender, setup.inputs());
+                f.message(receiver, CORRECTIONS, setup.correction_bytes());
+                setup.chunks(0).for_each(|blocks| sums(f, setup, blocks));
+                f.message(receiver, CORRECTIONS, main.correction_bytes());
+            }
+            Step::Blocks(blocks) => sums(f, main, blocks),
+            Step::Renew { from } => {
+                main.chunks(from).for_each(|blocks| sums(f, main, blocks));
+                f.message(receiver, CORRECTIONS, main.correction_bytes());
+            }
+        }
+        due -= schedule.take(due);
+    }
+}
+
+/// The sending side.
+pub struct Sender(Iterations<SenderEnd>);
+
+impl Sender {
+    /// Sets up the source that the first iteration takes from; the peer calls [`Receiver::setup`].
+    ///
+    /// # Errors
+    /// If the connection fails or the peer's messages are not acceptable.
+    pub fn setup(session: &mut Session, sets: Sets, delta: Delta) -> Result<Self, Error> {
+        let mut base = soft_spoken::Sender::setup(session, delta)?;
+        let starts = ends::Starts::of(base.numbers());
+        Ok(Self(Iterations::new(sets, SenderEnd::new(base, starts))))
+    }
+}
+
+impl Sending for Sender {
+    fn delta(&self) -> &Delta {
+        self.0.end().base().delta()
+    }
+
+    fn numbers(&mut self) -> &mut Numbers {
+        self.0.end_mut().base_mut().numbers()
+    }
+
+    fn extend(
+        &mut self,
+        session: &mut Session,
+        count: usize,
+        rows: &mut Vec<u128>,
+    ) -> Result<(), Error> {
+        self.0.extend(session, count, rows)
+    }
+}
+
+/// The receiving side.
+pub struct Receiver(Iterations<ReceiverEnd>);
+
+impl Receiver {
+    /// Sets up the source that the first iteration takes from; the peer calls [`Sender::setup`].
+    ///
+    /// # Errors
+    /// If the connection fails or the peer's message is not acceptable.
+    pub fn setup(session: &mut Session, sets: Sets) -> Result<Self, Error> {
+        let mut base = soft_spoken::Receiver::setup(session)?;
+        let starts = ends::Starts::of(base.numbers());
+        Ok(Self(Iterations::new(sets, ReceiverEnd::new(base, starts))))
+    }
+}
+
+impl Receiving for Receiver {
+    fn numbers(&mut self) -> &mut Numbers {
+        self.0.end_mut().base_mut().numbers()
+    }
+
+    fn extend(
+        &mut self,
+        session: &mut Session,
+        count: usize,
+        rows: &mut Vec<u128>,
+    ) -> Result<(), Error> {
+        self.0.extend(session, count, rows)
+    }
+}

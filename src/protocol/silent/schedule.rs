@@ -1,0 +1,228 @@
+//! What is made when: the same at both ends, and in a forecast.
+
+use zeroize::Zeroizing;
+
+use super::{Parameters, Sets};
+use crate::math::wiped;
+use crate::protocol::Session;
+use crate::protocol::ot::Error;
+
+/// Blocks that are made together, one message of the sender.
+pub(super) const CHUNK_BLOCKS: usize = 4;
+
+/// How far a source has come: what it has made and handed out of the iteration that is under way.
+#[derive(Clone, Copy, Debug)]
+pub struct Schedule {
+    sets: Sets,
+    begun: bool,
+    blocks: usize,
+    handed_out: usize,
+}
+
+/// What has to be done before there are more transfers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    /// The set-up's iteration, and the opening of the first main one.
+    Begin,
+    /// So many blocks of the iteration.
+    Blocks(usize),
+    /// The rest of the iteration, from block `from` on, and the opening of the next.
+    Renew { from: usize },
+}
+
+impl Schedule {
+    /// Nothing done yet.
+    pub fn new(sets: Sets) -> Self {
+        Self { sets, begun: false, blocks: 0, handed_out: 0 }
+    }
+
+    pub(super) fn sets(&self) -> Sets {
+        self.sets
+    }
+
+    /// Hands out as many of `wanted` transfers as there are.
+    pub(super) fn take(&mut self, wanted: usize) -> usize {
+        let made = (self.blocks * self.sets.main.block()).min(self.sets.handed_out());
+        let taken = wanted.min(made - self.handed_out);
+        self.handed_out += taken;
+        taken
+    }
+
+    /// The next step, which is then counted as done. There is nothing left to hand out.
+    pub(super) fn step(&mut self) -> Step {
+        if !self.begun {
+            self.begun = true;
+            return Step::Begin;
+        }
+        if self.handed_out == self.sets.handed_out() {
+            let from = std::mem::take(&mut self.blocks);
+            self.handed_out = 0;
+            return Step::Renew { from };
+        }
+        let blocks = CHUNK_BLOCKS.min(self.sets.main.blocks - self.blocks);
+        self.blocks += blocks;
+        Step::Blocks(blocks)
+    }
+}
+
+/// One end's own part of the work.
+pub(super) trait End {
+    /// Transfers of the source that the first iteration takes from.
+    fn base_rows(
+        &mut self,
+        session: &mut Session,
+        count: usize,
+        rows: &mut Vec<u128>,
+    ) -> Result<(), Error>;
+
+    /// Opens an iteration with `rows` for the trees of all its blocks: the receiver draws places and
+    /// sends corrections.
+    fn open(
+        &mut self,
+        session: &mut Session,
+        parameters: Parameters,
+        rows: &mut [u128],
+    ) -> Result<(), Error>;
+
+    /// Makes as many blocks as `rows` has room for, the first of which is `block` of the iteration.
+    fn make(
+        &mut self,
+        session: &mut Session,
+        iteration: &Iteration,
+        block: usize,
+        rows: &mut [u128],
+    ) -> Result<(), Error>;
+}
+
+/// What an iteration starts from. Wiped when it is over.
+#[derive(Default)]
+pub(super) struct Iteration {
+    pub parameters: Option<Parameters>,
+    /// k rows, then h for every block.
+    rows: Zeroizing<Vec<u128>>,
+    /// Numbers of its first tree and of its first row of the matrix, in the whole direction.
+    pub first_tree: u64,
+    pub first_row: u64,
+}
+
+impl Iteration {
+    /// The secret, and the rows of the trees from number `block` on.
+    pub fn parts(&self, block: usize) -> (Parameters, &[u128], &[u128]) {
+        let parameters = self.parameters.unwrap_or(Sets::STANDARD.main);
+        let (secret, trees) = self.rows.split_at(parameters.secret.min(self.rows.len()));
+        (parameters, secret, &trees[(block * parameters.levels).min(trees.len())..])
+    }
+}
+
+/// One end of a source with what it has in stock.
+pub(super) struct Iterations<E> {
+    end: E,
+    schedule: Schedule,
+    iteration: Iteration,
+    /// Rows of the blocks made last, of which the first `used` are gone.
+    stock: Zeroizing<Vec<u128>>,
+    used: usize,
+}
+
+impl<E: End> Iterations<E> {
+    pub fn new(sets: Sets, end: E) -> Self {
+        let (iteration, stock) = Default::default();
+        Self { end, schedule: Schedule::new(sets), iteration, stock, used: 0 }
+    }
+
+    pub fn end(&self) -> &E {
+        &self.end
+    }
+
+    #[cfg(test)]
+    pub fn iteration(&self) -> &Iteration {
+        &self.iteration
+    }
+
+    pub fn end_mut(&mut self) -> &mut E {
+        &mut self.end
+    }
+
+    pub fn extend(
+        &mut self,
+        session: &mut Session,
+        count: usize,
+        rows: &mut Vec<u128>,
+    ) -> Result<(), Error> {
+        wiped::make_room(rows, count);
+        let mut due = count;
+        loop {
+            let taken = self.schedule.take(due);
+            rows.extend_from_slice(&self.stock[self.used..self.used + taken]);
+            self.used += taken;
+            due -= taken;
+            if due == 0 {
+                return Ok(());
+            }
+            let main = self.schedule.sets().main;
+            match self.schedule.step() {
+                Step::Begin => self.begin(session)?,
+                Step::Blocks(blocks) => {
+                    let block = self.schedule.blocks - blocks;
+                    wiped::resize(&mut self.stock, blocks * main.block());
+                    self.stock.truncate(blocks * main.block());
+                    self.used = 0;
+                    self.end.make(session, &self.iteration, block, &mut self.stock)?;
+                }
+                Step::Renew { from } => {
+                    let mut kept = Zeroizing::new(Vec::with_capacity(main.inputs()));
+                    kept.extend_from_slice(&self.stock[self.used..]);
+                    self.stock.clear();
+                    self.used = 0;
+                    self.all_blocks(session, from, &mut kept)?;
+                    self.open(session, main, kept)?;
+                }
+            }
+        }
+    }
+
+    fn begin(&mut self, session: &mut Session) -> Result<(), Error> {
+        let Sets { setup, main } = self.schedule.sets();
+        let mut rows = Zeroizing::new(Vec::with_capacity(setup.inputs()));
+        self.end.base_rows(session, setup.inputs(), &mut rows)?;
+        self.open(session, setup, rows)?;
+        let mut rows = Zeroizing::new(Vec::with_capacity(setup.outputs()));
+        self.all_blocks(session, 0, &mut rows)?;
+        rows.truncate(main.inputs());
+        self.open(session, main, rows)
+    }
+
+    /// Appends all blocks of the iteration from number `from` on.
+    fn all_blocks(
+        &mut self,
+        session: &mut Session,
+        mut from: usize,
+        rows: &mut Zeroizing<Vec<u128>>,
+    ) -> Result<(), Error> {
+        let (parameters, ..) = self.iteration.parts(0);
+        for blocks in parameters.chunks(from) {
+            let first = rows.len();
+            wiped::resize(rows, first + blocks * parameters.block());
+            self.end.make(session, &self.iteration, from, &mut rows[first..])?;
+            from += blocks;
+        }
+        Ok(())
+    }
+
+    /// Starts an iteration from these rows, as many as it takes.
+    fn open(
+        &mut self,
+        session: &mut Session,
+        parameters: Parameters,
+        mut rows: Zeroizing<Vec<u128>>,
+    ) -> Result<(), Error> {
+        self.end.open(session, parameters, &mut rows[parameters.secret..])?;
+        let (mut first_tree, mut first_row) = (self.iteration.first_tree, self.iteration.first_row);
+        if let Some(before) = self.iteration.parameters {
+            first_tree += before.blocks as u64;
+            first_row += before.outputs() as u64;
+        }
+        self.iteration = Iteration { parameters: Some(parameters), rows, first_tree, first_row };
+        Ok(())
+    }
+}
