@@ -45,12 +45,12 @@ fn releasing(criterion: &mut Criterion) {
         for specializations in [5, 10, 15] {
             let agreement = agreement(specializations, utility);
             let table = table(&agreement, &csv);
-            let epsilon = agreement.epsilon.to_string().parse().expect("is valid");
+            let epsilon = agreement.epsilon().expect("is agreed");
             let mut rng = Randomness::seeded(1);
             group.throughput(Throughput::Elements(30_162));
             group.bench_function(format!("{utility}, h = {specializations}"), |bencher| {
                 bencher.iter(|| {
-                    let budget = Budget::new(&epsilon);
+                    let budget = Budget::new(epsilon);
                     let made = single::release(&agreement, &table, budget, &mut rng, &|_| {});
                     black_box(made.expect("a release"));
                 });

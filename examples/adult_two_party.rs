@@ -30,8 +30,9 @@ use diptych::privacy::Budget;
 use diptych::protocol::Session;
 use diptych::protocol::pair::{Setup, run_pair};
 use diptych::publish::failure::Failure;
+use diptych::release::Release;
+use diptych::release::diffgen::single;
 use diptych::release::diffgen::two_party::{Keys, release_with};
-use diptych::release::diffgen::{Release, single};
 use diptych::release::tree::output::{Rows, write_csv};
 use diptych::table::Table;
 use rayon::prelude::*;
@@ -117,7 +118,8 @@ fn carry_out(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
             let one = (0..arguments.single_runs)
                 .into_par_iter()
                 .map(|seed| {
-                    let budget = Budget::new(&agreement.epsilon);
+                    let budget =
+                        Budget::new(agreement.epsilon().ok_or_else(|| Failure::failed("no ε"))?);
                     let mut rng = Randomness::seeded(seed);
                     let release = single::release(&agreement, &train, budget, &mut rng, &|_| {})?;
                     judge(&release, &test, &train)
@@ -166,9 +168,9 @@ fn parts(agreement: &Agreement, table: &Table) -> Result<[Table; 2], Failure> {
 }
 
 fn together(agreement: &Agreement, parts: &[Table; 2], seed: u64) -> Result<Release, Failure> {
+    let epsilon = agreement.epsilon().ok_or_else(|| Failure::failed("no ε"))?;
     let party = |table: &Table, session: &mut Session| {
-        let budget = Budget::new(&agreement.epsilon);
-        release_with(session, agreement, table, budget, KEYS, &|_| {})
+        release_with(session, agreement, table, Budget::new(epsilon), KEYS, &|_| {})
     };
     let [first, second] = parts;
     let outcome = run_pair(

@@ -48,7 +48,9 @@
 
 mod canonical;
 mod difference;
+pub mod diffgen;
 pub(crate) mod form;
+mod model;
 pub(crate) mod node;
 mod problem;
 mod read;
@@ -58,14 +60,16 @@ mod tests;
 mod words;
 
 pub use difference::{Difference, first_difference};
+pub use diffgen::{CountTable, Noise, Profile, Selection, Utility};
+pub use model::Model;
 pub use problem::{Location, Problem, Problems, Rule};
 pub use taxonomies::{TaxonomyFormat, read_taxonomy};
 
 use crate::math::hex;
 use crate::net::Fingerprint;
 use crate::privacy::Epsilon;
-use crate::privacy::taylor::Taylor;
-use crate::table::{Decimal, Identifier, Schema};
+use crate::table::{Identifier, Schema};
+use canonical::Format;
 use sha2::{Digest, Sha256};
 use std::fmt;
 use std::fs::File;
@@ -88,28 +92,12 @@ pub struct Agreement {
     pub id: String,
     /// How the data is divided, with what only that form needs.
     pub partition: Partition,
-    /// The whole privacy budget of the release, exactly.
-    pub epsilon: Epsilon,
-    /// How many specializations the release makes (h in the papers).
-    pub specializations: u32,
-    /// How candidates are scored.
-    pub utility: Utility,
-    /// How one of them is chosen.
-    pub selection: Selection,
-    /// Who adds noise to the counts.
-    pub noise: Noise,
-    /// The part of ε for the choices, between 0 and 1.
-    pub structure_share: Decimal,
-    /// Whether everything is done exactly as in the papers.
-    pub profile: Profile,
     /// Public bound on the number of records: of each party (vertical), or of all together.
     pub max_records: u64,
-    /// The polynomial in place of the exponential, where a horizontal release chooses by that.
-    pub taylor: Option<Taylor>,
-    /// How a vertical release makes its table of counts; no other has one.
-    pub count_table: Option<CountTable>,
     /// Attributes and class.
     pub schema: Arc<Schema>,
+    /// What is made of the data, and with which promise.
+    pub model: Model,
 }
 
 /// How the data is divided between the parties.
@@ -133,15 +121,13 @@ pub enum Partition {
     Local,
 }
 
-/// The two parties and the key length of their encryption, if they encrypt.
+/// The two parties.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parties {
     /// The first party; the class belongs to its cells.
     pub p1: Party,
     /// The second party.
     pub p2: Party,
-    /// Length of the Paillier modulus, in bits, where a key is made.
-    pub paillier_bits: Option<u32>,
 }
 
 /// One party, as the other one recognizes it.
@@ -156,75 +142,6 @@ pub struct Party {
 /// SHA-256 of an agreement's canonical form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct AgreementHash(pub [u8; 32]);
-
-/// A word of the agreement that stands for a choice.
-macro_rules! choice {
-    ($(#[$about:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $word:literal,)+ }) => {
-        $(#[$about])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        pub enum $name { $($(#[$doc])* $variant,)+ }
-
-        impl $name {
-            /// Every choice with the word for it in an agreement.
-            pub const ALL: &'static [(&'static str, Self)] = &[$(($word, Self::$variant),)+];
-
-            /// The word for it in an agreement.
-            pub fn word(self) -> &'static str {
-                match self { $(Self::$variant => $word,)+ }
-            }
-        }
-    };
-}
-
-choice! {
-    /// How a candidate for specialization is scored.
-    Utility {
-        /// The largest class count of each child, summed.
-        Max = "max",
-        /// The same over all leaves of the table as it would become.
-        LeafMax = "leaf-max",
-        /// Information gain about the class.
-        InfoGain = "info-gain",
-    }
-}
-choice! {
-    /// How a candidate is chosen by its score.
-    Selection {
-        /// With probability proportional to the exponential of the score.
-        Exponential = "exponential",
-        /// By the largest score after one-sided noise.
-        PermuteAndFlip = "permute-and-flip",
-    }
-}
-choice! {
-    /// Who adds noise to the counts.
-    Noise {
-        /// Each of the two parties adds its own.
-        TwoParty = "two-party",
-        /// Both together draw one that neither knows.
-        Joint = "joint",
-        /// There is only one party.
-        Single = "single",
-    }
-}
-choice! {
-    /// How the parties of a vertical release count together.
-    CountTable {
-        /// Sums by group: oblivious transfers and hashes.
-        Transfers = "transfers",
-        /// Sums of ciphertexts under a Paillier key.
-        Paillier = "paillier",
-    }
-}
-choice! {
-    /// Whether a release follows our choices or exactly the papers'.
-    Profile {
-        /// The agreement's choices, tight calibration, totals kept.
-        Default = "default",
-        /// Max, exponential, a noise of each party, half of ε, factor 2, negative counts set to 0.
-        Paper = "paper",
-    }
-}
 
 /// Why there is no agreement.
 #[derive(Debug, thiserror::Error)]
@@ -281,13 +198,13 @@ impl Agreement {
         read.map(|(agreement, _)| agreement)
     }
 
-    /// Reads a canonical form, as a peer sends it.
+    /// Reads a canonical form, as a peer sends it or a manifest holds it; that of older manifests too.
     ///
     /// # Errors
     /// [`Error::Invalid`] or [`Error::NotCanonical`].
     pub fn from_canonical(bytes: &[u8]) -> Result<Self, Error> {
-        let (agreement, _) = read::from_json(bytes).map_err(Error::Invalid)?;
-        if agreement.canonical().as_bytes() == bytes {
+        let (agreement, format) = read::from_json(bytes).map_err(Error::Invalid)?;
+        if canonical::value(&agreement, format).to_string().as_bytes() == bytes {
             Ok(agreement)
         } else {
             Err(Error::NotCanonical)
@@ -296,7 +213,7 @@ impl Agreement {
 
     /// The one way to write this agreement. Its length is at most [`MAX_CANONICAL_BYTES`].
     pub fn canonical(&self) -> String {
-        canonical::value(self).to_string()
+        canonical::value(self, Format::Two).to_string()
     }
 
     /// SHA-256 of the canonical form.
@@ -312,6 +229,11 @@ impl Agreement {
     /// What the parties learn about each other's data: one part of [`Agreement::plain_words`].
     pub fn learned_words(&self) -> String {
         words::learned_page(self)
+    }
+
+    /// The privacy budget of the release, where its model spends one.
+    pub fn epsilon(&self) -> Option<&Epsilon> {
+        self.model.epsilon()
     }
 
     /// The two parties, unless the release is local.

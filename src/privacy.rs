@@ -63,6 +63,7 @@ pub mod exponential;
 pub mod laplace;
 pub mod ledger;
 pub mod noisy_max;
+mod promise;
 pub mod sampler;
 pub mod slack;
 pub mod taylor;
@@ -70,6 +71,7 @@ pub mod taylor;
 pub use budget::{Budget, Spend};
 pub use choice::{AddNoise, Calibration, Choice, Choose, Score, Scored};
 pub use epsilon::Epsilon;
+pub use promise::Promise;
 
 use crate::math::Rational;
 

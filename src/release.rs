@@ -1,5 +1,6 @@
-//! From tables to a release. [`tree`] is what models by top-down specialization have in common,
-//! [`diffgen`] the one that is differentially private.
+//! From tables to a release. An agreement names a model; [`plan`], [`run`] and [`forecast`] ask it
+//! what it promises and refuses, let it run, and tell what it will exchange. [`tree`] is what models
+//! by top-down specialization have in common, [`diffgen`] the one that is differentially private.
 //!
 //! # Example
 //!
@@ -35,7 +36,7 @@
 //! let data = "job,ill\n".to_owned() + &"Engineer,no\n".repeat(300) + &"Writer,yes\n".repeat(300);
 //! let table = parse_csv("people.csv", data.as_bytes(), &reading, &|_| ())?;
 //!
-//! let (budget, mut rng) = (Budget::new(&agreement.epsilon), Randomness::from_os()?);
+//! let (budget, mut rng) = (Budget::new(agreement.epsilon().expect("ε is agreed")), Randomness::from_os()?);
 //! let release = single::release(&agreement, &table, budget, &mut rng, &|_| ())?;
 //! let mut csv = Vec::new();
 //! let rows = write_csv(&release.table, Rows::All, &mut csv)?;
@@ -45,7 +46,46 @@
 //! ```
 
 pub mod diffgen;
+#[cfg(any(test, feature = "testing"))]
+mod exact_counts;
+pub mod forecast;
+pub mod plan;
+pub mod run;
 pub mod tree;
+
+use crate::net::{Blame, Fault};
+use crate::privacy::budget::Entry;
+use tree::Generalized;
+
+/// Why there is no release. What was spent is gone.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// DiffGen failed.
+    #[error(transparent)]
+    DiffGen(Box<diffgen::two_party::Error>),
+    /// The agreement is for one party, and two want to run it.
+    #[error("this agreement is for one party: use `diptych local`")]
+    OneParty,
+    /// The model spends ε and was not given any.
+    #[error("this release spends ε, and no budget was debited for it")]
+    NoBudget,
+}
+
+impl Fault for Error {
+    fn blame(&self) -> Blame<'_> {
+        match self {
+            Self::DiffGen(error) => error.blame(),
+            Self::OneParty => Blame::Input,
+            Self::NoBudget => Blame::Here,
+        }
+    }
+}
+
+impl<E: Into<diffgen::two_party::Error>> From<E> for Error {
+    fn from(error: E) -> Self {
+        Self::DiffGen(Box::new(error.into()))
+    }
+}
 
 /// How far a run has come. Phases follow each other; a phase ends when the next one begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,4 +101,25 @@ pub enum Step {
     Advanced(usize),
     /// The last phase is over.
     Ended,
+}
+
+/// A table that may be published, as its model promises.
+#[derive(Clone, Debug)]
+pub struct Release {
+    /// The generalized table and its counts.
+    pub table: Generalized,
+    /// What was spent on what; sums to at most ε. Nothing where the model spends none.
+    pub spends: Vec<Entry>,
+}
+
+/// A release by two parties, and what this one learned on the way.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The same at both parties.
+    pub release: Release,
+    /// How many individuals both parties have: vertically those who are released, horizontally the
+    /// overlap if it was agreed to count it. Private to the two parties.
+    pub in_both: Option<usize>,
+    /// How many individuals the peer has, where identifiers were compared.
+    pub peer_records: Option<usize>,
 }

@@ -81,7 +81,7 @@ fn tables(place: &Path, agreement: &Agreement) -> (Table, Table) {
 /// The mean accuracy in % on the test records over some seeds.
 fn accuracy(agreement: &Agreement, train: &Table, test: &Table, seeds: u64) -> f64 {
     let one = |seed: u64| {
-        let budget = Budget::new(&agreement.epsilon.to_string().parse().unwrap());
+        let budget = Budget::new(agreement.epsilon().unwrap());
         let mut rng = Randomness::seeded(seed);
         let release = single::release(agreement, train, budget, &mut rng, &|_| {}).unwrap();
         let mut csv = Vec::new();

@@ -168,7 +168,7 @@ fn a_ledger_of_an_earlier_version_is_read_and_continued() {
     ledger.abort(history.runs()[4].debit.run).unwrap();
     let next = |number, data_set: &str, cap: &str| Debit {
         data_set: data_set.to_owned(),
-        cap: cap.parse().unwrap(),
+        cap: Some(cap.parse().unwrap()),
         delta: Some(ledger::Delta::promised()),
         towards_peer: Some(ledger::Towards::Once),
         out: Some("/release".to_owned()),
@@ -265,13 +265,14 @@ fn debit(run: RunId) -> Debit {
         run,
         release: "loans".to_owned(),
         data_set: "loans".to_owned(),
-        epsilon: "0.1".parse().unwrap(),
-        cap: "8".parse().unwrap(),
+        epsilon: Some("0.1".parse().unwrap()),
+        cap: Some("8".parse().unwrap()),
         agreement: Hash([0; 32]),
         peer: "peer".to_owned(),
         salt: Hash([7; 32]),
         delta: None,
         towards_peer: None,
         out: None,
+        promise: None,
     }
 }

@@ -10,8 +10,8 @@ use diptych::agreement::Agreement;
 use diptych::app::audit::{self, netlists};
 use diptych::math::{Randomness, Rational};
 use diptych::net::Identity;
-use diptych::privacy::Budget;
 use diptych::privacy::ledger::Hash;
+use diptych::privacy::{Budget, Promise};
 use diptych::publish::artefacts::{MANIFEST, RELEASE};
 use diptych::publish::{manifest::Draft, verify};
 use diptych::release::diffgen::single;
@@ -154,11 +154,13 @@ fn signed_release() -> TempDir {
     };
     let table = read_csv(&data, &reading, &|_| ()).unwrap();
     let mut rng = Randomness::from_os().unwrap();
-    let budget = Budget::new(&agreement.epsilon);
+    let budget = Budget::new(agreement.epsilon().unwrap());
     let release = single::release(&agreement, &table, budget, &mut rng, &|_| ()).unwrap();
 
     let heads = Some([Hash([1; 32]), Hash([2; 32])]);
-    let draft = Draft::new(&agreement, &release, &Rational::power_of_two(-40), heads).unwrap();
+    let (epsilon, delta) = (agreement.epsilon().unwrap().clone(), Rational::power_of_two(-40));
+    let promise = Promise::Differential { epsilon, delta };
+    let draft = Draft::new(&agreement, &release, &promise, heads).unwrap();
     let body = draft.to_be_signed().unwrap();
     let signed = Role::BOTH
         .into_iter()
@@ -169,4 +171,20 @@ fn signed_release() -> TempDir {
     let file = fs::File::create(place.path().join(RELEASE)).unwrap();
     write_csv(&release.table, Rows::All, file).unwrap();
     place
+}
+
+#[test]
+fn a_release_of_before_promises_were_of_several_kinds_still_verifies() {
+    let former = root().join("tests/release-v1");
+    let (manifest, lines) = verify::check(&former).unwrap();
+    assert_eq!(manifest.text(&["format"]), Some("diptych manifest v1"));
+    assert!(lines.iter().any(|line| line.starts_with("promise    ε = 1, δ ≤ ")), "{lines:?}");
+    assert_eq!(lines.iter().filter(|line| line.starts_with("signed")).count(), 2);
+    let place = tempfile::tempdir().unwrap();
+    let text = fs::read_to_string(former.join(MANIFEST)).unwrap();
+    fs::copy(former.join(RELEASE), place.path().join(RELEASE)).unwrap();
+    for (from, to) in [("\"epsilon\": \"1\"", "\"epsilon\": \"2\""), ("manifest v1", "manifest v2")] {
+        fs::write(place.path().join(MANIFEST), text.replacen(from, to, 1)).unwrap();
+        assert!(verify::check(place.path()).is_err(), "{to}");
+    }
 }

@@ -99,8 +99,8 @@ impl Run {
         };
         let agreement = adult.agreement(&self.settings.terms(), self.settings.specializations)?;
         let mut rng = Randomness::seeded(self.seed);
-        let epsilon = agreement.epsilon.to_string().parse().map_err(Failure::failed)?;
-        let release = single::release(&agreement, train, Budget::new(&epsilon), &mut rng, &|_| {})?;
+        let epsilon = agreement.epsilon().ok_or_else(|| Failure::failed("no ε"))?;
+        let release = single::release(&agreement, train, Budget::new(epsilon), &mut rng, &|_| {})?;
         let mut csv = Vec::new();
         write_csv(&release.table, Rows::All, &mut csv).map_err(Failure::failed)?;
         let mut values = Generalization::new(&release.table.cuts);

@@ -4,48 +4,49 @@ use super::{Agreement, Identifier, Partition, Party};
 use crate::table::{Attribute, Domain, MAX_DEPTH, OnBadValue, Taxonomy, ValueId};
 use serde_json::{Value, json};
 
-/// Names the format, so that no other text can have an agreement's hash.
-pub(super) const FORMAT: &str = "diptych-agreement-1";
+/// Which form it is. The name of it stands inside, so that no other text can have an agreement's
+/// hash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Format {
+    /// Of manifests of before there was more than one model: it names none.
+    One,
+    /// Today's.
+    Two,
+}
+
+impl Format {
+    /// Each with its name.
+    pub const ALL: &'static [(&'static str, Self)] =
+        &[("diptych-agreement-1", Self::One), ("diptych-agreement-2", Self::Two)];
+
+    fn name(self) -> &'static str {
+        Self::ALL[self as usize].0
+    }
+}
 
 /// The agreement as a tree whose keys are sorted; printing it without white space is canonical.
 ///
 /// Decimals are text in normal form; counts are numbers; every default is written out; what does
-/// not apply to the partition is left out. There is no floating-point number anywhere.
-pub(super) fn value(agreement: &Agreement) -> Value {
-    let mut release = vec![
-        ("id", json!(agreement.id)),
-        ("partition", json!(agreement.partition.word())),
-        ("epsilon", json!(agreement.epsilon.to_string())),
-        ("specializations", json!(agreement.specializations)),
-        ("utility", json!(agreement.utility.word())),
-        ("selection", json!(agreement.selection.word())),
-        ("noise", json!(agreement.noise.word())),
-        ("structure_share", json!(agreement.structure_share.to_string())),
-        ("profile", json!(agreement.profile.word())),
-        ("max_records", json!(agreement.max_records)),
-    ];
+/// not apply to the partition or the model is left out. There is no floating-point number anywhere.
+pub(super) fn value(agreement: &Agreement, format: Format) -> Value {
+    let (mut release, crypto) = agreement.model.entries();
+    release.push(("id", json!(agreement.id)));
+    release.push(("partition", json!(agreement.partition.word())));
+    release.push(("max_records", json!(agreement.max_records)));
+    if format == Format::Two {
+        release.push(("model", json!(agreement.model.word())));
+    }
     if let Partition::Horizontal { overlap_check, .. } = &agreement.partition {
         release.push(("overlap_check", json!(overlap_check.is_some())));
     }
-    if let Some(taylor) = agreement.taylor {
-        release.push(("taylor_digits", json!(taylor.digits())));
-        release.push(("taylor_degree", json!(taylor.degree())));
-    }
     let class = &agreement.schema.class;
     let mut sections = vec![
-        ("format", json!(FORMAT)),
+        ("format", json!(format.name())),
         ("release", object(release)),
         ("class", object(vec![("column", json!(class.column)), ("values", json!(class.values))])),
         ("attribute", agreement.schema.attributes.iter().map(attribute).collect()),
     ];
     if let Some(parties) = agreement.parties() {
-        let mut crypto = Vec::new();
-        if let Some(count_table) = agreement.count_table {
-            crypto.push(("count_table", json!(count_table.word())));
-        }
-        if let Some(bits) = parties.paillier_bits {
-            crypto.push(("paillier_bits", json!(bits)));
-        }
         if !crypto.is_empty() {
             sections.push(("crypto", object(crypto)));
         }

@@ -36,6 +36,17 @@ pub(crate) struct Key {
     pub at: usize,
 }
 
+impl Node {
+    /// The text under a key of a table, if that is what there is.
+    pub fn text_of(&self, key: &str) -> Option<&str> {
+        let Value::Table(entries) = &self.value else { return None };
+        match entries.iter().find(|(there, _)| there.name == key)? {
+            (_, Node { value: Value::Text(text), .. }) => Some(text),
+            _ => None,
+        }
+    }
+}
+
 impl Value {
     /// What it is, for messages.
     pub fn kind(&self) -> &'static str {

@@ -1,34 +1,22 @@
 //! From a file to an agreement: which keys there are, and every rule between them.
 
 mod attributes;
-mod crypto;
 mod people;
 mod release;
 
+use super::canonical::Format;
 use super::form::{Form, Section, WHOLE};
+use super::model::Name;
 use super::node::{Node, Source};
 use super::problem::{Problem, Problems, Rule};
 use super::*;
 
 const SECTIONS: &[&str] = &["release", "parties", "id", "class", "attribute", "crypto"];
-const RELEASE_KEYS: &[&str] = &[
-    "id",
-    "partition",
-    "epsilon",
-    "specializations",
-    "utility",
-    "selection",
-    "noise",
-    "structure_share",
-    "profile",
-    "max_records",
-    "overlap_check",
-    "taylor_digits",
-    "taylor_degree",
-];
+/// The keys of [release] that every model has.
+const RELEASE_KEYS: &[&str] = &["id", "partition", "model", "max_records", "overlap_check"];
 
 /// Why a section is refused.
-const ONE_PARTY: &str = "a local release has one party only";
+pub(super) const ONE_PARTY: &str = "a local release has one party only";
 
 /// Where taxonomies come from.
 #[derive(Clone, Copy)]
@@ -41,7 +29,7 @@ enum Origin<'a> {
 
 /// The partition while the rest of the agreement is not yet known.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+pub(super) enum Kind {
     Vertical,
     Horizontal,
     Local,
@@ -57,10 +45,14 @@ pub(super) fn from_toml(
     agreement(&source, document, Origin::File(taxonomy_file))
 }
 
-pub(super) fn from_json(bytes: &[u8]) -> Result<(Agreement, Vec<Problem>), Problems> {
+/// Of a canonical form, and which form it is.
+pub(super) fn from_json(bytes: &[u8]) -> Result<(Agreement, Format), Problems> {
     let source = Source::new("canonical form", bytes, MAX_CANONICAL_BYTES)?;
     let document = source.json()?;
-    agreement(&source, document, Origin::Canonical)
+    let format = document.text_of("format").map(str::to_owned);
+    let format = Format::ALL.iter().find(|(name, _)| Some(*name) == format.as_deref());
+    let (agreement, _) = agreement(&source, document, Origin::Canonical)?;
+    Ok((agreement, format.map_or(Format::Two, |(_, format)| *format)))
 }
 
 fn agreement(
@@ -84,49 +76,82 @@ fn whole(form: &mut Form<'_>, document: Node, origin: Origin<'_>) -> Option<Agre
     let mut top = form.section(document, WHOLE, known)?;
     if matches!(origin, Origin::Canonical) {
         let format = form.required(&mut top, "format", "use the same version at both parties")?;
-        form.word(format, "`format`", &[(canonical::FORMAT, ())])?;
+        form.word(format, "`format`", Format::ALL)?;
     }
     let mut release = form
         .required(&mut top, "release", "add a section [release]; see examples/loans")
-        .and_then(|node| form.section(node, "[release]", RELEASE_KEYS));
-    let kind = release.as_mut().and_then(|release| partition(form, release));
+        .and_then(|node| release_section(form, node));
+    let kind = release.as_mut().and_then(|(release, _)| partition(form, release));
 
-    let terms = release.and_then(|release| release::read(form, release, kind));
-    let crypto = crypto::read(form, &mut top, kind, terms.as_ref());
-    let parties = people::parties(form, &mut top, kind, crypto.and_then(|c| c.paillier_bits));
-    let identifier = people::identifier(form, &mut top, kind, terms.as_ref());
+    let common = release.as_mut().and_then(|(release, _)| release::read(form, release, kind));
+    let model = release.and_then(|(release, name)| model(form, release, name, &mut top, kind));
+    let parties = people::parties(form, &mut top, kind);
+    let overlap_check = common.as_ref().map(|common| common.overlap_check);
+    let identifier = people::identifier(form, &mut top, kind, overlap_check);
     let class = people::class(form, &mut top);
     let attributes = attributes::read(form, &mut top, kind, origin);
 
-    let (terms, class, attributes) = (terms?, class?, attributes?);
-    let schema = Schema { attributes, class };
+    let schema = Schema { attributes: attributes?, class: class? };
     columns_differ(form, &schema, identifier.as_ref());
-    enough_to_specialize(form, &schema, &terms);
+    let (model, at) = model?;
+    match &model {
+        Model::DiffGen(terms) => diffgen::read::enough_to_specialize(form, &schema, terms, at),
+        #[cfg(any(test, feature = "testing"))]
+        Model::ExactCounts => {}
+    }
+    let common = common?;
     let partition = match kind? {
         Kind::Vertical => Partition::Vertical { parties: parties?, identifier: identifier? },
         Kind::Horizontal => Partition::Horizontal { parties: parties?, overlap_check: identifier },
         Kind::Local => Partition::Local,
     };
     let agreement = Agreement {
-        id: terms.id,
+        id: common.id,
         partition,
-        epsilon: terms.epsilon,
-        specializations: terms.specializations,
-        utility: terms.utility,
-        selection: terms.selection,
-        noise: terms.noise,
-        structure_share: terms.structure_share,
-        profile: terms.profile,
-        max_records: terms.max_records,
-        taylor: terms.taylor,
-        count_table: crypto?.count_table,
+        max_records: common.max_records,
         schema: Arc::new(schema),
+        model,
     };
     if form.problems.is_empty() && agreement.canonical().len() > MAX_CANONICAL_BYTES {
         let message = format!("all taxonomies together exceed {} MiB", MAX_CANONICAL_BYTES >> 20);
         form.note(Rule::TooLarge, 0, message, "group rare values");
     }
     Some(agreement)
+}
+
+/// Opens [release], whose keys depend on the model that it names.
+fn release_section(form: &mut Form<'_>, node: Node) -> Option<(Section, Name)> {
+    let named = node.text_of("model");
+    let name = Name::ALL.iter().find(|(word, _)| Some(*word) == named);
+    let name = name.map_or(Name::DiffGen, |(_, name)| *name);
+    let keys: Vec<&str> = RELEASE_KEYS.iter().chain(name.keys()).copied().collect();
+    let mut section = form.section(node, "[release]", &keys)?;
+    let name = match section.take("model") {
+        Some(node) => form.word(node, "`model` in [release]", Name::ALL)?,
+        None => name,
+    };
+    Some((section, name))
+}
+
+/// The model's own keys; and where problems with it as a whole are noted.
+fn model(
+    form: &mut Form<'_>,
+    mut release: Section,
+    name: Name,
+    top: &mut Section,
+    kind: Option<Kind>,
+) -> Option<(Model, usize)> {
+    match name {
+        Name::DiffGen => {
+            let (terms, at) = diffgen::read::read(form, &mut release, top, kind)?;
+            Some((Model::DiffGen(terms), at))
+        }
+        #[cfg(any(test, feature = "testing"))]
+        Name::ExactCounts => {
+            form.refuse(top, "crypto", "exact counts are not encrypted");
+            Some((Model::ExactCounts, release.at()))
+        }
+    }
 }
 
 fn partition(form: &mut Form<'_>, release: &mut Section) -> Option<Kind> {
@@ -157,25 +182,5 @@ fn columns_differ(form: &mut Form<'_>, schema: &Schema, identifier: Option<&Iden
         let at = form.source.text().rfind(&format!("\"{name}\"")).unwrap_or(0);
         let message = format!("`{name}` names {what} and {other}");
         form.note(Rule::Duplicate, at, message, "rename one of the columns");
-    }
-}
-
-/// The budget is divided by the number of specializations: those that cannot happen waste it.
-fn enough_to_specialize(form: &mut Form<'_>, schema: &Schema, terms: &release::ReleaseSection) {
-    let possible: u64 = schema
-        .attributes
-        .iter()
-        .map(|attribute| attribute.domain.possible_specializations())
-        .fold(0, u64::saturating_add);
-    if u64::from(terms.specializations) > possible {
-        let message = format!(
-            "`specializations` in [release] is {}, but the attributes allow only {possible}",
-            terms.specializations
-        );
-        let remedy = match possible {
-            0 => "give an attribute more than one value".to_owned(),
-            _ => format!("use at most {possible}: those that cannot happen would waste ε"),
-        };
-        form.note(Rule::OutOfRange, terms.specializations_at, message, &remedy);
     }
 }

@@ -1,6 +1,6 @@
 //! The agreement in plain words, as a page that a data-protection officer can read and sign.
 
-use super::{Agreement, CountTable, Noise, Parties, Partition, Profile, Selection, Utility};
+use super::{Agreement, Parties, Partition};
 use crate::role::Role;
 use crate::table::identifiers::Step;
 use crate::table::{Attribute, Domain, Identifier, NumericDomain, OnBadValue, Taxonomy};
@@ -9,6 +9,51 @@ use crate::table::{Attribute, Domain, Identifier, NumericDomain, OnBadValue, Tax
 const WIDTH: usize = 78;
 /// Values of a taxonomy that are listed; the canonical form has all of them.
 const MAX_LISTED: usize = 24;
+
+/// What a model says of itself on the page that is signed.
+pub(super) trait Wording {
+    /// How the values and counts that are published come about, after "One table of counts: …".
+    fn table(&self) -> &'static str;
+
+    /// What is promised to every person in the data.
+    fn promised(&self, page: &mut Page, agreement: &Agreement);
+
+    /// What the parties learn about each other's data.
+    fn learned(&self, page: &mut Page, agreement: &Agreement, parties: &Parties);
+
+    /// What is not covered by the promise.
+    fn not_covered(&self, page: &mut Page, agreement: &Agreement);
+
+    /// How it is computed.
+    fn computed(&self, page: &mut Page, agreement: &Agreement);
+}
+
+/// The words of [`super::Model::ExactCounts`].
+#[cfg(any(test, feature = "testing"))]
+pub(super) struct ExactCounts;
+
+#[cfg(any(test, feature = "testing"))]
+impl Wording for ExactCounts {
+    fn table(&self) -> &'static str {
+        "The values are the coarsest there are, and every count is exact."
+    }
+
+    fn promised(&self, page: &mut Page, _: &Agreement) {
+        page.item("Nothing: the counts are exact.");
+    }
+
+    fn learned(&self, page: &mut Page, _: &Agreement, _: &Parties) {
+        page.item("Each learns the other's counts, from the release and its own.");
+    }
+
+    fn not_covered(&self, page: &mut Page, _: &Agreement) {
+        page.item("Everything: this model is for tests.");
+    }
+
+    fn computed(&self, page: &mut Page, _: &Agreement) {
+        page.item("Records are counted by class.");
+    }
+}
 
 pub(super) fn page(agreement: &Agreement) -> String {
     let mut page = Page::default();
@@ -19,15 +64,16 @@ pub(super) fn page(agreement: &Agreement) -> String {
     page.heading("What is published");
     published(&mut page, agreement);
     page.heading("What is promised to every person in the data");
-    promised(&mut page, agreement);
+    let model = agreement.model.wording();
+    model.promised(&mut page, agreement);
     if let Some(parties) = agreement.parties() {
         page.heading("What the parties learn about each other's data");
-        learned(&mut page, agreement, parties);
+        model.learned(&mut page, agreement, parties);
     }
     page.heading("What is not covered");
-    not_covered(&mut page, agreement);
+    model.not_covered(&mut page, agreement);
     page.heading("How it is computed");
-    computed(&mut page, agreement);
+    model.computed(&mut page, agreement);
     if let Some(parties) = agreement.parties() {
         page.heading("Signed");
         page.item(&format!("for {}: ______________________________", parties.p1.name));
@@ -40,7 +86,7 @@ pub(super) fn page(agreement: &Agreement) -> String {
 pub(super) fn learned_page(agreement: &Agreement) -> String {
     let mut page = Page::default();
     if let Some(parties) = agreement.parties() {
-        learned(&mut page, agreement, parties);
+        agreement.model.wording().learned(&mut page, agreement, parties);
     }
     page.text
 }
@@ -82,7 +128,7 @@ fn name_parties(page: &mut Page, parties: &Parties) {
     }
 }
 
-fn normalization(identifier: &Identifier) -> String {
+pub(super) fn normalization(identifier: &Identifier) -> String {
     let words: Vec<&str> = identifier
         .normalize
         .steps()
@@ -106,10 +152,10 @@ fn published(page: &mut Page, agreement: &Agreement) {
     let class = &agreement.schema.class;
     page.item(&format!(
         "One table of counts: how many people have each combination of the values below and of \
-         `{}` ({}). The values are made coarser, and every count carries random noise, also where \
-         nobody was counted.",
+         `{}` ({}). {}",
         class.column,
-        class.values.join(", ")
+        class.values.join(", "),
+        agreement.model.wording().table()
     ));
     for attribute in &agreement.schema.attributes {
         page.item(&attribute_words(agreement, attribute));
@@ -191,254 +237,7 @@ fn tree(values: &Taxonomy) -> String {
     text
 }
 
-fn promised(page: &mut Page, agreement: &Agreement) {
-    let epsilon = &agreement.epsilon;
-    let approximately = approximate(agreement);
-    page.item(&format!(
-        "This release spends a privacy budget of ε = {epsilon}. Whether or not a person's record \
-         is in the data, every possible release is at most {} times as likely with it as without \
-         it, and the reverse: whatever somebody concludes from the release about a person, they \
-         could have concluded almost as well without that person's record. This is differential \
-         privacy, and it holds whatever else the reader knows.",
-        factor(approximately)
-    ));
-    if approximately > 2.0 {
-        page.item(&format!(
-            "ATTENTION: ε = {epsilon} is large. With such a factor the promise is weak; 1 or less \
-             is usual."
-        ));
-    }
-    let each = if agreement.parties().is_some() { " from each party" } else { "" };
-    page.item(&format!(
-        "Compared are data that this agreement admits, with the record as without it: at most {} \
-         records{each}, and values that fit. A run with other data is refused, and that it was \
-         refused is not covered by ε.",
-        grouped(agreement.max_records)
-    ));
-    if agreement.parties().is_some() {
-        page.item(
-            "The promise may fail with a probability δ of at most 2^-40 (one in a million \
-             millions), from rounding in the secure computation.",
-        );
-        page.item(
-            "Every further release about the same people adds its own ε. Each party's ledger \
-             keeps the sum and refuses a run that would exceed the party's cap. A run that is \
-             interrupted counts in full.",
-        );
-    } else {
-        page.item(
-            "Every further release about the same people adds its own ε. Whoever holds the data \
-             must add them up: the program does, and refuses what would exceed a cap, only if it \
-             is given a ledger.",
-        );
-    }
-}
-
-fn learned(page: &mut Page, agreement: &Agreement, parties: &Parties) {
-    let (p1, p2) = (&parties.p1.name, &parties.p2.name);
-    match &agreement.partition {
-        Partition::Vertical { .. } => {
-            page.item(&format!(
-                "{p1} and {p2} each learn how many records the other has, and which of its own \
-                 people are also in the other's data. This is not protected by ε: agree to it \
-                 only if each may know who is with the other.",
-            ));
-            page.item(&format!(
-                "Both hold the column `{}`; they learn whether it is the same at both, and stop \
-                 if it is not.",
-                agreement.schema.class.column
-            ));
-            let mut attributes = agreement.schema.attributes.iter();
-            if attributes.any(|attribute| attribute.on_bad_value == OnBadValue::Drop) {
-                page.item(
-                    "EXCEPT: records with a value that does not fit are left out before people \
-                     are matched, so a party that knows somebody is in the other's data learns \
-                     from a missing match that a value there does not fit. Map such values to a \
-                     category instead if that matters.",
-                );
-            }
-            page.item(&format!(
-                "About the other's columns each learns only what the release tells. For a person \
-                 in both tables the factor towards the other party is that of 2ε: at most {}.",
-                factor(2.0 * approximate(agreement))
-            ));
-        }
-        Partition::Horizontal { overlap_check, .. } => {
-            page.item(&format!(
-                "{p1} and {p2} learn nothing about each other's records beyond the release and \
-                 every split of a number that was drawn, used or not{}. All of it is within ε.{}",
-                match agreement.noise {
-                    Noise::TwoParty => ", and the other's counts with the other's noise on them",
-                    _ => "",
-                },
-                match overlap_check {
-                    Some(_) => "",
-                    None => " They do not learn how many records the other has.",
-                }
-            ));
-            if let Some(identifier) = overlap_check {
-                page.item(&format!(
-                    "EXCEPT: the overlap check is on. Both learn exactly how many people are in \
-                     both tables (by the column `{}`{}), and each learns how many records the \
-                     other has. This is not protected by ε: somebody who knows all but one of \
-                     these people can tell from the number whether that one is among them. As \
-                     numbers are known, the promise towards the other party is that for a record \
-                     replaced by another, and its factor that of 2ε: at most {}.",
-                    identifier.column,
-                    normalization(identifier),
-                    factor(2.0 * approximate(agreement))
-                ));
-                page.item("A person who is in both tables has twice the loss.");
-            } else {
-                page.item(
-                    "The overlap check is off: nobody counts the people who are in both tables. \
-                     A person who is in both has twice the loss (2ε).",
-                );
-            }
-        }
-        Partition::Local => {}
-    }
-    page.item(
-        "Both learn that the run took place, when, how long it took, and this agreement. How long \
-         a party takes between two messages may depend on its records: timing is outside ε.",
-    );
-}
-
-fn not_covered(page: &mut Page, agreement: &Agreement) {
-    page.item(
-        "Facts about groups: if the release shows that most engineers are approved, this also \
-         says something about an engineer who is not in the data. That is its purpose.",
-    );
-    if !matches!(agreement.partition, Partition::Vertical { .. }) {
-        page.item("People with more than one record: each further record adds another ε for them.");
-    }
-    if let Some(told) = told_to_the_network(agreement) {
-        page.item(&format!(
-            "Whoever watches the network: the lengths of messages tell {told}. For a watcher who \
-             also has the release, only the promise for a record replaced by another holds, with \
-             the factor of 2ε: at most {}.",
-            factor(2.0 * approximate(agreement))
-        ));
-    }
-    page.item(match agreement.partition {
-        Partition::Local => {
-            "Time: how long the run takes depends on the data, and ε does not cover it."
-        }
-        _ => {
-            "Time: how long the run and its pauses take may depend on the data. The other party \
-             and whoever watches the network can measure it, and ε does not cover it."
-        }
-    });
-    if agreement.parties().is_some() {
-        page.item(
-            "Parties that do not follow the protocol: each must run the program unchanged, on \
-             its true data. A party that cheats could learn more or spoil the release.",
-        );
-        page.item(
-            "A reader of the release who works together with one party: that reader knows what \
-             the party knows, and only the promise towards that party remains.",
-        );
-    }
-    page.item(
-        "The computers themselves: whoever can read a party's memory or disk can read its data.",
-    );
-}
-
-/// What lengths of messages tell about numbers of records, where they tell anything.
-fn told_to_the_network(agreement: &Agreement) -> Option<&'static str> {
-    match &agreement.partition {
-        Partition::Vertical { .. } => {
-            Some("how many records each party has, and how many people are in both tables")
-        }
-        Partition::Horizontal { overlap_check: Some(_), .. } => {
-            Some("how many records each party has")
-        }
-        Partition::Horizontal { overlap_check: None, .. } | Partition::Local => None,
-    }
-}
-
-fn computed(page: &mut Page, agreement: &Agreement) {
-    let share = agreement.structure_share;
-    page.item(&format!(
-        "The table begins with one row of the coarsest values. {} times, one value is chosen and \
-         replaced by its finer ones. These choices use up to {share} of ε; the rest, and what the \
-         choices leave over, goes to the noise on the counts.",
-        agreement.specializations
-    ));
-    page.item(&format!(
-        "A choice is scored by {}.",
-        match agreement.utility {
-            Utility::Max => "how well the finer values separate the classes (`max`)",
-            Utility::LeafMax => {
-                "how well the whole table would separate the classes after it (`leaf-max`)"
-            }
-            Utility::InfoGain => "its information gain about the class (`info-gain`)",
-        }
-    ));
-    page.item(&match (agreement.selection, agreement.taylor) {
-        (Selection::Exponential, Some(taylor)) => format!(
-            "It is made by the exponential mechanism (`exponential`), in the papers' \
-             approximation for horizontal data by a polynomial of degree {} with {} digits: as \
-             private, but with many records far less accurate than `permute-and-flip`.",
-            taylor.degree(),
-            taylor.digits(),
-        ),
-        (Selection::Exponential, None) => {
-            "It is made by the exponential mechanism (`exponential`).".to_owned()
-        }
-        (Selection::PermuteAndFlip, _) => {
-            "It is made by the largest score after random noise (`permute-and-flip`).".to_owned()
-        }
-    });
-    page.item(match agreement.noise {
-        Noise::TwoParty => "Each party adds noise of its own to every count (`two-party`).",
-        Noise::Joint => {
-            "Every count gets one noise, drawn by both together and known to neither (`joint`)."
-        }
-        Noise::Single => "Every count gets one noise.",
-    });
-    page.item(match agreement.profile {
-        Profile::Default => {
-            "After that, negative counts are set to 0 and the others corrected so that the noisy \
-             total is kept (profile `default`)."
-        }
-        Profile::Paper => {
-            "Everything is calibrated exactly as in the papers, and negative counts are set to 0 \
-             (profile `paper`); the total comes out too large."
-        }
-    });
-    match agreement.count_table {
-        Some(CountTable::Transfers) => page.item(
-            "The people with each combination of both parties' values are counted by oblivious \
-             transfers, without a key of either party (`transfers`).",
-        ),
-        Some(CountTable::Paillier) => page.item(
-            "The people with each combination of both parties' values are counted under \
-             encryption (`paillier`).",
-        ),
-        None => {}
-    }
-    if let Some(bits) = agreement.parties().and_then(|parties| parties.paillier_bits) {
-        page.item(&format!("Encryption uses Paillier keys of {bits} bits."));
-    }
-}
-
-/// ε for showing to people only.
-fn approximate(agreement: &Agreement) -> f64 {
-    agreement.epsilon.to_string().parse().unwrap_or(f64::INFINITY)
-}
-
-/// e^ε rounded up, for people. The computation itself never uses it.
-fn factor(epsilon: f64) -> String {
-    let factor = epsilon.exp();
-    if factor < 10_000.0 {
-        format!("{:.2}", (factor * 100.0).ceil() / 100.0)
-    } else {
-        format!("e^{epsilon} (more than {})", grouped(10_000))
-    }
-}
-
-fn grouped(number: u64) -> String {
+pub(super) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut grouped = String::new();
     for (index, digit) in digits.chars().enumerate() {
@@ -452,7 +251,7 @@ fn grouped(number: u64) -> String {
 
 /// Text in lines of limited width.
 #[derive(Default)]
-struct Page {
+pub(super) struct Page {
     text: String,
 }
 
@@ -467,7 +266,7 @@ impl Page {
         self.line(heading);
     }
 
-    fn item(&mut self, text: &str) {
+    pub fn item(&mut self, text: &str) {
         self.wrapped("  - ", "    ", text);
     }
 

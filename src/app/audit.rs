@@ -44,7 +44,7 @@ type Checker = fn(&Value) -> Vec<Verdict>;
 
 /// The algorithms that documents may name.
 const CHECKERS: &[(&str, Checker)] = &[
-    ("diptych-agreement-1", agreement::check),
+    ("diptych-agreement-2", agreement::check),
     ("boolean circuits", circuits::check),
     ("commutative encryption", commutative::check),
     ("exponential mechanism", exponential::check),

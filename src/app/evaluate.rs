@@ -205,22 +205,15 @@ fn judge(released: &Released, records: &Records) -> Result<Judged, Failure> {
     let mut values = Generalization::new(&cuts);
     let rows = released.rows(&mut values)?;
     let agreement = &released.agreement;
-    let terms = [
-        agreement.partition.word(),
-        agreement.profile.word(),
-        agreement.utility.word(),
-        agreement.selection.word(),
-        agreement.noise.word(),
-    ];
     let class_weights = match &records.train {
         Some(train) => values.records(train).ok_or_else(no_column)?.class_weights(),
         None => rows.class_weights(),
     };
     Ok(Judged {
         directory: released.directory.clone(),
-        epsilon: agreement.epsilon.to_string(),
-        specializations: agreement.specializations,
-        terms: format!("{} {}", terms.join(" "), agreement.structure_share),
+        epsilon: agreement.epsilon().map_or("–".to_owned(), ToString::to_string),
+        specializations: agreement.model.specializations(),
+        terms: format!("{} {}", agreement.partition.word(), agreement.model.in_short()),
         assessment: assess(&values, &rows, &records.test, records.train.as_ref())?,
         class_only: class_only(&class_weights, &records.test)?,
         raw_accuracy: records.raw_accuracy,

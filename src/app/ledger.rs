@@ -160,13 +160,15 @@ fn columns(run: &Run) -> [String; 6] {
         Status::Aborted => "aborted",
     };
     let debit = &run.debit;
+    let promise =
+        debit.promise.as_ref().map_or(String::new(), |words| format!(" (promise: {words})"));
     [
         utc(run.time),
         status.to_owned(),
-        debit.epsilon.to_string(),
-        delta_words(run.delta().value()),
+        debit.epsilon.as_ref().map_or("–".to_owned(), ToString::to_string),
+        run.delta().map_or("–".to_owned(), |delta| delta_words(delta.value())),
         run.epsilon_towards_peer().map_or("–".to_owned(), |loss| decimal(&loss)),
-        format!("{} on {} with {}", debit.release, debit.data_set, debit.peer),
+        format!("{} on {} with {}{promise}", debit.release, debit.data_set, debit.peer),
     ]
 }
 
@@ -185,14 +187,15 @@ mod tests {
                 run: RunId([number; 32]),
                 release: format!("loans-{number}"),
                 data_set: "loans".to_owned(),
-                epsilon: "0.1".parse().unwrap(),
-                cap: "3".parse().unwrap(),
+                epsilon: Some("0.1".parse().unwrap()),
+                cap: Some("3".parse().unwrap()),
                 agreement: Hash([0; 32]),
                 peer: "Bank".to_owned(),
                 salt: Hash([number; 32]),
                 delta: None,
                 towards_peer: None,
                 out: None,
+                promise: None,
             };
             let _ = ledger.debit(debit).unwrap();
         }
@@ -233,14 +236,15 @@ mod tests {
                 run: RunId([number; 32]),
                 release: "loans".to_owned(),
                 data_set: "loans".to_owned(),
-                epsilon: "1".parse().unwrap(),
-                cap: "3".parse().unwrap(),
+                epsilon: Some("1".parse().unwrap()),
+                cap: Some("3".parse().unwrap()),
                 agreement: Hash([0; 32]),
                 peer: peer.to_owned(),
                 salt: Hash([number; 32]),
                 delta: Some(Delta::at_least(&"1/1000".parse().unwrap())),
                 towards_peer,
                 out: None,
+                promise: None,
             };
             let _ = ledger.debit(debit).unwrap();
         }

@@ -38,20 +38,21 @@
 //!         run: RunId(rng.array()),
 //!         release: release.to_owned(),
 //!         data_set: "patients".to_owned(),
-//!         epsilon: "1".parse()?,
-//!         cap: "1.5".parse()?,
+//!         epsilon: Some("1".parse()?),
+//!         cap: Some("1.5".parse()?),
 //!         agreement: Hash(rng.array()),
 //!         peer: "South hospital".to_owned(),
 //!         salt: Hash(rng.array()),
 //!         delta: None,
 //!         towards_peer: None,
 //!         out: None,
+//!         promise: None,
 //!     })
 //! };
 //! let receipt = ledger.debit(debit("illnesses-2026")?)?;
 //! let run = receipt.run();
 //! let budget = receipt.into_budget();
-//! assert_eq!(budget.total().to_string(), "1");
+//! assert_eq!(budget.expect("ε is spent").total().to_string(), "1");
 //! ledger.finish(run)?;
 //!
 //! // A second release would pass the cap of 1.5, and does not begin.
@@ -99,12 +100,12 @@ pub struct Ledger {
     poisoned: bool,
 }
 
-/// The proof that a run's ε is in the ledger, on disk. It is worth one [`Budget`].
+/// The proof that a run's ε is in the ledger, on disk. It is worth one [`Budget`], if it has one.
 #[derive(Debug)]
 #[must_use = "the run's budget is debited already"]
 pub struct Receipt {
     run: RunId,
-    epsilon: Epsilon,
+    epsilon: Option<Epsilon>,
 }
 
 impl Ledger {
@@ -121,14 +122,16 @@ impl Ledger {
         Ok(ledger)
     }
 
-    /// Enters a run's whole ε. When this returns the entry is on disk; only then may the first
+    /// Enters a run, with its whole ε if it spends any. When this returns the entry is on disk; only then may the first
     /// message that depends on private data be sent.
     ///
     /// # Errors
     /// [`Error::CapReached`], [`Error::KnownRun`], [`Error::BadName`] and those of the file; the
     /// run must then not begin.
     pub fn debit(&mut self, debit: Debit) -> Result<Receipt, Error> {
-        self.check_cap(&debit.data_set, &debit.epsilon, &debit.cap)?;
+        if let (Some(epsilon), Some(cap)) = (&debit.epsilon, &debit.cap) {
+            self.check_cap(&debit.data_set, epsilon, cap)?;
+        }
         if self.history.run(&debit.run).is_some() {
             return Err(Error::KnownRun(debit.run));
         }
@@ -350,9 +353,9 @@ impl Receipt {
         self.run
     }
 
-    /// The budget that was paid for.
-    pub fn into_budget(self) -> Budget {
-        Budget::new(&self.epsilon)
+    /// The budget that was paid for, if the run spends ε.
+    pub fn into_budget(self) -> Option<Budget> {
+        self.epsilon.as_ref().map(Budget::new)
     }
 }
 

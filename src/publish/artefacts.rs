@@ -21,8 +21,9 @@ use crate::math::hex;
 use crate::publish::failure::Failure;
 use crate::publish::files::{move_without_replacing, reserve, sync_directory, write_whole};
 use crate::publish::manifest::Described;
-use crate::release::diffgen::Release;
-use crate::release::tree::output::{Rows, most_bytes, write_csv};
+use crate::release::Release;
+use crate::release::plan::Plan;
+use crate::release::tree::output::{Rows, write_csv};
 
 /// The release's file name.
 pub const RELEASE: &str = "release.csv";
@@ -54,13 +55,14 @@ impl Output {
     pub fn prepare(
         directory: &Path,
         agreement: &Agreement,
+        plan: &Plan,
         compact: bool,
     ) -> Result<Self, Failure> {
         make_directory(directory).map_err(|error| Failure::file(directory, "create", &error))?;
         let lock = lock(directory)?;
         let output = Self { directory: directory.to_owned(), lock: Some(lock) };
         output.refuse_to_overwrite()?;
-        let release = most_bytes(&agreement.schema, agreement.specializations).min(MOST_RESERVED);
+        let release = plan.most_bytes.min(MOST_RESERVED);
         // The agreement with indentation, and the tree.
         let manifest = agreement.canonical().len() as u64 * 4 + (64 << 10);
         let copy = if compact { release.min(MOST_RESERVED - release) } else { 0 };
@@ -328,7 +330,8 @@ taxonomy = { Any = ["Male", "Female"] }
     fn prepare(directory: &Path) -> Result<Output, Failure> {
         let agreement = Agreement::parse("x", AGREEMENT.as_bytes(), &|_| Err(String::new()))
             .map_err(Failure::wrong_input)?;
-        Output::prepare(directory, &agreement, true)
+        let plan = crate::release::plan::alone(&agreement)?;
+        Output::prepare(directory, &agreement, &plan, true)
     }
 
     fn names(directory: &Path) -> Vec<String> {

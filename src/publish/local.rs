@@ -3,15 +3,14 @@
 use std::path::Path;
 
 use crate::agreement::Agreement;
-use crate::math::{Randomness, Rational};
+use crate::math::Randomness;
 use crate::privacy::ledger::{self, Debit, Delta, Hash, Ledger, RunId};
-use crate::privacy::{Budget, Epsilon};
+use crate::privacy::{Budget, Epsilon, Promise};
 use crate::publish::artefacts::Output;
 use crate::publish::failure::Failure;
-use crate::publish::manifest::{Draft, described};
+use crate::publish::manifest::{Draft, described, in_short};
 use crate::publish::{Watcher, report};
-use crate::release::Step;
-use crate::release::diffgen::{Plan, Release, single};
+use crate::release::{Release, Step, plan, run};
 use crate::role::Role;
 use crate::table::{Identifier, Reading, Table, read_csv};
 
@@ -49,8 +48,8 @@ pub fn release(
     watcher: &dyn Watcher,
 ) -> Result<Release, Failure> {
     // Everything that can be refused is refused before anything is spent.
-    Plan::new(agreement)?;
-    let output = Output::prepare(wanted.out, agreement, wanted.compact)?;
+    let plan = plan::alone(agreement)?;
+    let output = Output::prepare(wanted.out, agreement, &plan, wanted.compact)?;
     let mut rng = Randomness::from_os()?;
     let table = read(agreement, wanted.data, None, None, watcher)?;
     let run = RunId(rng.array());
@@ -59,16 +58,16 @@ pub fn release(
         None => None,
     };
     let budget = match (&mut ledger, &wanted.entered) {
-        (Some(ledger), Some(entered)) => {
-            ledger.debit(debit(agreement, wanted, entered, run, &mut rng))?.into_budget()
-        }
-        _ => Budget::new(&agreement.epsilon),
+        (Some(ledger), Some(entered)) => ledger
+            .debit(debit(agreement, &plan.promise, wanted, entered, run, &mut rng))?
+            .into_budget(),
+        _ => plan.promise.epsilon().map(Budget::new),
     };
     let made = make(agreement, &table, budget, &mut rng, watcher).and_then(|release| {
         if let Some(ledger) = &ledger {
             ledger.check_name()?;
         }
-        write(agreement, &release, &output, wanted.compact, watcher)?;
+        write(agreement, &release, &plan.promise, &output, wanted.compact, watcher)?;
         Ok(release)
     });
     if let Some(ledger) = &mut ledger {
@@ -82,6 +81,7 @@ pub fn release(
 
 fn debit(
     agreement: &Agreement,
+    promise: &Promise,
     wanted: &Wanted<'_>,
     entered: &Entered<'_>,
     run: RunId,
@@ -92,14 +92,15 @@ fn debit(
         run,
         release: agreement.id.clone(),
         data_set: entered.data_set.map(str::to_owned).or_else(named).unwrap_or_default(),
-        epsilon: agreement.epsilon.clone(),
-        cap: entered.cap.clone(),
+        epsilon: promise.epsilon().cloned(),
+        cap: promise.epsilon().map(|_| entered.cap.clone()),
         agreement: Hash(agreement.hash().0),
         peer: ledger::NO_PEER.to_owned(),
         salt: Hash(rng.array()),
-        delta: Some(Delta::at_least(&Rational::zero())),
+        delta: promise.delta().map(Delta::at_least),
         towards_peer: None,
         out: Debit::path_for_line(wanted.out),
+        promise: promise.words().map(str::to_owned),
     }
 }
 
@@ -129,11 +130,11 @@ pub(crate) fn read(
 fn make(
     agreement: &Agreement,
     table: &Table,
-    budget: Budget,
+    budget: Option<Budget>,
     rng: &mut Randomness,
     watcher: &dyn Watcher,
 ) -> Result<Release, Failure> {
-    let release = single::release(agreement, table, budget, rng, &|step| watcher.step(step))?;
+    let release = run::alone(agreement, table, budget, rng, &|step| watcher.step(step))?;
     let (made, rows) = (release.table.cuts.made().len(), release.table.counts.len());
     watcher.say(&format!("made {made} specializations, {rows} rows"));
     Ok(release)
@@ -142,12 +143,12 @@ fn make(
 fn write(
     agreement: &Agreement,
     release: &Release,
+    promise: &Promise,
     output: &Output,
     compact: bool,
     watcher: &dyn Watcher,
 ) -> Result<(), Failure> {
-    // The samplers are exact, so nothing is lost to approximation.
-    let draft = Draft::new(agreement, release, &Rational::zero(), None)?;
+    let draft = Draft::new(agreement, release, promise, None)?;
     output.write(release, &draft.release, &draft.signed(&[])?, compact)?;
     // A baseline for two parties has not their signatures, and a page would look as if it had.
     if agreement.parties().is_none() {
@@ -156,7 +157,7 @@ fn write(
     for line in cut_lines(release)? {
         watcher.say(&line);
     }
-    watcher.say(&format!("spent ε {} (δ 0); rows: {}", agreement.epsilon, draft.release.rows));
+    watcher.say(&format!("{}; rows: {}", in_short(promise), draft.release.rows));
     watcher.say(&format!("sha256 of release.csv: {}", draft.release.sha256));
     Ok(())
 }

@@ -1,10 +1,12 @@
 //! `manifest.json`: what was promised and what was released, byte-identical at both parties.
 //!
-//! It holds the agreement, the differentially private outputs, δ, versions, the hash of the
+//! It holds the agreement, what is released, what is promised, versions, the hash of the
 //! release and, for a release by two parties, the heads of their ledgers and both signatures.
-//! What is signed is `"diptych manifest v1\0"` followed by the SHA-256 of the *body*: the very
+//! What is signed is its format, a zero byte, and the SHA-256 of the *body*: the very
 //! text of the manifest with an empty list of signatures. There is one way to write a manifest,
 //! so any other spelling is as wrong as any other content.
+
+use std::fmt;
 
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
@@ -12,19 +14,22 @@ use sha2::{Digest, Sha256};
 use crate::agreement::Agreement;
 use crate::math::{Rational, hex};
 use crate::net::{Fingerprint, Signature};
+use crate::privacy::Promise;
 use crate::privacy::ledger::Hash;
 use crate::publish::failure::Failure;
-use crate::release::diffgen::Release;
+use crate::publish::verify::short_delta;
+use crate::release::Release;
 use crate::release::tree::output::{Rows, write_csv};
 use crate::role::Role;
 use crate::table::Cuts;
 
-/// The version of the manifest's form.
-pub const FORMAT: &str = "diptych manifest v1";
-/// Begins what is signed; no other use of an identity's key signs such a text.
-const SIGNED: &[u8] = b"diptych manifest v1\0";
-/// What is signed: a label and a hash.
-pub const SIGNED_BYTES: usize = SIGNED.len() + 32;
+/// The version of the manifest's form. Version 1, which is still read, has ε and δ in place of a
+/// promise.
+pub const FORMAT: &str = "diptych manifest v2";
+const OLDER_FORMAT: &str = "diptych manifest v1";
+/// What is signed: the format, a zero, and a hash. No other use of an identity's key signs such a
+/// text.
+pub const SIGNED_BYTES: usize = FORMAT.len() + 1 + 32;
 /// Digits of δ, rounded up.
 const DELTA_DIGITS: u32 = 30;
 
@@ -38,7 +43,7 @@ pub struct Described {
 }
 
 /// A manifest that nobody has signed yet: byte for byte a function of the agreement, the
-/// differentially private outputs and the heads.
+/// release, its promise and the heads.
 #[derive(Clone, Debug)]
 pub struct Draft {
     fields: Map<String, Value>,
@@ -54,7 +59,7 @@ impl Draft {
     pub fn new(
         agreement: &Agreement,
         release: &Release,
-        delta: &Rational,
+        promise: &Promise,
         heads: Option<[Hash; 2]>,
     ) -> Result<Self, Failure> {
         let canonical: Value =
@@ -73,8 +78,7 @@ impl Draft {
         put("format", FORMAT.into());
         put("version", env!("CARGO_PKG_VERSION").into());
         put("agreement_sha256", agreement.hash().to_string().into());
-        put("epsilon", agreement.epsilon.to_string().into());
-        put("delta", delta_text(delta).into());
+        put("promise", promise_value(promise));
         put("cuts", cuts(&release.table.cuts)?.into());
         put("spends", spends.into());
         put("release", json!({ "file": file, "sha256": described.sha256, "rows": rows }));
@@ -91,7 +95,7 @@ impl Draft {
     /// # Errors
     /// None in practice.
     pub fn to_be_signed(&self) -> Result<Vec<u8>, Failure> {
-        Ok(to_be_signed(&text(&self.fields)?))
+        Ok(to_be_signed(FORMAT, &text(&self.fields)?))
     }
 
     /// The manifest's text, with the signatures of P1 and P2 or with none.
@@ -131,9 +135,9 @@ impl Manifest {
     pub fn parse(bytes: &[u8]) -> Result<Self, &'static str> {
         let value: Value = serde_json::from_slice(bytes).map_err(|_| "is not JSON")?;
         let Value::Object(fields) = value else { return Err("is not a manifest") };
-        if fields.get("format").and_then(Value::as_str) != Some(FORMAT) {
-            return Err("is not a manifest of a kind that this version knows");
-        }
+        let format = fields.get("format").and_then(Value::as_str);
+        let format = [FORMAT, OLDER_FORMAT].into_iter().find(|known| format == Some(known));
+        let format = format.ok_or("is not a manifest of a kind that this version knows")?;
         if text(&fields).ok().as_deref().map(str::as_bytes) != Some(bytes) {
             return Err("is not spelt as it was written");
         }
@@ -143,7 +147,8 @@ impl Manifest {
             _ => return Err("has no list of signatures"),
         }
         let body = text(&body).map_err(|_| "is not a manifest")?;
-        Ok(Self { fields, to_be_signed: to_be_signed(&body) })
+        let to_be_signed = to_be_signed(format, &body);
+        Ok(Self { fields, to_be_signed })
     }
 
     /// A text of the manifest, by its path such as `["release", "sha256"]`.
@@ -155,6 +160,14 @@ impl Manifest {
     pub fn value(&self, path: &[&str]) -> Option<&Value> {
         let (first, rest) = path.split_first()?;
         rest.iter().try_fold(self.fields.get(*first)?, |value, key| value.get(key))
+    }
+
+    /// What it says is promised.
+    pub fn promise(&self) -> Option<Promised<'_>> {
+        match self.fields.get("promise") {
+            Some(promise) => Promised::of(promise.as_object()?),
+            None => Promised::of(&self.fields),
+        }
     }
 
     /// The head of a party's ledger right after it was debited.
@@ -191,8 +204,62 @@ fn text(fields: &Map<String, Value>) -> Result<String, Failure> {
     Ok(text + "\n")
 }
 
-fn to_be_signed(body: &str) -> Vec<u8> {
-    [SIGNED, Sha256::digest(body.as_bytes()).as_slice()].concat()
+fn to_be_signed(format: &str, body: &str) -> Vec<u8> {
+    [format.as_bytes(), &[0], Sha256::digest(body.as_bytes()).as_slice()].concat()
+}
+
+/// A promise as a manifest states it: nothing is believed yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Promised<'a> {
+    /// Differential privacy.
+    Differential {
+        /// As agreed.
+        epsilon: &'a str,
+        /// Rounded up.
+        delta: &'a str,
+    },
+    /// Something else, in a sentence.
+    Words(&'a str),
+}
+
+impl<'a> Promised<'a> {
+    fn of(fields: &'a Map<String, Value>) -> Option<Self> {
+        let text = |key| fields.get(key).and_then(Value::as_str);
+        match text("words") {
+            Some(words) => Some(Self::Words(words)),
+            None => Some(Self::Differential { epsilon: text("epsilon")?, delta: text("delta")? }),
+        }
+    }
+}
+
+impl fmt::Display for Promised<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Differential { epsilon, delta } => {
+                write!(f, "ε = {epsilon}, δ ≤ {}", short_delta(delta))
+            }
+            Self::Words(words) => f.write_str(words),
+        }
+    }
+}
+
+fn promise_value(promise: &Promise) -> Value {
+    match promise {
+        Promise::Differential { epsilon, delta } => {
+            json!({ "epsilon": epsilon.to_string(), "delta": delta_text(delta) })
+        }
+        Promise::Words(words) => json!({ "words": words }),
+    }
+}
+
+/// A promise after a run, in short.
+pub fn in_short(promise: &Promise) -> String {
+    match promise {
+        Promise::Differential { epsilon, delta } => {
+            format!("spent ε {epsilon} (δ ≤ {})", short_delta(&delta_text(delta)))
+        }
+        Promise::Words(words) => format!("promise: {words}"),
+    }
 }
 
 /// δ for people and programs: a decimal number that is not below it.

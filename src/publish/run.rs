@@ -28,22 +28,19 @@ use std::time::Duration;
 
 use crate::agreement::{Agreement, Partition};
 use crate::net::{Fingerprint, Identity};
+use crate::privacy::Budget;
 use crate::privacy::ledger::{Debit, Delta, Hash, Ledger, RunId, Towards};
-use crate::privacy::slack::Widths;
-use crate::privacy::{Budget, Epsilon};
 use crate::protocol::Session;
 use crate::publish::artefacts::Output;
 use crate::publish::failure::Failure;
 use crate::publish::local;
-use crate::publish::manifest::{Draft, delta_text};
+use crate::publish::manifest::{Draft, in_short};
 use crate::publish::meeting::read_identity;
 use crate::publish::party::Party;
-use crate::publish::verify::short_delta;
 use crate::publish::{Watcher, report};
-use crate::release::diffgen::Plan;
-use crate::release::diffgen::forecast::check_table;
-use crate::release::diffgen::sizes::Sizes;
-use crate::release::diffgen::two_party::{self, Keys, Outcome, Prepared};
+use crate::release::plan::{self, Plan};
+use crate::release::run::Prepared;
+use crate::release::{self, Outcome};
 use crate::role::Role;
 use crate::table::Table;
 use costs::About;
@@ -66,11 +63,13 @@ pub fn run(side: &Side<'_>, options: Options, watcher: &dyn Watcher) -> Result<(
     let (agreement, party) = (side.agreement, side.party);
     let mut ledger = Ledger::open(&party.ledger)?;
     unfinished::tell(&mut ledger, side, watcher)?;
-    ledger.check_cap(&party.data_set, &side.epsilon, &party.cap)?;
+    if let Some(epsilon) = side.plan.promise.epsilon() {
+        ledger.check_cap(&party.data_set, epsilon, &party.cap)?;
+    }
     ledger.reserve()?;
-    let output = Output::prepare(&party.out, agreement, options.compact)?;
+    let output = Output::prepare(&party.out, agreement, &side.plan, options.compact)?;
     let table = side.read_data(watcher)?;
-    check_table(agreement, table.len())?;
+    plan::check_records(agreement, table.len())?;
 
     let limit = side.deadline(table.len())?;
     let terms = agreement.canonical();
@@ -122,10 +121,8 @@ pub struct Side<'a> {
     peer: Fingerprint,
     /// The peer, as the agreement names it.
     pub peer_name: &'a str,
-    /// What the run will spend.
-    pub epsilon: Epsilon,
-    /// Widths that keep δ small, and δ.
-    pub widths: Widths,
+    /// What is known of the release before it is made.
+    pub plan: Plan,
 }
 
 impl<'a> Side<'a> {
@@ -134,11 +131,9 @@ impl<'a> Side<'a> {
     /// # Errors
     /// If the agreement is for one party, cannot be run, or names another identity for this one.
     pub fn new(agreement: &'a Agreement, party: &'a Party) -> Result<Self, Failure> {
-        let parties = agreement.parties().ok_or_else(|| {
-            Failure::wrong_input("this agreement is for one party").advise("use `diptych local`")
-        })?;
-        // Too many rows, weights or polynomials too long: found before anything is spent.
-        let widths = Sizes::of(agreement, &Plan::new(agreement)?)?.widths;
+        // What the model refuses is found before anything is spent.
+        let plan = plan::together(agreement)?;
+        let parties = agreement.parties().ok_or(release::Error::OneParty)?;
         let (own, other) = match party.role {
             Role::P1 => (&parties.p1, &parties.p2),
             Role::P2 => (&parties.p2, &parties.p1),
@@ -156,8 +151,7 @@ impl<'a> Side<'a> {
             .advise("use the right identity or role, or agree on this fingerprint"));
         }
         let peer = other.fingerprint;
-        let epsilon = agreement.epsilon.clone();
-        Ok(Self { agreement, party, identity, peer, peer_name: &other.name, epsilon, widths })
+        Ok(Self { agreement, party, identity, peer, peer_name: &other.name, plan })
     }
 
     /// How long the run may take, with so many records of this party.
@@ -188,18 +182,20 @@ impl<'a> Side<'a> {
     }
 
     fn debit(&self, run: RunId, salt: Hash) -> Debit {
+        let promise = &self.plan.promise;
         Debit {
             run,
             release: self.agreement.id.clone(),
             data_set: self.party.data_set.clone(),
-            epsilon: self.epsilon.clone(),
-            cap: self.party.cap.clone(),
+            epsilon: promise.epsilon().cloned(),
+            cap: promise.epsilon().map(|_| self.party.cap.clone()),
             agreement: Hash(self.agreement.hash().0),
             peer: self.peer_name.to_owned(),
             salt,
-            delta: Some(Delta::at_least(&self.widths.delta)),
-            towards_peer: Some(self.towards_peer()),
+            delta: promise.delta().map(Delta::at_least),
+            towards_peer: promise.epsilon().map(|_| self.towards_peer()),
             out: Debit::path_for_line(&self.party.out),
+            promise: promise.words().map(str::to_owned),
         }
     }
 
@@ -235,14 +231,19 @@ impl<'a> Conversation<'a> {
         self.output.refuse_to_overwrite()?;
         unfinished::compare(session, self.ledger, peer, self.watcher)?;
         // The later the debit, the less a cut line costs: everything that needs no data comes first.
-        let prepared = two_party::prepare(session, self.side.agreement, Keys::Agreed)?;
+        let prepared = release::run::prepare(session, self.side.agreement)?;
         let (budget, heads) = self.debit(session)?;
         let outcome = self.release(session, prepared, budget)?;
 
         // Nothing is signed whose debit is in a file that nobody will open.
         self.ledger.check_name()?;
         session.channel.begin_phase(talk::SIGNING);
-        let draft = Draft::new(self.side.agreement, &outcome.release, &outcome.delta, Some(heads))?;
+        let draft = Draft::new(
+            self.side.agreement,
+            &outcome.release,
+            &self.side.plan.promise,
+            Some(heads),
+        )?;
         let message = draft.to_be_signed()?;
         let own = self.side.identity.sign(&message)?;
         self.signed = true;
@@ -268,7 +269,7 @@ impl<'a> Conversation<'a> {
     }
 
     /// Puts the whole ε into the ledger, and sees that the peer has done so too.
-    fn debit(&mut self, session: &mut Session) -> Result<(Budget, [Hash; 2]), Ended> {
+    fn debit(&mut self, session: &mut Session) -> Result<(Option<Budget>, [Hash; 2]), Ended> {
         session.channel.begin_phase(talk::DEBIT);
         let salt = Hash(session.rng.array());
         let receipt = self.ledger.debit(self.side.debit(self.run, salt))?;
@@ -276,7 +277,10 @@ impl<'a> Conversation<'a> {
         let own = self.ledger.history().head();
         let theirs = talk::exchange_heads(session, own)?;
         self.ledger.note_peer(self.run, theirs)?;
-        self.watcher.say(&format!("both ledgers are debited ε {}", self.side.epsilon));
+        self.watcher.say(&match self.side.plan.promise.epsilon() {
+            Some(epsilon) => format!("both ledgers are debited ε {epsilon}"),
+            None => "the run is in both ledgers".to_owned(),
+        });
         let heads = match self.side.party.role {
             Role::P1 => [own, theirs],
             Role::P2 => [theirs, own],
@@ -288,10 +292,10 @@ impl<'a> Conversation<'a> {
         &self,
         session: &mut Session,
         prepared: Prepared,
-        budget: Budget,
+        budget: Option<Budget>,
     ) -> Result<Outcome, Ended> {
         let progress = |step| self.watcher.step(step);
-        Ok(two_party::release_prepared(
+        Ok(release::run::together(
             session,
             self.side.agreement,
             self.table,
@@ -305,9 +309,8 @@ impl<'a> Conversation<'a> {
         let watcher = self.watcher;
         local::cut_lines(&outcome.release)?.iter().for_each(|line| watcher.say(line));
         watcher.say(&format!(
-            "spent ε {} (δ ≤ {}); rows: {}",
-            self.side.epsilon,
-            short_delta(&delta_text(&outcome.delta)),
+            "{}; rows: {}",
+            in_short(&self.side.plan.promise),
             draft.release.rows
         ));
         watcher.say(&format!("sha256 of release.csv: {}", draft.release.sha256));
@@ -346,7 +349,10 @@ impl<'a> Conversation<'a> {
         if !self.debited {
             return failure;
         }
-        let spent = format!("ε {} is spent and there is no release", self.side.epsilon);
+        let spent = match self.side.plan.promise.epsilon() {
+            Some(epsilon) => format!("ε {epsilon} is spent and there is no release"),
+            None => "the run is in the ledger and there is no release".to_owned(),
+        };
         let mut advice = vec![match self.ledger.abort(self.run) {
             Ok(()) => spent,
             Err(error) => format!("{spent}; that it ended could not be noted: {error}"),

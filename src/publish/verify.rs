@@ -11,7 +11,8 @@ use crate::math::{Rational, hex};
 use crate::privacy::ledger;
 use crate::publish::artefacts::{COMPACT, MANIFEST, RELEASE};
 use crate::publish::failure::Failure;
-use crate::publish::manifest::Manifest;
+use crate::publish::manifest::{Manifest, Promised};
+use crate::release::plan;
 use crate::role::Role;
 
 /// Largest manifest: an agreement, and the cuts and spends of a release.
@@ -47,16 +48,16 @@ pub fn read_manifest(directory: &Path) -> Result<Manifest, Failure> {
 /// Everything that can be checked, as lines to be read.
 fn verify(manifest: &Manifest, directory: &Path) -> Result<Vec<String>, Failure> {
     let agreement = check_agreement(manifest)?;
-    check_budget(manifest, &agreement)?;
+    let promise = check_promise(manifest, &agreement)?;
     let rows = check_release(manifest, directory)?;
     let mut lines = vec![
         format!("release    {} rows, as the manifest says", rows),
-        format!("agreement  \"{}\", SHA-256 {}", agreement.id, agreement.hash()),
         format!(
-            "promise    ε = {}, δ ≤ {}",
-            agreement.epsilon,
-            short_delta(manifest.text(&["delta"]).unwrap_or_default())
+            "agreement  \"{}\", SHA-256 {}",
+            agreement.id,
+            manifest.text(&["agreement_sha256"]).unwrap_or_default()
         ),
+        format!("promise    {promise}"),
     ];
     if check_compact(directory)? {
         lines.push(format!("compact    {COMPACT} is {RELEASE} without the rows of count 0"));
@@ -69,15 +70,27 @@ fn check_agreement(manifest: &Manifest) -> Result<Agreement, Failure> {
     let canonical = manifest.value(&["agreement"]).map(ToString::to_string).unwrap_or_default();
     let agreement = Agreement::from_canonical(canonical.as_bytes())
         .map_err(|_| changed("the agreement in the manifest is not a valid agreement"))?;
-    if manifest.text(&["agreement_sha256"]) != Some(&agreement.hash().to_string()) {
+    // That of the text as it stands: older manifests have an older form.
+    let hash = hex::encode(&Sha256::digest(canonical.as_bytes()));
+    if manifest.text(&["agreement_sha256"]) != Some(&hash) {
         return Err(changed("the agreement in the manifest does not have the hash stated there"));
     }
     Ok(agreement)
 }
 
-/// ε is the agreement's, and the parts spent do not exceed it.
-fn check_budget(manifest: &Manifest, agreement: &Agreement) -> Result<(), Failure> {
-    if manifest.text(&["epsilon"]) != Some(&agreement.epsilon.to_string()) {
+/// The promise is the agreement's; where that is ε, the parts spent do not exceed it.
+fn check_promise<'a>(
+    manifest: &'a Manifest,
+    agreement: &Agreement,
+) -> Result<Promised<'a>, Failure> {
+    let wrong = || changed("the manifest does not state the agreement's promise");
+    let stated = manifest.promise().ok_or_else(wrong)?;
+    let Some(agreed) = agreement.epsilon() else {
+        let promise = plan::alone(agreement).map_err(|_| wrong())?.promise;
+        let same = promise.words().is_some_and(|words| stated == Promised::Words(words));
+        return if same { Ok(stated) } else { Err(wrong()) };
+    };
+    if !matches!(stated, Promised::Differential { epsilon, .. } if epsilon == agreed.to_string()) {
         return Err(changed("the manifest does not state the agreement's ε"));
     }
     let spends = manifest.value(&["spends"]).and_then(|spends| spends.as_array());
@@ -86,7 +99,7 @@ fn check_budget(manifest: &Manifest, agreement: &Agreement) -> Result<(), Failur
         Some(&sum + &part)
     });
     match spent {
-        Some(spent) if &spent <= agreement.epsilon.value() => Ok(()),
+        Some(spent) if &spent <= agreed.value() => Ok(stated),
         _ => Err(changed("the parts that the manifest says were spent exceed ε")),
     }
 }

@@ -70,13 +70,14 @@ mod tests;
 pub mod two_party;
 pub mod vertical;
 
+use crate::agreement::diffgen::Terms;
+use crate::agreement::{Agreement, Model};
 use crate::net::{Blame, Fault};
-use crate::privacy::budget::Entry;
 use crate::privacy::{self, Budget, Spend};
-use crate::release::Step;
 use crate::release::tree::{self, Generalized, Leaves};
+use crate::release::{Release, Step};
 use crate::table::{self, Candidate, CutValue, Cuts, Domain, Specialization};
-pub use plan::{MAX_ROWS, Plan};
+pub use plan::Plan;
 pub use postprocess::PostProcess;
 
 /// What went wrong, and what to do about it.
@@ -134,12 +135,27 @@ pub enum Error {
     /// The records or the cuts do not fit.
     #[error(transparent)]
     Tree(#[from] tree::Error),
+    /// The agreement is on something else.
+    #[error("the agreement is on another model than DiffGen: run it by `release::run`")]
+    OtherModel,
     /// The budget is not that of the agreement.
     #[error("the budget's ε is not the one agreed: make the budget from the agreement")]
     OtherBudget,
     /// A mechanism broke its contract.
     #[error("{0}; this is a fault of the program, and nothing was released")]
     Fault(&'static str),
+}
+
+/// What an agreement says, if it is on DiffGen.
+///
+/// # Errors
+/// [`Error::OtherModel`].
+pub fn terms(agreement: &Agreement) -> Result<&Terms, Error> {
+    match &agreement.model {
+        Model::DiffGen(terms) => Ok(terms),
+        #[cfg(any(test, feature = "testing"))]
+        Model::ExactCounts => Err(Error::OtherModel),
+    }
 }
 
 impl Fault for Error {
@@ -150,7 +166,7 @@ impl Fault for Error {
             | Self::TableTooLong { .. }
             | Self::ChoiceTooLarge { .. } => Blame::Input,
             Self::Tree(error) => error.blame(),
-            Self::Privacy(_) | Self::OtherBudget | Self::Fault(_) => Blame::Here,
+            Self::Privacy(_) | Self::OtherModel | Self::OtherBudget | Self::Fault(_) => Blame::Here,
         }
     }
 }
@@ -229,15 +245,6 @@ pub trait Specializer {
         cuts: &Cuts,
         leaves: &Leaves,
     ) -> Result<Vec<i64>, Self::Error>;
-}
-
-/// A differentially private table. All of it may be published.
-#[derive(Clone, Debug)]
-pub struct Release {
-    /// The generalized table, its counts with noise and post-processed.
-    pub table: Generalized,
-    /// What was spent on what; sums to at most ε.
-    pub spends: Vec<Entry>,
 }
 
 /// Makes a release. `progress` is told of every specialization, and at last of the counts.

@@ -17,6 +17,9 @@ use crate::net::{Blame, Fault};
 use crate::table::{self, Cuts};
 pub use leaf_records::{LeafList, Leaves};
 
+/// Most rows of a release: leaves times classes, in the worst case.
+pub const MAX_ROWS: u64 = 1 << 22;
+
 /// A table generalized by cuts, with a count for every leaf and class.
 #[derive(Clone, Debug)]
 pub struct Generalized {

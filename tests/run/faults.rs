@@ -463,13 +463,14 @@ fn earlier(number: u8, length: usize) -> Debit {
         run: RunId([number; 32]),
         release: "earlier".to_owned(),
         data_set: "x".repeat(length),
-        epsilon: "0.001".parse().unwrap(),
-        cap: "3".parse().unwrap(),
+        epsilon: Some("0.001".parse().unwrap()),
+        cap: Some("3".parse().unwrap()),
         agreement: Hash([0; 32]),
         peer: "somebody".to_owned(),
         salt: Hash([number; 32]),
         delta: None,
         towards_peer: None,
         out: None,
+        promise: None,
     }
 }

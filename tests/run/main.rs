@@ -417,7 +417,7 @@ fn made_with_fixed_coins(agreement: &Agreement, tables: [&str; 2]) -> [(String, 
     let party = |csv: &str, owner, session: &mut Session| {
         let table = read(csv, owner);
         session.coins = Box::new(Randomness::seeded(7 + owner as u64));
-        let budget = Budget::new(&agreement.epsilon);
+        let budget = Budget::new(agreement.epsilon().unwrap());
         let keys = Keys::ForTests(512);
         let made = release_with(session, agreement, &table, budget, keys, &|_| {}).unwrap();
         let mut release = Vec::new();

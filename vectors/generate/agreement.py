@@ -89,10 +89,11 @@ def canonical(toml, files):
     utility = "max" if paper or partition == "horizontal" else "leaf-max"
     noise = "single" if partition == "local" else "two-party" if paper else "joint"
     full = {
-        "format": "diptych-agreement-1",
+        "format": "diptych-agreement-2",
         "release": {
             "id": release["id"],
             "partition": partition,
+            "model": release.get("model", "diffgen"),
             "epsilon": normal(release["epsilon"]),
             "specializations": release["specializations"],
             "utility": release.get("utility", utility),
@@ -305,7 +306,11 @@ NOT_CANONICAL = [
     ("a key twice", change(
         EXAMPLE, ('"profile":"default"', '"profile":"default","profile":"default"')),
      ["not-canonical"]),
-    ("another version", change(EXAMPLE, ("agreement-1", "agreement-2")), ["unknown-word"]),
+    ("another version", change(EXAMPLE, ("agreement-2", "agreement-3")), ["unknown-word"]),
+    ("another model", change(EXAMPLE, ('"model":"diffgen"', '"model":"diffgem"')), ["unknown-word"]),
+    ("the model left out", change(EXAMPLE, ('"model":"diffgen",', "")), ["not-canonical"]),
+    ("a former version that names a model", change(EXAMPLE, ("agreement-2", "agreement-1")),
+     ["not-canonical"]),
     ("a line break at the end", EXAMPLE + "\n", ["not-canonical"]),
     ("cut short", EXAMPLE[:-1], ["syntax"]),
 ]
@@ -313,7 +318,8 @@ NOT_CANONICAL = [
 
 def main():
     number = 0
-    groups = [{"type": "AgreementToml", "tests": []}, {"type": "AgreementCanonical", "tests": []}]
+    groups = [{"type": "AgreementToml", "tests": []}, {"type": "AgreementCanonical", "tests": []},
+              {"type": "AgreementFormer", "tests": []}]
 
     def add(group, comment, flags, **rest):
         nonlocal number
@@ -331,12 +337,20 @@ def main():
     add(1, "the example of examples/loans", [], **hashed(EXAMPLE), result="valid")
     for comment, form, errors in NOT_CANONICAL:
         add(1, comment, ["Refused"], canonical=form, errors=errors, result="invalid")
+    # Older manifests hold a form that names no model: it is read as the same agreement.
+    for comment, toml, files in VALID:
+        form = canonical(toml, files)
+        former = form.replace("diptych-agreement-2", "diptych-agreement-1", 1)
+        former = former.replace('"model":"diffgen",', "", 1)
+        add(2, comment, ["Former"], former=former, **hashed(form), result="valid")
     document = {
-        "algorithm": "diptych-agreement-1",
+        "algorithm": "diptych-agreement-2",
         "schema": "schema/agreement.json",
         "numberOfTests": number,
         "notes": {"Refused": "The text must be refused for exactly the reasons in `errors`, in the "
-                             "order of the file."},
+                             "order of the file.",
+                  "Former": "The form `former` must be read as the agreement whose form today is "
+                            "`canonical`."},
         "testGroups": groups,
     }
     written = json.dumps(document, indent=1, ensure_ascii=False) + "\n"

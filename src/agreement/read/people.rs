@@ -5,7 +5,6 @@ use super::super::node::{Node, Value};
 use super::super::problem::Rule;
 use super::super::{Parties, Party};
 use super::Kind;
-use super::release::ReleaseSection;
 use crate::table::identifiers::Step;
 use crate::table::{Class, Identifier, Normalization};
 
@@ -21,7 +20,6 @@ pub(super) fn parties(
     form: &mut Form<'_>,
     top: &mut Section,
     kind: Option<Kind>,
-    paillier_bits: Option<u32>,
 ) -> Option<Parties> {
     if kind == Some(Kind::Local) {
         form.refuse(top, "parties", super::ONE_PARTY);
@@ -43,7 +41,7 @@ pub(super) fn parties(
         let remedy = "each party runs `diptych keygen` and sends the other what it prints";
         form.note(Rule::Duplicate, at, message, remedy);
     }
-    Some(Parties { p1, p2, paillier_bits })
+    Some(Parties { p1, p2 })
 }
 
 fn party(form: &mut Form<'_>, both: &mut Section, which: &str) -> Option<Party> {
@@ -79,20 +77,20 @@ pub(super) fn identifier(
     form: &mut Form<'_>,
     top: &mut Section,
     kind: Option<Kind>,
-    terms: Option<&ReleaseSection>,
+    overlap_check: Option<bool>,
 ) -> Option<Identifier> {
     match kind {
         Some(Kind::Local) => {
             form.refuse(top, "id", "one party need not find its own records");
             return None;
         }
-        Some(Kind::Horizontal) if terms.is_some_and(|terms| !terms.overlap_check) => {
+        Some(Kind::Horizontal) if overlap_check == Some(false) => {
             let why = "the parties of a horizontal release hold different people, and \
                        `overlap_check` is off";
             form.refuse(top, "id", why);
             return None;
         }
-        Some(Kind::Horizontal) if terms.is_none() => {
+        Some(Kind::Horizontal) if overlap_check.is_none() => {
             // Whether it is needed cannot be said yet, but what stands there is checked.
             top.take("id").and_then(|node| identifier_section(form, node));
             return None;

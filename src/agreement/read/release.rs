@@ -1,57 +1,27 @@
-//! The section [release]: the terms that both parties choose.
+//! The section [release]: what every model needs.
 
 use super::super::form::{Form, Section};
 use super::super::node::{Node, Value};
 use super::super::problem::Rule;
-use super::super::{Noise, Profile, Selection, Utility};
 use super::Kind;
-use crate::privacy::Epsilon;
-use crate::privacy::taylor::{MOST_DEGREE, MOST_DIGITS, Taylor};
-use crate::table::Decimal;
 
-/// s and w where an agreement does not say them.
-const USUAL_TAYLOR: (u64, u64) = (6, 16);
-const MAX_EPSILON: i64 = 100;
 const MAX_RECORDS: i64 = 100_000_000;
-const MAX_SPECIALIZATIONS: i64 = 1_024;
 
-/// The section [release], without the partition.
-pub(super) struct ReleaseSection {
+/// The section [release], without the partition and what is the model's own.
+pub(super) struct Common {
     pub id: String,
-    pub epsilon: Epsilon,
-    pub specializations: u32,
-    pub specializations_at: usize,
-    pub utility: Utility,
-    pub selection: Selection,
-    pub noise: Noise,
-    pub structure_share: Decimal,
-    pub profile: Profile,
     pub max_records: u64,
     pub overlap_check: bool,
-    pub taylor: Option<Taylor>,
 }
 
 pub(super) fn read(
     form: &mut Form<'_>,
-    mut release: Section,
+    section: &mut Section,
     kind: Option<Kind>,
-) -> Option<ReleaseSection> {
-    let section = &mut release;
+) -> Option<Common> {
     let id = form
         .required(section, "id", "add id = \"…\", a name for this release such as \"loans-2026q4\"")
         .and_then(|node| release_id(form, node));
-    let epsilon = form
-        .required(section, "epsilon", "add epsilon = \"1.0\", the privacy budget of this release")
-        .and_then(|node| epsilon(form, node));
-    let specializations = form.required(
-        section,
-        "specializations",
-        "add specializations = 10, the number of times a value is replaced by finer ones",
-    );
-    let specializations_at = specializations.as_ref().map_or(section.at(), |node| node.at);
-    let specializations = specializations.and_then(|node| {
-        form.integer(node, "`specializations` in [release]", 1..=MAX_SPECIALIZATIONS)
-    });
     let max_records = form
         .required(
             section,
@@ -59,10 +29,6 @@ pub(super) fn read(
             "add max_records = 100000, a public bound on the number of records",
         )
         .and_then(|node| form.integer(node, "`max_records` in [release]", 1..=MAX_RECORDS));
-    let profile = match section.take("profile") {
-        Some(node) => form.word(node, "`profile` in [release]", Profile::ALL),
-        None => Some(Profile::Default),
-    };
     let overlap_check = match (kind, section.take("overlap_check")) {
         (_, None) => Some(false),
         (Some(Kind::Vertical | Kind::Local), Some(node)) => {
@@ -77,151 +43,7 @@ pub(super) fn read(
             None
         }
     };
-    let choices = profile.and_then(|profile| choices(form, section, kind, profile));
-
-    let taylor = taylor(form, section, kind, choices);
-    let (utility, selection, noise, structure_share) = choices?;
-    Some(ReleaseSection {
-        id: id?,
-        epsilon: epsilon?,
-        specializations: u32::try_from(specializations?).ok()?,
-        specializations_at,
-        utility,
-        selection,
-        noise,
-        structure_share,
-        profile: profile?,
-        max_records: max_records?,
-        overlap_check: overlap_check?,
-        taylor: taylor?,
-    })
-}
-
-/// The polynomial of a horizontal release by the exponential mechanism: no other has one.
-fn taylor(
-    form: &mut Form<'_>,
-    section: &mut Section,
-    kind: Option<Kind>,
-    choices: Option<(Utility, Selection, Noise, Decimal)>,
-) -> Option<Option<Taylor>> {
-    let keys = [
-        ("taylor_digits", i64::from(MOST_DIGITS), USUAL_TAYLOR.0),
-        ("taylor_degree", i64::from(MOST_DEGREE), USUAL_TAYLOR.1),
-    ];
-    let applies = kind == Some(Kind::Horizontal)
-        && choices.is_none_or(|(_, selection, ..)| selection == Selection::Exponential);
-    let mut numbers = Vec::new();
-    for (key, most, usual) in keys {
-        let name = section.name_of(key);
-        match section.take(key) {
-            Some(node) if !applies => {
-                let why = format!(
-                    "{name} does not apply: it describes the polynomial of a horizontal release \
-                     with selection = \"exponential\""
-                );
-                form.note(Rule::DoesNotApply, node.at, why, &format!("remove `{key}`"));
-                numbers.push(None);
-            }
-            Some(node) => numbers.push(form.integer(node, &name, 1..=most)),
-            None => numbers.push(Some(usual)),
-        }
-    }
-    let [digits, degree] = numbers[..] else { return None };
-    let [digits, degree] = [digits?, degree?].map(|number| u32::try_from(number).ok());
-    let taylor = Taylor::new(digits?, degree?).ok()?;
-    Some(applies.then_some(taylor))
-}
-
-/// The four choices that the profile `paper` fixes. Where left out otherwise, they are what
-/// cross-validation found best (`docs/experiments/adult.md`) among what the partition can do.
-fn choices(
-    form: &mut Form<'_>,
-    section: &mut Section,
-    kind: Option<Kind>,
-    profile: Profile,
-) -> Option<(Utility, Selection, Noise, Decimal)> {
-    let paper = profile == Profile::Paper;
-    let horizontal = kind == Some(Kind::Horizontal);
-    let papers_noise = if kind == Some(Kind::Local) { Noise::Single } else { Noise::TwoParty };
-    let half = Decimal::parse("0.5").ok()?;
-    // Between parties with the same columns every leaf costs a piece of circuit, and the papers'
-    // approximation of the exponential mechanism loses accuracy.
-    let usual_utility = if paper || horizontal { Utility::Max } else { Utility::LeafMax };
-    let usual_selection =
-        if horizontal && !paper { Selection::PermuteAndFlip } else { Selection::Exponential };
-    let usual_noise = if paper || kind == Some(Kind::Local) { papers_noise } else { Noise::Joint };
-    let usual_share = if paper { half } else { Decimal::parse("0.7").ok()? };
-    let utility = choice(form, section, "utility", Utility::ALL, usual_utility);
-    let selection = choice(form, section, "selection", Selection::ALL, usual_selection);
-    let noise = choice(form, section, "noise", Noise::ALL, usual_noise);
-    let share = match section.take("structure_share") {
-        Some(node) => {
-            let at = node.at;
-            structure_share(form, node).map(|share| (share, at))
-        }
-        None => Some((usual_share, 0)),
-    };
-
-    if paper {
-        let fixed = [
-            ("utility", Utility::Max.word(), utility.map(|(u, at)| (u.word(), at))),
-            ("selection", Selection::Exponential.word(), selection.map(|(s, at)| (s.word(), at))),
-            ("noise", papers_noise.word(), noise.map(|(n, at)| (n.word(), at))),
-            (
-                "structure_share",
-                "0.5",
-                share.map(|(s, at)| (if s == half { "0.5" } else { "" }, at)),
-            ),
-        ];
-        for (key, papers, chosen) in fixed {
-            if let Some((_, at)) = chosen.filter(|(chosen, _)| *chosen != papers) {
-                let message =
-                    format!("`{key}` in [release]: profile = \"paper\" fixes it to \"{papers}\"");
-                let remedy = format!("remove `{key}`, or use profile = \"default\"");
-                form.note(Rule::DoesNotApply, at, message, &remedy);
-            }
-        }
-    }
-    if let (Some(Kind::Horizontal), Some((Utility::InfoGain, at))) = (kind, utility) {
-        let message = "`utility` in [release] cannot be \"info-gain\" in a horizontal release: \
-                       its logarithms are not computed between two parties";
-        let remedy = "use \"leaf-max\", which is usually more accurate, or \"max\"";
-        form.note(Rule::DoesNotApply, at, message.to_owned(), remedy);
-    }
-    if let (Some(Kind::Horizontal), Some((Utility::LeafMax, at)), Some((chosen, _))) =
-        (kind, utility, selection)
-        && chosen == Selection::Exponential
-    {
-        let message = "`utility` in [release] cannot be \"leaf-max\" in a horizontal release \
-                       with selection = \"exponential\": its polynomial takes scores of `max`";
-        let remedy = "use selection = \"permute-and-flip\", or utility = \"max\"";
-        form.note(Rule::DoesNotApply, at, message.to_owned(), remedy);
-    }
-    if let (Some(kind), Some((noise, at))) = (kind, noise)
-        && profile == Profile::Default
-        && (kind == Kind::Local) != (noise == Noise::Single)
-    {
-        let (message, remedy) = if kind == Kind::Local {
-            ("a local release has only one noise", "remove `noise`")
-        } else {
-            ("a release of two parties needs the noise of both", "use \"two-party\" or \"joint\"")
-        };
-        form.note(Rule::DoesNotApply, at, format!("`noise` in [release]: {message}"), remedy);
-    }
-    Some((utility?.0, selection?.0, noise?.0, share?.0))
-}
-
-/// A word with its place, or the default.
-fn choice<T: Copy>(
-    form: &mut Form<'_>,
-    section: &mut Section,
-    key: &str,
-    words: &[(&str, T)],
-    default: T,
-) -> Option<(T, usize)> {
-    let Some(node) = section.take(key) else { return Some((default, 0)) };
-    let at = node.at;
-    form.word(node, &section.name_of(key), words).map(|chosen| (chosen, at))
+    Some(Common { id: id?, max_records: max_records?, overlap_check: overlap_check? })
 }
 
 fn release_id(form: &mut Form<'_>, node: Node) -> Option<String> {
@@ -240,28 +62,4 @@ fn release_id(form: &mut Form<'_>, node: Node) -> Option<String> {
         form.note(Rule::BadText, at, message, remedy);
     }
     good.then_some(id)
-}
-
-fn epsilon(form: &mut Form<'_>, node: Node) -> Option<Epsilon> {
-    let at = node.at;
-    let written = form.decimal(node, "`epsilon` in [release]", false)?;
-    let limited = Some(written).filter(|epsilon| *epsilon <= Decimal::from(MAX_EPSILON));
-    let epsilon = limited.and_then(|epsilon| epsilon.to_string().parse().ok());
-    if epsilon.is_none() {
-        let message = format!("`epsilon` in [release] is {written}");
-        let remedy = format!("use more than 0 and at most {MAX_EPSILON}; 1 or less is usual");
-        form.note(Rule::OutOfRange, at, message, &remedy);
-    }
-    epsilon
-}
-
-fn structure_share(form: &mut Form<'_>, node: Node) -> Option<Decimal> {
-    let at = node.at;
-    let share = form.decimal(node, "`structure_share` in [release]", false)?;
-    let good = share > Decimal::ZERO && share < Decimal::ONE;
-    if !good {
-        let message = format!("`structure_share` in [release] is {share}");
-        form.note(Rule::OutOfRange, at, message, "use a part of 1, such as \"0.5\"");
-    }
-    good.then_some(share)
 }

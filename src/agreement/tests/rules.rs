@@ -120,7 +120,7 @@ fn a_wrong_partition_is_the_only_thing_reported() {
 fn the_paper_profile_fixes_its_four_choices() {
     let paper = with(LOANS, "profile = \"default\"", "profile = \"paper\"");
     let paper = with(&paper, CRYPTO, "");
-    assert_eq!(parse(&paper).unwrap().profile, Profile::Paper);
+    assert_eq!(terms(&parse(&paper).unwrap()).profile, Profile::Paper);
     for (from, to) in [
         ("utility = \"max\"", "utility = \"leaf-max\""),
         ("selection = \"exponential\"", "selection = \"permute-and-flip\""),

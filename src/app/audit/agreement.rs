@@ -43,6 +43,7 @@ fn judge(group: &str, test: &Value) -> Result<(), String> {
             },
         ),
         "AgreementCanonical" => Agreement::from_canonical(text(test, "canonical").as_bytes()),
+        "AgreementFormer" => Agreement::from_canonical(text(test, "former").as_bytes()),
         _ => return Err(format!("unknown group {group:?}")),
     };
     match (text(test, "result"), read) {

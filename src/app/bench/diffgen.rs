@@ -8,7 +8,7 @@ use crate::app::bench::{Figure, Options, census};
 use crate::math::Randomness;
 use crate::privacy::Budget;
 use crate::publish::failure::Failure;
-use crate::release::diffgen::single;
+use crate::release;
 use crate::release::tree::output::{Rows, write_csv};
 use crate::table::{Reading, parse_csv};
 
@@ -64,8 +64,8 @@ pub fn once(csv: &[u8], specializations: u32, utility: &str) -> Result<u64, Fail
         max_records: agreement.max_records,
     };
     let table = parse_csv("census.csv", csv, &reading, &|_| {})?;
-    let budget = Budget::new(&agreement.epsilon.to_string().parse().map_err(Failure::failed)?);
+    let budget = agreement.epsilon().map(Budget::new);
     let mut rng = Randomness::from_os()?;
-    let release = single::release(&agreement, &table, budget, &mut rng, &|_| {})?;
+    let release = release::run::alone(&agreement, &table, budget, &mut rng, &|_| {})?;
     write_csv(&release.table, Rows::All, io::sink()).map_err(Failure::failed)
 }

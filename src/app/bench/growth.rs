@@ -71,12 +71,12 @@ pub(super) fn measure(options: &Options, begin: &dyn Fn(&str)) -> Result<Vec<Sec
     begin("cost over leaves");
     let leaves = over_leaves(sizes)?;
     begin("forecast against measured");
-    let forecasts = forecast_and_measured(sizes, &largest)?;
+    let forecast = forecast(sizes, &largest)?;
     begin("LAN against WAN");
     let networks = networks(options, sizes, &choices)?;
     begin("default against paper profile");
     let profiles = profiles(sizes)?;
-    Ok(vec![records, candidates, leaves, by_phase(&largest), forecasts, networks, profiles])
+    Ok(vec![records, candidates, leaves, by_phase(&largest), forecast, networks, profiles])
 }
 
 /// One measured point or bar.
@@ -250,15 +250,12 @@ fn by_phase(releases: &[(Case, release::Measured)]) -> Section {
 }
 
 /// Bytes and rounds were compared when the releases were measured; times are compared here.
-fn forecast_and_measured(
-    sizes: &Sizes,
-    releases: &[(Case, release::Measured)],
-) -> Result<Section, Failure> {
-    let forecasts = releases.iter().flat_map(|(_, measured)| &measured.forecasts);
+fn forecast(sizes: &Sizes, releases: &[(Case, release::Measured)]) -> Result<Section, Failure> {
+    let forecasts = releases.iter().flat_map(|(_, measured)| &measured.forecast);
     let speeds = Speeds::measure(forecasts, sizes.paillier_bits)?;
     let mut samples = Vec::new();
     for (case, measured) in releases {
-        let told = measured.forecasts.iter().map(|forecast| speeds.cpu_of(forecast)).sum();
+        let told = measured.forecast.iter().map(|forecast| speeds.cpu_of(forecast)).sum();
         for (series, cpu) in [("forecast", told), ("measured", measured.taken.cpu)] {
             samples.push(Sample {
                 series,

@@ -12,8 +12,8 @@ use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
 use crate::protocol::pair::{Setup, run_pair};
 use crate::publish::failure::Failure;
-use crate::release::diffgen::forecast::{self, Records};
-use crate::release::diffgen::two_party::release;
+use crate::release;
+use crate::release::forecast::Records;
 use crate::role::Role;
 use crate::table::{Reading, Specialization, Table, parse_csv};
 
@@ -52,8 +52,8 @@ pub(super) struct Measured {
     pub costs: Costs,
     /// Of the release.
     pub rows: usize,
-    /// The forecasts of both parties; the messages were the same.
-    pub forecasts: [Forecast; 2],
+    /// What was forecast of both parties; the messages were the same.
+    pub forecast: [Forecast; 2],
 }
 
 impl Measured {
@@ -120,9 +120,10 @@ pub(super) fn measure(case: &Case) -> Result<Measured, Failure> {
     let agreement = Agreement::parse("census.toml", text.as_bytes(), &|_| Err(String::new()))
         .map_err(Failure::failed)?;
     let tables = tables(&agreement, &census::csv_with_ids(case.records), case.horizontal)?;
-    let party = |table: &Table, session: &mut Session| {
-        let budget = Budget::new(&agreement.epsilon);
-        release(session, &agreement, table, budget, &|_| {})
+    let party = |table: &Table, session: &mut Session| -> Result<_, release::Error> {
+        let prepared = release::run::prepare(session, &agreement)?;
+        let budget = agreement.epsilon().map(Budget::new);
+        release::run::together(session, &agreement, table, budget, prepared, &|_| {})
             .map(|made| (made.release.table.counts.len(), made.release.table.cuts.made().to_vec()))
     };
     let setup = case.network.map_or_else(Setup::default, |net| Setup::default().network(net));
@@ -132,16 +133,16 @@ pub(super) fn measure(case: &Case) -> Result<Measured, Failure> {
     outcome.p2.map_err(Failure::failed)?;
     let (rows, tree) = outcome.p1.map_err(Failure::failed)?;
     let records = tables.each_ref().map(Table::len);
-    let forecasts = forecasts(&agreement, records, &tree)?;
+    let forecast = forecast_both(&agreement, records, &tree)?;
     let costs = [&outcome.costs.p1, &outcome.costs.p2];
-    if !forecasts.iter().zip(costs).all(|(told, seen)| told.matches(seen)) {
-        return Err(Failure::failed("the messages of the run are not those of its forecast"));
+    if !forecast.iter().zip(costs).all(|(told, seen)| told.matches(seen)) {
+        return Err(Failure::failed("the run exchanged something else than was forecast"));
     }
-    Ok(Measured { taken, costs: outcome.costs.p1, rows, forecasts })
+    Ok(Measured { taken, costs: outcome.costs.p1, rows, forecast })
 }
 
 /// Both parties' sides of a release that leads to this tree; vertically all records are common.
-fn forecasts(
+fn forecast_both(
     agreement: &Agreement,
     [first, second]: [usize; 2],
     tree: &[Specialization],
@@ -149,7 +150,8 @@ fn forecasts(
     let side = |role, own, peer| {
         let mut forecast = Forecast::new(role);
         let records = Records { own, peer, common: own };
-        forecast::release(&mut forecast, agreement, records, tree).map_err(Failure::failed)?;
+        release::forecast::prepare(&mut forecast, agreement)?;
+        release::forecast::together(&mut forecast, agreement, records, tree)?;
         Ok::<_, Failure>(forecast)
     };
     Ok([side(Role::P1, first, second)?, side(Role::P2, second, first)?])

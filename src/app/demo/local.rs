@@ -19,10 +19,10 @@ pub(super) fn run(records: u32, out: Option<&Path>, console: &Console) -> Result
     let wanted = Wanted { data: &data, out: &out, compact: true, entered: None };
     release(&agreement, &wanted, &Screen::new(console))?;
     show_rows(&out, &read_manifest(&out)?, console)?;
+    let manifest = read_manifest(&out)?;
+    let promise = manifest.promise().map(|promise| promise.to_string()).unwrap_or_default();
     console.result(format!(
-        "\nWhoever sees the release learns little about any one of the {records} people: ε = {}, \
-         δ = 0.",
-        agreement.epsilon
+        "\nWhoever sees the release learns little about any one of the {records} people: {promise}."
     ));
     console.result(format!("All files are in {}", place.display()));
     Ok(())

@@ -42,7 +42,8 @@ pub(super) fn run(data: &Divided, out: Option<&Path>, console: &Console) -> Resu
     let manifest: Value = serde_json::from_str(&manifests[0]).map_err(Failure::failed)?;
     console.result("The table was generalized in these steps, each chosen privately by both:");
     cut_lines(&manifest).iter().for_each(|line| console.result(line));
-    show_rows(&releases[0], &verify::read_manifest(&releases[0])?, console)?;
+    let signed = verify::read_manifest(&releases[0])?;
+    show_rows(&releases[0], &signed, console)?;
 
     for (index, name) in data.names.iter().enumerate() {
         let text = read(releases[index].join(PRIVATE).join(costs::COSTS))?;
@@ -57,9 +58,8 @@ pub(super) fn run(data: &Divided, out: Option<&Path>, console: &Console) -> Resu
         console.result(format!("  {name}: {learned}"));
     }
     console.result(format!(
-        "Whoever sees the release learns little about any one of these people: ε = {}, δ ≤ {}.",
-        manifest["epsilon"].as_str().unwrap_or_default(),
-        verify::short_delta(manifest["delta"].as_str().unwrap_or_default())
+        "Whoever sees the release learns little about any one of these people: {}.",
+        signed.promise().map(|promise| promise.to_string()).unwrap_or_default()
     ));
     console.result("\nBoth have the same release, signed by both. Look at it again with");
     for release in &releases {

@@ -14,7 +14,7 @@ use crate::app::evaluate::tree::Rows;
 use crate::math::hex;
 use crate::publish::artefacts::{MANIFEST, RELEASE};
 use crate::publish::failure::Failure;
-use crate::release::diffgen::MAX_ROWS;
+use crate::release::tree::MAX_ROWS;
 use crate::table::{Candidate, CutValue, Cuts, Decimal, Domain, Schema, Specialization};
 
 /// Largest manifest, in bytes: an agreement, and a few lines for each specialization.

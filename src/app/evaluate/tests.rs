@@ -5,7 +5,7 @@ use super::released::{Released, rows};
 use super::tree::{Kind, Rows, Tree, UNSEEN};
 use super::*;
 use crate::agreement::Agreement;
-use crate::math::{Randomness, Rational};
+use crate::math::Randomness;
 use crate::privacy::Budget;
 use crate::publish::artefacts::{MANIFEST, Output, RELEASE};
 use crate::publish::failure::Status;
@@ -234,8 +234,9 @@ fn on_disk() -> tempfile::TempDir {
     let budget = Budget::new(&"1".parse().unwrap());
     let records = table(&agreement, &csv);
     let release = single::release(&agreement, &records, budget, &mut rng, &|_| {}).unwrap();
-    let output = Output::prepare(place.path(), &agreement, false).unwrap();
-    let draft = Draft::new(&agreement, &release, &Rational::zero(), None).unwrap();
+    let plan = crate::release::plan::alone(&agreement).unwrap();
+    let output = Output::prepare(place.path(), &agreement, &plan, false).unwrap();
+    let draft = Draft::new(&agreement, &release, &plan.promise, None).unwrap();
     output.write(&release, &draft.release, &draft.signed(&[]).unwrap(), false).unwrap();
     place
 }

@@ -6,6 +6,7 @@ use crate::app::speed::{Speeds, together};
 use crate::math::Rational;
 use crate::net::meter::PhaseCost;
 use crate::privacy::ledger::{self, History, Run, Status};
+use crate::privacy::{Epsilon, Promise};
 use crate::protocol::forecast::{Forecast, Works};
 use crate::publish::failure::Failure;
 use crate::publish::manifest::delta_text;
@@ -13,8 +14,9 @@ use crate::publish::run::Side;
 use crate::publish::run::costs::bytes;
 use crate::publish::run::forecast::whole_run;
 use crate::publish::verify::short_delta;
-use crate::release::diffgen::forecast::{Records, check_table, random_trees};
-use crate::table::{Cuts, most_leaves};
+use crate::release::forecast::{Records, key_bits, random_trees};
+use crate::release::plan;
+use crate::table::Cuts;
 
 /// Checks what a run would check before it connects, and says what it would spend, show and cost.
 pub(super) fn run(
@@ -28,8 +30,7 @@ pub(super) fn run(
         Err(_) => History::default(),
     };
     let records = assumed_records(side, side.read_data(&Screen::new(console))?.len(), assumed)?;
-    check_table(side.agreement, records.common)?;
-    let widths = &side.widths;
+    plan::check_records(side.agreement, records.common)?;
 
     console.result(format!(
         "A dry run of \"{}\" as {} with {}: nothing is connected, written or spent.",
@@ -37,21 +38,17 @@ pub(super) fn run(
     ));
     console.result(format!("Agreement  SHA-256 {}", side.agreement.hash()));
     console.result("\nWhat it would spend");
-    console.result(format!(
-        "  ε {} and δ ≤ {} (promised: at most 2^-40)",
-        side.epsilon,
-        short_delta(&delta_text(&widths.delta))
-    ));
-    console.result(format!("  {}", ledger_words(side, &history)));
-    let digits = widths.digits.iter().max().copied().unwrap_or(0);
-    // Only what is encrypted is masked.
-    let encrypts = side.agreement.parties().is_some_and(|both| both.paillier_bits.is_some());
-    let masks = if encrypts { format!("masks σ = {}, ", widths.sigma) } else { String::new() };
-    console.result(format!(
-        "  widths that keep δ small: {masks}digits τ = {}, tries T = {}, at most {digits} digits \
-         of noise",
-        widths.tau, widths.tries
-    ));
+    match &side.plan.promise {
+        Promise::Differential { epsilon, delta } => {
+            console.result(format!(
+                "  ε {epsilon} and δ ≤ {} (promised: at most 2^-40)",
+                short_delta(&delta_text(delta))
+            ));
+            console.result(format!("  {}", ledger_words(side, epsilon, &history)));
+        }
+        Promise::Words(words) => console.result(format!("  no ε; promised is {words}")),
+    }
+    side.plan.details.iter().for_each(|line| console.result(format!("  {line}")));
     console.result("\nWhat the parties would learn");
     console.result(side.agreement.learned_words().trim_end());
     refuse(side, &history)?;
@@ -62,9 +59,11 @@ pub(super) fn run(
 /// What would stop the run before it connects.
 fn refuse(side: &Side<'_>, history: &History) -> Result<(), Failure> {
     let party = side.party;
-    history
-        .check_cap(&party.data_set, &side.epsilon, &party.cap)
-        .map_err(|error| Failure::wrong_input(format!("the run would be refused: {error}")))?;
+    if let Some(epsilon) = side.plan.promise.epsilon() {
+        history
+            .check_cap(&party.data_set, epsilon, &party.cap)
+            .map_err(|error| Failure::wrong_input(format!("the run would be refused: {error}")))?;
+    }
     if party.out.join(crate::publish::artefacts::MANIFEST).exists() {
         let place = party.out.display();
         return Err(Failure::wrong_input(format!(
@@ -75,10 +74,10 @@ fn refuse(side: &Side<'_>, history: &History) -> Result<(), Failure> {
     Ok(())
 }
 
-fn ledger_words(side: &Side<'_>, history: &History) -> String {
+fn ledger_words(side: &Side<'_>, epsilon: &Epsilon, history: &History) -> String {
     let party = side.party;
     let before = history.spent(&party.data_set);
-    let after = &before + side.epsilon.value();
+    let after = &before + epsilon.value();
     let text = |value: &Rational| value.exact_decimal(18).unwrap_or_else(|| value.to_string());
     format!(
         "data set \"{}\" has spent ε {} and would have spent {} of at most {}",
@@ -164,18 +163,14 @@ fn tell_costs(
         .map(|place| Expected::new(side, records, &trees[place], again));
     let (usual, large) = (usual?, large?);
     console.say("measuring this machine …");
-    let bits = agreement.parties().and_then(|parties| parties.paillier_bits).unwrap_or_default();
-    let speeds = Speeds::measure([&usual.own, &usual.peer], bits as usize)?;
-
-    let most = most_leaves(&agreement.schema, agreement.specializations, u64::MAX);
-    let classes = agreement.schema.class.values.len() as u64;
+    let speeds = Speeds::measure([&usual.own, &usual.peer], key_bits(agreement))?;
     console.result(format!(
         "  The tree that comes out is not known yet. Of {} drawn at random, half have at most\n  \
          {} rows and nineteen in twenty at most {}; no tree has more than {}.",
         trees.len(),
         usual.rows,
         large.rows,
-        most.last().copied().unwrap_or(1).saturating_mul(classes)
+        side.plan.most_rows
     ));
     if agreement.identifier().is_some() {
         console.result(format!(

@@ -35,12 +35,11 @@ pub struct Entry {
 /// What happened to a run, to a data set, or to the ledger.
 ///
 /// A ledger outlives the program: new facts come as new kinds of lines or as optional fields, and
-/// what stands here stays. A release that spends no ε would be a kind of its own: no line need be a
-/// debit or belong to one.
+/// what stands here stays.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", deny_unknown_fields)]
 pub enum Event {
-    /// A run is about to begin and its whole ε is spent.
+    /// A run is about to begin, and its whole ε is spent, if it spends any.
     Debited(Box<Debit>),
     /// The run's release is complete.
     Finished {
@@ -73,7 +72,7 @@ pub enum Event {
     },
 }
 
-/// A run's ε, as it is entered before the run begins.
+/// A run as it is entered before it begins: its ε, or in words what it promises in place of one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Debit {
@@ -83,10 +82,13 @@ pub struct Debit {
     pub release: String,
     /// Whose budget is spent.
     pub data_set: String,
-    /// How much.
-    pub epsilon: Epsilon,
-    /// The cap that this run was held to. The data set's first debit fixes the data set's.
-    pub cap: Epsilon,
+    /// How much; nothing where the release promises something else than differential privacy.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub epsilon: Option<Epsilon>,
+    /// The cap that this run was held to, if it spends ε. The data set's first one fixes the data
+    /// set's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cap: Option<Epsilon>,
     /// The hash of the agreement.
     pub agreement: Hash,
     /// The peer, as the agreement names it.
@@ -103,9 +105,21 @@ pub struct Debit {
     /// The directory of the release, so that it is found even if the next run has another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub out: Option<String>,
+    /// What is promised, in words, where it is not ε.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub promise: Option<String>,
 }
 
 impl Debit {
+    /// Either ε, with a cap, or words.
+    fn promises_one_thing(&self) -> bool {
+        match (&self.epsilon, &self.cap, &self.promise) {
+            (Some(_), Some(_), None) => true,
+            (None, None, Some(words)) => fits(words, LONGEST_NAME),
+            _ => false,
+        }
+    }
+
     /// A path as it is entered: absolute, if it fits a line.
     pub fn path_for_line(path: &Path) -> Option<String> {
         let path = std::path::absolute(path).ok()?;
@@ -208,6 +222,9 @@ impl Entry {
             }
         }
         match &self.event {
+            Event::Debited(debit) if !debit.promises_one_thing() => {
+                Err(Error::BadName { what: "the promise (an ε with a cap, or words)" })
+            }
             Event::Debited(debit)
                 if debit.out.as_ref().is_some_and(|out| !fits(out, LONGEST_PATH)) =>
             {

@@ -46,19 +46,21 @@ impl Run {
         }
         // Where it was not entered, the larger is true of either.
         let towards = self.debit.towards_peer.unwrap_or(Towards::Twice);
-        Some(self.debit.epsilon.value() * &Rational::whole(towards.factor()))
+        let epsilon = self.debit.epsilon.as_ref()?;
+        Some(epsilon.value() * &Rational::whole(towards.factor()))
     }
 
-    /// δ, at most.
-    pub fn delta(&self) -> Delta {
-        self.debit.delta.clone().unwrap_or_else(Delta::promised)
+    /// δ, at most; none if ε was not what was promised.
+    pub fn delta(&self) -> Option<Delta> {
+        self.debit.epsilon.as_ref()?;
+        Some(self.debit.delta.clone().unwrap_or_else(Delta::promised))
     }
 }
 
 /// How a run stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// Its ε is spent and nothing more is known: it is under way, or it was interrupted.
+    /// Its ε is spent, if it has one, and nothing more is known: it is under way, or was interrupted.
     Debited,
     /// Its release is complete.
     Finished,
@@ -149,7 +151,8 @@ impl History {
     /// The sum of δ over the runs of a data set, at most.
     pub fn delta(&self, data_set: &str) -> Rational {
         let of_data_set = self.runs.iter().filter(|run| run.debit.data_set == data_set);
-        of_data_set.fold(Rational::zero(), |sum, run| &sum + run.delta().value())
+        let deltas = of_data_set.filter_map(Run::delta);
+        deltas.fold(Rational::zero(), |sum, delta| &sum + delta.value())
     }
 
     /// By peer, the sum of what it may learn of a data set.
@@ -245,9 +248,11 @@ impl History {
         if self.index.contains_key(&debit.run) {
             return Err("it debits a run that was debited before");
         }
-        let total = &self.spent(&debit.data_set) + debit.epsilon.value();
-        self.spent.insert(debit.data_set.clone(), total);
-        self.caps.entry(debit.data_set.clone()).or_insert_with(|| debit.cap.clone());
+        if let (Some(epsilon), Some(cap)) = (&debit.epsilon, &debit.cap) {
+            let total = &self.spent(&debit.data_set) + epsilon.value();
+            self.spent.insert(debit.data_set.clone(), total);
+            self.caps.entry(debit.data_set.clone()).or_insert_with(|| cap.clone());
+        }
         self.index.insert(debit.run, self.runs.len());
         let (debit, status) = (debit.clone(), Status::Debited);
         self.runs.push(Run { debit, time, status, head, peer_head: None });

@@ -10,14 +10,15 @@ fn debit(number: u8, data_set: &str, epsilon: &str) -> Debit {
         run: RunId([number; 32]),
         release: "loans-2026q4".to_owned(),
         data_set: data_set.to_owned(),
-        epsilon: epsilon.parse().unwrap(),
-        cap: "3".parse().unwrap(),
+        epsilon: Some(epsilon.parse().unwrap()),
+        cap: Some("3".parse().unwrap()),
         agreement: Hash([7; 32]),
         peer: "Loan company".to_owned(),
         salt: Hash([number; 32]),
         delta: None,
         towards_peer: None,
         out: None,
+        promise: None,
     }
 }
 
@@ -28,7 +29,7 @@ fn sample() -> (tempfile::TempDir, PathBuf) {
     let mut ledger = Ledger::open(&path).unwrap();
     for number in 1..=3 {
         let receipt = ledger.debit(debit(number, "loans", "0.7")).unwrap();
-        assert_eq!(receipt.into_budget().total(), &"7/10".parse().unwrap());
+        assert_eq!(receipt.into_budget().unwrap().total(), &"7/10".parse().unwrap());
     }
     ledger.finish(RunId([1; 32])).unwrap();
     ledger.abort(RunId([2; 32])).unwrap();
@@ -314,7 +315,7 @@ fn the_first_debit_fixes_the_cap_and_only_a_line_of_its_own_raises_it() {
     let path = directory.path().join("ledger");
     let mut ledger = Ledger::open(&path).unwrap();
     let with_cap = |number, epsilon, cap: &str| Debit {
-        cap: cap.parse().unwrap(),
+        cap: Some(cap.parse().unwrap()),
         ..debit(number, "loans", epsilon)
     };
     let _ = ledger.debit(with_cap(1, "1", "2")).unwrap();
@@ -382,8 +383,8 @@ fn the_longest_names_and_path_fit_a_line() {
         release: long.clone(),
         data_set: long.clone(),
         peer: long,
-        epsilon: "9999.999999999999999999".parse().unwrap(),
-        cap: "9999.999999999999999999".parse().unwrap(),
+        epsilon: Some("9999.999999999999999999".parse().unwrap()),
+        cap: Some("9999.999999999999999999".parse().unwrap()),
         delta: Some(Delta::at_least(&"1/3".parse().unwrap())),
         towards_peer: Some(Towards::Twice),
         out: Debit::path_for_line(&out),

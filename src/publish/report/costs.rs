@@ -12,7 +12,7 @@ pub struct Costs {
     party: String,
     records: u64,
     common: Option<u64>,
-    /// Whether all messages of the release were those that the numbers of records and it foretell.
+    /// Whether all messages of the release were those that the numbers of records and it lead to.
     as_forecast: Option<bool>,
     phases: net::Costs,
 }
@@ -42,11 +42,11 @@ impl Costs {
         html.raw(match self.as_forecast {
             Some(true) => {
                 " Every message of the release had the length that the agreement, the numbers of \
-                 records and the released tree foretell: their lengths tell no more than these."
+                 records and the released tree lead to: their lengths tell no more than these."
             }
             Some(false) => {
                 " <strong>The messages of the release are not those that the agreement, the \
-                 numbers of records and the released tree foretell.</strong> That is a fault of \
+                 numbers of records and the released tree lead to.</strong> That is a fault of \
                  one of the programs: report it."
             }
             None => "",

@@ -12,7 +12,7 @@ use crate::math::Rational;
 use crate::privacy::ledger::Hash;
 use crate::publish::artefacts::RELEASE;
 use crate::publish::failure::Failure;
-use crate::publish::manifest::Manifest;
+use crate::publish::manifest::{Manifest, Promised};
 use crate::publish::verify;
 use crate::role::Role;
 
@@ -30,8 +30,7 @@ const MOST_DENOMINATOR_BITS: u64 = 64;
 pub struct Facts {
     pub id: String,
     pub version: String,
-    pub epsilon: String,
-    pub delta: String,
+    pub promise: Told,
     /// The parties' names; none for a release by one.
     pub parties: Vec<String>,
     /// The agreement in plain words, by heading.
@@ -52,6 +51,19 @@ pub struct Facts {
     /// What has which hash.
     pub hashes: Vec<(String, String)>,
     pub signatures: Vec<Signed>,
+}
+
+/// What is promised.
+#[derive(Clone, Debug)]
+pub enum Told {
+    Differential { epsilon: String, delta: String },
+    Words(String),
+}
+
+impl Default for Told {
+    fn default() -> Self {
+        Self::Words(String::new())
+    }
 }
 
 /// A part of ε and what it was spent on.
@@ -86,12 +98,19 @@ impl Facts {
         let agreement =
             Agreement::from_canonical(canonical.as_bytes()).map_err(Failure::wrong_input)?;
         let text = |path: &[&str]| manifest.text(path).unwrap_or_default().to_owned();
+        let promise = match manifest.promise() {
+            Some(Promised::Differential { epsilon, delta }) => {
+                let (epsilon, delta) = (epsilon.to_owned(), verify::short_delta(delta));
+                Told::Differential { epsilon, delta }
+            }
+            Some(Promised::Words(words)) => Told::Words(words.to_owned()),
+            None => Told::default(),
+        };
         let class = &agreement.schema.class;
         let mut facts = Self {
             id: agreement.id.clone(),
             version: text(&["version"]),
-            epsilon: text(&["epsilon"]),
-            delta: verify::short_delta(&text(&["delta"])),
+            promise,
             parties: agreement
                 .parties()
                 .map(|parties| vec![parties.p1.name.clone(), parties.p2.name.clone()])
@@ -101,7 +120,7 @@ impl Facts {
             class: class.column.clone(),
             classes: class.values.clone(),
             all_rows: manifest.value(&["release", "rows"]).and_then(Value::as_u64).unwrap_or(0),
-            spends: spends(&manifest, agreement.epsilon.value()),
+            spends: agreement.epsilon().map_or_else(Vec::new, |all| spends(&manifest, all.value())),
             ledgers: debited(&manifest),
             checks: checks(&lines),
             hashes: hashes(&manifest),

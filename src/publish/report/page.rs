@@ -3,7 +3,7 @@
 use sha2::{Digest, Sha256};
 
 use super::costs::Costs;
-use super::facts::Facts;
+use super::facts::{Facts, Told};
 use super::html::Html;
 
 const STYLE: &str = include_str!("style.css");
@@ -71,7 +71,10 @@ impl Facts {
             )
             .raw("does not protect. Do not pass it on.</p>\n");
         }
-        html.raw("<p class=\"kind\">Differentially private release</p>\n");
+        html.raw(match self.promise {
+            Told::Differential { .. } => "<p class=\"kind\">Differentially private release</p>\n",
+            Told::Words(_) => "<p class=\"kind\">Release</p>\n",
+        });
         html.element("<h1>", &self.id, "</h1>\n");
         html.raw("<p class=\"by\">by ");
         match &self.parties[..] {
@@ -80,12 +83,14 @@ impl Facts {
         };
         html.raw("</p>\n<dl class=\"key\">\n");
         let (rows, steps) = (self.all_rows.to_string(), self.steps.len().to_string());
-        for (name, value) in [
-            ("privacy loss ε", &self.epsilon),
-            ("failure chance δ, at most", &self.delta),
-            ("rows", &rows),
-            ("specializations", &steps),
-        ] {
+        let promised = match &self.promise {
+            Told::Differential { epsilon, delta } => {
+                vec![("privacy loss ε", epsilon), ("failure chance δ, at most", delta)]
+            }
+            Told::Words(words) => vec![("promise", words)],
+        };
+        let sizes = [("rows", &rows), ("specializations", &steps)];
+        for (name, value) in promised.into_iter().chain(sizes) {
             html.raw("<div>");
             html.element("<dt>", name, "</dt>");
             html.element("<dd>", value, "</dd></div>\n");
@@ -94,7 +99,10 @@ impl Facts {
         html.raw(
             "<li><a href=\"#promise\">Promise</a></li><li><a href=\"#values\">Values</a></li>",
         )
-        .raw("<li><a href=\"#table\">Table</a></li><li><a href=\"#budget\">Budget</a></li>");
+        .raw("<li><a href=\"#table\">Table</a></li>");
+        if matches!(self.promise, Told::Differential { .. }) {
+            html.raw("<li><a href=\"#budget\">Budget</a></li>");
+        }
         if private {
             html.raw("<li><a href=\"#costs\">Costs</a></li>");
         }
@@ -104,11 +112,20 @@ impl Facts {
 
     fn promise(&self, html: &mut Html) {
         section("promise", "The promise", html);
+        let (epsilon, delta) = match &self.promise {
+            Told::Differential { epsilon, delta } => (epsilon, delta),
+            Told::Words(words) => {
+                html.element("<p class=\"lead\">", words, "</p>\n");
+                self.words(&[PROMISED, LEARNED, NOT_COVERED], html);
+                html.raw("</section>\n");
+                return;
+            }
+        };
         html.raw(
             "<p class=\"lead\">This table would have been about as likely to come out without ",
         )
         .raw("any one person’s record as with it. How nearly is told by ε = ");
-        html.text(&self.epsilon).raw(" (less is safer) and δ ≤ ").text(&self.delta);
+        html.text(epsilon).raw(" (less is safer) and δ ≤ ").text(delta);
         html.raw(
             ". Compared are any two collections of data that are <em>neighbours</em>: one is the \
              other with the record of one person added, and the agreement admits both.</p>\n",
@@ -208,8 +225,9 @@ impl Facts {
     }
 
     fn budget(&self, html: &mut Html) {
+        let Told::Differential { epsilon, .. } = &self.promise else { return };
         section("budget", "What was spent", html);
-        html.raw("<p>The parts add up to ε = ").text(&self.epsilon);
+        html.raw("<p>The parts add up to ε = ").text(epsilon);
         html.raw("; decimals are rounded so that they do too.");
         if self.ledgers {
             html.raw(" Each party’s ledger was debited all of it before the data was used.");
@@ -233,14 +251,10 @@ impl Facts {
         }
         html.element(
             "</tbody>\n<tfoot><tr><th scope=\"row\">together</th><td class=\"figure\">",
-            &self.epsilon,
+            epsilon,
             "</td>",
         );
-        html.element(
-            "<td class=\"figure\">",
-            &self.epsilon,
-            "</td><td class=\"bar\"></td></tr></tfoot>",
-        );
+        html.element("<td class=\"figure\">", epsilon, "</td><td class=\"bar\"></td></tr></tfoot>");
         html.raw("</table></div>\n</section>\n");
     }
 
@@ -330,8 +344,7 @@ mod tests {
         Facts {
             id: s(),
             version: s(),
-            epsilon: s(),
-            delta: s(),
+            promise: Told::Differential { epsilon: s(), delta: s() },
             parties: vec![s(), s()],
             words: vec![(PROMISED.to_owned(), vec![s()]), ("Who".to_owned(), vec![s()])],
             trees: vec![tree],

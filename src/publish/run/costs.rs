@@ -8,7 +8,7 @@ use crate::protocol::Session;
 use crate::publish::Watcher;
 use crate::publish::artefacts::Output;
 use crate::publish::failure::Failure;
-use crate::release::diffgen::forecast::Records;
+use crate::release::forecast::Records;
 use crate::table::Specialization;
 
 /// The file under `private/`.

@@ -8,7 +8,7 @@ use super::forecast::whole_run;
 use crate::net::Limits;
 use crate::protocol::forecast::{Forecast, Work};
 use crate::publish::failure::Failure;
-use crate::release::diffgen::forecast::{Records, random_trees};
+use crate::release::forecast::{Records, key_bits, random_trees};
 
 /// No run is given less.
 const LEAST: Duration = Duration::from_secs(600);
@@ -36,11 +36,11 @@ pub(super) fn of(side: &Side<'_>, own: usize) -> Result<Duration, Failure> {
     ];
     let trees = random_trees(agreement, TREES)?;
     let tree = trees.last().map(|tree| tree.made()).unwrap_or_default();
-    let bits = agreement.parties().and_then(|parties| parties.paillier_bits).unwrap_or(0);
+    let bits = key_bits(agreement) as u128;
     let mut nanoseconds = 0;
     for (role, records) in records {
         let (forecast, _) = whole_run(agreement, role, records, tree, true)?;
-        nanoseconds += cpu_nanoseconds(&forecast, bits.into());
+        nanoseconds += cpu_nanoseconds(&forecast, bits);
         // One party's messages are all messages.
         let total = forecast.costs().total();
         if role == side.party.role {

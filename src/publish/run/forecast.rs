@@ -7,7 +7,7 @@ use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
 use crate::publish::failure::Failure;
 use crate::publish::manifest;
-use crate::release::diffgen::forecast::{Records, prepare, release_prepared};
+use crate::release::forecast::{Records, prepare, together};
 use crate::role::Role;
 use crate::table::Specialization;
 
@@ -26,12 +26,9 @@ pub fn whole_run(
     let mut forecast = Forecast::new(role);
     Session::forecast(&mut forecast);
     unfinished::forecast(&mut forecast, finished_before)?;
-    let key_bits =
-        agreement.parties().and_then(|parties| parties.paillier_bits).unwrap_or(0) as usize;
-    prepare(&mut forecast, agreement, key_bits);
+    prepare(&mut forecast, agreement)?;
     talk::forecast_heads(&mut forecast)?;
-    let rows = release_prepared(&mut forecast, agreement, records, tree, key_bits)
-        .map_err(Failure::failed)?;
+    let rows = together(&mut forecast, agreement, records, tree)?;
     talk::forecast_end(&mut forecast, manifest::SIGNED_BYTES)?;
     Ok((forecast, rows))
 }
@@ -47,10 +44,9 @@ pub(super) fn was_as_forecast(
     measured: &Costs,
 ) -> Option<bool> {
     let mut forecast = Forecast::new(role);
-    let key_bits = agreement.parties()?.paillier_bits.unwrap_or(0) as usize;
-    prepare(&mut forecast, agreement, key_bits);
+    prepare(&mut forecast, agreement).ok()?;
     // What comes between them always looks the same, and what follows is counted from there.
     talk::forecast_heads(&mut forecast).ok()?;
-    release_prepared(&mut forecast, agreement, records, tree, key_bits).ok()?;
+    together(&mut forecast, agreement, records, tree).ok()?;
     Some(forecast.matches(measured))
 }

@@ -55,9 +55,11 @@ pub(super) fn tell(
             ));
         } else {
             watcher.say(&format!(
-                "{what} was interrupted: its ε {} stays spent, {place} has no release of it, and it \
-                 cannot be resumed",
-                debit.epsilon
+                "{what} was interrupted: {}{place} has no release of it, and it cannot be resumed",
+                match &debit.epsilon {
+                    Some(epsilon) => format!("its ε {epsilon} stays spent, "),
+                    None => String::new(),
+                }
             ));
         }
     }
@@ -254,14 +256,15 @@ mod tests {
                     run,
                     release: "loans".to_owned(),
                     data_set: "people".to_owned(),
-                    epsilon: "0.1".parse().unwrap(),
-                    cap: "9".parse().unwrap(),
+                    epsilon: Some("0.1".parse().unwrap()),
+                    cap: Some("9".parse().unwrap()),
                     agreement: Hash([0; 32]),
                     peer: peer.to_owned(),
                     salt: Hash([0; 32]),
                     delta: None,
                     towards_peer: None,
                     out: None,
+                    promise: None,
                 })
                 .unwrap();
             match status {

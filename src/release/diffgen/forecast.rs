@@ -15,7 +15,7 @@ use super::shared_scores::SharedScores;
 use super::sizes::{self, Sizes};
 use super::two_party::{Error, Ready, SET_UP, senders};
 use super::vertical::{self, Layout};
-use super::{Leaves, Plan, Specializer, run};
+use super::{Leaves, Plan, Specializer, run, terms};
 use crate::agreement::{Agreement, CountTable, Noise, Partition, Selection};
 use crate::crypto::commutative::Ristretto;
 use crate::mechanism::exponential::horizontal::TaylorKey;
@@ -54,8 +54,7 @@ pub fn release(
     records: Records,
     tree: &[Specialization],
 ) -> Result<u64, Error> {
-    let parties = agreement.parties().ok_or(Error::WrongInput("the agreement is for one party"))?;
-    let key_bits = parties.paillier_bits.unwrap_or_default() as usize;
+    let key_bits = terms(agreement)?.paillier_bits.unwrap_or_default() as usize;
     release_with(forecast, agreement, records, tree, key_bits)
 }
 
@@ -70,26 +69,35 @@ pub fn release_with(
     tree: &[Specialization],
     key_bits: usize,
 ) -> Result<u64, Error> {
-    prepare(forecast, agreement, key_bits);
+    prepare(forecast, agreement, key_bits)?;
     release_prepared(forecast, agreement, records, tree, key_bits)
 }
 
 /// The messages of [`super::two_party::prepare`].
-pub fn prepare(forecast: &mut Forecast, agreement: &Agreement, key_bits: usize) {
+///
+/// # Errors
+/// Those of an agreement on another model.
+pub fn prepare(
+    forecast: &mut Forecast,
+    agreement: &Agreement,
+    key_bits: usize,
+) -> Result<(), Error> {
+    let terms = terms(agreement)?;
     forecast.begin_phase(SET_UP);
     match &agreement.partition {
-        Partition::Vertical { .. } if agreement.count_table == Some(CountTable::Paillier) => {
+        Partition::Vertical { .. } if terms.count_table == Some(CountTable::Paillier) => {
             forecast.work(Work::MakeKey, 1);
         }
-        Partition::Horizontal { .. } if agreement.taylor.is_some() => {
+        Partition::Horizontal { .. } if terms.taylor.is_some() => {
             TaylorKey::forecast(forecast, key_bits);
         }
         _ => {}
     }
-    for sender in senders(agreement) {
+    for sender in senders(terms) {
         yao::forecast_set_up(forecast, *sender);
     }
     forecast.exchange(Ready::TAG, Ready::MOST_BYTES);
+    Ok(())
 }
 
 /// The messages of [`super::two_party::release_prepared`].
@@ -145,7 +153,7 @@ pub fn release_prepared(
         tree: tree.iter(),
         next: None,
     };
-    let made = run(&plan, Budget::new(&agreement.epsilon), &mut specializer, &|_| {})?;
+    let made = run(&plan, Budget::new(plan.epsilon()), &mut specializer, &|_| {})?;
     Ok(made.table.counts.len() as u64)
 }
 
@@ -199,7 +207,7 @@ pub const MOST_HASHES: u64 = 1 << 42;
 /// # Errors
 /// [`super::Error::TableTooLong`], and those of [`Plan::new`] and [`Sizes::of`].
 pub fn check_table(agreement: &Agreement, records: usize) -> Result<(), super::Error> {
-    if agreement.count_table != Some(CountTable::Transfers) {
+    if terms(agreement)?.count_table != Some(CountTable::Transfers) {
         return Ok(());
     }
     let plan = Plan::new(agreement)?;
@@ -272,9 +280,9 @@ impl Specializer for Counted<'_> {
     }
 
     fn choose(&mut self, spend: Spend, candidates: &[Candidate]) -> Result<usize, Error> {
-        match (self.vertical, self.agreement.selection) {
+        match (self.vertical, self.plan.terms().selection) {
             (true, Selection::Exponential) => {
-                let terms = self.sizes.by_weight(self.agreement.profile);
+                let terms = self.sizes.by_weight(self.plan.terms().profile);
                 let p1 = candidates.iter().filter(|c| self.owner(c.attribute) == Role::P1).count();
                 let counts = [p1, candidates.len() - p1];
                 let calibration = self.plan.calibration();
@@ -283,7 +291,7 @@ impl Specializer for Counted<'_> {
             (true, Selection::PermuteAndFlip) => {
                 self.noisy_max(&spend, Sharing::Xor, candidates.len())?;
             }
-            (false, _) => match self.agreement.taylor {
+            (false, _) => match self.plan.terms().taylor {
                 Some(taylor) => self.by_polynomial(&spend, taylor, candidates)?,
                 None => {
                     self.scores.forecast_settle(self.forecast, &self.cuts);
@@ -326,7 +334,7 @@ impl Specializer for Counted<'_> {
         let rows = cuts.leaves() as usize * self.plan.schema().class.values.len();
         if self.vertical {
             let layout = Layout::new(cuts, self.agreement);
-            if self.agreement.count_table == Some(CountTable::Paillier) {
+            if self.plan.terms().count_table == Some(CountTable::Paillier) {
                 let shape = layout.by_encryption(self.common, self.sizes);
                 scalar_product::forecast_table(self.forecast, &shape, self.key_bits)?;
             } else {
@@ -336,7 +344,7 @@ impl Specializer for Counted<'_> {
         }
         self.forecast.begin_phase("noise");
         let (bits, widths) = (self.sizes.count_bits, self.sizes.on_counts());
-        match self.agreement.noise {
+        match self.plan.terms().noise {
             Noise::TwoParty => shares::forecast_open(self.forecast, bits, rows),
             _ => joint::forecast(self.forecast, spend.epsilon(), widths, bits, rows)?,
         }

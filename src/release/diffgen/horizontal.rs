@@ -25,8 +25,9 @@ use std::collections::HashMap;
 
 use super::shared_scores::SharedScores;
 use super::sizes::{self, Sizes};
-use super::two_party::{CountNoise, Error, Keys, Outcome, Prepared};
+use super::two_party::{CountNoise, Error, Keys, Prepared};
 use super::{Leaves, Plan, Specializer, run};
+use crate::agreement::diffgen::Terms;
 use crate::agreement::{self, Agreement};
 use crate::crypto::commutative::Ristretto;
 use crate::crypto::paillier::Tuning;
@@ -38,10 +39,10 @@ use crate::privacy::{Budget, Choose, Spend};
 use crate::protocol::Session;
 use crate::protocol::psi::{self, Cardinality, cardinality};
 use crate::protocol::shares::{IntegerShare, WordShares};
-use crate::release::Step;
 use crate::release::tree;
 use crate::release::tree::leaf_records::LeafRecords;
 use crate::release::tree::scorer::known_at_once;
+use crate::release::{Outcome, Step};
 use crate::table::{Candidate, Column, CutValue, Cuts, Specialization, Table};
 
 /// Makes a release with the peer: see [`two_party`](super::two_party).
@@ -87,7 +88,6 @@ pub(super) fn release(
     let release = run(&plan, budget, &mut specializer, &|step| progress(step))?;
     Ok(Outcome {
         release,
-        delta: sizes.widths.delta.clone(),
         in_both: overlap.map(|overlap| overlap.common),
         peer_records: overlap.map(|overlap| overlap.peer_size),
     })
@@ -126,14 +126,11 @@ fn count_overlap(
 pub(super) fn exchange_key(
     keys: Keys,
     session: &mut Session,
-    agreement: &Agreement,
+    terms: &Terms,
 ) -> Result<TaylorKey, Error> {
-    let agreement::Partition::Horizontal { parties, .. } = &agreement.partition else {
-        return Err(Error::WrongInput("the agreement is not a horizontal one"));
-    };
     match keys {
         Keys::Agreed => {
-            let bits = parties.paillier_bits.unwrap_or_default() as usize;
+            let bits = terms.paillier_bits.unwrap_or_default() as usize;
             Ok(TaylorKey::exchange(session, bits, Tuning::default())?)
         }
         #[cfg(any(test, feature = "testing"))]
@@ -191,7 +188,7 @@ impl Specializer for Horizontal<'_, '_, '_> {
     }
 
     fn choose(&mut self, spend: Spend, candidates: &[Candidate]) -> Result<usize, Error> {
-        if let Some(taylor) = self.agreement.taylor {
+        if let Some(taylor) = self.plan.terms().taylor {
             return self.choose_by_polynomial(&spend, taylor, candidates);
         }
         self.scores.settle::<Error>(self.session, &self.leaf_records)?;
@@ -226,7 +223,7 @@ impl Specializer for Horizontal<'_, '_, '_> {
         let own = self.leaf_records.leaf_counts(cuts);
         let counts = WordShares::new(self.sizes.count_bits, own)?;
         let noise =
-            CountNoise::prepare(self.agreement, self.sizes, &spend, counts.len(), self.session)?;
+            CountNoise::prepare(self.plan.terms(), self.sizes, &spend, counts.len(), self.session)?;
         noise.add(self.session, spend, &counts)
     }
 }

@@ -7,19 +7,18 @@
 //! Where splits are drawn *late*, only for an interval that has won, there are no first splits and
 //! no splits that are never used: ε' = s·ε/(2h).
 
-use super::{Error, PostProcess};
+use super::{Error, PostProcess, terms};
+use crate::agreement::diffgen::Terms;
 use crate::agreement::{Agreement, Partition, Profile, Selection};
 use crate::math::Rational;
 use crate::privacy::exponential::{self, Scaling};
 use crate::privacy::{Calibration, Epsilon, Score};
+use crate::release::tree::MAX_ROWS;
 use crate::release::tree::utility::Utility;
 use crate::role::Role;
 use crate::table::{Decimal, Domain, Schema, most_leaves};
 use num_bigint::BigUint;
 use std::sync::Arc;
-
-/// Most rows of a release: leaves times classes, in the worst case.
-pub const MAX_ROWS: u64 = 1 << 22;
 
 /// f of the exponential mechanism's weights.
 pub const FRACTION_BITS: u32 = 64;
@@ -30,6 +29,7 @@ pub const GRID_BITS: u32 = 20;
 /// The public parameters of a run.
 #[derive(Clone, Debug)]
 pub struct Plan {
+    terms: Terms,
     schema: Arc<Schema>,
     order: Vec<usize>,
     vertical: bool,
@@ -52,34 +52,36 @@ impl Plan {
     /// [`Error::TooManyRows`] if the release could exceed [`MAX_ROWS`], and those of
     /// [`exponential::weight_bits`] if weights could become too long. Nothing is spent then.
     pub fn new(agreement: &Agreement) -> Result<Self, Error> {
+        let terms = terms(agreement)?;
         let schema = &agreement.schema;
         let classes = schema.class.values.len();
-        check_rows(schema, agreement.specializations)?;
+        check_rows(schema, terms.specializations)?;
         let numeric = |domain: &Domain| matches!(domain, Domain::Numeric(_));
         let numerics = schema.attributes.iter().filter(|a| numeric(&a.domain)).count() as u64;
-        let utility = agreement.utility;
-        let paper = agreement.profile == Profile::Paper;
+        let utility = terms.utility;
+        let paper = terms.profile == Profile::Paper;
         let horizontal = matches!(agreement.partition, Partition::Horizontal { .. });
         // Between parties with the same columns a best split would be a maximum over shared scores.
         let late_splits = utility == Utility::LeafMax && !paper && !horizontal;
         let first_splits = if late_splits { 0 } else { numerics };
-        let steps = first_splits + 2 * u64::from(agreement.specializations);
-        let epsilon: Epsilon = agreement.epsilon.clone();
-        let epsilon_step = (epsilon.value() * &rational(agreement.structure_share))
+        let steps = first_splits + 2 * u64::from(terms.specializations);
+        let epsilon: Epsilon = terms.epsilon.clone();
+        let epsilon_step = (epsilon.value() * &rational(terms.structure_share))
             .checked_div(&Rational::whole(steps.max(1)))
             .ok_or(Error::Fault("a release without steps"))?;
         let vertical = matches!(agreement.partition, Partition::Vertical { .. });
         let calibration = utility.calibration(classes, paper, vertical);
-        if agreement.selection == Selection::Exponential && agreement.taylor.is_none() {
+        if terms.selection == Selection::Exponential && terms.taylor.is_none() {
             check_weights(utility, &calibration, &epsilon_step, agreement.max_records, classes)?;
         }
         Ok(Self {
+            terms: terms.clone(),
             schema: schema.clone(),
             order: attribute_order(agreement),
             horizontal,
             vertical,
             late_splits,
-            specializations: agreement.specializations,
+            specializations: terms.specializations,
             epsilon,
             epsilon_step,
             steps,
@@ -88,6 +90,18 @@ impl Plan {
             split_calibration: utility.calibration(classes, paper, false),
             post_process: if paper { PostProcess::Clamp } else { PostProcess::NormSub },
         })
+    }
+
+    /// What was agreed.
+    pub fn terms(&self) -> &Terms {
+        &self.terms
+    }
+
+    /// The largest number of rows, leaves times classes.
+    pub fn most_rows(&self) -> u64 {
+        let leaves = most_leaves(&self.schema, self.specializations, MAX_ROWS);
+        let leaves = leaves.last().copied().unwrap_or(1);
+        leaves.saturating_mul(self.schema.class.values.len() as u64).min(MAX_ROWS)
     }
 
     /// Attributes and class.

@@ -41,7 +41,7 @@
 //! let data = "job,ill\n".to_owned() + &"Engineer,no\n".repeat(400) + &"Writer,yes\n".repeat(500);
 //! let table = parse_csv("people.csv", data.as_bytes(), &reading, &|_| ())?;
 //!
-//! let (budget, mut rng) = (Budget::new(&agreement.epsilon), Randomness::from_os()?);
+//! let (budget, mut rng) = (Budget::new(agreement.epsilon().expect("ε is agreed")), Randomness::from_os()?);
 //! let release = single::release(&agreement, &table, budget, &mut rng, &|_| ())?;
 //! assert_eq!(release.table.cuts.leaves(), 2, "engineers and writers");
 //! for (count, true_count) in release.table.counts.iter().zip([0, 400, 500, 0]) {
@@ -53,7 +53,7 @@
 
 use super::holder::Holder;
 use super::plan::{FRACTION_BITS, GRID_BITS};
-use super::{Error, Leaves, Plan, Release, Specializer, run};
+use super::{Error, Leaves, Plan, Specializer, run, terms};
 use crate::agreement::{self, Agreement, Noise, Selection};
 use crate::math::Randomness;
 use crate::privacy::decisions::Decisions;
@@ -62,9 +62,8 @@ use crate::privacy::laplace::DiscreteLaplace;
 use crate::privacy::noisy_max::NoisyMax;
 use crate::privacy::taylor::TaylorExponential;
 use crate::privacy::{self, AddNoise, Budget, Calibration, Choice, Choose, Scored, Spend};
-use crate::release::Step;
-use crate::release::tree;
 use crate::release::tree::layout::leaf_offsets;
+use crate::release::{Release, Step, tree};
 use crate::role::Role;
 use crate::table::{Candidate, CutValue, Cuts, Specialization, Table};
 
@@ -106,21 +105,19 @@ impl<D: Decisions> Mechanisms<Chooser<D>, Chooser<D>, Noiser<D>> {
     ///
     /// # Errors
     /// None in practice: the parameters are fixed.
-    pub fn with(
-        agreement: &Agreement,
-        mut decisions: impl FnMut() -> D,
-    ) -> Result<Self, privacy::Error> {
+    pub fn with(agreement: &Agreement, mut decisions: impl FnMut() -> D) -> Result<Self, Error> {
+        let terms = terms(agreement)?;
         let splits_in_order =
             matches!(agreement.partition, agreement::Partition::Horizontal { .. });
         let split =
             if splits_in_order { Selection::PermuteAndFlip } else { Selection::Exponential };
         Ok(Self {
-            choose: match agreement.taylor {
+            choose: match terms.taylor {
                 Some(taylor) => Chooser::Taylor(TaylorExponential::new(taylor, decisions())),
-                None => Chooser::new(agreement.selection, decisions())?,
+                None => Chooser::new(terms.selection, decisions())?,
             },
             split: Chooser::new(split, decisions())?,
-            noise: Noiser::new(agreement.noise, decisions()),
+            noise: Noiser::new(terms.noise, decisions()),
             splits_in_order,
         })
     }

@@ -6,7 +6,8 @@
 //! shortens its tail.
 
 use super::Error;
-use super::plan::{FRACTION_BITS, GRID_BITS, MAX_ROWS, Plan};
+use super::plan::{FRACTION_BITS, GRID_BITS, Plan};
+use crate::agreement::diffgen::Terms;
 use crate::agreement::{Agreement, CountTable, Noise, Partition, Profile, Selection};
 use crate::math::Rational;
 use crate::mechanism;
@@ -18,7 +19,7 @@ use crate::privacy::exponential::{Scaling, weight_bits};
 use crate::privacy::noisy_max::rate_per_step;
 use crate::privacy::slack::{Noises, PublicBounds, Widths};
 use crate::privacy::taylor::Taylor;
-use crate::table::{Domain, Schema, most_leaves};
+use crate::table::{Domain, Schema};
 
 /// Bits of all prefix sums of one choice: at 16 bytes a label, 2 GiB.
 const MOST_CHOICE_BITS: u64 = 1 << 27;
@@ -44,11 +45,12 @@ impl Sizes {
     /// # Errors
     /// Those of [`PublicBounds::widths`].
     pub fn of(agreement: &Agreement, plan: &Plan) -> Result<Self, Error> {
+        let terms = plan.terms();
         let rounds = u64::from(plan.specializations());
-        let rows = most_rows(plan);
+        let rows = plan.most_rows();
         let mut noises = Vec::new();
         let horizontal = matches!(agreement.partition, Partition::Horizontal { .. });
-        let by_noise = agreement.selection == Selection::PermuteAndFlip;
+        let by_noise = terms.selection == Selection::PermuteAndFlip;
         if by_noise || horizontal {
             let rate = plan.calibration().rate(plan.epsilon_step());
             let choices = if by_noise { most_candidates(plan.schema(), rounds) } else { 0 };
@@ -61,19 +63,19 @@ impl Sizes {
         let rate = plan.epsilon().value().checked_sub(&structure);
         let rate = rate.ok_or(Error::Fault("the structure takes more than everything"))?;
         // Two geometric noises make a discrete Laplace one; each party may draw its own.
-        let each = if agreement.noise == Noise::TwoParty { 4 } else { 2 };
+        let each = if terms.noise == Noise::TwoParty { 4 } else { 2 };
         noises.push(Noises { count: each * rows, rate });
         let bounds = PublicBounds {
             epsilon: plan.epsilon().clone(),
             noises,
-            masked_values: match (agreement.count_table, agreement.taylor) {
+            masked_values: match (terms.count_table, terms.taylor) {
                 // Sums by group have exact shares.
                 (Some(CountTable::Transfers), _) | (None, None) => 0,
                 (Some(CountTable::Paillier), _) => rows,
                 // A score and a weight of every candidate.
                 (None, Some(_)) => 2 * rounds * most_candidates(plan.schema(), rounds),
             },
-            random_values: if agreement.selection == Selection::Exponential { rounds } else { 0 },
+            random_values: if terms.selection == Selection::Exponential { rounds } else { 0 },
         };
         let widths = bounds.widths()?;
         let mut digits = widths.digits.iter().copied();
@@ -83,13 +85,13 @@ impl Sizes {
         // circuits have room for two tables of that size, so that nothing ever wraps.
         let records = agreement.max_records.saturating_mul(if horizontal { 2 } else { 1 });
         let record_bits = u64::BITS - records.leading_zeros();
-        let count_bits = match agreement.noise {
+        let count_bits = match terms.noise {
             Noise::TwoParty => (record_bits.max(count_digits + 1) + 2).min(64),
             _ => (record_bits.max(count_digits) + 2).min(64),
         };
         let largest_score = plan.largest_score(records)?;
         check_polynomial(agreement, plan, &widths)?;
-        if agreement.selection == Selection::Exponential && !horizontal {
+        if terms.selection == Selection::Exponential && !horizontal {
             check_choice(plan, largest_score, most_candidates(plan.schema(), rounds))?;
         }
         Ok(Self { widths, score_digits, count_digits, largest_score, count_bits })
@@ -112,6 +114,22 @@ impl Sizes {
             tries: self.widths.tries,
             paper: profile == Profile::Paper,
         }
+    }
+
+    /// Which widths keep δ small, for engineers.
+    pub fn widths_in_words(&self, terms: &Terms) -> String {
+        let widths = &self.widths;
+        let digits = widths.digits.iter().max().copied().unwrap_or(0);
+        // Only what is encrypted is masked.
+        let masks = match terms.paillier_bits {
+            Some(_) => format!("masks σ = {}, ", widths.sigma),
+            None => String::new(),
+        };
+        format!(
+            "widths that keep δ small: {masks}digits τ = {}, tries T = {}, at most {digits} digits \
+             of noise",
+            widths.tau, widths.tries
+        )
     }
 
     /// The widths of the noise on counts.
@@ -138,18 +156,14 @@ fn check_choice(plan: &Plan, largest: Score, candidates: u64) -> Result<(), Erro
 
 /// Refuses a polynomial whose values do not fit the key, before anything is spent.
 fn check_polynomial(agreement: &Agreement, plan: &Plan, widths: &Widths) -> Result<(), Error> {
-    let (Some(taylor), Partition::Horizontal { parties, .. }) =
-        (agreement.taylor, &agreement.partition)
-    else {
-        return Ok(());
-    };
+    let Some(taylor) = plan.terms().taylor else { return Ok(()) };
     let rate = plan.calibration().rate(plan.epsilon_step());
     let polynomial = polynomial(agreement, taylor, widths);
     let needed = polynomial.least_key_bits(&rate).map_err(|error| match error {
         mechanism::Error::Privacy(error) => Error::Privacy(error),
         _ => Error::Fault("a polynomial without coefficients"),
     })?;
-    let bits = parties.paillier_bits.unwrap_or_default();
+    let bits = plan.terms().paillier_bits.unwrap_or_default();
     if needed > u64::from(bits) {
         return Err(Error::PolynomialTooLong { needed, bits });
     }
@@ -159,14 +173,6 @@ fn check_polynomial(agreement: &Agreement, plan: &Plan, widths: &Widths) -> Resu
 /// How the weights of the exponential mechanism are scaled.
 pub fn scaling() -> Scaling {
     Scaling::Binary { fraction_bits: FRACTION_BITS }
-}
-
-/// The largest number of rows, leaves times classes.
-fn most_rows(plan: &Plan) -> u64 {
-    let schema = plan.schema();
-    let leaves = most_leaves(schema, plan.specializations(), MAX_ROWS);
-    let leaves = leaves.last().copied().unwrap_or(1);
-    leaves.saturating_mul(schema.class.values.len() as u64).min(MAX_ROWS)
 }
 
 /// The largest number of splits that one spend chooses among.

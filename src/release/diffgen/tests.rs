@@ -45,7 +45,7 @@ fn table(agreement: &Agreement, csv: &str) -> Table {
 }
 
 fn budget(agreement: &Agreement) -> Budget {
-    Budget::new(&agreement.epsilon)
+    Budget::new(agreement.epsilon().unwrap())
 }
 
 /// The candidate with this name.

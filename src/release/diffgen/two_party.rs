@@ -41,7 +41,7 @@
 //! let north = read(&("job,ill\n".to_owned() + &"Engineer,no\n".repeat(400)))?;
 //! let south = read(&("job,ill\n".to_owned() + &"Writer,yes\n".repeat(500)))?;
 //!
-//! let budget = || Budget::new(&agreement.epsilon);
+//! let budget = || Budget::new(agreement.epsilon().expect("ε is agreed"));
 //! let outcome = run_pair(
 //!     Setup::default(),
 //!     |session| two_party::release(session, &agreement, &north, budget(), &|_| ()),
@@ -58,10 +58,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::sizes::Sizes;
-use super::{Release, horizontal, vertical};
+use super::{horizontal, terms, vertical};
+use crate::agreement::diffgen::Terms;
 use crate::agreement::{Agreement, CountTable, Noise, Partition};
 use crate::crypto::paillier::{self, SecretKey};
-use crate::math::Rational;
 use crate::mechanism;
 use crate::mechanism::exponential::horizontal::TaylorKey;
 use crate::mechanism::noise::{JointNoise, OwnNoise, TwoPartyNoise};
@@ -70,8 +70,7 @@ use crate::net::{self, Blame, Fault, Message, Tag};
 use crate::privacy::{self, AddNoise, Budget, Spend};
 use crate::protocol::shares::WordShares;
 use crate::protocol::{Session, psi, scalar_product, shares, sum_by_group, yao};
-use crate::release::Step;
-use crate::release::tree;
+use crate::release::{Outcome, Step, tree};
 use crate::role::Role;
 use crate::table::Table;
 
@@ -146,20 +145,6 @@ impl From<privacy::Error> for Error {
     }
 }
 
-/// A release, and what this party learned on the way.
-#[derive(Clone, Debug)]
-pub struct Outcome {
-    /// The same at both parties.
-    pub release: Release,
-    /// δ, as agreed before the run.
-    pub delta: Rational,
-    /// How many individuals both parties have: vertically those who are released, horizontally the
-    /// overlap if it was agreed to count it. Private to the two parties.
-    pub in_both: Option<usize>,
-    /// How many individuals the peer has, where identifiers were compared.
-    pub peer_records: Option<usize>,
-}
-
 /// Which Paillier keys are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keys {
@@ -194,17 +179,18 @@ pub fn prepare(
     agreement: &Agreement,
     keys: Keys,
 ) -> Result<Prepared, Error> {
+    let terms = terms(agreement)?;
     session.channel.begin_phase(SET_UP);
     let (secret, taylor) = match &agreement.partition {
-        Partition::Vertical { .. } if agreement.count_table == Some(CountTable::Paillier) => {
-            (Some(vertical::make_key(session, agreement, keys)?), None)
+        Partition::Vertical { .. } if terms.count_table == Some(CountTable::Paillier) => {
+            (Some(vertical::make_key(session, terms, keys)?), None)
         }
-        Partition::Horizontal { .. } if agreement.taylor.is_some() => {
-            (None, Some(horizontal::exchange_key(keys, session, agreement)?))
+        Partition::Horizontal { .. } if terms.taylor.is_some() => {
+            (None, Some(horizontal::exchange_key(keys, session, terms)?))
         }
         _ => (None, None),
     };
-    for sender in senders(agreement) {
+    for sender in senders(terms) {
         yao::set_up(session, *sender).map_err(mechanism::Error::from)?;
     }
     session.channel.send(&Ready)?;
@@ -223,8 +209,8 @@ impl Message for Ready {
 }
 
 /// From whom transfers may go in a release: P1 garbles; sums by group may go either way.
-pub(super) fn senders(agreement: &Agreement) -> &'static [Role] {
-    match agreement.count_table {
+pub(super) fn senders(terms: &Terms) -> &'static [Role] {
+    match terms.count_table {
         Some(CountTable::Transfers) => &Role::BOTH,
         _ => &[Role::P1],
     }
@@ -294,14 +280,14 @@ pub(super) struct CountNoise {
 
 impl CountNoise {
     pub(super) fn prepare(
-        agreement: &Agreement,
+        terms: &Terms,
         sizes: &Sizes,
         spend: &Spend,
         count: usize,
         session: &mut Session,
     ) -> Result<Self, Error> {
         let widths = sizes.on_counts();
-        let own = match agreement.noise {
+        let own = match terms.noise {
             Noise::TwoParty => {
                 Some(OwnNoise::draw_digits(&mut *session.coins, spend.epsilon(), widths, count)?)
             }

@@ -27,8 +27,9 @@ use sha2::{Digest, Sha256};
 
 use super::holder::Holder;
 use super::sizes::{Sizes, scaling};
-use super::two_party::{CountNoise, Error, Keys, Outcome, Prepared};
+use super::two_party::{CountNoise, Error, Keys, Prepared};
 use super::{Leaves, Plan, Specializer, run};
+use crate::agreement::diffgen::Terms;
 use crate::agreement::{Agreement, CountTable, Selection};
 use crate::circuit::integer::equal;
 use crate::circuit::{Builder, Program};
@@ -49,8 +50,8 @@ use crate::protocol::shares::WordShares;
 use crate::protocol::sum_by_group::{self, CountShape};
 use crate::protocol::yao::{self, Reveal};
 use crate::protocol::{Coins, Session};
-use crate::release::Step;
 use crate::release::tree::layout::leaf_offsets;
+use crate::release::{Outcome, Step};
 use crate::role::Role;
 use crate::table::{Candidate, CutValue, Cuts, Specialization, Table};
 
@@ -74,6 +75,7 @@ pub(super) fn release(
         session,
         holder,
         agreement,
+        terms: plan.terms(),
         sizes: &sizes,
         records: rows.len(),
         prepared,
@@ -82,12 +84,7 @@ pub(super) fn release(
     specializer.session.channel.begin_phase("structure");
     progress(Step::Began { phase: "structure", total: plan.specializations() as usize });
     let release = run(&plan, budget, &mut specializer, &|step| progress(step))?;
-    Ok(Outcome {
-        release,
-        delta: sizes.widths.delta.clone(),
-        in_both: Some(rows.len()),
-        peer_records: Some(peer_size),
-    })
+    Ok(Outcome { release, in_both: Some(rows.len()), peer_records: Some(peer_size) })
 }
 
 const NO_IDENTIFIERS: Error =
@@ -153,22 +150,21 @@ pub(super) fn forecast_split(f: &mut Forecast, owner: Role) -> Result<(), Error>
 
 const NO_KEY: Error = Error::WrongInput("the release was prepared for another agreement");
 
-fn key_bits(agreement: &Agreement, keys: Keys) -> Result<usize, Error> {
-    let agreed = agreement.parties().and_then(|parties| parties.paillier_bits);
+fn key_bits(terms: &Terms, keys: Keys) -> Result<usize, Error> {
     match keys {
         #[cfg(any(test, feature = "testing"))]
         Keys::ForTests(bits) => Ok(bits),
-        Keys::Agreed => agreed.map(|bits| bits as usize).ok_or(NO_KEY),
+        Keys::Agreed => terms.paillier_bits.map(|bits| bits as usize).ok_or(NO_KEY),
     }
 }
 
 /// A key for the count table, should the tree want ours.
 pub(super) fn make_key(
     session: &mut Session,
-    agreement: &Agreement,
+    terms: &Terms,
     keys: Keys,
 ) -> Result<SecretKey, Error> {
-    let (bits, rng) = (key_bits(agreement, keys)?, &mut session.rng);
+    let (bits, rng) = (key_bits(terms, keys)?, &mut session.rng);
     Ok(match keys {
         Keys::Agreed => SecretKey::generate(bits, Tuning::default(), rng)?,
         #[cfg(any(test, feature = "testing"))]
@@ -181,6 +177,7 @@ struct Vertical<'a, 'p, 't> {
     session: &'a mut Session,
     holder: Holder<'p, 't>,
     agreement: &'a Agreement,
+    terms: &'a Terms,
     sizes: &'a Sizes,
     records: usize,
     prepared: Prepared,
@@ -226,9 +223,9 @@ impl Specializer for Vertical<'_, '_, '_> {
         let peer = candidates.len() - own.len();
         let scores = OneSided { own, peer };
         let calibration = self.holder.plan().calibration();
-        let choice = match self.agreement.selection {
+        let choice = match self.terms.selection {
             Selection::Exponential => {
-                let terms = self.sizes.by_weight(self.agreement.profile);
+                let terms = self.sizes.by_weight(self.terms.profile);
                 VerticalExponential::with(self.session, terms).choose(
                     spend,
                     calibration,
@@ -266,13 +263,8 @@ impl Specializer for Vertical<'_, '_, '_> {
 
     fn noisy_counts(&mut self, spend: Spend, cuts: &Cuts, _: &Leaves) -> Result<Vec<i64>, Error> {
         let layout = Layout::new(cuts, self.agreement);
-        let noise = CountNoise::prepare(
-            self.agreement,
-            self.sizes,
-            &spend,
-            layout.entries(),
-            self.session,
-        )?;
+        let noise =
+            CountNoise::prepare(self.terms, self.sizes, &spend, layout.entries(), self.session)?;
         self.session.channel.begin_phase("count table");
         let counts = layout.in_release_order(&self.count_table(cuts, &layout)?)?;
         noise.add(self.session, spend, &counts)
@@ -291,7 +283,7 @@ impl Vertical<'_, '_, '_> {
                 .zip(codes)
                 .for_each(|(cell, class)| *cell = *cell * classes + u32::from(*class));
         }
-        match self.agreement.count_table {
+        match self.terms.count_table {
             Some(CountTable::Paillier) => self.encrypted_table(layout, &cells),
             _ => self.transferred_table(layout, &cells),
         }
@@ -306,7 +298,7 @@ impl Vertical<'_, '_, '_> {
 
     fn encrypted_table(&mut self, layout: &Layout, cells: &[u32]) -> Result<WordShares, Error> {
         let shape = layout.by_encryption(self.records, self.sizes);
-        let bits = key_bits(self.agreement, self.prepared.keys)?;
+        let bits = key_bits(self.terms, self.prepared.keys)?;
         let items = shape.items(bits)?.iter().sum();
         (self.progress)(Step::Began { phase: "count table", total: items });
         let key = if shape.encrypting_role() == self.session.role {

@@ -93,7 +93,7 @@ fn outcomes(
         let mut rng = Randomness::seeded(seed + run_number);
         let faulty = |rng: &mut Randomness| Faulty {
             fault,
-            mechanism: Chooser::new(agreement.selection, rng.fork()).unwrap(),
+            mechanism: Chooser::new(terms(agreement).unwrap().selection, rng.fork()).unwrap(),
             noisy: Vec::new(),
         };
         let mut split = faulty(&mut rng);

@@ -13,7 +13,9 @@ use crate::protocol::Session;
 use crate::protocol::coins::Coins;
 use crate::protocol::pair::{Both, Outcome as Ran, Setup, assert_forecast, run_pair};
 use crate::release::diffgen::forecast::{Records, release_with as release_forecast};
-use crate::release::diffgen::two_party::{Error, Keys, Outcome, release_with};
+use crate::release::diffgen::terms;
+use crate::release::diffgen::two_party::{Error, Keys, release_with};
+use crate::release::{Outcome, plan};
 use crate::role::Role;
 
 /// A record of the papers' loan example: id, class, job, sex, salary.
@@ -132,11 +134,16 @@ pub fn alone(agreement: &Agreement, table: &Table, seed: u64) -> (Release, Tape)
 }
 
 /// Both parties' releases are the one of a single party.
-pub fn assert_equal(released: &Release, delta: &Rational, expected: &Release, seed: u64) {
+pub fn assert_equal(agreement: &Agreement, released: &Release, expected: &Release, seed: u64) {
     assert_eq!(text(released), text(expected), "seed {seed}");
     assert_eq!(released.spends, expected.spends);
     assert_eq!(released.table.cuts.made(), expected.table.cuts.made());
-    assert!(delta <= &Rational::power_of_two(-40));
+    assert!(delta(agreement) <= Rational::power_of_two(-40));
+}
+
+/// δ, as the plan of a release by two parties has it.
+pub fn delta(agreement: &Agreement) -> Rational {
+    plan::together(agreement).unwrap().promise.delta().unwrap().clone()
 }
 
 /// What was said is what the forecast for this tree tells.
@@ -159,7 +166,7 @@ pub fn assert_release_forecast(
 
 /// As short as the polynomial allows.
 fn key_bits(agreement: &Agreement) -> usize {
-    if agreement.taylor.is_some() { 1024 } else { 512 }
+    if terms(agreement).unwrap().taylor.is_some() { 1024 } else { 512 }
 }
 
 /// What one party ends with.

@@ -60,7 +60,7 @@ pub fn release(agreement: &Agreement, plan: &Plan, table: &Table, line: Line) ->
     let [choice, of_split] = [&choose, &split].map(|chooser| match chooser {
         Chooser::Exponential(_) => Law::Exponential,
         Chooser::PermuteAndFlip(_) => Law::NoisyMax,
-        Chooser::Taylor(_) => Law::Polynomial(agreement.taylor.unwrap()),
+        Chooser::Taylor(_) => Law::Polynomial(plan.terms().taylor.unwrap()),
     });
     let noises = if matches!(noise, Noiser::Two(_)) { 2 } else { 1 };
     let least = u64::try_from(plan.keep_from()).unwrap();

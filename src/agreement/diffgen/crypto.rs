@@ -1,11 +1,11 @@
 //! The section [crypto]: how the parties compute together, where there is a choice.
 
-use super::super::form::{Form, Section};
-use super::super::node::Node;
-use super::super::problem::Rule;
-use super::super::{CountTable, Profile};
-use super::release::ReleaseSection;
-use super::{Kind, ONE_PARTY};
+use super::{CountTable, Profile};
+use crate::agreement::form::{Form, Section};
+use crate::agreement::node::Node;
+use crate::agreement::problem::Rule;
+use crate::agreement::read::{Kind, ONE_PARTY};
+use crate::privacy::taylor::Taylor;
 
 const USUAL_PAILLIER_BITS: u32 = 3072;
 
@@ -20,7 +20,8 @@ pub(super) fn read(
     form: &mut Form<'_>,
     top: &mut Section,
     kind: Option<Kind>,
-    terms: Option<&ReleaseSection>,
+    profile: Option<Profile>,
+    taylor: Option<Option<Taylor>>,
 ) -> Option<Crypto> {
     if kind == Some(Kind::Local) {
         form.refuse(top, "crypto", ONE_PARTY);
@@ -32,14 +33,14 @@ pub(super) fn read(
     };
     let mut take = |key| section.as_mut().and_then(|section| section.take(key));
     let (count_table, bits) = (take("count_table"), take("paillier_bits"));
-    let count_table = read_count_table(form, count_table, kind, terms);
+    let count_table = read_count_table(form, count_table, kind, profile);
     let at = bits.as_ref().map(|node| node.at);
     let bits = match bits {
         Some(node) => paillier_bits(form, node),
         None => Some(USUAL_PAILLIER_BITS),
     };
-    let (count_table, bits, terms) = (count_table?, bits?, terms?);
-    let makes_keys = count_table == Some(CountTable::Paillier) || terms.taylor.is_some();
+    let (count_table, bits, taylor) = (count_table?, bits?, taylor?);
+    let makes_keys = count_table == Some(CountTable::Paillier) || taylor.is_some();
     if let (false, Some(at)) = (makes_keys, at) {
         let message = "`paillier_bits` in [crypto] has no effect: this release makes no such key";
         form.remark(at, message.to_owned(), "remove it; the agreement is the same without it");
@@ -51,10 +52,10 @@ fn read_count_table(
     form: &mut Form<'_>,
     node: Option<Node>,
     kind: Option<Kind>,
-    terms: Option<&ReleaseSection>,
+    profile: Option<Profile>,
 ) -> Option<Option<CountTable>> {
     let what = "`count_table` in [crypto]";
-    let paper = terms.is_some_and(|terms| terms.profile == Profile::Paper);
+    let paper = profile == Some(Profile::Paper);
     let usual = if paper { CountTable::Paillier } else { CountTable::Transfers };
     let vertical = kind != Some(Kind::Horizontal);
     let Some(node) = node else { return Some(vertical.then_some(usual)) };

@@ -1,0 +1,130 @@
+//! DiffGen in an agreement: its terms, how they are read and written, and what they mean in words.
+
+mod crypto;
+pub(super) mod read;
+pub(super) mod words;
+
+use serde_json::{Value, json};
+
+use crate::privacy::Epsilon;
+use crate::privacy::taylor::Taylor;
+use crate::table::Decimal;
+
+/// What the parties choose of a release by DiffGen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Terms {
+    /// The whole privacy budget of the release, exactly.
+    pub epsilon: Epsilon,
+    /// How many specializations the release makes (h in the papers).
+    pub specializations: u32,
+    /// How candidates are scored.
+    pub utility: Utility,
+    /// How one of them is chosen.
+    pub selection: Selection,
+    /// Who adds noise to the counts.
+    pub noise: Noise,
+    /// The part of ε for the choices, between 0 and 1.
+    pub structure_share: Decimal,
+    /// Whether everything is done exactly as in the papers.
+    pub profile: Profile,
+    /// The polynomial in place of the exponential, where a horizontal release chooses by that.
+    pub taylor: Option<Taylor>,
+    /// How a vertical release makes its table of counts; no other has one.
+    pub count_table: Option<CountTable>,
+    /// Length of the Paillier modulus, in bits, where a key is made.
+    pub paillier_bits: Option<u32>,
+}
+
+/// A word of the agreement that stands for a choice.
+macro_rules! choice {
+    ($(#[$about:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $word:literal,)+ }) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum $name { $($(#[$doc])* $variant,)+ }
+
+        impl $name {
+            /// Every choice with the word for it in an agreement.
+            pub const ALL: &'static [(&'static str, Self)] = &[$(($word, Self::$variant),)+];
+
+            /// The word for it in an agreement.
+            pub fn word(self) -> &'static str {
+                match self { $(Self::$variant => $word,)+ }
+            }
+        }
+    };
+}
+
+choice! {
+    /// How a candidate for specialization is scored.
+    Utility {
+        /// The largest class count of each child, summed.
+        Max = "max",
+        /// The same over all leaves of the table as it would become.
+        LeafMax = "leaf-max",
+        /// Information gain about the class.
+        InfoGain = "info-gain",
+    }
+}
+choice! {
+    /// How a candidate is chosen by its score.
+    Selection {
+        /// With probability proportional to the exponential of the score.
+        Exponential = "exponential",
+        /// By the largest score after one-sided noise.
+        PermuteAndFlip = "permute-and-flip",
+    }
+}
+choice! {
+    /// Who adds noise to the counts.
+    Noise {
+        /// Each of the two parties adds its own.
+        TwoParty = "two-party",
+        /// Both together draw one that neither knows.
+        Joint = "joint",
+        /// There is only one party.
+        Single = "single",
+    }
+}
+choice! {
+    /// How the parties of a vertical release count together.
+    CountTable {
+        /// Sums by group: oblivious transfers and hashes.
+        Transfers = "transfers",
+        /// Sums of ciphertexts under a Paillier key.
+        Paillier = "paillier",
+    }
+}
+choice! {
+    /// Whether a release follows our choices or exactly the papers'.
+    Profile {
+        /// The agreement's choices, tight calibration, totals kept.
+        Default = "default",
+        /// Max, exponential, a noise of each party, half of ε, factor 2, negative counts set to 0.
+        Paper = "paper",
+    }
+}
+
+/// Keys with their values in the canonical form.
+pub(super) type Entries = Vec<(&'static str, Value)>;
+
+impl Terms {
+    /// What stands in the sections [release] and [crypto].
+    pub(super) fn entries(&self) -> (Entries, Entries) {
+        let mut release = vec![
+            ("epsilon", json!(self.epsilon.to_string())),
+            ("specializations", json!(self.specializations)),
+            ("utility", json!(self.utility.word())),
+            ("selection", json!(self.selection.word())),
+            ("noise", json!(self.noise.word())),
+            ("structure_share", json!(self.structure_share.to_string())),
+            ("profile", json!(self.profile.word())),
+        ];
+        if let Some(taylor) = self.taylor {
+            release.push(("taylor_digits", json!(taylor.digits())));
+            release.push(("taylor_degree", json!(taylor.degree())));
+        }
+        let count_table = self.count_table.map(|table| ("count_table", json!(table.word())));
+        let bits = self.paillier_bits.map(|bits| ("paillier_bits", json!(bits)));
+        (release, count_table.into_iter().chain(bits).collect())
+    }
+}

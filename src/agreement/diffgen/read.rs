@@ -1,0 +1,246 @@
+//! DiffGen's own keys of the sections [release] and [crypto].
+
+use super::crypto;
+use super::{Noise, Profile, Selection, Terms, Utility};
+use crate::agreement::form::{Form, Section};
+use crate::agreement::node::Node;
+use crate::agreement::problem::Rule;
+use crate::agreement::read::Kind;
+use crate::privacy::Epsilon;
+use crate::privacy::taylor::{MOST_DEGREE, MOST_DIGITS, Taylor};
+use crate::table::{Decimal, Schema};
+
+/// The keys of [release] that are DiffGen's own.
+pub(in crate::agreement) const KEYS: &[&str] = &[
+    "epsilon",
+    "specializations",
+    "utility",
+    "selection",
+    "noise",
+    "structure_share",
+    "profile",
+    "taylor_digits",
+    "taylor_degree",
+];
+/// s and w where an agreement does not say them.
+const USUAL_TAYLOR: (u64, u64) = (6, 16);
+const MAX_EPSILON: i64 = 100;
+const MAX_SPECIALIZATIONS: i64 = 1_024;
+
+/// The terms, and where the number of specializations stands.
+pub(in crate::agreement) fn read(
+    form: &mut Form<'_>,
+    section: &mut Section,
+    top: &mut Section,
+    kind: Option<Kind>,
+) -> Option<(Terms, usize)> {
+    let epsilon = form
+        .required(section, "epsilon", "add epsilon = \"1.0\", the privacy budget of this release")
+        .and_then(|node| epsilon(form, node));
+    let specializations = form.required(
+        section,
+        "specializations",
+        "add specializations = 10, the number of times a value is replaced by finer ones",
+    );
+    let specializations_at = specializations.as_ref().map_or(section.at(), |node| node.at);
+    let specializations = specializations.and_then(|node| {
+        form.integer(node, "`specializations` in [release]", 1..=MAX_SPECIALIZATIONS)
+    });
+    let profile = match section.take("profile") {
+        Some(node) => form.word(node, "`profile` in [release]", Profile::ALL),
+        None => Some(Profile::Default),
+    };
+    let choices = profile.and_then(|profile| choices(form, section, kind, profile));
+    let taylor = taylor(form, section, kind, choices);
+    let crypto = crypto::read(form, top, kind, profile, taylor);
+    let (utility, selection, noise, structure_share) = choices?;
+    let terms = Terms {
+        epsilon: epsilon?,
+        specializations: u32::try_from(specializations?).ok()?,
+        utility,
+        selection,
+        noise,
+        structure_share,
+        profile: profile?,
+        taylor: taylor?,
+        count_table: crypto?.count_table,
+        paillier_bits: crypto?.paillier_bits,
+    };
+    Some((terms, specializations_at))
+}
+
+/// The budget is divided by the number of specializations: those that cannot happen waste it.
+pub(in crate::agreement) fn enough_to_specialize(
+    form: &mut Form<'_>,
+    schema: &Schema,
+    terms: &Terms,
+    at: usize,
+) {
+    let possible: u64 = schema
+        .attributes
+        .iter()
+        .map(|attribute| attribute.domain.possible_specializations())
+        .fold(0, u64::saturating_add);
+    if u64::from(terms.specializations) > possible {
+        let message = format!(
+            "`specializations` in [release] is {}, but the attributes allow only {possible}",
+            terms.specializations
+        );
+        let remedy = match possible {
+            0 => "give an attribute more than one value".to_owned(),
+            _ => format!("use at most {possible}: those that cannot happen would waste ε"),
+        };
+        form.note(Rule::OutOfRange, at, message, &remedy);
+    }
+}
+
+/// The polynomial of a horizontal release by the exponential mechanism: no other has one.
+fn taylor(
+    form: &mut Form<'_>,
+    section: &mut Section,
+    kind: Option<Kind>,
+    choices: Option<(Utility, Selection, Noise, Decimal)>,
+) -> Option<Option<Taylor>> {
+    let keys = [
+        ("taylor_digits", i64::from(MOST_DIGITS), USUAL_TAYLOR.0),
+        ("taylor_degree", i64::from(MOST_DEGREE), USUAL_TAYLOR.1),
+    ];
+    let applies = kind == Some(Kind::Horizontal)
+        && choices.is_none_or(|(_, selection, ..)| selection == Selection::Exponential);
+    let mut numbers = Vec::new();
+    for (key, most, usual) in keys {
+        let name = section.name_of(key);
+        match section.take(key) {
+            Some(node) if !applies => {
+                let why = format!(
+                    "{name} does not apply: it describes the polynomial of a horizontal release \
+                     with selection = \"exponential\""
+                );
+                form.note(Rule::DoesNotApply, node.at, why, &format!("remove `{key}`"));
+                numbers.push(None);
+            }
+            Some(node) => numbers.push(form.integer(node, &name, 1..=most)),
+            None => numbers.push(Some(usual)),
+        }
+    }
+    let [digits, degree] = numbers[..] else { return None };
+    let [digits, degree] = [digits?, degree?].map(|number| u32::try_from(number).ok());
+    let taylor = Taylor::new(digits?, degree?).ok()?;
+    Some(applies.then_some(taylor))
+}
+
+/// The four choices that the profile `paper` fixes. Where left out otherwise, they are what
+/// cross-validation found best (`docs/experiments/adult.md`) among what the partition can do.
+fn choices(
+    form: &mut Form<'_>,
+    section: &mut Section,
+    kind: Option<Kind>,
+    profile: Profile,
+) -> Option<(Utility, Selection, Noise, Decimal)> {
+    let paper = profile == Profile::Paper;
+    let horizontal = kind == Some(Kind::Horizontal);
+    let papers_noise = if kind == Some(Kind::Local) { Noise::Single } else { Noise::TwoParty };
+    let half = Decimal::parse("0.5").ok()?;
+    // Between parties with the same columns every leaf costs a piece of circuit, and the papers'
+    // approximation of the exponential mechanism loses accuracy.
+    let usual_utility = if paper || horizontal { Utility::Max } else { Utility::LeafMax };
+    let usual_selection =
+        if horizontal && !paper { Selection::PermuteAndFlip } else { Selection::Exponential };
+    let usual_noise = if paper || kind == Some(Kind::Local) { papers_noise } else { Noise::Joint };
+    let usual_share = if paper { half } else { Decimal::parse("0.7").ok()? };
+    let utility = choice(form, section, "utility", Utility::ALL, usual_utility);
+    let selection = choice(form, section, "selection", Selection::ALL, usual_selection);
+    let noise = choice(form, section, "noise", Noise::ALL, usual_noise);
+    let share = match section.take("structure_share") {
+        Some(node) => {
+            let at = node.at;
+            structure_share(form, node).map(|share| (share, at))
+        }
+        None => Some((usual_share, 0)),
+    };
+
+    if paper {
+        let fixed = [
+            ("utility", Utility::Max.word(), utility.map(|(u, at)| (u.word(), at))),
+            ("selection", Selection::Exponential.word(), selection.map(|(s, at)| (s.word(), at))),
+            ("noise", papers_noise.word(), noise.map(|(n, at)| (n.word(), at))),
+            (
+                "structure_share",
+                "0.5",
+                share.map(|(s, at)| (if s == half { "0.5" } else { "" }, at)),
+            ),
+        ];
+        for (key, papers, chosen) in fixed {
+            if let Some((_, at)) = chosen.filter(|(chosen, _)| *chosen != papers) {
+                let message =
+                    format!("`{key}` in [release]: profile = \"paper\" fixes it to \"{papers}\"");
+                let remedy = format!("remove `{key}`, or use profile = \"default\"");
+                form.note(Rule::DoesNotApply, at, message, &remedy);
+            }
+        }
+    }
+    if let (Some(Kind::Horizontal), Some((Utility::InfoGain, at))) = (kind, utility) {
+        let message = "`utility` in [release] cannot be \"info-gain\" in a horizontal release: \
+                       its logarithms are not computed between two parties";
+        let remedy = "use \"leaf-max\", which is usually more accurate, or \"max\"";
+        form.note(Rule::DoesNotApply, at, message.to_owned(), remedy);
+    }
+    if let (Some(Kind::Horizontal), Some((Utility::LeafMax, at)), Some((chosen, _))) =
+        (kind, utility, selection)
+        && chosen == Selection::Exponential
+    {
+        let message = "`utility` in [release] cannot be \"leaf-max\" in a horizontal release \
+                       with selection = \"exponential\": its polynomial takes scores of `max`";
+        let remedy = "use selection = \"permute-and-flip\", or utility = \"max\"";
+        form.note(Rule::DoesNotApply, at, message.to_owned(), remedy);
+    }
+    if let (Some(kind), Some((noise, at))) = (kind, noise)
+        && profile == Profile::Default
+        && (kind == Kind::Local) != (noise == Noise::Single)
+    {
+        let (message, remedy) = if kind == Kind::Local {
+            ("a local release has only one noise", "remove `noise`")
+        } else {
+            ("a release of two parties needs the noise of both", "use \"two-party\" or \"joint\"")
+        };
+        form.note(Rule::DoesNotApply, at, format!("`noise` in [release]: {message}"), remedy);
+    }
+    Some((utility?.0, selection?.0, noise?.0, share?.0))
+}
+
+/// A word with its place, or the default.
+fn choice<T: Copy>(
+    form: &mut Form<'_>,
+    section: &mut Section,
+    key: &str,
+    words: &[(&str, T)],
+    default: T,
+) -> Option<(T, usize)> {
+    let Some(node) = section.take(key) else { return Some((default, 0)) };
+    let at = node.at;
+    form.word(node, &section.name_of(key), words).map(|chosen| (chosen, at))
+}
+
+fn epsilon(form: &mut Form<'_>, node: Node) -> Option<Epsilon> {
+    let at = node.at;
+    let written = form.decimal(node, "`epsilon` in [release]", false)?;
+    let limited = Some(written).filter(|epsilon| *epsilon <= Decimal::from(MAX_EPSILON));
+    let epsilon = limited.and_then(|epsilon| epsilon.to_string().parse().ok());
+    if epsilon.is_none() {
+        let message = format!("`epsilon` in [release] is {written}");
+        let remedy = format!("use more than 0 and at most {MAX_EPSILON}; 1 or less is usual");
+        form.note(Rule::OutOfRange, at, message, &remedy);
+    }
+    epsilon
+}
+
+fn structure_share(form: &mut Form<'_>, node: Node) -> Option<Decimal> {
+    let at = node.at;
+    let share = form.decimal(node, "`structure_share` in [release]", false)?;
+    let good = share > Decimal::ZERO && share < Decimal::ONE;
+    if !good {
+        let message = format!("`structure_share` in [release] is {share}");
+        form.note(Rule::OutOfRange, at, message, "use a part of 1, such as \"0.5\"");
+    }
+    good.then_some(share)
+}

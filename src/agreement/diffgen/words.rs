@@ -1,0 +1,264 @@
+//! DiffGen on the page that is signed: what it promises, shows and leaves open.
+
+use super::{CountTable, Noise, Profile, Selection, Terms, Utility};
+use crate::agreement::words::{Page, Wording, grouped, normalization};
+use crate::agreement::{Agreement, Parties, Partition};
+use crate::privacy::Epsilon;
+use crate::table::OnBadValue;
+
+impl Wording for Terms {
+    fn table(&self) -> &'static str {
+        "The values are made coarser, and every count carries random noise, also where nobody was \
+         counted."
+    }
+
+    fn promised(&self, page: &mut Page, agreement: &Agreement) {
+        let epsilon = &self.epsilon;
+        let approximately = approximate(&self.epsilon);
+        page.item(&format!(
+            "This release spends a privacy budget of ε = {epsilon}. Whether or not a person's record \
+             is in the data, every possible release is at most {} times as likely with it as without \
+             it, and the reverse: whatever somebody concludes from the release about a person, they \
+             could have concluded almost as well without that person's record. This is differential \
+             privacy, and it holds whatever else the reader knows.",
+            factor(approximately)
+        ));
+        if approximately > 2.0 {
+            page.item(&format!(
+                "ATTENTION: ε = {epsilon} is large. With such a factor the promise is weak; 1 or less \
+                 is usual."
+            ));
+        }
+        let each = if agreement.parties().is_some() { " from each party" } else { "" };
+        page.item(&format!(
+            "Compared are data that this agreement admits, with the record as without it: at most {} \
+             records{each}, and values that fit. A run with other data is refused, and that it was \
+             refused is not covered by ε.",
+            grouped(agreement.max_records)
+        ));
+        if agreement.parties().is_some() {
+            page.item(
+                "The promise may fail with a probability δ of at most 2^-40 (one in a million \
+                 millions), from rounding in the secure computation.",
+            );
+            page.item(
+                "Every further release about the same people adds its own ε. Each party's ledger \
+                 keeps the sum and refuses a run that would exceed the party's cap. A run that is \
+                 interrupted counts in full.",
+            );
+        } else {
+            page.item(
+                "Every further release about the same people adds its own ε. Whoever holds the data \
+                 must add them up: the program does, and refuses what would exceed a cap, only if it \
+                 is given a ledger.",
+            );
+        }
+    }
+
+    fn learned(&self, page: &mut Page, agreement: &Agreement, parties: &Parties) {
+        let (p1, p2) = (&parties.p1.name, &parties.p2.name);
+        match &agreement.partition {
+            Partition::Vertical { .. } => {
+                page.item(&format!(
+                    "{p1} and {p2} each learn how many records the other has, and which of its own \
+                     people are also in the other's data. This is not protected by ε: agree to it \
+                     only if each may know who is with the other.",
+                ));
+                page.item(&format!(
+                    "Both hold the column `{}`; they learn whether it is the same at both, and stop \
+                     if it is not.",
+                    agreement.schema.class.column
+                ));
+                let mut attributes = agreement.schema.attributes.iter();
+                if attributes.any(|attribute| attribute.on_bad_value == OnBadValue::Drop) {
+                    page.item(
+                        "EXCEPT: records with a value that does not fit are left out before people \
+                         are matched, so a party that knows somebody is in the other's data learns \
+                         from a missing match that a value there does not fit. Map such values to a \
+                         category instead if that matters.",
+                    );
+                }
+                page.item(&format!(
+                    "About the other's columns each learns only what the release tells. For a person \
+                     in both tables the factor towards the other party is that of 2ε: at most {}.",
+                    factor(2.0 * approximate(&self.epsilon))
+                ));
+            }
+            Partition::Horizontal { overlap_check, .. } => {
+                page.item(&format!(
+                    "{p1} and {p2} learn nothing about each other's records beyond the release and \
+                     every split of a number that was drawn, used or not{}. All of it is within ε.{}",
+                    match self.noise {
+                        Noise::TwoParty => ", and the other's counts with the other's noise on them",
+                        _ => "",
+                    },
+                    match overlap_check {
+                        Some(_) => "",
+                        None => " They do not learn how many records the other has.",
+                    }
+                ));
+                if let Some(identifier) = overlap_check {
+                    page.item(&format!(
+                        "EXCEPT: the overlap check is on. Both learn exactly how many people are in \
+                         both tables (by the column `{}`{}), and each learns how many records the \
+                         other has. This is not protected by ε: somebody who knows all but one of \
+                         these people can tell from the number whether that one is among them. As \
+                         numbers are known, the promise towards the other party is that for a record \
+                         replaced by another, and its factor that of 2ε: at most {}.",
+                        identifier.column,
+                        normalization(identifier),
+                        factor(2.0 * approximate(&self.epsilon))
+                    ));
+                    page.item("A person who is in both tables has twice the loss.");
+                } else {
+                    page.item(
+                        "The overlap check is off: nobody counts the people who are in both tables. \
+                         A person who is in both has twice the loss (2ε).",
+                    );
+                }
+            }
+            Partition::Local => {}
+        }
+        page.item(
+            "Both learn that the run took place, when, how long it took, and this agreement. How long \
+             a party takes between two messages may depend on its records: timing is outside ε.",
+        );
+    }
+
+    fn not_covered(&self, page: &mut Page, agreement: &Agreement) {
+        page.item(
+            "Facts about groups: if the release shows that most engineers are approved, this also \
+             says something about an engineer who is not in the data. That is its purpose.",
+        );
+        if !matches!(agreement.partition, Partition::Vertical { .. }) {
+            page.item(
+                "People with more than one record: each further record adds another ε for them.",
+            );
+        }
+        if let Some(told) = told_to_the_network(agreement) {
+            page.item(&format!(
+                "Whoever watches the network: the lengths of messages tell {told}. For a watcher who \
+                 also has the release, only the promise for a record replaced by another holds, with \
+                 the factor of 2ε: at most {}.",
+                factor(2.0 * approximate(&self.epsilon))
+            ));
+        }
+        page.item(match agreement.partition {
+            Partition::Local => {
+                "Time: how long the run takes depends on the data, and ε does not cover it."
+            }
+            _ => {
+                "Time: how long the run and its pauses take may depend on the data. The other party \
+                 and whoever watches the network can measure it, and ε does not cover it."
+            }
+        });
+        if agreement.parties().is_some() {
+            page.item(
+                "Parties that do not follow the protocol: each must run the program unchanged, on \
+                 its true data. A party that cheats could learn more or spoil the release.",
+            );
+            page.item(
+                "A reader of the release who works together with one party: that reader knows what \
+                 the party knows, and only the promise towards that party remains.",
+            );
+        }
+        page.item(
+            "The computers themselves: whoever can read a party's memory or disk can read its data.",
+        );
+    }
+
+    fn computed(&self, page: &mut Page, _: &Agreement) {
+        let share = self.structure_share;
+        page.item(&format!(
+            "The table begins with one row of the coarsest values. {} times, one value is chosen and \
+             replaced by its finer ones. These choices use up to {share} of ε; the rest, and what the \
+             choices leave over, goes to the noise on the counts.",
+            self.specializations
+        ));
+        page.item(&format!(
+            "A choice is scored by {}.",
+            match self.utility {
+                Utility::Max => "how well the finer values separate the classes (`max`)",
+                Utility::LeafMax => {
+                    "how well the whole table would separate the classes after it (`leaf-max`)"
+                }
+                Utility::InfoGain => "its information gain about the class (`info-gain`)",
+            }
+        ));
+        page.item(&match (self.selection, self.taylor) {
+            (Selection::Exponential, Some(taylor)) => format!(
+                "It is made by the exponential mechanism (`exponential`), in the papers' \
+                 approximation for horizontal data by a polynomial of degree {} with {} digits: as \
+                 private, but with many records far less accurate than `permute-and-flip`.",
+                taylor.degree(),
+                taylor.digits(),
+            ),
+            (Selection::Exponential, None) => {
+                "It is made by the exponential mechanism (`exponential`).".to_owned()
+            }
+            (Selection::PermuteAndFlip, _) => {
+                "It is made by the largest score after random noise (`permute-and-flip`)."
+                    .to_owned()
+            }
+        });
+        page.item(match self.noise {
+            Noise::TwoParty => "Each party adds noise of its own to every count (`two-party`).",
+            Noise::Joint => {
+                "Every count gets one noise, drawn by both together and known to neither (`joint`)."
+            }
+            Noise::Single => "Every count gets one noise.",
+        });
+        page.item(match self.profile {
+            Profile::Default => {
+                "After that, negative counts are set to 0 and the others corrected so that the noisy \
+                 total is kept (profile `default`)."
+            }
+            Profile::Paper => {
+                "Everything is calibrated exactly as in the papers, and negative counts are set to 0 \
+                 (profile `paper`); the total comes out too large."
+            }
+        });
+        match self.count_table {
+            Some(CountTable::Transfers) => page.item(
+                "The people with each combination of both parties' values are counted by oblivious \
+                 transfers, without a key of either party (`transfers`).",
+            ),
+            Some(CountTable::Paillier) => page.item(
+                "The people with each combination of both parties' values are counted under \
+                 encryption (`paillier`).",
+            ),
+            None => {}
+        }
+        if let Some(bits) = self.paillier_bits {
+            page.item(&format!("Encryption uses Paillier keys of {bits} bits."));
+        }
+    }
+}
+
+/// What lengths of messages tell about numbers of records, where they tell anything.
+fn told_to_the_network(agreement: &Agreement) -> Option<&'static str> {
+    match &agreement.partition {
+        Partition::Vertical { .. } => {
+            Some("how many records each party has, and how many people are in both tables")
+        }
+        Partition::Horizontal { overlap_check: Some(_), .. } => {
+            Some("how many records each party has")
+        }
+        Partition::Horizontal { overlap_check: None, .. } | Partition::Local => None,
+    }
+}
+
+/// ε for showing to people only.
+fn approximate(epsilon: &Epsilon) -> f64 {
+    epsilon.to_string().parse().unwrap_or(f64::INFINITY)
+}
+
+/// e^ε rounded up, for people. The computation itself never uses it.
+fn factor(epsilon: f64) -> String {
+    let factor = epsilon.exp();
+    if factor < 10_000.0 {
+        format!("{:.2}", (factor * 100.0).ceil() / 100.0)
+    } else {
+        format!("e^{epsilon} (more than {})", grouped(10_000))
+    }
+}

@@ -1,0 +1,104 @@
+//! The release models that an agreement can be about, and what each says for itself in it.
+
+use super::diffgen::{self, Entries};
+use super::words::Wording;
+use crate::privacy::Epsilon;
+
+/// What is made of the data. Each model has its own promise, and its own terms.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Model {
+    /// A table generalized by private choices, with noisy counts: differentially private.
+    DiffGen(diffgen::Terms),
+    /// Exact counts of the coarsest values: no promise at all. It shows what a model needs.
+    #[cfg(any(test, feature = "testing"))]
+    ExactCounts,
+}
+
+/// A model by its name, before its terms are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Name {
+    DiffGen,
+    #[cfg(any(test, feature = "testing"))]
+    ExactCounts,
+}
+
+impl Name {
+    pub const ALL: &'static [(&'static str, Self)] = &[
+        ("diffgen", Self::DiffGen),
+        #[cfg(any(test, feature = "testing"))]
+        ("exact-counts", Self::ExactCounts),
+    ];
+
+    /// The keys of [release] that are the model's own.
+    pub fn keys(self) -> &'static [&'static str] {
+        match self {
+            Self::DiffGen => diffgen::read::KEYS,
+            #[cfg(any(test, feature = "testing"))]
+            Self::ExactCounts => &[],
+        }
+    }
+}
+
+impl Model {
+    /// The word for it in an agreement.
+    pub fn word(&self) -> &'static str {
+        let name = match self {
+            Self::DiffGen(_) => Name::DiffGen,
+            #[cfg(any(test, feature = "testing"))]
+            Self::ExactCounts => Name::ExactCounts,
+        };
+        Name::ALL[name as usize].0
+    }
+
+    /// The privacy budget, where the model spends one.
+    pub fn epsilon(&self) -> Option<&Epsilon> {
+        match self {
+            Self::DiffGen(terms) => Some(&terms.epsilon),
+            #[cfg(any(test, feature = "testing"))]
+            Self::ExactCounts => None,
+        }
+    }
+
+    /// How many specializations are agreed, where the model is asked to make some.
+    pub fn specializations(&self) -> u32 {
+        match self {
+            Self::DiffGen(terms) => terms.specializations,
+            #[cfg(any(test, feature = "testing"))]
+            Self::ExactCounts => 0,
+        }
+    }
+
+    /// What else tells one release from another, in a few words.
+    pub fn in_short(&self) -> String {
+        match self {
+            Self::DiffGen(terms) => format!(
+                "{} {} {} {} {}",
+                terms.profile.word(),
+                terms.utility.word(),
+                terms.selection.word(),
+                terms.noise.word(),
+                terms.structure_share
+            ),
+            #[cfg(any(test, feature = "testing"))]
+            Self::ExactCounts => self.word().to_owned(),
+        }
+    }
+
+    /// What stands in the sections [release] and [crypto] of the canonical form.
+    pub(super) fn entries(&self) -> (Entries, Entries) {
+        match self {
+            Self::DiffGen(terms) => terms.entries(),
+            #[cfg(any(test, feature = "testing"))]
+            Self::ExactCounts => Default::default(),
+        }
+    }
+
+    /// What it means, in words.
+    pub(super) fn wording(&self) -> &dyn Wording {
+        match self {
+            Self::DiffGen(terms) => terms,
+            #[cfg(any(test, feature = "testing"))]
+            Self::ExactCounts => &super::words::ExactCounts,
+        }
+    }
+}

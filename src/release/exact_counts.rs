@@ -1,0 +1,67 @@
+//! A table with exact counts and no promise: the smallest release model, for tests. The command
+//! never has it. It shows all that a model needs to say for itself.
+
+use super::plan::Plan;
+use super::tree::{Generalized, Leaves};
+use super::{Error, Outcome, Release, Step};
+use crate::agreement::Agreement;
+use crate::net::Tag;
+use crate::privacy::Promise;
+use crate::protocol::Session;
+use crate::protocol::forecast::Forecast;
+use crate::release::tree::output::most_bytes;
+use crate::table::{Cuts, Table};
+
+/// Counts, 8 bytes each.
+const COUNTS: Tag = Tag::new(*b"xcnt");
+
+pub(super) fn plan(agreement: &Agreement) -> Plan {
+    Plan {
+        promise: Promise::Words("none: the counts are exact".to_owned()),
+        most_bytes: most_bytes(&agreement.schema, 0),
+        most_rows: agreement.schema.class.values.len() as u64,
+        details: Vec::new(),
+    }
+}
+
+pub(super) fn alone(
+    agreement: &Agreement,
+    table: &Table,
+    progress: &dyn Fn(Step),
+) -> Result<Release, Error> {
+    progress(Step::Began { phase: "counting", total: table.len() });
+    let mut counts = vec![0; agreement.schema.class.values.len()];
+    for class in table.classes() {
+        counts[usize::from(*class)] += 1;
+    }
+    progress(Step::Advanced(table.len()));
+    progress(Step::Ended);
+    let cuts = Cuts::topmost(&agreement.schema);
+    let table = Generalized { cuts, leaves: Leaves::CrossProduct, counts };
+    Ok(Release { table, spends: Vec::new() })
+}
+
+/// Each party tells its counts.
+pub(super) fn together(
+    session: &mut Session,
+    agreement: &Agreement,
+    table: &Table,
+    progress: &dyn Fn(Step),
+) -> Result<Outcome, Error> {
+    let mut release = alone(agreement, table, progress)?;
+    let own: Vec<u8> = release.table.counts.iter().flat_map(|count| count.to_le_bytes()).collect();
+    session.channel.begin_phase("counts");
+    session.channel.send_bytes(COUNTS, &own)?;
+    let theirs = session.channel.receive_bytes(COUNTS)?;
+    for (count, bytes) in release.table.counts.iter_mut().zip(theirs.as_chunks().0) {
+        *count = count.saturating_add(u64::from_le_bytes(*bytes));
+    }
+    Ok(Outcome { release, in_both: None, peer_records: None })
+}
+
+pub(super) fn forecast(forecast: &mut Forecast, agreement: &Agreement) -> Result<u64, Error> {
+    forecast.begin_phase("counts");
+    let rows = agreement.schema.class.values.len();
+    forecast.exchange(COUNTS, rows * 8);
+    Ok(rows as u64)
+}

@@ -1,0 +1,74 @@
+//! What is known of a release, and refused, before anything is spent: each model's answer.
+
+use super::Error;
+use super::diffgen::sizes::Sizes;
+use super::diffgen::{self, forecast};
+use super::tree::output::most_bytes;
+use crate::agreement::{Agreement, Model};
+use crate::math::Rational;
+use crate::privacy::Promise;
+
+/// What a release will be like.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// What it promises.
+    pub promise: Promise,
+    /// No release has a longer file.
+    pub most_bytes: u64,
+    /// No release has more rows.
+    pub most_rows: u64,
+    /// What an engineer may want to know, in lines.
+    pub details: Vec<String>,
+}
+
+/// The plan of a release by one party.
+///
+/// # Errors
+/// What the model refuses.
+pub fn alone(agreement: &Agreement) -> Result<Plan, Error> {
+    match &agreement.model {
+        Model::DiffGen(terms) => {
+            let plan = diffgen::Plan::new(agreement)?;
+            // The samplers are exact, so nothing is lost to approximation.
+            let (epsilon, delta) = (terms.epsilon.clone(), Rational::zero());
+            let promise = Promise::Differential { epsilon, delta };
+            let most_bytes = most_bytes(&agreement.schema, terms.specializations);
+            Ok(Plan { promise, most_bytes, most_rows: plan.most_rows(), details: Vec::new() })
+        }
+        #[cfg(any(test, feature = "testing"))]
+        Model::ExactCounts => Ok(super::exact_counts::plan(agreement)),
+    }
+}
+
+/// The plan of a release by two parties.
+///
+/// # Errors
+/// What the model refuses, and agreements for one party.
+pub fn together(agreement: &Agreement) -> Result<Plan, Error> {
+    if agreement.parties().is_none() {
+        return Err(Error::OneParty);
+    }
+    let alone = alone(agreement)?;
+    match &agreement.model {
+        Model::DiffGen(terms) => {
+            let sizes = Sizes::of(agreement, &diffgen::Plan::new(agreement)?)?;
+            let (epsilon, delta) = (terms.epsilon.clone(), sizes.widths.delta.clone());
+            let promise = Promise::Differential { epsilon, delta };
+            Ok(Plan { promise, details: vec![sizes.widths_in_words(terms)], ..alone })
+        }
+        #[cfg(any(test, feature = "testing"))]
+        Model::ExactCounts => Ok(alone),
+    }
+}
+
+/// Whether a party may come with so many records.
+///
+/// # Errors
+/// If what the model does with them would take too long.
+pub fn check_records(agreement: &Agreement, records: usize) -> Result<(), Error> {
+    match &agreement.model {
+        Model::DiffGen(_) => Ok(forecast::check_table(agreement, records)?),
+        #[cfg(any(test, feature = "testing"))]
+        Model::ExactCounts => Ok(()),
+    }
+}

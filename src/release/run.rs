@@ -1,0 +1,83 @@
+//! Making a release, whatever its model: by one party or by two.
+
+use super::diffgen::{single, two_party};
+use super::{Error, Outcome, Release, Step};
+use crate::agreement::{Agreement, Model};
+use crate::math::Randomness;
+use crate::privacy::Budget;
+use crate::protocol::Session;
+use crate::table::Table;
+
+/// What two parties made ready before anything is spent: see [`prepare`].
+pub enum Prepared {
+    /// For DiffGen.
+    DiffGen(Box<two_party::Prepared>),
+    /// Nothing is needed.
+    #[cfg(any(test, feature = "testing"))]
+    Nothing,
+}
+
+/// Makes a release from one party's table. The budget is that of the agreement, where the model
+/// spends one.
+///
+/// # Errors
+/// Those of the model. What was spent is gone then.
+pub fn alone(
+    agreement: &Agreement,
+    table: &Table,
+    budget: Option<Budget>,
+    rng: &mut Randomness,
+    progress: &dyn Fn(Step),
+) -> Result<Release, Error> {
+    match &agreement.model {
+        Model::DiffGen(_) => {
+            let budget = budget.ok_or(Error::NoBudget)?;
+            Ok(single::release(agreement, table, budget, rng, progress)?)
+        }
+        #[cfg(any(test, feature = "testing"))]
+        Model::ExactCounts => super::exact_counts::alone(agreement, table, progress),
+    }
+}
+
+/// Everything with the peer that depends on no data. Whoever cuts the line until now costs nobody
+/// any ε.
+///
+/// # Errors
+/// Those of the model.
+pub fn prepare(session: &mut Session, agreement: &Agreement) -> Result<Prepared, Error> {
+    match &agreement.model {
+        Model::DiffGen(_) => {
+            let prepared = two_party::prepare(session, agreement, two_party::Keys::Agreed)?;
+            Ok(Prepared::DiffGen(Box::new(prepared)))
+        }
+        #[cfg(any(test, feature = "testing"))]
+        Model::ExactCounts => Ok(Prepared::Nothing),
+    }
+}
+
+/// Makes a release with the peer. `table` holds what the agreement gives to this party, with
+/// identifiers where individuals are matched. A budget must have been debited: the first message
+/// that depends on data leaves at once.
+///
+/// # Errors
+/// Those of the model. What was spent is gone then.
+pub fn together(
+    session: &mut Session,
+    agreement: &Agreement,
+    table: &Table,
+    budget: Option<Budget>,
+    prepared: Prepared,
+    progress: &(dyn Fn(Step) + Sync),
+) -> Result<Outcome, Error> {
+    match prepared {
+        Prepared::DiffGen(prepared) => {
+            let budget = budget.ok_or(Error::NoBudget)?;
+            let made = two_party::release_prepared(
+                session, agreement, table, budget, *prepared, progress,
+            )?;
+            Ok(made)
+        }
+        #[cfg(any(test, feature = "testing"))]
+        Prepared::Nothing => super::exact_counts::together(session, agreement, table, progress),
+    }
+}
