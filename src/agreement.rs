@@ -203,12 +203,20 @@ impl Agreement {
     /// # Errors
     /// [`Error::Invalid`] or [`Error::NotCanonical`].
     pub fn from_canonical(bytes: &[u8]) -> Result<Self, Error> {
-        let (agreement, format) = read::from_json(bytes).map_err(Error::Invalid)?;
-        if canonical::value(&agreement, format).to_string().as_bytes() == bytes {
-            Ok(agreement)
-        } else {
-            Err(Error::NotCanonical)
+        let (mut agreement, format) = read::from_json(bytes).map_err(Error::Invalid)?;
+        let is_form = |agreement: &Self, format| {
+            canonical::value(agreement, format).to_string().as_bytes() == bytes
+        };
+        if is_form(&agreement, format) {
+            return Ok(agreement);
         }
+        for paillier_bits in diffgen::PAILLIER_BITS {
+            if format == Format::One && is_form(&agreement, Format::First { paillier_bits }) {
+                agreement.model.count_under_encryption(&agreement.partition, paillier_bits);
+                return Ok(agreement);
+            }
+        }
+        Err(Error::NotCanonical)
     }
 
     /// The one way to write this agreement. Its length is at most [`MAX_CANONICAL_BYTES`].

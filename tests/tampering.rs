@@ -174,17 +174,23 @@ fn signed_release() -> TempDir {
 }
 
 #[test]
-fn a_release_of_before_promises_were_of_several_kinds_still_verifies() {
-    let former = root().join("tests/release-v1");
-    let (manifest, lines) = verify::check(&former).unwrap();
-    assert_eq!(manifest.text(&["format"]), Some("diptych manifest v1"));
-    assert!(lines.iter().any(|line| line.starts_with("promise    ε = 1, δ ≤ ")), "{lines:?}");
-    assert_eq!(lines.iter().filter(|line| line.starts_with("signed")).count(), 2);
-    let place = tempfile::tempdir().unwrap();
-    let text = fs::read_to_string(former.join(MANIFEST)).unwrap();
-    fs::copy(former.join(RELEASE), place.path().join(RELEASE)).unwrap();
-    for (from, to) in [("\"epsilon\": \"1\"", "\"epsilon\": \"2\""), ("manifest v1", "manifest v2")] {
-        fs::write(place.path().join(MANIFEST), text.replacen(from, to, 1)).unwrap();
-        assert!(verify::check(place.path()).is_err(), "{to}");
+fn releases_of_before_promises_were_of_several_kinds_still_verify() {
+    for kind in ["first", "with-count-table"] {
+        let former = root().join("tests/release-v1").join(kind);
+        let (manifest, lines) = verify::check(&former).unwrap();
+        assert_eq!(manifest.text(&["format"]), Some("diptych manifest v1"));
+        assert!(lines.iter().any(|line| line.starts_with("promise    ε = 1, δ ≤ ")), "{lines:?}");
+        assert_eq!(lines.iter().filter(|line| line.starts_with("signed")).count(), 2);
+        let place = tempfile::tempdir().unwrap();
+        let text = fs::read_to_string(former.join(MANIFEST)).unwrap();
+        fs::copy(former.join(RELEASE), place.path().join(RELEASE)).unwrap();
+        for (from, to) in [
+            ("\"epsilon\": \"1\"", "\"epsilon\": \"2\""),
+            ("manifest v1", "manifest v2"),
+            ("diptych-agreement-1", "diptych-agreement-2"),
+        ] {
+            fs::write(place.path().join(MANIFEST), text.replacen(from, to, 1)).unwrap();
+            assert!(verify::check(place.path()).is_err(), "{to}");
+        }
     }
 }

@@ -8,6 +8,12 @@ use serde_json::{Value, json};
 /// hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Format {
+    /// Of manifests of before there was a choice of count table: two parties always named the
+    /// length of a key, and those of a vertical release counted under it.
+    First {
+        /// That length.
+        paillier_bits: u32,
+    },
     /// Of manifests of before there was more than one model: it names none.
     One,
     /// Today's.
@@ -15,12 +21,12 @@ pub(super) enum Format {
 }
 
 impl Format {
-    /// Each with its name.
+    /// Each with its name; the first two have the same.
     pub const ALL: &'static [(&'static str, Self)] =
         &[("diptych-agreement-1", Self::One), ("diptych-agreement-2", Self::Two)];
 
     fn name(self) -> &'static str {
-        Self::ALL[self as usize].0
+        Self::ALL[usize::from(self == Self::Two)].0
     }
 }
 
@@ -29,7 +35,10 @@ impl Format {
 /// Decimals are text in normal form; counts are numbers; every default is written out; what does
 /// not apply to the partition or the model is left out. There is no floating-point number anywhere.
 pub(super) fn value(agreement: &Agreement, format: Format) -> Value {
-    let (mut release, crypto) = agreement.model.entries();
+    let (mut release, mut crypto) = agreement.model.entries();
+    if let Format::First { paillier_bits } = format {
+        crypto = vec![("paillier_bits", json!(paillier_bits))];
+    }
     release.push(("id", json!(agreement.id)));
     release.push(("partition", json!(agreement.partition.word())));
     release.push(("max_records", json!(agreement.max_records)));

@@ -104,6 +104,9 @@ choice! {
     }
 }
 
+/// The lengths that a Paillier modulus may have.
+pub(super) const PAILLIER_BITS: [u32; 2] = [2048, 3072];
+
 /// Keys with their values in the canonical form.
 pub(super) type Entries = Vec<(&'static str, Value)>;
 

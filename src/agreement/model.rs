@@ -1,6 +1,7 @@
 //! The release models that an agreement can be about, and what each says for itself in it.
 
-use super::diffgen::{self, Entries};
+use super::Partition;
+use super::diffgen::{self, CountTable, Entries};
 use super::words::Wording;
 use crate::privacy::Epsilon;
 
@@ -90,6 +91,17 @@ impl Model {
             Self::DiffGen(terms) => terms.entries(),
             #[cfg(any(test, feature = "testing"))]
             Self::ExactCounts => Default::default(),
+        }
+    }
+
+    /// As agreements of before there was a choice meant it.
+    pub(super) fn count_under_encryption(&mut self, partition: &Partition, bits: u32) {
+        match (self, partition) {
+            (Self::DiffGen(terms), Partition::Vertical { .. }) => {
+                terms.count_table = Some(CountTable::Paillier);
+                terms.paillier_bits = Some(bits);
+            }
+            _ => {}
         }
     }
 

@@ -52,7 +52,7 @@ pub(super) fn together(
     let own: Vec<u8> = release.table.counts.iter().flat_map(|count| count.to_le_bytes()).collect();
     session.channel.begin_phase("counts");
     session.channel.send_bytes(COUNTS, &own)?;
-    let theirs = session.channel.receive_bytes(COUNTS)?;
+    let theirs = session.channel.receive_bytes(COUNTS, own.len())?;
     for (count, bytes) in release.table.counts.iter_mut().zip(theirs.as_chunks().0) {
         *count = count.saturating_add(u64::from_le_bytes(*bytes));
     }

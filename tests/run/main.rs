@@ -36,7 +36,7 @@ fn two_parties_end_with_the_same_signed_release_and_true_ledgers() {
         let runs = couple.runs(who);
         assert_eq!(runs.len(), 1);
         assert_eq!(runs[0].status, Status::Finished);
-        assert_eq!(runs[0].debit.epsilon.to_string(), "1");
+        assert_eq!(runs[0].debit.epsilon, Some("1".parse().unwrap()));
         let mode = |name: &str| {
             use std::os::unix::fs::PermissionsExt;
             couple.path(who, name).metadata().unwrap().permissions().mode() & 0o777
@@ -423,7 +423,8 @@ fn made_with_fixed_coins(agreement: &Agreement, tables: [&str; 2]) -> [(String, 
         let mut release = Vec::new();
         write_csv(&made.release.table, Rows::All, &mut release).unwrap();
         let heads = Some([Hash([1; 32]), Hash([2; 32])]);
-        let draft = Draft::new(agreement, &made.release, &made.delta, heads).unwrap();
+        let promise = diptych::release::plan::together(agreement).unwrap().promise;
+        let draft = Draft::new(agreement, &made.release, &promise, heads).unwrap();
         (String::from_utf8(release).unwrap(), draft)
     };
     let made = run_pair(

@@ -1,0 +1,149 @@
+//! A release model from agreement to report through the library, as ARCHITECTURE.md says how to add
+//! one: the command has no line for it.
+
+#![expect(clippy::unwrap_used, reason = "helpers of a test")]
+
+use std::fs;
+use std::net::TcpListener;
+use std::path::Path;
+use std::sync::Mutex;
+
+use diptych::agreement::Agreement;
+use diptych::net::Identity;
+use diptych::privacy::ledger;
+use diptych::publish::local::{Entered, Wanted};
+use diptych::publish::party::Party;
+use diptych::publish::run::{self, Options, Side};
+use diptych::publish::{Watcher, local, report, verify};
+use diptych::release::Step;
+
+const ALONE: &str = r#"
+[release]
+id = "exact"
+partition = "local"
+model = "exact-counts"
+max_records = 100
+[class]
+column = "ill"
+values = ["yes", "no"]
+[[attribute]]
+name = "job"
+kind = "categorical"
+taxonomy = { Any_Job = ["Engineer", "Writer"] }
+"#;
+
+/// Keeps what is said, and the phases.
+#[derive(Default)]
+struct Ear(Mutex<Vec<String>>);
+
+impl Watcher for Ear {
+    fn say(&self, line: &str) {
+        self.0.lock().unwrap().push(line.to_owned());
+    }
+
+    fn step(&self, step: Step) {
+        if let Step::Began { phase, .. } = step {
+            self.say(&format!("phase {phase}"));
+        }
+    }
+}
+
+fn agreement(text: &str) -> Agreement {
+    Agreement::parse("exact.toml", text.as_bytes(), &|_| Err("no files here".to_owned())).unwrap()
+}
+
+#[test]
+fn a_model_without_epsilon_goes_from_agreement_to_report_through_the_library() {
+    let place = tempfile::tempdir().unwrap();
+    let (data, out) = (place.path().join("people.csv"), place.path().join("release"));
+    fs::write(&data, "job,ill\nWriter,yes\nEngineer,no\nWriter,no\n").unwrap();
+    let (agreement, ear) = (agreement(ALONE), Ear::default());
+    assert!(agreement.plain_words().contains("Nothing: the counts are exact."));
+    assert_eq!(Agreement::from_canonical(agreement.canonical().as_bytes()).unwrap(), agreement);
+
+    let (ledger, cap) = (place.path().join("ledger.jsonl"), "1".parse().unwrap());
+    let entered = Some(Entered { ledger: &ledger, cap: &cap, data_set: None });
+    let wanted = Wanted { data: &data, out: &out, compact: false, entered };
+    local::release(&agreement, &wanted, &ear).unwrap();
+    let said = ear.0.into_inner().unwrap().join("\n");
+    assert!(said.contains("phase counting") && said.contains("promise: none"), "{said}");
+
+    assert_eq!(
+        fs::read_to_string(out.join("release.csv")).unwrap(),
+        "job,ill,count\nAny_Job,yes,1\nAny_Job,no,2\n"
+    );
+    let (_, found) = verify::check(&out).unwrap();
+    assert!(found.contains(&"promise    none: the counts are exact".to_owned()), "{found:?}");
+    let page = fs::read_to_string(out.join("report.html")).unwrap();
+    assert!(page.contains("none: the counts are exact") && !page.contains("What was spent"));
+    assert!(!page.contains("Differentially private"));
+    assert_eq!(report::write_page(&out, None, false).unwrap(), out.join("report.html"));
+
+    let history = ledger::read(&ledger).unwrap();
+    let debit = &history.runs()[0].debit;
+    assert_eq!((&debit.epsilon, &debit.cap, &debit.delta), (&None, &None, &None));
+    assert_eq!(debit.promise.as_deref(), Some("none: the counts are exact"));
+    assert!(history.spent("people.csv").is_zero() && history.caps().is_empty());
+}
+
+#[test]
+fn two_parties_run_a_model_without_epsilon_and_sign_its_release() {
+    let place = tempfile::tempdir().unwrap();
+    let pems = [(); 2].map(|()| Identity::generate_pem("x").unwrap());
+    let prints = pems.each_ref().map(|pem| Identity::from_pem(pem).unwrap().fingerprint());
+    let text = ALONE.replace("\"local\"", "\"horizontal\"")
+        + &format!(
+            "[parties.p1]\nname = \"North\"\nfingerprint = \"{}\"\n\
+             [parties.p2]\nname = \"South\"\nfingerprint = \"{}\"\n",
+            prints[0], prints[1]
+        );
+    let agreement = agreement(&text);
+    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let party = |index: usize, rows: &str, meeting: &str| {
+        let directory = place.path().join(format!("p{}", index + 1));
+        fs::create_dir(&directory).unwrap();
+        fs::write(directory.join("identity.pem"), pems[index].as_str()).unwrap();
+        fs::write(directory.join("table.csv"), rows).unwrap();
+        let text = format!(
+            "role = \"p{}\"\ndata = \"table.csv\"\nidentity = \"identity.pem\"\n\
+             {meeting} = \"{free}\"\nledger = \"ledger.jsonl\"\nout = \"release\"\ncap = \"3\"\n\
+             wait_seconds = 30\n",
+            index + 1
+        );
+        Party::parse("party.toml", text.as_bytes(), &directory).unwrap()
+    };
+    let north = party(0, "job,ill\nWriter,yes\nWriter,no\n", "listen");
+    let south = party(1, "job,ill\nEngineer,no\n", "connect");
+    let side = |party: &Party| {
+        let side = Side::new(&agreement, party).unwrap();
+        run::run(&side, Options::default(), &Ear::default()).unwrap();
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(|| side(&north));
+        side(&south);
+    });
+    let read = |party: &Path| fs::read_to_string(party.join("manifest.json")).unwrap();
+    assert_eq!(read(&north.out), read(&south.out));
+    for party in [&north, &south] {
+        let (_, found) = verify::check(&party.out).unwrap();
+        assert_eq!(found.iter().filter(|line| line.starts_with("signed")).count(), 2, "{found:?}");
+        let csv = fs::read_to_string(party.out.join("release.csv")).unwrap();
+        assert_eq!(csv, "job,ill,count\nAny_Job,yes,1\nAny_Job,no,2\n");
+        let costs = fs::read_to_string(party.out.join("private/costs.json")).unwrap();
+        assert!(costs.contains("\"as_forecast\": true"), "{costs}");
+        assert!(ledger::read(&party.ledger).unwrap().runs()[0].debit.epsilon.is_none());
+    }
+}
+
+#[test]
+fn keys_of_another_model_are_refused_and_so_is_a_model_that_nobody_knows() {
+    let parse = |text: &str| {
+        Agreement::parse("x.toml", text.as_bytes(), &|_| Err(String::new()))
+            .unwrap_err()
+            .to_string()
+    };
+    let epsilon = parse(&ALONE.replace("max_records", "epsilon = \"1\"\nmax_records"));
+    assert!(epsilon.contains("unknown key `epsilon`"), "{epsilon}");
+    let model = parse(&ALONE.replace("exact-counts", "exact-count"));
+    assert!(model.contains("did you mean \"exact-counts\"?"), "{model}");
+}
