@@ -17,6 +17,7 @@
 //! | [`soft_spoken`] | correlated transfers with four bytes each |
 //! | [`silent`] | correlated transfers with almost no bytes, by LPN |
 //! | [`yao`] | any circuit, garbled |
+//! | [`bits`] | any circuit on bits in shares, with few bytes |
 //! | [`psi`] | which identifiers two lists share, how many, or whether so many |
 //! | [`random_value`] | a uniform number below a shared bound |
 //! | [`sum_by_group`] | sums by the peer's groups, and the joint count table |
@@ -45,6 +46,7 @@
 //! assert_eq!(outcome.costs.p1.total().messages_sent, outcome.costs.p2.total().messages_received);
 //! ```
 
+pub mod bits;
 pub mod coins;
 pub mod forecast;
 pub mod ot;

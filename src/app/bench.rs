@@ -18,6 +18,7 @@ use crate::publish::failure::Failure;
 use machine::Machine;
 use report::{Place, Section};
 
+pub mod bits;
 pub mod census;
 pub mod count_table;
 pub mod diffgen;
@@ -42,6 +43,7 @@ pub mod yao;
 type Subject = (&'static str, &'static str, fn(&Options) -> Result<Vec<Figure>, Failure>);
 
 const SUBJECTS: &[Subject] = &[
+    ("bits", "conjunctions of bits in shares, by source of transfers", bits::run),
     (
         "count-table",
         "joint count tables by transfers and by Paillier: growth, memory, the papers' cost",

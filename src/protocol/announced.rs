@@ -14,6 +14,7 @@ use crate::net::{
     self, Accept, Blame, Channel, Direction, Fault, Header, Limits, Patience, SessionId, Tag,
     Transcript, Transport,
 };
+use crate::protocol::bits::{self, Bits};
 use crate::protocol::pair::{Setup, run_pair};
 use crate::protocol::polynomial::{self, NoWrap};
 use crate::protocol::scalar_product::{self, ExpectedKey, Key, TableShape};
@@ -189,6 +190,15 @@ fn every_source_of_transfers_refuses_what_is_overstated() {
             ending(sum_by_group::count_table(session, &shape, &[0, 1, 1, 0], &|_| ()))
         });
     }
+}
+
+#[test]
+fn shared_bits_refuse_what_is_overstated() {
+    assert_kinds(&[b"otbs", b"otbr", b"otex", b"btop", b"trbt", b"btdf"], |session| {
+        let bits = Bits::repeat(session.role == Role::P1, 9);
+        let product = bits::and(session, &bits, &bits);
+        ending(product.and_then(|product| bits::to_words(session, &product, 20)))
+    });
 }
 
 #[test]

@@ -68,7 +68,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 use zeroize::Zeroizing;
 
-pub(crate) use local::{Place, ReceiverPart, SenderPart, Starts};
+pub(crate) use local::{Place, ReceiverPart, SenderPart, Starts, pack, unpack};
 pub use table::{CountShape, count_table, forecast_table, ideal_table};
 
 use crate::crypto::tree::{TreeShape, blocks};

@@ -124,17 +124,23 @@ pub enum Purpose {
     SilentTrees,
     /// The matrix of [`silent`]; numbered by row, in all iterations.
     SilentCode,
+    /// Triples of [`crate::protocol::bits`]; numbered by [`Numbers::take_transfers`].
+    Triples,
+    /// Conversions of [`crate::protocol::bits`]; numbered by [`Numbers::take_transfers`].
+    Conversions,
 }
 
 #[cfg(test)]
 impl Purpose {
-    const ALL: [Self; 6] = [
+    const ALL: [Self; 8] = [
         Self::Transfers,
         Self::Trees,
         Self::Sums,
         Self::SoftTrees,
         Self::SilentTrees,
         Self::SilentCode,
+        Self::Triples,
+        Self::Conversions,
     ];
 }
 
@@ -169,6 +175,8 @@ impl Numbers {
             Purpose::SoftTrees => "soft trees of",
             Purpose::SilentTrees => "silent trees of",
             Purpose::SilentCode => "silent code of",
+            Purpose::Triples => "triples of",
+            Purpose::Conversions => "conversions of",
         };
         let Self { session, sender, setup, .. } = self;
         starting_point(session.as_bytes(), &format!("{purpose} {sender} {setup}"))

@@ -198,7 +198,7 @@ fn block(bytes: &[u8; LEVEL_BYTES], at: usize) -> u128 {
 
 /// The lowest `bits` bits of every word, one after the other, lowest first; what is left of the last
 /// byte is 0.
-fn pack(words: &[u64], bits: u32, bytes: &mut [u8]) {
+pub(crate) fn pack(words: &[u64], bits: u32, bytes: &mut [u8]) {
     let mask = u64::MAX >> (64 - bits);
     let (mut held, mut count) = (0u128, 0);
     let mut bytes = bytes.iter_mut();
@@ -215,7 +215,7 @@ fn pack(words: &[u64], bits: u32, bytes: &mut [u8]) {
 }
 
 /// Reads what [`pack`] writes; what is left of the last byte is not looked at.
-fn unpack(bytes: &[u8], bits: u32, words: &mut [u64]) {
+pub(crate) fn unpack(bytes: &[u8], bits: u32, words: &mut [u64]) {
     let mask = u64::MAX >> (64 - bits);
     let (mut held, mut count) = (0u128, 0);
     let mut bytes = bytes.iter();
