@@ -19,7 +19,7 @@
 //! | [`agreement`] | what two organisations sign before a release |
 //! | [`release`] | DiffGen: from tables to a release |
 //! | [`publish`] | one party's side of a release, from its files to what it publishes |
-//! | [`app`] | the command `diptych` |
+//! | `app` | the command `diptych`, behind feature `cli`; nothing of it is public |
 //!
 //! # Example
 //!
@@ -54,8 +54,14 @@
 //!
 //! A whole release, from agreement to table, is in [`release::diffgen::two_party`].
 
+// The audit of vectors, a part of the command, looks into what nobody else needs.
+#![cfg_attr(not(feature = "cli"), allow(dead_code, unused_imports))]
+
 pub mod agreement;
+#[cfg(all(feature = "cli", feature = "testing"))]
 pub mod app;
+#[cfg(all(feature = "cli", not(feature = "testing")))]
+mod app;
 pub mod circuit;
 pub mod crypto;
 pub mod math;
@@ -70,3 +76,9 @@ pub mod simd;
 pub mod table;
 
 pub use role::Role;
+
+/// The command `diptych`: runs as the shell asked, and returns the exit status.
+#[cfg(feature = "cli")]
+pub fn main() -> std::process::ExitCode {
+    app::main()
+}

@@ -65,6 +65,7 @@ mod channel;
 mod error;
 mod fault;
 mod frame;
+mod stop;
 
 pub use channel::{Accept, Channel, Limits, Patience, Transport};
 pub use error::{AbortReason, Error};
@@ -73,3 +74,4 @@ pub use frame::{HEADER_BYTES, Header, Message, Tag};
 pub use handshake::{PROTOCOL_VERSION, SessionId};
 pub use identity::{Fingerprint, Identity, Signature};
 pub use meter::{Costs, Direction, Transcript};
+pub use stop::Stop;

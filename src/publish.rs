@@ -55,6 +55,7 @@ pub mod report;
 pub mod run;
 pub mod verify;
 
+use crate::net::Stop;
 use crate::release::Step;
 pub use failure::Failure;
 
@@ -65,6 +66,11 @@ pub trait Watcher: Sync {
 
     /// How far the run has come.
     fn step(&self, step: Step);
+
+    /// The flag by which the run is asked to end; every wait for the peer looks at it.
+    fn stop(&self) -> Stop {
+        Stop::default()
+    }
 }
 
 /// Nobody watches.

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use diptych::Role;
 use diptych::math::Randomness;
 use diptych::net::tls::{self, Listener};
-use diptych::net::{AbortReason, Error, Identity, Limits, PROTOCOL_VERSION, Tag};
+use diptych::net::{AbortReason, Error, Identity, Limits, PROTOCOL_VERSION, Stop, Tag};
 use diptych::protocol::Session;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::pki_types::pem::PemObject;
@@ -730,6 +730,34 @@ fn a_run_of_psi_as_a_whole_has_an_end() {
     assert_eq!(child.wait().unwrap().code(), Some(1), "{said}");
     assert!(said.contains("the run was not over within 2.0 s"), "{said}");
     assert!(start.elapsed() < PATIENCE);
+}
+
+#[test]
+fn a_run_that_is_interrupted_ends_in_order_and_tells_the_peer() {
+    let (mut child, mut session, _place) = party_process(&[]);
+    session.channel.receive_bytes(SIZE, 8).unwrap();
+    let pid = child.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+    let told = session.channel.receive_bytes(SIZE, 8).unwrap_err();
+    assert!(matches!(told, Error::PeerAborted(AbortReason::Stopped)), "{told:?}");
+    let mut said = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(1), "{said}");
+    assert!(said.contains("the run was stopped on this side"), "{said}");
+}
+
+#[test]
+fn whoever_waits_for_a_peer_can_be_stopped() {
+    let identity = new_identity("us").identity;
+    let peer = new_identity("peer").identity.fingerprint();
+    let stop = Stop::default();
+    stop.set();
+    let listener = Listener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_address().unwrap().to_string();
+    let waited = listener.accept_unless(&stop, &identity, peer, limits());
+    assert!(matches!(waited.err(), Some(Error::Stopped)));
+    let tried = tls::connect_unless(&stop, &address, &identity, peer, limits());
+    assert!(matches!(tried.err(), Some(Error::Stopped)));
 }
 
 #[test]

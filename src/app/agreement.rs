@@ -40,18 +40,10 @@ pub fn run(arguments: &AgreementArgs, console: &Console) -> Result<(), Failure> 
     Ok(())
 }
 
-/// The agreement in plain words, with its hash.
-///
-/// # Errors
-/// Everything that is wrong with the file, each with line, column and remedy.
-pub fn check(path: &Path) -> Result<String, Failure> {
-    load(path).map(|agreement| agreement.plain_words())
-}
-
 /// Reads an agreement for any verb that needs one.
 ///
 /// # Errors
-/// As [`check`].
+/// Everything that is wrong with the file, each with line, column and remedy.
 pub fn load(path: &Path) -> Result<Agreement, Failure> {
     load_with_remarks(path).map(|(agreement, _)| agreement)
 }
@@ -87,6 +79,6 @@ mod tests {
             .unwrap();
         let agreement = load(&path).unwrap();
         assert_eq!(agreement.parties().unwrap().p1.fingerprint, printed);
-        assert!(check(&path).unwrap().contains(&printed.to_string()));
+        assert!(load(&path).unwrap().plain_words().contains(&printed.to_string()));
     }
 }

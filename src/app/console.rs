@@ -4,8 +4,11 @@ use std::io::{ErrorKind, IsTerminal, Write};
 use std::sync::{Arc, OnceLock};
 
 use clap::{Args, ValueEnum};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::flag;
 use tracing::level_filters::LevelFilter;
 
+use crate::net::Stop;
 use crate::publish::failure::Failure;
 
 /// Flags that every verb takes.
@@ -43,6 +46,8 @@ pub struct Console {
     color: bool,
     /// Why a result could not be written, the first time.
     unwritten: Arc<OnceLock<String>>,
+    /// Set by Ctrl-C.
+    stop: Stop,
 }
 
 /// Standard error as the log sees it: what cannot be written is lost, and nothing else happens.
@@ -81,13 +86,19 @@ impl Console {
             LogFormat::Text => log.try_init(),
             LogFormat::Json => log.json().try_init(),
         };
-        Self { quiet: arguments.quiet, color, unwritten: Arc::default() }
+        let stop = Stop::default();
+        for signal in [SIGINT, SIGTERM] {
+            // The first asks a conversation to end in order; the second ends the process.
+            let _ = flag::register_conditional_default(signal, stop.flag().clone());
+            let _ = flag::register(signal, stop.flag().clone());
+        }
+        Self { quiet: arguments.quiet, color, unwritten: Arc::default(), stop }
     }
 
     /// One that says nothing.
     #[cfg(test)]
     pub(crate) fn silent() -> Self {
-        Self { quiet: true, color: false, unwritten: Arc::default() }
+        Self { quiet: true, color: false, unwritten: Arc::default(), stop: Stop::default() }
     }
 
     /// A line of the result, to standard output. If it cannot be written, the command fails in the
@@ -125,6 +136,11 @@ impl Console {
         if !self.quiet {
             let _ = writeln!(std::io::stderr().lock(), "{line}");
         }
+    }
+
+    /// The flag that Ctrl-C sets.
+    pub fn stop(&self) -> Stop {
+        self.stop.clone()
     }
 
     /// Whether to be quiet.

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::app::console::Console;
+use crate::net::Stop;
 use crate::publish::Watcher;
 use crate::release::Step;
 
@@ -117,6 +118,10 @@ impl<'a> Screen<'a> {
 impl Watcher for Screen<'_> {
     fn say(&self, line: &str) {
         self.console.say(line);
+    }
+
+    fn stop(&self) -> Stop {
+        self.console.stop()
     }
 
     fn step(&self, step: Step) {

@@ -5,7 +5,9 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use crate::net::meter::{CpuClock, Meter};
-use crate::net::{AbortReason, Costs, Direction, Error, Header, Message, Tag, Transcript, codec};
+use crate::net::{
+    AbortReason, Costs, Direction, Error, Header, Message, Stop, Tag, Transcript, codec,
+};
 
 /// How long this side waits and how much it accepts. Nothing waits without a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,6 +108,9 @@ pub trait Transport: Send {
     /// If the connection is not in a state to give one.
     fn binding(&self) -> Result<[u8; 32], Error>;
 
+    /// From now on every wait ends when this flag is set.
+    fn stop_on(&mut self, stop: Stop);
+
     /// Ends the conversation so that what was sent still arrives. Bounded in time.
     fn close(&mut self) {}
 }
@@ -116,6 +121,7 @@ pub struct Channel {
     limits: Limits,
     /// When the whole conversation must be over, and how long it was given.
     end: Option<(Instant, Duration)>,
+    stop: Stop,
     meter: Meter,
 }
 
@@ -132,7 +138,14 @@ impl Message for Abort {
 impl Channel {
     /// A channel over a transport.
     pub fn new(transport: Box<dyn Transport>, limits: Limits) -> Self {
-        Self { transport, limits, end: None, meter: Meter::new(CpuClock::Process) }
+        let (stop, meter) = (Stop::default(), Meter::new(CpuClock::Process));
+        Self { transport, limits, end: None, stop, meter }
+    }
+
+    /// From now on every wait ends with [`Error::Stopped`] when this flag is set.
+    pub fn stop_on(&mut self, stop: Stop) {
+        self.transport.stop_on(stop.clone());
+        self.stop = stop;
     }
 
     /// Sends a message.
@@ -246,6 +259,8 @@ impl Channel {
         const PARTING_LIMIT: Duration = Duration::from_secs(1);
         self.limits.write = self.limits.write.min(PARTING_LIMIT);
         self.end = None;
+        // The last words must still go out.
+        self.stop_on(Stop::default());
         if self.send(&Abort { reason }).is_ok() {
             self.transport.close();
         }
@@ -289,6 +304,7 @@ impl Channel {
     }
 
     fn patience(&self, pause: Duration) -> Result<Patience, Error> {
+        self.stop.check()?;
         match self.end {
             Some((end, limit)) if Instant::now() >= end => Err(Error::RunTooLong { limit }),
             end => Ok(Patience { pause, until: end.map(|(end, _)| end) }),

@@ -57,6 +57,9 @@ pub enum Error {
         /// How long.
         limit: Duration,
     },
+    /// This side was asked to end the conversation.
+    #[error("the run was stopped on this side")]
+    Stopped,
     /// The conversation as a whole took too long, though no single wait did.
     #[error(
         "the run was not over within {}; if the line or a machine is known to be slow, give it more: \
@@ -207,6 +210,7 @@ impl Error {
             | Self::SameRole(_)
             | Self::Terms { .. }
             | Self::NotThisSession => AbortReason::Disagreement,
+            Self::Stopped => AbortReason::Stopped,
             _ => AbortReason::Internal,
         }
     }

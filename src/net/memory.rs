@@ -4,7 +4,9 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::net::{Accept, Channel, Error, HEADER_BYTES, Header, Limits, Patience, Tag, Transport};
+use crate::net::{
+    Accept, Channel, Error, HEADER_BYTES, Header, Limits, Patience, Stop, Tag, Transport,
+};
 
 /// A network between the two ends: each direction is a line of its own.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -42,8 +44,9 @@ fn join(limits: Limits, network: Option<NetworkModel>) -> (Channel, Channel) {
 /// The two ends alone, for channels to be made of.
 pub(crate) fn ends(network: Option<NetworkModel>) -> (End, End) {
     let (there, back) = (Arc::new(Line::default()), Arc::new(Line::default()));
-    let first = End { outgoing: there.clone(), incoming: back.clone(), network };
-    let second = End { outgoing: back, incoming: there, network };
+    let end = |outgoing, incoming| End { outgoing, incoming, network, stop: Stop::default() };
+    let first = end(there.clone(), back.clone());
+    let second = end(back, there);
     (first, second)
 }
 
@@ -52,6 +55,7 @@ pub(crate) struct End {
     outgoing: Arc<Line>,
     incoming: Arc<Line>,
     network: Option<NetworkModel>,
+    stop: Stop,
 }
 
 /// One direction: a queue of frames, bounded in bytes.
@@ -88,18 +92,25 @@ impl Line {
         deadline: Instant,
     ) -> Option<MutexGuard<'a, LineState>> {
         let left = deadline.checked_duration_since(Instant::now())?;
-        let (state, _) =
-            self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner);
+        let (state, _) = self
+            .changed
+            .wait_timeout(state, left.min(Stop::LOOK))
+            .unwrap_or_else(PoisonError::into_inner);
         Some(state)
     }
 }
 
 impl Transport for End {
+    fn stop_on(&mut self, stop: Stop) {
+        self.stop = stop;
+    }
+
     fn send(&mut self, header: Header, body: &[u8], patience: Patience) -> Result<(), Error> {
         let (deadline, limit) = (patience.end(), patience.pause);
         let bytes = body.len() + HEADER_BYTES;
         let mut state = self.outgoing.lock();
         while !state.closed && state.bytes > 0 && state.bytes + bytes > Limits::IN_FLIGHT_BYTES {
+            self.stop.check()?;
             state = self
                 .outgoing
                 .wait(state, deadline)
@@ -136,6 +147,7 @@ impl Transport for End {
             if state.closed {
                 return Err(Error::Closed);
             }
+            self.stop.check()?;
             state = self
                 .incoming
                 .wait(state, deadline)

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use rustls::pki_types::ServerName;
 use rustls::{ClientConnection, Connection};
 
-use crate::net::{Channel, Error, Fingerprint, Identity, Limits};
+use crate::net::{Channel, Error, Fingerprint, Identity, Limits, Stop};
 
 mod pinning;
 mod stream;
@@ -65,6 +65,20 @@ impl Listener {
         peer: Fingerprint,
         limits: Limits,
     ) -> Result<Channel, Error> {
+        self.accept_unless(&Stop::default(), us, peer, limits)
+    }
+
+    /// The same, until the flag is set.
+    ///
+    /// # Errors
+    /// As [`Listener::accept`], and [`Error::Stopped`].
+    pub fn accept_unless(
+        self,
+        stop: &Stop,
+        us: &Identity,
+        peer: Fingerprint,
+        limits: Limits,
+    ) -> Result<Channel, Error> {
         const PAUSE: Duration = Duration::from_millis(10);
         /// A flood must not keep this side from looking at who has arrived.
         const AT_ONCE: usize = 64;
@@ -72,6 +86,7 @@ impl Listener {
         let (arrived, arrivals) = mpsc::channel();
         let mut visitors = Visitors::new(arrived);
         while Instant::now() < deadline {
+            stop.check()?;
             for _ in 0..AT_ONCE {
                 let Ok((socket, address)) = self.socket.accept() else { break };
                 visitors.welcome(socket, address, us, peer, limits)?;
@@ -103,6 +118,20 @@ pub fn connect(
     peer: Fingerprint,
     limits: Limits,
 ) -> Result<Channel, Error> {
+    connect_unless(&Stop::default(), address, us, peer, limits)
+}
+
+/// The same, until the flag is set.
+///
+/// # Errors
+/// As [`connect`], and [`Error::Stopped`].
+pub fn connect_unless(
+    stop: &Stop,
+    address: &str,
+    us: &Identity,
+    peer: Fingerprint,
+    limits: Limits,
+) -> Result<Channel, Error> {
     const PAUSE: Duration = Duration::from_millis(100);
     let deadline = Instant::now() + limits.connect;
     let targets: Vec<SocketAddr> = address
@@ -111,6 +140,7 @@ pub fn connect(
         .collect();
     let mut last = io::Error::other("the name has no address");
     loop {
+        stop.check()?;
         for target in &targets {
             let left = deadline.saturating_duration_since(Instant::now());
             match reach(target, left.max(Duration::from_millis(1))) {

@@ -11,7 +11,7 @@ use crate::crypto::paillier::{SecretKey, Tuning};
 use crate::math::Randomness;
 use crate::net::memory::{self, End};
 use crate::net::{
-    self, Accept, Blame, Channel, Direction, Fault, Header, Limits, Patience, SessionId, Tag,
+    self, Accept, Blame, Channel, Direction, Fault, Header, Limits, Patience, SessionId, Stop, Tag,
     Transcript, Transport,
 };
 use crate::protocol::bits::{self, Bits};
@@ -54,6 +54,10 @@ impl Transport for Overstating {
 
     fn binding(&self) -> Result<[u8; 32], net::Error> {
         self.end.binding()
+    }
+
+    fn stop_on(&mut self, stop: Stop) {
+        self.end.stop_on(stop);
     }
 
     fn close(&mut self) {

@@ -47,7 +47,8 @@ impl Meeting {
         let mut connect = limits.connect;
         loop {
             let rng = Randomness::from_os()?;
-            let channel = self.reach(identity, peer, Limits { connect, ..limits }, watcher)?;
+            let mut channel = self.reach(identity, peer, Limits { connect, ..limits }, watcher)?;
+            channel.stop_on(watcher.stop());
             let error = match Session::establish(channel, role, terms, rng) {
                 Ok(session) => return Ok(session),
                 Err(error) => error,
@@ -78,12 +79,12 @@ impl Meeting {
         match self {
             Self::Connect(address) => {
                 watcher.say(&format!("connecting to {address} …"));
-                Ok(tls::connect(address, identity, peer, limits)?)
+                Ok(tls::connect_unless(&watcher.stop(), address, identity, peer, limits)?)
             }
             Self::Listen(address) => {
                 let listener = Listener::bind(address)?;
                 watcher.say(&format!("listening on {} …", listener.local_address()?));
-                Ok(listener.accept(identity, peer, limits)?)
+                Ok(listener.accept_unless(&watcher.stop(), identity, peer, limits)?)
             }
         }
     }

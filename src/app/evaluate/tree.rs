@@ -52,13 +52,9 @@ pub struct Rows {
 
 impl Rows {
     /// Number of rows.
+    #[expect(clippy::len_without_is_empty, reason = "nobody asks")]
     pub fn len(&self) -> usize {
         self.classes.len()
-    }
-
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.classes.is_empty()
     }
 
     /// Sum of the weights, by class.
@@ -140,11 +136,13 @@ impl Tree {
     }
 
     /// How many leaves it has.
+    #[cfg(test)]
     pub fn leaves(&self) -> usize {
         self.root.leaves()
     }
 }
 
+#[cfg(test)]
 impl Node {
     fn leaves(&self) -> usize {
         match &self.split {

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustls::Connection;
 
-use crate::net::{Accept, Error, HEADER_BYTES, Header, Limits, Patience, Tag, Transport};
+use crate::net::{Accept, Error, HEADER_BYTES, Header, Limits, Patience, Stop, Tag, Transport};
 
 /// TLS records that may wait for the socket.
 const OUTGOING_BYTES: usize = 256 << 10;
@@ -26,6 +26,7 @@ pub(super) struct TlsStream {
     inbox: Vec<u8>,
     inbox_start: usize,
     closed: bool,
+    stop: Stop,
 }
 
 /// The longest piece of a body that gets memory before its bytes have come.
@@ -107,7 +108,8 @@ impl TlsStream {
         socket.set_nonblocking(true)?;
         socket.set_nodelay(true)?;
         connection.set_buffer_limit(Some(OUTGOING_BYTES));
-        Ok(Self { socket, connection, inbox: Vec::new(), inbox_start: 0, closed: false })
+        let (inbox, stop) = (Vec::new(), Stop::default());
+        Ok(Self { socket, connection, inbox, inbox_start: 0, closed: false, stop })
     }
 
     fn finish(mut self, wait: &mut Wait) -> Result<Self, Error> {
@@ -181,12 +183,13 @@ impl TlsStream {
 
     fn await_socket(&self, interest: PollFlags, wait: &Wait) -> Result<PollFlags, Error> {
         loop {
+            self.stop.check()?;
             let left =
                 wait.end().checked_duration_since(Instant::now()).ok_or_else(|| wait.timeout())?;
-            let left = Timespec::try_from(left).map_err(|_| wait.timeout())?;
+            let look = Timespec::try_from(left.min(Stop::LOOK)).map_err(|_| wait.timeout())?;
             let mut sockets = [PollFd::new(&self.socket, interest)];
-            match poll(&mut sockets, Some(&left)) {
-                Ok(0) => return Err(wait.timeout()),
+            match poll(&mut sockets, Some(&look)) {
+                Ok(0) => {}
                 Ok(_) => return Ok(sockets[0].revents()),
                 Err(rustix::io::Errno::INTR) => {}
                 Err(error) => return Err(Error::Io(error.into())),
@@ -232,6 +235,10 @@ impl TlsStream {
 }
 
 impl Transport for TlsStream {
+    fn stop_on(&mut self, stop: Stop) {
+        self.stop = stop;
+    }
+
     fn send(&mut self, header: Header, body: &[u8], patience: Patience) -> Result<(), Error> {
         let wait = &mut Wait::new("take the data sent to it", patience);
         let header = header.encode();
