@@ -65,7 +65,7 @@ pub struct PsiArgs {
     #[arg(long, value_name = "N", default_value_t = Options::default().largest_set as u32,
           value_parser = clap::value_parser!(u32).range(1..))]
     largest_set: u32,
-    /// How long the run may take, from meeting to parting, in seconds; unless it is given, ten times
+    /// How long the run may take, from meeting to end, in seconds; unless it is given, ten times
     /// what the longest lists take on the slowest line that is accepted and slow machines, at least
     /// ten minutes
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]

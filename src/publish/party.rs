@@ -58,7 +58,7 @@ pub struct Party {
     pub data_set: String,
     /// How long this side waits for the peer.
     pub limits: Limits,
-    /// How long a run may take from meeting to parting, if the file says so.
+    /// How long a run may take from meeting to end, if the file says so.
     pub run_limit: Option<Duration>,
 }
 

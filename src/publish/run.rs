@@ -11,9 +11,9 @@
 //! | debit | that ε is in the ledger, on disk, and its head | ε spent, no release |
 //! | release | the protocols | ε spent, no release |
 //! | signing | hash and signature of the manifest's body | ε spent; see below |
-//! | parting | that the files are written | a release |
+//! | closing | that the files are written | a release |
 //!
-//! *If one side dies between signing and parting*: whoever has both signatures writes its release,
+//! *If one side dies between signing and closing*: whoever has both signatures writes its release,
 //! which is whole and can be checked by anybody; the other has none, is told so when it starts
 //! next (by its ledger, and by the peer in the status exchange), and gets a copy from its peer.
 //! Nothing is resumed: a retry is another run, with another debit.
@@ -21,7 +21,7 @@
 pub mod costs;
 mod deadline;
 pub mod forecast;
-mod talk;
+mod messages;
 mod unfinished;
 
 use std::time::Duration;
@@ -44,7 +44,7 @@ use crate::release::{self, Outcome};
 use crate::role::Role;
 use crate::table::Table;
 use costs::About;
-use talk::Ended;
+use messages::Ending;
 
 /// What a party wants of a run besides the release.
 #[derive(Clone, Copy, Debug, Default)]
@@ -208,7 +208,7 @@ impl<'a> Side<'a> {
     }
 }
 
-/// A run from the handshake to the parting, and how far it has come.
+/// A run from the handshake to its closing, and how far it has come.
 struct Conversation<'a> {
     side: &'a Side<'a>,
     table: &'a Table,
@@ -224,7 +224,7 @@ struct Conversation<'a> {
 
 impl<'a> Conversation<'a> {
     /// Holds it, and returns what it was about.
-    fn hold(&mut self, session: &mut Session) -> Result<About, Ended> {
+    fn hold(&mut self, session: &mut Session) -> Result<About, Ending> {
         let peer = self.side.peer_name;
         // What may have changed while this side waited is seen before the peer can spend anything.
         self.ledger.check_name()?;
@@ -237,7 +237,7 @@ impl<'a> Conversation<'a> {
 
         // Nothing is signed whose debit is in a file that nobody will open.
         self.ledger.check_name()?;
-        session.channel.begin_phase(talk::SIGNING);
+        session.channel.begin_phase(messages::SIGNING);
         let draft = Draft::new(
             self.side.agreement,
             &outcome.release,
@@ -247,9 +247,9 @@ impl<'a> Conversation<'a> {
         let message = draft.to_be_signed()?;
         let own = self.side.identity.sign(&message)?;
         self.signed = true;
-        let theirs = talk::exchange_signatures(session, &message, own)?;
+        let theirs = messages::exchange_signatures(session, &message, own)?;
         if !theirs.is_by(self.side.peer, &message) {
-            return Err(Ended::bad_signature());
+            return Err(Ending::bad_signature());
         }
         let own = (self.side.party.role, self.side.identity.fingerprint(), own);
         let mut both = [own, (self.side.party.role.peer(), self.side.peer, theirs)];
@@ -269,13 +269,13 @@ impl<'a> Conversation<'a> {
     }
 
     /// Puts the whole ε into the ledger, and sees that the peer has done so too.
-    fn debit(&mut self, session: &mut Session) -> Result<(Option<Budget>, [Hash; 2]), Ended> {
-        session.channel.begin_phase(talk::DEBIT);
+    fn debit(&mut self, session: &mut Session) -> Result<(Option<Budget>, [Hash; 2]), Ending> {
+        session.channel.begin_phase(messages::DEBIT);
         let salt = Hash(session.rng.array());
         let receipt = self.ledger.debit(self.side.debit(self.run, salt))?;
         self.debited = true;
         let own = self.ledger.history().head();
-        let theirs = talk::exchange_heads(session, own)?;
+        let theirs = messages::exchange_heads(session, own)?;
         self.ledger.note_peer(self.run, theirs)?;
         self.watcher.say(&match self.side.plan.promise.epsilon() {
             Some(epsilon) => format!("both ledgers are debited ε {epsilon}"),
@@ -293,7 +293,7 @@ impl<'a> Conversation<'a> {
         session: &mut Session,
         prepared: Prepared,
         budget: Option<Budget>,
-    ) -> Result<Outcome, Ended> {
+    ) -> Result<Outcome, Ending> {
         let progress = |step| self.watcher.step(step);
         Ok(release::run::together(
             session,
@@ -305,7 +305,7 @@ impl<'a> Conversation<'a> {
         )?)
     }
 
-    fn tell_result(&self, outcome: &Outcome, draft: &Draft) -> Result<(), Ended> {
+    fn tell_result(&self, outcome: &Outcome, draft: &Draft) -> Result<(), Ending> {
         let watcher = self.watcher;
         local::cut_lines(&outcome.release)?.iter().for_each(|line| watcher.say(line));
         watcher.say(&format!(
@@ -319,9 +319,9 @@ impl<'a> Conversation<'a> {
 
     /// Our release is whole whatever the peer says now; it is only told if its own is.
     fn part(&self, session: &mut Session) {
-        session.channel.begin_phase(talk::PARTING);
+        session.channel.begin_phase(messages::CLOSING);
         let name = self.side.peer_name;
-        match talk::exchange_written(session) {
+        match messages::exchange_written(session) {
             Ok(()) => self.watcher.say(&format!("{name} has its copy, signed by both, as we do")),
             Err(error) => self.watcher.say(&format!(
                 "our release is complete and signed by both, but {name} did not confirm that it \
@@ -333,7 +333,7 @@ impl<'a> Conversation<'a> {
     }
 
     /// Tells the peer and the ledger that the run is over, and says what is left of it.
-    fn end(&mut self, ended: Ended, session: &mut Session) -> Failure {
+    fn end(&mut self, ended: Ending, session: &mut Session) -> Failure {
         if let Some(reason) = ended.tell {
             session.channel.abort(reason);
         }

@@ -177,7 +177,7 @@ fn a_dry_run_says_what_it_would_spend_and_changes_nothing() {
         "set intersection",
         "class",
         "signing",
-        "parting",
+        "closing",
     ] {
         let all = costs["phases"].as_array().unwrap();
         let seen = all.iter().find(|seen| seen["phase"] == phase).unwrap();

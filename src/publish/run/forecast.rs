@@ -1,6 +1,6 @@
 //! What a run will exchange, from its first message to its last.
 
-use super::{talk, unfinished};
+use super::{messages, unfinished};
 use crate::agreement::Agreement;
 use crate::net::Costs;
 use crate::protocol::Session;
@@ -27,9 +27,9 @@ pub fn whole_run(
     Session::forecast(&mut forecast);
     unfinished::forecast(&mut forecast, finished_before)?;
     prepare(&mut forecast, agreement)?;
-    talk::forecast_heads(&mut forecast)?;
+    messages::forecast_heads(&mut forecast)?;
     let rows = together(&mut forecast, agreement, records, tree)?;
-    talk::forecast_end(&mut forecast, manifest::SIGNED_BYTES)?;
+    messages::forecast_end(&mut forecast, manifest::SIGNED_BYTES)?;
     Ok((forecast, rows))
 }
 
@@ -46,7 +46,7 @@ pub(super) fn was_as_forecast(
     let mut forecast = Forecast::new(role);
     prepare(&mut forecast, agreement).ok()?;
     // What comes between them always looks the same, and what follows is counted from there.
-    talk::forecast_heads(&mut forecast).ok()?;
+    messages::forecast_heads(&mut forecast).ok()?;
     together(&mut forecast, agreement, records, tree).ok()?;
     Some(forecast.matches(measured))
 }

@@ -5,9 +5,9 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::Side;
-use super::talk::{Ended, STATUS};
+use super::messages::{Ending, STATUS};
 use crate::net::{self, Message, Tag};
-use crate::privacy::ledger::{Hash, Ledger, Run, RunId, Status};
+use crate::privacy::ledger::{Hash, History, Ledger, Run, RunId, Status};
 use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
 use crate::publish::Watcher;
@@ -68,7 +68,7 @@ pub(super) fn tell(
 
 /// What a party tells before anything is spent.
 #[derive(Serialize, Deserialize)]
-struct Before {
+struct EarlierRuns {
     program: String,
     /// Runs with this peer that the party's ledger has as unfinished.
     unfinished: Vec<[u8; 32]>,
@@ -78,19 +78,19 @@ struct Before {
     met: [u8; 32],
 }
 
-impl Message for Before {
+impl Message for EarlierRuns {
     const TAG: Tag = Tag::new(*b"befo");
 }
 
 /// How the peer's unfinished runs stand here.
 #[derive(Serialize, Deserialize)]
-struct Standing {
+struct Answers {
     here: Vec<Known>,
     /// Whether the head that the peer has noted is one of this ledger.
     knows_head: bool,
 }
 
-impl Message for Standing {
+impl Message for Answers {
     const TAG: Tag = Tag::new(*b"stan");
 }
 
@@ -108,8 +108,8 @@ pub(super) fn forecast(f: &mut Forecast, finished_before: bool) -> Result<(), ne
     f.begin_phase(STATUS);
     let finished = finished_before.then_some([0; 32]);
     let (program, unfinished) = (PROGRAM.to_owned(), Vec::new());
-    f.exchange_like(&Before { program, unfinished, finished, met: [0; 32] })?;
-    f.exchange_like(&Standing { here: Vec::new(), knows_head: true })
+    f.exchange_like(&EarlierRuns { program, unfinished, finished, met: [0; 32] })?;
+    f.exchange_like(&Answers { here: Vec::new(), knows_head: true })
 }
 
 /// Compares with the peer how unfinished runs stand, says what differs, and closes our own.
@@ -118,7 +118,7 @@ pub(super) fn compare(
     ledger: &mut Ledger,
     peer: &str,
     watcher: &dyn Watcher,
-) -> Result<(), Ended> {
+) -> Result<(), Ending> {
     session.channel.begin_phase(STATUS);
     let with_peer = |run: &&Run| run.debit.peer == peer;
     let history = ledger.history();
@@ -129,84 +129,116 @@ pub(super) fn compare(
     let finished = history.runs().iter().rev().filter(with_peer);
     let finished = finished.clone().find(|run| run.status == Status::Finished);
     let met = history.last_met(peer);
-    session.channel.send(&Before {
+    session.channel.send(&EarlierRuns {
         program: PROGRAM.to_owned(),
         unfinished: own.iter().map(|run| run.0).collect(),
         finished: finished.map(|run| run.debit.run.0),
         met: met.map_or(Hash::BEGINNING, |(_, head)| head).0,
     })?;
-    let theirs: Before = session.channel.receive()?;
+    let theirs: EarlierRuns = session.channel.receive()?;
     if theirs.unfinished.len() > MOST_RUNS {
-        return Err(Ended::bad_message(Before::TAG, "it lists too many runs"));
+        return Err(Ending::bad_message(EarlierRuns::TAG, "it lists too many runs"));
     }
     if theirs.program != PROGRAM {
         // The manifests would differ, and that would be found after ε is spent.
         let shown: String = theirs.program.chars().take(40).flat_map(char::escape_debug).collect();
-        return Err(Ended::disagreement(
+        return Err(Ending::disagreement(
             format!("the peer runs version {shown} of the program, this side {PROGRAM}"),
             "install the same version on both sides",
         ));
     }
-    let known = |id: &[u8; 32]| match history.run(&RunId(*id)).filter(with_peer) {
+    let here: Vec<Known> = theirs.unfinished.iter().map(|id| known(history, id, peer)).collect();
+    // Heads of debits with this peer alone: it must not find out more of our ledger by asking.
+    let is_ours = |run: &Run| run.debit.peer == peer && run.head == Hash(theirs.met);
+    let knows_head = Hash(theirs.met) == Hash::BEGINNING || history.runs().iter().any(is_ours);
+    session.channel.send(&Answers { here: here.clone(), knows_head })?;
+    let answers: Answers = session.channel.receive()?;
+    if answers.here.len() != own.len() {
+        return Err(Ending::bad_message(Answers::TAG, "it does not answer for every run"));
+    }
+    let told = Told { own: &own, theirs: &theirs, here: &here, there: &answers.here };
+    told.tell_lost_lines(history, peer, knows_head, answers.knows_head, watcher);
+    told.tell_runs(history, peer, watcher);
+    for run in own {
+        ledger.abort(run)?;
+    }
+    Ok(())
+}
+
+/// How unfinished runs stand on both sides.
+struct Told<'a> {
+    own: &'a [RunId],
+    theirs: &'a EarlierRuns,
+    here: &'a [Known],
+    there: &'a [Known],
+}
+
+impl Told<'_> {
+    /// Says it loudly if either ledger has lost what the other side knows of.
+    fn tell_lost_lines(
+        &self,
+        history: &History,
+        peer: &str,
+        knows_head: bool,
+        peer_knows_head: bool,
+        watcher: &dyn Watcher,
+    ) {
+        if let Some((run, _)) = history.last_met(peer).filter(|_| !peer_knows_head) {
+            let run = short(&run);
+            watcher.say(&format!(
+                "ATTENTION: {peer} does not have the ledger any more that it had in run {run}: lines \
+                 were removed from it, or its party file names another one. What {peer} spent may not \
+                 count against its cap now. Ask it what happened, and to restore its ledger from a \
+                 backup; the head it told us then is in our ledger"
+            ));
+        }
+        let lost = self.theirs.finished.filter(|id| known(history, id, peer) == Known::Nothing);
+        if lost.is_some() || !knows_head {
+            let what = match lost {
+                Some(id) => format!("has finished run {} with us", short(&RunId(id))),
+                None => "has noted the head of our ledger in an earlier run".to_owned(),
+            };
+            watcher.say(&format!(
+                "ATTENTION: {peer} {what}, but our ledger does not have it: lines were removed from \
+                 it, or the party file names another ledger than it did then. What was spent then does \
+                 not count now: restore the ledger from a backup"
+            ));
+        }
+    }
+
+    /// Says what differs about single runs.
+    fn tell_runs(&self, history: &History, peer: &str, watcher: &dyn Watcher) {
+        if let Some(id) =
+            self.theirs.finished.filter(|id| known(history, id, peer) == Known::Aborted)
+        {
+            watcher.say(&format!(
+                "{peer} has the complete release of run {}, which ended without one here: ask for \
+                 release.csv and manifest.json, and check them with `diptych verify`",
+                short(&RunId(id))
+            ));
+        }
+        for (run, there) in self.own.iter().zip(self.there) {
+            watcher.say(&format!("interrupted run {}: {}", short(run), at_the_peer(*there, peer)));
+        }
+        for (id, here) in self.theirs.unfinished.iter().zip(self.here) {
+            // Those that are unfinished on both sides are told already.
+            if let Some(words) = at_this_side(*here, peer) {
+                watcher.say(&format!("run {}: {words}", short(&RunId(*id))));
+            }
+        }
+    }
+}
+
+/// How a run with this peer stands in our ledger.
+fn known(history: &History, id: &[u8; 32], peer: &str) -> Known {
+    match history.run(&RunId(*id)).filter(|run| run.debit.peer == peer) {
         None => Known::Nothing,
         Some(run) => match run.status {
             Status::Debited => Known::Debited,
             Status::Finished => Known::Finished,
             Status::Aborted => Known::Aborted,
         },
-    };
-    let here: Vec<Known> = theirs.unfinished.iter().map(known).collect();
-    // Heads of debits with this peer alone: it must not find out more of our ledger by asking.
-    let is_ours = |run: &Run| run.debit.peer == peer && run.head == Hash(theirs.met);
-    let knows_head = Hash(theirs.met) == Hash::BEGINNING || history.runs().iter().any(is_ours);
-    session.channel.send(&Standing { here: here.clone(), knows_head })?;
-    let standing: Standing = session.channel.receive()?;
-    if standing.here.len() != own.len() {
-        return Err(Ended::bad_message(Standing::TAG, "it does not answer for every run"));
     }
-    let there = standing.here;
-
-    if let Some((run, _)) = met.filter(|_| !standing.knows_head) {
-        let run = short(&run);
-        watcher.say(&format!(
-            "ATTENTION: {peer} does not have the ledger any more that it had in run {run}: lines \
-             were removed from it, or its party file names another one. What {peer} spent may not \
-             count against its cap now. Ask it what happened, and to restore its ledger from a \
-             backup; the head it told us then is in our ledger"
-        ));
-    }
-    let lost = theirs.finished.filter(|id| known(id) == Known::Nothing);
-    if lost.is_some() || !knows_head {
-        let what = match lost {
-            Some(id) => format!("has finished run {} with us", short(&RunId(id))),
-            None => "has noted the head of our ledger in an earlier run".to_owned(),
-        };
-        watcher.say(&format!(
-            "ATTENTION: {peer} {what}, but our ledger does not have it: lines were removed from \
-             it, or the party file names another ledger than it did then. What was spent then does \
-             not count now: restore the ledger from a backup"
-        ));
-    }
-    if let Some(id) = theirs.finished.filter(|id| known(id) == Known::Aborted) {
-        watcher.say(&format!(
-            "{peer} has the complete release of run {}, which ended without one here: ask for \
-             release.csv and manifest.json, and check them with `diptych verify`",
-            short(&RunId(id))
-        ));
-    }
-    for (run, there) in own.iter().zip(&there) {
-        watcher.say(&format!("interrupted run {}: {}", short(run), at_the_peer(*there, peer)));
-    }
-    for (id, here) in theirs.unfinished.iter().zip(&here) {
-        // Those that are unfinished on both sides are told already.
-        if let Some(words) = at_this_side(*here, peer) {
-            watcher.say(&format!("run {}: {words}", short(&RunId(*id))));
-        }
-    }
-    for run in own {
-        ledger.abort(run)?;
-    }
-    Ok(())
 }
 
 fn at_the_peer(there: Known, peer: &str) -> String {
@@ -326,12 +358,12 @@ mod tests {
                 |session| compare(session, &mut bank, "company", &Silent).is_ok(),
                 |session| {
                     let (program, unfinished) = (PROGRAM.to_owned(), Vec::new());
-                    let before = Before { program, unfinished, finished: None, met: head.0 };
+                    let before = EarlierRuns { program, unfinished, finished: None, met: head.0 };
                     session.channel.send(&before).unwrap();
-                    session.channel.receive::<Before>().unwrap();
-                    let standing = Standing { here: Vec::new(), knows_head: true };
-                    session.channel.send(&standing).unwrap();
-                    session.channel.receive::<Standing>().unwrap().knows_head
+                    session.channel.receive::<EarlierRuns>().unwrap();
+                    let answers = Answers { here: Vec::new(), knows_head: true };
+                    session.channel.send(&answers).unwrap();
+                    session.channel.receive::<Answers>().unwrap().knows_head
                 },
             );
             assert!(outcome.p1);
@@ -345,7 +377,7 @@ mod tests {
     }
 
     /// What a party makes of a peer that speaks by hand.
-    fn against(peer: impl FnOnce(&mut Session) + Send) -> Ended {
+    fn against(peer: impl FnOnce(&mut Session) + Send) -> Ending {
         let place = tempfile::tempdir().unwrap();
         let mut ledger = ledger(&place, "company", &[(1, Status::Debited)]);
         let outcome = run_pair(
@@ -361,9 +393,10 @@ mod tests {
     fn another_version_of_the_program_is_refused_before_anything_is_spent() {
         let ended = against(|session| {
             let program = "9.9.9\u{1b}[31m".to_owned();
-            let before = Before { program, unfinished: Vec::new(), finished: None, met: [0; 32] };
+            let before =
+                EarlierRuns { program, unfinished: Vec::new(), finished: None, met: [0; 32] };
             session.channel.send(&before).unwrap();
-            let _ = session.channel.receive::<Before>();
+            let _ = session.channel.receive::<EarlierRuns>();
         });
         assert_eq!(ended.failure.status, Exit::PeerRefused);
         assert_eq!(ended.tell, Some(AbortReason::Disagreement));
@@ -373,7 +406,7 @@ mod tests {
 
     #[test]
     fn lists_and_answers_of_the_wrong_length_are_bad_messages() {
-        let honest = |runs: usize| Before {
+        let honest = |runs: usize| EarlierRuns {
             program: PROGRAM.to_owned(),
             unfinished: vec![[7; 32]; runs],
             finished: None,
@@ -381,17 +414,17 @@ mod tests {
         };
         let too_many = against(|session| {
             session.channel.send(&honest(MOST_RUNS + 1)).unwrap();
-            let _ = session.channel.receive::<Before>();
+            let _ = session.channel.receive::<EarlierRuns>();
         });
         assert_eq!(too_many.tell, Some(AbortReason::BadMessage));
         let no_answer = against(|session| {
             session.channel.send(&honest(0)).unwrap();
-            let _ = session.channel.receive::<Before>();
-            session.channel.send(&Standing { here: Vec::new(), knows_head: true }).unwrap();
-            let _ = session.channel.receive::<Standing>();
+            let _ = session.channel.receive::<EarlierRuns>();
+            session.channel.send(&Answers { here: Vec::new(), knows_head: true }).unwrap();
+            let _ = session.channel.receive::<Answers>();
         });
         assert_eq!(no_answer.tell, Some(AbortReason::BadMessage));
-        let gone = against(|session| drop(session.channel.receive::<Before>()));
+        let gone = against(|session| drop(session.channel.receive::<EarlierRuns>()));
         assert_eq!(gone.tell, None);
         assert_eq!(gone.failure.message, Error::Closed.to_string());
     }

@@ -15,17 +15,17 @@ pub(super) const DEBIT: &str = "debit";
 /// The phase in which both sign the release.
 pub(super) const SIGNING: &str = "signing";
 /// The phase in which both tell that they have written it.
-pub(super) const PARTING: &str = "parting";
+pub(super) const CLOSING: &str = "closing";
 
 /// Why a run ended, for this side and for the peer.
 #[derive(Debug)]
-pub(super) struct Ended {
+pub(super) struct Ending {
     pub failure: Failure,
     /// What the peer is told, unless it is gone or said it first.
     pub tell: Option<AbortReason>,
 }
 
-impl Ended {
+impl Ending {
     /// The peer does not run what we run.
     pub fn disagreement(message: String, advice: &str) -> Self {
         let failure = Failure::peer_refused(message).advise(advice);
@@ -42,21 +42,21 @@ impl Ended {
     }
 }
 
-impl From<Failure> for Ended {
+impl From<Failure> for Ending {
     fn from(failure: Failure) -> Self {
         Self { failure, tell: Some(AbortReason::Internal) }
     }
 }
 
 /// What the peer is told follows from whose fault it is.
-impl<E: Fault> From<E> for Ended {
+impl<E: Fault> From<E> for Ending {
     fn from(error: E) -> Self {
         let tell = error.blame().reason();
         Self { failure: error.into(), tell }
     }
 }
 
-impl From<ledger::Error> for Ended {
+impl From<ledger::Error> for Ending {
     fn from(error: ledger::Error) -> Self {
         let reason = match &error {
             ledger::Error::CapReached { .. } => AbortReason::Stopped,
@@ -77,11 +77,11 @@ impl Message for Debited {
     const MOST_BYTES: usize = 32;
 }
 
-pub(super) fn exchange_heads(session: &mut Session, own: Hash) -> Result<Hash, Ended> {
+pub(super) fn exchange_heads(session: &mut Session, own: Hash) -> Result<Hash, Ending> {
     session.channel.send(&Debited { head: own.0 })?;
     let Debited { head } = session.channel.receive()?;
     if Hash(head) == Hash::BEGINNING {
-        return Err(Ended::bad_message(Debited::TAG, "it is the head of an empty ledger"));
+        return Err(Ending::bad_message(Debited::TAG, "it is the head of an empty ledger"));
     }
     Ok(Hash(head))
 }
@@ -110,14 +110,14 @@ pub(super) fn exchange_signatures(
     session: &mut Session,
     message: &[u8],
     own: Signature,
-) -> Result<Signature, Ended> {
+) -> Result<Signature, Ending> {
     let mut signature = [[0; 32]; 2];
     signature.as_flattened_mut().copy_from_slice(&own.bytes);
     let public_key = own.public_key;
     session.channel.send(&Signed { message: message.to_vec(), public_key, signature })?;
     let theirs: Signed = session.channel.receive()?;
     if theirs.message != message {
-        return Err(Ended {
+        return Err(Ending {
             failure: Failure::failed(
                 "the two parties have made different releases; nothing is released, and this is a \
                  fault of one of the programs",
@@ -130,12 +130,12 @@ pub(super) fn exchange_signatures(
     Ok(Signature { public_key: theirs.public_key, bytes })
 }
 
-/// The messages of signing and parting, where so many bytes are signed.
+/// The messages of signing and closing, where so many bytes are signed.
 pub(super) fn forecast_end(f: &mut Forecast, signed: usize) -> Result<(), net::Error> {
     f.begin_phase(SIGNING);
     let message = vec![0; signed];
     f.exchange_like(&Signed { message, public_key: [0; 32], signature: [[0; 32]; 2] })?;
-    f.begin_phase(PARTING);
+    f.begin_phase(CLOSING);
     f.exchange_like(&Written)
 }
 
