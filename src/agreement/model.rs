@@ -96,12 +96,9 @@ impl Model {
 
     /// As agreements of before there was a choice meant it.
     pub(super) fn count_under_encryption(&mut self, partition: &Partition, bits: u32) {
-        match (self, partition) {
-            (Self::DiffGen(terms), Partition::Vertical { .. }) => {
-                terms.count_table = Some(CountTable::Paillier);
-                terms.paillier_bits = Some(bits);
-            }
-            _ => {}
+        if let (Self::DiffGen(terms), Partition::Vertical { .. }) = (self, partition) {
+            terms.count_table = Some(CountTable::Paillier);
+            terms.paillier_bits = Some(bits);
         }
     }
 

@@ -71,7 +71,7 @@ fn check_agreement(manifest: &Manifest) -> Result<Agreement, Failure> {
     let agreement = Agreement::from_canonical(canonical.as_bytes())
         .map_err(|_| changed("the agreement in the manifest is not a valid agreement"))?;
     // That of the text as it stands: older manifests have an older form.
-    let hash = hex::encode(&Sha256::digest(canonical.as_bytes()));
+    let hash = hex::encode(Sha256::digest(canonical.as_bytes()));
     if manifest.text(&["agreement_sha256"]) != Some(&hash) {
         return Err(changed("the agreement in the manifest does not have the hash stated there"));
     }
