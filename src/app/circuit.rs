@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use crate::app::connection::ConnectionArgs;
 use crate::app::console::Console;
 use crate::circuit::bristol::{self, Contents, Limited, Limits};
-use crate::circuit::{self, Circuit, Program};
+use crate::circuit::{self, Circuit, Program, Source};
 use crate::crypto::garble::BYTES_PER_AND;
 use crate::math::hex;
 use crate::protocol::yao::{self, Reveal};
@@ -41,7 +41,7 @@ enum Action {
 /// How large a circuit may be.
 #[derive(Args, Clone, Copy, Debug)]
 struct LimitArgs {
-    /// Most gates that a circuit may have; reading takes about 25 bytes of memory for each
+    /// Most gates that a circuit may have; reading takes about 20 bytes of memory for each
     #[arg(long, value_name = "NUMBER", default_value_t = 1 << 26,
         value_parser = clap::value_parser!(u32).range(1..=1 << 30))]
     max_gates: u32,
@@ -110,14 +110,14 @@ pub fn run(arguments: &CircuitArgs, console: &Console) -> Result<(), Failure> {
 
 fn info(file: &Path, limits: Limits, console: &Console) -> Result<(), Failure> {
     let (Contents { circuit, lines }, hash) = read(file, limits)?;
-    let (counts, program) = (circuit.counts(), Program::new(&circuit));
+    let (counts, program) = (circuit.counts(), Program::from(circuit));
     let widths = |ports: &[circuit::Port]| {
         let widths: Vec<String> = ports.iter().map(|port| port.width.to_string()).collect();
         format!("{} ({} bits)", ports.len(), widths.join(" + "))
     };
     console.result(format!("sha256     {hash}"));
-    console.result(format!("inputs     {}", widths(circuit.inputs())));
-    console.result(format!("outputs    {}", widths(circuit.outputs())));
+    console.result(format!("inputs     {}", widths(program.inputs())));
+    console.result(format!("outputs    {}", widths(program.outputs())));
     console.result(format!("AND        {}", lines.and));
     console.result(format!("XOR        {}", lines.xor));
     console.result(format!("INV        {}", lines.inv));
@@ -156,7 +156,7 @@ fn run_with_peer(arguments: &RunArgs, console: &Console) -> Result<(), Failure> 
         "garbler": garbler.to_string(),
         "reveal": format!("{reveal:?}"),
     });
-    let program = Program::new(&circuit);
+    let program = Program::from(circuit);
     let mut session = arguments.connection.open(terms.to_string().as_bytes(), console)?;
     session.channel.begin_phase("circuit");
     let outputs = yao::run(&mut session, garbler, &program, &bits, reveal);
@@ -166,7 +166,7 @@ fn run_with_peer(arguments: &RunArgs, console: &Console) -> Result<(), Failure> 
         return Ok(());
     };
     let mut rest = outputs.as_slice();
-    for port in circuit.outputs() {
+    for port in program.outputs() {
         let (bits, later) = rest.split_at(port.width);
         console.result(format!(
             "{:0width$x}",

@@ -66,8 +66,8 @@ pub struct PsiArgs {
           value_parser = clap::value_parser!(u32).range(1..))]
     largest_set: u32,
     /// How long the run may take, from meeting to end, in seconds; unless it is given, ten times
-    /// what the longest lists take on the slowest line that is accepted and slow machines, at least
-    /// ten minutes
+    /// what the longest lists take on the slowest line that is accepted and slow machines: at least
+    /// ten minutes, and more than a day only if our own list is so long
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
     run_seconds: Option<u32>,
     #[command(flatten)]
@@ -150,26 +150,35 @@ fn run_in<G: Group>(group: &G, arguments: &PsiArgs, console: &Console) -> Result
 /// How long the whole run may take. Every wait has a limit of its own, but a peer that says
 /// something just before each of them is over could hold a run for days.
 fn run_limit(arguments: &PsiArgs, own: usize) -> Duration {
-    const LEAST: Duration = Duration::from_secs(600);
-    const TIMES: u32 = 10;
-    if let Some(seconds) = arguments.run_seconds {
-        return Duration::from_secs(seconds.into());
+    match arguments.run_seconds {
+        Some(seconds) => Duration::from_secs(seconds.into()),
+        None => default_limit(Mode::of(arguments), arguments.group, own, arguments.largest_set),
     }
+}
+
+/// The limit where none is given. The peer's list may be as long as `largest_set`, but for that alone
+/// nobody waits longer than a day.
+fn default_limit(mode: Mode, group: GroupName, own: usize, largest_set: u32) -> Duration {
+    const LEAST: Duration = Duration::from_secs(600);
+    const DAY: Duration = Duration::from_secs(24 * 3600);
+    const TIMES: u32 = 10;
     // Of every element: what both sides compute in turn on slow machines, and bytes on the line.
-    let (elements, work, bytes) = match (arguments.threshold, arguments.group) {
+    let (work, bytes) = match (mode, group) {
         // 16 merges of 96 bits: an AND takes microseconds and 32 bytes.
-        (Some(_), _) => (MOST_IN_CIRCUIT, Duration::from_millis(3), 16 * 96 * 32),
-        (None, group) => {
-            let (work, bytes) = match group {
-                GroupName::Ristretto255 => (Duration::from_micros(600), 64),
-                GroupName::Ffdhe3072 => (Duration::from_millis(60), 768),
-            };
-            (own.saturating_add(arguments.largest_set as usize), work, bytes)
-        }
+        (Mode::Threshold(_), _) => (Duration::from_millis(3), 16 * 96 * 32),
+        (_, GroupName::Ristretto255) => (Duration::from_micros(600), 64),
+        (_, GroupName::Ffdhe3072) => (Duration::from_millis(60), 768),
     };
-    let elements = u32::try_from(elements).unwrap_or(u32::MAX);
-    let line = Limits::time_for(u64::from(elements) * bytes);
-    (work.saturating_mul(elements) + line).saturating_mul(TIMES).max(LEAST)
+    let time_for = |elements: usize| {
+        let elements = u32::try_from(elements).unwrap_or(u32::MAX);
+        let line = Limits::time_for(u64::from(elements) * bytes);
+        (work.saturating_mul(elements) + line).saturating_mul(TIMES)
+    };
+    let longest = match mode {
+        Mode::Threshold(_) => time_for(MOST_IN_CIRCUIT),
+        _ => time_for(own.saturating_add(largest_set as usize)),
+    };
+    longest.min(DAY.max(time_for(own))).max(LEAST)
 }
 
 /// Statistical security of the comparison with a threshold.
@@ -273,6 +282,23 @@ mod tests {
             text,
             r#"{"protocol":"psi 1","mode":"intersection","group":"ristretto255_XMD:SHA-512_R255MAP_RO_","normalize":["trim","nfc","uppercase"]}"#
         );
+    }
+
+    #[test]
+    fn only_an_own_list_so_long_makes_the_limit_longer_than_a_day() {
+        let hours = |own, largest_set, group| {
+            default_limit(Mode::Intersection, group, own, largest_set).as_secs_f64() / 3600.0
+        };
+        let (ristretto, residues) = (GroupName::Ristretto255, GroupName::Ffdhe3072);
+        assert_eq!(hours(0, 1, ristretto), 1.0 / 6.0, "ten minutes at least");
+        assert_eq!(hours(1000, 1 << 24, ristretto), 24.0);
+        assert_eq!(hours(1000, 1 << 24, residues), 24.0);
+        let million = hours(1_000_000, 1, ristretto);
+        assert!((1.6..24.0).contains(&million), "{million}");
+        assert!(hours(1_000_000, 1 << 24, residues) > 160.0);
+        assert!(hours(usize::MAX, u32::MAX, residues) > 160.0, "no sum overflows");
+        let counted = default_limit(Mode::Threshold(3), ristretto, 5, u32::MAX);
+        assert!(counted <= Duration::from_secs(24 * 3600), "{counted:?}");
     }
 
     #[test]

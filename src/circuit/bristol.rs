@@ -1,8 +1,8 @@
 //! Bristol Fashion: the text format in which circuits are published.
 //!
 //! The reader takes XOR, AND, INV, EQ and EQW, checks everything and says in
-//! which line something is wrong; the circuit comes out folded and without
-//! dead gates. It names what it does not take: MAND, which does several ANDs
+//! which line something is wrong; the circuit comes out folded, without dead
+//! gates, and with equal gates that stand near each other made one. It names what it does not take: MAND, which does several ANDs
 //! in a line, and the format that came before this one. The writer uses XOR,
 //! AND and INV only.
 //!
@@ -30,11 +30,12 @@ use super::Error;
 use super::bit::Bit;
 use super::netlist::{Circuit, Gate};
 
+mod line;
 mod reader;
 
 pub use reader::{Contents, GateLines, read_from};
 
-/// How large a circuit the reader accepts. Reading takes about 25 bytes of memory per gate.
+/// How large a circuit the reader accepts. Reading takes about 20 bytes of memory per gate.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Number of gates, up to 2³⁰.

@@ -46,9 +46,12 @@ impl Builder {
         Self::default()
     }
 
-    /// The same with room for so many gates: 17 to 23 bytes each.
-    pub fn with_room(gates: usize) -> Self {
-        Self { gates: Vec::with_capacity(gates), known: Known::with_room(gates), ..Self::default() }
+    /// One for gates that come from a file, with room for so many: 12 bytes each. Equal gates become
+    /// one only if they stand near each other, because a table of millions costs more time than all
+    /// else that is done with a gate, and published circuits hardly repeat themselves.
+    pub(super) fn for_file(gates: usize) -> Self {
+        let known = Known::Recent(vec![(0, 0); 1 << RECENT_BITS].into());
+        Self { gates: Vec::with_capacity(gates), known, ..Self::default() }
     }
 
     /// A new input of `owner`, least significant bit first.
@@ -101,6 +104,7 @@ impl Builder {
             }
         }
         gates.truncate(kept);
+        gates.shrink_to_fit();
         output_bits.iter_mut().for_each(|bit| *bit = rename(*bit, &renamed));
         Circuit { inputs, outputs, input_bits, gates, output_bits }
     }
@@ -133,30 +137,74 @@ impl Gates for Builder {
     }
 }
 
-/// Which gates there are: an open table of their numbers, at most three quarters full. The hash is
-/// multiplicative, several times faster than the standard one; its key keeps a crafted circuit file
-/// from making the table slow.
-struct Known {
+/// Places for recent gates, as a power of two: so few that they stay in the L2 cache.
+const RECENT_BITS: u32 = 14;
+
+/// Which gates there are.
+enum Known {
+    /// All of them.
+    All(Table),
+    /// The last one of each hash, as a word and its index. The hash has no key: both parties must
+    /// keep the same gates.
+    Recent(Box<[(u64, u32)]>),
+}
+
+impl Default for Known {
+    fn default() -> Self {
+        Self::All(Table::default())
+    }
+}
+
+impl Known {
+    /// The index of the gate among `gates`; if it is not found, the index after the last, at which
+    /// the caller must put it.
+    fn find_or_add(&mut self, gate: Gate, gates: &[Gate]) -> usize {
+        match self {
+            Self::All(table) => table.find_or_add(gate, gates),
+            Self::Recent(places) => {
+                let word = word_of(gate);
+                let hash = word.wrapping_mul(MULTIPLIER) >> (u64::BITS - RECENT_BITS);
+                let place = &mut places[hash as usize];
+                if place.0 != word {
+                    *place = (word, gates.len() as u32);
+                }
+                place.1 as usize
+            }
+        }
+    }
+}
+
+/// 2⁶⁴ divided by the golden ratio.
+const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// The gate as a number that no other has and that is not 0: its inputs, which are different wires
+/// in order, with the first one low for an AND and high for an XOR.
+fn word_of(gate: Gate) -> u64 {
+    let [low, high] = gate.inputs().map(|bit| u64::from(bit.code()));
+    match gate {
+        Gate::And(..) => high << 32 | low,
+        Gate::Xor(..) => low << 32 | high,
+    }
+}
+
+/// An open table of the numbers of gates, at most three quarters full. The hash is multiplicative,
+/// several times faster than the standard one; its key keeps crafted gates from making the table
+/// slow.
+struct Table {
     /// 0, or the number of a gate, from 1; in the bits that no number needs, some of its hash, so that
     /// few gates are looked at in vain. As many as a power of two.
     places: Vec<u32>,
     key: u64,
 }
 
-impl Default for Known {
+impl Default for Table {
     fn default() -> Self {
-        Self::with_room(0)
+        Self { places: vec![0; 16], key: RandomState::new().hash_one(0) }
     }
 }
 
-impl Known {
-    fn with_room(gates: usize) -> Self {
-        let places = (gates + gates / 3 + 1).next_power_of_two().max(16);
-        Self { places: vec![0; places], key: RandomState::new().hash_one(0) }
-    }
-
-    /// The index of the gate among `gates`; if it is not one of them, the index after the last, at
-    /// which the caller must put it.
+impl Table {
+    /// See [`Known::find_or_add`].
     fn find_or_add(&mut self, gate: Gate, gates: &[Gate]) -> usize {
         if gates.len() >= self.places.len() / 4 * 3 {
             self.places = vec![0; 2 * self.places.len()];
@@ -178,13 +226,11 @@ impl Known {
     /// The first place from the gate's own on that is free or holds the same gate, and the bits of
     /// the gate's hash that stand there.
     fn place(&self, gate: Gate, is_same: impl Fn(usize) -> bool) -> (usize, u32) {
-        let (is_and, [a, b]) = (matches!(gate, Gate::And(..)), gate.inputs());
-        let inputs = u64::from(a.code()) << 32 | u64::from(b.code());
         let mix = |word: u64| {
-            let product = u128::from(word) * 0x9e37_79b9_7f4a_7c15;
+            let product = u128::from(word) * u128::from(MULTIPLIER);
             (product >> 64) as u64 ^ product as u64
         };
-        let hash = mix(mix(inputs ^ self.key) ^ u64::from(is_and).wrapping_sub(self.key));
+        let hash = mix(mix(word_of(gate) ^ self.key).wrapping_sub(self.key));
         let mask = self.places.len() - 1;
         let tag = (hash >> 32) as u32 & !(mask as u32);
         let mut place = hash as usize & mask;

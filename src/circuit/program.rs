@@ -1,9 +1,12 @@
 //! Stored circuits in the form in which they run: once, or many times side by side.
 
+mod sorted;
+
 use super::bit::Bit;
-use super::netlist::{Circuit, Gate, Port};
-use super::schedule::{Consumer, Op, Scheduler, Source, Step};
+use super::netlist::{Circuit, Port};
+use super::schedule::{Consumer, Op, Source, Step};
 use super::size::Size;
+use sorted::Sorted;
 
 /// Gates sorted together in a stored circuit.
 const STORED_WINDOW: usize = 1 << 20;
@@ -25,26 +28,20 @@ pub struct Program {
 impl Program {
     /// Schedules `circuit`.
     pub fn new(circuit: &Circuit) -> Self {
-        let mut recorder =
-            Recorder { ops: Vec::with_capacity(circuit.gates().len()), ends: Vec::new() };
-        let mut scheduler = Scheduler::new(&mut recorder, circuit.input_bits(), STORED_WINDOW);
-        let mut slot_of = Vec::with_capacity(circuit.input_bits() + 1 + circuit.gates().len());
-        slot_of.extend(0..=circuit.input_bits() as u32);
-        let place = |bit: Bit, slot_of: &[u32]| {
-            Bit::wire(slot_of[bit.id() as usize]).negate_if(bit.negated())
-        };
-        for gate in circuit.gates() {
-            let slot = match *gate {
-                Gate::Xor(a, b) => scheduler.xor(place(a, &slot_of).id(), place(b, &slot_of).id()),
-                Gate::And(a, b) => scheduler.and(place(a, &slot_of), place(b, &slot_of)),
-            };
-            slot_of.push(slot);
-        }
-        scheduler.drain();
-        let outputs: Vec<Bit> =
-            circuit.output_bits().iter().map(|bit| place(*bit, &slot_of)).collect();
-        drop((scheduler, slot_of)); // before more memory is taken
-        let Recorder { mut ops, ends } = recorder;
+        let sorted = Sorted::new(circuit, STORED_WINDOW);
+        let (inputs, outputs) = (circuit.inputs().to_vec(), circuit.outputs().to_vec());
+        Self::with_slots(sorted, inputs, outputs, circuit.output_bits())
+    }
+
+    fn with_slots(
+        sorted: Sorted,
+        inputs: Vec<Port>,
+        outputs: Vec<Port>,
+        output_bits: &[Bit],
+    ) -> Self {
+        let Sorted { mut ops, ends } = sorted;
+        let input_bits = inputs.iter().map(|port| port.width).sum();
+        let (slots, output_slots) = reuse_slots(&mut ops, &ends, input_bits, output_bits);
         let and_count = ends
             .iter()
             .scan(0, |start, &(linear, end)| {
@@ -52,16 +49,7 @@ impl Program {
                 Some(end - linear)
             })
             .sum();
-        let (slots, output_slots) = reuse_slots(&mut ops, &ends, circuit.input_bits(), &outputs);
-        Self {
-            inputs: circuit.inputs().to_vec(),
-            outputs: circuit.outputs().to_vec(),
-            ops,
-            ends,
-            slots,
-            output_slots,
-            and_count,
-        }
+        Self { inputs, outputs, ops, ends, slots, output_slots, and_count }
     }
 
     /// Number of slots that a run needs.
@@ -84,6 +72,16 @@ impl Program {
     }
 }
 
+impl From<Circuit> for Program {
+    /// The same as [`Program::new`] with less memory: the gates go as soon as they are sorted.
+    fn from(circuit: Circuit) -> Self {
+        let sorted = Sorted::new(&circuit, STORED_WINDOW);
+        let Circuit { inputs, outputs, input_bits: _, gates, output_bits } = circuit;
+        drop(gates);
+        Self::with_slots(sorted, inputs, outputs, &output_bits)
+    }
+}
+
 impl Source for Program {
     fn inputs(&self) -> &[Port] {
         &self.inputs
@@ -103,21 +101,6 @@ impl Source for Program {
     }
 }
 
-struct Recorder {
-    ops: Vec<Op>,
-    ends: Vec<(usize, usize)>,
-}
-
-impl Consumer for Recorder {
-    fn step(&mut self, _: usize, step: Step<'_>) -> bool {
-        self.ops.extend_from_slice(step.linear);
-        let linear = self.ops.len();
-        self.ops.extend_from_slice(step.ands);
-        self.ends.push((linear, self.ops.len()));
-        true
-    }
-}
-
 /// Renumbers slots in running order, each used again right after its last
 /// reader. Returns their number and the outputs' new places.
 fn reuse_slots(
@@ -130,20 +113,25 @@ fn reuse_slots(
     // Positions are counted so that all ANDs of a step die together, after it.
     // A stored circuit has fewer than 2^32 gates and negations.
     const ALWAYS: u32 = u32::MAX;
-    let mut last_use = vec![0u32; wires];
+    #[derive(Clone, Copy)]
+    struct Wire {
+        last_use: u32,
+        place: u32,
+    }
+    let mut of: Vec<Wire> =
+        (0..wires as u32).map(|wire| Wire { last_use: 0, place: wire }).collect();
     let mut start = 0;
     for &(linear, end) in ends {
         for position in start..end {
             let when = if position < linear { position } else { end - 1 };
-            last_use[ops[position].a as usize] = when as u32;
-            last_use[ops[position].b as usize] = when as u32;
+            of[ops[position].a as usize].last_use = when as u32;
+            of[ops[position].b as usize].last_use = when as u32;
         }
         start = end;
     }
-    outputs.iter().for_each(|bit| last_use[bit.id() as usize] = ALWAYS);
-    last_use[..=inputs].fill(ALWAYS);
+    outputs.iter().for_each(|bit| of[bit.id() as usize].last_use = ALWAYS);
+    of[..=inputs].iter_mut().for_each(|input| input.last_use = ALWAYS);
 
-    let mut place: Vec<u32> = (0..wires as u32).collect();
     let mut slots = inputs as u32 + 1;
     let mut free: Vec<u32> = Vec::new();
     let mut take = |free: &mut Vec<u32>| {
@@ -157,35 +145,35 @@ fn reuse_slots(
     for &(linear, end) in ends {
         for (position, op) in ops.iter_mut().enumerate().take(linear).skip(start) {
             let wires_read = [op.a, op.b];
-            (op.a, op.b) = (place[op.a as usize], place[op.b as usize]);
+            (op.a, op.b) = (of[op.a as usize].place, of[op.b as usize].place);
             for wire in wires_read {
-                if last_use[wire as usize] == position as u32 {
-                    free.push(place[wire as usize]);
-                    last_use[wire as usize] = ALWAYS;
+                if of[wire as usize].last_use == position as u32 {
+                    free.push(of[wire as usize].place);
+                    of[wire as usize].last_use = ALWAYS;
                 }
             }
             let wire = op.out as usize;
             op.out = take(&mut free);
-            place[wire] = op.out;
+            of[wire].place = op.out;
         }
         for op in &mut ops[linear..end] {
             let wires_read = [op.a, op.b];
-            (op.a, op.b) = (place[op.a as usize], place[op.b as usize]);
+            (op.a, op.b) = (of[op.a as usize].place, of[op.b as usize].place);
             for wire in wires_read {
-                if last_use[wire as usize] == (end - 1) as u32 {
-                    dying.push(place[wire as usize]);
-                    last_use[wire as usize] = ALWAYS;
+                if of[wire as usize].last_use == (end - 1) as u32 {
+                    dying.push(of[wire as usize].place);
+                    of[wire as usize].last_use = ALWAYS;
                 }
             }
             let wire = op.out as usize;
             op.out = take(&mut free);
-            place[wire] = op.out;
+            of[wire].place = op.out;
         }
         free.append(&mut dying);
         start = end;
     }
     let moved =
-        outputs.iter().map(|bit| Bit::wire(place[bit.id() as usize]).negate_if(bit.negated()));
+        outputs.iter().map(|bit| Bit::wire(of[bit.id() as usize].place).negate_if(bit.negated()));
     let moved = moved.collect();
     (slots as usize, moved)
 }

@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, Read};
 
+use super::line::{Kind, Words, number, syntax, words};
 use super::{Limited, Limits};
 use crate::circuit::Error;
 use crate::circuit::bit::{Bit, Gates};
@@ -52,7 +53,7 @@ pub fn read_from(
     let Header { gates, wires, inputs, outputs } = header(&mut lines, length, limits)?;
     // Without a length, memory is taken as gates come.
     let room = if length.is_some() { gates } else { 0 };
-    let mut values = Values { builder: Builder::with_room(room), codes: Vec::new() };
+    let mut values = Values { builder: Builder::for_file(room), codes: Vec::new() };
     values.codes.reserve_exact(if length.is_some() { wires } else { 0 });
     for (index, width) in inputs.iter().enumerate() {
         let owner = if index == 0 { Role::P1 } else { Role::P2 };
@@ -61,11 +62,11 @@ pub fn read_from(
     }
     let mut counts = GateLines::default();
     let mut count = 0;
-    while let Some((words, number)) = lines.next_words()? {
+    while let Some(words) = lines.next_words()? {
         if count == gates {
-            return syntax(number, format!("more than the {gates} gates announced"));
+            return syntax(lines.number, format!("more than the {gates} gates announced"));
         }
-        gate(number, words, wires, &mut values, &mut counts)?;
+        gate(lines.number, &words, wires, &mut values, &mut counts)?;
         count += 1;
     }
     if count < gates {
@@ -115,19 +116,19 @@ impl<T: BufRead> Lines<T> {
         }
     }
 
-    /// The words of the next line that is not blank, with its number. A line in the usual form is
-    /// read where it lies.
-    fn next_words(&mut self) -> Result<Option<(Words, usize)>, Error> {
+    /// The words of the next line that is not blank. A line in the usual form is read where it lies.
+    #[inline]
+    fn next_words(&mut self) -> Result<Option<Words>, Error> {
         if let Ok(ahead) = self.text.fill_buf()
             && let Some((words, length)) = Words::usual(ahead)
         {
             self.text.consume(length);
             self.number += 1;
-            return Ok(Some((words, self.number)));
+            return Ok(Some(words));
         }
         // Whatever is unusual, a failure to read among it, is found again here.
         match self.advance()? {
-            true => Ok(Some((Words::any(self.number, &self.line)?, self.number))),
+            true => Words::any(self.number, &self.line).map(Some),
             false => Ok(None),
         }
     }
@@ -235,6 +236,7 @@ struct Values {
 }
 
 impl Values {
+    #[inline]
     fn get(&self, line: usize, wires: usize, wire: usize) -> Result<Bit, Error> {
         match self.codes.get(wire) {
             Some(0) => {}
@@ -245,11 +247,16 @@ impl Values {
         syntax(line, format!("wire {wire} is used before it is set"))
     }
 
+    #[inline]
     fn set(&mut self, line: usize, wires: usize, wire: usize, bit: Bit) -> Result<(), Error> {
         if wire >= wires {
             return syntax(line, format!("there is no wire {wire}"));
         }
-        if self.codes.len() <= wire {
+        if self.codes.len() == wire {
+            self.codes.push(bit.code() + 1); // almost always
+            return Ok(());
+        }
+        if self.codes.len() < wire {
             self.codes.resize(wire + 1, 0);
         }
         if self.codes[wire] != 0 {
@@ -260,118 +267,16 @@ impl Values {
     }
 }
 
-/// What stands in the line of a gate.
-struct Words {
-    numbers: [usize; 5],
-    /// Of `numbers`; more if there are too many, which no kind of gate has.
-    count: usize,
-    kind: Kind,
-}
-
-/// The last word of the line.
-enum Kind {
-    And,
-    Xor,
-    Inv,
-    Eq,
-    Eqw,
-    Mand,
-    /// Its beginning.
-    Unknown(String),
-}
-
-impl Kind {
-    fn of(word: &[u8]) -> Self {
-        match word {
-            b"AND" => Self::And,
-            b"XOR" => Self::Xor,
-            b"INV" => Self::Inv,
-            b"EQ" => Self::Eq,
-            b"EQW" => Self::Eqw,
-            b"MAND" => Self::Mand,
-            _ => Self::Unknown(shortened(word)),
-        }
-    }
-
-    fn name(&self) -> &str {
-        match self {
-            Self::And => "AND",
-            Self::Xor => "XOR",
-            Self::Inv => "INV",
-            Self::Eq => "EQ",
-            Self::Eqw => "EQW",
-            Self::Mand => "MAND",
-            Self::Unknown(name) => name,
-        }
-    }
-}
-
-impl Words {
-    /// Those of the line that `text` begins with, and its length, if the line is whole and written
-    /// as almost all are: numbers below 10^9, one space after each, three letters.
-    fn usual(text: &[u8]) -> Option<(Self, usize)> {
-        const MOST_DIGITS: usize = 9;
-        let (mut numbers, mut count, mut at) = ([0; 5], 0, 0);
-        loop {
-            let first = at;
-            let mut value = 0u32;
-            while let Some(digit) = text.get(at).map(|byte| byte.wrapping_sub(b'0'))
-                && digit < 10
-                && at < first + MOST_DIGITS
-            {
-                value = value * 10 + u32::from(digit);
-                at += 1;
-            }
-            if at == first {
-                break;
-            }
-            if text.get(at) != Some(&b' ') {
-                return None;
-            }
-            *numbers.get_mut(count)? = value as usize;
-            count += 1;
-            at += 1;
-        }
-        let kind = match text.get(at..at + 4)? {
-            b"AND\n" => Kind::And,
-            b"XOR\n" => Kind::Xor,
-            b"INV\n" => Kind::Inv,
-            b"EQW\n" => Kind::Eqw,
-            _ => return None,
-        };
-        Some((Self { numbers, count, kind }, at + 4))
-    }
-
-    /// Those of any line.
-    fn any(line: usize, content: &[u8]) -> Result<Self, Error> {
-        let (mut numbers, mut count) = ([0; 5], 0);
-        let mut kind: &[u8] = b"";
-        let mut words = words(content).peekable();
-        while let Some(word) = words.next() {
-            if words.peek().is_none() {
-                kind = word;
-            } else if count < numbers.len() {
-                numbers[count] = number(line, word)?;
-                count += 1;
-            } else {
-                count = usize::MAX;
-                kind = words.last().unwrap_or(word);
-                break;
-            }
-        }
-        Ok(Self { numbers, count, kind: Kind::of(kind) })
-    }
-}
-
+#[inline]
 fn gate(
     line: usize,
-    words: Words,
+    words: &Words,
     wires: usize,
     values: &mut Values,
     counts: &mut GateLines,
 ) -> Result<(), Error> {
     let numbers = words.numbers.get(..words.count).unwrap_or(&[]);
-    let (out, value, counter) = match (&words.kind, numbers) {
+    let (out, value, counter) = match (words.kind, numbers) {
         (Kind::Xor, &[2, 1, a, b, out]) => {
             let [a, b] = [values.get(line, wires, a)?, values.get(line, wires, b)?];
             (out, values.builder.xor(a, b), &mut counts.xor)
@@ -385,7 +290,6 @@ fn gate(
         (Kind::Eq, &[1, 1, constant @ (0 | 1), out]) => {
             (out, Bit::constant(constant == 1), &mut counts.eq)
         }
-        (Kind::Unknown(name), _) => return syntax(line, format!("unknown gate '{name}'")),
         (Kind::Mand, _) => {
             let what = "a gate MAND, which does several ANDs at once, is not supported: write a \
                         line AND for each of them";
@@ -397,32 +301,6 @@ fn gate(
     };
     *counter += 1;
     values.set(line, wires, out, value)
-}
-
-fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
-    line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty())
-}
-
-fn number(line: usize, word: &[u8]) -> Result<usize, Error> {
-    let mut value = 0usize;
-    for byte in word {
-        if !byte.is_ascii_digit() {
-            return syntax(line, format!("expected a number, found '{}'", shortened(word)));
-        }
-        // What is too large for its type is too large for everything here.
-        value = value.saturating_mul(10).saturating_add(usize::from(byte - b'0'));
-    }
-    Ok(value)
-}
-
-/// The beginning of a word, harmless to print.
-fn shortened(word: &[u8]) -> String {
-    let start = String::from_utf8_lossy(&word[..word.len().min(80)]);
-    start.chars().take(20).filter(|c| !c.is_control()).collect()
-}
-
-fn syntax<T>(line: usize, what: String) -> Result<T, Error> {
-    Err(Error::Syntax { line, what })
 }
 
 fn limit(line: usize, what: Limited, value: usize, limit: usize) -> Result<(), Error> {

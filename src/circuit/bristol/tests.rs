@@ -182,6 +182,29 @@ fn gates_are_counted_as_they_stand_in_the_file() {
 }
 
 #[test]
+fn equal_gates_become_one_wherever_they_are_near_and_all_copies_compute_the_same() {
+    // Every AND stands in the file again, after `between` gates that are all different.
+    for between in [1usize, 100, 40_000] {
+        let (inputs, mut lines) = (400, Vec::new());
+        let pairs: Vec<_> = (0..inputs).flat_map(|a| (0..a).map(move |b| (a, b))).collect();
+        let first = [&pairs[..between], &pairs[..between]].concat();
+        for (index, (a, b)) in first.iter().enumerate() {
+            lines.push(format!("2 1 {a} {b} {} AND\n", inputs + index));
+        }
+        let header = format!("{0} {1}\n1 {inputs}\n1 {0}\n", lines.len(), inputs + lines.len());
+        let circuit = read(&(header + &lines.concat()), Limits::default()).unwrap();
+        let ands = circuit.counts().and;
+        assert!((between..=2 * between).contains(&ands), "{ands} of {between}");
+        assert!(between > 100 || ands == between, "{ands} of {between}");
+        let bits: Vec<bool> = (0..inputs).map(|i| i % 3 == 0 || i % 7 == 0).collect();
+        let values = circuit.evaluate(&bits).unwrap();
+        assert!(values.iter().zip(&first).all(|(value, (a, b))| *value == (bits[*a] & bits[*b])));
+        let program = evaluate_source(&Program::from(circuit), &bits).unwrap();
+        assert_eq!(program, values);
+    }
+}
+
+#[test]
 fn a_text_that_arrives_in_pieces_is_read_as_one_at_once() {
     let text = write(&aes128::circuit()).unwrap();
     let pieces = std::io::BufReader::with_capacity(7, text.as_bytes());
