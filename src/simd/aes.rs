@@ -1,4 +1,4 @@
-//! AES for garbling and for trees: many short runs under keys that change often.
+//! AES for garbling: many short runs under keys that change often.
 //!
 //! The `aes` crate is fast on long runs of blocks but needs 67 ns for one block
 //! and 81 ns for a key schedule (3.0 ns per block in runs of 128), and a gate
@@ -7,18 +7,16 @@
 //! twin, and all that processors without AES-NI have.
 //!
 //! ```
-//! use diptych::simd::aes::{KEYS, Kernel, RoundKeys, RoundKeys8};
+//! use diptych::simd::aes::{Kernel, RoundKeys};
 //!
-//! // Two hashes of each of three blocks under eight keys, all at once …
-//! let mut hashes = [[0; KEYS]; 6];
-//! let blocks = [[5; KEYS], [6; KEYS], [7; KEYS]];
-//! RoundKeys8::new(&[1, 2, 3, 4, 5, 6, 7, 8]).expand(10, 2, &blocks, &mut hashes);
+//! let mut hashes = [5, 6, 7];
+//! RoundKeys::portable(3).hash(10, &mut hashes);
 //!
-//! // … are those of each key alone, on every kernel that this processor has.
+//! // Every kernel that this processor has finds the same.
 //! for kernel in Kernel::available() {
-//!     let mut third = [5, 5, 6, 6, 7, 7];
-//!     RoundKeys::on(kernel, 3).hash(10, &mut third);
-//!     assert_eq!(hashes.map(|row| row[2]), third);
+//!     let mut again = [5, 6, 7];
+//!     RoundKeys::on(kernel, 3).hash(10, &mut again);
+//!     assert_eq!(again, hashes);
 //! }
 //! ```
 #![allow(unsafe_code)]
@@ -42,13 +40,10 @@ mod portable;
 mod tests;
 
 #[cfg(target_arch = "x86_64")]
-use kernel::{Schedule, Schedules};
+use kernel::Schedule;
 
 /// The widest run of gates under one key: see `crypto::garble`.
 pub const GATES_PER_KEY: usize = 64;
-
-/// Keys that [`RoundKeys8`] works with at once.
-pub const KEYS: usize = 8;
 
 /// From so many gates on, wide registers are quicker: fewer are a chain of gates that depend on
 /// each other, and a wide load would wait for the narrow store of the label before it.
@@ -249,63 +244,6 @@ impl Instructions {
     /// For so few gates, narrow ones.
     fn for_gates(self, count: usize) -> Self {
         if count < WORTH_WIDE { Self::Narrow } else { self }
-    }
-}
-
-/// [`KEYS`] expanded AES-128 keys, for the same work under each of them, such as trees of so many
-/// records at once. The keys are public.
-pub struct RoundKeys8(Keys8);
-
-#[allow(
-    clippy::large_enum_variant,
-    reason = "made for every eight records: no allocation for that"
-)]
-enum Keys8 {
-    #[cfg(target_arch = "x86_64")]
-    Vector(Instructions, Schedules),
-    Portable(Box<[portable::Schedule; KEYS]>),
-}
-
-impl RoundKeys8 {
-    /// Expands the keys for the kernel in use.
-    pub fn new(keys: &[u128; KEYS]) -> Self {
-        Self::on(Kernel::in_use(), keys)
-    }
-
-    /// Expands the keys for this kernel.
-    pub fn on(kernel: Kernel, keys: &[u128; KEYS]) -> Self {
-        Self(match kernel.0 {
-            None => Keys8::Portable(Box::new(keys.map(portable::Schedule::new))),
-            #[cfg(target_arch = "x86_64")]
-            Some(instructions) => {
-                Keys8::Vector(instructions, on_vectors!(instructions, schedules(keys)))
-            }
-        })
-    }
-
-    /// Hashes every value `times` times, under tweaks that go on from value to value:
-    /// `out[i·times + j][k]` = H(`values[i][k]`, `first` + i·`times` + j) under key k, where
-    /// H(x, t) = E(y) ⊕ y with y = σ(x) ⊕ t, as [`RoundKeys::hash`] has it.
-    ///
-    /// With `times` = 2 a level of a binary tree becomes the next one.
-    ///
-    /// # Panics
-    /// If `times` is 0 or `out` does not have `times` entries per value.
-    pub fn expand(
-        &self,
-        first: u64,
-        times: usize,
-        values: &[[u128; KEYS]],
-        out: &mut [[u128; KEYS]],
-    ) {
-        assert!(times > 0 && Some(out.len()) == values.len().checked_mul(times));
-        match &self.0 {
-            #[cfg(target_arch = "x86_64")]
-            Keys8::Vector(instructions, keys) => {
-                on_vectors!(instructions, expand(keys, first, times, values, out));
-            }
-            Keys8::Portable(keys) => portable::expand(keys, first, times, values, out),
-        }
     }
 }
 

@@ -1,14 +1,9 @@
 //! What the kernels for x86-64 have in common, written once for registers of any width.
 
-use super::KEYS;
 use super::arch::__m128i;
 
 /// The round keys of one key.
 pub(super) struct Schedule(pub(super) [__m128i; 11]);
-
-/// The round keys of [`KEYS`] keys: all of a round side by side.
-#[repr(align(64))]
-pub(super) struct Schedules(pub(super) [[u128; KEYS]; 11]);
 
 /// The constants of the key schedule, each in all four words of a block.
 pub(super) const ROUND_CONSTANTS: [u128; 10] = {
@@ -31,75 +26,6 @@ pub(super) const ROUND_CONSTANTS: [u128; 10] = {
 /// inlined into it.
 macro_rules! kernel {
     ($features:literal) => {
-        const PARTS: usize = KEYS / BLOCKS;
-
-        /// The next round key. The last word, turned by a byte and in all four columns, is not
-        /// changed by the shifting of rows; so the last round of AES substitutes its bytes and
-        /// adds the constant.
-        #[inline]
-        #[target_feature(enable = $features)]
-        fn next_key(key: Vector, constant: Vector) -> Vector {
-            let word = encrypt_last(last_word_turned(key), constant);
-            let sums = xor(key, up_one_word(key));
-            xor(xor(sums, up_two_words(sums)), word)
-        }
-
-        #[target_feature(enable = $features)]
-        pub(super) fn schedules(keys: &[u128; KEYS]) -> Schedules {
-            let mut all = Schedules([*keys; 11]);
-            let mut now = [zero(); PARTS];
-            for (part, keys) in now.iter_mut().zip(keys.chunks_exact(BLOCKS)) {
-                *part = load(keys);
-            }
-            for (round, constant) in all.0[1..].iter_mut().zip(ROUND_CONSTANTS) {
-                let constant = broadcast(constant);
-                for (part, keys) in now.iter_mut().zip(round.chunks_exact_mut(BLOCKS)) {
-                    *part = next_key(*part, constant);
-                    store(keys, *part);
-                }
-            }
-            all
-        }
-
-        /// See `super::RoundKeys8::expand`.
-        #[target_feature(enable = $features)]
-        pub(super) fn expand(
-            keys: &Schedules,
-            first: u64,
-            times: usize,
-            values: &[[u128; KEYS]],
-            out: &mut [[u128; KEYS]],
-        ) {
-            let mut tweak = numbers(first, 0);
-            let one = numbers(1, 0);
-            for (value, out) in values.iter().zip(out.chunks_mut(times)) {
-                let mut permuted = [zero(); PARTS];
-                for (part, value) in permuted.iter_mut().zip(value.chunks_exact(BLOCKS)) {
-                    *part = sigma(load(value));
-                }
-                for out in out {
-                    let mut inputs = permuted;
-                    for input in &mut inputs {
-                        *input = xor(*input, tweak);
-                    }
-                    tweak = add(tweak, one);
-                    let mut blocks = inputs;
-                    for (block, key) in blocks.iter_mut().zip(keys.0[0].chunks_exact(BLOCKS)) {
-                        *block = xor(*block, load(key));
-                    }
-                    for round in &keys.0[1..10] {
-                        for (block, key) in blocks.iter_mut().zip(round.chunks_exact(BLOCKS)) {
-                            *block = encrypt_round(*block, load(key));
-                        }
-                    }
-                    for (part, out) in out.chunks_exact_mut(BLOCKS).enumerate() {
-                        let key = load(&keys.0[10][part * BLOCKS..][..BLOCKS]);
-                        store(out, xor(encrypt_last(blocks[part], key), inputs[part]));
-                    }
-                }
-            }
-        }
-
         /// Encrypts `M` times `N` registers.
         #[inline]
         #[target_feature(enable = $features)]

@@ -2,9 +2,8 @@
 //! gates: those stand alone in a chain of dependent ones, and a wide load would wait for the narrow
 //! store of the label before it.
 
-use super::KEYS;
 use super::arch::*;
-use super::kernel::{ROUND_CONSTANTS, Schedule, Schedules, kernel};
+use super::kernel::{ROUND_CONSTANTS, Schedule, kernel};
 
 type Vector = __m128i;
 const BLOCKS: usize = 1;
@@ -22,6 +21,17 @@ pub(super) fn schedule(key: u128) -> Schedule {
         *round = now;
     }
     all
+}
+
+/// The next round key. The last word, turned by a byte and in all four columns, is not changed by
+/// the shifting of rows; so the last round of AES substitutes its bytes and adds the constant.
+#[inline]
+#[target_feature(enable = "aes,ssse3")]
+fn next_key(key: Vector, constant: Vector) -> Vector {
+    let last_word_turned = _mm_shuffle_epi8(key, _mm_set1_epi32(0x0c0f_0e0d));
+    let word = encrypt_last(last_word_turned, constant);
+    let sums = xor(key, _mm_slli_si128::<4>(key));
+    xor(xor(sums, _mm_slli_si128::<8>(sums)), word)
 }
 
 #[inline]
@@ -121,25 +131,6 @@ fn encrypt_round(block: Vector, key: Vector) -> Vector {
 #[target_feature(enable = "aes,ssse3")]
 fn encrypt_last(block: Vector, key: Vector) -> Vector {
     _mm_aesenclast_si128(block, key)
-}
-
-/// The last word of each block, turned down by a byte, in all its words.
-#[inline]
-#[target_feature(enable = "aes,ssse3")]
-fn last_word_turned(key: Vector) -> Vector {
-    _mm_shuffle_epi8(key, _mm_set1_epi32(0x0c0f_0e0d))
-}
-
-#[inline]
-#[target_feature(enable = "aes,ssse3")]
-fn up_one_word(key: Vector) -> Vector {
-    _mm_slli_si128::<4>(key)
-}
-
-#[inline]
-#[target_feature(enable = "aes,ssse3")]
-fn up_two_words(key: Vector) -> Vector {
-    _mm_slli_si128::<8>(key)
 }
 
 /// σ(l ‖ r) = (l ⊕ r) ‖ l in every lane; l is the upper half.

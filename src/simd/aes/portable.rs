@@ -3,7 +3,7 @@
 use aes::cipher::{BlockCipherEncrypt, KeyInit};
 use aes::{Aes128, Block};
 
-use super::{GATES_PER_KEY, KEYS, sigma};
+use super::{GATES_PER_KEY, sigma};
 
 pub(super) struct Schedule(Aes128);
 
@@ -105,30 +105,6 @@ impl Schedule {
             self.0.encrypt_blocks(blocks);
             for (block, value) in blocks.iter().zip(chunk) {
                 *value = combine(*value, u128::from_le_bytes((*block).into()));
-            }
-        }
-    }
-}
-
-/// See `super::RoundKeys8::expand`.
-pub(super) fn expand(
-    keys: &[Schedule; KEYS],
-    first: u64,
-    times: usize,
-    values: &[[u128; KEYS]],
-    out: &mut [[u128; KEYS]],
-) {
-    let mut blocks = [0; 64];
-    for (k, keys) in keys.iter().enumerate() {
-        for (start, out) in (0..).step_by(blocks.len()).zip(out.chunks_mut(blocks.len())) {
-            let blocks = &mut blocks[..out.len()];
-            for (block, number) in blocks.iter_mut().zip(start..) {
-                let tweak = u128::from(first.wrapping_add(number as u64));
-                *block = sigma(values[number / times][k]) ^ tweak;
-            }
-            keys.davies_meyer(blocks);
-            for (out, block) in out.iter_mut().zip(blocks) {
-                out[k] = *block;
             }
         }
     }

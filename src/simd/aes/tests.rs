@@ -96,33 +96,3 @@ fn every_kernel_hashes_and_counts_like_the_portable_one() {
         }
     }
 }
-
-#[test]
-fn eight_keys_at_once_hash_like_each_of_them_alone() {
-    let keys: [u128; KEYS] = numbers(5, KEYS).try_into().unwrap();
-    for (count, times) in [(0, 1), (1, 1), (1, 5), (2, 2), (3, 1), (7, 2), (33, 2), (5, 17)] {
-        let values: Vec<[u128; KEYS]> = numbers(6, count * KEYS).as_chunks().0.to_vec();
-        for first in [0, 1 << 40, u64::MAX - 2] {
-            let mut expected = vec![[0; KEYS]; count * times];
-            for (k, key) in keys.into_iter().enumerate() {
-                for (at, out) in expected.iter_mut().enumerate() {
-                    let tweak = first.wrapping_add(at as u64);
-                    let mut one = [values[at / times][k]];
-                    RoundKeys::portable(key).hash(tweak as usize, &mut one);
-                    out[k] = one[0];
-                }
-            }
-            for kernel in Kernel::available() {
-                let mut out = vec![[0; KEYS]; count * times];
-                RoundKeys8::on(kernel, &keys).expand(first, times, &values, &mut out);
-                assert_eq!(out, expected, "{kernel:?}, {count} values, {times} times");
-            }
-        }
-    }
-}
-
-#[test]
-#[should_panic(expected = "times > 0")]
-fn room_for_too_few_hashes_is_refused() {
-    RoundKeys8::new(&[0; KEYS]).expand(0, 2, &[[0; KEYS]; 2], &mut [[0; KEYS]; 3]);
-}

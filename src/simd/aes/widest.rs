@@ -1,8 +1,7 @@
 //! The kernel for processors with VAES and AVX-512: four blocks to a register.
 
-use super::KEYS;
 use super::arch::*;
-use super::kernel::{ROUND_CONSTANTS, Schedule, Schedules, kernel};
+use super::kernel::{Schedule, kernel};
 
 type Vector = __m512i;
 const BLOCKS: usize = 4;
@@ -123,25 +122,6 @@ fn encrypt_round(block: Vector, key: Vector) -> Vector {
 #[target_feature(enable = "vaes,avx512f,avx512bw,avx512vl")]
 fn encrypt_last(block: Vector, key: Vector) -> Vector {
     _mm512_aesenclast_epi128(block, key)
-}
-
-/// The last word of each block, turned down by a byte, in all its words.
-#[inline]
-#[target_feature(enable = "vaes,avx512f,avx512bw,avx512vl")]
-fn last_word_turned(key: Vector) -> Vector {
-    _mm512_shuffle_epi8(key, _mm512_set1_epi32(0x0c0f_0e0d))
-}
-
-#[inline]
-#[target_feature(enable = "vaes,avx512f,avx512bw,avx512vl")]
-fn up_one_word(key: Vector) -> Vector {
-    _mm512_bslli_epi128::<4>(key)
-}
-
-#[inline]
-#[target_feature(enable = "vaes,avx512f,avx512bw,avx512vl")]
-fn up_two_words(key: Vector) -> Vector {
-    _mm512_bslli_epi128::<8>(key)
 }
 
 /// σ(l ‖ r) = (l ⊕ r) ‖ l in every lane; l is the upper half.
