@@ -54,7 +54,7 @@ fn a_release_is_complete_and_its_manifest_describes_it() {
         Sha256::digest(release.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
     assert_eq!(manifest["release"]["sha256"], hash.as_str());
     assert_eq!(manifest["release"]["rows"], rows.len());
-    assert_eq!((&manifest["epsilon"], &manifest["delta"]), (&"1".into(), &"0".into()));
+    assert_eq!(manifest["promise"], serde_json::json!({ "epsilon": "1", "delta": "0" }));
     assert_eq!(manifest["cuts"].as_array().unwrap().len(), 3);
     assert_eq!(manifest["signatures"], Value::Array(vec![]));
     let spends = manifest["spends"].as_array().unwrap();
@@ -67,8 +67,7 @@ fn a_release_is_complete_and_its_manifest_describes_it() {
             "format",
             "version",
             "agreement_sha256",
-            "epsilon",
-            "delta",
+            "promise",
             "cuts",
             "spends",
             "release",

@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_the_ideal_correlation_and_messages_those_foretold() {
+    fn rows_are_the_ideal_correlation_and_messages_those_forecast() {
         let counts = [0, 1, 127, 129, CHUNK + 5];
         let outcome = extended(&counts);
         let ((zeros, delta), rows) = (outcome.p1, outcome.p2);

@@ -114,7 +114,7 @@ fn tampering_is_seen(couple: &Couple) {
         (signature, flipped.as_str(), "signature of Bank"),
         (heads, "0".repeat(64).as_str(), "signature of Bank"),
         ("\"max_records\": 1000", "\"max_records\": 1001", "does not have the hash"),
-        ("\"format\": \"diptych manifest v1\"", "\"format\": \"x\"", "not a manifest of a kind"),
+        ("\"format\": \"diptych manifest v2\"", "\"format\": \"x\"", "not a manifest of a kind"),
     ] {
         assert!(manifest.contains(from), "{from}");
         couple.write(BANK, "release/manifest.json", &manifest.replacen(from, to, 1));
@@ -222,7 +222,7 @@ fn what_one_side_can_know_is_refused_before_it_connects() {
 
     let own = couple.read(BANK, "identity.pem");
     let stranger = couple.new_identity(BANK);
-    alone(&|| {}).assert(2, &["but the agreement says that P1 (Bank) is", &stranger]);
+    alone(&|| {}).assert(2, &["but the agreement says that p1 (Bank) is", &stranger]);
     couple.write(BANK, "identity.pem", &own);
 
     alone(&|| couple.edit(BANK, "party.toml", "ledger =", "legder ="))

@@ -44,7 +44,7 @@ fn every_set_feeds_the_next_iteration() {
 }
 
 #[test]
-fn rows_are_the_ideal_correlation_over_several_iterations_as_foretold() {
+fn rows_are_the_ideal_correlation_over_several_iterations_as_forecast() {
     let all = SETS.handed_out();
     for counts in [
         vec![0],

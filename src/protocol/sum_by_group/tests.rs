@@ -311,7 +311,7 @@ fn a_table_of_counts_is_made_in_both_directions() {
 }
 
 #[test]
-fn a_table_is_made_with_every_source_of_transfers_as_foretold() {
+fn a_table_is_made_with_every_source_of_transfers_as_forecast() {
     let shape = CountShape { records: 150, cells: [9, 5], bits: 12 };
     let rng = &mut Randomness::seeded(9);
     let of = Both { p1: numbers(rng, 150, 9), p2: numbers(rng, 150, 5) };

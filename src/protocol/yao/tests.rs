@@ -23,7 +23,7 @@ fn random_bits(count: usize, rng: &mut Randomness) -> Vec<bool> {
 type Answer = Result<Option<Vec<bool>>, Error>;
 
 #[test]
-fn circuits_run_on_every_source_of_transfers_as_foretold() {
+fn circuits_run_on_every_source_of_transfers_as_forecast() {
     let mut rng = Randomness::seeded(2);
     let circuit = random_circuit(100, &mut rng);
     let program = Program::new(&circuit);
