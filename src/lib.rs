@@ -17,7 +17,7 @@
 //! | [`mechanism`] | the same mechanisms run by two parties |
 //! | [`table`] | schema, taxonomies, columns, CSV |
 //! | [`agreement`] | what two organisations sign before a release |
-//! | [`release`] | DiffGen: from tables to a release |
+//! | [`release`] | models: from tables to a release |
 //! | [`publish`] | one party's side of a release, from its files to what it publishes |
 //! | `app` | the command `diptych`, behind feature `cli`; nothing of it is public |
 //!

@@ -66,6 +66,10 @@ pub enum Error {
     /// The agreement is for one party, and two want to run it.
     #[error("this agreement is for one party: use `diptych local`")]
     OneParty,
+    /// What was made ready with the peer is for another model.
+    #[cfg(any(test, feature = "testing"))]
+    #[error("the release was prepared for another agreement")]
+    PreparedForAnother,
     /// The model spends ε and was not given any.
     #[error("this release spends ε, and no budget was debited for it")]
     NoBudget,
@@ -76,6 +80,8 @@ impl Fault for Error {
         match self {
             Self::DiffGen(error) => error.blame(),
             Self::OneParty => Blame::Input,
+            #[cfg(any(test, feature = "testing"))]
+            Self::PreparedForAnother => Blame::Here,
             Self::NoBudget => Blame::Here,
         }
     }

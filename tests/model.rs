@@ -76,7 +76,7 @@ fn a_model_without_epsilon_goes_from_agreement_to_report_through_the_library() {
     assert!(found.contains(&"promise    none: the counts are exact".to_owned()), "{found:?}");
     let page = fs::read_to_string(out.join("report.html")).unwrap();
     assert!(page.contains("none: the counts are exact") && !page.contains("What was spent"));
-    assert!(!page.contains("Differentially private"));
+    assert!(!page.contains("Differentially private") && !page.contains("noise"));
     assert_eq!(report::write_page(&out, None, false).unwrap(), out.join("report.html"));
 
     let history = ledger::read(&ledger).unwrap();
@@ -84,6 +84,26 @@ fn a_model_without_epsilon_goes_from_agreement_to_report_through_the_library() {
     assert_eq!((&debit.epsilon, &debit.cap, &debit.delta), (&None, &None, &None));
     assert_eq!(debit.promise.as_deref(), Some("none: the counts are exact"));
     assert!(history.spent("people.csv").is_zero() && history.caps().is_empty());
+}
+
+#[test]
+fn a_delta_that_is_something_else_than_a_small_number_is_refused() {
+    let place = tempfile::tempdir().unwrap();
+    let (data, out) = (place.path().join("people.csv"), place.path().join("release"));
+    fs::write(&data, "job,ill\nWriter,yes\nEngineer,no\n").unwrap();
+    let terms = "epsilon = \"1\"\nspecializations = 1\nmax_records";
+    let text = ALONE.replace("model = \"exact-counts\"\n", "").replace("max_records", terms);
+    let wanted = Wanted { data: &data, out: &out, compact: false, entered: None };
+    local::release(&agreement(&text), &wanted, &Ear::default()).unwrap();
+    verify::check(&out).unwrap();
+    let manifest = fs::read_to_string(out.join("manifest.json")).unwrap();
+    for forged in ["0\\nsigned     by Bank, sha256:00", "0.01", "", "-1", "1e-50"] {
+        let changed = manifest.replace("\"delta\": \"0\"", &format!("\"delta\": \"{forged}\""));
+        assert_ne!(changed, manifest);
+        fs::write(out.join("manifest.json"), changed).unwrap();
+        let refused = verify::check(&out).unwrap_err();
+        assert!(refused.message.contains("δ of at most 2^-40"), "{forged}: {refused}");
+    }
 }
 
 #[test]

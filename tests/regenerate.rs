@@ -51,10 +51,10 @@ fn attacks_on_the_sets_of_silent_transfers_cost_enough() {
     let [program, source] =
         [directory.join("lpn_costs.py"), directory.join("../../src/protocol/silent.rs")]
             .map(|path| fs::read_to_string(path).unwrap());
-    assert!(program.contains("\"set-up\": (607_232, 72_000, 593)"));
-    assert!(program.contains("\"main\": (10_805_248, 589_760, 1_319)"));
-    assert!(source.contains("secret: 72_000, blocks: 593, levels: 10"));
-    assert!(source.contains("secret: 589_760, blocks: 1_319, levels: 13"));
+    assert!(program.contains("\"set-up\": (851_968, 105_000, 832)"));
+    assert!(program.contains("\"main\": (10_805_248, 820_000, 1_319)"));
+    assert!(source.contains("secret: 105_000, blocks: 832, levels: 10"));
+    assert!(source.contains("secret: 820_000, blocks: 1_319, levels: 13"));
 }
 
 #[test]

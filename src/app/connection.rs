@@ -49,6 +49,7 @@ impl ConnectionArgs {
     /// If the identity is not usable, the peer does not come, is not the one expected, or runs under other terms.
     pub fn open(&self, terms: &[u8], console: &Console) -> Result<Session, Failure> {
         let identity = read_identity(&self.identity)?;
+        console.stop_on_signals();
         let limits = Limits { connect: Duration::from_secs(self.wait), ..Limits::default() };
         let meeting = match &self.connect {
             Some(address) => Meeting::Connect(address.clone()),

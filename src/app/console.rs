@@ -86,13 +86,7 @@ impl Console {
             LogFormat::Text => log.try_init(),
             LogFormat::Json => log.json().try_init(),
         };
-        let stop = Stop::default();
-        for signal in [SIGINT, SIGTERM] {
-            // The first asks a conversation to end in order; the second ends the process.
-            let _ = flag::register_conditional_default(signal, stop.flag().clone());
-            let _ = flag::register(signal, stop.flag().clone());
-        }
-        Self { quiet: arguments.quiet, color, unwritten: Arc::default(), stop }
+        Self { quiet: arguments.quiet, color, unwritten: Arc::default(), stop: Stop::default() }
     }
 
     /// One that says nothing.
@@ -135,6 +129,15 @@ impl Console {
     pub fn say(&self, line: impl std::fmt::Display) {
         if !self.quiet {
             let _ = writeln!(std::io::stderr().lock(), "{line}");
+        }
+    }
+
+    /// From now on the first Ctrl-C (or SIGTERM) asks the conversation to end in order, and the
+    /// second ends the process. For verbs that wait for a peer; elsewhere the first ends it.
+    pub fn stop_on_signals(&self) {
+        for signal in [SIGINT, SIGTERM] {
+            let _ = flag::register_conditional_default(signal, self.stop.flag().clone());
+            let _ = flag::register(signal, self.stop.flag().clone());
         }
     }
 

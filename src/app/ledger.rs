@@ -119,9 +119,11 @@ fn render(history: &History) -> String {
     for run in history.unfinished() {
         let _ = writeln!(
             text,
-            "{} is unfinished (run {}): it is under way, or it was interrupted; its ε stays spent \
-             and it cannot be resumed",
-            run.debit.release, run.debit.run
+            "{} is unfinished (run {}): it is under way, or it was interrupted; {}it cannot be \
+             resumed",
+            run.debit.release,
+            run.debit.run,
+            if run.debit.epsilon.is_some() { "its ε stays spent and " } else { "" }
         );
     }
     let repairs = history.entries().iter().filter(|e| matches!(e.event, Event::Repaired { .. }));

@@ -56,6 +56,7 @@ pub fn run(arguments: &RunArgs, console: &Console) -> Result<(), Failure> {
         let assumed = (arguments.peer_records, arguments.common_records);
         return dry::run(&side, assumed, console);
     }
+    console.stop_on_signals();
     let options = Options { compact: arguments.compact, record: arguments.record };
     run::run(&side, options, &Screen::new(console))?;
     console.result_of_work_done(party.out.display());

@@ -25,6 +25,7 @@
 //! which is set: the convention of [`crate::protocol::transfers`]. Only whole trees, with 2^levels
 //! leaves, are made. [`regrow`] takes the same time for every α.
 
+use crate::math::wiped;
 use crate::simd::aes::RoundKeys;
 use crate::simd::lanes;
 
@@ -86,6 +87,8 @@ pub fn regrow(
 fn next_level(keys: &RoundKeys, level: usize, nodes: &mut [u128], space: &mut Vec<u128>) -> u128 {
     let width = 1 << level;
     space.clear();
+    // A list that grew by itself would leave nodes behind.
+    wiped::make_room(space, width);
     space.extend_from_slice(&nodes[..width]);
     keys.hash(width, space);
     for (j, hash) in space.iter().enumerate().rev() {

@@ -133,6 +133,7 @@ pub fn connect_unless(
     limits: Limits,
 ) -> Result<Channel, Error> {
     const PAUSE: Duration = Duration::from_millis(100);
+    const LONGEST_ATTEMPT: Duration = Duration::from_secs(5);
     let deadline = Instant::now() + limits.connect;
     let targets: Vec<SocketAddr> = address
         .to_socket_addrs()
@@ -143,7 +144,8 @@ pub fn connect_unless(
         stop.check()?;
         for target in &targets {
             let left = deadline.saturating_duration_since(Instant::now());
-            match reach(target, left.max(Duration::from_millis(1))) {
+            // Short enough that a stop is seen soon, long enough for any line.
+            match reach(target, left.clamp(Duration::from_millis(1), LONGEST_ATTEMPT)) {
                 Ok(socket) => match meet(socket, us, peer, limits)? {
                     Ok(stream) => return Ok(Channel::new(Box::new(stream), limits)),
                     Err(cut) => last = io::Error::other(cut.to_string()),

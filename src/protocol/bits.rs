@@ -260,7 +260,8 @@ pub fn forecast_all(f: &mut Forecast, vectors: usize, length: usize) {
 }
 
 /// Whether two strings are equal, for many pairs of strings at once: vector j has bit j of every
-/// string. An AND less than a string has bits, and ⌈log2⌉ of that number rounds.
+/// string. An AND less than a string has bits, and ⌈log2⌉ of that number rounds. Strings without
+/// bits have no vector that could tell their number: nothing comes out for them.
 ///
 /// # Errors
 /// As for [`and`].
@@ -296,6 +297,9 @@ pub fn unit_vector(
         return Err(Error::IndexBits { expected: levels, found: index.len() });
     }
     check_equally_long(length, &index.iter().chain(gate).collect::<Vec<_>>())?;
+    if places == 0 {
+        return Ok(Vec::new());
+    }
     let role = session.role;
     let mut nodes = vec![gate.cloned().unwrap_or_else(|| constant(role, true, length))];
     for level in 1..=levels {

@@ -6,6 +6,13 @@
 //! counts real conversations, so that a forecast and a run can be compared message by message; tests
 //! do. Times follow from the operations and what each takes on a machine.
 //!
+//! *Why messages are described a second time.* Running a protocol's own script against a channel that
+//! counts would need the peer's answers (its ciphertexts, labels and shares are computed, not only
+//! counted) and the work itself, so a forecast would cost as much as a run; and `dry-run` makes
+//! hundreds of them. What can be derived is: the loop that makes a release runs as it is, with a
+//! `Specializer` that counts, and the lengths of encoded messages come from the codec. The tests that
+//! compare both message by message keep the two descriptions together.
+//!
 //! # Example
 //!
 //! What set intersection will say, and what it says:

@@ -1,7 +1,7 @@
 //! What a run leaves behind: `release.csv`, `manifest.json`, and what is for this party's eyes
 //! only in `private/`. `report.html` is made from them afterwards.
 //!
-//! Release and manifest hold nothing but the agreement and differentially private outputs. Each
+//! Release and manifest hold nothing but the agreement and what its model releases. Each
 //! file is written under another name, brought to disk and renamed, the manifest last: a directory
 //! with a manifest has a whole release, one without has none.
 //!

@@ -164,9 +164,9 @@ impl Manifest {
 
     /// What it says is promised.
     pub fn promise(&self) -> Option<Promised<'_>> {
-        match self.fields.get("promise") {
-            Some(promise) => Promised::of(promise.as_object()?),
-            None => Promised::of(&self.fields),
+        match self.text(&["format"])? {
+            OLDER_FORMAT => Promised::of(&self.fields),
+            _ => Promised::of(self.fields.get("promise")?.as_object()?),
         }
     }
 

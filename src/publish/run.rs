@@ -27,7 +27,7 @@ mod unfinished;
 use std::time::Duration;
 
 use crate::agreement::{Agreement, Partition};
-use crate::net::{Fingerprint, Identity};
+use crate::net::{Fingerprint, Identity, Stop};
 use crate::privacy::Budget;
 use crate::privacy::ledger::{Debit, Delta, Hash, Ledger, RunId, Towards};
 use crate::protocol::Session;
@@ -246,6 +246,8 @@ impl<'a> Conversation<'a> {
         )?;
         let message = draft.to_be_signed()?;
         let own = self.side.identity.sign(&message)?;
+        // From here on the peer may have a release: this side takes its own, asked to stop or not.
+        session.channel.stop_on(Stop::default());
         self.signed = true;
         let theirs = messages::exchange_signatures(session, &message, own)?;
         if !theirs.is_by(self.side.peer, &message) {
@@ -271,6 +273,7 @@ impl<'a> Conversation<'a> {
     /// Puts the whole ε into the ledger, and sees that the peer has done so too.
     fn debit(&mut self, session: &mut Session) -> Result<(Option<Budget>, [Hash; 2]), Ending> {
         session.channel.begin_phase(messages::DEBIT);
+        self.watcher.stop().check()?;
         let salt = Hash(session.rng.array());
         let receipt = self.ledger.debit(self.side.debit(self.run, salt))?;
         self.debited = true;

@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 
 use crate::agreement::{self, Agreement};
 use crate::math::{Rational, hex};
-use crate::privacy::ledger;
+use crate::privacy::ledger::{self, Delta};
 use crate::publish::artefacts::{COMPACT, MANIFEST, RELEASE};
 use crate::publish::failure::Failure;
 use crate::publish::manifest::{Manifest, Promised};
@@ -85,15 +85,20 @@ fn check_promise<'a>(
 ) -> Result<Promised<'a>, Failure> {
     let wrong = || changed("the manifest does not state the agreement's promise");
     let stated = manifest.promise().ok_or_else(wrong)?;
-    let Some(agreed) = agreement.epsilon() else {
-        let promise = plan::alone(agreement).map_err(|_| wrong())?.promise;
-        let same = promise.words().is_some_and(|words| stated == Promised::Words(words));
-        return if same { Ok(stated) } else { Err(wrong()) };
-    };
-    if !matches!(stated, Promised::Differential { epsilon, .. } if epsilon == agreed.to_string()) {
-        return Err(changed("the manifest does not state the agreement's ε"));
-    }
     let spends = manifest.value(&["spends"]).and_then(|spends| spends.as_array());
+    let Some(agreed) = agreement.epsilon() else {
+        let two_parties = agreement.parties().is_some() && manifest.signatures() > 0;
+        let plan = if two_parties { plan::together(agreement) } else { plan::alone(agreement) };
+        let promise = plan.map_err(|_| wrong())?.promise;
+        let same = promise.words().is_some_and(|words| stated == Promised::Words(words));
+        return if same && spends.is_some_and(Vec::is_empty) { Ok(stated) } else { Err(wrong()) };
+    };
+    match stated {
+        Promised::Differential { epsilon, delta } if epsilon == agreed.to_string() => {
+            check_delta(delta)?;
+        }
+        _ => return Err(changed("the manifest does not state the agreement's ε")),
+    }
     let spent = spends.into_iter().flatten().try_fold(Rational::zero(), |sum, entry| {
         let part: Rational = entry.get("epsilon")?.as_str()?.parse().ok()?;
         Some(&sum + &part)
@@ -101,6 +106,15 @@ fn check_promise<'a>(
     match spent {
         Some(spent) if &spent <= agreed.value() => Ok(stated),
         _ => Err(changed("the parts that the manifest says were spent exceed ε")),
+    }
+}
+
+/// δ is a number, and no larger than what every page that is signed promises.
+fn check_delta(stated: &str) -> Result<(), Failure> {
+    let most = Delta::at_least(Delta::promised().value());
+    match Delta::try_from(stated.to_owned()) {
+        Ok(delta) if delta.value() <= most.value() => Ok(()),
+        _ => Err(changed("the manifest does not state a δ of at most 2^-40")),
     }
 }
 

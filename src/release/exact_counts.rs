@@ -1,5 +1,5 @@
-//! A table with exact counts and no promise: the smallest release model, for tests. The command
-//! never has it. It shows all that a model needs to say for itself.
+//! A table with exact counts and no promise: the smallest release model, for tests. The command that
+//! people build never has it. It shows all that a model needs to say for itself.
 
 use super::plan::Plan;
 use super::tree::{Generalized, Leaves};

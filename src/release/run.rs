@@ -69,8 +69,8 @@ pub fn together(
     prepared: Prepared,
     progress: &(dyn Fn(Step) + Sync),
 ) -> Result<Outcome, Error> {
-    match prepared {
-        Prepared::DiffGen(prepared) => {
+    match (&agreement.model, prepared) {
+        (Model::DiffGen(_), Prepared::DiffGen(prepared)) => {
             let budget = budget.ok_or(Error::NoBudget)?;
             let made = two_party::release_prepared(
                 session, agreement, table, budget, *prepared, progress,
@@ -78,6 +78,10 @@ pub fn together(
             Ok(made)
         }
         #[cfg(any(test, feature = "testing"))]
-        Prepared::Nothing => super::exact_counts::together(session, agreement, table, progress),
+        (Model::ExactCounts, Prepared::Nothing) => {
+            super::exact_counts::together(session, agreement, table, progress)
+        }
+        #[cfg(any(test, feature = "testing"))]
+        _ => Err(Error::PreparedForAnother),
     }
 }

@@ -27,6 +27,8 @@ pub(super) struct TlsStream {
     inbox_start: usize,
     closed: bool,
     stop: Stop,
+    /// A frame was left in its middle: whatever followed would be taken for its rest.
+    torn: bool,
 }
 
 /// The longest piece of a body that gets memory before its bytes have come.
@@ -109,7 +111,7 @@ impl TlsStream {
         socket.set_nodelay(true)?;
         connection.set_buffer_limit(Some(OUTGOING_BYTES));
         let (inbox, stop) = (Vec::new(), Stop::default());
-        Ok(Self { socket, connection, inbox, inbox_start: 0, closed: false, stop })
+        Ok(Self { socket, connection, inbox, inbox_start: 0, closed: false, stop, torn: false })
     }
 
     fn finish(mut self, wait: &mut Wait) -> Result<Self, Error> {
@@ -158,6 +160,21 @@ impl TlsStream {
             }
         }
         Ok(())
+    }
+
+    /// The same where more of a frame follows: asked to stop, it goes on for a moment, because the
+    /// peer can be told only after a whole frame.
+    fn flush_inside_a_frame(&mut self, wait: &mut Wait) -> Result<(), Error> {
+        const MOMENT: Duration = Duration::from_millis(500);
+        match self.flush(wait) {
+            Err(Error::Stopped) => {
+                let stop = std::mem::take(&mut self.stop);
+                let done = self.flush(&mut Wait::short(wait.action, MOMENT));
+                self.stop = stop;
+                done.map_err(|_| Error::Stopped)
+            }
+            done => done,
+        }
     }
 
     /// Waits until the socket takes more, and keeps the peer's own sending going.
@@ -240,6 +257,9 @@ impl Transport for TlsStream {
     }
 
     fn send(&mut self, header: Header, body: &[u8], patience: Patience) -> Result<(), Error> {
+        if self.torn {
+            return Err(Error::Closed);
+        }
         let wait = &mut Wait::new("take the data sent to it", patience);
         let header = header.encode();
         // Header and body share TLS records: a small message is one record.
@@ -248,7 +268,10 @@ impl Transport for TlsStream {
             .writer()
             .write_vectored(&[IoSlice::new(&header), IoSlice::new(body)])?;
         while sent < HEADER_BYTES + body.len() {
-            self.flush(wait)?;
+            if let Err(error) = self.flush_inside_a_frame(wait) {
+                self.torn = true;
+                return Err(error);
+            }
             let rest = match sent.checked_sub(HEADER_BYTES) {
                 Some(in_body) => &body[in_body..],
                 None => &header[sent..],
@@ -289,6 +312,7 @@ impl Transport for TlsStream {
         if std::mem::replace(&mut self.closed, true) {
             return;
         }
+        self.stop = Stop::default();
         let wait = &mut Wait::short("close the connection", Duration::from_millis(500));
         self.connection.send_close_notify();
         let _ = self.flush(wait);

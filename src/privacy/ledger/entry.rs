@@ -115,7 +115,9 @@ impl Debit {
     fn promises_one_thing(&self) -> bool {
         match (&self.epsilon, &self.cap, &self.promise) {
             (Some(_), Some(_), None) => true,
-            (None, None, Some(words)) => fits(words, LONGEST_NAME),
+            (None, None, Some(words)) => {
+                self.delta.is_none() && self.towards_peer.is_none() && fits(words, LONGEST_NAME)
+            }
             _ => false,
         }
     }

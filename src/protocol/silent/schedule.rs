@@ -4,6 +4,7 @@ use zeroize::Zeroizing;
 
 use super::{Parameters, Sets};
 use crate::math::wiped;
+use crate::net;
 use crate::protocol::Session;
 use crate::protocol::ot::Error;
 
@@ -122,12 +123,14 @@ pub(super) struct Iterations<E> {
     /// Rows of the blocks made last, of which the first `used` are gone.
     stock: Zeroizing<Vec<u128>>,
     used: usize,
+    /// Whether a step failed in its middle.
+    broken: bool,
 }
 
 impl<E: End> Iterations<E> {
     pub fn new(sets: Sets, end: E) -> Self {
         let (iteration, stock) = Default::default();
-        Self { end, schedule: Schedule::new(sets), iteration, stock, used: 0 }
+        Self { end, schedule: Schedule::new(sets), iteration, stock, used: 0, broken: false }
     }
 
     pub fn end(&self) -> &E {
@@ -144,6 +147,22 @@ impl<E: End> Iterations<E> {
     }
 
     pub fn extend(
+        &mut self,
+        session: &mut Session,
+        count: usize,
+        rows: &mut Vec<u128>,
+    ) -> Result<(), Error> {
+        // A step that failed in its middle has left neither the rows of before nor those after it.
+        if self.broken {
+            return Err(net::Error::Closed.into());
+        }
+        self.broken = true;
+        self.extend_whole(session, count, rows)?;
+        self.broken = false;
+        Ok(())
+    }
+
+    fn extend_whole(
         &mut self,
         session: &mut Session,
         count: usize,

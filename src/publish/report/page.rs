@@ -149,9 +149,16 @@ impl Facts {
 
     fn pictures(&self, html: &mut Html) {
         section("values", "How the values were divided", html);
-        html.raw("<p>Every value begins as coarse as it can be. In each step one value, chosen ")
-            .raw("privately, is replaced by finer ones; the circles number the steps. Bars and ")
-            .raw("figures add up the noisy counts of the table, by ");
+        let (privately, noisy) = match self.promise {
+            Told::Differential { .. } => (", chosen privately,", "noisy counts"),
+            Told::Words(_) => ("", "counts"),
+        };
+        html.raw("<p>Every value begins as coarse as it can be. In each step one value")
+            .raw(privately)
+            .raw(" is replaced by finer ones; the circles number the steps. Bars and ")
+            .raw("figures add up the ")
+            .raw(noisy)
+            .raw(" of the table, by ");
         html.element("<code>", &self.class, "</code>: ");
         for (index, class) in self.classes.iter().enumerate() {
             html.raw(
@@ -184,7 +191,10 @@ impl Facts {
 
     fn table(&self, html: &mut Html) {
         section("table", "The table", html);
-        html.raw("<p>Every count carries random noise, also where nobody was counted. ");
+        html.raw("<p>");
+        if matches!(self.promise, Told::Differential { .. }) {
+            html.raw("Every count carries random noise, also where nobody was counted. ");
+        }
         if (self.rows.len() as u64) < self.all_rows {
             html.raw("Shown are the first ").text(self.rows.len()).raw(" of ").text(self.all_rows);
             html.raw(" rows; release.csv has all.");
