@@ -481,7 +481,7 @@ mod tests {
         assert_eq!(source(1_000), Source::SoftSpoken);
         assert_eq!(source(80_000), Source::SoftSpoken);
         let silent = Source::Silent(silent::Sets::STANDARD);
-        assert_eq!([source(120_000), source(100_000_000)], [silent; 2]);
+        assert_eq!([source(200_000), source(100_000_000)], [silent; 2]);
         let without = |count| Source::of_fewest_bytes(Assumptions::NoLpn, count);
         assert_eq!([without(0), without(200)], [Source::Iknp; 2]);
         assert_eq!([without(1_000), without(100_000_000)], [Source::SoftSpoken; 2]);
