@@ -109,7 +109,7 @@ fn tampering_is_seen(couple: &Couple) {
     let flipped = signature.chars().rev().collect::<String>();
     let heads = manifest.split("\"p1\": \"").nth(1).unwrap().get(..64).unwrap();
     for (from, to, why) in [
-        ("\"delta\": \"0", "\"delta\": \"1", "signature of Bank"),
+        ("\"delta\": \"0", "\"delta\": \"1", "δ of at most 2^-40"),
         ("\"into\": [", "\"into\":  [", "not spelt as it was written"),
         (signature, flipped.as_str(), "signature of Bank"),
         (heads, "0".repeat(64).as_str(), "signature of Bank"),
