@@ -12,7 +12,7 @@
 //!
 //! ```
 //! use diptych::agreement::Agreement;
-//! use diptych::publish::{Silent, local, verify};
+//! use diptych::publish::{NoWatcher, local, verify};
 //!
 //! let agreement = r#"
 //!     [release]
@@ -37,7 +37,7 @@
 //! let out = place.path().join("release");
 //!
 //! let wanted = local::Wanted { data: &data, out: &out, compact: false, entered: None };
-//! local::release(&agreement, &wanted, &Silent)?;
+//! local::release(&agreement, &wanted, &NoWatcher)?;
 //! let (_, found) = verify::check(&out)?;
 //! assert!(found.iter().any(|line| line.contains("4 rows, as the manifest says")));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -75,9 +75,9 @@ pub trait Watcher: Sync {
 
 /// Nobody watches.
 #[derive(Clone, Copy, Debug)]
-pub struct Silent;
+pub struct NoWatcher;
 
-impl Watcher for Silent {
+impl Watcher for NoWatcher {
     fn say(&self, _: &str) {}
 
     fn step(&self, _: Step) {}

@@ -278,7 +278,7 @@ pub fn equal(session: &mut Session, first: &[Bits], second: &[Bits]) -> Result<B
 
 /// Unit vectors of shared indices, many at once: vector j of `index` has bit j of every index, the
 /// lowest first, and vector p of the result is 1 where the index is p, of `places` places. With a
-/// `gate` all are 0 where the gate is. `places` − 2 ANDs each, or one more with a gate, in as many
+/// `gate` all are 0 where the gate is. `places` − 2 ANDs each (none for one place), or one more with a gate, in as many
 /// rounds as the index has bits, less one without a gate.
 ///
 /// Bits of an index that would lead beyond the last place are not looked at.

@@ -41,6 +41,7 @@ use crate::crypto::ot::{
     BASE_TRANSFERS, BLOCK_BYTES, BaseReceiver, BaseSender, ExtensionReceiver, ExtensionSender,
     InvalidPoint, ROWS, hash_rows,
 };
+use crate::math::wiped;
 use crate::net::{self, Blame, Fault, Tag};
 use crate::protocol::Session;
 use crate::protocol::forecast::{Forecast, Work};
@@ -352,6 +353,7 @@ impl Sending for Sender {
         count: usize,
         rows: &mut Vec<u128>,
     ) -> Result<(), Error> {
+        wiped::make_room(rows, count);
         self.correlated_chunks(session, count, |chunk| rows.extend(chunk.iter().map(|q| q & !1)))
     }
 
@@ -378,6 +380,7 @@ impl Receiving for Receiver {
         count: usize,
         rows: &mut Vec<u128>,
     ) -> Result<(), Error> {
+        wiped::make_room(rows, count);
         for chunk in chunks(count, CHUNK) {
             let choices: Zeroizing<Vec<bool>> = Zeroizing::new(random_bits(session, chunk));
             let mut bits = choices.iter();

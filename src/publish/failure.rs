@@ -1,4 +1,4 @@
-//! How the command fails: what happened, what to do about it, and an exit status that scripts can use.
+//! How a run fails, in words: what happened, what to do about it, and an exit status for scripts.
 
 use std::fmt::{self, Display, Formatter};
 use std::path::Path;
@@ -24,7 +24,7 @@ impl From<Status> for ExitCode {
     }
 }
 
-/// A failure, in words for the person who typed the command.
+/// A failure, in words for the person who started the run.
 #[derive(Debug)]
 pub struct Failure {
     /// Exit status.

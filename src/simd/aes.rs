@@ -119,7 +119,8 @@ impl Kernel {
     }
 }
 
-/// An expanded AES-128 key. Keys of the garbling hash are public.
+/// An expanded AES-128 key. Keys of the garbling hash are public; those of transfers are secret, and
+/// are not wiped (`SECURITY.md`).
 pub struct RoundKeys(Keys);
 
 enum Keys {

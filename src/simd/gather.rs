@@ -90,7 +90,7 @@ unsafe fn sum(table: &[u128], places: &[u32; TAKEN]) -> u128 {
 /// The XOR of the blocks in these places.
 ///
 /// # Safety
-/// None is needed here; the other form of it looks nothing up twice.
+/// None is needed here; the form for x86-64 reads without checking bounds.
 #[cfg(not(target_arch = "x86_64"))]
 #[inline]
 unsafe fn sum(table: &[u128], places: &[u32; TAKEN]) -> u128 {

@@ -276,7 +276,7 @@ mod tests {
     use crate::net::{AbortReason, Error};
     use crate::privacy::ledger::{Debit, Hash};
     use crate::protocol::pair::{Setup, run_pair};
-    use crate::publish::Silent;
+    use crate::publish::NoWatcher;
     use crate::publish::failure::Status as Exit;
 
     fn ledger(directory: &tempfile::TempDir, peer: &str, runs: &[(u8, Status)]) -> Ledger {
@@ -319,8 +319,8 @@ mod tests {
         let mut company = ledger(&place, "bank", &[(1, Status::Finished), (2, Status::Debited)]);
         let outcome = run_pair(
             Setup::default(),
-            |session| compare(session, &mut bank, "company", &Silent).is_ok(),
-            |session| compare(session, &mut company, "bank", &Silent).is_ok(),
+            |session| compare(session, &mut bank, "company", &NoWatcher).is_ok(),
+            |session| compare(session, &mut company, "bank", &NoWatcher).is_ok(),
         );
         assert!(outcome.p1 && outcome.p2);
         let statuses = |ledger: &Ledger| -> Vec<Status> {
@@ -333,8 +333,8 @@ mod tests {
         let mut stranger = ledger(&place, "stranger", &[(2, Status::Debited)]);
         let outcome = run_pair(
             Setup::default(),
-            |session| compare(session, &mut stranger, "company", &Silent).is_ok(),
-            |session| compare(session, &mut company, "bank", &Silent).is_ok(),
+            |session| compare(session, &mut stranger, "company", &NoWatcher).is_ok(),
+            |session| compare(session, &mut company, "bank", &NoWatcher).is_ok(),
         );
         assert!(outcome.p1 && outcome.p2);
         assert_eq!(statuses(&stranger), [Status::Debited]);
@@ -355,7 +355,7 @@ mod tests {
             let mut bank = Ledger::open(&place.path().join("company")).unwrap();
             let outcome = run_pair(
                 Setup::default(),
-                |session| compare(session, &mut bank, "company", &Silent).is_ok(),
+                |session| compare(session, &mut bank, "company", &NoWatcher).is_ok(),
                 |session| {
                     let (program, unfinished) = (PROGRAM.to_owned(), Vec::new());
                     let before = EarlierRuns { program, unfinished, finished: None, met: head.0 };
@@ -382,7 +382,7 @@ mod tests {
         let mut ledger = ledger(&place, "company", &[(1, Status::Debited)]);
         let outcome = run_pair(
             Setup::default(),
-            |session| compare(session, &mut ledger, "company", &Silent),
+            |session| compare(session, &mut ledger, "company", &NoWatcher),
             peer,
         );
         assert_eq!(ledger.history().unfinished().count(), 1, "nothing is closed then");
