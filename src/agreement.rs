@@ -109,6 +109,8 @@ pub enum Partition {
         parties: Parties,
         /// How individuals are recognized.
         identifier: Identifier,
+        /// What is asked of how many of them are common.
+        matching: Matching,
     },
     /// The same columns, different individuals.
     Horizontal {
@@ -119,6 +121,30 @@ pub enum Partition {
     },
     /// One party holds everything.
     Local,
+}
+
+/// What the parties of a vertical release ask of how many people they have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Matching {
+    /// A run with fewer common people ends without a release.
+    pub min_common: u64,
+    /// What a rehearsal may tell, if there may be one.
+    pub rehearse: Option<Rehearsal>,
+}
+
+impl Default for Matching {
+    fn default() -> Self {
+        Self { min_common: 1, rehearse: None }
+    }
+}
+
+/// What a rehearsal tells both parties, outside ε.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rehearsal {
+    /// How many records each has, and how many people are common.
+    Numbers,
+    /// Also of how many common people the class differs.
+    Labels,
 }
 
 /// The two parties.
@@ -260,6 +286,14 @@ impl Agreement {
             Partition::Vertical { identifier, .. } => Some(identifier),
             Partition::Horizontal { overlap_check, .. } => overlap_check.as_ref(),
             Partition::Local => None,
+        }
+    }
+
+    /// What is asked of how many people are common, where people are matched.
+    pub fn matching(&self) -> Option<Matching> {
+        match &self.partition {
+            Partition::Vertical { matching, .. } => Some(*matching),
+            Partition::Horizontal { .. } | Partition::Local => None,
         }
     }
 }

@@ -50,6 +50,7 @@ pub mod diffgen;
 mod exact_counts;
 pub mod forecast;
 pub mod plan;
+pub mod rehearsal;
 pub mod run;
 pub mod tree;
 
@@ -70,6 +71,12 @@ pub enum Error {
     #[cfg(any(test, feature = "testing"))]
     #[error("the release was prepared for another agreement")]
     PreparedForAnother,
+    /// A rehearsal that the agreement does not allow.
+    #[error(
+        "the agreement allows no rehearsal: agree on `rehearse = true` in [id], or \"labels\" to count \
+         differing labels too"
+    )]
+    NoRehearsal,
     /// The model spends ε and was not given any.
     #[error("this release spends ε, and no budget was debited for it")]
     NoBudget,
@@ -79,7 +86,7 @@ impl Fault for Error {
     fn blame(&self) -> Blame<'_> {
         match self {
             Self::DiffGen(error) => error.blame(),
-            Self::OneParty => Blame::Input,
+            Self::OneParty | Self::NoRehearsal => Blame::Input,
             #[cfg(any(test, feature = "testing"))]
             Self::PreparedForAnother => Blame::Here,
             Self::NoBudget => Blame::Here,

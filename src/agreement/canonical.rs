@@ -1,6 +1,6 @@
 //! The canonical form: one way to write an agreement, as JSON in the manner of RFC 8785.
 
-use super::{Agreement, Identifier, Partition, Party};
+use super::{Agreement, Identifier, Matching, Partition, Party, Rehearsal};
 use crate::table::{Attribute, Domain, MAX_DEPTH, OnBadValue, Taxonomy, ValueId};
 use serde_json::{Value, json};
 
@@ -32,8 +32,8 @@ impl Format {
 
 /// The agreement as a tree whose keys are sorted; printing it without white space is canonical.
 ///
-/// Decimals are text in normal form; counts are numbers; every default is written out; what does
-/// not apply to the partition or the model is left out. There is no floating-point number anywhere.
+/// Decimals are text in normal form; counts are numbers; every default is written out, but for those
+/// of keys that came later (`min_common`, `rehearse`, the class's `owner`); what does not apply to the partition or the model is left out. There is no floating-point number anywhere.
 pub(super) fn value(agreement: &Agreement, format: Format) -> Value {
     let (mut release, mut crypto) = agreement.model.entries();
     if let Format::First { paillier_bits } = format {
@@ -63,7 +63,9 @@ pub(super) fn value(agreement: &Agreement, format: Format) -> Value {
         sections.push(("parties", object(both)));
     }
     if let Some(id) = agreement.identifier() {
-        sections.push(("id", identifier(id)));
+        // Older forms had no such keys.
+        let matching = agreement.matching().filter(|_| format == Format::Two);
+        sections.push(("id", identifier(id, matching.unwrap_or_default())));
     }
     object(sections)
 }
@@ -72,9 +74,19 @@ fn party(party: &Party) -> Value {
     object(vec![("name", json!(party.name)), ("fingerprint", json!(party.fingerprint.to_string()))])
 }
 
-fn identifier(identifier: &Identifier) -> Value {
+/// What was not always there is written only where it is not as it was: hashes stay.
+fn identifier(identifier: &Identifier, matching: Matching) -> Value {
     let rules: Vec<&str> = identifier.normalize.steps().iter().map(|step| step.name()).collect();
-    object(vec![("column", json!(identifier.column)), ("normalize", json!(rules))])
+    let mut entries = vec![("column", json!(identifier.column)), ("normalize", json!(rules))];
+    if matching.min_common != Matching::default().min_common {
+        entries.push(("min_common", json!(matching.min_common)));
+    }
+    match matching.rehearse {
+        Some(Rehearsal::Numbers) => entries.push(("rehearse", json!(true))),
+        Some(Rehearsal::Labels) => entries.push(("rehearse", json!("labels"))),
+        None => {}
+    }
+    object(entries)
 }
 
 fn attribute(attribute: &Attribute) -> Value {

@@ -10,6 +10,7 @@ use super::model::Name;
 use super::node::{Node, Source};
 use super::problem::{Problem, Problems, Rule};
 use super::*;
+use people::Matched;
 
 const SECTIONS: &[&str] = &["release", "parties", "id", "class", "attribute", "crypto"];
 /// The keys of [release] that every model has.
@@ -92,7 +93,7 @@ fn whole(form: &mut Form<'_>, document: Node, origin: Origin<'_>) -> Option<Agre
     let attributes = attributes::read(form, &mut top, kind, origin);
 
     let schema = Schema { attributes: attributes?, class: class? };
-    columns_differ(form, &schema, identifier.as_ref());
+    columns_differ(form, &schema, identifier.as_ref().map(|matched| &matched.identifier));
     let (model, at) = model?;
     match &model {
         Model::DiffGen(terms) => diffgen::read::enough_to_specialize(form, &schema, terms, at),
@@ -101,8 +102,15 @@ fn whole(form: &mut Form<'_>, document: Node, origin: Origin<'_>) -> Option<Agre
     }
     let common = common?;
     let partition = match kind? {
-        Kind::Vertical => Partition::Vertical { parties: parties?, identifier: identifier? },
-        Kind::Horizontal => Partition::Horizontal { parties: parties?, overlap_check: identifier },
+        Kind::Vertical => {
+            let Matched { identifier, matching, at } = identifier?;
+            people::enough_records(form, &matching, common.max_records, at);
+            Partition::Vertical { parties: parties?, identifier, matching }
+        }
+        Kind::Horizontal => {
+            let overlap_check = identifier.map(|matched| matched.identifier);
+            Partition::Horizontal { parties: parties?, overlap_check }
+        }
         Kind::Local => Partition::Local,
     };
     let agreement = Agreement {

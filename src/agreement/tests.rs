@@ -289,3 +289,34 @@ fn the_plain_words_say_what_an_officer_must_know() {
     assert!(flowing(&alone).contains("only if it is given a ledger"), "{alone}");
     assert!(!alone.contains("ledger keeps"), "{alone}");
 }
+
+#[test]
+fn the_words_say_what_a_rehearsal_tells_and_what_it_tells_that_there_is_a_release() {
+    let with_lines = |lines: &str| {
+        let text = with(LOANS, "\"uppercase\"]\n", &format!("\"uppercase\"]\n{lines}\n"));
+        flowing(&parse(&text).unwrap().plain_words())
+    };
+    let silent = flowing(&loans().plain_words());
+    assert!(!silent.contains("rehearse"), "{silent}");
+    assert!(silent.contains("if nobody is in both tables (`min_common` 1)"), "{silent}");
+    assert!(silent.contains("From 1 to 100,000 records from each party"), "{silent}");
+    let words = with_lines("min_common = 0");
+    assert!(words.contains("however few people are in both tables"), "{words}");
+    let words = with_lines("min_common = 5000\nrehearse = true");
+    for part in [
+        "if fewer than 5,000 people are in both tables (`min_common` 5,000). That there is a release \
+         tells that at least so many are; ε does not cover that.",
+        "BEFORE THE RELEASE they may rehearse, once for each data set",
+        "how many people are in both tables, but not who. It spends no ε and is not protected by it",
+        "learn whether it is the same at both, and stop if it is not.",
+    ] {
+        assert!(words.contains(part), "{part} is not in:\n{words}");
+    }
+    let words = with_lines("rehearse = \"labels\"");
+    for part in [
+        "and for how many of them the column `approved` differs (`rehearse` \"labels\"), but not who",
+        "stop if it is not, having learned for how many people it differs.",
+    ] {
+        assert!(words.contains(part), "{part} is not in:\n{words}");
+    }
+}

@@ -94,7 +94,7 @@ pub(super) fn learned_page(agreement: &Agreement) -> String {
 fn who(page: &mut Page, agreement: &Agreement) {
     match &agreement.partition {
         Partition::Local => page.item("One organisation, which holds all of the data."),
-        Partition::Vertical { parties, identifier } => {
+        Partition::Vertical { parties, identifier, .. } => {
             name_parties(page, parties);
             page.item(&format!(
                 "Both hold data about some of the same people, in different columns. A person is \
@@ -111,14 +111,16 @@ fn who(page: &mut Page, agreement: &Agreement) {
             );
         }
     }
-    let each = match agreement.partition {
-        Partition::Vertical { .. } | Partition::Horizontal { .. } => " from each party",
-        Partition::Local => "",
-    };
-    page.item(&format!(
-        "At most {} records{each} take part; a run with more is refused.",
-        grouped(agreement.max_records)
-    ));
+    let most = grouped(agreement.max_records);
+    page.item(&match agreement.partition {
+        Partition::Vertical { .. } | Partition::Horizontal { .. } => format!(
+            "From 1 to {most} records from each party take part; a run with none or with more is \
+             refused."
+        ),
+        Partition::Local => {
+            format!("At most {most} records take part; a run with more is refused.")
+        }
+    });
 }
 
 fn name_parties(page: &mut Page, parties: &Parties) {

@@ -112,8 +112,19 @@ fn render(history: &History) -> String {
         text.push('\n');
     }
     for event in history.entries().iter().map(|entry| (utc(entry.time), &entry.event)) {
-        if let (time, Event::Raised { data_set, cap }) = event {
-            let _ = writeln!(text, "the cap of {data_set} was raised to {cap} on {time}");
+        match event {
+            (time, Event::Raised { data_set, cap }) => {
+                let _ = writeln!(text, "the cap of {data_set} was raised to {cap} on {time}");
+            }
+            (time, Event::Rehearsed(rehearsal)) => {
+                let (release, data_set) = (&rehearsal.release, &rehearsal.data_set);
+                let peer = &rehearsal.peer;
+                let _ = writeln!(
+                    text,
+                    "{release} on {data_set} was rehearsed with {peer} on {time}, without ε"
+                );
+            }
+            _ => {}
         }
     }
     for run in history.unfinished() {

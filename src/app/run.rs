@@ -11,6 +11,7 @@ use crate::app::console::Console;
 use crate::app::progress::Screen;
 use crate::publish::failure::Failure;
 use crate::publish::party::Party;
+use crate::publish::run::rehearse::{Told, rehearse};
 use crate::publish::run::{self, Options, Side};
 
 /// Run one party's side of a release: both parties end with the same signed table
@@ -30,6 +31,10 @@ pub struct RunArgs {
     /// Connect to nobody and spend nothing: check everything and say what the run would cost
     #[arg(long)]
     dry_run: bool,
+    /// Count with the peer how many people both have, before a run: once, without ε, and only if
+    /// `rehearse` stands in [id] of the agreement
+    #[arg(long, conflicts_with_all = ["dry_run", "compact", "record"])]
+    rehearse: bool,
     /// For a dry run: how many records the peer is thought to have [default: as many as we]
     #[arg(long, value_name = "N", requires = "dry_run")]
     peer_records: Option<usize>,
@@ -57,8 +62,43 @@ pub fn run(arguments: &RunArgs, console: &Console) -> Result<(), Failure> {
         return dry::run(&side, assumed, console);
     }
     console.stop_on_signals();
+    if arguments.rehearse {
+        let told = rehearse(&side, &Screen::new(console))?;
+        rehearsed_words(&side, &told).iter().for_each(|line| console.result(line));
+        return Ok(());
+    }
     let options = Options { compact: arguments.compact, record: arguments.record };
     run::run(&side, options, &Screen::new(console))?;
     console.result_of_work_done(party.out.display());
     Ok(())
+}
+
+/// What a rehearsal told, in lines for this party alone.
+fn rehearsed_words(side: &Side<'_>, told: &Told) -> Vec<String> {
+    let (peer, rehearsed) = (side.peer_name, &told.rehearsed);
+    let common = rehearsed.common;
+    let mut lines = vec![format!(
+        "This side has {} records and {peer} {}; {common} people are in both tables.",
+        told.records, rehearsed.peer_records
+    )];
+    let least = side.agreement.matching().map_or(0, |matching| matching.min_common);
+    if (common as u64) < least {
+        let column = side.agreement.identifier().map_or("id", |id| id.column.as_str());
+        lines.push(format!(
+            "A run would end without a release: `min_common` in [id] is {least}. Compare how each \
+             side writes column `{column}`."
+        ));
+    }
+    if let Some(differing) = rehearsed.differing {
+        let column = &side.agreement.schema.class.column;
+        lines.push(match differing {
+            0 => format!("Column `{column}` is the same for all of them."),
+            _ => format!(
+                "Column `{column}` differs for {differing} of them: a run would end without a \
+                 release. Compare how each side derives it."
+            ),
+        });
+    }
+    lines.push("No ε is spent. These numbers are not protected by ε: do not publish them.".into());
+    lines
 }

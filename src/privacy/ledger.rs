@@ -74,7 +74,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::{Budget, Epsilon};
-pub use entry::{Debit, Entry, Event, Hash, RunId};
+pub use entry::{Debit, Entry, Event, Hash, Rehearsal, RunId};
 pub use error::Error;
 pub use history::{History, Run, Status, Torn};
 pub use loss::{Delta, Towards};
@@ -139,6 +139,29 @@ impl Ledger {
         self.reserve()?;
         self.append(Event::Debited(Box::new(debit)))?;
         Ok(receipt)
+    }
+
+    /// Enters a rehearsal. When this returns the entry is on disk; only then may identifiers be
+    /// compared.
+    ///
+    /// # Errors
+    /// [`Error::RehearsedBefore`], [`Error::BadName`] and those of the file; the rehearsal must then
+    /// not begin.
+    pub fn rehearse(&mut self, rehearsal: Rehearsal) -> Result<(), Error> {
+        self.check_rehearsal(&rehearsal.data_set, &rehearsal.agreement)?;
+        self.reserve()?;
+        self.append(Event::Rehearsed(Box::new(rehearsal)))
+    }
+
+    /// Whether an agreement may be rehearsed on a data set: asked before connecting.
+    ///
+    /// # Errors
+    /// [`Error::RehearsedBefore`].
+    pub fn check_rehearsal(&self, data_set: &str, agreement: &Hash) -> Result<(), Error> {
+        match self.history.rehearsed(data_set, agreement) {
+            Some(_) => Err(Error::RehearsedBefore(data_set.to_owned())),
+            None => Ok(()),
+        }
     }
 
     /// Whether a run may spend `epsilon`: asked before connecting.
@@ -263,7 +286,8 @@ impl Ledger {
         let entry = Entry { time: now(), event };
         let line = self.history.next_line(&entry)?;
         // A longer file could not be read again. Debits stop early, so that open runs can still be closed.
-        let reserve = if matches!(entry.event, Event::Debited(_)) { CLOSING_RESERVE } else { 0 };
+        let opens = matches!(entry.event, Event::Debited(_) | Event::Rehearsed(_));
+        let reserve = if opens { CLOSING_RESERVE } else { 0 };
         if self.length + line.len() as u64 + reserve > MOST_BYTES {
             return Err(Error::TooLong { most: MOST_BYTES });
         }

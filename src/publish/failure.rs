@@ -176,7 +176,7 @@ mod tests {
             ),
             (column.into(), Some(AbortReason::Stopped), Status::WrongInput),
             (
-                two_party::Error::ClassesDiffer("ill".to_owned()),
+                two_party::Error::ClassesDiffer { column: "ill".to_owned(), differing: None },
                 Some(AbortReason::Disagreement),
                 Status::WrongInput,
             ),

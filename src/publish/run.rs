@@ -22,6 +22,7 @@ pub mod costs;
 mod deadline;
 pub mod forecast;
 mod messages;
+pub mod rehearse;
 mod unfinished;
 
 use std::time::Duration;
@@ -171,6 +172,13 @@ impl<'a> Side<'a> {
         let owner = vertical.then_some(self.party.role);
         let identifier = self.agreement.identifier();
         let table = local::read(self.agreement, &self.party.data, owner, identifier, watcher)?;
+        if table.is_empty() {
+            let path = self.party.data.display();
+            return Err(Failure::wrong_input(format!("{path} has no record to release")).advise(
+                "check that `data` in the party file names the right file, and that `on_bad_value` \
+                 does not drop all of its records",
+            ));
+        }
         if let (Some(identifier), Some(names)) = (self.agreement.identifier(), table.identifiers())
         {
             identifier.normalize.check_unique(names).map_err(|error| {
@@ -310,6 +318,14 @@ impl<'a> Conversation<'a> {
 
     fn tell_result(&self, outcome: &Outcome, draft: &Draft) -> Result<(), Ending> {
         let watcher = self.watcher;
+        if let Some(common) = outcome.in_both {
+            watcher.say(&format!(
+                "of our {} records {common} are about people whom {} has too (not protected by ε: \
+                 for this side only)",
+                self.table.len(),
+                self.side.peer_name
+            ));
+        }
         local::cut_lines(&outcome.release)?.iter().for_each(|line| watcher.say(line));
         watcher.say(&format!(
             "{}; rows: {}",

@@ -1,6 +1,6 @@
 //! Two parties with files of their own, and the processes that they start.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Condvar, Mutex};
@@ -239,11 +239,13 @@ pub struct Outcome {
     pub status: Option<i32>,
     /// All of standard error, the log included.
     pub said: String,
+    /// All of standard output.
+    pub result: String,
 }
 
 impl Running {
     pub fn start(mut command: Command) -> Self {
-        let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let said = Arc::new(Said::default());
         let (stderr, heard) = (child.stderr.take().unwrap(), said.clone());
         let listener = std::thread::spawn(move || {
@@ -301,7 +303,10 @@ impl Running {
         };
         self.listener.take().unwrap().join().unwrap();
         let said = self.said.text.lock().unwrap().0.clone();
-        Outcome { status: status.code(), said }
+        // Results are short: they fit what a pipe holds.
+        let mut result = String::new();
+        self.child.stdout.take().unwrap().read_to_string(&mut result).unwrap();
+        Outcome { status: status.code(), said, result }
     }
 }
 

@@ -4,6 +4,7 @@
 
 mod couple;
 mod faults;
+mod matching;
 
 use std::path::Path;
 
@@ -273,18 +274,6 @@ fn class_columns_that_differ_end_the_run_without_a_release() {
         assert!(!couple.has_release(who));
         assert_eq!(couple.runs(who)[0].status, Status::Aborted, "ε stays spent");
     }
-}
-
-#[test]
-fn nobody_in_common_is_a_normal_run() {
-    let couple = Couple::new(40);
-    couple.edit(COMPANY, "table.csv", "ID", "other");
-    for outcome in couple.run() {
-        outcome.assert(0, &["spent ε 1"]);
-    }
-    couple.assert_released();
-    let costs = couple.read(BANK, "release/private/costs.json");
-    assert!(costs.contains("\"common_records\": 0") && costs.contains(AS_FORECAST), "{costs}");
 }
 
 #[test]

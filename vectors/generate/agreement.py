@@ -131,6 +131,11 @@ def canonical(toml, files):
     if "id" in given:
         rules = sorted(given["id"]["normalize"], key=RULES.index)
         full["id"] = {"column": text(given["id"]["column"]), "normalize": rules}
+        # Keys that came later stand there only where they are not as it was before.
+        if given["id"].get("min_common", 1) != 1:
+            full["id"]["min_common"] = given["id"]["min_common"]
+        if given["id"].get("rehearse", False):
+            full["id"]["rehearse"] = given["id"]["rehearse"]
     for attribute in given["attribute"]:
         entry = {"name": text(attribute["name"]), "kind": attribute["kind"]}
         bad = attribute.get("on_bad_value", "refuse")
@@ -251,6 +256,15 @@ VALID = [
     ("one value only, mapped to", LOCAL + RACE +
      'taxonomy = { only = [] }\non_bad_value = "only"\n', {}),
 ]
+TRIMMED = '["trim", "uppercase"]'
+# Older forms had no such keys.
+LATER = [
+    ("nobody need be common", change(LOANS, (TRIMMED, TRIMMED + "\nmin_common = 0")), FILES),
+    ("many must be common, and it may be rehearsed", change(
+        LOANS, (TRIMMED, TRIMMED + "\nrehearse = true\nmin_common = 5000")), FILES),
+    ("a rehearsal with labels", change(
+        LOANS, (TRIMMED, TRIMMED + '\nrehearse = "labels"\nmin_common = 1')), FILES),
+]
 INVALID = [
     ("not TOML", "[release", ["syntax"]),
     ("unknown key", change(LOANS, ("profile =", "profiles =")), ["unknown-key"]),
@@ -276,6 +290,13 @@ INVALID = [
     ("info-gain in a horizontal release", change(
         HORIZONTAL, ("max_records", 'utility = "info-gain"\nmax_records')), ["does-not-apply"]),
     ("identifier without overlap check", HORIZONTAL + ID, ["does-not-apply"]),
+    ("more people in common than there are records", change(
+        LOANS, (TRIMMED, TRIMMED + "\nmin_common = 100001")), ["out-of-range"]),
+    ("a rehearsal of a horizontal release", change(
+        HORIZONTAL, ("max_records", "overlap_check = true\nmax_records")) + ID + "rehearse = true\n",
+     ["does-not-apply"]),
+    ("a rehearsal of something else", change(
+        LOANS, (TRIMMED, TRIMMED + '\nrehearse = "everything"')), ["unknown-word"]),
     ("1025 points in a horizontal release", change(
         HORIZONTAL, ("max = 99", "max = 10240")), ["out-of-range"]),
     ("parties in a local release", LOCAL + PARTIES, ["does-not-apply"]),
@@ -311,6 +332,11 @@ NOT_CANONICAL = [
     ("the model left out", change(EXAMPLE, ('"model":"diffgen",', "")), ["not-canonical"]),
     ("a former version that names a model", change(EXAMPLE, ("agreement-2", "agreement-1")),
      ["not-canonical"]),
+    ("a default of a key that came later", change(
+        EXAMPLE, ('"id":{"column":"id",', '"id":{"column":"id","min_common":1,')), ["not-canonical"]),
+    ("a former version with a key that came later", change(
+        EXAMPLE, ("agreement-2", "agreement-1"), ('"model":"diffgen",', ""),
+        ('"id":{"column":"id",', '"id":{"column":"id","min_common":2,')), ["not-canonical"]),
     ("a line break at the end", EXAMPLE + "\n", ["not-canonical"]),
     ("cut short", EXAMPLE[:-1], ["syntax"]),
 ]
@@ -330,7 +356,7 @@ def main():
     def hashed(form):
         return {"canonical": form, "sha256": hashlib.sha256(form.encode()).hexdigest()}
 
-    for comment, toml, files in VALID:
+    for comment, toml, files in VALID + LATER:
         add(0, comment, [], toml=toml, files=files, **hashed(canonical(toml, files)), result="valid")
     for comment, toml, errors in INVALID:
         add(0, comment, ["Refused"], toml=toml, files=FILES, errors=errors, result="invalid")

@@ -2,7 +2,7 @@
 
 use super::{CountTable, Noise, Profile, Selection, Terms, Utility};
 use crate::agreement::words::{Page, Wording, grouped, normalization};
-use crate::agreement::{Agreement, Parties, Partition};
+use crate::agreement::{Agreement, Parties, Partition, Rehearsal};
 use crate::privacy::Epsilon;
 use crate::table::OnBadValue;
 
@@ -29,13 +29,19 @@ impl Wording for Terms {
                  is usual."
             ));
         }
-        let each = if agreement.parties().is_some() { " from each party" } else { "" };
+        let (from, each) = match agreement.parties() {
+            Some(_) => ("from 1 to", " from each party"),
+            None => ("at most", ""),
+        };
         page.item(&format!(
-            "Compared are data that this agreement admits, with the record as without it: at most {} \
+            "Compared are data that this agreement admits, with the record as without it: {from} {} \
              records{each}, and values that fit. A run with other data is refused, and that it was \
              refused is not covered by ε.",
             grouped(agreement.max_records)
         ));
+        if let Some(least) = agreement.matching().map(|matching| matching.min_common) {
+            page.item(&enough_in_common(least));
+        }
         if agreement.parties().is_some() {
             page.item(
                 "The promise may fail with a probability δ of at most 2^-40 (one in a million \
@@ -58,7 +64,10 @@ impl Wording for Terms {
     fn learned(&self, page: &mut Page, agreement: &Agreement, parties: &Parties) {
         let (p1, p2) = (&parties.p1.name, &parties.p2.name);
         match &agreement.partition {
-            Partition::Vertical { .. } => {
+            Partition::Vertical { matching, .. } => {
+                if let Some(rehearsal) = matching.rehearse {
+                    page.item(&rehearsed(rehearsal, agreement));
+                }
                 page.item(&format!(
                     "{p1} and {p2} each learn how many records the other has, and which of its own \
                      people are also in the other's data. This is not protected by ε: agree to it \
@@ -66,8 +75,12 @@ impl Wording for Terms {
                 ));
                 page.item(&format!(
                     "Both hold the column `{}`; they learn whether it is the same at both, and stop \
-                     if it is not.",
-                    agreement.schema.class.column
+                     if it is not{}.",
+                    agreement.schema.class.column,
+                    match matching.rehearse {
+                        Some(Rehearsal::Labels) => ", having learned for how many people it differs",
+                        _ => "",
+                    }
                 ));
                 let mut attributes = agreement.schema.attributes.iter();
                 if attributes.any(|attribute| attribute.on_bad_value == OnBadValue::Drop) {
@@ -233,6 +246,41 @@ impl Wording for Terms {
             page.item(&format!("Encryption uses Paillier keys of {bits} bits."));
         }
     }
+}
+
+/// What it means that there is a release at all.
+fn enough_in_common(least: u64) -> String {
+    match least {
+        0 => "A run goes on however few people are in both tables; with nobody in both it publishes \
+              noise alone (`min_common` 0)."
+            .to_owned(),
+        1 => "A run ends without a release if nobody is in both tables (`min_common` 1). That there \
+              is a release tells that somebody is; ε does not cover that."
+            .to_owned(),
+        _ => format!(
+            "A run ends without a release if fewer than {0} people are in both tables (`min_common` \
+             {0}). That there is a release tells that at least so many are; ε does not cover that.",
+            grouped(least)
+        ),
+    }
+}
+
+/// What is learned before anything is released.
+fn rehearsed(rehearsal: Rehearsal, agreement: &Agreement) -> String {
+    let labels = match rehearsal {
+        Rehearsal::Numbers => String::new(),
+        Rehearsal::Labels => format!(
+            ", and for how many of them the column `{}` differs (`rehearse` \"labels\")",
+            agreement.schema.class.column
+        ),
+    };
+    format!(
+        "BEFORE THE RELEASE they may rehearse, once for each data set: both then learn how many \
+         records the other has and how many people are in both tables{labels}, but not who. It \
+         spends no ε and is not protected by it; each ledger notes it. A party that rehearsed again \
+         with one person more or less would learn whether that person is in the other's data, so \
+         neither side's program does it twice."
+    )
 }
 
 /// What lengths of messages tell about numbers of records, where they tell anything.

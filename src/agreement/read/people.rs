@@ -3,8 +3,9 @@
 use super::super::form::{Form, Section};
 use super::super::node::{Node, Value};
 use super::super::problem::Rule;
-use super::super::{Parties, Party};
+use super::super::{Matching, Parties, Party, Rehearsal};
 use super::Kind;
+use super::release::MAX_RECORDS;
 use crate::table::identifiers::Step;
 use crate::table::{Class, Identifier, Normalization};
 
@@ -78,7 +79,7 @@ pub(super) fn identifier(
     top: &mut Section,
     kind: Option<Kind>,
     overlap_check: Option<bool>,
-) -> Option<Identifier> {
+) -> Option<Matched> {
     match kind {
         Some(Kind::Local) => {
             form.refuse(top, "id", "one party need not find its own records");
@@ -92,18 +93,28 @@ pub(super) fn identifier(
         }
         Some(Kind::Horizontal) if overlap_check.is_none() => {
             // Whether it is needed cannot be said yet, but what stands there is checked.
-            top.take("id").and_then(|node| identifier_section(form, node));
+            top.take("id").and_then(|node| identifier_section(form, node, kind));
             return None;
         }
         _ => {}
     }
     let remedy = "add a section [id] with `column` and `normalize`: how both find the same person";
     let node = form.required(top, "id", remedy)?;
-    identifier_section(form, node)
+    identifier_section(form, node, kind)
 }
 
-fn identifier_section(form: &mut Form<'_>, node: Node) -> Option<Identifier> {
-    let mut section = form.section(node, "[id]", &["column", "normalize"])?;
+/// The section [id].
+pub(super) struct Matched {
+    pub identifier: Identifier,
+    pub matching: Matching,
+    /// Where `min_common` stands.
+    pub at: usize,
+}
+
+fn identifier_section(form: &mut Form<'_>, node: Node, kind: Option<Kind>) -> Option<Matched> {
+    let known = ["column", "normalize", "min_common", "rehearse"];
+    let mut section = form.section(node, "[id]", &known)?;
+    let matching = matching(form, &mut section, kind);
     let column = form
         .required(&mut section, "column", "add column = \"…\", the column that names a person")
         .and_then(|node| form.text(node, "`column` in [id]", "\"ssn\""));
@@ -132,7 +143,57 @@ fn identifier_section(form: &mut Form<'_>, node: Node) -> Option<Identifier> {
         form.note(Rule::DoesNotApply, at, message, "keep one of them");
         return None;
     };
-    Some(Identifier { column: column?, normalize })
+    let (matching, at) = matching?;
+    Some(Matched { identifier: Identifier { column: column?, normalize }, matching, at })
+}
+
+/// What is asked of how many people are common, and where `min_common` stands.
+fn matching(
+    form: &mut Form<'_>,
+    section: &mut Section,
+    kind: Option<Kind>,
+) -> Option<(Matching, usize)> {
+    let usual = Matching::default();
+    if kind == Some(Kind::Horizontal) {
+        let why = "the parties of a horizontal release hold different people";
+        form.refuse(section, "min_common", why);
+        form.refuse(section, "rehearse", why);
+        return Some((usual, section.at()));
+    }
+    let (mut min_common, mut at) = (Some(usual.min_common), section.at());
+    if let Some(node) = section.take("min_common") {
+        at = node.at;
+        min_common = form.integer(node, "`min_common` in [id]", 0..=MAX_RECORDS);
+    }
+    let what = "`rehearse` in [id]";
+    let rehearse = match section.take("rehearse") {
+        None | Some(Node { value: Value::Boolean(false), .. }) => Some(None),
+        Some(Node { value: Value::Boolean(true), .. }) => Some(Some(Rehearsal::Numbers)),
+        Some(node) if matches!(node.value, Value::Text(_)) => {
+            form.word(node, what, &[("labels", Some(Rehearsal::Labels))])
+        }
+        Some(node) => {
+            form.wrong_type(&node, what, "true, false or \"labels\"");
+            None
+        }
+    };
+    Some((Matching { min_common: min_common?, rehearse: rehearse? }, at))
+}
+
+/// More common people than there may be records would never do.
+pub(super) fn enough_records(
+    form: &mut Form<'_>,
+    matching: &Matching,
+    max_records: u64,
+    at: usize,
+) {
+    if matching.min_common > max_records {
+        let message = format!(
+            "`min_common` in [id] is {}, but no party has more than {max_records} records",
+            matching.min_common
+        );
+        form.note(Rule::OutOfRange, at, message, "lower it, or raise `max_records` in [release]");
+    }
 }
 
 pub(super) fn class(form: &mut Form<'_>, top: &mut Section) -> Option<Class> {

@@ -207,6 +207,24 @@ fn every_rule_of_identifier_and_class_is_checked() {
     ] {
         assert_refused(&with(LOANS, from, to), rule, parts);
     }
+    let also = |line: &str| with(LOANS, rules, &format!("{rules}\n{line}"));
+    for (line, rule, parts) in [
+        ("min_common = -1", Rule::OutOfRange, &["`min_common` in [id] is -1", "from 0 to"][..]),
+        ("min_common = \"5\"", Rule::WrongType, &["a whole number without quotes"]),
+        (
+            "min_common = 100001",
+            Rule::OutOfRange,
+            &["no party has more than 100000 records", "raise `max_records`"],
+        ),
+        ("rehearse = \"lables\"", Rule::UnknownWord, &["did you mean \"labels\"?"]),
+        ("rehearse = 1", Rule::WrongType, &["true, false or \"labels\""]),
+    ] {
+        assert_refused(&also(line), rule, parts);
+    }
+    assert!(parse(&also("min_common = 100000")).is_ok());
+    for usual in ["min_common = 1", "rehearse = false"] {
+        assert_eq!(parse(&also(usual)).unwrap().hash(), loans().hash(), "{usual}");
+    }
     let reordered = with(LOANS, rules, "normalize = [\"uppercase\", \"trim\"]");
     assert_eq!(parse(&reordered).unwrap().hash(), loans().hash());
 }
@@ -366,6 +384,10 @@ fn what_a_horizontal_release_cannot_have_is_refused() {
     let checked = with(&checked, "[class]", "[id]\ncolumn = \"id\"\nnormalize = []\n[class]");
     let words = parse(&checked).unwrap().plain_words();
     assert!(words.contains("EXCEPT: the overlap check is on"), "{words}");
+    for key in ["min_common = 2", "rehearse = true"] {
+        let matched = with(&checked, "normalize = []", &format!("normalize = []\n{key}"));
+        assert_refused(&matched, Rule::DoesNotApply, &["hold different people", "remove"]);
+    }
     // Sizes are known then, so what is signed says 2ε, to the peer and to a watcher.
     let words = flowing(&words);
     let peer = "the promise towards the other party is that for a record replaced by another, and \

@@ -63,6 +63,8 @@ pub enum Event {
         /// The head of the peer's ledger right after that.
         head: Hash,
     },
+    /// The parties are about to count whom they have in common, before a release and without ε.
+    Rehearsed(Box<Rehearsal>),
     /// A data set's cap was raised.
     Raised {
         /// The data set.
@@ -108,6 +110,23 @@ pub struct Debit {
     /// What is promised, in words, where it is not ε.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub promise: Option<String>,
+}
+
+/// A rehearsal as it is entered before it begins. It spends no ε, and there is one of an agreement
+/// and a data set.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rehearsal {
+    /// The agreement's release id.
+    pub release: String,
+    /// Whose people are counted.
+    pub data_set: String,
+    /// The hash of the agreement.
+    pub agreement: Hash,
+    /// The peer, as the agreement names it.
+    pub peer: String,
+    /// Random, as that of a [`Debit`].
+    pub salt: Hash,
 }
 
 impl Debit {
@@ -214,6 +233,11 @@ impl Entry {
                 ("the release id", &debit.release),
                 ("the name of the data set", &debit.data_set),
                 ("the name of the peer", &debit.peer),
+            ],
+            Event::Rehearsed(rehearsal) => &[
+                ("the release id", &rehearsal.release),
+                ("the name of the data set", &rehearsal.data_set),
+                ("the name of the peer", &rehearsal.peer),
             ],
             Event::Raised { data_set, .. } => &[("the name of the data set", data_set)],
             _ => &[],

@@ -102,6 +102,13 @@ pub enum Error {
         /// The line, from 1.
         line: usize,
     },
+    /// An agreement was rehearsed on the data set before.
+    #[error(
+        "this agreement was rehearsed on data set {0:?} before; every further rehearsal with \
+         changed tables could tell about single people, so there is one: run the release, or agree \
+         on another release `id` and rehearse that"
+    )]
+    RehearsedBefore(String),
     /// A run is entered twice.
     #[error("run {0} is in the ledger already; a retry needs a run id of its own")]
     KnownRun(RunId),

@@ -20,6 +20,8 @@ pub struct History {
     index: HashMap<RunId, usize>,
     spent: HashMap<String, Rational>,
     caps: BTreeMap<String, Epsilon>,
+    /// When which agreement was rehearsed on which data set.
+    rehearsals: HashMap<(String, Hash), u64>,
     torn: Option<Torn>,
 }
 
@@ -133,6 +135,11 @@ impl History {
         &self.runs
     }
 
+    /// When an agreement was rehearsed on a data set, in seconds since 1970; none if it was not.
+    pub fn rehearsed(&self, data_set: &str, agreement: &Hash) -> Option<u64> {
+        self.rehearsals.get(&(data_set.to_owned(), *agreement)).copied()
+    }
+
     /// A run by its id.
     pub fn run(&self, id: &RunId) -> Option<&Run> {
         self.index.get(id).map(|&index| &self.runs[index])
@@ -236,6 +243,12 @@ impl History {
             Event::Raised { data_set, cap } => {
                 let fixed = self.caps.get_mut(data_set).filter(|fixed| **fixed < *cap);
                 *fixed.ok_or_else(|| bad("it raises a cap that is not lower"))? = cap.clone();
+            }
+            Event::Rehearsed(rehearsal) => {
+                let key = (rehearsal.data_set.clone(), rehearsal.agreement);
+                if self.rehearsals.insert(key, entry.time).is_some() {
+                    return Err(bad("it rehearses an agreement a second time"));
+                }
             }
             Event::Repaired { .. } => {}
         }

@@ -478,3 +478,37 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn an_agreement_is_rehearsed_once_on_a_data_set_without_epsilon() {
+    let (_directory, path) = sample();
+    let rehearsal = |data_set: &str, agreement: u8, salt: u8| Rehearsal {
+        release: "loans-2026q4".to_owned(),
+        data_set: data_set.to_owned(),
+        agreement: Hash([agreement; 32]),
+        peer: "Loan company".to_owned(),
+        salt: Hash([salt; 32]),
+    };
+    let mut ledger = Ledger::open(&path).unwrap();
+    let spent = ledger.history().spent("loans");
+    ledger.rehearse(rehearsal("loans", 7, 1)).unwrap();
+    assert!(ledger.check_rehearsal("loans", &Hash([7; 32])).is_err());
+    let again = ledger.rehearse(rehearsal("loans", 7, 2));
+    assert!(matches!(again, Err(Error::RehearsedBefore(_))));
+    // Another agreement, or another data set, is another matter.
+    ledger.rehearse(rehearsal("loans", 8, 3)).unwrap();
+    ledger.rehearse(rehearsal("cards", 7, 4)).unwrap();
+    assert!(matches!(ledger.rehearse(rehearsal("", 7, 5)), Err(Error::BadName { .. })));
+    drop(ledger);
+
+    let history = read(&path).unwrap();
+    assert_eq!((history.entries().len(), history.runs().len()), (8, 3));
+    assert_eq!(history.spent("loans"), spent);
+    assert!(history.rehearsed("loans", &Hash([8; 32])).is_some());
+    assert!(history.rehearsed("cards", &Hash([8; 32])).is_none());
+    // A line that rehearses a second time was not written by a ledger.
+    let mut history = history;
+    let entry = Entry { time: 1, event: Event::Rehearsed(Box::new(rehearsal("loans", 7, 9))) };
+    let line = history.next_line(&entry).unwrap();
+    assert!(matches!(history.accept(line.trim_end()), Err(Error::BadLine { line: 9, .. })));
+}

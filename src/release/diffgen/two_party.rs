@@ -103,16 +103,45 @@ pub enum Error {
     Shares(#[from] shares::Error),
     /// The two parties' class columns are not the same.
     #[error(
-        "the class columns of the common individuals differ between the parties: compare how each \
-         side derived column `{0}`, and start again"
+        "the class columns of the common individuals differ between the parties{}: compare how each \
+         side derived column `{column}`, and start again",
+        in_numbers(*differing)
     )]
-    ClassesDiffer(String),
+    ClassesDiffer {
+        /// The class.
+        column: String,
+        /// For how many people, where it is agreed to count that.
+        differing: Option<usize>,
+    },
+    /// Fewer people are common than is agreed.
+    #[error(
+        "of this side's people {common} are also in the peer's data, and the agreement asks for at \
+         least {least} (`min_common` in [id]): compare how each side writes column `{column}`, with \
+         signs and zeros such as c1, c-1 and c01, and start again"
+    )]
+    TooFewCommon {
+        /// How many are.
+        common: usize,
+        /// How many are agreed.
+        least: u64,
+        /// By which people are matched.
+        column: String,
+    },
     /// The peer named a split that its interval does not have.
     #[error("the peer named a split that its interval does not have; it must be stopped")]
     ImpossibleSplit,
     /// This form needs something else than what it was given.
     #[error("{0}")]
     WrongInput(&'static str),
+}
+
+/// For how many people something is so, in a message.
+fn in_numbers(people: Option<usize>) -> String {
+    match people {
+        None => String::new(),
+        Some(1) => " for 1 person".to_owned(),
+        Some(people) => format!(" for {people} people"),
+    }
 }
 
 impl Fault for Error {
@@ -126,7 +155,7 @@ impl Fault for Error {
             Self::Sums(error) => error.blame(),
             Self::Shares(error) => error.blame(),
             Self::Key(_) => Blame::Here,
-            Self::ClassesDiffer(_) => Blame::Disagreement,
+            Self::ClassesDiffer { .. } | Self::TooFewCommon { .. } => Blame::Disagreement,
             Self::ImpossibleSplit => Blame::Peer,
             Self::WrongInput(_) => Blame::Input,
         }

@@ -4,7 +4,9 @@
 //! release that one party would have made of the joined table, and nothing else of the other's data.
 //!
 //! 1. *Set intersection* finds the common individuals and one order for them.
-//! 2. *Class*: hashes of the class columns are compared in a circuit; P1's copy counts.
+//!    Fewer than `min_common` of them end the run.
+//! 2. *Class*: hashes of the class columns are compared in a circuit; P1's copy counts. Where they
+//!    differ the run ends, and tells for how many people only if the agreement allows that.
 //! 3. *Structure*: each party scores the candidates of its own columns and draws their splits
 //!    alone; a distributed mechanism chooses among all candidates. The winner is all that is opened.
 //!    The instruction to the peer is the winner's place in the public list and, for an interval, the
@@ -30,7 +32,7 @@ use super::sizes::{Sizes, scaling};
 use super::two_party::{CountNoise, Error, Keys, Prepared};
 use super::{Leaves, Plan, Specializer, run};
 use crate::agreement::diffgen::Terms;
-use crate::agreement::{Agreement, CountTable, Selection};
+use crate::agreement::{Agreement, CountTable, Rehearsal, Selection};
 use crate::circuit::integer::equal;
 use crate::circuit::{Builder, Program};
 use crate::crypto::commutative::Ristretto;
@@ -51,7 +53,7 @@ use crate::protocol::sum_by_group::{self, CountShape};
 use crate::protocol::yao::{self, Reveal};
 use crate::protocol::{Coins, Session};
 use crate::release::tree::layout::leaf_offsets;
-use crate::release::{Outcome, Step};
+use crate::release::{Outcome, Step, rehearsal};
 use crate::role::Role;
 use crate::table::{Candidate, CutValue, Cuts, Specialization, Table};
 
@@ -68,6 +70,7 @@ pub(super) fn release(
     let sizes = Sizes::of(agreement, &plan)?;
     let identifiers = table.identifiers().ok_or(NO_IDENTIFIERS)?;
     let Intersection { rows, peer_size } = common_rows(session, agreement, identifiers, progress)?;
+    check_common(agreement, rows.len())?;
     let table = table.select(&rows);
     compare_classes(session, agreement, &table)?;
     let holder = Holder::new(&plan, &table)?;
@@ -106,6 +109,16 @@ fn common_rows(
     Ok(intersect(session, &Ristretto::default(), identifiers, options)?)
 }
 
+/// Ends the run if fewer people are common than is agreed. Both know how many are.
+fn check_common(agreement: &Agreement, common: usize) -> Result<(), Error> {
+    let least = agreement.matching().map_or(0, |matching| matching.min_common);
+    if common as u64 >= least {
+        return Ok(());
+    }
+    let column = agreement.identifier().map(|id| id.column.clone()).unwrap_or_default();
+    Err(Error::TooFewCommon { common, least, column })
+}
+
 /// Ends the run unless both parties have the same class for every common individual. Hashes of the
 /// columns are compared inside a circuit: nobody sees the other's, and one bit is opened.
 fn compare_classes(
@@ -123,8 +136,29 @@ fn compare_classes(
     let same = yao::run(session, Role::P1, &same_hash(), &bits, Reveal::Both);
     match same.map_err(mechanism::Error::from)?.as_deref() {
         Some([true]) => Ok(()),
-        _ => Err(Error::ClassesDiffer(agreement.schema.class.column.clone())),
+        _ => {
+            let differing = count_differing(session, agreement, table)?;
+            let column = agreement.schema.class.column.clone();
+            Err(Error::ClassesDiffer { column, differing })
+        }
     }
+}
+
+/// Of how many of the common people in `table` the class differs, where the agreement lets a
+/// rehearsal tell that.
+fn count_differing(
+    session: &mut Session,
+    agreement: &Agreement,
+    table: &Table,
+) -> Result<Option<usize>, Error> {
+    if agreement.matching().and_then(|matching| matching.rehearse) != Some(Rehearsal::Labels) {
+        return Ok(None);
+    }
+    let labelled = rehearsal::labelled(table).ok_or(NO_IDENTIFIERS)?;
+    let options =
+        psi::Options { largest_set: table.len(), starts: &|_| (), progress: &|_| () };
+    let same = psi::cardinality(session, &Ristretto::default(), &labelled, options)?;
+    Ok(Some(table.len().saturating_sub(same.common)))
 }
 
 /// Whether two hashes are the same.

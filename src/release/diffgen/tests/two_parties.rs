@@ -61,10 +61,12 @@ pub fn loans(partition: &str, terms: &str) -> Agreement {
         "vertical" => format!("owner = \"{role}\"\n"),
         _ => String::new(),
     };
+    // Terms may go on with lines of [id].
+    let (terms, of_id) = terms.split_once("[id]\n").unwrap_or((terms, ""));
     let id = if partition == "vertical" || terms.contains("overlap_check = true") {
-        "[id]\ncolumn = \"id\"\nnormalize = [\"trim\"]\n"
+        format!("[id]\ncolumn = \"id\"\nnormalize = [\"trim\"]\n{of_id}\n")
     } else {
-        ""
+        String::new()
     };
     let text = format!(
         "[release]\nid = \"loans\"\npartition = \"{partition}\"\nmax_records = 1000\n{terms}\n\

@@ -7,10 +7,12 @@ use super::two_parties::{
 use super::*;
 use crate::agreement::CountTable;
 use crate::net::Tag;
+use crate::protocol::Session;
 use crate::protocol::coins::TapeCoins;
-use crate::protocol::pair::assert_same_shape;
+use crate::protocol::pair::{Outcome as Ran, Setup, assert_forecast, assert_same_shape, run_pair};
 use crate::release::diffgen::forecast::check_table;
 use crate::release::diffgen::two_party::Error;
+use crate::release::rehearsal;
 use crate::role::Role;
 
 /// A party's view of the rows; `owner` none is the joined table.
@@ -56,6 +58,8 @@ fn all_terms() -> Vec<String> {
         }
     }
     terms.push("epsilon = \"2\"\nspecializations = 4\nprofile = \"paper\"".to_owned());
+    // Random tables may be empty.
+    terms.iter_mut().for_each(|terms| *terms += "\n[id]\nmin_common = 0");
     terms
 }
 
@@ -153,8 +157,9 @@ fn only_common_individuals_count_and_their_order_does_not() {
 }
 
 #[test]
-fn no_common_individual_is_a_normal_run() {
-    let agreement = loans("vertical", "epsilon = \"1\"\nspecializations = 3");
+fn no_common_individual_is_a_normal_run_if_that_is_agreed() {
+    let terms = "epsilon = \"1\"\nspecializations = 3\n[id]\nmin_common = 0";
+    let agreement = loans("vertical", terms);
     let [first, second] = both_views(&agreement, &thesis_rows());
     let (first, second) = (first.select(&[0, 1]), second.select(&[7, 8]));
     let mut rng = Randomness::seeded(13);
@@ -181,8 +186,104 @@ fn class_columns_that_differ_end_the_run_on_both_sides() {
     let second = view(&agreement, &other, Some(Role::P2));
     let mut rng = Randomness::seeded(14);
     let outcome = together(&agreement, [&first, &second], (rng.fork(), rng.fork()));
-    assert!(matches!(outcome.p1, Err(Error::ClassesDiffer(_))));
-    assert!(matches!(outcome.p2, Err(Error::ClassesDiffer(_))));
+    for party in [outcome.p1, outcome.p2] {
+        let Err(Error::ClassesDiffer { column, differing: None }) = party else {
+            panic!("{party:?}")
+        };
+        assert_eq!(column, "class");
+    }
+}
+
+#[test]
+fn how_many_classes_differ_is_told_where_a_rehearsal_may_tell_it() {
+    let terms = "epsilon = \"1\"\nspecializations = 3\n[id]\nrehearse = \"labels\"";
+    let agreement = loans("vertical", terms);
+    let rows = thesis_rows();
+    let mut other = rows.clone();
+    (other[4].1, other[1].1, other[9].1) = ("N", "Y", "N");
+    let first = view(&agreement, &rows, Some(Role::P1));
+    // The tenth person is not common.
+    let second = view(&agreement, &other[..9], Some(Role::P2));
+    let mut rng = Randomness::seeded(16);
+    let outcome = together(&agreement, [&first, &second], (rng.fork(), rng.fork()));
+    for party in [outcome.p1, outcome.p2] {
+        let error = party.unwrap_err();
+        assert!(matches!(error, Error::ClassesDiffer { differing: Some(2), .. }), "{error}");
+        assert!(error.to_string().contains("differ between the parties for 2 people"), "{error}");
+    }
+}
+
+#[test]
+fn fewer_common_people_than_agreed_end_the_run_on_both_sides() {
+    let rows = thesis_rows();
+    for (line, common, ends) in [
+        ("", 0, true),
+        ("", 1, false),
+        ("min_common = 0", 0, false),
+        ("min_common = 4", 3, true),
+        ("min_common = 4", 4, false),
+    ] {
+        let terms = format!("epsilon = \"1\"\nspecializations = 1\n[id]\n{line}");
+        let agreement = loans("vertical", &terms);
+        let [first, second] = both_views(&agreement, &rows);
+        let first = first.select(&[0, 1, 2, 3, 4]);
+        let second = second.select(&(5 - common..10).collect::<Vec<_>>());
+        let mut rng = Randomness::seeded(17);
+        let outcome = together(&agreement, [&first, &second], (rng.fork(), rng.fork()));
+        for party in [outcome.p1, outcome.p2] {
+            match party {
+                Ok(made) => assert!(!ends && made.in_both == Some(common), "{line} {common}"),
+                Err(Error::TooFewCommon { common: found, least, column }) => {
+                    let asked = if line.is_empty() { 1 } else { 4 };
+                    assert_eq!((ends, found, least), (true, common, asked));
+                    assert_eq!(column, "id");
+                }
+                Err(other) => panic!("{other}"),
+            }
+        }
+    }
+}
+
+/// What both parties' rehearsals tell.
+fn rehearsed(agreement: &Agreement, tables: [&Table; 2]) -> Ran<[usize; 3], [usize; 3]> {
+    let party = |table: &Table, session: &mut Session| {
+        let told = rehearsal::run(session, agreement, table, &|_| {}).unwrap();
+        [told.peer_records, told.common, told.differing.unwrap_or(usize::MAX)]
+    };
+    let [first, second] = tables;
+    run_pair(Setup::default(), |session| party(first, session), |session| party(second, session))
+}
+
+#[test]
+fn a_rehearsal_tells_sizes_how_many_are_common_and_how_many_labels_differ() {
+    let rows = thesis_rows();
+    let mut other = rows.clone();
+    (other[4].1, other[6].1, other[9].1) = ("N", "N", "N");
+    for (allowed, differing) in [("true", usize::MAX), ("\"labels\"", 2)] {
+        let terms = format!("epsilon = \"1\"\nspecializations = 1\n[id]\nrehearse = {allowed}");
+        let agreement = loans("vertical", &terms);
+        let first = view(&agreement, &rows[..8], Some(Role::P1));
+        let second = view(&agreement, &other[3..], Some(Role::P2));
+        let outcome = rehearsed(&agreement, [&first, &second]);
+        assert_eq!((outcome.p1, outcome.p2), ([7, 5, differing], [8, 5, differing]));
+        assert_forecast(&outcome.transcripts, &outcome.costs, |forecast| {
+            let (own, peer) = if forecast.role() == Role::P1 { (8, 7) } else { (7, 8) };
+            rehearsal::forecast(forecast, &agreement, own, peer).unwrap();
+        });
+        // Who is common, and who has which label, changes no message.
+        assert_same_shape(&[3, 0, 1], |offset| {
+            let second = view(&agreement, &rows[*offset..*offset + 7], Some(Role::P2));
+            rehearsed(&agreement, [&first, &second])
+        });
+    }
+    let agreement = loans("vertical", "epsilon = \"1\"\nspecializations = 1");
+    let table = view(&agreement, &rows, Some(Role::P1));
+    let outcome = run_pair(
+        Setup::default(),
+        |session| rehearsal::run(session, &agreement, &table, &|_| {}).is_err(),
+        |_| (),
+    );
+    assert!(outcome.p1, "nothing is counted that is not agreed");
 }
 
 /// Same identifiers, same outputs (the tape fixes the noise and ε is small enough for R to decide),

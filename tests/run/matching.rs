@@ -1,0 +1,129 @@
+//! Whom both have in common: too few, nobody, different labels, and how to know before ε is spent.
+
+use diptych::privacy::ledger::{Event, Status, read};
+
+use crate::AS_FORECAST;
+use crate::couple::{BANK, COMPANY, Couple, Outcome, Running};
+
+/// Adds a line to [id] of both agreements.
+fn agree(couple: &Couple, line: &str) {
+    for who in [BANK, COMPANY] {
+        couple.edit(who, "agreement.toml", "[id]\n", &format!("[id]\n{line}\n"));
+    }
+}
+
+/// Both parties' rehearsals, or the first's with a run of the second.
+fn rehearse(couple: &Couple, both: bool) -> [Outcome; 2] {
+    let mut bank = couple.command(BANK, "", None);
+    bank.arg("--rehearse");
+    let bank = Running::start(bank);
+    let mut company = couple.command(COMPANY, &bank.address(), None);
+    if both {
+        company.arg("--rehearse");
+    }
+    let company = Running::start(company);
+    [bank, company].map(Running::end)
+}
+
+#[test]
+fn nobody_in_common_ends_the_run_unless_that_is_agreed() {
+    let couple = Couple::new(40);
+    couple.edit(COMPANY, "table.csv", "ID", "other");
+    for (who, outcome) in couple.run().iter().enumerate() {
+        let few = "of this side's people 0 are also in the peer's data";
+        outcome.assert(2, &[few, "at least 1", "column `id`", "c-1", "ε 1 is spent"]);
+        assert!(!couple.has_release(who));
+        assert_eq!(couple.runs(who)[0].status, Status::Aborted);
+    }
+    let couple = Couple::new(40);
+    agree(&couple, "min_common = 0");
+    couple.edit(COMPANY, "table.csv", "ID", "other");
+    for outcome in couple.run() {
+        outcome.assert(0, &["spent ε 1", "of our 40 records 0 are about people whom "]);
+    }
+    couple.assert_released();
+    let costs = couple.read(BANK, "release/private/costs.json");
+    assert!(costs.contains("\"common_records\": 0") && costs.contains(AS_FORECAST), "{costs}");
+}
+
+#[test]
+fn a_table_without_records_is_refused_before_connecting() {
+    for couple in [Couple::new(20), Couple::horizontal(20)] {
+        let header = couple.read(BANK, "table.csv").lines().next().unwrap().to_owned();
+        couple.write(BANK, "table.csv", &format!("{header}\n"));
+        let outcome = Running::start(couple.command(BANK, "", None)).end();
+        outcome.assert(2, &["table.csv has no record to release", "on_bad_value"]);
+        assert!(!outcome.said.contains("listening on"), "{}", outcome.said);
+        assert!(couple.runs(BANK).is_empty());
+    }
+}
+
+#[test]
+fn a_rehearsal_tells_the_numbers_once_and_spends_nothing() {
+    let couple = Couple::new(80);
+    agree(&couple, "rehearse = \"labels\"");
+    // Three of those who are common have another label; so has one who is not.
+    let mut lines: Vec<String> =
+        couple.read(COMPANY, "table.csv").lines().map(str::to_owned).collect();
+    for place in [1, 2, 3, 80] {
+        let flipped = match lines[place].contains(",Y,") {
+            true => lines[place].replace(",Y,", ",N,"),
+            false => lines[place].replace(",N,", ",Y,"),
+        };
+        assert_ne!(lines[place], flipped);
+        lines[place] = flipped;
+    }
+    couple.write(COMPANY, "table.csv", &(lines.join("\n") + "\n"));
+    for outcome in rehearse(&couple, true) {
+        outcome.assert(0, &["is here to rehearse the same agreement"]);
+        for words in ["80 records and ", "; 60 people are in both tables."] {
+            assert!(outcome.result.contains(words), "{}", outcome.result);
+        }
+        let differ = "Column `approved` differs for 3 of them: a run would end";
+        assert!(outcome.result.contains(differ), "{}", outcome.result);
+    }
+    for who in [BANK, COMPANY] {
+        assert!(couple.runs(who).is_empty() && !couple.has_release(who));
+        let history = read(&couple.path(who, "ledger.jsonl")).unwrap();
+        assert_eq!(history.entries().len(), 1);
+        assert!(matches!(history.entries()[0].event, Event::Rehearsed(_)));
+        assert_eq!(history.spent("people").to_string(), "0");
+    }
+    // There is one, and it is refused before connecting.
+    let mut again = couple.command(BANK, "", None);
+    again.arg("--rehearse");
+    let again = Running::start(again).end();
+    again.assert(2, &["was rehearsed on data set \"people\" before", "another release `id`"]);
+    assert!(!again.said.contains("listening on"), "{}", again.said);
+    // The run ends as foretold, and says as much.
+    for outcome in couple.run() {
+        outcome.assert(2, &["differ between the parties for 3 people", "ε 1 is spent"]);
+    }
+    let mut show = std::process::Command::new(env!("CARGO_BIN_EXE_diptych"));
+    let shown = show.args(["ledger", "show"]).arg(couple.path(BANK, "ledger.jsonl")).output();
+    let shown = String::from_utf8(shown.unwrap().stdout).unwrap();
+    assert!(shown.contains("was rehearsed with Loan company on "), "{shown}");
+}
+
+#[test]
+fn a_rehearsal_needs_the_agreement_and_a_peer_that_rehearses_too() {
+    let couple = Couple::new(40);
+    let mut command = couple.command(BANK, "", None);
+    command.arg("--rehearse");
+    Running::start(command).end().assert(2, &["the agreement allows no rehearsal", "`rehearse = true`"]);
+
+    agree(&couple, "rehearse = true\nmin_common = 31");
+    for outcome in rehearse(&couple, false) {
+        outcome.assert(3, &["differ in --rehearse"]);
+    }
+    for who in [BANK, COMPANY] {
+        let history = read(&couple.path(who, "ledger.jsonl")).unwrap();
+        assert!(history.entries().is_empty(), "neither spent nor rehearsed");
+    }
+    for outcome in rehearse(&couple, true) {
+        outcome.assert(0, &[]);
+        let few = "A run would end without a release: `min_common` in [id] is 31.";
+        assert!(outcome.result.contains(few), "{}", outcome.result);
+        assert!(!outcome.result.contains("approved"), "{}", outcome.result);
+    }
+}
