@@ -68,6 +68,7 @@ pub use taxonomies::{TaxonomyFormat, read_taxonomy};
 use crate::math::hex;
 use crate::net::Fingerprint;
 use crate::privacy::Epsilon;
+use crate::role::Role;
 use crate::table::{Identifier, Schema};
 use canonical::Format;
 use sha2::{Digest, Sha256};
@@ -81,8 +82,9 @@ use std::sync::Arc;
 pub const MAX_FILE_BYTES: usize = 4 << 20;
 /// Largest canonical form, in bytes: it must fit one message.
 pub const MAX_CANONICAL_BYTES: usize = 16 << 20;
-/// Most points of a numeric grid in horizontal mode, where every point costs a piece of circuit.
-pub const MAX_HORIZONTAL_POINTS: u32 = 1_024;
+/// Most points of a numeric grid whose splits two parties choose together (in horizontal mode, and
+/// where the other party alone has the class): every point costs a piece of circuit.
+pub const MAX_SHARED_POINTS: u32 = 1_024;
 
 /// A complete and consistent agreement. It can only be made by reading one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -150,10 +152,20 @@ pub enum Rehearsal {
 /// The two parties.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parties {
-    /// The first party; the class belongs to its cells.
+    /// The first party.
     pub p1: Party,
     /// The second party.
     pub p2: Party,
+}
+
+impl Parties {
+    /// One of the two.
+    pub fn of(&self, role: Role) -> &Party {
+        match role {
+            Role::P1 => &self.p1,
+            Role::P2 => &self.p2,
+        }
+    }
 }
 
 /// One party, as the other one recognizes it.

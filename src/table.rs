@@ -22,7 +22,8 @@
 //!     domain: Domain::Categorical(jobs.finish()?),
 //!     on_bad_value: OnBadValue::Refuse,
 //! };
-//! let class = Class { column: "ill".to_owned(), values: vec!["yes".to_owned(), "no".to_owned()] };
+//! let values = vec!["yes".to_owned(), "no".to_owned()];
+//! let class = Class { column: "ill".to_owned(), owner: None, values };
 //! let schema = Schema { attributes: vec![job], class };
 //! let reading = Reading { schema: &schema, owner: None, identifier: None, max_records: 100 };
 //! let read = |csv: &str| parse_csv("people.csv", csv.as_bytes(), &reading, &|_| ());

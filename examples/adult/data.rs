@@ -78,13 +78,17 @@ impl Adult {
         Ok([read("adult.data", train)?, read("adult.test", test)?])
     }
 
-    /// The agreement with these further lines for `[release]`.
+    /// The agreement with these further lines for `[release]`. A comment `# class at p1` there puts
+    /// the class at one party.
     pub fn agreement(&self, terms: &str, specializations: u32) -> Result<Agreement, Failure> {
         let mut text = format!(
             "[release]\nid = \"adult\"\nspecializations = {specializations}\n\
              max_records = 50000\n{terms}\n\
              [class]\ncolumn = \"class\"\nvalues = [\"<=50K\", \">50K\"]\n"
         );
+        let labelled =
+            ["p1", "p2"].into_iter().find(|role| terms.contains(&format!("# class at {role}")));
+        text += &labelled.map_or(String::new(), |role| format!("owner = \"{role}\"\n"));
         let vertical = terms.contains("partition = \"vertical\"");
         let horizontal = terms.contains("partition = \"horizontal\"");
         if vertical {
@@ -105,8 +109,9 @@ impl Adult {
             }
             text += &match range {
                 Some((min, max)) => {
-                    // Where records are divided, a grid has at most 1,024 points.
-                    let step = if horizontal { (max - min).div_ceil(1_023) } else { 1 };
+                    // Where splits are drawn by both together, a grid has at most 1,024 points.
+                    let own = labelled.is_none_or(|role| (role == "p2") == second);
+                    let step = if horizontal || !own { (max - min).div_ceil(1_023) } else { 1 };
                     let max = min + (max - min).div_ceil(step) * step;
                     format!("kind = \"numeric\"\nmin = {min}\nmax = {max}\nstep = {step}\n")
                 }

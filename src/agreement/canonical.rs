@@ -49,10 +49,14 @@ pub(super) fn value(agreement: &Agreement, format: Format) -> Value {
         release.push(("overlap_check", json!(overlap_check.is_some())));
     }
     let class = &agreement.schema.class;
+    let mut of_class = vec![("column", json!(class.column)), ("values", json!(class.values))];
+    if let (Format::Two, Some(owner)) = (format, class.owner) {
+        of_class.push(("owner", json!(owner.to_string())));
+    }
     let mut sections = vec![
         ("format", json!(format.name())),
         ("release", object(release)),
-        ("class", object(vec![("column", json!(class.column)), ("values", json!(class.values))])),
+        ("class", object(of_class)),
         ("attribute", agreement.schema.attributes.iter().map(attribute).collect()),
     ];
     if let Some(parties) = agreement.parties() {

@@ -36,6 +36,14 @@ pub(super) enum Kind {
     Local,
 }
 
+/// How the data is divided, as far as it decides what else there may be.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Divided {
+    pub kind: Kind,
+    /// Who alone has the class.
+    pub class_owner: Option<Role>,
+}
+
 pub(super) fn from_toml(
     name: &str,
     bytes: &[u8],
@@ -85,12 +93,14 @@ fn whole(form: &mut Form<'_>, document: Node, origin: Origin<'_>) -> Option<Agre
     let kind = release.as_mut().and_then(|(release, _)| partition(form, release));
 
     let common = release.as_mut().and_then(|(release, _)| release::read(form, release, kind));
-    let model = release.and_then(|(release, name)| model(form, release, name, &mut top, kind));
+    let class = people::class(form, &mut top, kind);
+    let class_owner = class.as_ref().and_then(|class| class.owner);
+    let divided = kind.map(|kind| Divided { kind, class_owner });
+    let model = release.and_then(|(release, name)| model(form, release, name, &mut top, divided));
     let parties = people::parties(form, &mut top, kind);
     let overlap_check = common.as_ref().map(|common| common.overlap_check);
     let identifier = people::identifier(form, &mut top, kind, overlap_check);
-    let class = people::class(form, &mut top);
-    let attributes = attributes::read(form, &mut top, kind, origin);
+    let attributes = attributes::read(form, &mut top, divided, origin);
 
     let schema = Schema { attributes: attributes?, class: class? };
     columns_differ(form, &schema, identifier.as_ref().map(|matched| &matched.identifier));
@@ -103,8 +113,9 @@ fn whole(form: &mut Form<'_>, document: Node, origin: Origin<'_>) -> Option<Agre
     let common = common?;
     let partition = match kind? {
         Kind::Vertical => {
-            let Matched { identifier, matching, at } = identifier?;
-            people::enough_records(form, &matching, common.max_records, at);
+            let matched = identifier?;
+            people::check_matching(form, &matched, common.max_records, class_owner);
+            let Matched { identifier, matching, .. } = matched;
             Partition::Vertical { parties: parties?, identifier, matching }
         }
         Kind::Horizontal => {
@@ -147,11 +158,11 @@ fn model(
     mut release: Section,
     name: Name,
     top: &mut Section,
-    kind: Option<Kind>,
+    divided: Option<Divided>,
 ) -> Option<(Model, usize)> {
     match name {
         Name::DiffGen => {
-            let (terms, at) = diffgen::read::read(form, &mut release, top, kind)?;
+            let (terms, at) = diffgen::read::read(form, &mut release, top, divided)?;
             Some((Model::DiffGen(terms), at))
         }
         #[cfg(any(test, feature = "testing"))]

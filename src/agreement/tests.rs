@@ -320,3 +320,52 @@ fn the_words_say_what_a_rehearsal_tells_and_what_it_tells_that_there_is_a_releas
         assert!(words.contains(part), "{part} is not in:\n{words}");
     }
 }
+
+#[test]
+fn a_class_of_both_is_the_same_agreement_and_one_of_a_party_another() {
+    let owned = |owner: &str| {
+        let line = format!("column = \"approved\"\nowner = \"{owner}\"");
+        let text = with(LOANS, "column = \"approved\"", &line);
+        with(&text, "selection = \"exponential\"", "selection = \"permute-and-flip\"")
+    };
+    let both = with(LOANS, "selection = \"exponential\"", "selection = \"permute-and-flip\"");
+    let both = parse(&both).unwrap();
+    assert_eq!(parse(&owned("both")).unwrap().hash(), both.hash());
+    let [first, second] = ["p1", "p2"].map(|owner| parse(&owned(owner)).unwrap());
+    assert_ne!(first.hash(), both.hash());
+    assert_ne!(first.hash(), second.hash());
+    assert!(first.canonical().contains("\"class\":{\"column\":\"approved\",\"owner\":\"p1\","));
+    // What is left out is what this form can do.
+    let bare = with(&owned("p1"), "selection = \"permute-and-flip\"", "");
+    let bare = parse(&with(&bare, "utility = \"max\"", "")).unwrap();
+    assert_eq!(bare.hash(), first.hash());
+    assert_eq!(Agreement::from_canonical(first.canonical().as_bytes()).unwrap(), first);
+
+    // A reader can tell the three cases apart.
+    let words = [&both, &first, &second].map(|agreement| flowing(&agreement.plain_words()));
+    for (case, parts) in [
+        (0, ["(Y, N), which both hold.", "they learn whether it is the same at both"]),
+        (
+            1,
+            [
+                "(Y, N), which Bank alone holds.",
+                "Bank alone holds the column `approved`. Loan company needs no such column, and \
+                 learns of it only what the release and the splits named here tell. - Every split \
+                 of a number of Loan company is told to both as soon as it is drawn, used or not.",
+            ],
+        ),
+        (
+            2,
+            [
+                "(Y, N), which Loan company alone holds.",
+                "Every split of a number of Bank is told to both as soon as it is drawn",
+            ],
+        ),
+    ] {
+        for part in parts {
+            for (page, words) in words.iter().enumerate() {
+                assert_eq!(words.contains(part), page == case, "{part}: {words}");
+            }
+        }
+    }
+}

@@ -154,9 +154,15 @@ fn published(page: &mut Page, agreement: &Agreement) {
     let class = &agreement.schema.class;
     page.item(&format!(
         "One table of counts: how many people have each combination of the values below and of \
-         `{}` ({}). {}",
+         `{}` ({}){}. {}",
         class.column,
         class.values.join(", "),
+        match (agreement.parties(), class.owner) {
+            (Some(parties), Some(owner)) =>
+                format!(", which {} alone holds", parties.of(owner).name),
+            (Some(_), None) => ", which both hold".to_owned(),
+            (None, _) => String::new(),
+        },
         agreement.model.wording().table()
     ));
     for attribute in &agreement.schema.attributes {

@@ -1,7 +1,7 @@
 //! MAX (thesis 7.5.1): the largest class count of groups of records that two parties hold apart.
 //!
 //! *Inputs*: each party's own counts by class of every group (of all classes of one group together
-//! the parties' counts add up). *Output*: shares over Z_{2^k} of max_c (n1_c + n2_c) for every group.
+//! the parties' counts add up), or shares of the counts over Z_{2^b} ([`GroupShape::of_shares`]). *Output*: shares over Z_{2^k} of max_c (n1_c + n2_c) for every group.
 //! Sums of them, which are scores of Max and leaf-max, are sums of shares. *Learned*: nothing.
 //!
 //! *Cost* for C classes and counts of b bits: C·b + 2·(C − 1)·(b + 1) + k ANDs per group, C·b
@@ -16,7 +16,7 @@
 //! use diptych::protocol::pair::{Setup, run_pair};
 //! use diptych::protocol::yao::Reveal;
 //!
-//! let shape = GroupShape { classes: 2, count_bits: 8, share_bits: 16 };
+//! let shape = GroupShape { classes: 2, count_bits: 8, share_bits: 16, of_shares: false };
 //! let largest = |session: &mut Session, own: &[u64]| -> Result<_, Error> {
 //!     let shares = largest_counts(session, &shape, own)?;
 //!     Ok(shares.open(session, Reveal::Both)?)
@@ -36,7 +36,7 @@ use rand::Rng;
 use zeroize::Zeroizing;
 
 use super::{Error, push_word, word};
-use crate::circuit::integer::{add_carry, maximum, resize, subtract};
+use crate::circuit::integer::{add, add_carry, maximum, resize, subtract};
 use crate::circuit::{Bit, Builder, Circuit, Program, Repeat};
 use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
@@ -56,6 +56,9 @@ pub struct GroupShape {
     pub count_bits: usize,
     /// k: bits of a share.
     pub share_bits: u32,
+    /// Whether the parties' inputs are shares over Z_{2^count_bits} of the counts, which wrap, in
+    /// place of counts of their own.
+    pub of_shares: bool,
 }
 
 impl GroupShape {
@@ -76,7 +79,10 @@ impl GroupShape {
         let sums: Vec<Vec<Bit>> = first
             .chunks(self.count_bits)
             .zip(second.chunks(self.count_bits))
-            .map(|(first, second)| add_carry(&mut g, first, second))
+            .map(|(first, second)| match self.of_shares {
+                true => add(&mut g, first, second),
+                false => add_carry(&mut g, first, second),
+            })
             .collect();
         let largest = resize(&maximum(&mut g, &sums), self.share_bits as usize);
         let share = subtract(&mut g, &largest, mask);
@@ -87,7 +93,9 @@ impl GroupShape {
 
 /// What [`largest_counts`] computes: the largest sum of every group.
 pub fn ideal(shape: &GroupShape, first: &[u64], second: &[u64]) -> Vec<u64> {
-    let sums: Vec<u64> = first.iter().zip(second).map(|(a, b)| a + b).collect();
+    let ring =
+        if shape.of_shares { u64::MAX >> (64 - shape.count_bits.clamp(1, 64)) } else { u64::MAX };
+    let sums: Vec<u64> = first.iter().zip(second).map(|(a, b)| a.wrapping_add(*b) & ring).collect();
     sums.chunks(shape.classes.max(1)).map(|g| g.iter().copied().max().unwrap_or(0)).collect()
 }
 
@@ -110,7 +118,8 @@ pub fn largest_counts(
     counts: &[u64],
 ) -> Result<WordShares, Error> {
     let most = u64::MAX >> (64 - shape.count_bits.clamp(1, 64));
-    if let Some(count) = counts.iter().find(|count| **count > most) {
+    // Of a share only what it is modulo the ring goes in.
+    if let Some(count) = counts.iter().find(|count| !shape.of_shares && **count > most) {
         let [given, most] = [*count, most].map(|count| count as usize);
         return Err(Error::TooMany { what: "records in one group", given, most });
     }

@@ -69,7 +69,7 @@ use rayon::prelude::*;
 use zeroize::Zeroizing;
 
 pub(crate) use local::{Place, ReceiverPart, SenderPart, Starts, pack, unpack};
-pub use table::{CountShape, count_table, forecast_table, ideal_table};
+pub use table::{CountShape, count_table, forecast_table, forecast_units, ideal_table, sum_units};
 
 use crate::crypto::tree::{TreeShape, blocks};
 use crate::net::{self, Blame, Fault, Tag};

@@ -58,8 +58,10 @@
 //! ```
 
 pub mod forecast;
+pub mod histograms;
 pub mod holder;
 pub mod horizontal;
+pub mod one_class;
 pub mod plan;
 pub mod postprocess;
 pub mod shared_scores;
@@ -129,6 +131,15 @@ pub enum Error {
         /// Leaves times classes.
         rows: u64,
     },
+    /// The histograms of the columns of the party without the class would take too long.
+    #[error(
+        "counting {records} people by class and by each value of the party without the class takes \
+         more than an hour of the fastest processor: use taxonomies with fewer leaves there"
+    )]
+    HistogramsTooLong {
+        /// Records to count.
+        records: usize,
+    },
     /// A budget or a mechanism refused.
     #[error(transparent)]
     Privacy(Box<privacy::Error>),
@@ -164,6 +175,7 @@ impl Fault for Error {
             Self::TooManyRows { .. }
             | Self::PolynomialTooLong { .. }
             | Self::TableTooLong { .. }
+            | Self::HistogramsTooLong { .. }
             | Self::ChoiceTooLarge { .. } => Blame::Input,
             Self::Tree(error) => error.blame(),
             Self::Privacy(_) | Self::OtherModel | Self::OtherBudget | Self::Fault(_) => Blame::Here,

@@ -15,9 +15,9 @@
 use super::{Error, Step};
 use crate::agreement::{Agreement, Rehearsal};
 use crate::crypto::commutative::Ristretto;
+use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
 use crate::protocol::psi::{self, Cardinality};
-use crate::protocol::Session;
 use crate::table::Table;
 
 /// What a rehearsal tells both parties.

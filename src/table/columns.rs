@@ -59,7 +59,8 @@ impl Table {
         self.columns.get(attribute)?.as_ref()
     }
 
-    /// Each record's class, by its place in the agreement.
+    /// Each record's class, by its place in the agreement; zeros in the table of a party that does
+    /// not hold it.
     pub fn classes(&self) -> &[u8] {
         &self.classes
     }

@@ -25,7 +25,7 @@ const PIECE_BYTES: usize = 1 << 20;
 pub struct Reading<'a> {
     /// The attributes and the class.
     pub schema: &'a Schema,
-    /// Only the attributes of this owner, or all of them.
+    /// Only the attributes of this owner, and the class unless somebody else holds it; or everything.
     pub owner: Option<Role>,
     /// The column that names individuals, where they are matched.
     pub identifier: Option<&'a Identifier>,

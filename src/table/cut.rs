@@ -255,7 +255,11 @@ mod tests {
                 attribute("job", Domain::Categorical(job.finish().unwrap())),
                 attribute("age", Domain::Numeric(age)),
             ],
-            class: Class { column: "class".into(), values: vec!["Y".into(), "N".into()] },
+            class: Class {
+                column: "class".into(),
+                owner: None,
+                values: vec!["Y".into(), "N".into()],
+            },
         }
     }
 

@@ -69,6 +69,19 @@ impl NumericDomain {
         self.points
     }
 
+    /// The least multiple of the step that leaves at most so many points, if one is found soon.
+    pub fn step_for(&self, most_points: u32) -> Option<Decimal> {
+        let least = i128::from(self.points.div_ceil(most_points.max(1)));
+        let width = self.step.floor_units(self.scale);
+        let steps = (least..least + 10_000).filter_map(|times| width.checked_mul(times));
+        let mut fitting =
+            steps.map(|units| Decimal::from_units(units, self.scale)).filter(|step| {
+                let coarser = Self::new(self.min, self.max, *step);
+                coarser.is_ok_and(|coarser| coarser.points <= most_points)
+            });
+        fitting.next()
+    }
+
     /// The value at a point; points past the last stand for the last.
     pub fn point(&self, index: u32) -> Decimal {
         Decimal::from_units(self.point_units(index.min(self.points - 1)), self.scale)
@@ -135,6 +148,18 @@ mod tests {
         let fine = domain("-1", "1", "0.25").unwrap();
         assert_eq!(fine.interval(0..4), "[-1..-0.01]");
         assert_eq!(fine.point(4), Decimal::ZERO);
+    }
+
+    #[test]
+    fn a_coarser_step_is_found_that_fits_the_range() {
+        let step = |min, max, step, most| {
+            domain(min, max, step).unwrap().step_for(most).map(|step| step.to_string())
+        };
+        assert_eq!(step("0", "99999", "1", 1024), Some("100".to_owned()));
+        assert_eq!(step("0", "4356", "1", 1024), Some("6".to_owned()));
+        assert_eq!(step("0", "10", "0.5", 11), Some("1".to_owned()));
+        assert_eq!(step("0", "10", "1", 11), Some("1".to_owned()), "it fits as it is");
+        assert_eq!(step("0", "1000003", "1", 1024), Some("2809".to_owned()));
     }
 
     #[test]

@@ -58,6 +58,8 @@ pub enum OnBadValue {
 pub struct Class {
     /// The column's name in the data and in the release.
     pub column: String,
+    /// Who alone holds the column; `None` where everybody does.
+    pub owner: Option<Role>,
     /// Its values, in the order of the release.
     pub values: Vec<String>,
 }

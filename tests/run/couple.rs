@@ -41,6 +41,23 @@ impl Couple {
         Self::with(include_str!("agreement.toml"), tables)
     }
 
+    /// Two parties that know different columns of `people` people each; one alone has the class.
+    pub fn one_class(people: usize, labelled: usize) -> Self {
+        let couple = Self::new(people);
+        let column = if labelled == BANK { 2 } else { 3 };
+        let without = couple.read(1 - labelled, "table.csv");
+        let without = without.lines().map(|line| {
+            let cells = line.split(',').enumerate().filter(|(place, _)| *place != column);
+            cells.map(|(_, cell)| cell).collect::<Vec<_>>().join(",") + "\n"
+        });
+        couple.write(1 - labelled, "table.csv", &without.collect::<String>());
+        let owner = format!("[class]\nowner = \"p{}\"\n", labelled + 1);
+        for who in [BANK, COMPANY] {
+            couple.edit(who, "agreement.toml", "[class]\n", &owner);
+        }
+        couple
+    }
+
     /// Two parties that know the same columns of different people.
     pub fn horizontal(people: usize) -> Self {
         let table = |whose: usize| {

@@ -6,7 +6,7 @@ use std::net::{TcpListener, TcpStream};
 use std::time::Duration;
 
 use diptych::math::Randomness;
-use diptych::privacy::ledger::{Debit, Hash, Ledger, RunId, Status};
+use diptych::privacy::ledger::{self, Debit, Hash, Ledger, RunId, Status};
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::couple::{BANK, COMPANY, Couple, Outcome, Running};
@@ -78,6 +78,11 @@ fn killing_either_side_at_any_phase_leaves_a_clear_end_and_no_partial_release() 
 #[test]
 fn killing_either_side_of_a_horizontal_run_does_too() {
     kill_at_every_phase(&|| Couple::horizontal(40));
+}
+
+#[test]
+fn killing_either_side_of_a_run_with_the_class_at_one_does_too() {
+    kill_at_every_phase(&|| Couple::one_class(40, COMPANY));
 }
 
 fn kill_at_every_phase(couple: &dyn Fn() -> Couple) {
@@ -284,6 +289,37 @@ fn a_connection_that_is_cut_ends_both_sides() {
         }
     }
     assert!(cut >= 4, "most of these are too few bytes for a run");
+}
+
+#[test]
+fn a_rehearsal_that_is_cut_stays_in_the_ledgers_and_spends_nothing() {
+    let mut cut = 0;
+    for most_bytes in [2_000, 3_000, 5_000] {
+        let couple = Couple::new(60);
+        for who in [BANK, COMPANY] {
+            couple.edit(who, "agreement.toml", "[id]\n", "[id]\nrehearse = \"labels\"\n");
+        }
+        let rehearse = |who, address: &str| {
+            let mut command = couple.command(who, address, None);
+            command.arg("--rehearse");
+            Running::start(command)
+        };
+        let bank = rehearse(BANK, "");
+        let address = cutting_relay(bank.address(), most_bytes);
+        let company = rehearse(COMPANY, &address).end();
+        for (who, outcome) in [(BANK, bank.end()), (COMPANY, company)] {
+            outcome.assert(1, &["the peer closed the connection"]);
+            assert!(outcome.result.is_empty() && couple.runs(who).is_empty());
+            let history = ledger::read(&couple.path(who, "ledger.jsonl")).unwrap();
+            let entered = history.entries().len();
+            assert_eq!(entered == 1, outcome.said.contains("agree on another release `id`"));
+            if entered == 1 {
+                cut += 1;
+                rehearse(who, "127.0.0.1:1").end().assert(2, &["was rehearsed on data set"]);
+            }
+        }
+    }
+    assert!(cut >= 2, "the longest are cut in the set intersection");
 }
 
 #[test]

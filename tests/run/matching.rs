@@ -47,6 +47,35 @@ fn nobody_in_common_ends_the_run_unless_that_is_agreed() {
 }
 
 #[test]
+fn one_party_has_the_class_and_the_other_needs_no_such_column() {
+    for labelled in [BANK, COMPANY] {
+        let couple = Couple::one_class(120, labelled);
+        assert!(!couple.read(1 - labelled, "table.csv").contains("approved"));
+        for outcome in couple.run() {
+            outcome.assert(0, &["spent ε 1", "has its copy", "of our 120 records 90 are about"]);
+            let phases = outcome.phases();
+            let has = |name: &str| phases.iter().any(|phase| phase == name);
+            assert!(has("histograms") && !has("class"), "{phases:?}");
+        }
+        couple.assert_released();
+        for who in [BANK, COMPANY] {
+            let costs = couple.read(who, "release/private/costs.json");
+            let common = "\"common_records\": 90";
+            assert!(costs.contains(common) && costs.contains(AS_FORECAST), "{costs}");
+        }
+        let release = couple.read(BANK, "release/release.csv");
+        assert!(release.starts_with("job,sex,salary,approved,count\n"), "{release}");
+
+        // Who has it must have it.
+        let other = Couple::one_class(20, labelled);
+        let table = couple.read(1 - labelled, "table.csv");
+        other.write(labelled, "table.csv", &table);
+        let command = other.command(labelled, "127.0.0.1:1", None);
+        Running::start(command).end().assert(2, &["is missing"]);
+    }
+}
+
+#[test]
 fn a_table_without_records_is_refused_before_connecting() {
     for couple in [Couple::new(20), Couple::horizontal(20)] {
         let header = couple.read(BANK, "table.csv").lines().next().unwrap().to_owned();
@@ -110,7 +139,9 @@ fn a_rehearsal_needs_the_agreement_and_a_peer_that_rehearses_too() {
     let couple = Couple::new(40);
     let mut command = couple.command(BANK, "", None);
     command.arg("--rehearse");
-    Running::start(command).end().assert(2, &["the agreement allows no rehearsal", "`rehearse = true`"]);
+    Running::start(command)
+        .end()
+        .assert(2, &["the agreement allows no rehearsal", "`rehearse = true`"]);
 
     agree(&couple, "rehearse = true\nmin_common = 31");
     for outcome in rehearse(&couple, false) {

@@ -84,9 +84,10 @@ def canonical(toml, files):
     release = given["release"]
     partition = release["partition"]
     paper = release.get("profile") == "paper"
-    flips = partition == "horizontal" and not paper
-    selection = "permute-and-flip" if flips else "exponential"
-    utility = "max" if paper or partition == "horizontal" else "leaf-max"
+    # Where scores are shared, as with the same columns or the class at one party.
+    shared = partition == "horizontal" or given["class"].get("owner", "both") != "both"
+    selection = "permute-and-flip" if shared and not paper else "exponential"
+    utility = "max" if paper or shared else "leaf-max"
     noise = "single" if partition == "local" else "two-party" if paper else "joint"
     full = {
         "format": "diptych-agreement-2",
@@ -109,6 +110,8 @@ def canonical(toml, files):
         },
         "attribute": [],
     }
+    if given["class"].get("owner", "both") != "both":
+        full["class"]["owner"] = given["class"]["owner"]
     if partition == "horizontal":
         full["release"]["overlap_check"] = release.get("overlap_check", False)
         if full["release"]["selection"] == "exponential":
@@ -265,6 +268,17 @@ LATER = [
     ("a rehearsal with labels", change(
         LOANS, (TRIMMED, TRIMMED + '\nrehearse = "labels"\nmin_common = 1')), FILES),
 ]
+APPROVED = 'column = "approved"'
+FLIPS = ('selection = "exponential"', 'selection = "permute-and-flip"')
+LATER += [
+    ("the class at both, said", change(LOANS, (APPROVED, APPROVED + '\nowner = "both"')), FILES),
+    ("the class at the first party", change(
+        LOANS, (APPROVED, APPROVED + '\nowner = "p1"'), FLIPS), FILES),
+    ("the class at the second party, what can be left out left out", change(
+        LOANS, (APPROVED, APPROVED + '\nowner = "p2"'), ('utility = "max"', ""),
+        ('selection = "exponential"', ""), ('noise = "two-party"', ""),
+        ('structure_share = "0.5"', ""), ('profile = "default"', ""), (CRYPTO, "")), FILES),
+]
 INVALID = [
     ("not TOML", "[release", ["syntax"]),
     ("unknown key", change(LOANS, ("profile =", "profiles =")), ["unknown-key"]),
@@ -295,6 +309,19 @@ INVALID = [
     ("a rehearsal of a horizontal release", change(
         HORIZONTAL, ("max_records", "overlap_check = true\nmax_records")) + ID + "rehearse = true\n",
      ["does-not-apply"]),
+    ("a class of one party in a local release", change(
+        LOCAL, ('column = "class"', 'column = "class"\nowner = "p1"')), ["does-not-apply"]),
+    ("the exponential mechanism with the class at one party", change(
+        LOANS, (APPROVED, APPROVED + '\nowner = "p1"')), ["does-not-apply"]),
+    ("leaf-max with the class at one party", change(
+        LOANS, (APPROVED, APPROVED + '\nowner = "p2"'), FLIPS, ('"max"', '"leaf-max"')),
+     ["does-not-apply"]),
+    ("1025 points of the party without the class", change(
+        LOANS, (APPROVED, APPROVED + '\nowner = "p1"'), FLIPS, ("max = 99", "max = 1042")),
+     ["out-of-range"]),
+    ("labels to be compared with nobody", change(
+        LOANS, (APPROVED, APPROVED + '\nowner = "p1"'), FLIPS,
+        (TRIMMED, TRIMMED + '\nrehearse = "labels"')), ["does-not-apply"]),
     ("a rehearsal of something else", change(
         LOANS, (TRIMMED, TRIMMED + '\nrehearse = "everything"')), ["unknown-word"]),
     ("1025 points in a horizontal release", change(

@@ -4,7 +4,7 @@ use super::{CountTable, Profile};
 use crate::agreement::form::{Form, Section};
 use crate::agreement::node::Node;
 use crate::agreement::problem::Rule;
-use crate::agreement::read::{Kind, ONE_PARTY};
+use crate::agreement::read::{Divided, Kind, ONE_PARTY};
 use crate::privacy::taylor::Taylor;
 
 const USUAL_PAILLIER_BITS: u32 = 3072;
@@ -19,10 +19,11 @@ pub(super) struct Crypto {
 pub(super) fn read(
     form: &mut Form<'_>,
     top: &mut Section,
-    kind: Option<Kind>,
+    divided: Option<Divided>,
     profile: Option<Profile>,
     taylor: Option<Option<Taylor>>,
 ) -> Option<Crypto> {
+    let kind = divided.map(|divided| divided.kind);
     if kind == Some(Kind::Local) {
         form.refuse(top, "crypto", ONE_PARTY);
         return Some(Crypto { count_table: None, paillier_bits: None });
@@ -33,7 +34,7 @@ pub(super) fn read(
     };
     let mut take = |key| section.as_mut().and_then(|section| section.take(key));
     let (count_table, bits) = (take("count_table"), take("paillier_bits"));
-    let count_table = read_count_table(form, count_table, kind, profile);
+    let count_table = read_count_table(form, count_table, divided, profile);
     let at = bits.as_ref().map(|node| node.at);
     let bits = match bits {
         Some(node) => paillier_bits(form, node),
@@ -51,13 +52,14 @@ pub(super) fn read(
 fn read_count_table(
     form: &mut Form<'_>,
     node: Option<Node>,
-    kind: Option<Kind>,
+    divided: Option<Divided>,
     profile: Option<Profile>,
 ) -> Option<Option<CountTable>> {
     let what = "`count_table` in [crypto]";
     let paper = profile == Some(Profile::Paper);
     let usual = if paper { CountTable::Paillier } else { CountTable::Transfers };
-    let vertical = kind != Some(Kind::Horizontal);
+    let vertical = divided.is_none_or(|divided| divided.kind != Kind::Horizontal);
+    let one_class = divided.is_some_and(|divided| divided.class_owner.is_some());
     let Some(node) = node else { return Some(vertical.then_some(usual)) };
     let at = node.at;
     let chosen = form.word(node, what, CountTable::ALL)?;
@@ -72,6 +74,13 @@ fn read_count_table(
         let message = format!("{what}: profile = \"paper\" fixes it to \"{}\"", usual.word());
         let remedy = "remove `count_table`, or use profile = \"default\"";
         form.note(Rule::DoesNotApply, at, message, remedy);
+    }
+    if one_class && !paper && chosen == CountTable::Paillier {
+        let message = format!(
+            "{what} cannot be \"paillier\" where one party alone has the class: how it is distributed \
+             over the other's values is counted by transfers"
+        );
+        form.note(Rule::DoesNotApply, at, message, "remove `count_table`");
     }
     Some(Some(chosen))
 }

@@ -5,7 +5,7 @@ use super::{Noise, Profile, Selection, Terms, Utility};
 use crate::agreement::form::{Form, Section};
 use crate::agreement::node::Node;
 use crate::agreement::problem::Rule;
-use crate::agreement::read::Kind;
+use crate::agreement::read::{Divided, Kind};
 use crate::privacy::Epsilon;
 use crate::privacy::taylor::{MOST_DEGREE, MOST_DIGITS, Taylor};
 use crate::table::{Decimal, Schema};
@@ -32,8 +32,10 @@ pub(in crate::agreement) fn read(
     form: &mut Form<'_>,
     section: &mut Section,
     top: &mut Section,
-    kind: Option<Kind>,
+    divided: Option<Divided>,
 ) -> Option<(Terms, usize)> {
+    let kind = divided.map(|divided| divided.kind);
+    let class_owner = divided.and_then(|divided| divided.class_owner);
     let epsilon = form
         .required(section, "epsilon", "add epsilon = \"1.0\", the privacy budget of this release")
         .and_then(|node| epsilon(form, node));
@@ -46,13 +48,19 @@ pub(in crate::agreement) fn read(
     let specializations = specializations.and_then(|node| {
         form.integer(node, "`specializations` in [release]", 1..=MAX_SPECIALIZATIONS)
     });
-    let profile = match section.take("profile") {
-        Some(node) => form.word(node, "`profile` in [release]", Profile::ALL),
-        None => Some(Profile::Default),
-    };
-    let choices = profile.and_then(|profile| choices(form, section, kind, profile));
+    let profile = choice(form, section, "profile", Profile::ALL, Profile::Default);
+    if let (Some(owner), Some((Profile::Paper, at))) = (class_owner, profile) {
+        let message = format!(
+            "`profile` in [release] cannot be \"paper\" where {owner} alone has the class: in the \
+             papers both have it"
+        );
+        let remedy = "use profile = \"default\", or owner = \"both\" in [class]";
+        form.note(Rule::DoesNotApply, at, message, remedy);
+    }
+    let profile = profile.map(|(profile, _)| profile);
+    let choices = profile.and_then(|profile| choices(form, section, divided, profile));
     let taylor = taylor(form, section, kind, choices);
-    let crypto = crypto::read(form, top, kind, profile, taylor);
+    let crypto = crypto::read(form, top, divided, profile, taylor);
     let (utility, selection, noise, structure_share) = choices?;
     let terms = Terms {
         epsilon: epsilon?,
@@ -134,18 +142,21 @@ fn taylor(
 fn choices(
     form: &mut Form<'_>,
     section: &mut Section,
-    kind: Option<Kind>,
+    divided: Option<Divided>,
     profile: Profile,
 ) -> Option<(Utility, Selection, Noise, Decimal)> {
+    let kind = divided.map(|divided| divided.kind);
+    let one_class = divided.is_some_and(|divided| divided.class_owner.is_some());
     let paper = profile == Profile::Paper;
     let horizontal = kind == Some(Kind::Horizontal);
     let papers_noise = if kind == Some(Kind::Local) { Noise::Single } else { Noise::TwoParty };
     let half = Decimal::parse("0.5").ok()?;
-    // Between parties with the same columns every leaf costs a piece of circuit, and the papers'
-    // approximation of the exponential mechanism loses accuracy.
-    let usual_utility = if paper || horizontal { Utility::Max } else { Utility::LeafMax };
+    // Where scores are shared (the same columns, or the class at one party) every leaf costs a piece
+    // of circuit, and the papers' approximation of the exponential mechanism loses accuracy.
+    let shared = horizontal || one_class;
+    let usual_utility = if paper || shared { Utility::Max } else { Utility::LeafMax };
     let usual_selection =
-        if horizontal && !paper { Selection::PermuteAndFlip } else { Selection::Exponential };
+        if shared && !paper { Selection::PermuteAndFlip } else { Selection::Exponential };
     let usual_noise = if paper || kind == Some(Kind::Local) { papers_noise } else { Noise::Joint };
     let usual_share = if paper { half } else { Decimal::parse("0.7").ok()? };
     let utility = choice(form, section, "utility", Utility::ALL, usual_utility);
@@ -179,6 +190,9 @@ fn choices(
             }
         }
     }
+    if one_class && !paper {
+        one_class_choices(form, utility, selection);
+    }
     if let (Some(Kind::Horizontal), Some((Utility::InfoGain, at))) = (kind, utility) {
         let message = "`utility` in [release] cannot be \"info-gain\" in a horizontal release: \
                        its logarithms are not computed between two parties";
@@ -206,6 +220,28 @@ fn choices(
         form.note(Rule::DoesNotApply, at, format!("`noise` in [release]: {message}"), remedy);
     }
     Some((utility?.0, selection?.0, noise?.0, share?.0))
+}
+
+/// Where one party has the class, scores of the other's columns are shares of largest class counts.
+fn one_class_choices(
+    form: &mut Form<'_>,
+    utility: Option<(Utility, usize)>,
+    selection: Option<(Selection, usize)>,
+) {
+    if let Some((utility, at)) = utility.filter(|(utility, _)| *utility != Utility::Max) {
+        let message = format!(
+            "`utility` in [release] cannot be \"{}\" where one party alone has the class: the other's \
+             columns are scored in shares, column by column",
+            utility.word()
+        );
+        form.note(Rule::DoesNotApply, at, message, "use \"max\", or owner = \"both\" in [class]");
+    }
+    if let Some((Selection::Exponential, at)) = selection {
+        let message = "`selection` in [release] cannot be \"exponential\" where one party alone has \
+                       the class: nobody knows the scores that it would weigh";
+        let remedy = "use \"permute-and-flip\", or owner = \"both\" in [class]";
+        form.note(Rule::DoesNotApply, at, message.to_owned(), remedy);
+    }
 }
 
 /// A word with its place, or the default.

@@ -73,15 +73,7 @@ impl Wording for Terms {
                      people are also in the other's data. This is not protected by ε: agree to it \
                      only if each may know who is with the other.",
                 ));
-                page.item(&format!(
-                    "Both hold the column `{}`; they learn whether it is the same at both, and stop \
-                     if it is not{}.",
-                    agreement.schema.class.column,
-                    match matching.rehearse {
-                        Some(Rehearsal::Labels) => ", having learned for how many people it differs",
-                        _ => "",
-                    }
-                ));
+                class_learned(page, agreement, parties, matching.rehearse);
                 let mut attributes = agreement.schema.attributes.iter();
                 if attributes.any(|attribute| attribute.on_bad_value == OnBadValue::Drop) {
                     page.item(
@@ -92,8 +84,12 @@ impl Wording for Terms {
                     );
                 }
                 page.item(&format!(
-                    "About the other's columns each learns only what the release tells. For a person \
+                    "About the other's columns each learns only what the release tells{}. For a person \
                      in both tables the factor towards the other party is that of 2ε: at most {}.",
+                    match agreement.schema.class.owner {
+                        Some(_) => " and the splits just named",
+                        None => "",
+                    },
                     factor(2.0 * approximate(&self.epsilon))
                 ));
             }
@@ -180,7 +176,7 @@ impl Wording for Terms {
         );
     }
 
-    fn computed(&self, page: &mut Page, _: &Agreement) {
+    fn computed(&self, page: &mut Page, agreement: &Agreement) {
         let share = self.structure_share;
         page.item(&format!(
             "The table begins with one row of the coarsest values. {} times, one value is chosen and \
@@ -214,6 +210,14 @@ impl Wording for Terms {
                     .to_owned()
             }
         });
+        if let (Some(owner), Some(parties)) = (agreement.schema.class.owner, agreement.parties()) {
+            page.item(&format!(
+                "How the class is distributed over the values of {} is counted by oblivious transfers, \
+                 in shares of which neither party can read anything alone; scores of these columns \
+                 are computed from the shares.",
+                parties.of(owner.peer()).name
+            ));
+        }
         page.item(match self.noise {
             Noise::TwoParty => "Each party adds noise of its own to every count (`two-party`).",
             Noise::Joint => {
@@ -248,15 +252,49 @@ impl Wording for Terms {
     }
 }
 
+/// What a vertical release tells the parties of each other's class, and of splits.
+fn class_learned(
+    page: &mut Page,
+    agreement: &Agreement,
+    parties: &Parties,
+    rehearsal: Option<Rehearsal>,
+) {
+    let column = &agreement.schema.class.column;
+    let Some(owner) = agreement.schema.class.owner else {
+        page.item(&format!(
+            "Both hold the column `{column}`; they learn whether it is the same at both, and stop if \
+             it is not{}.",
+            match rehearsal {
+                Some(Rehearsal::Labels) => ", having learned for how many people it differs",
+                _ => "",
+            }
+        ));
+        return;
+    };
+    let [labelled, other] = [owner, owner.peer()].map(|role| &parties.of(role).name);
+    page.item(&format!(
+        "{labelled} alone holds the column `{column}`. {other} needs no such column, and learns of it \
+         only what the release and the splits named here tell."
+    ));
+    page.item(&format!(
+        "Every split of a number of {other} is told to both as soon as it is drawn, used or not. This \
+         is within ε. Splits of {labelled}'s numbers are told when they are used."
+    ));
+}
+
 /// What it means that there is a release at all.
 fn enough_in_common(least: u64) -> String {
     match least {
-        0 => "A run goes on however few people are in both tables; with nobody in both it publishes \
+        0 => {
+            "A run goes on however few people are in both tables; with nobody in both it publishes \
               noise alone (`min_common` 0)."
-            .to_owned(),
-        1 => "A run ends without a release if nobody is in both tables (`min_common` 1). That there \
+                .to_owned()
+        }
+        1 => {
+            "A run ends without a release if nobody is in both tables (`min_common` 1). That there \
               is a release tells that somebody is; ε does not cover that."
-            .to_owned(),
+                .to_owned()
+        }
         _ => format!(
             "A run ends without a release if fewer than {0} people are in both tables (`min_common` \
              {0}). That there is a release tells that at least so many are; ε does not cover that.",

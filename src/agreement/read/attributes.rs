@@ -1,11 +1,11 @@
 //! The attributes of an agreement: their domains, and what happens to values that do not fit.
 
-use super::super::MAX_HORIZONTAL_POINTS;
+use super::super::MAX_SHARED_POINTS;
 use super::super::form::{Form, Section};
 use super::super::node::{Node, Value};
 use super::super::problem::Rule;
 use super::super::taxonomies::{self, TaxonomyFormat, read_taxonomy};
-use super::{Kind, Origin};
+use super::{Divided, Kind, Origin};
 use crate::role::Role;
 use crate::table::{
     Attribute, Decimal, Domain, MAX_VALUES, NumericDomain, OnBadValue, Taxonomy, nearest,
@@ -28,7 +28,7 @@ enum AttributeKind {
 pub(super) fn read(
     form: &mut Form<'_>,
     top: &mut Section,
-    kind: Option<Kind>,
+    divided: Option<Divided>,
     origin: Origin<'_>,
 ) -> Option<Vec<Attribute>> {
     let remedy = "add a section [[attribute]] for each column to release, with two brackets";
@@ -43,7 +43,9 @@ pub(super) fn read(
         form.note(Rule::OutOfRange, node.at, message, &remedy);
         return None;
     }
-    let mut reader = Reader { kind, origin, values: 0 };
+    let kind = divided.map(|divided| divided.kind);
+    let class_owner = divided.and_then(|divided| divided.class_owner);
+    let mut reader = Reader { kind, class_owner, origin, values: 0 };
     let count = items.len();
     let attributes: Vec<Attribute> = items
         .into_iter()
@@ -68,6 +70,8 @@ pub(super) fn read(
 
 struct Reader<'a> {
     kind: Option<Kind>,
+    /// Who alone has the class.
+    class_owner: Option<Role>,
     origin: Origin<'a>,
     /// Of all taxonomies so far.
     values: usize,
@@ -100,7 +104,7 @@ impl Reader<'_> {
             .and_then(|node| form.word(node, &section.name_of("kind"), &words));
         let on_bad_value = section.take("on_bad_value");
         let domain = match shape? {
-            AttributeKind::Numeric => self.numeric(form, section, &title),
+            AttributeKind::Numeric => self.numeric(form, section, &title, owner.flatten()),
             shape => self.values(form, section, &title, shape, shape_at),
         }?;
         let on_bad_value = match on_bad_value {
@@ -132,7 +136,13 @@ impl Reader<'_> {
         }
     }
 
-    fn numeric(&self, form: &mut Form<'_>, section: &mut Section, title: &str) -> Option<Domain> {
+    fn numeric(
+        &self,
+        form: &mut Form<'_>,
+        section: &mut Section,
+        title: &str,
+        owner: Option<Role>,
+    ) -> Option<Domain> {
         for key in ["taxonomy", "taxonomy_file"] {
             form.refuse(section, key, "a numeric attribute has `min`, `max` and `step` instead");
         }
@@ -152,16 +162,32 @@ impl Reader<'_> {
         let step = number("step", "add step = 1, the distance of two possible splits");
         let domain = NumericDomain::new(min?, max?, step?);
         let domain = form.checked(Rule::OutOfRange, at, title, domain)?;
-        if self.kind == Some(Kind::Horizontal) && domain.points() > MAX_HORIZONTAL_POINTS {
+        if let Some(where_shared) = self.where_shared(owner)
+            && domain.points() > MAX_SHARED_POINTS
+        {
             let message = format!(
-                "{title} has {} points from min to max; a horizontal release allows \
-                 {MAX_HORIZONTAL_POINTS}",
+                "{title} has {} points from min to max; {where_shared} allows {MAX_SHARED_POINTS}",
                 domain.points()
             );
-            form.note(Rule::OutOfRange, at, message, "use a larger step");
+            let remedy = match domain.step_for(MAX_SHARED_POINTS) {
+                Some(step) => format!("use a larger step, such as {step}"),
+                None => "use a larger step, and a `max` that fits it".to_owned(),
+            };
+            form.note(Rule::OutOfRange, at, message, &remedy);
             return None;
         }
         Some(Domain::Numeric(domain))
+    }
+
+    /// What makes two parties choose the splits of this owner's numbers together, if they do.
+    fn where_shared(&self, owner: Option<Role>) -> Option<&'static str> {
+        match (self.kind?, self.class_owner, owner) {
+            (Kind::Horizontal, ..) => Some("a horizontal release"),
+            (Kind::Vertical, Some(labelled), Some(owner)) if labelled != owner => {
+                Some("a party without the class")
+            }
+            _ => None,
+        }
     }
 
     fn values(

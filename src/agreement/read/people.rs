@@ -6,6 +6,7 @@ use super::super::problem::Rule;
 use super::super::{Matching, Parties, Party, Rehearsal};
 use super::Kind;
 use super::release::MAX_RECORDS;
+use crate::role::Role;
 use crate::table::identifiers::Step;
 use crate::table::{Class, Identifier, Normalization};
 
@@ -107,8 +108,8 @@ pub(super) fn identifier(
 pub(super) struct Matched {
     pub identifier: Identifier,
     pub matching: Matching,
-    /// Where `min_common` stands.
-    pub at: usize,
+    /// Where `min_common` and `rehearse` stand.
+    pub at: [usize; 2],
 }
 
 fn identifier_section(form: &mut Form<'_>, node: Node, kind: Option<Kind>) -> Option<Matched> {
@@ -152,21 +153,24 @@ fn matching(
     form: &mut Form<'_>,
     section: &mut Section,
     kind: Option<Kind>,
-) -> Option<(Matching, usize)> {
+) -> Option<(Matching, [usize; 2])> {
     let usual = Matching::default();
+    let mut at = [section.at(); 2];
     if kind == Some(Kind::Horizontal) {
         let why = "the parties of a horizontal release hold different people";
         form.refuse(section, "min_common", why);
         form.refuse(section, "rehearse", why);
-        return Some((usual, section.at()));
+        return Some((usual, at));
     }
-    let (mut min_common, mut at) = (Some(usual.min_common), section.at());
+    let mut min_common = Some(usual.min_common);
     if let Some(node) = section.take("min_common") {
-        at = node.at;
+        at[0] = node.at;
         min_common = form.integer(node, "`min_common` in [id]", 0..=MAX_RECORDS);
     }
     let what = "`rehearse` in [id]";
-    let rehearse = match section.take("rehearse") {
+    let rehearse = section.take("rehearse");
+    at[1] = rehearse.as_ref().map_or(at[1], |node| node.at);
+    let rehearse = match rehearse {
         None | Some(Node { value: Value::Boolean(false), .. }) => Some(None),
         Some(Node { value: Value::Boolean(true), .. }) => Some(Some(Rehearsal::Numbers)),
         Some(node) if matches!(node.value, Value::Text(_)) => {
@@ -180,26 +184,36 @@ fn matching(
     Some((Matching { min_common: min_common?, rehearse: rehearse? }, at))
 }
 
-/// More common people than there may be records would never do.
-pub(super) fn enough_records(
+/// More common people than there may be records would never do, and labels are compared only where
+/// both parties have them.
+pub(super) fn check_matching(
     form: &mut Form<'_>,
-    matching: &Matching,
+    matched: &Matched,
     max_records: u64,
-    at: usize,
+    class_owner: Option<Role>,
 ) {
-    if matching.min_common > max_records {
+    let Matching { min_common, rehearse } = matched.matching;
+    if min_common > max_records {
         let message = format!(
-            "`min_common` in [id] is {}, but no party has more than {max_records} records",
-            matching.min_common
+            "`min_common` in [id] is {min_common}, but no party has more than {max_records} records"
         );
-        form.note(Rule::OutOfRange, at, message, "lower it, or raise `max_records` in [release]");
+        let remedy = "lower it, or raise `max_records` in [release]";
+        form.note(Rule::OutOfRange, matched.at[0], message, remedy);
+    }
+    if let (Some(Rehearsal::Labels), Some(owner)) = (rehearse, class_owner) {
+        let message = format!(
+            "`rehearse` in [id] cannot be \"labels\": {owner} alone has the class, so there is \
+             nothing to compare it with"
+        );
+        form.note(Rule::DoesNotApply, matched.at[1], message, "use rehearse = true");
     }
 }
 
-pub(super) fn class(form: &mut Form<'_>, top: &mut Section) -> Option<Class> {
+pub(super) fn class(form: &mut Form<'_>, top: &mut Section, kind: Option<Kind>) -> Option<Class> {
     let remedy = "add a section [class] with `column` and `values`: what the release helps predict";
     let node = form.required(top, "class", remedy)?;
-    let mut section = form.section(node, "[class]", &["column", "values"])?;
+    let mut section = form.section(node, "[class]", &["column", "values", "owner"])?;
+    let owner = class_owner(form, &mut section, kind);
     let column = form
         .required(&mut section, "column", "add column = \"…\"")
         .and_then(|node| form.text(node, "`column` in [class]", "\"approved\""));
@@ -212,5 +226,31 @@ pub(super) fn class(form: &mut Form<'_>, top: &mut Section) -> Option<Class> {
         .and_then(|node| {
             form.distinct_texts(node, "`values` in [class]", 2..=MAX_CLASSES, "[\"Y\", \"N\"]")
         });
-    Some(Class { column: column?, values: values? })
+    Some(Class { column: column?, owner: owner?, values: values? })
+}
+
+/// Who alone has the class; `None` if something is wrong.
+#[allow(clippy::option_option, reason = "a class that both have is a result")]
+fn class_owner(
+    form: &mut Form<'_>,
+    section: &mut Section,
+    kind: Option<Kind>,
+) -> Option<Option<Role>> {
+    match kind {
+        Some(Kind::Horizontal) => {
+            form.refuse(section, "owner", "in a horizontal release both hold every column");
+            Some(None)
+        }
+        Some(Kind::Local) => {
+            form.refuse(section, "owner", "in a local release one party holds every column");
+            Some(None)
+        }
+        Some(Kind::Vertical) | None => match section.take("owner") {
+            None => Some(None),
+            Some(node) => {
+                let words = [("both", None), ("p1", Some(Role::P1)), ("p2", Some(Role::P2))];
+                form.word(node, "`owner` in [class]", &words)
+            }
+        },
+    }
 }

@@ -426,3 +426,67 @@ fn what_a_local_release_cannot_have_is_refused() {
     let text = with(&text, "kind = \"categorical\"\ntaxonomy_file = \"job.csv\"", barred);
     assert_refused(&text, Rule::Taxonomy, &["separates items"]);
 }
+
+/// The loans with the class at one party, and nothing that this rules out.
+fn one_class(owner: &str) -> String {
+    let text = with(LOANS, "column = \"approved\"", "column = \"approved\"\nowner = \"OWNER\"");
+    let text = with(&text, "selection = \"exponential\"", "selection = \"permute-and-flip\"");
+    with(&text, "OWNER", owner)
+}
+
+#[test]
+fn what_a_class_at_one_party_rules_out_is_refused_with_what_to_write() {
+    for owner in ["p1", "p2"] {
+        let text = one_class(owner);
+        assert!(parse(&text).is_ok(), "{owner}");
+        for (from, to, parts) in [
+            (
+                "utility = \"max\"",
+                "utility = \"leaf-max\"",
+                &["cannot be \"leaf-max\"", "use \"max\", or owner = \"both\" in [class]"][..],
+            ),
+            ("utility = \"max\"", "utility = \"info-gain\"", &["use \"max\""]),
+            ("\"permute-and-flip\"", "\"exponential\"", &["use \"permute-and-flip\""]),
+            (
+                "count_table = \"transfers\"",
+                "count_table = \"paillier\"",
+                &["counted by transfers", "remove `count_table`"],
+            ),
+            (
+                "\"uppercase\"]\n",
+                "\"uppercase\"]\nrehearse = \"labels\"\n",
+                &["nothing to compare it with", "use rehearse = true"],
+            ),
+        ] {
+            assert_refused(&with(&text, from, to), Rule::DoesNotApply, parts);
+        }
+        let rehearsed = with(&text, "\"uppercase\"]\n", "\"uppercase\"]\nrehearse = true\n");
+        assert!(parse(&rehearsed).is_ok());
+    }
+    let mut paper = with(&one_class("p1"), "profile = \"default\"", "profile = \"paper\"");
+    for line in ["selection = \"permute-and-flip\"", CRYPTO] {
+        paper = with(&paper, line, "");
+    }
+    let parts = &["in the papers both have it", "owner = \"both\" in [class]"];
+    assert_refused(&paper, Rule::DoesNotApply, parts);
+    assert_refused(&one_class("p3"), Rule::UnknownWord, &["`owner` in [class]", "\"both\""]);
+    for other in [horizontal(), local()] {
+        let owned = with(&other, "column = \"approved\"", "column = \"approved\"\nowner = \"p1\"");
+        let parts = &["`owner` in [class] does not apply", "every column", "remove `owner`"];
+        assert_refused(&owned, Rule::DoesNotApply, parts);
+    }
+}
+
+#[test]
+fn numbers_of_the_party_without_the_class_have_few_points_and_the_refusal_names_a_step() {
+    // P2 has the salary.
+    let fine = |owner: &str| with(&one_class(owner), "max = 99", "max = 2066");
+    assert!(parse(&fine("p2")).is_ok());
+    let parts = &[
+        "attribute `salary` has 2049 points from min to max; a party without the class allows 1024",
+        "use a larger step, such as 3",
+    ];
+    assert_refused(&fine("p1"), Rule::OutOfRange, parts);
+    assert!(parse(&with(&fine("p1"), "step = 1", "step = 3")).is_ok());
+    assert!(parse(&with(&one_class("p1"), "max = 99", "max = 1041")).is_ok(), "1024 points");
+}

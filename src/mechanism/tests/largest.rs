@@ -19,7 +19,7 @@ proptest! {
         classes in 1usize..4, groups in 0usize..9, count_bits in 1usize..12, seed: u64
     ) {
         use rand::RngExt;
-        let shape = GroupShape { classes, count_bits, share_bits: count_bits as u32 + 1 };
+        let shape = GroupShape { classes, count_bits, share_bits: count_bits as u32 + 1, of_shares: false };
         let mut rng = Randomness::seeded(seed);
         let mut counts = || -> Vec<u64> {
             (0..classes * groups).map(|_| rng.random_range(0..1 << count_bits)).collect()
@@ -29,11 +29,32 @@ proptest! {
         let sums = outcome.p1.plus(&outcome.p2).unwrap();
         prop_assert_eq!(sums.words(), ideal(&shape, &first, &second));
     }
+
+    /// Shares are any numbers; what they share is small, as counts are, or anything.
+    #[test]
+    fn shares_of_counts_that_wrap_give_shares_of_the_largest_count(
+        classes in 1usize..4, groups in 0usize..9, count_bits in 2usize..40, small: bool, seed: u64
+    ) {
+        use rand::RngExt;
+        let share_bits = count_bits as u32;
+        let shape = GroupShape { classes, count_bits, share_bits, of_shares: true };
+        let mut rng = Randomness::seeded(seed);
+        let most = 1u64 << if small { count_bits / 2 } else { count_bits };
+        let counts: Vec<u64> = (0..classes * groups).map(|_| rng.random_range(0..most)).collect();
+        let first: Vec<u64> = counts.iter().map(|_| rng.random()).collect();
+        let second: Vec<u64> = counts.iter().zip(&first).map(|(c, s)| c.wrapping_sub(*s)).collect();
+        let outcome = run_both(shape, &first, &second);
+        let sums = outcome.p1.plus(&outcome.p2).unwrap();
+        let largest: Vec<u64> =
+            counts.chunks(classes).map(|group| group.iter().copied().max().unwrap()).collect();
+        prop_assert_eq!(sums.words(), &largest[..]);
+        prop_assert_eq!(ideal(&shape, &first, &second), largest);
+    }
 }
 
 #[test]
 fn what_is_sent_does_not_depend_on_the_counts_and_too_long_ones_are_refused() {
-    let shape = GroupShape { classes: 2, count_bits: 5, share_bits: 6 };
+    let shape = GroupShape { classes: 2, count_bits: 5, share_bits: 6, of_shares: false };
     assert_same_shape(&[[0, 0, 0, 0], [31, 31, 31, 31], [1, 30, 2, 7]], |counts| {
         run_both(shape, counts, counts)
     });
@@ -44,7 +65,7 @@ fn what_is_sent_does_not_depend_on_the_counts_and_too_long_ones_are_refused() {
 
 #[test]
 fn a_batch_is_bounded_however_many_classes_there_are() {
-    let shape = |classes| GroupShape { classes, count_bits: 20, share_bits: 21 };
+    let shape = |classes| GroupShape { classes, count_bits: 20, share_bits: 21, of_shares: false };
     for classes in [1, 2, 1_000, 10_000_000] {
         let labels = shape(classes).batch() * (40 * classes + 21);
         assert!(shape(classes).batch() >= 1 && (classes > 100_000 || labels <= 1 << 22));

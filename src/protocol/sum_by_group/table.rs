@@ -67,10 +67,37 @@ pub fn forecast_table(f: &mut Forecast, shape: &CountShape) -> Result<(), Error>
     shape.check()?;
     f.begin_phase(PHASE);
     let receiver = shape.receiving_role();
-    if f.sets_up(receiver.peer()) {
-        transfers::forecast_setup(f, receiver.peer());
+    forecast_units(f, receiver.peer(), &shape.sums(receiver))
+}
+
+/// The messages of [`sum_units`], with those of the set-up of transfers that are not there yet.
+///
+/// # Errors
+/// As [`sum_units`] for an impossible shape.
+pub fn forecast_units(f: &mut Forecast, sender: Role, shape: &SumShape) -> Result<(), Error> {
+    if f.sets_up(sender) {
+        transfers::forecast_setup(f, sender);
     }
-    forecast(f, receiver.peer(), &shape.sums(receiver))
+    forecast(f, sender, shape)
+}
+
+/// Sums unit vectors by group with the transfers of the session's garbled circuits: how many records
+/// of every group of the receiver have each place of the sender. `places` are this party's, one per
+/// record: groups at the receiver, places of the 1 at the sender. `progress` hears of records.
+///
+/// # Errors
+/// See [`Error`].
+pub fn sum_units(
+    session: &mut Session,
+    sender: Role,
+    shape: &SumShape,
+    places: &[u32],
+    progress: Progress<'_>,
+) -> Result<WordShares, Error> {
+    session.with_garbling(|yao, session| match yao.transfers(session, sender)? {
+        Side::Sender(source) => send(session, source, shape, Addends::Units(places), progress),
+        Side::Receiver(source) => receive(session, source, shape, places, progress),
+    })
 }
 
 /// Counts the common records in every pair of cells; each party gets a share of every count, entry
@@ -114,12 +141,7 @@ pub fn count_table(
     session.channel.begin_phase(PHASE);
     shape.check()?;
     let receiver = shape.receiving_role();
-    let sums = shape.sums(receiver);
-    let shares =
-        session.with_garbling(|yao, session| match yao.transfers(session, receiver.peer())? {
-            Side::Sender(source) => send(session, source, &sums, Addends::Units(cells), progress),
-            Side::Receiver(source) => receive(session, source, &sums, cells, progress),
-        })?;
+    let shares = sum_units(session, receiver.peer(), &shape.sums(receiver), cells, progress)?;
     if receiver == Role::P1 {
         return Ok(shares);
     }

@@ -101,8 +101,7 @@ fn hold(
     })?;
     *entered = true;
     messages::exchange_heads(session, ledger.history().head())?;
-    let rehearsed =
-        rehearsal::run(session, side.agreement, table, &|step| watcher.step(step))?;
+    let rehearsed = rehearsal::run(session, side.agreement, table, &|step| watcher.step(step))?;
     // The numbers are known whatever the peer says now; it only keeps the line open for both.
     session.channel.begin_phase(messages::CLOSING);
     let _ = messages::exchange_written(session);

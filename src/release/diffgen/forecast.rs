@@ -11,11 +11,12 @@ use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
 
 use super::horizontal::record_bits;
+use super::one_class::share_bits;
 use super::shared_scores::SharedScores;
 use super::sizes::{self, Sizes};
 use super::two_party::{Error, Ready, SET_UP, senders};
 use super::vertical::{self, Layout};
-use super::{Leaves, Plan, Specializer, run, terms};
+use super::{Leaves, Plan, Specializer, histograms, run, terms};
 use crate::agreement::{Agreement, CountTable, Noise, Partition, Selection};
 use crate::crypto::commutative::Ristretto;
 use crate::mechanism::exponential::horizontal::TaylorKey;
@@ -117,7 +118,13 @@ pub fn release_prepared(
     let vertical = match &agreement.partition {
         Partition::Vertical { .. } => {
             psi::forecast_intersect(forecast, &Ristretto::default(), records.own, records.peer);
-            vertical::forecast_classes(forecast);
+            match plan.class_owner() {
+                None => vertical::forecast_classes(forecast),
+                Some(owner) => {
+                    let bits = share_bits(agreement);
+                    histograms::forecast(forecast, &plan, owner, records.common, bits)?;
+                }
+            }
             true
         }
         Partition::Horizontal { overlap_check, .. } => {
@@ -130,15 +137,14 @@ pub fn release_prepared(
         Partition::Local => return Err(Error::WrongInput("the agreement is for one party")),
     };
     forecast.begin_phase("structure");
-    let mut scores = SharedScores::new(&plan, record_bits(agreement));
+    let mut scores = match plan.class_owner() {
+        None => SharedScores::new(&plan, record_bits(agreement)),
+        Some(_) => SharedScores::of_shares(&plan, share_bits(agreement)),
+    };
     if !vertical {
         scores.forecast_start(forecast, &cuts);
-        for attribute in 0..plan.schema().attributes.len() {
-            for made in known_at_once(&cuts, attribute, cuts.of(attribute)) {
-                scores.add(made, None);
-            }
-        }
     }
+    scores.add_first(&plan, &cuts);
     let mut specializer = Counted {
         forecast,
         agreement,
@@ -219,6 +225,9 @@ pub fn check_table(agreement: &Agreement, records: usize) -> Result<(), super::E
     if shape.hashes() > MOST_HASHES {
         return Err(super::Error::TableTooLong { records, rows });
     }
+    if histograms::hashes(&plan, records, share_bits(agreement))? > MOST_HASHES {
+        return Err(super::Error::HistogramsTooLong { records });
+    }
     Ok(())
 }
 
@@ -246,7 +255,7 @@ struct Counted<'a> {
     common: usize,
     key_bits: usize,
     cuts: Cuts,
-    /// Where both parties have the same columns.
+    /// Those that nobody knows.
     scores: SharedScores,
     /// The candidates that have weights, once there is a key for them.
     weighed: HashSet<Candidate>,
@@ -263,7 +272,7 @@ impl Specializer for Counted<'_> {
         attribute: usize,
         intervals: &[CutValue],
     ) -> Result<(), Error> {
-        if self.vertical {
+        if !self.plan.scores_together(attribute) {
             return Ok(());
         }
         let spends = spend.over_disjoint_records(intervals.len());
@@ -280,7 +289,9 @@ impl Specializer for Counted<'_> {
     }
 
     fn choose(&mut self, spend: Spend, candidates: &[Candidate]) -> Result<usize, Error> {
-        match (self.vertical, self.plan.terms().selection) {
+        // A party scores alone where it has all that its scores need.
+        let alone = self.vertical && self.plan.class_owner().is_none();
+        match (alone, self.plan.terms().selection) {
             (true, Selection::Exponential) => {
                 let terms = self.sizes.by_weight(self.plan.terms().profile);
                 let p1 = candidates.iter().filter(|c| self.owner(c.attribute) == Role::P1).count();
@@ -306,7 +317,7 @@ impl Specializer for Counted<'_> {
     }
 
     fn split_of(&mut self, winner: Candidate) -> Result<u32, Error> {
-        if self.vertical {
+        if !self.plan.scores_together(winner.attribute) {
             let owner = self.owner(winner.attribute);
             vertical::forecast_split(self.forecast, owner)?;
         }
@@ -320,7 +331,7 @@ impl Specializer for Counted<'_> {
         _: Option<Spend>,
     ) -> Result<(), Error> {
         self.cuts.specialize(made).map_err(super::Error::from)?;
-        if self.vertical {
+        if !self.plan.scores_together(made.candidate.attribute) {
             return Ok(());
         }
         self.scores.follow(made, children)?;

@@ -23,6 +23,7 @@
 
 use std::collections::HashMap;
 
+use super::histograms::sides;
 use super::shared_scores::SharedScores;
 use super::sizes::{self, Sizes};
 use super::two_party::{CountNoise, Error, Keys, Prepared};
@@ -69,11 +70,7 @@ pub(super) fn release(
     let mut scores = SharedScores::new(&plan, record_bits(agreement));
     let cuts = Cuts::topmost(plan.schema());
     scores.start(session, &leaf_records, &cuts)?;
-    for attribute in 0..plan.schema().attributes.len() {
-        for made in known_at_once(&cuts, attribute, cuts.of(attribute)) {
-            scores.add(made, None);
-        }
-    }
+    scores.add_first(&plan, &cuts);
     let mut specializer = Horizontal {
         session,
         plan: &plan,
@@ -191,7 +188,7 @@ impl Specializer for Horizontal<'_, '_, '_> {
         if let Some(taylor) = self.plan.terms().taylor {
             return self.choose_by_polynomial(&spend, taylor, candidates);
         }
-        self.scores.settle::<Error>(self.session, &self.leaf_records)?;
+        self.scores.settle_own::<Error>(self.session, &self.leaf_records)?;
         let scores =
             candidates.iter().map(|c| self.scores.share(*c)).collect::<Result<Vec<_>, _>>()?;
         let shared = WordShares::new(self.scores.shape().share_bits, scores)?;
@@ -290,20 +287,6 @@ impl Horizontal<'_, '_, '_> {
                 at[place + usize::from(self.leaf_records.class_codes()[record])] += 1;
             }
         }
-        let mut right = vec![0; classes];
-        at.chunks(classes).for_each(|point| add(&mut right, point));
-        let mut left = vec![0; classes];
-        let mut sides = Vec::with_capacity(2 * at.len());
-        for point in at.chunks(classes).take((end - start) as usize - 1) {
-            add(&mut left, point);
-            right.iter_mut().zip(point).for_each(|(right, count)| *right -= count);
-            sides.extend_from_slice(&left);
-            sides.extend_from_slice(&right);
-        }
-        Ok(sides)
+        Ok(sides(&at, classes))
     }
-}
-
-fn add(sums: &mut [u64], counts: &[u64]) {
-    sums.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
 }

@@ -114,9 +114,23 @@ impl Plan {
         &self.order
     }
 
-    /// Whether each party holds other columns, and so scores its own candidates alone.
+    /// Whether each party holds other columns, and so scores its own candidates alone if it has the
+    /// class.
     pub fn is_vertical(&self) -> bool {
         self.vertical
+    }
+
+    /// Whether nobody knows the scores of an attribute's candidates: both parties have records with
+    /// it, or one has the attribute and the other alone has the class. Its splits are then drawn by
+    /// both together, and opened when they are drawn.
+    pub fn scores_together(&self, attribute: usize) -> bool {
+        let owner = self.schema.attributes.get(attribute).and_then(|attribute| attribute.owner);
+        self.horizontal || (self.class_owner().is_some() && owner != self.class_owner())
+    }
+
+    /// Who alone has the class, where one of two parties has.
+    pub fn class_owner(&self) -> Option<Role> {
+        self.schema.class.owner
     }
 
     /// Whether a split is drawn only when its interval has won.

@@ -13,11 +13,12 @@ use crate::mechanism::largest::{self, GroupShape, largest_counts};
 use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
 use crate::release::tree::leaf_records::{LeafId, LeafRecords};
+use crate::release::tree::scorer::known_at_once;
 use crate::release::tree::utility::Utility;
 use crate::table::{Candidate, CutValue, Cuts, Specialization};
 
 /// The generalized values of a leaf, as keys.
-type Coordinates = Vec<u32>;
+pub type Coordinates = Vec<u32>;
 
 /// One party's shares of the scores of all candidates.
 pub struct SharedScores {
@@ -40,9 +41,19 @@ impl SharedScores {
     pub fn new(plan: &Plan, count_bits: usize) -> Self {
         let classes = plan.schema().class.values.len();
         let share_bits = count_bits as u32 + 1;
+        Self::of_shape(plan, GroupShape { classes, count_bits, share_bits, of_shares: false })
+    }
+
+    /// The same where counts are shares of `share_bits`, which is room for every count and score.
+    pub fn of_shares(plan: &Plan, share_bits: u32) -> Self {
+        let (classes, count_bits) = (plan.schema().class.values.len(), share_bits as usize);
+        Self::of_shape(plan, GroupShape { classes, count_bits, share_bits, of_shares: true })
+    }
+
+    fn of_shape(plan: &Plan, shape: GroupShape) -> Self {
         Self {
             utility: plan.utility(),
-            shape: GroupShape { classes, count_bits, share_bits },
+            shape,
             known: BTreeMap::new(),
             scores: HashMap::new(),
             leaves: BTreeMap::new(),
@@ -90,6 +101,16 @@ impl SharedScores {
         }
     }
 
+    /// The candidates of taxonomies that there are at the beginning.
+    pub fn add_first(&mut self, plan: &Plan, cuts: &Cuts) {
+        let attributes = 0..plan.schema().attributes.len();
+        for attribute in attributes.filter(|attribute| plan.scores_together(*attribute)) {
+            for made in known_at_once(cuts, attribute, cuts.of(attribute)) {
+                self.add(made, None);
+            }
+        }
+    }
+
     /// A candidate has appeared. `score` is its Max, where a share of it is known already.
     pub fn add(&mut self, made: Specialization, score: Option<u64>) {
         self.known.insert(made.candidate, made);
@@ -134,11 +155,11 @@ impl SharedScores {
         Ok(())
     }
 
-    /// Sends all groups that are new through MAX.
+    /// Sends all groups that are new through MAX, where each party counts its own records.
     ///
     /// # Errors
     /// If the run fails.
-    pub fn settle<E>(
+    pub fn settle_own<E>(
         &mut self,
         session: &mut Session,
         leaf_records: &LeafRecords<'_>,
@@ -146,26 +167,45 @@ impl SharedScores {
     where
         E: From<Error> + From<mechanism::Error>,
     {
-        let pending = std::mem::take(&mut self.pending);
         let by_coordinates: HashMap<Coordinates, LeafId> =
             leaf_records.leaf_ids().map(|leaf| (leaf_records.coordinates(leaf), leaf)).collect();
         let (codes, classes) = (leaf_records.class_codes(), self.shape.classes);
-        let (mut counts, mut groups) = (Vec::new(), Vec::new());
-        for (made, leaf) in &pending {
-            let child_of = leaf_records.child_of(made).map_err(Error::from)?;
+        self.settle(session, |made, leaf| {
+            let child_of = leaf_records.child_of(made)?;
             let children = child_of.children().ok_or(Error::Fault("a set in two tables"))?;
             let leaves = match leaf {
                 Some(leaf) => by_coordinates.get(leaf).copied().into_iter().collect(),
                 None => leaf_records.link(made.candidate.attribute, made.candidate.value),
             };
-            let first = counts.len();
-            counts.resize(first + children * classes, 0);
+            let mut counts = vec![0; children * classes];
             for leaf in leaves {
                 let tally = child_of.tally(leaf_records.records(leaf), codes, classes);
-                let sums = counts[first..].iter_mut().zip(tally);
+                let sums = counts.iter_mut().zip(tally);
                 sums.for_each(|(sum, count)| *sum += u64::from(count));
             }
-            groups.push(children);
+            Ok(counts)
+        })
+    }
+
+    /// Sends all groups that are new through MAX. `counts_of` gives this party's class counts of the
+    /// children of a candidate, in one leaf or in all of them, or its shares of them.
+    ///
+    /// # Errors
+    /// If the run fails.
+    pub fn settle<E>(
+        &mut self,
+        session: &mut Session,
+        counts_of: impl Fn(&Specialization, Option<&Coordinates>) -> Result<Vec<u64>, Error>,
+    ) -> Result<(), E>
+    where
+        E: From<Error> + From<mechanism::Error>,
+    {
+        let pending = std::mem::take(&mut self.pending);
+        let (mut counts, mut groups) = (Vec::new(), Vec::new());
+        for (made, leaf) in &pending {
+            let of_one = counts_of(made, leaf.as_ref())?;
+            groups.push(of_one.len() / self.shape.classes.max(1));
+            counts.extend(of_one);
         }
         let shares = largest_counts(session, &self.shape, &counts)?;
         let mut shares = shares.words().iter().copied();

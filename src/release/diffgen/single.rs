@@ -54,7 +54,7 @@
 use super::holder::Holder;
 use super::plan::{FRACTION_BITS, GRID_BITS};
 use super::{Error, Leaves, Plan, Specializer, run, terms};
-use crate::agreement::{self, Agreement, Noise, Selection};
+use crate::agreement::{Agreement, Noise, Selection};
 use crate::math::Randomness;
 use crate::privacy::decisions::Decisions;
 use crate::privacy::exponential::{Exponential, Scaling};
@@ -91,34 +91,34 @@ pub fn release(
 pub struct Mechanisms<C, S, N> {
     /// Chooses among candidates.
     pub choose: C,
-    /// Chooses splits.
+    /// Chooses splits that a party would choose alone.
     pub split: S,
+    /// Chooses splits that two parties would choose together, in the order of the points; `split`
+    /// does if there is none.
+    pub split_together: Option<S>,
     /// Adds noise to counts and to the sizes of sub-partitions.
     pub noise: N,
-    /// Whether splits are chosen in the order of the points, as a noisy maximum needs it.
+    /// Whether `split` chooses in the order of the points, as a noisy maximum needs it.
     pub splits_in_order: bool,
 }
 
 impl<D: Decisions> Mechanisms<Chooser<D>, Chooser<D>, Noiser<D>> {
-    /// Those that an agreement names, each with decisions of its own. In a horizontal agreement
-    /// splits are chosen by noisy maximum.
+    /// Those that an agreement names, each with decisions of its own. Splits that two parties would
+    /// choose together are chosen by noisy maximum.
     ///
     /// # Errors
     /// None in practice: the parameters are fixed.
     pub fn with(agreement: &Agreement, mut decisions: impl FnMut() -> D) -> Result<Self, Error> {
         let terms = terms(agreement)?;
-        let splits_in_order =
-            matches!(agreement.partition, agreement::Partition::Horizontal { .. });
-        let split =
-            if splits_in_order { Selection::PermuteAndFlip } else { Selection::Exponential };
         Ok(Self {
             choose: match terms.taylor {
                 Some(taylor) => Chooser::Taylor(TaylorExponential::new(taylor, decisions())),
                 None => Chooser::new(terms.selection, decisions())?,
             },
-            split: Chooser::new(split, decisions())?,
+            split: Chooser::new(Selection::Exponential, decisions())?,
             noise: Noiser::new(terms.noise, decisions()),
-            splits_in_order,
+            split_together: Some(Chooser::new(Selection::PermuteAndFlip, decisions())?),
+            splits_in_order: false,
         })
     }
 }
@@ -298,9 +298,14 @@ where
         attribute: usize,
         intervals: &[CutValue],
     ) -> Result<(), Error> {
-        let Mechanisms { split, splits_in_order, .. } = &mut self.mechanisms;
+        let Mechanisms { split, split_together, splits_in_order, .. } = &mut self.mechanisms;
         let holder = self.holders.iter_mut().find(|holder| holder.holds(attribute));
-        holder.ok_or(NOBODY)?.draw_splits(spend, attribute, intervals, split, *splits_in_order)
+        let together = split_together.as_mut().filter(|_| self.plan.scores_together(attribute));
+        let (mechanism, in_order) = match together {
+            Some(together) => (together, true),
+            None => (split, *splits_in_order),
+        };
+        holder.ok_or(NOBODY)?.draw_splits(spend, attribute, intervals, mechanism, in_order)
     }
 
     fn choose(&mut self, spend: Spend, candidates: &[Candidate]) -> Result<usize, Error> {

@@ -54,7 +54,7 @@ impl Sizes {
         if by_noise || horizontal {
             let rate = plan.calibration().rate(plan.epsilon_step());
             let choices = if by_noise { most_candidates(plan.schema(), rounds) } else { 0 };
-            let splits = if horizontal { most_points(plan.schema()) } else { 0 };
+            let splits = most_points(plan);
             let count = rounds * choices + plan.steps() * splits;
             noises.push(Noises { count, rate: rate_per_step(&rate, GRID_BITS) });
         }
@@ -175,13 +175,15 @@ pub fn scaling() -> Scaling {
     Scaling::Binary { fraction_bits: FRACTION_BITS }
 }
 
-/// The largest number of splits that one spend chooses among.
-fn most_points(schema: &Schema) -> u64 {
-    let of_one = |domain: &Domain| match domain {
-        Domain::Numeric(_) => domain.possible_specializations(),
+/// The largest number of splits that one spend of both parties together chooses among.
+fn most_points(plan: &Plan) -> u64 {
+    let attributes = plan.schema().attributes.iter().enumerate();
+    let together = attributes.filter(|(index, _)| plan.scores_together(*index));
+    let points = together.map(|(_, attribute)| match &attribute.domain {
+        domain @ Domain::Numeric(_) => domain.possible_specializations(),
         _ => 0,
-    };
-    schema.attributes.iter().map(|attribute| of_one(&attribute.domain)).max().unwrap_or(0)
+    });
+    points.max().unwrap_or(0)
 }
 
 /// The largest number of candidates that a round could have.

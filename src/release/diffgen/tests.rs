@@ -3,6 +3,7 @@
 mod audit;
 mod examples;
 mod horizontal;
+mod one_class;
 mod properties;
 mod statistics;
 mod two_parties;

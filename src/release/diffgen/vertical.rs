@@ -5,6 +5,7 @@
 //!
 //! 1. *Set intersection* finds the common individuals and one order for them.
 //!    Fewer than `min_common` of them end the run.
+//!    Where one party alone has the class, [`OneClass`] goes on from here.
 //! 2. *Class*: hashes of the class columns are compared in a circuit; P1's copy counts. Where they
 //!    differ the run ends, and tells for how many people only if the agreement allows that.
 //! 3. *Structure*: each party scores the candidates of its own columns and draws their splits
@@ -28,6 +29,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::holder::Holder;
+use super::one_class::OneClass;
 use super::sizes::{Sizes, scaling};
 use super::two_party::{CountNoise, Error, Keys, Prepared};
 use super::{Leaves, Plan, Specializer, run};
@@ -53,6 +55,7 @@ use crate::protocol::sum_by_group::{self, CountShape};
 use crate::protocol::yao::{self, Reveal};
 use crate::protocol::{Coins, Session};
 use crate::release::tree::layout::leaf_offsets;
+use crate::release::tree::leaf_records::LeafRecords;
 use crate::release::{Outcome, Step, rehearsal};
 use crate::role::Role;
 use crate::table::{Candidate, CutValue, Cuts, Specialization, Table};
@@ -72,21 +75,32 @@ pub(super) fn release(
     let Intersection { rows, peer_size } = common_rows(session, agreement, identifiers, progress)?;
     check_common(agreement, rows.len())?;
     let table = table.select(&rows);
-    compare_classes(session, agreement, &table)?;
-    let holder = Holder::new(&plan, &table)?;
-    let mut specializer = Vertical {
-        session,
-        holder,
-        agreement,
-        terms: plan.terms(),
-        sizes: &sizes,
-        records: rows.len(),
-        prepared,
-        progress,
+    let began = Step::Began { phase: "structure", total: plan.specializations() as usize };
+    let release = match plan.class_owner() {
+        None => {
+            compare_classes(session, agreement, &table)?;
+            session.channel.begin_phase("structure");
+            progress(began);
+            let mut specializer = Vertical {
+                session,
+                holder: Holder::new(&plan, &table)?,
+                agreement,
+                terms: plan.terms(),
+                sizes: &sizes,
+                records: rows.len(),
+                prepared,
+                progress,
+            };
+            run(&plan, budget, &mut specializer, &|step| progress(step))?
+        }
+        Some(owner) => {
+            let mut specializer =
+                OneClass::start(session, agreement, &plan, &sizes, &table, owner, progress)?;
+            specializer.begin_structure();
+            progress(began);
+            run(&plan, budget, &mut specializer, &|step| progress(step))?
+        }
     };
-    specializer.session.channel.begin_phase("structure");
-    progress(Step::Began { phase: "structure", total: plan.specializations() as usize });
-    let release = run(&plan, budget, &mut specializer, &|step| progress(step))?;
     Ok(Outcome { release, in_both: Some(rows.len()), peer_records: Some(peer_size) })
 }
 
@@ -155,8 +169,7 @@ fn count_differing(
         return Ok(None);
     }
     let labelled = rehearsal::labelled(table).ok_or(NO_IDENTIFIERS)?;
-    let options =
-        psi::Options { largest_set: table.len(), starts: &|_| (), progress: &|_| () };
+    let options = psi::Options { largest_set: table.len(), starts: &|_| (), progress: &|_| () };
     let same = psi::cardinality(session, &Ristretto::default(), &labelled, options)?;
     Ok(Some(table.len().saturating_sub(same.common)))
 }
@@ -228,6 +241,22 @@ impl Message for Split {
     const MOST_BYTES: usize = 4;
 }
 
+/// Tells the peer the split of an interval that has won, or hears it.
+pub(super) fn exchange_split(
+    session: &mut Session,
+    winner: Candidate,
+    own: Option<u32>,
+) -> Result<u32, Error> {
+    if let Some(point) = own {
+        session.channel.send(&Split { point })?;
+        return Ok(point);
+    }
+    let Split { point } = session.channel.receive()?;
+    let inside = matches!(winner.value, CutValue::Interval { start, end }
+        if start < point && point < end);
+    if inside { Ok(point) } else { Err(Error::ImpossibleSplit) }
+}
+
 impl Specializer for Vertical<'_, '_, '_> {
     type Error = Error;
 
@@ -275,15 +304,11 @@ impl Specializer for Vertical<'_, '_, '_> {
     }
 
     fn split_of(&mut self, winner: Candidate) -> Result<u32, Error> {
-        if !self.holder.holds(winner.attribute) {
-            let Split { point } = self.session.channel.receive()?;
-            let inside = matches!(winner.value, CutValue::Interval { start, end }
-                if start < point && point < end);
-            return if inside { Ok(point) } else { Err(Error::ImpossibleSplit) };
-        }
-        let point = self.holder.split_of(winner)?;
-        self.session.channel.send(&Split { point })?;
-        Ok(point)
+        let own = match self.holder.holds(winner.attribute) {
+            true => Some(self.holder.split_of(winner)?),
+            false => None,
+        };
+        exchange_split(self.session, winner, own)
     }
 
     fn specialize(
@@ -307,16 +332,7 @@ impl Specializer for Vertical<'_, '_, '_> {
 
 impl Vertical<'_, '_, '_> {
     fn count_table(&mut self, cuts: &Cuts, layout: &Layout) -> Result<WordShares, Error> {
-        let leaf_records = self.holder.leaf_records();
-        let mut cells = leaf_records.leaf_of_records(cuts);
-        if self.session.role == Role::P1 {
-            let classes = layout.classes as u32;
-            let codes = leaf_records.class_codes();
-            cells
-                .iter_mut()
-                .zip(codes)
-                .for_each(|(cell, class)| *cell = *cell * classes + u32::from(*class));
-        }
+        let cells = layout.cells_of_records(self.holder.leaf_records(), cuts, self.session.role);
         match self.terms.count_table {
             Some(CountTable::Paillier) => self.encrypted_table(layout, &cells),
             _ => self.transferred_table(layout, &cells),
@@ -356,6 +372,8 @@ impl Vertical<'_, '_, '_> {
 /// Where the entries of the joint table lie in the release. Public.
 pub(super) struct Layout {
     classes: usize,
+    /// To whose cells the class belongs.
+    class_owner: Role,
     /// What P1's and P2's combinations add to the place of a leaf.
     offsets: [Vec<usize>; 2],
 }
@@ -370,12 +388,33 @@ impl Layout {
                 .collect();
             leaf_offsets(cuts, &own)
         });
-        Self { classes: agreement.schema.class.values.len(), offsets }
+        let class = &agreement.schema.class;
+        let class_owner = class.owner.unwrap_or(Role::P1);
+        Self { classes: class.values.len(), class_owner, offsets }
     }
 
-    /// Cells of P1, to whom the class belongs, and of P2.
+    /// Cells of P1 and of P2; those of the class's owner are its leaves times the classes.
     pub(super) fn cells(&self) -> [usize; 2] {
-        [self.offsets[0].len() * self.classes, self.offsets[1].len()]
+        Role::BOTH.map(|role| {
+            let classes = if role == self.class_owner { self.classes } else { 1 };
+            self.offsets[role as usize].len() * classes
+        })
+    }
+
+    /// The cell of every record of a party.
+    pub(super) fn cells_of_records(
+        &self,
+        leaf_records: &LeafRecords<'_>,
+        cuts: &Cuts,
+        role: Role,
+    ) -> Vec<u32> {
+        let mut cells = leaf_records.leaf_of_records(cuts);
+        if role == self.class_owner {
+            let (classes, codes) = (self.classes as u32, leaf_records.class_codes());
+            let labelled = cells.iter_mut().zip(codes);
+            labelled.for_each(|(cell, class)| *cell = *cell * classes + u32::from(*class));
+        }
+        cells
     }
 
     /// The table by sums by group.
@@ -389,27 +428,28 @@ impl Layout {
         TableShape { records, cells: self.cells(), sigma, bits }
     }
 
-    fn entries(&self) -> usize {
+    pub(super) fn entries(&self) -> usize {
         self.cells().iter().product()
     }
 
     /// Entry `cell1 · m2 + cell2` of the table goes to its leaf and class.
-    fn in_release_order(&self, table: &WordShares) -> Result<WordShares, Error> {
+    pub(super) fn in_release_order(&self, table: &WordShares) -> Result<WordShares, Error> {
         let mut words = vec![0; self.entries()];
-        let mut entries = table.words().iter();
-        for first in &self.offsets[0] {
-            for class in 0..self.classes {
-                for (second, word) in self.offsets[1].iter().zip(&mut entries) {
-                    words[(first + second) * self.classes + class] = *word;
-                }
-            }
+        let cells = self.cells();
+        for (entry, word) in table.words().iter().enumerate() {
+            let of_both = [entry / cells[1], entry % cells[1]];
+            let labelled = of_both[self.class_owner as usize];
+            let other = of_both[self.class_owner.peer() as usize];
+            let leaf = self.offsets[self.class_owner as usize][labelled / self.classes]
+                + self.offsets[self.class_owner.peer() as usize][other];
+            words[leaf * self.classes + labelled % self.classes] = *word;
         }
         Ok(WordShares::new(table.bits(), words)?)
     }
 }
 
 /// Coins for the decisions that this party makes alone.
-struct Alone<'a>(&'a mut dyn Coins);
+pub(super) struct Alone<'a>(pub(super) &'a mut dyn Coins);
 
 impl Decisions for Alone<'_> {
     fn uniform_below(&mut self, bound: &BigUint) -> Result<BigUint, privacy::Error> {

@@ -28,9 +28,13 @@ pub(super) struct Header<'a> {
     fields: usize,
     attributes: Vec<Option<(usize, CellReader<'a>)>>,
     names: Vec<&'a str>,
-    class: (usize, &'a str, HashMap<&'a [u8], u8>, &'a [String]),
+    /// Nothing if somebody else holds it.
+    class: Option<ClassReader<'a>>,
     identifier: Option<(usize, &'a Identifier)>,
 }
+
+/// Where the class stands, its column, the codes of its values, and these.
+type ClassReader<'a> = (usize, &'a str, HashMap<&'a [u8], u8>, &'a [String]);
 
 /// How the cells of one attribute become codes.
 enum CellReader<'a> {
@@ -105,9 +109,15 @@ impl<'a> Header<'a> {
                     .transpose()
             })
             .collect::<Result<_, Error>>()?;
-        let class = &schema.class;
-        let classes =
-            class.values.iter().enumerate().map(|(code, name)| (name.as_bytes(), code as u8));
+        let class = Some(&schema.class).filter(|class| {
+            reading.owner.is_none() || class.owner.is_none() || class.owner == reading.owner
+        });
+        let class = class.map(|class| {
+            let values = class.values.iter().enumerate();
+            let codes = values.map(|(code, name)| (name.as_bytes(), code as u8));
+            let place = place(&class.column)?;
+            Ok((place, class.column.as_str(), codes.collect(), class.values.as_slice()))
+        });
         let identifier = match reading.identifier {
             Some(identifier) => Some((place(&identifier.column)?, identifier)),
             None => None,
@@ -116,7 +126,7 @@ impl<'a> Header<'a> {
             fields: record.len(),
             attributes,
             names: schema.attributes.iter().map(|attribute| attribute.name.as_str()).collect(),
-            class: (place(&class.column)?, &class.column, classes.collect(), &class.values),
+            class: class.transpose()?,
             identifier,
         };
         Ok((header, end))
@@ -221,16 +231,19 @@ impl<'h, 'a> Builder<'h, 'a> {
         if let Some((field, attribute, why)) = refused {
             return Err(blame(field, header.names[attribute], why));
         }
-        let (field, column, classes, names) = &header.class;
-        let class = match classes.get(cell(*field)) {
-            Some(class) => *class,
-            None => match other_form(cell(*field)).and_then(|name| classes.get(name.as_bytes())) {
-                Some(class) => *class,
-                None => {
-                    let known = names.iter().map(String::as_str);
-                    return Err(blame(*field, column, unknown(cell(*field), known, "class")));
+        let class = match &header.class {
+            None => 0,
+            Some((field, column, classes, names)) => {
+                let written = cell(*field);
+                let other = || other_form(written).and_then(|name| classes.get(name.as_bytes()));
+                match classes.get(written).or_else(other) {
+                    Some(class) => *class,
+                    None => {
+                        let known = names.iter().map(String::as_str);
+                        return Err(blame(*field, column, unknown(written, known, "class")));
+                    }
                 }
-            },
+            }
         };
         if let (Some((field, identifier)), Some(identifiers)) =
             (header.identifier, &mut self.identifiers)

@@ -27,7 +27,7 @@ fn schema() -> Schema {
             attribute("age", Role::P2, Domain::Numeric(age)),
             attribute("codes", Role::P2, codes),
         ],
-        class: Class { column: "class".into(), values: vec!["Y".into(), "N".into()] },
+        class: Class { column: "class".into(), owner: None, values: vec!["Y".into(), "N".into()] },
     }
 }
 

@@ -216,6 +216,12 @@ fn settings() -> Vec<(&'static str, Vec<&'static str>, String)> {
             }
         }
     }
+    // One party alone has the class: a comment here, a line of [class] in the agreement.
+    for owner in ["p1", "p2"] {
+        for noise in ["\"joint\"", "\"two-party\""] {
+            add("vertical", &[("#owner", owner), ("noise", noise)]);
+        }
+    }
     all
 }
 
@@ -252,9 +258,11 @@ fn agreement_of(
         attributes = attributes.replace(&format!("{{{role}}}"), &owner);
     }
     let classes = pick(&["\"0\", \"1\"", "\"0\", \"1\", \"2\""]);
+    let one = ["p1", "p2"].into_iter().find(|role| terms.contains(&format!("#owner = {role}\n")));
+    let one = one.map_or(String::new(), |role| format!("owner = \"{role}\"\n"));
     let text = format!(
         "[release]\nid = \"audit\"\npartition = \"{partition}\"\nmax_records = 100\n{terms}\
-         {people}[class]\ncolumn = \"class\"\nvalues = [{classes}]\n{attributes}"
+         {people}[class]\ncolumn = \"class\"\nvalues = [{classes}]\n{one}{attributes}"
     );
     Agreement::parse("audit.toml", text.as_bytes(), &|_| Err("no files here".to_owned()))
         .unwrap_or_else(|error| panic!("{error}\n{text}"))

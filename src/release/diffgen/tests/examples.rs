@@ -41,6 +41,7 @@ fn scripted(agreement: &Agreement, csv: &str, choices: &[usize], noise: &[i64]) 
         choose: Scripted(choices.to_vec()),
         split: Scripted(vec![0; 40]),
         noise: Noiser::new(Noise::Single, Tape::of_noise(noise.iter().copied())),
+        split_together: None,
         splits_in_order: true,
     };
     let mut single = Single::new(&plan, &table, mechanisms).unwrap();
@@ -174,6 +175,7 @@ fn the_spends_sum_to_epsilon_as_in_theorem_6_3() {
         choose: Scripted(vec![1, 2, 1]),
         split: Scripted(vec![0; 2]),
         noise: Noiser::new(Noise::Single, Tape::of_noise(vec![20i64; 6 + 2 * 3 * 3])),
+        split_together: None,
         splits_in_order: true,
     };
     let mut single = Single::new(&plan, &table, mechanisms).unwrap();

@@ -102,6 +102,7 @@ fn outcomes(
             choose: faulty(&mut rng),
             split,
             noise: Faulty { fault, mechanism: rng.fork(), noisy: Vec::new() },
+            split_together: None,
             splits_in_order: false,
         };
         let mut single = Single::new(&plan, &table, mechanisms).unwrap();

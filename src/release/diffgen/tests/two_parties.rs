@@ -61,7 +61,8 @@ pub fn loans(partition: &str, terms: &str) -> Agreement {
         "vertical" => format!("owner = \"{role}\"\n"),
         _ => String::new(),
     };
-    // Terms may go on with lines of [id].
+    // Terms may go on with lines of [id], and these with lines of [class].
+    let (terms, of_class) = terms.split_once("[class]\n").unwrap_or((terms, ""));
     let (terms, of_id) = terms.split_once("[id]\n").unwrap_or((terms, ""));
     let id = if partition == "vertical" || terms.contains("overlap_check = true") {
         format!("[id]\ncolumn = \"id\"\nnormalize = [\"trim\"]\n{of_id}\n")
@@ -72,7 +73,7 @@ pub fn loans(partition: &str, terms: &str) -> Agreement {
         "[release]\nid = \"loans\"\npartition = \"{partition}\"\nmax_records = 1000\n{terms}\n\
          [parties.p1]\nname = \"A\"\nfingerprint = \"sha256:{}\"\n\
          [parties.p2]\nname = \"B\"\nfingerprint = \"sha256:{}\"\n{id}\
-         [class]\ncolumn = \"class\"\nvalues = [\"Y\", \"N\"]\n\
+         [class]\ncolumn = \"class\"\nvalues = [\"Y\", \"N\"]\n{of_class}\n\
          [[attribute]]\nname = \"sex\"\n{p2}kind = \"categorical\"\n\
          taxonomy = {{ Any_Sex = [\"Male\", \"Female\"] }}\n\
          [[attribute]]\nname = \"job\"\n{p1}kind = \"categorical\"\ntaxonomy = {{ Any_Job = \

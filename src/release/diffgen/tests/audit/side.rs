@@ -55,19 +55,21 @@ impl Line {
 /// Releases a table along the path that the answers lead.
 pub fn release(agreement: &Agreement, plan: &Plan, table: &Table, line: Line) -> Release {
     let (told, line) = (Told::default(), Rc::new(line));
-    let Mechanisms { choose, split, noise, splits_in_order } =
+    let Mechanisms { choose, split, split_together, noise, splits_in_order } =
         Mechanisms::with(agreement, || told.clone()).unwrap();
-    let [choice, of_split] = [&choose, &split].map(|chooser| match chooser {
+    let law = |chooser: &Chooser<_>| match chooser {
         Chooser::Exponential(_) => Law::Exponential,
         Chooser::PermuteAndFlip(_) => Law::NoisyMax,
         Chooser::Taylor(_) => Law::Polynomial(plan.terms().taylor.unwrap()),
-    });
+    };
+    let choice = law(&choose);
+    let of_splits = [law(&split), law(split_together.as_ref().unwrap())];
     let noises = if matches!(noise, Noiser::Two(_)) { 2 } else { 1 };
     let least = u64::try_from(plan.keep_from()).unwrap();
     let noise = Watched { noise, noises, least, told: told.clone(), line: line.clone() };
-    let mechanisms = Mechanisms { choose, split, noise, splits_in_order };
+    let mechanisms = Mechanisms { choose, split, split_together, noise, splits_in_order };
     let form = Single::new(plan, table, mechanisms).unwrap();
-    let mut side = Side { form, plan, choice, of_split, told, line };
+    let mut side = Side { form, plan, choice, of_splits, told, line };
     let budget = privacy::Budget::new(plan.epsilon());
     run(plan, budget, &mut side, &|_| {}).unwrap()
 }
@@ -76,7 +78,8 @@ struct Side<'p, 't> {
     form: Single<'p, 't, Chooser<Told>, Chooser<Told>, Watched>,
     plan: &'p Plan,
     choice: Law,
-    of_split: Law,
+    /// Drawn by one party, and by both together.
+    of_splits: [Law; 2],
     told: Told,
     line: Rc<Line>,
 }
@@ -94,7 +97,8 @@ impl Specializer for Side<'_, '_> {
         let (mut draws, mut ways) = (Vec::new(), Vec::new());
         for interval in intervals {
             let scores = self.split_scores(attribute, *interval)?;
-            let (chances, asks) = self.of_split.chances(spend.epsilon(), calibration, &scores);
+            let law = &self.of_splits[usize::from(self.plan.scores_together(attribute))];
+            let (chances, asks) = law.chances(spend.epsilon(), calibration, &scores);
             draws.push(Draw::Options(chances));
             ways.push((scores, asks));
         }

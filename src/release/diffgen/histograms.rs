@@ -1,0 +1,194 @@
+//! How the class is distributed over the values of columns whose owner does not have it: in shares.
+//!
+//! *Inputs*: the attribute's owner has the value of every record, the class's owner its class.
+//! *Output*: shares over Z_{2^k} of how many records of each class every value has, on the grid or
+//! among the leaves of the taxonomy. *Learned*: nothing. One pass of [`sum_by_group`](crate::protocol::sum_by_group) per attribute,
+//! whose groups are the values; messages depend on the number of records, values and classes alone.
+//!
+//! Every score of the utility Max follows from these numbers by sums, which are sums of shares, and
+//! by MAX: a value's records are those of the leaves below it, wherever its leaf of the table is.
+
+use std::collections::BTreeMap;
+
+use super::two_party::Error;
+use super::{Error as Failed, Plan};
+use crate::protocol::Session;
+use crate::protocol::forecast::Forecast;
+use crate::protocol::shares::WordShares;
+use crate::protocol::sum_by_group::{SumShape, forecast_units, sum_units};
+use crate::release::Step;
+use crate::role::Role;
+use crate::table::{Column, CutValue, Domain, Specialization, Table};
+
+/// The phase in which they are made.
+const PHASE: &str = "histograms";
+
+/// One party's shares of the histograms of all attributes that the class's owner does not hold.
+pub struct Histograms {
+    classes: usize,
+    /// By attribute: values slowest, classes fastest.
+    shares: BTreeMap<usize, WordShares>,
+}
+
+/// Each attribute whose histogram is shared, and the sums that make it.
+///
+/// # Errors
+/// [`Failed::Fault`] for a set attribute, which no two parties have.
+pub fn shapes(
+    plan: &Plan,
+    records: usize,
+    share_bits: u32,
+) -> Result<Vec<(usize, SumShape)>, Failed> {
+    let schema = plan.schema();
+    let words = schema.class.values.len();
+    let attributes = schema.attributes.iter().enumerate();
+    attributes
+        .filter(|(index, _)| plan.scores_together(*index))
+        .map(|(index, attribute)| {
+            let groups = match &attribute.domain {
+                Domain::Categorical(taxonomy) => taxonomy.leaves().len(),
+                Domain::Numeric(range) => range.points() as usize,
+                Domain::Set(_) => return Err(Failed::Fault("a set between two parties")),
+            };
+            Ok((index, SumShape { records, groups, words, bits: share_bits }))
+        })
+        .collect()
+}
+
+/// Hashes of each party that the histograms of so many records take.
+///
+/// # Errors
+/// As [`shapes`].
+pub fn hashes(plan: &Plan, records: usize, share_bits: u32) -> Result<u64, Failed> {
+    let shapes = shapes(plan, records, share_bits)?;
+    Ok(shapes.iter().map(|(_, shape)| shape.hashes()).fold(0, u64::saturating_add))
+}
+
+/// The messages of [`Histograms::share`].
+///
+/// # Errors
+/// As it has for records that are too many.
+pub fn forecast(
+    f: &mut Forecast,
+    plan: &Plan,
+    class_owner: Role,
+    records: usize,
+    share_bits: u32,
+) -> Result<(), Error> {
+    f.begin_phase(PHASE);
+    for (_, shape) in shapes(plan, records, share_bits)? {
+        forecast_units(f, class_owner, &shape)?;
+    }
+    Ok(())
+}
+
+impl Histograms {
+    /// Makes the shares with the peer, from the records of the common people in the common order.
+    ///
+    /// # Errors
+    /// Those of [`sum_by_group`](crate::protocol::sum_by_group), and a table without a column that the agreement gives this party.
+    pub fn share(
+        session: &mut Session,
+        plan: &Plan,
+        class_owner: Role,
+        table: &Table,
+        share_bits: u32,
+        progress: &(dyn Fn(Step) + Sync),
+    ) -> Result<Self, Error> {
+        session.channel.begin_phase(PHASE);
+        let shapes = shapes(plan, table.len(), share_bits)?;
+        progress(Step::Began { phase: PHASE, total: shapes.len() * table.len() });
+        let advanced = |records| progress(Step::Advanced(records));
+        let codes: Vec<u32> = table.classes().iter().map(|class| u32::from(*class)).collect();
+        let mut shares = BTreeMap::new();
+        for (attribute, shape) in shapes {
+            let of_values;
+            let places = if session.role == class_owner {
+                &codes
+            } else {
+                of_values = values(plan, table, attribute)?;
+                &of_values
+            };
+            let made = sum_units(session, class_owner, &shape, places, &advanced)?;
+            shares.insert(attribute, made);
+        }
+        Ok(Self { classes: plan.schema().class.values.len(), shares })
+    }
+
+    /// Shares of the class counts of every child of a value of a taxonomy, classes fastest.
+    ///
+    /// # Errors
+    /// [`Failed::Fault`] for anything else.
+    pub fn children(&self, plan: &Plan, made: &Specialization) -> Result<Vec<u64>, Failed> {
+        let attribute = made.candidate.attribute;
+        let domain = plan.schema().attributes.get(attribute).map(|attribute| &attribute.domain);
+        let (CutValue::Value(value), Some(Domain::Categorical(taxonomy))) =
+            (made.candidate.value, domain)
+        else {
+            return Err(Failed::Fault("children of something that has none"));
+        };
+        let of_leaves = self.of(attribute)?;
+        let mut counts = Vec::new();
+        for child in taxonomy.children(value) {
+            let leaves = taxonomy.leaf_range(child);
+            let places = leaves.start as usize * self.classes..leaves.end as usize * self.classes;
+            let rows = of_leaves.get(places).ok_or(Failed::Fault("leaves without counts"))?;
+            let mut sums = vec![0; self.classes];
+            rows.chunks(self.classes).for_each(|row| add(&mut sums, row));
+            counts.extend(sums);
+        }
+        Ok(counts)
+    }
+
+    /// For every possible split of an interval, shares of the class counts left and right of it.
+    ///
+    /// # Errors
+    /// [`Failed::Fault`] for anything but an interval of the attribute.
+    pub fn sides(&self, attribute: usize, interval: CutValue) -> Result<Vec<u64>, Failed> {
+        let CutValue::Interval { start, end } = interval else {
+            return Err(Failed::Fault("a split of something that is not an interval"));
+        };
+        let classes = self.classes;
+        let points = self.of(attribute)?.get(start as usize * classes..end as usize * classes);
+        let points = points.ok_or(Failed::Fault("an interval outside its grid"))?;
+        Ok(sides(points, classes))
+    }
+
+    fn of(&self, attribute: usize) -> Result<&[u64], Failed> {
+        let shares = self.shares.get(&attribute).map(WordShares::words);
+        shares.ok_or(Failed::Fault("an attribute without a histogram"))
+    }
+}
+
+/// From class counts of every point, or shares of them, to those left and right of every split.
+/// Modulo 2^64, and so modulo every smaller power of two.
+pub(super) fn sides(points: &[u64], classes: usize) -> Vec<u64> {
+    let mut right = vec![0; classes];
+    points.chunks(classes).for_each(|point| add(&mut right, point));
+    let mut left = vec![0; classes];
+    let splits = (points.len() / classes.max(1)).saturating_sub(1);
+    let mut sides = Vec::with_capacity(2 * splits * classes);
+    for point in points.chunks(classes).take(splits) {
+        add(&mut left, point);
+        right.iter_mut().zip(point).for_each(|(right, count)| *right = right.wrapping_sub(*count));
+        sides.extend_from_slice(&left);
+        sides.extend_from_slice(&right);
+    }
+    sides
+}
+
+fn add(sums: &mut [u64], counts: &[u64]) {
+    sums.iter_mut().zip(counts).for_each(|(sum, count)| *sum = sum.wrapping_add(*count));
+}
+
+/// The value of every record, by its place on the grid or among the leaves.
+fn values(plan: &Plan, table: &Table, attribute: usize) -> Result<Vec<u32>, Error> {
+    match table.column(attribute) {
+        Some(Column::Categorical(codes)) => Ok(codes.iter().map(|code| u32::from(*code)).collect()),
+        Some(Column::Numeric(points)) => Ok(points.clone()),
+        _ => {
+            let name = plan.schema().attributes[attribute].name.clone();
+            Err(crate::release::tree::Error::MissingColumn(name).into())
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! The structure and counts of a vertical release where one party has the class.
+//!
+//! [`super::vertical`] says what comes before: the common individuals in one order.
+//!
+//! 1. *Histograms*: how the class is distributed over the values of the other party's columns, as
+//!    shares ([`Histograms`]).
+//! 2. *Structure*: scores of those columns are shares that nobody knows ([`SharedScores`]); the class's
+//!    owner knows the scores of its own columns, whose shares are the score and 0. Winners are chosen
+//!    among all of them by noisy maximum. Splits of the other party's numbers are chosen on the public
+//!    grid in the same way and opened when they are drawn; those of its own the class's owner draws
+//!    alone and tells when their interval wins.
+//! 3. *Counts*: the joint count table, the class within its owner's cells; noise, opening.
+//!
+//! *Learned by the peer*: what set intersection shows; the release; every split of the other party's
+//! numbers that was drawn. *Theorem*: the view of a party is simulated from its own input, these and
+//! the release, up to the total variation that [`Sizes`] turns into δ. All of these but the sizes and
+//! the intersection were chosen by mechanisms with the spends that the release lists, so for the
+//! peer's columns of one common individual replaced, the class among them where the peer has it, each
+//! party's view is (2ε, (1 + e^ε)·δ)-private, computationally.
+//!
+//! *What can be timed*: the class's owner scores its own columns between two choices, which takes time
+//! that depends on its records. It is part of the leak that SECURITY.md states.
+
+use std::collections::HashMap;
+
+use super::histograms::Histograms;
+use super::holder::Holder;
+use super::shared_scores::SharedScores;
+use super::sizes::{Sizes, scaling};
+use super::two_party::{CountNoise, Error};
+use super::vertical::{Alone, Layout, exchange_split};
+use super::{Leaves, Plan, Specializer};
+use crate::agreement::Agreement;
+use crate::mechanism::largest::largest_counts;
+use crate::mechanism::noisy_max::{NoisyMax, Scores};
+use crate::privacy::choice::SCORE_GRID_BITS;
+use crate::privacy::exponential::Exponential;
+use crate::privacy::{Choose, Spend};
+use crate::protocol::Session;
+use crate::protocol::shares::WordShares;
+use crate::protocol::sum_by_group;
+use crate::release::Step;
+use crate::release::tree::leaf_records::LeafRecords;
+use crate::release::tree::scorer::known_at_once;
+use crate::role::Role;
+use crate::table::{Candidate, CutValue, Cuts, Specialization, Table};
+
+/// One party's side of [`run`](super::run).
+pub(super) struct OneClass<'a, 'p, 't> {
+    session: &'a mut Session,
+    agreement: &'a Agreement,
+    plan: &'p Plan,
+    sizes: &'a Sizes,
+    own: Own<'p, 't>,
+    histograms: Histograms,
+    scores: SharedScores,
+    /// Of the columns whose scores are shared.
+    splits: HashMap<Candidate, u32>,
+    records: usize,
+    progress: &'a (dyn Fn(Step) + Sync),
+}
+
+/// A party's own records.
+enum Own<'p, 't> {
+    /// With the class: its own columns are scored.
+    Labelled(Box<Holder<'p, 't>>),
+    /// Without.
+    Unlabelled(LeafRecords<'t>),
+}
+
+impl<'t> Own<'_, 't> {
+    fn leaf_records(&self) -> &LeafRecords<'t> {
+        match self {
+            Self::Labelled(holder) => holder.leaf_records(),
+            Self::Unlabelled(leaf_records) => leaf_records,
+        }
+    }
+}
+
+/// Bits of shares of counts and scores: room for `max_records` and one bit more.
+pub(super) fn share_bits(agreement: &Agreement) -> u32 {
+    u64::BITS - agreement.max_records.leading_zeros() + 1
+}
+
+impl<'a, 'p, 't> OneClass<'a, 'p, 't> {
+    /// Shares the histograms of the common people's records, and is ready for the first choice.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub(super) fn start(
+        session: &'a mut Session,
+        agreement: &'a Agreement,
+        plan: &'p Plan,
+        sizes: &'a Sizes,
+        table: &'t Table,
+        class_owner: Role,
+        progress: &'a (dyn Fn(Step) + Sync),
+    ) -> Result<Self, Error> {
+        let own = if session.role == class_owner {
+            Own::Labelled(Box::new(Holder::new(plan, table)?))
+        } else {
+            Own::Unlabelled(LeafRecords::new(plan.schema(), table)?)
+        };
+        let bits = share_bits(agreement);
+        let histograms = Histograms::share(session, plan, class_owner, table, bits, progress)?;
+        let mut scores = SharedScores::of_shares(plan, bits);
+        scores.add_first(plan, &Cuts::topmost(plan.schema()));
+        let (splits, records) = (HashMap::new(), table.len());
+        Ok(Self {
+            session,
+            agreement,
+            plan,
+            sizes,
+            own,
+            histograms,
+            scores,
+            splits,
+            records,
+            progress,
+        })
+    }
+
+    /// The phase of the structure begins.
+    pub(super) fn begin_structure(&mut self) {
+        self.session.channel.begin_phase("structure");
+    }
+
+    fn noisy_max(&mut self, spend: Spend, shares: Vec<u64>) -> Result<usize, Error> {
+        let shared = WordShares::new(self.scores.shape().share_bits, shares)?;
+        let mut mechanism = NoisyMax::with(self.session, self.sizes.by_noisy_max())?;
+        Ok(mechanism.choose(spend, self.plan.calibration(), &Scores::Shared(shared))?.index)
+    }
+
+    /// This party's share of a candidate's score.
+    fn share(&self, candidate: Candidate) -> Result<u64, super::Error> {
+        if self.plan.scores_together(candidate.attribute) {
+            return self.scores.share(candidate);
+        }
+        match &self.own {
+            Own::Labelled(holder) => Ok(holder.score(candidate)?.steps() >> SCORE_GRID_BITS),
+            Own::Unlabelled(_) => Ok(0),
+        }
+    }
+
+    /// The owner of the class draws splits of its own columns; the peer has nothing to do.
+    fn draw_alone(
+        &mut self,
+        spend: Spend,
+        attribute: usize,
+        intervals: &[CutValue],
+    ) -> Result<(), Error> {
+        let Own::Labelled(holder) = &mut self.own else {
+            self.session.coins.skip(intervals.len());
+            return Ok(());
+        };
+        let mut mechanism = Exponential::new(scaling(), Alone(&mut *self.session.coins))
+            .within(self.sizes.largest_score);
+        Ok(holder.draw_splits(spend, attribute, intervals, &mut mechanism, false)?)
+    }
+}
+
+impl Specializer for OneClass<'_, '_, '_> {
+    type Error = Error;
+
+    fn draw_splits(
+        &mut self,
+        spend: Spend,
+        attribute: usize,
+        intervals: &[CutValue],
+    ) -> Result<(), Error> {
+        if !self.plan.scores_together(attribute) {
+            return self.draw_alone(spend, attribute, intervals);
+        }
+        // Records of different intervals are different records.
+        let spends = spend.over_disjoint_records(intervals.len());
+        for (interval, spend) in intervals.iter().zip(spends) {
+            let sides = self.histograms.sides(attribute, *interval)?;
+            let largest = largest_counts(self.session, &self.scores.shape().clone(), &sides)?;
+            let scores: Vec<u64> =
+                largest.words().chunks(2).map(|side| side[0].wrapping_add(side[1])).collect();
+            let index = self.noisy_max(spend, scores.clone())?;
+            let (CutValue::Interval { start, .. }, Some(score)) = (*interval, scores.get(index))
+            else {
+                return Err(super::Error::Fault("no such split won").into());
+            };
+            let candidate = Candidate { attribute, value: *interval };
+            let split = start + 1 + index as u32;
+            self.splits.insert(candidate, split);
+            let made = Specialization { candidate, split: Some(split) };
+            self.scores.add(made, Some(*score));
+        }
+        Ok(())
+    }
+
+    fn choose(&mut self, spend: Spend, candidates: &[Candidate]) -> Result<usize, Error> {
+        let (plan, histograms) = (self.plan, &self.histograms);
+        let counts = |made: &Specialization, _: Option<&_>| histograms.children(plan, made);
+        self.scores.settle::<Error>(self.session, counts)?;
+        let shares = candidates.iter().map(|c| self.share(*c)).collect::<Result<Vec<_>, _>>()?;
+        self.noisy_max(spend, shares)
+    }
+
+    fn split_of(&mut self, winner: Candidate) -> Result<u32, Error> {
+        if self.plan.scores_together(winner.attribute) {
+            let missing = super::Error::Fault("an interval won for which no split was drawn");
+            return Ok(self.splits.get(&winner).copied().ok_or(missing)?);
+        }
+        let own = match &self.own {
+            Own::Labelled(holder) => Some(holder.split_of(winner)?),
+            Own::Unlabelled(_) => None,
+        };
+        exchange_split(self.session, winner, own)
+    }
+
+    fn specialize(
+        &mut self,
+        made: &Specialization,
+        children: &[CutValue],
+        _: Option<Spend>,
+    ) -> Result<(), Error> {
+        let attribute = made.candidate.attribute;
+        match &mut self.own {
+            Own::Labelled(holder) => holder.specialize(made, children)?,
+            Own::Unlabelled(leaf_records) if leaf_records.attributes().contains(&attribute) => {
+                leaf_records.specialize(made, children)?;
+            }
+            Own::Unlabelled(_) => {}
+        }
+        if self.plan.scores_together(attribute) {
+            self.scores.follow(made, children)?;
+            let cuts = Cuts::topmost(self.plan.schema());
+            for made in known_at_once(&cuts, attribute, children) {
+                self.scores.add(made, None);
+            }
+        }
+        Ok(())
+    }
+
+    fn noisy_counts(&mut self, spend: Spend, cuts: &Cuts, _: &Leaves) -> Result<Vec<i64>, Error> {
+        let (layout, terms) = (Layout::new(cuts, self.agreement), self.plan.terms());
+        let noise = CountNoise::prepare(terms, self.sizes, &spend, layout.entries(), self.session)?;
+        let cells = layout.cells_of_records(self.own.leaf_records(), cuts, self.session.role);
+        let shape = layout.by_transfers(self.records, self.sizes);
+        (self.progress)(Step::Began { phase: "count table", total: self.records });
+        let progress = |records| (self.progress)(Step::Advanced(records));
+        let table = sum_by_group::count_table(self.session, &shape, &cells, &progress)?;
+        noise.add(self.session, spend, &layout.in_release_order(&table)?)
+    }
+}
