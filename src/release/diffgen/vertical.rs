@@ -5,7 +5,7 @@
 //!
 //! 1. *Set intersection* finds the common individuals and one order for them.
 //!    Fewer than `min_common` of them end the run.
-//!    Where one party alone has the class, [`OneClass`] goes on from here.
+//!    Where one party alone has the class, [`super::one_class`] goes on from here.
 //! 2. *Class*: hashes of the class columns are compared in a circuit; P1's copy counts. Where they
 //!    differ the run ends, and tells for how many people only if the agreement allows that.
 //! 3. *Structure*: each party scores the candidates of its own columns and draws their splits
