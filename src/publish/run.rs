@@ -351,8 +351,11 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    /// Tells the peer and the ledger that the run is over, and says what is left of it.
+    /// Tells the ledger and the peer that the run is over, and says what is left of it. The ledger
+    /// first: whoever is told may start again at once, and asks then what became of this run.
     fn end(&mut self, ended: Ending, session: &mut Session) -> Failure {
+        let without_release = self.debited && !self.written;
+        let noted = without_release.then(|| self.ledger.abort(self.run));
         if let Some(reason) = ended.tell {
             session.channel.abort(reason);
         }
@@ -365,14 +368,12 @@ impl<'a> Conversation<'a> {
                  it can be written"
             ));
         }
-        if !self.debited {
-            return failure;
-        }
+        let Some(noted) = noted else { return failure };
         let spent = match self.side.plan.promise.epsilon() {
             Some(epsilon) => format!("ε {epsilon} is spent and there is no release"),
             None => "the run is in the ledger and there is no release".to_owned(),
         };
-        let mut advice = vec![match self.ledger.abort(self.run) {
+        let mut advice = vec![match noted {
             Ok(()) => spent,
             Err(error) => format!("{spent}; that it ended could not be noted: {error}"),
         }];

@@ -237,6 +237,30 @@ fn an_unfinished_value_that_no_writer_begins_is_an_error() {
 }
 
 #[test]
+fn a_changed_line_without_an_epsilon_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("ledger");
+    let promise = Some("counts as they are".to_owned());
+    let run = Debit { epsilon: None, cap: None, promise, ..debit(1, "loans", "1") };
+    let mut ledger = Ledger::open(&path).unwrap();
+    assert!(ledger.debit(run).unwrap().into_budget().is_none());
+    ledger.finish(RunId([1; 32])).unwrap();
+    let text = fs::read_to_string(&path).unwrap();
+    assert!(!text.contains("epsilon") && History::parse(text.as_bytes()).is_ok());
+    for (was, becomes, at) in [
+        ("counts as they are", "counts with noise", 1),
+        (r#""data_set":"loans""#, r#""data_set":"cards""#, 1),
+        (r#","promise":"counts as they are""#, "", 1),
+        ("finished", "aborted", 2),
+    ] {
+        let changed = text.replacen(was, becomes, 1);
+        assert_ne!(changed, text, "{was}");
+        let result = History::parse(changed.as_bytes());
+        assert!(matches!(result, Err(Error::BadLine { line, .. }) if line == at), "{was}");
+    }
+}
+
+#[test]
 fn removed_moved_and_repeated_lines_are_named() {
     let (_directory, path) = sample();
     let text = fs::read_to_string(&path).unwrap();
