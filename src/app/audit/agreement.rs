@@ -3,33 +3,12 @@
 use serde_json::Value;
 
 use super::Verdict;
-use super::field::{list, text};
+use super::field::{check_all, list, same, text};
 use crate::agreement::{Agreement, Error};
 
-/// One verdict for each test of the document; a document of another shape gives a failing one.
+/// Checks every test of the document. A test that cannot be read fails.
 pub fn check(document: &Value) -> Vec<Verdict> {
-    let mut verdicts = Vec::new();
-    for group in list(document, "testGroups") {
-        let name = text(group, "type");
-        for test in list(group, "tests") {
-            verdicts.push(Verdict {
-                group: name.to_owned(),
-                test_id: test["tcId"].as_u64().unwrap_or(0),
-                comment: text(test, "comment").to_owned(),
-                failure: judge(name, test).err(),
-            });
-        }
-    }
-    let expected = document["numberOfTests"].as_u64();
-    if verdicts.is_empty() || expected != Some(verdicts.len() as u64) {
-        verdicts.push(Verdict {
-            group: "document".to_owned(),
-            test_id: 0,
-            comment: "number of tests".to_owned(),
-            failure: Some(format!("expected {expected:?}, got {}", verdicts.len())),
-        });
-    }
-    verdicts
+    check_all(document, |group, test| judge(text(group, "type"), test))
 }
 
 fn judge(group: &str, test: &Value) -> Result<(), String> {
@@ -75,29 +54,18 @@ fn rules(error: &Error) -> Vec<&'static str> {
     }
 }
 
-fn same(what: &str, expected: &str, got: &str) -> Result<(), String> {
-    if expected == got { Ok(()) } else { Err(format!("{what}: expected {expected}, got {got}")) }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::tests::{assert_all_pass, assert_found};
     use super::*;
 
     #[test]
     fn every_vector_agrees() {
-        let document = include_str!("../../../vectors/agreement.json");
-        for verdict in check(&serde_json::from_str(document).unwrap()) {
-            assert_eq!(verdict.failure, None, "test {}: {}", verdict.test_id, verdict.comment);
-        }
+        assert_all_pass("agreement", check);
     }
 
     #[test]
     fn a_wrong_answer_is_noticed() {
-        let document = include_str!("../../../vectors/agreement.json");
-        let mut document: Value = serde_json::from_str(document).unwrap();
-        document["testGroups"][0]["tests"][0]["sha256"] = "00".into();
-        let failures = check(&document).into_iter().filter(|verdict| verdict.failure.is_some());
-        assert_eq!(failures.count(), 1);
-        assert!(check(&Value::Null).iter().any(|verdict| verdict.failure.is_some()));
+        assert_found("agreement", check, 0, "sha256", "00".into());
     }
 }

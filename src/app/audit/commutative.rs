@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::Verdict;
-use super::field::{list, text};
+use super::field::{Examiner, check_groups, list, same, text};
 use crate::crypto::commutative::{
     Domain, ElementFault, Error, Group, ModulusFault, Residues, Ristretto, expand_message_xmd,
 };
@@ -13,34 +13,17 @@ use crate::math::hex;
 
 /// Checks every test of the document. A test that cannot be read fails.
 pub fn check(document: &Value) -> Vec<Verdict> {
-    let mut verdicts = Vec::new();
     let mut checked = HashMap::new();
-    for group in list(document, "testGroups") {
-        let kind = text(group, "type");
-        let name = [kind, text(group, "group"), text(group, "prime")].join(" ").trim().to_owned();
-        let examine = examiner(kind, group, &mut checked);
-        for test in list(group, "tests") {
-            let failure = match &examine {
-                Ok(examine) => examine(test).err(),
-                Err(unusable) => Some(unusable.clone()),
-            };
-            verdicts.push(Verdict {
-                group: name.clone(),
-                test_id: test["tcId"].as_u64().unwrap_or(0),
-                comment: text(test, "comment").to_owned(),
-                failure,
-            });
-        }
-    }
-    verdicts
+    check_groups(document, &["group", "prime"], |group| {
+        examiner(text(group, "type"), group, &mut checked)
+            .unwrap_or_else(|unusable| Box::new(move |_| Err(unusable.clone())))
+    })
 }
-
-type Examiner = Box<dyn Fn(&Value) -> Result<(), String>>;
 
 /// Groups of residues that were built already: checking a modulus takes seconds.
 type Checked = HashMap<Vec<u8>, Residues>;
 
-fn examiner(kind: &str, group: &Value, checked: &mut Checked) -> Result<Examiner, String> {
+fn examiner(kind: &str, group: &Value, checked: &mut Checked) -> Result<Examiner<'static>, String> {
     match kind {
         "ExpandMessageXmd" => Ok(Box::new(expand)),
         "SafePrime" => Ok(Box::new(safe_prime)),
@@ -76,7 +59,7 @@ fn in_group<G: Group + 'static>(
     group: G,
     suite: String,
     described: &Value,
-) -> Result<Examiner, String> {
+) -> Result<Examiner<'static>, String> {
     same("suite", text(described, "suite"), &suite)?;
     match kind {
         "Encrypt" => Ok(Box::new(move |test| encrypt(&group, test))),
@@ -161,10 +144,6 @@ fn flag(error: &Error) -> &'static str {
         Error::Width { .. } => "Width",
         Error::Key => "Key",
     }
-}
-
-fn same(what: &str, expected: &str, got: &str) -> Result<(), String> {
-    if expected == got { Ok(()) } else { Err(format!("{what}: expected {expected}, got {got}")) }
 }
 
 fn bytes_of(value: &Value, field: &str) -> Result<Vec<u8>, String> {

@@ -4,33 +4,19 @@ use num_bigint::BigUint;
 use serde_json::Value;
 
 use super::Verdict;
-use super::field::{list, text};
-use crate::math::Rational;
+use super::field::{check_groups, expect_equal, fraction, list, number, numbers, refused, text};
 use crate::privacy::choice::locate;
 use crate::privacy::exponential::{Scaling, weights};
 use crate::privacy::{Calibration, Score, Scored};
 
 /// Checks every test of the document. A test that cannot be read fails.
 pub fn check(document: &Value) -> Vec<Verdict> {
-    let mut verdicts = Vec::new();
-    for group in list(document, "testGroups") {
-        let kind = text(group, "type");
-        for test in list(group, "tests") {
-            let outcome = match kind {
-                "Weights" => check_weights(test),
-                "Calibration" => check_calibration(test),
-                "Winner" => check_winner(group, test),
-                _ => Err(format!("expected a known type of group, got {kind:?}")),
-            };
-            verdicts.push(Verdict {
-                group: [kind, text(group, "source")].join(" ").trim().to_owned(),
-                test_id: test["tcId"].as_u64().unwrap_or(0),
-                comment: text(test, "comment").to_owned(),
-                failure: outcome.err(),
-            });
-        }
-    }
-    verdicts
+    check_groups(document, &["source"], |group| match text(group, "type") {
+        "Weights" => Box::new(check_weights),
+        "Calibration" => Box::new(check_calibration),
+        "Winner" => Box::new(|test| check_winner(group, test)),
+        kind => Box::new(move |_| Err(format!("expected a known type of group, got {kind:?}"))),
+    })
 }
 
 fn check_weights(test: &Value) -> Result<(), String> {
@@ -45,7 +31,7 @@ fn check_weights(test: &Value) -> Result<(), String> {
     let found = found.map_err(|error| format!("expected weights, got: {error}"))?;
     let expected = numbers(test, "weights")?;
     expect_equal("the weights", &expected, &found)?;
-    expect_equal("the sum", &number(&test["sum"])?, &found.iter().sum())
+    expect_equal("the sum", &number(test, "sum")?, &found.iter().sum::<BigUint>())
 }
 
 fn check_calibration(test: &Value) -> Result<(), String> {
@@ -72,7 +58,7 @@ fn check_winner(group: &Value, test: &Value) -> Result<(), String> {
             Ok::<_, String>(Scored { score: Score::default(), multiplicity })
         })
         .collect::<Result<_, _>>()?;
-    let found = locate(&candidates, &weights, &number(&test["r"])?);
+    let found = locate(&candidates, &weights, &number(test, "r")?);
     match (found, text(test, "result")) {
         (Some(choice), "valid") => {
             let expected = (test["winner"].as_u64(), test["offset"].as_u64());
@@ -93,47 +79,14 @@ fn scaling(test: &Value) -> Result<Scaling, String> {
     }
 }
 
-pub(super) fn fraction(value: &Value, key: &str) -> Result<Rational, String> {
-    text(value, key).parse().map_err(|error| format!("{key}: {error}"))
-}
-
-pub(super) fn number(value: &Value) -> Result<BigUint, String> {
-    value
-        .as_str()
-        .and_then(|digits| BigUint::parse_bytes(digits.as_bytes(), 16))
-        .ok_or_else(|| format!("expected a number in hexadecimal, got {value}"))
-}
-
-pub(super) fn numbers(value: &Value, key: &str) -> Result<Vec<BigUint>, String> {
-    list(value, key).iter().map(number).collect()
-}
-
-pub(super) fn expect_equal<T: PartialEq + std::fmt::Debug>(
-    what: &str,
-    expected: &T,
-    got: &T,
-) -> Result<(), String> {
-    if expected == got {
-        return Ok(());
-    }
-    Err(format!("{what}: expected {expected:?}, got {got:?}"))
-}
-
-pub(super) fn refused<T, E>(result: Result<T, E>) -> Result<(), String> {
-    match result {
-        Ok(_) => Err("expected a refusal, got a result".to_owned()),
-        Err(_) => Ok(()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::tests::{assert_all_pass, assert_found};
     use super::*;
-    use crate::app::audit::field;
 
     #[test]
     fn every_vector_holds() {
-        field::assert_all_pass("exponential", check);
+        assert_all_pass("exponential", check);
     }
 
     #[test]
@@ -147,7 +100,7 @@ mod tests {
             (2, "offset", Value::from(1)),
             (2, "result", Value::from("invalid")),
         ] {
-            field::assert_found("exponential", check, group, name, wrong);
+            assert_found("exponential", check, group, name, wrong);
         }
     }
 }

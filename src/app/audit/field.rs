@@ -1,23 +1,42 @@
 //! Reading the fields of test vectors.
 
+use std::fmt::Debug;
+
+use num_bigint::BigUint;
+use num_traits::Num;
 use serde_json::Value;
 
 use super::Verdict;
+use crate::math::Rational;
 
 /// Runs `examine` on every test of every group. A test that cannot be read fails.
 pub(super) fn check_all(
     document: &Value,
     examine: impl Fn(&Value, &Value) -> Result<(), String>,
 ) -> Vec<Verdict> {
+    check_groups(document, &["circuit"], |group| Box::new(|test| examine(group, test)))
+}
+
+/// What holds a test to what it says.
+pub(super) type Examiner<'a> = Box<dyn Fn(&Value) -> Result<(), String> + 'a>;
+
+/// Runs what `prepare` makes of each group on its tests. A group is called by its type and by the
+/// fields `also`, where it has them.
+pub(super) fn check_groups<'a>(
+    document: &'a Value,
+    also: &[&str],
+    mut prepare: impl FnMut(&'a Value) -> Examiner<'a>,
+) -> Vec<Verdict> {
     let mut verdicts = Vec::new();
     for group in list(document, "testGroups") {
-        let name = [text(group, "type"), text(group, "circuit")].join(" ").trim().to_owned();
+        let names: Vec<&str> = ["type"].iter().chain(also).map(|name| text(group, name)).collect();
+        let examine = prepare(group);
         for test in list(group, "tests") {
             verdicts.push(Verdict {
-                group: name.clone(),
+                group: names.join(" ").trim().to_owned(),
                 test_id: test["tcId"].as_u64().unwrap_or(0),
                 comment: text(test, "comment").to_owned(),
-                failure: examine(group, test).err(),
+                failure: examine(test).err(),
             });
         }
     }
@@ -44,17 +63,32 @@ pub(super) fn integer(value: &Value, name: &str) -> Result<u64, String> {
     value[name].as_u64().ok_or_else(|| format!("field {name} is not a number"))
 }
 
-pub(super) fn number(value: &Value, name: &str) -> Result<u128, String> {
+pub(super) fn small(value: &Value) -> Result<u32, String> {
+    let number = value.as_u64().and_then(|number| u32::try_from(number).ok());
+    number.ok_or_else(|| format!("{value} is not a small number"))
+}
+
+/// A number in hexadecimal, of whatever type is wanted.
+pub(super) fn number<T: Num>(value: &Value, name: &str) -> Result<T, String> {
     parse_number(&value[name]).map_err(|wrong| format!("field {name} {wrong}"))
 }
 
-pub(super) fn numbers(value: &Value, name: &str) -> Result<Vec<u128>, String> {
+pub(super) fn numbers<T: Num>(value: &Value, name: &str) -> Result<Vec<T>, String> {
     list(value, name).iter().map(parse_number).collect()
 }
 
-pub(super) fn parse_number(value: &Value) -> Result<u128, String> {
-    u128::from_str_radix(value.as_str().unwrap_or_default(), 16)
-        .map_err(|_| "is not a hexadecimal number of 128 bits".to_owned())
+pub(super) fn parse_number<T: Num>(value: &Value) -> Result<T, String> {
+    T::from_str_radix(value.as_str().unwrap_or_default(), 16)
+        .map_err(|_| "is not a hexadecimal number that fits".to_owned())
+}
+
+pub(super) fn fraction(value: &Value, name: &str) -> Result<Rational, String> {
+    text(value, name).parse().map_err(|error| format!("{name}: {error}"))
+}
+
+/// The lowest `width` bits of a number, the least significant first.
+pub(super) fn bits(number: &BigUint, width: usize) -> Vec<bool> {
+    (0..width as u64).map(|i| number.bit(i)).collect()
 }
 
 pub(super) fn bytes(value: &Value) -> Result<Vec<u8>, String> {
@@ -92,61 +126,55 @@ pub(super) fn expect_list(what: &str, expected: &[u128], got: &[u128]) -> Result
     pairs.try_for_each(|(i, (e, g))| expect(&format!("{what} {i}"), *e, *g))
 }
 
-#[cfg(test)]
-pub(super) fn assert_all_pass(name: &str, check: fn(&Value) -> Vec<Verdict>) {
-    let document = document(name);
-    let verdicts = check(&document);
-    assert_eq!(verdicts.len() as u64, document["numberOfTests"].as_u64().unwrap());
-    for verdict in &verdicts {
-        assert_eq!(verdict.failure, None, "{} {}", verdict.group, verdict.test_id);
+/// Compares what has no other spelling than that of its type.
+pub(super) fn expect_equal<T: PartialEq + Debug>(
+    what: &str,
+    expected: &T,
+    got: &T,
+) -> Result<(), String> {
+    if expected == got {
+        return Ok(());
+    }
+    Err(format!("{what}: expected {expected:?}, got {got:?}"))
+}
+
+/// Compares texts.
+pub(super) fn same(what: &str, expected: &str, got: &str) -> Result<(), String> {
+    if expected == got { Ok(()) } else { Err(format!("{what}: expected {expected}, got {got}")) }
+}
+
+pub(super) fn refused<T, E>(result: Result<T, E>) -> Result<(), String> {
+    match result {
+        Ok(_) => Err("expected a refusal, got a result".to_owned()),
+        Err(_) => Ok(()),
     }
 }
 
-/// Changes one hexadecimal digit of every text in turn in the first test of a
-/// group and expects some failure: a check that accepts anything checks nothing.
-#[cfg(test)]
-pub(super) fn assert_changes_are_found(name: &str, check: fn(&Value) -> Vec<Verdict>) {
-    let document = document(name);
-    for group in 0..list(&document, "testGroups").len() {
-        let mut changed = document.clone();
-        let test = &mut changed["testGroups"][group]["tests"][0];
-        let field = test.as_object().unwrap().keys().rfind(|key| *key != "result").unwrap().clone();
-        alter(&mut test[&field]);
-        assert!(check(&changed).iter().any(|v| v.failure.is_some()), "group {group}: {field}");
+/// Why a test did not come to its end: a refusal by the product, or a difference.
+pub(super) enum Difference<E> {
+    Refused(E),
+    Differs(String),
+}
+
+impl<E> From<String> for Difference<E> {
+    fn from(difference: String) -> Self {
+        Self::Differs(difference)
     }
 }
 
-/// Puts `wrong` in a field of the first test of a group and expects exactly one failure.
-#[cfg(test)]
-pub(super) fn assert_found(
-    name: &str,
-    check: fn(&Value) -> Vec<Verdict>,
-    group: usize,
-    field: &str,
-    wrong: Value,
-) {
-    let mut document = document(name);
-    document["testGroups"][group]["tests"][0][field] = wrong;
-    let failed = check(&document).iter().filter(|v| v.failure.is_some()).count();
-    assert_eq!(failed, 1, "{field} of group {group}");
-}
-
-#[cfg(test)]
-pub(super) fn document(name: &str) -> Value {
-    let path = format!("{}/vectors/{name}.json", env!("CARGO_MANIFEST_DIR"));
-    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
-}
-
-#[cfg(test)]
-fn alter(value: &mut Value) {
-    match value {
-        Value::String(text) => {
-            let last = if text.ends_with('0') { '1' } else { '0' };
-            text.pop();
-            text.push(last);
-        }
-        Value::Number(number) => *value = Value::from(number.as_u64().unwrap() ^ 1),
-        Value::Array(items) => alter(items.last_mut().unwrap()),
-        _ => {}
+/// Holds an outcome to the result of the test; a refusal must have the name that is its flag.
+pub(super) fn judge<E: Debug>(
+    test: &Value,
+    outcome: Result<(), Difference<E>>,
+) -> Result<(), String> {
+    let valid = is_valid(test)?;
+    let reason = test["flags"][0].as_str().unwrap_or("an error");
+    match outcome {
+        Ok(()) if valid => Ok(()),
+        Ok(()) => Err(format!("expected {reason}, got no error")),
+        Err(Difference::Refused(error)) if valid => Err(format!("expected success, got {error:?}")),
+        Err(Difference::Refused(error)) if format!("{error:?}").contains(reason) => Ok(()),
+        Err(Difference::Refused(error)) => Err(format!("expected {reason}, got {error:?}")),
+        Err(Difference::Differs(difference)) => Err(difference),
     }
 }

@@ -35,8 +35,8 @@ fn hashes(group: &Value, test: &Value) -> Result<Vec<GateHash>, String> {
 
 fn table(test: &Value) -> Result<[u8; BYTES_PER_AND], String> {
     let mut table = [0; BYTES_PER_AND];
-    table[..16].copy_from_slice(&number(test, "generatorHalf")?.to_le_bytes());
-    table[16..].copy_from_slice(&number(test, "evaluatorHalf")?.to_le_bytes());
+    table[..16].copy_from_slice(&number::<u128>(test, "generatorHalf")?.to_le_bytes());
+    table[16..].copy_from_slice(&number::<u128>(test, "evaluatorHalf")?.to_le_bytes());
     Ok(table)
 }
 
@@ -86,7 +86,7 @@ fn decode_label(group: &Value, test: &Value) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::field::{assert_all_pass, assert_changes_are_found};
+    use super::super::tests::{assert_all_pass, assert_changes_are_found};
 
     #[test]
     fn every_vector_passes_and_a_changed_one_does_not() {

@@ -5,8 +5,10 @@ use num_bigint::BigUint;
 use serde_json::Value;
 
 use super::Verdict;
-use super::exponential::{expect_equal, fraction, number, numbers, refused};
-use super::field::{check_all, integer, is_valid, list, text};
+use super::field::{
+    self, check_all, expect_equal, fraction, integer, is_valid, list, number, numbers, refused,
+    text,
+};
 use crate::circuit::Circuit;
 use crate::circuit::random_value::UniformBelow;
 use crate::mechanism::exponential::vertical;
@@ -30,7 +32,7 @@ pub fn check(document: &Value) -> Vec<Verdict> {
 }
 
 fn check_choice(group: &Value, test: &Value) -> Result<(), String> {
-    let sums = [numbers(group, "p1Sums")?, numbers(group, "p2Sums")?];
+    let sums: [Vec<BigUint>; 2] = [numbers(group, "p1Sums")?, numbers(group, "p2Sums")?];
     let (width, tries) = (small(group, "width", MOST_WIDTH)?, small(group, "tries", 256)?);
     let counts = [sums[0].len(), sums[1].len()];
     some_candidates(counts[0] + counts[1])?;
@@ -38,7 +40,7 @@ fn check_choice(group: &Value, test: &Value) -> Result<(), String> {
     let mut inputs = Vec::new();
     let mut joint = vec![false; uniform.random_bits()];
     for (sums, coins) in sums.iter().zip(["p1Coins", "p2Coins"]) {
-        let coins = bits(&number(&test[coins])?, uniform.random_bits())?;
+        let coins = bits(&number(test, coins)?, uniform.random_bits())?;
         joint.iter_mut().zip(&coins).for_each(|(joint, coin)| *joint ^= coin);
         for sum in sums {
             inputs.extend(bits(sum, width)?);
@@ -59,7 +61,7 @@ fn check_choice(group: &Value, test: &Value) -> Result<(), String> {
         expect_equal("R", &None, &drawn)?;
         return refused(if *failed { Err(()) } else { Ok(()) });
     }
-    expect_equal("R", &Some(number(&test["r"])?), &drawn)?;
+    expect_equal("R", &Some(number(test, "r")?), &drawn)?;
     expect_equal("failed", &false, failed)?;
     expect_equal("the winner", &integer(test, "winner")?, &value(index))
 }
@@ -81,7 +83,7 @@ fn check_maximum(group: &Value, test: &Value) -> Result<(), String> {
     for (scores, coins) in [("p1Scores", "p1Coins"), ("p2Scores", "p2Coins")] {
         let scores: Option<Vec<u64>> = list(test, scores).iter().map(Value::as_u64).collect();
         let scores = scores.ok_or("a score is not a number")?;
-        let coins = numbers(test, coins)?;
+        let coins: Vec<BigUint> = numbers(test, coins)?;
         if scores.len() != count || coins.len() != count {
             return Err("expected as many scores and coins of both parties".to_owned());
         }
@@ -97,8 +99,8 @@ fn check_noise(group: &Value, test: &Value) -> Result<(), String> {
     let shape = joint::JointNoiseShape { bits: small(group, "bits", 64)?, noise: sampler(group)? };
     let mut inputs = Vec::new();
     for (share, coins) in [("p1Share", "p1Coins"), ("p2Share", "p2Coins")] {
-        let share = number(&test[share])?.try_into().map_err(|_| "a share is too long")?;
-        let coins = bits(&number(&test[coins])?, 2 * coins_of(&shape.noise))?;
+        let share = number::<u64>(test, share)?;
+        let coins = bits(&number(test, coins)?, 2 * coins_of(&shape.noise))?;
         inputs.extend_from_slice(&shape.inputs(&[share], &coins));
     }
     let noisy = value(&outputs(&shape.circuit(), &inputs)?);
@@ -137,7 +139,7 @@ fn bits(number: &BigUint, count: usize) -> Result<Vec<bool>, String> {
     if number.bits() > count as u64 {
         return Err(format!("expected a number of {count} bits, got {}", number.bits()));
     }
-    Ok((0..count as u64).map(|i| number.bit(i)).collect())
+    Ok(field::bits(number, count))
 }
 
 fn value(bits: &[bool]) -> u64 {
@@ -146,12 +148,12 @@ fn value(bits: &[bool]) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::{assert_all_pass, assert_found, document};
     use super::*;
-    use crate::app::audit::field;
 
     #[test]
     fn every_vector_holds() {
-        field::assert_all_pass("mechanisms", check);
+        assert_all_pass("mechanisms", check);
     }
 
     #[test]
@@ -165,13 +167,13 @@ mod tests {
             (10, "noisy", Value::from(41)),
             (10, "p1Share", Value::from("ff".repeat(9))),
         ] {
-            field::assert_found("mechanisms", check, group, name, wrong);
+            assert_found("mechanisms", check, group, name, wrong);
         }
     }
 
     #[test]
     fn sizes_without_sense_are_refused() {
-        let mut document = field::document("mechanisms");
+        let mut document = document("mechanisms");
         document["testGroups"][0]["width"] = Value::from(1u64 << 40);
         document["testGroups"][7]["digits"] = Value::from(0);
         document["testGroups"][10]["bits"] = Value::from(65);

@@ -4,8 +4,7 @@ use num_bigint::{BigInt, BigUint};
 use serde_json::Value;
 
 use super::Verdict;
-use super::exponential::{expect_equal, fraction, number, numbers, refused};
-use super::field::{list, text};
+use super::field::{check_groups, expect_equal, fraction, number, numbers, refused, small, text};
 use crate::math::Rational;
 use crate::privacy::digits::{DigitSampler, digit_thresholds};
 use crate::privacy::sampler::enumeration::Law;
@@ -16,30 +15,17 @@ const LIMIT_BITS: u32 = 18;
 
 /// Checks every test of the document. A test that cannot be read fails.
 pub fn check(document: &Value) -> Vec<Verdict> {
-    let mut verdicts = Vec::new();
-    for group in list(document, "testGroups") {
-        let kind = text(group, "type");
-        for test in list(group, "tests") {
-            let outcome = match kind {
-                "Thresholds" => check_thresholds(test),
-                "DigitNoise" => check_noise(group, test),
-                "DigitProbability" => check_probability(group, test),
-                "SamplerLaw" => check_law(test),
-                _ => Err(format!("expected a known type of group, got {kind:?}")),
-            };
-            verdicts.push(Verdict {
-                group: [kind, text(group, "rate")].join(" ").trim().to_owned(),
-                test_id: test["tcId"].as_u64().unwrap_or(0),
-                comment: text(test, "comment").to_owned(),
-                failure: outcome.err(),
-            });
-        }
-    }
-    verdicts
+    check_groups(document, &["rate"], |group| match text(group, "type") {
+        "Thresholds" => Box::new(check_thresholds),
+        "DigitNoise" => Box::new(|test| check_noise(group, test)),
+        "DigitProbability" => Box::new(|test| check_probability(group, test)),
+        "SamplerLaw" => Box::new(check_law),
+        kind => Box::new(move |_| Err(format!("expected a known type of group, got {kind:?}"))),
+    })
 }
 
 fn check_thresholds(test: &Value) -> Result<(), String> {
-    let (digits, tau) = (small(test, "digits")?, small(test, "tau")?);
+    let (digits, tau) = (small(&test["digits"])?, small(&test["tau"])?);
     let found = digit_thresholds(&fraction(test, "rate")?, digits, tau);
     if text(test, "result") != "valid" {
         return refused(found);
@@ -63,13 +49,13 @@ fn check_probability(group: &Value, test: &Value) -> Result<(), String> {
 fn check_law(test: &Value) -> Result<(), String> {
     let rate = fraction(test, "rate")?;
     let outcome = test["outcome"].as_i64().ok_or("outcome is not a number")?;
-    let bits = small(test, "floorBits")?.min(256) as i32;
+    let bits = small(&test["floorBits"])?.min(256) as i32;
     if rate.denominator() > &BigUint::from(64u32) {
         return Err(
             "expected a rate with a denominator up to 64: all paths are followed".to_owned()
         );
     }
-    let floor = number(&test["floor"])?;
+    let floor: BigUint = number(test, "floor")?;
     let ends = [floor.clone(), floor + 1u32]
         .map(|end| &Rational::whole(end) * &Rational::power_of_two(-bits));
     let outcome_found = match text(test, "sampler") {
@@ -103,28 +89,23 @@ fn meets<T: Ord>(law: &Law<T>, outcome: &T, ends: &[Rational; 2]) -> bool {
 }
 
 fn sampler(group: &Value) -> Result<DigitSampler, String> {
-    DigitSampler::new(&fraction(group, "rate")?, small(group, "digits")?, small(group, "tau")?)
-        .map_err(|error| error.to_string())
-}
-
-fn small(value: &Value, key: &str) -> Result<u32, String> {
-    let number = value[key].as_u64().and_then(|n| u32::try_from(n).ok());
-    number.ok_or_else(|| format!("{key} is not a small number"))
+    let (digits, tau) = (small(&group["digits"])?, small(&group["tau"])?);
+    DigitSampler::new(&fraction(group, "rate")?, digits, tau).map_err(|error| error.to_string())
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::{assert_all_pass, assert_found, document};
     use super::*;
-    use crate::app::audit::field;
 
     #[test]
     fn every_vector_holds() {
-        field::assert_all_pass("noise", check);
+        assert_all_pass("noise", check);
     }
 
     #[test]
     fn a_wrong_answer_is_found_wherever_it_stands() {
-        let groups = field::document("noise")["testGroups"].as_array().unwrap().len();
+        let groups = document("noise")["testGroups"].as_array().unwrap().len();
         for (group, name, wrong) in [
             (0, "thresholds", Value::from(vec!["00"])),
             (1, "noise", Value::from(3)),
@@ -133,7 +114,7 @@ mod tests {
             (groups - 1, "rate", Value::from("1/1000000000000")),
             (groups - 1, "floorBits", Value::from(u32::MAX)),
         ] {
-            field::assert_found("noise", check, group, name, wrong);
+            assert_found("noise", check, group, name, wrong);
         }
     }
 }

@@ -2,10 +2,10 @@
 //! portable and on the vector path; an invalid test must be refused for the reason in its flag.
 
 use num_bigint::{BigInt, BigUint};
-use num_traits::Num;
 use serde_json::Value;
 
 use super::Verdict;
+use super::field::{self, check_groups, expect_equal, judge, number, numbers, text};
 use crate::crypto::paillier::{
     Backend, Ciphertext, Error, Packing, PublicKey, Returned, SecretKey, Tuning,
 };
@@ -13,71 +13,42 @@ use crate::math::Randomness;
 
 /// Checks a document whose algorithm is `Paillier`.
 pub fn check(document: &Value) -> Vec<Verdict> {
-    let mut verdicts = Vec::new();
-    for group in document["testGroups"].as_array().into_iter().flatten() {
-        let kind = group["type"].as_str().unwrap_or_default();
-        let keys = Keys::new(&group["key"]);
-        for test in group["tests"].as_array().into_iter().flatten() {
-            verdicts.push(Verdict {
-                group: kind.to_owned(),
-                test_id: test["tcId"].as_u64().unwrap_or_default(),
-                comment: test["comment"].as_str().unwrap_or_default().to_owned(),
-                failure: judge(kind, &keys, test).err(),
-            });
-        }
-    }
-    verdicts
+    check_groups(document, &[], |group| {
+        let kind = text(group, "type");
+        let keys = keys(&group["key"]);
+        Box::new(move |test| judge(test, examine(kind, &keys, test)))
+    })
 }
+
+type Difference = field::Difference<Error>;
 
 /// What a test came to: nothing differed, or a difference, or a refusal by the product.
 type Outcome = Result<(), Difference>;
 
-enum Difference {
-    Refused(Error),
-    Differs(String),
-}
-
 /// The same key on both paths.
-struct Keys(Vec<SecretKey>);
-
-impl Keys {
-    fn new(key: &Value) -> Option<Self> {
-        let part = |name| number(key, name).ok();
-        let (p, q, h) = (part("p")?, part("q")?, part("h")?);
-        let make = |backend| {
-            let tuning = Tuning { backend, table_bytes: 1 << 20 };
-            SecretKey::assemble(&p, &q, h.clone(), tuning).ok()
-        };
-        Some(Self(vec![make(Backend::Portable)?, make(Backend::Vector)?]))
-    }
+pub(super) fn keys(key: &Value) -> Result<[SecretKey; 2], String> {
+    let (p, q, h): (_, _, BigUint) = (number(key, "p")?, number(key, "q")?, number(key, "h")?);
+    let make = |backend| {
+        let tuning = Tuning { backend, table_bytes: 1 << 20 };
+        SecretKey::assemble(&p, &q, h.clone(), tuning).map_err(|error| error.to_string())
+    };
+    Ok([make(Backend::Portable)?, make(Backend::Vector)?])
 }
 
-fn judge(kind: &str, keys: &Option<Keys>, test: &Value) -> Result<(), String> {
-    let outcome = match (kind, keys) {
-        ("PublicKey", _) => public_key(test),
-        (_, Some(keys)) => keys.0.iter().try_for_each(|key| match kind {
-            "TextbookEncrypt" => textbook(key, test),
-            "DjnEncrypt" => djn(key, test),
-            "Decrypt" => decrypt(key, test),
-            "Sum" => sum(key, test),
-            "AddPlain" => add_plain(key, test),
-            "MulPlain" => mul_plain(key, test),
-            "Signed" => signed(key, test),
-            "Packed" => packed(key, test),
-            _ => Err(Difference::Differs(format!("no such type of group: {kind:?}"))),
-        }),
-        _ => Err(Difference::Differs("the group has no usable key".to_owned())),
+fn examine(kind: &str, keys: &Result<[SecretKey; 2], String>, test: &Value) -> Outcome {
+    let examine = match kind {
+        "PublicKey" => return public_key(test),
+        "TextbookEncrypt" => textbook,
+        "DjnEncrypt" => djn,
+        "Decrypt" => decrypt,
+        "Sum" => sum,
+        "AddPlain" => add_plain,
+        "MulPlain" => mul_plain,
+        "Signed" => signed,
+        "Packed" => packed,
+        _ => return Err(format!("no such type of group: {kind:?}").into()),
     };
-    let valid = test["result"] == "valid";
-    let reason = test["flags"][0].as_str().unwrap_or("an error");
-    match outcome {
-        Ok(()) if valid => Ok(()),
-        Ok(()) => Err(format!("expected {reason}, got no error")),
-        Err(Difference::Refused(error)) if valid => Err(format!("expected success, got {error:?}")),
-        Err(Difference::Refused(error)) if format!("{error:?}").contains(reason) => Ok(()),
-        Err(Difference::Refused(error)) => Err(format!("expected {reason}, got {error:?}")),
-        Err(Difference::Differs(difference)) => Err(difference),
-    }
+    keys.as_ref().map_err(String::clone)?.iter().try_for_each(|key| examine(key, test))
 }
 
 fn textbook(key: &SecretKey, test: &Value) -> Outcome {
@@ -106,8 +77,8 @@ fn decrypt(key: &SecretKey, test: &Value) -> Outcome {
 }
 
 fn sum(key: &SecretKey, test: &Value) -> Outcome {
-    let listed = test["c"].as_array().ok_or_else(|| missing("c"))?;
-    let items = listed.iter().map(|c| working(key, &parse(c, "c")?));
+    let items = numbers(test, "c")?;
+    let items = items.iter().map(|c| working(key, c));
     let items = items.collect::<Result<Vec<Ciphertext>, Difference>>()?;
     let total = key.public().sum(&items.iter().collect::<Vec<_>>());
     homomorphic(key, test, "sum", &total)
@@ -121,7 +92,7 @@ fn add_plain(key: &SecretKey, test: &Value) -> Outcome {
 
 fn mul_plain(key: &SecretKey, test: &Value) -> Outcome {
     let c = working(key, &number(test, "c")?)?;
-    let (k, bits) = (signed_number(test, "k")?, size(test, "bits")?);
+    let (k, bits) = (number::<BigInt>(test, "k")?, size(test, "bits")?);
     if let Some(k) = k.to_biguint() {
         homomorphic(key, test, "out", &key.public().mul_plain(&c, &k, bits)?)?;
     }
@@ -135,15 +106,13 @@ fn homomorphic(key: &SecretKey, test: &Value, field: &str, out: &Ciphertext) -> 
 }
 
 fn signed(key: &SecretKey, test: &Value) -> Outcome {
-    let (value, m) = (signed_number(test, "value")?, number(test, "m")?);
+    let (value, m) = (number(test, "value")?, number(test, "m")?);
     same("m", &m, &key.public().encode_signed(&value)?)?;
     same("value", &value, &key.public().decode_signed(&m)?)
 }
 
 fn packed(key: &SecretKey, test: &Value) -> Outcome {
-    let listed = test["values"].as_array().ok_or_else(|| missing("values"))?;
-    let values = listed.iter().map(|value| parse::<BigUint>(value, "values"));
-    let values = values.collect::<Result<Vec<_>, _>>()?;
+    let values: Vec<BigUint> = numbers(test, "values")?;
     let packing = Packing::new(key.public(), size(test, "width")?)?;
     same("slots", &size(test, "slots")?, &packing.slots())?;
     let m = number(test, "m")?;
@@ -187,28 +156,12 @@ fn padded(number: &BigUint, width: usize) -> Vec<u8> {
 }
 
 fn same<T: PartialEq + std::fmt::Debug>(what: &str, expected: &T, found: &T) -> Outcome {
-    if expected == found {
-        return Ok(());
-    }
-    Err(Difference::Differs(format!("{what}: expected {expected:?}, got {found:?}")))
-}
-
-fn number(test: &Value, field: &str) -> Result<BigUint, Difference> {
-    parse(&test[field], field)
-}
-
-fn signed_number(test: &Value, field: &str) -> Result<BigInt, Difference> {
-    parse(&test[field], field)
+    Ok(expect_equal(what, expected, found)?)
 }
 
 fn size(test: &Value, field: &str) -> Result<usize, Difference> {
     let number = test[field].as_u64().ok_or_else(|| missing(field))?;
     usize::try_from(number).map_err(|_| missing(field))
-}
-
-fn parse<T: Num>(value: &Value, field: &str) -> Result<T, Difference> {
-    let digits = value.as_str().ok_or_else(|| missing(field))?;
-    T::from_str_radix(digits, 16).map_err(|_| missing(field))
 }
 
 fn missing(field: &str) -> Difference {

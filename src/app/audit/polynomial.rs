@@ -1,12 +1,12 @@
 //! `vectors/polynomial.json`: what the receiver sends, what the sender returns, what comes out.
 
 use num_bigint::{BigInt, BigUint};
-use num_traits::Num;
 use serde_json::Value;
 
 use super::Verdict;
-use super::field::{check_all, expect, is_valid, list, text};
-use crate::crypto::paillier::{Backend, SecretKey, Tuning};
+use super::field::{check_all, expect, is_valid, list, number, numbers, parse_number, text};
+use super::paillier::keys;
+use crate::crypto::paillier::SecretKey;
 use crate::protocol::polynomial::{Error, NoWrap, combine, decode, powers_of};
 
 /// Checks every test of the document on both paths. A test that cannot be read fails.
@@ -15,27 +15,8 @@ pub fn check(document: &Value) -> Vec<Verdict> {
         if text(group, "type") != "Evaluation" {
             return Err(format!("unknown type {:?}", text(group, "type")));
         }
-        for backend in [Backend::Portable, Backend::Vector] {
-            evaluation(&key(&group["key"], backend)?, test)?;
-        }
-        Ok(())
+        keys(&group["key"])?.iter().try_for_each(|key| evaluation(key, test))
     })
-}
-
-fn key(value: &Value, backend: Backend) -> Result<SecretKey, String> {
-    let (p, q, h) = (number(&value["p"])?, number(&value["q"])?, number(&value["h"])?);
-    let tuning = Tuning { backend, table_bytes: 1 << 20 };
-    SecretKey::assemble(&p, &q, h, tuning).map_err(|error| error.to_string())
-}
-
-fn number(value: &Value) -> Result<BigUint, String> {
-    let digits = value.as_str().unwrap_or_default();
-    BigUint::from_str_radix(digits, 16).map_err(|_| "is not a hexadecimal number".to_owned())
-}
-
-fn signed(value: &Value) -> Result<BigInt, String> {
-    let digits = value.as_str().unwrap_or_default();
-    BigInt::from_str_radix(digits, 16).map_err(|_| "is not a hexadecimal number".to_owned())
 }
 
 fn evaluation(key: &SecretKey, test: &Value) -> Result<(), String> {
@@ -59,11 +40,10 @@ fn evaluation(key: &SecretKey, test: &Value) -> Result<(), String> {
 /// One run without a network: differences outside, refusals inside.
 fn run(key: &SecretKey, test: &Value) -> Result<Result<(), Error>, String> {
     let public = key.public();
-    let argument = signed(&test["argument"])?;
-    let polynomial: Vec<BigInt> =
-        list(test, "coefficients").iter().map(signed).collect::<Result<_, _>>()?;
+    let argument = number(test, "argument")?;
+    let polynomial: Vec<BigInt> = numbers(test, "coefficients")?;
     let bits: Vec<u64> = list(test, "coefficientBits").iter().filter_map(Value::as_u64).collect();
-    let bound = match NoWrap::from_result(public, &bits, &number(&test["largest"])?) {
+    let bound = match NoWrap::from_result(public, &bits, &number(test, "largest")?) {
         Ok(bound) => bound,
         Err(error) => return Ok(Err(error)),
     };
@@ -73,13 +53,13 @@ fn run(key: &SecretKey, test: &Value) -> Result<Result<(), Error>, String> {
     let is_valid = is_valid(test)?;
     let mut sent = Vec::new();
     for (i, (power, exponent)) in powers.iter().zip(exponents).enumerate() {
-        let fresh = key.encrypt_with_exponent(power, &number(exponent)?);
+        let fresh = key.encrypt_with_exponent(power, &parse_number(exponent)?);
         let fresh = fresh.map_err(|error| error.to_string())?;
         let before = sent.len();
         fresh.write(&mut sent);
         if is_valid {
             let got = BigUint::from_bytes_be(&sent[before..]);
-            expect(&format!("power {i}"), &number(&expected[i])?, &got)?;
+            expect(&format!("power {i}"), &parse_number(&expected[i])?, &got)?;
         }
     }
     let read = public.read(&sent, powers.len()).map_err(|error| error.to_string())?;
@@ -87,27 +67,27 @@ fn run(key: &SecretKey, test: &Value) -> Result<Result<(), Error>, String> {
         Ok(combined) => combined,
         Err(error) => return Ok(Err(error)),
     };
-    let nonce = number(&test["nonce"])?;
+    let nonce = number(test, "nonce")?;
     let returned = public.rerandomise_with_nonce(&combined[0], &nonce);
     let returned = returned.map_err(|error| error.to_string())?;
     let mut body = Vec::new();
     returned.write(&mut body);
     if is_valid {
-        expect("returned", &number(&test["returned"])?, &BigUint::from_bytes_be(&body))?;
+        expect("returned", &number(test, "returned")?, &BigUint::from_bytes_be(&body))?;
     }
     let value = match decode(public, &bound, &key.decrypt(&returned), &powers, 0) {
         Ok(value) => value,
         Err(error) => return Ok(Err(error)),
     };
     if is_valid {
-        expect("value", &signed(&test["value"])?, &value)?;
+        expect("value", &number(test, "value")?, &value)?;
     }
     Ok(Ok(()))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::field::{assert_all_pass, assert_changes_are_found};
+    use super::super::tests::{assert_all_pass, assert_changes_are_found};
 
     #[test]
     fn every_vector_passes_and_a_changed_one_does_not() {

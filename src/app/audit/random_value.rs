@@ -3,11 +3,10 @@
 //! Runs are the circuit that the protocol garbles, evaluated in the plain.
 
 use num_bigint::BigUint;
-use num_traits::Num;
 use serde_json::Value;
 
 use super::Verdict;
-use super::field::{check_all, expect, integer, is_valid, text};
+use super::field::{bits, check_all, expect, integer, is_valid, number, text};
 use crate::circuit::random_value::UniformBelow;
 use crate::protocol::random_value::{PlainInputs, ideal, plain};
 use crate::protocol::shares::Ring;
@@ -28,15 +27,6 @@ pub fn check(document: &Value) -> Vec<Verdict> {
             other => Err(format!("unknown type {other:?}")),
         }
     })
-}
-
-fn number(value: &Value, name: &str) -> Result<BigUint, String> {
-    BigUint::from_str_radix(text(value, name), 16)
-        .map_err(|_| format!("field {name} is not a hexadecimal number"))
-}
-
-fn bits(value: &BigUint, width: usize) -> Vec<bool> {
-    (0..width as u64).map(|i| value.bit(i)).collect()
 }
 
 fn truth_table(shape: UniformBelow, test: &Value) -> Result<(), String> {
@@ -71,7 +61,7 @@ fn drawing(shape: UniformBelow, group: &Value, test: &Value) -> Result<(), Strin
     if ring.width() != shape.width() {
         return Err("has a ring of another width".to_owned());
     }
-    let (first, second) = (number(test, "bound1")?, number(test, "bound2")?);
+    let (first, second): (BigUint, BigUint) = (number(test, "bound1")?, number(test, "bound2")?);
     let (random1, random2) = (number(test, "random1")?, number(test, "random2")?);
     let random = [random1, random2].map(|random| bits(&random, shape.random_bits()));
     let mask = number(test, "mask")?;
@@ -99,7 +89,7 @@ fn drawing(shape: UniformBelow, group: &Value, test: &Value) -> Result<(), Strin
 
 #[cfg(test)]
 mod tests {
-    use super::super::field::{assert_all_pass, assert_changes_are_found};
+    use super::super::tests::{assert_all_pass, assert_changes_are_found};
 
     #[test]
     fn every_vector_passes_and_a_changed_one_does_not() {

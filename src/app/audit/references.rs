@@ -4,6 +4,7 @@ use num_bigint::BigUint;
 use num_traits::One;
 use rand::Rng;
 
+use super::field::bits;
 use crate::app::circuit::number_of_bits;
 use crate::circuit::random_value::UniformBelow;
 use crate::circuit::{Circuit, gallery};
@@ -343,10 +344,6 @@ fn noise(sampler: &DigitSampler, coins: &[bool]) -> BigUint {
 
 fn xor(a: &[bool], b: &[bool]) -> Vec<bool> {
     a.iter().zip(b).map(|(a, b)| a ^ b).collect()
-}
-
-fn bits(number: &BigUint, width: usize) -> Vec<bool> {
-    (0..width as u64).map(|i| number.bit(i)).collect()
 }
 
 /// An index among `count`, in as many bits as that needs.

@@ -3,12 +3,14 @@
 //! be refused for the reason in its flag.
 
 use num_bigint::{BigInt, BigUint};
-use num_traits::Num;
 use serde_json::Value;
 
 use super::Verdict;
-use super::field::{self, list, text};
-use crate::crypto::paillier::{Backend, Ciphertext, Fresh, GroupSums, Returned, SecretKey, Tuning};
+use super::field::{
+    self, check_groups, expect_equal, judge, list, number, numbers, parse_number, small, text,
+};
+use super::paillier::keys;
+use crate::crypto::paillier::{Ciphertext, Fresh, GroupSums, Returned, SecretKey};
 use crate::net::codec;
 use crate::protocol::scalar_product::{
     Entries, Error, Opening, ProductPlan, PublicNumbers, TablePlan, TableShape, VectorShape,
@@ -18,59 +20,28 @@ use crate::role::Role;
 
 /// Checks a document whose algorithm is `scalar product`.
 pub fn check(document: &Value) -> Vec<Verdict> {
-    // Preparing a key takes longer than most tests: once per group.
-    let groups = list(document, "testGroups");
-    let keys: Vec<_> = groups.iter().map(|group| keys(&group["key"])).collect();
-    field::check_all(document, |group, test| {
-        let examine = match text(group, "type") {
-            "Product" => product,
-            "Table" => table,
-            other => return Err(format!("no such type of group: {other:?}")),
-        };
-        let prepared = groups.iter().zip(&keys).find(|(known, _)| std::ptr::eq(*known, group));
-        let (_, prepared) = prepared.ok_or("the group has no key")?;
-        let prepared = prepared.as_ref().map_err(String::clone)?;
-        let outcome = prepared.iter().try_for_each(|key| examine(key, test));
-        judge(test, outcome)
+    check_groups(document, &[], |group| {
+        // Preparing a key takes longer than most tests: once per group.
+        let keys = keys(&group["key"]);
+        Box::new(move |test| {
+            let examine = match text(group, "type") {
+                "Product" => product,
+                "Table" => table,
+                other => return Err(format!("no such type of group: {other:?}")),
+            };
+            let keys = keys.as_ref().map_err(String::clone)?;
+            judge(test, keys.iter().try_for_each(|key| examine(key, test)))
+        })
     })
 }
 
-/// What a test came to: a refusal by the product, or a difference.
-enum Difference {
-    Refused(Error),
-    Differs(String),
-}
+type Difference = field::Difference<Error>;
 
+/// What a test came to: nothing differed, or a difference, or a refusal by the product.
 type Outcome = Result<(), Difference>;
 
-fn judge(test: &Value, outcome: Outcome) -> Result<(), String> {
-    let valid = field::is_valid(test)?;
-    let reason = test["flags"][0].as_str().unwrap_or("an error");
-    match outcome {
-        Ok(()) if valid => Ok(()),
-        Ok(()) => Err(format!("expected {reason}, got no error")),
-        Err(Difference::Refused(error)) if !valid && format!("{error:?}").contains(reason) => {
-            Ok(())
-        }
-        Err(Difference::Refused(error)) if valid => Err(format!("expected success, got {error:?}")),
-        Err(Difference::Refused(error)) => Err(format!("expected {reason}, got {error:?}")),
-        Err(Difference::Differs(difference)) => Err(difference),
-    }
-}
-
-/// The same key on both paths.
-fn keys(key: &Value) -> Result<[SecretKey; 2], String> {
-    let part = |name| parse::<BigUint>(&key[name]);
-    let (p, q, h) = (part("p")?, part("q")?, part("h")?);
-    let make = |backend| {
-        let tuning = Tuning { backend, table_bytes: 1 << 20 };
-        SecretKey::assemble(&p, &q, h.clone(), tuning).map_err(|error| error.to_string())
-    };
-    Ok([make(Backend::Portable)?, make(Backend::Vector)?])
-}
-
 fn product(key: &SecretKey, test: &Value) -> Outcome {
-    let [p1, p2] = [vector(test, "p1")?, vector(test, "p2")?];
+    let [p1, p2] = [numbers(test, "p1")?, numbers(test, "p2")?];
     let entries = match list(test, "entryBits") {
         [] => Entries::Binary,
         bits => Entries::Signed([small(&bits[0])?, small(&bits[1])?]),
@@ -89,7 +60,7 @@ fn product(key: &SecretKey, test: &Value) -> Outcome {
     messages.check_sent(key, test, shape.numbers(), &plaintexts.collect::<Result<Vec<_>, _>>()?)?;
     let mut sums = plan.start();
     plan.add(&mut sums, &messages.fresh, other, &|_| ())?;
-    let mask = number(test, "mask")?;
+    let mask: BigUint = number(test, "mask")?;
     let masked = key.public().add_plain(&plan.finish(sums)?, &mask).map_err(Error::from)?;
     messages.check_returned(key, &[masked], std::slice::from_ref(&test["nonce"]))?;
 
@@ -97,17 +68,17 @@ fn product(key: &SecretKey, test: &Value) -> Outcome {
         Role::P1 => [opened, -BigInt::from(mask)],
         Role::P2 => [-BigInt::from(mask), opened],
     };
-    same("share1", &parse(&test["share1"])?, &shares[0])?;
-    same("share2", &parse(&test["share2"])?, &shares[1])?;
-    same("product", &parse(&test["product"])?, &ideal)?;
+    same("share1", &number(test, "share1")?, &shares[0])?;
+    same("share2", &number(test, "share2")?, &shares[1])?;
+    same("product", &number(test, "product")?, &ideal)?;
     same("sum of the shares", &ideal, &(&shares[0] + &shares[1]))
 }
 
 fn table(key: &SecretKey, test: &Value) -> Outcome {
     let [p1, p2] = [cells(test, "p1")?, cells(test, "p2")?];
-    let numbers = [small(&test["cells"][0])? as usize, small(&test["cells"][1])? as usize];
+    let counts = [small(&test["cells"][0])? as usize, small(&test["cells"][1])? as usize];
     let (sigma, bits) = (small(&test["sigma"])?, small(&test["bits"])?);
-    let shape = TableShape { records: p1.len(), cells: numbers, sigma, bits };
+    let shape = TableShape { records: p1.len(), cells: counts, sigma, bits };
     let plan = TablePlan::new(&shape, key.public())?;
     let ideal = ideal_table(&shape, &p1, &p2)?;
     let encrypting = shape.encrypting_role();
@@ -124,7 +95,7 @@ fn table(key: &SecretKey, test: &Value) -> Outcome {
     let groups: Vec<_> = (0..plan.sent()).map(|item| plan.group(item, other)).collect();
     let mut sums = GroupSums::new(key.public(), plan.returned());
     sums.add(&messages.fresh, &groups, &|_| ()).map_err(Error::from)?;
-    let masks = list(test, "masks").iter().map(parse).collect::<Result<Vec<BigUint>, _>>()?;
+    let masks: Vec<BigUint> = numbers(test, "masks")?;
     let narrow = masks.iter().all(|mask| mask.bits() <= u64::from(plan.mask_bits()));
     same("masks in range", &true, &narrow)?;
     let (masked, words) = plan.mask(key.public(), &sums.finish(), masks.into_iter())?;
@@ -137,8 +108,7 @@ fn table(key: &SecretKey, test: &Value) -> Outcome {
     let sums = first.iter().zip(&second).map(|(a, b)| a.wrapping_add(*b) & mask).collect();
     same("sums of the shares", &ideal, &sums)?;
     for (name, found) in [("shares1", first), ("shares2", second)] {
-        let due = list(test, name).iter().map(|word| Ok(parse_word(word)?));
-        same(name, &due.collect::<Result<Vec<u64>, Difference>>()?, &found)?;
+        same(name, &numbers(test, name)?, &found)?;
     }
     let counts: Vec<u64> = list(test, "counts").iter().filter_map(Value::as_u64).collect();
     same("counts", &counts, &ideal)
@@ -155,7 +125,8 @@ struct Messages {
 
 impl Messages {
     fn read(key: &SecretKey, test: &Value, sent: usize, back: usize) -> Result<Self, Difference> {
-        let message = |name: &str| field::bytes(&test[name]).map_err(|_| missing(name));
+        let message =
+            |name: &str| field::bytes(&test[name]).map_err(|wrong| format!("field {name} {wrong}"));
         let (opening, fresh) = (message("opening")?, message("fresh")?);
         let returned = message("returned")?;
         Ok(Self {
@@ -181,7 +152,7 @@ impl Messages {
         same("number of exponents", &plaintexts.len(), &exponents.len())?;
         let mut bytes = Vec::new();
         for (plaintext, exponent) in plaintexts.iter().zip(exponents) {
-            let fresh = key.encrypt_with_exponent(plaintext, &parse(exponent)?);
+            let fresh = key.encrypt_with_exponent(plaintext, &parse_number(exponent)?);
             Fresh::write(&fresh.map_err(Error::from)?, &mut bytes);
         }
         same("fresh", &self.sent, &bytes)
@@ -192,7 +163,7 @@ impl Messages {
         same("number of nonces", &masked.len(), &nonces.len())?;
         let mut bytes = Vec::new();
         for (masked, nonce) in masked.iter().zip(nonces) {
-            let returned = key.public().rerandomise_with_nonce(masked, &parse(nonce)?);
+            let returned = key.public().rerandomise_with_nonce(masked, &parse_number(nonce)?);
             returned.map_err(Error::from)?.write(&mut bytes);
         }
         same("returned", &self.back, &bytes)
@@ -200,41 +171,11 @@ impl Messages {
 }
 
 fn same<T: PartialEq + std::fmt::Debug>(what: &str, expected: &T, found: &T) -> Outcome {
-    if expected == found {
-        return Ok(());
-    }
-    Err(Difference::Differs(format!("{what}: expected {expected:?}, got {found:?}")))
+    Ok(expect_equal(what, expected, found)?)
 }
 
-fn number(test: &Value, field: &str) -> Result<BigUint, Difference> {
-    Ok(parse(&test[field])?)
-}
-
-fn vector(test: &Value, field: &str) -> Result<Vec<i64>, Difference> {
-    let entry = |value: &Value| i64::try_from(parse::<BigInt>(value)?).map_err(|_| missing(field));
-    list(test, field).iter().map(entry).collect()
-}
-
-fn cells(test: &Value, field: &str) -> Result<Vec<u32>, Difference> {
+fn cells(test: &Value, field: &str) -> Result<Vec<u32>, String> {
     list(test, field).iter().map(small).collect()
-}
-
-fn small(value: &Value) -> Result<u32, Difference> {
-    let number = value.as_u64().and_then(|number| u32::try_from(number).ok());
-    number.ok_or_else(|| missing(&value.to_string()))
-}
-
-fn parse<T: Num>(value: &Value) -> Result<T, String> {
-    let digits = value.as_str().unwrap_or_default();
-    T::from_str_radix(digits, 16).map_err(|_| format!("{value} is not a hexadecimal number"))
-}
-
-fn parse_word(value: &Value) -> Result<u64, String> {
-    u64::try_from(parse::<BigUint>(value)?).map_err(|_| format!("{value} is wider than a word"))
-}
-
-fn missing(field: &str) -> Difference {
-    Difference::Differs(format!("the vector's field {field:?} is missing or malformed"))
 }
 
 impl From<Error> for Difference {
@@ -243,26 +184,21 @@ impl From<Error> for Difference {
     }
 }
 
-impl From<String> for Difference {
-    fn from(difference: String) -> Self {
-        Self::Differs(difference)
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::tests::{assert_all_pass, document};
     use super::*;
 
     #[test]
     fn every_vector_passes() {
-        field::assert_all_pass("scalar_product", check);
+        assert_all_pass("scalar_product", check);
     }
 
     /// The small valid tests: all fields of a product and of a table, one changed at a time.
     #[test]
     fn a_vector_that_was_tampered_with_is_found_in_every_field() {
         for (group, comment) in [(0, "signed"), (1, "one record")] {
-            let mut document = field::document("scalar_product");
+            let mut document = document("scalar_product");
             let group = document["testGroups"][group].take();
             let tests = group["tests"].as_array().unwrap();
             let good = tests.iter().find(|test| test["comment"] == comment).unwrap();
@@ -290,7 +226,7 @@ mod tests {
 
     #[test]
     fn an_invalid_vector_must_be_refused_for_the_reason_given() {
-        let mut document = field::document("scalar_product");
+        let mut document = document("scalar_product");
         for group in document["testGroups"].as_array_mut().unwrap() {
             let tests = group["tests"].as_array_mut().unwrap();
             tests.retain(|test| test["result"] == "invalid");

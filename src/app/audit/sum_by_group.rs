@@ -67,7 +67,7 @@ fn sum_by_group(test: &Value) -> Result<(), String> {
     let place = Place { record, transfer };
     let (sent, received) = (numbers(test, "senderRows")?, numbers(test, "receiverRows")?);
     let (own, places) = (cells(test, "ownGroups")?, cells(test, "places")?);
-    let vectors = words(test, "vectors")?;
+    let vectors = numbers(test, "vectors")?;
     let transfers = shape.records * TreeShape::new(small(shape.groups as u64)?).levels();
     let units = !test["places"].is_null();
     let given = if units { places.len() * shape.words } else { vectors.len() };
@@ -95,7 +95,7 @@ fn sum_by_group(test: &Value) -> Result<(), String> {
     let mask = u64::MAX >> (64 - shape.bits);
     let compare = |name, share: Vec<u64>| {
         let share: Vec<u128> = share.iter().map(|word| u128::from(word & mask)).collect();
-        let due: Vec<u128> = words(test, name)?.into_iter().map(u128::from).collect();
+        let due: Vec<u128> = numbers(test, name)?;
         expect_list(name, &due, &share)
     };
     compare("senderShare", sender.into_share())?;
@@ -112,14 +112,9 @@ fn cells(test: &Value, name: &str) -> Result<Vec<u32>, String> {
     list(test, name).iter().map(|value| cell(value).and_then(small)).collect()
 }
 
-fn words(test: &Value, name: &str) -> Result<Vec<u64>, String> {
-    let word = |value: u128| u64::try_from(value).map_err(|_| format!("{name} has a long word"));
-    numbers(test, name)?.into_iter().map(word).collect()
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::field::{assert_all_pass, assert_changes_are_found};
+    use super::super::tests::{assert_all_pass, assert_changes_are_found};
 
     #[test]
     fn every_vector_passes_and_a_changed_one_does_not() {

@@ -4,8 +4,9 @@ use num_bigint::{BigInt, BigUint};
 use serde_json::Value;
 
 use super::Verdict;
-use super::exponential::{expect_equal, fraction, number, numbers, refused};
-use super::field::{check_all, integer, is_valid, list, text};
+use super::field::{
+    check_all, expect_equal, fraction, integer, is_valid, list, number, numbers, refused, text,
+};
 use crate::mechanism::exponential::horizontal::{ClassCounts, ideal_weights, shifted_polynomial};
 use crate::privacy;
 use crate::privacy::choice::{Score, Scored, locate};
@@ -35,7 +36,7 @@ fn rate(test: &Value) -> Result<(), String> {
         return refused(found);
     }
     let found = found.map_err(|error| format!("expected a rate, got: {error}"))?;
-    expect_equal("the whole rate", &number(&test["wholeRate"])?, &found)
+    expect_equal("the whole rate", &number(test, "wholeRate")?, &found)
 }
 
 /// The weight as a polynomial in the score.
@@ -47,26 +48,19 @@ fn coefficients(group: &Value) -> Result<Vec<BigUint>, String> {
 
 fn weights(group: &Value, test: &Value) -> Result<(), String> {
     let found = weight(&coefficients(group)?, integer(test, "score")?);
-    expect_equal("the weight", &number(&test["weight"])?, &found)
-}
-
-fn signed(value: &Value) -> Result<BigInt, String> {
-    let digits = value.as_str().unwrap_or_default().as_bytes();
-    BigInt::parse_bytes(digits, 16)
-        .ok_or_else(|| format!("expected a number in hexadecimal, got {value}"))
+    expect_equal("the weight", &number(test, "weight")?, &found)
 }
 
 fn shares(group: &Value, test: &Value) -> Result<(), String> {
-    let (first, second) = (signed(&test["alpha1"])?, signed(&test["alpha2"])?);
-    let mask = signed(&test["mask"])?;
+    let (first, second) = (number(test, "alpha1")?, number::<BigInt>(test, "alpha2")?);
+    let mask = number(test, "mask")?;
     let found = shifted_polynomial(&coefficients(group)?, &first, &mask);
-    let expected = list(test, "coefficients").iter().map(signed).collect::<Result<Vec<_>, _>>()?;
-    expect_equal("the polynomial", &expected, &found)?;
+    expect_equal("the polynomial", &numbers(test, "coefficients")?, &found)?;
     let value = polynomial::ideal(&found, &second);
-    expect_equal("its value", &signed(&test["value"])?, &value)?;
+    expect_equal("its value", &number(test, "value")?, &value)?;
     let score = u64::try_from(first + second).map_err(|_| "the score is not a count".to_owned())?;
     let found = weight(&coefficients(group)?, score);
-    expect_equal("the weight of the score", &number(&test["weight"])?, &found)?;
+    expect_equal("the weight of the score", &number(test, "weight")?, &found)?;
     expect_equal("the weight of the shares", &BigInt::from(found), &(value - mask))
 }
 
@@ -90,13 +84,13 @@ fn choice(group: &Value, test: &Value) -> Result<(), String> {
         .map_err(|error| error.to_string())?;
     expect_equal("the weights", &numbers(test, "weights")?, &weights)?;
     let candidates = vec![Scored::single(Score::default()); weights.len()];
-    let winner = locate(&candidates, &weights, &number(&test["r"])?).map(|choice| choice.index);
+    let winner = locate(&candidates, &weights, &number(test, "r")?).map(|choice| choice.index);
     expect_equal("the winner", &Some(integer(test, "winner")? as usize), &winner)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::field::{assert_all_pass, assert_changes_are_found};
+    use super::super::tests::{assert_all_pass, assert_changes_are_found};
 
     #[test]
     fn every_vector_passes_and_a_changed_one_does_not() {
