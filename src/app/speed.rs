@@ -14,7 +14,6 @@ use crate::math::{Randomness, Rational};
 use crate::mechanism;
 use crate::mechanism::noise::JointNoise;
 use crate::mechanism::noisy_max::NoiseWidths;
-use crate::net::meter::PhaseCost;
 use crate::privacy::{AddNoise, Budget};
 use crate::protocol::Session;
 use crate::protocol::forecast::{Forecast, Work, Works};
@@ -155,10 +154,7 @@ fn garbling(seconds: &mut BTreeMap<Work, f64>) -> Result<(), Failure> {
     shaped.map_err(Failure::failed)?;
     let works = forecast.works().first().map(|(_, works)| works.clone()).unwrap_or_default();
     let times = |work| works.get(&work).copied().unwrap_or(0) as f64;
-    let phase = |costs: &crate::net::Costs, name: &str| {
-        let of = |phase: &&PhaseCost| phase.phase == name;
-        costs.phases.iter().find(of).map_or(0.0, |phase| phase.cpu.as_secs_f64())
-    };
+    let phase = |costs: &crate::net::Costs, name: &str| costs.phase(name).cpu.as_secs_f64();
     let both = [&outcome.costs.p1, &outcome.costs.p2];
     let mean = |name| both.iter().map(|costs| phase(costs, name)).sum::<f64>() / 2.0;
     let transfer = mean("transfers") / TRANSFERS as f64;

@@ -107,6 +107,11 @@ pub struct Costs {
 }
 
 impl Costs {
+    /// What a phase cost; nothing, if it never began.
+    pub fn phase(&self, name: &str) -> PhaseCost {
+        self.phases.iter().find(|phase| phase.phase == name).cloned().unwrap_or_default()
+    }
+
     /// All phases together.
     pub fn total(&self) -> PhaseCost {
         let mut total = PhaseCost { phase: "total".to_owned(), ..PhaseCost::default() };

@@ -1,7 +1,7 @@
 //! Conjunctions of bits in XOR shares, on every source of transfers.
 
+use crate::app::bench::ot::per_item;
 use crate::app::bench::process::taken;
-use crate::app::bench::scalar_product::total_bytes;
 use crate::app::bench::{Figure, Options};
 use crate::protocol::Session;
 use crate::protocol::bits::{Bits, and};
@@ -26,17 +26,9 @@ pub fn run(options: &Options) -> Result<Vec<Figure>, Failure> {
             and(session, &x, &y).map(drop)
         };
         let (outcome, taken) = taken(|| run_pair(options.setup(), party, party));
-        outcome.p1.map_err(Failure::failed)?;
-        outcome.p2.map_err(Failure::failed)?;
-        let bytes = total_bytes(&outcome.costs.p1, &outcome.costs.p2) as f64;
         let note = format!("per AND of {count} in one round, both sides and set-up, all cores");
-        let per = |total: f64| total / count as f64;
-        let name = |what| format!("AND on {} transfers: {what}", source.name());
-        figures.extend([
-            Figure::new(name("processor"), per(taken.cpu * 1e9), "ns CPU", note.as_str()),
-            Figure::new(name("wall"), per(taken.wall * 1e9), "ns", note.as_str()),
-            Figure::new(name("line"), per(bytes), "bytes", note.as_str()),
-        ]);
+        let name = format!("AND on {} transfers", source.name());
+        figures.extend(per_item(&name, count, &note, taken, outcome)?);
     }
     Ok(figures)
 }

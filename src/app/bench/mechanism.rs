@@ -92,9 +92,7 @@ fn one_party<E: std::error::Error>(
     let start = Instant::now();
     party(&mut session).map_err(Failure::failed)?;
     let wall = start.elapsed();
-    let costs = session.channel.costs();
-    let costs = costs.phases.iter().find(|phase| phase.phase == PHASE);
-    let costs = costs.ok_or_else(|| Failure::failed("nothing was counted"))?;
+    let costs = session.channel.costs().phase(PHASE);
     let sent = |tag: Tag| {
         let transcript = session.channel.transcript();
         let tables =

@@ -2,11 +2,12 @@
 
 use std::time::Instant;
 
-use crate::app::bench::process::taken;
+use crate::app::bench::process::{Taken, taken};
 use crate::app::bench::scalar_product::total_bytes;
 use crate::app::bench::{Figure, Options};
 use crate::crypto::garble::Delta;
 use crate::math::Randomness;
+use crate::net::Costs;
 use crate::protocol::Session;
 use crate::protocol::ot::{Error, Receiver, Sender};
 use crate::protocol::pair::{Outcome, run_pair};
@@ -90,16 +91,29 @@ fn by_source(options: &Options, source: Source, count: usize) -> Result<[Figure;
             },
         )
     });
-    outcome.p1.map_err(Failure::failed)?;
-    outcome.p2.map_err(Failure::failed)?;
-    let bytes = total_bytes(&outcome.costs.p1, &outcome.costs.p2) as f64;
     let note = format!("per transfer of {count}, both sides and set-up, all cores");
-    let per = |total: f64| total / count as f64;
-    let name = |what| format!("{} transfers: {what}", source.name());
+    per_item(&format!("{} transfers", source.name()), count, &note, taken, outcome)
+}
+
+/// What one of `count` things took both parties, done together by any of the sources.
+pub(super) fn per_item<E: std::error::Error>(
+    name: &str,
+    count: usize,
+    note: &str,
+    taken: Taken,
+    outcome: Outcome<Result<(), E>, Result<(), E>>,
+) -> Result<[Figure; 3], Failure> {
+    let failed = |error: E| Failure::failed(error.to_string());
+    outcome.p1.map_err(failed)?;
+    outcome.p2.map_err(failed)?;
+    let bytes = total_bytes(&outcome.costs.p1, &outcome.costs.p2) as f64;
+    let figure = |what, total: f64, unit| {
+        Figure::new(format!("{name}: {what}"), total / count as f64, unit, note)
+    };
     Ok([
-        Figure::new(name("processor"), per(taken.cpu * 1e9), "ns CPU", note.as_str()),
-        Figure::new(name("wall"), per(taken.wall * 1e9), "ns", note.as_str()),
-        Figure::new(name("line"), per(bytes), "bytes", note.as_str()),
+        figure("processor", taken.cpu * 1e9, "ns CPU"),
+        figure("wall", taken.wall * 1e9, "ns"),
+        figure("line", bytes, "bytes"),
     ])
 }
 
@@ -170,11 +184,8 @@ fn measure(
             Ok(setup)
         },
     );
-    let cpu = |costs: &crate::net::Costs| {
-        let phase = costs.phases.iter().find(|phase| phase.phase == "transfers");
-        phase.map_or(0.0, |phase| phase.cpu.as_secs_f64())
-    };
-    let before = |costs: &crate::net::Costs| costs.total().cpu.as_secs_f64() - cpu(costs);
+    let cpu = |costs: &Costs| costs.phase("transfers").cpu.as_secs_f64();
+    let before = |costs: &Costs| costs.total().cpu.as_secs_f64() - cpu(costs);
     Ok(Measured {
         setup_seconds: outcome.p2.map_err(Failure::failed)?,
         setup_cpu: [before(&outcome.costs.p1), before(&outcome.costs.p2)],

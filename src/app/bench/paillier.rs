@@ -2,11 +2,10 @@
 //! multiplications that the method needs, times one multiplication measured here.
 
 use std::hint::black_box;
-use std::time::Duration;
 
 use num_bigint::BigUint;
-use rustix::time::{ClockId, clock_gettime};
 
+use super::process::thread_cpu;
 use super::{Figure, Options};
 use crate::crypto::paillier::{Backend, Packing, SecretKey, Tuning};
 use crate::math::{Randomness, SquareModulus, limbs};
@@ -36,9 +35,9 @@ pub fn run(options: &Options) -> Result<Vec<Figure>, Failure> {
 }
 
 fn measure_length(bits: usize, quick: bool, rng: &mut Randomness) -> Result<Vec<Figure>, Failure> {
-    let start = processor_time();
+    let start = thread_cpu();
     let key = SecretKey::generate(bits, Tuning::default(), rng).map_err(Failure::failed)?;
-    let took = (processor_time() - start).as_secs_f64() * 1e3;
+    let took = (thread_cpu() - start).as_secs_f64() * 1e3;
     let note = format!("{bits} bits; one draw of a wide distribution");
     let mut figures = vec![Figure::new("paillier key generation", took, "ms", note)];
     let bytes = key.to_bytes();
@@ -133,11 +132,11 @@ fn measure_backend(
 fn per_item<T>(repeat: usize, mut work: impl FnMut() -> T) -> f64 {
     let mut best = f64::INFINITY;
     for _ in 0..3 {
-        let start = processor_time();
+        let start = thread_cpu();
         for _ in 0..repeat {
             black_box(work());
         }
-        best = best.min((processor_time() - start).as_secs_f64());
+        best = best.min((thread_cpu() - start).as_secs_f64());
     }
     best * 1e3 / (repeat * BULK) as f64
 }
@@ -184,12 +183,6 @@ fn one_us(root: &BigUint, backend: Backend, square_instead: bool) -> f64 {
 /// An odd number of exactly so many bits.
 fn odd_number(bits: usize) -> BigUint {
     (BigUint::from(3u8) << (bits - 2)) + 12_345u32
-}
-
-/// The processor time of this thread.
-fn processor_time() -> Duration {
-    let now = clock_gettime(ClockId::ThreadCPUTime);
-    Duration::new(now.tv_sec.unsigned_abs(), u32::try_from(now.tv_nsec).unwrap_or(0))
 }
 
 #[cfg(test)]

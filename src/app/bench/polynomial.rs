@@ -3,9 +3,8 @@
 use num_bigint::{BigInt, BigUint};
 use num_traits::One;
 
-use crate::app::bench::{Figure, Options};
-use crate::crypto::paillier::{SecretKey, Tuning};
-use crate::math::Randomness;
+use crate::app::bench::{Figure, Options, scalar_product};
+use crate::crypto::paillier::SecretKey;
 use crate::protocol::pair::run_pair;
 use crate::protocol::polynomial::{NoWrap, receive, send};
 use crate::publish::failure::Failure;
@@ -19,10 +18,7 @@ const COEFFICIENT_BITS: u32 = 800;
 /// # Errors
 /// If a run fails.
 pub fn run(options: &Options) -> Result<Vec<Figure>, Failure> {
-    let mut rng = Randomness::from_os()?;
-    let key = SecretKey::generate(options.key_bits(), Tuning::default(), &mut rng)
-        .map_err(Failure::failed)?;
-    key.prepare();
+    let key = scalar_product::key(options)?;
     let many = options.size_or(32, 4);
     let mut figures = Vec::new();
     for (degree, count) in [(1, 1), (10, 1), (10, many)] {

@@ -43,7 +43,16 @@ pub(super) fn median<T>(
 
 /// Processor time of all threads.
 pub(in crate::app) fn cpu_time() -> Duration {
-    let time = clock_gettime(ClockId::ProcessCPUTime);
+    time_of(ClockId::ProcessCPUTime)
+}
+
+/// Processor time of this thread.
+pub(super) fn thread_cpu() -> Duration {
+    time_of(ClockId::ThreadCPUTime)
+}
+
+fn time_of(clock: ClockId) -> Duration {
+    let time = clock_gettime(clock);
     let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
     Duration::new(seconds, u32::try_from(time.tv_nsec).unwrap_or(0))
 }
@@ -54,7 +63,7 @@ fn forget_peak_memory() {
 }
 
 /// Linux only: the most memory this process has had resident (`VmHWM`).
-fn peak_memory_bytes() -> Option<u64> {
+pub(super) fn peak_memory_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     line.trim().strip_suffix(" kB")?.parse::<u64>().ok().map(|kilobytes| kilobytes * 1024)

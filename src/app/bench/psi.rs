@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::app::bench::process::{Taken, cpu_time, taken};
+use crate::app::bench::scalar_product::total_bytes;
 use crate::app::bench::{Figure, Options};
 use crate::crypto::commutative::{BATCH, Domain, Group, Residues, Ristretto};
 use crate::math::Randomness;
@@ -77,10 +78,7 @@ fn operations<G: Group>(
 /// Whether half of the identifiers are common, through one circuit.
 fn against_a_threshold(options: &Options) -> Result<Vec<Figure>, Failure> {
     let size = options.size_or(1_000, QUICK).min(psi::threshold::MOST_IN_CIRCUIT / 2);
-    let names = |first: usize| -> Vec<String> {
-        (first..first + size).map(|number| format!("individual {number:09}")).collect()
-    };
-    let (a, b) = (names(0), names(size / 2));
+    let (a, b) = (names(0, size), names(size / 2, size));
     let threshold = size - size / 2;
     let party = |list: &[String], session: &mut Session| {
         psi::threshold::at_least(session, list, threshold, 64)
@@ -92,7 +90,7 @@ fn against_a_threshold(options: &Options) -> Result<Vec<Figure>, Failure> {
         return Err(Failure::failed("the comparison with the threshold is wrong"));
     }
     let name = format!("psi {size} × {size} against a threshold");
-    let bytes = outcome.costs.p1.total().bytes_sent + outcome.costs.p2.total().bytes_sent;
+    let bytes = total_bytes(&outcome.costs.p1, &outcome.costs.p2);
     Ok(vec![
         Figure::new(format!("{name}: CPU, both roles"), cpu, "s", "σ = 64, set-up included"),
         Figure::new(format!("{name}: wall"), wall, "s", "both roles, one thread each"),
@@ -106,11 +104,8 @@ pub(super) fn intersection<G: Group>(
     group: &G,
     size: usize,
 ) -> Result<(Taken, u64), Failure> {
-    let names = |first: usize| -> Vec<String> {
-        (first..first + size).map(|number| format!("individual {number:09}")).collect()
-    };
     // Half of them are common.
-    let (a, b) = (names(0), names(size / 2));
+    let (a, b) = (names(0, size), names(size / 2, size));
     let (outcome, taken) = taken(|| {
         run_pair(
             options.setup(),
@@ -122,7 +117,7 @@ pub(super) fn intersection<G: Group>(
     if (p1.rows.len(), p2.rows.len()) != (size - size / 2, size - size / 2) {
         return Err(Failure::failed("the intersection is wrong"));
     }
-    let bytes = outcome.costs.p1.total().bytes_sent + outcome.costs.p2.total().bytes_sent;
+    let bytes = total_bytes(&outcome.costs.p1, &outcome.costs.p2);
     Ok((taken, bytes))
 }
 
@@ -177,4 +172,8 @@ fn whole_run<G: Group>(
 
 fn micros_each(start: Duration, count: usize) -> f64 {
     (cpu_time() - start).as_secs_f64() * 1e6 / count as f64
+}
+
+fn names(first: usize, count: usize) -> Vec<String> {
+    (first..first + count).map(|number| format!("individual {number:09}")).collect()
 }

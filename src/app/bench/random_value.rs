@@ -101,10 +101,8 @@ fn measure(options: &Options, ring: &Ring) -> Result<Vec<Figure>, Failure> {
     );
     outcome.p1.map_err(Failure::failed)?;
     let (set_up, seconds) = outcome.p2.map_err(Failure::failed)?;
-    let phase = |costs: &net::Costs| {
-        costs.phases.iter().find(|phase| phase.phase == "draws").cloned().unwrap_or_default()
-    };
-    let (garbler, evaluator) = (phase(&outcome.costs.p1), phase(&outcome.costs.p2));
+    let costs = &outcome.costs;
+    let (garbler, evaluator) = (costs.p1.phase("draws"), costs.p2.phase("draws"));
     let each = |total: f64| total / draws as f64;
     let kind = if matches!(ring, Ring::PowerOfTwo(_)) { "Z_2^k" } else { "Z_N" };
     let name = |what: &str| format!("random value, {} bits, {kind}{what}", ring.width());

@@ -6,9 +6,9 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
-use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 
+use crate::app::bench::process::{peak_memory_bytes, thread_cpu};
 use crate::app::bench::{Figure, Options};
 use crate::app::connection::ConnectionArgs;
 use crate::app::console::Console;
@@ -145,12 +145,6 @@ fn alone(workload: Workload, ands: usize) -> Result<Vec<Figure>, Failure> {
     ])
 }
 
-fn thread_cpu() -> Duration {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
-    Duration::new(seconds, u32::try_from(time.tv_nsec).unwrap_or(0))
-}
-
 /// One of the two processes of a measurement.
 #[derive(Args, Debug)]
 pub struct PartyArgs {
@@ -191,24 +185,17 @@ pub fn run_party(arguments: &PartyArgs, console: &Console) -> Result<(), Failure
     yao::run(&mut session, Role::P1, &source, &bits, Reveal::Both).map_err(Failure::failed)?;
     let seconds = start.elapsed().as_secs_f64();
     let costs = session.channel.costs();
-    let phase = costs.phases.iter().find(|phase| phase.phase == "run");
+    let phase = costs.phase("run");
     let report = Report {
         gates: (arguments.ands.div_ceil(program.and_count()) * program.and_count()) as u64,
         setup_seconds,
         seconds,
-        cpu_seconds: phase.map_or(0.0, |phase| phase.cpu.as_secs_f64()),
-        bytes: phase.map_or(0, |phase| phase.bytes_sent + phase.bytes_received),
-        peak_kib: peak_kib(),
+        cpu_seconds: phase.cpu.as_secs_f64(),
+        bytes: phase.bytes_sent + phase.bytes_received,
+        peak_kib: peak_memory_bytes().unwrap_or(0) / 1024,
     };
     console.result(serde_json::to_string(&report).map_err(Failure::failed)?);
     Ok(())
-}
-
-/// The most memory this process ever held, as Linux counts it; 0 elsewhere.
-fn peak_kib() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(0)
 }
 
 fn between_processes(workload: Workload, ands: usize) -> Result<Vec<Figure>, Failure> {
