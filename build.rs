@@ -18,7 +18,7 @@ fn main() -> io::Result<()> {
 }
 
 /// Writes the modules of `src/simd` into one file, as code for any processor: see
-/// `src/simd/stand_in.rs`, which includes it.
+/// `src/simd/tests/stand_in.rs`, which includes it.
 fn copy_vector_code() -> io::Result<()> {
     println!("cargo::rerun-if-changed=src/simd");
     let mut copy = String::new();
@@ -27,8 +27,8 @@ fn copy_vector_code() -> io::Result<()> {
     }
     let copy = copy
         .replace("target_arch = \"x86_64\"", "all()")
-        .replace("std::arch::x86_64", "crate::simd::stand_in::arch")
-        .replace("crate::simd::level", "crate::simd::stand_in::level");
+        .replace("std::arch::x86_64", "crate::simd::tests::stand_in::arch")
+        .replace("crate::simd::level", "crate::simd::tests::stand_in::level");
     let place = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
     fs::write(place.join("stand_in.rs"), copy)
 }

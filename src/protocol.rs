@@ -65,7 +65,10 @@ pub mod yao;
 mod session;
 
 #[cfg(test)]
-pub(crate) mod announced;
+mod tests;
+
+#[cfg(test)]
+pub(crate) use tests::announced;
 
 pub use coins::Coins;
 pub use session::Session;

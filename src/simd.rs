@@ -44,7 +44,7 @@ pub mod lanes;
 pub mod level;
 pub mod ristretto8;
 #[cfg(test)]
-mod stand_in;
+mod tests;
 pub mod transpose;
 
 /// What each kernel is for, and the vector instructions that it uses on this processor, if any.

@@ -238,7 +238,7 @@ fn set_intersections_refuse_what_is_overstated() {
 fn random_values_refuse_what_is_overstated() {
     let circuit = [b"otbs", b"otbr", b"otex", b"ysed", b"ytab", b"ydec", b"rvp1"];
     assert_kinds(&circuit, |session| {
-        let bound = Share::of_public(&Ring::PowerOfTwo(6), session.role, &50.into());
+        let bound = Share::new(&Ring::PowerOfTwo(6), &25.into());
         ending(random_value::draw(session, Role::P1, &bound, 10))
     });
 }

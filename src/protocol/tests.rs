@@ -1,0 +1,3 @@
+//! All protocols together.
+
+pub(crate) mod announced;
