@@ -109,11 +109,6 @@ impl Builder {
         Circuit { inputs, outputs, input_bits, gates, output_bits }
     }
 
-    /// Number of gates so far, dead ones included.
-    pub fn gate_count(&self) -> usize {
-        self.gates.len()
-    }
-
     fn gate(&mut self, is_and: bool, a: Bit, b: Bit) -> Bit {
         let (a, b) = if a <= b { (a, b) } else { (b, a) };
         let id = self.input_bits + 1 + self.gates.len();

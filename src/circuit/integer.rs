@@ -29,22 +29,15 @@
 mod arithmetic;
 mod compare;
 mod modular;
-mod multiply;
 mod select;
 
 #[cfg(test)]
 mod tests;
 
 pub use arithmetic::{add, add_carry, count_ones, subtract, subtract_borrow, sum};
-pub use compare::{
-    at_least, bernoulli, equal, is_zero, less_than, less_than_constant, less_than_or_equal,
-};
+pub use compare::{at_least, bernoulli, equal, less_than, less_than_constant, less_than_or_equal};
 pub use modular::{modular_add, modular_subtract};
-pub use multiply::{multiply, multiply_constant};
-pub use select::{
-    bit_length, maximum, maximum_with_index, prefix_or, select, shift_left, shift_left_constant,
-    shift_right, shift_right_constant,
-};
+pub use select::{maximum, maximum_with_index, prefix_or, select};
 
 use num_bigint::BigUint;
 

@@ -62,16 +62,6 @@ impl FixedBase {
         }
         powers
     }
-
-    /// How many multiplications one exponentiation takes.
-    pub fn multiplications(&self) -> usize {
-        self.exponent_bits.div_ceil(self.window)
-    }
-
-    /// The memory that the table takes.
-    pub fn bytes(&self) -> usize {
-        8 * self.table.len()
-    }
 }
 
 impl fmt::Debug for FixedBase {

@@ -1,4 +1,4 @@
-//! Number theory at the boundary, on [`BigUint`]: random numbers, inverses, remainders, symbols.
+//! Number theory at the boundary, on [`BigUint`]: random numbers, inverses, ranges.
 
 use num_bigint::BigUint;
 use num_integer::Integer;
@@ -6,7 +6,7 @@ use num_traits::{One, Zero};
 use rand::Rng;
 
 use super::limbs::{self, Limbs};
-use super::{Error, Modulus, Randomness, Range};
+use super::{Error, Randomness, Range};
 
 /// A uniform number below `bound`, by rejection: no bias.
 ///
@@ -60,82 +60,12 @@ pub(crate) fn random_limbs(bits: usize, count: usize, rng: &mut Randomness) -> L
     drawn
 }
 
-/// `base^exponent mod modulus`, constant-time for exponents of up to `exponent_bits` bits. For many
-/// powers modulo one number prepare a [`Modulus`] once.
-///
-/// # Errors
-/// [`Error::BadModulus`], [`Error::ExponentTooLong`].
-pub fn pow(
-    base: &BigUint,
-    exponent: &BigUint,
-    exponent_bits: usize,
-    modulus: &BigUint,
-) -> Result<BigUint, Error> {
-    Modulus::new(modulus)?.pow(base, exponent, exponent_bits)
-}
-
-/// `base^exponent mod modulus` for public numbers.
-///
-/// # Errors
-/// [`Error::BadModulus`] if the modulus is 0.
-pub fn pow_vartime(
-    base: &BigUint,
-    exponent: &BigUint,
-    modulus: &BigUint,
-) -> Result<BigUint, Error> {
-    if modulus.is_zero() {
-        return Err(Error::BadModulus);
-    }
-    Ok(base.modpow(exponent, modulus))
-}
-
-/// The product of all `factors` modulo an odd number; 1 if there are none.
-///
-/// # Errors
-/// [`Error::BadModulus`].
-pub fn product(factors: &[BigUint], modulus: &BigUint) -> Result<BigUint, Error> {
-    let prepared = Modulus::new(modulus)?;
-    let count = prepared.limb_count();
-    let mut total = limbs::from_biguint(&BigUint::one(), count);
-    for factor in factors {
-        total = prepared.product(&total, &limbs::from_biguint(&(factor % modulus), count));
-    }
-    Ok(limbs::to_biguint(&total))
-}
-
 /// `number⁻¹ mod modulus`, in a time that depends on both.
 ///
 /// # Errors
 /// [`Error::NotInvertible`] if they share a factor.
 pub fn invert_vartime(number: &BigUint, modulus: &BigUint) -> Result<BigUint, Error> {
     number.modinv(modulus).ok_or(Error::NotInvertible)
-}
-
-/// The Jacobi symbol (a/n) for odd n: 1, −1, or 0 if they share a factor.
-///
-/// # Errors
-/// [`Error::BadModulus`] if n is even.
-#[cfg(test)]
-pub(crate) fn jacobi_vartime(a: &BigUint, n: &BigUint) -> Result<i8, Error> {
-    if n.is_even() {
-        return Err(Error::BadModulus);
-    }
-    let low = |x: &BigUint| x.iter_u64_digits().next().unwrap_or(0);
-    let (mut a, mut n) = (a % n, n.clone());
-    let mut symbol = 1;
-    while !a.is_zero() {
-        let twos = a.trailing_zeros().unwrap_or(0);
-        a >>= twos;
-        if twos % 2 == 1 && matches!(low(&n) % 8, 3 | 5) {
-            symbol = -symbol;
-        }
-        if low(&a) % 4 == 3 && low(&n) % 4 == 3 {
-            symbol = -symbol;
-        }
-        std::mem::swap(&mut a, &mut n);
-        a %= &n;
-    }
-    Ok(if n.is_one() { symbol } else { 0 })
 }
 
 /// Checks a number that was received: at least `at_least` and below `bound`.
@@ -160,8 +90,6 @@ pub fn is_perfect_power_vartime(number: &BigUint) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
 
     fn big(x: u64) -> BigUint {
@@ -199,22 +127,6 @@ mod tests {
     }
 
     #[test]
-    fn the_jacobi_symbol_is_the_product_of_legendre_symbols() {
-        let legendre = |a: u64, p: u64| match big(a).modpow(&big((p - 1) / 2), &big(p)) {
-            x if x.is_zero() => 0,
-            x if x.is_one() => 1,
-            _ => -1,
-        };
-        for (p, q) in [(3, 5), (7, 11), (7, 7), (13, 3), (1009, 10_007)] {
-            for a in 0..200 {
-                let expected = legendre(a, p) * legendre(a, q);
-                assert_eq!(jacobi_vartime(&big(a), &big(p * q)).unwrap(), expected, "{a} {p} {q}");
-            }
-        }
-        assert_eq!(jacobi_vartime(&big(3), &big(8)), Err(Error::BadModulus));
-    }
-
-    #[test]
     fn perfect_powers_are_found() {
         for (base, exponent) in [(3, 2), (65_537, 3), (1_000_003, 5), (2, 61)] {
             assert!(is_perfect_power_vartime(&big(base).pow(exponent)));
@@ -222,27 +134,9 @@ mod tests {
         }
     }
 
-    proptest! {
-        #[test]
-        fn products_and_powers_agree_with_num_bigint(
-            factors in prop::collection::vec(any::<u128>(), 0..6),
-            n in any::<u128>(),
-        ) {
-            let n = BigUint::from(n | 3);
-            let factors: Vec<BigUint> = factors.into_iter().map(BigUint::from).collect();
-            let expected = factors.iter().fold(BigUint::one(), |a, b| a * b) % &n;
-            prop_assert_eq!(product(&factors, &n).unwrap(), expected);
-            let power = pow(&n, &BigUint::from(65_537u32), 17, &(&n + 2u8)).unwrap();
-            prop_assert_eq!(power, pow_vartime(&n, &BigUint::from(65_537u32), &(&n + 2u8)).unwrap());
-        }
-    }
-
     #[test]
     fn what_cannot_be_computed_is_an_error() {
         assert_eq!(invert_vartime(&big(6), &big(9)), Err(Error::NotInvertible));
-        assert_eq!(pow(&big(2), &big(2), 2, &big(8)), Err(Error::BadModulus));
-        assert_eq!(pow_vartime(&big(2), &big(2), &big(0)), Err(Error::BadModulus));
-        assert_eq!(product(&[], &big(4)), Err(Error::BadModulus));
         assert!(check_range(&big(5), 5, &big(6)).is_ok());
         assert!(check_range(&big(4), 5, &big(6)).is_err());
         assert!(check_range(&big(6), 5, &big(6)).is_err());

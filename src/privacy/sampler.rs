@@ -73,11 +73,6 @@ pub fn uniform_below(bound: &BigUint, rng: &mut impl CryptoRng) -> BigUint {
     }
 }
 
-/// True with probability `p`, for p ≤ 1.
-pub fn bernoulli(p: &Rational, source: &mut impl Uniform) -> bool {
-    source.happens(p.numerator(), p.denominator())
-}
-
 /// True with probability e^−x.
 pub fn bernoulli_exp(x: &Rational, source: &mut impl Uniform) -> bool {
     let (whole, rest) = x.numerator().div_rem(x.denominator());
@@ -159,8 +154,6 @@ mod tests {
     fn certain_events_are_certain() {
         let mut rng = Randomness::seeded(2);
         assert!((0..100).all(|_| bernoulli_exp(&Rational::zero(), &mut rng)));
-        assert!((0..100).all(|_| bernoulli(&Rational::whole(1u32), &mut rng)));
-        assert!(!(0..100).any(|_| bernoulli(&Rational::zero(), &mut rng)));
         // e^−10000 does not happen, and does not take 10,000 steps to say so.
         assert!(!bernoulli_exp(&Rational::whole(10_000u32), &mut rng));
     }

@@ -204,11 +204,6 @@ impl NoWrap {
         self.coefficient_bits.len().saturating_sub(1)
     }
 
-    /// The largest |Q(α)|.
-    pub fn largest(&self) -> &BigUint {
-        &self.largest
-    }
-
     /// bᵢ, unless the coefficient is taken modulo n.
     fn offset_bits(&self, i: usize) -> Option<u64> {
         self.coefficient_bits.get(i).copied().filter(|bits| bits + 1 < self.modulus.bits())

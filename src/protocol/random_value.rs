@@ -1,12 +1,12 @@
 //! Random value protocol (thesis, section 7.2.3): a uniform number below a shared bound.
 //!
-//! *Inputs*: shares of Q ≥ 1, over Z_N, Z_{2^k} ([`draw`]) or the integers ([`draw_integer`]).
-//! *Output*: shares of R, **exactly uniform** on {0, …, Q−1} given that the run does not fail, in
-//! the same ring or over the integers. *Learned*: neither Q nor R nor anything about them; 'failed'
-//! is opened, has a chance below 2^-σ whatever Q is, and ends the run. With Q = 0, R means nothing.
-//! *Cost* for Q of w bits: about 10·w + 9,500 ANDs at σ = 64 over Z_{2^k} and the integers (those
-//! for adding Q up and sharing R included), 13·w + 9,500 over Z_N; 4,200 + 2·w transfers; one round
-//! and a half.
+//! *Inputs*: shares of Q ≥ 1 over Z_N or Z_{2^k}; shares over the integers are shares over every
+//! Z_{2^k} by [`IntegerShare::to_ring`](crate::protocol::shares::IntegerShare::to_ring). *Output*:
+//! shares of R, **exactly uniform** on {0, …, Q−1} given that the run does not fail, in the same
+//! ring. *Learned*: neither Q nor R nor anything about them; 'failed' is opened, has a chance below
+//! 2^-σ whatever Q is, and ends the run. With Q = 0, R means nothing.
+//! *Cost* for Q of w bits: about 10·w + 9,500 ANDs at σ = 64 over Z_{2^k} (those for adding Q up
+//! and sharing R included), 13·w + 9,500 over Z_N; 4,200 + 2·w transfers; one round and a half.
 //!
 //! Both parties put in random bits, which the circuit XORs; see
 //! [`crate::circuit::random_value`] for how it draws, and why the result has no bias. Circuits are
@@ -47,8 +47,7 @@ use crate::math::Randomness;
 use crate::net::{self, Blame, Fault, Tag};
 use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
-use crate::protocol::shares::convert::IntegerMasks;
-use crate::protocol::shares::{IntegerShare, Ring, Share};
+use crate::protocol::shares::{Ring, Share};
 use crate::protocol::yao::shares::number;
 use crate::protocol::yao::{self, Reveal, bits_of};
 use crate::role::Role;
@@ -138,39 +137,16 @@ pub fn draw_with(
 ) -> Result<Share, Error> {
     let ring = bound.ring();
     let shape = UniformBelow::new(ring.width(), sigma);
-    let drawing = Drawing { bound: ring, value: ring, shape, garbler, sigma };
+    let drawing = Drawing { ring, shape, garbler, sigma };
     let mask = ring.random(&mut session.rng);
     let own = drawing.run(session, bound, random, mask)?;
     Ok(Share::new(ring, &own.into()))
 }
 
-/// As [`draw`], for shares over the integers of Q < 2^bits: R is shared over the integers, too,
-/// with a mask that is `sigma` bits wider.
-///
-/// # Errors
-/// As [`draw`].
-pub fn draw_integer(
-    session: &mut Session,
-    garbler: Role,
-    bound: &IntegerShare,
-    sigma: usize,
-) -> Result<IntegerShare, Error> {
-    let ring = Ring::PowerOfTwo(bound.bits() as usize);
-    let shape = UniformBelow::new(ring.width(), sigma);
-    let masks = IntegerMasks::draw(1, bound.bits(), sigma as u32, session);
-    let drawing = Drawing { bound: &ring, value: &masks.ring, shape, garbler, sigma };
-    let mask = masks.for_circuit().pop().unwrap_or_default();
-    let random = random_bits(shape.random_bits(), &mut session.rng);
-    let own = drawing.run(session, &bound.to_ring(&ring), &random, mask)?;
-    let mut shares = masks.shares(session.role == garbler, vec![own]);
-    // One mask was drawn, so there is one share.
-    shares.pop().ok_or(Error::Status)
-}
-
 /// The messages of [`draw`] over a ring.
 pub fn forecast(forecast: &mut Forecast, garbler: Role, ring: &Ring, sigma: usize) {
     let shape = UniformBelow::new(ring.width(), sigma);
-    let drawing = Drawing { bound: ring, value: ring, shape, garbler, sigma };
+    let drawing = Drawing { ring, shape, garbler, sigma };
     yao::forecast(forecast, garbler, &drawing.source(), drawing.reveal());
     forecast.message(garbler.peer(), STATUS, 1);
 }
@@ -189,7 +165,7 @@ pub(crate) fn plain(
     garbler: Role,
     inputs: &PlainInputs<'_>,
 ) -> Result<Option<BigUint>, circuit::Error> {
-    let drawing = Drawing { bound: ring, value: ring, shape, garbler, sigma: 0 };
+    let drawing = Drawing { ring, shape, garbler, sigma: 0 };
     let bits = |value: &BigUint| (0..ring.width() as u64).map(|i| value.bit(i)).collect::<Vec<_>>();
     let mut parties = [0, 1].map(|i| [&bits(inputs.bound[i])[..], inputs.random[i]].concat());
     parties[usize::from(garbler == Role::P2)].extend(bits(inputs.mask));
@@ -207,8 +183,7 @@ fn random_bits(count: usize, rng: &mut Randomness) -> Zeroizing<Vec<bool>> {
 
 /// One run of the protocol: public, and the same at both parties.
 struct Drawing<'a> {
-    bound: &'a Ring,
-    value: &'a Ring,
+    ring: &'a Ring,
     shape: UniformBelow,
     garbler: Role,
     sigma: usize,
@@ -228,12 +203,12 @@ impl Drawing<'_> {
         inputs.extend(bound.bits());
         inputs.extend_from_slice(random);
         if session.role == self.garbler {
-            inputs.extend((0..self.value.width()).map(|i| mask.bit(i as u64)));
+            inputs.extend((0..self.ring.width()).map(|i| mask.bit(i as u64)));
         }
         let revealed = yao::run(session, self.garbler, &source, &inputs, self.reveal())?;
         let (own, failed) = match revealed.map(Zeroizing::new) {
             Some(bits) => {
-                let (share, failed) = bits.split_at(self.value.width());
+                let (share, failed) = bits.split_at(self.ring.width());
                 let failed = failed.contains(&true);
                 session.channel.send_bytes(STATUS, &[u8::from(failed)])?;
                 (number(share), failed)
@@ -253,20 +228,20 @@ impl Drawing<'_> {
 
     /// Each party's inputs in order: its share of the bound, its random bits, and the garbler's mask.
     fn source(&self) -> impl Source {
-        let (bound, random) = (self.bound.width(), self.shape.random_bits());
+        let (width, random) = (self.ring.width(), self.shape.random_bits());
         let inputs = [
-            (Role::P1, "bound1", bound),
-            (Role::P2, "bound2", bound),
+            (Role::P1, "bound1", width),
+            (Role::P2, "bound2", width),
             (Role::P1, "random1", random),
             (Role::P2, "random2", random),
-            (self.garbler, "mask", self.value.width()),
+            (self.garbler, "mask", width),
         ];
-        let outputs = [("share", self.value.width()), ("failed", 1)];
+        let outputs = [("share", width), ("failed", 1)];
         let build = move |g: &mut Stream<'_>, x: &[Vec<Bit>]| {
-            let bound = self.bound.join(g, &x[0], &x[1]);
+            let bound = self.ring.join(g, &x[0], &x[1]);
             let random = integer::xor(g, &x[2], &x[3]);
             let (value, failed) = self.shape.build(g, &bound, &random);
-            vec![self.value.mask(g, &value, &x[4]), vec![failed]]
+            vec![self.ring.mask(g, &value, &x[4]), vec![failed]]
         };
         Generated::new(&inputs, &outputs, build).window(WINDOW)
     }

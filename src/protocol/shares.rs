@@ -7,11 +7,9 @@
 //!   alone is within 2^-σ of one that does not depend on x.
 //! - [`WordShares`]: many values over Z_{2^k}, k ≤ 64, as one vector.
 //!
-//! *Functions* (nothing is sent): sums, public terms and factors, an integer share reduced into
-//! any ring, and a share over Z_N of a number far below N as an integer share. *Protocols*:
-//! [`open`] and [`WordShares::open`], which tell the value, and [`convert`], which moves shares to
-//! another ring inside a circuit. A share never prints its value, and two of them are put together
-//! in one place only: [`reconstruct`].
+//! *Functions* (nothing is sent): sums, and an integer share reduced into any ring. *Protocols*:
+//! [`open`] and [`WordShares::open`], which tell the value. A share never prints its value, and two
+//! of them are put together in one place only: [`reconstruct`].
 //!
 //! *Cost* of opening: the width of the ring per value and direction, one message each.
 //!
@@ -28,26 +26,25 @@
 //! let (x1, x2) = deal(&ring, &20u32.into(), &mut rng);
 //! let (y1, y2) = deal(&ring, &3u32.into(), &mut rng);
 //!
-//! // Each party computes a share of 10·x + y alone; then both tell P2.
-//! let first = x1.times_public(&10.into()).plus(&y1)?;
-//! let second = x2.times_public(&10.into()).plus(&y2)?;
+//! // Each party computes a share of x + y alone; then both tell P2.
+//! let (first, second) = (x1.plus(&y1)?, x2.plus(&y2)?);
 //! let outcome = run_pair(
 //!     Setup::default(),
 //!     |session| open(session, &[first], Reveal::P2),
 //!     |session| open(session, &[second], Reveal::P2),
 //! );
 //! assert_eq!(outcome.p1?, None);
-//! assert_eq!(outcome.p2?, Some(vec![203u32.into()]));
+//! assert_eq!(outcome.p2?, Some(vec![23u32.into()]));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-pub mod convert;
 mod integer;
 mod ring;
 #[cfg(test)]
 mod tests;
 mod words;
 
+pub(crate) use integer::IntegerMasks;
 pub use integer::IntegerShare;
 pub use ring::{Ring, Share};
 pub use words::{WordShares, forecast_open, signed};
@@ -58,7 +55,6 @@ use crate::math::Randomness;
 use crate::net::{self, Blame, Fault, Tag};
 use crate::protocol::Session;
 use crate::protocol::yao::{self, Reveal};
-use crate::role::Role;
 
 const OPENED: Tag = Tag::new(*b"shar");
 
@@ -80,19 +76,6 @@ pub enum Error {
     /// The peer's share is not an element of the ring.
     #[error("the peer opened a number that is not in the ring; it must be stopped")]
     OutOfRing,
-    /// A value does not fit the ring that it should move to.
-    #[error(
-        "a value of {bits} bits and a mask {sigma} bits wider do not fit a ring of {ring} bits: \
-         use a larger ring"
-    )]
-    TooNarrow {
-        /// Bits of the value.
-        bits: u32,
-        /// σ: by how many bits a mask is wider.
-        sigma: u32,
-        /// Bits of the ring.
-        ring: usize,
-    },
     /// Words have 1 to 64 bits.
     #[error("words of {0} bits: from 1 to 64 are possible")]
     WordBits(u32),
@@ -104,7 +87,7 @@ impl Fault for Error {
             Self::Net(error) => error.blame(),
             Self::Circuit(error) => error.blame(),
             Self::OutOfRing => Blame::Peer,
-            Self::Mismatch | Self::TooNarrow { .. } | Self::WordBits(_) => Blame::Here,
+            Self::Mismatch | Self::WordBits(_) => Blame::Here,
         }
     }
 }
@@ -173,9 +156,4 @@ fn exchange(session: &mut Session, body: &[u8], reveal: Reveal) -> Result<Option
         return Ok(None);
     }
     Ok(Some(session.channel.receive_bytes(OPENED, body.len())?))
-}
-
-/// P1 adds public terms to its share, P2 leaves its own as it is.
-fn adds_public_terms(role: Role) -> bool {
-    role == Role::P1
 }

@@ -46,11 +46,6 @@ pub fn equal<G: Gates>(g: &mut G, a: &[Bit], b: &[Bit]) -> Bit {
     })
 }
 
-/// a = 0: w − 1 ANDs at logarithmic depth.
-pub fn is_zero<G: Gates>(g: &mut G, a: &[Bit]) -> Bit {
-    g.scope(|g| all(g, negate_bits(a, a.len())))
-}
-
 fn all<G: Gates>(g: &mut G, mut bits: Vec<Bit>) -> Bit {
     while bits.len() > 1 {
         bits =

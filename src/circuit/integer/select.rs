@@ -1,7 +1,6 @@
-//! Selection, maximum, shifts and positions.
+//! Selection, maximum and the leading one.
 
 use super::super::bit::{Bit, Gates};
-use super::arithmetic::count_ones;
 use super::compare::at_least;
 use super::{bit_at, resize};
 
@@ -51,49 +50,4 @@ pub fn prefix_or<G: Gates>(g: &mut G, a: &[Bit]) -> Vec<Bit> {
         result[i] = g.or(a[i], result[i + 1]);
     }
     result
-}
-
-/// The number of bits of `a` without leading zeros: fewer than 2w ANDs.
-pub fn bit_length<G: Gates>(g: &mut G, a: &[Bit]) -> Vec<Bit> {
-    g.scope(|g| {
-        let filled = prefix_or(g, a);
-        count_ones(g, &filled)
-    })
-}
-
-/// a · 2^`amount` at the width of `a`: free.
-pub fn shift_left_constant(a: &[Bit], amount: usize) -> Vec<Bit> {
-    (0..a.len()).map(|i| if i < amount { Bit::FALSE } else { a[i - amount] }).collect()
-}
-
-/// ⌊a / 2^`amount`⌋ at the width of `a`: free.
-pub fn shift_right_constant(a: &[Bit], amount: usize) -> Vec<Bit> {
-    (0..a.len()).map(|i| bit_at(a, i.saturating_add(amount))).collect()
-}
-
-/// a · 2^`amount` at the width of `a`: w ANDs per bit of `amount`.
-pub fn shift_left<G: Gates>(g: &mut G, a: &[Bit], amount: &[Bit]) -> Vec<Bit> {
-    shift(g, a, amount, shift_left_constant)
-}
-
-/// ⌊a / 2^`amount`⌋ at the width of `a`: w ANDs per bit of `amount`.
-pub fn shift_right<G: Gates>(g: &mut G, a: &[Bit], amount: &[Bit]) -> Vec<Bit> {
-    shift(g, a, amount, shift_right_constant)
-}
-
-fn shift<G: Gates>(
-    g: &mut G,
-    a: &[Bit],
-    amount: &[Bit],
-    by: fn(&[Bit], usize) -> Vec<Bit>,
-) -> Vec<Bit> {
-    g.scope(|g| {
-        let mut value = a.to_vec();
-        for (position, bit) in amount.iter().enumerate() {
-            let distance = if position < usize::BITS as usize { 1 << position } else { usize::MAX };
-            let moved = by(&value, distance);
-            value = select(g, *bit, &moved, &value);
-        }
-        value
-    })
 }

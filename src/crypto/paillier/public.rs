@@ -8,7 +8,7 @@ use num_integer::Integer;
 use num_traits::One;
 use rayon::prelude::*;
 
-use super::{Ciphertext, Error, GroupSums, Progress, Randomiser, Returned, Tuning};
+use super::{Ciphertext, Error, Progress, Randomiser, Returned, Tuning};
 use super::{MAXIMUM_BITS, MINIMUM_BITS};
 use crate::math::limbs::{self, Limbs};
 use crate::math::power::{BATCH, PowerModulus, PowerTable, TABLE_BATCH};
@@ -259,23 +259,6 @@ impl PublicKey {
         };
         let sums = items.par_chunks(64).map(sum_of);
         Ciphertext(sums.reduce(one, |a, b| self.square().product(&a, &b)))
-    }
-
-    /// One sum per group: item i goes into group `group_of[i]`. On all cores, in a time that does
-    /// not depend on the groups' sizes. [`GroupSums`] does the same for items that come in parts.
-    ///
-    /// # Errors
-    /// [`Error::Mismatch`] if there are not as many group numbers as items, or one is too large.
-    pub fn sum_by_group(
-        &self,
-        items: &[Ciphertext],
-        group_of: &[usize],
-        groups: usize,
-        progress: Progress,
-    ) -> Result<Vec<Ciphertext>, Error> {
-        let mut sums = GroupSums::new(self, groups);
-        sums.add(items, group_of, progress)?;
-        Ok(sums.finish())
     }
 
     /// a·m for a secret m of up to `bits` bits, in a number of multiplications

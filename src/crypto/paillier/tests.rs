@@ -166,17 +166,18 @@ fn bulk_operations_do_what_single_ones_do_and_report_progress() {
     assert_eq!(key().decrypt_all(&textbook, silent()), plaintexts);
     let quick = public.encrypt_djn(&plaintexts, &mut rng, silent()).unwrap();
     let groups: Vec<usize> = (0..21).map(|i| i % 4).collect();
-    let sums = public.sum_by_group(&quick, &groups, 5, &count).unwrap();
-    for (group, sum) in sums.iter().enumerate() {
+    let mut sums = GroupSums::new(public, 5);
+    sums.add(&quick, &groups, &count).unwrap();
+    for (group, sum) in sums.finish().iter().enumerate() {
         let expected: BigUint = plaintexts.iter().skip(group).step_by(4).sum();
         let expected = if group == 4 { BigUint::zero() } else { expected };
         assert_eq!(decrypt(sum, &mut rng), expected);
     }
-    assert_eq!(
-        public.sum_by_group(&quick, &groups[1..], 5, silent()),
-        Err(Error::Mismatch(21, 20))
-    );
-    assert_eq!(public.sum_by_group(&quick, &groups, 3, silent()), Err(Error::Mismatch(3, 3)));
+    let refused = |groups: &[usize], count| {
+        GroupSums::new(public, count).add(&quick, groups, silent()).unwrap_err()
+    };
+    assert_eq!(refused(&groups[1..], 5), Error::Mismatch(21, 20));
+    assert_eq!(refused(&groups, 3), Error::Mismatch(3, 3));
     assert!(key().encrypt_all(&[], &mut rng, silent()).unwrap().is_empty());
     assert!(public.read(&[], 0).unwrap().is_empty());
 }
@@ -212,7 +213,7 @@ fn both_backends_give_the_same_ciphertexts_and_plaintexts() {
 fn the_jacobi_symbol_of_what_returns_does_not_depend_on_what_was_combined() {
     let mut rng = Randomness::seeded(7);
     let public = key().public();
-    let symbol = |c: &BigUint| modular::jacobi_vartime(c, public.modulus()).unwrap();
+    let symbol = |c: &BigUint| jacobi_symbol(c, public.modulus());
     let quick = public.encrypt_djn(&vec![BigUint::one(); 4], &mut rng, silent()).unwrap();
     assert!(quick.iter().all(|c| symbol(&public.number(c)) == 1), "the premise: DJN shows");
     let odd = loop {
@@ -393,4 +394,40 @@ fn limbs_are_wiped_and_exported_keys_wipe_themselves() {
     limbs.fill(7);
     zeroize::Zeroize::zeroize(&mut limbs);
     assert!(limbs.iter().all(|limb| *limb == 0));
+}
+
+/// The Jacobi symbol (a/n) for odd n: 1, −1, or 0 if they share a factor.
+fn jacobi_symbol(a: &BigUint, n: &BigUint) -> i8 {
+    let low = |x: &BigUint| x.iter_u64_digits().next().unwrap_or(0);
+    let (mut a, mut n) = (a % n, n.clone());
+    let mut symbol = 1;
+    while !a.is_zero() {
+        let twos = a.trailing_zeros().unwrap_or(0);
+        a >>= twos;
+        if twos % 2 == 1 && matches!(low(&n) % 8, 3 | 5) {
+            symbol = -symbol;
+        }
+        if low(&a) % 4 == 3 && low(&n) % 4 == 3 {
+            symbol = -symbol;
+        }
+        std::mem::swap(&mut a, &mut n);
+        a %= &n;
+    }
+    if n.is_one() { symbol } else { 0 }
+}
+
+#[test]
+fn the_jacobi_symbol_is_the_product_of_legendre_symbols() {
+    let big = |x: u64| BigUint::from(x);
+    let legendre = |a: u64, p: u64| match big(a).modpow(&big((p - 1) / 2), &big(p)) {
+        x if x.is_zero() => 0,
+        x if x.is_one() => 1,
+        _ => -1,
+    };
+    for (p, q) in [(3, 5), (7, 11), (7, 7), (13, 3), (1009, 10_007)] {
+        for a in 0..200 {
+            let expected = legendre(a, p) * legendre(a, q);
+            assert_eq!(jacobi_symbol(&big(a), &big(p * q)), expected, "{a} {p} {q}");
+        }
+    }
 }

@@ -97,11 +97,6 @@ pub fn at_least<S: AsRef<[u8]>>(
     Ok(Threshold { reached, peer_size })
 }
 
-/// The ideal function of [`at_least`].
-pub fn ideal_at_least<S: AsRef<[u8]>>(own: &[S], peer: &[S], threshold: usize) -> bool {
-    super::ideal_intersection(own, peer).len() >= threshold
-}
-
 #[derive(Serialize, Deserialize)]
 struct Announcement {
     size: u64,
@@ -248,8 +243,7 @@ mod tests {
             let common = super::super::ideal_intersection(&a, &b).len();
             for threshold in [0, 1, common.max(1) - 1, common, common + 1, 1000] {
                 let outcome = run(&a, &b, threshold);
-                let reached = ideal_at_least(&a, &b, threshold);
-                assert_eq!(reached, common >= threshold);
+                let reached = common >= threshold;
                 assert_eq!(outcome.p1.unwrap(), Threshold { reached, peer_size: b.len() });
                 assert_eq!(outcome.p2.unwrap(), Threshold { reached, peer_size: a.len() });
             }

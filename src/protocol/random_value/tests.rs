@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::protocol::pair::{Outcome, Setup, assert_same_shape, assert_wrong_length, run_pair};
-use crate::protocol::shares::{deal, reconstruct};
+use crate::protocol::shares::{IntegerShare, deal, reconstruct};
 
 type Drawn = Result<Share, Error>;
 
@@ -56,21 +56,20 @@ fn a_bound_of_one_gives_zero() {
 }
 
 #[test]
-fn integers_of_twenty_thousand_bits_are_drawn_and_shared_without_a_modulus() {
+fn a_bound_of_twenty_thousand_bits_shared_over_the_integers_is_drawn_below() {
     let bits = 20_000u32;
     let bound = (BigInt::one() << (bits - 1)) + 12_345;
     let mask = BigInt::one() << (bits + 40);
     let party = |session: &mut Session| {
         let own = if session.role == Role::P1 { mask.clone() } else { &bound - &mask };
-        let own = IntegerShare::new(own, bits);
-        draw_integer(session, Role::P1, &own, 40).unwrap()
+        let own = IntegerShare::new(own, bits).to_ring(&Ring::PowerOfTwo(bits as usize));
+        draw(session, Role::P1, &own, 40).unwrap()
     };
     let outcome = run_pair(Setup::default().seed(4), party, party);
-    let value = outcome.p1.number() + outcome.p2.number();
-    assert!(value >= BigInt::ZERO && value < bound);
-    // Uniform, so with a probability of 2^-60 it would be shorter; its mask is 40 bits wider.
+    let value = reconstruct(&outcome.p1, &outcome.p2).unwrap();
+    assert!(BigInt::from(value.clone()) < bound);
+    // Uniform, so with a probability of 2^-999 it would be shorter.
     assert!(value.bits() > 19_000);
-    assert!(outcome.p1.number().bits() > 20_000 && outcome.p2.number().bits() > 20_000);
 }
 
 /// Runs the protocol on random bits of the test's choice.
@@ -84,7 +83,7 @@ fn draw_with(
     let party = |session: &mut Session| {
         let (share, random) =
             if session.role == Role::P1 { (&first, random[0]) } else { (&second, random[1]) };
-        let drawing = Drawing { bound: &ring, value: &ring, shape, garbler: Role::P2, sigma: 40 };
+        let drawing = Drawing { ring: &ring, shape, garbler: Role::P2, sigma: 40 };
         let mask = ring.random(&mut session.rng);
         drawing.run(session, share, random, mask)
     };
@@ -195,8 +194,7 @@ fn a_malformed_report_is_a_typed_error() {
             Setup::default().seed(6),
             |session| draw(session, Role::P1, &share, 40).unwrap_err(),
             |session| {
-                let drawing =
-                    Drawing { bound: &ring, value: &ring, shape, garbler: Role::P1, sigma: 40 };
+                let drawing = Drawing { ring: &ring, shape, garbler: Role::P1, sigma: 40 };
                 let inputs = vec![false; 8 + shape.random_bits()];
                 yao::run(session, Role::P1, &drawing.source(), &inputs, Reveal::P2).unwrap();
                 session.channel.send_bytes(STATUS, &body).unwrap();

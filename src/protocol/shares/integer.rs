@@ -3,10 +3,9 @@
 use std::fmt;
 
 use num_bigint::{BigInt, BigUint};
-use num_traits::One;
 
-use super::{Error, Ring, Share};
-use crate::role::Role;
+use super::{Ring, Share};
+use crate::protocol::Session;
 
 /// One party's share of an integer: x = x1 + x2 without any modulus, |x| < 2^`bits`.
 ///
@@ -24,23 +23,6 @@ impl IntegerShare {
         Self { value, bits }
     }
 
-    /// The share over Z_N of a number below 2^`bits`, seen as integers: P2 takes N off its own.
-    ///
-    /// x1 + x2 is x or x + N, and it is x only if the uniform x1 is at most x: with probability
-    /// below 2^(bits+1)/N ≤ 2^-σ the result is wrong, which is what a mask costs as well.
-    ///
-    /// # Errors
-    /// [`Error::TooNarrow`] unless N ≥ 2^(bits + σ + 1).
-    pub fn from_share(role: Role, share: &Share, bits: u32, sigma: u32) -> Result<Self, Error> {
-        let order = share.ring().order();
-        if order < BigUint::one() << (bits + sigma + 1) {
-            return Err(Error::TooNarrow { bits, sigma, ring: share.ring().width() });
-        }
-        let own = BigInt::from(share.number());
-        let value = if role == Role::P2 { own - BigInt::from(order) } else { own };
-        Ok(Self { value, bits })
-    }
-
     /// A share in a ring: x modulo its order.
     pub fn to_ring(&self, ring: &Ring) -> Share {
         Share::new(ring, &self.value)
@@ -55,16 +37,38 @@ impl IntegerShare {
     pub fn bits(&self) -> u32 {
         self.bits
     }
-
-    /// A share of the sum.
-    #[must_use]
-    pub fn plus(&self, other: &Self) -> Self {
-        Self { value: &self.value + &other.value, bits: self.bits.max(other.bits) + 1 }
-    }
 }
 
 impl fmt::Debug for IntegerShare {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "IntegerShare(below 2^{}, hidden)", self.bits)
+    }
+}
+
+/// Masks for values below 2^bits over the integers, put into a circuit over Z_{2^k} that is wide
+/// enough never to wrap: value − (−mask) = value + mask < 2^k.
+pub(crate) struct IntegerMasks {
+    pub(crate) ring: Ring,
+    masks: Vec<BigUint>,
+    bits: u32,
+}
+
+impl IntegerMasks {
+    pub(crate) fn draw(count: usize, bits: u32, sigma: u32, session: &mut Session) -> Self {
+        let mask = Ring::PowerOfTwo((bits + sigma) as usize);
+        let masks = (0..count).map(|_| mask.random(&mut session.rng)).collect();
+        Self { ring: Ring::PowerOfTwo((bits + sigma + 1) as usize), masks, bits }
+    }
+
+    /// What the garbler's circuit subtracts.
+    pub(crate) fn for_circuit(&self) -> Vec<BigUint> {
+        self.masks.iter().map(|mask| self.ring.reduce(&-BigInt::from(mask.clone()))).collect()
+    }
+
+    /// The shares, given what came out of the circuit at the evaluator.
+    pub(crate) fn shares(self, is_garbler: bool, revealed: Vec<BigUint>) -> Vec<IntegerShare> {
+        let own = if is_garbler { self.masks } else { revealed };
+        let sign = |number| if is_garbler { -BigInt::from(number) } else { BigInt::from(number) };
+        own.into_iter().map(|number| IntegerShare::new(sign(number), self.bits)).collect()
     }
 }

@@ -8,11 +8,10 @@ use num_traits::{One, Zero};
 use rand::Rng;
 use zeroize::Zeroizing;
 
-use super::{Error, adds_public_terms};
+use super::Error;
 use crate::circuit::integer::{add, modular_add, modular_subtract, resize, subtract};
 use crate::circuit::{Bit, Gates};
 use crate::math::Randomness;
-use crate::role::Role;
 
 /// Where shares live.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -106,11 +105,6 @@ impl Share {
         Self::new(ring, &ring.random(rng).into())
     }
 
-    /// This party's share of a value that both know: all of it at P1, 0 at P2.
-    pub fn of_public(ring: &Ring, role: Role, value: &BigInt) -> Self {
-        Self::new(ring, &if adds_public_terms(role) { value.clone() } else { BigInt::zero() })
-    }
-
     /// Reads the fixed-width form of [`Share::bytes`].
     ///
     /// # Errors
@@ -158,18 +152,6 @@ impl Share {
     #[must_use]
     pub fn negate(&self) -> Self {
         Self::new(&self.ring, &-BigInt::from(self.number()))
-    }
-
-    /// A share of x + `term`: P1 adds it, P2 keeps its share.
-    #[must_use]
-    pub fn plus_public(&self, role: Role, term: &BigInt) -> Self {
-        if adds_public_terms(role) { self.plus_constant(term) } else { self.clone() }
-    }
-
-    /// A share of x · `factor`.
-    #[must_use]
-    pub fn times_public(&self, factor: &BigInt) -> Self {
-        Self::new(&self.ring, &(BigInt::from(self.number()) * factor))
     }
 
     /// This share plus a number.

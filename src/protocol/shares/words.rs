@@ -4,11 +4,10 @@ use std::fmt;
 
 use zeroize::Zeroizing;
 
-use super::{CHUNK_BYTES, Error, OPENED, adds_public_terms, exchange};
+use super::{CHUNK_BYTES, Error, OPENED, exchange};
 use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
 use crate::protocol::yao::Reveal;
-use crate::role::Role;
 
 /// One party's shares of many values over Z_{2^k}, one word each: tables of counts, scores.
 /// Wiped when dropped, never printed.
@@ -71,14 +70,6 @@ impl WordShares {
         }
         let sums = self.words.iter().zip(own).map(|(a, b)| a.wrapping_add_signed(*b));
         Self::new(self.bits, sums.collect())
-    }
-
-    /// Shares of the values plus public numbers.
-    ///
-    /// # Errors
-    /// [`Error::Mismatch`] for another number of values.
-    pub fn plus_public(&self, role: Role, terms: &[i64]) -> Result<Self, Error> {
-        if adds_public_terms(role) { self.plus_own(terms) } else { Ok(self.clone()) }
     }
 
     /// Tells the values to whom `reveal` says.

@@ -3,9 +3,9 @@ use proptest::prelude::*;
 
 use super::shares::{SharedOutputs, number};
 use super::*;
-use crate::circuit::integer::{add_carry, less_than, multiply};
+use crate::circuit::integer::{add_carry, less_than, mask, resize, sum};
 use crate::circuit::stream::Generated;
-use crate::circuit::{Builder, Circuit, Gates, Program, Repeat, aes128, gallery};
+use crate::circuit::{Bit, Builder, Circuit, Gates, Program, Repeat, aes128, gallery};
 use crate::math::Randomness;
 use crate::protocol::pair::{
     Outcome, Setup, assert_forecast, assert_same_shape, assert_wrong_length, run_pair,
@@ -212,7 +212,10 @@ fn a_streamed_circuit_larger_than_its_chunks_runs() {
         &[(Role::P1, "a", 128), (Role::P2, "b", 128)],
         &[("product", 256), ("less", 1)],
         |g, x| {
-            let product = multiply(g, &x[0], &x[1]);
+            // Shifted copies of a, one for each bit of b.
+            let terms: Vec<Vec<_>> =
+                (0..128).map(|i| [vec![Bit::FALSE; i], mask(g, x[1][i], &x[0])].concat()).collect();
+            let product = resize(&sum(g, &terms), 256);
             let sum = add_carry(g, &x[0], &product[..128]);
             let less = less_than(g, &sum, &x[1]);
             vec![product, vec![less]]
