@@ -73,7 +73,7 @@ mod tests;
 
 use crate::net::{Blame, Fault};
 use crate::privacy::{self, Score};
-use crate::protocol::{polynomial, random_value, shares, yao};
+use crate::protocol::{bits, polynomial, prepared, random_value, shares, yao};
 
 /// Scores of which each party knows its own (vertical data): P1's candidates come first.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,6 +90,12 @@ pub enum Error {
     /// A garbled circuit failed.
     #[error(transparent)]
     Yao(#[from] yao::Error),
+    /// Noise could not be drawn ahead.
+    #[error(transparent)]
+    Prepared(#[from] prepared::Error),
+    /// Shared bits failed.
+    #[error(transparent)]
+    Bits(#[from] bits::Error),
     /// Shares failed.
     #[error(transparent)]
     Shares(#[from] shares::Error),
@@ -173,6 +179,8 @@ impl Fault for Error {
     fn blame(&self) -> Blame<'_> {
         match self {
             Self::Yao(error) => error.blame(),
+            Self::Prepared(error) => error.blame(),
+            Self::Bits(error) => error.blame(),
             Self::Shares(error) => error.blame(),
             Self::RandomValue(error) => error.blame(),
             Self::Polynomial(error) => error.blame(),

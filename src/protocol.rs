@@ -18,6 +18,7 @@
 //! | [`silent`] | correlated transfers with almost no bytes, by LPN |
 //! | [`yao`] | any circuit, garbled |
 //! | [`bits`] | any circuit on bits in shares, with few bytes |
+//! | [`prepared`] | digits of noise that nobody knows, drawn ahead |
 //! | [`psi`] | which identifiers two lists share, how many, or whether so many |
 //! | [`random_value`] | a uniform number below a shared bound |
 //! | [`sum_by_group`] | sums by the peer's groups, and the joint count table |
@@ -52,6 +53,7 @@ pub mod forecast;
 pub mod ot;
 pub mod pair;
 pub mod polynomial;
+pub mod prepared;
 pub mod psi;
 pub mod random_value;
 pub mod scalar_product;
@@ -71,4 +73,4 @@ mod tests;
 pub(crate) use tests::announced;
 
 pub use coins::Coins;
-pub use session::Session;
+pub use session::{Bulk, Session};

@@ -8,6 +8,7 @@ use crate::circuit::Circuit;
 use crate::math::Rational;
 use crate::privacy::Error;
 use crate::privacy::digits::DigitSampler;
+use crate::protocol::Bulk;
 
 /// Name of the file and the circuit, for every exported circuit.
 ///
@@ -41,7 +42,8 @@ pub fn joint_noise() -> Result<joint::JointNoiseShape, Error> {
 /// None in practice.
 pub fn noisy_maximum() -> Result<noisy_max::NoisyMaxShape, Error> {
     let noise = DigitSampler::new(&Rational::power_of_two(-12), 16, 16)?;
-    Ok(noisy_max::NoisyMaxShape { sharing: Sharing::Xor, score_bits: 8, shift: 10, noise })
+    let (sharing, bulk) = (Sharing::Xor, Bulk::Garbled);
+    Ok(noisy_max::NoisyMaxShape { sharing, score_bits: 8, shift: 10, noise, bulk })
 }
 
 /// Two candidates of each party, sums of 24 bits, T = 8.

@@ -12,10 +12,12 @@
 //! *Distance*: n candidates add n·(D·2^-τ + e^(−c·2^-g·2^D)) to the run's total variation TV, and
 //! δ ≤ (1 + e^ε)·TV ([`crate::privacy::slack`]: count n, rate c·2^-g).
 //!
-//! *Cost*: D·(τ − 1) ANDs per candidate for its noise and some 2·w for the comparison, w the larger
-//! of D and the bits of a score on the grid; D·τ random bits of each party. A round and a half up to
-//! [`BATCH`] candidates, and one more for every further [`BATCH`] of them: memory holds the labels
-//! of one batch, 32 bytes per random bit.
+//! *Cost*: some 3·w ANDs per candidate to add its noise and to compare, w the larger of D and the bits
+//! of a score on the grid, and the noise. Where the session does work in bulk on shared bits
+//! ([`Bulk::SharedBits`]), noise comes from [`prepared`], and its digits go into the circuit as they
+//! are. Otherwise it is drawn inside the circuit: D·(τ − 1) ANDs, D·τ random bits of each party. A
+//! round and a half for a batch of candidates ([`BATCH`] with noise drawn inside), one more for every
+//! further batch: memory holds the labels of one, 32 bytes per bit of noise.
 //!
 //! # Example
 //!
@@ -59,15 +61,19 @@ use crate::privacy::choice::{Calibration, Choice, Choose, SCORE_GRID_BITS, Score
 use crate::privacy::digits::DigitSampler;
 use crate::privacy::noisy_max::rate_per_step;
 use crate::privacy::{self, Spend};
-use crate::protocol::Session;
-use crate::protocol::coins::bits_per_noise;
+use crate::protocol::bits::Bits;
+use crate::protocol::coins::{Law, bits_per_noise};
 use crate::protocol::forecast::Forecast;
 use crate::protocol::shares::WordShares;
 use crate::protocol::yao::{self, Reveal};
+use crate::protocol::{Bulk, Session, prepared};
 use crate::role::Role;
 
-/// Candidates of one circuit: their labels, some 25 MB, stay near the processor.
+/// Candidates of one circuit that draws their noise: their labels, some 25 MB, stay near the
+/// processor.
 pub const BATCH: usize = 1 << 9;
+/// Candidates of one circuit whose noise is drawn already: it has one bit per digit, not τ.
+pub(super) const PREPARED_BATCH: usize = 1 << 13;
 /// Most candidates of one choice.
 pub const MOST_CANDIDATES: usize = 1 << 20;
 
@@ -120,6 +126,7 @@ impl NoisyMaxParameters {
         epsilon: &Rational,
         calibration: &Calibration,
         sharing: Sharing,
+        bulk: Bulk,
     ) -> Result<NoisyMaxShape, Error> {
         let whole = calibration.has_whole_scores();
         if self.grid_bits < SCORE_GRID_BITS && !whole {
@@ -134,6 +141,7 @@ impl NoisyMaxParameters {
             score_bits: (u64::BITS - largest.leading_zeros()) as usize,
             shift: if whole { self.grid_bits as usize } else { 0 },
             noise: DigitSampler::new(&rate, self.widths.digits, self.widths.tau)?,
+            bulk,
         })
     }
 }
@@ -155,18 +163,66 @@ pub fn forecast(
     sharing: Sharing,
     count: usize,
 ) -> Result<(), Error> {
-    let shape = parameters.shape(epsilon, calibration, sharing)?;
+    let shape = parameters.shape(epsilon, calibration, sharing, f.bulk())?;
     let program = shape.program();
-    let batches = count.div_ceil(BATCH);
-    for first in (0..count).step_by(BATCH) {
-        let size = BATCH.min(count - first);
+    let batches = count.div_ceil(shape.batch());
+    if shape.bulk == Bulk::SharedBits {
+        prepared::forecast_take(f, Law::Geometric, &shape.noise, count, ahead(count));
+    }
+    for first in (0..count).step_by(shape.batch()) {
+        let size = shape.batch().min(count - first);
         let scores = Repeat::new(&program, size);
         let tournament = tournament(size, shape.noisy_bits(), batches > 1);
         let source = Chain::new(&scores, &*tournament);
         yao::forecast(f, Role::P1, &source, reveal_of_one(batches));
     }
     if batches > 1 {
-        yao::forecast(f, Role::P1, &*final_of(count, shape.noisy_bits()), Reveal::Both);
+        let last = final_of(count, shape.batch(), shape.noisy_bits());
+        yao::forecast(f, Role::P1, &*last, Reveal::Both);
+    }
+    Ok(())
+}
+
+/// How many noises are drawn beyond those of a choice, if there are too few for it: half as many, so
+/// that what is never used stays small, and a choice that has a few candidates more than the last one
+/// finds its noise.
+fn ahead(count: usize) -> usize {
+    count / 2
+}
+
+/// Draws the noises of `count` candidates of later choices, if noise is drawn ahead: in fewer rounds
+/// than one choice after the other.
+///
+/// # Errors
+/// As [`NoisyMax`].
+pub fn prepare(
+    session: &mut Session,
+    parameters: &NoisyMaxParameters,
+    epsilon: &Rational,
+    calibration: &Calibration,
+    count: usize,
+) -> Result<(), Error> {
+    let shape = parameters.shape(epsilon, calibration, Sharing::Xor, session.bulk())?;
+    if shape.bulk == Bulk::SharedBits {
+        prepared::fill(session, &shape.noise, count)?;
+    }
+    Ok(())
+}
+
+/// The messages of [`prepare`].
+///
+/// # Errors
+/// As [`prepare`].
+pub fn forecast_prepare(
+    f: &mut Forecast,
+    parameters: &NoisyMaxParameters,
+    epsilon: &Rational,
+    calibration: &Calibration,
+    count: usize,
+) -> Result<(), Error> {
+    let shape = parameters.shape(epsilon, calibration, Sharing::Xor, f.bulk())?;
+    if shape.bulk == Bulk::SharedBits {
+        prepared::forecast_fill(f, &shape.noise, count);
     }
     Ok(())
 }
@@ -213,11 +269,26 @@ impl<'a> NoisyMax<'a> {
     /// The winner's index over all batches.
     fn run(&mut self, shape: &NoisyMaxShape, words: &[u64]) -> Result<usize, Error> {
         let program = shape.program();
-        let batches = words.len().div_ceil(BATCH);
+        let batches = words.len().div_ceil(shape.batch());
+        let mut drawn = match shape.bulk {
+            Bulk::Garbled => None,
+            Bulk::SharedBits => {
+                let (noise, count) = (&shape.noise, words.len());
+                let digits =
+                    prepared::take(self.session, Law::Geometric, noise, count, ahead(count))?;
+                Some(one_by_one(&digits))
+            }
+        };
         let mut winners = Zeroizing::new(Vec::new());
-        for batch in words.chunks(BATCH) {
-            let coins = self.session.coins.joint_geometric(&shape.noise, batch.len())?;
-            let inputs = shape.inputs(batch, &coins);
+        for batch in words.chunks(shape.batch()) {
+            let noise = match &mut drawn {
+                None => self.session.coins.joint_geometric(&shape.noise, batch.len())?,
+                Some(digits) => {
+                    let left = digits.split_off(batch.len() * shape.noise_inputs());
+                    std::mem::replace(digits, Zeroizing::new(left))
+                }
+            };
+            let inputs = shape.inputs(batch, &noise);
             let scores = Repeat::new(&program, batch.len());
             let tournament = tournament(batch.len(), shape.noisy_bits(), batches > 1);
             let source = Chain::new(&scores, &*tournament);
@@ -229,7 +300,7 @@ impl<'a> NoisyMax<'a> {
         if batches == 1 {
             return Ok(word(&winners) as usize);
         }
-        let last = final_of(words.len(), shape.noisy_bits());
+        let last = final_of(words.len(), shape.batch(), shape.noisy_bits());
         let index = yao::run(self.session, Role::P1, &*last, &winners, Reveal::Both)?;
         Ok(word(&index.unwrap_or_default()) as usize)
     }
@@ -256,7 +327,8 @@ impl Choose for NoisyMax<'_> {
             Scores::Shared(_) => Sharing::Sum,
             _ => Sharing::Xor,
         };
-        let shape = self.parameters.shape(spend.epsilon(), calibration, sharing)?;
+        let bulk = self.session.bulk();
+        let shape = self.parameters.shape(spend.epsilon(), calibration, sharing, bulk)?;
         let words: Zeroizing<Vec<u64>> = match scores {
             Scores::OneSided(scores) => {
                 let whole = calibration.has_whole_scores();
@@ -305,11 +377,14 @@ pub struct NoisyMaxShape {
     pub shift: usize,
     /// The noise.
     pub noise: DigitSampler,
+    /// Where noise is drawn: inside the circuit, or before it.
+    pub bulk: Bulk,
 }
 
 impl NoisyMaxShape {
     /// The circuit of a whole choice among `count` candidates, stored: for review and vectors. Each
-    /// party's input is its part of every score, each followed by its coins for the noise on it.
+    /// party's input is its part of every score, each followed by its coins for the noise on it, or
+    /// by its shares of the digits of that noise.
     pub fn circuit(&self, count: usize) -> Circuit {
         let mut g = Builder::new();
         let inputs = [(Role::P1, "p1"), (Role::P2, "p2")]
@@ -324,18 +399,34 @@ impl NoisyMaxShape {
         g.finish()
     }
 
-    /// One party's bits for some candidates, from its parts of the scores and its coins.
-    pub fn inputs(&self, scores: &[u64], coins: &[bool]) -> Zeroizing<Vec<bool>> {
+    /// One party's bits for some candidates, from its parts of the scores and its coins or digits.
+    pub fn inputs(&self, scores: &[u64], noise: &[bool]) -> Zeroizing<Vec<bool>> {
         let mut bits = Zeroizing::new(Vec::with_capacity(scores.len() * self.inputs_of_one()));
-        for (score, coins) in scores.iter().zip(coins.chunks(bits_per_noise(&self.noise))) {
+        for (score, noise) in scores.iter().zip(noise.chunks(self.noise_inputs())) {
             push_word(*score, self.score_bits, &mut bits);
-            bits.extend_from_slice(coins);
+            bits.extend_from_slice(noise);
         }
         bits
     }
 
     fn inputs_of_one(&self) -> usize {
-        self.score_bits + bits_per_noise(&self.noise)
+        self.score_bits + self.noise_inputs()
+    }
+
+    /// Bits that each party gives for one noise.
+    fn noise_inputs(&self) -> usize {
+        match self.bulk {
+            Bulk::Garbled => bits_per_noise(&self.noise),
+            Bulk::SharedBits => self.noise.thresholds().len(),
+        }
+    }
+
+    /// Candidates of one circuit.
+    fn batch(&self) -> usize {
+        match self.bulk {
+            Bulk::Garbled => BATCH,
+            Bulk::SharedBits => PREPARED_BATCH,
+        }
     }
 
     /// Bits of a score with its noise.
@@ -345,13 +436,16 @@ impl NoisyMaxShape {
 
     /// One candidate: its score on the grid, plus its noise.
     fn noisy_score<G: Gates>(&self, g: &mut G, first: &[Bit], second: &[Bit]) -> Vec<Bit> {
-        let ((score1, coins1), (score2, coins2)) =
+        let ((score1, noise1), (score2, noise2)) =
             (first.split_at(self.score_bits), second.split_at(self.score_bits));
         let score = match self.sharing {
             Sharing::Xor => xor(g, score1, score2),
             Sharing::Sum => add(g, score1, score2),
         };
-        let noise = draw(g, &self.noise, coins1, coins2);
+        let noise = match self.bulk {
+            Bulk::Garbled => draw(g, &self.noise, noise1, noise2),
+            Bulk::SharedBits => xor(g, noise1, noise2),
+        };
         let steps = [vec![Bit::FALSE; self.shift], score].concat();
         let noisy = add_carry(g, &steps, &noise);
         resize(&noisy, self.noisy_bits())
@@ -383,9 +477,9 @@ fn tournament(count: usize, width: usize, with_value: bool) -> Box<dyn Source> {
 }
 
 /// The winner among the winners of all batches, from XOR shares of (largest, index) of each.
-fn final_of(count: usize, width: usize) -> Box<dyn Source> {
+fn final_of(count: usize, batch: usize, width: usize) -> Box<dyn Source> {
     let sizes: Vec<usize> =
-        (0..count).step_by(BATCH).map(|first| BATCH.min(count - first)).collect();
+        (0..count).step_by(batch).map(|first| batch.min(count - first)).collect();
     let bits: usize = sizes.iter().map(|size| width + bits_to_count(*size)).sum();
     let inputs = [(Role::P1, "winners", bits), (Role::P2, "winners", bits)];
     let index_bits = bits_to_count(count);
@@ -397,14 +491,24 @@ fn final_of(count: usize, width: usize) -> Box<dyn Source> {
             let (value, after) = rest.split_at(width);
             let (index, after) = after.split_at(bits_to_count(*size));
             values.push(value.to_vec());
-            indices.push(resize(index, bits_to_count(BATCH)));
+            indices.push(resize(index, bits_to_count(batch)));
             rest = after;
         }
-        let (_, batch) = maximum_with_index(g, &values);
-        let mut index = chosen(g, &batch, &indices);
-        index.extend(batch);
+        let (_, winner) = maximum_with_index(g, &values);
+        let mut index = chosen(g, &winner, &indices);
+        index.extend(winner);
         vec![resize(&index, index_bits)]
     }))
+}
+
+/// Digits of every noise in turn, from vectors with one digit of all.
+fn one_by_one(digits: &[Bits]) -> Zeroizing<Vec<bool>> {
+    let count = digits.first().map_or(0, Bits::len);
+    let mut bits = Zeroizing::new(Vec::with_capacity(count * digits.len()));
+    for noise in 0..count {
+        bits.extend(digits.iter().map(|digit| digit.get(noise)));
+    }
+    bits
 }
 
 /// The item with the number `index`.

@@ -70,7 +70,7 @@ pub fn digit_thresholds(rate: &Rational, digits: u32, tau: u32) -> Result<Vec<Bi
 
 /// Draws geometric noise by its digits: as many random numbers and comparisons whatever comes out,
 /// though a single comparison of big numbers is not constant-time.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DigitSampler {
     thresholds: Vec<BigUint>,
     tau: u32,

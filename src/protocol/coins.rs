@@ -47,6 +47,15 @@ use crate::privacy::digits::DigitSampler;
 /// Bits that are wiped after use.
 pub type Bits = Zeroizing<Vec<bool>>;
 
+/// What noise is like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Law {
+    /// Geometric: a number of digits.
+    Geometric,
+    /// Discrete Laplace: one geometric noise less another, one after the other.
+    Laplace,
+}
+
 /// Where one party's part of the joint randomness comes from. As [`Decisions`] it also makes the
 /// decisions that are this party's alone.
 pub trait Coins: Decisions {
@@ -70,6 +79,20 @@ pub trait Coins: Decisions {
     /// # Errors
     /// Only a tape fails.
     fn joint_laplace(&mut self, sampler: &DigitSampler, count: usize) -> Result<Bits, Error>;
+
+    /// This party's shares of the digits of `count` noises that were drawn ahead, one noise after the
+    /// other, if they are prescribed where they are used: by a tape. A generator prescribes nothing.
+    ///
+    /// # Errors
+    /// Only a tape fails.
+    fn prescribed(
+        &mut self,
+        _law: Law,
+        _sampler: &DigitSampler,
+        _count: usize,
+    ) -> Result<Option<Bits>, Error> {
+        Ok(None)
+    }
 
     /// `count` discrete Laplace noises of this party's own, where the peer draws as many. On a tape
     /// all of P1's come first.

@@ -45,8 +45,9 @@ use std::collections::BTreeMap;
 use crate::net::codec;
 use crate::net::meter::{CpuClock, Meter, PhaseCost};
 use crate::net::{Costs, Direction, Error, Message, Tag, Transcript};
-use crate::protocol::silent;
+use crate::protocol::prepared::Stock;
 use crate::protocol::transfers::Source;
+use crate::protocol::{Bulk, silent};
 use crate::role::Role;
 
 /// An operation that takes time.
@@ -91,6 +92,8 @@ pub struct Forecast {
     works: Vec<(String, Works)>,
     set_up: Vec<Role>,
     transfers: Source,
+    bulk: Bulk,
+    noises: Vec<Stock>,
     schedules: [Option<silent::Schedule>; 2],
 }
 
@@ -99,8 +102,10 @@ impl Forecast {
     pub fn new(role: Role) -> Self {
         let meter = Meter::new(CpuClock::Thread);
         let (works, set_up) = (Vec::new(), Vec::new());
-        let (phase, transfers) = (String::new(), Source::default());
-        Self { role, meter, phase, works, set_up, transfers, schedules: [None; 2] }
+        let (phase, noises) = (String::new(), Vec::new());
+        let (transfers, bulk) = Default::default();
+        let schedules = [None; 2];
+        Self { role, meter, phase, works, set_up, transfers, bulk, noises, schedules }
     }
 
     /// Keeps every message from now on, as [`crate::net::Channel::record_transcript`].
@@ -168,6 +173,27 @@ impl Forecast {
     /// Where transfers come from.
     pub fn transfers(&self) -> Source {
         self.transfers
+    }
+
+    /// How work in bulk is done, as [`crate::protocol::Session::do_bulk`].
+    pub fn do_bulk(&mut self, bulk: Bulk) {
+        self.bulk = bulk;
+    }
+
+    /// How work in bulk is done.
+    pub fn bulk(&self) -> Bulk {
+        self.bulk
+    }
+
+    /// Lends the number of noises that would be left beside the rest.
+    pub(super) fn with_noises<T>(
+        &mut self,
+        work: impl FnOnce(&mut Vec<Stock>, &mut Self) -> T,
+    ) -> T {
+        let mut noises = std::mem::take(&mut self.noises);
+        let result = work(&mut noises, self);
+        self.noises = noises;
+        result
     }
 
     /// How far silent transfers from `sender` have come, if there were any.

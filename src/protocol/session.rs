@@ -4,6 +4,7 @@ use crate::math::Randomness;
 use crate::net::{Channel, Error, Fault, SessionId, handshake};
 use crate::protocol::coins::Coins;
 use crate::protocol::forecast::Forecast;
+use crate::protocol::prepared::Pool;
 use crate::protocol::transfers::Source;
 use crate::protocol::yao::Yao;
 use crate::role::Role;
@@ -52,6 +53,26 @@ pub struct Session {
     setups: [u64; 2],
     /// Where transfers come from that are not set up yet.
     transfers: Source,
+    /// How work in bulk is done.
+    bulk: Bulk,
+    /// Noise that was drawn ahead.
+    noises: Pool,
+}
+
+/// How work is done that is wide and shallow: many comparisons, digits of noise.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Bulk {
+    /// In garbled circuits: few rounds, 32 bytes per AND.
+    #[default]
+    Garbled,
+    /// On bits in shares ([`crate::protocol::bits`]): few bytes if transfers have few, more rounds.
+    SharedBits,
+}
+
+#[cfg(test)]
+impl Bulk {
+    /// Both ways.
+    pub(crate) const BOTH: [Self; 2] = [Self::Garbled, Self::SharedBits];
 }
 
 impl Session {
@@ -81,8 +102,9 @@ impl Session {
     /// A session whose id both parties have already.
     pub(crate) fn ready(role: Role, channel: Channel, mut rng: Randomness, id: SessionId) -> Self {
         let coins = Box::new(rng.fork());
-        let (garbling, transfers) = (Yao::default(), Source::default());
-        Self { role, channel, rng, coins, id, garbling, setups: [0; 2], transfers }
+        let (garbling, noises) = (Yao::default(), Pool::default());
+        let (transfers, bulk) = Default::default();
+        Self { role, channel, rng, coins, id, garbling, setups: [0; 2], transfers, bulk, noises }
     }
 
     /// Says where the transfers of a direction come from that is set up from now on. Both parties say
@@ -94,6 +116,24 @@ impl Session {
     /// Where transfers come from that are not set up yet.
     pub fn transfers(&self) -> Source {
         self.transfers
+    }
+
+    /// Says how work in bulk is done from now on. Both parties say the same, by public numbers.
+    pub fn do_bulk(&mut self, bulk: Bulk) {
+        self.bulk = bulk;
+    }
+
+    /// How work in bulk is done.
+    pub fn bulk(&self) -> Bulk {
+        self.bulk
+    }
+
+    /// Lends the noise that was drawn ahead beside the rest of the session.
+    pub(super) fn with_noises<T>(&mut self, work: impl FnOnce(&mut Pool, &mut Self) -> T) -> T {
+        let mut noises = std::mem::take(&mut self.noises);
+        let result = work(&mut noises, self);
+        self.noises = noises;
+        result
     }
 
     /// Lends the garbled circuits beside the rest of the session.

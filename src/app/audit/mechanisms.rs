@@ -15,6 +15,7 @@ use crate::mechanism::exponential::vertical;
 use crate::mechanism::noise::joint;
 use crate::mechanism::noisy_max::{self, Sharing};
 use crate::privacy::digits::DigitSampler;
+use crate::protocol::Bulk;
 use crate::protocol::shares::signed;
 
 /// No circuit of a document is built beyond these.
@@ -76,6 +77,7 @@ fn check_maximum(group: &Value, test: &Value) -> Result<(), String> {
         score_bits: small(group, "scoreBits", 64)?,
         shift: small(group, "shift", 64)?,
         noise: sampler(group)?,
+        bulk: Bulk::Garbled,
     };
     let count = list(test, "p1Scores").len();
     some_candidates(count)?;

@@ -16,6 +16,7 @@ use crate::mechanism::noise::joint;
 use crate::mechanism::noisy_max::{self, Sharing};
 use crate::privacy::Error;
 use crate::privacy::digits::DigitSampler;
+use crate::protocol::Bulk;
 use crate::protocol::coins::bits_per_noise;
 
 /// A function of both parties' bits in a row; `None` for inputs that mean nothing. Where it gives
@@ -43,6 +44,7 @@ pub(super) fn subjects() -> Result<Vec<(&'static str, Subject, Subject)>, Error>
         score_bits: 1,
         shift: 1,
         noise: small_noise()?,
+        bulk: Bulk::Garbled,
     };
     let small_scores =
         MaxShape { classes: 2, children: vec![1], count_bits: 2, score_bits: 3, sigma: 1 };

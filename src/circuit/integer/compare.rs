@@ -31,6 +31,61 @@ pub fn less_than_constant<G: Gates>(g: &mut G, a: &[Bit], bound: &BigUint) -> Bi
     less_than(g, a, &bound)
 }
 
+/// The same in ⌈log2 w⌉ layers of ANDs: at most 3w/2 of them, fewer where the bound begins or ends
+/// with zeros.
+///
+/// *How*: a block of bits is below, equal to or above its part of the bound. A block is below where
+/// its high half is, or where that is equal and its low half is below; equal where both are. The two
+/// lowest bits of a block need one AND for both answers, since one bit is not below 0, and below 1
+/// where it is not equal to it.
+pub fn less_than_constant_shallow<G: Gates>(g: &mut G, a: &[Bit], bound: &BigUint) -> Bit {
+    if bound.bits() > a.len() as u64 {
+        return Bit::TRUE;
+    }
+    // Whatever stands below the lowest one of the bound does not matter.
+    match bound.trailing_zeros() {
+        Some(zeros) => {
+            let constant: Vec<bool> = (zeros..a.len() as u64).map(|i| bound.bit(i)).collect();
+            below_or_equal(g, &a[zeros as usize..], &constant, false).0
+        }
+        None => Bit::FALSE,
+    }
+}
+
+/// Whether a is below a constant of as many bits, and, if that is asked, whether it is equal.
+fn below_or_equal<G: Gates>(g: &mut G, a: &[Bit], constant: &[bool], equal: bool) -> (Bit, Bit) {
+    match (a, constant) {
+        ([], _) | (_, []) => (Bit::FALSE, Bit::TRUE),
+        ([bit], [one, ..]) => (bit_below(*bit, *one), bit.negate_if(!one)),
+        ([low, high], [low_one, high_one]) => {
+            let (below, same) = (bit_below(*high, *high_one), high.negate_if(!high_one));
+            if !low_one && !equal {
+                return (below, Bit::FALSE);
+            }
+            let both = g.and(same, low.negate_if(!low_one));
+            let below = if *low_one {
+                let low_below = g.xor(same, both);
+                g.xor(below, low_below)
+            } else {
+                below
+            };
+            (below, both)
+        }
+        _ => {
+            let half = (a.len() / 2).next_power_of_two().min(a.len() - 1);
+            let (low, low_same) = below_or_equal(g, &a[..half], &constant[..half], equal);
+            let (high, high_same) = below_or_equal(g, &a[half..], &constant[half..], true);
+            let lower = g.and(high_same, low);
+            let same = if equal { g.and(high_same, low_same) } else { Bit::FALSE };
+            (g.xor(high, lower), same)
+        }
+    }
+}
+
+fn bit_below(bit: Bit, one: bool) -> Bit {
+    if one { !bit } else { Bit::FALSE }
+}
+
 /// 1 with probability `threshold` / 2^τ, from τ uniform bits that neither party
 /// knows (each is the XOR of a bit of both): at most τ − 1 ANDs.
 pub fn bernoulli<G: Gates>(g: &mut G, joint_bits: &[Bit], threshold: &BigUint) -> Bit {

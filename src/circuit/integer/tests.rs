@@ -118,6 +118,43 @@ fn comparison_with_a_constant_orders_integers_and_costs_less_than_a_wire() {
 }
 
 #[test]
+fn shallow_comparison_with_a_constant_is_right_for_every_number_and_bound() {
+    for width in 0..=7usize {
+        for bound in 0..=1u32 << width {
+            let circuit = circuit_of(&[width], &|g, x| {
+                vec![less_than_constant_shallow(g, &x[0], &bound.into())]
+            });
+            assert!(circuit.counts().and <= (3 * width).div_ceil(2));
+            for a in 0..1u32 << width {
+                let expected = number(a < bound);
+                assert_eq!(run(&circuit, &[&a.into()]), expected, "{a} < {bound}");
+            }
+        }
+    }
+}
+
+#[test]
+fn shallow_comparison_has_logarithmic_depth_and_few_ands() {
+    let mut rng = Randomness::seeded(8);
+    for (width, layers, most_ands) in [(64, 6, 89), (80, 7, 113), (100, 7, 143), (256, 8, 377)] {
+        for bound in [random_below_power(width, &mut rng) | BigUint::one(), power_minus_one(width)]
+        {
+            let circuit =
+                circuit_of(&[width], &|g, x| vec![less_than_constant_shallow(g, &x[0], &bound)]);
+            assert!(circuit.counts().and <= most_ands, "{} of {width}", circuit.counts().and);
+            assert!(circuit.counts().and_depth <= layers, "{width}");
+            for _ in 0..20 {
+                let a = random_below_power(width, &mut rng);
+                assert_eq!(run(&circuit, &[&a]), number(a < bound), "{a:x} < {bound:x}");
+            }
+            let before = &bound - 1u32;
+            assert_eq!(run(&circuit, &[&before]), number(true));
+            assert_eq!(run(&circuit, &[&bound]), number(false));
+        }
+    }
+}
+
+#[test]
 fn bernoulli_bits_have_exactly_their_probability() {
     for threshold in 0..=32u32 {
         let circuit = circuit_of(&[5, 5], &|g, x| {

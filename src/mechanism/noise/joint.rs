@@ -1,4 +1,4 @@
-//! One discrete Laplace noise for both parties, drawn inside a circuit.
+//! One discrete Laplace noise for both parties, which neither knows.
 //!
 //! *Theorem.* The list of noisy counts is ε-differentially private for adding or removing one
 //! record, up to its distance from the exact law. *Proof sketch*: N − N' for two independent
@@ -7,7 +7,13 @@
 //! below a public constant; no party learns it. *Distance*: m counts add 2m·(D·2^-τ + e^(−ε·2^D)) to
 //! the run's TV ([`crate::privacy::slack`]: count 2m, rate ε).
 //!
-//! *Cost*: at most 2·D·(τ − 1) + 3·k ANDs per count, 2·D·τ random bits of each party. A
+//! *On shared bits* ([`Bulk::SharedBits`]) no circuit is garbled: digits of both noises come from
+//! [`prepared`] and become shares over Z_{2^k} ([`bits::to_words`]), which are weighed by 2^j, added to
+//! the shares of the counts, and opened. Nothing but the noisy counts is told by that: the share that
+//! the peer opens is the noisy count less one's own share.
+//! *Cost*: the digits, k bits and a transfer for each, k bits per count and direction.
+//!
+//! *In a garbled circuit*: at most 2·D·(τ − 1) + 3·k ANDs per count, 2·D·τ random bits of each party. A
 //! round and a half per batch; a batch has as many counts as its labels fit 64 MiB.
 //!
 //! # Example
@@ -49,11 +55,12 @@ use crate::circuit::{Builder, Circuit, Program, Repeat};
 use crate::math::Rational;
 use crate::privacy::digits::DigitSampler;
 use crate::privacy::{AddNoise, Spend};
-use crate::protocol::Session;
-use crate::protocol::coins::bits_per_noise;
+use crate::protocol::bits::{self, Bits};
+use crate::protocol::coins::{Law, bits_per_noise};
 use crate::protocol::forecast::Forecast;
-use crate::protocol::shares::{WordShares, signed};
+use crate::protocol::shares::{self, WordShares, signed};
 use crate::protocol::yao::{self, Reveal};
+use crate::protocol::{Bulk, Session, prepared};
 use crate::role::Role;
 
 /// Input labels of one batch, both parties'.
@@ -78,6 +85,9 @@ impl AddNoise for JointNoise<'_> {
 
     fn add_noise(&mut self, spend: Spend, counts: &WordShares) -> Result<Vec<i64>, Error> {
         let shape = JointNoiseShape::new(spend.epsilon(), self.widths, counts.bits())?;
+        if self.session.bulk() == Bulk::SharedBits {
+            return self.on_shared_bits(&shape.noise, counts);
+        }
         let program = Program::new(&shape.circuit());
         let mut noisy = Vec::with_capacity(counts.len());
         for words in counts.words().chunks(shape.batch()) {
@@ -92,7 +102,28 @@ impl AddNoise for JointNoise<'_> {
     }
 }
 
-/// The messages of [`JointNoise`] on so many counts, shared over `bits` bits.
+impl JointNoise<'_> {
+    fn on_shared_bits(
+        &mut self,
+        noise: &DigitSampler,
+        counts: &WordShares,
+    ) -> Result<Vec<i64>, Error> {
+        let digits = prepared::take(self.session, Law::Laplace, noise, counts.len(), 0)?;
+        let words = bits::to_words(self.session, &Bits::concat(&digits), counts.bits())?;
+        let mut noisy = Zeroizing::new(counts.words().to_vec());
+        for (j, digit) in words.words().chunks(2 * counts.len().max(1)).enumerate() {
+            for (count, noises) in noisy.iter_mut().zip(digit.chunks(2)) {
+                let [above, below] = noises else { continue };
+                *count = count.wrapping_add(above.wrapping_sub(*below) << j);
+            }
+        }
+        let noisy = WordShares::new(counts.bits(), std::mem::take(&mut *noisy))?;
+        let opened = noisy.open(self.session, Reveal::Both)?.unwrap_or_default();
+        Ok(opened.into_iter().map(|word| signed(word, counts.bits())).collect())
+    }
+}
+
+/// The messages of [`JointNoise`] on so many counts, shared over `ring_bits` bits.
 ///
 /// # Errors
 /// As the mechanism, for widths that do not fit.
@@ -100,10 +131,17 @@ pub fn forecast(
     f: &mut Forecast,
     epsilon: &Rational,
     widths: NoiseWidths,
-    bits: u32,
+    ring_bits: u32,
     counts: usize,
 ) -> Result<(), Error> {
-    let shape = JointNoiseShape::new(epsilon, widths, bits)?;
+    let shape = JointNoiseShape::new(epsilon, widths, ring_bits)?;
+    if f.bulk() == Bulk::SharedBits {
+        prepared::forecast_take(f, Law::Laplace, &shape.noise, counts, 0);
+        let digits = 2 * counts * shape.noise.thresholds().len();
+        bits::forecast_to_words(f, digits, ring_bits)?;
+        shares::forecast_open(f, ring_bits, counts);
+        return Ok(());
+    }
     let program = Program::new(&shape.circuit());
     for first in (0..counts).step_by(shape.batch()) {
         let source = Repeat::new(&program, shape.batch().min(counts - first));

@@ -1,10 +1,13 @@
 use super::*;
 use crate::math::Rational;
 use crate::mechanism::noisy_max::{
-    NoiseWidths, NoisyMax, NoisyMaxParameters, Scores, Sharing, forecast,
+    BATCH, NoiseWidths, NoisyMax, NoisyMaxParameters, PREPARED_BATCH, Scores, Sharing, forecast,
+    forecast_prepare, prepare,
 };
+use crate::net::Tag;
 use crate::privacy::noisy_max::NoisyMax as SinglePartyNoisyMax;
 use crate::privacy::{self, Calibration, Choose};
+use crate::protocol::Bulk;
 use crate::protocol::pair::{assert_forecast, assert_same_shape};
 use crate::protocol::shares::WordShares;
 use rand::Rng;
@@ -36,10 +39,13 @@ fn any_noise_on_a_tape_leads_to_the_winner_of_the_single_party_form() {
         let mut single = SinglePartyNoisyMax::new(grid_bits, tape.clone()).unwrap();
         let index =
             single.choose(spend("1"), &Calibration::max(), &joined(&p1, &p2)).unwrap().index;
-        let outcome = with_tape(&tape, |role, session| {
-            choose(session, grid_bits, &Scores::OneSided(one_sided(role, &p1, &p2))).unwrap()
-        });
-        assert_eq!((outcome.p1, outcome.p2), (index, index), "round {round}");
+        for bulk in Bulk::BOTH {
+            let outcome = with_tape(&tape, |role, session| {
+                session.do_bulk(bulk);
+                choose(session, grid_bits, &Scores::OneSided(one_sided(role, &p1, &p2))).unwrap()
+            });
+            assert_eq!((outcome.p1, outcome.p2), (index, index), "round {round}, {bulk:?}");
+        }
     }
 }
 
@@ -63,8 +69,9 @@ fn shared(role: Role, xor: bool, scores: &[u64], rng: &mut Randomness) -> Scores
 fn shared_scores_choose_as_known_ones_do() {
     let scores = [999, 1000, 998, 1000, 1];
     let tape = Tape::of_noise([1 << 20, 5, 0, 6, 1 << 24]);
-    for xor in [false, true] {
+    for (xor, bulk) in [(false, 0), (true, 0), (false, 1), (true, 1)] {
         let outcome = with_tape(&tape, |role, session| {
+            session.do_bulk(Bulk::BOTH[bulk]);
             let mut rng = Randomness::seeded(9);
             choose(session, 20, &shared(role, xor, &scores, &mut rng)).unwrap()
         });
@@ -82,13 +89,17 @@ fn ties_go_to_the_lowest_index_of_all() {
 
 #[test]
 fn more_candidates_than_a_circuit_holds_are_chosen_from_in_batches() {
-    let count = crate::mechanism::noisy_max::BATCH + 3;
     let narrow = NoiseWidths { tau: 1, digits: 2 };
-    for winner in [0, 5, count - 3, count - 1] {
+    let cases = Bulk::BOTH.into_iter().zip([BATCH + 3, PREPARED_BATCH + 3]);
+    let places = |count| [0, 5, count - 3, count - 1];
+    for (bulk, count, winner) in
+        cases.flat_map(|(bulk, count)| places(count).map(|winner| (bulk, count, winner)))
+    {
         let mut scores = vec![1; count];
         scores[winner] = 9;
         let tape = Tape::of_noise(vec![0; count]);
         let outcome = with_tape(&tape, |role, session| {
+            session.do_bulk(bulk);
             let mut rng = Randomness::seeded(2);
             let scores = shared(role, false, &scores, &mut rng);
             let largest = Score::whole(9).unwrap();
@@ -100,6 +111,7 @@ fn more_candidates_than_a_circuit_holds_are_chosen_from_in_batches() {
         let parameters = NoisyMaxParameters { grid_bits: 10, largest, widths: narrow };
         let (epsilon, calibration) = (Rational::whole(1u8), Calibration::max());
         assert_forecast(&outcome.transcripts, &outcome.costs, |f| {
+            f.do_bulk(bulk);
             forecast(f, &parameters, &epsilon, &calibration, Sharing::Sum, count).unwrap();
         });
     }
@@ -110,6 +122,7 @@ fn generators_make_both_parties_agree_and_let_candidates_of_either_win() {
     let mut won = [0; 4];
     for seed in 0..50 {
         let outcome = with_generators(seed, |role, session| {
+            session.do_bulk(Bulk::BOTH[seed as usize % 2]);
             choose(session, 10, &Scores::OneSided(one_sided(role, &[2, 2], &[2, 2]))).unwrap()
         });
         assert_eq!(outcome.p1, outcome.p2);
@@ -121,11 +134,39 @@ fn generators_make_both_parties_agree_and_let_candidates_of_either_win() {
 #[test]
 fn the_transcript_has_the_same_shape_for_all_scores() {
     let scores = [([0, 0], [0]), ([1000, 1], [7]), ([3, 4], [1000])];
-    assert_same_shape(&scores, |(p1, p2)| {
-        with_generators(3, |role, session| {
-            choose(session, 20, &Scores::OneSided(one_sided(role, p1, p2))).unwrap()
-        })
+    for bulk in Bulk::BOTH {
+        assert_same_shape(&scores, |(p1, p2)| {
+            with_generators(3, |role, session| {
+                session.do_bulk(bulk);
+                choose(session, 20, &Scores::OneSided(one_sided(role, p1, p2))).unwrap()
+            })
+        });
+    }
+}
+
+/// Noise for three choices is drawn at once; the fourth finds none left.
+#[test]
+fn choices_find_the_noise_that_was_prepared_for_them() {
+    let scores = |role| Scores::OneSided(one_sided(role, &[5, 9], &[7]));
+    let largest = Score::whole(1000).unwrap();
+    let parameters = NoisyMaxParameters { grid_bits: 10, largest, widths: WIDTHS };
+    let (epsilon, calibration) = (Rational::whole(1u8), Calibration::max());
+    let outcome = with_generators(7, |role, session| {
+        session.do_bulk(Bulk::SharedBits);
+        prepare(session, &parameters, &epsilon, &calibration, 9).unwrap();
+        (0..4).map(|_| choose(session, 10, &scores(role)).unwrap()).collect::<Vec<_>>()
     });
+    assert_eq!(outcome.p1, outcome.p2);
+    assert_forecast(&outcome.transcripts, &outcome.costs, |f| {
+        f.do_bulk(Bulk::SharedBits);
+        forecast_prepare(f, &parameters, &epsilon, &calibration, 9).unwrap();
+        for _ in 0..4 {
+            forecast(f, &parameters, &epsilon, &calibration, Sharing::Xor, 3).unwrap();
+        }
+    });
+    // Six layers of comparing at τ = 64 for the nine noises and six for those of the last choice.
+    let opened = |tag: &Tag| *tag == Tag::new(*b"btop");
+    assert_eq!(outcome.transcripts.p1.iter().filter(|(_, tag, _)| opened(tag)).count(), 24);
 }
 
 #[test]

@@ -16,7 +16,7 @@ use crate::protocol::{Session, ot};
 use crate::role::Role;
 
 /// Bits that are converted before the sender answers.
-const WINDOW: usize = 1 << 16;
+const WINDOW: usize = 1 << 18;
 
 /// u of every bit.
 const DIFFERENCES: Tag = Tag::new(*b"btdf");
@@ -26,7 +26,7 @@ const DIFFERENCES: Tag = Tag::new(*b"btdf");
 /// *How*, for bits b = b1 ⊕ b2: P2 chooses by b2 in a transfer from P1; with x0 and x1 hashes of its
 /// rows, P1 sends u = x0 − x1 − 2·b1 and keeps b1 − x0. P2 has x0 if b2 = 0, which is its share, and x1
 /// if b2 = 1; then its share is 1 + x1 + u = 1 + x0 − 2·b1. u is masked by the hash that P2 lacks.
-/// *Cost* per bit: a transfer with its choice and k bits; one round for 65,536 bits.
+/// *Cost* per bit: a transfer with its choice and k bits; one round for 262,144 bits.
 ///
 /// # Errors
 /// If k is not 1 to 64, the connection fails, or the peer sends something that is not allowed.

@@ -123,7 +123,7 @@ impl Bits {
     }
 
     /// The first `length` bits, and the others.
-    pub(super) fn split(&self, length: usize) -> (Self, Self) {
+    pub(in crate::protocol) fn split(&self, length: usize) -> (Self, Self) {
         (self.part(0, length), self.part(length, self.length - length))
     }
 

@@ -6,7 +6,7 @@ use num_bigint::{BigInt, BigUint};
 use num_traits::Signed;
 use zeroize::Zeroizing;
 
-use super::{Bits, Coins, bits_per_noise};
+use super::{Bits, Coins, Law, bits_per_noise};
 use crate::circuit::random_value::UniformBelow;
 use crate::math::Rational;
 use crate::privacy::Error;
@@ -99,6 +99,21 @@ impl Coins for TapeCoins {
             self.push_noise(&below, sampler, &mut bits)?;
         }
         Ok(bits)
+    }
+
+    fn prescribed(
+        &mut self,
+        law: Law,
+        sampler: &DigitSampler,
+        count: usize,
+    ) -> Result<Option<Bits>, Error> {
+        let bits = match law {
+            Law::Geometric => self.joint_geometric(sampler, count)?,
+            Law::Laplace => self.joint_laplace(sampler, count)?,
+        };
+        // All bits of a digit's number are alike: zeros where the digit is 1.
+        let digits = bits.chunks(sampler.tau() as usize).map(|number| self.speaks() && !number[0]);
+        Ok(Some(Zeroizing::new(digits.collect())))
     }
 
     fn own_laplace(&mut self, rate: &Rational, count: usize) -> Result<Vec<BigInt>, Error> {
