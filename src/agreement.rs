@@ -60,7 +60,7 @@ mod tests;
 mod words;
 
 pub use difference::{Difference, first_difference};
-pub use diffgen::{CountTable, Noise, Profile, Selection, Utility};
+pub use diffgen::{CountTable, Noise, Profile, Selection, Transfers, Utility};
 pub use model::Model;
 pub use problem::{Location, Problem, Problems, Rule};
 pub use taxonomies::{TaxonomyFormat, read_taxonomy};

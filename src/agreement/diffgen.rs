@@ -33,6 +33,8 @@ pub struct Terms {
     pub count_table: Option<CountTable>,
     /// Length of the Paillier modulus, in bits, where a key is made.
     pub paillier_bits: Option<u32>,
+    /// What the transfers of two parties may rest on; the papers' know only one kind.
+    pub transfers: Option<Transfers>,
 }
 
 /// A word of the agreement that stands for a choice.
@@ -95,6 +97,16 @@ choice! {
     }
 }
 choice! {
+    /// Where the oblivious transfers of a release come from.
+    Transfers {
+        /// From where they take the fewest bytes: for large releases by silent transfers, which rest
+        /// on LPN.
+        Auto = "auto",
+        /// Never from learning parity with noise (LPN).
+        NoLpn = "no-lpn",
+    }
+}
+choice! {
     /// Whether a release follows our choices or exactly the papers'.
     Profile {
         /// The agreement's choices, tight calibration, totals kept.
@@ -106,6 +118,9 @@ choice! {
 
 /// The lengths that a Paillier modulus may have.
 pub(super) const PAILLIER_BITS: [u32; 2] = [2048, 3072];
+
+/// The key in [crypto] that formats before the second do not have.
+pub(super) const TRANSFERS: &str = "transfers";
 
 /// Keys with their values in the canonical form.
 pub(super) type Entries = Vec<(&'static str, Value)>;
@@ -128,6 +143,7 @@ impl Terms {
         }
         let count_table = self.count_table.map(|table| ("count_table", json!(table.word())));
         let bits = self.paillier_bits.map(|bits| ("paillier_bits", json!(bits)));
-        (release, count_table.into_iter().chain(bits).collect())
+        let transfers = self.transfers.map(|transfers| (TRANSFERS, json!(transfers.word())));
+        (release, count_table.into_iter().chain(bits).chain(transfers).collect())
     }
 }

@@ -34,7 +34,9 @@ mod select;
 #[cfg(test)]
 mod tests;
 
-pub use arithmetic::{add, add_carry, count_ones, subtract, subtract_borrow, sum};
+pub use arithmetic::{
+    add, add_carry, count_ones, subtract, subtract_borrow, sum, sum_is_negative_shallow,
+};
 pub use compare::{
     at_least, bernoulli, equal, less_than, less_than_constant, less_than_constant_shallow,
     less_than_or_equal,

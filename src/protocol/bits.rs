@@ -56,7 +56,10 @@ mod triples;
 mod vector;
 
 pub use circuits::{Slices, forecast_run, ideal_run, run};
-pub use convert::{SharedInputs, forecast_to_words, to_words};
+pub use convert::{
+    SharedInputs, forecast_negative, forecast_select_words, forecast_to_words, negative,
+    select_words, to_words,
+};
 pub use vector::Bits;
 
 use triples::{Triples, forecast_triples};

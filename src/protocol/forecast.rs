@@ -90,7 +90,7 @@ pub struct Forecast {
     meter: Meter,
     phase: String,
     works: Vec<(String, Works)>,
-    set_up: Vec<Role>,
+    set_up: Vec<(Role, Source)>,
     transfers: Source,
     bulk: Bulk,
     noises: Vec<Stock>,
@@ -170,9 +170,10 @@ impl Forecast {
         self.transfers = source;
     }
 
-    /// Where transfers come from.
-    pub fn transfers(&self) -> Source {
-        self.transfers
+    /// Where transfers from `sender` come from.
+    pub(super) fn transfers_from(&self, sender: Role) -> Source {
+        let set_up = self.set_up.iter().find(|(role, _)| *role == sender);
+        set_up.map_or(self.transfers, |(_, source)| *source)
     }
 
     /// How work in bulk is done, as [`crate::protocol::Session::do_bulk`].
@@ -207,9 +208,9 @@ impl Forecast {
 
     /// Whether this is the first time that `garbler` garbles.
     pub(super) fn sets_up(&mut self, garbler: Role) -> bool {
-        let first = !self.set_up.contains(&garbler);
+        let first = self.set_up.iter().all(|(role, _)| *role != garbler);
         if first {
-            self.set_up.push(garbler);
+            self.set_up.push((garbler, self.transfers));
         }
         first
     }

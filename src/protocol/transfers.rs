@@ -346,7 +346,7 @@ pub fn set_up_receiver(
 
 /// The messages of a set-up of the source that the conversation uses.
 pub fn forecast_setup(f: &mut Forecast, sender: Role) {
-    match f.transfers() {
+    match f.transfers_from(sender) {
         Source::Iknp => ot::forecast_setup(f, sender),
         Source::SoftSpoken => soft_spoken::forecast_setup(f, sender),
         Source::Silent(_) => silent::forecast_setup(f, sender),
@@ -355,7 +355,7 @@ pub fn forecast_setup(f: &mut Forecast, sender: Role) {
 
 /// The messages of `count` transfers with random choices, after the set-up.
 pub fn forecast_random(f: &mut Forecast, sender: Role, count: usize) {
-    match f.transfers() {
+    match f.transfers_from(sender) {
         Source::Iknp => ot::forecast_correlated(f, sender, count),
         Source::SoftSpoken => soft_spoken::forecast(f, sender, count),
         Source::Silent(sets) => {
@@ -376,7 +376,7 @@ pub fn forecast(f: &mut Forecast, sender: Role, count: usize) {
 
 /// The messages of [`Sending::corrected_chunks`], after the set-up.
 pub fn forecast_chunks(f: &mut Forecast, sender: Role, count: usize) {
-    match f.transfers() {
+    match f.transfers_from(sender) {
         Source::Iknp => ot::forecast_correlated(f, sender, count),
         Source::SoftSpoken | Source::Silent(_) => {
             ot::chunks(count, ot::CHUNK).for_each(|chunk| forecast(f, sender, chunk));

@@ -86,7 +86,8 @@ def canonical(toml, files):
     paper = release.get("profile") == "paper"
     # Where scores are shared, as with the same columns or the class at one party.
     shared = partition == "horizontal" or given["class"].get("owner", "both") != "both"
-    selection = "permute-and-flip" if shared and not paper else "exponential"
+    flips = partition != "local" and not paper
+    selection = "permute-and-flip" if flips else "exponential"
     utility = "max" if paper or shared else "leaf-max"
     noise = "single" if partition == "local" else "two-party" if paper else "joint"
     full = {
@@ -125,6 +126,8 @@ def canonical(toml, files):
         # A key is made for the table under encryption and for the polynomial, and for nothing else.
         if crypto.get("count_table") == "paillier" or "taylor_degree" in full["release"]:
             crypto["paillier_bits"] = given_crypto.get("paillier_bits", 3072)
+        if not paper:
+            crypto["transfers"] = given_crypto.get("transfers", "auto")
         if crypto:
             full["crypto"] = crypto
         full["parties"] = {
@@ -217,6 +220,10 @@ VALID = [
         LOANS, ('"transfers"', '"paillier"')), FILES),
     ("the length of a key that is not made", change(
         LOANS, (CRYPTO, "[crypto]\npaillier_bits = 2048")), FILES),
+    ("transfers that do not rest on LPN", change(
+        LOANS, (CRYPTO, CRYPTO + '\ntransfers = "no-lpn"')), FILES),
+    ("horizontal, transfers that do not rest on LPN", HORIZONTAL + (
+        '\n[crypto]\ntransfers = "no-lpn"\n'), {}),
     ("the paper profile", change(PAPER, (CRYPTO, "")), FILES),
     ("the paper profile with a shorter key", change(
         PAPER, (CRYPTO, "[crypto]\npaillier_bits = 2048")), FILES),
@@ -296,6 +303,10 @@ INVALID = [
     ("the paper profile with a table by transfers", PAPER, ["does-not-apply"]),
     ("a joint table of counts in a horizontal release", HORIZONTAL + "\n" + CRYPTO + "\n",
      ["does-not-apply"]),
+    ("the paper profile with a word about transfers", change(
+        PAPER, (CRYPTO, '[crypto]\ntransfers = "auto"')), ["does-not-apply"]),
+    ("transfers from elsewhere", change(LOANS, (CRYPTO, CRYPTO + '\ntransfers = "air"')),
+     ["unknown-word"]),
     ("a third way to count", change(LOANS, ('"transfers"', '"pigeons"')), ["unknown-word"]),
     ("same fingerprint twice", change(LOANS, (B1, C1)), ["duplicate"]),
     ("a fingerprint of another length", change(LOANS, (B1, B1 + "00")), ["bad-text"]),

@@ -1,6 +1,6 @@
 //! The section [crypto]: how the parties compute together, where there is a choice.
 
-use super::{CountTable, Profile};
+use super::{CountTable, Profile, TRANSFERS, Transfers};
 use crate::agreement::form::{Form, Section};
 use crate::agreement::node::Node;
 use crate::agreement::problem::Rule;
@@ -14,6 +14,7 @@ const USUAL_PAILLIER_BITS: u32 = 3072;
 pub(super) struct Crypto {
     pub count_table: Option<CountTable>,
     pub paillier_bits: Option<u32>,
+    pub transfers: Option<Transfers>,
 }
 
 pub(super) fn read(
@@ -26,14 +27,17 @@ pub(super) fn read(
     let kind = divided.map(|divided| divided.kind);
     if kind == Some(Kind::Local) {
         form.refuse(top, "crypto", ONE_PARTY);
-        return Some(Crypto { count_table: None, paillier_bits: None });
+        return Some(Crypto { count_table: None, paillier_bits: None, transfers: None });
     }
     let mut section = match top.take("crypto") {
-        Some(node) => Some(form.section(node, "[crypto]", &["count_table", "paillier_bits"])?),
+        Some(node) => {
+            Some(form.section(node, "[crypto]", &["count_table", "paillier_bits", TRANSFERS])?)
+        }
         None => None,
     };
     let mut take = |key| section.as_mut().and_then(|section| section.take(key));
     let (count_table, bits) = (take("count_table"), take("paillier_bits"));
+    let transfers = read_transfers(form, take(TRANSFERS), profile);
     let count_table = read_count_table(form, count_table, divided, profile);
     let at = bits.as_ref().map(|node| node.at);
     let bits = match bits {
@@ -46,7 +50,28 @@ pub(super) fn read(
         let message = "`paillier_bits` in [crypto] has no effect: this release makes no such key";
         form.remark(at, message.to_owned(), "remove it; the agreement is the same without it");
     }
-    Some(Crypto { count_table, paillier_bits: makes_keys.then_some(bits) })
+    let (paillier_bits, transfers) = (makes_keys.then_some(bits), transfers?);
+    Some(Crypto { count_table, paillier_bits, transfers })
+}
+
+fn read_transfers(
+    form: &mut Form<'_>,
+    node: Option<Node>,
+    profile: Option<Profile>,
+) -> Option<Option<Transfers>> {
+    let (what, paper) = ("`transfers` in [crypto]", profile == Some(Profile::Paper));
+    let Some(node) = node else { return Some((!paper).then_some(Transfers::Auto)) };
+    let at = node.at;
+    let chosen = form.word(node, what, Transfers::ALL)?;
+    if paper {
+        let message = format!(
+            "{what} does not apply: profile = \"paper\" has the transfers that the papers know, \
+             which do not rest on LPN"
+        );
+        form.note(Rule::DoesNotApply, at, message, "remove `transfers`");
+        return Some(None);
+    }
+    Some(Some(chosen))
 }
 
 fn read_count_table(

@@ -1,6 +1,6 @@
 //! DiffGen on the page that is signed: what it promises, shows and leaves open.
 
-use super::{CountTable, Noise, Profile, Selection, Terms, Utility};
+use super::{CountTable, Noise, Profile, Selection, Terms, Transfers, Utility};
 use crate::agreement::words::{Page, Wording, grouped, normalization};
 use crate::agreement::{Agreement, Parties, Partition, Rehearsal};
 use crate::privacy::Epsilon;
@@ -243,6 +243,19 @@ impl Wording for Terms {
             Some(CountTable::Paillier) => page.item(
                 "The people with each combination of both parties' values are counted under \
                  encryption (`paillier`).",
+            ),
+            None => {}
+        }
+        match self.transfers {
+            Some(Transfers::Auto) => page.item(
+                "Random bits that neither party knows are made by oblivious transfers. Those of a \
+                 large release are silent ones, which send little and whose secrecy rests on a \
+                 further assumption, that learning parity with noise (LPN) is hard (`auto`).",
+            ),
+            Some(Transfers::NoLpn) => page.item(
+                "Random bits that neither party knows are made by oblivious transfers that do not \
+                 rest on learning parity with noise (`no-lpn`); large releases send several times as \
+                 much.",
             ),
             None => {}
         }

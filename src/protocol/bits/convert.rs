@@ -3,7 +3,9 @@
 use rand::Rng;
 use zeroize::Zeroizing;
 
+use super::circuits::{Slices, forecast_run, run};
 use super::{Bits, Error};
+use crate::circuit::integer::sum_is_negative_shallow;
 use crate::circuit::{Builder, Circuit, Gates, Program};
 use crate::crypto::ot::hash_rows;
 use crate::net::Tag;
@@ -120,6 +122,73 @@ pub fn forecast_to_words(f: &mut Forecast, count: usize, ring_bits: u32) -> Resu
     }
     f.work(Work::Hash, if f.role() == Role::P1 { 2 * count } else { count });
     Ok(())
+}
+
+/// Whether shared words are negative as signed numbers of their ring, as shared bits: the highest bit
+/// of the sum of both shares, in ⌈log2 k⌉ + 1 rounds.
+///
+/// # Errors
+/// As for [`super::and`].
+pub fn negative(session: &mut Session, words: &WordShares) -> Result<Bits, Error> {
+    let [first, second] = Role::BOTH.map(|role| slices_of(session.role, role, words));
+    let outputs = run(session, &sign(words.bits()), &[first, second].concat(), words.len())?;
+    Ok(outputs.into_iter().next().unwrap_or_default())
+}
+
+/// The messages of [`negative`].
+pub fn forecast_negative(f: &mut Forecast, count: usize, ring_bits: u32) {
+    forecast_run(f, &sign(ring_bits), count);
+}
+
+fn sign(ring_bits: u32) -> Program {
+    let mut g = Builder::new();
+    let [a, b] = Role::BOTH.map(|role| g.input(role, "share", ring_bits as usize));
+    let negative = sum_is_negative_shallow(&mut g, &a, &b);
+    g.output("negative", &[negative]);
+    Program::new(&g.finish())
+}
+
+/// Shares of the words where the bit is 1, and of 0 where it is not. Every bit of both parties' shares
+/// is multiplied by the selecting one and becomes a word: 2k ANDs and conversions for each.
+///
+/// # Errors
+/// As for [`super::and`]; if there is not one bit per word.
+pub fn select_words(
+    session: &mut Session,
+    selected: &Bits,
+    words: &WordShares,
+) -> Result<WordShares, Error> {
+    super::check_equally_long(words.len(), &[selected])?;
+    let ring_bits = words.bits();
+    let factors = Role::BOTH.map(|role| slices_of(session.role, role, words)).concat();
+    let choices = Bits::concat(&vec![selected.clone(); factors.len()]);
+    let products = super::and(session, &Bits::concat(&factors), &choices)?;
+    let products = to_words(session, &products, ring_bits)?;
+    let mut sums = Zeroizing::new(vec![0u64; words.len()]);
+    for (place, products) in products.words().chunks(words.len().max(1)).enumerate() {
+        let shift = place as u32 % ring_bits;
+        let terms = products.iter().map(|product| product << shift);
+        sums.iter_mut().zip(terms).for_each(|(sum, term)| *sum = sum.wrapping_add(term));
+    }
+    Ok(WordShares::new(ring_bits, std::mem::take(&mut *sums))?)
+}
+
+/// The messages of [`select_words`].
+///
+/// # Errors
+/// As [`forecast_to_words`].
+pub fn forecast_select_words(f: &mut Forecast, count: usize, ring_bits: u32) -> Result<(), Error> {
+    let products = 2 * ring_bits as usize * count;
+    super::forecast_and(f, products);
+    forecast_to_words(f, products, ring_bits)
+}
+
+/// The bits of one party's shares, which only it knows, as shared bits: vector j has bit j of every
+/// word.
+fn slices_of(own: Role, whose: Role, words: &WordShares) -> Slices {
+    let bit =
+        |place: u32| words.words().iter().map(move |word| own == whose && word >> place & 1 == 1);
+    (0..words.bits()).map(|place| bit(place).collect()).collect()
 }
 
 /// A circuit whose inputs are shared bits, to be garbled: both parties put in their shares, which

@@ -170,6 +170,37 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
 
     #[test]
+    fn signs_of_words_are_found_and_words_are_selected_by_bits(
+        ring_bits in 1u32..=64, length in 0usize..40, seed in 0u64..1000,
+    ) {
+        let rng = &mut Randomness::seeded(seed);
+        let mut words = |length| {
+            let draw = (0..length).map(|_| rng.next_u64()).collect();
+            WordShares::new(ring_bits, draw).unwrap()
+        };
+        let shares = Both { p1: words(length), p2: words(length) };
+        let value = shares.p1.plus(&shares.p2).unwrap();
+        let outcome = pair(|session| {
+            let own = if session.role == Role::P1 { &shares.p1 } else { &shares.p2 };
+            let negative = negative(session, own).unwrap();
+            let selected = select_words(session, &negative, own).unwrap();
+            (negative, selected)
+        });
+        let negative = outcome.p1.0.xor(&outcome.p2.0);
+        let due: Bits = value.words().iter().map(|w| w >> (ring_bits - 1) & 1 == 1).collect();
+        prop_assert_eq!(&negative, &due);
+        let selected = outcome.p1.1.plus(&outcome.p2.1).unwrap();
+        for (place, word) in selected.words().iter().enumerate() {
+            let due = if negative.get(place) { value.words()[place] } else { 0 };
+            prop_assert_eq!(*word, due);
+        }
+        assert_forecast(&outcome.transcripts, &outcome.costs, |f| {
+            forecast_negative(f, length, ring_bits);
+            forecast_select_words(f, length, ring_bits).unwrap();
+        });
+    }
+
+    #[test]
     fn strings_are_equal_where_all_their_bits_are(
         width in 0usize..9, length in 0usize..40, seed in 0u64..1000,
     ) {

@@ -14,7 +14,7 @@ use super::horizontal::record_bits;
 use super::one_class::share_bits;
 use super::shared_scores::SharedScores;
 use super::sizes::{self, Sizes};
-use super::two_party::{Error, Ready, SET_UP, senders};
+use super::two_party::{Error, Ready, SET_UP, bulk, noises_ahead, points, sources};
 use super::vertical::{self, Layout};
 use super::{Leaves, Plan, Specializer, histograms, run, terms};
 use crate::agreement::{Agreement, CountTable, Noise, Partition, Selection};
@@ -94,8 +94,16 @@ pub fn prepare(
         }
         _ => {}
     }
-    for sender in senders(terms) {
-        yao::forecast_set_up(forecast, *sender);
+    for (sender, source) in sources(agreement)? {
+        forecast.use_transfers(source);
+        yao::forecast_set_up(forecast, sender);
+    }
+    forecast.do_bulk(bulk(terms));
+    let plan = Plan::new(agreement)?;
+    let (noises, sizes) = (noises_ahead(agreement, &plan), Sizes::of(agreement, &plan)?);
+    if noises > 0 {
+        let (parameters, epsilon) = (sizes.by_noisy_max(), plan.epsilon_step());
+        noisy_max::forecast_prepare(forecast, &parameters, epsilon, plan.calibration(), noises)?;
     }
     forecast.exchange(Ready::TAG, Ready::MOST_BYTES);
     Ok(())
@@ -142,7 +150,7 @@ pub fn release_prepared(
         Some(_) => SharedScores::of_shares(&plan, share_bits(agreement)),
     };
     if !vertical {
-        scores.forecast_start(forecast, &cuts);
+        scores.forecast_start(forecast, &cuts)?;
     }
     scores.add_first(&plan, &cuts);
     let mut specializer = Counted {
@@ -231,6 +239,16 @@ pub fn check_table(agreement: &Agreement, records: usize) -> Result<(), super::E
     Ok(())
 }
 
+/// How many rows the table will have, by half of [`random_trees`].
+///
+/// # Errors
+/// As [`random_trees`].
+pub(super) fn usual_rows(agreement: &Agreement) -> Result<usize, super::Error> {
+    let trees = random_trees(agreement, FEW_TREES)?;
+    let leaves = trees.get(trees.len() / 2).map_or(1, Cuts::leaves);
+    Ok((leaves as usize).saturating_mul(agreement.schema.class.values.len()))
+}
+
 /// Trees that are drawn to find a large one before every run.
 const FEW_TREES: usize = 101;
 
@@ -276,11 +294,11 @@ impl Specializer for Counted<'_> {
             return Ok(());
         }
         let spends = spend.over_disjoint_records(intervals.len());
+        let groups = intervals.iter().map(|interval| 2 * points(interval)).sum();
+        largest::forecast(self.forecast, self.scores.shape(), groups)?;
         for (interval, spend) in intervals.iter().zip(spends) {
-            let CutValue::Interval { start, end } = *interval else { continue };
-            let points = (end - start) as usize - 1;
-            largest::forecast(self.forecast, self.scores.shape(), 2 * points);
-            self.noisy_max(&spend, Sharing::Sum, points)?;
+            let CutValue::Interval { start, .. } = *interval else { continue };
+            self.noisy_max(&spend, Sharing::Sum, points(interval))?;
             let candidate = Candidate { attribute, value: *interval };
             let made = Specialization { candidate, split: Some(start + 1) };
             self.scores.add(made, Some(0));
@@ -305,7 +323,7 @@ impl Specializer for Counted<'_> {
             (false, _) => match self.plan.terms().taylor {
                 Some(taylor) => self.by_polynomial(&spend, taylor, candidates)?,
                 None => {
-                    self.scores.forecast_settle(self.forecast, &self.cuts);
+                    self.scores.forecast_settle(self.forecast, &self.cuts)?;
                     self.noisy_max(&spend, Sharing::Sum, candidates.len())?;
                 }
             },

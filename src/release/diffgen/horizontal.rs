@@ -26,7 +26,7 @@ use std::collections::HashMap;
 use super::histograms::sides;
 use super::shared_scores::SharedScores;
 use super::sizes::{self, Sizes};
-use super::two_party::{CountNoise, Error, Keys, Prepared};
+use super::two_party::{CountNoise, Error, Keys, Prepared, points};
 use super::{Leaves, Plan, Specializer, run};
 use crate::agreement::diffgen::Terms;
 use crate::agreement::{self, Agreement};
@@ -162,17 +162,20 @@ impl Specializer for Horizontal<'_, '_, '_> {
     ) -> Result<(), Error> {
         // Records of different intervals are different records.
         let spends = spend.over_disjoint_records(intervals.len());
+        let mut counts = Vec::new();
+        for interval in intervals {
+            counts.extend(self.sides(attribute, *interval)?);
+        }
+        let shape = *self.scores.shape();
+        let sides = largest_counts(self.session, &shape, &counts)?;
+        let mut scores = sides.words().chunks(2).map(|side| side[0].wrapping_add(side[1]));
         for (interval, spend) in intervals.iter().zip(spends) {
             let CutValue::Interval { start, .. } = *interval else {
                 return Err(
                     super::Error::Fault("a split of something that is not an interval").into()
                 );
             };
-            let counts = self.sides(attribute, *interval)?;
-            let shape = *self.scores.shape();
-            let sides = largest_counts(self.session, &shape, &counts)?;
-            let scores: Vec<u64> =
-                sides.words().chunks(2).map(|side| side[0].wrapping_add(side[1])).collect();
+            let scores = scores.by_ref().take(points(interval)).collect();
             let shared = WordShares::new(shape.share_bits, scores)?;
             let index = self.noisy_max(spend, &shared)?;
             let candidate = Candidate { attribute, value: *interval };

@@ -94,11 +94,19 @@ impl SharedScores {
     }
 
     /// The messages of [`SharedScores::start`]; all shares are 0.
-    pub fn forecast_start(&mut self, f: &mut Forecast, cuts: &Cuts) {
+    ///
+    /// # Errors
+    /// As [`largest::forecast`].
+    pub fn forecast_start(
+        &mut self,
+        f: &mut Forecast,
+        cuts: &Cuts,
+    ) -> Result<(), mechanism::Error> {
         if self.utility == Utility::LeafMax {
-            largest::forecast(f, &self.shape, 1);
+            largest::forecast(f, &self.shape, 1)?;
             self.start_with(cuts, 0);
         }
+        Ok(())
     }
 
     /// The candidates of taxonomies that there are at the beginning.
@@ -228,14 +236,21 @@ impl SharedScores {
     }
 
     /// The messages of [`SharedScores::settle`]; all shares are 0.
-    pub fn forecast_settle(&mut self, f: &mut Forecast, cuts: &Cuts) {
+    ///
+    /// # Errors
+    /// As [`largest::forecast`].
+    pub fn forecast_settle(
+        &mut self,
+        f: &mut Forecast,
+        cuts: &Cuts,
+    ) -> Result<(), mechanism::Error> {
         let mut groups = 0;
         for (made, leaf) in std::mem::take(&mut self.pending) {
             let children = cuts.number_of_children(made.candidate);
             self.file(made, leaf, vec![0; children]);
             groups += children;
         }
-        largest::forecast(f, &self.shape, groups);
+        largest::forecast(f, &self.shape, groups)
     }
 
     /// This party's share of a candidate's score.

@@ -57,22 +57,24 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::forecast::usual_rows;
 use super::sizes::Sizes;
-use super::{horizontal, terms, vertical};
+use super::{Plan, horizontal, terms, vertical};
 use crate::agreement::diffgen::Terms;
-use crate::agreement::{Agreement, CountTable, Noise, Partition};
+use crate::agreement::{Agreement, CountTable, Noise, Partition, Selection, Transfers};
 use crate::crypto::paillier::{self, SecretKey};
 use crate::mechanism;
 use crate::mechanism::exponential::horizontal::TaylorKey;
 use crate::mechanism::noise::{JointNoise, OwnNoise, TwoPartyNoise};
-use crate::mechanism::noisy_max::NoiseWidths;
+use crate::mechanism::noisy_max::{self, NoiseWidths};
 use crate::net::{self, Blame, Fault, Message, Tag};
 use crate::privacy::{self, AddNoise, Budget, Spend};
 use crate::protocol::shares::WordShares;
-use crate::protocol::{Session, psi, scalar_product, shares, sum_by_group, yao};
+use crate::protocol::transfers::{Assumptions, Source};
+use crate::protocol::{Bulk, Session, psi, scalar_product, shares, sum_by_group, yao};
 use crate::release::{Outcome, Step, tree};
 use crate::role::Role;
-use crate::table::Table;
+use crate::table::{CutValue, Cuts, Table};
 
 /// Why there is no release. What was spent is gone.
 #[derive(Debug, thiserror::Error)]
@@ -196,7 +198,7 @@ pub struct Prepared {
     pub(super) taylor: Option<TaylorKey>,
 }
 
-/// Makes keys and sets up transfers with the peer: all that can be done before the budget is
+/// Makes keys, sets up transfers with the peer and draws the noise of the first choices: all that can be done before the budget is
 /// debited, because nothing of it depends on data. Whoever cuts the line until now costs nobody any
 /// ε. (Whose key, or whose transfers, the counts of divided columns take depends on the tree: both
 /// are made ready.)
@@ -219,8 +221,16 @@ pub fn prepare(
         }
         _ => (None, None),
     };
-    for sender in senders(terms) {
-        yao::set_up(session, *sender).map_err(mechanism::Error::from)?;
+    for (sender, source) in sources(agreement)? {
+        session.use_transfers(source);
+        yao::set_up(session, sender).map_err(mechanism::Error::from)?;
+    }
+    session.do_bulk(bulk(terms));
+    let plan = Plan::new(agreement)?;
+    let (noises, sizes) = (noises_ahead(agreement, &plan), Sizes::of(agreement, &plan)?);
+    if noises > 0 {
+        let (parameters, epsilon) = (sizes.by_noisy_max(), plan.epsilon_step());
+        noisy_max::prepare(session, &parameters, epsilon, plan.calibration(), noises)?;
     }
     session.channel.send(&Ready)?;
     let Ready = session.channel.receive()?;
@@ -237,11 +247,64 @@ impl Message for Ready {
     const MOST_BYTES: usize = 0;
 }
 
-/// From whom transfers may go in a release: P1 garbles; sums by group may go either way.
-pub(super) fn senders(terms: &Terms) -> &'static [Role] {
-    match terms.count_table {
-        Some(CountTable::Transfers) => &Role::BOTH,
-        _ => &[Role::P1],
+/// From whom transfers go in a release, and where they come from. P1 garbles, and its transfers make
+/// the noise: those with the fewest bytes for as much noise as half of all releases under this
+/// agreement need. Sums by group may go either way; they take few transfers for their bytes.
+pub(super) fn sources(agreement: &Agreement) -> Result<Vec<(Role, Source)>, Error> {
+    let terms = terms(agreement)?;
+    let (first, second) = match terms.transfers {
+        None => (Source::Iknp, Source::Iknp),
+        Some(allowed) => {
+            let assumptions = match allowed {
+                Transfers::Auto => Assumptions::Lpn,
+                Transfers::NoLpn => Assumptions::NoLpn,
+            };
+            let count = transfers_of_noise(agreement)?;
+            (Source::of_fewest_bytes(assumptions, count), Source::SoftSpoken)
+        }
+    };
+    let both = terms.count_table == Some(CountTable::Transfers);
+    Ok([(Role::P1, first)].into_iter().chain(both.then_some((Role::P2, second))).collect())
+}
+
+/// Transfers behind the noise of a usual release: two for each of at most 3τ/2 ANDs per digit.
+fn transfers_of_noise(agreement: &Agreement) -> Result<usize, Error> {
+    let plan = Plan::new(agreement)?;
+    let sizes = Sizes::of(agreement, &plan)?;
+    let per_digit = 3 * sizes.widths.tau as usize;
+    let ahead = noises_ahead(agreement, &plan);
+    let on_scores = ahead.saturating_mul(sizes.score_digits.unwrap_or_default() as usize);
+    let rows = if terms(agreement)?.noise == Noise::Joint { usual_rows(agreement)? } else { 0 };
+    let on_counts = rows.saturating_mul(2 * sizes.count_digits as usize);
+    Ok(on_scores.saturating_add(on_counts).saturating_mul(per_digit))
+}
+
+/// How work in bulk is done: in garbled circuits where everything is as in the papers.
+pub(super) fn bulk(terms: &Terms) -> Bulk {
+    match terms.transfers {
+        None => Bulk::Garbled,
+        Some(_) => Bulk::SharedBits,
+    }
+}
+
+/// Noises that the structure will take, as far as the first candidates tell: one for each of them in
+/// every round, and for every point of the first intervals where splits are chosen together.
+pub(super) fn noises_ahead(agreement: &Agreement, plan: &Plan) -> usize {
+    let cuts = Cuts::topmost(plan.schema());
+    let vertical = matches!(agreement.partition, Partition::Vertical { .. });
+    let attributes = || 0..plan.schema().attributes.len();
+    let splits = || attributes().flat_map(|attribute| cuts.of(attribute)).map(points).sum();
+    let chosen_by_noise = plan.terms().selection == Selection::PermuteAndFlip;
+    let rounds = if chosen_by_noise { plan.specializations() as usize } else { 0 };
+    let of_choices = cuts.candidates(attributes()).len().saturating_mul(rounds);
+    of_choices.saturating_add(if vertical { 0 } else { splits() })
+}
+
+/// Where an interval can be split.
+pub(super) fn points(value: &CutValue) -> usize {
+    match value {
+        CutValue::Interval { start, end } => (end - start) as usize - 1,
+        CutValue::Value(_) => 0,
     }
 }
 
