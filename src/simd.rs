@@ -11,6 +11,7 @@
 //! | [`transpose`] | bit matrices of 128 by 128 | AVX2, or AVX-512 F, BW and VL |
 //! | [`gather`] | XORs of scattered blocks | SSE2 |
 //! | [`lanes`] | sums of vectors of words | AVX2 |
+//! | [`pages`] | large pages for tables in random order | any, on Linux |
 //! | [`ristretto8`] | eight multiplications in ristretto255 at once | AVX-512 F and IFMA |
 //!
 //! # Example
@@ -42,6 +43,7 @@ pub mod gather;
 pub mod ifma;
 pub mod lanes;
 pub mod level;
+pub mod pages;
 pub mod ristretto8;
 #[cfg(test)]
 mod tests;

@@ -96,11 +96,11 @@ fn what_is_left_out_is_filled_in_as_documented() {
     let (mut short, mut full) = (LOANS.to_owned(), LOANS.to_owned());
     for (line, default) in [
         ("utility = \"max\"", "utility = \"leaf-max\""),
-        ("selection = \"exponential\"", "selection = \"exponential\""),
+        ("selection = \"exponential\"", "selection = \"permute-and-flip\""),
         ("noise = \"two-party\"", "noise = \"joint\""),
         ("structure_share = \"0.5\"", "structure_share = \"0.7\""),
         ("profile = \"default\"", "profile = \"default\""),
-        (CRYPTO, CRYPTO),
+        (CRYPTO, "[crypto]\ncount_table = \"transfers\"\ntransfers = \"auto\"\n"),
     ] {
         short = with(&short, line, "");
         full = with(&full, line, default);
@@ -151,7 +151,22 @@ fn a_key_length_counts_only_where_a_key_is_made() {
     let (agreement, said) =
         remarks(&with(&horizontal(), "\"exponential\"", "\"permute-and-flip\""));
     assert_eq!((terms(&agreement).paillier_bits, said.len()), (None, 1));
-    assert!(!agreement.canonical().contains("crypto"));
+    assert!(agreement.canonical().contains("\"crypto\":{\"transfers\":\"auto\"}"));
+}
+
+#[test]
+fn transfers_may_be_told_not_to_rest_on_lpn() {
+    let without =
+        parse(&with(LOANS, CRYPTO, &format!("{CRYPTO}transfers = \"no-lpn\"\n"))).unwrap();
+    assert_eq!(terms(&without).transfers, Some(Transfers::NoLpn));
+    assert_ne!(without.hash(), loans().hash());
+    assert!(without.plain_words().contains("do not rest on learning parity with noise"));
+    assert_eq!(terms(&loans()).transfers, Some(Transfers::Auto));
+    assert!(loans().plain_words().contains("that learning parity with noise (LPN) is hard"));
+    let paper = with(LOANS, "profile = \"default\"", "profile = \"paper\"");
+    let paper = parse(&with(&paper, CRYPTO, "")).unwrap();
+    assert_eq!(terms(&paper).transfers, None);
+    assert!(!paper.plain_words().contains("LPN"));
 }
 
 #[test]

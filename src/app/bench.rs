@@ -294,7 +294,11 @@ fn parse_size(text: &str) -> Result<usize, String> {
     size.ok_or_else(|| format!("a whole number from 1 to {MOST} is expected"))
 }
 
-fn parse_network(text: &str) -> Result<NetworkModel, String> {
+/// A network by its name, or by round trip and bandwidth.
+///
+/// # Errors
+/// What is expected, in words.
+pub(in crate::app) fn parse_network(text: &str) -> Result<NetworkModel, String> {
     let wrong = || "expected lan, wan, or RTT_MS,MBPS such as 40,100".to_owned();
     match text {
         "lan" => return Ok(NetworkModel::LAN),

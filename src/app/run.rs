@@ -7,8 +7,10 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::app::agreement;
+use crate::app::bench::parse_network;
 use crate::app::console::Console;
 use crate::app::progress::Screen;
+use crate::net::memory::NetworkModel;
 use crate::publish::failure::Failure;
 use crate::publish::party::Party;
 use crate::publish::run::rehearse::{Told, rehearse};
@@ -41,6 +43,10 @@ pub struct RunArgs {
     /// For a dry run: how many individuals both are thought to have [default: as many as can be]
     #[arg(long, value_name = "N", requires = "dry_run")]
     common_records: Option<usize>,
+    /// For a dry run: the line to the peer, to say what a run over it takes: lan, wan, or
+    /// RTT_MS,MBPS (milliseconds there and back, Mbit/s)
+    #[arg(long, value_name = "NET", requires = "dry_run", value_parser = parse_network)]
+    net: Option<NetworkModel>,
     /// Also write release-compact.csv, without the rows whose count is 0
     #[arg(long)]
     compact: bool,
@@ -59,7 +65,7 @@ pub fn run(arguments: &RunArgs, console: &Console) -> Result<(), Failure> {
     let side = Side::new(&agreement, &party)?;
     if arguments.dry_run {
         let assumed = (arguments.peer_records, arguments.common_records);
-        return dry::run(&side, assumed, console);
+        return dry::run(&side, assumed, arguments.net, console);
     }
     console.stop_on_signals();
     if arguments.rehearse {

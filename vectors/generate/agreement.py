@@ -401,11 +401,16 @@ def main():
     add(1, "the example of examples/loans", [], **hashed(EXAMPLE), result="valid")
     for comment, form, errors in NOT_CANONICAL:
         add(1, comment, ["Refused"], canonical=form, errors=errors, result="invalid")
-    # Older manifests hold a form that names no model: it is read as the same agreement.
+    # Older manifests hold a form that names no model and no transfers: it is read as the same
+    # agreement, with silent transfers allowed.
     for comment, toml, files in VALID:
         form = canonical(toml, files)
+        if '"transfers":"no-lpn"' in form:
+            continue
         former = form.replace("diptych-agreement-2", "diptych-agreement-1", 1)
         former = former.replace('"model":"diffgen",', "", 1)
+        former = former.replace('"crypto":{"transfers":"auto"},', "", 1)
+        former = former.replace(',"transfers":"auto"}', "}", 1)
         add(2, comment, ["Former"], former=former, **hashed(form), result="valid")
     document = {
         "algorithm": "diptych-agreement-2",

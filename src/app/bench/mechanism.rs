@@ -11,8 +11,9 @@ use crate::net::meter::CpuClock;
 use crate::net::{Channel, Direction, Error, Limits, Tag, memory};
 use crate::privacy::slack::{Noises, PublicBounds};
 use crate::privacy::{Budget, Epsilon, Spend};
-use crate::protocol::Session;
+use crate::protocol::transfers::{Assumptions, Source};
 use crate::protocol::yao::{self, TABLES};
+use crate::protocol::{Bulk, Session};
 use crate::publish::failure::Failure;
 use crate::role::Role;
 
@@ -44,9 +45,17 @@ impl Measured {
     }
 }
 
-/// Runs `party` at both ends, over loopback TLS or in memory under a network model.
+/// Transfers for so many noises of these widths, as a release would take them.
+pub(super) fn source(noises: usize, widths: NoiseWidths) -> Source {
+    let count = noises * widths.digits as usize * 3 * widths.tau as usize;
+    Source::suited_to(Assumptions::Lpn, count)
+}
+
+/// Runs `party` at both ends, over loopback TLS or in memory under a network model. With IKNP
+/// everything is garbled, as in the papers.
 pub(super) fn measure<E: std::error::Error + Send>(
     options: &Options,
+    source: Source,
     party: impl Fn(&mut Session) -> Result<(), E> + Sync,
 ) -> Result<Measured, Failure> {
     let (first, second) = match options.network {
@@ -54,10 +63,10 @@ pub(super) fn measure<E: std::error::Error + Send>(
         None => loopback_pair()?,
     };
     let (p1, p2) = thread::scope(|scope| {
-        let second = || one_party(second, Role::P2, &party);
+        let second = || one_party(second, Role::P2, source, &party);
         let other = thread::Builder::new().spawn_scoped(scope, second);
         let other = other.map_err(Error::NoThread)?;
-        let p1 = one_party(first, Role::P1, &party);
+        let p1 = one_party(first, Role::P1, source, &party);
         Ok::<_, Failure>((p1, other.join().unwrap_or_else(|_| Err(Error::Closed.into()))))
     })?;
     let (p1, p2) = (p1?, p2?);
@@ -68,8 +77,9 @@ pub(super) fn measure<E: std::error::Error + Send>(
     let millis = |time: Duration| time.as_secs_f64() * 1e3;
     let bytes = p1.bytes_sent + p2.bytes_sent;
     let parameters = format!(
-        "{} ANDs, {:.2} MB, {} rounds, CPU {:.0} and {:.0} ms, {network}",
+        "{} garbled ANDs, {} transfers, {:.2} MB, {} rounds, CPU {:.0} and {:.0} ms, {network}",
         p1.gates,
+        source.name(),
         bytes as f64 / 1e6,
         p1.rounds.max(p2.rounds),
         millis(p1.cpu),
@@ -81,11 +91,16 @@ pub(super) fn measure<E: std::error::Error + Send>(
 fn one_party<E: std::error::Error>(
     channel: Channel,
     role: Role,
+    source: Source,
     party: &(impl Fn(&mut Session) -> Result<(), E> + Sync),
 ) -> Result<Seen, Failure> {
     let rng = Randomness::from_os()?;
     let mut session = Session::establish(channel, role, b"bench mechanism", rng)?;
     session.channel.restart_meter(CpuClock::Thread);
+    session.use_transfers(source);
+    if source != Source::Iknp {
+        session.do_bulk(Bulk::SharedBits);
+    }
     yao::set_up(&mut session, Role::P1).map_err(Failure::failed)?;
     session.channel.begin_phase(PHASE);
     session.channel.record_transcript();

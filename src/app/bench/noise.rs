@@ -1,12 +1,13 @@
 //! Noise on shared counts by two parties.
 
-use super::mechanism::{measure, spend, widths};
+use super::mechanism::{measure, source, spend, widths};
 use crate::app::bench::{Figure, Options};
 use crate::math::Rational;
 use crate::mechanism::Error;
 use crate::mechanism::noise::{JointNoise, OwnNoise, TwoPartyNoise};
 use crate::privacy::AddNoise;
 use crate::protocol::shares::WordShares;
+use crate::protocol::transfers::Source;
 use crate::publish::failure::Failure;
 
 /// Bits of a share: 10^6 records, ten digits of noise, two to spare.
@@ -27,19 +28,22 @@ pub fn run(options: &Options) -> Result<Vec<Figure>, Failure> {
     for size in sizes {
         let widths = widths(2 * size as u64, half.clone())?;
         let shares = || WordShares::new(BITS, (0..size as u64).collect());
-        let own_noise = measure(options, |session| {
+        let own_noise = measure(options, Source::Iknp, |session| {
             let own = OwnNoise::draw(&mut *session.coins, &half, size)?;
             let spend = spend(&half).map_err(Error::from)?;
             TwoPartyNoise::prepared(session, own).add_noise(spend, &shares()?)?;
             Ok::<_, Error>(())
         })?;
         figures.push(own_noise.figure(format!("two-party noise, {size} counts")));
-        let joint_noise = measure(options, |session| {
-            let spend = spend(&half).map_err(Error::from)?;
-            JointNoise::new(session, widths).add_noise(spend, &shares()?)?;
-            Ok::<_, Error>(())
-        })?;
-        figures.push(joint_noise.figure(format!("joint noise, {size} counts")));
+        let ahead = source(2 * size, widths);
+        for (how, source) in [("drawn ahead", ahead), ("in a garbled circuit", Source::Iknp)] {
+            let joint_noise = measure(options, source, |session| {
+                let spend = spend(&half).map_err(Error::from)?;
+                JointNoise::new(session, widths).add_noise(spend, &shares()?)?;
+                Ok::<_, Error>(())
+            })?;
+            figures.push(joint_noise.figure(format!("joint noise, {size} counts, {how}")));
+        }
     }
     Ok(figures)
 }

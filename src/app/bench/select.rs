@@ -1,6 +1,6 @@
 //! Choosing one of many candidates by two parties.
 
-use super::mechanism::{Measured, measure, spend, widths};
+use super::mechanism::{Measured, measure, source, spend, widths};
 use crate::app::bench::{Figure, Options, scalar_product};
 use crate::math::Rational;
 use crate::mechanism::exponential::horizontal::{ClassCounts, Horizontal, TaylorKey};
@@ -11,6 +11,7 @@ use crate::privacy::exponential::Scaling;
 use crate::privacy::noisy_max::rate_per_step;
 use crate::privacy::taylor::Taylor;
 use crate::privacy::{Calibration, Choose, Score};
+use crate::protocol::transfers::Source;
 use crate::publish::failure::Failure;
 use crate::role::Role;
 
@@ -149,7 +150,7 @@ impl Choices {
             |i: usize| vec![vec![count(i), count(i + 1)], vec![count(i + 2), count(i + 3)]];
         let counts: Vec<_> = (0..candidates).map(candidate).collect();
         let counts = ClassCounts::new(2, &counts).map_err(Failure::failed)?;
-        let mut measured = measure(options, |session| {
+        let mut measured = measure(options, Source::Iknp, |session| {
             let key = &self.keys[usize::from(session.role == Role::P2)];
             let spend = spend(&epsilon_step()).map_err(Error::from)?;
             let mut mechanism = HorizontalExponential::new(session, key, terms);
@@ -184,7 +185,7 @@ fn noisy_maximum(options: &Options, candidates: usize, records: u64) -> Result<M
     let widths = widths(candidates as u64, rate)?;
     let largest = highest(records)?;
     let (p1, p2) = (scores(Role::P1, candidates, records)?, scores(Role::P2, candidates, records)?);
-    measure(options, |session| {
+    measure(options, source(candidates, widths), |session| {
         let own = if session.role == Role::P1 { &p1 } else { &p2 };
         let scores = Scores::OneSided(own.clone());
         let spend = spend(&epsilon_step()).map_err(Error::from)?;
@@ -202,7 +203,8 @@ fn exponential(
     let calibration = if paper { Calibration::max_of_the_papers() } else { Calibration::max() };
     let largest = highest(records)?;
     let (p1, p2) = (scores(Role::P1, candidates, records)?, scores(Role::P2, candidates, records)?);
-    measure(options, |session| {
+    let source = if paper { Source::Iknp } else { Source::SoftSpoken };
+    measure(options, source, |session| {
         let own = if session.role == Role::P1 { &p1 } else { &p2 };
         let spend = spend(&epsilon_step()).map_err(Error::from)?;
         let mechanism = VerticalExponential::new(session, SCALING, largest, TRIES);

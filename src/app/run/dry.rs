@@ -4,6 +4,7 @@ use crate::app::console::Console;
 use crate::app::progress::Screen;
 use crate::app::speed::{Speeds, together};
 use crate::math::Rational;
+use crate::net::memory::NetworkModel;
 use crate::net::meter::PhaseCost;
 use crate::privacy::ledger::{self, History, Run, Status};
 use crate::privacy::{Epsilon, Promise};
@@ -22,6 +23,7 @@ use crate::table::Cuts;
 pub(super) fn run(
     side: &Side<'_>,
     assumed: (Option<usize>, Option<usize>),
+    line: Option<NetworkModel>,
     console: &Console,
 ) -> Result<(), Failure> {
     let party = side.party;
@@ -53,7 +55,7 @@ pub(super) fn run(
     console.result(side.agreement.learned_words().trim_end());
     refuse(side, &history)?;
     console.result("\nWhat it would cost");
-    tell_costs(side, records, &history, console)
+    tell_costs(side, records, &history, line, console)
 }
 
 /// What would stop the run before it connects.
@@ -152,6 +154,7 @@ fn tell_costs(
     side: &Side<'_>,
     records: Records,
     history: &History,
+    line: Option<NetworkModel>,
     console: &Console,
 ) -> Result<(), Failure> {
     let agreement = side.agreement;
@@ -196,6 +199,14 @@ fn tell_costs(
         seconds(wall),
         usual.rounds
     ));
+    if let Some(line) = line {
+        console.result(format!(
+            "  On a line of {:.0} Mbit/s each way with a round trip of {:.1} ms: about {}.",
+            line.bytes_per_second * 8e-6,
+            line.round_trip.as_secs_f64() * 1e3,
+            seconds(wall + time_on(line, &usual))
+        ));
+    }
     let why = match side.party.run_limit {
         Some(_) => "as the party file says",
         None => "ten times what slow machines on the slowest line need; `run_seconds` changes it",
@@ -203,6 +214,13 @@ fn tell_costs(
     let limit = side.deadline(records.own)?.as_secs();
     console.result(format!("  The run is given up after {limit} s ({why})."));
     Ok(())
+}
+
+/// What a line adds: every round waits for it once, and the longer direction passes through it. Some
+/// of that happens while processors work, so a run may take less.
+fn time_on(line: NetworkModel, total: &PhaseCost) -> f64 {
+    let bytes = total.bytes_sent.max(total.bytes_received) as f64;
+    total.rounds as f64 * line.round_trip.as_secs_f64() + bytes / line.bytes_per_second
 }
 
 /// A table of the phases; returns seconds on the wall.

@@ -7,6 +7,7 @@ use crate::math::wiped;
 use crate::net;
 use crate::protocol::Session;
 use crate::protocol::ot::Error;
+use crate::simd::pages::prefer_large;
 
 /// Blocks that are made together, one message of the sender.
 pub(super) const CHUNK_BLOCKS: usize = 4;
@@ -190,6 +191,7 @@ impl<E: End> Iterations<E> {
                 }
                 Step::Renew { from } => {
                     let mut kept = Zeroizing::new(Vec::with_capacity(main.inputs()));
+                    prefer_large(&mut kept);
                     kept.extend_from_slice(&self.stock[self.used..]);
                     self.stock.clear();
                     self.used = 0;
@@ -206,6 +208,7 @@ impl<E: End> Iterations<E> {
         self.end.base_rows(session, setup.inputs(), &mut rows)?;
         self.open(session, setup, rows)?;
         let mut rows = Zeroizing::new(Vec::with_capacity(setup.outputs()));
+        prefer_large(&mut rows);
         self.all_blocks(session, 0, &mut rows)?;
         rows.truncate(main.inputs());
         self.open(session, main, rows)

@@ -248,8 +248,7 @@ impl Message for Ready {
 }
 
 /// From whom transfers go in a release, and where they come from. P1 garbles, and its transfers make
-/// the noise: those with the fewest bytes for as much noise as half of all releases under this
-/// agreement need. Sums by group may go either way; they take few transfers for their bytes.
+/// the noise: those that suit as much noise as half of all releases under this agreement need. Sums by group may go either way; they take few transfers for their bytes.
 pub(super) fn sources(agreement: &Agreement) -> Result<Vec<(Role, Source)>, Error> {
     let terms = terms(agreement)?;
     let (first, second) = match terms.transfers {
@@ -260,7 +259,7 @@ pub(super) fn sources(agreement: &Agreement) -> Result<Vec<(Role, Source)>, Erro
                 Transfers::NoLpn => Assumptions::NoLpn,
             };
             let count = transfers_of_noise(agreement)?;
-            (Source::of_fewest_bytes(assumptions, count), Source::SoftSpoken)
+            (Source::suited_to(assumptions, count), Source::SoftSpoken)
         }
     };
     let both = terms.count_table == Some(CountTable::Transfers);
