@@ -160,9 +160,9 @@ fn transfers_may_be_told_not_to_rest_on_lpn() {
         parse(&with(LOANS, CRYPTO, &format!("{CRYPTO}transfers = \"no-lpn\"\n"))).unwrap();
     assert_eq!(terms(&without).transfers, Some(Transfers::NoLpn));
     assert_ne!(without.hash(), loans().hash());
-    assert!(without.plain_words().contains("do not rest on learning parity with noise"));
+    assert!(without.plain_words().contains("(`no-lpn`)"));
     assert_eq!(terms(&loans()).transfers, Some(Transfers::Auto));
-    assert!(loans().plain_words().contains("that learning parity with noise (LPN) is hard"));
+    assert!(loans().plain_words().contains("(LPN)") && loans().plain_words().contains("(`auto`)"));
     let paper = with(LOANS, "profile = \"default\"", "profile = \"paper\"");
     let paper = parse(&with(&paper, CRYPTO, "")).unwrap();
     assert_eq!(terms(&paper).transfers, None);

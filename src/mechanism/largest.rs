@@ -67,7 +67,7 @@ pub struct GroupShape {
     /// k: bits of a share.
     pub share_bits: u32,
     /// Whether the parties' inputs are shares over Z_{2^count_bits} of the counts, which wrap, in
-    /// place of counts of their own.
+    /// place of counts of their own. The counts themselves are below half of that.
     pub of_shares: bool,
 }
 
@@ -102,13 +102,16 @@ impl GroupShape {
 }
 
 impl GroupShape {
-    /// Bits of the ring in which differences of sums have a sign.
+    /// Bits of the ring in which differences of sums have a sign. Counts that are shared leave room
+    /// for it.
     fn signed_bits(&self) -> u32 {
-        self.count_bits as u32 + 2
+        self.count_bits as u32 + if self.of_shares { 0 } else { 2 }
     }
 
     fn on_shared_bits(&self, bulk: Bulk, groups: usize) -> bool {
-        bulk == Bulk::SharedBits && groups >= MANY && self.signed_bits() <= u64::BITS
+        bulk == Bulk::SharedBits
+            && groups >= MANY
+            && (self.share_bits..=u64::BITS).contains(&self.signed_bits())
     }
 }
 

@@ -283,20 +283,20 @@ mod tests {
         assert_eq!(program.output_bits(), 2);
     }
 
-    /// Digits of 4,000 noises: each within six deviations of its probability.
+    /// Digits of 1,000 noises: each within six deviations of its probability.
     #[test]
     fn digits_have_their_probabilities_from_every_source_of_transfers() {
-        let sampler = sampler(4, 64);
+        let sampler = sampler(3, 32);
         for source in Source::SMALL {
             let outcome = pair(source, |session| {
-                let digits = take(session, Law::Geometric, &sampler, 4_000, 0).unwrap();
+                let digits = take(session, Law::Geometric, &sampler, 1_000, 0).unwrap();
                 bits::open(session, &Bits::concat(&digits), Reveal::Both).unwrap().unwrap()
             });
             assert_eq!(outcome.p1, outcome.p2);
-            for (j, digits) in outcome.p1.chunks(4_000).enumerate() {
+            for (j, digits) in outcome.p1.chunks(1_000).enumerate() {
                 let expected = 1.0 / (1.0 + (f64::from(1u32 << j) / 3.0).exp());
-                let share = digits.iter().filter(|d| **d).count() as f64 / 4_000.0;
-                let deviation = (expected * (1.0 - expected) / 4_000.0).sqrt();
+                let share = digits.iter().filter(|d| **d).count() as f64 / 1_000.0;
+                let deviation = (expected * (1.0 - expected) / 1_000.0).sqrt();
                 assert!((share - expected).abs() < 6.0 * deviation, "digit {j}: {share}");
             }
         }

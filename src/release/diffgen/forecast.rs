@@ -100,7 +100,7 @@ pub fn prepare(
     }
     forecast.do_bulk(bulk(terms));
     let plan = Plan::new(agreement)?;
-    let (noises, sizes) = (noises_ahead(agreement, &plan), Sizes::of(agreement, &plan)?);
+    let (noises, sizes) = (noises_ahead(&plan), Sizes::of(agreement, &plan)?);
     if noises > 0 {
         let (parameters, epsilon) = (sizes.by_noisy_max(), plan.epsilon_step());
         noisy_max::forecast_prepare(forecast, &parameters, epsilon, plan.calibration(), noises)?;

@@ -27,7 +27,7 @@ use super::histograms::Histograms;
 use super::holder::Holder;
 use super::shared_scores::SharedScores;
 use super::sizes::{Sizes, scaling};
-use super::two_party::{CountNoise, Error};
+use super::two_party::{CountNoise, Error, points};
 use super::vertical::{Alone, Layout, exchange_split};
 use super::{Leaves, Plan, Specializer};
 use crate::agreement::Agreement;
@@ -173,11 +173,14 @@ impl Specializer for OneClass<'_, '_, '_> {
         }
         // Records of different intervals are different records.
         let spends = spend.over_disjoint_records(intervals.len());
+        let mut sides = Vec::new();
+        for interval in intervals {
+            sides.extend_from_slice(&self.histograms.sides(attribute, *interval)?);
+        }
+        let largest = largest_counts(self.session, &self.scores.shape().clone(), &sides)?;
+        let mut all = largest.words().chunks(2).map(|side| side[0].wrapping_add(side[1]));
         for (interval, spend) in intervals.iter().zip(spends) {
-            let sides = self.histograms.sides(attribute, *interval)?;
-            let largest = largest_counts(self.session, &self.scores.shape().clone(), &sides)?;
-            let scores: Vec<u64> =
-                largest.words().chunks(2).map(|side| side[0].wrapping_add(side[1])).collect();
+            let scores: Vec<u64> = all.by_ref().take(points(interval)).collect();
             let index = self.noisy_max(spend, scores.clone())?;
             let (CutValue::Interval { start, .. }, Some(score)) = (*interval, scores.get(index))
             else {

@@ -227,7 +227,7 @@ pub fn prepare(
     }
     session.do_bulk(bulk(terms));
     let plan = Plan::new(agreement)?;
-    let (noises, sizes) = (noises_ahead(agreement, &plan), Sizes::of(agreement, &plan)?);
+    let (noises, sizes) = (noises_ahead(&plan), Sizes::of(agreement, &plan)?);
     if noises > 0 {
         let (parameters, epsilon) = (sizes.by_noisy_max(), plan.epsilon_step());
         noisy_max::prepare(session, &parameters, epsilon, plan.calibration(), noises)?;
@@ -271,7 +271,7 @@ fn transfers_of_noise(agreement: &Agreement) -> Result<usize, Error> {
     let plan = Plan::new(agreement)?;
     let sizes = Sizes::of(agreement, &plan)?;
     let per_digit = 3 * sizes.widths.tau as usize;
-    let ahead = noises_ahead(agreement, &plan);
+    let ahead = noises_ahead(&plan);
     let on_scores = ahead.saturating_mul(sizes.score_digits.unwrap_or_default() as usize);
     let rows = if terms(agreement)?.noise == Noise::Joint { usual_rows(agreement)? } else { 0 };
     let on_counts = rows.saturating_mul(2 * sizes.count_digits as usize);
@@ -288,15 +288,15 @@ pub(super) fn bulk(terms: &Terms) -> Bulk {
 
 /// Noises that the structure will take, as far as the first candidates tell: one for each of them in
 /// every round, and for every point of the first intervals where splits are chosen together.
-pub(super) fn noises_ahead(agreement: &Agreement, plan: &Plan) -> usize {
+pub(super) fn noises_ahead(plan: &Plan) -> usize {
     let cuts = Cuts::topmost(plan.schema());
-    let vertical = matches!(agreement.partition, Partition::Vertical { .. });
     let attributes = || 0..plan.schema().attributes.len();
-    let splits = || attributes().flat_map(|attribute| cuts.of(attribute)).map(points).sum();
+    let together = |attribute: &usize| plan.scores_together(*attribute);
+    let splits = attributes().filter(together).flat_map(|attribute| cuts.of(attribute)).map(points);
     let chosen_by_noise = plan.terms().selection == Selection::PermuteAndFlip;
     let rounds = if chosen_by_noise { plan.specializations() as usize } else { 0 };
     let of_choices = cuts.candidates(attributes()).len().saturating_mul(rounds);
-    of_choices.saturating_add(if vertical { 0 } else { splits() })
+    splits.fold(of_choices, usize::saturating_add)
 }
 
 /// Where an interval can be split.
