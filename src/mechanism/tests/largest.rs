@@ -1,8 +1,9 @@
 //! MAX gives shares of what its ideal function says.
 
 use super::*;
-use crate::mechanism::largest::{GroupShape, ideal, largest_counts};
-use crate::protocol::pair::assert_same_shape;
+use crate::mechanism::largest::{GroupShape, MANY, forecast, ideal, largest_counts};
+use crate::protocol::Bulk;
+use crate::protocol::pair::{assert_forecast, assert_same_shape};
 use crate::protocol::shares::WordShares;
 use proptest::prelude::*;
 
@@ -49,6 +50,43 @@ proptest! {
             counts.chunks(classes).map(|group| group.iter().copied().max().unwrap()).collect();
         prop_assert_eq!(sums.words(), &largest[..]);
         prop_assert_eq!(ideal(&shape, &first, &second), largest);
+    }
+}
+
+#[test]
+fn many_groups_are_compared_on_shared_bits_to_the_same_result_as_forecast() {
+    use rand::RngExt;
+    let mut rng = Randomness::seeded(5);
+    for (classes, count_bits, of_shares) in
+        [(1, 4, false), (2, 6, false), (3, 5, false), (3, 8, true)]
+    {
+        let share_bits = count_bits as u32 + u32::from(!of_shares);
+        let shape = GroupShape { classes, count_bits, share_bits, of_shares };
+        // Counts that are shared leave the highest bit free; others may be as large as they can.
+        let most = 1u64 << if of_shares { count_bits - 1 } else { count_bits };
+        let counts: Vec<u64> =
+            (0..classes * (MANY + 3)).map(|_| rng.random_range(0..most)).collect();
+        let (first, second): (Vec<u64>, Vec<u64>) = match of_shares {
+            true => counts
+                .iter()
+                .map(|count| {
+                    let share: u64 = rng.random();
+                    (share, count.wrapping_sub(share))
+                })
+                .unzip(),
+            false => counts.iter().map(|count| (*count, rng.random_range(0..most))).unzip(),
+        };
+        let party = |counts: &[u64], session: &mut Session| {
+            session.do_bulk(Bulk::SharedBits);
+            largest_counts(session, &shape, counts).unwrap()
+        };
+        let outcome = run_pair(Setup::default(), |s| party(&first, s), |s| party(&second, s));
+        let sums = outcome.p1.plus(&outcome.p2).unwrap();
+        assert_eq!(sums.words(), ideal(&shape, &first, &second), "{shape:?}");
+        assert_forecast(&outcome.transcripts, &outcome.costs, |f| {
+            f.do_bulk(Bulk::SharedBits);
+            forecast(f, &shape, MANY + 3).unwrap();
+        });
     }
 }
 
