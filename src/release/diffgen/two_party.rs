@@ -296,8 +296,12 @@ pub(super) fn noises_ahead(plan: &Plan) -> usize {
     let chosen_by_noise = plan.terms().selection == Selection::PermuteAndFlip;
     let rounds = if chosen_by_noise { plan.specializations() as usize } else { 0 };
     let of_choices = cuts.candidates(attributes()).len().saturating_mul(rounds);
-    splits.fold(of_choices, usize::saturating_add)
+    splits.fold(of_choices, usize::saturating_add).min(MOST_AHEAD)
 }
+
+/// Most noises that are drawn before the first choice: some 20 MB with silent transfers. A large choice
+/// draws what it lacks.
+const MOST_AHEAD: usize = 1 << 14;
 
 /// Where an interval can be split.
 pub(super) fn points(value: &CutValue) -> usize {
