@@ -92,10 +92,10 @@ pub enum Error {
     Yao(#[from] yao::Error),
     /// Noise could not be drawn ahead.
     #[error(transparent)]
-    Prepared(#[from] prepared::Error),
+    Prepared(Box<prepared::Error>),
     /// Shared bits failed.
     #[error(transparent)]
-    Bits(#[from] bits::Error),
+    Bits(Box<bits::Error>),
     /// Shares failed.
     #[error(transparent)]
     Shares(#[from] shares::Error),
@@ -194,6 +194,18 @@ impl Fault for Error {
 impl From<privacy::Error> for Error {
     fn from(error: privacy::Error) -> Self {
         Self::Privacy(Box::new(error))
+    }
+}
+
+impl From<prepared::Error> for Error {
+    fn from(error: prepared::Error) -> Self {
+        Self::Prepared(Box::new(error))
+    }
+}
+
+impl From<bits::Error> for Error {
+    fn from(error: bits::Error) -> Self {
+        Self::Bits(Box::new(error))
     }
 }
 

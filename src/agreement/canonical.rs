@@ -1,6 +1,5 @@
 //! The canonical form: one way to write an agreement, as JSON in the manner of RFC 8785.
 
-use super::diffgen::TRANSFERS;
 use super::{Agreement, Identifier, Matching, Partition, Party, Rehearsal};
 use crate::table::{Attribute, Domain, MAX_DEPTH, OnBadValue, Taxonomy, ValueId};
 use serde_json::{Value, json};
@@ -39,9 +38,6 @@ pub(super) fn value(agreement: &Agreement, format: Format) -> Value {
     let (mut release, mut crypto) = agreement.model.entries();
     if let Format::First { paillier_bits } = format {
         crypto = vec![("paillier_bits", json!(paillier_bits))];
-    }
-    if format != Format::Two {
-        crypto.retain(|(key, _)| *key != TRANSFERS);
     }
     release.push(("id", json!(agreement.id)));
     release.push(("partition", json!(agreement.partition.word())));

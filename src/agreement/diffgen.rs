@@ -119,7 +119,7 @@ choice! {
 /// The lengths that a Paillier modulus may have.
 pub(super) const PAILLIER_BITS: [u32; 2] = [2048, 3072];
 
-/// The key in [crypto] that formats before the second do not have.
+/// The key in [crypto] for where transfers come from.
 pub(super) const TRANSFERS: &str = "transfers";
 
 /// Keys with their values in the canonical form.
@@ -143,7 +143,9 @@ impl Terms {
         }
         let count_table = self.count_table.map(|table| ("count_table", json!(table.word())));
         let bits = self.paillier_bits.map(|bits| ("paillier_bits", json!(bits)));
-        let transfers = self.transfers.map(|transfers| (TRANSFERS, json!(transfers.word())));
+        // Where nothing was said, as before there was a choice.
+        let said = self.transfers.filter(|transfers| *transfers != Transfers::Auto);
+        let transfers = said.map(|transfers| (TRANSFERS, json!(transfers.word())));
         (release, count_table.into_iter().chain(bits).chain(transfers).collect())
     }
 }

@@ -9,8 +9,9 @@
 //!
 //! *On shared bits* ([`Bulk::SharedBits`]), for [`MANY`] groups and more: of two sums a and b the
 //! larger is a + [b ≥ a]·(b − a), where b − a is a difference of shares, its sign comes from
-//! [`bits::negative`], and the product from [`bits::select_words`]. Classes are compared in pairs, all
-//! groups at once: some 5·k ANDs per pair, ⌈log2 k⌉ + 4 rounds per halving of the classes.
+//! [`bits::negative`], and the product from [`bits::select_words`]. Classes are compared in pairs: some
+//! 5·k ANDs and 2·k conversions of k bits per pair, ⌈log2 k⌉ + 4 rounds per halving of the classes and
+//! batch of groups.
 //!
 //! # Example
 //!
@@ -52,6 +53,10 @@ use crate::role::Role;
 
 /// Input labels of one batch, both parties': memory must not follow the number of classes.
 const BATCH_LABELS: usize = 1 << 22;
+
+/// Products of bits of one batch on shared bits, each a word for some time: 128 MB, or somewhat more
+/// with very many classes.
+const BATCH_PRODUCTS: usize = 1 << 24;
 
 /// Groups that are worth the rounds of shared bits: about as many as send garbled tables for as long
 /// as those rounds take on a line of 100 Mbit/s and 40 ms.
@@ -108,6 +113,12 @@ impl GroupShape {
         self.count_bits as u32 + if self.of_shares { 0 } else { 2 }
     }
 
+    /// Groups that are compared together on shared bits.
+    fn shared_batch(&self) -> usize {
+        let products = 2 * self.signed_bits() as usize * self.classes.div_ceil(2);
+        (BATCH_PRODUCTS / products.max(1)).max(MANY)
+    }
+
     fn on_shared_bits(&self, bulk: Bulk, groups: usize) -> bool {
         bulk == Bulk::SharedBits
             && groups >= MANY
@@ -129,12 +140,15 @@ pub fn ideal(shape: &GroupShape, first: &[u64], second: &[u64]) -> Vec<u64> {
 /// None for shapes that [`largest_counts`] takes.
 pub fn forecast(f: &mut Forecast, shape: &GroupShape, groups: usize) -> Result<(), Error> {
     if shape.on_shared_bits(f.bulk(), groups) {
-        let mut left = shape.classes;
-        while left > 1 {
-            let pairs = left / 2 * groups;
-            bits::forecast_negative(f, pairs, shape.signed_bits());
-            bits::forecast_select_words(f, pairs, shape.signed_bits())?;
-            left = left.div_ceil(2);
+        for first in (0..groups).step_by(shape.shared_batch()) {
+            let groups = shape.shared_batch().min(groups - first);
+            let mut left = shape.classes;
+            while left > 1 {
+                let pairs = left / 2 * groups;
+                bits::forecast_negative(f, pairs, shape.signed_bits());
+                bits::forecast_select_words(f, pairs, shape.signed_bits())?;
+                left = left.div_ceil(2);
+            }
         }
         return Ok(());
     }
@@ -162,7 +176,11 @@ pub fn largest_counts(
         return Err(Error::TooMany { what: "records in one group", given, most });
     }
     if shape.on_shared_bits(session.bulk(), counts.len() / shape.classes.max(1)) {
-        return largest_on_shared_bits(session, shape, counts);
+        let mut shares = Zeroizing::new(Vec::with_capacity(counts.len() / shape.classes.max(1)));
+        for batch in counts.chunks(shape.shared_batch() * shape.classes.max(1)) {
+            shares.extend_from_slice(largest_on_shared_bits(session, shape, batch)?.words());
+        }
+        return Ok(WordShares::new(shape.share_bits, std::mem::take(&mut *shares))?);
     }
     let program = Program::new(&shape.circuit());
     let mut shares = Vec::with_capacity(counts.len() / shape.classes.max(1));

@@ -20,7 +20,7 @@
 //! every transfer serves once.
 //!
 //! *Cost* of n ANDs that do not depend on each other: 2n transfers; n/2 bytes in all; 4n hashes at P1
-//! and 2n at P2; one round per 2^20 of them. That is 0.55 bytes per AND with silent transfers and 8.3
+//! and 2n at P2; one round per 2^23 of them. That is 0.55 bytes per AND with silent transfers and 8.3
 //! with SoftSpoken, against 32 in a garbled circuit, which has one round whatever its depth is: wide
 //! and shallow work goes here. On IKNP transfers an AND costs more bytes than garbling.
 //!
@@ -72,7 +72,7 @@ use crate::protocol::{Session, ot, shares, yao};
 use crate::role::Role;
 
 /// Bits that both send before they wait for each other's: far below what may be in flight.
-const PART: usize = 1 << 21;
+const PART: usize = 1 << 24;
 
 /// Opened bits.
 const OPENED: Tag = Tag::new(*b"btop");

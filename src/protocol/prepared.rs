@@ -66,7 +66,13 @@ pub enum Error {
     Bits(#[from] bits::Error),
     /// A tape of decisions ended or has another decision next.
     #[error(transparent)]
-    Coins(#[from] privacy::Error),
+    Coins(Box<privacy::Error>),
+}
+
+impl From<privacy::Error> for Error {
+    fn from(error: privacy::Error) -> Self {
+        Self::Coins(Box::new(error))
+    }
 }
 
 impl Fault for Error {

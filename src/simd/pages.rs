@@ -18,8 +18,9 @@ pub fn prefer_large(list: &mut Vec<u128>) {
         let before = room.as_ptr().cast::<u8>().align_offset(PAGE);
         let length = (room.len() * size_of::<u128>()).saturating_sub(before) / PAGE * PAGE;
         if length > 0 {
-            // SAFETY: these are whole pages inside of the list's own room. The advice changes how they
-            // are mapped, not what they hold; that it is not taken does not matter.
+            // SAFETY: the address is inside of the list's own room. The advice changes how pages are
+            // mapped, not what they hold, so neither pages that are larger than this, of which some
+            // lies beyond the list, nor a refusal matter.
             unsafe {
                 let address = room.as_mut_ptr().cast::<u8>().add(before);
                 madvise(address.cast(), length, HUGE_PAGES);

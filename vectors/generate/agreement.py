@@ -126,8 +126,9 @@ def canonical(toml, files):
         # A key is made for the table under encryption and for the polynomial, and for nothing else.
         if crypto.get("count_table") == "paillier" or "taylor_degree" in full["release"]:
             crypto["paillier_bits"] = given_crypto.get("paillier_bits", 3072)
-        if not paper:
-            crypto["transfers"] = given_crypto.get("transfers", "auto")
+        # Silent transfers are allowed unless the agreement says otherwise.
+        if given_crypto.get("transfers", "auto") != "auto":
+            crypto["transfers"] = given_crypto["transfers"]
         if crypto:
             full["crypto"] = crypto
         full["parties"] = {
@@ -401,16 +402,14 @@ def main():
     add(1, "the example of examples/loans", [], **hashed(EXAMPLE), result="valid")
     for comment, form, errors in NOT_CANONICAL:
         add(1, comment, ["Refused"], canonical=form, errors=errors, result="invalid")
-    # Older manifests hold a form that names no model and no transfers: it is read as the same
-    # agreement, with silent transfers allowed.
+    # Older manifests hold a form that names no model: it is read as the same agreement. They know of
+    # no choice of transfers.
     for comment, toml, files in VALID:
         form = canonical(toml, files)
         if '"transfers":"no-lpn"' in form:
             continue
         former = form.replace("diptych-agreement-2", "diptych-agreement-1", 1)
         former = former.replace('"model":"diffgen",', "", 1)
-        former = former.replace('"crypto":{"transfers":"auto"},', "", 1)
-        former = former.replace(',"transfers":"auto"}', "}", 1)
         add(2, comment, ["Former"], former=former, **hashed(form), result="valid")
     document = {
         "algorithm": "diptych-agreement-2",

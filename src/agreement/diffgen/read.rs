@@ -156,7 +156,7 @@ fn choices(
     // Where scores are shared (the same columns, or the class at one party) every leaf costs a piece
     // of circuit, and the papers' approximation of the exponential mechanism loses accuracy. Between
     // any two parties a choice by noise takes a fraction of the bytes, and is never worse on average
-    // at the same ε.
+    // at the same ε, up to the grid of its noise.
     let shared = horizontal || one_class;
     let usual_utility = if paper || shared { Utility::Max } else { Utility::LeafMax };
     let usual_selection =

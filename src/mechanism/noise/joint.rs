@@ -65,6 +65,13 @@ use crate::role::Role;
 
 /// Input labels of one batch, both parties'.
 const BATCH_LABELS: usize = 1 << 22;
+/// Digits that are words at the same time, on shared bits: 32 MB.
+const BATCH_DIGITS: usize = 1 << 22;
+
+/// Counts that get their noise together on shared bits.
+fn counts_at_once(noise: &DigitSampler) -> usize {
+    (BATCH_DIGITS / (2 * noise.thresholds().len().max(1))).max(1)
+}
 
 /// One noise on every count, known to nobody.
 pub struct JointNoise<'a> {
@@ -108,13 +115,15 @@ impl JointNoise<'_> {
         noise: &DigitSampler,
         counts: &WordShares,
     ) -> Result<Vec<i64>, Error> {
-        let digits = prepared::take(self.session, Law::Laplace, noise, counts.len(), 0)?;
-        let words = bits::to_words(self.session, &Bits::concat(&digits), counts.bits())?;
         let mut noisy = Zeroizing::new(counts.words().to_vec());
-        for (j, digit) in words.words().chunks(2 * counts.len().max(1)).enumerate() {
-            for (count, noises) in noisy.iter_mut().zip(digit.chunks(2)) {
-                let [above, below] = noises else { continue };
-                *count = count.wrapping_add(above.wrapping_sub(*below) << j);
+        for batch in noisy.chunks_mut(counts_at_once(noise)) {
+            let digits = prepared::take(self.session, Law::Laplace, noise, batch.len(), 0)?;
+            let words = bits::to_words(self.session, &Bits::concat(&digits), counts.bits())?;
+            for (j, digit) in words.words().chunks(2 * batch.len()).enumerate() {
+                for (count, noises) in batch.iter_mut().zip(digit.chunks(2)) {
+                    let [above, below] = noises else { continue };
+                    *count = count.wrapping_add(above.wrapping_sub(*below) << j);
+                }
             }
         }
         let noisy = WordShares::new(counts.bits(), std::mem::take(&mut *noisy))?;
@@ -136,9 +145,13 @@ pub fn forecast(
 ) -> Result<(), Error> {
     let shape = JointNoiseShape::new(epsilon, widths, ring_bits)?;
     if f.bulk() == Bulk::SharedBits {
-        prepared::forecast_take(f, Law::Laplace, &shape.noise, counts, 0);
-        let digits = 2 * counts * shape.noise.thresholds().len();
-        bits::forecast_to_words(f, digits, ring_bits)?;
+        let batch = counts_at_once(&shape.noise);
+        for first in (0..counts).step_by(batch) {
+            let counts = batch.min(counts - first);
+            prepared::forecast_take(f, Law::Laplace, &shape.noise, counts, 0);
+            let digits = 2 * counts * shape.noise.thresholds().len();
+            bits::forecast_to_words(f, digits, ring_bits)?;
+        }
         shares::forecast_open(f, ring_bits, counts);
         return Ok(());
     }

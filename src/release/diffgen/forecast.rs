@@ -239,16 +239,6 @@ pub fn check_table(agreement: &Agreement, records: usize) -> Result<(), super::E
     Ok(())
 }
 
-/// How many rows the table will have, by half of [`random_trees`].
-///
-/// # Errors
-/// As [`random_trees`].
-pub(super) fn usual_rows(agreement: &Agreement) -> Result<usize, super::Error> {
-    let trees = random_trees(agreement, FEW_TREES)?;
-    let leaves = trees.get(trees.len() / 2).map_or(1, Cuts::leaves);
-    Ok((leaves as usize).saturating_mul(agreement.schema.class.values.len()))
-}
-
 /// Trees that are drawn to find a large one before every run.
 const FEW_TREES: usize = 101;
 

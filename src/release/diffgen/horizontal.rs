@@ -24,6 +24,8 @@
 use std::collections::HashMap;
 
 use super::histograms::sides;
+use zeroize::Zeroizing;
+
 use super::shared_scores::SharedScores;
 use super::sizes::{self, Sizes};
 use super::two_party::{CountNoise, Error, Keys, Prepared, points};
@@ -32,6 +34,7 @@ use crate::agreement::diffgen::Terms;
 use crate::agreement::{self, Agreement};
 use crate::crypto::commutative::Ristretto;
 use crate::crypto::paillier::Tuning;
+use crate::math::wiped;
 use crate::mechanism::exponential::horizontal::{ClassCounts, HorizontalExponential, TaylorKey};
 use crate::mechanism::largest::largest_counts;
 use crate::mechanism::noisy_max::{NoisyMax, Scores};
@@ -162,9 +165,11 @@ impl Specializer for Horizontal<'_, '_, '_> {
     ) -> Result<(), Error> {
         // Records of different intervals are different records.
         let spends = spend.over_disjoint_records(intervals.len());
-        let mut counts = Vec::new();
+        let mut counts = Zeroizing::new(Vec::new());
         for interval in intervals {
-            counts.extend(self.sides(attribute, *interval)?);
+            let sides = Zeroizing::new(self.sides(attribute, *interval)?);
+            wiped::make_room(&mut counts, sides.len());
+            counts.extend_from_slice(&sides);
         }
         let shape = *self.scores.shape();
         let sides = largest_counts(self.session, &shape, &counts)?;

@@ -23,6 +23,8 @@
 
 use std::collections::HashMap;
 
+use zeroize::Zeroizing;
+
 use super::histograms::Histograms;
 use super::holder::Holder;
 use super::shared_scores::SharedScores;
@@ -31,6 +33,7 @@ use super::two_party::{CountNoise, Error, points};
 use super::vertical::{Alone, Layout, exchange_split};
 use super::{Leaves, Plan, Specializer};
 use crate::agreement::Agreement;
+use crate::math::wiped;
 use crate::mechanism::largest::largest_counts;
 use crate::mechanism::noisy_max::{NoisyMax, Scores};
 use crate::privacy::choice::SCORE_GRID_BITS;
@@ -173,9 +176,11 @@ impl Specializer for OneClass<'_, '_, '_> {
         }
         // Records of different intervals are different records.
         let spends = spend.over_disjoint_records(intervals.len());
-        let mut sides = Vec::new();
+        let mut sides = Zeroizing::new(Vec::new());
         for interval in intervals {
-            sides.extend_from_slice(&self.histograms.sides(attribute, *interval)?);
+            let more = Zeroizing::new(self.histograms.sides(attribute, *interval)?);
+            wiped::make_room(&mut sides, more.len());
+            sides.extend_from_slice(&more);
         }
         let largest = largest_counts(self.session, &self.scores.shape().clone(), &sides)?;
         let mut all = largest.words().chunks(2).map(|side| side[0].wrapping_add(side[1]));

@@ -57,7 +57,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::forecast::usual_rows;
 use super::sizes::Sizes;
 use super::{Plan, horizontal, terms, vertical};
 use crate::agreement::diffgen::Terms;
@@ -248,7 +247,7 @@ impl Message for Ready {
 }
 
 /// From whom transfers go in a release, and where they come from. P1 garbles, and its transfers make
-/// the noise: those that suit as much noise as half of all releases under this agreement need. Sums by group may go either way; they take few transfers for their bytes.
+/// the noise: those that suit as much noise as a release under this agreement usually needs. Sums by group may go either way; they take few transfers for their bytes.
 pub(super) fn sources(agreement: &Agreement) -> Result<Vec<(Role, Source)>, Error> {
     let terms = terms(agreement)?;
     let (first, second) = match terms.transfers {
@@ -266,14 +265,18 @@ pub(super) fn sources(agreement: &Agreement) -> Result<Vec<(Role, Source)>, Erro
     Ok([(Role::P1, first)].into_iter().chain(both.then_some((Role::P2, second))).collect())
 }
 
-/// Transfers behind the noise of a usual release: two for each of at most 3τ/2 ANDs per digit.
+/// Transfers behind the noise of a usual release: two for each of at most 3τ/2 ANDs per digit. A
+/// specialization divides about every row in two.
 fn transfers_of_noise(agreement: &Agreement) -> Result<usize, Error> {
     let plan = Plan::new(agreement)?;
     let sizes = Sizes::of(agreement, &plan)?;
     let per_digit = 3 * sizes.widths.tau as usize;
     let ahead = noises_ahead(&plan);
     let on_scores = ahead.saturating_mul(sizes.score_digits.unwrap_or_default() as usize);
-    let rows = if terms(agreement)?.noise == Noise::Joint { usual_rows(agreement)? } else { 0 };
+    let rows = match plan.terms().noise {
+        Noise::Joint => plan.schema().class.values.len() << plan.specializations().min(20),
+        _ => 0,
+    };
     let on_counts = rows.saturating_mul(2 * sizes.count_digits as usize);
     Ok(on_scores.saturating_add(on_counts).saturating_mul(per_digit))
 }
