@@ -364,3 +364,37 @@ fn impossible_tables_are_refused() {
         assert!(outcome.p1.is_err() && outcome.p2.is_err());
     }
 }
+
+/// As histograms are made: pass after pass with other shapes, over one set-up, in either direction.
+#[test]
+fn several_passes_of_units_share_one_set_up() {
+    for sender in Role::BOTH {
+        let mut rng = Randomness::seeded(41);
+        let passes: Vec<_> = [(1, 2), (5, 2), (82, 2), (9, 3)]
+            .into_iter()
+            .map(|(groups, words)| {
+                let shape = SumShape { records: 37, groups, words, bits: 11 };
+                let of_groups = numbers(&mut rng, 37, groups);
+                (shape, of_groups, numbers(&mut rng, 37, words))
+            })
+            .collect();
+        let party = |session: &mut Session| -> Result<Vec<WordShares>, Error> {
+            let own = |(shape, groups, places): &(SumShape, Vec<u32>, Vec<u32>)| {
+                let places = if session.role == sender { places } else { groups };
+                sum_units(session, sender, shape, places, &|_| ())
+            };
+            passes.iter().map(own).collect()
+        };
+        let outcome = run_pair(Setup::default(), party, party);
+        let (first, second) = (outcome.p1.unwrap(), outcome.p2.unwrap());
+        for ((shape, groups, places), (first, second)) in
+            passes.iter().zip(first.iter().zip(&second))
+        {
+            let expected = ideal(shape, groups, Addends::Units(places));
+            assert_eq!(opened(shape.bits, first, second), expected, "{shape:?}");
+        }
+        assert_forecast(&outcome.transcripts, &outcome.costs, |f| {
+            passes.iter().for_each(|(shape, ..)| forecast_units(f, sender, shape).unwrap());
+        });
+    }
+}

@@ -215,3 +215,22 @@ proptest! {
         });
     }
 }
+
+#[test]
+fn the_class_is_read_by_whoever_has_it_and_others_need_no_such_column() {
+    let mut schema = schema();
+    schema.class.owner = Some(Role::P1);
+    let read = |owner, csv: &str| {
+        let reading = Reading { schema: &schema, owner, identifier: None, max_records: 1000 };
+        parse_csv("t.csv", csv.as_bytes(), &reading, &|_| {})
+    };
+    let first = "job,class\nLawyer,N\nEngineer,Y\n";
+    assert_eq!(read(Some(Role::P1), first).unwrap().classes(), [1, 0]);
+    // A column of that name is somebody else's business.
+    for second in ["age,codes\n20,11\n30,12\n", "age,codes,class\n20,11,N\n30,12,nonsense\n"] {
+        assert_eq!(read(Some(Role::P2), second).unwrap().classes(), [0, 0]);
+    }
+    let missing = read(Some(Role::P1), "job\nLawyer\n").unwrap_err().to_string();
+    assert!(missing.contains("the column `class` is missing"), "{missing}");
+    assert!(read(None, "job,age,codes\nLawyer,20,11\n").is_err(), "who has everything has it");
+}
