@@ -46,9 +46,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod builtin;
 mod canonical;
 mod difference;
 pub mod diffgen;
+mod draft;
 pub(crate) mod form;
 mod model;
 pub(crate) mod node;
@@ -59,11 +61,14 @@ mod taxonomies;
 mod tests;
 mod words;
 
+pub use builtin::Builtin;
 pub use difference::{Difference, first_difference};
 pub use diffgen::{CountTable, Noise, Profile, Selection, Transfers, Utility};
+pub use draft::{Division, Draft, DraftAttribute, DraftParty};
 pub use model::Model;
 pub use problem::{Location, Problem, Problems, Rule};
 pub use taxonomies::{TaxonomyFormat, read_taxonomy};
+pub use words::Block;
 
 use crate::math::hex;
 use crate::net::Fingerprint;
@@ -269,12 +274,17 @@ impl Agreement {
 
     /// The agreement in plain words, for those who sign it.
     pub fn plain_words(&self) -> String {
+        words::as_text(&words::page(self))
+    }
+
+    /// The same page in its parts, for other forms than text.
+    pub fn page(&self) -> Vec<Block> {
         words::page(self)
     }
 
     /// What the parties learn about each other's data: one part of [`Agreement::plain_words`].
     pub fn learned_words(&self) -> String {
-        words::learned_page(self)
+        words::as_text(&words::learned_page(self))
     }
 
     /// The privacy budget of the release, where its model spends one.

@@ -1,6 +1,6 @@
 //! One party's side of a release, from its files to what it publishes: no command line, no printing.
 //!
-//! [`party`] reads the party's own file, [`meeting`] reaches the peer, [`run`] holds the conversation
+//! [`party`] reads the party's own file, [`data`] its table, [`meeting`] reaches the peer, [`run`] holds the conversation
 //! around a release by two parties, [`local`] makes one alone. What they leave is written by
 //! [`artefacts`], described and signed in [`manifest`], checked by [`verify`] and made readable by
 //! [`report`]. Whoever calls hears what is going on through a [`Watcher`], and of a [`Failure`] in
@@ -12,6 +12,7 @@
 //!
 //! ```
 //! use diptych::agreement::Agreement;
+//! use diptych::publish::data::Source;
 //! use diptych::publish::{NoWatcher, local, verify};
 //!
 //! let agreement = r#"
@@ -36,6 +37,7 @@
 //! std::fs::write(&data, "job,ill\n".to_owned() + &"Engineer,no\n".repeat(300))?;
 //! let out = place.path().join("release");
 //!
+//! let data = Source::file(data);
 //! let wanted = local::Wanted { data: &data, out: &out, compact: false, entered: None };
 //! local::release(&agreement, &wanted, &NoWatcher)?;
 //! let (_, found) = verify::check(&out)?;
@@ -45,6 +47,7 @@
 
 pub mod artefacts;
 pub mod clock;
+pub mod data;
 pub mod failure;
 mod files;
 pub mod local;
@@ -53,6 +56,7 @@ pub mod meeting;
 pub mod party;
 pub mod report;
 pub mod run;
+pub mod signing;
 pub mod verify;
 
 use crate::net::Stop;

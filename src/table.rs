@@ -49,7 +49,10 @@ mod taxonomy;
 mod text;
 
 pub use columns::{Column, SetColumn, Table};
-pub use csv::{MAX_RECORD_BYTES, Reading, parse_csv, read_csv};
+pub use csv::{
+    BadValue, BadValues, ColumnOutline, Dialect, Encoding, Looks, MAX_LISTED_VALUES,
+    MAX_RECORD_BYTES, Reading, outline_csv, parse_csv, parse_csv_as, read_csv, regular_file,
+};
 pub use cut::{Candidate, CutValue, Cuts, Specialization, most_leaves};
 pub use decimal::Decimal;
 pub use identifiers::Normalization;
@@ -151,32 +154,9 @@ pub enum Error {
         /// What is wrong and what to do.
         problem: String,
     },
-    /// A line of a data file that is not a record.
-    #[error("{file}:{line}: {problem}")]
-    BadRecord {
-        /// As given by the caller.
-        file: String,
-        /// From 1.
-        line: u64,
-        /// What is wrong and what to do.
-        problem: String,
-    },
-    /// A cell that holds what the agreement does not allow.
-    #[error("{file}:{line}: column `{column}` (field {field}): `{value}` {problem}")]
-    BadCell {
-        /// As given by the caller.
-        file: String,
-        /// From 1.
-        line: u64,
-        /// From 1.
-        field: usize,
-        /// The column's name.
-        column: String,
-        /// What the cell holds, made printable and cut short.
-        value: String,
-        /// What is wrong with it, the nearest allowed value, and what to do.
-        problem: String,
-    },
+    /// Records and cells that are not what the agreement allows.
+    #[error("{0}")]
+    BadValues(Box<BadValues>),
     /// More records than the agreement's public bound.
     #[error(
         "{file}: more than {most} records, the agreement's `max_records`: agree on a larger bound"

@@ -11,6 +11,7 @@ use std::sync::Mutex;
 use diptych::agreement::Agreement;
 use diptych::net::Identity;
 use diptych::privacy::ledger;
+use diptych::publish::data::Source;
 use diptych::publish::local::{Entered, Wanted};
 use diptych::publish::party::Party;
 use diptych::publish::run::{self, Options, Side};
@@ -63,6 +64,7 @@ fn a_model_without_epsilon_goes_from_agreement_to_report_through_the_library() {
 
     let (ledger, cap) = (place.path().join("ledger.jsonl"), "1".parse().unwrap());
     let entered = Some(Entered { ledger: &ledger, cap: &cap, data_set: None });
+    let data = Source::file(&data);
     let wanted = Wanted { data: &data, out: &out, compact: false, entered };
     local::release(&agreement, &wanted, &ear).unwrap();
     let said = ear.0.into_inner().unwrap().join("\n");
@@ -93,6 +95,7 @@ fn a_delta_that_is_something_else_than_a_small_number_is_refused() {
     fs::write(&data, "job,ill\nWriter,yes\nEngineer,no\n").unwrap();
     let terms = "epsilon = \"1\"\nspecializations = 1\nmax_records";
     let text = ALONE.replace("model = \"exact-counts\"\n", "").replace("max_records", terms);
+    let data = Source::file(&data);
     let wanted = Wanted { data: &data, out: &out, compact: false, entered: None };
     local::release(&agreement(&text), &wanted, &Ear::default()).unwrap();
     verify::check(&out).unwrap();

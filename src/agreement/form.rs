@@ -8,6 +8,9 @@ use std::ops::RangeInclusive;
 /// How messages call the outermost table, whose keys are sections.
 pub(crate) const WHOLE: &str = "the agreement";
 
+/// How a text begins that somebody left to be filled in.
+pub(crate) const TO_DO: &str = "TODO";
+
 /// The file that is being read and what was found wrong with it so far.
 pub(crate) struct Form<'a> {
     pub source: &'a Source<'a>,
@@ -99,7 +102,29 @@ impl<'a> Form<'a> {
             let message = format!("unknown key `{written}` in {title}");
             self.note(Rule::UnknownKey, key.at, message, &remedy);
         }
-        Some(Section { title: title.to_owned(), at: node.at, entries, misspelt })
+        let mut section = Section { title: title.to_owned(), at: node.at, entries, misspelt };
+        self.name_open_ends(&mut section);
+        Some(section)
+    }
+
+    /// Takes out what is still `TODO`, names each, and lets nobody miss it a second time.
+    fn name_open_ends(&mut self, section: &mut Section) {
+        let is_open = |node: &Node| match &node.value {
+            Value::Text(text) => text.trim() == TO_DO || text.starts_with(&format!("{TO_DO}:")),
+            _ => false,
+        };
+        let (open, kept) = std::mem::take(&mut section.entries)
+            .into_iter()
+            .partition(|(_, node): &(Key, Node)| is_open(node));
+        section.entries = kept;
+        for (key, node) in open {
+            let Value::Text(text) = node.value else { continue };
+            let message = format!("{} is still to be filled in", section.name_of(&key.name));
+            let remedy: String =
+                text.trim_start_matches(TO_DO).trim_start_matches(':').chars().take(300).collect();
+            self.note(Rule::ToDo, node.at, message, remedy.trim());
+            section.misspelt.push(key.name);
+        }
     }
 
     /// The value of a key that must be there.

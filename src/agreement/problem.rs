@@ -56,6 +56,8 @@ pub enum Rule {
     Taxonomy,
     /// A taxonomy file that cannot be read.
     TaxonomyFile,
+    /// A place that somebody left to be filled in.
+    ToDo,
     /// Something that has no effect here. Only remarks have it.
     NoEffect,
 }
@@ -76,6 +78,7 @@ impl Rule {
             Self::DoesNotApply => "does-not-apply",
             Self::Taxonomy => "taxonomy",
             Self::TaxonomyFile => "taxonomy-file",
+            Self::ToDo => "to-do",
             Self::NoEffect => "no-effect",
         }
     }

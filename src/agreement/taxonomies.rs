@@ -244,6 +244,42 @@ fn grow(source: &Source<'_>, branches: &[Branch]) -> Result<Taxonomy, Problem> {
     builder.finish().map_err(|error| broken(source, 0, &error))
 }
 
+/// A flat list of values as a tree: every value has at most `branches` below it, the leaves keep
+/// their order, and their depths differ by one at most. A group is called by its first and last.
+///
+/// # Errors
+/// If a group's name is too long or is the name of a value.
+pub(super) fn balanced(flat: &Taxonomy, branches: usize) -> Result<Taxonomy, Error> {
+    let leaves: Vec<&str> = flat.leaves().iter().map(|leaf| flat.name(*leaf)).collect();
+    let mut builder = TaxonomyBuilder::new();
+    builder.open(flat.name(flat.root()))?;
+    if flat.len() > 1 {
+        branch_out(&mut builder, &leaves, branches.max(2))?;
+    }
+    builder.finish()
+}
+
+fn branch_out(
+    builder: &mut TaxonomyBuilder,
+    leaves: &[&str],
+    branches: usize,
+) -> Result<(), Error> {
+    let parts = branches.min(leaves.len());
+    for part in 0..parts {
+        let ends = [part, part + 1].map(|part| part * leaves.len() / parts);
+        match &leaves[ends[0]..ends[1]] {
+            [leaf] => builder.leaf(leaf)?,
+            [first, .., last] => {
+                builder.open(&format!("{first} … {last}"))?;
+                branch_out(builder, &leaves[ends[0]..ends[1]], branches)?;
+                builder.close();
+            }
+            [] => {}
+        }
+    }
+    Ok(())
+}
+
 fn broken(source: &Source<'_>, at: usize, error: &Error) -> Problem {
     source.problem(Rule::Taxonomy, at, error.to_string(), "")
 }

@@ -1,5 +1,6 @@
 //! Every rule of an agreement broken once, and properties of what is accepted.
 
+mod aids;
 mod limits;
 mod properties;
 mod rules;

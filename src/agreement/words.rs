@@ -55,10 +55,34 @@ impl Wording for ExactCounts {
     }
 }
 
-pub(super) fn page(agreement: &Agreement) -> String {
+/// A part of the page that is signed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Block {
+    /// What the page is about; the first.
+    Title(String),
+    /// The hash that both parties compare.
+    Hash(String),
+    /// Of a section.
+    Heading(&'static str),
+    /// A statement.
+    Item(String),
+    /// Below a statement, as it stands.
+    Verbatim(String),
+    /// Below a statement, the values of an attribute.
+    Values {
+        /// Cut short when there are many.
+        short: String,
+        /// All of them.
+        all: String,
+    },
+    /// Where this party signs.
+    Signature(String),
+}
+
+pub(super) fn page(agreement: &Agreement) -> Vec<Block> {
     let mut page = Page::default();
-    page.line(&format!("Agreement on the release \"{}\"", agreement.id));
-    page.line(&format!("SHA-256 {}", agreement.hash()));
+    page.blocks.push(Block::Title(format!("Agreement on the release \"{}\"", agreement.id)));
+    page.blocks.push(Block::Hash(agreement.hash().to_string()));
     page.heading("Who");
     who(&mut page, agreement);
     page.heading("What is published");
@@ -76,19 +100,20 @@ pub(super) fn page(agreement: &Agreement) -> String {
     model.computed(&mut page, agreement);
     if let Some(parties) = agreement.parties() {
         page.heading("Signed");
-        page.item(&format!("for {}: ______________________________", parties.p1.name));
-        page.item(&format!("for {}: ______________________________", parties.p2.name));
+        for party in [&parties.p1, &parties.p2] {
+            page.blocks.push(Block::Signature(party.name.clone()));
+        }
     }
-    page.text
+    page.blocks
 }
 
 /// What the parties learn about each other's data, and nothing else of the page.
-pub(super) fn learned_page(agreement: &Agreement) -> String {
+pub(super) fn learned_page(agreement: &Agreement) -> Vec<Block> {
     let mut page = Page::default();
     if let Some(parties) = agreement.parties() {
         agreement.model.wording().learned(&mut page, agreement, parties);
     }
-    page.text
+    page.blocks
 }
 
 fn who(page: &mut Page, agreement: &Agreement) {
@@ -126,7 +151,7 @@ fn who(page: &mut Page, agreement: &Agreement) {
 fn name_parties(page: &mut Page, parties: &Parties) {
     for (role, party) in [("P1", &parties.p1), ("P2", &parties.p2)] {
         page.item(&format!("{role} is {}, known by its key", party.name));
-        page.verbatim(&party.fingerprint.to_string());
+        page.blocks.push(Block::Verbatim(party.fingerprint.to_string()));
     }
 }
 
@@ -168,7 +193,8 @@ fn published(page: &mut Page, agreement: &Agreement) {
     for attribute in &agreement.schema.attributes {
         page.item(&attribute_words(agreement, attribute));
         if let Domain::Categorical(values) | Domain::Set(values) = &attribute.domain {
-            page.verbatim_wrapped(&tree(values));
+            let (short, all) = (tree(values, MAX_LISTED), tree(values, usize::MAX));
+            page.blocks.push(Block::Values { short, all });
         }
     }
     if agreement.identifier().is_some() {
@@ -221,7 +247,7 @@ fn numeric_words(range: &NumericDomain) -> String {
 }
 
 /// `Any_Job (Professional (Engineer, Lawyer), …)`, cut short when it is large.
-fn tree(values: &Taxonomy) -> String {
+fn tree(values: &Taxonomy, most: usize) -> String {
     let mut text = String::new();
     let mut open = 0;
     for (listed, value) in values.values().enumerate() {
@@ -231,7 +257,7 @@ fn tree(values: &Taxonomy) -> String {
         if listed > 0 && !text.ends_with('(') {
             text.push_str(", ");
         }
-        if listed == MAX_LISTED {
+        if listed == most {
             text.push_str(&format!("… and {} more", values.len() - listed));
             break;
         }
@@ -257,51 +283,55 @@ pub(super) fn grouped(number: u64) -> String {
     grouped
 }
 
-/// Text in lines of limited width.
+/// The page while it is written.
 #[derive(Default)]
 pub(super) struct Page {
-    text: String,
+    blocks: Vec<Block>,
 }
 
 impl Page {
-    fn line(&mut self, line: &str) {
-        self.text.push_str(line);
-        self.text.push('\n');
-    }
-
-    fn heading(&mut self, heading: &str) {
-        self.text.push('\n');
-        self.line(heading);
+    fn heading(&mut self, heading: &'static str) {
+        self.blocks.push(Block::Heading(heading));
     }
 
     pub fn item(&mut self, text: &str) {
-        self.wrapped("  - ", "    ", text);
+        self.blocks.push(Block::Item(text.to_owned()));
     }
+}
 
-    /// Below an item, not broken.
-    fn verbatim(&mut self, text: &str) {
-        self.line(&format!("    {text}"));
-    }
-
-    fn verbatim_wrapped(&mut self, text: &str) {
-        self.wrapped("    ", "    ", text);
-    }
-
-    fn wrapped(&mut self, first: &str, others: &str, text: &str) {
-        let mut line = first.to_owned();
-        let mut empty = true;
-        for word in text.split_whitespace() {
-            if !empty && line.chars().count() + 1 + word.chars().count() > WIDTH {
-                self.line(&line);
-                line = others.to_owned();
-                empty = true;
+/// The page as text, in lines of limited width.
+pub(super) fn as_text(blocks: &[Block]) -> String {
+    let mut text = String::new();
+    for block in blocks {
+        match block {
+            Block::Title(title) => text.push_str(&format!("{title}\n")),
+            Block::Hash(hash) => text.push_str(&format!("SHA-256 {hash}\n")),
+            Block::Heading(heading) => text.push_str(&format!("\n{heading}\n")),
+            Block::Item(item) => wrapped(&mut text, "  - ", "    ", item),
+            Block::Verbatim(line) => text.push_str(&format!("    {line}\n")),
+            Block::Values { short, .. } => wrapped(&mut text, "    ", "    ", short),
+            Block::Signature(name) => {
+                wrapped(&mut text, "  - ", "    ", &format!("for {name}: {}", "_".repeat(30)));
             }
-            if !empty {
-                line.push(' ');
-            }
-            line.push_str(word);
-            empty = false;
         }
-        self.line(&line);
     }
+    text
+}
+
+fn wrapped(text: &mut String, first: &str, others: &str, words: &str) {
+    let mut line = first.to_owned();
+    let mut empty = true;
+    for word in words.split_whitespace() {
+        if !empty && line.chars().count() + 1 + word.chars().count() > WIDTH {
+            text.push_str(&format!("{line}\n"));
+            line = others.to_owned();
+            empty = true;
+        }
+        if !empty {
+            line.push(' ');
+        }
+        line.push_str(word);
+        empty = false;
+    }
+    text.push_str(&format!("{line}\n"));
 }

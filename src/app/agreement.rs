@@ -1,14 +1,17 @@
 //! `diptych agreement`: what two organisations sign before a release.
 
+mod new;
+
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 
-use crate::agreement::{Agreement, Error, Problem};
+use crate::agreement::{Agreement, Builtin, Error, Problem};
 use crate::app::console::Console;
 use crate::publish::failure::Failure;
+use crate::publish::signing;
 
-/// Check the agreement of a release and print it in plain words
+/// Begin an agreement, check it, and print it in plain words
 #[derive(Args, Debug)]
 pub struct AgreementArgs {
     #[command(subcommand)]
@@ -17,6 +20,7 @@ pub struct AgreementArgs {
 
 #[derive(Debug, Subcommand)]
 enum AgreementVerb {
+    New(Box<new::NewArgs>),
     /// Validate an agreement and print it in plain words, with the hash that both parties compare
     #[command(after_help = "Example: diptych agreement check examples/loans/agreement.toml\n\
                       Both parties must see the same SHA-256.")]
@@ -24,6 +28,20 @@ enum AgreementVerb {
         /// The agreement, in TOML; taxonomy files lie beside or below it
         file: PathBuf,
     },
+    /// Print an agreement in plain words, or as a page to print and sign
+    #[command(after_help = "Example: diptych agreement show agreement.toml --html --out sign.html")]
+    Show {
+        /// The agreement, in TOML
+        file: PathBuf,
+        /// As one HTML page, with all values and lines to sign on
+        #[arg(long)]
+        html: bool,
+        /// Where it goes, in place of standard output; a file there is replaced
+        #[arg(long, value_name = "FILE")]
+        out: Option<PathBuf>,
+    },
+    /// List the public taxonomies that are built in, with edition and source
+    Builtin,
 }
 
 /// Runs the verb.
@@ -31,11 +49,35 @@ enum AgreementVerb {
 /// # Errors
 /// If the agreement cannot be read or breaks a rule.
 pub fn run(arguments: &AgreementArgs, console: &Console) -> Result<(), Failure> {
-    let AgreementVerb::Check { file } = &arguments.verb;
-    let (agreement, remarks) = load_with_remarks(file)?;
-    console.result(agreement.plain_words().trim_end());
-    for remark in remarks {
-        console.say(remark);
+    match &arguments.verb {
+        AgreementVerb::New(arguments) => new::run(arguments, console),
+        AgreementVerb::Check { file } => {
+            let (agreement, remarks) = load_with_remarks(file)?;
+            console.result(agreement.plain_words().trim_end());
+            remarks.iter().for_each(|remark| console.say(remark));
+            Ok(())
+        }
+        AgreementVerb::Show { file, html, out } => show(file, *html, out.as_deref(), console),
+        AgreementVerb::Builtin => {
+            for builtin in Builtin::all() {
+                console.result(builtin.references().join("  "));
+                console.result(format!("  {}. {}", builtin.title(), builtin.edition()));
+                console.result(format!("  Source: {}", builtin.source()));
+            }
+            Ok(())
+        }
+    }
+}
+
+fn show(file: &Path, html: bool, out: Option<&Path>, console: &Console) -> Result<(), Failure> {
+    let agreement = load(file)?;
+    let page = if html { signing::page(&agreement) } else { agreement.plain_words() };
+    match out {
+        None => console.result(page.trim_end()),
+        Some(out) => {
+            signing::write(out, &page)?;
+            console.result_of_work_done(out.display());
+        }
     }
     Ok(())
 }

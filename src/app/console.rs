@@ -132,6 +132,12 @@ impl Console {
         }
     }
 
+    /// A question, to standard error, where the answer is typed behind it.
+    pub fn prompt(&self, question: &str) {
+        let mut stream = std::io::stderr().lock();
+        let _ = stream.write_all(question.as_bytes()).and_then(|()| stream.flush());
+    }
+
     /// From now on the first Ctrl-C (or SIGTERM) asks the conversation to end in order, and the
     /// second ends the process. For verbs that wait for a peer; elsewhere the first ends it.
     pub fn stop_on_signals(&self) {

@@ -8,8 +8,10 @@ use crate::app::agreement;
 use crate::app::console::Console;
 use crate::app::progress::Screen;
 use crate::privacy::Epsilon;
+use crate::publish::data::{Origin, Source};
 use crate::publish::failure::Failure;
 use crate::publish::local::{self, Entered, Wanted};
+use crate::table::{Dialect, Encoding};
 
 /// Make a release alone: differentially private DiffGen over one table
 ///
@@ -25,9 +27,21 @@ pub struct LocalArgs {
     /// The agreement, in TOML
     #[arg(long, value_name = "FILE")]
     agreement: PathBuf,
-    /// The table: CSV with a header line
+    /// The table: CSV with a header line; "-" is standard input
     #[arg(long, value_name = "FILE")]
     data: PathBuf,
+    /// What separates two cells, such as ';' [default: ',']; "tab" is a tab
+    #[arg(long, value_name = "CHARACTER", value_parser = character)]
+    delimiter: Option<u8>,
+    /// What stands around cells that hold delimiters [default: '"']
+    #[arg(long, value_name = "CHARACTER", value_parser = character)]
+    quote: Option<u8>,
+    /// What the bytes of the table stand for: utf-8, utf-16 or windows-1252 [default: utf-8]
+    #[arg(long, value_name = "NAME", value_parser = encoding)]
+    encoding: Option<Encoding>,
+    /// If the table does not fit, list everything that does not here (private: it holds data)
+    #[arg(long, value_name = "FILE")]
+    problems: Option<PathBuf>,
     /// Where release.csv and manifest.json go; made if it does not exist, never overwritten
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
@@ -58,9 +72,45 @@ pub fn run(arguments: &LocalArgs, console: &Console) -> Result<(), Failure> {
         }
         _ => None,
     };
-    let (data, out, compact) = (&arguments.data, &arguments.out, arguments.compact);
-    let wanted = Wanted { data, out, compact, entered };
+    let (data, out, compact) = (source(arguments)?, &arguments.out, arguments.compact);
+    let wanted = Wanted { data: &data, out, compact, entered };
     local::release(&agreement, &wanted, &Screen::new(console))?;
     console.result_of_work_done(out.display());
     Ok(())
+}
+
+fn source(arguments: &LocalArgs) -> Result<Source, Failure> {
+    let from = match arguments.data.as_os_str() == "-" {
+        true => Origin::StandardInput,
+        false => Origin::File(arguments.data.clone()),
+    };
+    let source = Source::new(from);
+    let usual = source.dialect;
+    let dialect = Dialect {
+        delimiter: arguments.delimiter.unwrap_or(usual.delimiter),
+        quote: arguments.quote.unwrap_or(usual.quote),
+        encoding: arguments.encoding.unwrap_or(usual.encoding),
+    };
+    if dialect.delimiter == dialect.quote {
+        return Err(Failure::wrong_input("--delimiter and --quote are the same character"));
+    }
+    if arguments.ledger.is_some() && arguments.data_set.is_none() && source.file_name().is_none() {
+        return Err(Failure::wrong_input("without a file, the ledger needs a name for the data")
+            .advise("give it with --data-set"));
+    }
+    Ok(Source { dialect, problems: arguments.problems.clone(), ..source })
+}
+
+fn character(text: &str) -> Result<u8, &'static str> {
+    match text.as_bytes() {
+        b"tab" | b"\\t" => Ok(b'\t'),
+        [byte] if byte.is_ascii_graphic() || *byte == b'\t' => Ok(*byte),
+        _ => Err("it must be one character such as ; or |, or the word tab"),
+    }
+}
+
+fn encoding(text: &str) -> Result<Encoding, String> {
+    let found = Encoding::ALL.iter().find(|(word, _)| *word == text);
+    let words: Vec<&str> = Encoding::ALL.iter().map(|(word, _)| *word).collect();
+    found.map(|(_, encoding)| *encoding).ok_or_else(|| format!("use {}", words.join(", ")))
 }

@@ -43,6 +43,9 @@ pub struct RunArgs {
     /// For a dry run: how many individuals both are thought to have [default: as many as can be]
     #[arg(long, value_name = "N", requires = "dry_run")]
     common_records: Option<usize>,
+    /// If the table does not fit, list everything that does not here (private: it holds data)
+    #[arg(long, value_name = "FILE")]
+    problems: Option<PathBuf>,
     /// For a dry run: the line to the peer, to say what a run over it takes: lan, wan, or
     /// RTT_MS,MBPS (milliseconds there and back, Mbit/s)
     #[arg(long, value_name = "NET", requires = "dry_run", value_parser = parse_network)]
@@ -61,7 +64,8 @@ pub struct RunArgs {
 /// Whatever stops the run, in words; the ledger says what it has spent.
 pub fn run(arguments: &RunArgs, console: &Console) -> Result<(), Failure> {
     let agreement = agreement::load(&arguments.agreement)?;
-    let party = Party::load(&arguments.party)?;
+    let mut party = Party::load(&arguments.party)?;
+    party.data.problems = arguments.problems.clone();
     let side = Side::new(&agreement, &party)?;
     if arguments.dry_run {
         let assumed = (arguments.peer_records, arguments.common_records);

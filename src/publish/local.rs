@@ -7,18 +7,19 @@ use crate::math::Randomness;
 use crate::privacy::ledger::{self, Debit, Delta, Hash, Ledger, RunId};
 use crate::privacy::{Budget, Epsilon, Promise};
 use crate::publish::artefacts::Output;
+use crate::publish::data::Source;
 use crate::publish::failure::Failure;
 use crate::publish::manifest::{Draft, described, in_short};
 use crate::publish::{Watcher, report};
-use crate::release::{Release, Step, plan, run};
+use crate::release::{Release, plan, run};
 use crate::role::Role;
-use crate::table::{Identifier, Reading, Table, read_csv};
+use crate::table::{Identifier, Reading, Table};
 
 /// What a party that releases alone wants.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted<'a> {
     /// The table: CSV with a header line.
-    pub data: &'a Path,
+    pub data: &'a Source,
     /// Where the release goes; made if it does not exist, never overwritten.
     pub out: &'a Path,
     /// Also write a copy without the rows whose count is 0.
@@ -87,7 +88,7 @@ fn debit(
     run: RunId,
     rng: &mut Randomness,
 ) -> Debit {
-    let named = || wanted.data.file_name().map(|name| name.to_string_lossy().into_owned());
+    let named = || wanted.data.file_name();
     Debit {
         run,
         release: agreement.id.clone(),
@@ -107,24 +108,18 @@ fn debit(
 /// Reads a table: all columns or those of one owner, and identifiers if wanted.
 pub(crate) fn read(
     agreement: &Agreement,
-    data: &Path,
+    data: &Source,
     owner: Option<Role>,
     identifier: Option<&Identifier>,
     watcher: &dyn Watcher,
 ) -> Result<Table, Failure> {
-    let bytes = std::fs::metadata(data).map_or(0, |metadata| metadata.len());
-    let total = usize::try_from(bytes).unwrap_or(usize::MAX);
-    watcher.step(Step::Began { phase: "reading", total });
     let reading = Reading {
         schema: &agreement.schema,
         owner,
         identifier,
         max_records: agreement.max_records,
     };
-    let table = read_csv(data, &reading, &|bytes| watcher.step(Step::Advanced(bytes)))?;
-    watcher.step(Step::Ended);
-    watcher.say(&format!("read {} records", table.len()));
-    Ok(table)
+    data.read(&reading, watcher)
 }
 
 fn make(

@@ -1,19 +1,22 @@
 //! The party file: what is private to one side of a release. TOML, read as strictly as the
 //! agreement: an unknown key is an error, and every problem comes with its place and a remedy.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::Read;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::agreement::form::{Form, Section};
-use crate::agreement::node::{Node, Source};
+use crate::agreement::node::{self, Node, Value};
 use crate::agreement::{Problems, Rule};
 use crate::net::Limits;
 use crate::privacy::Epsilon;
+use crate::publish::data::{Origin, Source};
 use crate::publish::failure::Failure;
 use crate::publish::meeting::Meeting;
 use crate::role::Role;
+use crate::table::{Dialect, Encoding};
 
 /// How messages call the file.
 const TITLE: &str = "the party file";
@@ -22,6 +25,11 @@ const MOST_BYTES: usize = 1 << 20;
 const KEYS: &[&str] = &[
     "role",
     "data",
+    "data_command",
+    "data_seconds",
+    "delimiter",
+    "quote",
+    "encoding",
     "identity",
     "listen",
     "connect",
@@ -43,7 +51,7 @@ pub struct Party {
     /// Which of the agreement's parties this is.
     pub role: Role,
     /// The table.
-    pub data: PathBuf,
+    pub data: Source,
     /// The identity, as `diptych keygen` made it.
     pub identity: PathBuf,
     /// Where the two meet.
@@ -74,16 +82,28 @@ impl Party {
         if !metadata.is_file() {
             return Err(Failure::wrong_input(format!("{} is not a file", path.display())));
         }
-        File::open(path)
-            .and_then(|file| file.take(MOST_BYTES as u64 + 1).read_to_end(&mut bytes))
+        let file = File::open(path).map_err(|error| Failure::file(path, "read", &error))?;
+        let trusted = file.metadata().map(|metadata| is_ours_alone(&metadata));
+        file.take(MOST_BYTES as u64 + 1)
+            .read_to_end(&mut bytes)
             .map_err(|error| Failure::file(path, "read", &error))?;
         let beside = path.parent().unwrap_or(Path::new(""));
-        Self::parse(&path.display().to_string(), &bytes, beside).map_err(|problems| match problems
-            .count()
-        {
-            1 => Failure::wrong_input(problems),
-            count => Failure::wrong_input(format!("{count} problems:\n{problems}")),
-        })
+        let party =
+            Self::parse(&path.display().to_string(), &bytes, beside).map_err(|problems| {
+                match problems.count() {
+                    1 => Failure::wrong_input(problems),
+                    count => Failure::wrong_input(format!("{count} problems:\n{problems}")),
+                }
+            })?;
+        // Whoever can write the file could run anything as us.
+        if matches!(party.data.from, Origin::Command { .. }) && !trusted.unwrap_or(false) {
+            let shown = path.display();
+            return Err(Failure::wrong_input(format!(
+                "{shown} has a `data_command`, and others may write the file: it is not run"
+            ))
+            .advise(format!("own the file yourself, and: chmod go-w {shown}")));
+        }
+        Ok(party)
     }
 
     /// Reads a party file from bytes; paths in it are relative to `beside`.
@@ -91,7 +111,7 @@ impl Party {
     /// # Errors
     /// Everything that is wrong with it.
     pub fn parse(name: &str, bytes: &[u8], beside: &Path) -> Result<Self, Problems> {
-        let source = Source::new(name, bytes, MOST_BYTES)?;
+        let source = node::Source::new(name, bytes, MOST_BYTES)?;
         let document = source.toml()?;
         let mut form = Form::new(&source);
         let party = read(&mut form, document, beside);
@@ -101,6 +121,12 @@ impl Party {
             _ => Err(form.problems),
         }
     }
+}
+
+/// Whether nobody else but the system's own user may write it.
+fn is_ours_alone(metadata: &Metadata) -> bool {
+    let us = rustix::process::geteuid().as_raw();
+    metadata.mode() & 0o022 == 0 && (metadata.uid() == us || metadata.uid() == 0)
 }
 
 fn read(form: &mut Form<'_>, document: Node, beside: &Path) -> Option<Party> {
@@ -114,7 +140,7 @@ fn read(form: &mut Form<'_>, document: Node, beside: &Path) -> Option<Party> {
             "add role = \"p1\" or \"p2\", as the agreement lists the parties",
         )
         .and_then(|node| form.word(node, "`role`", &roles));
-    let data = path(form, section, "data", "add data = \"table.csv\", this party's table", beside);
+    let data = data(form, section, beside);
     let identity = path(
         form,
         section,
@@ -134,9 +160,16 @@ fn read(form: &mut Form<'_>, document: Node, beside: &Path) -> Option<Party> {
     let cap = cap(form, section);
     let data_set = match section.take("data_set") {
         Some(node) => form.text(node, "`data_set`", "\"customers\""),
-        None => data.as_ref().map(|path| {
-            path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
-        }),
+        None => match data.as_ref().map(Source::file_name) {
+            Some(None) if !section.has_misspelt("data_set") => {
+                let message = format!("`data_set` is missing in {TITLE}");
+                let remedy =
+                    "add data_set = \"customers\": without a file, the ledger needs a name";
+                form.note(Rule::MissingKey, section.at(), message, remedy);
+                None
+            }
+            named => named.flatten(),
+        },
     };
     let usual = Limits { connect: Duration::from_secs(WAIT_SECONDS), ..Limits::default() };
     let silence = seconds(form, section, "silence_seconds", DAY)?;
@@ -177,6 +210,82 @@ fn path(
         return None;
     }
     Some(beside.join(text))
+}
+
+/// A file, standard input or a command, and how the table is written.
+fn data(form: &mut Form<'_>, section: &mut Section, beside: &Path) -> Option<Source> {
+    const REMEDY: &str = "add data = \"table.csv\", this party's table; \"-\" is standard input";
+    let limit = seconds(form, section, "data_seconds", DAY)?;
+    let dialect = dialect(form, section);
+    let from = match section.take("data_command") {
+        Some(node) => {
+            let at = node.at;
+            let words = command(form, node);
+            if section.take("data").is_some() {
+                let message = "`data` and `data_command` exclude each other".to_owned();
+                form.note(Rule::DoesNotApply, at, message, "remove one of them");
+            }
+            Origin::Command { words: words?, directory: beside.to_owned() }
+        }
+        None if section.has_misspelt("data_command") => return None,
+        None => match path(form, section, "data", REMEDY, Path::new(""))? {
+            dash if dash == Path::new("-") => Origin::StandardInput,
+            path => Origin::File(beside.join(path)),
+        },
+    };
+    let source = Source::new(from);
+    Some(Source { dialect: dialect?, limit: limit.unwrap_or(source.limit), ..source })
+}
+
+fn command(form: &mut Form<'_>, node: Node) -> Option<Vec<String>> {
+    const EXAMPLE: &str = "a list, such as [\"psql\", \"--csv\", \"-c\", \"select …\"]";
+    let at = node.at;
+    let Value::List(items) = node.value else {
+        form.wrong_type(&node, "`data_command`", EXAMPLE);
+        return None;
+    };
+    let words = items
+        .into_iter()
+        .map(|item| form.raw_text(item, "a word of `data_command`", "\"psql\""))
+        .collect::<Option<Vec<String>>>()?;
+    let usable = words.first().is_some_and(|program| !program.is_empty())
+        && words.iter().all(|word| !word.contains('\0'));
+    if !usable {
+        let remedy = format!("write {EXAMPLE}");
+        form.note(Rule::BadText, at, "`data_command` names no program".to_owned(), &remedy);
+    }
+    usable.then_some(words)
+}
+
+fn dialect(form: &mut Form<'_>, section: &mut Section) -> Option<Dialect> {
+    let usual = Dialect::default();
+    let encoding = match section.take("encoding") {
+        Some(node) => form.word(node, "`encoding`", Encoding::ALL)?,
+        None => usual.encoding,
+    };
+    let mut character = |key: &str, usual: u8| {
+        let Some(node) = section.take(key) else { return Some(usual) };
+        let at = node.at;
+        let what = format!("`{key}`");
+        let text = form.raw_text(node, &what, "\";\" or \"\\t\"")?;
+        match text.as_bytes() {
+            [byte] if byte.is_ascii_graphic() || *byte == b'\t' => Some(*byte),
+            _ => {
+                let message = format!("{what} must be one character");
+                let remedy = "write \",\", \";\", \"|\", \"'\" or \"\\t\" (a tab)";
+                form.note(Rule::BadText, at, message, remedy);
+                None
+            }
+        }
+    };
+    let delimiter = character("delimiter", usual.delimiter)?;
+    let quote = character("quote", usual.quote)?;
+    if delimiter == quote {
+        let message = "`delimiter` and `quote` are the same character".to_owned();
+        form.note(Rule::Duplicate, section.at(), message, "change one of them");
+        return None;
+    }
+    Some(Dialect { delimiter, quote, encoding })
 }
 
 /// Exactly one of the two ways to meet.

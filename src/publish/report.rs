@@ -7,7 +7,7 @@
 
 mod costs;
 mod facts;
-mod html;
+pub(in crate::publish) mod html;
 mod page;
 mod tree;
 

@@ -182,7 +182,7 @@ impl<'a> Side<'a> {
         if let (Some(identifier), Some(names)) = (self.agreement.identifier(), table.identifiers())
         {
             identifier.normalize.check_unique(names).map_err(|error| {
-                let (path, column) = (self.party.data.display(), &identifier.column);
+                let (path, column) = (self.party.data.name(), &identifier.column);
                 Failure::wrong_input(format!("{path}, column `{column}`: {error}"))
             })?;
         }

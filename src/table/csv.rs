@@ -1,15 +1,23 @@
 //! Data files: CSV in one pass, in parallel, with errors that say where and what to do.
 //!
-//! UTF-8, commas, a header line; quotes as in RFC 4180. Columns may stand in any order, columns
+//! A header line; UTF-8, commas and quotes as in RFC 4180 unless a [`Dialect`] says otherwise. Columns may stand in any order, columns
 //! that the agreement does not name are not looked at. White space around a cell means nothing.
 //! The file is read in blocks that end with a record, so memory is the columns' codes and a few
 //! megabytes. Whatever the file holds, there is an error or a table, and no panic.
 
 mod cells;
+mod dialect;
+mod found;
+mod outline;
 
-use super::{Error, Identifier, Schema, Table, text};
+pub use dialect::{Dialect, Encoding};
+pub use found::{BadValue, BadValues};
+pub use outline::{ColumnOutline, Looks, MAX_LISTED_VALUES, outline_csv};
+
+use super::{Error, Identifier, Schema, Table};
 use crate::role::Role;
-use cells::{Builder, Header, Problem};
+use cells::{Builder, Header};
+use found::Found;
 use rayon::prelude::*;
 use std::fs::File;
 use std::io::Read;
@@ -36,59 +44,78 @@ pub struct Reading<'a> {
 /// Reads a data file. `progress` is told how many bytes were just done.
 ///
 /// # Errors
-/// The first problem in the file, with its place.
+/// Everything that is wrong with the file, with its places.
 pub fn read_csv(
     path: &Path,
     reading: &Reading<'_>,
     progress: &(dyn Fn(usize) + Sync),
 ) -> Result<Table, Error> {
     let name = path.display().to_string();
-    let unreadable = |reason: String| Error::Unreadable { file: name.clone(), reason };
+    parse_csv(&name, regular_file(path)?, reading, progress)
+}
+
+/// Opens a file that cannot keep us waiting for ever, as a pipe could.
+///
+/// # Errors
+/// [`Error::Unreadable`].
+pub fn regular_file(path: &Path) -> Result<File, Error> {
+    let unreadable =
+        |reason: String| Error::Unreadable { file: path.display().to_string(), reason };
     let metadata = std::fs::metadata(path).map_err(|error| unreadable(error.to_string()))?;
     if !metadata.is_file() {
-        // A pipe could keep us waiting for ever.
         return Err(unreadable("not a regular file".to_owned()));
     }
-    let file = File::open(path).map_err(|error| unreadable(error.to_string()))?;
-    parse_csv(&name, file, reading, progress)
+    File::open(path).map_err(|error| unreadable(error.to_string()))
 }
 
 /// Reads data from anywhere. `name` stands in messages.
 ///
 /// # Errors
-/// The first problem in the data, with its place.
+/// Everything that is wrong with the data, with its places.
 pub fn parse_csv(
     name: &str,
-    mut source: impl Read,
+    source: impl Read,
     reading: &Reading<'_>,
     progress: &(dyn Fn(usize) + Sync),
 ) -> Result<Table, Error> {
-    let mut blocks = Blocks::new(name);
+    parse_csv_as(Dialect::default(), name, source, reading, progress)
+}
+
+/// Reads data from anywhere, written in any way.
+///
+/// # Errors
+/// As [`parse_csv`].
+pub fn parse_csv_as(
+    dialect: Dialect,
+    name: &str,
+    source: impl Read,
+    reading: &Reading<'_>,
+    progress: &(dyn Fn(usize) + Sync),
+) -> Result<Table, Error> {
+    let mut source = dialect.encoding.decoded(source);
+    let mut blocks = Blocks::new(name, dialect);
     let mut table = Table::default();
     let mut header: Option<Header<'_>> = None;
+    let mut found = Found::default();
     let mut lines_before = 0;
     while let Some(length) = blocks.fill(&mut source)? {
         let block = &blocks.buffer[..length];
         let mut start = 0;
         if header.is_none() {
-            let (read, end) = Header::read(name, block, reading)?;
+            let (read, end) = Header::read(name, block, dialect, reading)?;
             (header, start) = (Some(read), end);
         }
         if let Some(header) = &header {
-            let ends = piece_ends(&block[start..]);
+            let ends = piece_ends(&block[start..], dialect);
             let starts = std::iter::once(0).chain(ends.iter().copied());
             let pieces: Vec<_> =
                 starts.zip(ends.iter().copied()).map(|(a, b)| (start + a, start + b)).collect();
-            let read: Vec<_> = pieces
-                .into_par_iter()
-                .map(|(a, b)| header.piece(&block[a..b]).map_err(|problem| (a, problem)))
-                .collect();
-            for piece in read {
-                let piece = piece.map_err(|(offset, problem)| {
-                    let at = offset + problem.offset;
-                    let line = lines_before + 1 + newlines(&block[..at.min(block.len())]);
-                    problem.into_error(name, line)
-                })?;
+            let read: Vec<_> =
+                pieces.into_par_iter().map(|(a, b)| (a, header.piece(&block[a..b]))).collect();
+            for (a, (piece, wrong)) in read {
+                if !wrong.is_empty() {
+                    found.append(wrong, lines_before + 1 + newlines(&block[..a]));
+                }
                 table.append(piece);
                 if table.len() as u64 > reading.max_records {
                     let file = name.to_owned();
@@ -101,7 +128,8 @@ pub fn parse_csv(
         blocks.consume(length);
     }
     match header {
-        Some(header) if table.is_empty() => Ok(Builder::new(&header).finish()),
+        Some(header) if !found.is_empty() => Err(found.into_error(name, &header)),
+        Some(header) if table.is_empty() => Ok(Builder::new(&header, &[]).finish().0),
         Some(_) => Ok(table),
         None => Err(Error::BadHeader {
             file: name.to_owned(),
@@ -113,15 +141,16 @@ pub fn parse_csv(
 /// The file, in blocks that end where a record ends.
 struct Blocks<'n> {
     name: &'n str,
+    dialect: Dialect,
     buffer: Vec<u8>,
     wanted: usize,
     at_end: bool,
 }
 
 impl<'n> Blocks<'n> {
-    fn new(name: &'n str) -> Self {
+    fn new(name: &'n str, dialect: Dialect) -> Self {
         let wanted = PIECE_BYTES * 2 * rayon::current_num_threads();
-        Self { name, buffer: Vec::new(), wanted, at_end: false }
+        Self { name, dialect, buffer: Vec::new(), wanted, at_end: false }
     }
 
     /// Reads on and returns the length of the next block; nothing at the end.
@@ -138,7 +167,7 @@ impl<'n> Blocks<'n> {
         if self.at_end {
             return Ok((!self.buffer.is_empty()).then_some(self.buffer.len()));
         }
-        match last_record_end(&self.buffer) {
+        match last_record_end(&self.buffer, self.dialect) {
             Some(end) => Ok(Some(end)),
             None => Err(Error::Unreadable {
                 file: self.name.to_owned(),
@@ -159,11 +188,11 @@ fn newlines(bytes: &[u8]) -> u64 {
 }
 
 /// Where pieces of about equal size end, each with a whole record; the last is the block's end.
-fn piece_ends(block: &[u8]) -> Vec<usize> {
+fn piece_ends(block: &[u8], dialect: Dialect) -> Vec<usize> {
     let mut ends = Vec::new();
     let mut target = PIECE_BYTES;
-    if block.contains(&b'"') {
-        for_each_record_end(block, |end| {
+    if block.contains(&dialect.quote) {
+        for_each_record_end(block, dialect, |end| {
             if end >= target && end < block.len() {
                 ends.push(end);
                 target = end + PIECE_BYTES;
@@ -188,18 +217,18 @@ fn newline_in(bytes: &[u8]) -> Option<usize> {
     bytes.iter().position(|byte| *byte == b'\n')
 }
 
-fn last_record_end(buffer: &[u8]) -> Option<usize> {
-    if !buffer.contains(&b'"') {
+fn last_record_end(buffer: &[u8], dialect: Dialect) -> Option<usize> {
+    if !buffer.contains(&dialect.quote) {
         return buffer.iter().rposition(|byte| *byte == b'\n').map(|place| place + 1);
     }
     let mut last = None;
-    for_each_record_end(buffer, |end| last = Some(end));
+    for_each_record_end(buffer, dialect, |end| last = Some(end));
     last
 }
 
 /// Calls `found` with the place after every line feed that is not inside quotes. A quote opens a
 /// quoted cell only as its first character, as in the reader that parses the cells.
-fn for_each_record_end(bytes: &[u8], mut found: impl FnMut(usize)) {
+fn for_each_record_end(bytes: &[u8], dialect: Dialect, mut found: impl FnMut(usize)) {
     #[derive(Clone, Copy)]
     enum State {
         Start,
@@ -209,34 +238,19 @@ fn for_each_record_end(bytes: &[u8], mut found: impl FnMut(usize)) {
     }
     let mut state = State::Start;
     for (place, byte) in bytes.iter().enumerate() {
+        let quote = *byte == dialect.quote;
         state = match (state, byte) {
-            (State::Quoted, b'"') => State::QuoteInQuoted,
+            (State::Quoted, _) if quote => State::QuoteInQuoted,
             (State::Quoted, _) => State::Quoted,
-            (State::Start | State::QuoteInQuoted, b'"') => State::Quoted,
+            (State::Start | State::QuoteInQuoted, _) if quote => State::Quoted,
             (_, b'\n') => {
                 found(place + 1);
                 State::Start
             }
-            (_, b',' | b'\r') => State::Start,
+            (_, b'\r') => State::Start,
+            (_, other) if *other == dialect.delimiter => State::Start,
             _ => State::Plain,
         };
-    }
-}
-
-impl Problem {
-    fn into_error(self, file: &str, line: u64) -> Error {
-        let file = file.to_owned();
-        match self.cell {
-            None => Error::BadRecord { file, line, problem: self.text },
-            Some((field, column, value)) => Error::BadCell {
-                file,
-                line,
-                field: field + 1,
-                column,
-                value: text::shown(&String::from_utf8_lossy(&value)),
-                problem: self.text,
-            },
-        }
     }
 }
 

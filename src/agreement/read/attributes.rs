@@ -1,6 +1,7 @@
 //! The attributes of an agreement: their domains, and what happens to values that do not fit.
 
 use super::super::MAX_SHARED_POINTS;
+use super::super::builtin;
 use super::super::form::{Form, Section};
 use super::super::node::{Node, Value};
 use super::super::problem::Rule;
@@ -12,8 +13,20 @@ use crate::table::{
 };
 use std::path::{Component, Path};
 
-const KEYS: &[&str] =
-    &["name", "owner", "kind", "taxonomy", "taxonomy_file", "on_bad_value", "min", "max", "step"];
+const KEYS: &[&str] = &[
+    "name",
+    "owner",
+    "kind",
+    "taxonomy",
+    "taxonomy_file",
+    "branches",
+    "on_bad_value",
+    "min",
+    "max",
+    "step",
+];
+/// Most values below one in a tree that grows from a list.
+const MAX_BRANCHES: i64 = 64;
 const MAX_ATTRIBUTES: usize = 256;
 /// Most values of all taxonomies, so that a few small files cannot fill the memory.
 const MAX_VALUES_IN_ALL: usize = 4 * MAX_VALUES;
@@ -143,7 +156,7 @@ impl Reader<'_> {
         title: &str,
         owner: Option<Role>,
     ) -> Option<Domain> {
-        for key in ["taxonomy", "taxonomy_file"] {
+        for key in ["taxonomy", "taxonomy_file", "branches"] {
             form.refuse(section, key, "a numeric attribute has `min`, `max` and `step` instead");
         }
         let at = section.at();
@@ -208,7 +221,12 @@ impl Reader<'_> {
             let remedy = "use kind = \"categorical\", leave it out, or use partition = \"local\"";
             form.note(Rule::DoesNotApply, at, message, remedy);
         }
+        let branches = section.take("branches");
         let taxonomy = self.taxonomy(form, section, title)?;
+        let taxonomy = match branches {
+            Some(node) => grown(form, node, title, taxonomy)?,
+            None => taxonomy,
+        };
         self.values += taxonomy.len();
         if self.values > MAX_VALUES_IN_ALL {
             let message =
@@ -236,6 +254,14 @@ impl Reader<'_> {
                 form.note(Rule::DoesNotApply, file.at, message, "remove one of them");
                 None
             }
+            (Some(Node { value: Value::Text(name), at }), None, Origin::File(_)) => {
+                let found = builtin::find(&name);
+                let message = || {
+                    let shown: String = name.chars().take(60).collect();
+                    format!("`taxonomy` in {title} cannot be {shown:?}")
+                };
+                found.map_err(|remedy| form.note(Rule::Taxonomy, at, message(), &remedy)).ok()
+            }
             (Some(node), None, Origin::File(_)) => {
                 noted(form, taxonomies::from_toml(form.source, &node))
             }
@@ -258,8 +284,9 @@ impl Reader<'_> {
             }
             (None, None, _) => {
                 let message = format!("`taxonomy` is missing in {title}");
-                let remedy =
-                    "add taxonomy = { Any = [\"a\", \"b\"] }, or taxonomy_file = \"job.csv\"";
+                let remedy = "add taxonomy = { Any = [\"a\", \"b\"] }, a public one such as \
+                              \"builtin:countries\", or taxonomy_file = \"job.csv\" (ARX hierarchy \
+                              files are such)";
                 form.note(Rule::MissingKey, section.at(), message, remedy);
                 None
             }
@@ -309,6 +336,20 @@ impl Reader<'_> {
         let beside = Path::new(form.source.name()).with_file_name(&name);
         noted(form, read_taxonomy(format, &beside.display().to_string(), &bytes))
     }
+}
+
+/// The tree that grows from a flat list.
+fn grown(form: &mut Form<'_>, node: Node, title: &str, flat: Taxonomy) -> Option<Taxonomy> {
+    let at = node.at;
+    let what = format!("`branches` in {title}");
+    let branches = form.integer(node, &what, 2..=MAX_BRANCHES)?;
+    if flat.leaves().iter().any(|leaf| flat.depth(*leaf) > 1) {
+        let message = format!("{what} does not apply: the taxonomy has levels of its own");
+        form.note(Rule::DoesNotApply, at, message, "remove `branches`, or list the values flat");
+        return None;
+    }
+    let grown = taxonomies::balanced(&flat, usize::try_from(branches).ok()?);
+    form.checked(Rule::Taxonomy, at, &what, grown)
 }
 
 fn noted<T>(form: &mut Form<'_>, result: Result<T, super::Problem>) -> Option<T> {

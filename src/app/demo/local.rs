@@ -6,6 +6,7 @@ use super::{loans, place, show_rows, write};
 use crate::agreement::Agreement;
 use crate::app::console::Console;
 use crate::app::progress::Screen;
+use crate::publish::data::Source;
 use crate::publish::failure::Failure;
 use crate::publish::local::{Wanted, release};
 use crate::publish::verify::read_manifest;
@@ -16,6 +17,7 @@ pub(super) fn run(records: u32, out: Option<&Path>, console: &Console) -> Result
     write(&place.join("agreement.toml"), &loans::local_agreement())?;
     write(&data, &loans::joined_csv(&loans::people(records)))?;
     let agreement = Agreement::load(&place.join("agreement.toml")).map_err(Failure::wrong_input)?;
+    let data = Source::file(data);
     let wanted = Wanted { data: &data, out: &out, compact: true, entered: None };
     release(&agreement, &wanted, &Screen::new(console))?;
     show_rows(&out, &read_manifest(&out)?, console)?;

@@ -5,26 +5,15 @@ use super::super::{
     Attribute, Column, Decimal, Domain, Error, Identifier, NumericDomain, OnBadValue, SetColumn,
     Table, Taxonomy, nearest, text,
 };
-use super::Reading;
+use super::dialect::{self, Dialect};
+use super::found::{Found, Place, SHOWN_BYTES, Why};
+use super::{Reading, newlines};
 use std::collections::HashMap;
 use unicode_normalization::UnicodeNormalization;
 
-/// Longest cell that is kept for a message, in bytes.
-const SHOWN_BYTES: usize = 256;
-
-/// What is wrong with a record.
-#[derive(Debug)]
-pub(super) struct Problem {
-    /// Where the record begins, counted from the start of the piece.
-    pub(super) offset: usize,
-    /// Field, column and content of the cell, if one cell is to blame.
-    pub(super) cell: Option<(usize, String, Vec<u8>)>,
-    /// What is wrong and what to do.
-    pub(super) text: String,
-}
-
 /// Where in a line the wanted columns stand, and how their cells are read.
 pub(super) struct Header<'a> {
+    dialect: Dialect,
     fields: usize,
     attributes: Vec<Option<(usize, CellReader<'a>)>>,
     names: Vec<&'a str>,
@@ -54,7 +43,7 @@ enum Bad<T> {
 enum Cell {
     Code(u32),
     Drop,
-    Refused(String),
+    Refused,
 }
 
 impl<'a> Header<'a> {
@@ -62,11 +51,12 @@ impl<'a> Header<'a> {
     pub(super) fn read(
         file: &str,
         block: &[u8],
+        dialect: Dialect,
         reading: &Reading<'a>,
     ) -> Result<(Self, usize), Error> {
         let bad = |problem: String| Error::BadHeader { file: file.to_owned(), problem };
         let skipped = if block.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
-        let mut reader = csv_reader(&block[skipped..]);
+        let mut reader = dialect.reader(&block[skipped..]);
         let mut record = ::csv::ByteRecord::new();
         let found = reader.read_byte_record(&mut record);
         if !matches!(found, Ok(true)) {
@@ -77,6 +67,9 @@ impl<'a> Header<'a> {
             .iter()
             .map(|cell| String::from_utf8_lossy(cell.trim_ascii()).nfc().collect())
             .collect();
+        if let Some(hint) = dialect::hint(block, names.len(), dialect) {
+            return Err(bad(hint));
+        }
         let place = |wanted: &str| {
             let mut places = names.iter().enumerate().filter(|(_, name)| *name == wanted);
             match (places.next(), places.next()) {
@@ -123,6 +116,7 @@ impl<'a> Header<'a> {
             None => None,
         };
         let header = Self {
+            dialect,
             fields: record.len(),
             attributes,
             names: schema.attributes.iter().map(|attribute| attribute.name.as_str()).collect(),
@@ -132,11 +126,11 @@ impl<'a> Header<'a> {
         Ok((header, end))
     }
 
-    /// Reads whole records.
-    pub(super) fn piece(&self, piece: &[u8]) -> Result<Table, Problem> {
-        let mut reader = csv_reader(piece);
+    /// Reads whole records; lines of what does not fit are counted from the start of the piece.
+    pub(super) fn piece(&self, piece: &[u8]) -> (Table, Found) {
+        let mut reader = self.dialect.reader(piece);
         let mut record = ::csv::ByteRecord::new();
-        let mut builder = Builder::new(self);
+        let mut builder = Builder::new(self, piece);
         loop {
             // Lines without anything are skipped by the reader, but not counted by it.
             let before = reader.position().byte() as usize;
@@ -145,23 +139,70 @@ impl<'a> Header<'a> {
                 .position(|byte| !matches!(byte, b'\r' | b'\n'));
             let offset = before + blank.unwrap_or(0);
             match reader.read_byte_record(&mut record) {
-                Ok(true) => builder.record(offset, &record)?,
-                Ok(false) => return Ok(builder.finish()),
-                Err(error) => {
-                    return Err(Problem { offset, cell: None, text: format!("{error}") });
-                }
+                Ok(true) => builder.record(offset, &record),
+                // Bytes in memory always make records.
+                Ok(false) | Err(_) => return builder.finish(),
+            }
+        }
+    }
+
+    /// The column's name and place in a line, from 1.
+    pub(super) fn column(&self, place: Place) -> (Option<String>, usize) {
+        match place {
+            Place::Record => (None, 0),
+            Place::Attribute(attribute) => {
+                let field = self.attributes[attribute].as_ref().map_or(0, |(field, _)| *field);
+                (Some(self.names[attribute].to_owned()), field + 1)
+            }
+            Place::Class => match &self.class {
+                Some((field, column, ..)) => (Some((*column).to_owned()), field + 1),
+                None => (None, 0),
+            },
+            Place::Identifier => {
+                let (field, identifier) =
+                    self.identifier.map_or((0, None), |(field, it)| (field, Some(it)));
+                (identifier.map(|it| it.column.clone()), field + 1)
+            }
+        }
+    }
+
+    /// Why a cell there does not fit; with the nearest value that does, if it may take a while.
+    pub(super) fn why(&self, place: Place, cell: &[u8], look_up: bool) -> Why {
+        match place {
+            Place::Record => Why::new(
+                format!(
+                    "{} fields where the first line has {}",
+                    String::from_utf8_lossy(cell),
+                    self.fields
+                ),
+                ": put quotes around cells that hold commas",
+            ),
+            Place::Attribute(attribute) => {
+                let why = self.attributes[attribute].as_ref().map(|(_, it)| it.why(cell, look_up));
+                let mut why = why.unwrap_or_else(|| Why::new("does not fit", ""));
+                why.advice += ", or agree on an `on_bad_value` for this attribute";
+                why
+            }
+            Place::Class => {
+                let known = self.class.iter().flat_map(|(.., names)| names.iter());
+                unknown(cell, known.map(String::as_str).filter(|_| look_up), "class")
+            }
+            Place::Identifier if std::str::from_utf8(cell).is_err() => not_utf8(),
+            Place::Identifier => {
+                Why::new("is not an identifier: it is empty", "; give the record one")
             }
         }
     }
 }
 
-fn csv_reader(bytes: &[u8]) -> ::csv::Reader<&[u8]> {
-    ::csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(bytes)
-}
-
 /// The records of one piece, so far.
 pub(super) struct Builder<'h, 'a> {
     header: &'h Header<'a>,
+    piece: &'h [u8],
+    /// How far lines were counted, and how many there are until there.
+    counted: usize,
+    lines: u64,
+    found: Found,
     columns: Vec<Option<Column>>,
     classes: Vec<u8>,
     identifiers: Option<Vec<String>>,
@@ -170,7 +211,7 @@ pub(super) struct Builder<'h, 'a> {
 }
 
 impl<'h, 'a> Builder<'h, 'a> {
-    pub(super) fn new(header: &'h Header<'a>) -> Self {
+    pub(super) fn new(header: &'h Header<'a>, piece: &'h [u8]) -> Self {
         let column = |reader: &CellReader<'_>| match reader {
             CellReader::Values { set: true, .. } => Column::Set(SetColumn::default()),
             CellReader::Values { .. } => Column::Categorical(Vec::new()),
@@ -183,6 +224,10 @@ impl<'h, 'a> Builder<'h, 'a> {
             .collect();
         Self {
             header,
+            piece,
+            counted: 0,
+            lines: 0,
+            found: Found::default(),
             codes: vec![0; columns.len()],
             items: vec![Vec::new(); columns.len()],
             columns,
@@ -191,77 +236,58 @@ impl<'h, 'a> Builder<'h, 'a> {
         }
     }
 
-    pub(super) fn finish(self) -> Table {
+    pub(super) fn finish(self) -> (Table, Found) {
         // The columns grew together, so they make a table.
-        Table::new(self.columns, self.classes, self.identifiers).unwrap_or_default()
+        let table = Table::new(self.columns, self.classes, self.identifiers).unwrap_or_default();
+        (table, self.found)
     }
 
-    fn record(&mut self, offset: usize, record: &::csv::ByteRecord) -> Result<(), Problem> {
+    fn record(&mut self, offset: usize, record: &::csv::ByteRecord) {
         let header = self.header;
         if record.len() != header.fields {
-            let (found, wanted) = (record.len(), header.fields);
-            let text = format!(
-                "{found} fields where the first line has {wanted}: put quotes around cells that \
-                 hold commas"
-            );
-            return Err(Problem { offset, cell: None, text });
+            let line = self.line(offset);
+            self.found.note(Place::Record, record.len().to_string().as_bytes(), line);
+            return;
         }
         let cell = |field: usize| record.get(field).unwrap_or_default().trim_ascii();
-        let blame = |field: usize, column: &str, text: String| Problem {
-            offset,
-            cell: Some((
-                field,
-                column.to_owned(),
-                cell(field).iter().copied().take(SHOWN_BYTES).collect(),
-            )),
-            text,
-        };
-        let mut refused = None;
+        let mut refused: Vec<(Place, usize)> = Vec::new();
         for (attribute, wanted) in header.attributes.iter().enumerate() {
             let Some((field, reader)) = wanted else { continue };
             match reader.read(cell(*field), &mut self.items[attribute]) {
                 Cell::Code(code) => self.codes[attribute] = code,
                 // A record that is left out may hold anything.
-                Cell::Drop => return Ok(()),
-                Cell::Refused(why) => {
-                    refused.get_or_insert((*field, attribute, why));
-                }
+                Cell::Drop => return,
+                Cell::Refused => refused.push((Place::Attribute(attribute), *field)),
             }
-        }
-        if let Some((field, attribute, why)) = refused {
-            return Err(blame(field, header.names[attribute], why));
         }
         let class = match &header.class {
-            None => 0,
-            Some((field, column, classes, names)) => {
+            None => Some(0),
+            Some((field, _, classes, _)) => {
                 let written = cell(*field);
                 let other = || other_form(written).and_then(|name| classes.get(name.as_bytes()));
-                match classes.get(written).or_else(other) {
-                    Some(class) => *class,
-                    None => {
-                        let known = names.iter().map(String::as_str);
-                        return Err(blame(*field, column, unknown(written, known, "class")));
-                    }
+                let class = classes.get(written).or_else(other).copied();
+                if class.is_none() {
+                    refused.push((Place::Class, *field));
                 }
+                class
             }
         };
-        if let (Some((field, identifier)), Some(identifiers)) =
-            (header.identifier, &mut self.identifiers)
-        {
-            let written = record.get(field).unwrap_or_default();
-            match std::str::from_utf8(written)
-                .map(|written| identifier.normalize.apply(written).into_owned())
-            {
-                Ok(name) if !name.is_empty() => identifiers.push(name),
-                Ok(_) => {
-                    let text = "is not an identifier: it is empty; give the record one".to_owned();
-                    return Err(blame(field, &identifier.column, text));
-                }
-                Err(_) => {
-                    let text = "is not UTF-8: save the file as UTF-8".to_owned();
-                    return Err(blame(field, &identifier.column, text));
-                }
+        let mut identifier = None;
+        if let Some((field, rule)) = header.identifier {
+            let written = std::str::from_utf8(record.get(field).unwrap_or_default());
+            let name = written.map(|written| rule.normalize.apply(written).into_owned());
+            match name {
+                Ok(name) if !name.is_empty() => identifier = Some(name),
+                _ => refused.push((Place::Identifier, field)),
             }
+        }
+        if !refused.is_empty() {
+            let line = self.line(offset);
+            refused.iter().for_each(|(place, field)| self.found.note(*place, cell(*field), line));
+        }
+        let (Some(class), true) = (class, refused.is_empty()) else { return };
+        if let (Some(name), Some(identifiers)) = (identifier, &mut self.identifiers) {
+            identifiers.push(name);
         }
         self.classes.push(class);
         for (attribute, column) in self.columns.iter_mut().enumerate() {
@@ -272,7 +298,14 @@ impl<'h, 'a> Builder<'h, 'a> {
                 None => {}
             }
         }
-        Ok(())
+    }
+
+    /// The line of a place in the piece, from 0. Places come in their order.
+    fn line(&mut self, offset: usize) -> u64 {
+        let offset = offset.min(self.piece.len());
+        self.lines += newlines(&self.piece[self.counted.min(offset)..offset]);
+        self.counted = offset;
+        self.lines
     }
 }
 
@@ -315,12 +348,24 @@ impl<'a> CellReader<'a> {
         }
     }
 
+    fn why(&self, cell: &[u8], look_up: bool) -> Why {
+        match self {
+            Self::Values { taxonomy, set: false, .. } => unknown_leaf(cell, taxonomy, look_up),
+            Self::Values { taxonomy, leaves, .. } => {
+                let mut items = cell.split(|byte| *byte == b'|').map(<[u8]>::trim_ascii);
+                let wrong = items.find(|item| leaf(item, taxonomy, leaves).is_none());
+                unknown_item(wrong.unwrap_or_default(), taxonomy, look_up)
+            }
+            Self::Number { range, .. } => out_of_range(cell, range),
+        }
+    }
+
     fn read(&self, cell: &[u8], items: &mut Vec<u16>) -> Cell {
         match self {
             Self::Values { taxonomy, leaves, set: false, bad } => {
                 match leaf(cell, taxonomy, leaves) {
                     Some(code) => Cell::Code(u32::from(code)),
-                    None => bad.cell(u32::from, || unknown_leaf(cell, taxonomy)),
+                    None => bad.cell(u32::from),
                 }
             }
             Self::Values { taxonomy, leaves, set: true, bad } => {
@@ -333,7 +378,7 @@ impl<'a> CellReader<'a> {
                             if let Bad::Map(code) = bad {
                                 items.push(*code);
                             }
-                            return bad.cell(u32::from, || unknown_item(written, taxonomy));
+                            return bad.cell(u32::from);
                         }
                     }
                 }
@@ -354,19 +399,16 @@ impl<'a> CellReader<'a> {
                 {
                     return Cell::Code(point);
                 }
-                bad.cell(|point| point, || out_of_range(cell, range))
+                bad.cell(|point| point)
             }
         }
     }
 }
 
 impl<T: Copy> Bad<T> {
-    fn cell(&self, code: impl Fn(T) -> u32, why: impl FnOnce() -> String) -> Cell {
+    fn cell(&self, code: impl Fn(T) -> u32) -> Cell {
         match self {
-            Self::Refuse => Cell::Refused(format!(
-                "{}, or agree on an `on_bad_value` for this attribute",
-                why()
-            )),
+            Self::Refuse => Cell::Refused,
             Self::Drop => Cell::Drop,
             Self::Map(value) => Cell::Code(code(*value)),
         }
@@ -390,50 +432,85 @@ fn other_form(cell: &[u8]) -> Option<String> {
     std::str::from_utf8(cell).ok().map(|text| text.nfc().collect())
 }
 
-fn unknown_leaf(cell: &[u8], taxonomy: &Taxonomy) -> String {
+fn unknown_leaf(cell: &[u8], taxonomy: &Taxonomy, look_up: bool) -> Why {
     if std::str::from_utf8(cell).ok().and_then(|text| taxonomy.find(text)).is_some() {
-        return "is a general value, and records hold the most specific ones: give the value \
-                itself"
-            .to_owned();
+        return Why::new(
+            "is a general value, and records hold the most specific ones",
+            ": give the value itself",
+        );
     }
     let leaves = taxonomy.leaves().iter().map(|leaf| taxonomy.name(*leaf));
-    unknown(cell, leaves, "value of the taxonomy")
+    unknown(cell, leaves.filter(|_| look_up), "value of the taxonomy")
 }
 
-fn unknown_item(item: &[u8], taxonomy: &Taxonomy) -> String {
+fn unknown_item(item: &[u8], taxonomy: &Taxonomy, look_up: bool) -> Why {
+    if item.is_empty() {
+        return Why::new("holds no item, or an empty one", ": write items like `a|b`");
+    }
+    let why = unknown_leaf(item, taxonomy, look_up);
     let shown = text::shown(&String::from_utf8_lossy(item));
-    match item {
-        [] => "holds no item, or an empty one: write items like `a|b`".to_owned(),
-        _ => format!("holds `{shown}`, which {}", unknown_leaf(item, taxonomy)),
-    }
+    Why { problem: format!("holds `{shown}`, which {}", why.problem), ..why }
 }
 
-fn unknown<'n>(cell: &[u8], known: impl IntoIterator<Item = &'n str>, what: &str) -> String {
+fn not_utf8() -> Why {
+    Why::new(
+        "is not UTF-8",
+        ": save the file as UTF-8, or say its encoding (such as \"windows-1252\") in the party file",
+    )
+}
+
+fn unknown<'n>(cell: &[u8], known: impl Iterator<Item = &'n str> + Clone, what: &str) -> Why {
     if cell.is_empty() {
-        return format!("is empty, which is not a {what}: complete the record");
+        return Why::new(format!("is empty, which is not a {what}"), ": complete the record");
     }
-    match std::str::from_utf8(cell) {
-        Err(_) => "is not UTF-8: save the file as UTF-8".to_owned(),
-        Ok(written) => match nearest(written, known) {
-            Some(meant) => format!("is not a {what}: did you mean `{meant}`? Correct the file"),
-            None => format!("is not a {what}: correct the file"),
+    let Ok(written) = std::str::from_utf8(cell) else { return not_utf8() };
+    let same = same_number(written, known.clone());
+    match same.or_else(|| nearest(written, known)) {
+        Some(meant) => Why {
+            problem: format!("is not a {what}: did you mean `{meant}`?"),
+            advice: " Correct the file".to_owned(),
+            nearest: Some(meant.to_owned()),
         },
+        None => Why::new(format!("is not a {what}"), ": correct the file"),
     }
 }
 
-fn out_of_range(cell: &[u8], range: &NumericDomain) -> String {
-    let number = std::str::from_utf8(cell).ok().and_then(|text| Decimal::parse(text).ok());
+/// The known text that is the same number, such as `6` for `6.0` or `06`.
+fn same_number<'n>(written: &str, mut known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    let number = |text: &str| {
+        let digits = text.trim_start_matches('0');
+        let digits = if digits.starts_with(|c: char| c.is_ascii_digit()) { digits } else { text };
+        Decimal::parse(digits).ok()
+    };
+    let wanted = number(written)?;
+    known.find(|known| number(known) == Some(wanted))
+}
+
+fn out_of_range(cell: &[u8], range: &NumericDomain) -> Why {
+    let text = std::str::from_utf8(cell).unwrap_or_default();
     let (min, max) = (range.min(), range.max());
-    match number {
-        None => format!(
-            "is not a number: write digits with an optional sign and decimal point, from {min} to \
-             {max}"
-        ),
-        Some(number) => {
+    let with_point = || Decimal::parse(&text.replace(',', ".")).ok();
+    match Decimal::parse(text) {
+        Err(_) => match with_point().filter(|number| range.locate(*number).is_some()) {
+            Some(meant) => Why {
+                problem: format!("is not a number: did you mean `{meant}`?"),
+                advice: format!(" Write a decimal point, from {min} to {max}"),
+                nearest: Some(meant.to_string()),
+            },
+            None => Why::new(
+                "is not a number",
+                &format!(
+                    ": write digits with an optional sign and decimal point, from {min} to {max}"
+                ),
+            ),
+        },
+        Ok(number) => {
             let end = if number < min { min } else { max };
-            format!(
-                "is outside {min} to {max}; the nearest value allowed is {end}: correct the file"
-            )
+            Why {
+                problem: format!("is outside {min} to {max}; the nearest value allowed is {end}"),
+                advice: ": correct the file".to_owned(),
+                nearest: Some(end.to_string()),
+            }
         }
     }
 }

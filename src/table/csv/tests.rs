@@ -208,7 +208,7 @@ proptest! {
             all.collect()
         };
         let bytes = text.as_bytes();
-        for_each_record_end(bytes, |end| {
+        for_each_record_end(bytes, Dialect::default(), |end| {
             let mut parts = records(&bytes[..end]);
             parts.extend(records(&bytes[end..]));
             assert_eq!(parts, records(bytes), "{text:?} at {end}");
@@ -216,6 +216,162 @@ proptest! {
     }
 }
 
+const HEAD: &str = "class,age,codes,job\n";
+
+#[test]
+fn all_bad_values_come_in_one_go_with_counts_lines_and_the_nearest_legal_value() {
+    let csv = format!(
+        "{HEAD}Y,20,11,Enginer\nY,17,11,Lawyer\n\nY,20,11,Enginer\nx,20.5,011,Enginer\n\
+         Y,\"20,5\",11,Lawyer\nY,20\nY,20,11,Enginer\n"
+    );
+    let error = read(&schema(), csv.as_bytes()).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "t.csv: 6 bad values, found 9 times:\n\
+         \u{20} t.csv:2: column `job` (field 4): `Enginer` is not a value of the taxonomy: did you \
+         mean `Engineer`? (4 times: lines 2, 5, 6, …)\n\
+         \u{20} t.csv:3: column `age` (field 2): `17` is outside 18 to 64; the nearest value allowed \
+         is 18\n\
+         \u{20} t.csv:6: column `codes` (field 3): `011` holds `011`, which is not a value of the \
+         taxonomy: did you mean `11`?\n\
+         \u{20} t.csv:6: column `class` (field 1): `x` is not a class: did you mean `Y`?\n\
+         \u{20} t.csv:7: column `age` (field 2): `20,5` is not a number: did you mean `20.5`?\n\
+         \u{20} t.csv:8: 2 fields where the first line has 4\n\
+         correct the file, or agree on an `on_bad_value` for such an attribute"
+    );
+    let Error::BadValues(found) = error else { panic!("a list") };
+    let listed = found.to_csv();
+    assert_eq!(listed.lines().count(), 7, "{listed}");
+    let row = "\"job\",4,\"Enginer\",4,2,\"Engineer\",\"is not a value of the taxonomy: did you mean `Engineer`?\"";
+    assert!(listed.contains(row), "{listed}");
+}
+
+#[test]
+fn a_number_written_otherwise_is_recognized_among_values_that_are_digits() {
+    let mut schema = schema();
+    let digits = taxonomy("Any", &["5", "6", "10"]);
+    schema.attributes[0].domain = Domain::Categorical(digits);
+    for (written, meant) in [("6.0", "6"), ("06", "6"), ("10.00", "10")] {
+        let said = read(&schema, format!("{HEAD}Y,20,11,{written}\n").as_bytes()).unwrap_err();
+        assert!(said.to_string().contains(&format!("did you mean `{meant}`?")), "{said}");
+    }
+}
+
+#[test]
+fn thousands_of_bad_values_are_counted_in_bounded_room() {
+    let mut csv = HEAD.to_owned();
+    (0..30_000).for_each(|row| csv += &format!("Y,20,11,job{row}\n"));
+    let schema = schema();
+    let reading = Reading { schema: &schema, owner: None, identifier: None, max_records: 1 };
+    let error = parse_csv("t.csv", csv.as_bytes(), &reading, &|_| {}).unwrap_err();
+    let Error::BadValues(found) = &error else { panic!("{error}") };
+    assert_eq!((found.found.len(), found.left_out), (10_000, 20_000));
+    let said = error.to_string();
+    assert!(said.contains("more than 10000 bad values, found 30000 times"), "{said}");
+    assert!(said.contains("and 9988 more bad values; --problems FILE"), "{said}");
+}
+
+#[test]
+fn files_written_in_another_way_are_recognized_in_the_message() {
+    for (csv, words) in [
+        (
+            &b"class;age;codes;job\nY;20;11;Lawyer\n"[..],
+            "is it separated by semicolons? Then say delimiter = \";\"",
+        ),
+        (b"class\tage\tcodes\tjob\n", "separated by tabs? Then say delimiter = \"\\t\""),
+        (b"class|age|codes|job\n", "separated by vertical bars?"),
+        (b"\xff\xfec\0l\0a\0s\0s\0,\0a\0", "looks like UTF-16"),
+        (b"c\0l\0a\0s\0s\0,\0a\0g\0e\0\n\0", "encoding = \"utf-16\""),
+    ] {
+        let said = read(&schema(), csv).unwrap_err().to_string();
+        assert!(said.starts_with("t.csv:1: ") && said.contains(words), "{said}");
+    }
+}
+
+#[test]
+fn a_dialect_reads_what_it_says() {
+    let schema = schema();
+    let reading = Reading { schema: &schema, owner: None, identifier: None, max_records: 9 };
+    let text = "class;age;codes;job\nY;'20';11;'Caf\u{e9} owner'\nN;30;12;Lawyer\n";
+    let utf16 = |units: Vec<u16>, low: bool| -> Vec<u8> {
+        units.iter().flat_map(|u| if low { u.to_le_bytes() } else { u.to_be_bytes() }).collect()
+    };
+    let units = |mark: bool| -> Vec<u16> {
+        let mark = mark.then_some(0xfeff);
+        mark.into_iter().chain(text.encode_utf16()).collect()
+    };
+    let latin: Vec<u8> = text.chars().map(|c| c as u8).collect();
+    for (encoding, bytes) in [
+        (Encoding::Utf8, text.as_bytes().to_vec()),
+        (Encoding::Utf16, utf16(units(true), true)),
+        (Encoding::Utf16, utf16(units(true), false)),
+        (Encoding::Utf16, utf16(units(false), true)),
+        (Encoding::Windows1252, latin),
+    ] {
+        let dialect = Dialect { delimiter: b';', quote: b'\'', encoding };
+        let table = parse_csv_as(dialect, "t.csv", &bytes[..], &reading, &|_| {}).unwrap();
+        assert!(table.column(0) == Some(&Column::Categorical(vec![2, 1])), "{encoding:?}");
+        assert!(table.column(1) == Some(&Column::Numeric(vec![1, 6])), "{encoding:?}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn whatever_a_file_is_said_to_be_there_is_a_table_or_an_error(
+        csv in prop::collection::vec(any::<u8>(), 0..300), delimiter in prop::sample::select(b",;\t|".to_vec()),
+        quote in prop::sample::select(b"\"'".to_vec()), encoding in 0..4_usize,
+    ) {
+        let known = [Encoding::Utf8, Encoding::Utf16, Encoding::Windows1252, Encoding::Recognized];
+        let dialect = Dialect { delimiter, quote, encoding: known[encoding] };
+        let schema = schema();
+        let reading = Reading { schema: &schema, owner: None, identifier: None, max_records: 9 };
+        let _ = parse_csv_as(dialect, "t.csv", &csv[..], &reading, &|_| {});
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), &csv).unwrap();
+        let _ = outline_csv(file.path(), true);
+    }
+
+    #[test]
+    fn utf16_is_decoded_however_the_bytes_arrive(text in "\\PC{0,40}", step in 1_usize..7, low: bool) {
+        /// Gives a few bytes at a time.
+        struct Drops<'a>(&'a [u8], usize);
+        impl Read for Drops<'_> {
+            fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+                let count = self.1.min(buffer.len()).min(self.0.len());
+                buffer[..count].copy_from_slice(&self.0[..count]);
+                self.0 = &self.0[count..];
+                Ok(count)
+            }
+        }
+        let units = std::iter::once(0xfeff).chain(text.encode_utf16());
+        let bytes: Vec<u8> =
+            units.flat_map(|u| if low { u.to_le_bytes() } else { u.to_be_bytes() }).collect();
+        let mut decoded = String::new();
+        Encoding::Utf16.decoded(Drops(&bytes, step)).read_to_string(&mut decoded).unwrap();
+        prop_assert_eq!(decoded.trim_start_matches('\u{feff}'), text.trim_start_matches('\u{feff}'));
+    }
+}
+
+#[test]
+fn an_outline_tells_names_and_kinds_and_values_only_when_asked() {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("t.csv");
+    let mut csv = String::from("\u{feff}id; age ;job;empty\n");
+    (0..60).for_each(|row| csv += &format!("p{row};{row}.5;{};\n", ["a", "b"][row % 2]));
+    std::fs::write(&path, csv).unwrap();
+    let columns = outline_csv(&path, false).unwrap();
+    let looks: Vec<_> = columns.iter().map(|c| (c.name.as_str(), c.looks)).collect();
+    let expected = [
+        ("id", Looks::Text),
+        ("age", Looks::Numeric),
+        ("job", Looks::Text),
+        ("empty", Looks::Empty),
+    ];
+    assert_eq!(looks, expected);
+    assert!(columns.iter().all(|column| column.values.is_none()));
+    let columns = outline_csv(&path, true).unwrap();
+    assert_eq!(columns[2].values, Some(vec!["a".to_owned(), "b".to_owned()]));
+    assert_eq!(columns[0].values, None, "sixty values in sixty records are people's own");
 #[test]
 fn the_class_is_read_by_whoever_has_it_and_others_need_no_such_column() {
     let mut schema = schema();

@@ -1,0 +1,325 @@
+//! `diptych agreement new`: from the first lines of one or two tables to an agreement to complete.
+
+use std::fs::OpenOptions;
+use std::io::{BufRead, ErrorKind, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+
+use crate::agreement::{Agreement, Division, Draft, DraftAttribute, DraftParty, Error};
+use crate::app::console::Console;
+use crate::publish::failure::Failure;
+use crate::role::Role;
+use crate::table::{ColumnOutline, Looks, outline_csv};
+
+/// Begin an agreement: every column of one or two tables, sensible defaults, and TODOs
+///
+/// Of the tables only the names of columns are taken, and whether they look
+/// like numbers; a file with nothing but the first line will do. What is not
+/// given is asked for on a terminal, and is a TODO elsewhere.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples: diptych agreement new bank.csv company.csv\n          \
+                        diptych agreement new table.csv --partition local --class approved")]
+pub struct NewArgs {
+    /// The table of the first party, and that of the second: CSV files, or their first lines
+    #[arg(num_args = 0..=2, value_name = "TABLE")]
+    tables: Vec<PathBuf>,
+    /// The file to write; an existing file is never overwritten
+    #[arg(long, value_name = "FILE", default_value = "agreement.toml")]
+    out: PathBuf,
+    /// How the data is divided [default: as two tables show]
+    #[arg(long, value_enum)]
+    partition: Option<PartitionWord>,
+    /// A name for the release, such as loans-2026q4
+    #[arg(long, value_name = "NAME")]
+    id: Option<String>,
+    /// The column that the release is to tell about
+    #[arg(long, value_name = "COLUMN")]
+    class: Option<String>,
+    /// The column by which both find the same person (vertical)
+    #[arg(long, value_name = "COLUMN")]
+    identifier: Option<String>,
+    /// The first party's name
+    #[arg(long, value_name = "NAME")]
+    p1: Option<String>,
+    /// The second party's name
+    #[arg(long, value_name = "NAME")]
+    p2: Option<String>,
+    /// What `diptych keygen` printed at the first party
+    #[arg(long, value_name = "SHA256")]
+    p1_fingerprint: Option<String>,
+    /// What `diptych keygen` printed at the second party
+    #[arg(long, value_name = "SHA256")]
+    p2_fingerprint: Option<String>,
+    /// The privacy budget
+    #[arg(long, value_name = "EPS", default_value = "1.0")]
+    epsilon: String,
+    /// Also list the values of columns that are not numbers. They are published: they must be
+    /// public knowledge, and each is marked for you to see to it
+    #[arg(long)]
+    with_values: bool,
+    /// Let lists of values grow a tree with at most so many branches
+    #[arg(long, value_name = "N", requires = "with_values",
+          value_parser = clap::value_parser!(u8).range(2..=64))]
+    branches: Option<u8>,
+    /// Ask for what is not given, though this is not a terminal
+    #[arg(long)]
+    ask: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum PartitionWord {
+    /// The same people, different columns
+    Vertical,
+    /// The same columns, different people
+    Horizontal,
+    /// One party holds everything
+    Local,
+}
+
+/// Runs the verb.
+///
+/// # Errors
+/// If a table cannot be read, a column is not there, or the file cannot be written.
+pub fn run(arguments: &NewArgs, console: &Console) -> Result<(), Failure> {
+    let out = &arguments.out;
+    if out.symlink_metadata().is_ok() {
+        return Err(exists(out));
+    }
+    let tables = arguments
+        .tables
+        .iter()
+        .map(|path| outline_csv(path, arguments.with_values))
+        .collect::<Result<Vec<_>, _>>()?;
+    let is_terminal = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
+    let asks = arguments.ask || (is_terminal && !console.is_quiet());
+    let mut desk = Desk { console, input: std::io::stdin().lock(), asks };
+    let draft = draft(arguments, &tables, &mut desk)?;
+    let text = draft.to_toml();
+    write_new(out, &text)?;
+    if arguments.with_values {
+        console.say(
+            "ATTENTION: values were taken from the data, and an agreement is published. Each is \
+             marked \"from the data\": keep it only if everybody could know it without the data, \
+             and add those that could occur.",
+        );
+    }
+    let open = match Agreement::parse("", text.as_bytes(), &|_| Err(String::new())) {
+        Err(Error::Invalid(problems)) => problems.count(),
+        _ => 0,
+    };
+    let command = format!("diptych agreement check {}", out.display());
+    console.say(match open {
+        0 => format!("nothing is left open; read it, then: {command}"),
+        1 => format!("one place is left to fill in; `{command}` names it"),
+        open => format!("{open} places are left to fill in; `{command}` names them"),
+    });
+    console.result_of_work_done(out.display());
+    Ok(())
+}
+
+/// Who is asked for what the flags do not say.
+struct Desk<'a, R> {
+    console: &'a Console,
+    input: R,
+    asks: bool,
+}
+
+impl<R: BufRead> Desk<'_, R> {
+    /// The answer, or what is usual; nothing where nobody is asked.
+    fn ask(&mut self, question: &str, usual: Option<&str>) -> Option<String> {
+        if !self.asks {
+            return usual.map(str::to_owned);
+        }
+        let shown =
+            usual.map_or_else(|| " (empty: later)".to_owned(), |usual| format!(" [{usual}]"));
+        self.console.prompt(&format!("{question}{shown}: "));
+        let mut answer = String::new();
+        // Whatever cannot be read is an empty answer, and so is what is far too long.
+        let read = std::io::Read::take(&mut self.input, 1 << 12).read_line(&mut answer);
+        match answer.trim() {
+            "" => usual.map(str::to_owned),
+            _ if read.is_err() => usual.map(str::to_owned),
+            answer => Some(answer.to_owned()),
+        }
+    }
+
+    /// Nothing that is not one of these, asked three times at most.
+    fn ask_column(
+        &mut self,
+        question: &str,
+        known: &[&str],
+        usual: Option<&str>,
+    ) -> Option<String> {
+        for _ in 0..3 {
+            let answer = self.ask(question, usual)?;
+            if known.is_empty() || known.contains(&answer.as_str()) {
+                return Some(answer);
+            }
+            self.console.say(format!("there is no such column; there are: {}", known.join(", ")));
+        }
+        None
+    }
+}
+
+fn draft<R: BufRead>(
+    arguments: &NewArgs,
+    tables: &[Vec<ColumnOutline>],
+    desk: &mut Desk<'_, R>,
+) -> Result<Draft, Failure> {
+    let division = division(arguments, tables, desk)?;
+    if let (Division::Local, [_, _]) = (division, tables) {
+        return Err(Failure::wrong_input("a local release has one table")
+            .advise("give one table, or --partition vertical or horizontal"));
+    }
+    let id = arguments.id.clone().or_else(|| desk.ask("a name for the release", None));
+    let mut parties = [DraftParty::default(), DraftParty::default()];
+    if division != Division::Local {
+        let given = [
+            (&arguments.p1, &arguments.p1_fingerprint, "first"),
+            (&arguments.p2, &arguments.p2_fingerprint, "second"),
+        ];
+        for (party, (name, fingerprint, which)) in parties.iter_mut().zip(given) {
+            let asked = || desk.ask(&format!("the {which} party's name"), None);
+            party.name = name.clone().or_else(asked);
+            party.fingerprint = fingerprint.clone();
+        }
+    }
+    let at_all: Vec<&str> = common(tables).collect();
+    let any: Vec<&str> = tables.iter().flatten().map(|column| column.name.as_str()).collect();
+    let identifier = match (division, &arguments.identifier) {
+        (Division::Vertical, Some(column)) => Some(there(column, &at_all, "--identifier")?),
+        (Division::Vertical, None) => {
+            let usual = at_all.iter().copied().find(|name| names_people(name));
+            desk.ask_column("the column by which both find the same person", &at_all, usual)
+        }
+        _ => None,
+    };
+    let class = match &arguments.class {
+        Some(column) => Some(there(column, &at_all, "--class")?),
+        None => {
+            let left: Vec<&str> = at_all
+                .iter()
+                .copied()
+                .filter(|name| Some(*name) != identifier.as_deref())
+                .collect();
+            // In a vertical release both hold the class, so one column in common is it.
+            let usual = match (division, tables, &left[..]) {
+                (Division::Vertical, [_, _], [only]) => Some(*only),
+                _ => None,
+            };
+            desk.ask_column("the column that the release is to tell about", &at_all, usual)
+        }
+    };
+    let taken = |name: &str| [&identifier, &class].iter().any(|it| it.as_deref() == Some(name));
+    let (mut attributes, mut left_out) = (Vec::<DraftAttribute>::new(), Vec::new());
+    for (owner, table) in Role::BOTH.into_iter().zip(tables) {
+        for column in table.iter().filter(|column| !taken(&column.name)) {
+            if names_people(&column.name) {
+                left_out.push(column.name.clone());
+            } else if attributes.iter().all(|other| other.name != column.name) {
+                let at_both = any.iter().filter(|name| **name == column.name).count() > 1;
+                attributes.push(attribute(column, owner, at_both));
+            }
+        }
+    }
+    let values = |name: &str| {
+        let mut columns = tables.iter().flatten().filter(|column| column.name == name);
+        columns.find_map(|column| column.values.clone())
+    };
+    Ok(Draft {
+        id,
+        division,
+        parties,
+        identifier,
+        class: class
+            .map(|column| (column.clone(), values(&column).filter(|values| values.len() > 1))),
+        epsilon: Some(arguments.epsilon.clone()),
+        attributes,
+        left_out,
+        branches: arguments.branches,
+    })
+}
+
+fn attribute(column: &ColumnOutline, owner: Role, at_both: bool) -> DraftAttribute {
+    let numeric = match column.looks {
+        Looks::Empty => None,
+        Looks::Numeric => Some(true),
+        Looks::Text => Some(false),
+    };
+    let values = column.values.clone();
+    DraftAttribute { name: column.name.clone(), owner, at_both, numeric, values }
+}
+
+fn division<R: BufRead>(
+    arguments: &NewArgs,
+    tables: &[Vec<ColumnOutline>],
+    desk: &mut Desk<'_, R>,
+) -> Result<Division, Failure> {
+    match arguments.partition {
+        Some(PartitionWord::Vertical) => return Ok(Division::Vertical),
+        Some(PartitionWord::Horizontal) => return Ok(Division::Horizontal),
+        Some(PartitionWord::Local) => return Ok(Division::Local),
+        None => {}
+    }
+    let names = |table: &[ColumnOutline]| {
+        let mut names: Vec<String> = table.iter().map(|column| column.name.clone()).collect();
+        names.sort();
+        names
+    };
+    let usual = match tables {
+        [one, two] if names(one) == names(two) => Some("horizontal"),
+        [_, _] => Some("vertical"),
+        _ => None,
+    };
+    let question = "how the data is divided: vertical (the same people, different columns), \
+                    horizontal (the same columns, different people) or local (one party)";
+    let word = desk.ask(question, usual);
+    let found = Division::ALL.iter().find(|(known, _)| Some(*known) == word.as_deref());
+    found.map(|(_, division)| *division).ok_or_else(|| {
+        Failure::wrong_input("how the data is divided cannot be told from one table")
+            .advise("say --partition vertical, horizontal or local")
+    })
+}
+
+/// The columns that every table has.
+fn common(tables: &[Vec<ColumnOutline>]) -> impl Iterator<Item = &str> {
+    let has = |table: &[ColumnOutline], name: &str| table.iter().any(|column| column.name == name);
+    let first = tables.first().into_iter().flatten();
+    first
+        .map(|column| column.name.as_str())
+        .filter(move |name| tables.iter().all(|table| has(table, name)))
+}
+
+fn names_people(column: &str) -> bool {
+    let column = column.to_lowercase();
+    let words = ["id", "ssn", "person", "customer", "patient", "member", "email", "nr", "number"];
+    column.split(|c: char| !c.is_alphanumeric()).any(|part| words.contains(&part))
+        || column.ends_with("id")
+}
+
+fn there(column: &str, known: &[&str], flag: &str) -> Result<String, Failure> {
+    if known.is_empty() || known.contains(&column) {
+        return Ok(column.to_owned());
+    }
+    let meant = crate::table::nearest(column, known.iter().copied());
+    let advice = match meant {
+        Some(meant) => format!("did you mean {meant}?"),
+        None => format!("every table must have it; in all of them are: {}", known.join(", ")),
+    };
+    Err(Failure::wrong_input(format!("{flag} {column}: there is no such column")).advise(advice))
+}
+
+fn exists(path: &Path) -> Failure {
+    Failure::wrong_input(format!("{} exists already", path.display()))
+        .advise("name another file with --out")
+}
+
+fn write_new(path: &Path, text: &str) -> Result<(), Failure> {
+    let opened = OpenOptions::new().write(true).create_new(true).open(path);
+    let written = opened.and_then(|mut file| file.write_all(text.as_bytes()));
+    written.map_err(|error| match error.kind() {
+        ErrorKind::AlreadyExists => exists(path),
+        _ => Failure::file(path, "write", &error),
+    })
+}

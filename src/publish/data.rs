@@ -1,0 +1,296 @@
+//! Where a party's table comes from: a file, standard input, or a command that prints it.
+//!
+//! A command is started without a shell. Until it has ended well nothing of what it printed is used:
+//! an exit status other than 0, an output that stops in the middle of a line, or no end within the
+//! limit is a wrong input, found before anybody connects.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::AsFd;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, Signal, kill_process_group};
+
+use crate::net::Stop;
+use crate::publish::Watcher;
+use crate::publish::failure::Failure;
+use crate::publish::files::write_whole;
+use crate::release::Step;
+use crate::table::{Dialect, Error, Reading, Table, parse_csv_as, regular_file};
+
+/// How long standard input and a command may take, unless the party file says otherwise.
+pub(crate) const USUAL_SECONDS: u64 = 600;
+/// What is kept of a command's complaints.
+const MOST_COMPLAINT: u64 = 1 << 12;
+
+/// A table and how it is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// Where it comes from.
+    pub from: Origin,
+    /// How it is written.
+    pub dialect: Dialect,
+    /// How long standard input or a command may take.
+    pub limit: Duration,
+    /// Where everything that does not fit is listed, if anything does not. It is private.
+    pub problems: Option<PathBuf>,
+}
+
+/// Where a table comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// A file.
+    File(PathBuf),
+    /// Standard input.
+    StandardInput,
+    /// What a program prints.
+    Command {
+        /// The program and its arguments.
+        words: Vec<String>,
+        /// The directory in which it is started.
+        directory: PathBuf,
+    },
+}
+
+impl Source {
+    /// A file with commas and UTF-8.
+    pub fn file(path: impl Into<PathBuf>) -> Self {
+        Self::new(Origin::File(path.into()))
+    }
+
+    /// With commas and UTF-8.
+    pub fn new(from: Origin) -> Self {
+        let limit = Duration::from_secs(USUAL_SECONDS);
+        Self { from, dialect: Dialect::default(), limit, problems: None }
+    }
+
+    /// How messages call it.
+    pub fn name(&self) -> String {
+        match &self.from {
+            Origin::File(path) => path.display().to_string(),
+            Origin::StandardInput => "standard input".to_owned(),
+            Origin::Command { words, .. } => {
+                format!("data_command {}", words.first().map_or("", String::as_str))
+            }
+        }
+    }
+
+    /// The data set's name, where a file gives it one.
+    pub fn file_name(&self) -> Option<String> {
+        match &self.from {
+            Origin::File(path) => path.file_name().map(|name| name.to_string_lossy().into_owned()),
+            Origin::StandardInput | Origin::Command { .. } => None,
+        }
+    }
+
+    /// Reads the table.
+    ///
+    /// # Errors
+    /// If it is not what the agreement says, or does not come.
+    pub fn read(&self, reading: &Reading<'_>, watcher: &dyn Watcher) -> Result<Table, Failure> {
+        let name = self.name();
+        let total = match &self.from {
+            Origin::File(path) => std::fs::metadata(path).map_or(0, |metadata| metadata.len()),
+            Origin::StandardInput | Origin::Command { .. } => 0,
+        };
+        let total = usize::try_from(total).unwrap_or(usize::MAX);
+        watcher.step(Step::Began { phase: "reading", total });
+        let progress = |bytes| watcher.step(Step::Advanced(bytes));
+        let table = match &self.from {
+            Origin::File(path) => regular_file(path)
+                .and_then(|file| parse_csv_as(self.dialect, &name, file, reading, &progress))
+                .map_err(|error| self.failure(error)),
+            Origin::StandardInput => {
+                // Not through the library's buffer, of which a wait for more would not know.
+                let input = io::stdin().as_fd().try_clone_to_owned();
+                let input =
+                    input.map_err(|error| Failure::wrong_input(format!("{name}: {error}")))?;
+                let mut source = Patient::new(File::from(input), self.limit, watcher.stop());
+                let table = parse_csv_as(self.dialect, &name, &mut source, reading, &progress)
+                    .map_err(|error| self.failure(error))?;
+                source.ended_with_a_line(&name, self.dialect)?;
+                Ok(table)
+            }
+            Origin::Command { words, directory } => {
+                let mut running = Running::start(words, directory, self.limit)?;
+                let output =
+                    running.child.stdout.take().ok_or_else(|| {
+                        Failure::failed(format!("{name}: its output cannot be had"))
+                    })?;
+                let mut source = Patient::new(output, self.limit, watcher.stop());
+                let table = parse_csv_as(self.dialect, &name, &mut source, reading, &progress);
+                // A command that failed is told first: what it printed explains itself less.
+                running.end(&name, source.at_end, &watcher.stop())?;
+                let table = table.map_err(|error| self.failure(error))?;
+                source.ended_with_a_line(&name, self.dialect)?;
+                Ok(table)
+            }
+        }?;
+        watcher.step(Step::Ended);
+        watcher.say(&format!("read {} records", table.len()));
+        Ok(table)
+    }
+
+    fn failure(&self, error: Error) -> Failure {
+        let (Some(path), Error::BadValues(found)) = (&self.problems, &error) else {
+            return error.into();
+        };
+        let distinct = found.found.len();
+        match write_whole(path, &found.to_csv(), 0o600) {
+            Ok(()) => Failure::wrong_input(&error).advise(format!(
+                "all {distinct} of them are listed in {} (private: values of the data)",
+                path.display()
+            )),
+            Err(problem) => Failure::wrong_input(&error)
+                .advise(format!("they could not be listed in {}: {problem}", path.display())),
+        }
+    }
+}
+
+/// A command that runs, and is ended with all it started when nobody needs it any more.
+struct Running {
+    child: Child,
+    complaint: Option<thread::JoinHandle<String>>,
+    deadline: Instant,
+    limit: Duration,
+}
+
+impl Running {
+    fn start(words: &[String], directory: &Path, limit: Duration) -> Result<Self, Failure> {
+        let Some((program, arguments)) = words.split_first() else {
+            return Err(Failure::wrong_input("data_command is empty"));
+        };
+        let directory = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
+        let mut child = Command::new(program)
+            .args(arguments)
+            .current_dir(directory)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0)
+            .spawn()
+            .map_err(|error| {
+                Failure::wrong_input(format!("cannot start data_command {program}: {error}"))
+                    .advise("check the program's name, and that it is in PATH")
+            })?;
+        let complaint = child.stderr.take().map(|stderr| {
+            thread::spawn(move || {
+                let mut kept = Vec::new();
+                let mut stderr = stderr;
+                let _ = stderr.by_ref().take(MOST_COMPLAINT).read_to_end(&mut kept);
+                let _ = io::copy(&mut stderr, &mut io::sink());
+                String::from_utf8_lossy(&kept).into_owned()
+            })
+        });
+        Ok(Self { child, complaint, deadline: Instant::now() + limit, limit })
+    }
+
+    /// Sees how the command ended; one whose output was not read to the end need not have.
+    fn end(&mut self, name: &str, read: bool, stop: &Stop) -> Result<(), Failure> {
+        let seconds = self.limit.as_secs();
+        let late = || {
+            Failure::wrong_input(format!("{name} did not end within {seconds} s"))
+                .advise("raise `data_seconds` in the party file, or mend the command")
+        };
+        loop {
+            stop.check()?;
+            match self.child.try_wait() {
+                Ok(Some(status)) if status.success() => return Ok(()),
+                Ok(Some(status)) => {
+                    let said = self.complaint();
+                    return Err(Failure::wrong_input(format!(
+                        "{name} failed ({status}); nothing that it printed is used{said}"
+                    ))
+                    .advise("run the command by hand to see what is wrong"));
+                }
+                // What it still wants to print, nobody reads: it would wait for ever.
+                Ok(None) if !read => {
+                    return if Instant::now() >= self.deadline { Err(late()) } else { Ok(()) };
+                }
+                Ok(None) if Instant::now() >= self.deadline => return Err(late()),
+                Ok(None) => thread::sleep(Duration::from_millis(5)),
+                Err(error) => return Err(Failure::failed(format!("{name}: {error}"))),
+            }
+        }
+    }
+
+    fn complaint(&mut self) -> String {
+        let said = self.complaint.take().and_then(|reader| reader.join().ok()).unwrap_or_default();
+        let words: Vec<&str> = said.split_whitespace().collect();
+        let said: String = words.join(" ").chars().take(500).flat_map(char::escape_debug).collect();
+        if said.is_empty() { said } else { format!("; it said: {said}") }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if matches!(self.child.try_wait(), Ok(None))
+            && let Some(group) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw)
+        {
+            let _ = kill_process_group(group, Signal::KILL);
+        }
+        let _ = self.child.wait();
+    }
+}
+
+/// A source that may be slow, but not for ever, and that can be interrupted.
+struct Patient<R> {
+    source: R,
+    deadline: Instant,
+    limit: Duration,
+    stop: Stop,
+    last: Option<[u8; 2]>,
+    at_end: bool,
+}
+
+impl<R> Patient<R> {
+    fn new(source: R, limit: Duration, stop: Stop) -> Self {
+        Self { source, deadline: Instant::now() + limit, limit, stop, last: None, at_end: false }
+    }
+
+    /// A table that was cut somewhere ends in the middle of a line, most probably.
+    fn ended_with_a_line(&self, name: &str, dialect: Dialect) -> Result<(), Failure> {
+        let wide = dialect.encoding == crate::table::Encoding::Utf16;
+        match self.last {
+            Some([_, b'\n']) => Ok(()),
+            Some([b'\n', 0]) if wide => Ok(()),
+            _ => Err(Failure::wrong_input(format!(
+                "{name} ends in the middle of a line, so it may be cut; nothing of it is used"
+            ))
+            .advise("if it is whole, let its last line end with a line feed")),
+        }
+    }
+}
+
+impl<R: Read + AsFd> Read for Patient<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            if self.stop.is_set() {
+                return Err(io::Error::other("stopped from the keyboard or by a signal"));
+            }
+            if Instant::now() >= self.deadline {
+                let text = format!("it did not end within {} s", self.limit.as_secs());
+                return Err(io::Error::new(io::ErrorKind::TimedOut, text));
+            }
+            let look = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+            let mut ready = [PollFd::new(&self.source, PollFlags::IN)];
+            match poll(&mut ready, Some(&look)) {
+                Ok(0) | Err(rustix::io::Errno::INTR) => {}
+                Ok(_) => break,
+                Err(error) => return Err(error.into()),
+            }
+        }
+        let count = self.source.read(buffer)?;
+        match &buffer[..count] {
+            [] => self.at_end = !buffer.is_empty(),
+            [only] => self.last = Some([self.last.map_or(0, |[_, last]| last), *only]),
+            [.., before, last] => self.last = Some([*before, *last]),
+        }
+        Ok(count)
+    }
+}
