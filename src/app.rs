@@ -43,6 +43,7 @@ pub mod plot;
 pub mod progress;
 pub mod psi;
 pub mod report;
+pub mod rows;
 pub mod run;
 pub mod speed;
 pub mod verify;
@@ -81,6 +82,7 @@ enum Verb {
     Keygen(keygen::KeygenArgs),
     Psi(psi::PsiArgs),
     Report(report::ReportArgs),
+    Rows(rows::RowsArgs),
     Run(run::RunArgs),
     Verify(verify::VerifyArgs),
     Ledger(ledger::LedgerArgs),
@@ -148,6 +150,7 @@ fn run(verb: Verb, console: &Console) -> Result<(), Failure> {
         Verb::Keygen(arguments) => keygen::run(&arguments, console),
         Verb::Psi(arguments) => psi::run(&arguments, console),
         Verb::Report(arguments) => report::run(&arguments, console),
+        Verb::Rows(arguments) => rows::run(&arguments, console),
         Verb::Run(arguments) => run::run(&arguments, console),
         Verb::Verify(arguments) => verify::run(&arguments, console),
         Verb::Ledger(arguments) => ledger::run(&arguments, console),

@@ -54,10 +54,13 @@ pub mod local;
 pub mod manifest;
 pub mod meeting;
 pub mod party;
+pub mod released;
 pub mod report;
+pub mod rows;
 pub mod run;
 pub mod signing;
 pub mod verify;
+pub mod width;
 
 use crate::net::Stop;
 use crate::release::Step;

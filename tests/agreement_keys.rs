@@ -111,10 +111,10 @@ fn every_key_has_a_line_on_the_page_and_every_line_is_a_key() {
     for section in all_sections() {
         let written: BTreeSet<String> = rows(section).into_iter().map(|(key, _)| key).collect();
         let known = known_keys(section);
-        for key in known.difference(&written) {
+        if let Some(key) = known.difference(&written).next() {
             panic!("docs/agreement.md has no line for `{key}` in {section}: add it to the table");
         }
-        for key in written.difference(&known) {
+        if let Some(key) = written.difference(&known).next() {
             panic!("docs/agreement.md has `{key}` in {section}, which the program does not know");
         }
     }
@@ -205,7 +205,7 @@ fn the_schemas_have_the_same_keys_and_refuse_others() {
         let properties = part["properties"].as_object().unwrap();
         let written: BTreeSet<String> = properties.keys().cloned().collect();
         let known = known_keys(section);
-        for key in known.difference(&written) {
+        if let Some(key) = known.difference(&written).next() {
             panic!("docs/{file} has no property `{key}` for {section}: add it");
         }
         assert_eq!(written, known, "docs/{file} has keys that {section} does not know");

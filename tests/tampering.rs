@@ -194,3 +194,25 @@ fn releases_of_before_promises_were_of_several_kinds_still_verify() {
         }
     }
 }
+
+#[test]
+fn a_release_of_before_half_open_intervals_still_verifies_and_is_read_everywhere() {
+    let former = root().join("tests/release-v2/numbers");
+    let (manifest, _) = verify::check(&former).unwrap();
+    assert_eq!(manifest.text(&["format"]), Some("diptych manifest v2"));
+    let released = diptych::publish::released::Released::open(&former).unwrap();
+    let cuts = released.cuts().unwrap();
+    assert_eq!(cuts.made().len(), 4);
+    let names: Vec<String> = (0..2)
+        .flat_map(|attribute| cuts.of(attribute).iter().map(move |value| (attribute, *value)))
+        .map(|(attribute, value)| cuts.name(diptych::table::Candidate { attribute, value }))
+        .collect();
+    assert_eq!(names[..3], ["[0..29]", "[30..49]", "[50..99]"]);
+    assert_eq!(names[3..], ["[0.5..85.9]", "[86..115.9]", "[116..149.5]"]);
+    let place = tempfile::tempdir().unwrap();
+    for name in [MANIFEST, RELEASE] {
+        fs::copy(former.join(name), place.path().join(name)).unwrap();
+    }
+    let page = diptych::publish::report::write_page(place.path(), None, false).unwrap();
+    assert!(fs::read_to_string(page).unwrap().contains("[0.5..85.9]"));
+}

@@ -69,6 +69,21 @@ impl Model {
         }
     }
 
+    /// How many noises every count carries, each drawn with the ε that the counts are given.
+    pub fn noises(&self) -> u32 {
+        match self {
+            Self::DiffGen(terms) => {
+                if terms.noise == diffgen::Noise::TwoParty {
+                    2
+                } else {
+                    1
+                }
+            }
+            #[cfg(any(test, feature = "testing"))]
+            Self::ExactCounts => 0,
+        }
+    }
+
     /// What else tells one release from another, in a few words.
     pub fn in_short(&self) -> String {
         match self {

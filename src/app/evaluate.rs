@@ -203,7 +203,7 @@ struct Judged {
 fn judge(released: &Released, records: &Records) -> Result<Judged, Failure> {
     let cuts = released.cuts()?;
     let mut values = Generalization::new(&cuts);
-    let rows = released.rows(&mut values)?;
+    let rows = released::rows_of(released, &mut values)?;
     let agreement = &released.agreement;
     let class_weights = match &records.train {
         Some(train) => values.records(train).ok_or_else(no_column)?.class_weights(),

@@ -7,6 +7,7 @@ use clap::Args;
 use crate::app::console::Console;
 use crate::publish::failure::Failure;
 use crate::publish::report::write_page;
+use crate::publish::width::write_error_bars;
 
 /// Make a page of a release that people can read: one HTML file that needs nothing else
 ///
@@ -25,6 +26,10 @@ pub struct ReportArgs {
     /// Add what the run cost, from private/costs.json: for this party's eyes only
     #[arg(long)]
     private: bool,
+    /// Also write the rows with the ends of their error bars: in 95 of 100 cases the noise on a
+    /// count lies between them
+    #[arg(long, value_name = "FILE")]
+    error_bars: Option<PathBuf>,
 }
 
 /// Runs the verb.
@@ -34,5 +39,9 @@ pub struct ReportArgs {
 pub fn run(arguments: &ReportArgs, console: &Console) -> Result<(), Failure> {
     let path = write_page(&arguments.release, arguments.out.as_deref(), arguments.private)?;
     console.result(path.display());
+    if let Some(out) = &arguments.error_bars {
+        write_error_bars(&arguments.release, out)?;
+        console.result(out.display());
+    }
     Ok(())
 }

@@ -23,10 +23,11 @@ use crate::release::tree::output::{Rows, write_csv};
 use crate::role::Role;
 use crate::table::Cuts;
 
-/// The version of the manifest's form. Version 1, which is still read, has ε and δ in place of a
-/// promise.
-pub const FORMAT: &str = "diptych manifest v2";
-const OLDER_FORMAT: &str = "diptych manifest v1";
+/// The version of the manifest's form. Older ones are still read: version 2 writes all intervals
+/// with both ends, such as `[0..14]`, and version 1 has ε and δ in place of a promise too.
+pub const FORMAT: &str = "diptych manifest v3";
+const SECOND_FORMAT: &str = "diptych manifest v2";
+const FIRST_FORMAT: &str = "diptych manifest v1";
 /// What is signed: the format, a zero, and a hash. No other use of an identity's key signs such a
 /// text.
 pub const SIGNED_BYTES: usize = FORMAT.len() + 1 + 32;
@@ -136,7 +137,8 @@ impl Manifest {
         let value: Value = serde_json::from_slice(bytes).map_err(|_| "is not JSON")?;
         let Value::Object(fields) = value else { return Err("is not a manifest") };
         let format = fields.get("format").and_then(Value::as_str);
-        let format = [FORMAT, OLDER_FORMAT].into_iter().find(|known| format == Some(known));
+        let format =
+            [FORMAT, SECOND_FORMAT, FIRST_FORMAT].into_iter().find(|known| format == Some(known));
         let format = format.ok_or("is not a manifest of a kind that this version knows")?;
         if text(&fields).ok().as_deref().map(str::as_bytes) != Some(bytes) {
             return Err("is not spelt as it was written");
@@ -165,7 +167,7 @@ impl Manifest {
     /// What it says is promised.
     pub fn promise(&self) -> Option<Promised<'_>> {
         match self.text(&["format"])? {
-            OLDER_FORMAT => Promised::of(&self.fields),
+            FIRST_FORMAT => Promised::of(&self.fields),
             _ => Promised::of(self.fields.get("promise")?.as_object()?),
         }
     }
@@ -206,6 +208,11 @@ fn text(fields: &Map<String, Value>) -> Result<String, Failure> {
 
 fn to_be_signed(format: &str, body: &str) -> Vec<u8> {
     [format.as_bytes(), &[0], Sha256::digest(body.as_bytes()).as_slice()].concat()
+}
+
+/// Whether a manifest of this format writes all intervals with both ends, whatever their step.
+pub(crate) fn has_both_ends(format: Option<&str>) -> bool {
+    matches!(format, Some(SECOND_FORMAT | FIRST_FORMAT))
 }
 
 /// A promise as a manifest states it: nothing is believed yet.

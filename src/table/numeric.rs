@@ -10,8 +10,7 @@ pub const MAX_POINTS: u32 = 1_000_000_000;
 ///
 /// The grid's points are `min`, `min + step`, …; a value belongs to the last point that is not
 /// above it. Splitting at point `p` sends values below `p` left and the others right. Values with
-/// more decimals than `min`, `max` and `step` have are rounded down to as many, so intervals with
-/// both ends included, such as `[18..56]`, cover the domain without gaps.
+/// more decimals than `min`, `max` and `step` have are rounded down to as many.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NumericDomain {
     min: Decimal,
@@ -20,6 +19,8 @@ pub struct NumericDomain {
     /// Decimals of the finest of the three.
     scale: u8,
     points: u32,
+    /// Intervals are written with both ends, as in manifests of before version 3.
+    both_ends: bool,
 }
 
 impl NumericDomain {
@@ -46,7 +47,9 @@ impl NumericDomain {
             return Err(Error::StepDoesNotDivide { step, below, above });
         }
         let points = u32::try_from(range / width + 1).ok().filter(|points| *points <= MAX_POINTS);
-        Ok(Self { min, max, step, scale, points: points.ok_or(Error::TooManyPoints)? })
+        let points = points.ok_or(Error::TooManyPoints)?;
+        let both_ends = scale == 0 && width == 1;
+        Ok(Self { min, max, step, scale, points, both_ends })
     }
 
     /// The smallest value.
@@ -97,14 +100,26 @@ impl NumericDomain {
         u32::try_from(offset / self.step.floor_units(self.scale)).ok()
     }
 
-    /// How the points `range` are written in a release: `[18..56]`, both ends included.
+    /// The same domain, whose intervals are written as in manifests of before version 3.
+    #[must_use]
+    pub(crate) fn with_both_ends(self) -> Self {
+        Self { both_ends: true, ..self }
+    }
+
+    /// How the points `range` are written in a release: whole numbers in steps of 1 as `[18..56]`,
+    /// both ends included, others as `[0, 15)`, without the upper end, and the last with it:
+    /// `[85, 99]`.
     pub fn interval(&self, range: Range<u32>) -> String {
-        let last = if range.end >= self.points {
-            self.max
-        } else {
-            Decimal::from_units(self.point_units(range.end) - 1, self.scale)
-        };
-        format!("[{}..{last}]", self.point(range.start))
+        let (start, is_last) = (self.point(range.start), range.end >= self.points);
+        match (self.both_ends, is_last) {
+            (true, true) => format!("[{start}..{}]", self.max),
+            (true, false) => {
+                let last = Decimal::from_units(self.point_units(range.end) - 1, self.scale);
+                format!("[{start}..{last}]")
+            }
+            (false, true) => format!("[{start}, {}]", self.max),
+            (false, false) => format!("[{start}, {})", self.point(range.end)),
+        }
     }
 
     fn point_units(&self, index: u32) -> i128 {
@@ -141,13 +156,25 @@ mod tests {
     #[test]
     fn coarse_steps_leave_no_gap_between_intervals() {
         let tens = domain("0", "99", "10").unwrap();
-        assert_eq!((tens.points(), tens.interval(0..3)), (10, "[0..29]".to_owned()));
-        assert_eq!(tens.interval(9..10), "[90..99]");
+        assert_eq!((tens.points(), tens.interval(0..3)), (10, "[0, 30)".to_owned()));
+        assert_eq!(tens.interval(9..10), "[90, 99]");
         let closed = domain("0", "100", "10").unwrap();
-        assert_eq!((closed.points(), closed.interval(10..11)), (11, "[100..100]".to_owned()));
+        assert_eq!((closed.points(), closed.interval(10..11)), (11, "[100, 100]".to_owned()));
         let fine = domain("-1", "1", "0.25").unwrap();
-        assert_eq!(fine.interval(0..4), "[-1..-0.01]");
+        assert_eq!(fine.interval(0..4), "[-1, 0)");
         assert_eq!(fine.point(4), Decimal::ZERO);
+        assert_eq!(domain("0.5", "9.5", "1").unwrap().interval(0..3), "[0.5, 3.5)");
+    }
+
+    #[test]
+    fn intervals_of_older_manifests_are_still_written() {
+        let tens = domain("0", "99", "10").unwrap().with_both_ends();
+        assert_eq!(
+            (tens.interval(0..3), tens.interval(9..10)),
+            ("[0..29]".into(), "[90..99]".into())
+        );
+        let fine = domain("-1", "1", "0.25").unwrap().with_both_ends();
+        assert_eq!(fine.interval(0..4), "[-1..-0.01]");
     }
 
     #[test]

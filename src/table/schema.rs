@@ -73,6 +73,20 @@ pub struct Identifier {
     pub normalize: Normalization,
 }
 
+impl Schema {
+    /// The same, with intervals written as in manifests of before version 3.
+    #[must_use]
+    pub(crate) fn with_both_ends(&self) -> Self {
+        let mut older = self.clone();
+        for attribute in &mut older.attributes {
+            if let Domain::Numeric(range) = &attribute.domain {
+                attribute.domain = Domain::Numeric(range.clone().with_both_ends());
+            }
+        }
+        older
+    }
+}
+
 impl Domain {
     /// A categorical domain's taxonomy as a set domain.
     ///

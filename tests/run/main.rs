@@ -115,7 +115,7 @@ fn tampering_is_seen(couple: &Couple) {
         (signature, flipped.as_str(), "signature of Bank"),
         (heads, "0".repeat(64).as_str(), "signature of Bank"),
         ("\"max_records\": 1000", "\"max_records\": 1001", "does not have the hash"),
-        ("\"format\": \"diptych manifest v2\"", "\"format\": \"x\"", "not a manifest of a kind"),
+        ("\"format\": \"diptych manifest v3\"", "\"format\": \"x\"", "not a manifest of a kind"),
     ] {
         assert!(manifest.contains(from), "{from}");
         couple.write(BANK, "release/manifest.json", &manifest.replacen(from, to, 1));

@@ -13,7 +13,7 @@ use crate::privacy::ledger::Hash;
 use crate::publish::artefacts::RELEASE;
 use crate::publish::failure::Failure;
 use crate::publish::manifest::{Manifest, Promised};
-use crate::publish::verify;
+use crate::publish::{verify, width};
 use crate::role::Role;
 
 /// Rows that the page shows.
@@ -44,6 +44,8 @@ pub struct Facts {
     pub rows: Vec<Vec<String>>,
     pub all_rows: u64,
     pub spends: Vec<Spend>,
+    /// How far the noise takes a count away from the truth, nearly always.
+    pub width: Option<u64>,
     /// Whether the manifest names a ledger of each party that was debited.
     pub ledgers: bool,
     /// What was checked and what was found.
@@ -121,6 +123,10 @@ impl Facts {
             classes: class.values.clone(),
             all_rows: manifest.value(&["release", "rows"]).and_then(Value::as_u64).unwrap_or(0),
             spends: agreement.epsilon().map_or_else(Vec::new, |all| spends(&manifest, all.value())),
+            width: manifest
+                .value(&["spends"])
+                .and_then(Value::as_array)
+                .and_then(|spends| width::of_counts(agreement.model.noises(), spends)),
             ledgers: debited(&manifest),
             checks: checks(&lines),
             hashes: hashes(&manifest),

@@ -5,6 +5,7 @@ use sha2::{Digest, Sha256};
 use super::costs::Costs;
 use super::facts::{Facts, Told};
 use super::html::Html;
+use crate::publish::width::SURE;
 
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
@@ -193,7 +194,12 @@ impl Facts {
         section("table", "The table", html);
         html.raw("<p>");
         if matches!(self.promise, Told::Differential { .. }) {
-            html.raw("Every count carries random noise, also where nobody was counted. ");
+            html.raw("Every count carries random noise, also where nobody was counted");
+            if let Some(width) = self.width {
+                html.raw(": in ").text(SURE).raw(" of 100 cases at most ±").text(width);
+                html.raw(", before negative counts were set to 0");
+            }
+            html.raw(". ");
         }
         if (self.rows.len() as u64) < self.all_rows {
             html.raw("Shown are the first ").text(self.rows.len()).raw(" of ").text(self.all_rows);
@@ -365,6 +371,7 @@ mod tests {
             rows: vec![vec![s(), s()]],
             all_rows: 7,
             spends: vec![Spend { name: s(), exact: s(), decimal: s(), thousandths: 3 }],
+            width: Some(3),
             ledgers: true,
             checks: vec![(s(), s())],
             hashes: vec![(s(), s())],

@@ -1,0 +1,50 @@
+//! `diptych rows`: a release as a table of people.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::app::console::Console;
+use crate::publish::failure::Failure;
+use crate::publish::rows::{self, Values};
+
+/// Write a release as rows: one for each person that its counts stand for
+///
+/// For programs that want records in place of counts. The rows tell no more
+/// than the release: with --concrete, values are drawn inside those of the
+/// release, evenly, and are as made up as they look precise.
+#[derive(Args, Debug)]
+#[command(after_help = "Example: diptych rows --release release/ --out rows.csv --concrete")]
+pub struct RowsArgs {
+    /// The release's directory
+    #[arg(long, value_name = "DIR")]
+    release: PathBuf,
+    /// The file to write; an existing file is never overwritten
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+    /// Draw a concrete value inside each general one; the seed goes to FILE.seed
+    #[arg(long)]
+    concrete: bool,
+    /// Draw by the seed in this file, to get the same rows again
+    #[arg(long, value_name = "FILE", requires = "concrete")]
+    seed: Option<PathBuf>,
+}
+
+/// Runs the verb.
+///
+/// # Errors
+/// If the release does not verify, or a file cannot be read or written.
+pub fn run(arguments: &RowsArgs, console: &Console) -> Result<(), Failure> {
+    let values = match arguments.concrete {
+        true => Values::Concrete(arguments.seed.as_deref()),
+        false => Values::Generalized,
+    };
+    let count = rows::write(&arguments.release, &arguments.out, values)?;
+    console.say(format!("wrote {count} rows"));
+    if arguments.concrete && arguments.seed.is_none() {
+        let seed = rows::seed_file(&arguments.out);
+        console.say(format!("drawn by the seed in {}; --seed draws them again", seed.display()));
+    }
+    console.result_of_work_done(arguments.out.display());
+    Ok(())
+}

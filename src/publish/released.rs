@@ -1,0 +1,146 @@
+//! A release as it lies on disk: the manifest says how values were generalized, the table how many
+//! records each cell stands for.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use crate::agreement::Agreement;
+use crate::math::hex;
+use crate::publish::artefacts::{MANIFEST, RELEASE};
+use crate::publish::failure::Failure;
+use crate::publish::manifest::has_both_ends;
+use crate::table::{Candidate, CutValue, Cuts, Decimal, Domain, Schema, Specialization};
+
+/// Largest manifest, in bytes: an agreement, and a few lines for each specialization.
+const MAX_MANIFEST_BYTES: u64 = 64 << 20;
+/// Largest release, in bytes.
+const MAX_RELEASE_BYTES: u64 = 4 << 30;
+
+/// A release's files, and what they say that needs no schema.
+pub struct Released {
+    /// Where it lies, as the user named it.
+    pub directory: PathBuf,
+    /// The agreement under which it was made.
+    pub agreement: Agreement,
+    /// Its manifest.
+    pub manifest: Value,
+    /// Attributes and class, whose intervals are written as in this release.
+    pub schema: Arc<Schema>,
+    /// The table.
+    pub csv: Vec<u8>,
+}
+
+impl Released {
+    /// Reads a release's directory and sees that the table is the one that the manifest names.
+    ///
+    /// # Errors
+    /// If a file is missing or not as it should be, with its name and the place.
+    pub fn open(directory: &Path) -> Result<Self, Failure> {
+        let path = directory.join(MANIFEST);
+        let shown = path.display();
+        let broken = |problem: String| {
+            Failure::wrong_input(format!("{shown}: {problem}"))
+                .advise("use the directory that `diptych local` or `diptych run` has written")
+        };
+        let bytes = read(&path, MAX_MANIFEST_BYTES)?;
+        let manifest: Value = serde_json::from_slice(&bytes).map_err(|e| broken(e.to_string()))?;
+        let agreement = manifest
+            .get("agreement")
+            .ok_or_else(|| broken("there is no `agreement`".to_owned()))?;
+        let agreement = Agreement::from_canonical(agreement.to_string().as_bytes())
+            .map_err(|error| broken(format!("agreement: {error}")))?;
+        if !manifest.get("cuts").is_some_and(Value::is_array) {
+            return Err(broken("there is no list `cuts`".to_owned()));
+        }
+        let sha256 = manifest.pointer("/release/sha256").and_then(Value::as_str);
+        let sha256 = sha256.ok_or_else(|| broken("there is no `sha256` of the release".into()))?;
+        let path = directory.join(RELEASE);
+        let csv = read(&path, MAX_RELEASE_BYTES)?;
+        let found = hex::encode(Sha256::digest(&csv));
+        if found != sha256 {
+            let message = format!("{}: not the release that {shown} names", path.display());
+            return Err(Failure::wrong_input(message)
+                .advise("one of the two was changed after they were made: get both again"));
+        }
+        let schema = match has_both_ends(manifest.get("format").and_then(Value::as_str)) {
+            true => Arc::new(agreement.schema.with_both_ends()),
+            false => agreement.schema.clone(),
+        };
+        Ok(Self { directory: directory.to_owned(), agreement, manifest, schema, csv })
+    }
+
+    /// The cuts, made again step by step.
+    ///
+    /// # Errors
+    /// A step that the agreement does not allow, with its place.
+    pub fn cuts(&self) -> Result<Cuts, Failure> {
+        let mut cuts = Cuts::topmost(&self.schema);
+        let steps = self.manifest.get("cuts").and_then(Value::as_array);
+        for (index, step) in steps.into_iter().flatten().enumerate() {
+            let made = again(&mut cuts, step);
+            made.map_err(|problem| {
+                let path = self.directory.join(MANIFEST);
+                Failure::wrong_input(format!("{}: cuts[{index}]: {problem}", path.display()))
+                    .advise("get the manifest again from whoever made the release")
+            })?;
+        }
+        Ok(cuts)
+    }
+}
+
+/// Makes one specialization that a manifest describes.
+fn again(cuts: &mut Cuts, step: &Value) -> Result<(), String> {
+    let text = |key: &str| {
+        let value = step.get(key).and_then(Value::as_str);
+        value.ok_or_else(|| format!("there is no text `{key}`"))
+    };
+    let (name, value) = (text("attribute")?, text("value")?);
+    let into = step.get("into").and_then(Value::as_array).ok_or("there is no list `into`")?;
+    let into: Vec<&str> = into.iter().filter_map(Value::as_str).collect();
+    let attributes = &cuts.schema().attributes;
+    let attribute = attributes.iter().position(|attribute| attribute.name == name);
+    let attribute = attribute.ok_or_else(|| format!("`{name}` is not an attribute"))?;
+    let candidate = cuts
+        .of(attribute)
+        .iter()
+        .map(|value| Candidate { attribute, value: *value })
+        .find(|candidate| cuts.name(*candidate) == value)
+        .ok_or_else(|| format!("`{value}` is not on the cut of `{name}`"))?;
+    let split = match (&attributes[attribute].domain, candidate.value) {
+        (Domain::Numeric(range), CutValue::Interval { .. }) => {
+            let right = into.get(1).and_then(|interval| interval.strip_prefix('['));
+            let ends = right.and_then(|right| right.split_once("..").or(right.split_once(", ")));
+            let start = ends.map(|(start, _)| start);
+            let start = start.and_then(|start| Decimal::parse(start).ok());
+            let point = start.and_then(|start| range.locate(start));
+            Some(point.ok_or("`into` is not two intervals")?)
+        }
+        _ => None,
+    };
+    let made = Specialization { candidate, split };
+    let children = cuts.specialize(&made).map_err(|error| error.to_string())?;
+    let named = children.into_iter().map(|value| cuts.name(Candidate { attribute, value }));
+    if named.eq(into.iter().copied()) {
+        return Ok(());
+    }
+    Err(format!("`{value}` of `{name}` does not specialize into what `into` says"))
+}
+
+fn read(path: &Path, most: u64) -> Result<Vec<u8>, Failure> {
+    let failed = |error: std::io::Error| Failure::file(path, "read", &error);
+    let metadata = std::fs::metadata(path).map_err(failed)?;
+    if !metadata.is_file() || metadata.len() > most {
+        // A pipe could keep us waiting for ever.
+        let message = format!("{}: not a file of at most {most} bytes", path.display());
+        return Err(Failure::wrong_input(message).advise("name the directory of a release"));
+    }
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(failed)?;
+    file.take(most).read_to_end(&mut bytes).map_err(failed)?;
+    Ok(bytes)
+}

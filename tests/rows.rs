@@ -1,0 +1,212 @@
+//! What an analyst makes of a release: rows of people, error bars, intervals.
+
+#![expect(clippy::unwrap_used, reason = "helpers of a test")]
+
+#[path = "shared/command.rs"]
+mod command;
+
+use command::diptych;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+const AGREEMENT: &str = r#"
+[release]
+id = "a-release"
+partition = "local"
+epsilon = "8"
+specializations = 4
+max_records = 1000
+[class]
+column = "ill"
+values = ["yes", "no"]
+[[attribute]]
+name = "age"
+kind = "numeric"
+min = 0
+max = 99
+step = 5
+[[attribute]]
+name = "weight"
+kind = "numeric"
+min = "0.5"
+max = "149.5"
+step = "0.5"
+[[attribute]]
+name = "salary"
+kind = "numeric"
+min = 0
+max = 9
+step = 1
+[[attribute]]
+name = "job"
+kind = "categorical"
+taxonomy = { Any = { Pro = ["Engineer", "Lawyer"], Art = ["Dancer", "Writer"] } }
+"#;
+
+fn release() -> tempfile::TempDir {
+    let place = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(place.path().join(name), text).unwrap();
+    write("agreement.toml", AGREEMENT);
+    let mut csv = String::from("age,weight,salary,job,ill\n");
+    for index in 0..600_usize {
+        let (age, weight) = (index * 7 % 100, (index * 13 % 299 + 1) as f64 / 2.0);
+        let job = ["Engineer", "Lawyer", "Dancer", "Writer"][index % 4];
+        let ill = if age > 50 || weight > 100.0 { "yes" } else { "no" };
+        csv += &format!("{age},{weight},{},{job},{ill}\n", index % 10);
+    }
+    write("table.csv", &csv);
+    let local = ["local", "--agreement", "agreement.toml", "--data", "table.csv", "--out", "out"];
+    let (status, _, told) = diptych(place.path(), &local);
+    assert_eq!(status, 0, "{told}");
+    place
+}
+
+fn table(place: &Path, name: &str) -> Vec<Vec<String>> {
+    let mut reader =
+        csv::ReaderBuilder::new().has_headers(false).from_path(place.join(name)).unwrap();
+    reader.records().map(|row| row.unwrap().iter().map(str::to_owned).collect()).collect()
+}
+
+/// How often each combination of values and class is there.
+fn counted(rows: &[Vec<String>]) -> BTreeMap<Vec<String>, u64> {
+    let mut counts = BTreeMap::new();
+    rows.iter().for_each(|row| *counts.entry(row.clone()).or_insert(0) += 1);
+    counts
+}
+
+#[test]
+fn a_release_becomes_one_row_for_each_person_that_it_counts() {
+    let place = release();
+    let place = place.path();
+    let (status, said, told) = diptych(place, &["rows", "--release", "out", "--out", "rows.csv"]);
+    assert_eq!((status, said.trim()), (0, "rows.csv"), "{told}");
+    let (release, rows) = (table(place, "out/release.csv"), table(place, "rows.csv"));
+    assert_eq!(rows[0], release[0][..5]);
+    let expected: BTreeMap<Vec<String>, u64> = release[1..]
+        .iter()
+        .map(|row| (row[..5].to_vec(), row[5].parse().unwrap()))
+        .filter(|(_, count)| *count > 0)
+        .collect();
+    assert_eq!(counted(&rows[1..]), expected);
+    assert!(told.contains(&format!("wrote {} rows", rows.len() - 1)), "{told}");
+    let (status, _, told) = diptych(place, &["rows", "--release", "out", "--out", "rows.csv"]);
+    assert_eq!(status, 2);
+    assert!(told.contains("rows.csv exists already"), "{told}");
+}
+
+/// Whether a concrete value lies inside one of a release.
+fn is_inside(value: &str, general: &str) -> bool {
+    let number = |text: &str| text.parse::<f64>().unwrap();
+    if let Some((low, high)) = general.trim_matches(['[', ']', ')']).split_once("..") {
+        return number(low) <= number(value) && number(value) <= number(high);
+    }
+    if let Some((low, high)) = general.trim_matches(['[', ']', ')']).split_once(", ") {
+        let closed = general.ends_with(']') && number(value) == number(high);
+        return number(low) <= number(value) && (number(value) < number(high) || closed);
+    }
+    let below: &[&str] = match general {
+        "Any" => &["Engineer", "Lawyer", "Dancer", "Writer"],
+        "Pro" => &["Engineer", "Lawyer"],
+        "Art" => &["Dancer", "Writer"],
+        leaf => return leaf == value,
+    };
+    below.contains(&value)
+}
+
+#[test]
+fn concrete_values_lie_inside_and_come_again_with_their_seed() {
+    let place = release();
+    let place = place.path();
+    let concrete = |out: &str, more: &[&str]| {
+        let rows = ["rows", "--release", "out", "--concrete", "--out", out];
+        diptych(place, &[&rows[..], more].concat())
+    };
+    let (status, _, told) = concrete("one.csv", &[]);
+    assert_eq!(status, 0, "{told}");
+    assert!(told.contains("drawn by the seed in one.csv.seed"), "{told}");
+    assert_eq!(concrete("two.csv", &["--seed", "one.csv.seed"]).0, 0);
+    assert_eq!(concrete("three.csv", &[]).0, 0);
+    let read = |name: &str| std::fs::read_to_string(place.join(name)).unwrap();
+    assert_eq!(read("one.csv"), read("two.csv"));
+    assert_ne!(read("one.csv"), read("three.csv"));
+    assert!(!place.join("two.csv.seed").exists());
+    assert!(!read("out/manifest.json").contains(read("one.csv.seed").trim()));
+    diptych(place, &["rows", "--release", "out", "--out", "general.csv"]);
+    let (one, general) = (table(place, "one.csv"), table(place, "general.csv"));
+    assert_eq!(one.len(), general.len());
+    for (row, general) in one.iter().zip(&general).skip(1) {
+        for (value, general) in row.iter().zip(general) {
+            assert!(is_inside(value, general), "{value} in {general}");
+        }
+    }
+    std::fs::write(place.join("bad.seed"), "xyz").unwrap();
+    let (status, _, told) = concrete("four.csv", &["--seed", "bad.seed"]);
+    assert_eq!(status, 2);
+    assert!(told.contains("bad.seed is not a seed"), "{told}");
+    assert_eq!(diptych(place, &["rows", "--release", "out", "--out", "x", "--seed", "y"]).0, 2);
+}
+
+#[test]
+fn a_release_that_was_changed_gives_no_rows() {
+    let place = release();
+    let place = place.path();
+    let path = place.join("out/release.csv");
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, text.replacen("yes", "no", 1)).unwrap();
+    for (verb, out) in [("rows", "--out"), ("report", "--error-bars")] {
+        let (status, _, told) = diptych(place, &[verb, "--release", "out", out, "x.csv"]);
+        assert_eq!(status, 1, "{told}");
+        assert!(!place.join("x.csv").exists());
+    }
+}
+
+#[test]
+fn error_bars_are_in_the_report_and_in_a_file_on_request() {
+    let place = release();
+    let place = place.path();
+    let page = std::fs::read_to_string(place.join("out/report.html")).unwrap();
+    let (_, rest) = page.split_once("in 95 of 100 cases at most ±").unwrap();
+    let width: u64 = rest.split(',').next().unwrap().parse().unwrap();
+    assert!((1..20).contains(&width), "{width}");
+    let report = ["report", "--release", "out", "--error-bars", "bars.csv"];
+    let (status, said, told) = diptych(place, &report);
+    assert_eq!(status, 0, "{told}");
+    assert!(said.ends_with("bars.csv\n"), "{said}");
+    let bars = table(place, "bars.csv");
+    assert_eq!(bars[0][5..], ["count", "low", "high"]);
+    assert_eq!(bars.len(), table(place, "out/release.csv").len());
+    for row in &bars[1..] {
+        let number = |place: usize| row[place].parse::<u64>().unwrap();
+        assert_eq!(number(6), number(5).saturating_sub(width));
+        assert_eq!(number(7), number(5) + width);
+    }
+}
+
+#[test]
+fn intervals_are_half_open_unless_the_step_is_one() {
+    let place = release();
+    let place = place.path();
+    let manifest = std::fs::read_to_string(place.join("out/manifest.json")).unwrap();
+    assert!(manifest.contains("\"format\": \"diptych manifest v3\""));
+    for row in &table(place, "out/release.csv")[1..] {
+        for number in &row[..2] {
+            assert!(number.starts_with('[') && number.contains(", "), "{number}");
+            assert_eq!(
+                number.ends_with(']'),
+                number.ends_with("99]") || number.ends_with("149.5]")
+            );
+        }
+        assert!(row[2].contains(".."), "{}", row[2]);
+    }
+    let evaluate = ["evaluate", "--release", "out", "--test", "table.csv"];
+    let (status, _, told) = diptych(place, &evaluate);
+    assert_eq!(status, 0, "{told}");
+    let former = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/release-v2/numbers");
+    std::fs::write(place.join("older.csv"), "age,weight,job,ill\n3,1.5,Writer,yes\n").unwrap();
+    let (status, _, told) =
+        diptych(place, &["evaluate", "--release", former, "--test", "older.csv"]);
+    assert_eq!(status, 0, "{told}");
+    let (status, _, told) =
+        diptych(place, &["rows", "--release", former, "--out", "r", "--concrete"]);
+    assert_eq!(status, 0, "{told}");
+}
