@@ -58,7 +58,8 @@ use crate::simd::level::{self, Level};
 #[command(name = "diptych", version, max_term_width = 100, arg_required_else_help = true)]
 #[command(
     after_help = "Start with `diptych demo`. Exit status: 0 done, 1 failed, 2 wrong usage or \
-                        input, 3 the peer refused, is not who it should be or broke the protocol.\n\n\
+                        input, 3 the peer refused, is not who it should be or broke the protocol, 130 \
+                        Ctrl-C.\n\n\
                         The variable DIPTYCH_SIMD=portable|aes|avx2|avx512 bounds the vector \
                         instructions in use; without it, the widest that the processor has."
 )]
@@ -95,6 +96,11 @@ pub fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => {
             let wrong = error.use_stderr();
+            let console = Console::of_unread_flags();
+            if wrong && console.is_json() {
+                console.fail(&Failure::wrong_input(error.to_string().trim_end()));
+                return Status::WrongInput.into();
+            }
             // Nothing is left to do if even the help text cannot be written.
             let _ = error.print();
             return if wrong { Status::WrongInput.into() } else { ExitCode::SUCCESS };

@@ -742,7 +742,7 @@ fn a_run_that_is_interrupted_ends_in_order_and_tells_the_peer() {
     assert!(matches!(told, Error::PeerAborted(AbortReason::Stopped)), "{told:?}");
     let mut said = String::new();
     child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(1), "{said}");
+    assert_eq!(child.wait().unwrap().code(), Some(130), "{said}");
     assert!(said.contains("the run was stopped on this side"), "{said}");
 }
 

@@ -189,7 +189,7 @@ fn what_is_wrong_with_the_table_is_said_before_anyone_connects() {
     };
     let (status, words) = said(&duplicates, "id");
     assert_eq!(status, Some(2));
-    assert!(words.contains("rows 1 and 3") && !words.contains("connecting"), "{words}");
+    assert!(words.contains("lines 2 and 4") && !words.contains("connecting"), "{words}");
     let (status, words) = said(&duplicates, "ssn");
     assert_eq!(status, Some(2));
     assert!(words.contains("no column 'ssn'") && words.contains("the columns are: id"), "{words}");

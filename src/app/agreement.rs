@@ -10,6 +10,7 @@ use crate::agreement::{Agreement, Builtin, Error, Problem};
 use crate::app::console::Console;
 use crate::publish::failure::Failure;
 use crate::publish::signing;
+use crate::release::plan;
 
 /// Begin an agreement, check it, and print it in plain words
 #[derive(Args, Debug)]
@@ -53,6 +54,16 @@ pub fn run(arguments: &AgreementArgs, console: &Console) -> Result<(), Failure> 
         AgreementVerb::New(arguments) => new::run(arguments, console),
         AgreementVerb::Check { file } => {
             let (agreement, remarks) = load_with_remarks(file)?;
+            let planned = match agreement.parties() {
+                Some(_) => plan::together(&agreement),
+                None => plan::alone(&agreement),
+            };
+            planned.map_err(|error| {
+                let failure = Failure::from(error);
+                let message =
+                    format!("{}: a run would be refused: {}", file.display(), failure.message);
+                Failure { message, ..failure }
+            })?;
             console.result(agreement.plain_words().trim_end());
             remarks.iter().for_each(|remark| console.say(remark));
             Ok(())

@@ -7,6 +7,8 @@ use clap::{Args, ValueEnum};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 use tracing::level_filters::LevelFilter;
+use tracing_subscriber::filter::filter_fn;
+use tracing_subscriber::prelude::*;
 
 use crate::net::Stop;
 use crate::publish::failure::Failure;
@@ -39,10 +41,15 @@ enum Color {
     Never,
 }
 
+/// The target of what the command says, which a log in JSON always has.
+const SAID: &str = "diptych::said";
+
 /// Standard output and standard error, as the flags want them.
 #[derive(Clone, Debug)]
 pub struct Console {
     quiet: bool,
+    /// Whether standard error is a log in JSON and nothing else.
+    json: bool,
     color: bool,
     /// Why a result could not be written, the first time.
     unwritten: Arc<OnceLock<String>>,
@@ -75,24 +82,52 @@ impl Console {
             }
         };
         let level = std::env::var("DIPTYCH_LOG").ok().and_then(|word| word.parse().ok());
-        let log = tracing_subscriber::fmt()
-            .with_max_level(level.unwrap_or(LevelFilter::WARN))
-            .with_writer(|| StandardError)
-            // It would complain on standard error, and panic where that cannot be written.
-            .log_internal_errors(false)
-            .with_ansi(color);
-        // A second set-up in one process keeps the first log; that is fine.
-        let _ = match arguments.log_format {
-            LogFormat::Text => log.try_init(),
-            LogFormat::Json => log.json().try_init(),
+        let level: LevelFilter = level.unwrap_or(LevelFilter::WARN);
+        let json = arguments.log_format == LogFormat::Json;
+        // A second set-up in one process keeps the first log; that is fine. The log would complain
+        // of itself on standard error, and panic where that cannot be written.
+        let _ = if json {
+            let layer = tracing_subscriber::fmt::layer().json().with_writer(|| StandardError);
+            let wanted = filter_fn(move |meta| meta.target() == SAID || *meta.level() <= level);
+            let layer = layer.log_internal_errors(false).with_filter(wanted);
+            tracing_subscriber::registry().with(layer).try_init().is_ok()
+        } else {
+            tracing_subscriber::fmt()
+                .with_max_level(level)
+                .with_writer(|| StandardError)
+                .log_internal_errors(false)
+                .with_ansi(color)
+                .try_init()
+                .is_ok()
         };
-        Self { quiet: arguments.quiet, color, unwritten: Arc::default(), stop: Stop::default() }
+        let (unwritten, stop) = (Arc::default(), Stop::default());
+        Self { quiet: arguments.quiet, json, color: color && !json, unwritten, stop }
+    }
+
+    /// One for a command line that cannot be read, as far as the wish for JSON can.
+    pub fn of_unread_flags() -> Self {
+        let words: Vec<_> = std::env::args_os().collect();
+        let json = words.iter().any(|word| word == "--log-format=json")
+            || words.windows(2).any(|two| two[0] == "--log-format" && two[1] == "json");
+        let log_format = if json { LogFormat::Json } else { LogFormat::Text };
+        Self::new(&GlobalArgs { quiet: false, log_format, color: Color::Auto })
+    }
+
+    /// Whether standard error is a log in JSON and nothing else.
+    pub fn is_json(&self) -> bool {
+        self.json
     }
 
     /// One that says nothing.
     #[cfg(test)]
     pub(crate) fn silent() -> Self {
-        Self { quiet: true, color: false, unwritten: Arc::default(), stop: Stop::default() }
+        Self {
+            quiet: true,
+            json: false,
+            color: false,
+            unwritten: Arc::default(),
+            stop: Stop::default(),
+        }
     }
 
     /// A line of the result, to standard output. If it cannot be written, the command fails in the
@@ -127,8 +162,12 @@ impl Console {
 
     /// A line about what is going on, to standard error, unless `--quiet`.
     pub fn say(&self, line: impl std::fmt::Display) {
-        if !self.quiet {
-            let _ = writeln!(std::io::stderr().lock(), "{line}");
+        match (self.quiet, self.json) {
+            (true, _) => {}
+            (false, true) => tracing::info!(target: SAID, "{line}"),
+            (false, false) => {
+                let _ = writeln!(std::io::stderr().lock(), "{line}");
+            }
         }
     }
 
@@ -159,6 +198,16 @@ impl Console {
 
     /// Says what failed and what to do.
     pub fn fail(&self, failure: &Failure) {
+        if self.json {
+            let status = failure.status as u8;
+            match &failure.advice {
+                Some(advice) => {
+                    tracing::error!(target: SAID, status, help = %advice, "{}", failure.message)
+                }
+                None => tracing::error!(target: SAID, status, "{}", failure.message),
+            }
+            return;
+        }
         let (red, bold, plain) =
             if self.color { ("\x1b[1;31m", "\x1b[1m", "\x1b[0m") } else { ("", "", "") };
         let mut text = format!("{red}error:{plain} {}\n", failure.message);

@@ -70,7 +70,13 @@ pub fn run(arguments: &LocalArgs, console: &Console) -> Result<(), Failure> {
             let data_set = arguments.data_set.as_deref();
             Some(Entered { ledger, cap, data_set })
         }
-        _ => None,
+        _ => {
+            console.say(
+                "no ledger is given: nobody adds up what releases of this data spend (--ledger FILE \
+                 --cap EPS)",
+            );
+            None
+        }
     };
     let (data, out, compact) = (source(arguments)?, &arguments.out, arguments.compact);
     let wanted = Wanted { data: &data, out, compact, entered };

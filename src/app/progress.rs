@@ -15,6 +15,16 @@ use crate::release::Step;
 /// A phase that is over sooner is not worth a line.
 const LONG_ENOUGH_TO_TELL: Duration = Duration::from_secs(1);
 
+/// What the items of a phase are, for people; nothing where they would mean nothing to them.
+fn unit(phase: &str) -> Option<&'static str> {
+    match phase {
+        "reading" => Some("bytes"),
+        "structure" => Some("specializations"),
+        "set intersection" | "overlap check" | "counting" => Some("records"),
+        _ => None,
+    }
+}
+
 /// The progress of one phase. Can be told from any thread.
 pub struct Bar {
     console: Console,
@@ -30,12 +40,18 @@ pub struct Bar {
 impl Bar {
     /// A phase whose length is not known yet.
     pub fn new(console: &Console, name: &'static str) -> Self {
-        let on_terminal = std::io::stderr().is_terminal() && !console.is_quiet();
+        let on_terminal =
+            std::io::stderr().is_terminal() && !console.is_quiet() && !console.is_json();
         let bar = on_terminal.then(|| {
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-            let template = "{msg} {wide_bar} {pos}/{len}, {eta} left";
+            let items = match unit(name) {
+                Some("bytes") => "{bytes} of {total_bytes}".to_owned(),
+                Some(unit) => format!("{{pos}} of {{len}} {unit}"),
+                None => "{percent} %".to_owned(),
+            };
+            let template = format!("{{msg}} {{wide_bar}} {items}, {{eta}} left");
             bar.with_style(
-                ProgressStyle::with_template(template)
+                ProgressStyle::with_template(&template)
                     .unwrap_or_else(|_| ProgressStyle::default_bar()),
             )
             .with_message(name)
@@ -98,7 +114,12 @@ impl Bar {
             return;
         }
         let (items, seconds) = (self.done.load(Ordering::Relaxed), self.began.elapsed());
-        self.console.say(format!("{}: {items} in {:.1} s", self.name, seconds.as_secs_f64()));
+        let items = match unit(self.name) {
+            Some(unit) => format!(", {items} {unit}"),
+            None => String::new(),
+        };
+        let seconds = seconds.as_secs_f64();
+        self.console.say(format!("{}: done in {seconds:.1} s{items}", self.name));
     }
 }
 

@@ -44,6 +44,8 @@ pub struct Output {
     directory: PathBuf,
     /// Locked as long as this lives; none for a release that is there already.
     lock: Option<File>,
+    /// Whether this run made the directory; it is removed again if nothing comes to lie in it.
+    made: bool,
 }
 
 impl Output {
@@ -58,9 +60,10 @@ impl Output {
         plan: &Plan,
         compact: bool,
     ) -> Result<Self, Failure> {
+        let made = !directory.is_dir();
         make_directory(directory).map_err(|error| Failure::file(directory, "create", &error))?;
         let lock = lock(directory)?;
-        let output = Self { directory: directory.to_owned(), lock: Some(lock) };
+        let output = Self { directory: directory.to_owned(), lock: Some(lock), made };
         output.refuse_to_overwrite()?;
         let release = plan.most_bytes.min(MOST_RESERVED);
         // The agreement with indentation, and the tree.
@@ -91,7 +94,7 @@ impl Output {
 
     /// A directory that holds a release already.
     pub fn of_release(directory: &Path) -> Self {
-        Self { directory: directory.to_owned(), lock: None }
+        Self { directory: directory.to_owned(), lock: None, made: false }
     }
 
     /// Sees that no release has come in meanwhile.
@@ -251,6 +254,10 @@ impl Drop for Output {
         if self.lock.is_some() {
             for name in [MANIFEST, RELEASE, COMPACT] {
                 let _ = fs::remove_file(self.temporary(name));
+            }
+            if self.made {
+                // Only if nothing lies in it.
+                let _ = fs::remove_dir(&self.directory);
             }
         }
     }

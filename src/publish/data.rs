@@ -101,9 +101,25 @@ impl Source {
         let total = usize::try_from(total).unwrap_or(usize::MAX);
         watcher.step(Step::Began { phase: "reading", total });
         let progress = |bytes| watcher.step(Step::Advanced(bytes));
-        let table = match &self.from {
+        let table = self.read_from(&name, reading, &progress, watcher);
+        // Whatever a source that was interrupted looks like, that is what happened.
+        watcher.stop().check()?;
+        let table = table?;
+        watcher.step(Step::Ended);
+        watcher.say(&format!("read {} records", table.len()));
+        Ok(table)
+    }
+
+    fn read_from(
+        &self,
+        name: &str,
+        reading: &Reading<'_>,
+        progress: &(dyn Fn(usize) + Sync),
+        watcher: &dyn Watcher,
+    ) -> Result<Table, Failure> {
+        match &self.from {
             Origin::File(path) => regular_file(path)
-                .and_then(|file| parse_csv_as(self.dialect, &name, file, reading, &progress))
+                .and_then(|file| parse_csv_as(self.dialect, name, file, reading, progress))
                 .map_err(|error| self.failure(error)),
             Origin::StandardInput => {
                 // Not through the library's buffer, of which a wait for more would not know.
@@ -111,9 +127,9 @@ impl Source {
                 let input =
                     input.map_err(|error| Failure::wrong_input(format!("{name}: {error}")))?;
                 let mut source = Patient::new(File::from(input), self.limit, watcher.stop());
-                let table = parse_csv_as(self.dialect, &name, &mut source, reading, &progress)
+                let table = parse_csv_as(self.dialect, name, &mut source, reading, progress)
                     .map_err(|error| self.failure(error))?;
-                source.ended_with_a_line(&name, self.dialect)?;
+                source.ended_with_a_line(name, self.dialect)?;
                 Ok(table)
             }
             Origin::Command { words, directory } => {
@@ -123,17 +139,14 @@ impl Source {
                         Failure::failed(format!("{name}: its output cannot be had"))
                     })?;
                 let mut source = Patient::new(output, self.limit, watcher.stop());
-                let table = parse_csv_as(self.dialect, &name, &mut source, reading, &progress);
+                let table = parse_csv_as(self.dialect, name, &mut source, reading, progress);
                 // A command that failed is told first: what it printed explains itself less.
-                running.end(&name, source.at_end, &watcher.stop())?;
+                running.end(name, source.at_end, &watcher.stop())?;
                 let table = table.map_err(|error| self.failure(error))?;
-                source.ended_with_a_line(&name, self.dialect)?;
+                source.ended_with_a_line(name, self.dialect)?;
                 Ok(table)
             }
-        }?;
-        watcher.step(Step::Ended);
-        watcher.say(&format!("read {} records", table.len()));
-        Ok(table)
+        }
     }
 
     fn failure(&self, error: Error) -> Failure {

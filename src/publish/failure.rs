@@ -16,6 +16,8 @@ pub enum Status {
     WrongInput = 2,
     /// The peer refused, or is not who it should be.
     PeerRefused = 3,
+    /// Somebody pressed Ctrl-C here, as shells report it.
+    Interrupted = 130,
 }
 
 impl From<Status> for ExitCode {
@@ -76,6 +78,7 @@ impl Failure {
 impl<E: Fault> From<E> for Failure {
     fn from(error: E) -> Self {
         let status = match error.blame() {
+            Blame::Connection(net::Error::Stopped) => Status::Interrupted,
             Blame::Connection(error) if error.is_refusal() => Status::PeerRefused,
             Blame::Connection(net::Error::Address { .. } | net::Error::Identity(_))
             | Blame::Input

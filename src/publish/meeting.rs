@@ -1,7 +1,7 @@
 //! How one party reaches the other.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -64,8 +64,52 @@ impl Meeting {
                     let difference = name_difference(terms, theirs);
                     return Err(Failure::from(error).advise(difference));
                 }
-                _ => return Err(error.into()),
+                _ => return Err(self.in_words(error, identity)),
             }
+        }
+    }
+
+    /// What keeps the two from meeting, each with a sentence of its own.
+    fn in_words(&self, error: Error, identity: &Identity) -> Failure {
+        let (Self::Listen(address) | Self::Connect(address)) = self;
+        let words = match (self, &error) {
+            (Self::Listen(_), Error::Address { problem, .. }) => match problem.kind() {
+                ErrorKind::AddrInUse => Some((
+                    format!("the port of {address} is in use by another program"),
+                    "end that program, or listen on another port and tell your partner".to_owned(),
+                )),
+                ErrorKind::AddrNotAvailable => Some((
+                    format!("this machine does not have the address {address}"),
+                    "listen on an address of its own; 0.0.0.0 stands for all of them".to_owned(),
+                )),
+                ErrorKind::PermissionDenied => Some((
+                    format!("this user may not listen on {address}"),
+                    "choose a port of 1024 or above".to_owned(),
+                )),
+                _ => None,
+            },
+            (Self::Connect(_), Error::Address { problem, .. })
+                if problem.kind() != ErrorKind::InvalidInput =>
+            {
+                Some((
+                    format!("the host of {address} is not known here ({problem})"),
+                    "check its spelling, and that this machine can look up names".to_owned(),
+                ))
+            }
+            (_, Error::Tls(_)) if error.is_refusal() => Some((
+                format!("the peer does not accept this party's key ({error})"),
+                format!(
+                    "ours is {}; the agreement at the peer must say so, and the peer's own \
+                     fingerprint at this side",
+                    identity.fingerprint()
+                ),
+            )),
+            _ => None,
+        };
+        let failure = Failure::from(error);
+        match words {
+            Some((message, advice)) => Failure { message, ..failure }.advise(advice),
+            None => failure,
         }
     }
 
@@ -79,14 +123,14 @@ impl Meeting {
         match self {
             Self::Connect(address) => {
                 watcher.say(&format!("connecting to {address} …"));
-                Ok(tls::connect_unless(&watcher.stop(), address, identity, peer, limits)?)
+                tls::connect_unless(&watcher.stop(), address, identity, peer, limits)
             }
-            Self::Listen(address) => {
-                let listener = Listener::bind(address)?;
+            Self::Listen(address) => Listener::bind(address).and_then(|listener| {
                 watcher.say(&format!("listening on {} …", listener.local_address()?));
-                Ok(listener.accept_unless(&watcher.stop(), identity, peer, limits)?)
-            }
+                listener.accept_unless(&watcher.stop(), identity, peer, limits)
+            }),
         }
+        .map_err(|error| self.in_words(error, identity))
     }
 }
 

@@ -25,15 +25,17 @@ mod messages;
 pub mod rehearse;
 mod unfinished;
 
+use std::os::unix::fs::MetadataExt;
 use std::time::Duration;
 
 use crate::agreement::{Agreement, Partition};
 use crate::net::{Fingerprint, Identity, Stop};
 use crate::privacy::Budget;
-use crate::privacy::ledger::{Debit, Delta, Hash, Ledger, RunId, Towards};
+use crate::privacy::ledger::{self, Debit, Delta, Hash, History, Ledger, RunId, Towards};
 use crate::protocol::Session;
 use crate::publish::artefacts::Output;
-use crate::publish::failure::Failure;
+use crate::publish::clock;
+use crate::publish::failure::{Failure, Status};
 use crate::publish::local;
 use crate::publish::manifest::{Draft, in_short};
 use crate::publish::meeting::read_identity;
@@ -68,20 +70,30 @@ pub fn run(side: &Side<'_>, options: Options, watcher: &dyn Watcher) -> Result<(
         ledger.check_cap(&party.data_set, epsilon, &party.cap)?;
     }
     ledger.reserve()?;
+    if let Some(remark) = side.remark_on_id(ledger.history()) {
+        watcher.say(&remark);
+    }
+    if let Some(remark) = side.remark_on_identity() {
+        watcher.say(&remark);
+    }
     let output = Output::prepare(&party.out, agreement, &side.plan, options.compact)?;
     let table = side.read_data(watcher)?;
     plan::check_records(agreement, table.len())?;
 
     let limit = side.deadline(table.len())?;
     let terms = agreement.canonical();
-    let mut session = party.meeting.open(
+    let session = party.meeting.open(
         &side.identity,
         side.peer,
         party.role,
         party.limits,
         terms.as_bytes(),
         watcher,
-    )?;
+    );
+    let mut session = session.map_err(|failure| match failure.status {
+        Status::Interrupted => failure.advise("nothing was spent, and the peer has seen nobody"),
+        _ => failure,
+    })?;
     session.channel.end_within(limit);
     watcher.say(&format!("{} is here and under the same agreement", side.peer_name));
     if options.record {
@@ -155,6 +167,31 @@ impl<'a> Side<'a> {
         Ok(Self { agreement, party, identity, peer, peer_name: &other.name, plan })
     }
 
+    /// What to say about a release of the same name that the ledger knows.
+    pub fn remark_on_id(&self, history: &History) -> Option<String> {
+        let id = &self.agreement.id;
+        let before = history.runs().iter().rev().find(|run| run.debit.release == *id)?;
+        let how = match before.status {
+            ledger::Status::Finished => "was made",
+            _ => "was begun",
+        };
+        Some(format!(
+            "ATTENTION: a release \"{id}\" {how} on {} already; this is another one, with ε of its \
+             own. Give it another `id` unless that is meant",
+            clock::utc(before.time)
+        ))
+    }
+
+    /// What to say about an identity that others can read.
+    pub fn remark_on_identity(&self) -> Option<String> {
+        let path = &self.party.identity;
+        let mode = std::fs::metadata(path).ok()?.mode();
+        (mode & 0o077 != 0).then(|| {
+            let shown = path.display();
+            format!("ATTENTION: others may read the private key in {shown}: chmod 600 {shown}")
+        })
+    }
+
     /// How long the run may take, with so many records of this party.
     ///
     /// # Errors
@@ -183,6 +220,7 @@ impl<'a> Side<'a> {
         {
             identifier.normalize.check_unique(names).map_err(|error| {
                 let (path, column) = (self.party.data.name(), &identifier.column);
+                let error = error.by_line(&|record| table.line(record));
                 Failure::wrong_input(format!("{path}, column `{column}`: {error}"))
             })?;
         }
@@ -368,7 +406,15 @@ impl<'a> Conversation<'a> {
                  it can be written"
             ));
         }
-        let Some(noted) = noted else { return failure };
+        let peer = self.side.peer_name;
+        let told = format!("{peer} is told that this side was stopped");
+        let interrupted = failure.status == Status::Interrupted;
+        let Some(noted) = noted else {
+            return match interrupted {
+                true => failure.advise(format!("nothing was spent; {told}")),
+                false => failure,
+            };
+        };
         let spent = match self.side.plan.promise.epsilon() {
             Some(epsilon) => format!("ε {epsilon} is spent and there is no release"),
             None => "the run is in the ledger and there is no release".to_owned(),
@@ -377,6 +423,9 @@ impl<'a> Conversation<'a> {
             Ok(()) => spent,
             Err(error) => format!("{spent}; that it ended could not be noted: {error}"),
         }];
+        if interrupted {
+            advice.push(told);
+        }
         if self.signed {
             advice.push(format!(
                 "{} may have the complete release: ask for a copy, and check it with `diptych \

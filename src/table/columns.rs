@@ -27,6 +27,8 @@ pub struct Table {
     columns: Vec<Option<Column>>,
     classes: Vec<u8>,
     identifiers: Option<Vec<String>>,
+    /// Where each record stood in its file, if it was read with identifiers.
+    lines: Vec<u64>,
 }
 
 impl Table {
@@ -41,7 +43,7 @@ impl Table {
         let records = classes.len();
         let fits = columns.iter().flatten().all(|column| column.len() == records)
             && identifiers.as_ref().is_none_or(|identifiers| identifiers.len() == records);
-        fits.then_some(Self { columns, classes, identifiers })
+        fits.then_some(Self { columns, classes, identifiers, lines: Vec::new() })
     }
 
     /// Number of records.
@@ -70,6 +72,16 @@ impl Table {
         self.identifiers.as_deref()
     }
 
+    /// The line of a record in the file that it was read from, where identifiers were read too.
+    pub fn line(&self, record: usize) -> Option<u64> {
+        self.lines.get(record).copied()
+    }
+
+    /// Notes where the records stood.
+    pub(super) fn with_lines(self, lines: Vec<u64>) -> Self {
+        Self { lines, ..self }
+    }
+
     /// The table of some of the records, in the order given: as a set intersection aligns them.
     /// Places past the end are left out.
     #[must_use]
@@ -87,11 +99,14 @@ impl Table {
                 .identifiers
                 .as_ref()
                 .map(|all| known.iter().map(|record| all[*record].clone()).collect()),
+            lines: known.iter().filter_map(|record| self.line(*record)).collect(),
         }
     }
 
-    /// Takes the records of `other` behind its own; both were read in the same way.
-    pub(super) fn append(&mut self, other: Self) {
+    /// Takes the records of `other` behind its own; both were read in the same way. The lines of
+    /// `other` are counted from this one.
+    pub(super) fn append(&mut self, mut other: Self, first_line: u64) {
+        other.lines.iter_mut().for_each(|line| *line += first_line);
         if self.columns.is_empty() {
             *self = other;
             return;
@@ -102,6 +117,7 @@ impl Table {
             }
         }
         self.classes.extend(other.classes);
+        self.lines.extend(other.lines);
         if let (Some(mine), Some(theirs)) = (&mut self.identifiers, other.identifiers) {
             mine.extend(theirs);
         }

@@ -113,10 +113,10 @@ pub fn parse_csv_as(
             let read: Vec<_> =
                 pieces.into_par_iter().map(|(a, b)| (a, header.piece(&block[a..b]))).collect();
             for (a, (piece, wrong)) in read {
-                if !wrong.is_empty() {
-                    found.append(wrong, lines_before + 1 + newlines(&block[..a]));
-                }
-                table.append(piece);
+                let wanted = !wrong.is_empty() || reading.identifier.is_some();
+                let before = if wanted { newlines(&block[..a]) } else { 0 };
+                found.append(wrong, lines_before + 1 + before);
+                table.append(piece, lines_before + 1 + before);
                 if table.len() as u64 > reading.max_records {
                     let file = name.to_owned();
                     return Err(Error::TooManyRecords { file, most: reading.max_records });

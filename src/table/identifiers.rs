@@ -74,6 +74,36 @@ pub enum Error {
     BothCases,
 }
 
+impl Error {
+    /// The same in words that name lines of a file, where `line` knows that of a row.
+    pub fn by_line(&self, line: &dyn Fn(usize) -> Option<u64>) -> String {
+        let lines = |rows: &[usize]| -> Option<String> {
+            let lines: Option<Vec<String>> =
+                rows.iter().map(|row| Some(line(row.checked_sub(1)?)?.to_string())).collect();
+            match lines?.as_slice() {
+                [] => None,
+                [one] => Some(format!("line {one}")),
+                [some @ .., last] => Some(format!("lines {} and {last}", some.join(", "))),
+            }
+        };
+        let listed = |groups: &[Vec<usize>]| -> Option<String> {
+            let groups: Option<Vec<String>> = groups.iter().map(|rows| lines(rows)).collect();
+            Some(groups?.join("; "))
+        };
+        let words = match self {
+            Self::Duplicates { count, first, rule } => listed(first).map(|listed| {
+                let after = after(rule);
+                format!(
+                    "{count} record(s) repeat the identifier of another{after}: {listed}; keep one \
+                     record per individual"
+                )
+            }),
+            _ => None,
+        };
+        words.unwrap_or_else(|| self.to_string())
+    }
+}
+
 /// How many rows, or groups of rows, an error names.
 const NAMED: usize = 5;
 

@@ -36,6 +36,7 @@ impl IdentifierColumn {
             places.push(place);
         }
         let identifiers = rule.column(&raw).map_err(|error| {
+            let error = error.by_line(&|row| places.get(row).map(Position::line));
             Failure::wrong_input(format!("{}, column '{column}': {error}", path.display()))
         })?;
         let path = path.to_owned();
@@ -194,7 +195,7 @@ mod tests {
         assert!(
             message("id,job\na,x\nb\n", "id").ends_with("line 3: 1 fields where the header has 2")
         );
-        assert!(message("id,job\na,x\nA,y\n", "id").contains("rows 1 and 2"));
+        assert!(message("id,job\na,x\nA,y\n", "id").contains("lines 2 and 3"));
     }
 
     #[test]

@@ -1,5 +1,9 @@
 //! `diptych run --dry-run`: everything that can be known without the peer.
 
+use std::path::Path;
+
+use rustix::fs::{Access, access};
+
 use crate::app::console::Console;
 use crate::app::progress::Screen;
 use crate::app::speed::{Speeds, together};
@@ -27,6 +31,7 @@ pub(super) fn run(
     console: &Console,
 ) -> Result<(), Failure> {
     let party = side.party;
+    check_places(side)?;
     let history = match party.ledger.symlink_metadata() {
         Ok(_) => ledger::read(&party.ledger)?,
         Err(_) => History::default(),
@@ -51,11 +56,41 @@ pub(super) fn run(
         Promise::Words(words) => console.result(format!("  no ε; promised is {words}")),
     }
     side.plan.details.iter().for_each(|line| console.result(format!("  {line}")));
+    let remarks = [side.remark_on_id(&history), side.remark_on_identity()];
+    remarks.iter().flatten().for_each(|remark| console.result(format!("  {remark}")));
     console.result("\nWhat the parties would learn");
     console.result(side.agreement.learned_words().trim_end());
     refuse(side, &history)?;
     console.result("\nWhat it would cost");
     tell_costs(side, records, &history, line, console)
+}
+
+/// Sees that the places of ledger and release can be written, without writing there.
+fn check_places(side: &Side<'_>) -> Result<(), Failure> {
+    let party = side.party;
+    for (key, path) in [("ledger", &party.ledger), ("out", &party.out)] {
+        let there = path.symlink_metadata().is_ok();
+        // What is missing is made, in the nearest directory that is there.
+        let mut place = path.as_path();
+        while place.symlink_metadata().is_err() {
+            place = match place.parent() {
+                Some(parent) if !parent.as_os_str().is_empty() => parent,
+                _ => Path::new("."),
+            };
+        }
+        let wanted =
+            if place.is_dir() { Access::WRITE_OK | Access::EXEC_OK } else { Access::WRITE_OK };
+        if let Err(error) = access(place, wanted) {
+            let verb = if there { "written" } else { "made" };
+            return Err(Failure::wrong_input(format!(
+                "the run would be refused: `{key}` {} cannot be {verb}: {}: {error}",
+                path.display(),
+                place.display()
+            ))
+            .advise("change its permissions, or name another place in the party file"));
+        }
+    }
+    Ok(())
 }
 
 /// What would stop the run before it connects.

@@ -203,6 +203,8 @@ pub(super) struct Builder<'h, 'a> {
     counted: usize,
     lines: u64,
     found: Found,
+    /// Of every record, where there are identifiers, so that duplicates can be named.
+    record_lines: Vec<u64>,
     columns: Vec<Option<Column>>,
     classes: Vec<u8>,
     identifiers: Option<Vec<String>>,
@@ -228,6 +230,7 @@ impl<'h, 'a> Builder<'h, 'a> {
             counted: 0,
             lines: 0,
             found: Found::default(),
+            record_lines: Vec::new(),
             codes: vec![0; columns.len()],
             items: vec![Vec::new(); columns.len()],
             columns,
@@ -239,7 +242,7 @@ impl<'h, 'a> Builder<'h, 'a> {
     pub(super) fn finish(self) -> (Table, Found) {
         // The columns grew together, so they make a table.
         let table = Table::new(self.columns, self.classes, self.identifiers).unwrap_or_default();
-        (table, self.found)
+        (table.with_lines(self.record_lines), self.found)
     }
 
     fn record(&mut self, offset: usize, record: &::csv::ByteRecord) {
@@ -288,6 +291,8 @@ impl<'h, 'a> Builder<'h, 'a> {
         let (Some(class), true) = (class, refused.is_empty()) else { return };
         if let (Some(name), Some(identifiers)) = (identifier, &mut self.identifiers) {
             identifiers.push(name);
+            let line = self.line(offset);
+            self.record_lines.push(line);
         }
         self.classes.push(class);
         for (attribute, column) in self.columns.iter_mut().enumerate() {
