@@ -210,7 +210,7 @@ impl<'a> Side<'a> {
         let identifier = self.agreement.identifier();
         let table = local::read(self.agreement, &self.party.data, owner, identifier, watcher)?;
         if table.is_empty() {
-            let path = self.party.data.display();
+            let path = self.party.data.name();
             return Err(Failure::wrong_input(format!("{path} has no record to release")).advise(
                 "check that `data` in the party file names the right file, and that `on_bad_value` \
                  does not drop all of its records",
