@@ -1,0 +1,233 @@
+//! What the command says when something stands in the way, and how it ends.
+
+#![expect(clippy::unwrap_used, reason = "helpers of a test")]
+
+#[path = "shared/command.rs"]
+mod command;
+
+use command::diptych;
+use std::io::{BufRead, BufReader, Read};
+use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+const AGREEMENT: &str = r#"
+[release]
+id = "a-release"
+partition = "vertical"
+epsilon = "1.0"
+specializations = 1
+max_records = 1000
+[parties.p1]
+name = "One"
+fingerprint = "ONE"
+[parties.p2]
+name = "Two"
+fingerprint = "sha256:1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c"
+[id]
+column = "id"
+normalize = ["trim", "uppercase"]
+[class]
+column = "ill"
+values = ["yes", "no"]
+[[attribute]]
+name = "job"
+owner = "p1"
+kind = "categorical"
+taxonomy = { Any_Job = ["Engineer", "Writer"] }
+[[attribute]]
+name = "age"
+owner = "p2"
+kind = "numeric"
+min = 0
+max = 99
+step = 1
+"#;
+const PARTY: &str = r#"
+role = "p1"
+data = "table.csv"
+identity = "one.pem"
+listen = "127.0.0.1:0"
+ledger = "ledger.jsonl"
+out = "release"
+cap = "3"
+"#;
+
+/// A place where the first party could run.
+fn place() -> tempfile::TempDir {
+    let place = tempfile::tempdir().unwrap();
+    let (status, fingerprint, _) =
+        diptych(place.path(), &["keygen", "--name", "One", "--out", "one.pem"]);
+    assert_eq!(status, 0);
+    let write = |name: &str, text: &str| std::fs::write(place.path().join(name), text).unwrap();
+    write("agreement.toml", &AGREEMENT.replace("ONE", fingerprint.trim()));
+    write("party.toml", PARTY);
+    write("table.csv", "id,job,ill\na,Writer,yes\nb,Engineer,no\n");
+    place
+}
+
+const RUN: [&str; 5] = ["run", "--agreement", "agreement.toml", "--party", "party.toml"];
+
+fn dry_run(place: &Path) -> (i32, String, String) {
+    diptych(place, &[&RUN[..], &["--dry-run"]].concat())
+}
+
+fn psi(place: &Path, more: &[&str]) -> (i32, String, String) {
+    let fingerprint = format!("sha256:{}", "1c".repeat(32));
+    let psi = ["psi", "--cardinality", "--column", "id", "--role", "p1", "--ids", "table.csv"];
+    let who = ["--identity", "one.pem", "--peer", &fingerprint, "--wait", "1"];
+    diptych(place, &[&psi[..], &who[..], more].concat())
+}
+
+#[test]
+fn an_agreement_that_a_run_would_refuse_is_refused_by_the_check() {
+    let place = place();
+    let place = place.path();
+    let text = std::fs::read_to_string(place.join("agreement.toml")).unwrap();
+    let many = text.replace("specializations = 1", "specializations = 60");
+    std::fs::write(place.join("agreement.toml"), many).unwrap();
+    let (status, page, told) = diptych(place, &["agreement", "check", "agreement.toml"]);
+    assert_eq!((status, page.as_str()), (2, ""), "{told}");
+    assert!(told.contains("agreement.toml: a run would be refused: "), "{told}");
+    let (status, _, run) = dry_run(place);
+    assert_eq!(status, 2, "{run}");
+    let reason = told.split("refused: ").nth(1).unwrap().lines().next().unwrap();
+    assert!(run.contains(reason), "{run}\n{reason}");
+}
+
+#[test]
+fn duplicates_are_named_by_the_lines_of_the_file() {
+    let place = place();
+    let place = place.path();
+    let table =
+        "id,job,ill\na,Writer,yes\n\nb,Engineer,no\nc,Writer,no\n A,Writer,yes\nB,Writer,no\n";
+    std::fs::write(place.join("table.csv"), table).unwrap();
+    let (status, _, told) = dry_run(place);
+    assert_eq!(status, 2);
+    let words = "table.csv, column `id`: 2 record(s) repeat the identifier of another after trim, \
+                 uppercase: lines 2 and 6; lines 4 and 7; keep one record per individual";
+    assert!(told.contains(words), "{told}");
+}
+
+#[test]
+fn the_dry_run_finds_places_that_cannot_be_written_and_a_key_that_others_can_read() {
+    let place = place();
+    let place = place.path();
+    std::fs::set_permissions(place.join("one.pem"), PermissionsExt::from_mode(0o644)).unwrap();
+    let (status, said, told) = dry_run(place);
+    assert_eq!(status, 0, "{told}");
+    assert!(
+        said.contains("ATTENTION: others may read the private key in one.pem: chmod 600"),
+        "{said}"
+    );
+    assert!(!place.join("release").exists() && !place.join("ledger.jsonl").exists());
+    for (key, from) in [("out", "\"release\""), ("ledger", "\"ledger.jsonl\"")] {
+        std::fs::write(place.join("party.toml"), PARTY.replace(from, "\"table.csv/x\"")).unwrap();
+        let (status, _, told) = dry_run(place);
+        assert_eq!(status, 2);
+        let words = format!(
+            "the run would be refused: `{key}` table.csv/x cannot be made: table.csv is not a directory"
+        );
+        assert!(told.contains(&words), "{told}");
+    }
+    std::fs::create_dir(place.join("closed")).unwrap();
+    std::fs::set_permissions(place.join("closed"), PermissionsExt::from_mode(0o500)).unwrap();
+    if std::fs::write(place.join("closed/x"), "").is_ok() {
+        eprintln!("skipped: this user may write everywhere");
+        return;
+    }
+    std::fs::write(place.join("party.toml"), PARTY.replace("\"release\"", "\"closed/x\"")).unwrap();
+    let (status, _, told) = dry_run(place);
+    assert_eq!(status, 2);
+    assert!(told.contains("`out` closed/x cannot be made: closed: "), "{told}");
+}
+
+#[test]
+fn a_release_of_the_same_name_is_remarked_and_one_without_a_ledger_says_so() {
+    let place = place();
+    let place = place.path();
+    let table = "id,job,ill,age\n".to_owned() + &"a,Writer,yes,5\n".repeat(20);
+    std::fs::write(place.join("joined.csv"), table).unwrap();
+    let local = ["local", "--agreement", "agreement.toml", "--data", "joined.csv", "--out"];
+    let (status, _, told) = diptych(place, &[&local[..], &["alone"]].concat());
+    assert_eq!(status, 0, "{told}");
+    assert!(told.contains("no ledger is given: nobody adds up what releases"), "{told}");
+    let entered = ["again", "--ledger", "ledger.jsonl", "--cap", "3"];
+    let (status, _, told) = diptych(place, &[&local[..], &entered[..]].concat());
+    assert_eq!(status, 0, "{told}");
+    assert!(!told.contains("no ledger is given"), "{told}");
+    let (status, said, told) = dry_run(place);
+    assert_eq!(status, 0, "{told}");
+    assert!(said.contains("ATTENTION: a release \"a-release\" was made on 20"), "{said}");
+}
+
+#[test]
+fn what_keeps_two_parties_from_meeting_has_a_sentence_of_its_own() {
+    let place = place();
+    let place = place.path();
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let (status, _, told) = psi(place, &["--listen", &address]);
+    assert_eq!(status, 2, "{told}");
+    assert!(
+        told.contains(&format!("the port of {address} is in use by another program")),
+        "{told}"
+    );
+    let (status, _, told) = psi(place, &["--listen", "203.0.113.7:7000"]);
+    assert_eq!(status, 2, "{told}");
+    assert!(told.contains("this machine does not have the address 203.0.113.7:7000"), "{told}");
+    let (status, _, told) = psi(place, &["--connect", "no-such-host.invalid:7000"]);
+    assert_eq!(status, 2, "{told}");
+    assert!(told.contains("the host of no-such-host.invalid:7000 is not known here"), "{told}");
+}
+
+#[test]
+fn a_log_in_json_is_json_and_nothing_else() {
+    let place = place();
+    let place = place.path();
+    let local = ["agreement", "new", "table.csv", "--partition", "local", "--out", "new.toml"];
+    for (arguments, status, words) in [
+        (&["psi", "--nonsense"][..], 2, "unexpected argument"),
+        (&["agreement", "check", "missing.toml"], 2, "missing.toml: cannot be read"),
+        (&[&RUN[..], &["--dry-run"]].concat(), 0, "read 2 records"),
+        (&local, 0, "places are left to fill in"),
+    ] {
+        let (ended, _, told) = diptych(place, &[arguments, &["--log-format", "json"]].concat());
+        assert_eq!(ended, status, "{told}");
+        assert!(told.contains(words), "{told}");
+        for line in told.lines() {
+            let line: serde_json::Value = serde_json::from_str(line).unwrap();
+            assert!(line["fields"]["message"].is_string() && line["level"].is_string(), "{line}");
+        }
+    }
+}
+
+#[test]
+fn a_run_that_is_interrupted_while_it_waits_says_so_and_leaves_nothing() {
+    let place = place();
+    let place = place.path();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_diptych"))
+        .args(RUN)
+        .current_dir(place)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut reader = BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    while !line.starts_with("listening on ") {
+        line.clear();
+        assert!(reader.read_line(&mut line).unwrap() > 0, "it ended before it listened");
+    }
+    assert!(place.join("release").exists(), "room is taken before anybody is met");
+    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(killed.success());
+    let mut told = String::new();
+    reader.read_to_string(&mut told).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130), "{told}");
+    assert!(told.contains("the run was stopped on this side"), "{told}");
+    assert!(told.contains("help: nothing was spent, and the peer has seen nobody"), "{told}");
+    assert!(!place.join("release").exists(), "no empty directory is left");
+}
