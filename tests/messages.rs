@@ -85,7 +85,13 @@ fn an_agreement_that_a_run_would_refuse_is_refused_by_the_check() {
     let place = place();
     let place = place.path();
     let text = std::fs::read_to_string(place.join("agreement.toml")).unwrap();
-    let many = text.replace("specializations = 1", "specializations = 60");
+    let mut many = text.replace("specializations = 1", "specializations = 60");
+    for name in ["b", "c", "d", "e", "f", "g"] {
+        many += &format!(
+            "[[attribute]]\nname = \"{name}\"\nowner = \"p2\"\nkind = \"numeric\"\nmin = 0\nmax = 99\n\
+             step = 1\n"
+        );
+    }
     std::fs::write(place.join("agreement.toml"), many).unwrap();
     let (status, page, told) = diptych(place, &["agreement", "check", "agreement.toml"]);
     assert_eq!((status, page.as_str()), (2, ""), "{told}");
@@ -159,7 +165,7 @@ fn a_release_of_the_same_name_is_remarked_and_one_without_a_ledger_says_so() {
     assert!(!told.contains("no ledger is given"), "{told}");
     let (status, said, told) = dry_run(place);
     assert_eq!(status, 0, "{told}");
-    assert!(said.contains("ATTENTION: a release \"a-release\" was made on 20"), "{said}");
+    assert!(said.contains("note: a release \"a-release\" was made on 20"), "{said}");
 }
 
 #[test]

@@ -176,7 +176,7 @@ impl<'a> Side<'a> {
             _ => "was begun",
         };
         Some(format!(
-            "ATTENTION: a release \"{id}\" {how} on {} already; this is another one, with ε of its \
+            "note: a release \"{id}\" {how} on {} already; this is another one, with ε of its \
              own. Give it another `id` unless that is meant",
             clock::utc(before.time)
         ))

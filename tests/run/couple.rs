@@ -1,6 +1,7 @@
 //! Two parties with files of their own, and the processes that they start.
 
 use std::io::{BufRead, BufReader, Read};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Condvar, Mutex};
@@ -94,7 +95,9 @@ impl Couple {
     /// Gives a party a new identity and returns its fingerprint.
     pub fn new_identity(&self, who: usize) -> String {
         let pem = Identity::generate_pem(NAMES[who]).unwrap();
-        std::fs::write(self.path(who, "identity.pem"), pem.as_bytes()).unwrap();
+        let path = self.path(who, "identity.pem");
+        std::fs::write(&path, pem.as_bytes()).unwrap();
+        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o600)).unwrap();
         Identity::from_pem(&pem).unwrap().fingerprint().to_string()
     }
 

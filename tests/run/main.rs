@@ -216,7 +216,7 @@ fn what_one_side_can_know_is_refused_before_it_connects() {
     };
     let table = couple.read(BANK, "table.csv");
     couple.edit(BANK, "table.csv", "id0007", " Id0003");
-    alone(&|| {}).assert(2, &["table.csv, column `id`: 1 row(s) repeat", "4 and 8"]);
+    alone(&|| {}).assert(2, &["table.csv, column `id`: 1 record(s) repeat", "lines 5 and 9"]);
     couple.write(BANK, "table.csv", &table.replacen(",Y\n", ",Maybe\n", 1));
     alone(&|| {}).assert(2, &["table.csv:", "`Maybe`"]);
     couple.write(BANK, "table.csv", &table);

@@ -78,6 +78,14 @@ fn check_places(side: &Side<'_>) -> Result<(), Failure> {
                 _ => Path::new("."),
             };
         }
+        if !there && !place.is_dir() {
+            return Err(Failure::wrong_input(format!(
+                "the run would be refused: `{key}` {} cannot be made: {} is not a directory",
+                path.display(),
+                place.display()
+            ))
+            .advise("name another place in the party file"));
+        }
         let wanted =
             if place.is_dir() { Access::WRITE_OK | Access::EXEC_OK } else { Access::WRITE_OK };
         if let Err(error) = access(place, wanted) {
