@@ -232,7 +232,6 @@ fn what_one_side_can_know_is_refused_before_it_connects() {
     std::fs::create_dir(couple.path(BANK, "ledger.jsonl")).unwrap();
     alone(&|| {}).assert(2, &["cannot open the ledger"]);
     std::fs::remove_dir(couple.path(BANK, "ledger.jsonl")).unwrap();
-    std::fs::remove_dir(couple.path(BANK, "release")).unwrap();
     couple.write(BANK, "release", "a file");
     alone(&|| {}).assert(2, &["cannot create", "release"]);
     assert!(couple.runs(BANK).is_empty());
