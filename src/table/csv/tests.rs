@@ -372,6 +372,8 @@ fn an_outline_tells_names_and_kinds_and_values_only_when_asked() {
     let columns = outline_csv(&path, true).unwrap();
     assert_eq!(columns[2].values, Some(vec!["a".to_owned(), "b".to_owned()]));
     assert_eq!(columns[0].values, None, "sixty values in sixty records are people's own");
+}
+
 #[test]
 fn the_class_is_read_by_whoever_has_it_and_others_need_no_such_column() {
     let mut schema = schema();
