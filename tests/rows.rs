@@ -167,7 +167,8 @@ fn error_bars_are_in_the_report_and_in_a_file_on_request() {
     let page = std::fs::read_to_string(place.join("out/report.html")).unwrap();
     let (_, rest) = page.split_once("in 95 of 100 cases at most ±").unwrap();
     let width: u64 = rest.split(',').next().unwrap().parse().unwrap();
-    assert!((1..20).contains(&width), "{width}");
+    // At ε = 8 or what is left of it, the noise is 0 more often than not.
+    assert!(width < 20, "{width}");
     let report = ["report", "--release", "out", "--error-bars", "bars.csv"];
     let (status, said, told) = diptych(place, &report);
     assert_eq!(status, 0, "{told}");

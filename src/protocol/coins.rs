@@ -80,6 +80,9 @@ pub trait Coins: Decisions {
     /// Only a tape fails.
     fn joint_laplace(&mut self, sampler: &DigitSampler, count: usize) -> Result<Bits, Error>;
 
+    /// This party's part of random bits that serve noise which is drawn ahead.
+    fn joint_bytes(&mut self, into: &mut [u8]);
+
     /// This party's shares of the digits of `count` noises that were drawn ahead, one noise after the
     /// other, if they are prescribed where they are used: by a tape. A generator prescribes nothing.
     ///
@@ -132,6 +135,10 @@ impl Coins for Randomness {
 
     fn joint_laplace(&mut self, sampler: &DigitSampler, count: usize) -> Result<Bits, Error> {
         self.joint_geometric(sampler, 2 * count)
+    }
+
+    fn joint_bytes(&mut self, into: &mut [u8]) {
+        self.fill_bytes(into);
     }
 
     fn own_laplace(&mut self, rate: &Rational, count: usize) -> Result<Vec<BigInt>, Error> {

@@ -206,6 +206,10 @@ impl Decisions for Stubborn {
 }
 
 impl Coins for Stubborn {
+    fn joint_bytes(&mut self, into: &mut [u8]) {
+        into.fill(0);
+    }
+
     fn joint_uniform(&mut self, shape: &UniformBelow, _: &BigUint) -> Result<Bits, privacy::Error> {
         Ok(Zeroizing::new(vec![self.0 == Role::P1; shape.random_bits()]))
     }

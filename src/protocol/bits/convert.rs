@@ -1,6 +1,5 @@
 //! Shared bits and other forms: rings, garbled circuits.
 
-use rand::Rng;
 use zeroize::Zeroizing;
 
 use super::circuits::{Slices, forecast_run, run};
@@ -240,10 +239,10 @@ impl SharedInputs {
 }
 
 impl Bits {
-    /// Shares of bits that this party draws: the peer's shares are whatever it has.
+    /// This party's shares of bits that neither knows, from its coins.
     pub fn random(session: &mut Session, length: usize) -> Self {
         let mut bytes = Zeroizing::new(vec![0; length.div_ceil(8)]);
-        session.rng.fill_bytes(&mut bytes);
+        session.coins.joint_bytes(&mut bytes);
         Self::from_bytes(&bytes, length)
     }
 }

@@ -101,6 +101,11 @@ impl Coins for TapeCoins {
         Ok(bits)
     }
 
+    /// What is drawn ahead is replaced where it is used.
+    fn joint_bytes(&mut self, into: &mut [u8]) {
+        into.fill(0);
+    }
+
     fn prescribed(
         &mut self,
         law: Law,

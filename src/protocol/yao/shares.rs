@@ -17,8 +17,8 @@
 //! let mut g = Builder::new();
 //! let a = g.input(Role::P1, "a", 8);
 //! let b = g.input(Role::P2, "b", 8);
-//! let product = integer::multiply(&mut g, &a, &b);
-//! g.output("product", &product);
+//! let sum = integer::add_carry(&mut g, &a, &b);
+//! g.output("sum", &integer::resize(&sum, 16));
 //! let shared = SharedOutputs::new(&g.finish(), Role::P1, &[Ring::PowerOfTwo(16)]);
 //!
 //! let bits = |number: u8| (0..8).map(|i| number >> i & 1 == 1).collect::<Vec<bool>>();
@@ -27,8 +27,8 @@
 //!     |session| shared.run(session, &bits(20)),
 //!     |session| shared.run(session, &bits(30)),
 //! );
-//! // Each party has a uniform number; only both together have the product.
-//! assert_eq!(reconstruct(&outcome.p1?[0], &outcome.p2?[0])?, 600u32.into());
+//! // Each party has a uniform number; only both together have the sum.
+//! assert_eq!(reconstruct(&outcome.p1?[0], &outcome.p2?[0])?, 50u32.into());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
