@@ -3,7 +3,7 @@
 //! *Inputs*: none but the public law, a [`DigitSampler`]. *Output*: of every noise shares of its
 //! digits, as vectors of which number j has digit j of all noises. *Learned*: nothing.
 //!
-//! *How*: digit j is [U < T_j] for U = U1 ⊕ U2 of τ bits, where each party draws its part. All digits
+//! *How*: digit j is 1 where U < T_j, for U = U1 ⊕ U2 of τ bits, where each party draws its part. All digits
 //! of many noises are compared with their constants at once, on [`bits`], in ⌈log2 τ⌉ rounds.
 //!
 //! *Law*: that of [`crate::privacy::digits`], whoever does the comparing: U is uniform as long as one
