@@ -175,24 +175,20 @@ fn choices(
     };
 
     if paper {
-        let fixed = [
-            ("utility", Utility::Max.word(), utility.map(|(u, at)| (u.word(), at))),
-            ("selection", Selection::Exponential.word(), selection.map(|(s, at)| (s.word(), at))),
-            ("noise", papers_noise.word(), noise.map(|(n, at)| (n.word(), at))),
-            (
-                "structure_share",
-                "0.5",
-                share.map(|(s, at)| (if s == half { "0.5" } else { "" }, at)),
-            ),
-        ];
-        for (key, papers, chosen) in fixed {
-            if let Some((_, at)) = chosen.filter(|(chosen, _)| *chosen != papers) {
-                let message =
-                    format!("`{key}` in [release]: profile = \"paper\" fixes it to \"{papers}\"");
-                let remedy = format!("remove `{key}`, or use profile = \"default\"");
-                form.note(Rule::DoesNotApply, at, message, &remedy);
-            }
-        }
+        let share = share.map(|(s, at)| (if s == half { "0.5" } else { "" }, at));
+        fixed_by_the_papers(
+            form,
+            [
+                ("utility", Utility::Max.word(), utility.map(|(u, at)| (u.word(), at))),
+                (
+                    "selection",
+                    Selection::Exponential.word(),
+                    selection.map(|(s, at)| (s.word(), at)),
+                ),
+                ("noise", papers_noise.word(), noise.map(|(n, at)| (n.word(), at))),
+                ("structure_share", "0.5", share),
+            ],
+        );
     }
     if one_class && !paper {
         one_class_choices(form, utility, selection);
@@ -245,6 +241,18 @@ fn one_class_choices(
                        the class: nobody knows the scores that it would weigh";
         let remedy = "use \"permute-and-flip\", or owner = \"both\" in [class]";
         form.note(Rule::DoesNotApply, at, message.to_owned(), remedy);
+    }
+}
+
+/// Refuses what differs from the papers: of each key the papers' word, and what was chosen where.
+fn fixed_by_the_papers(form: &mut Form<'_>, fixed: [(&str, &str, Option<(&str, usize)>); 4]) {
+    for (key, papers, chosen) in fixed {
+        if let Some((_, at)) = chosen.filter(|(chosen, _)| *chosen != papers) {
+            let message =
+                format!("`{key}` in [release]: profile = \"paper\" fixes it to \"{papers}\"");
+            let remedy = format!("remove `{key}`, or use profile = \"default\"");
+            form.note(Rule::DoesNotApply, at, message, &remedy);
+        }
     }
 }
 

@@ -235,6 +235,13 @@ impl Wording for Terms {
                  (profile `paper`); the total comes out too large."
             }
         });
+        self.computed_by(page);
+    }
+}
+
+impl Terms {
+    /// Which cryptography the parties compute with, where there is a choice.
+    fn computed_by(&self, page: &mut Page) {
         match self.count_table {
             Some(CountTable::Transfers) => page.item(
                 "The people with each combination of both parties' values are counted by oblivious \
