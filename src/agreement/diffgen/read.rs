@@ -244,8 +244,11 @@ fn one_class_choices(
     }
 }
 
+/// A word that was chosen, and where.
+type Chosen<'a> = Option<(&'a str, usize)>;
+
 /// Refuses what differs from the papers: of each key the papers' word, and what was chosen where.
-fn fixed_by_the_papers(form: &mut Form<'_>, fixed: [(&str, &str, Option<(&str, usize)>); 4]) {
+fn fixed_by_the_papers(form: &mut Form<'_>, fixed: [(&str, &str, Chosen<'_>); 4]) {
     for (key, papers, chosen) in fixed {
         if let Some((_, at)) = chosen.filter(|(chosen, _)| *chosen != papers) {
             let message =
