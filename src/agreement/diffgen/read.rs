@@ -150,7 +150,7 @@ fn choices(
     let one_class = divided.is_some_and(|divided| divided.class_owner.is_some());
     let paper = profile == Profile::Paper;
     let horizontal = kind == Some(Kind::Horizontal);
-    let two_parties = kind != Some(Kind::Local);
+    let flips = kind != Some(Kind::Local) && !paper;
     let papers_noise = if kind == Some(Kind::Local) { Noise::Single } else { Noise::TwoParty };
     let half = Decimal::parse("0.5").ok()?;
     // Where scores are shared (the same columns, or the class at one party) every leaf costs a piece
@@ -159,8 +159,7 @@ fn choices(
     // at the same ε, up to the grid of its noise.
     let shared = horizontal || one_class;
     let usual_utility = if paper || shared { Utility::Max } else { Utility::LeafMax };
-    let usual_selection =
-        if two_parties && !paper { Selection::PermuteAndFlip } else { Selection::Exponential };
+    let usual_selection = if flips { Selection::PermuteAndFlip } else { Selection::Exponential };
     let usual_noise = if paper || kind == Some(Kind::Local) { papers_noise } else { Noise::Joint };
     let usual_share = if paper { half } else { Decimal::parse("0.7").ok()? };
     let utility = choice(form, section, "utility", Utility::ALL, usual_utility);
