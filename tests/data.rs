@@ -167,6 +167,11 @@ fn a_command_is_a_table_only_if_it_ends_well_in_time_and_whole() {
             ][..],
         ),
         ("[\"sh\", \"-c\", \"exit 1\"]", &["data_command sh failed (exit status: 1)"]),
+        // What it started keeps the line open on which it would complain.
+        (
+            "[\"sh\", \"-c\", \"sleep 40 >/dev/null & exit 4\"]",
+            &["data_command sh failed (exit status: 4)"],
+        ),
         (
             "[\"printf\", \"job,ill\\nWriter,yes\"]",
             &["data_command printf ends in the middle of a line"],

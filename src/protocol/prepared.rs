@@ -4,7 +4,8 @@
 //! digits, as vectors of which number j has digit j of all noises. *Learned*: nothing.
 //!
 //! *How*: digit j is 1 where U < T_j, for U = U1 ⊕ U2 of τ bits, where each party draws its part. All digits
-//! of many noises are compared with their constants at once, on [`bits`], in ⌈log2 τ⌉ rounds.
+//! of many noises are compared with their constants at once, on [`bits`], in ⌈log2 τ⌉ layers, each a round for
+//! every 2^23 ANDs.
 //!
 //! *Law*: that of [`crate::privacy::digits`], whoever does the comparing: U is uniform as long as one
 //! party's part is, T_j is the same floor, and the circuit is exact. So δ and the theorems of the

@@ -10,6 +10,7 @@ use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -27,6 +28,8 @@ use crate::table::{Dialect, Error, Reading, Table, parse_csv_as, regular_file};
 pub(crate) const USUAL_SECONDS: u64 = 600;
 /// What is kept of a command's complaints.
 const MOST_COMPLAINT: u64 = 1 << 12;
+/// How long the words of a command that failed are waited for.
+const COMPLAINT_WAIT: Duration = Duration::from_secs(1);
 
 /// A table and how it is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -168,7 +171,7 @@ impl Source {
 /// A command that runs, and is ended with all it started when nobody needs it any more.
 struct Running {
     child: Child,
-    complaint: Option<thread::JoinHandle<String>>,
+    complaint: Option<Receiver<String>>,
     deadline: Instant,
     limit: Duration,
 }
@@ -191,14 +194,15 @@ impl Running {
                 Failure::wrong_input(format!("cannot start data_command {program}: {error}"))
                     .advise("check the program's name, and that it is in PATH")
             })?;
-        let complaint = child.stderr.take().map(|stderr| {
-            thread::spawn(move || {
+        let complaint = child.stderr.take().and_then(|mut stderr| {
+            let (told, complaint) = channel();
+            let listen = move || {
                 let mut kept = Vec::new();
-                let mut stderr = stderr;
                 let _ = stderr.by_ref().take(MOST_COMPLAINT).read_to_end(&mut kept);
+                let _ = told.send(String::from_utf8_lossy(&kept).into_owned());
                 let _ = io::copy(&mut stderr, &mut io::sink());
-                String::from_utf8_lossy(&kept).into_owned()
-            })
+            };
+            thread::Builder::new().spawn(listen).ok().map(|_| complaint)
         });
         Ok(Self { child, complaint, deadline: Instant::now() + limit, limit })
     }
@@ -233,7 +237,9 @@ impl Running {
     }
 
     fn complaint(&mut self) -> String {
-        let said = self.complaint.take().and_then(|reader| reader.join().ok()).unwrap_or_default();
+        // What it started may outlive it and keep the line open: that is not waited for.
+        let said = self.complaint.take().map(|told| told.recv_timeout(COMPLAINT_WAIT));
+        let said = said.and_then(Result::ok).unwrap_or_default();
         let words: Vec<&str> = said.split_whitespace().collect();
         let said: String = words.join(" ").chars().take(500).flat_map(char::escape_debug).collect();
         if said.is_empty() { said } else { format!("; it said: {said}") }
