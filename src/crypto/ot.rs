@@ -50,7 +50,7 @@ use curve25519_dalek::scalar::Scalar;
 use curve25519_dalek::traits::Identity;
 use sha2::{Digest, Sha256};
 use subtle::{Choice, ConditionallySelectable};
-use zeroize::Zeroize;
+use zeroize::{Zeroize, Zeroizing};
 
 use crate::crypto::garble::Delta;
 use crate::math::{Randomness, wiped};
@@ -332,10 +332,12 @@ pub(super) fn rows_of(columns: &[u128], blocks: usize, rows: &mut Vec<u128>) {
     }
 }
 
+/// Rows that one key of their hash serves.
+const ROWS_PER_KEY: u64 = 128;
+
 /// Breaks the correlation: row j becomes H(row j, first + j), a random string.
 /// `start` is the hash's starting point; see [`crate::crypto::garble`] for the hash.
 pub fn hash_rows(start: u128, first: u64, rows: &mut [u128]) {
-    const ROWS_PER_KEY: u64 = 128;
     let (mut rest, mut next) = (rows, first);
     while !rest.is_empty() {
         let position = next % ROWS_PER_KEY;
@@ -346,6 +348,37 @@ pub fn hash_rows(start: u128, first: u64, rows: &mut [u128]) {
         rest = later;
     }
 }
+
+/// The lowest bits of the rows, 64 to a word, the first in the lowest place.
+pub fn lowest_bits(rows: &[u128]) -> Vec<u64> {
+    let word = |rows: &[u128]| {
+        let bits = (0..).zip(rows).map(|(place, row)| (*row as u64 & 1) << place);
+        bits.fold(0, |word, bit: u64| word | bit)
+    };
+    rows.chunks(64).map(word).collect()
+}
+
+/// The lowest bits of H(row j ⊕ `offset`, first + j): [`hash_rows`] and [`lowest_bits`] without a copy
+/// of all rows.
+pub fn lowest_hash_bits(
+    start: u128,
+    first: u64,
+    offset: u128,
+    rows: &[u128],
+) -> Zeroizing<Vec<u64>> {
+    let mut bits = Zeroizing::new(Vec::with_capacity(rows.len().div_ceil(64)));
+    let mut hashes = Zeroizing::new([0; HASHED_TOGETHER]);
+    for (number, rows) in (0..).zip(rows.chunks(HASHED_TOGETHER)) {
+        let hashes = &mut hashes[..rows.len()];
+        hashes.iter_mut().zip(rows).for_each(|(hash, row)| *hash = row ^ offset);
+        hash_rows(start, first + number * HASHED_TOGETHER as u64, hashes);
+        bits.extend(lowest_bits(hashes));
+    }
+    bits
+}
+
+/// Hashes of which [`lowest_hash_bits`] keeps the lowest bits: they stay near the processor.
+const HASHED_TOGETHER: usize = 512;
 
 #[cfg(test)]
 mod tests {
@@ -367,6 +400,20 @@ mod tests {
             let bit = (delta.expose() >> i & 1) as usize;
             assert_eq!(*chosen, both[bit]);
             assert_ne!(*chosen, both[1 - bit]);
+        }
+    }
+
+    #[test]
+    fn lowest_bits_of_hashes_are_those_of_hashed_rows() {
+        let rows: Vec<u128> =
+            (1..=1_300).map(|i: u128| i.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
+        for (first, offset) in [(0, 0), (77, 5), (128, u128::MAX)] {
+            let mut hashed: Vec<u128> = rows.iter().map(|row| row ^ offset).collect();
+            hash_rows(3, first, &mut hashed);
+            let due: Vec<bool> = hashed.iter().map(|hash| hash & 1 == 1).collect();
+            let found = lowest_hash_bits(3, first, offset, &rows);
+            let found: Vec<bool> = (0..1_300).map(|i| found[i / 64] >> (i % 64) & 1 == 1).collect();
+            assert_eq!(found, due);
         }
     }
 

@@ -10,7 +10,7 @@
 //! *On shared bits* ([`Bulk::SharedBits`]), for [`MANY`] groups and more: of two sums a and b the
 //! larger is a + [b ≥ a]·(b − a), where b − a is a difference of shares, its sign comes from
 //! [`bits::negative`], and the product from [`bits::select_words`]. Classes are compared in pairs: some
-//! 5·k ANDs and 2·k conversions of k bits per pair, ⌈log2 k⌉ + 4 rounds per halving of the classes and
+//! 3·k ANDs and k + 1 transfers per pair, ⌈log2 k⌉ + 3 rounds per halving of the classes and
 //! batch of groups.
 //!
 //! # Example

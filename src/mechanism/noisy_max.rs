@@ -17,7 +17,8 @@
 //! ([`Bulk::SharedBits`]), noise comes from [`prepared`], and its digits go into the circuit as they
 //! are. Otherwise it is drawn inside the circuit: D·(τ − 1) ANDs, D·τ random bits of each party. A
 //! round and a half for a batch of candidates ([`BATCH`] with noise drawn inside), one more for every
-//! further batch: memory holds the labels of one, 32 bytes per bit of noise.
+//! further batch: memory holds the labels of one, 32 bytes per bit of noise. Several choices whose
+//! candidates fit one batch take as many rounds as one ([`NoisyMax::choose_each`]).
 //!
 //! # Example
 //!
@@ -90,16 +91,6 @@ pub enum Scores {
     XorShares(Zeroizing<Vec<u64>>),
 }
 
-impl Scores {
-    fn count(&self) -> usize {
-        match self {
-            Self::OneSided(scores) => scores.own.len() + scores.peer,
-            Self::Shared(words) => words.len(),
-            Self::XorShares(words) => words.len(),
-        }
-    }
-}
-
 /// The widths of the noise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoiseWidths {
@@ -163,24 +154,57 @@ pub fn forecast(
     sharing: Sharing,
     count: usize,
 ) -> Result<(), Error> {
+    forecast_each(f, parameters, epsilon, calibration, sharing, &[count])
+}
+
+/// The messages of choices among so many candidates each: see [`NoisyMax::choose_each`].
+///
+/// # Errors
+/// As [`forecast`].
+pub fn forecast_each(
+    f: &mut Forecast,
+    parameters: &NoisyMaxParameters,
+    epsilon: &Rational,
+    calibration: &Calibration,
+    sharing: Sharing,
+    counts: &[usize],
+) -> Result<(), Error> {
     let shape = parameters.shape(epsilon, calibration, sharing, f.bulk())?;
     let program = shape.program();
-    let batches = count.div_ceil(shape.batch());
-    if shape.bulk == Bulk::SharedBits {
-        prepared::forecast_take(f, Law::Geometric, &shape.noise, count, ahead(count));
-    }
-    for first in (0..count).step_by(shape.batch()) {
-        let size = shape.batch().min(count - first);
-        let scores = Repeat::new(&program, size);
-        let tournament = tournament(size, shape.noisy_bits(), batches > 1);
-        let source = Chain::new(&scores, &*tournament);
-        yao::forecast(f, Role::P1, &source, reveal_of_one(batches));
-    }
-    if batches > 1 {
-        let last = final_of(count, shape.batch(), shape.noisy_bits());
-        yao::forecast(f, Role::P1, &*last, Reveal::Both);
+    for group in together(counts, shape.batch(), |count| *count) {
+        let total: usize = group.iter().sum();
+        if shape.bulk == Bulk::SharedBits {
+            prepared::forecast_take(f, Law::Geometric, &shape.noise, total, ahead(total));
+        }
+        if total > shape.batch() {
+            shape.forecast_in_batches(f, &program, total);
+            continue;
+        }
+        let parts: Vec<_> =
+            group.iter().map(|count| shape.parts(&program, *count, false)).collect();
+        let sources: Vec<_> =
+            parts.iter().map(|(scores, last)| Chain::new(scores, &**last)).collect();
+        let sources: Vec<&dyn Source> = sources.iter().map(|s| s as &dyn Source).collect();
+        yao::forecast_all(f, Role::P1, &sources, Reveal::Both);
     }
     Ok(())
+}
+
+/// Neighbouring choices that one batch has room for; one that has more candidates is alone.
+fn together<T>(
+    choices: &[T],
+    batch: usize,
+    count: impl Fn(&T) -> usize,
+) -> impl Iterator<Item = &[T]> {
+    let mut total = 0;
+    choices.chunk_by(move |before, next| {
+        total = if total == 0 { count(before) } else { total } + count(next);
+        let fits = total <= batch;
+        if !fits {
+            total = 0;
+        }
+        fits
+    })
 }
 
 /// How many noises are drawn beyond those of a choice, if there are too few for it: half as many, so
@@ -227,11 +251,6 @@ pub fn forecast_prepare(
     Ok(())
 }
 
-/// Who learns the winner of a batch.
-fn reveal_of_one(batches: usize) -> Reveal {
-    if batches == 1 { Reveal::Both } else { Reveal::XorShares }
-}
-
 /// The noisy maximum of two parties.
 pub struct NoisyMax<'a> {
     session: &'a mut Session,
@@ -266,43 +285,134 @@ impl<'a> NoisyMax<'a> {
         Ok(Self { session, parameters })
     }
 
-    /// The winner's index over all batches.
-    fn run(&mut self, shape: &NoisyMaxShape, words: &[u64]) -> Result<usize, Error> {
-        let program = shape.program();
-        let batches = words.len().div_ceil(shape.batch());
-        let mut drawn = match shape.bulk {
-            Bulk::Garbled => None,
-            Bulk::SharedBits => {
-                let (noise, count) = (&shape.noise, words.len());
-                let digits =
-                    prepared::take(self.session, Law::Geometric, noise, count, ahead(count))?;
-                Some(one_by_one(&digits))
+    /// Several choices at once, each by its own spend of the same ε: the winner's index of each. Their
+    /// scores are shared.
+    ///
+    /// # Errors
+    /// As for one; [`Error::TooMany`] unless there is a spend for each, all of the same ε.
+    pub fn choose_each(
+        &mut self,
+        spends: Vec<Spend>,
+        calibration: &Calibration,
+        scores: &[WordShares],
+    ) -> Result<Vec<usize>, Error> {
+        let Some(first) = spends.first() else { return Ok(Vec::new()) };
+        let same = spends.iter().filter(|spend| spend.epsilon() == first.epsilon()).count();
+        if same != scores.len() || spends.len() != scores.len() {
+            let (given, most) = (scores.len(), same);
+            return Err(Error::TooMany { what: "choices at once", given, most });
+        }
+        let bulk = self.session.bulk();
+        let shape = self.parameters.shape(first.epsilon(), calibration, Sharing::Sum, bulk)?;
+        let words = scores.iter().map(|scores| shape.words_of(scores)).collect::<Result<_, _>>()?;
+        self.run(&shape, words)
+    }
+
+    /// The winner's index of every choice, from this party's parts of the scores.
+    fn run(
+        &mut self,
+        shape: &NoisyMaxShape,
+        choices: Vec<Zeroizing<Vec<u64>>>,
+    ) -> Result<Vec<usize>, Error> {
+        for count in choices.iter().map(|words| words.len()) {
+            if count == 0 {
+                return Err(privacy::Error::NoCandidates.into());
             }
-        };
+            if count > MOST_CANDIDATES {
+                let (what, most) = ("candidates", MOST_CANDIDATES);
+                return Err(Error::TooMany { what, given: count, most });
+            }
+        }
+        let mut winners = Vec::with_capacity(choices.len());
+        for group in together(&choices, shape.batch(), |words| words.len()) {
+            match group {
+                [words] if words.len() > shape.batch() => {
+                    winners.push(self.run_in_batches(shape, words)?);
+                }
+                group => winners.extend(self.run_together(shape, group)?),
+            }
+        }
+        let known = winners.iter().zip(&choices).find(|(index, words)| **index >= words.len());
+        match known {
+            Some((index, words)) => {
+                Err(Error::NoSuchCandidate { index: *index, count: words.len() })
+            }
+            None => Ok(winners),
+        }
+    }
+
+    /// Choices that one batch has room for.
+    fn run_together(
+        &mut self,
+        shape: &NoisyMaxShape,
+        choices: &[Zeroizing<Vec<u64>>],
+    ) -> Result<Vec<usize>, Error> {
+        let program = shape.program();
+        let mut noise = self.noise(shape, choices.iter().map(|words| words.len()).sum())?;
+        let (mut parts, mut inputs) = (Vec::new(), Vec::new());
+        for words in choices {
+            let own = noise.take(self.session, shape, words.len())?;
+            inputs.push(shape.inputs(words, &own));
+            parts.push(shape.parts(&program, words.len(), false));
+        }
+        let sources: Vec<_> =
+            parts.iter().map(|(scores, last)| Chain::new(scores, &**last)).collect();
+        let jobs: Vec<_> = (sources.iter().zip(&inputs))
+            .map(|(source, inputs)| yao::Job { source, inputs })
+            .collect();
+        let winners = yao::run_all(self.session, Role::P1, &jobs, Reveal::Both)?;
+        Ok(winners.unwrap_or_default().iter().map(|bits| word(bits) as usize).collect())
+    }
+
+    /// A choice that takes several batches.
+    fn run_in_batches(&mut self, shape: &NoisyMaxShape, words: &[u64]) -> Result<usize, Error> {
+        let program = shape.program();
+        let mut noise = self.noise(shape, words.len())?;
         let mut winners = Zeroizing::new(Vec::new());
         for batch in words.chunks(shape.batch()) {
-            let noise = match &mut drawn {
-                None => self.session.coins.joint_geometric(&shape.noise, batch.len())?,
-                Some(digits) => {
-                    let left = digits.split_off(batch.len() * shape.noise_inputs());
-                    std::mem::replace(digits, Zeroizing::new(left))
-                }
-            };
-            let inputs = shape.inputs(batch, &noise);
-            let scores = Repeat::new(&program, batch.len());
-            let tournament = tournament(batch.len(), shape.noisy_bits(), batches > 1);
-            let source = Chain::new(&scores, &*tournament);
-            let bits = yao::run(self.session, Role::P1, &source, &inputs, reveal_of_one(batches))?;
+            let own = noise.take(self.session, shape, batch.len())?;
+            let inputs = shape.inputs(batch, &own);
+            let (scores, last) = shape.parts(&program, batch.len(), true);
+            let source = Chain::new(&scores, &*last);
+            let bits = yao::run(self.session, Role::P1, &source, &inputs, Reveal::XorShares)?;
             let bits = Zeroizing::new(bits.unwrap_or_default());
             wiped::make_room(&mut winners, bits.len());
             winners.extend_from_slice(&bits);
         }
-        if batches == 1 {
-            return Ok(word(&winners) as usize);
-        }
         let last = final_of(words.len(), shape.batch(), shape.noisy_bits());
         let index = yao::run(self.session, Role::P1, &*last, &winners, Reveal::Both)?;
         Ok(word(&index.unwrap_or_default()) as usize)
+    }
+
+    /// The noise of `count` candidates, if it is drawn ahead.
+    fn noise(&mut self, shape: &NoisyMaxShape, count: usize) -> Result<Drawn, Error> {
+        Ok(match shape.bulk {
+            Bulk::Garbled => Drawn(None),
+            Bulk::SharedBits => {
+                let (law, ahead) = (Law::Geometric, ahead(count));
+                let digits = prepared::take(self.session, law, &shape.noise, count, ahead)?;
+                Drawn(Some(one_by_one(&digits)))
+            }
+        })
+    }
+}
+
+/// This party's shares of the digits of noises that were drawn ahead.
+struct Drawn(Option<Zeroizing<Vec<bool>>>);
+
+impl Drawn {
+    /// Those of the next `count` candidates, or coins for drawing them inside the circuit.
+    fn take(
+        &mut self,
+        session: &mut Session,
+        shape: &NoisyMaxShape,
+        count: usize,
+    ) -> Result<Zeroizing<Vec<bool>>, Error> {
+        let Some(digits) = &mut self.0 else {
+            return Ok(session.coins.joint_geometric(&shape.noise, count)?);
+        };
+        let left = Zeroizing::new(digits.split_off(count * shape.noise_inputs()));
+        Ok(std::mem::replace(digits, left))
     }
 }
 
@@ -316,13 +426,6 @@ impl Choose for NoisyMax<'_> {
         calibration: &Calibration,
         scores: &Scores,
     ) -> Result<Choice, Error> {
-        let count = scores.count();
-        if count == 0 {
-            return Err(privacy::Error::NoCandidates.into());
-        }
-        if count > MOST_CANDIDATES {
-            return Err(Error::TooMany { what: "candidates", given: count, most: MOST_CANDIDATES });
-        }
         let sharing = match scores {
             Scores::Shared(_) => Sharing::Sum,
             _ => Sharing::Xor,
@@ -340,20 +443,11 @@ impl Choose for NoisyMax<'_> {
                     Role::P2 => zeros.chain(own).collect(),
                 })
             }
-            Scores::Shared(words) => {
-                let least = shape.score_bits as u32;
-                if words.bits() < least {
-                    return Err(Error::RingTooNarrow { given: words.bits(), least });
-                }
-                Zeroizing::new(words.words().to_vec())
-            }
+            Scores::Shared(words) => shape.words_of(words)?,
             Scores::XorShares(words) => words.clone(),
         };
-        let index = self.run(&shape, &words)?;
-        if index >= count {
-            return Err(Error::NoSuchCandidate { index, count });
-        }
-        Ok(Choice { index, offset: 0 })
+        let index = self.run(&shape, vec![words])?.pop();
+        Ok(Choice { index: index.unwrap_or_default(), offset: 0 })
     }
 }
 
@@ -407,6 +501,35 @@ impl NoisyMaxShape {
             bits.extend_from_slice(noise);
         }
         bits
+    }
+
+    /// This party's shares of scores, if their ring has room for the largest.
+    fn words_of(&self, scores: &WordShares) -> Result<Zeroizing<Vec<u64>>, Error> {
+        let (given, least) = (scores.bits(), self.score_bits as u32);
+        if given < least {
+            return Err(Error::RingTooNarrow { given, least });
+        }
+        Ok(Zeroizing::new(scores.words().to_vec()))
+    }
+
+    /// The circuit of a choice in two parts, noisy scores and the largest of them.
+    fn parts<'p>(
+        &self,
+        program: &'p Program,
+        count: usize,
+        with_value: bool,
+    ) -> (Repeat<'p>, Box<dyn Source>) {
+        (Repeat::new(program, count), tournament(count, self.noisy_bits(), with_value))
+    }
+
+    /// The messages of a choice that takes several batches.
+    fn forecast_in_batches(&self, f: &mut Forecast, program: &Program, count: usize) {
+        for first in (0..count).step_by(self.batch()) {
+            let (scores, last) = self.parts(program, self.batch().min(count - first), true);
+            yao::forecast(f, Role::P1, &Chain::new(&scores, &*last), Reveal::XorShares);
+        }
+        let last = final_of(count, self.batch(), self.noisy_bits());
+        yao::forecast(f, Role::P1, &*last, Reveal::Both);
     }
 
     fn inputs_of_one(&self) -> usize {

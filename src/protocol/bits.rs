@@ -20,7 +20,7 @@
 //! every transfer serves once.
 //!
 //! *Cost* of n ANDs that do not depend on each other: 2n transfers; n/2 bytes in all; 4n hashes at P1
-//! and 2n at P2; one round per 2^23 of them. That is 0.55 bytes per AND with silent transfers and 8.3
+//! and 2n at P2; one round per 2^23 of them. That is 0.67 bytes per AND with silent transfers and 8.3
 //! with SoftSpoken, against 32 in a garbled circuit, which has one round whatever its depth is: wide
 //! and shallow work goes here. On IKNP transfers an AND costs more bytes than garbling.
 //!

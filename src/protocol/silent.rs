@@ -1,9 +1,9 @@
 //! Correlated transfers with almost no bytes: a source behind [`crate::protocol::transfers`].
 //!
 //! *Inputs*, *output*, *learned*: those of [`crate::protocol::transfers`]; the receiver's choices are
-//! random bits that come out. *Cost*: see below, about 0.03 bytes per transfer. *Assumption*: beside
+//! random bits that come out. *Cost*: see below, about 0.08 bytes per transfer. *Assumption*: beside
 //! those of the other sources, that learning parity with regular noise (primal LPN, a code with ten
-//! entries per row) is hard for the two [`Sets`] in use. Semi-honest (Ferret: Yang, Weng, Lan, Zhang,
+//! entries per row) is hard for the [`Parameters`] in use. Semi-honest (Ferret: Yang, Weng, Lan, Zhang,
 //! Wang, CCS 2020).
 //!
 //! *How.* From k transfers (v at the sender, w = v ⊕ u·Δ at the receiver) and t trees of 2^h leaves
@@ -11,28 +11,29 @@
 //! receiver, A the public matrix of [`local_code`], s_i and r_i the leaves. They differ by
 //! (A_i·u ⊕ e_i)·Δ, where e has exactly one 1 in each block of 2^h, at a place that the receiver drew.
 //! A tree takes h transfers. Of the n, the last k + t·h are kept for the next iteration and never
-//! handed out. The first iteration takes k + t·h transfers that a smaller set makes, and that one
-//! takes its own from [`soft_spoken`].
+//! handed out. The first iteration takes its own from [`soft_spoken`].
 //!
 //! *Why it hides.* The sender sees the receiver's corrections alone, masked by random bits of
 //! transfers that serve once. The receiver learns leaves that it is due ([`half_tree`]). To the sender
 //! the choices A·u ⊕ e are pseudorandom because u is uniform, by LPN. What attacks cost is computed by
-//! `vectors/generate/lpn_costs.py`, at least 2^128 for both sets (the secrets are longer than usual,
+//! `vectors/generate/lpn_costs.py`, at least 2^128 (the secret is longer than usual,
 //! because rows with few entries let an attacker solve for a part of the columns). The matrix is fixed by the session's
 //! id, hence by both parties' nonces, and no row of it serves twice.
 //!
-//! *Costs.* The sets are
+//! *Costs.* The set in use is
 //!
-//! | set | n | k | t | block | takes | sends, sender | sends, receiver |
+//! | n | k | t | block | takes | nets | sends, sender | sends, receiver |
 //! | --- | --- | --- | --- | --- | --- | --- | --- |
-//! | set-up | 851,968 | 105,000 | 832 | 1,024 | 113,320 | 120 KB | 1.0 KB |
-//! | main | 10,805,248 | 820,000 | 1,319 | 8,192 | 837,147 | 253 KB | 2.1 KB |
+//! | 4,194,304 | 224,000 | 2,048 | 2,048 | 246,528 | 3,947,776 | 328 KB | 2.8 KB |
 //!
-//! so an iteration nets 9,968,101 transfers. The receiver's corrections come first, then the
+//! What attacks cost follows from k over the length of a block, so short blocks allow a short secret:
+//! this one has 3.6 MB and stays near the processor while every output gathers ten blocks of it. With
+//! four times longer blocks an output takes half the bytes and twice the time.
+//! The receiver's corrections come first, then the
 //! sender's messages, a few blocks at a time and only as many as are asked for: whoever stops early
-//! has sent no more. Memory: k + t·h rows of 16 bytes (13.4 MB), twice that between two iterations, and a few
+//! has sent no more. Memory: k + t·h rows of 16 bytes (3.9 MB), twice that between two iterations, and a few
 //! blocks. At each side and per transfer: one AES for the trees, 2.5 for the places of the
-//! matrix, and ten blocks from a table that only the processor's outer cache holds.
+//! matrix, and ten blocks from the secret.
 //!
 //! *Time.* The receiver's places are secret: trees are mended and blocks selected in the same time
 //! whatever they are ([`crate::simd::lanes`]). Places in memory that depend on data are those of the
@@ -50,13 +51,13 @@
 //!     Setup::default(),
 //!     |session| {
 //!         let (delta, mut rows) = (Delta::random(&mut session.rng), Vec::new());
-//!         let mut source = silent::Sender::setup(session, silent::Sets::STANDARD, delta)?;
+//!         let mut source = silent::Sender::setup(session, silent::Parameters::STANDARD, delta)?;
 //!         source.extend(session, 1_000_000, &mut rows)?;
 //!         Ok::<_, ot::Error>((rows, source.delta().expose()))
 //!     },
 //!     |session| {
 //!         let mut rows = Vec::new();
-//!         silent::Receiver::setup(session, silent::Sets::STANDARD)?
+//!         silent::Receiver::setup(session, silent::Parameters::STANDARD)?
 //!             .extend(session, 1_000_000, &mut rows)?;
 //!         Ok::<_, ot::Error>(rows)
 //!     },
@@ -94,7 +95,7 @@ const CORRECTIONS: Tag = Tag::new(*b"slbt");
 /// The sender's sums of the trees of some blocks.
 const SUMS: Tag = Tag::new(*b"sltr");
 
-/// The numbers of one iteration.
+/// The numbers of a source: the same in every iteration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parameters {
     /// k, the length of the secret.
@@ -106,6 +107,13 @@ pub struct Parameters {
 }
 
 impl Parameters {
+    /// The set whose attack costs are computed by `vectors/generate/lpn_costs.py`.
+    pub const STANDARD: Self = Self { secret: 224_000, blocks: 2_048, levels: 11 };
+
+    /// A set for tests: it hides nothing.
+    #[cfg(test)]
+    pub(crate) const TINY: Self = Self { secret: 80, blocks: 19, levels: 5 };
+
     /// n, what comes out.
     pub const fn outputs(self) -> usize {
         self.blocks << self.levels
@@ -114,6 +122,11 @@ impl Parameters {
     /// k + t·h, what goes in.
     pub const fn inputs(self) -> usize {
         self.secret + self.blocks * self.levels
+    }
+
+    /// Transfers that an iteration hands out: the others are kept for the next.
+    pub const fn handed_out(self) -> usize {
+        self.outputs() - self.inputs()
     }
 
     const fn block(self) -> usize {
@@ -135,43 +148,6 @@ impl Parameters {
     }
 }
 
-/// The numbers of a source: those of its set-up, and those of all iterations after it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sets {
-    setup: Parameters,
-    main: Parameters,
-}
-
-impl Sets {
-    /// The sets whose attack costs are computed by `vectors/generate/lpn_costs.py`.
-    pub const STANDARD: Self = Self {
-        setup: Parameters { secret: 105_000, blocks: 832, levels: 10 },
-        main: Parameters { secret: 820_000, blocks: 1_319, levels: 13 },
-    };
-
-    /// Sets for tests: they hide nothing.
-    #[cfg(test)]
-    pub(crate) const TINY: Self = Self {
-        setup: Parameters { secret: 60, blocks: 11, levels: 4 },
-        main: Parameters { secret: 80, blocks: 19, levels: 5 },
-    };
-
-    /// The set-up's.
-    pub fn setup(self) -> Parameters {
-        self.setup
-    }
-
-    /// Those of all iterations.
-    pub fn main(self) -> Parameters {
-        self.main
-    }
-
-    /// Transfers that an iteration hands out: the others are kept for the next.
-    pub const fn handed_out(self) -> usize {
-        self.main.outputs() - self.main.inputs()
-    }
-}
-
 /// The messages of a set-up. The first iteration comes with the first transfers.
 pub fn forecast_setup(f: &mut Forecast, sender: Role) {
     soft_spoken::forecast_setup(f, sender);
@@ -181,23 +157,21 @@ pub fn forecast_setup(f: &mut Forecast, sender: Role) {
 pub fn forecast(f: &mut Forecast, sender: Role, schedule: &mut Schedule, count: usize) {
     let receiver = sender.peer();
     let mut due = count - schedule.take(count);
+    let parameters = schedule.parameters();
+    let sums = |f: &mut Forecast, blocks: usize| {
+        f.message(sender, SUMS, blocks * parameters.sum_bytes());
+        f.work(Work::Transfer, blocks * parameters.block());
+    };
     while due > 0 {
-        let Sets { setup, main } = schedule.sets();
-        let sums = |f: &mut Forecast, parameters: Parameters, blocks: usize| {
-            f.message(sender, SUMS, blocks * parameters.sum_bytes());
-            f.work(Work::Transfer, blocks * parameters.block());
-        };
         match schedule.step() {
             Step::Begin => {
-                soft_spoken::forecast(f, sender, setup.inputs());
-                f.message(receiver, CORRECTIONS, setup.correction_bytes());
-                setup.chunks(0).for_each(|blocks| sums(f, setup, blocks));
-                f.message(receiver, CORRECTIONS, main.correction_bytes());
+                soft_spoken::forecast(f, sender, parameters.inputs());
+                f.message(receiver, CORRECTIONS, parameters.correction_bytes());
             }
-            Step::Blocks(blocks) => sums(f, main, blocks),
+            Step::Blocks(blocks) => sums(f, blocks),
             Step::Renew { from } => {
-                main.chunks(from).for_each(|blocks| sums(f, main, blocks));
-                f.message(receiver, CORRECTIONS, main.correction_bytes());
+                parameters.chunks(from).for_each(|blocks| sums(f, blocks));
+                f.message(receiver, CORRECTIONS, parameters.correction_bytes());
             }
         }
         due -= schedule.take(due);
@@ -212,10 +186,14 @@ impl Sender {
     ///
     /// # Errors
     /// If the connection fails or the peer's messages are not acceptable.
-    pub fn setup(session: &mut Session, sets: Sets, delta: Delta) -> Result<Self, Error> {
+    pub fn setup(
+        session: &mut Session,
+        parameters: Parameters,
+        delta: Delta,
+    ) -> Result<Self, Error> {
         let mut base = soft_spoken::Sender::setup(session, delta)?;
         let starts = ends::Starts::of(base.numbers());
-        Ok(Self(Iterations::new(sets, SenderEnd::new(base, starts))))
+        Ok(Self(Iterations::new(parameters, SenderEnd::new(base, starts))))
     }
 }
 
@@ -246,10 +224,10 @@ impl Receiver {
     ///
     /// # Errors
     /// If the connection fails or the peer's message is not acceptable.
-    pub fn setup(session: &mut Session, sets: Sets) -> Result<Self, Error> {
+    pub fn setup(session: &mut Session, parameters: Parameters) -> Result<Self, Error> {
         let mut base = soft_spoken::Receiver::setup(session)?;
         let starts = ends::Starts::of(base.numbers());
-        Ok(Self(Iterations::new(sets, ReceiverEnd::new(base, starts))))
+        Ok(Self(Iterations::new(parameters, ReceiverEnd::new(base, starts))))
     }
 }
 

@@ -60,12 +60,13 @@ pub enum Source {
     /// [`soft_spoken`]: 4 bytes per transfer, and more work.
     SoftSpoken,
     /// [`silent`]: almost no bytes per transfer, and still more work. Rests on LPN.
-    Silent(silent::Sets),
+    Silent(silent::Parameters),
 }
 
-/// From how many transfers on silent ones pay: SoftSpoken sends 16 MB for so many, which takes 1.3 s
-/// at 100 Mbit/s, more than both parties' further work.
-pub const SILENT_PAYS_FROM: usize = 1 << 22;
+/// From how many transfers on silent ones pay: SoftSpoken sends 2 MB for so many, silent ones half of
+/// it, nearly all for their set-up. What they save takes longer on a line of 100 Mbit/s than their
+/// further work.
+pub const SILENT_PAYS_FROM: usize = 1 << 19;
 
 /// What the security of transfers may rest on, beside what all of them need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,12 +79,13 @@ pub enum Assumptions {
 
 impl Source {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Iknp, Self::SoftSpoken, Self::Silent(silent::Sets::STANDARD)];
+    pub const ALL: [Self; 3] =
+        [Self::Iknp, Self::SoftSpoken, Self::Silent(silent::Parameters::STANDARD)];
 
     /// All of them, with numbers that are quick and hide nothing.
     #[cfg(test)]
     pub(crate) const SMALL: [Self; 3] =
-        [Self::Iknp, Self::SoftSpoken, Self::Silent(silent::Sets::TINY)];
+        [Self::Iknp, Self::SoftSpoken, Self::Silent(silent::Parameters::TINY)];
 
     /// The one that is suited to about `count` transfers, among those that the assumptions allow: the
     /// same at both parties, who know the number. SoftSpoken takes 4 bytes each and little work; silent
@@ -91,7 +93,7 @@ impl Source {
     /// [`SILENT_PAYS_FROM`] on.
     pub fn suited_to(assumptions: Assumptions, count: usize) -> Self {
         if assumptions == Assumptions::Lpn && count >= SILENT_PAYS_FROM {
-            Self::Silent(silent::Sets::STANDARD)
+            Self::Silent(silent::Parameters::STANDARD)
         } else {
             Self::SoftSpoken
         }
@@ -323,7 +325,7 @@ pub fn set_up_sender(
     Ok(match source {
         Source::Iknp => Box::new(ot::Sender::setup(session, delta)?),
         Source::SoftSpoken => Box::new(soft_spoken::Sender::setup(session, delta)?),
-        Source::Silent(sets) => Box::new(silent::Sender::setup(session, sets, delta)?),
+        Source::Silent(parameters) => Box::new(silent::Sender::setup(session, parameters, delta)?),
     })
 }
 
@@ -338,7 +340,7 @@ pub fn set_up_receiver(
     Ok(match source {
         Source::Iknp => Box::new(ot::Receiver::setup(session)?),
         Source::SoftSpoken => Box::new(soft_spoken::Receiver::setup(session)?),
-        Source::Silent(sets) => Box::new(silent::Receiver::setup(session, sets)?),
+        Source::Silent(parameters) => Box::new(silent::Receiver::setup(session, parameters)?),
     })
 }
 
@@ -356,8 +358,8 @@ pub fn forecast_random(f: &mut Forecast, sender: Role, count: usize) {
     match f.transfers_from(sender) {
         Source::Iknp => ot::forecast_correlated(f, sender, count),
         Source::SoftSpoken => soft_spoken::forecast(f, sender, count),
-        Source::Silent(sets) => {
-            let mut schedule = f.schedule(sender).unwrap_or(silent::Schedule::new(sets));
+        Source::Silent(parameters) => {
+            let mut schedule = f.schedule(sender).unwrap_or(silent::Schedule::new(parameters));
             silent::forecast(f, sender, &mut schedule, count);
             f.keep_schedule(sender, schedule);
         }
@@ -475,7 +477,7 @@ mod tests {
     fn the_source_follows_from_the_number_of_transfers_and_what_they_may_rest_on() {
         let source = |count| Source::suited_to(Assumptions::Lpn, count);
         assert_eq!([source(0), source(SILENT_PAYS_FROM - 1)], [Source::SoftSpoken; 2]);
-        let silent = Source::Silent(silent::Sets::STANDARD);
+        let silent = Source::Silent(silent::Parameters::STANDARD);
         assert_eq!([source(SILENT_PAYS_FROM), source(usize::MAX)], [silent; 2]);
         let without = |count| Source::suited_to(Assumptions::NoLpn, count);
         assert_eq!([without(0), without(usize::MAX)], [Source::SoftSpoken; 2]);

@@ -172,11 +172,24 @@ pub fn forecast_set_up(forecast: &mut Forecast, garbler: Role) {
 
 /// The messages of [`run`], with those of the set-up if `garbler` garbles for the first time.
 pub fn forecast(forecast: &mut Forecast, garbler: Role, source: &dyn Source, reveal: Reveal) {
+    forecast_all(forecast, garbler, &[source], reveal);
+}
+
+/// The messages of [`run_all`].
+pub fn forecast_all(
+    forecast: &mut Forecast,
+    garbler: Role,
+    sources: &[&dyn Source],
+    reveal: Reveal,
+) {
     forecast_set_up(forecast, garbler);
     let evaluator = garbler.peer();
-    transfers::forecast_chunks(forecast, garbler, bits_of(source, evaluator));
+    let inputs = sources.iter().map(|source| bits_of(*source, evaluator)).sum();
+    transfers::forecast_chunks(forecast, garbler, inputs);
     forecast.message(garbler, SEED, SEED_BYTES);
-    let Size { ands, outputs } = source.size();
+    let sizes: Vec<Size> = sources.iter().map(|source| source.size()).collect();
+    let ands: usize = sizes.iter().map(|size| size.ands).sum();
+    let outputs: usize = sizes.iter().map(|size| size.outputs).sum();
     forecast_parts(forecast, garbler, TABLES, ands * garble::BYTES_PER_AND, CHUNK_BYTES);
     let work = if forecast.role() == garbler { Work::Garble } else { Work::Evaluate };
     forecast.work(work, ands);

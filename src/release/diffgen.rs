@@ -214,6 +214,18 @@ pub trait Specializer {
         intervals: &[CutValue],
     ) -> Result<(), Self::Error>;
 
+    /// Draws the first split of every numeric attribute, each with a spend of its own. Whoever draws
+    /// them with a peer saves rounds by drawing them together.
+    ///
+    /// # Errors
+    /// As [`Specializer::draw_splits`].
+    fn draw_first_splits(&mut self, first: Vec<(Spend, Candidate)>) -> Result<(), Self::Error> {
+        for (spend, Candidate { attribute, value }) in first {
+            self.draw_splits(spend, attribute, &[value])?;
+        }
+        Ok(())
+    }
+
     /// Chooses one of the candidates and returns its place in the list.
     ///
     /// # Errors
@@ -274,13 +286,15 @@ pub fn run<F: Specializer>(
     }
     let schema = plan.schema();
     let mut cuts = Cuts::topmost(schema);
+    let mut first = Vec::new();
     for candidate in cuts.candidates(plan.order().iter().copied()) {
         if let (CutValue::Interval { .. }, false) = (candidate.value, plan.splits_late()) {
             let name = &schema.attributes[candidate.attribute].name;
             let spend = spend(&mut budget, plan, format!("first split of {name}"))?;
-            specializer.draw_splits(spend, candidate.attribute, &[candidate.value])?;
+            first.push((spend, candidate));
         }
     }
+    specializer.draw_first_splits(first)?;
     for round in 1..=plan.specializations() {
         let candidates = cuts.candidates(plan.order().iter().copied());
         if candidates.is_empty() {

@@ -16,38 +16,36 @@ pub fn xor_gathered(rows: &mut [u128], table: &[u128], words: &[u128]) {
     let length = u32::try_from(table.len()).unwrap_or(0);
     assert!(length > 0, "a table of 1 to 2^32 - 1 blocks");
     assert_eq!(rows.len() * BLOCKS_PER_PAIR, words.len() * 2, "five blocks for two rows");
-    let (pairs, blocks) = (rows.as_chunks_mut::<2>().0, words.as_chunks::<BLOCKS_PER_PAIR>().0);
-    let mut waiting = [[0; 2 * TAKEN]; AHEAD];
-    for number in 0..pairs.len() + AHEAD {
-        let places = &mut waiting[number % AHEAD];
-        if let Some(pair) = number.checked_sub(AHEAD).and_then(|number| pairs.get_mut(number)) {
-            for (row, places) in pair.iter_mut().zip(places.as_chunks::<TAKEN>().0) {
-                // SAFETY: all places that wait are in the table: see `places_of`.
-                *row ^= unsafe { sum(table, places) };
-            }
-        }
-        if let Some(blocks) = blocks.get(number) {
-            *places = places_of(blocks, length);
-            places.iter().for_each(|place| prefetch(table, *place));
+    for (rows, words) in rows.chunks_mut(GROUP).zip(words.chunks(GROUP / 2 * BLOCKS_PER_PAIR)) {
+        let mut places = [0; GROUP * TAKEN];
+        let places = places_of(words, length, &mut places);
+        let mut ahead = places.iter().skip(AHEAD * TAKEN);
+        places.iter().take(AHEAD * TAKEN).for_each(|place| prefetch(table, *place));
+        for (row, places) in rows.iter_mut().zip(places.as_chunks::<TAKEN>().0) {
+            ahead.by_ref().take(TAKEN).for_each(|place| prefetch(table, *place));
+            // SAFETY: all places are in the table: see `places_of`.
+            *row ^= unsafe { sum(table, places) };
         }
     }
 }
 
-/// Pairs of rows whose blocks are under way while one is worked on: more than the processor would
-/// look ahead by itself.
+/// Rows whose places are computed together.
+const GROUP: usize = 128;
+
+/// Rows whose blocks are under way while one is worked on: more than the processor would look ahead
+/// by itself.
 const AHEAD: usize = 4;
 
-/// The places that two rows take: a word below 2^32 times the length, over 2^32, is below the length.
+/// The places that words mean: a word below 2^32 times the length, over 2^32, is below the length.
 #[inline]
-fn places_of(blocks: &[u128; BLOCKS_PER_PAIR], length: u32) -> [u32; 2 * TAKEN] {
-    let mut places = [0; 2 * TAKEN];
-    for (places, block) in places.as_chunks_mut::<4>().0.iter_mut().zip(blocks) {
-        for (number, place) in places.iter_mut().enumerate() {
-            let word = (block >> (32 * number)) as u32;
-            *place = ((u64::from(word) * u64::from(length)) >> 32) as u32;
-        }
+fn places_of<'a>(words: &[u128], length: u32, places: &'a mut [u32]) -> &'a [u32] {
+    for (places, block) in places.as_chunks_mut::<4>().0.iter_mut().zip(words) {
+        let (low, high) = (*block as u64, (*block >> 64) as u64);
+        let of = |word: u64| ((word * u64::from(length)) >> 32) as u32;
+        const LOW: u64 = u32::MAX as u64;
+        *places = [of(low & LOW), of(low >> 32), of(high & LOW), of(high >> 32)];
     }
-    places
+    &places[..4 * words.len()]
 }
 
 /// Asks for the block in this place, if the processor has a way to ask.

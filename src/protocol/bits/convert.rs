@@ -22,6 +22,9 @@ const WINDOW: usize = 1 << 18;
 /// u of every bit.
 const DIFFERENCES: Tag = Tag::new(*b"btdf");
 
+/// What opens to products of bits and words.
+const PRODUCTS: Tag = Tag::new(*b"btpr");
+
 /// Shares over Z_{2^k} of shared bits.
 ///
 /// *How*, for bits b = b1 ⊕ b2: P2 chooses by b2 in a transfer from P1; with x0 and x1 hashes of its
@@ -147,8 +150,15 @@ fn sign(ring_bits: u32) -> Program {
     Program::new(&g.finish())
 }
 
-/// Shares of the words where the bit is 1, and of 0 where it is not. Every bit of both parties' shares
-/// is multiplied by the selecting one and becomes a word: 2k ANDs and conversions for each.
+/// Shares of the words where the bit is 1, and of 0 where it is not.
+///
+/// *How*, for a bit b1 ⊕ b2 and a word d1 + d2 modulo 2^k: the product is b1·d1 + b2·(1 − 2·b1)·d1 and
+/// b2·d2 + b1·e with e = (1 − 2·b2)·d2. The first terms are known to one party each. Of b2 times what P1
+/// knows they get shares by a transfer that P2 chooses with b2; of b1·e by one for every bit j of e,
+/// which P2 chooses with that bit and which adds b1·2^j (Gilboa 1999). With x0 and x1 hashes of P1's
+/// rows, t what is due for the choice 1 and w the bits that count, P1 sends x0 − x1 + t modulo 2^w,
+/// masked by the hash that P2 lacks, and keeps −x0. *Cost* per word: k + 1 transfers with their
+/// choices and k·(k + 3)/2 bits; one round for 2^18 transfers.
 ///
 /// # Errors
 /// As for [`super::and`]; if there is not one bit per word.
@@ -159,27 +169,137 @@ pub fn select_words(
 ) -> Result<WordShares, Error> {
     super::check_equally_long(words.len(), &[selected])?;
     let ring_bits = words.bits();
-    let factors = Role::BOTH.map(|role| slices_of(session.role, role, words)).concat();
-    let choices = Bits::concat(&vec![selected.clone(); factors.len()]);
-    let products = super::and(session, &Bits::concat(&factors), &choices)?;
-    let products = to_words(session, &products, ring_bits)?;
-    let mut sums = Zeroizing::new(vec![0u64; words.len()]);
-    for (place, products) in products.words().chunks(words.len().max(1)).enumerate() {
-        let shift = place as u32 % ring_bits;
-        let terms = products.iter().map(|product| product << shift);
-        sums.iter_mut().zip(terms).for_each(|(sum, term)| *sum = sum.wrapping_add(term));
+    let mut products = Zeroizing::new(Vec::with_capacity(words.len()));
+    session.with_garbling(|yao, session| -> Result<(), Error> {
+        let mut side = yao.transfers(session, Role::P1)?;
+        let windows = words.words().chunks(words_per_window(ring_bits));
+        for (words, bits) in windows.zip(selected.parts(words_per_window(ring_bits))) {
+            let bits: Vec<u64> = (0..bits.len()).map(|i| u64::from(bits.get(i))).collect();
+            let (bits, first) = (Zeroizing::new(bits), products.len());
+            products.extend(words.iter().zip(bits.iter()).map(|(d, b)| d & b.wrapping_neg()));
+            let products = &mut products[first..];
+            match &mut side {
+                Side::Sender(source) => {
+                    send_products(session, *source, ring_bits, &bits, words, products)?;
+                }
+                Side::Receiver(source) => {
+                    receive_products(session, *source, ring_bits, &bits, words, products)?;
+                }
+            }
+        }
+        Ok(())
+    })?;
+    Ok(WordShares::new(ring_bits, std::mem::take(&mut *products))?)
+}
+
+/// Words of one round of [`select_words`].
+fn words_per_window(ring_bits: u32) -> usize {
+    (WINDOW / (ring_bits as usize + 1)).max(1)
+}
+
+/// The transfers of a word: by how many bits what comes out is shifted. The first is that of the bit
+/// itself.
+fn shifts(ring_bits: u32) -> impl Iterator<Item = u32> {
+    std::iter::once(0).chain(0..ring_bits)
+}
+
+/// Bytes of the differences of so many words.
+fn product_bytes(words: usize, ring_bits: u32) -> usize {
+    shifts(ring_bits).map(|shift| packed_bytes(words, ring_bits - shift)).sum()
+}
+
+/// d if the bit is 0, −d if it is 1.
+fn negate_if(bit: u64, word: u64) -> u64 {
+    (word ^ bit.wrapping_neg()).wrapping_add(bit)
+}
+
+fn send_products(
+    session: &mut Session,
+    source: &mut (dyn Sending + Send),
+    ring_bits: u32,
+    bits: &[u64],
+    words: &[u64],
+    products: &mut [u64],
+) -> Result<(), Error> {
+    let mut rows = source.corrected(session, words.len() * (ring_bits as usize + 1))?;
+    let delta = source.delta().expose();
+    let mut other = Zeroizing::new(Vec::with_capacity(rows.len()));
+    other.extend(rows.iter().map(|row| row ^ delta));
+    let numbers = source.numbers();
+    let (start, first) = (numbers.start(Purpose::Conversions), numbers.take_transfers(rows.len()));
+    hash_rows(start, first, &mut rows);
+    hash_rows(start, first, &mut other);
+    let mut message = vec![0; product_bytes(words.len(), ring_bits)];
+    let (mut room, mut differences) = (&mut message[..], Zeroizing::new(vec![0; words.len()]));
+    let columns = rows.chunks(words.len()).zip(other.chunks(words.len()));
+    for (column, (shift, (zeros, ones))) in shifts(ring_bits).zip(columns).enumerate() {
+        for (place, (zero, one)) in zeros.iter().zip(ones).enumerate() {
+            let (zero, one) = (*zero as u64, *one as u64);
+            let (bit, word) = (bits[place], words[place]);
+            let due = if column == 0 { negate_if(bit, word) } else { bit };
+            differences[place] = zero.wrapping_sub(one).wrapping_add(due);
+            products[place] = products[place].wrapping_sub(zero << shift);
+        }
+        let width = ring_bits - shift;
+        let (now, later) = room.split_at_mut(packed_bytes(words.len(), width));
+        pack(&differences, width, now);
+        room = later;
     }
-    Ok(WordShares::new(ring_bits, std::mem::take(&mut *sums))?)
+    session.channel.send_bytes(PRODUCTS, &message)?;
+    Ok(())
+}
+
+fn receive_products(
+    session: &mut Session,
+    source: &mut (dyn Receiving + Send),
+    ring_bits: u32,
+    bits: &[u64],
+    words: &[u64],
+    products: &mut [u64],
+) -> Result<(), Error> {
+    let factors = bits.iter().zip(words).map(|(bit, word)| negate_if(*bit, *word));
+    let factors: Zeroizing<Vec<u64>> = Zeroizing::new(factors.collect());
+    let mut choices = Zeroizing::new(Vec::with_capacity(words.len() * (ring_bits as usize + 1)));
+    choices.extend(bits.iter().map(|bit| *bit == 1));
+    for place in 0..ring_bits {
+        choices.extend(factors.iter().map(|factor| factor >> place & 1 == 1));
+    }
+    let mut rows = source.chosen_rows(session, &choices)?;
+    let numbers = source.numbers();
+    let (start, first) = (numbers.start(Purpose::Conversions), numbers.take_transfers(rows.len()));
+    hash_rows(start, first, &mut rows);
+    let due = product_bytes(words.len(), ring_bits);
+    let message = session.channel.receive_bytes(PRODUCTS, due)?;
+    let (mut rest, mut differences) = (&message[..], Zeroizing::new(vec![0; words.len()]));
+    let columns = rows.chunks(words.len()).zip(choices.chunks(words.len()));
+    for (shift, (rows, choices)) in shifts(ring_bits).zip(columns) {
+        let width = ring_bits - shift;
+        let (now, later) = rest.split_at(packed_bytes(words.len(), width));
+        unpack(now, width, &mut differences);
+        rest = later;
+        for (place, (row, choice)) in rows.iter().zip(choices).enumerate() {
+            let more = differences[place] & u64::from(*choice).wrapping_neg();
+            let term = (*row as u64).wrapping_add(more) << shift;
+            products[place] = products[place].wrapping_add(term);
+        }
+    }
+    Ok(())
 }
 
 /// The messages of [`select_words`].
 ///
 /// # Errors
-/// As [`forecast_to_words`].
+/// For a ring that is none.
 pub fn forecast_select_words(f: &mut Forecast, count: usize, ring_bits: u32) -> Result<(), Error> {
-    let products = 2 * ring_bits as usize * count;
-    super::forecast_and(f, products);
-    forecast_to_words(f, products, ring_bits)
+    WordShares::new(ring_bits, Vec::new())?;
+    yao::forecast_set_up(f, Role::P1);
+    for part in ot::chunks(count, words_per_window(ring_bits)) {
+        let transfers = part * (ring_bits as usize + 1);
+        transfers::forecast(f, Role::P1, transfers);
+        f.message(Role::P1, PRODUCTS, product_bytes(part, ring_bits));
+        f.work(Work::Hash, if f.role() == Role::P1 { 2 * transfers } else { transfers });
+    }
+    Ok(())
 }
 
 /// The bits of one party's shares, which only it knows, as shared bits: vector j has bit j of every

@@ -3,7 +3,7 @@
 use zeroize::Zeroizing;
 
 use super::vector::Bits;
-use crate::crypto::ot::hash_rows;
+use crate::crypto::ot::{lowest_bits, lowest_hash_bits};
 use crate::protocol::forecast::{Forecast, Work};
 use crate::protocol::transfers::{self, Numbers, Purpose};
 use crate::protocol::yao::{self, Side};
@@ -11,7 +11,7 @@ use crate::protocol::{Session, ot};
 use crate::role::Role;
 
 /// Triples that are made together: their rows stay near the processor, and messages are few.
-const WINDOW: usize = 1 << 14;
+const WINDOW: usize = 1 << 13;
 
 /// One party's shares of a, b and c = a·b.
 #[derive(Default)]
@@ -33,14 +33,14 @@ impl Triples {
                         rows.clear();
                         source.extend(session, 2 * window, &mut rows)?;
                         let delta = source.delta().expose();
-                        all.add_sent(source.numbers(), delta, &mut rows);
+                        all.add_sent(source.numbers(), delta, &rows);
                     }
                 }
                 Side::Receiver(source) => {
                     for window in ot::chunks(count, WINDOW) {
                         rows.clear();
                         source.extend(session, 2 * window, &mut rows)?;
-                        all.add_received(source.numbers(), &mut rows);
+                        all.add_received(source.numbers(), &rows);
                     }
                 }
             }
@@ -50,26 +50,19 @@ impl Triples {
     }
 
     /// The sender's: the first half of the rows are the first transfers of all triples.
-    fn add_sent(&mut self, numbers: &mut Numbers, delta: u128, rows: &mut [u128]) {
-        let (start, first) = (numbers.start(Purpose::Triples), numbers.take_transfers(rows.len()));
-        let mut other = Zeroizing::new(Vec::with_capacity(rows.len()));
-        other.extend(rows.iter().map(|row| row ^ delta));
-        hash_rows(start, first, rows);
-        hash_rows(start, first, &mut other);
-        let count = rows.len() / 2;
-        let (x0, y0) = (lowest_bits(&rows[..count]), lowest_bits(&rows[count..]));
-        let (x1, y1) = (lowest_bits(&other[..count]), lowest_bits(&other[count..]));
+    fn add_sent(&mut self, numbers: &mut Numbers, delta: u128, rows: &[u128]) {
+        let (start, first) = take_numbers(numbers, rows.len());
+        let [(x0, y0), (x1, y1)] = [0, delta].map(|offset| halves(start, first, offset, rows));
         let (a, b) = (y0.xor(&y1), x0.xor(&x1));
         self.append(&a, &b, &x0.xor(&y0));
     }
 
-    fn add_received(&mut self, numbers: &mut Numbers, rows: &mut [u128]) {
-        let (start, first) = (numbers.start(Purpose::Triples), numbers.take_transfers(rows.len()));
-        let count = rows.len() / 2;
-        let (a, b) = (lowest_bits(&rows[..count]), lowest_bits(&rows[count..]));
-        hash_rows(start, first, rows);
-        let masks = lowest_bits(&rows[..count]).xor(&lowest_bits(&rows[count..]));
-        self.append(&a, &b, &masks);
+    fn add_received(&mut self, numbers: &mut Numbers, rows: &[u128]) {
+        let (start, first) = take_numbers(numbers, rows.len());
+        let (xa, yb) = halves(start, first, 0, rows);
+        let (a, b) = rows.split_at(rows.len() / 2);
+        let choices = |rows: &[u128]| Bits::from_words(lowest_bits(rows), rows.len());
+        self.append(&choices(a), &choices(b), &xa.xor(&yb));
     }
 
     /// Appends shares of a and b, and a·b ⊕ the masks of both transfers.
@@ -80,9 +73,18 @@ impl Triples {
     }
 }
 
-fn lowest_bits(rows: &[u128]) -> Bits {
-    let word = |rows: &[u128]| rows.iter().rev().fold(0, |word, row| word << 1 | (*row as u64 & 1));
-    Bits::from_words(rows.chunks(64).map(word).collect(), rows.len())
+fn take_numbers(numbers: &mut Numbers, count: usize) -> (u128, u64) {
+    (numbers.start(Purpose::Triples), numbers.take_transfers(count))
+}
+
+/// One bit of the hash of every row ⊕ `offset`, of both halves of the rows.
+fn halves(start: u128, first: u64, offset: u128, rows: &[u128]) -> (Bits, Bits) {
+    let (head, tail) = rows.split_at(rows.len() / 2);
+    let bits = |first, rows: &[u128]| {
+        let mut words = lowest_hash_bits(start, first, offset, rows);
+        Bits::from_words(std::mem::take(&mut *words), rows.len())
+    };
+    (bits(first, head), bits(first + head.len() as u64, tail))
 }
 
 /// The messages of `count` triples, with those of the set-up of transfers from P1.

@@ -98,10 +98,10 @@ impl End for SenderEnd {
             .zip(&mut self.spaces)
             .enumerate()
             .for_each(|(number, (((nodes, rows), sums), space))| {
-                let block = (block + number) as u64;
-                let keys = record_keys(start, iteration.first_tree + block);
+                let block = block + number;
+                let keys = record_keys(start, iteration.tree(block));
                 grow(&keys, delta, rows, nodes, space, sums.as_chunks_mut().0);
-                code.add(iteration.first_row + block * size as u64, secret, nodes);
+                code.add(iteration.matrix_row(block), secret, nodes);
             });
         session.channel.send_bytes(SUMS, &self.message)?;
         Ok(())
@@ -187,10 +187,10 @@ impl End for ReceiverEnd {
             .zip(holes.par_iter().zip(&mut self.spaces))
             .enumerate()
             .for_each(|(number, (((nodes, rows), sums), (hole, space)))| {
-                let block = (block + number) as u64;
-                let keys = record_keys(start, iteration.first_tree + block);
+                let block = block + number;
+                let keys = record_keys(start, iteration.tree(block));
                 regrow(&keys, *hole, rows, sums.as_chunks().0, nodes, space);
-                code.add(iteration.first_row + block * size as u64, secret, nodes);
+                code.add(iteration.matrix_row(block), secret, nodes);
             });
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use zeroize::Zeroizing;
 
-use super::{Parameters, Sets};
+use super::Parameters;
 use crate::math::wiped;
 use crate::net;
 use crate::protocol::Session;
@@ -10,12 +10,12 @@ use crate::protocol::ot::Error;
 use crate::simd::pages::prefer_large;
 
 /// Blocks that are made together, one message of the sender.
-pub(super) const CHUNK_BLOCKS: usize = 4;
+pub(super) const CHUNK_BLOCKS: usize = 8;
 
 /// How far a source has come: what it has made and handed out of the iteration that is under way.
 #[derive(Clone, Copy, Debug)]
 pub struct Schedule {
-    sets: Sets,
+    parameters: Parameters,
     begun: bool,
     blocks: usize,
     handed_out: usize,
@@ -24,7 +24,7 @@ pub struct Schedule {
 /// What has to be done before there are more transfers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
-    /// The set-up's iteration, and the opening of the first main one.
+    /// The opening of the first iteration.
     Begin,
     /// So many blocks of the iteration.
     Blocks(usize),
@@ -34,17 +34,17 @@ pub(super) enum Step {
 
 impl Schedule {
     /// Nothing done yet.
-    pub fn new(sets: Sets) -> Self {
-        Self { sets, begun: false, blocks: 0, handed_out: 0 }
+    pub fn new(parameters: Parameters) -> Self {
+        Self { parameters, begun: false, blocks: 0, handed_out: 0 }
     }
 
-    pub(super) fn sets(&self) -> Sets {
-        self.sets
+    pub(super) fn parameters(&self) -> Parameters {
+        self.parameters
     }
 
     /// Hands out as many of `wanted` transfers as there are.
     pub(super) fn take(&mut self, wanted: usize) -> usize {
-        let made = (self.blocks * self.sets.main.block()).min(self.sets.handed_out());
+        let made = (self.blocks * self.parameters.block()).min(self.parameters.handed_out());
         let taken = wanted.min(made - self.handed_out);
         self.handed_out += taken;
         taken
@@ -56,12 +56,12 @@ impl Schedule {
             self.begun = true;
             return Step::Begin;
         }
-        if self.handed_out == self.sets.handed_out() {
+        if self.handed_out == self.parameters.handed_out() {
             let from = std::mem::take(&mut self.blocks);
             self.handed_out = 0;
             return Step::Renew { from };
         }
-        let blocks = CHUNK_BLOCKS.min(self.sets.main.blocks - self.blocks);
+        let blocks = CHUNK_BLOCKS.min(self.parameters.blocks - self.blocks);
         self.blocks += blocks;
         Step::Blocks(blocks)
     }
@@ -97,22 +97,30 @@ pub(super) trait End {
 }
 
 /// What an iteration starts from. Wiped when it is over.
-#[derive(Default)]
 pub(super) struct Iteration {
-    pub parameters: Option<Parameters>,
+    parameters: Parameters,
+    /// Its number in the whole direction.
+    number: u64,
     /// k rows, then h for every block.
     rows: Zeroizing<Vec<u128>>,
-    /// Numbers of its first tree and of its first row of the matrix, in the whole direction.
-    pub first_tree: u64,
-    pub first_row: u64,
 }
 
 impl Iteration {
     /// The secret, and the rows of the trees from number `block` on.
     pub fn parts(&self, block: usize) -> (Parameters, &[u128], &[u128]) {
-        let parameters = self.parameters.unwrap_or(Sets::STANDARD.main);
+        let parameters = self.parameters;
         let (secret, trees) = self.rows.split_at(parameters.secret.min(self.rows.len()));
         (parameters, secret, &trees[(block * parameters.levels).min(trees.len())..])
+    }
+
+    /// The number of a block's tree in the whole direction.
+    pub fn tree(&self, block: usize) -> u64 {
+        self.number * self.parameters.blocks as u64 + block as u64
+    }
+
+    /// The number of the first row of the matrix that a block takes.
+    pub fn matrix_row(&self, block: usize) -> u64 {
+        self.tree(block) << self.parameters.levels
     }
 }
 
@@ -129,9 +137,10 @@ pub(super) struct Iterations<E> {
 }
 
 impl<E: End> Iterations<E> {
-    pub fn new(sets: Sets, end: E) -> Self {
-        let (iteration, stock) = Default::default();
-        Self { end, schedule: Schedule::new(sets), iteration, stock, used: 0, broken: false }
+    pub fn new(parameters: Parameters, end: E) -> Self {
+        let (rows, stock) = Default::default();
+        let iteration = Iteration { parameters, number: 0, rows };
+        Self { end, schedule: Schedule::new(parameters), iteration, stock, used: 0, broken: false }
     }
 
     pub fn end(&self) -> &E {
@@ -179,39 +188,30 @@ impl<E: End> Iterations<E> {
             if due == 0 {
                 return Ok(());
             }
-            let main = self.schedule.sets().main;
+            let parameters = self.schedule.parameters();
             match self.schedule.step() {
-                Step::Begin => self.begin(session)?,
+                Step::Begin => {
+                    let mut rows = room_for(parameters);
+                    self.end.base_rows(session, parameters.inputs(), &mut rows)?;
+                    self.open(session, 0, rows)?;
+                }
                 Step::Blocks(blocks) => {
                     let block = self.schedule.blocks - blocks;
-                    wiped::resize(&mut self.stock, blocks * main.block());
-                    self.stock.truncate(blocks * main.block());
+                    wiped::resize(&mut self.stock, blocks * parameters.block());
+                    self.stock.truncate(blocks * parameters.block());
                     self.used = 0;
                     self.end.make(session, &self.iteration, block, &mut self.stock)?;
                 }
                 Step::Renew { from } => {
-                    let mut kept = Zeroizing::new(Vec::with_capacity(main.inputs()));
-                    prefer_large(&mut kept);
+                    let mut kept = room_for(parameters);
                     kept.extend_from_slice(&self.stock[self.used..]);
                     self.stock.clear();
                     self.used = 0;
                     self.all_blocks(session, from, &mut kept)?;
-                    self.open(session, main, kept)?;
+                    self.open(session, self.iteration.number + 1, kept)?;
                 }
             }
         }
-    }
-
-    fn begin(&mut self, session: &mut Session) -> Result<(), Error> {
-        let Sets { setup, main } = self.schedule.sets();
-        let mut rows = Zeroizing::new(Vec::with_capacity(setup.inputs()));
-        self.end.base_rows(session, setup.inputs(), &mut rows)?;
-        self.open(session, setup, rows)?;
-        let mut rows = Zeroizing::new(Vec::with_capacity(setup.outputs()));
-        prefer_large(&mut rows);
-        self.all_blocks(session, 0, &mut rows)?;
-        rows.truncate(main.inputs());
-        self.open(session, main, rows)
     }
 
     /// Appends all blocks of the iteration from number `from` on.
@@ -231,20 +231,23 @@ impl<E: End> Iterations<E> {
         Ok(())
     }
 
-    /// Starts an iteration from these rows, as many as it takes.
+    /// Starts iteration `number` from these rows, as many as it takes.
     fn open(
         &mut self,
         session: &mut Session,
-        parameters: Parameters,
+        number: u64,
         mut rows: Zeroizing<Vec<u128>>,
     ) -> Result<(), Error> {
+        let parameters = self.schedule.parameters();
         self.end.open(session, parameters, &mut rows[parameters.secret..])?;
-        let (mut first_tree, mut first_row) = (self.iteration.first_tree, self.iteration.first_row);
-        if let Some(before) = self.iteration.parameters {
-            first_tree += before.blocks as u64;
-            first_row += before.outputs() as u64;
-        }
-        self.iteration = Iteration { parameters: Some(parameters), rows, first_tree, first_row };
+        self.iteration = Iteration { parameters, number, rows };
         Ok(())
     }
+}
+
+/// Room for what an iteration starts from.
+fn room_for(parameters: Parameters) -> Zeroizing<Vec<u128>> {
+    let mut rows = Zeroizing::new(Vec::with_capacity(parameters.inputs()));
+    prefer_large(&mut rows);
+    rows
 }

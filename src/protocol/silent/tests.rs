@@ -5,21 +5,21 @@ use crate::protocol::pair::{
     Outcome, Setup, assert_forecast, assert_same_shape, assert_wrong_length, run_pair,
 };
 
-const SETS: Sets = Sets::TINY;
+const TINY: Parameters = Parameters::TINY;
 
 fn extended(counts: &[usize], seed: u64) -> Outcome<(Vec<u128>, u128), Vec<u128>> {
     run_pair(
         Setup::default().seed(seed),
         |session| {
             let (delta, mut rows) = (Delta::random(&mut session.rng), Vec::new());
-            let mut source = Sender::setup(session, SETS, delta).unwrap();
+            let mut source = Sender::setup(session, TINY, delta).unwrap();
             for count in counts {
                 source.extend(session, *count, &mut rows).unwrap();
             }
             (rows, source.delta().expose())
         },
         |session| {
-            let (mut source, mut rows) = (Receiver::setup(session, SETS).unwrap(), Vec::new());
+            let (mut source, mut rows) = (Receiver::setup(session, TINY).unwrap(), Vec::new());
             for count in counts {
                 source.extend(session, *count, &mut rows).unwrap();
             }
@@ -29,23 +29,22 @@ fn extended(counts: &[usize], seed: u64) -> Outcome<(Vec<u128>, u128), Vec<u128>
 }
 
 #[test]
-fn every_set_feeds_the_next_iteration() {
-    for Sets { setup, main } in [Sets::STANDARD, Sets::TINY] {
-        assert!(setup.outputs() >= main.inputs());
-        assert!(main.outputs() > main.inputs());
-        assert!(setup.levels >= 2 && main.levels >= 2);
+fn an_iteration_feeds_the_next() {
+    for parameters in [Parameters::STANDARD, Parameters::TINY] {
+        assert!(parameters.outputs() > parameters.inputs() && parameters.levels >= 2);
     }
-    let Sets { setup, main } = Sets::STANDARD;
-    assert_eq!((setup.outputs(), setup.inputs()), (851_968, 113_320));
-    assert_eq!((main.outputs(), main.inputs()), (10_805_248, 837_147));
-    assert_eq!(Sets::STANDARD.handed_out(), 9_968_101);
-    let sent = |parameters: Parameters| parameters.blocks * parameters.sum_bytes();
-    assert_eq!((sent(setup), sent(main)), (119_808, 253_248));
+    let standard = Parameters::STANDARD;
+    assert_eq!((standard.outputs(), standard.inputs()), (4_194_304, 246_528));
+    assert_eq!(standard.handed_out(), 3_947_776);
+    assert_eq!(
+        (standard.blocks * standard.sum_bytes(), standard.correction_bytes()),
+        (327_680, 2_816)
+    );
 }
 
 #[test]
 fn rows_are_the_ideal_correlation_over_several_iterations_as_forecast() {
-    let all = SETS.handed_out();
+    let all = TINY.handed_out();
     for counts in [
         vec![0],
         vec![1],
@@ -60,7 +59,7 @@ fn rows_are_the_ideal_correlation_over_several_iterations_as_forecast() {
         assert!(zeros.iter().all(|q| q & 1 == 0));
         assert!(zeros.iter().zip(&rows).all(|(q, t)| q ^ t == delta * (t & 1)));
         assert_forecast(&outcome.transcripts, &outcome.costs, |f| {
-            let mut schedule = Schedule::new(SETS);
+            let mut schedule = Schedule::new(TINY);
             forecast_setup(f, Role::P1);
             counts.iter().for_each(|count| forecast(f, Role::P1, &mut schedule, *count));
         });
@@ -70,7 +69,7 @@ fn rows_are_the_ideal_correlation_over_several_iterations_as_forecast() {
 #[test]
 fn no_transfer_is_handed_out_twice_or_kept_as_well() {
     // Three iterations and a bit; rows would repeat if one were in two places.
-    let outcome = extended(&[3 * SETS.handed_out() + 9], 5);
+    let outcome = extended(&[3 * TINY.handed_out() + 9], 5);
     let seen: HashSet<u128> = outcome.p1.0.iter().copied().collect();
     assert_eq!(seen.len(), outcome.p1.0.len());
 
@@ -78,8 +77,8 @@ fn no_transfer_is_handed_out_twice_or_kept_as_well() {
         Setup::default().seed(6),
         |session| {
             let (delta, mut rows) = (Delta::random(&mut session.rng), Vec::new());
-            let mut source = Sender::setup(session, SETS, delta).unwrap();
-            source.extend(session, SETS.handed_out(), &mut rows).unwrap();
+            let mut source = Sender::setup(session, TINY, delta).unwrap();
+            source.extend(session, TINY.handed_out(), &mut rows).unwrap();
             // One more makes the next iteration, whose secret and trees are what was kept.
             source.extend(session, 1, &mut rows).unwrap();
             let (_, secret, trees) = source.0.iteration().parts(0);
@@ -87,12 +86,12 @@ fn no_transfer_is_handed_out_twice_or_kept_as_well() {
             (rows, secret.to_vec(), trees.to_vec(), delta)
         },
         |session| {
-            let mut source = Receiver::setup(session, SETS).unwrap();
-            source.extend(session, SETS.handed_out() + 1, &mut Vec::new()).unwrap();
+            let mut source = Receiver::setup(session, TINY).unwrap();
+            source.extend(session, TINY.handed_out() + 1, &mut Vec::new()).unwrap();
         },
     );
     let (rows, secret, trees, delta) = kept.p1;
-    assert_eq!(secret.len() + trees.len(), SETS.main.inputs());
+    assert_eq!(secret.len() + trees.len(), TINY.inputs());
     let handed: HashSet<u128> = rows.into_iter().collect();
     for row in secret.iter().chain(&trees) {
         assert!(!handed.contains(row) && !handed.contains(&(row ^ delta)));
@@ -107,20 +106,20 @@ fn noise_has_one_place_in_every_block_and_all_places_occur() {
             Setup::default().seed(seed),
             |session| {
                 let delta = Delta::random(&mut session.rng);
-                let mut source = Sender::setup(session, SETS, delta).unwrap();
+                let mut source = Sender::setup(session, TINY, delta).unwrap();
                 source.extend(session, 1, &mut Vec::new()).unwrap();
             },
             |session| {
-                let mut source = Receiver::setup(session, SETS).unwrap();
+                let mut source = Receiver::setup(session, TINY).unwrap();
                 source.extend(session, 1, &mut Vec::new()).unwrap();
                 source.0.end().holes().to_vec()
             },
         );
-        assert_eq!(outcome.p2.len(), SETS.main.blocks);
-        assert!(outcome.p2.iter().all(|hole| (*hole as usize) < SETS.main.block()));
+        assert_eq!(outcome.p2.len(), TINY.blocks);
+        assert!(outcome.p2.iter().all(|hole| (*hole as usize) < TINY.block()));
         seen.extend(outcome.p2);
     }
-    assert_eq!(seen.len(), SETS.main.block());
+    assert_eq!(seen.len(), TINY.block());
 }
 
 #[test]
@@ -148,30 +147,30 @@ fn messages_of_the_wrong_length_are_typed_errors() {
     let outcome = run_pair(
         Setup::default(),
         |session| {
-            let mut source = Sender::setup(session, SETS, Delta::new(0)).unwrap();
+            let mut source = Sender::setup(session, TINY, Delta::new(0)).unwrap();
             source.extend(session, 1, &mut Vec::new()).unwrap_err()
         },
         |session| {
             let mut base = soft_spoken::Receiver::setup(session).unwrap();
-            base.extend(session, SETS.setup.inputs(), &mut Vec::new()).unwrap();
+            base.extend(session, TINY.inputs(), &mut Vec::new()).unwrap();
             session.channel.send_bytes(CORRECTIONS, &[0; 5]).unwrap();
         },
     );
-    assert_wrong_length(&outcome.p1, 6, 5);
+    assert_wrong_length(&outcome.p1, 12, 5);
     let outcome = run_pair(
         Setup::default(),
         |session| {
             let mut base = soft_spoken::Sender::setup(session, Delta::new(0)).unwrap();
-            base.extend(session, SETS.setup.inputs(), &mut Vec::new()).unwrap();
-            session.channel.receive_bytes(CORRECTIONS, 6).unwrap();
+            base.extend(session, TINY.inputs(), &mut Vec::new()).unwrap();
+            session.channel.receive_bytes(CORRECTIONS, 12).unwrap();
             session.channel.send_bytes(SUMS, &[0; 16]).unwrap();
         },
         |session| {
-            let mut source = Receiver::setup(session, SETS).unwrap();
+            let mut source = Receiver::setup(session, TINY).unwrap();
             source.extend(session, 1, &mut Vec::new()).unwrap_err()
         },
     );
-    let expected = CHUNK_BLOCKS * SETS.setup.sum_bytes();
+    let expected = CHUNK_BLOCKS * TINY.sum_bytes();
     assert_wrong_length(&outcome.p2, expected, 16);
 }
 
@@ -180,12 +179,12 @@ fn a_peer_that_stops_in_the_middle_is_a_typed_error() {
     let outcome = run_pair(
         Setup::default(),
         |session| {
-            let mut source = Sender::setup(session, SETS, Delta::new(0)).unwrap();
+            let mut source = Sender::setup(session, TINY, Delta::new(0)).unwrap();
             source.extend(session, 1, &mut Vec::new()).unwrap();
         },
         |session| {
-            let mut source = Receiver::setup(session, SETS).unwrap();
-            source.extend(session, SETS.handed_out(), &mut Vec::new()).unwrap_err()
+            let mut source = Receiver::setup(session, TINY).unwrap();
+            source.extend(session, TINY.handed_out(), &mut Vec::new()).unwrap_err()
         },
     );
     assert!(matches!(outcome.p2, Error::Net(_)), "{:?}", outcome.p2);
@@ -194,18 +193,18 @@ fn a_peer_that_stops_in_the_middle_is_a_typed_error() {
 #[test]
 #[cfg_attr(debug_assertions, ignore = "seconds when optimised, minutes when not")]
 fn the_standard_sets_make_the_ideal_correlation() {
-    let count = Sets::STANDARD.handed_out() + 100_000;
+    let count = Parameters::STANDARD.handed_out() + 100_000;
     let outcome = run_pair(
         Setup::default().seed(9),
         |session| {
             let (delta, mut rows) = (Delta::random(&mut session.rng), Vec::new());
-            let mut source = Sender::setup(session, Sets::STANDARD, delta).unwrap();
+            let mut source = Sender::setup(session, Parameters::STANDARD, delta).unwrap();
             source.extend(session, count, &mut rows).unwrap();
             (rows, source.delta().expose())
         },
         |session| {
             let mut rows = Vec::new();
-            let mut source = Receiver::setup(session, Sets::STANDARD).unwrap();
+            let mut source = Receiver::setup(session, Parameters::STANDARD).unwrap();
             source.extend(session, count, &mut rows).unwrap();
             rows
         },

@@ -14,16 +14,16 @@ use super::horizontal::record_bits;
 use super::one_class::share_bits;
 use super::shared_scores::SharedScores;
 use super::sizes::{self, Sizes};
-use super::two_party::{Error, Ready, SET_UP, bulk, noises_ahead, points, sources};
+use super::two_party::{Error, Ready, SET_UP, bulk, noises_ahead, sources};
 use super::vertical::{self, Layout};
 use super::{Leaves, Plan, Specializer, histograms, run, terms};
 use crate::agreement::{Agreement, CountTable, Noise, Partition, Selection};
 use crate::crypto::commutative::Ristretto;
+use crate::mechanism;
 use crate::mechanism::exponential::horizontal::TaylorKey;
 use crate::mechanism::exponential::vertical as weighted;
 use crate::mechanism::noise::joint;
 use crate::mechanism::noisy_max::{self, Sharing};
-use crate::mechanism::{self, largest};
 use crate::net::Message;
 use crate::privacy::taylor::Taylor;
 use crate::privacy::{Budget, Spend};
@@ -283,15 +283,19 @@ impl Specializer for Counted<'_> {
         if !self.plan.scores_together(attribute) {
             return Ok(());
         }
-        let spends = spend.over_disjoint_records(intervals.len());
-        let groups = intervals.iter().map(|interval| 2 * points(interval)).sum();
-        largest::forecast(self.forecast, self.scores.shape(), groups)?;
-        for (interval, spend) in intervals.iter().zip(spends) {
-            let CutValue::Interval { start, .. } = *interval else { continue };
-            self.noisy_max(&spend, Sharing::Sum, points(interval))?;
-            let candidate = Candidate { attribute, value: *interval };
-            let made = Specialization { candidate, split: Some(start + 1) };
-            self.scores.add(made, Some(0));
+        let intervals = intervals.iter().map(|value| Candidate { attribute, value: *value });
+        self.draw_together(&spend, &intervals.collect::<Vec<_>>())
+    }
+
+    fn draw_first_splits(&mut self, first: Vec<(Spend, Candidate)>) -> Result<(), Error> {
+        let alone =
+            |(_, candidate): &(Spend, Candidate)| !self.plan.scores_together(candidate.attribute);
+        for run in first.chunk_by(|a, b| alone(a) == alone(b)) {
+            let Some((spend, candidate)) = run.first() else { continue };
+            if self.plan.scores_together(candidate.attribute) {
+                let intervals: Vec<Candidate> = run.iter().map(|(_, interval)| *interval).collect();
+                self.draw_together(spend, &intervals)?;
+            }
         }
         Ok(())
     }
@@ -374,6 +378,12 @@ impl Specializer for Counted<'_> {
 impl Counted<'_> {
     fn owner(&self, attribute: usize) -> Role {
         self.plan.schema().attributes[attribute].owner.unwrap_or(Role::P1)
+    }
+
+    fn draw_together(&mut self, spend: &Spend, intervals: &[Candidate]) -> Result<(), Error> {
+        let (plan, sizes, epsilon) = (self.plan, self.sizes, spend.epsilon());
+        self.scores.forecast_draw_splits(self.forecast, plan, sizes, epsilon, intervals)?;
+        Ok(())
     }
 
     fn noisy_max(&mut self, spend: &Spend, sharing: Sharing, count: usize) -> Result<(), Error> {

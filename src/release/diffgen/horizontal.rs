@@ -24,19 +24,15 @@
 use std::collections::HashMap;
 
 use super::histograms::sides;
-use zeroize::Zeroizing;
-
 use super::shared_scores::SharedScores;
 use super::sizes::{self, Sizes};
-use super::two_party::{CountNoise, Error, Keys, Prepared, points};
+use super::two_party::{CountNoise, Error, Keys, Prepared};
 use super::{Leaves, Plan, Specializer, run};
 use crate::agreement::diffgen::Terms;
 use crate::agreement::{self, Agreement};
 use crate::crypto::commutative::Ristretto;
 use crate::crypto::paillier::Tuning;
-use crate::math::wiped;
 use crate::mechanism::exponential::horizontal::{ClassCounts, HorizontalExponential, TaylorKey};
-use crate::mechanism::largest::largest_counts;
 use crate::mechanism::noisy_max::{NoisyMax, Scores};
 use crate::privacy::taylor::Taylor;
 use crate::privacy::{Budget, Choose, Spend};
@@ -165,30 +161,16 @@ impl Specializer for Horizontal<'_, '_, '_> {
     ) -> Result<(), Error> {
         // Records of different intervals are different records.
         let spends = spend.over_disjoint_records(intervals.len());
-        let mut counts = Zeroizing::new(Vec::new());
-        for interval in intervals {
-            let sides = Zeroizing::new(self.sides(attribute, *interval)?);
-            wiped::make_room(&mut counts, sides.len());
-            counts.extend_from_slice(&sides);
-        }
-        let shape = *self.scores.shape();
-        let sides = largest_counts(self.session, &shape, &counts)?;
-        let mut scores = sides.words().chunks(2).map(|side| side[0].wrapping_add(side[1]));
-        for (interval, spend) in intervals.iter().zip(spends) {
-            let CutValue::Interval { start, .. } = *interval else {
-                return Err(
-                    super::Error::Fault("a split of something that is not an interval").into()
-                );
-            };
-            let scores = scores.by_ref().take(points(interval)).collect();
-            let shared = WordShares::new(shape.share_bits, scores)?;
-            let index = self.noisy_max(spend, &shared)?;
-            let candidate = Candidate { attribute, value: *interval };
-            let split = start + 1 + index as u32;
-            self.splits.insert(candidate, split);
-            let made = Specialization { candidate, split: Some(split) };
-            self.scores.add(made, shared.words().get(index).copied());
-        }
+        let intervals = intervals.iter().map(|value| Candidate { attribute, value: *value });
+        self.draw_first_splits(spends.into_iter().zip(intervals).collect())
+    }
+
+    fn draw_first_splits(&mut self, draws: Vec<(Spend, Candidate)>) -> Result<(), Error> {
+        let records = &self.leaf_records;
+        let sides_of = |interval: Candidate| sides_in(records, interval);
+        let (session, plan) = (&mut *self.session, self.plan);
+        let drawn = self.scores.draw_splits(session, plan, self.sizes, draws, sides_of)?;
+        self.splits.extend(drawn);
         Ok(())
     }
 
@@ -278,23 +260,24 @@ impl Horizontal<'_, '_, '_> {
         let scores = Scores::Shared(scores.clone());
         Ok(mechanism.choose(spend, self.plan.calibration(), &scores)?.index)
     }
+}
 
-    /// For every possible split of an interval, this party's class counts left and right of it.
-    fn sides(&self, attribute: usize, interval: CutValue) -> Result<Vec<u64>, Error> {
-        let (CutValue::Interval { start, end }, Some(Column::Numeric(points))) =
-            (interval, self.leaf_records.column(attribute))
-        else {
-            return Err(super::Error::Fault("a split of something that is not an interval").into());
-        };
-        let classes = self.leaf_records.classes();
-        let mut at = vec![0u64; (end - start) as usize * classes];
-        for leaf in self.leaf_records.link(attribute, interval) {
-            for record in self.leaf_records.records(leaf) {
-                let record = *record as usize;
-                let place = (points[record] - start) as usize * classes;
-                at[place + usize::from(self.leaf_records.class_codes()[record])] += 1;
-            }
+/// For every possible split of an interval, this party's class counts left and right of it.
+fn sides_in(leaf_records: &LeafRecords<'_>, interval: Candidate) -> Result<Vec<u64>, Error> {
+    let Candidate { attribute, value } = interval;
+    let (CutValue::Interval { start, end }, Some(Column::Numeric(points))) =
+        (value, leaf_records.column(attribute))
+    else {
+        return Err(super::Error::Fault("a split of something that is not an interval").into());
+    };
+    let classes = leaf_records.classes();
+    let mut at = vec![0u64; (end - start) as usize * classes];
+    for leaf in leaf_records.link(attribute, value) {
+        for record in leaf_records.records(leaf) {
+            let record = *record as usize;
+            let place = (points[record] - start) as usize * classes;
+            at[place + usize::from(leaf_records.class_codes()[record])] += 1;
         }
-        Ok(sides(&at, classes))
     }
+    Ok(sides(&at, classes))
 }

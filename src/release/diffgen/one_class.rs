@@ -23,18 +23,14 @@
 
 use std::collections::HashMap;
 
-use zeroize::Zeroizing;
-
 use super::histograms::Histograms;
 use super::holder::Holder;
 use super::shared_scores::SharedScores;
 use super::sizes::{Sizes, scaling};
-use super::two_party::{CountNoise, Error, points};
+use super::two_party::{CountNoise, Error};
 use super::vertical::{Alone, Layout, exchange_split};
 use super::{Leaves, Plan, Specializer};
 use crate::agreement::Agreement;
-use crate::math::wiped;
-use crate::mechanism::largest::largest_counts;
 use crate::mechanism::noisy_max::{NoisyMax, Scores};
 use crate::privacy::choice::SCORE_GRID_BITS;
 use crate::privacy::exponential::Exponential;
@@ -145,6 +141,17 @@ impl<'a, 'p, 't> OneClass<'a, 'p, 't> {
         }
     }
 
+    /// Draws splits of columns whose scores are shared.
+    fn draw_together(&mut self, draws: Vec<(Spend, Candidate)>) -> Result<(), Error> {
+        let histograms = &self.histograms;
+        let sides_of =
+            |interval: Candidate| Ok(histograms.sides(interval.attribute, interval.value)?);
+        let (session, plan) = (&mut *self.session, self.plan);
+        let drawn = self.scores.draw_splits(session, plan, self.sizes, draws, sides_of)?;
+        self.splits.extend(drawn);
+        Ok(())
+    }
+
     /// The owner of the class draws splits of its own columns; the peer has nothing to do.
     fn draw_alone(
         &mut self,
@@ -176,28 +183,22 @@ impl Specializer for OneClass<'_, '_, '_> {
         }
         // Records of different intervals are different records.
         let spends = spend.over_disjoint_records(intervals.len());
-        let mut sides = Zeroizing::new(Vec::new());
-        for interval in intervals {
-            let more = Zeroizing::new(self.histograms.sides(attribute, *interval)?);
-            wiped::make_room(&mut sides, more.len());
-            sides.extend_from_slice(&more);
+        let intervals = intervals.iter().map(|value| Candidate { attribute, value: *value });
+        self.draw_together(spends.into_iter().zip(intervals).collect())
+    }
+
+    /// Those of the peer's columns are drawn together, where they stand one after the other.
+    fn draw_first_splits(&mut self, first: Vec<(Spend, Candidate)>) -> Result<(), Error> {
+        let mut together = Vec::new();
+        for (spend, candidate) in first {
+            if self.plan.scores_together(candidate.attribute) {
+                together.push((spend, candidate));
+                continue;
+            }
+            self.draw_together(std::mem::take(&mut together))?;
+            self.draw_alone(spend, candidate.attribute, &[candidate.value])?;
         }
-        let largest = largest_counts(self.session, &self.scores.shape().clone(), &sides)?;
-        let mut all = largest.words().chunks(2).map(|side| side[0].wrapping_add(side[1]));
-        for (interval, spend) in intervals.iter().zip(spends) {
-            let scores: Vec<u64> = all.by_ref().take(points(interval)).collect();
-            let index = self.noisy_max(spend, scores.clone())?;
-            let (CutValue::Interval { start, .. }, Some(score)) = (*interval, scores.get(index))
-            else {
-                return Err(super::Error::Fault("no such split won").into());
-            };
-            let candidate = Candidate { attribute, value: *interval };
-            let split = start + 1 + index as u32;
-            self.splits.insert(candidate, split);
-            let made = Specialization { candidate, split: Some(split) };
-            self.scores.add(made, Some(*score));
-        }
-        Ok(())
+        self.draw_together(together)
     }
 
     fn choose(&mut self, spend: Spend, candidates: &[Candidate]) -> Result<usize, Error> {

@@ -7,11 +7,19 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use zeroize::Zeroizing;
+
+use super::sizes::Sizes;
+use super::two_party::{self, points};
 use super::{Error, Plan};
+use crate::math::{Rational, wiped};
 use crate::mechanism;
 use crate::mechanism::largest::{self, GroupShape, largest_counts};
+use crate::mechanism::noisy_max::{self, NoisyMax, Sharing};
+use crate::privacy::Spend;
 use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
+use crate::protocol::shares::WordShares;
 use crate::release::tree::leaf_records::{LeafId, LeafRecords};
 use crate::release::tree::scorer::known_at_once;
 use crate::release::tree::utility::Utility;
@@ -251,6 +259,78 @@ impl SharedScores {
             groups += children;
         }
         largest::forecast(f, &self.shape, groups)
+    }
+
+    /// Draws a split of each of these intervals, all of them in as many rounds as one takes: on the
+    /// public grid, by noisy maximum of shared scores. `sides_of` gives this party's class counts, or
+    /// its shares of them, left and right of every possible split. Returns what is opened: the splits.
+    ///
+    /// # Errors
+    /// If the run fails.
+    pub fn draw_splits(
+        &mut self,
+        session: &mut Session,
+        plan: &Plan,
+        sizes: &Sizes,
+        draws: Vec<(Spend, Candidate)>,
+        sides_of: impl Fn(Candidate) -> Result<Vec<u64>, two_party::Error>,
+    ) -> Result<Vec<(Candidate, u32)>, two_party::Error> {
+        if draws.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut counts = Zeroizing::new(Vec::new());
+        for (_, candidate) in &draws {
+            let sides = Zeroizing::new(sides_of(*candidate)?);
+            wiped::make_room(&mut counts, sides.len());
+            counts.extend_from_slice(&sides);
+        }
+        let largest = largest_counts(session, &self.shape, &counts)?;
+        let mut words = largest.words().chunks(2).map(|side| side[0].wrapping_add(side[1]));
+        let mut scores = Vec::with_capacity(draws.len());
+        for (_, candidate) in &draws {
+            let of_one = words.by_ref().take(points(&candidate.value)).collect();
+            scores.push(WordShares::new(self.shape.share_bits, of_one)?);
+        }
+        let (spends, intervals): (Vec<Spend>, Vec<Candidate>) = draws.into_iter().unzip();
+        let mut mechanism = NoisyMax::with(session, sizes.by_noisy_max())?;
+        let chosen = mechanism.choose_each(spends, plan.calibration(), &scores)?;
+        let mut splits = Vec::with_capacity(intervals.len());
+        for ((candidate, index), scores) in intervals.into_iter().zip(chosen).zip(&scores) {
+            let CutValue::Interval { start, .. } = candidate.value else {
+                return Err(Error::Fault("a split of something that is not an interval").into());
+            };
+            let split = start + 1 + index as u32;
+            let made = Specialization { candidate, split: Some(split) };
+            self.add(made, scores.words().get(index).copied());
+            splits.push((candidate, split));
+        }
+        Ok(splits)
+    }
+
+    /// The messages of [`SharedScores::draw_splits`] of intervals that cost `epsilon` each; all
+    /// shares are 0.
+    ///
+    /// # Errors
+    /// As the mechanisms' own.
+    pub fn forecast_draw_splits(
+        &mut self,
+        f: &mut Forecast,
+        plan: &Plan,
+        sizes: &Sizes,
+        epsilon: &Rational,
+        intervals: &[Candidate],
+    ) -> Result<(), mechanism::Error> {
+        let counts: Vec<usize> = intervals.iter().map(|c| points(&c.value)).collect();
+        largest::forecast(f, &self.shape, 2 * counts.iter().sum::<usize>())?;
+        let (parameters, calibration) = (sizes.by_noisy_max(), plan.calibration());
+        let sharing = Sharing::Sum;
+        noisy_max::forecast_each(f, &parameters, epsilon, calibration, sharing, &counts)?;
+        for candidate in intervals {
+            let CutValue::Interval { start, .. } = candidate.value else { continue };
+            let made = Specialization { candidate: *candidate, split: Some(start + 1) };
+            self.add(made, Some(0));
+        }
+        Ok(())
     }
 
     /// This party's share of a candidate's score.
