@@ -29,8 +29,13 @@ equations hold without noise, and k - t unknowns are left.
   has no positive coefficient. With M monomials solving costs M^2 times 2^7, since a product of two
   sparse rows has 100 entries, or M^2.8. At d = 2 this is "guess + 2·log2(k'^2/2) + 7".
 
-Not computed: ePrint 2025/1284 and 2025/1476, whose formulas were not at hand. The algebraic attack here,
-with sparse solving, is at or below the figures known to us from them for the last two sets at the end.
+- In two stages (ePrint 2025/1476). As before, but linearise with fewer guesses first: M unknowns, of
+  which as many are left as the series' coefficients up to d add up to. All further guesses are tried
+  on those alone, at the square of their number.
+- Hybrid (ePrint 2025/1284). Guess u samples of all blocks but g to be without noise, try all places of
+  the noise in those g, and linearise the quadratic equations of the guessed blocks in what is left.
+- All three of them on few columns, for several parts r: what counts is then n·r^10 samples, r·k
+  unknowns, the same t blocks.
 Sets at the end must not be used.
 """
 
@@ -107,36 +112,106 @@ def product(first, second):
     return [sum(first[i] * second[d - i] for i in range(d + 1)) for d in range(len(first))]
 
 
-def algebraic(n, k, t, degree):
-    block, best = n // t, inf
+def coefficients(n, k, t, blocks, guessed, degree):
+    """The Hilbert series of the noise's equations, with so many guessed samples of some blocks."""
+    block = n / t
+    series = power(block - guessed - 1, blocks, degree)
+    series = product(series, power(block - 1, t - blocks, degree))
+    return product(series, power(1, k - n, degree))
 
-    def enough(blocks, guessed):
-        series = power(block - guessed - 1, blocks, degree)
-        series = product(series, power(block - 1, t - blocks, degree))
-        series = product(series, power(1, k - n, degree))
-        return k - t - blocks * guessed < 2 or any(c <= 0 for c in series[2:])
 
+def guesses(n, k, t, degree):
+    """For several numbers of blocks, the fewest samples of each that make the series end."""
+    block = n // t
     for blocks in sorted({t * part // 24 for part in range(1, 25)}):
+
+        def enough(guessed):
+            series = coefficients(n, k, t, blocks, guessed, degree)
+            return k - t - blocks * guessed < 2 or any(c <= 0 for c in series[2:])
+
         low, high = 0, block - 1
-        if not enough(blocks, high):
+        if not enough(high):
             continue
         while low < high:
             middle = (low + high) // 2
-            low, high = (low, middle) if enough(blocks, middle) else (middle + 1, high)
-        guess = -blocks * log2(1 - low / block)
-        unknowns = max(k - t - blocks * low, 2)
-        monomials = log2(sum(comb(unknowns, d) for d in range(1, degree + 1)))
-        best = min(best, guess + min(2 * monomials + 7, 2.8 * monomials))
+            low, high = (low, middle) if enough(middle) else (middle + 1, high)
+        yield blocks, low
+
+
+def monomials(unknowns, degree):
+    unknowns = max(unknowns, 2)
+    return log2(sum(comb(int(unknowns), d) for d in range(1, degree + 1)))
+
+
+def chance(n, t, blocks, guessed):
+    return -blocks * log2(1 - guessed / (n / t)) if guessed < n / t else inf
+
+
+def algebraic(n, k, t, degree):
+    best = inf
+    for blocks, guessed in guesses(n, k, t, degree):
+        size = monomials(k - t - blocks * guessed, degree)
+        best = min(best, chance(n, t, blocks, guessed) + min(2 * size + 7, 2.8 * size))
+    return best
+
+
+def two_stages(n, k, t, degree):
+    best = inf
+    for blocks, guessed in guesses(n, k, t, degree):
+        for part in range(0, 33):
+            first = guessed * part // 32
+            size = monomials(k - t - blocks * first, degree)
+            left = sum(coefficients(n, k, t, blocks, first, degree)[1:])
+            left = 0 if left <= 1 else min(log2(left), size)
+            once = chance(n, t, blocks, first) + min(2 * size + 7, 2.8 * size)
+            best = min(best, sum_of(once, chance(n, t, blocks, guessed) + 2 * left))
+    return best
+
+
+def hybrid(n, k, t):
+    block, best = n / t, inf
+    for tried in range(0, 9):
+        places = tried * log2(block)
+        # The fewest samples of each block whose quadratic equations determine what is left.
+        low, high = 0, int(block) - 2
+
+        def left(guessed):
+            return k - t - (t - tried) * guessed - (block - 1) * tried
+
+        def enough(guessed):
+            equations = (t - tried) * (block - guessed - 2) * (block - guessed - 1) / 2
+            return left(guessed) + 2 <= (2 * equations) ** 0.5
+
+        if not enough(high):
+            continue
+        while low < high:
+            middle = (low + high) // 2
+            low, high = (low, middle) if enough(middle) else (middle + 1, high)
+        for guessed in range(low, min(low + 40, int(block) - 2)):
+            size = monomials(left(guessed), 2)
+            linear = 2 * log2(max(2.5 * left(guessed), 2))
+            work = sum_of(min(2 * size + 7, 2.8 * size), linear + places)
+            best = min(best, chance(n, t, t - tried, guessed) + work)
     return best
 
 
 def costs(n, k, t):
     table = {}
-    for where, unknowns in (("", k - t), (", few columns", few_columns(n, k))):
+    least = few_columns(n, k)
+    for where, unknowns in (("", k - t), (", few columns", least)):
         table["pooled Gauss" + where] = pooled_gauss(n, t, unknowns)
         table["information set" + where] = information_set(n, t, unknowns)
-    for degree in (2, 3, 4, 5):
-        table[f"algebraic, degree {degree}"] = algebraic(n, k, t, degree)
+    part = least / k
+    parts = [1.0] + [part + (1 - part) * step / 8 for step in range(1, 8)]
+    for number, r in enumerate(parts):
+        rows, columns = int(n * r**WEIGHT), int(k * r)
+        attacks = {f"algebraic, degree {d}": algebraic(rows, columns, t, d) for d in (2, 3, 4, 5)}
+        for d in (2, 3, 4):
+            attacks[f"algebraic, two stages, degree {d}"] = two_stages(rows, columns, t, d)
+        attacks["hybrid"] = hybrid(rows, columns, t)
+        for attack, bits in attacks.items():
+            name = attack if number == 0 else attack + ", few columns"
+            table[name] = min(bits, table.get(name, inf))
     return table
 
 
