@@ -127,7 +127,15 @@ fn what_cannot_be_told_is_asked_for_or_refused_with_a_flag_to_give() {
         (&["bank.csv"][..], "help: say --partition vertical, horizontal or local"),
         (&["bank.csv", "company.csv", "--partition", "local"], "a local release has one table"),
         (&["bank.csv", "company.csv", "--class", "aproved"], "did you mean approved?"),
-        (&["bank.csv", "company.csv", "--identifier", "job"], "in all of them are: id, approved"),
+        (&["bank.csv", "company.csv", "--identifier", "job"], "it can be one of: id, approved"),
+        (
+            &["bank.csv", "company.csv", "--class", "job", "--class-owner", "p2"],
+            "--class job: there is no such column",
+        ),
+        (
+            &["bank.csv", "--partition", "local", "--class-owner", "p1"],
+            "--class-owner is for vertical releases",
+        ),
         (&["missing.csv", "--partition", "local"], "missing.csv: cannot be read"),
         (&["bank.csv", "--partition", "local", "--branches", "3"], "--with-values"),
     ] {
@@ -150,6 +158,46 @@ fn what_cannot_be_told_is_asked_for_or_refused_with_a_flag_to_give() {
     assert!(told.contains("there is no such column; there are: id, job"), "{told}");
     let text = read(place, "agreement.toml");
     assert!(text.contains("id = \"x\"") && text.contains("column = \"approved\""), "{text}");
+}
+
+#[test]
+fn a_class_that_one_party_has_gets_its_owner_from_the_tables_a_flag_or_an_answer() {
+    let place = place();
+    let place = place.path();
+    let written = |arguments: &[&str], answers: &str| {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_diptych"))
+            .args(["agreement", "new"])
+            .args(arguments)
+            .current_dir(place)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child.stdin.take().unwrap().write_all(answers.as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(0), "{told}");
+        let text = read(place, "agreement.toml");
+        std::fs::remove_file(place.join("agreement.toml")).unwrap();
+        let class = text.split("\n[class]").nth(1).unwrap();
+        (class.split("\n[[").next().unwrap().to_owned(), text, told)
+    };
+    let both = ["bank.csv", "company.csv"];
+    let (class, text, _) = written(&[&both[..], &["--class", "job"]].concat(), "");
+    assert!(class.contains("owner = \"p1\"  # p2 does not have it"), "{class}");
+    assert!(!text.contains("name = \"job\""), "{text}");
+    let (class, ..) = written(&both, "");
+    assert!(!class.contains("owner"), "both have it:\n{class}");
+    let flags = ["--class", "approved", "--class-owner", "p2"];
+    let (class, text, _) = written(&[&both[..], &flags[..]].concat(), "");
+    assert!(class.contains("owner = \"p2\"  # p1 does not have it"), "{class}");
+    assert!(!text.contains("name = \"approved\""), "{text}");
+    let answers = "vertical\nx\nBank\nCompany\nid\napproved\nnobody\np1\n";
+    let (class, _, told) = written(&[&both[..], &["--ask"]].concat(), answers);
+    assert!(told.contains("who has that column: both, p1 or p2 [both]: "), "{told}");
+    assert!(told.contains("answer with both, p1 or p2"), "{told}");
+    assert!(class.contains("owner = \"p1\""), "{class}");
 }
 
 #[test]

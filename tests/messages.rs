@@ -137,6 +137,11 @@ fn the_dry_run_finds_places_that_cannot_be_written_and_a_key_that_others_can_rea
         );
         assert!(told.contains(&words), "{told}");
     }
+    std::fs::write(place.join("party.toml"), PARTY.replace("one.pem", "none.pem")).unwrap();
+    let (status, _, told) = dry_run(place);
+    assert_eq!(status, 2);
+    assert!(told.contains("cannot read none.pem: "), "{told}");
+    assert!(told.contains("help: make one: diptych keygen --name NAME --out none.pem"), "{told}");
     std::fs::create_dir(place.join("closed")).unwrap();
     std::fs::set_permissions(place.join("closed"), PermissionsExt::from_mode(0o500)).unwrap();
     if std::fs::write(place.join("closed/x"), "").is_ok() {

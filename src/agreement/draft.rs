@@ -18,6 +18,8 @@ pub struct Draft {
     pub identifier: Option<String>,
     /// The column that the release is to tell about, and its values if they were listed.
     pub class: Option<(String, Option<Vec<String>>)>,
+    /// Who alone holds that column, in a vertical release; both unless given.
+    pub class_owner: Option<Role>,
     /// The privacy budget; `1.0` unless given.
     pub epsilon: Option<String>,
     /// The columns to release.
@@ -158,6 +160,9 @@ impl Draft {
             None => (None, None),
         };
         or_to_do(text, "column", column, "the column that the release is to tell about");
+        if let (Division::Vertical, Some(owner)) = (self.division, self.class_owner) {
+            line(text, &format!("owner = \"{owner}\"  # {} does not have it", owner.peer()));
+        }
         match values {
             Some(values) => {
                 text.push_str("values = ");
@@ -361,6 +366,7 @@ mod tests {
                 division: Division::ALL[division].1,
                 identifier: known.then(|| "person".to_owned()),
                 class: known.then(|| ("the class".to_owned(), None)),
+                class_owner: known.then_some(Role::P2),
                 attributes,
                 ..Draft::default()
             };

@@ -79,9 +79,7 @@ impl Bar {
         let total = self.total.load(Ordering::Relaxed);
         let done = before + items;
         if done * 10 / total.max(1) > before * 10 / total.max(1) && self.is_time_to_speak() {
-            let percent = (done * 10 / total.max(1)).min(10) * 10;
-            let left = self.left(done, total);
-            self.console.say(format!("{}: {percent} %{left}", self.name));
+            self.console.say(under_way(self.name, done, total, self.began.elapsed()));
         }
     }
 
@@ -91,13 +89,6 @@ impl Bar {
         let last = self.said.load(Ordering::Relaxed);
         now >= last + 1_000
             && self.said.compare_exchange(last, now, Ordering::Relaxed, Ordering::Relaxed).is_ok()
-    }
-
-    /// The time that the rest will take at the pace so far, if it is worth saying.
-    fn left(&self, done: usize, total: usize) -> String {
-        let rest = total.saturating_sub(done) as f64 / done.max(1) as f64;
-        let seconds = self.began.elapsed().as_secs_f64() * rest;
-        if seconds < 1.0 { String::new() } else { format!(", {seconds:.0} s left") }
     }
 
     /// The phase is over, and what it did is said elsewhere.
@@ -110,17 +101,34 @@ impl Bar {
     /// The phase is over.
     pub fn finish(&self) {
         self.clear();
-        if self.began.elapsed() < LONG_ENOUGH_TO_TELL {
-            return;
+        let items = self.done.load(Ordering::Relaxed);
+        if let Some(line) = over(self.name, items, self.began.elapsed()) {
+            self.console.say(line);
         }
-        let (items, seconds) = (self.done.load(Ordering::Relaxed), self.began.elapsed());
-        let items = match unit(self.name) {
-            Some(unit) => format!(", {items} {unit}"),
-            None => String::new(),
-        };
-        let seconds = seconds.as_secs_f64();
-        self.console.say(format!("{}: done in {seconds:.1} s{items}", self.name));
     }
+}
+
+/// The line in the middle of a phase, with the time that the rest takes at the pace so far.
+fn under_way(name: &str, done: usize, total: usize, so_far: Duration) -> String {
+    let percent = (done * 10 / total.max(1)).min(10) * 10;
+    let items = match unit(name) {
+        Some(unit) if unit != "bytes" => format!(" of {total} {unit}"),
+        _ => String::new(),
+    };
+    let rest = total.saturating_sub(done) as f64 / done.max(1) as f64;
+    let seconds = so_far.as_secs_f64() * rest;
+    let left = if seconds < 1.0 { String::new() } else { format!(", {seconds:.0} s left") };
+    format!("{name}: {percent} %{items}{left}")
+}
+
+/// The line at the end of a phase, if it was long enough.
+fn over(name: &str, items: usize, took: Duration) -> Option<String> {
+    let items = match unit(name) {
+        Some(unit) => format!(", {items} {unit}"),
+        None => String::new(),
+    };
+    let seconds = took.as_secs_f64();
+    (took >= LONG_ENOUGH_TO_TELL).then(|| format!("{name}: done in {seconds:.1} s{items}"))
 }
 
 /// Shows a run: its lines, and one bar at a time, that of the phase which began last.
@@ -158,5 +166,32 @@ impl Watcher for Screen<'_> {
             Step::Advanced(items) => bar.iter().for_each(|bar| bar.advance(items)),
             Step::Ended => bar.take().iter().for_each(Bar::finish),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_all_phases_have_one_shape_and_a_unit_that_people_know() {
+        let seconds = Duration::from_secs;
+        for (phase, during, after) in [
+            ("set intersection", " of 9000 records", ", 9000 records"),
+            ("overlap check", " of 9000 records", ", 9000 records"),
+            ("structure", " of 9000 specializations", ", 9000 specializations"),
+            ("reading", "", ", 9000 bytes"),
+            ("count table", "", ""),
+        ] {
+            let line = under_way(phase, 2_990, 9_000, seconds(2));
+            assert_eq!(line, format!("{phase}: 30 %{during}, 4 s left"));
+            let line = over(phase, 9_000, seconds(6));
+            assert_eq!(line, Some(format!("{phase}: done in 6.0 s{after}")));
+            assert_eq!(over(phase, 9_000, Duration::from_millis(900)), None);
+        }
+        assert_eq!(
+            under_way("structure", 10, 10, seconds(2)),
+            "structure: 100 % of 10 specializations"
+        );
     }
 }

@@ -25,6 +25,8 @@ pub enum AbortReason {
     Stopped,
     /// Something failed on the other side that has nothing to do with the peer.
     Internal,
+    /// The other side may not spend what the run would: its cap forbids it.
+    OverCap,
 }
 
 impl std::fmt::Display for AbortReason {
@@ -36,6 +38,7 @@ impl std::fmt::Display for AbortReason {
             Self::Busy => "it already serves another connection",
             Self::Stopped => "it was stopped on purpose",
             Self::Internal => "something failed on its side",
+            Self::OverCap => "the privacy budget of its data does not allow this release",
         })
     }
 }
@@ -231,7 +234,9 @@ impl Error {
             | Self::UnexpectedMessage { .. }
             | Self::Malformed { .. }
             | Self::WrongPeer { .. }
-            | Self::PeerAborted(AbortReason::Disagreement | AbortReason::Busy)
+            | Self::PeerAborted(
+                AbortReason::Disagreement | AbortReason::Busy | AbortReason::OverCap,
+            )
             | Self::Version { .. }
             | Self::SameRole(_)
             | Self::Terms { .. }

@@ -1,7 +1,9 @@
 //! One party's side of a release by two.
 //!
 //! What is refused is refused before connecting, if this side can know it: agreement, party file,
-//! identity, ledger and cap, output directory, data. Then, with the peer:
+//! identity, ledger and cap, output directory, data. (For the cap alone a peer that is there is
+//! told, by a handshake that ends with that word: it would wait for somebody who may not come.)
+//! Then, with the peer:
 //!
 //! | step | what is exchanged | what a failure leaves |
 //! | --- | --- | --- |
@@ -29,7 +31,7 @@ use std::os::unix::fs::MetadataExt;
 use std::time::Duration;
 
 use crate::agreement::{Agreement, Partition};
-use crate::net::{Fingerprint, Identity, Stop};
+use crate::net::{AbortReason, Fingerprint, Identity, Limits, Stop};
 use crate::privacy::Budget;
 use crate::privacy::ledger::{self, Debit, Delta, Hash, History, Ledger, RunId, Towards};
 use crate::protocol::Session;
@@ -49,6 +51,9 @@ use crate::table::Table;
 use costs::About;
 use messages::Ending;
 
+/// How long a party that may not run looks for its peer, to tell it.
+const LONGEST_TELLING: Duration = Duration::from_secs(5);
+
 /// What a party wants of a run besides the release.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
@@ -67,7 +72,11 @@ pub fn run(side: &Side<'_>, options: Options, watcher: &dyn Watcher) -> Result<(
     let mut ledger = Ledger::open(&party.ledger)?;
     unfinished::tell(&mut ledger, side, watcher)?;
     if let Some(epsilon) = side.plan.promise.epsilon() {
-        ledger.check_cap(&party.data_set, epsilon, &party.cap)?;
+        let checked = ledger.check_cap(&party.data_set, epsilon, &party.cap);
+        if let Err(ledger::Error::CapReached { .. }) = &checked {
+            side.tell_of_cap(watcher);
+        }
+        checked?;
     }
     ledger.reserve()?;
     if let Some(remark) = side.remark_on_id(ledger.history()) {
@@ -81,16 +90,7 @@ pub fn run(side: &Side<'_>, options: Options, watcher: &dyn Watcher) -> Result<(
     plan::check_records(agreement, table.len())?;
 
     let limit = side.deadline(table.len())?;
-    let terms = agreement.canonical();
-    let session = party.meeting.open(
-        &side.identity,
-        side.peer,
-        party.role,
-        party.limits,
-        terms.as_bytes(),
-        watcher,
-    );
-    let mut session = session.map_err(|failure| match failure.status {
+    let mut session = side.meet(party.limits, watcher).map_err(|failure| match failure.status {
         Status::Interrupted => failure.advise("nothing was spent, and the peer has seen nobody"),
         _ => failure,
     })?;
@@ -165,6 +165,26 @@ impl<'a> Side<'a> {
         }
         let peer = other.fingerprint;
         Ok(Self { agreement, party, identity, peer, peer_name: &other.name, plan })
+    }
+
+    fn meet(&self, limits: Limits, watcher: &dyn Watcher) -> Result<Session, Failure> {
+        let (party, terms) = (self.party, self.agreement.canonical());
+        let (meeting, own) = (&party.meeting, &self.identity);
+        meeting.open(own, self.peer, party.role, limits, terms.as_bytes(), watcher)
+    }
+
+    /// Tells a peer that waits already that this side's cap lets no such run begin.
+    fn tell_of_cap(&self, watcher: &dyn Watcher) {
+        let name = self.peer_name;
+        watcher.say(&format!("the cap allows no such release; telling {name}, if it is there"));
+        let connect = self.party.limits.connect.min(LONGEST_TELLING);
+        match self.meet(Limits { connect, ..self.party.limits }, watcher) {
+            Ok(mut session) => {
+                session.channel.abort(AbortReason::OverCap);
+                watcher.say(&format!("{name} is told"));
+            }
+            Err(_) => watcher.say(&format!("{name} could not be told")),
+        }
     }
 
     /// What to say about a release of the same name that the ledger knows.
@@ -412,6 +432,7 @@ impl<'a> Conversation<'a> {
         let Some(noted) = noted else {
             return match interrupted {
                 true => failure.advise(format!("nothing was spent; {told}")),
+                false if failure.advice.is_none() => failure.advise("nothing was spent"),
                 false => failure,
             };
         };

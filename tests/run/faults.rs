@@ -147,7 +147,7 @@ fn a_ledger_that_lost_its_lines_is_noticed_with_the_peers_help() {
     // The next run has another `out`; the debit says where that one's release is.
     let command = couple.command(BANK, "", None);
     couple.edit(BANK, "party.toml", "out = \"release\"", "out = \"elsewhere\"");
-    couple.edit(BANK, "party.toml", "cap = \"3\"", "cap = \"0.5\"");
+    couple.edit(BANK, "party.toml", "\"table.csv\"", "\"gone.csv\"");
     let again = Running::start(command).end();
     again.assert(2, &["interrupted when its release was complete already"]);
     assert_eq!(couple.runs(BANK)[0].status, Status::Finished);
@@ -229,6 +229,36 @@ fn a_release_that_appears_during_a_run_is_not_overwritten() {
     let left: Vec<_> = std::fs::read_dir(couple.path(BANK, "release")).unwrap().collect();
     assert_eq!(left.len(), 1, "{left:?}");
     assert_eq!(couple.runs(BANK)[0].status, Status::Aborted);
+}
+
+#[test]
+fn a_run_that_is_interrupted_says_what_was_spent_and_what_the_peer_sees() {
+    let couple = Couple::new(3000);
+    for who in [BANK, COMPANY] {
+        couple.edit(who, "agreement.toml", "max_records = 1000", "max_records = 10000");
+    }
+    let [bank, company] = couple.start();
+    assert!(bank.wait_for("both ledgers are debited"));
+    kill_process(Pid::from_child(&bank.child), Signal::INT).unwrap();
+    bank.end().assert(
+        130,
+        &[
+            "the run was stopped on this side",
+            "help: ε 1 is spent and there is no release",
+            "Loan company is told that this side was stopped",
+        ],
+    );
+    company.end().assert(
+        1,
+        &[
+            "the peer ended the run: it was stopped on purpose",
+            "help: ε 1 is spent and there is no release",
+        ],
+    );
+    for who in [BANK, COMPANY] {
+        assert!(!couple.path(who, "release").exists(), "no empty directory is left");
+        assert_eq!(couple.runs(who)[0].status, Status::Aborted);
+    }
 }
 
 #[test]

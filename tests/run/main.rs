@@ -59,9 +59,7 @@ fn two_parties_end_with_the_same_signed_release_and_true_ledgers() {
     }
     assert_eq!(couple.runs(BANK)[0].debit.run, couple.runs(COMPANY)[0].debit.run);
 
-    // What was made cannot be overwritten, and the cap holds before anyone connects.
-    let again = couple.start_again(BANK);
-    again.assert(2, &["has spent ε 1.000000 of its cap 0.5"]);
+    // What was made cannot be overwritten.
     let mut command = couple.command(BANK, "", None);
     command.arg("--compact");
     Running::start(command).end().assert(2, &["manifest.json exists already"]);
@@ -239,6 +237,34 @@ fn what_one_side_can_know_is_refused_before_it_connects() {
 }
 
 #[test]
+fn a_peer_that_waits_is_told_that_the_other_side_is_over_its_cap() {
+    let couple = Couple::new(20);
+    for over in [BANK, COMPANY] {
+        let start = |who: usize, address: &str| {
+            let command = couple.command(who, address, None);
+            if who == over {
+                couple.edit(who, "party.toml", "cap = \"3\"", "cap = \"0.5\"");
+            }
+            Running::start(command)
+        };
+        let bank = start(BANK, "");
+        let company = start(COMPANY, &bank.address());
+        let ended = [bank, company].map(Running::end);
+        let words = ["has spent ε 0.000000 of its cap 0.5", "is told"];
+        ended[over].assert(2, &words);
+        let words = "the peer ended the run: the privacy budget of its data does not allow this \
+                     release";
+        ended[1 - over].assert(3, &[words, "help: nothing was spent"]);
+        assert!(couple.runs(BANK).is_empty() && couple.runs(COMPANY).is_empty());
+    }
+    let command = couple.command(COMPANY, "127.0.0.1:1", None);
+    couple.edit(COMPANY, "party.toml", "cap = \"3\"", "cap = \"0.5\"");
+    couple.edit(COMPANY, "party.toml", "wait_seconds = 20", "wait_seconds = 1");
+    let alone = Running::start(command).end();
+    alone.assert(2, &["of its cap 0.5", "Bank could not be told"]);
+}
+
+#[test]
 fn an_agreement_that_was_edited_on_one_side_is_named_and_nothing_is_spent() {
     let couple = Couple::new(20);
     couple.edit(COMPANY, "agreement.toml", "epsilon = \"1.0\"", "epsilon = \"2.0\"");
@@ -258,7 +284,8 @@ fn a_peer_with_another_identity_is_refused_by_both() {
     couple.edit(COMPANY, "agreement.toml", agreed, &stranger);
     let [bank, company] = couple.run();
     bank.assert(3, &[&stranger]);
-    company.assert(3, &[]);
+    company
+        .assert(3, &["the peer does not accept this party's key", &format!("ours is {stranger}")]);
     assert!(couple.runs(BANK).is_empty() && couple.runs(COMPANY).is_empty());
 }
 

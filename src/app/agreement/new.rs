@@ -36,6 +36,9 @@ pub struct NewArgs {
     /// The column that the release is to tell about
     #[arg(long, value_name = "COLUMN")]
     class: Option<String>,
+    /// Who has that column (vertical) [default: as two tables show]
+    #[arg(long, value_enum, value_name = "WHO")]
+    class_owner: Option<ClassOwner>,
     /// The column by which both find the same person (vertical)
     #[arg(long, value_name = "COLUMN")]
     identifier: Option<String>,
@@ -75,6 +78,26 @@ enum PartitionWord {
     Horizontal,
     /// One party holds everything
     Local,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ClassOwner {
+    /// Both, with the same values
+    Both,
+    /// The first party alone
+    P1,
+    /// The second party alone
+    P2,
+}
+
+impl ClassOwner {
+    fn role(self) -> Option<Role> {
+        match self {
+            Self::Both => None,
+            Self::P1 => Some(Role::P1),
+            Self::P2 => Some(Role::P2),
+        }
+    }
 }
 
 /// Runs the verb.
@@ -144,6 +167,18 @@ impl<R: BufRead> Desk<'_, R> {
         }
     }
 
+    /// Who alone holds the class.
+    fn ask_owner(&mut self) -> Option<Role> {
+        for _ in 0..3 {
+            let answer = self.ask("who has that column: both, p1 or p2", Some("both"))?;
+            if let Ok(owner) = ClassOwner::from_str(&answer, true) {
+                return owner.role();
+            }
+            self.console.say("answer with both, p1 or p2");
+        }
+        None
+    }
+
     /// Nothing that is not one of these, asked three times at most.
     fn ask_column(
         &mut self,
@@ -195,22 +230,7 @@ fn draft<R: BufRead>(
         }
         _ => None,
     };
-    let class = match &arguments.class {
-        Some(column) => Some(there(column, &at_all, "--class")?),
-        None => {
-            let left: Vec<&str> = at_all
-                .iter()
-                .copied()
-                .filter(|name| Some(*name) != identifier.as_deref())
-                .collect();
-            // In a vertical release both hold the class, so one column in common is it.
-            let usual = match (division, tables, &left[..]) {
-                (Division::Vertical, [_, _], [only]) => Some(*only),
-                _ => None,
-            };
-            desk.ask_column("the column that the release is to tell about", &at_all, usual)
-        }
-    };
+    let (class, class_owner) = class(arguments, division, tables, identifier.as_deref(), desk)?;
     let taken = |name: &str| [&identifier, &class].iter().any(|it| it.as_deref() == Some(name));
     let (mut attributes, mut left_out) = (Vec::<DraftAttribute>::new(), Vec::new());
     for (owner, table) in Role::BOTH.into_iter().zip(tables) {
@@ -234,11 +254,68 @@ fn draft<R: BufRead>(
         identifier,
         class: class
             .map(|column| (column.clone(), values(&column).filter(|values| values.len() > 1))),
+        class_owner,
         epsilon: Some(arguments.epsilon.clone()),
         attributes,
         left_out,
         branches: arguments.branches,
     })
+}
+
+/// The column that the release is to tell about, and who alone has it, if one does.
+fn class<R: BufRead>(
+    arguments: &NewArgs,
+    division: Division,
+    tables: &[Vec<ColumnOutline>],
+    identifier: Option<&str>,
+    desk: &mut Desk<'_, R>,
+) -> Result<(Option<String>, Option<Role>), Failure> {
+    let given = arguments.class_owner;
+    if given.is_some() && division != Division::Vertical {
+        return Err(Failure::wrong_input("--class-owner is for vertical releases")
+            .advise("leave it out: here every party holds every column"));
+    }
+    let has = |role: Role, name: &str| {
+        tables.get(role as usize).is_none_or(|table| table.iter().any(|it| it.name == name))
+    };
+    let holds = |name: &str| match given.map(ClassOwner::role) {
+        Some(Some(role)) => has(role, name),
+        Some(None) => Role::BOTH.into_iter().all(|role| has(role, name)),
+        None if division == Division::Vertical => {
+            Role::BOTH.into_iter().any(|role| has(role, name))
+        }
+        None => Role::BOTH.into_iter().all(|role| has(role, name)),
+    };
+    let mut known: Vec<&str> = Vec::new();
+    for column in tables.iter().flatten().map(|column| column.name.as_str()) {
+        if holds(column) && !known.contains(&column) && Some(column) != identifier {
+            known.push(column);
+        }
+    }
+    let column = match &arguments.class {
+        // The table that should have it may not be here.
+        Some(column) if tables.len() < 2 && holds(column) => Some(column.clone()),
+        Some(column) => Some(there(column, &known, "--class")?),
+        None => {
+            // What both hold beside the identifier is likely to be it.
+            let mut both = common(tables).filter(|name| known.contains(name));
+            let usual = match (division, tables, both.next(), both.next()) {
+                (Division::Vertical, [_, _], Some(only), None) => Some(only),
+                _ => None,
+            };
+            desk.ask_column("the column that the release is to tell about", &known, usual)
+        }
+    };
+    let Some(name) = column.as_deref().filter(|_| division == Division::Vertical) else {
+        return Ok((column, None));
+    };
+    let owner = match (given, has(Role::P1, name), has(Role::P2, name)) {
+        (Some(given), ..) => given.role(),
+        (None, true, false) => Some(Role::P1),
+        (None, false, true) => Some(Role::P2),
+        _ => desk.ask_owner(),
+    };
+    Ok((column, owner))
 }
 
 fn attribute(column: &ColumnOutline, owner: Role, at_both: bool) -> DraftAttribute {
@@ -305,7 +382,7 @@ fn there(column: &str, known: &[&str], flag: &str) -> Result<String, Failure> {
     let meant = crate::table::nearest(column, known.iter().copied());
     let advice = match meant {
         Some(meant) => format!("did you mean {meant}?"),
-        None => format!("every table must have it; in all of them are: {}", known.join(", ")),
+        None => format!("it can be one of: {}", known.join(", ")),
     };
     Err(Failure::wrong_input(format!("{flag} {column}: there is no such column")).advise(advice))
 }

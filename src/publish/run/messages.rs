@@ -59,7 +59,7 @@ impl<E: Fault> From<E> for Ending {
 impl From<ledger::Error> for Ending {
     fn from(error: ledger::Error) -> Self {
         let reason = match &error {
-            ledger::Error::CapReached { .. } => AbortReason::Stopped,
+            ledger::Error::CapReached { .. } => AbortReason::OverCap,
             _ => AbortReason::Internal,
         };
         Self { failure: error.into(), tell: Some(reason) }
