@@ -135,10 +135,7 @@ impl Wording for Terms {
     }
 
     fn not_covered(&self, page: &mut Page, agreement: &Agreement) {
-        page.item(
-            "Facts about groups: if the release shows that most engineers are approved, this also \
-             says something about an engineer who is not in the data. That is its purpose.",
-        );
+        page.item(&facts_about_groups(agreement));
         if !matches!(agreement.partition, Partition::Vertical { .. }) {
             page.item(
                 "People with more than one record: each further record adds another ε for them.",
@@ -338,6 +335,19 @@ fn rehearsed(rehearsal: Rehearsal, agreement: &Agreement) -> String {
          spends no ε and is not protected by it; each ledger notes it. A party that rehearsed again \
          with one person more or less would learn whether that person is in the other's data, so \
          neither side's program does it twice."
+    )
+}
+
+/// In the words of this release: its class, and its first attribute.
+fn facts_about_groups(agreement: &Agreement) -> String {
+    let class = &agreement.schema.class.column;
+    let depends = match agreement.schema.attributes.first() {
+        Some(attribute) => format!("how `{class}` depends on `{}`", attribute.name),
+        None => format!("how common each `{class}` is"),
+    };
+    format!(
+        "Facts about groups: if the release shows {depends}, this also says something about people \
+         who are not in the data. That is its purpose."
     )
 }
 

@@ -42,6 +42,8 @@ pub struct Facts {
     pub classes: Vec<String>,
     pub header: Vec<String>,
     pub rows: Vec<Vec<String>>,
+    /// Places of attributes that have one value in all rows.
+    pub constant: Vec<usize>,
     pub all_rows: u64,
     pub spends: Vec<Spend>,
     /// How far the noise takes a count away from the truth, nearly always.
@@ -153,10 +155,14 @@ impl Facts {
         }
         self.header = header.iter().map(str::to_owned).collect();
         let mut record = csv::StringRecord::new();
+        let mut first = csv::StringRecord::new();
+        self.constant = (0..attributes.len()).collect();
         while reader.read_record(&mut record).map_err(unreadable)? {
             if self.trees.is_empty() {
                 self.plant(attributes, &record);
+                first = record.clone();
             }
+            self.constant.retain(|place| record.get(*place) == first.get(*place));
             if self.rows.len() < MOST_ROWS {
                 self.rows.push(record.iter().map(str::to_owned).collect());
             }

@@ -9,12 +9,43 @@ use crate::publish::width::SURE;
 
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
+/// Rows that are printed.
+const MOST_PRINTED: usize = 40;
 /// Colours for classes; they repeat.
 pub const COLOURS: usize = 6;
 
 const PROMISED: &str = "What is promised to every person in the data";
 const LEARNED: &str = "What the parties learn about each other's data";
 const NOT_COVERED: &str = "What is not covered";
+
+/// What a column of the table holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Column {
+    Attribute,
+    Class,
+    Count,
+    Constant,
+}
+
+impl Column {
+    fn open_head(self) -> &'static str {
+        match self {
+            Self::Attribute => "<th scope=\"col\">",
+            Self::Class => "<th scope=\"col\" class=\"class\">",
+            Self::Count => "<th scope=\"col\" class=\"figure total\">",
+            Self::Constant => "<th scope=\"col\" class=\"constant\">",
+        }
+    }
+
+    fn open(self) -> &'static str {
+        match self {
+            Self::Attribute => "<td>",
+            Self::Class => "<td class=\"class\">",
+            Self::Count => "<td class=\"figure total\">",
+            Self::Constant => "<td class=\"constant\">",
+        }
+    }
+}
 
 impl Facts {
     /// The page; with costs it is one for the party's own eyes.
@@ -23,8 +54,8 @@ impl Facts {
         self.head(costs.is_some(), &mut html);
         self.banner(costs.is_some(), &mut html);
         html.raw("<main id=\"main\">\n");
-        self.promise(&mut html);
         self.pictures(&mut html);
+        self.promise(&mut html);
         self.table(&mut html);
         self.budget(&mut html);
         if let Some(costs) = costs {
@@ -98,7 +129,7 @@ impl Facts {
         }
         html.raw("</dl>\n<nav aria-label=\"On this page\"><ul>");
         html.raw(
-            "<li><a href=\"#promise\">Promise</a></li><li><a href=\"#values\">Values</a></li>",
+            "<li><a href=\"#values\">Values</a></li><li><a href=\"#promise\">Promise</a></li>",
         )
         .raw("<li><a href=\"#table\">Table</a></li>");
         if matches!(self.promise, Told::Differential { .. }) {
@@ -170,12 +201,23 @@ impl Facts {
             html.text(class).raw("</span> ");
         }
         html.raw("</p>\n<div class=\"trees\">\n");
-        for (number, tree) in self.trees.iter().enumerate() {
+        for (number, tree) in self.trees.iter().enumerate().filter(|(_, tree)| tree.is_divided()) {
             html.raw("<figure>\n");
             html.element("<figcaption>", &tree.attribute, "</figcaption>\n");
             html.append(&tree.svg(number)).raw("</figure>\n");
         }
-        html.raw("</div>\n<h3>The steps in order</h3>\n");
+        html.raw("</div>\n");
+        let mut undivided = self.trees.iter().filter(|tree| !tree.is_divided()).peekable();
+        if undivided.peek().is_some() {
+            html.raw("<p class=\"undivided\">Never divided: ");
+            for (place, tree) in undivided.enumerate() {
+                html.raw(if place > 0 { ", " } else { "" });
+                html.element("<b>", &tree.attribute, "</b>");
+                html.raw("\u{a0}(").text(tree.topmost_name()).raw(")");
+            }
+            html.raw(".</p>\n");
+        }
+        html.raw("<h3>The steps in order</h3>\n");
         if self.steps.is_empty() {
             html.raw("<p>None: the table has one row for each class.</p>\n");
         } else {
@@ -219,25 +261,40 @@ impl Facts {
             "All rows of release.csv"
         });
         html.raw("</caption>\n<thead><tr>");
-        let last = self.header.len().saturating_sub(1);
-        for (place, name) in self.header.iter().enumerate() {
-            html.raw(if place == last {
-                "<th scope=\"col\" class=\"figure\">"
-            } else {
-                "<th scope=\"col\">"
-            });
-            html.text(name).raw("</th>");
+        let columns = self.columns();
+        for (place, kind) in &columns {
+            html.raw(kind.open_head()).text(&self.header[*place]).raw("</th>");
         }
         html.raw("</tr></thead>\n<tbody>\n");
-        for row in &self.rows {
-            html.raw("<tr>");
-            for (place, cell) in row.iter().enumerate() {
-                html.raw(if place == last { "<td class=\"figure\">" } else { "<td>" });
-                html.text(cell).raw("</td>");
+        for (number, row) in self.rows.iter().enumerate() {
+            html.raw(if number < MOST_PRINTED { "<tr>" } else { "<tr class=\"screen\">" });
+            for (place, kind) in &columns {
+                html.raw(kind.open()).text(&row[*place]).raw("</td>");
             }
             html.raw("</tr>\n");
         }
-        html.raw("</tbody></table></div>\n</section>\n");
+        html.raw("</tbody></table></div>\n");
+        if self.rows.len() > MOST_PRINTED {
+            html.raw("<p class=\"printed\">Printed are the first ").text(MOST_PRINTED);
+            html.raw(" of ").text(self.all_rows).raw(" rows; release.csv has all.</p>\n");
+        }
+        html.raw("</section>\n");
+    }
+
+    /// The columns as the page shows them: what differs, class and count, and then what is the same
+    /// in every row.
+    fn columns(&self) -> Vec<(usize, Column)> {
+        let last = self.header.len().saturating_sub(1);
+        let kind = |place: usize| match place {
+            place if place == last => Column::Count,
+            place if place + 1 == last => Column::Class,
+            place if self.constant.contains(&place) => Column::Constant,
+            _ => Column::Attribute,
+        };
+        let mut columns: Vec<_> =
+            (0..self.header.len()).map(|place| (place, kind(place))).collect();
+        columns.sort_by_key(|(_, kind)| *kind == Column::Constant);
+        columns
     }
 
     fn budget(&self, html: &mut Html) {
@@ -369,6 +426,7 @@ mod tests {
             classes: vec![s()],
             header: vec![s(), s()],
             rows: vec![vec![s(), s()]],
+            constant: Vec::new(),
             all_rows: 7,
             spends: vec![Spend { name: s(), exact: s(), decimal: s(), thousandths: 3 }],
             width: Some(3),
@@ -397,6 +455,31 @@ mod tests {
                 prop_assert_eq!(page.matches(mark).count(), plain.matches(mark).count());
             }
         }
+    }
+
+    #[test]
+    fn what_is_the_same_in_every_row_stands_last_and_few_rows_are_printed() {
+        let names = ["same", "job", "class", "count"].map(str::to_owned).to_vec();
+        let rows =
+            (0..100).map(|row| ["x".into(), format!("j{row}"), "Y".into(), "1".into()].into());
+        let facts = Facts {
+            header: names,
+            rows: rows.collect(),
+            all_rows: 100,
+            constant: vec![0],
+            trees: vec![Tree::topmost("same", "x", 1)],
+            ..facts("x")
+        };
+        let page = facts.page(None);
+        let row = "<td>j0</td><td class=\"class\">Y</td><td class=\"figure total\">1</td>\
+                   <td class=\"constant\">x</td>";
+        assert!(page.contains(row));
+        assert_eq!(page.matches("<tr class=\"screen\">").count(), 100 - MOST_PRINTED);
+        assert!(page.contains("Printed are the first 40 of 100 rows"));
+        assert!(page.contains("Never divided: <b>same</b>\u{a0}(x)."));
+        assert!(!page.contains("<svg class=\"tree\""), "nothing is drawn of what was not divided");
+        let [picture, promise] = ["id=\"values\"", "id=\"promise\""].map(|it| page.find(it));
+        assert!(picture < promise, "the picture comes first");
     }
 
     #[test]

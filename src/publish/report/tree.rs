@@ -42,6 +42,16 @@ impl Tree {
         tree
     }
 
+    /// Whether its topmost value was divided.
+    pub fn is_divided(&self) -> bool {
+        self.nodes.first().is_some_and(|top| top.step.is_some())
+    }
+
+    /// The topmost value.
+    pub fn topmost_name(&self) -> &str {
+        self.nodes.first().map_or("", |top| &top.name)
+    }
+
     fn add(&mut self, name: &str, depth: usize) -> usize {
         let (name, counts) = (name.to_owned(), vec![0; self.classes]);
         self.leaves.insert(name.clone(), self.nodes.len());
