@@ -8,8 +8,10 @@ mod command;
 use command::diptych;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
-use std::process::{Command, Stdio};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 const AGREEMENT: &str = r#"
 [release]
@@ -247,4 +249,140 @@ fn a_real_sqlite_is_a_source() {
     let (status, _, told) = dry_run(place, &format!("data_set = \"x\"\ndata_command = {wrong}"));
     assert_eq!(status, 2);
     assert!(told.contains("failed (exit status: 1)") && told.contains("no such table"), "{told}");
+}
+
+/// A PostgreSQL of our own, that listens on a socket in its directory alone.
+struct Postgres {
+    server: Child,
+    programs: PathBuf,
+}
+
+impl Postgres {
+    /// Nothing where it is not installed or does not start; says so.
+    fn start(place: &Path) -> Option<Self> {
+        let skipped = |why: &str| eprintln!("skipped: {why}");
+        let Some(programs) = Self::programs() else {
+            skipped("no PostgreSQL (initdb, postgres, psql) was found");
+            return None;
+        };
+        let home = place.join("pg");
+        std::fs::create_dir(&home).unwrap();
+        // It refuses to run as root: as nobody, then.
+        let nobody = (rustix::process::geteuid().is_root()).then_some(65_534);
+        if nobody.is_some() {
+            std::fs::set_permissions(place, PermissionsExt::from_mode(0o711)).unwrap();
+            std::os::unix::fs::chown(&home, nobody, nobody).unwrap();
+        }
+        let program = |name: &str| {
+            let mut command = Command::new(programs.join(name));
+            command.current_dir(&home).stdin(Stdio::null()).stdout(Stdio::null());
+            if let Some(nobody) = nobody {
+                command.uid(nobody).gid(nobody);
+            }
+            command
+        };
+        let data = home.join("data");
+        let made = program("initdb")
+            .args([
+                "--auth=trust",
+                "--username=tester",
+                "--no-sync",
+                "--locale=C",
+                "-E",
+                "UTF8",
+                "-D",
+            ])
+            .arg(&data)
+            .stderr(Stdio::null())
+            .status();
+        if !made.is_ok_and(|status| status.success()) {
+            skipped("initdb fails here");
+            return None;
+        }
+        let server = program("postgres")
+            .arg("-D")
+            .arg(&data)
+            .arg("-k")
+            .arg(&home)
+            .args(["-c", "listen_addresses=", "-F"])
+            .stderr(Stdio::null())
+            .spawn();
+        let mut started = Self { server: server.unwrap(), programs };
+        for _ in 0..300 {
+            if started.ask(place, "select 1") {
+                return Some(started);
+            }
+            if started.server.try_wait().unwrap().is_some() {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        skipped("PostgreSQL does not start here");
+        None
+    }
+
+    /// Where its programs are: in the path, or where Debian keeps the newest.
+    fn programs() -> Option<PathBuf> {
+        let path = std::env::var_os("PATH")?;
+        let mut versions: Vec<PathBuf> = std::fs::read_dir("/usr/lib/postgresql")
+            .map(|versions| versions.flatten().map(|entry| entry.path().join("bin")).collect())
+            .unwrap_or_default();
+        versions.sort();
+        let has_all = |place: &PathBuf| {
+            ["initdb", "postgres", "psql"].iter().all(|name| place.join(name).is_file())
+        };
+        std::env::split_paths(&path).chain(versions.into_iter().rev()).find(has_all)
+    }
+
+    /// The words of a command that asks it, as a party file has them.
+    fn words(&self, place: &Path, question: &str) -> Vec<String> {
+        let (psql, home) = (self.programs.join("psql"), place.join("pg"));
+        let words = [&psql.display().to_string(), "-X", "--csv", "-h", &home.display().to_string()];
+        let who = ["-U", "tester", "-d", "postgres", "-c", question];
+        words.into_iter().chain(who).map(str::to_owned).collect()
+    }
+
+    fn ask(&self, place: &Path, question: &str) -> bool {
+        let words = self.words(place, question);
+        let mut command = Command::new(&words[0]);
+        let command = command.args(&words[1..]).stdout(Stdio::null()).stderr(Stdio::null());
+        command.status().is_ok_and(|status| status.success())
+    }
+}
+
+impl Drop for Postgres {
+    fn drop(&mut self) {
+        // It ends the processes that it started.
+        let pid = rustix::process::Pid::from_child(&self.server);
+        let _ = rustix::process::kill_process(pid, rustix::process::Signal::INT);
+        let _ = self.server.wait();
+    }
+}
+
+#[test]
+fn a_real_postgresql_is_a_source() {
+    let place = place();
+    let place = place.path();
+    let Some(postgres) = Postgres::start(place) else { return };
+    assert!(postgres.ask(
+        place,
+        "create table p as select case when n % 3 = 0 then 'Writer' else 'Engineer' end as job, \
+         case when n % 2 = 0 then 'yes' else 'no' end as ill, n from generate_series(1, 900) n",
+    ));
+    let source = |question: &str| {
+        let words = serde_json::Value::from(postgres.words(place, question));
+        format!("data_set = \"x\"\ndata_command = {words}")
+    };
+    let (status, _, told) = dry_run(place, &source("select job, ill from p"));
+    assert_eq!(status, 0, "{told}");
+    assert!(told.contains("read 900 records"), "{told}");
+    let (status, _, told) = dry_run(place, &source("select job, ill from q"));
+    assert_eq!(status, 2);
+    assert!(told.contains("failed (exit status: 1)") && told.contains("does not exist"), "{told}");
+    let (status, _, told) = dry_run(place, &source("select job, ill, 1 / (n - 800) from p"));
+    assert_eq!(status, 2, "it fails in the middle of the table");
+    assert!(told.contains("division by zero") && !told.contains("read "), "{told}");
+    let (status, _, told) = dry_run(place, &source("select job, upper(ill) as ill from p"));
+    assert_eq!(status, 2);
+    assert!(told.contains("`YES`") && told.contains("450"), "{told}");
 }
