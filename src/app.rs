@@ -26,7 +26,7 @@
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{Command, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 pub mod agreement;
 pub mod audit;
@@ -36,9 +36,12 @@ pub mod connection;
 pub mod console;
 pub mod demo;
 pub mod evaluate;
+mod front_page;
 pub mod keygen;
 pub mod ledger;
 pub mod local;
+mod manual;
+mod passphrase;
 pub mod plot;
 pub mod progress;
 pub mod psi;
@@ -56,13 +59,7 @@ use crate::simd::level::{self, Level};
 /// Two organisations publish one differentially private table over data that neither shows the other.
 #[derive(Parser)]
 #[command(name = "diptych", version, max_term_width = 100, arg_required_else_help = true)]
-#[command(
-    after_help = "Start with `diptych demo`. Exit status: 0 done, 1 failed, 2 wrong usage or \
-                        input, 3 the peer refused, is not who it should be or broke the protocol, 130 \
-                        Ctrl-C.\n\n\
-                        The variable DIPTYCH_SIMD=portable|aes|avx2|avx512 bounds the vector \
-                        instructions in use; without it, the widest that the processor has."
-)]
+#[command(after_help = front_page::MORE)]
 struct Cli {
     #[command(flatten)]
     global: GlobalArgs,
@@ -76,6 +73,8 @@ enum Verb {
     Audit(audit::AuditArgs),
     Bench(bench::BenchArgs),
     Circuit(circuit::CircuitArgs),
+    Completions(manual::CompletionsArgs),
+    Man(manual::ManArgs),
     #[command(hide = true)]
     BenchYaoParty(bench::yao::PartyArgs),
     Demo(demo::DemoArgs),
@@ -92,7 +91,8 @@ enum Verb {
 
 /// Runs the command as the shell gave it, and returns its exit status.
 pub fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let parsed = command().try_get_matches();
+    let cli = match parsed.and_then(|found| Cli::from_arg_matches(&found)) {
         Ok(cli) => cli,
         Err(error) => {
             let wrong = error.use_stderr();
@@ -118,6 +118,13 @@ pub fn main() -> ExitCode {
             failure.status.into()
         }
     }
+}
+
+/// The command line, with its front page.
+fn command() -> Command {
+    let command = Cli::command();
+    let page = front_page::of(&command);
+    command.help_template(page)
 }
 
 /// Starts the threads that share the work, now: where they were needed first, their want would be a
@@ -151,6 +158,8 @@ fn run(verb: Verb, console: &Console) -> Result<(), Failure> {
         Verb::Bench(arguments) => bench::run(&arguments, console),
         Verb::Circuit(arguments) => circuit::run(&arguments, console),
         Verb::BenchYaoParty(arguments) => bench::yao::run_party(&arguments, console),
+        Verb::Completions(arguments) => manual::completions(&arguments, command(), console),
+        Verb::Man(arguments) => manual::man(&arguments, command(), console),
         Verb::Demo(arguments) => demo::run(&arguments, console),
         Verb::Evaluate(arguments) => evaluate::run(&arguments, console),
         Verb::Keygen(arguments) => keygen::run(&arguments, console),
@@ -166,12 +175,22 @@ fn run(verb: Verb, console: &Console) -> Result<(), Failure> {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     #[test]
     fn the_command_line_is_well_formed() {
-        Cli::command().debug_assert();
+        command().debug_assert();
+    }
+
+    #[test]
+    fn the_front_page_has_every_verb_once_and_fits_one_screen() {
+        let page = command().render_help().to_string();
+        for verb in Cli::command().get_subcommands().filter(|verb| !verb.is_hide_set()) {
+            let line = format!("\n  {} ", verb.get_name());
+            assert_eq!(page.matches(&line).count(), 1, "{line:?} in\n{page}");
+        }
+        assert!(!page.contains(front_page::OTHERS), "every verb has a group:\n{page}");
+        assert!(page.lines().count() <= 40, "{}", page.lines().count());
+        assert!(page.lines().skip(1).all(|line| line.chars().count() <= 80), "{page}");
     }
 }

@@ -62,6 +62,10 @@ pub mod signing;
 pub mod verify;
 pub mod width;
 
+use std::path::Path;
+
+use zeroize::Zeroizing;
+
 use crate::net::Stop;
 use crate::release::Step;
 pub use failure::Failure;
@@ -77,6 +81,12 @@ pub trait Watcher: Sync {
     /// The flag by which the run is asked to end; every wait for the peer looks at it.
     fn stop(&self) -> Stop {
         Stop::default()
+    }
+
+    /// The passphrase of the identity in this file, if there is somebody to ask for it.
+    fn passphrase(&self, identity: &Path) -> Option<Zeroizing<String>> {
+        let _ = identity;
+        None
     }
 }
 

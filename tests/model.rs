@@ -138,7 +138,7 @@ fn two_parties_run_a_model_without_epsilon_and_sign_its_release() {
     let north = party(0, "job,ill\nWriter,yes\nWriter,no\n", "listen");
     let south = party(1, "job,ill\nEngineer,no\n", "connect");
     let side = |party: &Party| {
-        let side = Side::new(&agreement, party).unwrap();
+        let side = Side::new(&agreement, party, &Ear::default()).unwrap();
         run::run(&side, Options::default(), &Ear::default()).unwrap();
     };
     std::thread::scope(|scope| {

@@ -22,6 +22,9 @@ pub struct ConnectionArgs {
     /// Our identity, made by `diptych keygen`
     #[arg(long, value_name = "FILE")]
     pub identity: PathBuf,
+    /// The file whose first line is the passphrase of our identity, if nobody is to be asked
+    #[arg(long, value_name = "FILE")]
+    pub passphrase_file: Option<PathBuf>,
     /// The peer's fingerprint, as its `diptych keygen` printed it
     #[arg(long, value_name = "FINGERPRINT")]
     pub peer: Fingerprint,
@@ -48,13 +51,14 @@ impl ConnectionArgs {
     /// # Errors
     /// If the identity is not usable, the peer does not come, is not the one expected, or runs under other terms.
     pub fn open(&self, terms: &[u8], console: &Console) -> Result<Session, Failure> {
-        let identity = read_identity(&self.identity)?;
+        let screen = Screen::new(console);
+        let identity = read_identity(&self.identity, self.passphrase_file.as_deref(), &screen)?;
         console.stop_on_signals();
         let limits = Limits { connect: Duration::from_secs(self.wait), ..Limits::default() };
         let meeting = match &self.connect {
             Some(address) => Meeting::Connect(address.clone()),
             None => Meeting::Listen(self.listen.clone().unwrap_or_default()),
         };
-        meeting.open(&identity, self.peer, self.role, limits, terms, &Screen::new(console))
+        meeting.open(&identity, self.peer, self.role, limits, terms, &screen)
     }
 }

@@ -6,17 +6,21 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use zeroize::Zeroizing;
 
 use crate::app::console::Console;
+use crate::app::passphrase;
 use crate::net::Identity;
 use crate::publish::failure::Failure;
+use crate::publish::meeting::read_passphrase;
 
 /// Make an identity: a key and a self-signed certificate in one file
 ///
-/// The file is as secret as a password. The fingerprint that is printed is
-/// public: give it to your partner by a way that you both trust.
+/// The file is as secret as a password, unless its key is put under a
+/// passphrase; then both are needed to use it. The fingerprint that is printed
+/// is public: give it to your partner by a way that you both trust.
 #[derive(Args, Debug)]
-#[command(after_help = "Example: diptych keygen --name Bank --out bank.pem")]
+#[command(after_help = "Example: diptych keygen --name Bank --out bank.pem --passphrase")]
 pub struct KeygenArgs {
     /// Whose identity it is; stands in the certificate and means nothing else
     #[arg(long)]
@@ -24,6 +28,12 @@ pub struct KeygenArgs {
     /// The file to write; an existing file is never overwritten
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
+    /// Put the key under a passphrase, asked for on the terminal
+    #[arg(long)]
+    passphrase: bool,
+    /// Put it under the passphrase in the first line of this file
+    #[arg(long, value_name = "FILE", conflicts_with = "passphrase")]
+    passphrase_file: Option<PathBuf>,
 }
 
 const LONGEST_NAME: usize = 64;
@@ -38,17 +48,31 @@ pub fn run(arguments: &KeygenArgs, console: &Console) -> Result<(), Failure> {
         return Err(Failure::wrong_input("the name must have 1 to 64 printable characters")
             .advise("give the organisation's name, for example --name Bank"));
     }
-    let identity = create(name, &arguments.out)?;
-    console.say(format!("wrote {} (keep it secret)", arguments.out.display()));
+    let passphrase = match &arguments.passphrase_file {
+        Some(file) => Some(read_passphrase(file)?),
+        None if arguments.passphrase => Some(passphrase::ask_for_new(console)?),
+        None => None,
+    };
+    let identity = create(name, &arguments.out, passphrase.as_ref().map(|it| it.as_str()))?;
+    let care =
+        if passphrase.is_some() { "its key is under the passphrase" } else { "keep it secret" };
+    console.say(format!("wrote {} ({care})", arguments.out.display()));
     console.say("give this fingerprint to your partner:");
     console.result(identity.fingerprint());
     Ok(())
 }
 
 /// Makes an identity and writes it to a file that only its owner can read.
-pub(crate) fn create(name: &str, path: &Path) -> Result<Identity, Failure> {
-    let pem = Identity::generate_pem(name)?;
+pub(crate) fn create(
+    name: &str,
+    path: &Path,
+    passphrase: Option<&str>,
+) -> Result<Identity, Failure> {
+    let mut pem = Identity::generate_pem(name)?;
     let identity = Identity::from_pem(&pem)?;
+    if let Some(passphrase) = passphrase {
+        pem = Zeroizing::new(Identity::protect_pem(&pem, passphrase.as_bytes())?);
+    }
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).map_err(
         |error| match error.kind() {
             ErrorKind::AlreadyExists => {

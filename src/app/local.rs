@@ -13,7 +13,7 @@ use crate::publish::failure::Failure;
 use crate::publish::local::{self, Entered, Wanted};
 use crate::table::{Dialect, Encoding};
 
-/// Make a release alone: differentially private DiffGen over one table
+/// Make a release alone, over one table
 ///
 /// The agreement may be one for two parties: the release is then the one that
 /// both would have made together over the joined table, as a baseline. With

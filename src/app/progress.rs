@@ -5,9 +5,13 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use std::path::Path;
+
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use zeroize::Zeroizing;
 
 use crate::app::console::Console;
+use crate::app::passphrase;
 use crate::net::Stop;
 use crate::publish::Watcher;
 use crate::release::Step;
@@ -151,6 +155,10 @@ impl Watcher for Screen<'_> {
 
     fn stop(&self) -> Stop {
         self.console.stop()
+    }
+
+    fn passphrase(&self, identity: &Path) -> Option<Zeroizing<String>> {
+        passphrase::ask(self.console, &format!("passphrase of {}: ", identity.display()))
     }
 
     fn step(&self, step: Step) {

@@ -19,7 +19,7 @@ use crate::publish::failure::Failure;
 use crate::table::identifiers::Normalization;
 use column::{IdentifierColumn, Output};
 
-/// Find the rows that two tables have in common, by an identifier that neither side shows
+/// Find the rows that two tables have in common, without showing others
 ///
 /// Both sides learn how many identifiers the other has and which of their own
 /// the other has too. Each writes its own matching rows, in one order on which

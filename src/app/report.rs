@@ -9,7 +9,7 @@ use crate::publish::failure::Failure;
 use crate::publish::report::write_page;
 use crate::publish::width::write_error_bars;
 
-/// Make a page of a release that people can read: one HTML file that needs nothing else
+/// Make a page of a release that people can read, in one HTML file
 ///
 /// It shows what was promised, how the values were divided, the first rows,
 /// what each step spent, and hashes and signatures, which are verified first.

@@ -8,7 +8,7 @@ use crate::app::console::Console;
 use crate::publish::failure::Failure;
 use crate::publish::rows::{self, Values};
 
-/// Write a release as rows: one for each person that its counts stand for
+/// Write a release as rows, one for each person that it counts
 ///
 /// For programs that want records in place of counts. The rows tell no more
 /// than the release: with --concrete, values are drawn inside those of the

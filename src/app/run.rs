@@ -16,7 +16,7 @@ use crate::publish::party::Party;
 use crate::publish::run::rehearse::{Told, rehearse};
 use crate::publish::run::{self, Options, Side};
 
-/// Run one party's side of a release: both parties end with the same signed table
+/// Run one party's side of a release; both end with the same table
 ///
 /// Each party runs this next to its own data. It listens or connects as the
 /// party file says, and either may start first. Nothing is spent before both
@@ -66,7 +66,7 @@ pub fn run(arguments: &RunArgs, console: &Console) -> Result<(), Failure> {
     let agreement = agreement::load(&arguments.agreement)?;
     let mut party = Party::load(&arguments.party)?;
     party.data.problems = arguments.problems.clone();
-    let side = Side::new(&agreement, &party)?;
+    let side = Side::new(&agreement, &party, &Screen::new(console))?;
     if arguments.dry_run {
         let assumed = (arguments.peer_records, arguments.common_records);
         return dry::run(&side, assumed, arguments.net, console);

@@ -183,6 +183,9 @@ pub enum Error {
     /// An identity or certificate is not usable.
     #[error("identity not usable: {0}; make one with `diptych keygen`")]
     Identity(&'static str),
+    /// The key of an identity does not open.
+    #[error("the passphrase of the identity: {0}")]
+    Passphrase(&'static str),
     /// TLS itself failed.
     #[error("the secure connection failed: {0}")]
     Tls(#[from] rustls::Error),

@@ -1,7 +1,10 @@
 //! Who a party is: an Ed25519 key in a self-signed certificate, known by its fingerprint.
 //!
 //! As with SSH, trust comes from comparing fingerprints once, not from a chain
-//! of authorities; names and validity dates in the certificate mean nothing.
+//! of authorities; names and validity dates in the certificate mean nothing. The key may be under a
+//! passphrase ([`Identity::from_protected_pem`]).
+
+mod protected;
 
 use std::fmt;
 use std::str::FromStr;
@@ -141,9 +144,14 @@ impl Identity {
         }
         let key = PrivatePkcs8KeyDer::from_pem_slice(pem.as_bytes())
             .map_err(|_| Error::Identity("no private key (PKCS#8, PEM) in it"))?;
+        Self::from_parts(&key, pem)
+    }
+
+    /// The key, and its certificate in a PEM text.
+    fn from_parts(key: &PrivatePkcs8KeyDer<'_>, pem: &str) -> Result<Self, Error> {
         let certificate = CertificateDer::from_pem_slice(pem.as_bytes())
             .map_err(|_| Error::Identity("no certificate (PEM) in it"))?;
-        let key = rustls::crypto::ring::sign::any_eddsa_type(&key)
+        let key = rustls::crypto::ring::sign::any_eddsa_type(key)
             .map_err(|_| Error::Identity("the private key is not an Ed25519 key"))?;
         let fingerprint = Fingerprint::of_certificate(&certificate)?;
         let certified_key = CertifiedKey::new(vec![certificate], key);

@@ -80,7 +80,9 @@ impl<E: Fault> From<E> for Failure {
         let status = match error.blame() {
             Blame::Connection(net::Error::Stopped) => Status::Interrupted,
             Blame::Connection(error) if error.is_refusal() => Status::PeerRefused,
-            Blame::Connection(net::Error::Address { .. } | net::Error::Identity(_))
+            Blame::Connection(
+                net::Error::Address { .. } | net::Error::Identity(_) | net::Error::Passphrase(_),
+            )
             | Blame::Input
             | Blame::Disagreement => Status::WrongInput,
             Blame::Peer => Status::PeerRefused,

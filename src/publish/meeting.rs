@@ -134,23 +134,66 @@ impl Meeting {
     }
 }
 
-/// Reads an identity file.
+/// Reads an identity file; if its key is under a passphrase, with the one in a file, or as whoever
+/// watches answers.
 ///
 /// # Errors
-/// If it cannot be read, is far too long or is not an identity.
-pub fn read_identity(path: &Path) -> Result<Identity, Failure> {
-    // With all the room that it may take: a text that grows would leave the key behind.
-    let mut pem = Zeroizing::new(String::with_capacity(Identity::LONGEST_PEM + 1));
-    File::open(path)
-        .and_then(|file| file.take(Identity::LONGEST_PEM as u64 + 1).read_to_string(&mut pem))
-        .map_err(|error| {
-            Failure::file(path, "read", &error)
-                .advise(format!("make one: diptych keygen --name NAME --out {}", path.display()))
-        })?;
-    Identity::from_pem(&pem).map_err(|error| {
+/// If it cannot be read, is far too long, is not an identity, or does not open.
+pub fn read_identity(
+    path: &Path,
+    passphrase_file: Option<&Path>,
+    watcher: &dyn Watcher,
+) -> Result<Identity, Failure> {
+    let pem = read_secret(path, Identity::LONGEST_PEM).map_err(|failure| {
+        failure.advise(format!("make one: diptych keygen --name NAME --out {}", path.display()))
+    })?;
+    let read = if Identity::is_protected(&pem) {
+        let passphrase = match passphrase_file {
+            Some(file) => read_passphrase(file)?,
+            None => watcher.passphrase(path).ok_or_else(|| {
+                let shown = path.display();
+                Failure::wrong_input(format!("{shown} is under a passphrase, and none was given"))
+                    .advise(
+                        "start it on a terminal, or name a file that holds it: passphrase_file in \
+                         the party file, or --passphrase-file",
+                    )
+            })?,
+        };
+        Identity::from_protected_pem(&pem, passphrase.as_bytes())
+    } else {
+        Identity::from_pem(&pem)
+    };
+    read.map_err(|error| {
         let failure = Failure::from(error);
         Failure { message: format!("{}: {}", path.display(), failure.message), ..failure }
     })
+}
+
+/// Reads a passphrase: the first line of a file.
+///
+/// # Errors
+/// If it cannot be read, or its first line is empty or too long.
+pub fn read_passphrase(path: &Path) -> Result<Zeroizing<String>, Failure> {
+    let text = read_secret(path, Identity::LONGEST_PASSPHRASE + 2)?;
+    let line = text.lines().next().unwrap_or_default();
+    if line.is_empty() || line.len() > Identity::LONGEST_PASSPHRASE {
+        let most = Identity::LONGEST_PASSPHRASE;
+        return Err(Failure::wrong_input(format!(
+            "the first line of {} is not a passphrase of 1 to {most} bytes",
+            path.display()
+        )));
+    }
+    Ok(Zeroizing::new(line.to_owned()))
+}
+
+/// The first bytes of a file, in memory that is wiped.
+fn read_secret(path: &Path, most: usize) -> Result<Zeroizing<String>, Failure> {
+    // With all the room that it may take: a text that grows would leave the secret behind.
+    let mut text = Zeroizing::new(String::with_capacity(most + 1));
+    File::open(path)
+        .and_then(|file| file.take(most as u64 + 1).read_to_string(&mut text))
+        .map_err(|error| Failure::file(path, "read", &error))?;
+    Ok(text)
 }
 
 /// Names the first thing in which two canonical texts differ. What comes from the peer is printed harmlessly.

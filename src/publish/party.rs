@@ -31,6 +31,7 @@ const KEYS: &[&str] = &[
     "quote",
     "encoding",
     "identity",
+    "passphrase_file",
     "listen",
     "connect",
     "ledger",
@@ -41,6 +42,7 @@ const KEYS: &[&str] = &[
     "silence_seconds",
     "run_seconds",
 ];
+const PASSPHRASE_REMEDY: &str = "name a file whose first line is the passphrase of the identity";
 /// How long a party waits for its peer to appear, unless the file says otherwise.
 const WAIT_SECONDS: u64 = 600;
 const DAY: i64 = 86_400;
@@ -54,6 +56,9 @@ pub struct Party {
     pub data: Source,
     /// The identity, as `diptych keygen` made it.
     pub identity: PathBuf,
+    /// The file whose first line is the passphrase of the identity, if it has one and nobody is
+    /// asked for it.
+    pub passphrase_file: Option<PathBuf>,
     /// Where the two meet.
     pub meeting: Meeting,
     /// The ledger.
@@ -148,6 +153,10 @@ fn read(form: &mut Form<'_>, document: Node, beside: &Path) -> Option<Party> {
         "add identity = \"identity.pem\", the file that `diptych keygen` wrote",
         beside,
     );
+    let passphrase_file = match section.take("passphrase_file") {
+        Some(node) => Some(path_in(form, node, "passphrase_file", PASSPHRASE_REMEDY, beside)?),
+        None => None,
+    };
     let meeting = meeting(form, section);
     let ledger = path(
         form,
@@ -184,6 +193,7 @@ fn read(form: &mut Form<'_>, document: Node, beside: &Path) -> Option<Party> {
         role: role?,
         data: data?,
         identity: identity?,
+        passphrase_file,
         meeting: meeting?,
         ledger: ledger?,
         out: out?,
@@ -202,6 +212,16 @@ fn path(
     beside: &Path,
 ) -> Option<PathBuf> {
     let node = form.required(section, key, remedy)?;
+    path_in(form, node, key, remedy, beside)
+}
+
+fn path_in(
+    form: &mut Form<'_>,
+    node: Node,
+    key: &str,
+    remedy: &str,
+    beside: &Path,
+) -> Option<PathBuf> {
     let at = node.at;
     let what = format!("`{key}`");
     let text = form.raw_text(node, &what, "\"some/file\"")?;

@@ -143,7 +143,11 @@ impl<'a> Side<'a> {
     ///
     /// # Errors
     /// If the agreement is for one party, cannot be run, or names another identity for this one.
-    pub fn new(agreement: &'a Agreement, party: &'a Party) -> Result<Self, Failure> {
+    pub fn new(
+        agreement: &'a Agreement,
+        party: &'a Party,
+        watcher: &dyn Watcher,
+    ) -> Result<Self, Failure> {
         // What the model refuses is found before anything is spent.
         let plan = plan::together(agreement)?;
         let parties = agreement.parties().ok_or(release::Error::OneParty)?;
@@ -151,7 +155,7 @@ impl<'a> Side<'a> {
             Role::P1 => (&parties.p1, &parties.p2),
             Role::P2 => (&parties.p2, &parties.p1),
         };
-        let identity = read_identity(&party.identity)?;
+        let identity = read_identity(&party.identity, party.passphrase_file.as_deref(), watcher)?;
         if identity.fingerprint() != own.fingerprint {
             return Err(Failure::wrong_input(format!(
                 "{} is {}, but the agreement says that {} ({}) is {}",
@@ -202,13 +206,19 @@ impl<'a> Side<'a> {
         ))
     }
 
-    /// What to say about an identity that others can read.
+    /// What to say about a key or passphrase that others can read.
     pub fn remark_on_identity(&self) -> Option<String> {
-        let path = &self.party.identity;
-        let mode = std::fs::metadata(path).ok()?.mode();
-        (mode & 0o077 != 0).then(|| {
+        let secrets = [
+            ("private key", Some(&self.party.identity)),
+            ("passphrase", self.party.passphrase_file.as_ref()),
+        ];
+        secrets.into_iter().find_map(|(what, path)| {
+            let path = path?;
+            let mode = std::fs::metadata(path).ok()?.mode();
             let shown = path.display();
-            format!("ATTENTION: others may read the private key in {shown}: chmod 600 {shown}")
+            (mode & 0o077 != 0).then(|| {
+                format!("ATTENTION: others may read the {what} in {shown}: chmod 600 {shown}")
+            })
         })
     }
 

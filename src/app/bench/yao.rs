@@ -202,8 +202,8 @@ fn between_processes(workload: Workload, ands: usize) -> Result<Vec<Figure>, Fai
     let place = Place::create()?;
     let identities = ["one.pem", "two.pem"].map(|name| place.0.join(name));
     let fingerprints = [
-        keygen::create("one", &identities[0])?.fingerprint().to_string(),
-        keygen::create("two", &identities[1])?.fingerprint().to_string(),
+        keygen::create("one", &identities[0], None)?.fingerprint().to_string(),
+        keygen::create("two", &identities[1], None)?.fingerprint().to_string(),
     ];
     let name = workload.to_possible_value().map(|v| v.get_name().to_owned()).unwrap_or_default();
     let start = |role: &str, identity: &Path, peer: &str, meeting: [&str; 2]| {

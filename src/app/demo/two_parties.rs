@@ -81,7 +81,7 @@ fn set_up(place: &Path, data: &Divided, console: &Console) -> Result<(), Failure
         std::fs::create_dir(directory)
             .map_err(|error| Failure::file(directory, "create", &error))?;
         let name = data.names[index];
-        let identity = keygen::create(name, &directory.join("identity.pem"))?;
+        let identity = keygen::create(name, &directory.join("identity.pem"), None)?;
         console.say(format!("{name:<12} is {}", identity.fingerprint()));
         fingerprints.push(identity.fingerprint());
         write(&directory.join("table.csv"), &data.csv[index])?;

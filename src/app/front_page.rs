@@ -1,0 +1,52 @@
+//! The page that `diptych --help` shows: its verbs by what one wants to do, on one screen.
+
+use std::fmt::Write as _;
+
+use clap::Command;
+
+const GROUPS: [(&str, &[&str]); 5] = [
+    ("Make a release", &["demo", "keygen", "agreement", "run", "local", "ledger"]),
+    ("Look at one", &["verify", "report", "rows", "evaluate"]),
+    ("Primitives", &["psi", "circuit"]),
+    ("Check and measure", &["audit", "bench"]),
+    ("Have it at hand", &["completions", "man"]),
+];
+
+/// Where a verb goes that no group has.
+pub(super) const OTHERS: &str = "Others";
+
+/// What the manual says at its end.
+pub(super) const MORE: &str = "\
+Start with `diptych demo`. Exit status: 0 done, 1 failed, 2 wrong usage or input, 3 the peer refused, \
+is not who it should be or broke the protocol, 130 Ctrl-C.\n\n\
+The variable DIPTYCH_SIMD=portable|aes|avx2|avx512 bounds the vector instructions in use; without it, \
+the widest that the processor has. DIPTYCH_LOG=warn|info|debug says how much is logged.";
+
+const END: &str = "
+Every verb has --help, with examples, and takes
+  --quiet                     say nothing but results and errors
+  --log-format text|json      how the log on standard error is written
+  --color auto|always|never   when to use colour
+Exit status: 0 done, 1 failed, 2 wrong usage or input, 3 the peer refused or
+broke the protocol, 130 Ctrl-C. Start with `diptych demo`.
+";
+
+/// The page, as a template.
+pub(super) fn of(command: &Command) -> String {
+    let mut page = "{about}\n\nUsage: {usage}\n".to_owned();
+    let grouped = |verb: &str| GROUPS.iter().any(|(_, verbs)| verbs.contains(&verb));
+    let names = command.get_subcommands().filter(|verb| !verb.is_hide_set());
+    let others: Vec<&str> = names.map(Command::get_name).filter(|verb| !grouped(verb)).collect();
+    for (title, verbs) in GROUPS.iter().copied().chain([(OTHERS, &others[..])]) {
+        let found: Vec<&Command> =
+            verbs.iter().filter_map(|verb| command.find_subcommand(verb)).collect();
+        if !found.is_empty() {
+            let _ = writeln!(page, "\n{title}:");
+        }
+        for verb in found {
+            let about = verb.get_about().map(ToString::to_string).unwrap_or_default();
+            let _ = writeln!(page, "  {:<12} {about}", verb.get_name());
+        }
+    }
+    page + END
+}
