@@ -8,13 +8,14 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 const GUIDE: &str = include_str!("../docs/guide.md");
+const WALK: &str = include_str!("../docs/walk-horizontal.md");
 /// Where the guide's two parties meet; another test may be using it, so ours meet elsewhere.
 const ADDRESS: &str = "127.0.0.1:7000";
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// The guide's shell blocks, each with what stands behind `sh`.
-fn blocks() -> Vec<(&'static str, &'static str)> {
-    let fenced = GUIDE.split("\n```").skip(1).step_by(2);
+/// A page's shell blocks, each with what stands behind `sh`.
+fn blocks(page: &'static str) -> Vec<(&'static str, &'static str)> {
+    let fenced = page.split("\n```").skip(1).step_by(2);
     fenced
         .map(|block| block.split_once('\n').expect("a block has a first line"))
         .filter_map(|(info, text)| Some((info.strip_prefix("sh")?.trim(), text)))
@@ -60,16 +61,14 @@ impl Drop for Shell {
     }
 }
 
-#[test]
-fn every_command_of_the_guide_works_as_printed() {
+/// Does what a page says, in its order, in an empty directory.
+fn walk(page: &'static str) -> tempfile::TempDir {
     let place = tempfile::tempdir().unwrap();
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
     let mut background = None;
-    let mut run = 0;
-    for (info, commands) in blocks() {
+    for (info, commands) in blocks(page) {
         let commands = commands.replace(ADDRESS, &free);
         let shell = Shell::start(place.path(), &commands);
-        run += 1;
         if info == "background" {
             background = Some((shell, commands));
             continue;
@@ -79,7 +78,27 @@ fn every_command_of_the_guide_works_as_printed() {
             shell.end(&commands);
         }
     }
-    assert!(background.is_none() && run >= 10, "{run} blocks");
+    assert!(background.is_none());
+    place
+}
+
+fn read(place: &Path, name: &str) -> String {
+    std::fs::read_to_string(place.join(name)).unwrap()
+}
+
+#[test]
+fn every_command_of_the_guide_works_as_printed() {
+    assert!(blocks(GUIDE).len() >= 10);
+    let place = walk(GUIDE);
+    // Columns of both parties were divided.
+    let manifest = read(place.path(), "bank/release/manifest.json");
+    let manifest: serde_json::Value = serde_json::from_str(&manifest).unwrap();
+    let cuts = &manifest["cuts"];
+    for attribute in ["job", "salary"] {
+        let divided = cuts.as_array().unwrap().iter().any(|cut| cut["attribute"] == attribute);
+        assert!(divided, "{attribute}: {cuts}");
+    }
+    assert!(read(place.path(), "sign.html").contains("Loan company"));
     for file in ["published/report.html", "page.html", "bank/release/private/report.html"] {
         assert!(place.path().join(file).is_file(), "{file}");
     }
@@ -92,10 +111,38 @@ fn every_command_of_the_guide_works_as_printed() {
 }
 
 #[test]
+fn every_command_of_the_second_walk_works_as_printed() {
+    let place = walk(WALK);
+    let place = place.path();
+    assert!(
+        read(place, "passengers/release/release.csv").starts_with("class,age,sex,survived,count")
+    );
+    for file in ["page.html", "bars.csv", "rows.csv", "crew/release/report.html"] {
+        assert!(place.join(file).is_file(), "{file}");
+    }
+}
+
+#[test]
+fn the_example_runs_as_it_says() {
+    let place = tempfile::tempdir().unwrap();
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/loans/run");
+    let commands = format!("PORT={port} {} it", example.display());
+    Shell::start(place.path(), &commands).end(&commands);
+    let said = read(place.path(), "said");
+    assert!(said.contains("job,sex,salary,approved,count"), "{said}");
+    assert!(place.path().join("it/loan-company-release/report.html").is_file());
+}
+
+#[test]
 fn the_guide_names_every_address_alike_and_links_to_pages_that_exist() {
-    assert_eq!(GUIDE.matches(ADDRESS).count(), 2, "one listens, one connects");
+    for page in [GUIDE, WALK] {
+        assert_eq!(page.matches(ADDRESS).count(), 2, "one listens, one connects");
+    }
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
-    for page in ["guide.md", "cost.md", "privacy.md"] {
+    for page in
+        ["guide.md", "walk-horizontal.md", "deploy.md", "agreement.md", "cost.md", "privacy.md"]
+    {
         let text = std::fs::read_to_string(docs.join(page)).unwrap();
         for link in text.split("](").skip(1).map(|rest| rest.split(')').next().unwrap()) {
             let path = link.split('#').next().unwrap();

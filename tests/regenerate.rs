@@ -70,6 +70,7 @@ fn every_document_is_written_again_byte_for_byte() {
     let copied = place.path().join("vectors");
     // Generators find their target beside themselves; the documents are not there yet.
     let mut programs = copy(&root.join("vectors/generate"), &copied.join("generate"), ".py");
+    copy(&root.join("vectors/generate"), &copied.join("generate"), ".toml");
     let schemas = copy(&root.join("vectors/schema"), &copied.join("schema"), ".json");
     copy(&root.join("examples/loans"), &place.path().join("examples/loans"), "");
     programs.retain(|name| !OTHERS.contains(&name.as_str()));

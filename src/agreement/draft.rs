@@ -102,6 +102,17 @@ impl Draft {
                 &mut text,
                 "normalize = [\"trim\", \"uppercase\"]   # so that 'a1 ' and 'A1' are one",
             );
+            let word = if self.class_owner.is_some() { "true    " } else { "\"labels\"" };
+            text.push_str(
+                "# min_common = 100                # with fewer people in common, no release\n",
+            );
+            line(
+                &mut text,
+                &format!(
+                    "# rehearse = {word}            # both may count them once before; see \
+                     docs/agreement.md"
+                ),
+            );
         }
         self.class(&mut text);
         self.attributes.iter().for_each(|attribute| self.attribute(&mut text, attribute));

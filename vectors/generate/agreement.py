@@ -159,7 +159,8 @@ def canonical(toml, files):
 
 
 B1, C1 = "sha256:" + "b1" * 32, "sha256:" + "1c" * 32
-LOANS = (HERE.parent / "examples" / "loans" / "agreement.toml").read_text(encoding="utf-8")
+# Says every choice; the example in examples/loans leaves them to the defaults.
+LOANS = (HERE / "generate" / "loans.toml").read_text(encoding="utf-8")
 JOB = (HERE.parent / "examples" / "loans" / "job.csv").read_text(encoding="utf-8")
 PARTIES = f"""
 [parties]

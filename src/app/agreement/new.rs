@@ -231,6 +231,7 @@ fn draft<R: BufRead>(
         _ => None,
     };
     let (class, class_owner) = class(arguments, division, tables, identifier.as_deref(), desk)?;
+    let values = |name: &str| all_values(tables, name);
     let taken = |name: &str| [&identifier, &class].iter().any(|it| it.as_deref() == Some(name));
     let (mut attributes, mut left_out) = (Vec::<DraftAttribute>::new(), Vec::new());
     for (owner, table) in Role::BOTH.into_iter().zip(tables) {
@@ -239,14 +240,14 @@ fn draft<R: BufRead>(
                 left_out.push(column.name.clone());
             } else if attributes.iter().all(|other| other.name != column.name) {
                 let at_both = any.iter().filter(|name| **name == column.name).count() > 1;
-                attributes.push(attribute(column, owner, at_both));
+                let values = match division {
+                    Division::Horizontal => values(&column.name),
+                    _ => column.values.clone(),
+                };
+                attributes.push(attribute(column, owner, at_both, values));
             }
         }
     }
-    let values = |name: &str| {
-        let mut columns = tables.iter().flatten().filter(|column| column.name == name);
-        columns.find_map(|column| column.values.clone())
-    };
     Ok(Draft {
         id,
         division,
@@ -318,13 +319,28 @@ fn class<R: BufRead>(
     Ok((column, owner))
 }
 
-fn attribute(column: &ColumnOutline, owner: Role, at_both: bool) -> DraftAttribute {
+/// The values of a column in all tables that have it, if they were listed in each.
+fn all_values(tables: &[Vec<ColumnOutline>], name: &str) -> Option<Vec<String>> {
+    let columns = tables.iter().flatten().filter(|column| column.name == name);
+    let listed: Option<Vec<_>> =
+        columns.filter(|it| it.looks != Looks::Empty).map(|it| it.values.clone()).collect();
+    let mut all = listed?.concat();
+    all.sort();
+    all.dedup();
+    (!all.is_empty()).then_some(all)
+}
+
+fn attribute(
+    column: &ColumnOutline,
+    owner: Role,
+    at_both: bool,
+    values: Option<Vec<String>>,
+) -> DraftAttribute {
     let numeric = match column.looks {
         Looks::Empty => None,
         Looks::Numeric => Some(true),
         Looks::Text => Some(false),
     };
-    let values = column.values.clone();
     DraftAttribute { name: column.name.clone(), owner, at_both, numeric, values }
 }
 
