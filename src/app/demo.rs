@@ -14,7 +14,7 @@ use crate::publish::artefacts::RELEASE;
 use crate::publish::failure::Failure;
 use crate::publish::manifest::Manifest;
 
-/// Make a release on this machine, by two processes that speak over TLS
+/// Make a release on this machine: two processes, one TLS connection
 ///
 /// A bank and a loan company, each with a table of its own about partly the
 /// same (made-up) people, publish one differentially private table; or two

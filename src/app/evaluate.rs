@@ -36,7 +36,7 @@ const MAX_RECORDS: u64 = 100_000_000;
 /// The plots' file names.
 const PLOTS: [&str; 2] = ["accuracy-by-specializations.svg", "accuracy-by-epsilon.svg"];
 
-/// Judge releases: how well do they tell the class of other records?
+/// Judge releases: how well do they tell the class of new records?
 ///
 /// Learns a decision tree (after C4.5) from each release and classifies records
 /// that were not released. With --train, also the papers' upper baseline (a tree

@@ -19,7 +19,7 @@ use crate::publish::failure::Failure;
 use crate::table::identifiers::Normalization;
 use column::{IdentifierColumn, Output};
 
-/// Find the rows that two tables have in common, without showing others
+/// Find the rows that two tables have in common, and show no others
 ///
 /// Both sides learn how many identifiers the other has and which of their own
 /// the other has too. Each writes its own matching rows, in one order on which

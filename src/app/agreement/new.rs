@@ -115,7 +115,7 @@ pub fn run(arguments: &NewArgs, console: &Console) -> Result<(), Failure> {
         .map(|path| outline_csv(path, arguments.with_values))
         .collect::<Result<Vec<_>, _>>()?;
     let is_terminal = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
-    let asks = arguments.ask || (is_terminal && !console.is_quiet());
+    let asks = arguments.ask || (is_terminal && !console.is_quiet() && !console.is_json());
     let mut desk = Desk { console, input: std::io::stdin().lock(), asks };
     let draft = draft(arguments, &tables, &mut desk)?;
     let text = draft.to_toml();
