@@ -22,7 +22,7 @@ fn main() -> io::Result<()> {
 fn copy_vector_code() -> io::Result<()> {
     println!("cargo::rerun-if-changed=src/simd");
     let mut copy = String::new();
-    for room in ["aes", "ifma", "level", "ristretto8", "transpose"] {
+    for room in ["aes", "field", "ifma", "level", "ristretto8", "transpose"] {
         copy += &format!("pub mod {room} {{\n{}}}\n", with_modules(Path::new("src/simd"), room)?);
     }
     let copy = copy

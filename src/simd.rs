@@ -2,13 +2,14 @@
 //!
 //! Each kernel says at run time whether the processor has its instructions, and [`level`] whether
 //! they may be used. Where not, [`ifma`] and [`ristretto8`] give `None`, and the caller keeps to its portable code, which is also
-//! what the tests of the callers compare with; [`aes`] and [`transpose`] have portable twins here.
+//! what the tests of the callers compare with; [`aes`], [`field`] and [`transpose`] have portable twins here.
 //!
 //! | kernel | what it computes | instructions |
 //! | --- | --- | --- |
 //! | [`ifma`] | Montgomery multiplication of eight numbers at once | AVX-512 F and IFMA |
 //! | [`aes`] | AES in counter mode, hashes, half gates | AES-NI, VAES with AVX2, or VAES with AVX-512 |
 //! | [`transpose`] | bit matrices of 128 by 128 | AVX2, or AVX-512 F, BW and VL |
+//! | [`field`] | products in the field with 2^128 elements | PCLMULQDQ |
 //! | [`gather`] | XORs of scattered blocks | SSE2 |
 //! | [`lanes`] | sums of vectors of words | AVX2 |
 //! | [`pages`] | large pages for tables in random order | any, on Linux |
@@ -39,6 +40,7 @@
 )]
 
 pub mod aes;
+pub mod field;
 pub mod gather;
 pub mod ifma;
 pub mod lanes;
@@ -50,7 +52,7 @@ mod tests;
 pub mod transpose;
 
 /// What each kernel is for, and the vector instructions that it uses on this processor, if any.
-pub fn in_use() -> [(&'static str, Option<&'static str>); 4] {
+pub fn in_use() -> [(&'static str, Option<&'static str>); 5] {
     let ifma = ifma::available().then_some("AVX-512 F and IFMA");
     let ristretto = ristretto8::Ristretto8::detect().map(|_| "AVX-512 F and IFMA");
     [
@@ -58,5 +60,6 @@ pub fn in_use() -> [(&'static str, Option<&'static str>); 4] {
         ("ristretto255", ristretto),
         ("garbling", aes::Kernel::in_use().instructions()),
         ("bit matrices", transpose::instructions()),
+        ("field elements", field::instructions()),
     ]
 }

@@ -66,6 +66,7 @@ singles! {
     _mm512_slli_epi64<S: u32>(a: __m512i) = words(|i| a.0[i] << S);
     _mm512_srai_epi64<S: u32>(a: __m512i) = words(|i| (a.0[i].cast_signed() >> S).cast_unsigned());
     _mm_slli_si128<S: i32>(a: __m128i) = blocks(a, a, |x, _| x << (8 * S));
+    _mm_srli_si128<S: i32>(a: __m128i) = blocks(a, a, |x, _| x >> (8 * S));
     _mm256_slli_si256<S: i32>(a: __m256i) = blocks(a, a, |x, _| x << (8 * S));
     _mm512_bslli_epi128<S: i32>(a: __m512i) = blocks(a, a, |x, _| x << (8 * S));
     _mm_shuffle_epi32<S: i32>(a: __m128i) = quarters(a, |x, i| x[S as usize >> (2 * i) & 3]);
@@ -171,6 +172,13 @@ pub fn _mm256_blend_epi32<const S: i32>(a: __m256i, b: __m256i) -> __m256i {
 
 pub fn _mm256_permute2x128_si256<const S: i32>(a: __m256i, b: __m256i) -> __m256i {
     words(|i| [a.0, b.0].as_flattened()[2 * (S as usize >> (i / 2 * 4) & 3) + i % 2])
+}
+
+/// The product of polynomials, one word of each.
+pub fn _mm_clmulepi64_si128<const S: i32>(a: __m128i, b: __m128i) -> __m128i {
+    let (a, b) = (u128::from(a.0[S as usize & 1]), b.0[S as usize >> 4 & 1]);
+    let product = (0..64).fold(0, |sum, bit| sum ^ (a << bit) * u128::from(b >> bit & 1));
+    Register([product as u64, (product >> 64) as u64])
 }
 
 /// Loads and stores of whole registers.
