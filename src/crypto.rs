@@ -1,4 +1,5 @@
-//! What one party can do alone: Paillier, commutative encryption, garbling, trees of seeds, the mathematics of oblivious transfer.
+//! What one party can do alone: Paillier, commutative encryption, garbling, trees of seeds, key-value
+//! stores, the mathematics of oblivious transfer and vector OLE.
 //!
 //! It knows nothing of channels or peers.
 //!
@@ -20,9 +21,11 @@
 //! ```
 
 pub mod commutative;
+pub mod field_code;
 pub mod garble;
 pub mod half_tree;
 pub mod local_code;
+pub mod okvs;
 pub mod ot;
 pub mod paillier;
 pub mod soft_spoken;
