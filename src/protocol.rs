@@ -16,6 +16,8 @@
 //! | [`transfers`] | correlated transfers, wherever they come from |
 //! | [`soft_spoken`] | correlated transfers with four bytes each |
 //! | [`silent`] | correlated transfers with almost no bytes, by LPN |
+//! | [`vole`] | vector OLE, from transfers and LPN |
+//! | [`oprf`] | a keyed function: one party has the key, the other learns values |
 //! | [`yao`] | any circuit, garbled |
 //! | [`bits`] | any circuit on bits in shares, with few bytes |
 //! | [`prepared`] | digits of noise that nobody knows, drawn ahead |
@@ -50,6 +52,7 @@
 pub mod bits;
 pub mod coins;
 pub mod forecast;
+pub mod oprf;
 pub mod ot;
 pub mod pair;
 pub mod polynomial;
@@ -62,6 +65,7 @@ pub mod silent;
 pub mod soft_spoken;
 pub mod sum_by_group;
 pub mod transfers;
+pub mod vole;
 pub mod yao;
 
 mod session;

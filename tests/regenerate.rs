@@ -12,7 +12,7 @@ use std::thread;
 /// Slowest first, so that they do not run alone at the end: 15 to 30 seconds each.
 const SLOW: [&str; 3] = ["paillier.py", "commutative.py", "scalar_product.py"];
 /// These make no document of their own.
-const OTHERS: [&str; 3] = ["lpn_costs.py", "plain_aes.py", "sums.py"];
+const OTHERS: [&str; 4] = ["lpn_costs.py", "okvs_failure.py", "plain_aes.py", "sums.py"];
 
 fn copy(from: &Path, to: &Path, extension: &str) -> Vec<String> {
     fs::create_dir_all(to).unwrap();
@@ -40,7 +40,7 @@ fn generate(directory: &Path, name: &str) {
 }
 
 #[test]
-fn attacks_on_the_sets_of_silent_transfers_cost_enough() {
+fn attacks_on_the_sets_in_use_cost_enough_and_stores_seldom_fail() {
     if !Command::new("python3").arg("--version").output().is_ok_and(|o| o.status.success()) {
         eprintln!("skipped: there is no python3 here");
         return;
@@ -55,6 +55,15 @@ fn attacks_on_the_sets_of_silent_transfers_cost_enough() {
     assert!(program.contains("\"main\": (10_805_248, 820_000, 1_319)"));
     assert!(source.contains("secret: 105_000, blocks: 832, levels: 10"));
     assert!(source.contains("secret: 820_000, blocks: 1_319, levels: 13"));
+    let source = fs::read_to_string(directory.join("../../src/protocol/vole/plan.rs")).unwrap();
+    for (set, numbers) in [
+        ("first\": (9_600, 1_000, 1_200)", "secret: 1_000, blocks: 1_200, levels: 3 "),
+        ("second\": (112_000, 7_800, 1_750)", "secret: 7_800, blocks: 1_750, levels: 6 "),
+        ("main\": (1_945_600, 110_000, 1_900)", "secret: 110_000, blocks: 1_900, levels: 10 "),
+    ] {
+        assert!(program.contains(set) && source.contains(numbers), "{set}");
+    }
+    generate(&directory, "okvs_failure.py");
 }
 
 #[test]

@@ -59,6 +59,10 @@ pub enum Work {
     BaseTransfers,
     /// One oblivious transfer, at either side.
     Transfer,
+    /// Making an element of vector OLE, at either side.
+    Element,
+    /// Storing an identifier, or looking one up with its hash.
+    Lookup,
     /// Garbling an AND gate.
     Garble,
     /// Evaluating a garbled AND gate.

@@ -49,7 +49,7 @@ use crate::protocol::{Session, ot, silent, soft_spoken};
 use crate::role::Role;
 
 /// d of many transfers.
-const CORRECTIONS: Tag = Tag::new(*b"trbt");
+pub(super) const CORRECTIONS: Tag = Tag::new(*b"trbt");
 
 /// Where transfers come from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -128,11 +128,17 @@ pub enum Purpose {
     Triples,
     /// Conversions of [`crate::protocol::bits`]; numbered by [`Numbers::take_transfers`].
     Conversions,
+    /// Trees of [`crate::protocol::vole`]; numbered by block, in all levels.
+    VoleTrees,
+    /// Their leaves, hashed once more; numbered with the trees.
+    VoleLeaves,
+    /// The matrix of [`crate::protocol::vole`]; numbered by row, in all levels.
+    VoleCode,
 }
 
 #[cfg(test)]
 impl Purpose {
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 11] = [
         Self::Transfers,
         Self::Trees,
         Self::Sums,
@@ -141,6 +147,9 @@ impl Purpose {
         Self::SilentCode,
         Self::Triples,
         Self::Conversions,
+        Self::VoleTrees,
+        Self::VoleLeaves,
+        Self::VoleCode,
     ];
 }
 
@@ -177,6 +186,9 @@ impl Numbers {
             Purpose::SilentCode => "silent code of",
             Purpose::Triples => "triples of",
             Purpose::Conversions => "conversions of",
+            Purpose::VoleTrees => "vole trees of",
+            Purpose::VoleLeaves => "vole leaves of",
+            Purpose::VoleCode => "vole code of",
         };
         let Self { session, sender, setup, .. } = self;
         starting_point(session.as_bytes(), &format!("{purpose} {sender} {setup}"))

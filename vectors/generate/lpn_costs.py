@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What attacks on the LPN instances of silent transfers cost, in bits.
+"""What attacks on the LPN instances of silent transfers and of vector OLE cost, in bits.
 
 Writes no document. Ends with an error unless every attack on every set in use costs 2^128 or more.
 
@@ -36,13 +36,35 @@ equations hold without noise, and k - t unknowns are left.
   the noise in those g, and linearise the quadratic equations of the guessed blocks in what is left.
 - All three of them on few columns, for several parts r: what counts is then n·r^10 samples, r·k
   unknowns, the same t blocks.
+
+Vector OLE has instances over the field with 2^128 elements, with sixteen random coefficients per row and
+one random element of noise in each block. What changes (Liu, Wang, Yang, Yu, ePrint 2022/712):
+- Noise is unknown where it is, so blocks give no equations without noise: k unknowns are left. An
+  operation on elements counts as 2^7, that is, as an addition.
+- Errors among the guessed samples cannot be enumerated with their values. But p of them explain what is
+  left if their p columns and it are dependent: all but two of them are tried, modulo what is left and
+  those tried, and the last two are found by sorting, so that C(k, p - 1) operations are enough.
+- A projection to fewer bits, where noise vanishes more often, is not linear in fewer unknowns:
+  d bits of every sample are d·n equations in 128·k unknown bits, and (1 - 2^-d)·128/d >= 1 for all d.
+  With coefficients 0 and 1 one bit would be an instance with half the noise.
+- Linearising: powers of noise are further monomials, so that a block has the series 1 + b·z/(1 - z), and
+  the whole (1 - z)^(n - k) times their product; M = C(k' + d, d).
+- As a margin, rows that lie in the fewest columns at all, if an attacker found them for nothing: w rows
+  in w columns exist as soon as n·e^2·w^14 = k^15.
+
 Sets at the end must not be used.
 """
 
-from math import comb, factorial, inf, log2
+from math import comb, e, factorial, inf, log2
 
 WEIGHT = 10
 IN_USE = {"silent transfers": (4_194_304, 224_000, 2_048)}
+FIELD_WEIGHT, FIELD_ADDITION = 16, 7
+OVER_THE_FIELD = {
+    "vector OLE, first": (9_600, 1_000, 1_200),
+    "vector OLE, second": (112_000, 7_800, 1_750),
+    "vector OLE, main": (1_945_600, 110_000, 1_900),
+}
 NOT_TO_BE_USED = {
     "a main set with few columns": (10_805_248, 589_760, 1_319),
     "its set-up": (607_232, 69_454, 593),
@@ -57,20 +79,20 @@ def sum_of(*costs):
     return top + log2(sum(2 ** (cost - top) for cost in costs))
 
 
-def sparse_solution(unknowns):
-    return log2(3 * WEIGHT) + 2 * log2(unknowns)
+def sparse_solution(unknowns, weight=WEIGHT):
+    return log2(3 * weight) + 2 * log2(unknowns)
 
 
 def dense_solution(unknowns):
     return 2.8 * log2(unknowns)
 
 
-def few_columns(n, k, spare=200):
+def few_columns(n, k, spare=200, weight=WEIGHT):
     """The fewest columns in which, picked at random, that many rows and a few more lie wholly."""
     low, high = 0.0, 1.0
     for _ in range(60):
         middle = (low + high) / 2
-        low, high = (low, middle) if n * middle**WEIGHT >= middle * k + spare else (middle, high)
+        low, high = (low, middle) if n * middle**weight >= middle * k + spare else (middle, high)
     return high * k
 
 
@@ -215,8 +237,72 @@ def costs(n, k, t):
     return table
 
 
+def field_information_set(n, t, unknowns):
+    """With p = 0 errors this is pooled Gauss."""
+    rate, best = unknowns / n, inf
+    solution = min(sparse_solution(unknowns, FIELD_WEIGHT), dense_solution(unknowns))
+    for errors in range(0, 15):
+        chance = log2(comb(t, errors)) + errors * log2(rate) + (t - errors) * log2(1 - rate)
+        search = log2(comb(int(unknowns), errors - 1)) if errors else 0
+        work = FIELD_ADDITION + sum_of(solution + log2(errors + 2), search)
+        best = min(best, work - chance)
+    return best
+
+
+def field_block(places, exponent, degree):
+    """(1 + places·z/(1 - z))^exponent up to a degree."""
+    series, square = [1] + [0] * degree, [1] + [places] * degree
+    while exponent:
+        if exponent & 1:
+            series = product(series, square)
+        square, exponent = product(square, square), exponent >> 1
+    return series
+
+
+def field_algebraic(n, k, t, degree):
+    block, best = n // t, inf
+    equations = power(-1, n - k, degree)
+
+    def enough(blocks, guessed):
+        series = product(field_block(block - guessed, blocks, degree), equations)
+        series = product(series, field_block(block, t - blocks, degree))
+        return k - blocks * guessed < 2 or any(c <= 0 for c in series[1:])
+
+    for blocks in sorted({t * part // 24 for part in range(1, 25)}):
+        low, high = 0, block - 1
+        if not enough(blocks, high):
+            continue
+        while low < high:
+            middle = (low + high) // 2
+            low, high = (low, middle) if enough(blocks, middle) else (middle + 1, high)
+        unknowns = max(k - blocks * low, 2)
+        monomials = log2(comb(unknowns + degree, degree))
+        work = FIELD_ADDITION + min(2 * monomials + 7, 2.8 * monomials)
+        best = min(best, work - blocks * log2(1 - low / block))
+    return best
+
+
+def field_costs(n, k, t):
+    few = few_columns(n, k, 16, FIELD_WEIGHT)
+    fewest = k * (k / (n * e**2)) ** (1 / (FIELD_WEIGHT - 2))
+    table = {
+        "information set": field_information_set(n, t, k),
+        "information set, few columns": field_information_set(n, t, few),
+        "information set, fewest columns that exist": field_information_set(n, t, fewest),
+    }
+    for degree in (2, 3, 4, 5, 6, 7, 8, 10, 12):
+        table[f"algebraic, degree {degree}"] = field_algebraic(n, k, t, degree)
+    return table
+
+
 def main():
     weakest = inf
+    for name, (n, k, t) in OVER_THE_FIELD.items():
+        table = field_costs(n, k, t)
+        print(f"{name}: n {n}, k {k}, t {t}, blocks of {n // t}, over the field")
+        for attack, bits in table.items():
+            print(f"  {bits:6.1f}  {attack}")
+        weakest = min(weakest, *table.values())
     for sets, held in ((IN_USE, True), (NOT_TO_BE_USED, False)):
         for name, (n, k, t) in sets.items():
             table = costs(n, k, t)
