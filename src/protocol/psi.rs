@@ -1,4 +1,5 @@
-//! Private set intersection by commutative encryption (thesis, section 5.6).
+//! Private set intersection by commutative encryption (thesis, section 5.6); [`oblivious`] is another
+//! form of [`intersect`], for large lists.
 //!
 //! *Inputs.* Each party a list of distinct identifiers, already normalised.
 //! *Output.* [`intersect`], to both: which of its own rows are common, in one
@@ -55,6 +56,7 @@
 
 mod exchange;
 mod matching;
+pub mod oblivious;
 pub mod threshold;
 
 use rayon::prelude::*;
@@ -62,20 +64,22 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::crypto::commutative::{self, Domain, Group};
+use crate::crypto::okvs;
 use crate::net::{self, Blame, Fault, Message, Tag};
 use crate::protocol::forecast::{Forecast, Work};
-use crate::protocol::{Session, yao};
+use crate::protocol::{Session, oprf, yao};
 
 pub use crate::crypto::commutative::Progress;
 
 /// What a run of set intersection may do and whom it tells about it.
 #[derive(Clone, Copy)]
 pub struct Options<'a> {
-    /// The longest list accepted, one's own or the peer's; at most 2^32 − 1.
+    /// The longest list accepted, one's own or the peer's; at most 2^31.
     /// Memory is about 100 bytes per element of both lists that has arrived;
     /// [`cardinality`] holds the peer's elements whole on top of that.
     pub largest_set: usize,
-    /// Hears, once, how many group operations this side has before it.
+    /// Hears, once, how many steps this side has before it: group operations, or identifiers that are
+    /// looked up.
     pub starts: Progress<'a>,
     /// Hears how many of them were just done.
     pub progress: Progress<'a>,
@@ -114,6 +118,12 @@ pub enum Error {
     /// The circuit that compares the sets failed.
     #[error(transparent)]
     Circuit(#[from] yao::Error),
+    /// The function by which identifiers are compared failed.
+    #[error(transparent)]
+    Function(#[from] oprf::Error),
+    /// The peer's answer does not fit the lists.
+    #[error("the peer names more common identifiers than there can be; its program is faulty")]
+    BadAnswer,
     /// The peer asks for another threshold.
     #[error("the peer compares with {peer} where this side has {own}; agree on one threshold")]
     OtherThreshold {
@@ -161,6 +171,8 @@ impl Fault for Error {
         match self {
             Self::Net(error) => error.blame(),
             Self::Circuit(error) => error.blame(),
+            Self::Function(error) => error.blame(),
+            Self::BadAnswer => Blame::Peer,
             Self::OtherThreshold { .. } => Blame::Disagreement,
             Self::TooMany { .. } | Self::Duplicate { .. } => Blame::Input,
             Self::PeerTooMany { .. } | Self::Element(_) | Self::PeerDuplicate(_) => Blame::Peer,
@@ -202,21 +214,21 @@ pub fn cardinality<G: Group, S: AsRef<[u8]> + Sync>(
 
 /// The messages of [`intersect`], for lists of `own` and `peer` elements.
 pub fn forecast_intersect<G: Group>(f: &mut Forecast, group: &G, own: usize, peer: usize) {
-    forecast_beginning(f, own, peer);
+    forecast_beginning(f);
+    f.work(Work::GroupOperation, own + peer);
     exchange::forecast_in_order(f, group, own, peer);
 }
 
 /// The messages of [`cardinality`], for lists of `own` and `peer` elements.
 pub fn forecast_cardinality<G: Group>(f: &mut Forecast, group: &G, own: usize, peer: usize) {
-    forecast_beginning(f, own, peer);
+    forecast_beginning(f);
+    f.work(Work::GroupOperation, own + peer);
     exchange::forecast_shuffled(f, group, own, peer);
 }
 
-fn forecast_beginning(f: &mut Forecast, own: usize, peer: usize) {
+fn forecast_beginning(f: &mut Forecast) {
     f.begin_phase(PHASE);
-    let size = size_of::<u64>();
-    f.exchange(Announcement::TAG, size);
-    f.work(Work::GroupOperation, own + peer);
+    f.exchange(Announcement::TAG, size_of::<u64>());
 }
 
 /// The ideal function of [`intersect`], but for the order: rows of `own` that are in `peer`, ascending.
@@ -227,8 +239,8 @@ pub fn ideal_intersection<S: AsRef<[u8]>>(own: &[S], peer: &[S]) -> Vec<usize> {
 
 const PHASE: &str = "set intersection";
 
-/// Rows are numbered with 32 bits.
-const MOST_ELEMENTS: usize = u32::MAX as usize;
+/// Rows are numbered with 32 bits, and a store holds half as many.
+const MOST_ELEMENTS: usize = okvs::MOST_KEYS;
 
 #[derive(Serialize, Deserialize)]
 struct Announcement {
@@ -240,12 +252,36 @@ impl Message for Announcement {
     const MOST_BYTES: usize = 8;
 }
 
+/// Both lists, as far as one party knows them: its own digests, and how many the peer has.
+struct Lists {
+    /// One digest per own identifier: one width, so that their lengths cannot be timed.
+    digests: Vec<[u8; 32]>,
+    peer_size: usize,
+}
+
+/// Digests one's own identifiers and exchanges sizes.
+fn lists<S: AsRef<[u8]> + Sync>(
+    session: &mut Session,
+    identifiers: &[S],
+    options: Options<'_>,
+) -> Result<Lists, Error> {
+    let limit = options.largest_set.min(MOST_ELEMENTS);
+    check_own_size(identifiers.len(), limit)?;
+    let digests: Vec<[u8; 32]> =
+        identifiers.par_iter().map(|raw| Sha256::digest(raw.as_ref()).into()).collect();
+    matching::check_distinct(&digests)?;
+
+    session.channel.begin_phase(PHASE);
+    session.channel.send(&Announcement { size: digests.len() as u64 })?;
+    let Announcement { size } = session.channel.receive()?;
+    Ok(Lists { digests, peer_size: check_peer_size(size, limit)? })
+}
+
 /// A run whose sizes both parties know.
 struct Exchange<'a, G: Group> {
     group: &'a G,
     key: G::Key,
     domain: Domain,
-    /// One digest per own identifier: one width, so that their lengths cannot be timed.
     digests: Vec<[u8; 32]>,
     peer_size: usize,
     progress: Progress<'a>,
@@ -258,16 +294,7 @@ impl<'a, G: Group> Exchange<'a, G> {
         identifiers: &[S],
         options: Options<'a>,
     ) -> Result<Self, Error> {
-        let limit = options.largest_set.min(MOST_ELEMENTS);
-        check_own_size(identifiers.len(), limit)?;
-        let digests: Vec<[u8; 32]> =
-            identifiers.par_iter().map(|raw| Sha256::digest(raw.as_ref()).into()).collect();
-        matching::check_distinct(&digests)?;
-
-        session.channel.begin_phase(PHASE);
-        session.channel.send(&Announcement { size: digests.len() as u64 })?;
-        let Announcement { size } = session.channel.receive()?;
-        let peer_size = check_peer_size(size, limit)?;
+        let Lists { digests, peer_size } = lists(session, identifiers, options)?;
         (options.starts)(digests.len() + peer_size);
         Ok(Self {
             group,
