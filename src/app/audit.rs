@@ -27,6 +27,7 @@ pub mod garble;
 pub mod mechanisms;
 pub mod netlists;
 pub mod noise;
+pub mod oprf;
 pub mod ot;
 pub mod paillier;
 pub mod polynomial;
@@ -50,6 +51,7 @@ const CHECKERS: &[(&str, Checker)] = &[
     ("exponential mechanism", exponential::check),
     ("garbling", garble::check),
     ("geometric and discrete Laplace noise", noise::check),
+    ("oblivious pseudorandom function", oprf::check),
     ("oblivious transfer", ot::check),
     ("Paillier", paillier::check),
     ("oblivious polynomial evaluation", polynomial::check),
@@ -70,6 +72,7 @@ const BUILT_IN: &[(&str, &str)] = &[
     ("garble.json", include_str!("../../vectors/garble.json")),
     ("mechanisms.json", include_str!("../../vectors/mechanisms.json")),
     ("noise.json", include_str!("../../vectors/noise.json")),
+    ("oprf.json", include_str!("../../vectors/oprf.json")),
     ("ot.json", include_str!("../../vectors/ot.json")),
     ("paillier.json", include_str!("../../vectors/paillier.json")),
     ("polynomial.json", include_str!("../../vectors/polynomial.json")),

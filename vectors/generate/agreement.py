@@ -143,6 +143,10 @@ def canonical(toml, files):
             full["id"]["min_common"] = given["id"]["min_common"]
         if given["id"].get("rehearse", False):
             full["id"]["rehearse"] = given["id"]["rehearse"]
+        # The papers match by encryption.
+        usual = "ristretto255" if paper else "oprf"
+        if given["id"].get("matching", usual) != usual:
+            full["id"]["matching"] = given["id"]["matching"]
     for attribute in given["attribute"]:
         entry = {"name": text(attribute["name"]), "kind": attribute["kind"]}
         bad = attribute.get("on_bad_value", "refuse")
@@ -276,6 +280,13 @@ LATER = [
         LOANS, (TRIMMED, TRIMMED + "\nrehearse = true\nmin_common = 5000")), FILES),
     ("a rehearsal with labels", change(
         LOANS, (TRIMMED, TRIMMED + '\nrehearse = "labels"\nmin_common = 1')), FILES),
+    ("people matched as they usually are", change(
+        LOANS, (TRIMMED, TRIMMED + '\nmatching = "oprf"')), FILES),
+    ("people matched by encryption", change(
+        LOANS, (TRIMMED, TRIMMED + '\nmatching = "ristretto255"')), FILES),
+    ("the paper profile with people matched by residues", change(
+        LOANS, ('profile = "default"', 'profile = "paper"'), (CRYPTO, ""),
+        (TRIMMED, TRIMMED + '\nmatching = "ffdhe3072"')), FILES),
 ]
 APPROVED = 'column = "approved"'
 FLIPS = ('selection = "exponential"', 'selection = "permute-and-flip"')
@@ -319,6 +330,11 @@ INVALID = [
     ("identifier without overlap check", HORIZONTAL + ID, ["does-not-apply"]),
     ("more people in common than there are records", change(
         LOANS, (TRIMMED, TRIMMED + "\nmin_common = 100001")), ["out-of-range"]),
+    ("people matched by a word that nobody knows", change(
+        LOANS, (TRIMMED, TRIMMED + '\nmatching = "rsa"')), ["unknown-word"]),
+    ("the paper profile with people matched by the function", change(
+        LOANS, ('profile = "default"', 'profile = "paper"'), (CRYPTO, ""),
+        (TRIMMED, TRIMMED + '\nmatching = "oprf"')), ["does-not-apply"]),
     ("a rehearsal of a horizontal release", change(
         HORIZONTAL, ("max_records", "overlap_check = true\nmax_records")) + ID + "rehearse = true\n",
      ["does-not-apply"]),
