@@ -137,11 +137,47 @@ pub struct Matching {
     pub min_common: u64,
     /// What a rehearsal may tell, if there may be one.
     pub rehearse: Option<Rehearsal>,
+    /// How common people are found.
+    pub by: MatchBy,
 }
 
 impl Default for Matching {
     fn default() -> Self {
-        Self { min_common: 1, rehearse: None }
+        Self { min_common: 1, rehearse: None, by: MatchBy::Oprf }
+    }
+}
+
+/// How the parties of a vertical release find the people that they have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MatchBy {
+    /// By an oblivious pseudorandom function.
+    Oprf,
+    /// By commutative encryption in the group ristretto255.
+    Ristretto255,
+    /// By commutative encryption modulo the 3072-bit prime of RFC 7919.
+    Ffdhe3072,
+}
+
+impl MatchBy {
+    /// Every choice with the word for it in an agreement.
+    pub const ALL: &'static [(&'static str, Self)] = &[
+        ("oprf", Self::Oprf),
+        ("ristretto255", Self::Ristretto255),
+        ("ffdhe3072", Self::Ffdhe3072),
+    ];
+
+    /// What an agreement that does not say means: the papers match by encryption.
+    pub fn usual(is_paper: bool) -> Self {
+        if is_paper { Self::Ristretto255 } else { Self::Oprf }
+    }
+
+    /// The word for it in an agreement.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Oprf => "oprf",
+            Self::Ristretto255 => "ristretto255",
+            Self::Ffdhe3072 => "ffdhe3072",
+        }
     }
 }
 

@@ -149,7 +149,7 @@ fn a_threshold_is_answered_with_yes_or_no_and_must_be_the_same_on_both_sides() {
 fn the_residues_can_be_chosen_and_must_be_chosen_on_both_sides() {
     let one = Party::new("id\na\nb\nc\n");
     let two = Party::new("id\nb\nc\nd\n");
-    let residues = ["--cardinality", "--group", "ffdhe3072"];
+    let residues = ["--cardinality", "--matching", "ffdhe3072"];
     let outcomes = run(&one, &two, ["id", "id"], &residues, &residues);
     assert_eq!(outcomes.first.1, "2\n");
     let outcomes = run(&one, &two, ["id", "id"], &residues, &["--cardinality"]);

@@ -1,6 +1,6 @@
 //! The canonical form: one way to write an agreement, as JSON in the manner of RFC 8785.
 
-use super::{Agreement, Identifier, Matching, Partition, Party, Rehearsal};
+use super::{Agreement, Identifier, MatchBy, Matching, Partition, Party, Rehearsal};
 use crate::table::{Attribute, Domain, MAX_DEPTH, OnBadValue, Taxonomy, ValueId};
 use serde_json::{Value, json};
 
@@ -69,7 +69,9 @@ pub(super) fn value(agreement: &Agreement, format: Format) -> Value {
     if let Some(id) = agreement.identifier() {
         // Older forms had no such keys.
         let matching = agreement.matching().filter(|_| format == Format::Two);
-        sections.push(("id", identifier(id, matching.unwrap_or_default())));
+        let usual = MatchBy::usual(agreement.model.is_paper());
+        let matching = matching.unwrap_or(Matching { by: usual, ..Matching::default() });
+        sections.push(("id", identifier(id, matching, usual)));
     }
     object(sections)
 }
@@ -79,7 +81,7 @@ fn party(party: &Party) -> Value {
 }
 
 /// What was not always there is written only where it is not as it was: hashes stay.
-fn identifier(identifier: &Identifier, matching: Matching) -> Value {
+fn identifier(identifier: &Identifier, matching: Matching, usual: MatchBy) -> Value {
     let rules: Vec<&str> = identifier.normalize.steps().iter().map(|step| step.name()).collect();
     let mut entries = vec![("column", json!(identifier.column)), ("normalize", json!(rules))];
     if matching.min_common != Matching::default().min_common {
@@ -89,6 +91,9 @@ fn identifier(identifier: &Identifier, matching: Matching) -> Value {
         Some(Rehearsal::Numbers) => entries.push(("rehearse", json!(true))),
         Some(Rehearsal::Labels) => entries.push(("rehearse", json!("labels"))),
         None => {}
+    }
+    if matching.by != usual {
+        entries.push(("matching", json!(matching.by.word())));
     }
     object(entries)
 }

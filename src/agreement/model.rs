@@ -84,6 +84,15 @@ impl Model {
         }
     }
 
+    /// Whether everything is done as in the papers.
+    pub fn is_paper(&self) -> bool {
+        match self {
+            Self::DiffGen(terms) => terms.profile == diffgen::Profile::Paper,
+            #[cfg(any(test, feature = "testing"))]
+            Self::ExactCounts => false,
+        }
+    }
+
     /// What else tells one release from another, in a few words.
     pub fn in_short(&self) -> String {
         match self {

@@ -10,7 +10,6 @@ use super::model::Name;
 use super::node::{Node, Source};
 use super::problem::{Problem, Problems, Rule};
 use super::*;
-use people::Matched;
 
 const SECTIONS: &[&str] = &["release", "parties", "id", "class", "attribute", "crypto"];
 /// The keys of [release] that every model has.
@@ -114,9 +113,9 @@ fn whole(form: &mut Form<'_>, document: Node, origin: Origin<'_>) -> Option<Agre
     let partition = match kind? {
         Kind::Vertical => {
             let matched = identifier?;
-            people::check_matching(form, &matched, common.max_records, class_owner);
-            let Matched { identifier, matching, .. } = matched;
-            Partition::Vertical { parties: parties?, identifier, matching }
+            let (records, is_paper) = (common.max_records, model.is_paper());
+            let matching = people::check_matching(form, &matched, records, class_owner, is_paper);
+            Partition::Vertical { parties: parties?, identifier: matched.identifier, matching }
         }
         Kind::Horizontal => {
             let overlap_check = identifier.map(|matched| matched.identifier);

@@ -173,6 +173,30 @@ fn transfers_may_be_told_not_to_rest_on_lpn() {
 }
 
 #[test]
+fn people_are_matched_by_the_function_unless_something_else_is_said_or_the_papers_are_followed() {
+    let by = |agreement: &Agreement| agreement.matching().unwrap().by;
+    let rules = "normalize = [\"trim\", \"uppercase\"]";
+    let said =
+        |text: &str, word: &str| with(text, rules, &format!("{rules}\nmatching = \"{word}\""));
+    assert_eq!(by(&loans()), MatchBy::Oprf);
+    assert!(!loans().canonical().contains("matching"));
+    let paper = with(LOANS, "profile = \"default\"", "profile = \"paper\"");
+    let paper = with(&paper, CRYPTO, "");
+    assert_eq!(by(&parse(&paper).unwrap()), MatchBy::Ristretto255);
+    for (text, word) in [(LOANS, "ristretto255"), (LOANS, "ffdhe3072"), (&paper, "ffdhe3072")] {
+        let agreement = parse(&said(text, word)).unwrap();
+        assert_eq!(by(&agreement).word(), word);
+        assert_ne!(agreement.hash(), parse(text).unwrap().hash());
+        assert!(agreement.plain_words().contains(&format!("(`{word}`)")));
+    }
+    let same = parse(&said(&paper, "ristretto255")).unwrap();
+    assert_eq!(same.hash(), parse(&paper).unwrap().hash());
+    assert!(loans().plain_words().contains("(`oprf`)"));
+    let (rule, shown) = only_problem(&said(&paper, "oprf"));
+    assert!(rule == Rule::DoesNotApply && shown.contains("commutative encryption"), "{shown}");
+}
+
+#[test]
 fn a_misspelt_key_is_reported_once_with_what_was_meant() {
     for (from, to, meant) in [
         ("max_records", "max_record", "max_records"),

@@ -55,7 +55,11 @@ const SUBJECTS: &[Subject] = &[
     ("ot", "base transfers and extended oblivious transfers", ot::run),
     ("paillier", "keys, encryption, decryption, sums; per core, on both paths", paillier::run),
     ("polynomial", "oblivious polynomial evaluation, by degree and number", polynomial::run),
-    ("psi", "private set intersection: group operations, whole runs, memory", psi::run),
+    (
+        "psi",
+        "private set intersection in three forms: whole runs, memory, group operations",
+        psi::run,
+    ),
     ("random-value", "uniform values below shared bounds, by length", random_value::run),
     (
         "release",

@@ -14,7 +14,9 @@ use crate::crypto::commutative::{self, Group, Residues, Ristretto};
 use crate::net::Limits;
 use crate::protocol::Session;
 use crate::protocol::psi::threshold::MOST_IN_CIRCUIT;
-use crate::protocol::psi::{self, Options};
+use crate::protocol::psi::{self, Cardinality, Intersection, Options};
+use crate::protocol::transfers::Assumptions;
+use crate::protocol::vole::Method;
 use crate::publish::failure::Failure;
 use crate::table::identifiers::Normalization;
 use column::{IdentifierColumn, Output};
@@ -58,9 +60,10 @@ pub struct PsiArgs {
     /// Where the matching rows go; without it, to standard output
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// The group in which identifiers are encrypted; the same on both sides
-    #[arg(long, value_enum, default_value_t = GroupName::Ristretto255)]
-    group: GroupName,
+    /// How identifiers are compared; the same on both sides. Unless it is given, oprf, and
+    /// ristretto255 with --cardinality
+    #[arg(long, value_enum, conflicts_with = "threshold")]
+    matching: Option<MatchingName>,
     /// The longest list that is accepted, ours or the peer's
     #[arg(long, value_name = "N", default_value_t = Options::default().largest_set as u32,
           value_parser = clap::value_parser!(u32).range(1..))]
@@ -74,13 +77,39 @@ pub struct PsiArgs {
     connection: ConnectionArgs,
 }
 
-/// A group as the command line spells it.
+/// How identifiers are compared, as the command line spells it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum GroupName {
-    /// The curve group of RFC 9496: fast
+enum MatchingName {
+    /// By an oblivious pseudorandom function: for large lists; rests on learning parity with noise
+    Oprf,
+    /// By commutative encryption in the curve group of RFC 9496: a hundred times slower
     Ristretto255,
-    /// Quadratic residues modulo the 3072-bit prime of RFC 7919: more than a hundred times slower
+    /// By commutative encryption modulo the 3072-bit prime of RFC 7919: more than a hundred times
+    /// slower again
     Ffdhe3072,
+}
+
+impl MatchingName {
+    fn of(arguments: &PsiArgs) -> Result<Self, Failure> {
+        match (arguments.matching, Mode::of(arguments)) {
+            (None, Mode::Intersection) => Ok(Self::Oprf),
+            (None, _) => Ok(Self::Ristretto255),
+            (Some(Self::Oprf), Mode::Cardinality) => Err(Failure::wrong_input(
+                "--matching oprf cannot count only: whoever holds its values could test identifiers",
+            )
+            .advise("leave --matching out, or use ristretto255")),
+            (Some(named), _) => Ok(named),
+        }
+    }
+
+    /// The name under which both sides must mean the same.
+    fn suite(self) -> Result<String, Failure> {
+        Ok(match self {
+            Self::Oprf => "oprf 1".to_owned(),
+            Self::Ristretto255 => Ristretto::new().suite().to_owned(),
+            Self::Ffdhe3072 => Residues::ffdhe3072()?.suite().to_owned(),
+        })
+    }
 }
 
 /// Runs the verb.
@@ -88,16 +117,7 @@ enum GroupName {
 /// # Errors
 /// If the table does not do, the peer does not come or refuses, or the run fails.
 pub fn run(arguments: &PsiArgs, console: &Console) -> Result<(), Failure> {
-    match arguments.group {
-        GroupName::Ristretto255 => run_in(&Ristretto::new(), arguments, console),
-        GroupName::Ffdhe3072 => {
-            let residues = Residues::ffdhe3072().map_err(Failure::failed)?;
-            run_in(&residues, arguments, console)
-        }
-    }
-}
-
-fn run_in<G: Group>(group: &G, arguments: &PsiArgs, console: &Console) -> Result<(), Failure> {
+    let matching = MatchingName::of(arguments)?;
     let rule = parse_rule(&arguments.normalize)?;
     let column = IdentifierColumn::read(&arguments.ids, &arguments.column, &rule)?;
     // Whatever cannot be written is found now, not after an hour of work.
@@ -111,13 +131,14 @@ fn run_in<G: Group>(group: &G, arguments: &PsiArgs, console: &Console) -> Result
     ));
 
     let mode = Mode::of(arguments);
-    let terms = terms(group, &rule, mode)?;
+    let terms = terms(matching, &rule, mode)?;
     let mut session = arguments.connection.open(&terms, console)?;
-    session.channel.end_within(run_limit(arguments, column.identifiers().len()));
+    session.channel.end_within(run_limit(arguments, matching, column.identifiers().len()));
     if let Mode::Threshold(threshold) = mode {
         return compare(&mut session, column.identifiers(), threshold, console);
     }
-    let bar = Bar::new(console, "encrypting");
+    let what = if matching == MatchingName::Oprf { "comparing" } else { "encrypting" };
+    let bar = Bar::new(console, what);
     let (starts, progress) = (|total| bar.start(total), |done| bar.advance(done));
     let options = Options {
         largest_set: arguments.largest_set as usize,
@@ -126,13 +147,13 @@ fn run_in<G: Group>(group: &G, arguments: &PsiArgs, console: &Console) -> Result
     };
     let own_size = column.identifiers().len();
     let (common, peer_size) = if let Some(output) = output {
-        let found = psi::intersect(&mut session, group, column.identifiers(), options);
+        let found = intersect(&mut session, matching, column.identifiers(), options)?;
         let found = session.conclude(found)?;
         bar.finish();
         output.write(&column, &found.rows)?;
         (found.rows.len(), found.peer_size)
     } else {
-        let found = psi::cardinality(&mut session, group, column.identifiers(), options);
+        let found = cardinality(&mut session, matching, column.identifiers(), options)?;
         let found = session.conclude(found)?;
         bar.finish();
         console.result(found.common);
@@ -147,27 +168,64 @@ fn run_in<G: Group>(group: &G, arguments: &PsiArgs, console: &Console) -> Result
     Ok(())
 }
 
+/// The outcome of a conversation, inside of what may go wrong before it.
+type Found<T> = Result<Result<T, psi::Error>, Failure>;
+
+fn intersect(
+    session: &mut Session,
+    matching: MatchingName,
+    identifiers: &[String],
+    options: Options<'_>,
+) -> Found<Intersection> {
+    Ok(match matching {
+        MatchingName::Oprf => {
+            let method = Method::suited_to(Assumptions::Lpn);
+            psi::oblivious::intersect(session, method, identifiers, options)
+        }
+        MatchingName::Ristretto255 => {
+            psi::intersect(session, &Ristretto::new(), identifiers, options)
+        }
+        MatchingName::Ffdhe3072 => {
+            psi::intersect(session, &Residues::ffdhe3072()?, identifiers, options)
+        }
+    })
+}
+
+fn cardinality(
+    session: &mut Session,
+    matching: MatchingName,
+    identifiers: &[String],
+    options: Options<'_>,
+) -> Found<Cardinality> {
+    Ok(if matching == MatchingName::Ffdhe3072 {
+        psi::cardinality(session, &Residues::ffdhe3072()?, identifiers, options)
+    } else {
+        psi::cardinality(session, &Ristretto::new(), identifiers, options)
+    })
+}
+
 /// How long the whole run may take. Every wait has a limit of its own, but a peer that says
 /// something just before each of them is over could hold a run for days.
-fn run_limit(arguments: &PsiArgs, own: usize) -> Duration {
+fn run_limit(arguments: &PsiArgs, matching: MatchingName, own: usize) -> Duration {
     match arguments.run_seconds {
         Some(seconds) => Duration::from_secs(seconds.into()),
-        None => default_limit(Mode::of(arguments), arguments.group, own, arguments.largest_set),
+        None => default_limit(Mode::of(arguments), matching, own, arguments.largest_set),
     }
 }
 
 /// The limit where none is given. The peer's list may be as long as `largest_set`, but for that alone
 /// nobody waits longer than a day.
-fn default_limit(mode: Mode, group: GroupName, own: usize, largest_set: u32) -> Duration {
+fn default_limit(mode: Mode, matching: MatchingName, own: usize, largest_set: u32) -> Duration {
     const LEAST: Duration = Duration::from_secs(600);
     const DAY: Duration = Duration::from_secs(24 * 3600);
     const TIMES: u32 = 10;
     // Of every element: what both sides compute in turn on slow machines, and bytes on the line.
-    let (work, bytes) = match (mode, group) {
+    let (work, bytes) = match (mode, matching) {
         // 16 merges of 96 bits: an AND takes microseconds and 32 bytes.
         (Mode::Threshold(_), _) => (Duration::from_millis(3), 16 * 96 * 32),
-        (_, GroupName::Ristretto255) => (Duration::from_micros(600), 64),
-        (_, GroupName::Ffdhe3072) => (Duration::from_millis(60), 768),
+        (_, MatchingName::Oprf) => (Duration::from_micros(60), 40),
+        (_, MatchingName::Ristretto255) => (Duration::from_micros(600), 64),
+        (_, MatchingName::Ffdhe3072) => (Duration::from_millis(60), 768),
     };
     let time_for = |elements: usize| {
         let elements = u32::try_from(elements).unwrap_or(u32::MAX);
@@ -235,16 +293,16 @@ fn parse_rule(steps: &str) -> Result<Normalization, Failure> {
 }
 
 /// What both sides must have in common; it stands where an agreement's hash stands in a release.
-fn terms<G: Group>(group: &G, rule: &Normalization, mode: Mode) -> Result<Vec<u8>, Failure> {
+fn terms(matching: MatchingName, rule: &Normalization, mode: Mode) -> Result<Vec<u8>, Failure> {
     let mode = match mode {
         Mode::Intersection => "intersection".to_owned(),
         Mode::Cardinality => "cardinality".to_owned(),
         Mode::Threshold(threshold) => format!("at least {threshold}"),
     };
     let terms = serde_json::json!({
-        "protocol": "psi 1",
+        "protocol": "psi 2",
         "mode": mode,
-        "group": group.suite(),
+        "matching": matching.suite()?,
         "normalize": rule,
     });
     serde_json::to_vec(&terms).map_err(Failure::failed)
@@ -263,33 +321,35 @@ mod tests {
     #[test]
     fn terms_differ_whenever_the_result_would() {
         let usual = parse_rule("trim,nfc,uppercase").unwrap();
-        let residues = Residues::ffdhe3072().unwrap();
+        let [none, no_trim] = ["none", "nfc,uppercase"].map(|steps| parse_rule(steps).unwrap());
+        let (oprf, ristretto) = (MatchingName::Oprf, MatchingName::Ristretto255);
         let all = [
-            terms(&Ristretto::new(), &usual, Mode::Intersection).unwrap(),
-            terms(&Ristretto::new(), &usual, Mode::Cardinality).unwrap(),
-            terms(&Ristretto::new(), &parse_rule("none").unwrap(), Mode::Intersection).unwrap(),
-            terms(&Ristretto::new(), &parse_rule("nfc,uppercase").unwrap(), Mode::Intersection)
-                .unwrap(),
-            terms(&residues, &usual, Mode::Intersection).unwrap(),
-            terms(&Ristretto::new(), &usual, Mode::Threshold(3)).unwrap(),
-            terms(&Ristretto::new(), &usual, Mode::Threshold(4)).unwrap(),
+            (oprf, &usual, Mode::Intersection),
+            (ristretto, &usual, Mode::Intersection),
+            (MatchingName::Ffdhe3072, &usual, Mode::Intersection),
+            (ristretto, &usual, Mode::Cardinality),
+            (ristretto, &none, Mode::Intersection),
+            (ristretto, &no_trim, Mode::Intersection),
+            (ristretto, &usual, Mode::Threshold(3)),
+            (ristretto, &usual, Mode::Threshold(4)),
         ];
+        let all = all.map(|(matching, rule, mode)| terms(matching, rule, mode).unwrap());
         for (i, one) in all.iter().enumerate() {
             assert!(all[..i].iter().all(|other| other != one));
         }
         let text = String::from_utf8(all[0].clone()).unwrap();
         assert_eq!(
             text,
-            r#"{"protocol":"psi 1","mode":"intersection","group":"ristretto255_XMD:SHA-512_R255MAP_RO_","normalize":["trim","nfc","uppercase"]}"#
+            r#"{"protocol":"psi 2","mode":"intersection","matching":"oprf 1","normalize":["trim","nfc","uppercase"]}"#
         );
     }
 
     #[test]
     fn only_an_own_list_so_long_makes_the_limit_longer_than_a_day() {
-        let hours = |own, largest_set, group| {
-            default_limit(Mode::Intersection, group, own, largest_set).as_secs_f64() / 3600.0
+        let hours = |own, largest_set, matching| {
+            default_limit(Mode::Intersection, matching, own, largest_set).as_secs_f64() / 3600.0
         };
-        let (ristretto, residues) = (GroupName::Ristretto255, GroupName::Ffdhe3072);
+        let (ristretto, residues) = (MatchingName::Ristretto255, MatchingName::Ffdhe3072);
         assert_eq!(hours(0, 1, ristretto), 1.0 / 6.0, "ten minutes at least");
         assert_eq!(hours(1000, 1 << 24, ristretto), 24.0);
         assert_eq!(hours(1000, 1 << 24, residues), 24.0);

@@ -8,7 +8,9 @@ use num_bigint::BigUint;
 use crate::app::bench::process::cpu_time;
 use crate::circuit::{Bit, Builder, Gates, Program};
 use crate::crypto::commutative::{Domain, Group, Ristretto};
+use crate::crypto::field_code::FieldCode;
 use crate::crypto::garble::Delta;
+use crate::crypto::okvs::{Layout, Store, encode};
 use crate::crypto::paillier::{PublicKey, SecretKey, Tuning};
 use crate::math::{Randomness, Rational};
 use crate::mechanism;
@@ -45,6 +47,9 @@ impl Speeds {
         let mut seconds = BTreeMap::new();
         if needed.contains(&Work::GroupOperation) {
             seconds.insert(Work::GroupOperation, group_operation()?);
+        }
+        if needed.contains(&Work::Lookup) {
+            matching(&mut seconds)?;
         }
         if needed.contains(&Work::Transfer) {
             garbling(&mut seconds)?;
@@ -85,8 +90,11 @@ impl Speeds {
 
 /// Gates are garbled one after the other, and primes are searched for one after the other.
 fn on_all_cores(work: Work) -> bool {
-    use Work::{Add, Decrypt, Encrypt, GroupOperation, Hash, PowerBit, Rerandomise};
-    matches!(work, GroupOperation | Hash | Encrypt | Decrypt | Add | Rerandomise | PowerBit)
+    use Work::{Add, Decrypt, Element, Encrypt, GroupOperation, Hash, PowerBit, Rerandomise};
+    matches!(
+        work,
+        GroupOperation | Element | Hash | Encrypt | Decrypt | Add | Rerandomise | PowerBit
+    )
 }
 
 /// Both parties' works of one phase on the wall: with Paillier they take turns, otherwise they work
@@ -116,6 +124,30 @@ fn group_operation() -> Result<f64, Failure> {
         group.encrypt_many(&key, &Domain::new([0; 32]), &names, &mut elements, &|_| ())?;
         Ok(group.reencrypt_many(&key, &mut elements, &|_| ())?)
     })
+}
+
+/// Rows of the code at the receiver, who has two of each, and storing and looking up keys.
+fn matching(seconds: &mut BTreeMap<Work, f64>) -> Result<(), Failure> {
+    const ROWS: usize = 1 << 13;
+    const KEYS: usize = 1 << 13;
+    let (secret, code) = (vec![7; 1 << 15], FieldCode::new(1));
+    let [mut a, mut c] = [0; 2].map(|start| vec![start; ROWS]);
+    let element = each(ROWS, || {
+        code.add(0, [&secret, &secret], [&mut a, &mut c]);
+        Ok(())
+    })?;
+    let rng = &mut Randomness::from_os()?;
+    let keys: Vec<u128> = (0..KEYS).map(|_| u128::from_le_bytes(rng.array())).collect();
+    let layout = Layout::for_keys(KEYS);
+    let lookup = each(2 * KEYS, || {
+        let (seed, table) = encode(layout, &keys, &keys, rng).map_err(Failure::failed)?;
+        Store::new(layout, seed).decode(&table, &keys, |key| *key);
+        Ok(())
+    })?;
+    seconds.insert(Work::Element, element);
+    // And as much again for its hashes and for comparing.
+    seconds.insert(Work::Lookup, 2.0 * lookup);
+    Ok(())
 }
 
 /// A circuit of transfers alone, then joint noise, which is most of what releases garble.

@@ -1,8 +1,8 @@
 //! δ of a run, and the widths of masks, digits and retries that keep it below 2^-40.
 //!
-//! A run differs from the exact mechanisms in four ways, each bounded in total variation: digits
-//! of noise compared at τ bits, noise cut off at 2^D, masks of σ bits, and a random value that T
-//! tries may not find. If the run is within TV of an ε-private one, it is (ε, δ)-private with
+//! A run differs from the exact mechanisms in five ways, each bounded in total variation: digits
+//! of noise compared at τ bits, noise cut off at 2^D, masks of σ bits, a random value that T
+//! tries may not find, and what else fails with probability 2^-64, such as the matching of people. If the run is within TV of an ε-private one, it is (ε, δ)-private with
 //! δ ≤ (1 + e^ε)·TV: Pr[run(D) ∈ A] ≤ Pr[exact(D) ∈ A] + TV ≤ e^ε·Pr[exact(D') ∈ A] + TV
 //! ≤ e^ε·Pr[run(D') ∈ A] + (1 + e^ε)·TV. All arithmetic rounds δ upwards.
 //!
@@ -18,6 +18,7 @@
 //!     noises: vec![Noises { count: 2 * 1_000, rate: "1/2".parse()? }],
 //!     masked_values: 0,
 //!     random_values: 10,
+//!     failures: 0,
 //! };
 //! let widths = run.widths()?;
 //! assert!(widths.delta <= Rational::power_of_two(-40));
@@ -51,6 +52,8 @@ pub struct PublicBounds {
     pub masked_values: u64,
     /// How many random values are drawn by retrying.
     pub random_values: u64,
+    /// In how many other ways a run may fail, each with probability at most 2^-64.
+    pub failures: u64,
 }
 
 /// Some geometric noises of one rate.
@@ -83,9 +86,17 @@ impl PublicBounds {
     /// # Errors
     /// [`Error::OutOfRange`] if a noise would need more than 62 digits or a width above 256 bits.
     pub fn widths(&self) -> Result<Widths, Error> {
-        // A quarter of the allowed TV for each of the four terms: 2^-(40 + factor + 2).
+        // A quarter of the allowed TV for each of the four terms that have a width; the fifth is small
+        // beside what rounding leaves, and if not, they get half of that.
+        let widths = self.widths_with(2)?;
+        let allowed = Rational::power_of_two(-(DELTA_BITS as i32));
+        if widths.delta <= allowed { Ok(widths) } else { self.widths_with(3) }
+    }
+
+    /// The widths for which each of four terms is at most 2^-(40 + factor + `spare`).
+    fn widths_with(&self, spare: u64) -> Result<Widths, Error> {
         let factor = &Rational::whole(1u32) + &exp_upper(self.epsilon.value(), 64);
-        let term_bits = u64::from(DELTA_BITS) + 2 + ceil_log2(&factor.ceil());
+        let term_bits = u64::from(DELTA_BITS) + spare + ceil_log2(&factor.ceil());
         let all_noises =
             BigUint::from(self.noises.iter().map(|n| u128::from(n.count)).sum::<u128>());
         let tail_bits = term_bits + ceil_log2(&all_noises);
@@ -124,7 +135,8 @@ impl PublicBounds {
         }
         let masks = &Rational::whole(self.masked_values) * &two_to_minus(widths.sigma);
         let tries = &Rational::whole(self.random_values) * &two_to_minus(widths.tries);
-        distance = &(&distance + &masks) + &tries;
+        let failures = &Rational::whole(self.failures) * &two_to_minus(LEAST_WIDTH);
+        distance = &(&(&distance + &masks) + &tries) + &failures;
         let factor = &Rational::whole(1u32) + &exp_upper(self.epsilon.value(), 64);
         Ok((&factor * &distance).round_up(512))
     }
@@ -179,6 +191,7 @@ mod tests {
             noises: vec![Noises { count, rate }],
             masked_values: cells,
             random_values: choices,
+            failures: 2,
         }
     }
 

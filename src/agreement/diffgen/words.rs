@@ -2,7 +2,7 @@
 
 use super::{CountTable, Noise, Profile, Selection, Terms, Transfers, Utility};
 use crate::agreement::words::{Page, Wording, grouped, normalization};
-use crate::agreement::{Agreement, Parties, Partition, Rehearsal};
+use crate::agreement::{Agreement, MatchBy, Parties, Partition, Rehearsal};
 use crate::privacy::Epsilon;
 use crate::table::OnBadValue;
 
@@ -92,6 +92,7 @@ impl Wording for Terms {
                     },
                     factor(2.0 * approximate(&self.epsilon))
                 ));
+                page.item(self.matched_by(matching.by));
             }
             Partition::Horizontal { overlap_check, .. } => {
                 page.item(&format!(
@@ -237,6 +238,30 @@ impl Wording for Terms {
 }
 
 impl Terms {
+    /// How common people are found.
+    fn matched_by(&self, by: MatchBy) -> &'static str {
+        match (by, self.transfers) {
+            (MatchBy::Oprf, Some(Transfers::NoLpn) | None) => {
+                "Common people are found by comparing values of a keyed function of which neither party \
+                 can compute the other's part (`oprf`), made by oblivious transfers."
+            }
+            (MatchBy::Oprf, Some(Transfers::Auto)) => {
+                "Common people are found by comparing values of a keyed function of which neither party \
+                 can compute the other's part (`oprf`). For larger tables its secrecy rests on the \
+                 assumption that learning parity with noise (LPN) is hard; `transfers = \"no-lpn\"` does \
+                 without."
+            }
+            (MatchBy::Ristretto255, _) => {
+                "Common people are found by comparing identifiers encrypted by both parties, in the \
+                 group ristretto255 (`ristretto255`)."
+            }
+            (MatchBy::Ffdhe3072, _) => {
+                "Common people are found by comparing identifiers encrypted by both parties, modulo a \
+                 prime of 3072 bits (`ffdhe3072`)."
+            }
+        }
+    }
+
     /// Which cryptography the parties compute with, where there is a choice.
     fn computed_by(&self, page: &mut Page) {
         match self.count_table {

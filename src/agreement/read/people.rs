@@ -3,7 +3,7 @@
 use super::super::form::{Form, Section};
 use super::super::node::{Node, Value};
 use super::super::problem::Rule;
-use super::super::{Matching, Parties, Party, Rehearsal};
+use super::super::{MatchBy, Matching, Parties, Party, Rehearsal};
 use super::Kind;
 use super::release::MAX_RECORDS;
 use crate::role::Role;
@@ -108,12 +108,14 @@ pub(super) fn identifier(
 pub(super) struct Matched {
     pub identifier: Identifier,
     pub matching: Matching,
-    /// Where `min_common` and `rehearse` stand.
-    pub at: [usize; 2],
+    /// How people are matched, if that is said.
+    pub by: Option<MatchBy>,
+    /// Where `min_common`, `rehearse` and `matching` stand.
+    pub at: [usize; 3],
 }
 
 fn identifier_section(form: &mut Form<'_>, node: Node, kind: Option<Kind>) -> Option<Matched> {
-    let known = ["column", "normalize", "min_common", "rehearse"];
+    let known = ["column", "normalize", "min_common", "rehearse", "matching"];
     let mut section = form.section(node, "[id]", &known)?;
     let matching = matching(form, &mut section, kind);
     let column = form
@@ -144,23 +146,25 @@ fn identifier_section(form: &mut Form<'_>, node: Node, kind: Option<Kind>) -> Op
         form.note(Rule::DoesNotApply, at, message, "keep one of them");
         return None;
     };
-    let (matching, at) = matching?;
-    Some(Matched { identifier: Identifier { column: column?, normalize }, matching, at })
+    let (matching, by, at) = matching?;
+    Some(Matched { identifier: Identifier { column: column?, normalize }, matching, by, at })
 }
 
-/// What is asked of how many people are common, and where `min_common` stands.
+/// What is asked of how many people are common, how they are found if that is said, and where it
+/// stands.
 fn matching(
     form: &mut Form<'_>,
     section: &mut Section,
     kind: Option<Kind>,
-) -> Option<(Matching, [usize; 2])> {
+) -> Option<(Matching, Option<MatchBy>, [usize; 3])> {
     let usual = Matching::default();
-    let mut at = [section.at(); 2];
+    let mut at = [section.at(); 3];
     if kind == Some(Kind::Horizontal) {
         let why = "the parties of a horizontal release hold different people";
         form.refuse(section, "min_common", why);
         form.refuse(section, "rehearse", why);
-        return Some((usual, at));
+        form.refuse(section, "matching", why);
+        return Some((usual, None, at));
     }
     let mut min_common = Some(usual.min_common);
     if let Some(node) = section.take("min_common") {
@@ -181,18 +185,31 @@ fn matching(
             None
         }
     };
-    Some((Matching { min_common: min_common?, rehearse: rehearse? }, at))
+    let mut by = Some(None);
+    if let Some(node) = section.take("matching") {
+        at[2] = node.at;
+        by = form.word(node, "`matching` in [id]", MatchBy::ALL).map(Some);
+    }
+    Some((Matching { min_common: min_common?, rehearse: rehearse?, by: usual.by }, by?, at))
 }
 
-/// More common people than there may be records would never do, and labels are compared only where
-/// both parties have them.
+/// More common people than there may be records would never do, labels are compared only where
+/// both parties have them, and the papers match by encryption.
 pub(super) fn check_matching(
     form: &mut Form<'_>,
     matched: &Matched,
     max_records: u64,
     class_owner: Option<Role>,
-) {
-    let Matching { min_common, rehearse } = matched.matching;
+    is_paper: bool,
+) -> Matching {
+    let Matching { min_common, rehearse, .. } = matched.matching;
+    if let (true, Some(MatchBy::Oprf)) = (is_paper, matched.by) {
+        let message = "`matching` in [id] cannot be \"oprf\": profile = \"paper\" finds common people \
+                       by commutative encryption";
+        let remedy =
+            "remove `matching`, use \"ristretto255\" or \"ffdhe3072\", or profile = \"default\"";
+        form.note(Rule::DoesNotApply, matched.at[2], message.to_owned(), remedy);
+    }
     if min_common > max_records {
         let message = format!(
             "`min_common` in [id] is {min_common}, but no party has more than {max_records} records"
@@ -207,6 +224,8 @@ pub(super) fn check_matching(
         );
         form.note(Rule::DoesNotApply, matched.at[1], message, "use rehearse = true");
     }
+    let by = matched.by.unwrap_or_else(|| MatchBy::usual(is_paper));
+    Matching { by, ..matched.matching }
 }
 
 pub(super) fn class(form: &mut Form<'_>, top: &mut Section, kind: Option<Kind>) -> Option<Class> {

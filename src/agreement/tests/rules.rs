@@ -218,11 +218,12 @@ fn every_rule_of_identifier_and_class_is_checked() {
         ),
         ("rehearse = \"lables\"", Rule::UnknownWord, &["did you mean \"labels\"?"]),
         ("rehearse = 1", Rule::WrongType, &["true, false or \"labels\""]),
+        ("matching = \"opfr\"", Rule::UnknownWord, &["did you mean \"oprf\"?"]),
     ] {
         assert_refused(&also(line), rule, parts);
     }
     assert!(parse(&also("min_common = 100000")).is_ok());
-    for usual in ["min_common = 1", "rehearse = false"] {
+    for usual in ["min_common = 1", "rehearse = false", "matching = \"oprf\""] {
         assert_eq!(parse(&also(usual)).unwrap().hash(), loans().hash(), "{usual}");
     }
     let reordered = with(LOANS, rules, "normalize = [\"uppercase\", \"trim\"]");
@@ -384,7 +385,7 @@ fn what_a_horizontal_release_cannot_have_is_refused() {
     let checked = with(&checked, "[class]", "[id]\ncolumn = \"id\"\nnormalize = []\n[class]");
     let words = parse(&checked).unwrap().plain_words();
     assert!(words.contains("EXCEPT: the overlap check is on"), "{words}");
-    for key in ["min_common = 2", "rehearse = true"] {
+    for key in ["min_common = 2", "rehearse = true", "matching = \"oprf\""] {
         let matched = with(&checked, "normalize = []", &format!("normalize = []\n{key}"));
         assert_refused(&matched, Rule::DoesNotApply, &["hold different people", "remove"]);
     }

@@ -7,7 +7,6 @@ use super::{Figure, Options, count_table, mechanism, psi, readable, release, sca
 use crate::app::plot::bars::{Bars, Row};
 use crate::app::plot::{Chart, Point, Scale, Series};
 use crate::app::speed::Speeds;
-use crate::crypto::commutative::Ristretto;
 use crate::net::memory::NetworkModel;
 use crate::publish::failure::Failure;
 use release::Case;
@@ -109,7 +108,6 @@ fn over_records(
     options: &Options,
     sizes: &Sizes,
 ) -> Result<(Section, Vec<(Case, release::Measured)>), Failure> {
-    let group = Ristretto::new();
     let key = scalar_product::key(options)?;
     let mut samples = Vec::new();
     let mut largest = Vec::new();
@@ -129,7 +127,7 @@ fn over_records(
             samples.push(sample(series, measured.taken, measured.megabytes(), parameters));
             largest.push((case, measured));
         }
-        let (taken, bytes) = psi::intersection(options, &group, records)?;
+        let (taken, bytes) = psi::intersection(options, psi::Form::Oprf, records)?;
         let parameters = "so many identifiers on each side, half of them common".to_owned();
         samples.push(sample("set intersection", taken, bytes as f64 / 1e6, parameters));
         let cells = count_table::usual_cells();

@@ -133,7 +133,7 @@ pub(super) fn spend(epsilon: &Rational) -> Result<Spend, crate::privacy::Error> 
 pub(super) fn widths(count: u64, rate: Rational) -> Result<NoiseWidths, Failure> {
     let epsilon = "1".parse().map_err(Failure::failed)?;
     let noises = vec![Noises { count, rate }];
-    let bounds = PublicBounds { epsilon, noises, masked_values: 0, random_values: 0 };
+    let bounds = PublicBounds { epsilon, noises, masked_values: 0, random_values: 0, failures: 0 };
     let widths = bounds.widths().map_err(Failure::failed)?;
     Ok(NoiseWidths { tau: widths.tau, digits: widths.digits.first().copied().unwrap_or(1) })
 }

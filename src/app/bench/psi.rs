@@ -8,11 +8,14 @@ use crate::app::bench::{Figure, Options};
 use crate::crypto::commutative::{BATCH, Domain, Group, Residues, Ristretto};
 use crate::math::Randomness;
 use crate::protocol::pair::run_pair;
+use crate::protocol::psi::Intersection;
+use crate::protocol::transfers::Assumptions;
+use crate::protocol::vole::Method;
 use crate::protocol::{Session, psi};
 use crate::publish::failure::Failure;
 
-/// Identifiers per side, where no size is asked for.
-const SIZES: [usize; 2] = [10_000, 100_000];
+/// Identifiers per side, where no size is asked for. 10,000,000 take 3 GB and a minute, on request.
+const SIZES: [usize; 4] = [1_000, 10_000, 100_000, 1_000_000];
 
 /// Identifiers per side for a first look.
 const QUICK: usize = 500;
@@ -20,7 +23,49 @@ const QUICK: usize = 500;
 /// Elements that one group operation is measured on.
 const PROBES: usize = 16 * BATCH;
 
-/// Group operations alone, then whole runs beside the limit that those set.
+/// How identifiers are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    Oprf,
+    Ristretto255,
+    Ffdhe3072,
+}
+
+impl Form {
+    const ALL: [Self; 3] = [Self::Oprf, Self::Ristretto255, Self::Ffdhe3072];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Oprf => "oprf",
+            Self::Ristretto255 => "ristretto255",
+            Self::Ffdhe3072 => "ffdhe3072",
+        }
+    }
+
+    /// The longest lists that it is measured on: more would take many minutes.
+    fn most(self) -> usize {
+        match self {
+            Self::Oprf => usize::MAX,
+            Self::Ristretto255 => 100_000,
+            Self::Ffdhe3072 => 1_000,
+        }
+    }
+
+    fn intersect(self, session: &mut Session, list: &[String]) -> Result<Intersection, Failure> {
+        let options = psi::Options::default();
+        Ok(match self {
+            Self::Oprf => {
+                let method = Method::suited_to(Assumptions::Lpn);
+                psi::oblivious::intersect(session, method, list, options)?
+            }
+            Self::Ristretto255 => psi::intersect(session, &Ristretto::new(), list, options)?,
+            Self::Ffdhe3072 => psi::intersect(session, &Residues::ffdhe3072()?, list, options)?,
+        })
+    }
+}
+
+/// Group operations alone, then whole runs of all forms, those of ristretto255 beside the limit that
+/// its operations set.
 ///
 /// # Errors
 /// If a run fails.
@@ -31,7 +76,9 @@ pub fn run(options: &Options) -> Result<Vec<Figure>, Failure> {
     operations(&Ristretto::portable(), "ristretto255, portable code", PROBES / 4, &mut figures)?;
     operations(&Residues::ffdhe3072()?, "residues, ffdhe3072", 32, &mut figures)?;
     for size in options.sizes(&SIZES, &[QUICK]) {
-        figures.extend(whole_run(options, &group, size, limit)?);
+        for form in Form::ALL.into_iter().filter(|form| size <= form.most()) {
+            figures.extend(whole_run(options, form, size, limit)?);
+        }
     }
     figures.extend(against_a_threshold(options)?);
     Ok(figures)
@@ -99,9 +146,9 @@ fn against_a_threshold(options: &Options) -> Result<Vec<Figure>, Failure> {
 }
 
 /// One intersection of lists of this size: what it took, and the bytes of both directions.
-pub(super) fn intersection<G: Group>(
+pub(super) fn intersection(
     options: &Options,
-    group: &G,
+    form: Form,
     size: usize,
 ) -> Result<(Taken, u64), Failure> {
     // Half of them are common.
@@ -109,8 +156,8 @@ pub(super) fn intersection<G: Group>(
     let (outcome, taken) = taken(|| {
         run_pair(
             options.setup(),
-            |session| psi::intersect(session, group, &a, psi::Options::default()),
-            |session| psi::intersect(session, group, &b, psi::Options::default()),
+            |session| form.intersect(session, &a),
+            |session| form.intersect(session, &b),
         )
     });
     let (p1, p2) = (outcome.p1?, outcome.p2?);
@@ -121,42 +168,31 @@ pub(super) fn intersection<G: Group>(
     Ok((taken, bytes))
 }
 
-fn whole_run<G: Group>(
+fn whole_run(
     options: &Options,
-    group: &G,
+    form: Form,
     size: usize,
     operations_micros: f64,
 ) -> Result<Vec<Figure>, Failure> {
-    let (Taken { wall, cpu, peak_bytes }, bytes) = intersection(options, group, size)?;
-    let name = format!("psi {size} × {size}");
+    let (Taken { wall, cpu, peak_bytes }, bytes) = intersection(options, form, size)?;
+    let name = format!("psi {size} × {size}, {}", form.name());
     let both = 2.0 * size as f64;
     let limit = both * operations_micros / 1e6;
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let parameters = match form {
+        Form::Ristretto255 => {
+            format!("limit {limit:.2} s: {} group operations and the checks, as above", 4 * size)
+        }
+        _ => "all threads of both parties".to_owned(),
+    };
     let mut figures = vec![
-        Figure::new(
-            format!("{name}: CPU, both roles"),
-            cpu,
-            "s",
-            format!("limit {limit:.2} s: {} group operations and the checks, as above", 4 * size),
-        ),
+        Figure::new(format!("{name}: CPU, both roles"), cpu, "s", parameters),
         Figure::new(format!("{name}: wall"), wall, "s", format!("both roles on {cores} cores")),
         Figure::new(
-            format!("{name}: elements in total"),
-            both / wall,
-            "per second",
-            format!("both lists, {cores} cores"),
-        ),
-        Figure::new(
-            format!("{name}: elements per core"),
-            both / cpu,
-            "per second",
-            "both lists, per second of CPU",
-        ),
-        Figure::new(
-            format!("{name}: bytes per element"),
-            bytes as f64 / both,
-            "bytes",
-            "on the wire, both directions; limit 64: each element there and back",
+            format!("{name}: bytes"),
+            bytes as f64 / 1e6,
+            "MB",
+            format!("both directions: {:.1} bytes per element", bytes as f64 / both),
         ),
     ];
     if let Some(peak) = peak_bytes {

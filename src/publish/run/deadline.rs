@@ -67,6 +67,7 @@ fn slow_nanoseconds(work: Work, key_bits: u128) -> u128 {
         Work::GroupOperation => 300_000,
         Work::BaseTransfers => 200_000_000,
         Work::Transfer => 2_000,
+        Work::Element | Work::Lookup => 20_000,
         Work::Garble | Work::Evaluate | Work::Hash => 1_000,
         Work::MakeKey => under_a_key(30_000_000_000),
         Work::CheckKey => under_a_key(1_000_000_000),

@@ -125,7 +125,7 @@ pub fn release_prepared(
     let cuts = Cuts::topmost(plan.schema());
     let vertical = match &agreement.partition {
         Partition::Vertical { .. } => {
-            psi::forecast_intersect(forecast, &Ristretto::default(), records.own, records.peer);
+            vertical::forecast_intersection(forecast, agreement, records.own, records.peer)?;
             match plan.class_owner() {
                 None => vertical::forecast_classes(forecast),
                 Some(owner) => {

@@ -8,7 +8,7 @@
 use super::Error;
 use super::plan::{FRACTION_BITS, GRID_BITS, Plan};
 use crate::agreement::diffgen::Terms;
-use crate::agreement::{Agreement, CountTable, Noise, Partition, Profile, Selection};
+use crate::agreement::{Agreement, CountTable, MatchBy, Noise, Partition, Profile, Selection};
 use crate::math::Rational;
 use crate::mechanism;
 use crate::mechanism::exponential::horizontal::Horizontal;
@@ -19,6 +19,7 @@ use crate::privacy::exponential::{Scaling, weight_bits};
 use crate::privacy::noisy_max::rate_per_step;
 use crate::privacy::slack::{Noises, PublicBounds, Widths};
 use crate::privacy::taylor::Taylor;
+use crate::protocol::psi::oblivious;
 use crate::table::{Domain, Schema};
 
 /// Bits of all prefix sums of one choice: at 16 bytes a label, 2 GiB.
@@ -76,6 +77,10 @@ impl Sizes {
                 (None, Some(_)) => 2 * rounds * most_candidates(plan.schema(), rounds),
             },
             random_values: if terms.selection == Selection::Exponential { rounds } else { 0 },
+            failures: match agreement.matching().map(|matching| matching.by) {
+                Some(MatchBy::Oprf) => oblivious::FAILURES,
+                _ => 0,
+            },
         };
         let widths = bounds.widths()?;
         let mut digits = widths.digits.iter().copied();

@@ -252,17 +252,21 @@ pub(super) fn sources(agreement: &Agreement) -> Result<Vec<(Role, Source)>, Erro
     let terms = terms(agreement)?;
     let (first, second) = match terms.transfers {
         None => (Source::Iknp, Source::Iknp),
-        Some(allowed) => {
-            let assumptions = match allowed {
-                Transfers::Auto => Assumptions::Lpn,
-                Transfers::NoLpn => Assumptions::NoLpn,
-            };
+        Some(_) => {
             let count = transfers_of_noise(agreement)?;
-            (Source::suited_to(assumptions, count), Source::SoftSpoken)
+            (Source::suited_to(assumptions(terms), count), Source::SoftSpoken)
         }
     };
     let both = terms.count_table == Some(CountTable::Transfers);
     Ok([(Role::P1, first)].into_iter().chain(both.then_some((Role::P2, second))).collect())
+}
+
+/// What transfers, and what is made of them, may rest on.
+pub(super) fn assumptions(terms: &Terms) -> Assumptions {
+    match terms.transfers {
+        Some(Transfers::Auto) => Assumptions::Lpn,
+        Some(Transfers::NoLpn) | None => Assumptions::NoLpn,
+    }
 }
 
 /// Transfers behind the noise of a usual release: two for each of at most 3τ/2 ANDs per digit. A

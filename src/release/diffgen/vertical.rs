@@ -31,13 +31,13 @@ use sha2::{Digest, Sha256};
 use super::holder::Holder;
 use super::one_class::OneClass;
 use super::sizes::{Sizes, scaling};
-use super::two_party::{CountNoise, Error, Keys, Prepared};
-use super::{Leaves, Plan, Specializer, run};
+use super::two_party::{CountNoise, Error, Keys, Prepared, assumptions};
+use super::{Leaves, Plan, Specializer, run, terms};
 use crate::agreement::diffgen::Terms;
-use crate::agreement::{Agreement, CountTable, Rehearsal, Selection};
+use crate::agreement::{Agreement, CountTable, MatchBy, Rehearsal, Selection};
 use crate::circuit::integer::equal;
 use crate::circuit::{Builder, Program};
-use crate::crypto::commutative::Ristretto;
+use crate::crypto::commutative::{Residues, Ristretto};
 use crate::crypto::paillier::{SecretKey, Tuning};
 use crate::math::Rational;
 use crate::mechanism::exponential::VerticalExponential;
@@ -48,10 +48,11 @@ use crate::privacy::decisions::Decisions;
 use crate::privacy::exponential::Exponential;
 use crate::privacy::{self, Budget, Choose, Spend};
 use crate::protocol::forecast::Forecast;
-use crate::protocol::psi::{self, Intersection, intersect};
+use crate::protocol::psi::{self, Intersection, intersect, oblivious};
 use crate::protocol::scalar_product::{self, ExpectedKey, Key, TableShape};
 use crate::protocol::shares::WordShares;
 use crate::protocol::sum_by_group::{self, CountShape};
+use crate::protocol::vole::Method;
 use crate::protocol::yao::{self, Reveal};
 use crate::protocol::{Coins, Session};
 use crate::release::tree::layout::leaf_offsets;
@@ -107,6 +108,40 @@ pub(super) fn release(
 const NO_IDENTIFIERS: Error =
     Error::WrongInput("the data was read without identifiers; read it for a vertical agreement");
 
+/// How the common individuals of a release are found.
+enum Matched {
+    Function(Method),
+    Curve(Ristretto),
+    Residues(Box<Residues>),
+}
+
+fn matched_by(agreement: &Agreement) -> Result<Matched, Error> {
+    let by = agreement.matching().unwrap_or_default().by;
+    Ok(match by {
+        MatchBy::Oprf => Matched::Function(Method::suited_to(assumptions(terms(agreement)?))),
+        MatchBy::Ristretto255 => Matched::Curve(Ristretto::default()),
+        MatchBy::Ffdhe3072 => {
+            let group = Residues::ffdhe3072().map_err(psi::Error::from)?;
+            Matched::Residues(Box::new(group))
+        }
+    })
+}
+
+/// The messages by which the common individuals are found, for lists of so many.
+pub(super) fn forecast_intersection(
+    f: &mut Forecast,
+    agreement: &Agreement,
+    own: usize,
+    peer: usize,
+) -> Result<(), Error> {
+    match matched_by(agreement)? {
+        Matched::Function(method) => oblivious::forecast(f, method, own, peer),
+        Matched::Curve(group) => psi::forecast_intersect(f, &group, own, peer),
+        Matched::Residues(group) => psi::forecast_intersect(f, &*group, own, peer),
+    }
+    Ok(())
+}
+
 /// This party's rows of the common individuals, in the common order.
 fn common_rows(
     session: &mut Session,
@@ -120,7 +155,11 @@ fn common_rows(
         starts: &starts,
         progress: &|items| progress(Step::Advanced(items)),
     };
-    Ok(intersect(session, &Ristretto::default(), identifiers, options)?)
+    Ok(match matched_by(agreement)? {
+        Matched::Function(method) => oblivious::intersect(session, method, identifiers, options)?,
+        Matched::Curve(group) => intersect(session, &group, identifiers, options)?,
+        Matched::Residues(group) => intersect(session, &*group, identifiers, options)?,
+    })
 }
 
 /// Ends the run if fewer people are common than is agreed. Both know how many are.
