@@ -1,7 +1,12 @@
 //! What makes the command easy to have: its front page, completions, manual pages, and keys under a
 //! passphrase.
 
-#![expect(clippy::unwrap_used, reason = "helpers of a test")]
+#![expect(
+    clippy::print_stderr,
+    clippy::unwrap_in_result,
+    clippy::unwrap_used,
+    reason = "helpers of a test"
+)]
 
 #[path = "shared/command.rs"]
 mod command;

@@ -1,6 +1,6 @@
 //! Where a party's table can come from, and what is said when it does not come or does not fit.
 
-#![expect(clippy::unwrap_used, reason = "helpers of a test")]
+#![expect(clippy::print_stderr, clippy::unwrap_used, reason = "helpers of a test")]
 
 #[path = "shared/command.rs"]
 mod command;
