@@ -170,7 +170,8 @@ impl Draft {
             Some((column, values)) => (Some(column.as_str()), values.as_deref()),
             None => (None, None),
         };
-        or_to_do(text, "column", column, "the column that the release is to tell about");
+        let what = "the column that the release is to tell about; it has no [[attribute]] below";
+        or_to_do(text, "column", column, what);
         if let (Division::Vertical, Some(owner)) = (self.division, self.class_owner) {
             line(text, &format!("owner = \"{owner}\"  # {} does not have it", owner.peer()));
         }
