@@ -6,7 +6,9 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 use diptych::crypto::commutative::{BATCH, Domain, Group, Residues, Ristretto};
 use diptych::math::Randomness;
 use diptych::protocol::pair::{Setup, run_pair};
-use diptych::protocol::psi::{self, Options};
+use diptych::protocol::psi::{self, Options, oblivious};
+use diptych::protocol::transfers::Assumptions;
+use diptych::protocol::vole::Method;
 
 fn group_operations(criterion: &mut Criterion) {
     one_group(criterion, "ristretto255", &Ristretto::new(), BATCH);
@@ -47,6 +49,16 @@ fn whole_runs(criterion: &mut Criterion) {
                     Setup::default(),
                     |session| psi::intersect(session, &Ristretto::new(), &a, Options::default()),
                     |session| psi::intersect(session, &Ristretto::new(), &b, Options::default()),
+                )
+            });
+        });
+        let method = Method::suited_to(Assumptions::Lpn);
+        bench.bench_function(BenchmarkId::new("intersection, oprf", size), |bencher| {
+            bencher.iter(|| {
+                run_pair(
+                    Setup::default(),
+                    |session| oblivious::intersect(session, method, &a, Options::default()),
+                    |session| oblivious::intersect(session, method, &b, Options::default()),
                 )
             });
         });

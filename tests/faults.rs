@@ -693,7 +693,7 @@ fn party_process(more: &[&str]) -> (Child, Session, tempfile::TempDir) {
 }
 
 /// As the process states them.
-const PSI_TERMS: &[u8] = br#"{"protocol":"psi 1","mode":"cardinality","group":"ristretto255_XMD:SHA-512_R255MAP_RO_","normalize":["trim","nfc","uppercase"]}"#;
+const PSI_TERMS: &[u8] = br#"{"protocol":"psi 2","mode":"cardinality","matching":"ristretto255_XMD:SHA-512_R255MAP_RO_","normalize":["trim","nfc","uppercase"]}"#;
 const SIZE: Tag = Tag::new(*b"psi0");
 
 #[test]

@@ -157,6 +157,28 @@ fn the_residues_can_be_chosen_and_must_be_chosen_on_both_sides() {
 }
 
 #[test]
+fn every_way_to_compare_finds_the_same_and_both_sides_must_take_the_same() {
+    let (one, two) = (Party::new("id\na\nb\nc\n"), Party::new("id\nb\nc\nd\ne\n"));
+    for matching in ["oprf", "ristretto255", "ffdhe3072"] {
+        let chosen = ["--matching", matching];
+        let outcomes = run(&one, &two, ["id", "id"], &chosen, &chosen);
+        assert_eq!(outcomes.first.1.as_bytes(), outcomes.second.stdout, "{matching}");
+        let mut lines: Vec<&str> = outcomes.first.1.lines().collect();
+        lines.sort_unstable();
+        assert_eq!(lines, ["b", "c", "id"], "{matching}");
+    }
+    let outcomes = run(&one, &two, ["id", "id"], &[], &["--matching", "ristretto255"]);
+    assert_eq!(outcomes.second.status.code(), Some(3), "the usual way is oprf");
+    let refused = one
+        .command("p1", "id", &two.fingerprint)
+        .args(["--cardinality", "--matching", "oprf", "--listen", "127.0.0.1:0"])
+        .output()
+        .unwrap();
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("cannot count only"));
+}
+
+#[test]
 fn an_empty_intersection_is_a_header() {
     let one = Party::new("id,x\n");
     let two = Party::new("id\nb\n");

@@ -90,7 +90,20 @@ impl PublicBounds {
         // beside what rounding leaves, and if not, they get half of that.
         let widths = self.widths_with(2)?;
         let allowed = Rational::power_of_two(-(DELTA_BITS as i32));
-        if widths.delta <= allowed { Ok(widths) } else { self.widths_with(3) }
+        if widths.delta <= allowed {
+            return Ok(widths);
+        }
+        let widths = self.widths_with(3)?;
+        if widths.delta <= allowed {
+            return Ok(widths);
+        }
+        let factor = &Rational::whole(1u32) + &exp_upper(self.epsilon.value(), 64);
+        Err(Error::OutOfRange {
+            what: "the bits of 1 + e^ε, where people are matched by a function",
+            given: ceil_log2(&factor.ceil()),
+            least: 1,
+            most: 22,
+        })
     }
 
     /// The widths for which each of four terms is at most 2^-(40 + factor + `spare`).
@@ -191,7 +204,7 @@ mod tests {
             noises: vec![Noises { count, rate }],
             masked_values: cells,
             random_values: choices,
-            failures: 2,
+            failures: 0,
         }
     }
 
@@ -217,6 +230,24 @@ mod tests {
         let mut none = bounds("1", 0, Rational::whole(1u32), 0, 0);
         none.noises.clear();
         assert!(none.widths().unwrap().delta.is_zero());
+    }
+
+    #[test]
+    fn failures_that_have_no_width_are_counted_and_too_large_an_epsilon_is_refused() {
+        let with = |epsilon: &str| {
+            let mut run = bounds(epsilon, 1 << 20, Rational::whole(1u32), u64::MAX, 1 << 19);
+            run.failures = 2;
+            run
+        };
+        for epsilon in ["0.1", "1", "10", "15"] {
+            let (run, mut none) = (with(epsilon), with(epsilon));
+            none.failures = 0;
+            let widths = run.widths().unwrap();
+            assert!(widths.delta <= Rational::power_of_two(-40), "{epsilon}");
+            let more = widths.delta.checked_sub(&none.delta(&widths).unwrap()).unwrap();
+            assert!(more >= Rational::power_of_two(-63), "{epsilon}");
+        }
+        assert!(matches!(with("17").widths(), Err(Error::OutOfRange { most: 22, .. })));
     }
 
     #[test]

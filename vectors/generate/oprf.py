@@ -203,7 +203,7 @@ def start_of(purpose, sender, session):
 
 
 group("Function")
-for sender, own, peer in (("P1", ["ada", "grace"], ["grace", "emmy", "kurt"]), ("P2", [""], ["", "x"])):
+for sender, own, peer in (("p1", ["ada", "grace"], ["grace", "emmy", "kurt"]), ("p2", [""], ["", "x"])):
     session = rng.randbytes(32)
     delta, seed = number() | 1, number()
 

@@ -218,7 +218,7 @@ fn every_rule_of_identifier_and_class_is_checked() {
         ),
         ("rehearse = \"lables\"", Rule::UnknownWord, &["did you mean \"labels\"?"]),
         ("rehearse = 1", Rule::WrongType, &["true, false or \"labels\""]),
-        ("matching = \"opfr\"", Rule::UnknownWord, &["did you mean \"oprf\"?"]),
+        ("matching = \"opr\"", Rule::UnknownWord, &["did you mean \"oprf\"?"]),
     ] {
         assert_refused(&also(line), rule, parts);
     }

@@ -141,8 +141,8 @@ fn texts(test: &Value, name: &str) -> Vec<String> {
 
 fn function(test: &Value) -> Result<(), String> {
     let sender = match text(test, "sender") {
-        "P1" => Role::P1,
-        "P2" => Role::P2,
+        "p1" => Role::P1,
+        "p2" => Role::P2,
         other => return Err(format!("unknown sender {other:?}")),
     };
     let session = SessionId::from_bytes(bytes32(&test["session"])?);

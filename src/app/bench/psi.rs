@@ -124,7 +124,7 @@ fn operations<G: Group>(
 
 /// Whether half of the identifiers are common, through one circuit.
 fn against_a_threshold(options: &Options) -> Result<Vec<Figure>, Failure> {
-    let size = options.size_or(1_000, QUICK).min(psi::threshold::MOST_IN_CIRCUIT / 2);
+    let size = options.size_or(1_000, QUICK).min(1_000);
     let (a, b) = (names(0, size), names(size / 2, size));
     let threshold = size - size / 2;
     let party = |list: &[String], session: &mut Session| {

@@ -21,6 +21,7 @@ use crate::protocol::scalar_product::{self, ExpectedKey, Key, TableShape};
 use crate::protocol::shares::{self, Ring, Share, WordShares};
 use crate::protocol::sum_by_group::{self, CountShape};
 use crate::protocol::transfers::Source;
+use crate::protocol::vole::{Method, Sets};
 use crate::protocol::yao::{self, Reveal};
 use crate::protocol::{Session, ot, psi, random_value};
 use crate::role::Role;
@@ -229,6 +230,14 @@ fn set_intersections_refuse_what_is_overstated() {
     });
     assert_kinds(&[b"psi0", b"psi1", b"psi2"], |session| {
         ending(psi::cardinality(session, group, &names, psi::Options::default()))
+    });
+    let function = [
+        b"psi0", b"otbr", b"otbs", b"sstr", b"ssex", b"trbt", b"vltr", b"ops0", b"ops1", b"psi3",
+        b"psi4",
+    ];
+    assert_kinds(&function, |session| {
+        let (method, options) = (Method::Lpn(Sets::TINY), psi::Options::default());
+        ending(psi::oblivious::intersect(session, method, &names, options))
     });
     let circuit = [b"otbs", b"otbr", b"otex", b"ysed", b"ytab", b"ydec", b"yout", b"psit"];
     assert_kinds(&circuit, |session| ending(psi::threshold::at_least(session, &names, 2, 10)));
