@@ -14,6 +14,7 @@ use crate::app::console::Console;
 use crate::net::memory::NetworkModel;
 use crate::protocol::pair::Setup;
 use crate::publish::failure::Failure;
+use crate::role::Role;
 
 use machine::Machine;
 use report::{Place, Section};
@@ -63,7 +64,7 @@ const SUBJECTS: &[Subject] = &[
     ("random-value", "uniform values below shared bounds, by length", random_value::run),
     (
         "release",
-        "whole releases by two parties, phase by phase (--partition, --profile)",
+        "whole releases by two parties, phase by phase (--partition, --profile, --class-owner)",
         release::run,
     ),
     ("scalar-product", "scalar products by Paillier", scalar_product::run),
@@ -91,6 +92,9 @@ pub struct BenchArgs {
     /// For `release`: our choices, or the papers' [default: default]
     #[arg(long, value_enum)]
     profile: Option<Choices>,
+    /// For `release`: the party that alone has the class, of different columns [default: both have it]
+    #[arg(long, value_name = "p1|p2")]
+    class_owner: Option<Role>,
     /// Small sizes: a first look in seconds, not figures to compare
     #[arg(long)]
     quick: bool,
@@ -125,6 +129,8 @@ pub struct Options {
     pub horizontal: bool,
     /// Whether a release follows the papers' choices.
     pub paper: bool,
+    /// Who alone has the class of a release, where one party has.
+    pub class_owner: Option<Role>,
     /// Whether sizes are to be small.
     pub quick: bool,
 }
@@ -220,6 +226,7 @@ fn one(what: &str, arguments: &BenchArgs, console: &Console) -> Result<Vec<Figur
         size: arguments.size,
         horizontal: arguments.partition == Some(Divided::Horizontal),
         paper: arguments.profile == Some(Choices::Paper),
+        class_owner: arguments.class_owner,
         quick: arguments.quick,
     })?;
     show(&figures, console);
@@ -228,9 +235,10 @@ fn one(what: &str, arguments: &BenchArgs, console: &Console) -> Result<Vec<Figur
 
 /// Every subject, and how costs grow and compare, as a page.
 fn all(arguments: &BenchArgs, console: &Console) -> Result<Vec<Figure>, Failure> {
-    let BenchArgs { net, size, partition, profile, .. } = arguments;
-    if net.is_some() || size.is_some() || partition.is_some() || profile.is_some() {
-        let message = "--net, --size, --partition and --profile are for one subject";
+    let BenchArgs { net, size, partition, profile, class_owner, .. } = arguments;
+    let of_release = partition.is_some() || profile.is_some() || class_owner.is_some();
+    if net.is_some() || size.is_some() || of_release {
+        let message = "--net, --size, --partition, --profile and --class-owner are for one subject";
         return Err(Failure::wrong_input(message)
             .advise("`bench all` measures several of each; `--quick` makes it small"));
     }

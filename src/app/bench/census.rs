@@ -3,6 +3,8 @@
 
 use std::fmt::Write;
 
+use crate::role::Role;
+
 /// Name, branching per level, and for the others range: eight taxonomies and six numeric domains.
 const CATEGORICAL: [(&str, &[usize]); 8] = [
     ("workclass", &[2, 2, 2]),
@@ -25,16 +27,23 @@ const NUMERIC: [(&str, u64, u64); 6] = [
 
 /// Those of the second party where columns are divided: five of fourteen, as in the papers.
 const OF_P2: [&str; 5] = ["hours", "gain", "loss", "workclass", "occupation"];
-/// Steps of the grid that keep it within 1,024 points, where records are divided.
+/// Steps of the grid that keep it within 1,024 points, where both choose splits together.
 const COARSE_STEPS: [(&str, u64); 3] = [("weight", 1_500), ("gain", 100), ("loss", 5)];
 
 /// The agreement of one party, with further lines for `[release]`.
 pub fn agreement(specializations: u32, terms: &str) -> String {
-    with_partition("local", specializations, 1_000_000, terms, "")
+    with_partition("local", None, specializations, 1_000_000, terms, "")
 }
 
-/// An agreement of two parties over so many records, with further lines for `[release]`.
-pub fn two_parties(partition: &str, specializations: u32, records: usize, terms: &str) -> String {
+/// An agreement of two parties over so many records, with further lines for `[release]`. Both have the
+/// class, or one alone.
+pub fn two_parties(
+    partition: &str,
+    class_owner: Option<Role>,
+    specializations: u32,
+    records: usize,
+    terms: &str,
+) -> String {
     let mut people = String::new();
     for (role, digit) in [("p1", "1"), ("p2", "2")] {
         let fingerprint = digit.repeat(64);
@@ -46,11 +55,13 @@ pub fn two_parties(partition: &str, specializations: u32, records: usize, terms:
     if partition == "vertical" {
         people += "[id]\ncolumn = \"id\"\nnormalize = [\"trim\"]\n";
     }
-    with_partition(partition, specializations, records.max(1).next_power_of_two(), terms, &people)
+    let max_records = records.max(1).next_power_of_two();
+    with_partition(partition, class_owner, specializations, max_records, terms, &people)
 }
 
 fn with_partition(
     partition: &str,
+    class_owner: Option<Role>,
     specializations: u32,
     max_records: usize,
     terms: &str,
@@ -61,29 +72,36 @@ fn with_partition(
          specializations = {specializations}\nmax_records = {max_records}\n{terms}\n{people}\
          [class]\ncolumn = \"class\"\nvalues = [\"low\", \"high\"]\n"
     );
+    if let Some(role) = class_owner {
+        let _ = writeln!(text, "owner = \"{role}\"");
+    }
     let owner = |name: &str| match (partition, OF_P2.contains(&name)) {
-        ("vertical", true) => "owner = \"p2\"\n",
-        ("vertical", false) => "owner = \"p1\"\n",
-        _ => "",
+        ("vertical", true) => Some(Role::P2),
+        ("vertical", false) => Some(Role::P1),
+        _ => None,
     };
+    let owner_line =
+        |name| owner(name).map_or(String::new(), |role| format!("owner = \"{role}\"\n"));
+    let together =
+        |name| partition == "horizontal" || (class_owner.is_some() && owner(name) != class_owner);
     for (name, branching) in CATEGORICAL {
         let taxonomy = branch(name, branching);
         let _ = writeln!(
             text,
             "[[attribute]]\nname = \"{name}\"\n{}kind = \"categorical\"\n\
              taxonomy = {{ \"{name}\" = {taxonomy} }}",
-            owner(name)
+            owner_line(name)
         );
     }
     for (name, min, max) in NUMERIC {
-        let coarse = COARSE_STEPS.iter().find(|(of, _)| partition == "horizontal" && *of == name);
+        let coarse = COARSE_STEPS.iter().find(|(of, _)| together(name) && *of == name);
         let step = coarse.map_or(1, |(_, step)| *step);
         let max = min + (max - min).div_ceil(step) * step;
         let _ = writeln!(
             text,
             "[[attribute]]\nname = \"{name}\"\n{}kind = \"numeric\"\nmin = {min}\nmax = {max}\n\
              step = {step}",
-            owner(name)
+            owner_line(name)
         );
     }
     text

@@ -350,6 +350,7 @@ impl Sizes {
             specializations: self.usual_specializations,
             horizontal,
             paper: false,
+            class_owner: None,
             network: None,
             paillier_bits: self.paillier_bits,
         }

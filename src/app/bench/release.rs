@@ -1,12 +1,13 @@
 //! Whole releases by two parties on generated census data, both in one process: what each phase
-//! costs. Reading files is left out, as is writing them.
+//! costs. Reading files is left out, as is writing them. P1 says when a phase begins, and the
+//! processor time of a phase is what both parties used meanwhile.
 
 use crate::agreement::Agreement;
 use crate::app::bench::process::{Taken, taken};
 use crate::app::bench::{Figure, Options, census};
 use crate::net::Costs;
 use crate::net::memory::NetworkModel;
-use crate::net::meter::PhaseCost;
+use crate::net::meter::{CpuClock, PhaseCost};
 use crate::privacy::Budget;
 use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
@@ -31,6 +32,8 @@ pub(super) struct Case {
     pub specializations: u32,
     pub horizontal: bool,
     pub paper: bool,
+    /// Who alone has the class, where one party has.
+    pub class_owner: Option<Role>,
     pub network: Option<NetworkModel>,
     pub paillier_bits: usize,
 }
@@ -75,26 +78,42 @@ impl Measured {
 /// # Errors
 /// If it fails.
 pub fn run(options: &Options) -> Result<Vec<Figure>, Failure> {
+    if options.class_owner.is_some() && (options.horizontal || options.paper) {
+        let message = "--class-owner is for vertical releases with our choices";
+        return Err(Failure::wrong_input(message).advise("leave --partition and --profile out"));
+    }
     let case = Case {
         records: options.size_or(RECORDS, QUICK_RECORDS),
         specializations: SPECIALIZATIONS,
         horizontal: options.horizontal,
         paper: options.paper,
+        class_owner: options.class_owner,
         network: options.network,
         paillier_bits: options.key_bits(),
     };
     let measured = measure(&case)?;
+    let class = case.class_owner.map_or(String::new(), |owner| format!(", class at {owner} alone"));
     let what = format!(
-        "{}, {} profile, {} records × 14, h = {SPECIALIZATIONS}",
+        "{}{class}, {} profile, {} records × 14, h = {SPECIALIZATIONS}",
         case.partition(),
         case.profile(),
         case.records
     );
     let total = measured.costs.total();
+    let intersection = measured.costs.phase("set intersection");
     let (Taken { wall, cpu, peak_bytes }, rows) = (measured.taken, measured.rows);
     let mut figures = vec![
         Figure::new("release, wall", wall, "s", format!("{what}; {rows} rows")),
         Figure::new("release, CPU of both parties", cpu, "s", &what),
+        Figure::new(
+            "beyond set intersection, CPU of both parties",
+            total.cpu.saturating_sub(intersection.cpu).as_secs_f64(),
+            "s",
+            format!(
+                "{:.3} s on the wall",
+                (total.wall.saturating_sub(intersection.wall)).as_secs_f64()
+            ),
+        ),
         Figure::new("sent by P1", total.bytes_sent as f64 / 1e6, "MB", &what),
         Figure::new("sent by P2", total.bytes_received as f64 / 1e6, "MB", &what),
         Figure::new("rounds", total.rounds as f64, "", &what),
@@ -116,11 +135,18 @@ pub(super) fn measure(case: &Case) -> Result<Measured, Failure> {
     if case.paper {
         terms += &format!("\n[crypto]\npaillier_bits = {}", case.paillier_bits);
     }
-    let text = census::two_parties(case.partition(), case.specializations, case.records, &terms);
+    let text = census::two_parties(
+        case.partition(),
+        case.class_owner,
+        case.specializations,
+        case.records,
+        &terms,
+    );
     let agreement = Agreement::parse("census.toml", text.as_bytes(), &|_| Err(String::new()))
         .map_err(Failure::failed)?;
     let tables = tables(&agreement, &census::csv_with_ids(case.records), case.horizontal)?;
     let party = |table: &Table, session: &mut Session| -> Result<_, release::Error> {
+        session.channel.restart_meter(CpuClock::Process);
         let prepared = release::run::prepare(session, &agreement)?;
         let budget = agreement.epsilon().map(Budget::new);
         release::run::together(session, &agreement, table, budget, prepared, &|_| {})
@@ -159,7 +185,8 @@ fn forecast_both(
 
 fn phase(phase: &PhaseCost) -> Figure {
     let parameters = format!(
-        "P1 sent {:.2} MB, received {:.2} MB, {} rounds",
+        "CPU of both {:.3} s; P1 sent {:.2} MB, received {:.2} MB, {} rounds",
+        phase.cpu.as_secs_f64(),
         phase.bytes_sent as f64 / 1e6,
         phase.bytes_received as f64 / 1e6,
         phase.rounds
