@@ -41,11 +41,19 @@ const SPECIALIZATIONS: u32 = 10;
 const KEYS: Keys = Keys::ForTests(1024);
 
 /// Name and terms of what is compared.
-const FORMS: [(&str, &str); 7] = [
+const FORMS: [(&str, &str); 9] = [
     ("vertical, default", "partition = \"vertical\""),
     ("vertical, paper", "partition = \"vertical\"\nprofile = \"paper\""),
     ("vertical, class at A alone", "partition = \"vertical\"\n# class at p1"),
     ("vertical, class at B alone", "partition = \"vertical\"\n# class at p2"),
+    (
+        "vertical, class at A alone, max",
+        "partition = \"vertical\"\nutility = \"max\"\n# class at p1",
+    ),
+    (
+        "vertical, class at B alone, max",
+        "partition = \"vertical\"\nutility = \"max\"\n# class at p2",
+    ),
     ("horizontal, default", "partition = \"horizontal\""),
     ("horizontal, leaf-max", "partition = \"horizontal\"\nutility = \"leaf-max\""),
     (

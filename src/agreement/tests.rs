@@ -346,18 +346,21 @@ fn the_words_say_what_a_rehearsal_tells_and_what_it_tells_that_there_is_a_releas
     assert!(words.contains("however few people are in both tables"), "{words}");
     let words = with_lines("min_common = 5000\nrehearse = true");
     for part in [
-        "if fewer than 5,000 people are in both tables (`min_common` 5,000). That there is a release \
-         tells that at least so many are; ε does not cover that.",
+        "A run ends without a release, and its ε is spent, if fewer than 5,000 people are in both \
+         tables (`min_common` 5,000). That there is a release tells that at least so many are; ε does \
+         not cover that.",
         "BEFORE THE RELEASE they may rehearse, once for each data set",
-        "how many people are in both tables, but not who. It spends no ε and is not protected by it",
-        "learn whether it is the same at both, and stop if it is not.",
+        "how many people are in both tables, but not who. So they know before ε is spent whether a \
+         run would end for such a reason. It spends no ε and is not protected by it",
+        "learn whether it is the same at both, and stop if it is not. The ε of that run is spent \
+         then.",
     ] {
         assert!(words.contains(part), "{part} is not in:\n{words}");
     }
     let words = with_lines("rehearse = \"labels\"");
     for part in [
         "and for how many of them the column `approved` differs (`rehearse` \"labels\"), but not who",
-        "stop if it is not, having learned for how many people it differs.",
+        "stop if it is not, having learned for how many people it differs. The ε of that",
     ] {
         assert!(words.contains(part), "{part} is not in:\n{words}");
     }
@@ -380,7 +383,8 @@ fn a_class_of_both_is_the_same_agreement_and_one_of_a_party_another() {
     // What is left out is what this form can do.
     let bare = with(&owned("p1"), "selection = \"permute-and-flip\"", "");
     let bare = parse(&with(&bare, "utility = \"max\"", "")).unwrap();
-    assert_eq!(bare.hash(), first.hash());
+    let said = with(&owned("p1"), "utility = \"max\"", "utility = \"leaf-max\"");
+    assert_eq!(bare.hash(), parse(&said).unwrap().hash());
     assert_eq!(Agreement::from_canonical(first.canonical().as_bytes()).unwrap(), first);
 
     // A reader can tell the three cases apart.

@@ -95,8 +95,8 @@ fn rehearsed_words(side: &Side<'_>, told: &Told) -> Vec<String> {
     if (common as u64) < least {
         let column = side.agreement.identifier().map_or("id", |id| id.column.as_str());
         lines.push(format!(
-            "A run would end without a release: `min_common` in [id] is {least}. Compare how each \
-             side writes column `{column}`."
+            "A run would end without a release, its ε spent: `min_common` in [id] is {least}. Compare \
+             how each side writes column `{column}`."
         ));
     }
     if let Some(differing) = rehearsed.differing {
@@ -105,7 +105,7 @@ fn rehearsed_words(side: &Side<'_>, told: &Told) -> Vec<String> {
             0 => format!("Column `{column}` is the same for all of them."),
             _ => format!(
                 "Column `{column}` differs for {differing} of them: a run would end without a \
-                 release. Compare how each side derives it."
+                 release, its ε spent. Compare how each side derives it."
             ),
         });
     }

@@ -69,7 +69,10 @@ use rayon::prelude::*;
 use zeroize::Zeroizing;
 
 pub(crate) use local::{Place, ReceiverPart, SenderPart, Starts, pack, unpack};
-pub use table::{CountShape, count_table, forecast_table, forecast_units, ideal_table, sum_units};
+pub use table::{
+    CountShape, count_cells, count_table, forecast_cells, forecast_table, forecast_units,
+    ideal_table, sum_units,
+};
 
 use crate::crypto::tree::{TreeShape, blocks};
 use crate::net::{self, Blame, Fault, Tag};

@@ -13,7 +13,8 @@
 //! counts of all leaves and classes, where one record adds 1 to one of them. A split is drawn when
 //! its interval appears and told when that interval wins: telling it later costs nothing.
 //!
-//! *Late splits* (ours, for leaf-max of one party or of two with different columns): an
+//! *Late splits* (ours, for leaf-max of one party or of two with different columns, where a party
+//! scores alone): an
 //! interval is scored by the best of its splits, and one is drawn once it has won. The largest of
 //! scores that each move by at most Δ moves by at most Δ, and is monotone if each is. No split is
 //! drawn that is not used, so every step may cost more.
@@ -61,6 +62,7 @@ pub mod forecast;
 pub mod histograms;
 pub mod holder;
 pub mod horizontal;
+pub mod leaf_counts;
 pub mod one_class;
 pub mod plan;
 pub mod postprocess;
@@ -134,11 +136,24 @@ pub enum Error {
     /// The histograms of the columns of the party without the class would take too long.
     #[error(
         "counting {records} people by class and by each value of the party without the class takes \
-         more than an hour of the fastest processor: use taxonomies with fewer leaves there"
+         more than an hour of the fastest processor: use taxonomies with fewer leaves, or coarser steps, \
+         there"
     )]
     HistogramsTooLong {
         /// Records to count.
         records: usize,
+    },
+    /// Counting in every leaf of the party without the class would take too long.
+    #[error(
+        "counting {records} people by class in each of {leaves} combinations of values of the party \
+         without the class, as a large tree would have, takes too long: use utility = \"max\", or \
+         lower `specializations`"
+    )]
+    LeavesTooMany {
+        /// Records to count.
+        records: usize,
+        /// Combinations of values.
+        leaves: usize,
     },
     /// A budget or a mechanism refused.
     #[error(transparent)]
@@ -176,6 +191,7 @@ impl Fault for Error {
             | Self::PolynomialTooLong { .. }
             | Self::TableTooLong { .. }
             | Self::HistogramsTooLong { .. }
+            | Self::LeavesTooMany { .. }
             | Self::ChoiceTooLarge { .. } => Blame::Input,
             Self::Tree(error) => error.blame(),
             Self::Privacy(_) | Self::OtherModel | Self::OtherBudget | Self::Fault(_) => Blame::Here,
@@ -288,7 +304,8 @@ pub fn run<F: Specializer>(
     let mut cuts = Cuts::topmost(schema);
     let mut first = Vec::new();
     for candidate in cuts.candidates(plan.order().iter().copied()) {
-        if let (CutValue::Interval { .. }, false) = (candidate.value, plan.splits_late()) {
+        let late = plan.splits_late(candidate.attribute);
+        if let (CutValue::Interval { .. }, false) = (candidate.value, late) {
             let name = &schema.attributes[candidate.attribute].name;
             let spend = spend(&mut budget, plan, format!("first split of {name}"))?;
             first.push((spend, candidate));
@@ -306,7 +323,7 @@ pub fn run<F: Specializer>(
         let attribute = &schema.attributes[winner.attribute];
         let split = match winner.value {
             CutValue::Interval { .. } => {
-                if plan.splits_late() {
+                if plan.splits_late(winner.attribute) {
                     let name = format!("round {round}: split of {}", attribute.name);
                     let spend = spend(&mut budget, plan, name)?;
                     specializer.draw_splits(spend, winner.attribute, &[winner.value])?;
@@ -329,7 +346,8 @@ pub fn run<F: Specializer>(
             .into_iter()
             .filter(|child| matches!(child, CutValue::Interval { start, end } if end - start > 1))
             .collect();
-        if !divisible.is_empty() && round < plan.specializations() && !plan.splits_late() {
+        let late = plan.splits_late(winner.attribute);
+        if !divisible.is_empty() && round < plan.specializations() && !late {
             let name = format!("round {round}: splits of {}", attribute.name);
             let spend = spend(&mut budget, plan, name)?;
             specializer.draw_splits(spend, winner.attribute, &divisible)?;

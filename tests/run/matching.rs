@@ -153,7 +153,7 @@ fn a_rehearsal_needs_the_agreement_and_a_peer_that_rehearses_too() {
     }
     for outcome in rehearse(&couple, true) {
         outcome.assert(0, &[]);
-        let few = "A run would end without a release: `min_common` in [id] is 31.";
+        let few = "A run would end without a release, its ε spent: `min_common` in [id] is 31.";
         assert!(outcome.result.contains(few), "{}", outcome.result);
         assert!(!outcome.result.contains("approved"), "{}", outcome.result);
     }

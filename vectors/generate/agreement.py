@@ -84,11 +84,9 @@ def canonical(toml, files):
     release = given["release"]
     partition = release["partition"]
     paper = release.get("profile") == "paper"
-    # Where scores are shared, as with the same columns or the class at one party.
-    shared = partition == "horizontal" or given["class"].get("owner", "both") != "both"
     flips = partition != "local" and not paper
     selection = "permute-and-flip" if flips else "exponential"
-    utility = "max" if paper or shared else "leaf-max"
+    utility = "max" if paper or partition == "horizontal" else "leaf-max"
     noise = "single" if partition == "local" else "two-party" if paper else "joint"
     full = {
         "format": "diptych-agreement-2",
@@ -342,8 +340,8 @@ INVALID = [
         LOCAL, ('column = "class"', 'column = "class"\nowner = "p1"')), ["does-not-apply"]),
     ("the exponential mechanism with the class at one party", change(
         LOANS, (APPROVED, APPROVED + '\nowner = "p1"')), ["does-not-apply"]),
-    ("leaf-max with the class at one party", change(
-        LOANS, (APPROVED, APPROVED + '\nowner = "p2"'), FLIPS, ('"max"', '"leaf-max"')),
+    ("info-gain with the class at one party", change(
+        LOANS, (APPROVED, APPROVED + '\nowner = "p2"'), FLIPS, ('"max"', '"info-gain"')),
      ["does-not-apply"]),
     ("1025 points of the party without the class", change(
         LOANS, (APPROVED, APPROVED + '\nowner = "p1"'), FLIPS, ("max = 99", "max = 1042")),

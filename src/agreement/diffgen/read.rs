@@ -153,12 +153,10 @@ fn choices(
     let flips = kind != Some(Kind::Local) && !paper;
     let papers_noise = if kind == Some(Kind::Local) { Noise::Single } else { Noise::TwoParty };
     let half = Decimal::parse("0.5").ok()?;
-    // Where scores are shared (the same columns, or the class at one party) every leaf costs a piece
-    // of circuit, and the papers' approximation of the exponential mechanism loses accuracy. Between
-    // any two parties a choice by noise takes a fraction of the bytes, and is never worse on average
-    // at the same ε, up to the grid of its noise.
-    let shared = horizontal || one_class;
-    let usual_utility = if paper || shared { Utility::Max } else { Utility::LeafMax };
+    // Where records are divided every leaf costs a piece of circuit, and the papers' approximation of
+    // the exponential mechanism loses accuracy. Between any two parties a choice by noise takes a
+    // fraction of the bytes, and is never worse on average at the same ε, up to the grid of its noise.
+    let usual_utility = if paper || horizontal { Utility::Max } else { Utility::LeafMax };
     let usual_selection = if flips { Selection::PermuteAndFlip } else { Selection::Exponential };
     let usual_noise = if paper || kind == Some(Kind::Local) { papers_noise } else { Noise::Joint };
     let usual_share = if paper { half } else { Decimal::parse("0.7").ok()? };
@@ -227,13 +225,11 @@ fn one_class_choices(
     utility: Option<(Utility, usize)>,
     selection: Option<(Selection, usize)>,
 ) {
-    if let Some((utility, at)) = utility.filter(|(utility, _)| *utility != Utility::Max) {
-        let message = format!(
-            "`utility` in [release] cannot be \"{}\" where one party alone has the class: the other's \
-             columns are scored in shares, column by column",
-            utility.word()
-        );
-        form.note(Rule::DoesNotApply, at, message, "use \"max\", or owner = \"both\" in [class]");
+    if let Some((Utility::InfoGain, at)) = utility {
+        let message = "`utility` in [release] cannot be \"info-gain\" where one party alone has the \
+                       class: its logarithms are not computed between two parties";
+        let remedy = "use \"leaf-max\" or \"max\", or owner = \"both\" in [class]";
+        form.note(Rule::DoesNotApply, at, message.to_owned(), remedy);
     }
     if let Some((Selection::Exponential, at)) = selection {
         let message = "`selection` in [release] cannot be \"exponential\" where one party alone has \

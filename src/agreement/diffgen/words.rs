@@ -182,10 +182,15 @@ impl Wording for Terms {
              choices leave over, goes to the noise on the counts.",
             self.specializations
         ));
+        let vertical = matches!(agreement.partition, Partition::Vertical { .. });
         page.item(&format!(
             "A choice is scored by {}.",
             match self.utility {
                 Utility::Max => "how well the finer values separate the classes (`max`)",
+                Utility::LeafMax if vertical => {
+                    "how much better the columns of the party that holds it would separate the \
+                     classes after it (`leaf-max`)"
+                }
                 Utility::LeafMax => {
                     "how well the whole table would separate the classes after it (`leaf-max`)"
                 }
@@ -210,10 +215,14 @@ impl Wording for Terms {
         });
         if let (Some(owner), Some(parties)) = (agreement.schema.class.owner, agreement.parties()) {
             page.item(&format!(
-                "How the class is distributed over the values of {} is counted by oblivious transfers, \
-                 in shares of which neither party can read anything alone; scores of these columns \
-                 are computed from the shares.",
-                parties.of(owner.peer()).name
+                "How the class is distributed over the values of {}{} is counted by oblivious \
+                 transfers, in shares of which neither party can read anything alone; scores of these \
+                 columns are computed from the shares.",
+                parties.of(owner.peer()).name,
+                match self.utility {
+                    Utility::LeafMax => ", and in every round over their new combinations,",
+                    _ => "",
+                }
             ));
         }
         page.item(match self.noise {
@@ -305,7 +314,7 @@ fn class_learned(
     let Some(owner) = agreement.schema.class.owner else {
         page.item(&format!(
             "Both hold the column `{column}`; they learn whether it is the same at both, and stop if \
-             it is not{}.",
+             it is not{}. The ε of that run is spent then.",
             match rehearsal {
                 Some(Rehearsal::Labels) => ", having learned for how many people it differs",
                 _ => "",
@@ -332,14 +341,14 @@ fn enough_in_common(least: u64) -> String {
               noise alone (`min_common` 0)."
                 .to_owned()
         }
-        1 => {
-            "A run ends without a release if nobody is in both tables (`min_common` 1). That there \
-              is a release tells that somebody is; ε does not cover that."
-                .to_owned()
-        }
+        1 => "A run ends without a release, and its ε is spent, if nobody is in both tables \
+              (`min_common` 1). That there is a release tells that somebody is; ε does not cover \
+              that."
+            .to_owned(),
         _ => format!(
-            "A run ends without a release if fewer than {0} people are in both tables (`min_common` \
-             {0}). That there is a release tells that at least so many are; ε does not cover that.",
+            "A run ends without a release, and its ε is spent, if fewer than {0} people are in both \
+             tables (`min_common` {0}). That there is a release tells that at least so many are; ε \
+             does not cover that.",
             grouped(least)
         ),
     }
@@ -356,8 +365,9 @@ fn rehearsed(rehearsal: Rehearsal, agreement: &Agreement) -> String {
     };
     format!(
         "BEFORE THE RELEASE they may rehearse, once for each data set: both then learn how many \
-         records the other has and how many people are in both tables{labels}, but not who. It \
-         spends no ε and is not protected by it; each ledger notes it. A party that rehearsed again \
+         records the other has and how many people are in both tables{labels}, but not who. So \
+         they know before ε is spent whether a run would end for such a reason. It spends no ε and is \
+         not protected by it; each ledger notes it. A party that rehearsed again \
          with one person more or less would learn whether that person is in the other's data, so \
          neither side's program does it twice."
     )

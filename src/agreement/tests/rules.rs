@@ -440,13 +440,13 @@ fn what_a_class_at_one_party_rules_out_is_refused_with_what_to_write() {
     for owner in ["p1", "p2"] {
         let text = one_class(owner);
         assert!(parse(&text).is_ok(), "{owner}");
+        assert!(parse(&with(&text, "utility = \"max\"", "utility = \"leaf-max\"")).is_ok());
         for (from, to, parts) in [
             (
                 "utility = \"max\"",
-                "utility = \"leaf-max\"",
-                &["cannot be \"leaf-max\"", "use \"max\", or owner = \"both\" in [class]"][..],
+                "utility = \"info-gain\"",
+                &["cannot be \"info-gain\"", "use \"leaf-max\" or \"max\", or owner = \"both\""][..],
             ),
-            ("utility = \"max\"", "utility = \"info-gain\"", &["use \"max\""]),
             ("\"permute-and-flip\"", "\"exponential\"", &["use \"permute-and-flip\""]),
             (
                 "count_table = \"transfers\"",

@@ -66,6 +66,15 @@ pub fn ideal_table(shape: &CountShape, first: &[u32], second: &[u32]) -> Vec<u64
 pub fn forecast_table(f: &mut Forecast, shape: &CountShape) -> Result<(), Error> {
     shape.check()?;
     f.begin_phase(PHASE);
+    forecast_cells(f, shape)
+}
+
+/// The messages of [`count_cells`].
+///
+/// # Errors
+/// As [`count_cells`] for an impossible shape.
+pub fn forecast_cells(f: &mut Forecast, shape: &CountShape) -> Result<(), Error> {
+    shape.check()?;
     let receiver = shape.receiving_role();
     forecast_units(f, receiver.peer(), &shape.sums(receiver))
 }
@@ -139,6 +148,19 @@ pub fn count_table(
     progress: Progress<'_>,
 ) -> Result<WordShares, Error> {
     session.channel.begin_phase(PHASE);
+    count_cells(session, shape, cells, progress)
+}
+
+/// The same within the phase that there is.
+///
+/// # Errors
+/// As [`count_table`].
+pub fn count_cells(
+    session: &mut Session,
+    shape: &CountShape,
+    cells: &[u32],
+    progress: Progress<'_>,
+) -> Result<WordShares, Error> {
     shape.check()?;
     let receiver = shape.receiving_role();
     let shares = sum_units(session, receiver.peer(), &shape.sums(receiver), cells, progress)?;

@@ -11,6 +11,7 @@ use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
 
 use super::horizontal::record_bits;
+use super::leaf_counts::Passes;
 use super::one_class::share_bits;
 use super::shared_scores::SharedScores;
 use super::sizes::{self, Sizes};
@@ -26,10 +27,11 @@ use crate::mechanism::noise::joint;
 use crate::mechanism::noisy_max::{self, Sharing};
 use crate::net::Message;
 use crate::privacy::taylor::Taylor;
-use crate::privacy::{Budget, Spend};
+use crate::privacy::{Budget, Calibration, Spend};
 use crate::protocol::forecast::{Forecast, Work};
 use crate::protocol::{psi, scalar_product, shares, sum_by_group, yao};
 use crate::release::tree::scorer::known_at_once;
+use crate::release::tree::utility::Utility;
 use crate::role::Role;
 use crate::table::{Candidate, CutValue, Cuts, Domain, Specialization};
 
@@ -100,10 +102,9 @@ pub fn prepare(
     }
     forecast.do_bulk(bulk(terms));
     let plan = Plan::new(agreement)?;
-    let (noises, sizes) = (noises_ahead(&plan), Sizes::of(agreement, &plan)?);
-    if noises > 0 {
-        let (parameters, epsilon) = (sizes.by_noisy_max(), plan.epsilon_step());
-        noisy_max::forecast_prepare(forecast, &parameters, epsilon, plan.calibration(), noises)?;
+    let (parameters, epsilon) = (Sizes::of(agreement, &plan)?.by_noisy_max(), plan.epsilon_step());
+    for (calibration, noises) in noises_ahead(&plan) {
+        noisy_max::forecast_prepare(forecast, &parameters, epsilon, calibration, noises)?;
     }
     forecast.exchange(Ready::TAG, Ready::MOST_BYTES);
     Ok(())
@@ -149,8 +150,9 @@ pub fn release_prepared(
         None => SharedScores::new(&plan, record_bits(agreement)),
         Some(_) => SharedScores::of_shares(&plan, share_bits(agreement)),
     };
-    if !vertical {
-        scores.forecast_start(forecast, &cuts)?;
+    match vertical {
+        true => scores.start_with(&cuts, 0),
+        false => scores.forecast_start(forecast, &cuts)?,
     }
     scores.add_first(&plan, &cuts);
     let mut specializer = Counted {
@@ -236,8 +238,27 @@ pub fn check_table(agreement: &Agreement, records: usize) -> Result<(), super::E
     if histograms::hashes(&plan, records, share_bits(agreement))? > MOST_HASHES {
         return Err(super::Error::HistogramsTooLong { records });
     }
+    check_leaves(&plan, large, records)
+}
+
+/// Refuses leaf-max over more leaves of the party without the class than can be counted.
+fn check_leaves(plan: &Plan, large: &Cuts, records: usize) -> Result<(), super::Error> {
+    if plan.utility() != Utility::LeafMax || plan.class_owner().is_none() {
+        return Ok(());
+    }
+    let together = (0..plan.schema().attributes.len()).filter(|a| plan.scores_together(*a));
+    let leaves = together.fold(1, |leaves: usize, a| leaves.saturating_mul(large.of(a).len()));
+    // Of the leaves that ever were, at most half have children; each is counted in every column.
+    let columns = plan.schema().attributes.len() as u64;
+    let cells = (leaves as u64).saturating_mul(4 * columns);
+    if leaves > MOST_LEAVES || cells.saturating_mul(records as u64) > MOST_HASHES {
+        return Err(super::Error::LeavesTooMany { records, leaves });
+    }
     Ok(())
 }
+
+/// Leaves of the party without the class that leaf-max may have to score in shares.
+const MOST_LEAVES: usize = 1 << 14;
 
 /// Trees that are drawn to find a large one before every run.
 const FEW_TREES: usize = 101;
@@ -312,13 +333,18 @@ impl Specializer for Counted<'_> {
                 weighted::forecast(self.forecast, &terms, spend.epsilon(), calibration, counts)?;
             }
             (true, Selection::PermuteAndFlip) => {
-                self.noisy_max(&spend, Sharing::Xor, candidates.len())?;
+                self.noisy_max(&spend, self.plan.calibration(), Sharing::Xor, candidates.len())?;
             }
             (false, _) => match self.plan.terms().taylor {
                 Some(taylor) => self.by_polynomial(&spend, taylor, candidates)?,
                 None => {
+                    if let Some(class_owner) = self.plan.class_owner() {
+                        let passes = passes(self.agreement, self.plan, class_owner, self.common);
+                        passes.forecast(self.forecast, self.scores.pending())?;
+                    }
                     self.scores.forecast_settle(self.forecast, &self.cuts)?;
-                    self.noisy_max(&spend, Sharing::Sum, candidates.len())?;
+                    let calibration = self.plan.calibration();
+                    self.noisy_max(&spend, calibration, Sharing::Sum, candidates.len())?;
                 }
             },
         }
@@ -386,9 +412,14 @@ impl Counted<'_> {
         Ok(())
     }
 
-    fn noisy_max(&mut self, spend: &Spend, sharing: Sharing, count: usize) -> Result<(), Error> {
-        let (terms, calibration) = (self.sizes.by_noisy_max(), self.plan.calibration());
-        let epsilon = spend.epsilon();
+    fn noisy_max(
+        &mut self,
+        spend: &Spend,
+        calibration: &Calibration,
+        sharing: Sharing,
+        count: usize,
+    ) -> Result<(), Error> {
+        let (terms, epsilon) = (self.sizes.by_noisy_max(), spend.epsilon());
         Ok(noisy_max::forecast(self.forecast, &terms, epsilon, calibration, sharing, count)?)
     }
 
@@ -414,6 +445,16 @@ impl Counted<'_> {
             terms.forecast_pick(self.forecast, &rate, candidates.len());
         Ok(picked?)
     }
+}
+
+/// The public numbers of the passes by which leaf-max counts the class in leaves.
+fn passes<'p>(
+    agreement: &Agreement,
+    plan: &'p Plan,
+    class_owner: Role,
+    records: usize,
+) -> Passes<'p> {
+    Passes { plan, class_owner, records, share_bits: share_bits(agreement) }
 }
 
 const OTHER_TREE: super::Error = super::Error::Fault("the tree is not one of this agreement");

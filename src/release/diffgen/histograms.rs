@@ -6,7 +6,8 @@
 //! whose groups are the values; messages depend on the number of records, values and classes alone.
 //!
 //! Every score of the utility Max follows from these numbers by sums, which are sums of shares, and
-//! by MAX: a value's records are those of the leaves below it, wherever its leaf of the table is.
+//! by MAX: a value's records are those of the leaves below it, wherever its leaf of the table is. With
+//! leaf-max only splits do, so there only numbers have one ([`super::leaf_counts`] is for the rest).
 
 use std::collections::BTreeMap;
 
@@ -17,6 +18,7 @@ use crate::protocol::forecast::Forecast;
 use crate::protocol::shares::WordShares;
 use crate::protocol::sum_by_group::{SumShape, forecast_units, sum_units};
 use crate::release::Step;
+use crate::release::tree::utility::Utility;
 use crate::role::Role;
 use crate::table::{Column, CutValue, Domain, Specialization, Table};
 
@@ -41,9 +43,11 @@ pub fn shapes(
 ) -> Result<Vec<(usize, SumShape)>, Failed> {
     let schema = plan.schema();
     let words = schema.class.values.len();
+    let by_value = plan.utility() != Utility::LeafMax;
     let attributes = schema.attributes.iter().enumerate();
     attributes
         .filter(|(index, _)| plan.scores_together(*index))
+        .filter(|(_, attribute)| by_value || matches!(attribute.domain, Domain::Numeric(_)))
         .map(|(index, attribute)| {
             let groups = match &attribute.domain {
                 Domain::Categorical(taxonomy) => taxonomy.leaves().len(),

@@ -66,7 +66,8 @@ impl<'p, 't> Holder<'p, 't> {
     /// # Errors
     /// [`Error::Fault`] for any other.
     pub fn score(&self, candidate: Candidate) -> Result<Score, Error> {
-        let late = self.plan.splits_late() && matches!(candidate.value, CutValue::Interval { .. });
+        let late = self.plan.splits_late(candidate.attribute)
+            && matches!(candidate.value, CutValue::Interval { .. });
         let gain =
             if late { Some(self.best_gain(candidate)?) } else { self.scorer.gain(candidate)? };
         let base = if self.plan.is_vertical() { 0 } else { self.scorer.base() };
@@ -117,7 +118,8 @@ impl<'p, 't> Holder<'p, 't> {
         // Records of different intervals are different records.
         let spends = spend.over_disjoint_records(intervals.len());
         for (interval, spend) in intervals.iter().zip(spends) {
-            let (utility, logarithms) = (self.plan.split_utility(), self.scorer.logarithms());
+            let (utility, logarithms) =
+                (self.plan.split_utility(attribute), self.scorer.logarithms());
             let stretches =
                 splits::stretches(&self.leaf_records, attribute, *interval, utility, logarithms)?;
             let options =

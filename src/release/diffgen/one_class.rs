@@ -3,12 +3,17 @@
 //! [`super::vertical`] says what comes before: the common individuals in one order.
 //!
 //! 1. *Histograms*: how the class is distributed over the values of the other party's columns, as
-//!    shares ([`Histograms`]).
+//!    shares ([`Histograms`]); with leaf-max only over those of numbers.
 //! 2. *Structure*: scores of those columns are shares that nobody knows ([`SharedScores`]); the class's
 //!    owner knows the scores of its own columns, whose shares are the score and 0. Winners are chosen
 //!    among all of them by noisy maximum. Splits of the other party's numbers are chosen on the public
 //!    grid in the same way and opened when they are drawn; those of its own the class's owner draws
 //!    alone and tells when their interval wins.
+//!
+//!    Leaf-max looks at the leaves that the attribute's owner makes with its own cuts, for either
+//!    party, and counts what is gained: so scores of both compare, and each moves by at most 1. In
+//!    leaves that the other party's cuts have just made, classes are counted as shares
+//!    ([`Passes`]), a pass for each of its columns.
 //! 3. *Counts*: the joint count table, the class within its owner's cells; noise, opening.
 //!
 //! *Learned by the peer*: what set intersection shows; the release; every split of the other party's
@@ -25,7 +30,8 @@ use std::collections::HashMap;
 
 use super::histograms::Histograms;
 use super::holder::Holder;
-use super::shared_scores::SharedScores;
+use super::leaf_counts::Passes;
+use super::shared_scores::{Coordinates, SharedScores};
 use super::sizes::{Sizes, scaling};
 use super::two_party::{CountNoise, Error};
 use super::vertical::{Alone, Layout, exchange_split};
@@ -34,13 +40,14 @@ use crate::agreement::Agreement;
 use crate::mechanism::noisy_max::{NoisyMax, Scores};
 use crate::privacy::choice::SCORE_GRID_BITS;
 use crate::privacy::exponential::Exponential;
-use crate::privacy::{Choose, Spend};
+use crate::privacy::{Calibration, Choose, Spend};
 use crate::protocol::Session;
 use crate::protocol::shares::WordShares;
 use crate::protocol::sum_by_group;
 use crate::release::Step;
 use crate::release::tree::leaf_records::LeafRecords;
 use crate::release::tree::scorer::known_at_once;
+use crate::release::tree::utility;
 use crate::role::Role;
 use crate::table::{Candidate, CutValue, Cuts, Specialization, Table};
 
@@ -53,9 +60,10 @@ pub(super) struct OneClass<'a, 'p, 't> {
     own: Own<'p, 't>,
     histograms: Histograms,
     scores: SharedScores,
+    passes: Passes<'p>,
+    table: &'t Table,
     /// Of the columns whose scores are shared.
     splits: HashMap<Candidate, u32>,
-    records: usize,
     progress: &'a (dyn Fn(Step) + Sync),
 }
 
@@ -72,6 +80,18 @@ impl<'t> Own<'_, 't> {
         match self {
             Self::Labelled(holder) => holder.leaf_records(),
             Self::Unlabelled(leaf_records) => leaf_records,
+        }
+    }
+
+    /// A share of how many of all records have the most frequent class: its owner knows it.
+    fn largest_class(&self) -> u64 {
+        match self {
+            Self::Labelled(holder) => {
+                let records = holder.leaf_records();
+                let of = |leaf| u64::from(utility::largest(records.counts(leaf)));
+                records.leaf_ids().map(of).sum() // there is one leaf, or none
+            }
+            Self::Unlabelled(_) => 0,
         }
     }
 }
@@ -102,9 +122,12 @@ impl<'a, 'p, 't> OneClass<'a, 'p, 't> {
         };
         let bits = share_bits(agreement);
         let histograms = Histograms::share(session, plan, class_owner, table, bits, progress)?;
-        let mut scores = SharedScores::of_shares(plan, bits);
-        scores.add_first(plan, &Cuts::topmost(plan.schema()));
-        let (splits, records) = (HashMap::new(), table.len());
+        let (mut scores, cuts) =
+            (SharedScores::of_shares(plan, bits), Cuts::topmost(plan.schema()));
+        scores.start_with(&cuts, own.largest_class());
+        scores.add_first(plan, &cuts);
+        let passes = Passes { plan, class_owner, records: table.len(), share_bits: bits };
+        let splits = HashMap::new();
         Ok(Self {
             session,
             agreement,
@@ -113,8 +136,9 @@ impl<'a, 'p, 't> OneClass<'a, 'p, 't> {
             own,
             histograms,
             scores,
+            passes,
+            table,
             splits,
-            records,
             progress,
         })
     }
@@ -124,10 +148,15 @@ impl<'a, 'p, 't> OneClass<'a, 'p, 't> {
         self.session.channel.begin_phase("structure");
     }
 
-    fn noisy_max(&mut self, spend: Spend, shares: Vec<u64>) -> Result<usize, Error> {
+    fn noisy_max(
+        &mut self,
+        spend: Spend,
+        calibration: &Calibration,
+        shares: Vec<u64>,
+    ) -> Result<usize, Error> {
         let shared = WordShares::new(self.scores.shape().share_bits, shares)?;
         let mut mechanism = NoisyMax::with(self.session, self.sizes.by_noisy_max())?;
-        Ok(mechanism.choose(spend, self.plan.calibration(), &Scores::Shared(shared))?.index)
+        Ok(mechanism.choose(spend, calibration, &Scores::Shared(shared))?.index)
     }
 
     /// This party's share of a candidate's score.
@@ -203,10 +232,18 @@ impl Specializer for OneClass<'_, '_, '_> {
 
     fn choose(&mut self, spend: Spend, candidates: &[Candidate]) -> Result<usize, Error> {
         let (plan, histograms) = (self.plan, &self.histograms);
-        let counts = |made: &Specialization, _: Option<&_>| histograms.children(plan, made);
+        let (pending, leaf_records) = (self.scores.pending(), self.own.leaf_records());
+        let in_leaves = self.passes.count(self.session, pending, leaf_records, self.table)?;
+        let counts = |made: &Specialization, leaf: Option<&Coordinates>| match leaf {
+            None => histograms.children(plan, made),
+            Some(leaf) => {
+                let counts = in_leaves.get(&(made.candidate, leaf.clone())).cloned();
+                counts.ok_or(super::Error::Fault("a leaf that was not counted"))
+            }
+        };
         self.scores.settle::<Error>(self.session, counts)?;
         let shares = candidates.iter().map(|c| self.share(*c)).collect::<Result<Vec<_>, _>>()?;
-        self.noisy_max(spend, shares)
+        self.noisy_max(spend, self.plan.calibration(), shares)
     }
 
     fn split_of(&mut self, winner: Candidate) -> Result<u32, Error> {
@@ -249,8 +286,8 @@ impl Specializer for OneClass<'_, '_, '_> {
         let (layout, terms) = (Layout::new(cuts, self.agreement), self.plan.terms());
         let noise = CountNoise::prepare(terms, self.sizes, &spend, layout.entries(), self.session)?;
         let cells = layout.cells_of_records(self.own.leaf_records(), cuts, self.session.role);
-        let shape = layout.by_transfers(self.records, self.sizes);
-        (self.progress)(Step::Began { phase: "count table", total: self.records });
+        let shape = layout.by_transfers(self.table.len(), self.sizes);
+        (self.progress)(Step::Began { phase: "count table", total: self.table.len() });
         let progress = |records| (self.progress)(Step::Advanced(records));
         let table = sum_by_group::count_table(self.session, &shape, &cells, &progress)?;
         noise.add(self.session, spend, &layout.in_release_order(&table)?)

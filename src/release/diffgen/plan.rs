@@ -5,7 +5,7 @@
 //! s = ½). The counts get the other part, and what the structure left.
 //!
 //! Where splits are drawn *late*, only for an interval that has won, there are no first splits and
-//! no splits that are never used: ε' = s·ε/(2h).
+//! no splits that are never used: A_num counts the other attributes alone.
 
 use super::{Error, PostProcess, terms};
 use crate::agreement::diffgen::Terms;
@@ -16,7 +16,7 @@ use crate::privacy::{Calibration, Epsilon, Score};
 use crate::release::tree::MAX_ROWS;
 use crate::release::tree::utility::Utility;
 use crate::role::Role;
-use crate::table::{Decimal, Domain, Schema, most_leaves};
+use crate::table::{Attribute, Decimal, Domain, Schema, most_leaves};
 use num_bigint::BigUint;
 use std::sync::Arc;
 
@@ -56,14 +56,18 @@ impl Plan {
         let schema = &agreement.schema;
         let classes = schema.class.values.len();
         check_rows(schema, terms.specializations)?;
-        let numeric = |domain: &Domain| matches!(domain, Domain::Numeric(_));
-        let numerics = schema.attributes.iter().filter(|a| numeric(&a.domain)).count() as u64;
         let utility = terms.utility;
         let paper = terms.profile == Profile::Paper;
         let horizontal = matches!(agreement.partition, Partition::Horizontal { .. });
-        // Between parties with the same columns a best split would be a maximum over shared scores.
+        // Where scores are shared a best split would be a maximum over shared scores.
         let late_splits = utility == Utility::LeafMax && !paper && !horizontal;
-        let first_splits = if late_splits { 0 } else { numerics };
+        let labelled = schema.class.owner;
+        let apart = |owner| labelled.is_some() && owner != labelled;
+        let first = |attribute: &&Attribute| {
+            matches!(attribute.domain, Domain::Numeric(_))
+                && (!late_splits || apart(attribute.owner))
+        };
+        let first_splits = schema.attributes.iter().filter(first).count() as u64;
         let steps = first_splits + 2 * u64::from(terms.specializations);
         let epsilon: Epsilon = terms.epsilon.clone();
         let epsilon_step = (epsilon.value() * &rational(terms.structure_share))
@@ -133,9 +137,9 @@ impl Plan {
         self.schema.class.owner
     }
 
-    /// Whether a split is drawn only when its interval has won.
-    pub fn splits_late(&self) -> bool {
-        self.late_splits
+    /// Whether a split of an attribute is drawn only when its interval has won.
+    pub fn splits_late(&self, attribute: usize) -> bool {
+        self.late_splits && !self.scores_together(attribute)
     }
 
     /// h, how often a value is specialized.
@@ -153,7 +157,7 @@ impl Plan {
         &self.epsilon_step
     }
 
-    /// How often ε' is spent at most: A_num + 2h, or 2h.
+    /// How often ε' is spent at most: A_num + 2h, where late splits do not count in A_num.
     pub fn steps(&self) -> u64 {
         self.steps
     }
@@ -171,10 +175,10 @@ impl Plan {
         self.utility
     }
 
-    /// How splits are scored. Where two parties hold the records, leaf-max would make groups of
+    /// How splits of an attribute are scored. Where scores are shared, leaf-max would make groups of
     /// every leaf and grid point, so the whole interval is looked at.
-    pub fn split_utility(&self) -> Utility {
-        if self.horizontal && self.utility == Utility::LeafMax {
+    pub fn split_utility(&self, attribute: usize) -> Utility {
+        if self.scores_together(attribute) && self.utility == Utility::LeafMax {
             Utility::Max
         } else {
             self.utility
@@ -186,8 +190,8 @@ impl Plan {
         &self.calibration
     }
 
-    /// How the scores of splits are calibrated: one party has all of them and compares them as
-    /// they are.
+    /// How the scores of splits are calibrated: all of one interval are compared as they are, so
+    /// nothing is gained over something else.
     pub fn split_calibration(&self) -> &Calibration {
         &self.split_calibration
     }

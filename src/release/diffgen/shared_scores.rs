@@ -28,6 +28,10 @@ use crate::table::{Candidate, CutValue, Cuts, Specialization};
 /// The generalized values of a leaf, as keys.
 pub type Coordinates = Vec<u32>;
 
+/// Groups that did not go through MAX yet: the children of what a candidate stands for, in one leaf;
+/// without a leaf, in all of them.
+pub type Pending = (Specialization, Option<Coordinates>);
+
 /// One party's shares of the scores of all candidates.
 pub struct SharedScores {
     utility: Utility,
@@ -40,8 +44,7 @@ pub struct SharedScores {
     leaves: BTreeMap<Coordinates, u64>,
     /// Leaf-max: of every candidate and leaf that holds it, the largest class counts of the children.
     divided: HashMap<Candidate, BTreeMap<Coordinates, Vec<u64>>>,
-    /// Groups that did not go through MAX yet; without a leaf: those of a candidate in all of them.
-    pending: Vec<(Specialization, Option<Coordinates>)>,
+    pending: Vec<Pending>,
 }
 
 impl SharedScores {
@@ -95,7 +98,11 @@ impl SharedScores {
         Ok(())
     }
 
-    fn start_with(&mut self, cuts: &Cuts, share: u64) {
+    /// The same where a share of the one leaf's largest class count is known already.
+    pub fn start_with(&mut self, cuts: &Cuts, share: u64) {
+        if self.utility != Utility::LeafMax {
+            return;
+        }
         let attributes = 0..cuts.schema().attributes.len();
         let top = attributes.map(|attribute| cuts.of(attribute)[0].key()).collect();
         self.leaves.insert(top, share);
@@ -169,6 +176,11 @@ impl SharedScores {
             }
         }
         Ok(())
+    }
+
+    /// What the next [`SharedScores::settle`] will ask for.
+    pub fn pending(&self) -> &[Pending] {
+        &self.pending
     }
 
     /// Sends all groups that are new through MAX, where each party counts its own records.
@@ -293,7 +305,7 @@ impl SharedScores {
         }
         let (spends, intervals): (Vec<Spend>, Vec<Candidate>) = draws.into_iter().unzip();
         let mut mechanism = NoisyMax::with(session, sizes.by_noisy_max())?;
-        let chosen = mechanism.choose_each(spends, plan.calibration(), &scores)?;
+        let chosen = mechanism.choose_each(spends, plan.split_calibration(), &scores)?;
         let mut splits = Vec::with_capacity(intervals.len());
         for ((candidate, index), scores) in intervals.into_iter().zip(chosen).zip(&scores) {
             let CutValue::Interval { start, .. } = candidate.value else {
@@ -322,7 +334,7 @@ impl SharedScores {
     ) -> Result<(), mechanism::Error> {
         let counts: Vec<usize> = intervals.iter().map(|c| points(&c.value)).collect();
         largest::forecast(f, &self.shape, 2 * counts.iter().sum::<usize>())?;
-        let (parameters, calibration) = (sizes.by_noisy_max(), plan.calibration());
+        let (parameters, calibration) = (sizes.by_noisy_max(), plan.split_calibration());
         let sharing = Sharing::Sum;
         noisy_max::forecast_each(f, &parameters, epsilon, calibration, sharing, &counts)?;
         for candidate in intervals {
@@ -333,7 +345,8 @@ impl SharedScores {
         Ok(())
     }
 
-    /// This party's share of a candidate's score.
+    /// This party's share of a candidate's score. Leaf-max is what all leaves would be worth; between
+    /// parties with different columns, where counts are shares, what is gained.
     ///
     /// # Errors
     /// [`Error::Fault`] for a candidate that was never scored.
@@ -343,6 +356,13 @@ impl SharedScores {
             return self.scores.get(&candidate).copied().ok_or(unknown);
         }
         let divided = self.divided.get(&candidate).ok_or(unknown)?;
+        if self.shape.of_shares {
+            let gained = divided.iter().map(|(leaf, children)| {
+                let now = self.leaves.get(leaf).copied().unwrap_or_default();
+                sum(children.iter().copied()).wrapping_sub(now)
+            });
+            return Ok(sum(gained));
+        }
         let of_leaf = |(leaf, largest): (&Coordinates, &u64)| match divided.get(leaf) {
             Some(children) => sum(children.iter().copied()),
             None => *largest,

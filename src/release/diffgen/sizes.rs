@@ -53,6 +53,7 @@ impl Sizes {
         let horizontal = matches!(agreement.partition, Partition::Horizontal { .. });
         let by_noise = terms.selection == Selection::PermuteAndFlip;
         if by_noise || horizontal {
+            // Splits have this rate or a larger one, and then shorter tails.
             let rate = plan.calibration().rate(plan.epsilon_step());
             let choices = if by_noise { most_candidates(plan.schema(), rounds) } else { 0 };
             let splits = most_points(plan);

@@ -67,7 +67,7 @@ use crate::mechanism::exponential::horizontal::TaylorKey;
 use crate::mechanism::noise::{JointNoise, OwnNoise, TwoPartyNoise};
 use crate::mechanism::noisy_max::{self, NoiseWidths};
 use crate::net::{self, Blame, Fault, Message, Tag};
-use crate::privacy::{self, AddNoise, Budget, Spend};
+use crate::privacy::{self, AddNoise, Budget, Calibration, Spend};
 use crate::protocol::shares::WordShares;
 use crate::protocol::transfers::{Assumptions, Source};
 use crate::protocol::{Bulk, Session, psi, scalar_product, shares, sum_by_group, yao};
@@ -105,7 +105,8 @@ pub enum Error {
     /// The two parties' class columns are not the same.
     #[error(
         "the class columns of the common individuals differ between the parties{}: compare how each \
-         side derived column `{column}`, and start again",
+         side derived column `{column}`, and start again; `rehearse = \"labels\"` in [id] of an \
+         agreement tells it before ε is spent",
         in_numbers(*differing)
     )]
     ClassesDiffer {
@@ -118,7 +119,8 @@ pub enum Error {
     #[error(
         "of this side's people {common} are also in the peer's data, and the agreement asks for at \
          least {least} (`min_common` in [id]): compare how each side writes column `{column}`, with \
-         signs and zeros such as c1, c-1 and c01, and start again"
+         signs and zeros such as c1, c-1 and c01, and start again; `rehearse = true` in [id] of an \
+         agreement tells it before ε is spent"
     )]
     TooFewCommon {
         /// How many are.
@@ -226,10 +228,9 @@ pub fn prepare(
     }
     session.do_bulk(bulk(terms));
     let plan = Plan::new(agreement)?;
-    let (noises, sizes) = (noises_ahead(&plan), Sizes::of(agreement, &plan)?);
-    if noises > 0 {
-        let (parameters, epsilon) = (sizes.by_noisy_max(), plan.epsilon_step());
-        noisy_max::prepare(session, &parameters, epsilon, plan.calibration(), noises)?;
+    let (parameters, epsilon) = (Sizes::of(agreement, &plan)?.by_noisy_max(), plan.epsilon_step());
+    for (calibration, noises) in noises_ahead(&plan) {
+        noisy_max::prepare(session, &parameters, epsilon, calibration, noises)?;
     }
     session.channel.send(&Ready)?;
     let Ready = session.channel.receive()?;
@@ -275,7 +276,7 @@ fn transfers_of_noise(agreement: &Agreement) -> Result<usize, Error> {
     let plan = Plan::new(agreement)?;
     let sizes = Sizes::of(agreement, &plan)?;
     let per_digit = 3 * sizes.widths.tau as usize;
-    let ahead = noises_ahead(&plan);
+    let ahead: usize = noises_ahead(&plan).iter().map(|(_, noises)| noises).sum();
     let on_scores = ahead.saturating_mul(sizes.score_digits.unwrap_or_default() as usize);
     let rows = match plan.terms().noise {
         Noise::Joint => plan.schema().class.values.len() << plan.specializations().min(20),
@@ -294,8 +295,9 @@ pub(super) fn bulk(terms: &Terms) -> Bulk {
 }
 
 /// Noises that the structure will take, as far as the first candidates tell: one for each of them in
-/// every round, and for every point of the first intervals where splits are chosen together.
-pub(super) fn noises_ahead(plan: &Plan) -> usize {
+/// every round, and for every point of the first intervals where splits are chosen together. With how
+/// these are calibrated.
+pub(super) fn noises_ahead(plan: &Plan) -> Vec<(&Calibration, usize)> {
     let cuts = Cuts::topmost(plan.schema());
     let attributes = || 0..plan.schema().attributes.len();
     let together = |attribute: &usize| plan.scores_together(*attribute);
@@ -303,7 +305,14 @@ pub(super) fn noises_ahead(plan: &Plan) -> usize {
     let chosen_by_noise = plan.terms().selection == Selection::PermuteAndFlip;
     let rounds = if chosen_by_noise { plan.specializations() as usize } else { 0 };
     let of_choices = cuts.candidates(attributes()).len().saturating_mul(rounds);
-    splits.fold(of_choices, usize::saturating_add).min(MOST_AHEAD)
+    let of_splits = splits.fold(0, usize::saturating_add);
+    let (choices, splits) = (plan.calibration(), plan.split_calibration());
+    let ahead = match choices == splits {
+        true => vec![(choices, of_choices.saturating_add(of_splits))],
+        false => vec![(choices, of_choices), (splits, of_splits)],
+    };
+    let some = ahead.into_iter().filter(|(_, noises)| *noises > 0);
+    some.map(|(calibration, noises)| (calibration, noises.min(MOST_AHEAD))).collect()
 }
 
 /// Most noises that are drawn before the first choice: some 20 MB with silent transfers. A large choice

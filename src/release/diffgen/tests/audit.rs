@@ -218,8 +218,10 @@ fn settings() -> Vec<(&'static str, Vec<&'static str>, String)> {
     }
     // One party alone has the class: a comment here, a line of [class] in the agreement.
     for owner in ["p1", "p2"] {
-        for noise in ["\"joint\"", "\"two-party\""] {
-            add("vertical", &[("#owner", owner), ("noise", noise)]);
+        for (utility, noise) in
+            [("\"max\"", "\"joint\""), ("\"max\"", "\"two-party\""), ("\"leaf-max\"", "\"joint\"")]
+        {
+            add("vertical", &[("#owner", owner), ("utility", utility), ("noise", noise)]);
         }
     }
     all

@@ -48,12 +48,14 @@ fn loans_of(owner: &str, terms: &str) -> Agreement {
     loans("vertical", &format!("{terms}\n[id]\nmin_common = 0\n[class]\nowner = \"{owner}\""))
 }
 
-/// Both owners with both noises.
+/// Both owners with both utilities and both noises.
 fn agreements(terms: &str) -> Vec<Agreement> {
     let mut agreements = Vec::new();
     for owner in ["p1", "p2"] {
-        for noise in ["two-party", "joint"] {
-            agreements.push(loans_of(owner, &format!("{terms}\nnoise = \"{noise}\"")));
+        for choices in [["max", "two-party"], ["max", "joint"], ["leaf-max", "joint"]] {
+            let [utility, noise] = choices;
+            let terms = format!("{terms}\nutility = \"{utility}\"\nnoise = \"{noise}\"");
+            agreements.push(loans_of(owner, &terms));
         }
     }
     agreements
@@ -96,7 +98,7 @@ fn random_tables_are_released_as_by_one_party() {
         agreements("epsilon = \"40\"\nspecializations = 6\nstructure_share = \"0.9\""),
     ]
     .concat();
-    for round in 0..40u64 {
+    for round in 0..60u64 {
         let rows = random_rows(&mut rng);
         assert_same(&agreements[round as usize % agreements.len()], &rows, round);
     }
@@ -126,8 +128,9 @@ fn only_common_individuals_count_and_their_order_does_not() {
 /// party sends and gets messages of the same lengths.
 #[test]
 fn the_transcript_does_not_depend_on_values_or_labels() {
-    for owner in ["p1", "p2"] {
-        let agreement = loans_of(owner, "epsilon = \"0.001\"\nspecializations = 2");
+    for (owner, utility) in [("p1", "max"), ("p2", "max"), ("p1", "leaf-max"), ("p2", "leaf-max")] {
+        let terms = "epsilon = \"0.001\"\nspecializations = 2";
+        let agreement = loans_of(owner, &format!("{terms}\nutility = \"{utility}\""));
         let rows = thesis_rows();
         let mut turned = rows.clone();
         for (row, other) in turned.iter_mut().zip(rows.iter().rev()) {
@@ -178,4 +181,8 @@ fn histograms_that_would_take_too_long_are_refused_before_the_run() {
     assert!(check_table(&agreement, 10_000_000).is_ok());
     let refused = check_table(&agreement, 1 << 36).unwrap_err();
     assert!(refused.to_string().contains("fewer leaves"), "{refused}");
+    // Counting in leaves takes longer, if there are many.
+    let leaf_max = loans_of("p1", "epsilon = \"1\"\nspecializations = 40");
+    let refused = check_table(&leaf_max, 10_000_000_000).unwrap_err();
+    assert!(refused.to_string().contains("use utility = \"max\""), "{refused}");
 }

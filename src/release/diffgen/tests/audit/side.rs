@@ -165,7 +165,7 @@ impl Side<'_, '_> {
     /// The score of every possible split, less the least of them, as the mechanism gets it.
     fn split_scores(&self, attribute: usize, interval: CutValue) -> Result<Vec<Score>, Error> {
         let leaf_records = self.form.holder(attribute)?.leaf_records();
-        let utility = self.plan.split_utility();
+        let utility = self.plan.split_utility(attribute);
         let logarithms = (utility == Utility::InfoGain).then(|| Logarithms::up_to(100));
         let stretches = stretches(leaf_records, attribute, interval, utility, logarithms.as_ref())?;
         let least = stretches.iter().map(|run| run.score.steps()).min().unwrap_or(0);
