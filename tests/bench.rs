@@ -82,6 +82,11 @@ fn what_does_not_fit_together_is_refused_before_anything_is_measured() {
     for (arguments, words) in [
         (vec!["bench", "all", "--out", "full"], "notes.txt"),
         (vec!["bench", "all", "--size", "10"], "are for one subject"),
+        (vec!["bench", "all", "--class-owner", "p1"], "are for one subject"),
+        (
+            vec!["bench", "release", "--class-owner", "p1", "--partition", "horizontal"],
+            "is for vertical releases",
+        ),
         (vec!["bench", "net", "--out", "other"], "--json FILE"),
         (vec!["bench", "nothing"], "choose one of"),
     ] {
