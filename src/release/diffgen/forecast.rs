@@ -339,7 +339,9 @@ impl Specializer for Counted<'_> {
                 Some(taylor) => self.by_polynomial(&spend, taylor, candidates)?,
                 None => {
                     if let Some(class_owner) = self.plan.class_owner() {
-                        let passes = passes(self.agreement, self.plan, class_owner, self.common);
+                        let (plan, records) = (self.plan, self.common);
+                        let share_bits = share_bits(self.agreement);
+                        let passes = Passes { plan, class_owner, records, share_bits };
                         passes.forecast(self.forecast, self.scores.pending())?;
                     }
                     self.scores.forecast_settle(self.forecast, &self.cuts)?;
@@ -445,16 +447,6 @@ impl Counted<'_> {
             terms.forecast_pick(self.forecast, &rate, candidates.len());
         Ok(picked?)
     }
-}
-
-/// The public numbers of the passes by which leaf-max counts the class in leaves.
-fn passes<'p>(
-    agreement: &Agreement,
-    plan: &'p Plan,
-    class_owner: Role,
-    records: usize,
-) -> Passes<'p> {
-    Passes { plan, class_owner, records, share_bits: share_bits(agreement) }
 }
 
 const OTHER_TREE: super::Error = super::Error::Fault("the tree is not one of this agreement");
