@@ -78,12 +78,16 @@ impl Adult {
         Ok([read("adult.data", train)?, read("adult.test", test)?])
     }
 
+    /// The agreement with so many specializations and these further lines for `[release]`.
+    pub fn agreement(&self, terms: &str, specializations: u32) -> Result<Agreement, Failure> {
+        self.agreement_with(&format!("specializations = {specializations}\n{terms}"))
+    }
+
     /// The agreement with these further lines for `[release]`. A comment `# class at p1` there puts
     /// the class at one party.
-    pub fn agreement(&self, terms: &str, specializations: u32) -> Result<Agreement, Failure> {
+    pub fn agreement_with(&self, terms: &str) -> Result<Agreement, Failure> {
         let mut text = format!(
-            "[release]\nid = \"adult\"\nspecializations = {specializations}\n\
-             max_records = 50000\n{terms}\n\
+            "[release]\nid = \"adult\"\nmax_records = 50000\n{terms}\n\
              [class]\ncolumn = \"class\"\nvalues = [\"<=50K\", \">50K\"]\n"
         );
         let labelled =

@@ -16,7 +16,7 @@ pub struct Terms {
     /// The whole privacy budget of the release, exactly.
     pub epsilon: Epsilon,
     /// How many specializations the release makes (h in the papers).
-    pub specializations: u32,
+    pub specializations: Specializations,
     /// How candidates are scored.
     pub utility: Utility,
     /// How one of them is chosen.
@@ -36,6 +36,22 @@ pub struct Terms {
     /// What the transfers of two parties may rest on; the papers' know only one kind.
     pub transfers: Option<Transfers>,
 }
+
+/// How many specializations a release makes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Specializations {
+    /// So many.
+    Given(u32),
+    /// As many as the records can bear: as many records as are expected, or else as a noisy count
+    /// tells, which is part of the release and paid from its ε.
+    Auto {
+        /// A public guess. It is no number that a party has counted: the release would tell it.
+        expected_records: Option<u64>,
+    },
+}
+
+/// The word for [`Specializations::Auto`].
+pub(super) const AUTO: &str = "auto";
 
 /// A word of the agreement that stands for a choice.
 macro_rules! choice {
@@ -122,6 +138,25 @@ pub(super) const PAILLIER_BITS: [u32; 2] = [2048, 3072];
 /// The key in [crypto] for where transfers come from.
 pub(super) const TRANSFERS: &str = "transfers";
 
+impl Specializations {
+    /// As it stands in an agreement.
+    fn value(self) -> Value {
+        match self {
+            Self::Given(number) => json!(number),
+            Self::Auto { .. } => json!(AUTO),
+        }
+    }
+}
+
+impl std::fmt::Display for Specializations {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Given(number) => write!(f, "{number}"),
+            Self::Auto { .. } => f.write_str(AUTO),
+        }
+    }
+}
+
 /// Keys with their values in the canonical form.
 pub(super) type Entries = Vec<(&'static str, Value)>;
 
@@ -130,13 +165,16 @@ impl Terms {
     pub(super) fn entries(&self) -> (Entries, Entries) {
         let mut release = vec![
             ("epsilon", json!(self.epsilon.to_string())),
-            ("specializations", json!(self.specializations)),
+            ("specializations", self.specializations.value()),
             ("utility", json!(self.utility.word())),
             ("selection", json!(self.selection.word())),
             ("noise", json!(self.noise.word())),
             ("structure_share", json!(self.structure_share.to_string())),
             ("profile", json!(self.profile.word())),
         ];
+        if let Specializations::Auto { expected_records: Some(records) } = self.specializations {
+            release.push(("expected_records", json!(records)));
+        }
         if let Some(taylor) = self.taylor {
             release.push(("taylor_digits", json!(taylor.digits())));
             release.push(("taylor_degree", json!(taylor.degree())));

@@ -148,13 +148,10 @@ impl Draft {
             text,
             &format!("epsilon = {epsilon}  # the privacy budget, exactly; 1 or less is usual"),
         );
-        // Each attribute that has two values allows one, so this many always fit.
-        let specializations = self.attributes.len().clamp(1, 10);
         line(
             text,
-            &format!(
-                "specializations = {specializations}  # how often a value is replaced by finer ones"
-            ),
+            "specializations = \"auto\"  # how often a value is replaced by finer ones: as the number \
+             of records allows",
         );
         line(
             text,

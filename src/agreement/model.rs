@@ -60,12 +60,12 @@ impl Model {
         }
     }
 
-    /// How many specializations are agreed, where the model is asked to make some.
-    pub fn specializations(&self) -> u32 {
+    /// How many specializations are agreed, as an agreement says it, where the model makes some.
+    pub fn specializations(&self) -> String {
         match self {
-            Self::DiffGen(terms) => terms.specializations,
+            Self::DiffGen(terms) => terms.specializations.to_string(),
             #[cfg(any(test, feature = "testing"))]
-            Self::ExactCounts => 0,
+            Self::ExactCounts => "0".to_owned(),
         }
     }
 

@@ -2,7 +2,7 @@
 
 mod attributes;
 mod people;
-mod release;
+pub(super) mod release;
 
 use super::canonical::Format;
 use super::form::{Form, Section, WHOLE};

@@ -65,6 +65,10 @@ pub fn run(arguments: &AgreementArgs, console: &Console) -> Result<(), Failure> 
                 Failure { message, ..failure }
             })?;
             console.result(agreement.plain_words().trim_end());
+            console.say("\nWhat to expect");
+            plan::outlook(&agreement, None)?
+                .iter()
+                .for_each(|line| console.say(format!("  {line}")));
             remarks.iter().for_each(|remark| console.say(remark));
             Ok(())
         }

@@ -2,9 +2,10 @@
 //!
 //! A decision tree is learnt from the release, held-out records are generalized by its cuts, and
 //! the tree tells their class. Two trees stand beside it, as in the papers: one learnt from the raw
-//! records (what generalization and noise cost), and one that knows the class only (what the
-//! release gives at all). Where the raw records are given, the release's total and frequencies are
-//! compared with theirs.
+//! records (what generalization and noise cost), and one that always says the larger class (what the
+//! release gives at all). Both need the raw records: which class is larger a small or noisy release
+//! may well get wrong. Where they are given, the release's total and frequencies are compared with
+//! theirs too.
 //!
 //! The results depend on the raw records and are not differentially private: they are for those
 //! who may see these records, not for publishing beside the release.
@@ -39,9 +40,10 @@ const PLOTS: [&str; 2] = ["accuracy-by-specializations.svg", "accuracy-by-epsilo
 /// Judge releases: how well do they tell the class of new records?
 ///
 /// Learns a decision tree (after C4.5) from each release and classifies records
-/// that were not released. With --train, also the papers' upper baseline (a tree
-/// learnt from the raw records) and how far the release's total and frequencies
-/// are from the raw ones. Releases under the same terms are summed up by mean
+/// that were not released. With --train, also what always saying the larger class
+/// would tell, which releases are worse than that, the papers' upper baseline (a
+/// tree learnt from the raw records) and how far the release's total and
+/// frequencies are from the raw ones. Releases under the same terms are summed up by mean
 /// and standard deviation. The results are not differentially private: keep
 /// them to those who may see the raw records.
 #[derive(Args, Debug)]
@@ -170,7 +172,8 @@ fn class_only(weights: &[f64], test: &Table) -> Result<f64, Failure> {
 struct Records {
     test: Table,
     train: Option<Table>,
-    raw_accuracy: Option<f64>,
+    /// The accuracy of a tree learnt from the raw records, and that of always saying the larger class.
+    baselines: Option<(f64, f64)>,
 }
 
 impl Records {
@@ -178,11 +181,11 @@ impl Records {
         let reading = Reading { schema, owner: None, identifier: None, max_records: MAX_RECORDS };
         let read = |path: &Path| read_csv(path, &reading, &|_| {});
         let (test, train) = (read(test)?, train.map(read).transpose()?);
-        let raw_accuracy = match &train {
-            Some(train) => Some(baselines(schema, &test, train)?.0),
+        let baselines = match &train {
+            Some(train) => Some(baselines(schema, &test, train)?),
             None => None,
         };
-        Ok(Self { test, train, raw_accuracy })
+        Ok(Self { test, train, baselines })
     }
 }
 
@@ -191,10 +194,13 @@ struct Judged {
     directory: PathBuf,
     /// What releases have in common that are summed up together: ε, h and the other terms.
     epsilon: String,
-    specializations: u32,
+    /// As agreed: a number, or `auto`.
+    agreed: String,
     terms: String,
+    /// As made.
+    specializations: usize,
     assessment: Assessment,
-    class_only: f64,
+    class_only: Option<f64>,
     raw_accuracy: Option<f64>,
     test_records: usize,
     train_records: Option<usize>,
@@ -205,27 +211,25 @@ fn judge(released: &Released, records: &Records) -> Result<Judged, Failure> {
     let mut values = Generalization::new(&cuts);
     let rows = released::rows_of(released, &mut values)?;
     let agreement = &released.agreement;
-    let class_weights = match &records.train {
-        Some(train) => values.records(train).ok_or_else(no_column)?.class_weights(),
-        None => rows.class_weights(),
-    };
     Ok(Judged {
         directory: released.directory.clone(),
         epsilon: agreement.epsilon().map_or("–".to_owned(), ToString::to_string),
-        specializations: agreement.model.specializations(),
+        agreed: agreement.model.specializations(),
+        specializations: cuts.made().len(),
         terms: format!("{} {}", agreement.partition.word(), agreement.model.in_short()),
         assessment: assess(&values, &rows, &records.test, records.train.as_ref())?,
-        class_only: class_only(&class_weights, &records.test)?,
-        raw_accuracy: records.raw_accuracy,
+        class_only: records.baselines.map(|(_, class_only)| class_only),
+        raw_accuracy: records.baselines.map(|(raw, _)| raw),
         test_records: records.test.len(),
         train_records: records.train.as_ref().map(Table::len),
     })
 }
 
-/// What is printed: a line per release, one per group of several, and the baselines.
+/// What is printed: the larger class, a line per release, one per group of several, the raw records,
+/// and which releases are worth nothing to a classifier.
 fn table(found: &[Judged], groups: &[Group<'_>], with_train: bool) -> Vec<String> {
     let width = found.iter().map(|one| one.directory.display().to_string().chars().count());
-    let width = width.max().unwrap_or(0).clamp(14, 40);
+    let width = width.max().unwrap_or(0).clamp(LARGER_CLASS.len(), 40);
     let line = |name: &str, cells: [String; 7]| {
         let [epsilon, h, leaves, total, accuracy, one_way, two_way] = cells;
         let mut line =
@@ -239,6 +243,13 @@ fn table(found: &[Judged], groups: &[Group<'_>], with_train: bool) -> Vec<String
     let short = |part: Option<f64>| part.map_or(String::new(), |part| format!("{part:.4}"));
     let heads = ["ε", "h", "leaves", "total", "accuracy", "1-way", "2-way"];
     let mut lines = vec![line("release", heads.map(str::to_owned))];
+    let of_records = |total: String, accuracy: f64| {
+        let none = String::new;
+        [none(), none(), none(), total, percent(accuracy), none(), none()]
+    };
+    for larger in different(found.iter().filter_map(|one| one.class_only)) {
+        lines.push(line(LARGER_CLASS, of_records(String::new(), larger)));
+    }
     for one in found {
         let Assessment { leaves, total, accuracy, distances } = &one.assessment;
         let cells = [
@@ -256,7 +267,7 @@ fn table(found: &[Judged], groups: &[Group<'_>], with_train: bool) -> Vec<String
         let accuracy = group.of(|one| one.accuracy);
         let cells = [
             group.members[0].epsilon.clone(),
-            group.members[0].specializations.to_string(),
+            group.specializations_in_words(),
             format!("{:.0}", group.of(|one| one.leaves as f64).mean),
             format!("{:.0}", group.of(|one| one.total).mean),
             format!("{:.2} ± {:.2} %", accuracy.mean * 100.0, accuracy.deviation * 100.0),
@@ -265,24 +276,41 @@ fn table(found: &[Judged], groups: &[Group<'_>], with_train: bool) -> Vec<String
         ];
         lines.push(line(&format!("mean of {}", group.members.len()), cells));
     }
-    let mut told: Vec<(Option<f64>, f64)> = Vec::new();
-    for one in found {
-        let these = (one.raw_accuracy, one.class_only);
-        if told.contains(&these) {
-            continue; // releases of one series have the same baselines
-        }
-        told.push(these);
-        let total = one.train_records.map_or(String::new(), |count| count.to_string());
-        let cells = |total: String, accuracy: f64| {
-            let none = String::new;
-            [none(), none(), none(), total, percent(accuracy), none(), none()]
-        };
-        if let Some(accuracy) = one.raw_accuracy {
-            lines.push(line("raw records", cells(total, accuracy)));
-        }
-        lines.push(line("class only", cells(String::new(), one.class_only)));
+    for (accuracy, total) in
+        different(found.iter().filter_map(|o| o.raw_accuracy.zip(o.train_records)))
+    {
+        lines.push(line("raw records", of_records(total.to_string(), accuracy)));
     }
+    lines.extend(worse_than_nothing(found));
     lines
+}
+
+/// What a row of the table is called.
+const LARGER_CLASS: &str = "always the larger class";
+
+/// Each number once: releases of one series have the same baselines.
+fn different<T: PartialEq>(numbers: impl Iterator<Item = T>) -> Vec<T> {
+    let mut all = Vec::new();
+    numbers.for_each(|number| {
+        if !all.contains(&number) {
+            all.push(number)
+        }
+    });
+    all
+}
+
+/// Names the releases from which less is learnt than which class is larger.
+fn worse_than_nothing(found: &[Judged]) -> Option<String> {
+    let worse =
+        found.iter().filter(|one| one.class_only.is_some_and(|it| one.assessment.accuracy < it));
+    let names: Vec<String> = worse.map(|one| one.directory.display().to_string()).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "ATTENTION: worse than always saying the larger class: {}. Its rows are mostly noise: use \
+             fewer specializations, or more ε.",
+            names.join(", ")
+        )
+    })
 }
 
 fn as_json(found: &[Judged], groups: &[Group<'_>]) -> Value {

@@ -10,7 +10,9 @@
 //! any path (sequential composition with amounts that depend on earlier outputs only). A first
 //! split looks at all records and costs ε'; the splits of two new intervals look at disjoint sets
 //! of records and cost ε' together; so do the sizes of a set attribute's sub-partitions, and the
-//! counts of all leaves and classes, where one record adds 1 to one of them. A split is drawn when
+//! counts of all leaves and classes, where one record adds 1 to one of them. A number of records that
+//! decides how often values are specialized is one noisy count with a spend of its own; what follows
+//! depends on it as on every output before, and its spend comes out of ε first. A split is drawn when
 //! its interval appears and told when that interval wins: telling it later costs nothing.
 //!
 //! *Late splits* (ours, for leaf-max of one party or of two with different columns, where a party
@@ -64,6 +66,7 @@ pub mod holder;
 pub mod horizontal;
 pub mod leaf_counts;
 pub mod one_class;
+pub mod outlook;
 pub mod plan;
 pub mod postprocess;
 pub mod shared_scores;
@@ -218,6 +221,21 @@ pub trait Specializer {
     /// What can fail.
     type Error: From<Error>;
 
+    /// The noisy number of records, where it decides on the number of specializations.
+    ///
+    /// # Errors
+    /// Whatever the mechanism cannot do.
+    fn noisy_records(&mut self, spend: Spend) -> Result<i64, Self::Error>;
+
+    /// The structure begins: the plan is now the one in which the number of specializations is
+    /// decided.
+    ///
+    /// # Errors
+    /// Whatever must be ready and is not.
+    fn begin(&mut self, _: &Plan) -> Result<(), Self::Error> {
+        Ok(())
+    }
+
     /// Draws and keeps a split for each of these intervals of one attribute. Their records are
     /// disjoint, so one spend serves all of them.
     ///
@@ -287,6 +305,9 @@ pub trait Specializer {
     ) -> Result<Vec<i64>, Self::Error>;
 }
 
+/// The spend and the phase of the noisy number of records.
+pub const RECORDS: &str = "number of records";
+
 /// Makes a release. `progress` is told of every specialization, and at last of the counts.
 ///
 /// # Errors
@@ -300,6 +321,16 @@ pub fn run<F: Specializer>(
     if budget.total() != plan.epsilon().value() {
         return Err(Error::OtherBudget.into());
     }
+    let decided = match plan.epsilon_records() {
+        None => plan.clone(),
+        Some(epsilon) => {
+            let spend = budget.spend(RECORDS, epsilon).map_err(Error::from)?;
+            plan.for_records(specializer.noisy_records(spend)?)
+        }
+    };
+    let plan = &decided;
+    specializer.begin(plan)?;
+    progress(Step::Began { phase: "structure", total: plan.specializations() as usize });
     let schema = plan.schema();
     let mut cuts = Cuts::topmost(schema);
     let mut first = Vec::new();
@@ -313,7 +344,7 @@ pub fn run<F: Specializer>(
     }
     specializer.draw_first_splits(first)?;
     for round in 1..=plan.specializations() {
-        let candidates = cuts.candidates(plan.order().iter().copied());
+        let candidates = plan.candidates(&cuts);
         if candidates.is_empty() {
             break; // what is left of the structure's part goes to the counts
         }
@@ -364,5 +395,5 @@ pub fn run<F: Specializer>(
 }
 
 fn spend(budget: &mut Budget, plan: &Plan, name: String) -> Result<Spend, Error> {
-    Ok(budget.spend(name, plan.epsilon_step())?)
+    Ok(budget.spend(name, &plan.epsilon_step())?)
 }

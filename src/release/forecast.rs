@@ -45,9 +45,13 @@ pub fn together(
 ///
 /// # Errors
 /// Those of an agreement that cannot be run.
-pub fn random_trees(agreement: &Agreement, count: usize) -> Result<Vec<Cuts>, Error> {
+pub fn random_trees(
+    agreement: &Agreement,
+    count: usize,
+    records: Option<u64>,
+) -> Result<Vec<Cuts>, Error> {
     match &agreement.model {
-        Model::DiffGen(_) => Ok(of_diffgen::random_trees(agreement, count)?),
+        Model::DiffGen(_) => Ok(of_diffgen::random_trees(agreement, count, records)?),
         #[cfg(any(test, feature = "testing"))]
         Model::ExactCounts => Ok(vec![Cuts::topmost(&agreement.schema)]),
     }

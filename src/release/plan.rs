@@ -32,7 +32,7 @@ pub fn alone(agreement: &Agreement) -> Result<Plan, Error> {
             // The samplers are exact, so nothing is lost to approximation.
             let (epsilon, delta) = (terms.epsilon.clone(), Rational::zero());
             let promise = Promise::Differential { epsilon, delta };
-            let most_bytes = most_bytes(&agreement.schema, terms.specializations);
+            let most_bytes = most_bytes(&agreement.schema, plan.specializations());
             Ok(Plan { promise, most_bytes, most_rows: plan.most_rows(), details: Vec::new() })
         }
         #[cfg(any(test, feature = "testing"))]
@@ -58,6 +58,19 @@ pub fn together(agreement: &Agreement) -> Result<Plan, Error> {
         }
         #[cfg(any(test, feature = "testing"))]
         Model::ExactCounts => Ok(alone),
+    }
+}
+
+/// What a release will look like, in lines for people; `records` is how many there are thought to be.
+/// A party that gives its own number must not pass the lines on.
+///
+/// # Errors
+/// What the model refuses.
+pub fn outlook(agreement: &Agreement, records: Option<u64>) -> Result<Vec<String>, Error> {
+    match &agreement.model {
+        Model::DiffGen(_) => Ok(diffgen::outlook::outlook(agreement, records)?),
+        #[cfg(any(test, feature = "testing"))]
+        Model::ExactCounts => Ok(Vec::new()),
     }
 }
 

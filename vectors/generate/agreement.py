@@ -95,7 +95,7 @@ def canonical(toml, files):
             "partition": partition,
             "model": release.get("model", "diffgen"),
             "epsilon": normal(release["epsilon"]),
-            "specializations": release["specializations"],
+            "specializations": release.get("specializations", "auto"),
             "utility": release.get("utility", utility),
             "selection": release.get("selection", selection),
             "noise": release.get("noise", noise),
@@ -109,6 +109,8 @@ def canonical(toml, files):
         },
         "attribute": [],
     }
+    if "expected_records" in release:
+        full["release"]["expected_records"] = release["expected_records"]
     if given["class"].get("owner", "both") != "both":
         full["class"]["owner"] = given["class"]["owner"]
     if partition == "horizontal":
@@ -297,6 +299,13 @@ LATER += [
         ('selection = "exponential"', ""), ('noise = "two-party"', ""),
         ('structure_share = "0.5"', ""), ('profile = "default"', ""), (CRYPTO, "")), FILES),
 ]
+NUMBER = "specializations = 10"
+LATER += [
+    ("as many specializations as the records bear", change(LOANS, (NUMBER, "")), FILES),
+    ("the same, said", change(LOANS, (NUMBER, 'specializations = "auto"')), FILES),
+    ("as many as the expected records bear", change(
+        LOANS, (NUMBER, "expected_records = 30000")), FILES),
+]
 INVALID = [
     ("not TOML", "[release", ["syntax"]),
     ("unknown key", change(LOANS, ("profile =", "profiles =")), ["unknown-key"]),
@@ -307,6 +316,9 @@ INVALID = [
     ("ε with an exponent", change(LOANS, ('"1.0"', '"1e0"')), ["out-of-range"]),
     ("ε with a leading zero", change(LOANS, ('"1.0"', '"01.0"')), ["out-of-range"]),
     ("an id that is no file name", change(LOANS, ('"loans-2026q4"', '"../loans"')), ["bad-text"]),
+    ("records expected where the number is given", change(
+        LOANS, (NUMBER, NUMBER + "\nexpected_records = 30000")), ["does-not-apply"]),
+    ("the paper profile without a number", change(PAPER, (NUMBER, ""), (CRYPTO, "")), ["missing-key"]),
     ("more specializations than possible", change(
         LOANS, ("specializations = 10", "specializations = 86")), ["out-of-range"]),
     ("the paper profile with another noise", change(

@@ -1,10 +1,11 @@
 //! DiffGen's own keys of the sections [release] and [crypto].
 
 use super::crypto;
-use super::{Noise, Profile, Selection, Terms, Utility};
+use super::{AUTO, Noise, Profile, Selection, Specializations, Terms, Utility};
 use crate::agreement::form::{Form, Section};
-use crate::agreement::node::Node;
+use crate::agreement::node::{Node, Value};
 use crate::agreement::problem::Rule;
+use crate::agreement::read::release::MAX_RECORDS;
 use crate::agreement::read::{Divided, Kind};
 use crate::privacy::Epsilon;
 use crate::privacy::taylor::{MOST_DEGREE, MOST_DIGITS, Taylor};
@@ -14,6 +15,7 @@ use crate::table::{Decimal, Schema};
 pub(in crate::agreement) const KEYS: &[&str] = &[
     "epsilon",
     "specializations",
+    "expected_records",
     "utility",
     "selection",
     "noise",
@@ -39,15 +41,7 @@ pub(in crate::agreement) fn read(
     let epsilon = form
         .required(section, "epsilon", "add epsilon = \"1.0\", the privacy budget of this release")
         .and_then(|node| epsilon(form, node));
-    let specializations = form.required(
-        section,
-        "specializations",
-        "add specializations = 10, the number of times a value is replaced by finer ones",
-    );
-    let specializations_at = specializations.as_ref().map_or(section.at(), |node| node.at);
-    let specializations = specializations.and_then(|node| {
-        form.integer(node, "`specializations` in [release]", 1..=MAX_SPECIALIZATIONS)
-    });
+    let (specializations, specializations_at) = specializations(form, section);
     let profile = choice(form, section, "profile", Profile::ALL, Profile::Default);
     if let (Some(owner), Some((Profile::Paper, at))) = (class_owner, profile) {
         let message = format!(
@@ -57,6 +51,13 @@ pub(in crate::agreement) fn read(
         let remedy = "use profile = \"default\", or owner = \"both\" in [class]";
         form.note(Rule::DoesNotApply, at, message, remedy);
     }
+    if let (Some(Specializations::Auto { .. }), Some((Profile::Paper, at))) =
+        (specializations, profile)
+    {
+        let message = "`profile` in [release] is \"paper\", and in the papers the number of \
+                       specializations is given";
+        form.note(Rule::MissingKey, at, message.to_owned(), "add specializations = 10, or another");
+    }
     let profile = profile.map(|(profile, _)| profile);
     let choices = profile.and_then(|profile| choices(form, section, divided, profile));
     let taylor = taylor(form, section, kind, choices);
@@ -64,7 +65,7 @@ pub(in crate::agreement) fn read(
     let (utility, selection, noise, structure_share) = choices?;
     let terms = Terms {
         epsilon: epsilon?,
-        specializations: u32::try_from(specializations?).ok()?,
+        specializations: specializations?,
         utility,
         selection,
         noise,
@@ -76,6 +77,43 @@ pub(in crate::agreement) fn read(
         transfers: crypto?.transfers,
     };
     Some((terms, specializations_at))
+}
+
+/// How many specializations, and where that stands.
+fn specializations(form: &mut Form<'_>, section: &mut Section) -> (Option<Specializations>, usize) {
+    let name = section.name_of("specializations");
+    let node = section.take("specializations");
+    let at = node.as_ref().map_or(section.at(), |node| node.at);
+    // A number in quotes is a slip of the pen, not another word.
+    let is_word =
+        |node: &Node| matches!(&node.value, Value::Text(word) if word.parse::<u64>().is_err());
+    let auto = node.as_ref().is_none_or(is_word);
+    let expected = section.take("expected_records");
+    let given = match node {
+        None => Some(None),
+        Some(node) if auto => form.word(node, &name, &[(AUTO, None)]),
+        Some(node) => form
+            .integer(node, &name, 1..=MAX_SPECIALIZATIONS)
+            .and_then(|number| u32::try_from(number).ok())
+            .map(Some),
+    };
+    let expected_name = section.name_of("expected_records");
+    let expected = match expected {
+        None => Some(None),
+        Some(node) if auto => form.integer(node, &expected_name, 1..=MAX_RECORDS).map(Some),
+        Some(node) => {
+            let why =
+                format!("{expected_name} does not apply: the number of specializations is given");
+            let remedy = "remove `expected_records`, or use specializations = \"auto\"";
+            form.note(Rule::DoesNotApply, node.at, why, remedy);
+            None
+        }
+    };
+    let read = given.zip(expected).map(|(given, expected_records)| match given {
+        Some(number) => Specializations::Given(number),
+        None => Specializations::Auto { expected_records },
+    });
+    (read, at)
 }
 
 /// The budget is divided by the number of specializations: those that cannot happen waste it.
@@ -90,7 +128,11 @@ pub(in crate::agreement) fn enough_to_specialize(
         .iter()
         .map(|attribute| attribute.domain.possible_specializations())
         .fold(0, u64::saturating_add);
-    if u64::from(terms.specializations) > possible {
+    let least = match terms.specializations {
+        Specializations::Given(number) => u64::from(number),
+        Specializations::Auto { .. } => 1,
+    };
+    if least > possible {
         let message = format!(
             "`specializations` in [release] is {}, but the attributes allow only {possible}",
             terms.specializations

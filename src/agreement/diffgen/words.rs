@@ -1,6 +1,6 @@
 //! DiffGen on the page that is signed: what it promises, shows and leaves open.
 
-use super::{CountTable, Noise, Profile, Selection, Terms, Transfers, Utility};
+use super::{CountTable, Noise, Profile, Selection, Specializations, Terms, Transfers, Utility};
 use crate::agreement::words::{Page, Wording, grouped, normalization};
 use crate::agreement::{Agreement, MatchBy, Parties, Partition, Rehearsal};
 use crate::privacy::Epsilon;
@@ -97,7 +97,13 @@ impl Wording for Terms {
             Partition::Horizontal { overlap_check, .. } => {
                 page.item(&format!(
                     "{p1} and {p2} learn nothing about each other's records beyond the release and \
-                     every split of a number that was drawn, used or not{}. All of it is within ε.{}",
+                     every split of a number that was drawn, used or not{}{}. All of it is within ε.{}",
+                    match self.specializations {
+                        Specializations::Auto { expected_records: None } => {
+                            ", and how many records both have together, with noise on it"
+                        }
+                        _ => "",
+                    },
                     match self.noise {
                         Noise::TwoParty => ", and the other's counts with the other's noise on them",
                         _ => "",
@@ -176,12 +182,31 @@ impl Wording for Terms {
 
     fn computed(&self, page: &mut Page, agreement: &Agreement) {
         let share = self.structure_share;
+        let (times, of, decided) = match self.specializations {
+            Specializations::Given(number) => (number.to_string(), "ε", None),
+            Specializations::Auto { expected_records: Some(records) } => {
+                let decided = format!(
+                    "How many times follows from the {} records that are expected (`expected_records`, \
+                     a public guess) and from ε: {SUITED}.",
+                    grouped(records)
+                );
+                ("A number of".to_owned(), "ε", Some(decided))
+            }
+            Specializations::Auto { expected_records: None } => {
+                let decided = format!(
+                    "How many times follows from a noisy number of records, for which the first \
+                     fiftieth of ε is spent, and from ε: {SUITED}. The number of records itself, without \
+                     noise, does not enter."
+                );
+                ("A number of".to_owned(), "what is left of ε", Some(decided))
+            }
+        };
         page.item(&format!(
-            "The table begins with one row of the coarsest values. {} times, one value is chosen and \
-             replaced by its finer ones. These choices use up to {share} of ε; the rest, and what the \
+            "The table begins with one row of the coarsest values. {times} times, one value is chosen and \
+             replaced by its finer ones. These choices use up to {share} of {of}; the rest, and what the \
              choices leave over, goes to the noise on the counts.",
-            self.specializations
         ));
+        decided.iter().for_each(|decided| page.item(decided));
         let vertical = matches!(agreement.partition, Partition::Vertical { .. });
         page.item(&format!(
             "A choice is scored by {}.",
@@ -302,6 +327,10 @@ impl Terms {
         }
     }
 }
+
+/// The rule by which a release decides how often values are specialized: that of `release::diffgen`.
+const SUITED: &str = "as often as leaves enough people for every row and every choice to stand out \
+                      of its noise, but from 1 to 7 times (`auto`)";
 
 /// What a vertical release tells the parties of each other's class, and of splits.
 fn class_learned(

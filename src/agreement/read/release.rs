@@ -5,7 +5,7 @@ use super::super::node::{Node, Value};
 use super::super::problem::Rule;
 use super::Kind;
 
-pub(super) const MAX_RECORDS: i64 = 100_000_000;
+pub(in crate::agreement) const MAX_RECORDS: i64 = 100_000_000;
 
 /// The section [release], without the partition and what is the model's own.
 pub(super) struct Common {

@@ -36,7 +36,19 @@ fn every_rule_of_the_release_section_is_checked() {
         ("\"1.0\"", "\"0.0000000001\"", Rule::OutOfRange, &["too many digits"]),
         ("\"1.0\"", "1", Rule::WrongType, &["write it in quotes: \"1\""]),
         ("\"1.0\"", "true", Rule::WrongType, &["a truth value", "decimal number in quotes"]),
-        ("specializations = 10", "", Rule::MissingKey, &["add specializations = 10"]),
+        ("specializations = 10", "specializations = \"aut\"", Rule::UnknownWord, &["\"auto\""]),
+        (
+            "specializations = 10",
+            "specializations = 10\nexpected_records = 5",
+            Rule::DoesNotApply,
+            &["the number of specializations is given", "\"auto\""],
+        ),
+        (
+            "specializations = 10",
+            "expected_records = 0",
+            Rule::OutOfRange,
+            &["`expected_records` in [release] is 0"],
+        ),
         ("specializations = 10", "specializations = 0", Rule::OutOfRange, &["from 1 to 1024"]),
         ("specializations = 10", "specializations = 1025", Rule::OutOfRange, &["from 1 to 1024"]),
         (

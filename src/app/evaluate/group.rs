@@ -32,7 +32,7 @@ impl Summary {
 
 /// Groups by terms, ε and h, in the order of their first members.
 pub(super) fn groups(found: &[Judged]) -> Vec<Group<'_>> {
-    let key = |one: &Judged| (one.terms.clone(), one.epsilon.clone(), one.specializations);
+    let key = |one: &Judged| (one.terms.clone(), one.epsilon.clone(), one.agreed.clone());
     let mut groups: Vec<Group<'_>> = Vec::new();
     for one in found {
         match groups.iter_mut().find(|group| key(group.members[0]) == key(one)) {
@@ -62,7 +62,7 @@ impl Group<'_> {
         json!({
             "terms": first.terms,
             "epsilon": first.epsilon,
-            "specializations": first.specializations,
+            "specializations": { "agreed": first.agreed, "mean": self.specializations() },
             "releases": self.members.len(),
             "accuracy": { "mean": accuracy.mean, "deviation": accuracy.deviation },
             "leaves": { "mean": self.of(|one| one.leaves as f64).mean },
@@ -76,8 +76,19 @@ impl Group<'_> {
         self.members[0].epsilon.parse().unwrap_or(0.0)
     }
 
+    /// The mean of how many were made.
     fn specializations(&self) -> f64 {
-        f64::from(self.members[0].specializations)
+        let made: Vec<f64> = self.members.iter().map(|one| one.specializations as f64).collect();
+        Summary::of(&made).mean
+    }
+
+    /// How many were made, or their mean where that differs.
+    pub(super) fn specializations_in_words(&self) -> String {
+        let first = self.members[0].specializations;
+        match self.members.iter().all(|one| one.specializations == first) {
+            true => first.to_string(),
+            false => format!("{:.1}", self.specializations()),
+        }
     }
 }
 
@@ -88,7 +99,7 @@ pub(super) fn charts(groups: &[Group<'_>], found: &[Judged]) -> [Chart; 2] {
         if several { format!("{name}, {}", group.members[0].terms) } else { name }
     };
     let epsilon = |group: &Group<'_>| format!("ε = {}", group.members[0].epsilon);
-    let h = |group: &Group<'_>| format!("h = {}", group.members[0].specializations);
+    let h = |group: &Group<'_>| format!("h = {}", group.members[0].agreed);
     let by_specializations =
         series(groups, |group| (titled(group, epsilon(group)), group.specializations()));
     let by_epsilon = series(groups, |group| (titled(group, h(group)), group.epsilon()));
@@ -119,7 +130,9 @@ fn chart(x_label: &str, x_scale: Scale, series: Vec<Series>, found: &[Judged]) -
         if let Some(accuracy) = first.raw_accuracy {
             levels.push(Level { name: "raw records".to_owned(), y: accuracy * 100.0 });
         }
-        levels.push(Level { name: "class only".to_owned(), y: first.class_only * 100.0 });
+        if let Some(accuracy) = first.class_only {
+            levels.push(Level { name: "larger class".to_owned(), y: accuracy * 100.0 });
+        }
     }
     Chart {
         title: "Accuracy on held-out records".to_owned(),

@@ -245,7 +245,7 @@ fn judged(directory: &Path) -> Result<Judged, Failure> {
     let released = Released::open(directory)?;
     let agreement = agreement(AGREEMENT);
     let test = table(&agreement, TEST);
-    judge(&released, &Records { test, train: None, raw_accuracy: None })
+    judge(&released, &Records { test, train: None, baselines: None })
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use rustix::fs::{Access, access};
 
+use crate::agreement::{Agreement, Partition};
 use crate::app::console::Console;
 use crate::app::progress::Screen;
 use crate::app::speed::{Speeds, together};
@@ -58,6 +59,11 @@ pub(super) fn run(
     side.plan.details.iter().for_each(|line| console.result(format!("  {line}")));
     let remarks = [side.remark_on_id(&history), side.remark_on_identity()];
     remarks.iter().flatten().for_each(|remark| console.result(format!("  {remark}")));
+    let people = people(side.agreement, records);
+    console
+        .result("\nWhat the release would look like (your records count here: do not pass it on)");
+    let outlook = plan::outlook(side.agreement, Some(people))?;
+    outlook.iter().for_each(|line| console.result(format!("  {line}")));
     console.result("\nWhat the parties would learn");
     console.result(side.agreement.learned_words().trim_end());
     refuse(side, &history)?;
@@ -164,6 +170,15 @@ fn assumed_records(
     Ok(Records { own, peer, common })
 }
 
+/// How many people would be released.
+fn people(agreement: &Agreement, records: Records) -> u64 {
+    let people = match agreement.partition {
+        Partition::Horizontal { .. } => records.own.saturating_add(records.peer),
+        _ => records.common,
+    };
+    people as u64
+}
+
 /// A run that leads to one tree, as both parties would hold it.
 struct Expected {
     rows: u64,
@@ -204,7 +219,7 @@ fn tell_costs(
     let finished = |run: &Run| run.debit.peer == side.peer_name && run.status == Status::Finished;
     let again = history.runs().iter().any(finished);
     console.say("working out what is said …");
-    let trees = random_trees(agreement, TREES)?;
+    let trees = random_trees(agreement, TREES, Some(people(agreement, records)))?;
     let [usual, large] = [trees.len() / 2, trees.len() * 95 / 100]
         .map(|place| Expected::new(side, records, &trees[place], again));
     let (usual, large) = (usual?, large?);

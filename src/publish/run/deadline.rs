@@ -34,7 +34,7 @@ pub(super) fn of(side: &Side<'_>, own: usize) -> Result<Duration, Failure> {
         (side.party.role, Records { own, peer: most, common: own }),
         (side.party.role.peer(), Records { own: most, peer: own, common: own }),
     ];
-    let trees = random_trees(agreement, TREES)?;
+    let trees = random_trees(agreement, TREES, None)?;
     let tree = trees.last().map(|tree| tree.made()).unwrap_or_default();
     let bits = key_bits(agreement) as u128;
     let mut nanoseconds = 0;

@@ -15,9 +15,9 @@ use super::leaf_counts::Passes;
 use super::one_class::share_bits;
 use super::shared_scores::SharedScores;
 use super::sizes::{self, Sizes};
-use super::two_party::{Error, Ready, SET_UP, bulk, noises_ahead, sources};
+use super::two_party::{Error, Ready, SET_UP, STRUCTURE, bulk, noises_ahead, sources};
 use super::vertical::{self, Layout};
-use super::{Leaves, Plan, Specializer, histograms, run, terms};
+use super::{Leaves, Plan, RECORDS, Specializer, histograms, run, terms};
 use crate::agreement::{Agreement, CountTable, Noise, Partition, Selection};
 use crate::crypto::commutative::Ristretto;
 use crate::mechanism;
@@ -102,11 +102,19 @@ pub fn prepare(
     }
     forecast.do_bulk(bulk(terms));
     let plan = Plan::new(agreement)?;
-    let (parameters, epsilon) = (Sizes::of(agreement, &plan)?.by_noisy_max(), plan.epsilon_step());
-    for (calibration, noises) in noises_ahead(&plan) {
-        noisy_max::forecast_prepare(forecast, &parameters, epsilon, calibration, noises)?;
-    }
+    draw_ahead(forecast, &plan, &Sizes::of(agreement, &plan)?)?;
     forecast.exchange(Ready::TAG, Ready::MOST_BYTES);
+    Ok(())
+}
+
+/// The messages of [`super::two_party::draw_ahead`].
+fn draw_ahead(forecast: &mut Forecast, plan: &Plan, sizes: &Sizes) -> Result<(), Error> {
+    if plan.epsilon_records().is_none() {
+        let (parameters, epsilon) = (sizes.by_noisy_max(), plan.epsilon_step());
+        for (calibration, noises) in noises_ahead(plan) {
+            noisy_max::forecast_prepare(forecast, &parameters, &epsilon, calibration, noises)?;
+        }
+    }
     Ok(())
 }
 
@@ -145,16 +153,10 @@ pub fn release_prepared(
         }
         Partition::Local => return Err(Error::WrongInput("the agreement is for one party")),
     };
-    forecast.begin_phase("structure");
-    let mut scores = match plan.class_owner() {
+    let scores = match plan.class_owner() {
         None => SharedScores::new(&plan, record_bits(agreement)),
         Some(_) => SharedScores::of_shares(&plan, share_bits(agreement)),
     };
-    match vertical {
-        true => scores.start_with(&cuts, 0),
-        false => scores.forecast_start(forecast, &cuts)?,
-    }
-    scores.add_first(&plan, &cuts);
     let mut specializer = Counted {
         forecast,
         agreement,
@@ -177,12 +179,20 @@ pub fn release_prepared(
 /// one of its values; intervals are split in the middle. (Drawing among all values would go for the
 /// attributes that are divided most already, and so make fewer leaves than releases have.) The same
 /// trees every time; that of the fewest leaves comes first. Fewer than `count`, but 21, where values
-/// are so many that it would take long.
+/// are so many that it would take long. Where a noisy number of records decides on the number of
+/// specializations, they have as many as suit `records`, or the most.
 ///
 /// # Errors
 /// Those of [`Plan::new`].
-pub fn random_trees(agreement: &Agreement, count: usize) -> Result<Vec<Cuts>, super::Error> {
-    let plan = Plan::new(agreement)?;
+pub fn random_trees(
+    agreement: &Agreement,
+    count: usize,
+    records: Option<u64>,
+) -> Result<Vec<Cuts>, super::Error> {
+    let mut plan = Plan::new(agreement)?;
+    if let (Some(records), Some(_)) = (records, plan.epsilon_records()) {
+        plan = plan.for_records(i64::try_from(records).unwrap_or(i64::MAX));
+    }
     let values: u64 = plan.schema().attributes.iter().map(|a| listed_values(&a.domain)).sum();
     let rounds = u64::from(plan.specializations()).max(1);
     let affordable = MOST_LISTED / values.max(1).saturating_mul(rounds);
@@ -193,13 +203,14 @@ pub fn random_trees(agreement: &Agreement, count: usize) -> Result<Vec<Cuts>, su
     for _ in 0..count {
         let mut cuts = Cuts::topmost(plan.schema());
         for _ in 0..plan.specializations() {
-            let attributes = 0..plan.schema().attributes.len();
-            let values = attributes.map(|attribute| cuts.candidates([attribute]));
-            let values: Vec<Vec<Candidate>> = values.filter(|values| !values.is_empty()).collect();
+            let mut candidates = plan.candidates(&cuts);
+            candidates.sort_by_key(|candidate| candidate.attribute);
+            let values: Vec<&[Candidate]> =
+                candidates.chunk_by(|one, next| one.attribute == next.attribute).collect();
             if values.is_empty() {
                 break;
             }
-            let values = &values[rng.random_range(0..values.len())];
+            let values = values[rng.random_range(0..values.len())];
             let candidate = values[rng.random_range(0..values.len())];
             let split = match candidate.value {
                 CutValue::Interval { start, end } => Some(start + (end - start) / 2),
@@ -228,7 +239,7 @@ pub fn check_table(agreement: &Agreement, records: usize) -> Result<(), super::E
     }
     let plan = Plan::new(agreement)?;
     let sizes = Sizes::of(agreement, &plan)?;
-    let trees = random_trees(agreement, FEW_TREES)?;
+    let trees = random_trees(agreement, FEW_TREES, None)?;
     let Some(large) = trees.get(trees.len() * 95 / 100) else { return Ok(()) };
     let shape = Layout::new(large, agreement).by_transfers(records, &sizes);
     let rows = shape.cells.iter().product::<usize>() as u64;
@@ -294,6 +305,30 @@ struct Counted<'a> {
 
 impl Specializer for Counted<'_> {
     type Error = Error;
+
+    /// Any number from which as many specializations come out as the tree has.
+    fn noisy_records(&mut self, spend: Spend) -> Result<i64, Error> {
+        self.forecast.begin_phase(RECORDS);
+        let (widths, bits) = self.sizes.on_records()?;
+        match self.plan.terms().noise {
+            Noise::TwoParty => shares::forecast_open(self.forecast, bits, 1),
+            _ => joint::forecast(self.forecast, spend.epsilon(), widths, bits, 1)?,
+        }
+        Ok(self.plan.records_for(self.tree.len() as u32))
+    }
+
+    fn begin(&mut self, plan: &Plan) -> Result<(), Error> {
+        self.forecast.begin_phase(STRUCTURE);
+        if self.plan.epsilon_records().is_some() {
+            draw_ahead(self.forecast, plan, self.sizes)?;
+        }
+        match self.vertical {
+            true => self.scores.start_with(&self.cuts, 0),
+            false => self.scores.forecast_start(self.forecast, &self.cuts)?,
+        }
+        self.scores.add_first(self.plan, &self.cuts);
+        Ok(())
+    }
 
     fn draw_splits(
         &mut self,

@@ -1,6 +1,8 @@
 //! What one party does with its own records, whoever else takes part: groups them by leaf, scores
 //! the candidates of its own attributes, and draws the splits of its own intervals.
 
+use num_bigint::BigUint;
+
 use super::{Error, Plan};
 use crate::privacy::choice::SCORE_GRID_BITS;
 use crate::privacy::{self, Choose, Score, Scored, Spend};
@@ -152,7 +154,7 @@ impl<'p, 't> Holder<'p, 't> {
         self.learn_children(made, children)
     }
 
-    /// The same for a value of a set attribute: sub-partitions whose noisy size is too small are
+    /// The same for a value of a set attribute: sub-partitions whose noisy size is below `least` are
     /// dropped with their records. `noisy` adds noise to the sizes, which are of disjoint sets.
     ///
     /// # Errors
@@ -161,11 +163,12 @@ impl<'p, 't> Holder<'p, 't> {
         &mut self,
         made: &Specialization,
         children: &[CutValue],
+        least: &BigUint,
         noisy: impl FnOnce(&[u64]) -> Result<Vec<i64>, Error>,
     ) -> Result<(), Error> {
         self.known.remove(&made.candidate);
         let parts = self.leaf_records.sub_partitions(made)?;
-        let least = i64::try_from(self.plan.keep_from()).unwrap_or(i64::MAX);
+        let least = i64::try_from(least).unwrap_or(i64::MAX);
         let keep: Vec<bool> = noisy(parts.sizes())?.iter().map(|size| *size >= least).collect();
         let replaced = self.leaf_records.keep(made, children, parts, &keep)?;
         self.scorer.follow(&self.leaf_records, &replaced, made.candidate, &self.known)?;

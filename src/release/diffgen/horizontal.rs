@@ -12,7 +12,8 @@
 //! A split is opened when it is drawn, not when its interval wins. It is paid for at that moment
 //! all the same, so the parties' views stay within ε; recipients see the winners' alone.
 //!
-//! *Learned by the peer*: the release, all splits that were drawn, and the size of the overlap if
+//! *Learned by the peer*: the release, all splits that were drawn, the noisy number of all records
+//! where that decides on the number of specializations, and the size of the overlap if
 //! that check is on. With noise `two-party` also the peer's counts with its own noise, which is
 //! ε-private for its records alone (parallel composition over the leaves). All circuits are sized by
 //! `max_records`: numbers of records stay hidden. *Theorem*: the view of a party is simulated from
@@ -26,7 +27,7 @@ use std::collections::HashMap;
 use super::histograms::sides;
 use super::shared_scores::SharedScores;
 use super::sizes::{self, Sizes};
-use super::two_party::{CountNoise, Error, Keys, Prepared};
+use super::two_party::{CountNoise, Error, Keys, Prepared, begin_structure, noisy_records};
 use super::{Leaves, Plan, Specializer, run};
 use crate::agreement::diffgen::Terms;
 use crate::agreement::{self, Agreement};
@@ -57,8 +58,6 @@ pub(super) fn release(
     let plan = Plan::new(agreement)?;
     let sizes = Sizes::of(agreement, &plan)?;
     let overlap = count_overlap(session, agreement, table, progress)?;
-    session.channel.begin_phase("structure");
-    progress(Step::Began { phase: "structure", total: plan.specializations() as usize });
     let leaf_records = LeafRecords::new(plan.schema(), table)?;
     if let Some(missing) =
         (0..plan.schema().attributes.len()).find(|index| !leaf_records.attributes().contains(index))
@@ -66,13 +65,11 @@ pub(super) fn release(
         let name = plan.schema().attributes[missing].name.clone();
         return Err(tree::Error::MissingColumn(name).into());
     }
-    let mut scores = SharedScores::new(&plan, record_bits(agreement));
-    let cuts = Cuts::topmost(plan.schema());
-    scores.start(session, &leaf_records, &cuts)?;
-    scores.add_first(&plan, &cuts);
+    let scores = SharedScores::new(&plan, record_bits(agreement));
     let mut specializer = Horizontal {
         session,
         plan: &plan,
+        records: table.len(),
         leaf_records,
         scores,
         splits: HashMap::new(),
@@ -140,6 +137,7 @@ pub(super) fn exchange_key(
 struct Horizontal<'a, 'p, 't> {
     session: &'a mut Session,
     plan: &'p Plan,
+    records: usize,
     leaf_records: LeafRecords<'t>,
     scores: SharedScores,
     splits: HashMap<Candidate, u32>,
@@ -152,6 +150,18 @@ struct Horizontal<'a, 'p, 't> {
 
 impl Specializer for Horizontal<'_, '_, '_> {
     type Error = Error;
+
+    fn noisy_records(&mut self, spend: Spend) -> Result<i64, Error> {
+        noisy_records(self.session, self.plan.terms(), self.sizes, spend, self.records)
+    }
+
+    fn begin(&mut self, plan: &Plan) -> Result<(), Error> {
+        begin_structure(self.session, self.plan, plan, self.sizes)?;
+        let cuts = Cuts::topmost(self.plan.schema());
+        self.scores.start(self.session, &self.leaf_records, &cuts)?;
+        self.scores.add_first(self.plan, &cuts);
+        Ok(())
+    }
 
     fn draw_splits(
         &mut self,

@@ -33,7 +33,7 @@ use super::holder::Holder;
 use super::leaf_counts::Passes;
 use super::shared_scores::{Coordinates, SharedScores};
 use super::sizes::{Sizes, scaling};
-use super::two_party::{CountNoise, Error};
+use super::two_party::{CountNoise, Error, begin_structure, noisy_records};
 use super::vertical::{Alone, Layout, exchange_split};
 use super::{Leaves, Plan, Specializer};
 use crate::agreement::Agreement;
@@ -143,11 +143,6 @@ impl<'a, 'p, 't> OneClass<'a, 'p, 't> {
         })
     }
 
-    /// The phase of the structure begins.
-    pub(super) fn begin_structure(&mut self) {
-        self.session.channel.begin_phase("structure");
-    }
-
     fn noisy_max(
         &mut self,
         spend: Spend,
@@ -200,6 +195,15 @@ impl<'a, 'p, 't> OneClass<'a, 'p, 't> {
 
 impl Specializer for OneClass<'_, '_, '_> {
     type Error = Error;
+
+    fn noisy_records(&mut self, spend: Spend) -> Result<i64, Error> {
+        let own = if self.session.role == Role::P1 { self.table.len() } else { 0 };
+        noisy_records(self.session, self.plan.terms(), self.sizes, spend, own)
+    }
+
+    fn begin(&mut self, plan: &Plan) -> Result<(), Error> {
+        begin_structure(self.session, self.plan, plan, self.sizes)
+    }
 
     fn draw_splits(
         &mut self,

@@ -52,7 +52,7 @@
 //! ```
 
 use super::holder::Holder;
-use super::plan::{FRACTION_BITS, GRID_BITS};
+use super::plan::{FRACTION_BITS, GRID_BITS, keep_from};
 use super::{Error, Leaves, Plan, Specializer, run, terms};
 use crate::agreement::{Agreement, Noise, Selection};
 use crate::math::Randomness;
@@ -81,8 +81,6 @@ pub fn release(
 ) -> Result<Release, Error> {
     let plan = Plan::new(agreement)?;
     let mut specializer = Single::new(&plan, table, Mechanisms::with(agreement, || rng.fork())?)?;
-    let total = plan.specializations() as usize;
-    progress(Step::Began { phase: "structure", total });
     run(&plan, budget, &mut specializer, progress)
 }
 
@@ -292,6 +290,11 @@ where
 {
     type Error = Error;
 
+    fn noisy_records(&mut self, spend: Spend) -> Result<i64, Error> {
+        let noisy = self.mechanisms.noise.add_noise(spend, &[self.records as u64])?;
+        noisy.first().copied().ok_or(Error::Fault("no number of records"))
+    }
+
     fn draw_splits(
         &mut self,
         spend: Spend,
@@ -331,7 +334,8 @@ where
         let holder = holder.ok_or(NOBODY)?;
         let Some(spend) = keep else { return holder.specialize(made, children) };
         let noise = &mut self.mechanisms.noise;
-        holder.specialize_set(made, children, |sizes| Ok(noise.add_noise(spend, sizes)?))
+        let least = keep_from(spend.epsilon());
+        holder.specialize_set(made, children, &least, |sizes| Ok(noise.add_noise(spend, sizes)?))
     }
 
     fn leaves(&mut self, _: &Cuts) -> Result<Leaves, Error> {

@@ -3,13 +3,14 @@
 //! Everything is counted at its largest: h rounds with all the candidates that taxonomies and
 //! splits could ever give, and the largest table of counts that h specializations could make. The
 //! counts' ε is at least (1 − s)·ε; what the structure leaves makes their noise smaller, which
-//! shortens its tail.
+//! shortens its tail. Where a noisy number of records decides on h, h is the most that it can be:
+//! fewer rounds have fewer candidates and rows, and more ε for each, so their noise is shorter too.
+//! Weights are longest where rounds are fewest.
 
 use super::Error;
 use super::plan::{FRACTION_BITS, GRID_BITS, Plan};
 use crate::agreement::diffgen::Terms;
 use crate::agreement::{Agreement, CountTable, MatchBy, Noise, Partition, Profile, Selection};
-use crate::math::Rational;
 use crate::mechanism;
 use crate::mechanism::exponential::horizontal::Horizontal;
 use crate::mechanism::exponential::vertical;
@@ -34,6 +35,10 @@ pub struct Sizes {
     pub score_digits: Option<u32>,
     /// D of the noise on counts.
     pub count_digits: u32,
+    /// D of the noise on the number of records, where that decides on the specializations.
+    pub record_digits: Option<u32>,
+    /// Bits of a shared number of records: room for it, its noise and the sign.
+    pub record_bits: u32,
     /// No score is above this.
     pub largest_score: Score,
     /// Bits of a shared count: room for the count, its noise and the sign.
@@ -54,19 +59,17 @@ impl Sizes {
         let by_noise = terms.selection == Selection::PermuteAndFlip;
         if by_noise || horizontal {
             // Splits have this rate or a larger one, and then shorter tails.
-            let rate = plan.calibration().rate(plan.epsilon_step());
+            let rate = plan.calibration().rate(&plan.epsilon_step());
             let choices = if by_noise { most_candidates(plan.schema(), rounds) } else { 0 };
             let splits = most_points(plan);
             let count = rounds * choices + plan.steps() * splits;
             noises.push(Noises { count, rate: rate_per_step(&rate, GRID_BITS) });
         }
-        let steps = Rational::whole(plan.steps());
-        let structure = plan.epsilon_step() * &steps;
-        let rate = plan.epsilon().value().checked_sub(&structure);
-        let rate = rate.ok_or(Error::Fault("the structure takes more than everything"))?;
         // Two geometric noises make a discrete Laplace one; each party may draw its own.
         let each = if terms.noise == Noise::TwoParty { 4 } else { 2 };
-        noises.push(Noises { count: each * rows, rate });
+        noises.push(Noises { count: each * rows, rate: plan.epsilon_counts() });
+        let of_records = plan.epsilon_records().cloned();
+        noises.extend(of_records.map(|rate| Noises { count: each, rate }));
         let bounds = PublicBounds {
             epsilon: plan.epsilon().clone(),
             noises,
@@ -87,20 +90,26 @@ impl Sizes {
         let mut digits = widths.digits.iter().copied();
         let score_digits = (by_noise || horizontal).then(|| digits.next()).flatten();
         let count_digits = digits.next().ok_or(Error::Fault("no digits for the counts"))?;
+        let record_digits = digits.next();
         // Horizontally the bound is on both tables together, but each party sees its own alone: the
         // circuits have room for two tables of that size, so that nothing ever wraps.
         let records = agreement.max_records.saturating_mul(if horizontal { 2 } else { 1 });
         let record_bits = u64::BITS - records.leading_zeros();
-        let count_bits = match terms.noise {
-            Noise::TwoParty => (record_bits.max(count_digits + 1) + 2).min(64),
-            _ => (record_bits.max(count_digits) + 2).min(64),
-        };
+        let count_bits = ring_bits(terms, record_bits, count_digits);
         let largest_score = plan.largest_score(records)?;
         check_polynomial(agreement, plan, &widths)?;
         if terms.selection == Selection::Exponential && !horizontal {
             check_choice(plan, largest_score, most_candidates(plan.schema(), rounds))?;
         }
-        Ok(Self { widths, score_digits, count_digits, largest_score, count_bits })
+        Ok(Self {
+            widths,
+            score_digits,
+            count_digits,
+            record_digits,
+            record_bits: ring_bits(terms, record_bits, record_digits.unwrap_or_default()),
+            largest_score,
+            count_bits,
+        })
     }
 }
 
@@ -138,10 +147,25 @@ impl Sizes {
         )
     }
 
+    /// The widths of the noise on the number of records, and the bits of its shares.
+    ///
+    /// # Errors
+    /// [`Error::Fault`] where it does not decide anything.
+    pub fn on_records(&self) -> Result<(NoiseWidths, u32), Error> {
+        let digits = self.record_digits.ok_or(Error::Fault("records that nobody is to count"))?;
+        Ok((NoiseWidths { tau: self.widths.tau, digits }, self.record_bits))
+    }
+
     /// The widths of the noise on counts.
     pub fn on_counts(&self) -> NoiseWidths {
         NoiseWidths { tau: self.widths.tau, digits: self.count_digits }
     }
+}
+
+/// Bits of a shared count: room for up to so many bits of records, for its noise and for the sign.
+fn ring_bits(terms: &Terms, record_bits: u32, digits: u32) -> u32 {
+    let noise_bits = if terms.noise == Noise::TwoParty { digits + 1 } else { digits };
+    (record_bits.max(noise_bits) + 2).min(64)
 }
 
 /// The public numbers of the polynomial in place of the exponential.
@@ -152,7 +176,7 @@ pub fn polynomial(agreement: &Agreement, taylor: Taylor, widths: &Widths) -> Hor
 
 /// Refuses choices whose circuits would need more memory than a party is asked to have.
 fn check_choice(plan: &Plan, largest: Score, candidates: u64) -> Result<(), Error> {
-    let rate = scaling().rate("a choice", plan.epsilon_step(), plan.calibration())?;
+    let rate = scaling().rate("a choice", &plan.largest_epsilon_step(), plan.calibration())?;
     let bits = weight_bits(largest, &rate, scaling())?;
     if bits.saturating_mul(candidates) > MOST_CHOICE_BITS {
         return Err(Error::ChoiceTooLarge { candidates, bits });
@@ -163,7 +187,7 @@ fn check_choice(plan: &Plan, largest: Score, candidates: u64) -> Result<(), Erro
 /// Refuses a polynomial whose values do not fit the key, before anything is spent.
 fn check_polynomial(agreement: &Agreement, plan: &Plan, widths: &Widths) -> Result<(), Error> {
     let Some(taylor) = plan.terms().taylor else { return Ok(()) };
-    let rate = plan.calibration().rate(plan.epsilon_step());
+    let rate = plan.calibration().rate(&plan.largest_epsilon_step());
     let polynomial = polynomial(agreement, taylor, widths);
     let needed = polynomial.least_key_bits(&rate).map_err(|error| match error {
         mechanism::Error::Privacy(error) => Error::Privacy(error),

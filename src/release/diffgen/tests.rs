@@ -1,6 +1,7 @@
 //! The worked examples of the papers, edge cases, and properties over random tables.
 
 mod audit;
+mod auto;
 mod examples;
 mod horizontal;
 mod one_class;

@@ -58,7 +58,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::sizes::Sizes;
-use super::{Plan, horizontal, terms, vertical};
+use super::{Plan, RECORDS, horizontal, terms, vertical};
 use crate::agreement::diffgen::Terms;
 use crate::agreement::{Agreement, CountTable, Noise, Partition, Selection, Transfers};
 use crate::crypto::paillier::{self, SecretKey};
@@ -187,6 +187,9 @@ pub enum Keys {
     ForTests(usize),
 }
 
+/// The phase of splits and choices.
+pub(super) const STRUCTURE: &str = "structure";
+
 /// The phase in which [`prepare`] talks.
 pub const SET_UP: &str = "set-up";
 
@@ -228,13 +231,51 @@ pub fn prepare(
     }
     session.do_bulk(bulk(terms));
     let plan = Plan::new(agreement)?;
-    let (parameters, epsilon) = (Sizes::of(agreement, &plan)?.by_noisy_max(), plan.epsilon_step());
-    for (calibration, noises) in noises_ahead(&plan) {
-        noisy_max::prepare(session, &parameters, epsilon, calibration, noises)?;
-    }
+    draw_ahead(session, &plan, &Sizes::of(agreement, &plan)?)?;
     session.channel.send(&Ready)?;
     let Ready = session.channel.receive()?;
     Ok(Prepared { keys, secret, taylor })
+}
+
+/// Draws the noise of the first choices, as soon as it is known how many there will be.
+pub(super) fn draw_ahead(session: &mut Session, plan: &Plan, sizes: &Sizes) -> Result<(), Error> {
+    if plan.epsilon_records().is_none() {
+        let (parameters, epsilon) = (sizes.by_noisy_max(), plan.epsilon_step());
+        for (calibration, noises) in noises_ahead(plan) {
+            noisy_max::prepare(session, &parameters, &epsilon, calibration, noises)?;
+        }
+    }
+    Ok(())
+}
+
+/// The phase of the structure begins; the noise of its choices is drawn now where how many there are
+/// was not `planned`.
+pub(super) fn begin_structure(
+    session: &mut Session,
+    planned: &Plan,
+    decided: &Plan,
+    sizes: &Sizes,
+) -> Result<(), Error> {
+    session.channel.begin_phase(STRUCTURE);
+    match planned.epsilon_records() {
+        Some(_) => draw_ahead(session, decided, sizes),
+        None => Ok(()),
+    }
+}
+
+/// The noisy number of records: each party has a part of it, or one has all.
+pub(super) fn noisy_records(
+    session: &mut Session,
+    terms: &Terms,
+    sizes: &Sizes,
+    spend: Spend,
+    own: usize,
+) -> Result<i64, Error> {
+    session.channel.begin_phase(RECORDS);
+    let (widths, bits) = sizes.on_records()?;
+    let noise = CountNoise::of_widths(terms, widths, &spend, 1, session)?;
+    let noisy = noise.open(session, spend, &WordShares::new(bits, vec![own as u64])?)?;
+    Ok(noisy.first().copied().ok_or(super::Error::Fault("no number of records"))?)
 }
 
 /// The peer has its keys and transfers. Without it the party that sends last would go on, and spend
@@ -397,7 +438,16 @@ impl CountNoise {
         count: usize,
         session: &mut Session,
     ) -> Result<Self, Error> {
-        let widths = sizes.on_counts();
+        Self::of_widths(terms, sizes.on_counts(), spend, count, session)
+    }
+
+    fn of_widths(
+        terms: &Terms,
+        widths: NoiseWidths,
+        spend: &Spend,
+        count: usize,
+        session: &mut Session,
+    ) -> Result<Self, Error> {
         let own = match terms.noise {
             Noise::TwoParty => {
                 Some(OwnNoise::draw_digits(&mut *session.coins, spend.epsilon(), widths, count)?)
@@ -414,6 +464,15 @@ impl CountNoise {
         counts: &WordShares,
     ) -> Result<Vec<i64>, Error> {
         session.channel.begin_phase("noise");
+        self.open(session, spend, counts)
+    }
+
+    fn open(
+        self,
+        session: &mut Session,
+        spend: Spend,
+        counts: &WordShares,
+    ) -> Result<Vec<i64>, Error> {
         Ok(match self.own {
             Some(own) => TwoPartyNoise::prepared(session, own).add_noise(spend, counts)?,
             None => JointNoise::new(session, self.widths).add_noise(spend, counts)?,

@@ -31,7 +31,9 @@ use sha2::{Digest, Sha256};
 use super::holder::Holder;
 use super::one_class::OneClass;
 use super::sizes::{Sizes, scaling};
-use super::two_party::{CountNoise, Error, Keys, Prepared, assumptions};
+use super::two_party::{
+    CountNoise, Error, Keys, Prepared, assumptions, begin_structure, noisy_records,
+};
 use super::{Leaves, Plan, Specializer, run, terms};
 use crate::agreement::diffgen::Terms;
 use crate::agreement::{Agreement, CountTable, MatchBy, Rehearsal, Selection};
@@ -76,12 +78,9 @@ pub(super) fn release(
     let Intersection { rows, peer_size } = common_rows(session, agreement, identifiers, progress)?;
     check_common(agreement, rows.len())?;
     let table = table.select(&rows);
-    let began = Step::Began { phase: "structure", total: plan.specializations() as usize };
     let release = match plan.class_owner() {
         None => {
             compare_classes(session, agreement, &table)?;
-            session.channel.begin_phase("structure");
-            progress(began);
             let mut specializer = Vertical {
                 session,
                 holder: Holder::new(&plan, &table)?,
@@ -97,8 +96,6 @@ pub(super) fn release(
         Some(owner) => {
             let mut specializer =
                 OneClass::start(session, agreement, &plan, &sizes, &table, owner, progress)?;
-            specializer.begin_structure();
-            progress(began);
             run(&plan, budget, &mut specializer, &|step| progress(step))?
         }
     };
@@ -298,6 +295,16 @@ pub(super) fn exchange_split(
 
 impl Specializer for Vertical<'_, '_, '_> {
     type Error = Error;
+
+    /// Both know how many are common; the release shall tell no more of it than its noise lets it.
+    fn noisy_records(&mut self, spend: Spend) -> Result<i64, Error> {
+        let own = if self.session.role == Role::P1 { self.records } else { 0 };
+        noisy_records(self.session, self.terms, self.sizes, spend, own)
+    }
+
+    fn begin(&mut self, plan: &Plan) -> Result<(), Error> {
+        begin_structure(self.session, self.holder.plan(), plan, self.sizes)
+    }
 
     /// The owner of the column draws alone; the peer has nothing to do.
     fn draw_splits(

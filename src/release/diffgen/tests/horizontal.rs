@@ -1,8 +1,8 @@
 //! Two parties with different records against one that has them all.
 
 use super::two_parties::{
-    Party, Row, alone, assert_equal, assert_release_forecast, loans, random_rows, thesis_rows,
-    together,
+    Party, Row, alone, assert_equal, assert_release_forecast, auto_terms, loans, random_rows,
+    thesis_rows, together,
 };
 use super::*;
 use crate::protocol::coins::{Coins, TapeCoins};
@@ -48,6 +48,7 @@ fn all_terms() -> Vec<String> {
     terms.push(
         "epsilon = \"2\"\nspecializations = 3\nprofile = \"paper\"\ntaylor_degree = 3".to_owned(),
     );
+    terms.extend(auto_terms());
     terms
 }
 
@@ -114,6 +115,8 @@ fn the_transcript_does_not_depend_on_records_or_how_many_there_are() {
     for terms in [
         "epsilon = \"0.001\"\nspecializations = 2\nutility = \"leaf-max\"\nnoise = \"joint\"",
         "epsilon = \"0.001\"\nspecializations = 2",
+        // A noisy number of records is opened too.
+        "epsilon = \"0.001\"",
     ] {
         let agreement = loans("horizontal", terms);
         let rows = thesis_rows();

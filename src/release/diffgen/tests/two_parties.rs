@@ -88,6 +88,13 @@ pub fn loans(partition: &str, terms: &str) -> Agreement {
         .unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
+/// Terms under which the number of records decides on h, noisy or expected: of a dozen records at
+/// this ε for 1, 2 or 3.
+pub fn auto_terms() -> Vec<String> {
+    let ways = ["noise = \"joint\"", "noise = \"two-party\"", "expected_records = 20"];
+    ways.map(|way| format!("epsilon = \"13\"\n{way}")).to_vec()
+}
+
 /// Decides at random and writes down what was decided.
 #[derive(Clone)]
 pub struct Recorder {

@@ -1,8 +1,8 @@
 //! Two parties against one: the same decisions give the same release.
 
 use super::two_parties::{
-    Row, alone, assert_equal, assert_release_forecast, delta, loans, random_rows, thesis_rows,
-    together,
+    Row, alone, assert_equal, assert_release_forecast, auto_terms, delta, loans, random_rows,
+    thesis_rows, together,
 };
 use super::*;
 use crate::agreement::CountTable;
@@ -58,6 +58,7 @@ fn all_terms() -> Vec<String> {
         }
     }
     terms.push("epsilon = \"2\"\nspecializations = 4\nprofile = \"paper\"".to_owned());
+    terms.extend(auto_terms());
     // Random tables may be empty.
     terms.iter_mut().for_each(|terms| *terms += "\n[id]\nmin_common = 0");
     terms
@@ -294,6 +295,7 @@ fn the_transcript_does_not_depend_on_values() {
         "epsilon = \"0.001\"\nspecializations = 2",
         "epsilon = \"0.001\"\nspecializations = 2\nselection = \"permute-and-flip\"\n\
          noise = \"joint\"",
+        "epsilon = \"0.001\"",
     ] {
         let agreement = loans("vertical", terms);
         let rows = thesis_rows();

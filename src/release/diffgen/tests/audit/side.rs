@@ -14,8 +14,9 @@ use crate::agreement::Agreement;
 use crate::math::Rational;
 use crate::privacy::decisions::Decisions;
 use crate::privacy::{self, AddNoise, Score, Spend};
+use crate::release::diffgen::plan::keep_from;
 use crate::release::diffgen::single::{Chooser, Mechanisms, Noiser, Single};
-use crate::release::diffgen::{Error, Leaves, Plan, Release, Specializer, run};
+use crate::release::diffgen::{Error, Leaves, Plan, RECORDS, Release, Specializer, run};
 use crate::release::tree::splits::stretches;
 use crate::release::tree::utility::{Logarithms, Utility};
 use crate::table::{Candidate, CutValue, Cuts, Specialization, Table};
@@ -65,8 +66,7 @@ pub fn release(agreement: &Agreement, plan: &Plan, table: &Table, line: Line) ->
     let choice = law(&choose);
     let of_splits = [law(&split), law(split_together.as_ref().unwrap())];
     let noises = if matches!(noise, Noiser::Two(_)) { 2 } else { 1 };
-    let least = u64::try_from(plan.keep_from()).unwrap();
-    let noise = Watched { noise, noises, least, told: told.clone(), line: line.clone() };
+    let noise = Watched { noise, noises, told: told.clone(), line: line.clone() };
     let mechanisms = Mechanisms { choose, split, split_together, noise, splits_in_order };
     let form = Single::new(plan, table, mechanisms).unwrap();
     let mut side = Side { form, plan, choice, of_splits, told, line };
@@ -86,6 +86,10 @@ struct Side<'p, 't> {
 
 impl Specializer for Side<'_, '_> {
     type Error = Error;
+
+    fn noisy_records(&mut self, spend: Spend) -> Result<i64, Error> {
+        self.form.noisy_records(spend)
+    }
 
     fn draw_splits(
         &mut self,
@@ -181,7 +185,6 @@ impl Side<'_, '_> {
 struct Watched {
     noise: Noiser<Told>,
     noises: usize,
-    least: u64,
     told: Told,
     line: Rc<Line>,
 }
@@ -191,9 +194,10 @@ impl AddNoise for Watched {
     type Error = privacy::Error;
 
     fn add_noise(&mut self, spend: Spend, counts: &[u64]) -> Result<Vec<i64>, privacy::Error> {
-        let sizes = spend.name() != "counts";
+        let sizes = ![RECORDS, "counts"].contains(&spend.name());
+        let least = u64::try_from(keep_from(spend.epsilon())).unwrap_or_default();
         let draw = |count: &u64| match sizes {
-            true => Draw::Size { size: *count, least: self.least },
+            true => Draw::Size { size: *count, least },
             false => Draw::Count(*count),
         };
         let wanted = self.line.ask(&spend, counts.iter().map(draw).collect());
@@ -201,7 +205,7 @@ impl AddNoise for Watched {
             for (count, wanted) in counts.iter().zip(&wanted) {
                 // The first noise leads to what is wanted; a second one changes nothing.
                 let noise = match (sizes, noise) {
-                    (true, _) => self.least as i64 - *count as i64 - i64::from(*wanted == 0),
+                    (true, _) => least as i64 - *count as i64 - i64::from(*wanted == 0),
                     (false, 0) => *wanted as i64 - 1 - *count as i64,
                     (false, _) => 0,
                 };

@@ -1,0 +1,196 @@
+//! What the defaults are worth on small tables: how well a release tells the class of people who are
+//! not in it, with the number of specializations that the release decides on, with one that follows
+//! from a guess ten times too high, and with every number from 1 to 8.
+//!
+//! ```text
+//! cargo run --release --example small_tables -- --data DIR             # on the test records
+//! cargo run --release --example small_tables -- --data DIR --validate  # inside the training records
+//! ```
+//!
+//! DIR has the tables as CSV files; `small_tables/tables.rs` says where each comes from. Adult is
+//! expected at `../shared/data/adult`. What is not there is left out, and that is said. The tables
+//! are printed in Markdown, as `docs/experiments/small-tables.md` has them.
+
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "an example shows its result")]
+
+#[path = "adult/data.rs"]
+mod data;
+#[path = "small_tables/tables.rs"]
+mod tables;
+
+use clap::Parser;
+use data::Adult;
+use diptych::agreement::Agreement;
+use diptych::app::evaluate::generalize::Generalization;
+use diptych::app::evaluate::group::Summary;
+use diptych::app::evaluate::{assess, baselines, released};
+use diptych::math::Randomness;
+use diptych::privacy::Budget;
+use diptych::publish::failure::Failure;
+use diptych::release::diffgen::single;
+use diptych::release::tree::output::{Rows, write_csv};
+use diptych::table::Table;
+use rayon::prelude::*;
+use std::path::PathBuf;
+use tables::{SOURCES, Source, divided};
+
+const EPSILONS: [&str; 4] = ["0.1", "0.25", "0.5", "1"];
+/// Numbers of specializations among which the best is found in hindsight.
+const NUMBERS: std::ops::RangeInclusive<u32> = 1..=8;
+/// Parts of the training records, where these are all that is looked at.
+const FOLDS: usize = 5;
+
+/// What the defaults are worth on small tables.
+#[derive(Parser)]
+struct Arguments {
+    /// Where the tables lie
+    #[arg(long, default_value = "../shared/data/small-tables")]
+    data: PathBuf,
+    /// Only these tables
+    #[arg(long, value_delimiter = ',')]
+    tables: Vec<String>,
+    /// Releases of each table and way
+    #[arg(long, default_value_t = 50)]
+    seeds: u64,
+    /// Judge by five-fold cross-validation inside the training records
+    #[arg(long)]
+    validate: bool,
+    /// Only with the number that the release decides on
+    #[arg(long)]
+    only_auto: bool,
+}
+
+fn main() -> Result<(), Failure> {
+    let arguments = Arguments::parse();
+    let wanted =
+        |name: &str| arguments.tables.is_empty() || arguments.tables.iter().any(|t| t == name);
+    for table in Small::all(&arguments)?.into_iter().filter(|table| wanted(&table.name)) {
+        table.report(&arguments)?;
+    }
+    Ok(())
+}
+
+/// From lines of `[release]` to the agreement on a table.
+type Terms = dyn Fn(&str) -> Result<Agreement, Failure> + Sync;
+
+/// A table with all that is needed to release it.
+struct Small {
+    name: String,
+    train: Table,
+    test: Table,
+    terms: Box<Terms>,
+}
+
+impl Small {
+    /// Those whose files are there.
+    fn all(arguments: &Arguments) -> Result<Vec<Self>, Failure> {
+        let mut all = Vec::new();
+        match data::place() {
+            None => eprintln!("skipped: there is no Adult data at ../shared/data/adult"),
+            Some(place) => {
+                for first in [None, Some(4_000)] {
+                    let adult = Adult::read(&place)?;
+                    let (test, mut train) = (adult.test.clone(), adult.train.clone());
+                    if let Some(count) = first {
+                        train = train.select(&(0..count).collect::<Vec<_>>());
+                    }
+                    let name = first.map_or("Adult".to_owned(), |n| format!("Adult-{n}"));
+                    let terms = Box::new(move |terms: &str| {
+                        adult.agreement_with(&format!("partition = \"local\"\n{terms}"))
+                    });
+                    all.push(Self { name, train, test, terms });
+                }
+            }
+        }
+        for source in SOURCES {
+            let Source { name, .. } = source;
+            match source.read(&arguments.data)? {
+                None => {
+                    eprintln!("skipped: there is no {name}.csv in {}", arguments.data.display())
+                }
+                Some([train, test]) => {
+                    let terms = Box::new(|terms: &str| source.agreement(terms));
+                    all.push(Self { name: (*name).to_owned(), train, test, terms });
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    fn report(&self, arguments: &Arguments) -> Result<(), Failure> {
+        let parts: Vec<[Table; 2]> = match arguments.validate {
+            true => (0..FOLDS).map(|fold| divided(&self.train, FOLDS, fold)).collect(),
+            false => vec![[self.train.clone(), self.test.clone()]],
+        };
+        let schema = (self.terms)("epsilon = \"1\"")?.schema;
+        let of = parts.iter().map(|[train, test]| baselines(&schema, test, train));
+        let of = of.collect::<Result<Vec<_>, _>>()?;
+        let mean = |part: fn(&(f64, f64)) -> f64| {
+            Summary::of(&of.iter().map(part).collect::<Vec<_>>()).mean * 100.0
+        };
+        println!(
+            "\n{}: {} training records, {} classes, {} attributes; larger class {:.1}, raw tree {:.1}\n",
+            self.name,
+            parts[0][0].len(),
+            schema.class.values.len(),
+            schema.attributes.len(),
+            mean(|b| b.1),
+            mean(|b| b.0)
+        );
+        println!("| ε | auto | h | ten times the records | h = 4 | h = 7 | best h in hindsight |");
+        println!("| --- | --- | --- | --- | --- | --- | --- |");
+        for epsilon in EPSILONS {
+            let run = |more: &str| self.runs(arguments, &parts, epsilon, more);
+            let (auto, made) = run("")?;
+            let words = |found: Summary| format!("{:.1} ± {:.1}", found.mean, found.deviation);
+            let mut cells = vec![words(auto), format!("{:.1}", made.mean)];
+            if !arguments.only_auto {
+                let guess = 10 * parts[0][0].len();
+                cells.push(words(run(&format!("expected_records = {guess}"))?.0));
+                let mut best: Option<(u32, Summary)> = None;
+                for number in NUMBERS {
+                    let (found, _) = run(&format!("specializations = {number}"))?;
+                    if [4, 7].contains(&number) {
+                        cells.push(words(found));
+                    }
+                    if best.is_none_or(|(_, known)| found.mean > known.mean) {
+                        best = Some((number, found));
+                    }
+                }
+                cells
+                    .extend(best.map(|(number, found)| format!("{} (h = {number})", words(found))));
+            }
+            println!("| {epsilon} | {} |", cells.join(" | "));
+        }
+        Ok(())
+    }
+
+    /// Accuracy in %, and how many specializations were made.
+    fn runs(
+        &self,
+        arguments: &Arguments,
+        parts: &[[Table; 2]],
+        epsilon: &str,
+        more: &str,
+    ) -> Result<(Summary, Summary), Failure> {
+        let agreement = (self.terms)(&format!("epsilon = \"{epsilon}\"\n{more}"))?;
+        let once = |seed: u64| {
+            let [train, test] = &parts[seed as usize % parts.len()];
+            let epsilon = agreement.epsilon().ok_or_else(|| Failure::failed("no ε"))?;
+            let mut rng = Randomness::seeded(seed);
+            let release =
+                single::release(&agreement, train, Budget::new(epsilon), &mut rng, &|_| {})?;
+            let mut csv = Vec::new();
+            write_csv(&release.table, Rows::All, &mut csv).map_err(Failure::failed)?;
+            let mut values = Generalization::new(&release.table.cuts);
+            let rows = released::rows("release.csv", &csv, &mut values)?;
+            let accuracy = assess(&values, &rows, test, None)?.accuracy * 100.0;
+            Ok((accuracy, release.table.cuts.made().len() as f64))
+        };
+        let seeds: Vec<u64> = (0..arguments.seeds).collect();
+        let found: Result<Vec<(f64, f64)>, Failure> =
+            seeds.par_iter().map(|seed| once(*seed)).collect();
+        let (accuracy, made): (Vec<f64>, Vec<f64>) = found?.into_iter().unzip();
+        Ok((Summary::of(&accuracy), Summary::of(&made)))
+    }
+}
