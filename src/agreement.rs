@@ -56,6 +56,7 @@ mod model;
 pub(crate) mod node;
 mod problem;
 mod read;
+pub mod syntactic;
 mod taxonomies;
 #[cfg(test)]
 mod tests;
@@ -101,6 +102,8 @@ pub struct Agreement {
     pub partition: Partition,
     /// Public bound on the number of records: of each party (vertical), or of all together.
     pub max_records: u64,
+    /// Whether the data may have other releases whose promises do not add up with this one's.
+    pub accept_composition: bool,
     /// Attributes and class.
     pub schema: Arc<Schema>,
     /// What is made of the data, and with which promise.

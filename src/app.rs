@@ -41,6 +41,7 @@ pub mod keygen;
 pub mod ledger;
 pub mod local;
 mod manual;
+pub mod model;
 mod passphrase;
 pub mod plot;
 pub mod progress;
@@ -87,6 +88,7 @@ enum Verb {
     Verify(verify::VerifyArgs),
     Ledger(ledger::LedgerArgs),
     Local(local::LocalArgs),
+    Model(model::ModelArgs),
 }
 
 /// Runs the command as the shell gave it, and returns its exit status.
@@ -170,6 +172,7 @@ fn run(verb: Verb, console: &Console) -> Result<(), Failure> {
         Verb::Verify(arguments) => verify::run(&arguments, console),
         Verb::Ledger(arguments) => ledger::run(&arguments, console),
         Verb::Local(arguments) => local::run(&arguments, console),
+        Verb::Model(arguments) => model::run(&arguments, console),
     }
 }
 

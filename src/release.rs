@@ -1,6 +1,7 @@
 //! From tables to a release. An agreement names a model; [`plan`], [`run`] and [`forecast`] ask it
-//! what it promises and refuses, let it run, and tell what it will exchange. [`tree`] is what models
-//! by top-down specialization have in common, [`diffgen`] the one that is differentially private.
+//! what it promises and refuses, let it run, and tell what it will exchange; [`examine`] looks at what
+//! was released. [`tree`] is what models by top-down specialization have in common, [`diffgen`] the one
+//! that is differentially private; [`groups`] and [`lkc`] hide people in groups, and are not.
 //!
 //! # Example
 //!
@@ -48,7 +49,10 @@
 pub mod diffgen;
 #[cfg(any(test, feature = "testing"))]
 mod exact_counts;
+pub mod examine;
 pub mod forecast;
+pub mod groups;
+pub mod lkc;
 pub mod plan;
 pub mod rehearsal;
 pub mod run;
@@ -64,6 +68,15 @@ pub enum Error {
     /// DiffGen failed.
     #[error(transparent)]
     DiffGen(Box<diffgen::two_party::Error>),
+    /// Even the coarsest table is not as required.
+    #[error(
+        "even the coarsest table is not as the agreement requires: {0}; no generalization can help, \
+         so agree on a smaller k or a larger c"
+    )]
+    Unmet(String),
+    /// A release that is not as its agreement requires.
+    #[error("the release is not as its agreement requires: {0}")]
+    Broken(String),
     /// The agreement is for one party, and two want to run it.
     #[error("this agreement is for one party: use `diptych local`")]
     OneParty,
@@ -86,7 +99,7 @@ impl Fault for Error {
     fn blame(&self) -> Blame<'_> {
         match self {
             Self::DiffGen(error) => error.blame(),
-            Self::OneParty | Self::NoRehearsal => Blame::Input,
+            Self::OneParty | Self::NoRehearsal | Self::Unmet(_) | Self::Broken(_) => Blame::Input,
             #[cfg(any(test, feature = "testing"))]
             Self::PreparedForAnother => Blame::Here,
             Self::NoBudget => Blame::Here,
@@ -123,6 +136,8 @@ pub struct Release {
     pub table: Generalized,
     /// What was spent on what; sums to at most ε. Nothing where the model spends none.
     pub spends: Vec<Entry>,
+    /// How it came about, in lines for the eyes of whoever holds the data.
+    pub notes: Vec<String>,
 }
 
 /// A release by two parties, and what this one learned on the way.

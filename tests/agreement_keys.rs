@@ -18,7 +18,7 @@ const UNKNOWN: &str = "zzzzzzzzzzzzzzzz";
 const PARTY: &str = "The party file";
 const WHOLE: &str = "The sections";
 /// The sections of the agreement, as the page calls them, each with the line it begins with.
-const SECTIONS: [(&str, &str); 7] = [
+const SECTIONS: [(&str, &str); 8] = [
     ("[release]", "[release]"),
     ("[parties]", "[parties]"),
     ("[parties.p1] and [parties.p2]", "[parties.p1]"),
@@ -26,6 +26,7 @@ const SECTIONS: [(&str, &str); 7] = [
     ("[class]", "[class]"),
     ("[[attribute]]", "[[attribute]]"),
     ("[crypto]", "[crypto]"),
+    ("[lkc]", "[lkc]"),
 ];
 
 /// The examples of the page, of agreements or of party files.
@@ -46,6 +47,17 @@ fn agreements() -> [String; 3] {
     let parties = local.find("[parties.p1]").unwrap()..local.find("[class]").unwrap();
     local.replace_range(parties, "");
     [vertical, horizontal, local.replace("[crypto]\n", "")]
+}
+
+/// An agreement of the page that has a section.
+fn with_section(section: &str) -> String {
+    match section {
+        "[lkc]" => example("toml lkc").to_owned(),
+        _ => {
+            let [vertical, ..] = agreements();
+            vertical
+        }
+    }
 }
 
 fn read(text: &str) -> Result<Agreement, String> {
@@ -81,7 +93,7 @@ fn known_keys(section: &str) -> BTreeSet<String> {
         "[parties]" => read(&format!("{vertical}\n[parties.{UNKNOWN}]\n")).unwrap_err(),
         _ => {
             let (_, begins) = SECTIONS.iter().find(|(name, _)| *name == section).unwrap();
-            read(&with_line(&vertical, begins, &unknown)).unwrap_err()
+            read(&with_line(&with_section(section), begins, &unknown)).unwrap_err()
         }
     };
     let (_, list) = said.split_once("known here are: ").unwrap_or_else(|| panic!("{said}"));
@@ -133,7 +145,7 @@ fn every_default_on_the_page_is_what_leaving_the_key_out_means() {
         for (key, cell) in rows(section) {
             let Some(default) = default_in(&cell) else { continue };
             let line = format!("{key} = {default}\n");
-            let same = agreements().iter().any(|text| {
+            let same = agreements().iter().chain([&with_section(section)]).any(|text| {
                 let Ok(without) = read(&with_line(text, "[release]", "")) else { return false };
                 text.contains(begins)
                     && read(&with_line(text, begins, &line))
@@ -162,7 +174,7 @@ fn every_default_on_the_page_is_what_leaving_the_key_out_means() {
 
 #[test]
 fn the_examples_of_the_page_are_read() {
-    for text in agreements() {
+    for text in agreements().into_iter().chain([with_section("[lkc]")]) {
         read(&text).unwrap();
     }
     read_party(example("toml party")).unwrap();
@@ -190,6 +202,7 @@ fn schema_of(section: &str) -> (usize, &'static str) {
         "[class]" => (0, "/properties/class"),
         "[[attribute]]" => (0, "/properties/attribute/items"),
         "[crypto]" => (0, "/properties/crypto"),
+        "[lkc]" => (0, "/properties/lkc"),
         _ => (1, ""),
     }
 }
@@ -225,10 +238,9 @@ fn the_words_that_a_schema_allows_are_those_that_the_reader_allows() {
         let schema: serde_json::Value = serde_json::from_str(SCHEMAS[index].1).unwrap();
         let properties = schema.pointer(pointer).unwrap()["properties"].as_object().unwrap();
         for (key, property) in properties {
-            let [vertical, ..] = agreements();
             let Some(words) = property.get("enum") else { continue };
             let line = format!("{key} = \"{UNKNOWN}\"\n");
-            let said = read(&with_line(&vertical, begins, &line)).unwrap_err();
+            let said = read(&with_line(&with_section(section), begins, &line)).unwrap_err();
             let (_, list) = said.split_once("use one of: ").unwrap_or_else(|| panic!("{said}"));
             let list = format!("[{}]", list.lines().next().unwrap());
             let mut allowed: Vec<String> = serde_json::from_str(&list).unwrap();

@@ -14,9 +14,11 @@ use diptych::privacy::ledger;
 use diptych::publish::data::Source;
 use diptych::publish::local::{Entered, Wanted};
 use diptych::publish::party::Party;
+use diptych::publish::rows::{self, Values};
 use diptych::publish::run::{self, Options, Side};
 use diptych::publish::{Watcher, local, report, verify};
 use diptych::release::Step;
+use sha2::{Digest, Sha256};
 
 const ALONE: &str = r#"
 [release]
@@ -169,4 +171,129 @@ fn keys_of_another_model_are_refused_and_so_is_a_model_that_nobody_knows() {
     assert!(epsilon.contains("unknown key `epsilon`"), "{epsilon}");
     let model = parse(&ALONE.replace("exact-counts", "exact-count"));
     assert!(model.contains("did you mean \"exact-counts\"?"), "{model}");
+}
+
+const LKC: &str = r#"
+    [release]
+    id = "ill"
+    partition = "local"
+    model = "lkc"
+    max_records = 100
+    [lkc]
+    acknowledge = "not differentially private"
+    l = 1
+    k = 2
+    c = "0.5"
+    sensitive = "ill"
+    protect = ["flu"]
+    [class]
+    column = "well"
+    values = ["yes", "no"]
+    [[attribute]]
+    name = "job"
+    kind = "categorical"
+    taxonomy = { Any_Job = ["Engineer", "Writer"] }
+    [[attribute]]
+    name = "sex"
+    kind = "categorical"
+    taxonomy = { Any = ["m", "f"] }
+    [[attribute]]
+    name = "ill"
+    kind = "categorical"
+    taxonomy = { Ill = ["flu", "none"] }
+"#;
+const PEOPLE: &str = "job,sex,ill,well\nWriter,m,flu,yes\nWriter,m,none,no\nEngineer,f,none,no\n\
+                      Engineer,f,none,no\nEngineer,m,flu,yes\n";
+
+#[test]
+fn a_table_of_groups_goes_from_agreement_to_page_with_its_warning_and_stands_alone() {
+    let place = tempfile::tempdir().unwrap();
+    let data = place.path().join("people.csv");
+    fs::write(&data, PEOPLE).unwrap();
+    let (ledger, cap) = (place.path().join("ledger.jsonl"), "1".parse().unwrap());
+    let data = Source::file(&data);
+    let ear = Ear::default();
+    let release = |text: &str, name: &str| {
+        let out = place.path().join(name);
+        let entered = Some(Entered { ledger: &ledger, cap: &cap, data_set: None });
+        let wanted = Wanted { data: &data, out: &out, compact: false, entered };
+        local::release(&agreement(text), &wanted, &ear).map(|_| out)
+    };
+    let agreed = agreement(LKC);
+    assert_eq!(Agreement::from_canonical(agreed.canonical().as_bytes()).unwrap(), agreed);
+    assert!(agreed.plain_words().contains("ATTENTION: This is not differential privacy."));
+    let out = release(LKC, "one").unwrap();
+    // By sex two of three men would have the flu.
+    assert_eq!(
+        fs::read_to_string(out.join("release.csv")).unwrap(),
+        "job,sex,ill,well,count\nEngineer,Any,flu,yes,1\nEngineer,Any,flu,no,0\n\
+         Engineer,Any,none,yes,0\nEngineer,Any,none,no,2\nWriter,Any,flu,yes,1\nWriter,Any,flu,no,0\n\
+         Writer,Any,none,yes,0\nWriter,Any,none,no,1\n"
+    );
+    let warning = "0 people stand alone with all their values";
+    let (_, found) = verify::check(&out).unwrap();
+    assert!(found.iter().any(|line| line.contains("smallest 2, largest part 1 of 2")), "{found:?}");
+    assert!(found.iter().any(|line| line.contains(warning)), "{found:?}");
+    assert!(fs::read_to_string(out.join("report.html")).unwrap().contains(warning));
+    let how = fs::read_to_string(out.join("private/how.txt")).unwrap();
+    assert!(how.contains("sex: Any stays") && how.contains("2 have flu"), "{how}");
+    let to = place.path().join("rows.csv");
+    let (count, told) = rows::write(&out, &to, Values::Generalized).unwrap();
+    assert!(count == 5 && told.unwrap().contains(warning));
+
+    let history = ledger::read(&ledger).unwrap();
+    let debit = &history.runs()[0].debit;
+    assert!(debit.epsilon.is_none() && debit.promise.as_ref().unwrap().contains("2 people"));
+    let diffgen = LKC.replace("model = \"lkc\"", "epsilon = \"1\"\nspecializations = 1");
+    let start = diffgen.find("[lkc]").unwrap()..diffgen.find("[class]").unwrap();
+    let diffgen = diffgen.replace(&diffgen[start], "");
+    for (text, name) in [(LKC, "two"), (diffgen.as_str(), "three")] {
+        let refused = release(text, name).unwrap_err().to_string();
+        assert!(refused.contains("accept_composition = true"), "{refused}");
+        let accepted = text.replace("max_records", "accept_composition = true\nmax_records");
+        release(&accepted, name).unwrap();
+    }
+    assert!(ear.0.into_inner().unwrap().iter().any(|line| line.contains(warning)));
+    // Whoever changes a count must change the hash too, and is still found.
+    let csv = fs::read_to_string(out.join("release.csv")).unwrap();
+    let changed = csv.replace("Engineer,Any,none,no,2", "Engineer,Any,none,no,0");
+    let hash = |text: &str| diptych::math::hex::encode(Sha256::digest(text));
+    let manifest = fs::read_to_string(out.join("manifest.json")).unwrap();
+    fs::write(out.join("manifest.json"), manifest.replace(&hash(&csv), &hash(&changed))).unwrap();
+    fs::write(out.join("release.csv"), changed).unwrap();
+    let refused = verify::check(&out).unwrap_err().to_string();
+    assert!(refused.contains("job Engineer: 1 people"), "{refused}");
+}
+
+#[test]
+fn what_is_wrong_with_an_agreement_on_groups_is_said() {
+    let parse = |from: &str, to: &str| {
+        let text = LKC.replace(from, to);
+        assert_ne!(text, LKC, "{from}");
+        let read = Agreement::parse("x.toml", text.as_bytes(), &|_| Err(String::new()));
+        read.unwrap_err().to_string()
+    };
+    for (from, to, said) in [
+        ("acknowledge = \"not differentially private\"", "", "`acknowledge` is missing"),
+        ("not differentially private", "yes", "cannot be \"yes\""),
+        ("l = 1", "l = 3", "there are 2 attributes to know"),
+        ("k = 2\n", "", "`k` is missing"),
+        ("c = \"0.5\"", "c = \"0\"", "is 0"),
+        ("c = \"0.5\"", "c = \"1.5\"", "is 1.5"),
+        ("k = 2\n    c = \"0.5\"", "k = 1", "requires nothing"),
+        ("sensitive = \"ill\"\n    protect = [\"flu\"]", "", "no attribute is sensitive"),
+        ("protect = [\"flu\"]", "protect = [\"flue\"]", "did you mean \"flu\"?"),
+        ("sensitive = \"ill\"", "sensitive = \"i\"", "there is no attribute `i`"),
+        ("partition = \"local\"", "partition = \"horizontal\"", "is for one party"),
+        ("model = \"lkc\"", "model = \"diffgen\"", "[lkc] does not apply"),
+        ("max_records", "epsilon = \"1\"\nmax_records", "unknown key `epsilon`"),
+        (
+            "l = 1\n    k = 2\n    c = \"0.5\"",
+            "requirement = [{ attributes = [\"ill\"], k = 2 }]",
+            "not an attribute that is generalized",
+        ),
+    ] {
+        let found = parse(from, to);
+        assert!(found.contains(said), "{said:?} is not in: {found}");
+    }
 }

@@ -33,7 +33,7 @@ impl Format {
 /// The agreement as a tree whose keys are sorted; printing it without white space is canonical.
 ///
 /// Decimals are text in normal form; counts are numbers; every default is written out, but for those
-/// of keys that came later (`min_common`, `rehearse`, the class's `owner`); what does not apply to the partition or the model is left out. There is no floating-point number anywhere.
+/// of keys that came later (`min_common`, `rehearse`, `accept_composition`, the class's `owner`); what does not apply to the partition or the model is left out. There is no floating-point number anywhere.
 pub(super) fn value(agreement: &Agreement, format: Format) -> Value {
     let (mut release, mut crypto) = agreement.model.entries();
     if let Format::First { paillier_bits } = format {
@@ -44,6 +44,9 @@ pub(super) fn value(agreement: &Agreement, format: Format) -> Value {
     release.push(("max_records", json!(agreement.max_records)));
     if format == Format::Two {
         release.push(("model", json!(agreement.model.word())));
+    }
+    if agreement.accept_composition {
+        release.push((super::read::ACCEPT_COMPOSITION, json!(true)));
     }
     if let Partition::Horizontal { overlap_check, .. } = &agreement.partition {
         release.push(("overlap_check", json!(overlap_check.is_some())));
@@ -59,6 +62,9 @@ pub(super) fn value(agreement: &Agreement, format: Format) -> Value {
         ("class", object(of_class)),
         ("attribute", agreement.schema.attributes.iter().map(attribute).collect()),
     ];
+    if let Some((name, entries)) = agreement.model.section() {
+        sections.push((name, object(entries)));
+    }
     if let Some(parties) = agreement.parties() {
         if !crypto.is_empty() {
             sections.push(("crypto", object(crypto)));
@@ -144,7 +150,7 @@ fn taxonomy(values: &Taxonomy, value: ValueId, levels: usize) -> Value {
 }
 
 /// An object with sorted keys.
-fn object(mut entries: Vec<(&str, Value)>) -> Value {
+pub(super) fn object(mut entries: Vec<(&str, Value)>) -> Value {
     entries.sort_by_key(|(key, _)| *key);
     Value::Object(entries.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
 }

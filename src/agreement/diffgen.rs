@@ -71,6 +71,7 @@ macro_rules! choice {
         }
     };
 }
+pub(super) use choice;
 
 choice! {
     /// How a candidate for specialization is scored.

@@ -205,6 +205,15 @@ impl<'a> Form<'a> {
         None
     }
 
+    /// True or false.
+    pub fn truth(&mut self, node: &Node, what: &str) -> Option<bool> {
+        if let Value::Boolean(truth) = node.value {
+            return Some(truth);
+        }
+        self.wrong_type(node, what, "true or false");
+        None
+    }
+
     /// A whole number within limits.
     pub fn integer(&mut self, node: Node, what: &str, limits: RangeInclusive<i64>) -> Option<u64> {
         let remedy = format!("use a whole number from {} to {}", limits.start(), limits.end());

@@ -2,6 +2,7 @@
 
 use super::Partition;
 use super::diffgen::{self, CountTable, Entries};
+use super::syntactic;
 use super::words::Wording;
 use crate::privacy::Epsilon;
 
@@ -10,6 +11,8 @@ use crate::privacy::Epsilon;
 pub enum Model {
     /// A table generalized by private choices, with noisy counts: differentially private.
     DiffGen(diffgen::Terms),
+    /// A table generalized until every group is as required, with exact counts.
+    Syntactic(syntactic::Terms),
     /// Exact counts of the coarsest values: no promise at all. It shows what a model needs.
     #[cfg(any(test, feature = "testing"))]
     ExactCounts,
@@ -19,6 +22,7 @@ pub enum Model {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Name {
     DiffGen,
+    Lkc,
     #[cfg(any(test, feature = "testing"))]
     ExactCounts,
 }
@@ -26,6 +30,7 @@ pub(super) enum Name {
 impl Name {
     pub const ALL: &'static [(&'static str, Self)] = &[
         ("diffgen", Self::DiffGen),
+        ("lkc", Self::Lkc),
         #[cfg(any(test, feature = "testing"))]
         ("exact-counts", Self::ExactCounts),
     ];
@@ -34,6 +39,7 @@ impl Name {
     pub fn keys(self) -> &'static [&'static str] {
         match self {
             Self::DiffGen => diffgen::read::KEYS,
+            Self::Lkc => &[],
             #[cfg(any(test, feature = "testing"))]
             Self::ExactCounts => &[],
         }
@@ -45,6 +51,7 @@ impl Model {
     pub fn word(&self) -> &'static str {
         let name = match self {
             Self::DiffGen(_) => Name::DiffGen,
+            Self::Syntactic(terms) => return terms.word(),
             #[cfg(any(test, feature = "testing"))]
             Self::ExactCounts => Name::ExactCounts,
         };
@@ -55,6 +62,7 @@ impl Model {
     pub fn epsilon(&self) -> Option<&Epsilon> {
         match self {
             Self::DiffGen(terms) => Some(&terms.epsilon),
+            Self::Syntactic(_) => None,
             #[cfg(any(test, feature = "testing"))]
             Self::ExactCounts => None,
         }
@@ -64,6 +72,7 @@ impl Model {
     pub fn specializations(&self) -> String {
         match self {
             Self::DiffGen(terms) => terms.specializations.to_string(),
+            Self::Syntactic(_) => "0".to_owned(),
             #[cfg(any(test, feature = "testing"))]
             Self::ExactCounts => "0".to_owned(),
         }
@@ -79,6 +88,7 @@ impl Model {
                     1
                 }
             }
+            Self::Syntactic(_) => 0,
             #[cfg(any(test, feature = "testing"))]
             Self::ExactCounts => 0,
         }
@@ -104,6 +114,7 @@ impl Model {
                 terms.noise.word(),
                 terms.structure_share
             ),
+            Self::Syntactic(terms) => terms.in_short(),
             #[cfg(any(test, feature = "testing"))]
             Self::ExactCounts => self.word().to_owned(),
         }
@@ -113,8 +124,17 @@ impl Model {
     pub(super) fn entries(&self) -> (Entries, Entries) {
         match self {
             Self::DiffGen(terms) => terms.entries(),
+            Self::Syntactic(_) => Default::default(),
             #[cfg(any(test, feature = "testing"))]
             Self::ExactCounts => Default::default(),
+        }
+    }
+
+    /// The model's own section of the canonical form, if it has one.
+    pub(super) fn section(&self) -> Option<(&'static str, Entries)> {
+        match self {
+            Self::Syntactic(terms) => Some((terms.word(), terms.entries())),
+            _ => None,
         }
     }
 
@@ -130,6 +150,7 @@ impl Model {
     pub(super) fn wording(&self) -> &dyn Wording {
         match self {
             Self::DiffGen(terms) => terms,
+            Self::Syntactic(terms) => terms,
             #[cfg(any(test, feature = "testing"))]
             Self::ExactCounts => &super::words::ExactCounts,
         }

@@ -11,9 +11,12 @@ use super::node::{Node, Source};
 use super::problem::{Problem, Problems, Rule};
 use super::*;
 
-const SECTIONS: &[&str] = &["release", "parties", "id", "class", "attribute", "crypto"];
+const SECTIONS: &[&str] = &["release", "parties", "id", "class", "attribute", "crypto", "lkc"];
 /// The keys of [release] that every model has.
-const RELEASE_KEYS: &[&str] = &["id", "partition", "model", "max_records", "overlap_check"];
+const RELEASE_KEYS: &[&str] =
+    &["id", "partition", "model", "max_records", "overlap_check", ACCEPT_COMPOSITION];
+/// The key of [release] by which a release may follow or be followed by one that does not add up.
+pub(super) const ACCEPT_COMPOSITION: &str = "accept_composition";
 
 /// Why a section is refused.
 pub(super) const ONE_PARTY: &str = "a local release has one party only";
@@ -106,6 +109,7 @@ fn whole(form: &mut Form<'_>, document: Node, origin: Origin<'_>) -> Option<Agre
     let (model, at) = model?;
     match &model {
         Model::DiffGen(terms) => diffgen::read::enough_to_specialize(form, &schema, terms, at),
+        Model::Syntactic(terms) => syntactic::read::check(form, &schema, terms, at),
         #[cfg(any(test, feature = "testing"))]
         Model::ExactCounts => {}
     }
@@ -127,6 +131,7 @@ fn whole(form: &mut Form<'_>, document: Node, origin: Origin<'_>) -> Option<Agre
         id: common.id,
         partition,
         max_records: common.max_records,
+        accept_composition: common.accept_composition,
         schema: Arc::new(schema),
         model,
     };
@@ -159,7 +164,15 @@ fn model(
     top: &mut Section,
     divided: Option<Divided>,
 ) -> Option<(Model, usize)> {
+    if name != Name::Lkc {
+        form.refuse(top, "lkc", "it is for model = \"lkc\"");
+    }
     match name {
+        Name::Lkc => {
+            let kind = divided.map(|divided| divided.kind);
+            let (terms, at) = syntactic::read::read(form, top, "lkc", kind)?;
+            Some((Model::Syntactic(terms), at))
+        }
         Name::DiffGen => {
             let (terms, at) = diffgen::read::read(form, &mut release, top, divided)?;
             Some((Model::DiffGen(terms), at))

@@ -24,6 +24,7 @@ pub mod commutative;
 pub mod exponential;
 mod field;
 pub mod garble;
+pub mod lkc;
 pub mod mechanisms;
 pub mod netlists;
 pub mod noise;
@@ -51,6 +52,7 @@ const CHECKERS: &[(&str, Checker)] = &[
     ("exponential mechanism", exponential::check),
     ("garbling", garble::check),
     ("geometric and discrete Laplace noise", noise::check),
+    ("LKC-privacy", lkc::check),
     ("oblivious pseudorandom function", oprf::check),
     ("oblivious transfer", ot::check),
     ("Paillier", paillier::check),
@@ -70,6 +72,7 @@ const BUILT_IN: &[(&str, &str)] = &[
     ("commutative.json", include_str!("../../vectors/commutative.json")),
     ("exponential.json", include_str!("../../vectors/exponential.json")),
     ("garble.json", include_str!("../../vectors/garble.json")),
+    ("lkc.json", include_str!("../../vectors/lkc.json")),
     ("mechanisms.json", include_str!("../../vectors/mechanisms.json")),
     ("noise.json", include_str!("../../vectors/noise.json")),
     ("oprf.json", include_str!("../../vectors/oprf.json")),

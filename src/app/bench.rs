@@ -26,6 +26,7 @@ pub mod diffgen;
 mod growth;
 mod machine;
 mod mechanism;
+pub mod models;
 pub mod net;
 pub mod noise;
 pub mod ot;
@@ -51,6 +52,7 @@ const SUBJECTS: &[Subject] = &[
         count_table::run,
     ),
     ("diffgen", "releases by one party, from CSV to release: growth, memory", diffgen::run),
+    ("models", "releases that hide people in groups, from CSV to release", models::run),
     ("net", "frames in memory and over loopback TLS: throughput and round trips", net::run),
     ("noise", "noise on shared counts: each party's own, and joint", noise::run),
     ("ot", "base transfers and extended oblivious transfers", ot::run),

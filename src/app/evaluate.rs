@@ -25,6 +25,7 @@ use serde_json::{Value, json};
 use crate::app::console::Console;
 use crate::app::progress::Bar;
 use crate::publish::failure::Failure;
+use crate::release::examine;
 use crate::table::{Reading, Schema, Table, read_csv};
 use distance::{Distances, distances};
 use generalize::{Generalization, raw};
@@ -73,7 +74,7 @@ pub struct EvaluateArgs {
 /// # Errors
 /// If a file is not as it should be or cannot be written.
 pub fn run(arguments: &EvaluateArgs, console: &Console) -> Result<(), Failure> {
-    let mut found = Vec::new();
+    let (mut found, mut warnings) = (Vec::new(), Vec::new());
     let mut records: Option<(Arc<Schema>, Records)> = None;
     let bar = Bar::new(console, "judging");
     bar.start(arguments.release.len());
@@ -88,6 +89,9 @@ pub fn run(arguments: &EvaluateArgs, console: &Console) -> Result<(), Failure> {
         if let Some((_, records)) = &records {
             found.push(judge(&released, records)?);
         }
+        if let Some(warning) = examine::released(&released.agreement, &released.csv[..])?.warning {
+            warnings.push(format!("{}: {warning}", directory.display()));
+        }
         bar.advance(1);
     }
     bar.finish();
@@ -95,6 +99,7 @@ pub fn run(arguments: &EvaluateArgs, console: &Console) -> Result<(), Failure> {
     for line in table(&found, &groups, arguments.train.is_some()) {
         console.result(line);
     }
+    warnings.into_iter().for_each(|warning| console.say(warning));
     if let Some(path) = &arguments.json {
         let text = serde_json::to_string_pretty(&as_json(&found, &groups));
         let text = text.map_err(Failure::failed)? + "\n";

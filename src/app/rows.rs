@@ -39,8 +39,9 @@ pub fn run(arguments: &RowsArgs, console: &Console) -> Result<(), Failure> {
         true => Values::Concrete(arguments.seed.as_deref()),
         false => Values::Generalized,
     };
-    let count = rows::write(&arguments.release, &arguments.out, values)?;
+    let (count, warning) = rows::write(&arguments.release, &arguments.out, values)?;
     console.say(format!("wrote {count} rows"));
+    warning.into_iter().for_each(|warning| console.say(warning));
     if arguments.concrete && arguments.seed.is_none() {
         let seed = rows::seed_file(&arguments.out);
         console.say(format!("drawn by the seed in {}; --seed draws them again", seed.display()));

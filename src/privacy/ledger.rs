@@ -173,6 +173,32 @@ impl Ledger {
         self.history.check_cap(data_set, epsilon, cap)
     }
 
+    /// Whether a run may follow those on its data set: asked before connecting. Promises other than ε
+    /// do not add up, neither with each other nor with ε, so a run whose promise is such, or that
+    /// follows one, must be `accepted`. A run without ε that was aborted published nothing.
+    ///
+    /// # Errors
+    /// [`Error::DoesNotAddUp`].
+    pub fn check_composition(
+        &self,
+        data_set: &str,
+        spends: bool,
+        accepted: bool,
+    ) -> Result<(), Error> {
+        let before = |run: &&Run| {
+            let spent = run.debit.epsilon.is_some();
+            let published = spent || run.status != Status::Aborted;
+            run.debit.data_set == data_set && published && !(spent && spends)
+        };
+        match self.history.runs().iter().find(before) {
+            Some(run) if !accepted => Err(Error::DoesNotAddUp {
+                data_set: data_set.to_owned(),
+                release: run.debit.release.clone(),
+            }),
+            _ => Ok(()),
+        }
+    }
+
     /// Raises the cap of a data set.
     ///
     /// # Errors

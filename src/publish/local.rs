@@ -10,10 +10,13 @@ use crate::publish::artefacts::Output;
 use crate::publish::data::Source;
 use crate::publish::failure::Failure;
 use crate::publish::manifest::{Draft, described, in_short};
-use crate::publish::{Watcher, report};
-use crate::release::{Release, plan, run};
+use crate::publish::{Watcher, report, verify};
+use crate::release::{Release, examine, plan, run};
 use crate::role::Role;
 use crate::table::{Identifier, Reading, Table};
+
+/// The file under `private/` that says how a release came about.
+const NOTES: &str = "how.txt";
 
 /// What a party that releases alone wants.
 #[derive(Clone, Copy, Debug)]
@@ -59,9 +62,12 @@ pub fn release(
         None => None,
     };
     let budget = match (&mut ledger, &wanted.entered) {
-        (Some(ledger), Some(entered)) => ledger
-            .debit(debit(agreement, &plan.promise, wanted, entered, run, &mut rng))?
-            .into_budget(),
+        (Some(ledger), Some(entered)) => {
+            let debit = debit(agreement, &plan.promise, wanted, entered, run, &mut rng);
+            let (spends, accepted) = (debit.epsilon.is_some(), agreement.accept_composition);
+            ledger.check_composition(&debit.data_set, spends, accepted)?;
+            ledger.debit(debit)?.into_budget()
+        }
         _ => plan.promise.epsilon().map(Budget::new),
     };
     let made = make(agreement, &table, budget, &mut rng, watcher).and_then(|release| {
@@ -149,11 +155,19 @@ fn write(
     if agreement.parties().is_none() {
         report::accompany(output.directory(), watcher);
     }
+    if !release.notes.is_empty() {
+        let path = output.write_private(NOTES, &(release.notes.join("\n") + "\n"))?;
+        watcher.say(&format!("how it came about, for your eyes only: {}", path.display()));
+    }
     for line in cut_lines(release)? {
         watcher.say(&line);
     }
     watcher.say(&format!("{}; rows: {}", in_short(promise), draft.release.rows));
     watcher.say(&format!("sha256 of release.csv: {}", draft.release.sha256));
+    if examine::is_needed(agreement) {
+        let (_, lines) = verify::check(output.directory())?;
+        watcher.say(verify::warning(&lines).unwrap_or_default());
+    }
     Ok(())
 }
 

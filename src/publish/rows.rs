@@ -28,12 +28,17 @@ pub enum Values<'a> {
     Concrete(Option<&'a Path>),
 }
 
-/// Writes the rows of a release that verifies to a new file, and returns how many there are.
+/// Writes the rows of a release that verifies to a new file. Returns how many there are, and what must
+/// be told with them.
 ///
 /// # Errors
 /// If the release does not verify, or a file cannot be read or written or is there already.
-pub fn write(directory: &Path, out: &Path, values: Values<'_>) -> Result<u64, Failure> {
-    verify::check(directory)?;
+pub fn write(
+    directory: &Path,
+    out: &Path,
+    values: Values<'_>,
+) -> Result<(u64, Option<String>), Failure> {
+    let (_, lines) = verify::check(directory)?;
     let released = Released::open(directory)?;
     refuse_to_overwrite(out)?;
     let cuts = released.cuts()?;
@@ -56,7 +61,7 @@ pub fn write(directory: &Path, out: &Path, values: Values<'_>) -> Result<u64, Fa
     if written.is_err() {
         let _ = fs::remove_file(&part);
     }
-    written
+    Ok((written?, verify::warning(&lines).map(str::to_owned)))
 }
 
 fn write_rows(

@@ -78,6 +78,8 @@ pub fn run(side: &Side<'_>, options: Options, watcher: &dyn Watcher) -> Result<(
         }
         checked?;
     }
+    let (spends, accepted) = (side.plan.promise.epsilon().is_some(), agreement.accept_composition);
+    ledger.check_composition(&party.data_set, spends, accepted)?;
     ledger.reserve()?;
     if let Some(remark) = side.remark_on_id(ledger.history()) {
         watcher.say(&remark);

@@ -12,11 +12,14 @@ use crate::privacy::ledger::{self, Delta};
 use crate::publish::artefacts::{COMPACT, MANIFEST, RELEASE};
 use crate::publish::failure::Failure;
 use crate::publish::manifest::{Manifest, Promised};
-use crate::release::plan;
+use crate::release::{examine, plan};
 use crate::role::Role;
 
 /// Largest manifest: an agreement, and the cuts and spends of a release.
 const MOST_BYTES: u64 = agreement::MAX_CANONICAL_BYTES as u64 * 4;
+
+/// How a line begins that warns.
+const WARNING: &str = "warning    ";
 
 /// Checks a directory; the lines say what was found.
 ///
@@ -45,6 +48,11 @@ pub fn read_manifest(directory: &Path) -> Result<Manifest, Failure> {
     Manifest::parse(&bytes).map_err(|problem| changed(format!("{} {problem}", path.display())))
 }
 
+/// What people must be told before they use the release, if [`check`] found such a thing.
+pub fn warning(lines: &[String]) -> Option<&str> {
+    lines.iter().find_map(|line| line.strip_prefix(WARNING))
+}
+
 /// Everything that can be checked, as lines to be read.
 fn verify(manifest: &Manifest, directory: &Path) -> Result<Vec<String>, Failure> {
     let agreement = check_agreement(manifest)?;
@@ -59,6 +67,12 @@ fn verify(manifest: &Manifest, directory: &Path) -> Result<Vec<String>, Failure>
         ),
         format!("promise    {promise}"),
     ];
+    if examine::is_needed(&agreement) {
+        let seen = examine::released(&agreement, open(&directory.join(RELEASE))?);
+        let seen = seen.map_err(changed)?;
+        lines.extend(seen.checked.map(|checked| format!("groups     {checked}")));
+        lines.extend(seen.warning.map(|warning| format!("{WARNING}{warning}")));
+    }
     if check_compact(directory)? {
         lines.push(format!("compact    {COMPACT} is {RELEASE} without the rows of count 0"));
     }

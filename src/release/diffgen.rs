@@ -182,8 +182,7 @@ pub enum Error {
 pub fn terms(agreement: &Agreement) -> Result<&Terms, Error> {
     match &agreement.model {
         Model::DiffGen(terms) => Ok(terms),
-        #[cfg(any(test, feature = "testing"))]
-        Model::ExactCounts => Err(Error::OtherModel),
+        _ => Err(Error::OtherModel),
     }
 }
 
@@ -391,7 +390,7 @@ pub fn run<F: Specializer>(
     progress(Step::Ended);
     let counts = plan.post_process().apply(&noisy);
     let table = Generalized { cuts, leaves, counts };
-    Ok(Release { table, spends: budget.spends().to_vec() })
+    Ok(Release { table, spends: budget.spends().to_vec(), notes: Vec::new() })
 }
 
 fn spend(budget: &mut Budget, plan: &Plan, name: String) -> Result<Spend, Error> {

@@ -38,7 +38,7 @@ pub(super) fn alone(
     progress(Step::Ended);
     let cuts = Cuts::topmost(&agreement.schema);
     let table = Generalized { cuts, leaves: Leaves::CrossProduct, counts };
-    Ok(Release { table, spends: Vec::new() })
+    Ok(Release { table, spends: Vec::new(), notes: Vec::new() })
 }
 
 /// Each party tells its counts.

@@ -35,6 +35,7 @@ pub fn alone(agreement: &Agreement) -> Result<Plan, Error> {
             let most_bytes = most_bytes(&agreement.schema, plan.specializations());
             Ok(Plan { promise, most_bytes, most_rows: plan.most_rows(), details: Vec::new() })
         }
+        Model::Syntactic(terms) => Ok(super::lkc::plan(agreement, terms)),
         #[cfg(any(test, feature = "testing"))]
         Model::ExactCounts => Ok(super::exact_counts::plan(agreement)),
     }
@@ -56,6 +57,7 @@ pub fn together(agreement: &Agreement) -> Result<Plan, Error> {
             let promise = Promise::Differential { epsilon, delta };
             Ok(Plan { promise, details: vec![sizes.widths_in_words(terms)], ..alone })
         }
+        Model::Syntactic(_) => Err(Error::OneParty),
         #[cfg(any(test, feature = "testing"))]
         Model::ExactCounts => Ok(alone),
     }
@@ -81,6 +83,7 @@ pub fn outlook(agreement: &Agreement, records: Option<u64>) -> Result<Vec<String
 pub fn check_records(agreement: &Agreement, records: usize) -> Result<(), Error> {
     match &agreement.model {
         Model::DiffGen(_) => Ok(forecast::check_table(agreement, records)?),
+        Model::Syntactic(_) => Ok(()),
         #[cfg(any(test, feature = "testing"))]
         Model::ExactCounts => Ok(()),
     }

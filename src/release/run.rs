@@ -34,6 +34,7 @@ pub fn alone(
             let budget = budget.ok_or(Error::NoBudget)?;
             Ok(single::release(agreement, table, budget, rng, progress)?)
         }
+        Model::Syntactic(terms) => super::lkc::alone(agreement, terms, table, progress),
         #[cfg(any(test, feature = "testing"))]
         Model::ExactCounts => super::exact_counts::alone(agreement, table, progress),
     }
@@ -50,6 +51,7 @@ pub fn prepare(session: &mut Session, agreement: &Agreement) -> Result<Prepared,
             let prepared = two_party::prepare(session, agreement, two_party::Keys::Agreed)?;
             Ok(Prepared::DiffGen(Box::new(prepared)))
         }
+        Model::Syntactic(_) => Err(Error::OneParty),
         #[cfg(any(test, feature = "testing"))]
         Model::ExactCounts => Ok(Prepared::Nothing),
     }
@@ -77,6 +79,7 @@ pub fn together(
             )?;
             Ok(made)
         }
+        (Model::Syntactic(_), _) => Err(Error::OneParty),
         #[cfg(any(test, feature = "testing"))]
         (Model::ExactCounts, Prepared::Nothing) => {
             super::exact_counts::together(session, agreement, table, progress)

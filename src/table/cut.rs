@@ -151,6 +151,34 @@ impl Cuts {
         Ok(children)
     }
 
+    /// The same cuts, made in an order that follows from them alone: by attribute, taxonomies in
+    /// pre-order, ranges from below. The attribute `whole` is specialized down to its leaves.
+    ///
+    /// # Errors
+    /// None in practice: what is on a cut can be reached.
+    pub fn in_canonical_order(&self, whole: Option<usize>) -> Result<Self, Error> {
+        let mut again = Self::topmost(&self.schema);
+        for (attribute, goal) in self.cuts.iter().enumerate() {
+            let is_done = |value: &CutValue| whole != Some(attribute) && goal.contains(value);
+            let mut place = 0;
+            while let Some(value) = again.cuts[attribute].get(place).copied() {
+                let candidate = Candidate { attribute, value };
+                if is_done(&value) || !self.can_be_specialized(candidate) {
+                    place += 1;
+                    continue;
+                }
+                let split = match value {
+                    CutValue::Interval { start, .. } => {
+                        goal.iter().map(|goal| goal.key()).find(|key| *key > start)
+                    }
+                    CutValue::Value(_) => None,
+                };
+                again.specialize(&Specialization { candidate, split })?;
+            }
+        }
+        Ok(again)
+    }
+
     /// How many leaves there are, sets aside.
     pub fn leaves(&self) -> u64 {
         self.cuts.iter().fold(1, |product, cut| product.saturating_mul(cut.len() as u64))
@@ -305,6 +333,37 @@ mod tests {
             assert!(matches!(refused, Err(Error::NotACandidate(_))), "{candidate:?}");
         }
         assert_eq!((cuts.leaves(), cuts.made().len()), (1, 0));
+    }
+
+    #[test]
+    fn the_same_cuts_have_one_canonical_order() {
+        let schema = Arc::new(schema());
+        let made = |order: [usize; 4]| {
+            let mut cuts = Cuts::topmost(&schema);
+            for attribute in order {
+                let candidate = cuts.candidates([attribute]).pop().unwrap();
+                let split = match candidate.value {
+                    CutValue::Interval { end, .. } => Some(if end == 47 { 22 } else { 10 }),
+                    CutValue::Value(_) => None,
+                };
+                let candidate = match candidate.value {
+                    CutValue::Interval { start: 22, .. } => cuts.candidates([1])[0],
+                    _ => candidate,
+                };
+                let split = split.map(|split| if cuts.of(1).len() > 1 { 10 } else { split });
+                cuts.specialize(&Specialization { candidate, split }).unwrap();
+            }
+            cuts
+        };
+        let (one, two) = (made([0, 1, 0, 1]), made([1, 1, 0, 0]));
+        assert_eq!(one.cuts, two.cuts);
+        assert_ne!(one.made, two.made);
+        let [one, two] = [one, two].map(|cuts| cuts.in_canonical_order(None).unwrap());
+        assert_eq!((&one.cuts, &one.made), (&two.cuts, &two.made));
+        assert_eq!(names(&one, 0), ["Professional", "Dancer", "Writer"]);
+        assert_eq!(names(&one, 1), ["[18..27]", "[28..39]", "[40..64]"]);
+        let whole = two.in_canonical_order(Some(0)).unwrap();
+        assert_eq!(names(&whole, 0), ["Engineer", "Lawyer", "Dancer", "Writer"]);
     }
 
     #[test]

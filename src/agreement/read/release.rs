@@ -1,9 +1,8 @@
 //! The section [release]: what every model needs.
 
 use super::super::form::{Form, Section};
-use super::super::node::{Node, Value};
 use super::super::problem::Rule;
-use super::Kind;
+use super::{ACCEPT_COMPOSITION, Kind};
 
 pub(in crate::agreement) const MAX_RECORDS: i64 = 100_000_000;
 
@@ -12,6 +11,7 @@ pub(super) struct Common {
     pub id: String,
     pub max_records: u64,
     pub overlap_check: bool,
+    pub accept_composition: bool,
 }
 
 pub(super) fn read(
@@ -37,16 +37,17 @@ pub(super) fn read(
             form.note(Rule::DoesNotApply, node.at, why.to_owned(), "remove `overlap_check`");
             None
         }
-        (_, Some(Node { value: Value::Boolean(on), .. })) => Some(on),
-        (_, Some(node)) => {
-            form.wrong_type(&node, "`overlap_check` in [release]", "true or false");
-            None
-        }
+        (_, Some(node)) => form.truth(&node, &section.name_of("overlap_check")),
     };
-    Some(Common { id: id?, max_records: max_records?, overlap_check: overlap_check? })
+    let accept_composition = match section.take(ACCEPT_COMPOSITION) {
+        Some(node) => form.truth(&node, &section.name_of(ACCEPT_COMPOSITION))?,
+        None => false,
+    };
+    let (id, max_records, overlap_check) = (id?, max_records?, overlap_check?);
+    Some(Common { id, max_records, overlap_check, accept_composition })
 }
 
-fn release_id(form: &mut Form<'_>, node: Node) -> Option<String> {
+fn release_id(form: &mut Form<'_>, node: super::Node) -> Option<String> {
     let at = node.at;
     let id = form.raw_text(node, "`id` in [release]", "\"loans-2026q4\"")?;
     let outer = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();

@@ -70,6 +70,18 @@ pub enum Error {
         /// What was asked for.
         wanted: Box<Epsilon>,
     },
+    /// A release beside one whose promise does not add up with its own.
+    #[error(
+        "data set {data_set:?} has a release {release:?}, and what the two tell together is bounded \
+         by no promise, as one of them is not differentially private; if the data's owner consents \
+         all the same, agree on accept_composition = true in [release]"
+    )]
+    DoesNotAddUp {
+        /// The data set.
+        data_set: String,
+        /// The earlier release.
+        release: String,
+    },
     /// A cap that cannot be raised, or not to this.
     #[error(
         "the cap of data set {data_set:?} is {fixed} already; a cap can only be raised, not to {wanted}"

@@ -31,6 +31,8 @@ pub struct Facts {
     pub id: String,
     pub version: String,
     pub promise: Told,
+    /// What must be told before anything else.
+    pub warning: Option<String>,
     /// The parties' names; none for a release by one.
     pub parties: Vec<String>,
     /// The agreement in plain words, by heading.
@@ -115,6 +117,7 @@ impl Facts {
             id: agreement.id.clone(),
             version: text(&["version"]),
             promise,
+            warning: verify::warning(&lines).map(str::to_owned),
             parties: agreement
                 .parties()
                 .map(|parties| vec![parties.p1.name.clone(), parties.p2.name.clone()])

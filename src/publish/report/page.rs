@@ -103,6 +103,9 @@ impl Facts {
             )
             .raw("does not protect. Do not pass it on.</p>\n");
         }
+        if let Some(warning) = &self.warning {
+            html.element("<p class=\"private\">", warning, "</p>\n");
+        }
         html.raw(match self.promise {
             Told::Differential { .. } => "<p class=\"kind\">Differentially private release</p>\n",
             Told::Words(_) => "<p class=\"kind\">Release</p>\n",
@@ -418,6 +421,7 @@ mod tests {
             id: s(),
             version: s(),
             promise: Told::Differential { epsilon: s(), delta: s() },
+            warning: Some(s()),
             parties: vec![s(), s()],
             words: vec![(PROMISED.to_owned(), vec![s()]), ("Who".to_owned(), vec![s()])],
             trees: vec![tree],

@@ -65,6 +65,12 @@ const LONGEST_COUNT: usize = 20;
 /// More bytes than [`write_csv`] writes for any release with so many specializations, whatever the
 /// data is.
 pub fn most_bytes(schema: &Schema, specializations: u32) -> u64 {
+    let leaves = most_leaves(schema, specializations, u64::MAX - 1).last().copied().unwrap_or(1);
+    most_bytes_of_rows(schema, leaves.saturating_mul(schema.class.values.len() as u64))
+}
+
+/// More bytes than [`write_csv`] writes for any release with so many rows.
+pub fn most_bytes_of_rows(schema: &Schema, rows: u64) -> u64 {
     // Between quotes, with every quote doubled, and a separator.
     let field = |longest: usize| 2 * longest as u64 + 3;
     let longest = |names: &mut dyn Iterator<Item = usize>| field(names.max().unwrap_or(0));
@@ -82,8 +88,7 @@ pub fn most_bytes(schema: &Schema, specializations: u32) -> u64 {
     let row = values.sum::<u64>() + class + field(LONGEST_COUNT);
     let names = schema.attributes.iter().map(|attribute| field(attribute.name.len()));
     let header = names.sum::<u64>() + field(schema.class.column.len()) + field("count".len());
-    let leaves = most_leaves(schema, specializations, u64::MAX - 1).last().copied().unwrap_or(1);
-    leaves.saturating_mul(classes.len() as u64).saturating_mul(row).saturating_add(header)
+    rows.saturating_mul(row).saturating_add(header)
 }
 
 /// The values of every leaf, as they are written.

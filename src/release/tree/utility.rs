@@ -87,6 +87,18 @@ impl Logarithms {
         Score::from_steps(u64::try_from(steps).unwrap_or(u64::MAX))
     }
 
+    /// Entropy of a division into so many each, floored to the grid of scores; 0 for no records.
+    pub fn entropy(&self, sizes: &[u32]) -> Score {
+        let whole: u64 = sizes.iter().map(|size| u64::from(*size)).sum();
+        let parts: i128 = sizes.iter().map(|size| self.times_log(u64::from(*size))).sum();
+        let sum = self.times_log(whole) - parts;
+        if whole == 0 || sum <= 0 {
+            return Score::default();
+        }
+        let steps = (sum >> (LOG_BITS - SCORE_GRID_BITS)) / i128::from(whole);
+        Score::from_steps(u64::try_from(steps).unwrap_or(u64::MAX))
+    }
+
     fn times_log(&self, n: u64) -> i128 {
         let log = match self.table.get(n as usize) {
             Some(log) => *log,

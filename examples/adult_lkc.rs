@@ -1,0 +1,129 @@
+//! The papers' experiments with LKC-privacy on the Adult census data: what is left of it to learn
+//! from, and who stands alone.
+//!
+//! ```text
+//! cargo run --release --example adult_lkc
+//! ```
+//!
+//! Prints the tables of `docs/experiments/lkc.md`. The data is expected at `../shared/data/adult`;
+//! without it nothing is done.
+
+#[path = "adult/data.rs"]
+#[allow(dead_code, reason = "the other experiments need all of it")]
+mod data;
+
+use data::Adult;
+use diptych::agreement::Agreement;
+use diptych::app::evaluate::generalize::Generalization;
+use diptych::app::evaluate::released::rows;
+use diptych::app::evaluate::tree::{Rows, Tree};
+use diptych::math::Randomness;
+use diptych::publish::failure::Failure;
+use diptych::release::groups::table::{Columns, read};
+use diptych::release::run;
+use diptych::release::tree::output::{self, write_csv};
+use std::process::ExitCode;
+use std::time::Instant;
+
+/// The best nine attributes of the mashup paper, in its order.
+const BEST: [&str; 9] = [
+    "capital-gain",
+    "age",
+    "marital-status",
+    "education-num",
+    "relationship",
+    "hours-per-week",
+    "sex",
+    "education",
+    "occupation",
+];
+const SENSITIVE: &str = "sensitive = \"marital-status\"\nprotect = [\"Divorced\", \"Separated\"]\n";
+
+fn main() -> ExitCode {
+    let Some(place) = data::place() else {
+        println!("the Adult data is not there");
+        return ExitCode::SUCCESS;
+    };
+    match Adult::read(&place).and_then(|adult| all(&adult)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            println!("{}", failure.message);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn all(adult: &Adult) -> Result<(), Failure> {
+    println!(
+        "| L | K | C | steps | groups | discernibility | alone | error | without Sens | time |"
+    );
+    println!("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |");
+    for (l, c) in [(2, "0.2"), (4, "0.2"), (6, "0.2"), (13, "1")] {
+        for k in [20, 60, 100] {
+            let terms = format!("l = {l}\nk = {k}\nc = \"{c}\"\n{SENSITIVE}");
+            let made = once(adult, &terms, "marital-status")?;
+            println!("| {l} | {k} | {c} | {made} |");
+        }
+    }
+    println!(
+        "\n| QID | k | score | steps | groups | discernibility | alone | error | same | time |"
+    );
+    println!("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |");
+    for (best, score) in
+        [(5, "gain-per-loss"), (7, "gain-per-loss"), (9, "gain-per-loss"), (9, "gain-ratio")]
+    {
+        for k in [20, 80, 180] {
+            let names: Vec<String> = BEST[..best].iter().map(|name| format!("{name:?}")).collect();
+            let terms = format!(
+                "score = \"{score}\"\n[[lkc.requirement]]\nk = {k}\nattributes = [{}]\n",
+                names.join(", ")
+            );
+            println!("| Top{best} | {k} | {score} | {} |", once(adult, &terms, "")?);
+        }
+    }
+    Ok(())
+}
+
+/// One release, as cells of a table.
+fn once(adult: &Adult, terms: &str, hidden: &str) -> Result<String, Failure> {
+    let terms = format!(
+        "partition = \"local\"\nmodel = \"lkc\"\n[lkc]\nacknowledge = \"not differentially private\"\n{terms}"
+    );
+    let agreement = adult.agreement_with(&terms)?;
+    let start = Instant::now();
+    let release = run::alone(&agreement, &adult.train, None, &mut Randomness::from_os()?, &|_| {})?;
+    let time = start.elapsed().as_secs_f64();
+    let mut csv = Vec::new();
+    write_csv(&release.table, output::Rows::NotZero, &mut csv).map_err(Failure::failed)?;
+    let (groups, pairs, alone) = groups(&agreement, &csv, hidden)?;
+    let steps = release.notes.iter().filter(|note| note.contains(" was specialized ")).count();
+    let mut values = Generalization::new(&release.table.cuts);
+    let learnt = rows("release.csv", &csv, &mut values)?;
+    let test = values.records(&adult.test).ok_or_else(|| Failure::failed("a column is missing"))?;
+    let place = agreement.schema.attributes.iter().position(|a| a.name == hidden);
+    let without = |rows: &Rows| {
+        let mut rows = rows.clone();
+        place.into_iter().for_each(|place| rows.columns[place].fill(0));
+        rows
+    };
+    let error = |learnt: &Rows, test: &Rows| {
+        100.0 * (1.0 - Tree::learn(learnt).accuracy(test).unwrap_or(0.0))
+    };
+    Ok(format!(
+        "{steps} | {groups} | {pairs:.4} | {alone} | {:.1} | {:.1} | {time:.2} s",
+        error(&learnt, &test),
+        error(&without(&learnt), &without(&test))
+    ))
+}
+
+/// Groups by all values that somebody may know, the part of all pairs of people that look alike, and
+/// people who stand alone.
+fn groups(agreement: &Agreement, csv: &[u8], hidden: &str) -> Result<(usize, f64, u64), Failure> {
+    let names = agreement.schema.attributes.iter().map(|attribute| attribute.name.as_str());
+    let names: Vec<&str> = names.filter(|name| *name != hidden).collect();
+    let columns = Columns { quasi: &names, sensitive: None, count: Some("count") };
+    let found = read(csv, &columns).map_err(Failure::failed)?.groups;
+    let people: u64 = found.counts.iter().sum();
+    let pairs: f64 = found.counts.iter().map(|count| (*count as f64).powi(2)).sum();
+    Ok((found.len(), pairs / (people as f64).powi(2), found.alone()))
+}

@@ -1,0 +1,143 @@
+//! Models that hide people in groups and promise nothing about ε, in an agreement: what they require
+//! of every group, how it is read and written, and what it means in words.
+//!
+//! The words for a requirement are those of LKC-privacy: whoever knows at most `l` of a person's
+//! values is left with at least `k` people, of whom at most the part `c` have any one of the
+//! protected values. k-anonymity, (α, k)-anonymity, confidence bounding and lists of several
+//! quasi-identifiers are requirements of this form.
+
+pub(super) mod read;
+pub(super) mod words;
+
+use serde_json::{Value, json};
+
+use super::diffgen::{Entries, choice};
+use crate::table::{Decimal, Schema};
+
+/// What the holder of the data chooses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Terms {
+    /// What must hold of the table that is released: all of them.
+    pub requirements: Vec<Requirement>,
+    /// What is to be told of nobody, if there is such a thing.
+    pub sensitive: Option<Sensitive>,
+    /// How a table is found for which it holds.
+    pub search: Search,
+}
+
+/// Every combination of at most `l` of the values is shared by at least `k` people, and tells each
+/// protected value of at most the part `c` of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Requirement {
+    /// The attributes that somebody may know; none for all but the sensitive one.
+    pub attributes: Option<Vec<String>>,
+    /// How many of them at a time; none for all.
+    pub l: Option<u32>,
+    /// People in a group, at least.
+    pub k: u64,
+    /// From above 0 to 1, which allows everything.
+    pub c: Decimal,
+}
+
+/// An attribute that is released as it is and protected by bounds on what a group tells of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sensitive {
+    /// Its name.
+    pub attribute: String,
+    /// The leaves that nobody is to be known to have.
+    pub protect: Vec<String>,
+}
+
+/// How a table is found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Search {
+    /// From the coarsest values down, by the best score that is still allowed: `model = "lkc"`.
+    TopDown {
+        /// What is best.
+        score: Score,
+        /// Whether values whose people are all of one class are left as they are.
+        beneficial: bool,
+    },
+}
+
+choice! {
+    /// What a specialization is worth.
+    Score {
+        /// What it tells about the class.
+        InfoGain = "info-gain",
+        /// The same, by what it tells at all.
+        GainRatio = "gain-ratio",
+        /// The same, by what it takes from the smallest group.
+        GainPerLoss = "gain-per-loss",
+        /// By how much fewer pairs of people look alike.
+        DiscernibilityDrop = "discernibility-drop",
+        /// How many records the largest classes of its children have.
+        Max = "max",
+    }
+}
+
+impl Requirement {
+    /// The names of the attributes that somebody may know.
+    pub fn names<'a>(&'a self, terms: &'a Terms, schema: &'a Schema) -> Vec<&'a str> {
+        match &self.attributes {
+            Some(names) => names.iter().map(String::as_str).collect(),
+            None => terms.quasi(schema).map(|place| &*schema.attributes[place].name).collect(),
+        }
+    }
+}
+
+impl Terms {
+    /// The word for the model.
+    pub fn word(&self) -> &'static str {
+        match self.search {
+            Search::TopDown { .. } => "lkc",
+        }
+    }
+
+    /// The places of the attributes that are generalized: all but the sensitive one.
+    pub fn quasi<'a>(&'a self, schema: &'a Schema) -> impl Iterator<Item = usize> + 'a {
+        let sensitive = self.sensitive.as_ref().map(|sensitive| sensitive.attribute.as_str());
+        let named = schema.attributes.iter().enumerate();
+        named.filter(move |(_, a)| Some(a.name.as_str()) != sensitive).map(|(place, _)| place)
+    }
+
+    /// What tells one release from another, in a few words.
+    pub(super) fn in_short(&self) -> String {
+        let each = self.requirements.iter().map(|one| {
+            let l = one.l.map_or("m".to_owned(), |l| l.to_string());
+            format!("({l}, {}, {})", one.k, one.c)
+        });
+        let each: Vec<String> = each.collect();
+        match self.search {
+            Search::TopDown { score, .. } => {
+                format!("{} {} {}", self.word(), each.join(" "), score.word())
+            }
+        }
+    }
+
+    /// What stands in the model's own section.
+    pub(super) fn entries(&self) -> Entries {
+        let requirement = |one: &Requirement| {
+            let mut entries = vec![("c", json!(one.c.to_string())), ("k", json!(one.k))];
+            entries.extend(one.l.map(|l| ("l", json!(l))));
+            entries.extend(one.attributes.as_ref().map(|names| ("attributes", json!(names))));
+            super::canonical::object(entries)
+        };
+        let requirements: Vec<Value> = self.requirements.iter().map(requirement).collect();
+        let mut entries = vec![
+            (read::ACKNOWLEDGE, json!(read::ACKNOWLEDGED)),
+            (read::REQUIREMENT, requirements.into()),
+        ];
+        match self.search {
+            Search::TopDown { score, beneficial } => {
+                entries.push(("score", json!(score.word())));
+                entries.push(("beneficial", json!(beneficial)));
+            }
+        }
+        if let Some(sensitive) = &self.sensitive {
+            entries.push(("sensitive", json!(sensitive.attribute)));
+            entries.push(("protect", json!(sensitive.protect)));
+        }
+        entries
+    }
+}

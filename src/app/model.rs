@@ -1,0 +1,110 @@
+//! `diptych model`: what a release model can do beyond `diptych local` and `diptych run`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use crate::app::console::Console;
+use crate::publish::failure::Failure;
+use crate::release::groups::Rule;
+use crate::release::groups::table::{Columns, read};
+use crate::table::{Decimal, regular_file};
+
+/// What a release model can do beside a release: `diptych model NAME …`
+#[derive(Args, Debug)]
+pub struct ModelArgs {
+    #[command(subcommand)]
+    model: Name,
+}
+
+#[derive(Subcommand, Debug)]
+enum Name {
+    /// LKC-privacy and its kin, such as k-anonymity: not differentially private
+    #[command(subcommand)]
+    Lkc(Lkc),
+}
+
+#[derive(Subcommand, Debug)]
+enum Lkc {
+    Check(CheckArgs),
+}
+
+/// See whether the groups of any table are large enough, and what they tell
+///
+/// Every combination of at most L of the columns must be shared by at least K
+/// people, and at most the part C of them may have any one protected value.
+/// Prints the smallest group, the largest part, how many people are the only
+/// ones with their values, and the first combination that is not as required.
+/// Exit status 0 if all are, 1 if not.
+#[derive(Args, Debug)]
+#[command(after_help = "Example: diptych model lkc check --data table.csv --columns age,job,zip \
+                        --l 2 --k 5 --sensitive illness --protect AIDS --c 0.2")]
+pub struct CheckArgs {
+    /// The table: CSV with a header line, such as any release.csv
+    #[arg(long, value_name = "FILE")]
+    data: PathBuf,
+    /// The columns that somebody may know
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', required = true)]
+    columns: Vec<String>,
+    /// How many of them somebody knows at most [default: all]
+    #[arg(long, value_name = "NUMBER")]
+    l: Option<usize>,
+    /// People in a group, at least
+    #[arg(long, value_name = "NUMBER")]
+    k: u64,
+    /// The part of a group that may have a protected value
+    #[arg(long, value_name = "PART", default_value = "1")]
+    c: String,
+    /// The column that nobody is to be known by
+    #[arg(long, value_name = "NAME", requires = "protect")]
+    sensitive: Option<String>,
+    /// Its protected values
+    #[arg(long, value_name = "VALUES", value_delimiter = ',', requires = "sensitive")]
+    protect: Vec<String>,
+    /// The column that says how many people a row stands for [default: each for one]
+    #[arg(long, value_name = "NAME")]
+    count: Option<String>,
+}
+
+/// Runs the verb.
+///
+/// # Errors
+/// If a table cannot be read, or is not as required.
+pub fn run(arguments: &ModelArgs, console: &Console) -> Result<(), Failure> {
+    match &arguments.model {
+        Name::Lkc(Lkc::Check(arguments)) => check(arguments, console),
+    }
+}
+
+fn check(arguments: &CheckArgs, console: &Console) -> Result<(), Failure> {
+    let part = Decimal::parse(&arguments.c).map_err(Failure::wrong_input)?;
+    let (above, below) = part.ratio();
+    let above = u64::try_from(above).ok().filter(|above| *above > 0 && *above <= below);
+    let above = above.ok_or_else(|| Failure::wrong_input("--c is not above 0 and at most 1"))?;
+    let quasi: Vec<&str> = arguments.columns.iter().map(String::as_str).collect();
+    let sensitive = arguments.sensitive.as_deref().map(|name| (name, &arguments.protect[..]));
+    let columns = Columns { quasi: &quasi, sensitive, count: arguments.count.as_deref() };
+    let found = read(regular_file(&arguments.data)?, &columns).map_err(|problem| {
+        Failure::wrong_input(format!("{}: {problem}", arguments.data.display()))
+    })?;
+    let rule = Rule {
+        attributes: (0..quasi.len()).collect(),
+        most: arguments.l.unwrap_or(quasi.len()).clamp(1, quasi.len()),
+        k: arguments.k,
+        part: (above, below),
+    };
+    let extremes = found.groups.test(&rule, None);
+    let alone = found.groups.alone();
+    console.result(format!("groups by all columns   {}", found.groups.len()));
+    console.result(format!("people alone in theirs  {alone}"));
+    if let Some(offender) = &extremes.offender {
+        console.result(format!("first that fails        {}", found.words(offender)));
+        return Err(Failure::failed(format!("{} is not as required", arguments.data.display()))
+            .advise("make values coarser, or leave columns out"));
+    }
+    console.result(format!("smallest group          {}", extremes.smallest));
+    let (told, people) = extremes.largest;
+    console.result(format!("largest part            {told} of {people}"));
+    console.say("as required; that is not differential privacy: see `diptych local`");
+    Ok(())
+}

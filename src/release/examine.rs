@@ -1,0 +1,53 @@
+//! What anybody can see of a table that was released, whatever its model: whether it is as its
+//! agreement requires, and what must stand beside it wherever it is shown.
+
+use super::Error;
+use super::groups::table::{Columns, read};
+use super::groups::{Extremes, Rule};
+use crate::agreement::{Agreement, Model};
+use crate::table::Schema;
+
+/// What was seen.
+#[derive(Clone, Debug, Default)]
+pub struct Seen {
+    /// What was checked beyond hashes, in a line.
+    pub checked: Option<String>,
+    /// What people must be told before they use it.
+    pub warning: Option<String>,
+}
+
+/// Whether anything is to be seen at all: if not, the table need not be read.
+pub fn is_needed(agreement: &Agreement) -> bool {
+    matches!(agreement.model, Model::Syntactic(_))
+}
+
+/// Looks at the table of a release.
+///
+/// # Errors
+/// [`Error::Broken`] if it is not as its agreement requires.
+pub fn released(agreement: &Agreement, csv: impl std::io::Read) -> Result<Seen, Error> {
+    let Model::Syntactic(terms) = &agreement.model else { return Ok(Seen::default()) };
+    let schema: &Schema = &agreement.schema;
+    let quasi: Vec<usize> = terms.quasi(schema).collect();
+    let names: Vec<&str> = quasi.iter().map(|place| &*schema.attributes[*place].name).collect();
+    let sensitive = terms.sensitive.as_ref().map(|s| (s.attribute.as_str(), &s.protect[..]));
+    let columns = Columns { quasi: &names, sensitive, count: Some("count") };
+    let found = read(csv, &columns).map_err(Error::Broken)?;
+    let mut seen = Extremes::default();
+    for mut rule in Rule::of(terms, schema) {
+        for place in &mut rule.attributes {
+            *place = quasi.iter().position(|known| known == place).unwrap_or(0);
+        }
+        let extremes = found.groups.test(&rule, None);
+        if let Some(offender) = &extremes.offender {
+            return Err(Error::Broken(found.words(offender)));
+        }
+        seen = seen.and(extremes);
+    }
+    let (told, of) = seen.largest;
+    let part = if told == 0 { String::new() } else { format!(", largest part {told} of {of}") };
+    Ok(Seen {
+        checked: Some(format!("every group is as agreed: smallest {}{part}", seen.smallest)),
+        warning: Some(terms.warning(found.groups.alone())),
+    })
+}

@@ -1,0 +1,375 @@
+//! LKC-privacy by top-down specialization, for one party (thesis 3.1; PPMashup and the game paper for
+//! the other scores). *Not differential privacy*: see [`crate::agreement::syntactic`].
+//!
+//! *Inputs*: the table and the agreement. *Output*: the table generalized by global cuts, with exact
+//! counts, the sensitive attribute as it is. *Learned*: all of it, by whoever reads the release.
+//!
+//! Every value starts at its coarsest. A *candidate* is a value on a cut with finer ones and records;
+//! it is *valid* if the table after it still meets every rule of [`groups`]. The valid candidate of
+//! the highest score is replaced by its children, until there is none.
+//!
+//! *Theorem (lazy validity).* A specialization divides cells and never joins them. So no smallest
+//! group grows and no largest part falls, and **an invalid candidate stays invalid**. The scores of
+//! [`Score::InfoGain`], [`Score::GainRatio`] and [`Score::Max`] depend on the records of the value
+//! alone, which do not change while it is on the cut. So the best candidate is taken, tested once,
+//! and performed or dropped for good; the result is that of testing all of them in every step.
+//!
+//! An interval's split is that of the largest information gain, whatever the score; of those, the
+//! highest point that leaves people on both sides. If it is invalid the interval is dropped, though
+//! another split might not be.
+//!
+//! *Cost*: each test reads the records of its value once and then works on groups; see [`groups`].
+
+mod score;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use super::groups::{self, Extremes, Groups, Rule};
+use super::plan::Plan;
+use super::tree::leaf_records::{LeafId, LeafRecords};
+use super::tree::output::most_bytes_of_rows;
+use super::tree::utility::Logarithms;
+use super::tree::{Generalized, LeafList, Leaves};
+use super::{Error, Release, Step};
+use crate::agreement::Agreement;
+use crate::agreement::syntactic::{Score, Search, Terms};
+use crate::privacy::Promise;
+use crate::table::{Candidate, Column, CutValue, Cuts, Domain, Schema, Specialization, Table};
+use rayon::prelude::*;
+use score::Value;
+
+pub(super) fn plan(agreement: &Agreement, terms: &Terms) -> Plan {
+    let rows = agreement.max_records.saturating_mul(agreement.schema.class.values.len() as u64);
+    Plan {
+        promise: Promise::Words(terms.promise(&agreement.schema)),
+        most_bytes: most_bytes_of_rows(&agreement.schema, rows),
+        most_rows: rows,
+        details: Vec::new(),
+    }
+}
+
+pub(super) fn alone(
+    agreement: &Agreement,
+    terms: &Terms,
+    table: &Table,
+    progress: &dyn Fn(Step),
+) -> Result<Release, Error> {
+    progress(Step::Began { phase: "specializing", total: table.len() });
+    let made = specialize(&agreement.schema, terms, table)?;
+    progress(Step::Advanced(table.len()));
+    progress(Step::Ended);
+    let notes = made.notes();
+    Ok(Release { table: made.into_table()?, spends: Vec::new(), notes })
+}
+
+/// A candidate that was looked at, and what became of it.
+#[derive(Clone, Debug)]
+pub struct Tried {
+    /// What would be replaced.
+    pub made: Specialization,
+    /// What it is worth.
+    pub value: Value,
+    /// How the table would have broken a rule, in words; none if the candidate was performed.
+    pub refused: Option<String>,
+}
+
+/// Candidates that have a score.
+#[derive(Clone, Copy, Debug)]
+struct Scored {
+    made: Specialization,
+    value: Value,
+}
+
+/// A table specialized as far as its rules allow.
+pub struct Specialized<'t> {
+    rules: Vec<Rule>,
+    score: Score,
+    beneficial: bool,
+    table: &'t Table,
+    records: LeafRecords<'t>,
+    cuts: Cuts,
+    logarithms: Logarithms,
+    /// Where the sensitive attribute stands, and what its values are called.
+    sensitive: Option<usize>,
+    protected: Vec<String>,
+    /// Of each record: 0, or one more than the place of its protected value.
+    labels: Vec<u8>,
+    /// Of each rule, as the table is.
+    extremes: Vec<Extremes>,
+    tried: Vec<Tried>,
+}
+
+/// Specializes a table as far as the terms allow.
+///
+/// # Errors
+/// [`Error::Unmet`] if even the coarsest table breaks a rule; those of a table without a column.
+pub fn specialize<'t>(
+    schema: &Arc<Schema>,
+    terms: &Terms,
+    table: &'t Table,
+) -> Result<Specialized<'t>, Error> {
+    let Search::TopDown { score, beneficial } = terms.search;
+    let protected = groups::protected(terms, schema);
+    let labels = match &protected {
+        Some((place, codes)) => labels(table, *place, codes)?,
+        None => vec![0; table.len()],
+    };
+    let mut made = Specialized {
+        rules: Rule::of(terms, schema),
+        score,
+        beneficial,
+        table,
+        records: LeafRecords::new(schema, table)?,
+        cuts: Cuts::topmost(schema),
+        logarithms: Logarithms::up_to(table.len()),
+        sensitive: protected.map(|(place, _)| place),
+        protected: terms.sensitive.as_ref().map_or(Vec::new(), |s| s.protect.clone()),
+        labels,
+        extremes: Vec::new(),
+        tried: Vec::new(),
+    };
+    made.meet_at_top()?;
+    let quasi: Vec<usize> = terms.quasi(schema).collect();
+    let mut open = Vec::new();
+    for candidate in made.cuts.candidates(quasi) {
+        open.extend(made.scored(candidate)?);
+    }
+    while let Some(best) = best(&open) {
+        let Scored { made: specialization, value } = open.swap_remove(best);
+        let found = made.extremes_after(&specialization)?;
+        let offence = found.iter().zip(&made.rules).find_map(|(extremes, rule)| {
+            Some(made.words(rule, extremes.as_ref()?.offender.as_ref()?))
+        });
+        let performed = offence.is_none();
+        made.tried.push(Tried { made: specialization, value, refused: offence });
+        if performed {
+            open.extend(made.perform(&specialization, found)?);
+            if matches!(score, Score::GainPerLoss | Score::DiscernibilityDrop) {
+                for one in &mut open {
+                    one.value = made.value(&one.made)?;
+                }
+            }
+        }
+    }
+    Ok(made)
+}
+
+/// The place of the highest score; of equal ones, that of the first in the agreement's order.
+fn best(open: &[Scored]) -> Option<usize> {
+    let order = |one: &Scored| (one.made.candidate.attribute, one.made.candidate.value.key());
+    (0..open.len()).max_by(|a, b| {
+        let (a, b) = (&open[*a], &open[*b]);
+        a.value.cmp(&b.value).then_with(|| order(b).cmp(&order(a)))
+    })
+}
+
+fn labels(table: &Table, sensitive: usize, codes: &[usize]) -> Result<Vec<u8>, Error> {
+    let Some(Column::Categorical(column)) = table.column(sensitive) else {
+        return Err(super::tree::Error::Fault("the sensitive column was not read").into());
+    };
+    let label = |code: &u16| codes.iter().position(|known| *known == usize::from(*code));
+    Ok(column.iter().map(|code| label(code).map_or(0, |place| (place + 1) as u8)).collect())
+}
+
+impl Specialized<'_> {
+    /// Everything that was looked at, in order.
+    pub fn tried(&self) -> &[Tried] {
+        &self.tried
+    }
+
+    /// The cuts, with the specializations in the order they were made.
+    pub fn cuts(&self) -> &Cuts {
+        &self.cuts
+    }
+
+    /// The coarsest table must meet every rule.
+    fn meet_at_top(&mut self) -> Result<(), Error> {
+        let mut top = Groups::new(self.cuts.schema().attributes.len(), self.protected.len());
+        top.values.iter_mut().for_each(|column| column.push(0));
+        let mut counts = vec![0; self.protected.len() + 1];
+        self.labels.iter().filter(|label| **label > 0).for_each(|l| counts[usize::from(*l)] += 1);
+        counts[0] = self.table.len() as u64;
+        top.counts = counts;
+        for rule in &self.rules {
+            let extremes = top.test(rule, None);
+            if let Some(offender) = &extremes.offender {
+                return Err(Error::Unmet(self.words(rule, offender)));
+            }
+            self.extremes.push(extremes);
+        }
+        Ok(())
+    }
+
+    /// A candidate with its score; none if it has no records, no split, or is not worth it.
+    fn scored(&self, candidate: Candidate) -> Result<Option<Scored>, Error> {
+        let leaves = self.records.link(candidate.attribute, candidate.value);
+        let mut classes = vec![0u64; self.records.classes()];
+        for leaf in &leaves {
+            let counts = self.records.counts(*leaf).iter();
+            classes.iter_mut().zip(counts).for_each(|(sum, count)| *sum += u64::from(*count));
+        }
+        let present = classes.iter().filter(|count| **count > 0).count();
+        if present == 0 || (self.beneficial && present < 2) {
+            return Ok(None);
+        }
+        let split = match candidate.value {
+            CutValue::Interval { .. } => match self.best_split(candidate, &leaves)? {
+                Some(split) => Some(split),
+                None => return Ok(None),
+            },
+            CutValue::Value(_) => None,
+        };
+        let made = Specialization { candidate, split };
+        Ok(Some(Scored { made, value: self.value(&made)? }))
+    }
+
+    /// The rules as they would be met after a specialization; none for those that it does not touch.
+    fn extremes_after(&self, made: &Specialization) -> Result<Vec<Option<Extremes>>, Error> {
+        let attribute = made.candidate.attribute;
+        let touched = |rule: &&Rule| rule.attributes.contains(&attribute);
+        if !self.rules.iter().any(|rule| touched(&rule)) {
+            return Ok(vec![None; self.rules.len()]);
+        }
+        let groups = self.groups_after(made)?;
+        let test = |rule| touched(&rule).then(|| groups.test(rule, Some(attribute)));
+        Ok(self.rules.iter().map(test).collect())
+    }
+
+    /// The groups that the records of a value would form.
+    fn groups_after(&self, made: &Specialization) -> Result<Groups, Error> {
+        let (child_of, attribute) = (self.records.child_of(made)?, made.candidate.attribute);
+        let (wide, leaves) = (self.protected.len() + 1, self.linked(made));
+        let tallies: Vec<Vec<u32>> = leaves
+            .par_iter()
+            .map(|leaf| child_of.tally(self.records.records(*leaf), &self.labels, wide))
+            .collect();
+        let mut groups = Groups::new(self.cuts.schema().attributes.len(), self.protected.len());
+        for (place, width) in groups.widths.iter_mut().enumerate() {
+            *width = self.cuts.of(place).len() as u32;
+        }
+        groups.widths[attribute] = self.cuts.number_of_children(made.candidate) as u32;
+        for (leaf, tally) in leaves.iter().zip(tallies) {
+            let coordinates = self.records.coordinates(*leaf);
+            for (child, counts) in tally.chunks_exact(wide).enumerate() {
+                let people: u64 = counts.iter().map(|count| u64::from(*count)).sum();
+                if people == 0 {
+                    continue;
+                }
+                for (place, column) in groups.values.iter_mut().enumerate() {
+                    let of_leaf = |key| self.cuts.of(place).partition_point(|v| v.key() < key);
+                    let number =
+                        if place == attribute { child } else { of_leaf(coordinates[place]) };
+                    column.push(number as u32);
+                }
+                groups.counts.push(people);
+                groups.counts.extend(counts[1..].iter().map(|count| u64::from(*count)));
+            }
+        }
+        Ok(groups)
+    }
+
+    fn linked(&self, made: &Specialization) -> Vec<LeafId> {
+        self.records.link(made.candidate.attribute, made.candidate.value)
+    }
+
+    /// Replaces a value by its children; what can be specialized of these.
+    fn perform(
+        &mut self,
+        made: &Specialization,
+        found: Vec<Option<Extremes>>,
+    ) -> Result<Vec<Scored>, Error> {
+        let children = self.cuts.specialize(made).map_err(super::tree::Error::from)?;
+        self.records.specialize(made, &children)?;
+        for (extremes, found) in self.extremes.iter_mut().zip(found) {
+            // What was not divided is as it was, and the rest was never better than that.
+            *extremes = std::mem::take(extremes).and(found.unwrap_or_default());
+        }
+        let mut open = Vec::new();
+        for value in children {
+            let candidate = Candidate { value, ..made.candidate };
+            if self.cuts.can_be_specialized(candidate) {
+                open.extend(self.scored(candidate)?);
+            }
+        }
+        Ok(open)
+    }
+
+    fn words(&self, rule: &Rule, offender: &groups::Offender) -> String {
+        let name = |place: &usize| self.cuts.schema().attributes[*place].name.as_str();
+        let by: Vec<&str> = offender.attributes.iter().map(name).collect();
+        let by = if by.is_empty() { String::new() } else { format!(" by {}", by.join(", ")) };
+        let people = offender.people;
+        match offender.told {
+            None => format!("a group{by} has {people} people, fewer than k = {}", rule.k),
+            Some((value, told)) => format!(
+                "of a group{by} of {people} people {told} have {}, more than c allows",
+                self.protected[value]
+            ),
+        }
+    }
+
+    /// What was tried, for the eyes of whoever holds the data.
+    fn notes(&self) -> Vec<String> {
+        let mut cuts = Cuts::topmost(self.cuts.schema());
+        let mut lines = Vec::new();
+        for tried in &self.tried {
+            let candidate = tried.made.candidate;
+            let attribute = &self.cuts.schema().attributes[candidate.attribute].name;
+            let (name, value) = (cuts.name(candidate), tried.value);
+            lines.push(match &tried.refused {
+                None => format!("{attribute}: {name} was specialized (score {value})"),
+                Some(why) => format!("{attribute}: {name} stays (score {value}): {why}"),
+            });
+            if tried.refused.is_none() {
+                let _ = cuts.specialize(&tried.made);
+            }
+        }
+        lines
+    }
+
+    /// The table to be released: rows in the order of their values, and cuts in an order that tells
+    /// nothing of how they were found.
+    fn into_table(self) -> Result<Generalized, Error> {
+        let classes = self.records.classes();
+        let sensitive = match self.sensitive {
+            Some(place) => {
+                match (&self.cuts.schema().attributes[place].domain, self.table.column(place)) {
+                    (Domain::Categorical(values), Some(Column::Categorical(codes))) => {
+                        Some((place, values, codes))
+                    }
+                    _ => None,
+                }
+            }
+            None => None,
+        };
+        let mut rows: Vec<(Vec<u32>, Vec<u64>)> = Vec::new();
+        for leaf in self.records.leaf_ids() {
+            let mut coordinates = self.records.coordinates(leaf);
+            let Some((place, values, codes)) = sensitive else {
+                let counts = self.records.counts(leaf).iter().map(|count| u64::from(*count));
+                rows.push((coordinates, counts.collect()));
+                continue;
+            };
+            let mut counts = vec![0; values.leaves().len() * classes];
+            for record in self.records.records(leaf) {
+                let record = *record as usize;
+                let class = usize::from(self.table.classes()[record]);
+                counts[usize::from(codes[record]) * classes + class] += 1;
+            }
+            for (value, counts) in values.leaves().iter().zip(counts.chunks_exact(classes)) {
+                if counts.iter().any(|count| *count > 0) {
+                    coordinates[place] = CutValue::Value(*value).key();
+                    rows.push((coordinates.clone(), counts.to_vec()));
+                }
+            }
+        }
+        rows.par_sort_unstable();
+        let (coordinates, counts): (Vec<_>, Vec<_>) = rows.into_iter().unzip();
+        let leaves = Leaves::Listed(LeafList { coordinates, sets: Vec::new() });
+        let cuts = self.cuts.in_canonical_order(self.sensitive);
+        let cuts = cuts.map_err(super::tree::Error::from)?;
+        Ok(Generalized { cuts, leaves, counts: counts.concat() })
+    }
+}

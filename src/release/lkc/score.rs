@@ -1,0 +1,119 @@
+//! What a candidate is worth, as an exact fraction.
+
+use std::cmp::Ordering;
+use std::fmt;
+
+use super::super::tree::splits::stretches;
+use super::super::tree::utility::{Utility, max};
+use super::super::{Error, tree};
+use super::{LeafId, Specialized};
+use crate::agreement::syntactic::Score;
+use crate::privacy::choice::SCORE_GRID_BITS;
+use crate::table::{Candidate, Column, Specialization};
+
+/// Steps of the grid of scores in 1.
+const ONE: u128 = 1 << SCORE_GRID_BITS;
+
+/// A score: a fraction whose lower number is not 0.
+#[derive(Clone, Copy, Debug)]
+pub struct Value {
+    above: u128,
+    below: u128,
+}
+
+impl Value {
+    fn new(above: u128, below: u128) -> Self {
+        Self { above, below: below.max(1) }
+    }
+
+    /// The fraction.
+    pub fn parts(self) -> (u128, u128) {
+        (self.above, self.below)
+    }
+
+    /// In the order of the numbers.
+    pub fn cmp(&self, other: &Self) -> Ordering {
+        (self.above * other.below).cmp(&(other.above * self.below))
+    }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let number = self.above as f64 / self.below as f64;
+        if number == number.trunc() { write!(f, "{number}") } else { write!(f, "{number:.4}") }
+    }
+}
+
+impl Specialized<'_> {
+    /// The score of a specialization of the table as it is.
+    pub(super) fn value(&self, made: &Specialization) -> Result<Value, Error> {
+        let (leaves, child_of) = (self.linked(made), self.records.child_of(made)?);
+        let classes = self.records.classes();
+        let (mut counts, mut drop): (Vec<u32>, u128) = (Vec::new(), 0);
+        for leaf in &leaves {
+            let codes = self.records.class_codes();
+            let tally = child_of.tally(self.records.records(*leaf), codes, classes);
+            counts.resize(tally.len(), 0);
+            counts.iter_mut().zip(&tally).for_each(|(sum, count)| *sum += count);
+            let square = |size: u32| u128::from(size) * u128::from(size);
+            drop += square(tally.iter().sum());
+            drop -=
+                tally.chunks_exact(classes).map(|child| square(child.iter().sum())).sum::<u128>();
+        }
+        let gain = u128::from(self.logarithms.info_gain(&counts, classes).steps());
+        Ok(match self.score {
+            Score::InfoGain => Value::new(gain, ONE),
+            Score::Max => Value::new(max(&counts, classes).into(), 1),
+            Score::DiscernibilityDrop => Value::new(drop, 1),
+            Score::GainRatio => {
+                let sizes: Vec<u32> =
+                    counts.chunks_exact(classes).map(|c| c.iter().sum()).collect();
+                match self.logarithms.entropy(&sizes).steps() {
+                    0 => Value::new(gain, ONE),
+                    entropy => Value::new(gain, entropy.into()),
+                }
+            }
+            Score::GainPerLoss => {
+                let loss = self.loss(made)?;
+                Value::new(gain * loss.1, ONE * loss.1 + loss.0)
+            }
+        })
+    }
+
+    /// What the rules lose that speak of the attribute: by how much smallest groups fall and largest
+    /// parts rise, in steps, over how many rules that is to be averaged.
+    fn loss(&self, made: &Specialization) -> Result<(u128, u128), Error> {
+        let steps = |(told, people): (u64, u64)| u128::from(told) * ONE / u128::from(people.max(1));
+        let (mut sum, mut rules) = (0, 0);
+        for (before, found) in self.extremes.iter().zip(self.extremes_after(made)?) {
+            let Some(found) = found else { continue };
+            let after = before.clone().and(found);
+            sum += u128::from(before.smallest - after.smallest) * ONE;
+            sum += steps(after.largest) - steps(before.largest);
+            rules += 1;
+        }
+        Ok((sum, u128::max(rules, 1)))
+    }
+
+    /// Where an interval is split: at the largest information gain, as high as that is and as there
+    /// are people on both sides. Nothing if all are at one point.
+    pub(super) fn best_split(
+        &self,
+        candidate: Candidate,
+        leaves: &[LeafId],
+    ) -> Result<Option<u32>, Error> {
+        let Some(Column::Numeric(points)) = self.table.column(candidate.attribute) else {
+            return Err(tree::Error::Fault("an interval of something that is not a number").into());
+        };
+        let records = || leaves.iter().flat_map(|leaf| self.records.records(*leaf));
+        let lowest = records().map(|record| points[*record as usize]).min();
+        let highest = records().map(|record| points[*record as usize]).max();
+        let (Some(lowest), Some(highest)) = (lowest, highest) else { return Ok(None) };
+        let Candidate { attribute, value } = candidate;
+        let found =
+            stretches(&self.records, attribute, value, Utility::InfoGain, Some(&self.logarithms))?;
+        let best = found.iter().max_by_key(|stretch| (stretch.score, stretch.first));
+        let split = best.map(|best| (best.first + best.points - 1).min(highest));
+        Ok(split.filter(|split| *split > lowest))
+    }
+}
