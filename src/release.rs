@@ -1,7 +1,8 @@
 //! From tables to a release. An agreement names a model; [`plan`], [`run`] and [`forecast`] ask it
 //! what it promises and refuses, let it run, and tell what it will exchange; [`examine`] looks at what
 //! was released. [`tree`] is what models by top-down specialization have in common, [`diffgen`] the one
-//! that is differentially private; [`groups`] and [`lkc`] hide people in groups, and are not.
+//! that is differentially private; [`groups`], [`lkc`] and [`trajectory`] hide people in groups, and are
+//! not.
 //!
 //! # Example
 //!
@@ -56,6 +57,7 @@ pub mod lkc;
 pub mod plan;
 pub mod rehearsal;
 pub mod run;
+pub mod trajectory;
 pub mod tree;
 
 use crate::net::{Blame, Fault};

@@ -383,3 +383,61 @@ fn bytes_that_the_network_changed_are_status_1_on_both_sides() {
         assert_eq!((near, far), (1, 1), "{said}");
     }
 }
+
+#[test]
+fn made_up_paths_are_anonymized_checked_and_entered_once() {
+    let place = tempfile::tempdir().unwrap();
+    let name = |file: &str| place.path().join(file).to_str().unwrap().to_owned();
+    let (paths, out, ledger) = (name("paths.csv"), name("release"), name("ledger.jsonl"));
+    let made =
+        run(&["model", "trajectory", "generate", "city", "--people", "400", "--out", &paths]);
+    assert_eq!(made.0, 0, "{}", made.2);
+    let terms = ["--l", "2", "--k", "5", "--c", "0.6", "--protect", "AIDS"];
+    let check = |file: &str| {
+        let arguments = ["model", "trajectory", "check", "--data", file];
+        run(&[&arguments[..], &terms].concat())
+    };
+    let (status, found, said) = check(&paths);
+    assert!(
+        status == 1 && found.contains("minimal violating sets") && said.contains("not as required")
+    );
+    let anonymize = |out: &str, more: &[&str]| {
+        let arguments = ["model", "trajectory", "anonymize", "--data", &paths, "--out", out];
+        run(&[&arguments[..], &terms, &["--ledger", &ledger, "--support", "0.02"], more].concat())
+    };
+    let (status, _, said) = anonymize(&out, &["--acknowledge", "yes"]);
+    assert!(status == 2 && said.contains("not differentially private"), "{said}");
+    let acknowledged = ["--acknowledge", "not differentially private"];
+    let (status, _, said) = anonymize(&out, &acknowledged);
+    assert!(status == 0 && said.contains("This is not differential privacy."), "{said}");
+    assert_eq!(check(&format!("{out}/release.csv")).0, 0);
+    let summary = std::fs::read_to_string(format!("{out}/summary.json")).unwrap();
+    assert!(summary.contains("alone on their whole path"), "{summary}");
+    assert!(anonymize(&out, &acknowledged).2.contains("exists already"));
+    let (status, _, said) = anonymize(&name("again"), &acknowledged);
+    assert!(status == 2 && said.contains("accept_composition"), "{said}");
+    let accepted = [&acknowledged[..], &["--accept-composition"]].concat();
+    assert_eq!(anonymize(&name("again"), &accepted).0, 0);
+}
+
+#[test]
+fn any_table_is_checked_for_groups() {
+    let place = tempfile::tempdir().unwrap();
+    let data = place.path().join("table.csv").to_str().unwrap().to_owned();
+    std::fs::write(&data, "job,sex,ill,n\nWriter,m,flu,2\nWriter,f,none,3\nLawyer,f,flu,1\n")
+        .unwrap();
+    let check = |more: &[&str]| {
+        let arguments = ["model", "lkc", "check", "--data", &data, "--columns", "job,sex"];
+        run(&[&arguments[..], more].concat())
+    };
+    let (status, found, _) = check(&["--k", "2", "--count", "n"]);
+    assert!(status == 1 && found.contains("job Lawyer, sex f: 1 people"), "{found}");
+    let (status, found, _) = check(&["--k", "1", "--count", "n"]);
+    assert!(status == 0 && found.contains("people alone in theirs  1"), "{found}");
+    let told = ["--k", "1", "--sensitive", "ill", "--protect", "flu", "--c", "0.5"];
+    let (status, found, _) = check(&told);
+    assert!(status == 1 && found.contains("of 1 people 1 have flu"), "{found}");
+    for (flag, value) in [("--c", "0"), ("--c", "2"), ("--count", "job"), ("--columns", "age")] {
+        assert_eq!(check(&["--k", "1", flag, value]).0, 2, "{flag} {value}");
+    }
+}

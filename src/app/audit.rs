@@ -38,6 +38,7 @@ mod report;
 pub mod scalar_product;
 pub mod sum_by_group;
 pub mod taylor;
+pub mod trajectory;
 pub mod transcript;
 pub mod transfers;
 
@@ -54,6 +55,7 @@ const CHECKERS: &[(&str, Checker)] = &[
     ("geometric and discrete Laplace noise", noise::check),
     ("LKC-privacy", lkc::check),
     ("oblivious pseudorandom function", oprf::check),
+    ("LKC-privacy for paths", trajectory::check),
     ("oblivious transfer", ot::check),
     ("Paillier", paillier::check),
     ("oblivious polynomial evaluation", polynomial::check),
@@ -83,6 +85,7 @@ const BUILT_IN: &[(&str, &str)] = &[
     ("scalar_product.json", include_str!("../../vectors/scalar_product.json")),
     ("sum_by_group.json", include_str!("../../vectors/sum_by_group.json")),
     ("taylor.json", include_str!("../../vectors/taylor.json")),
+    ("trajectory.json", include_str!("../../vectors/trajectory.json")),
     ("transfers.json", include_str!("../../vectors/transfers.json")),
 ];
 const BUILT_IN_SUMS: &str = include_str!("../../vectors/SHA256SUMS");

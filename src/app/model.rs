@@ -1,5 +1,7 @@
 //! `diptych model`: what a release model can do beyond `diptych local` and `diptych run`.
 
+mod trajectory;
+
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
@@ -22,6 +24,9 @@ enum Name {
     /// LKC-privacy and its kin, such as k-anonymity: not differentially private
     #[command(subcommand)]
     Lkc(Lkc),
+    /// Paths of people through places, with pairs taken out: not differentially private
+    #[command(subcommand)]
+    Trajectory(trajectory::Trajectory),
 }
 
 #[derive(Subcommand, Debug)]
@@ -73,14 +78,19 @@ pub struct CheckArgs {
 pub fn run(arguments: &ModelArgs, console: &Console) -> Result<(), Failure> {
     match &arguments.model {
         Name::Lkc(Lkc::Check(arguments)) => check(arguments, console),
+        Name::Trajectory(what) => trajectory::run(what, console),
     }
 }
 
-fn check(arguments: &CheckArgs, console: &Console) -> Result<(), Failure> {
-    let part = Decimal::parse(&arguments.c).map_err(Failure::wrong_input)?;
-    let (above, below) = part.ratio();
+/// A decimal above 0 and at most 1, as a fraction.
+fn part(text: &str, flag: &str) -> Result<(u64, u64), Failure> {
+    let (above, below) = Decimal::parse(text).map_err(Failure::wrong_input)?.ratio();
     let above = u64::try_from(above).ok().filter(|above| *above > 0 && *above <= below);
-    let above = above.ok_or_else(|| Failure::wrong_input("--c is not above 0 and at most 1"))?;
+    let wrong = || Failure::wrong_input(format!("{flag} is not above 0 and at most 1"));
+    Ok((above.ok_or_else(wrong)?, below))
+}
+
+fn check(arguments: &CheckArgs, console: &Console) -> Result<(), Failure> {
     let quasi: Vec<&str> = arguments.columns.iter().map(String::as_str).collect();
     let sensitive = arguments.sensitive.as_deref().map(|name| (name, &arguments.protect[..]));
     let columns = Columns { quasi: &quasi, sensitive, count: arguments.count.as_deref() };
@@ -91,7 +101,7 @@ fn check(arguments: &CheckArgs, console: &Console) -> Result<(), Failure> {
         attributes: (0..quasi.len()).collect(),
         most: arguments.l.unwrap_or(quasi.len()).clamp(1, quasi.len()),
         k: arguments.k,
-        part: (above, below),
+        part: part(&arguments.c, "--c")?,
     };
     let extremes = found.groups.test(&rule, None);
     let alone = found.groups.alone();

@@ -8,6 +8,9 @@ use crate::app::bench::{Figure, Options, census};
 use crate::math::Randomness;
 use crate::publish::failure::Failure;
 use crate::release;
+use crate::release::trajectory::generate::{World, write};
+use crate::release::trajectory::paths::{Columns, Form};
+use crate::release::trajectory::{Paths, Score, Terms, anonymize};
 use crate::release::tree::output::{Rows, write_csv};
 use crate::table::{Reading, parse_csv};
 
@@ -38,7 +41,33 @@ pub fn run(options: &Options) -> Result<Vec<Figure>, Failure> {
         );
         figures.push(Figure::new("LKC, CSV to release, CPU", cpu, "s", &parameters));
     }
+    let people = if options.quick { 1_000 } else { 1_000_000 };
+    let mut csv = Vec::new();
+    let world = World::Metro { headway: 1, delay: 3 };
+    write(world, people, 1, &mut csv).map_err(Failure::failed)?;
+    let (pairs, Taken { wall, cpu, .. }) = taken(|| trajectory(&csv, people));
+    let parameters =
+        format!("{people} metro paths, L = 3, K = 30, C = 0.6, {}; {wall:.2} s wall", pairs?);
+    figures.push(Figure::new("trajectories, CSV to CSV, CPU", cpu, "s", &parameters));
     Ok(figures)
+}
+
+/// Paths from CSV to CSV, which goes nowhere.
+fn trajectory(csv: &[u8], people: u64) -> Result<String, Failure> {
+    let form = Form {
+        columns: Columns::Wide { id: None, path: "path".to_owned() },
+        sensitive: "sensitive".to_owned(),
+        protect: vec!["AIDS".to_owned()],
+        bin: 1,
+        collapse: false,
+    };
+    let paths = Paths::read(csv, &form).map_err(Failure::failed)?;
+    let (c, support) = ((3, 5), people.div_ceil(200));
+    let terms = Terms { l: 3, k: 30, c, support, score: Score::GainPerLoss };
+    let steps = paths.most_increments(terms.l);
+    let made = anonymize(&paths, &terms).map_err(Failure::failed)?;
+    made.paths.write("sensitive", io::sink()).map_err(Failure::failed)?;
+    Ok(format!("{} instances, at most {steps} increments", paths.items.len()))
 }
 
 /// One release, from the bytes of a CSV file to those of `release.csv`, which go nowhere.

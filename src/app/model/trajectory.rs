@@ -1,0 +1,356 @@
+//! `diptych model trajectory`: paths of people, with pairs of place and time taken out.
+
+use std::fs::{self, File};
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand, ValueEnum};
+use serde_json::json;
+use sha2::{Digest, Sha256};
+
+use super::part;
+use crate::app::console::Console;
+use crate::math::{Randomness, hex};
+use crate::privacy::ledger::{self, Debit, Hash, Ledger, RunId};
+use crate::publish::artefacts::{Output, RELEASE};
+use crate::publish::failure::Failure;
+use crate::release::trajectory::generate::{World, write};
+use crate::release::trajectory::paths::{Columns, Form, Paths};
+use crate::release::trajectory::{Anonymized, Score, Terms, anonymize, violating};
+use crate::table::regular_file;
+
+/// What must be acknowledged in so many words.
+const ACKNOWLEDGED: &str = "not differentially private";
+/// What was promised and taken out, beside the release.
+const SUMMARY: &str = "summary.json";
+
+#[derive(Subcommand, Debug)]
+pub(super) enum Trajectory {
+    Anonymize(AnonymizeArgs),
+    Check(CheckArgs),
+    Generate(GenerateArgs),
+}
+
+/// A table of paths, and what is required of it.
+#[derive(Args, Debug)]
+struct PathArgs {
+    /// The paths: CSV with a header line
+    #[arg(long, value_name = "FILE")]
+    data: PathBuf,
+    /// Pairs of place and time that somebody may know of a person
+    #[arg(long, value_name = "NUMBER")]
+    l: usize,
+    /// People who must share them, at least
+    #[arg(long, value_name = "NUMBER")]
+    k: u64,
+    /// The part of those who may have a protected value
+    #[arg(long, value_name = "PART", default_value = "1")]
+    c: String,
+    /// The column that nobody is to be known by
+    #[arg(long, value_name = "NAME", default_value = "sensitive")]
+    sensitive: String,
+    /// Its protected values
+    #[arg(long, value_name = "VALUES", value_delimiter = ',')]
+    protect: Vec<String>,
+    /// The column with paths such as b2>d3 or Station@7>Park@9
+    #[arg(long, value_name = "NAME", default_value = "path")]
+    path: String,
+    /// The column that names people; in wide tables it may be left out
+    #[arg(long, value_name = "NAME")]
+    id: Option<String>,
+    /// For a row per pair: the column with places
+    #[arg(long, value_name = "NAME", requires_all = ["time", "id"])]
+    location: Option<String>,
+    /// For a row per pair: the column with times, whole numbers
+    #[arg(long, value_name = "NAME", requires = "location")]
+    time: Option<String>,
+    /// Divide times by this, such as 60 for hours from minutes
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    bin: u64,
+    /// Count somebody who stays at the first time only
+    #[arg(long)]
+    collapse: bool,
+}
+
+/// Take pairs of place and time out of all paths until few sightings identify nobody
+///
+/// Not differentially private: it protects against whoever knows at most L
+/// pairs of a person and has nothing else. Writes release.csv, without
+/// identifiers and in no order that tells anything, summary.json with the
+/// promise, and under private/ how it came about.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Example: diptych model trajectory anonymize --data paths.csv --out release/ \
+                        --l 2 --k 30 --protect AIDS --c 0.6 --acknowledge 'not differentially private'"
+)]
+pub(super) struct AnonymizeArgs {
+    #[command(flatten)]
+    table: PathArgs,
+    /// Where the release goes; made if it does not exist, never overwritten
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// Sets of pairs that this part of all people share are worth keeping
+    #[arg(long, value_name = "PART", default_value = "0.005")]
+    support: String,
+    /// Which pair is taken out first: gain-per-loss, gain or loss
+    #[arg(long, value_name = "SCORE", default_value = "gain-per-loss", value_parser = score)]
+    score: Score,
+    /// "not differentially private", in these words
+    #[arg(long, value_name = "WORDS")]
+    acknowledge: String,
+    /// Enter the release in this ledger
+    #[arg(long, value_name = "FILE")]
+    ledger: Option<PathBuf>,
+    /// The data set's name in the ledger [default: the data file's name]
+    #[arg(long, value_name = "NAME", requires = "ledger")]
+    data_set: Option<String>,
+    /// Release although the data has other releases, whose promises do not add up
+    #[arg(long)]
+    accept_composition: bool,
+}
+
+/// See whether few sightings identify somebody in a table of paths
+///
+/// Exit status 0 if not, 1 if so.
+#[derive(Args, Debug)]
+pub(super) struct CheckArgs {
+    #[command(flatten)]
+    table: PathArgs,
+}
+
+/// Make up paths to try things on, after the thesis
+#[derive(Args, Debug)]
+pub(super) struct GenerateArgs {
+    /// A city of 26 blocks and 24 hours, or a metro of 65 stations and 60 minutes
+    #[arg(value_enum)]
+    world: Place,
+    /// How many people
+    #[arg(long, value_name = "NUMBER", default_value_t = 80_000)]
+    people: u64,
+    /// The same seed gives the same paths
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    seed: u64,
+    /// Metro: minutes between two trains
+    #[arg(long, value_name = "NUMBER", default_value_t = 5)]
+    headway: u64,
+    /// Metro: largest delay of a train, in minutes
+    #[arg(long, value_name = "NUMBER", default_value_t = 0)]
+    delay: u64,
+    /// The file to write; an existing file is never overwritten
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Place {
+    City,
+    Metro,
+}
+
+fn score(word: &str) -> Result<Score, String> {
+    let found = Score::ALL.iter().find(|(known, _)| *known == word);
+    found.map(|(_, score)| *score).ok_or_else(|| "use gain-per-loss, gain or loss".to_owned())
+}
+
+pub(super) fn run(what: &Trajectory, console: &Console) -> Result<(), Failure> {
+    match what {
+        Trajectory::Anonymize(arguments) => anonymized(arguments, console),
+        Trajectory::Check(arguments) => check(arguments, console),
+        Trajectory::Generate(arguments) => generate(arguments, console),
+    }
+}
+
+impl PathArgs {
+    fn read(&self) -> Result<Paths, Failure> {
+        if self.protect.len() > 255 {
+            return Err(Failure::wrong_input("--protect lists more than 255 values"));
+        }
+        let columns = match (&self.location, &self.time, &self.id) {
+            (Some(location), Some(time), Some(id)) => {
+                let (id, location, time) = (id.clone(), location.clone(), time.clone());
+                Columns::Long { id, location, time }
+            }
+            _ => Columns::Wide { id: self.id.clone(), path: self.path.clone() },
+        };
+        let (sensitive, protect) = (self.sensitive.clone(), self.protect.clone());
+        let form = Form { columns, sensitive, protect, bin: self.bin, collapse: self.collapse };
+        let file = regular_file(&self.data)?;
+        Paths::read(file, &form)
+            .map_err(|error| Failure::wrong_input(format!("{}: {error}", self.data.display())))
+    }
+
+    fn terms(&self, support: u64, score: Score) -> Result<Terms, Failure> {
+        if self.l == 0 {
+            return Err(Failure::wrong_input("--l is 0: nobody would know anything"));
+        }
+        Ok(Terms { l: self.l, k: self.k, c: part(&self.c, "--c")?, support, score })
+    }
+}
+
+fn anonymized(arguments: &AnonymizeArgs, console: &Console) -> Result<(), Failure> {
+    if arguments.acknowledge != ACKNOWLEDGED {
+        return Err(Failure::wrong_input("what this does not promise is not acknowledged")
+            .advise(format!("say --acknowledge '{ACKNOWLEDGED}' once you know what that means")));
+    }
+    let release = arguments.out.join(RELEASE);
+    for path in [&release, &arguments.out.join(SUMMARY)] {
+        if path.symlink_metadata().is_ok() {
+            return Err(Failure::wrong_input(format!("{} exists already", path.display()))
+                .advise("choose another directory: a release is never overwritten"));
+        }
+    }
+    let paths = arguments.table.read()?;
+    let (above, below) = part(&arguments.support, "--support")?;
+    let support = (u128::from(above) * paths.len() as u128).div_ceil(u128::from(below));
+    let terms = arguments.table.terms(support as u64, arguments.score)?;
+    let mut ledger = arguments.ledger.as_deref().map(Ledger::open).transpose()?;
+    let run = RunId(Randomness::from_os()?.array());
+    if let Some(ledger) = &mut ledger {
+        let debit = debit(arguments, &terms, run)?;
+        ledger.check_composition(&debit.data_set, false, arguments.accept_composition)?;
+        let _ = ledger.debit(debit)?;
+    }
+    let made = anonymize(&paths, &terms).map_err(Failure::wrong_input).and_then(|made| {
+        write_all(arguments, &paths, &terms, &made)?;
+        Ok(made)
+    });
+    if let Some(ledger) = &mut ledger {
+        match &made {
+            Ok(_) => ledger.finish(run)?,
+            Err(_) => ledger.abort(run)?,
+        }
+    }
+    for line in told(&terms, &made?) {
+        console.say(line);
+    }
+    console.result_of_work_done(arguments.out.display());
+    Ok(())
+}
+
+fn debit(arguments: &AnonymizeArgs, terms: &Terms, run: RunId) -> Result<Debit, Failure> {
+    let file = arguments.table.data.file_name().map(|name| name.to_string_lossy().into_owned());
+    Ok(Debit {
+        run,
+        release: "trajectory".to_owned(),
+        data_set: arguments.data_set.clone().or(file).unwrap_or_default(),
+        epsilon: None,
+        cap: None,
+        agreement: Hash(Sha256::digest(terms.promise()).into()),
+        peer: ledger::NO_PEER.to_owned(),
+        salt: Hash(Randomness::from_os()?.array()),
+        delta: None,
+        towards_peer: None,
+        out: Debit::path_for_line(&arguments.out),
+        promise: Some(terms.promise()),
+    })
+}
+
+/// What may be published, then what may not.
+fn write_all(
+    arguments: &AnonymizeArgs,
+    paths: &Paths,
+    terms: &Terms,
+    made: &Anonymized,
+) -> Result<(), Failure> {
+    let directory = &arguments.out;
+    fs::create_dir_all(directory).map_err(|error| Failure::file(directory, "create", &error))?;
+    let name = |pair: u32| {
+        let (time, place) = &paths.pairs[pair as usize];
+        format!("{place}@{time}")
+    };
+    let mut csv = Vec::new();
+    made.paths.write(&arguments.table.sensitive, &mut csv).map_err(Failure::failed)?;
+    let path = directory.join(RELEASE);
+    fs::write(&path, &csv).map_err(|error| Failure::file(&path, "write", &error))?;
+    let mut suppressed: Vec<u32> = made.suppressed.iter().map(|one| one.pair).collect();
+    suppressed.sort_unstable();
+    let alone = made.paths.alone();
+    let summary = json!({
+        "format": "diptych trajectory v1",
+        "promise": terms.promise(),
+        "warning": terms.warning(alone),
+        "l": terms.l,
+        "k": terms.k,
+        "c": format!("{}/{}", terms.c.0, terms.c.1),
+        "sensitive": arguments.table.sensitive,
+        "protect": arguments.table.protect,
+        "suppressed": suppressed.into_iter().map(name).collect::<Vec<_>>(),
+        "people": made.paths.len(),
+        "release": { "file": RELEASE, "sha256": hex::encode(Sha256::digest(&csv)) },
+    });
+    let text = serde_json::to_string_pretty(&summary).map_err(Failure::failed)? + "\n";
+    let path = directory.join(SUMMARY);
+    fs::write(&path, &text).map_err(|error| Failure::file(&path, "write", &error))?;
+    let how: Vec<String> = made
+        .suppressed
+        .iter()
+        .map(|one| {
+            format!(
+                "{}: ended {} violating sets, broke {} frequent ones",
+                name(one.pair),
+                one.gain,
+                one.loss
+            )
+        })
+        .chain(told(terms, made))
+        .collect();
+    Output::of_release(directory).write_private("how.txt", &(how.join("\n") + "\n"))?;
+    Ok(())
+}
+
+/// What came of it, for whoever holds the data.
+fn told(terms: &Terms, made: &Anonymized) -> Vec<String> {
+    let (before, after) = made.instances;
+    let (frequent, kept) = made.frequent;
+    let by_length: Vec<String> = made.violating.iter().map(ToString::to_string).collect();
+    vec![
+        format!("minimal violating sets by length: {}", by_length.join(", ")),
+        format!(
+            "took out {} pairs: {} of {before} instances",
+            made.suppressed.len(),
+            before - after
+        ),
+        format!("maximal frequent sets: {frequent}, of which {kept} are whole"),
+        format!("left out {} people without any pair left", made.emptied),
+        terms.warning(made.paths.alone()),
+    ]
+}
+
+fn check(arguments: &CheckArgs, console: &Console) -> Result<(), Failure> {
+    let paths = arguments.table.read()?;
+    let terms = arguments.table.terms(1, Score::Gain)?;
+    let steps = paths.most_increments(terms.l);
+    if steps > crate::release::trajectory::MOST_INCREMENTS {
+        let error = crate::release::trajectory::Error::TooLong(steps);
+        return Err(Failure::wrong_input(error));
+    }
+    let found = violating::find(&paths, &paths.index(), terms.l, &terms.rule());
+    console.result(format!("people                  {}", paths.len()));
+    console.result(format!("alone on their path     {}", paths.alone()));
+    console.result(format!("minimal violating sets  {}", found.len()));
+    if let Some(first) = found.first() {
+        let name = |pair: &u32| {
+            let (time, place) = &paths.pairs[*pair as usize];
+            format!("{place}@{time}")
+        };
+        let names: Vec<String> = first.iter().map(name).collect();
+        console.result(format!("the first               {}", names.join(" > ")));
+        let data = arguments.table.data.display();
+        return Err(Failure::failed(format!("{data} is not as required"))
+            .advise("`diptych model trajectory anonymize` takes pairs out until it is"));
+    }
+    console.say(terms.warning(paths.alone()));
+    Ok(())
+}
+
+fn generate(arguments: &GenerateArgs, console: &Console) -> Result<(), Failure> {
+    let failed = |error: std::io::Error| Failure::file(&arguments.out, "write", &error);
+    let world = match arguments.world {
+        Place::City => World::City,
+        Place::Metro => World::Metro { headway: arguments.headway, delay: arguments.delay },
+    };
+    let file = File::create_new(&arguments.out).map_err(failed)?;
+    write(world, arguments.people, arguments.seed, BufWriter::new(file)).map_err(failed)?;
+    console.result_of_work_done(Path::new(&arguments.out).display());
+    Ok(())
+}

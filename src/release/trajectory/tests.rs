@@ -1,0 +1,128 @@
+use super::paths::Columns;
+use super::*;
+use proptest::prelude::*;
+
+fn form(columns: Columns) -> Form {
+    let (sensitive, protect) = ("ill".to_owned(), vec!["AIDS".to_owned()]);
+    Form { columns, sensitive, protect, bin: 1, collapse: false }
+}
+
+fn wide() -> Form {
+    form(Columns::Wide { id: Some("id".to_owned()), path: "path".to_owned() })
+}
+
+fn long() -> Form {
+    let [id, location, time] = ["id", "place", "time"].map(str::to_owned);
+    form(Columns::Long { id, location, time })
+}
+
+fn refusal(text: &str, form: &Form) -> String {
+    Paths::read(text.as_bytes(), form).unwrap_err().to_string()
+}
+
+#[test]
+fn both_forms_read_the_same_paths_and_bins_and_stays_fall_together() {
+    let one = Paths::read("id,path,ill\n1,b2>d3,Flu\n2,,AIDS\n3,d3>b@7,Flu\n".as_bytes(), &wide());
+    let one = one.unwrap();
+    assert_eq!(
+        (one.len(), one.of(0), one.of(1), one.of(2)),
+        (3, &[0, 1][..], &[][..], &[1, 2][..])
+    );
+    assert_eq!((one.labels.as_slice(), one.alone()), (&[0, 1, 0][..], 3));
+    let text = "id,place,time,ill\n1,d,3,Flu\n1,b,2,Flu\n3,b,7,Flu\n3,d,3,Flu\n";
+    let two = Paths::read(text.as_bytes(), &long()).unwrap();
+    assert_eq!((&two.pairs, two.of(0), two.of(1)), (&one.pairs, one.of(0), one.of(2)));
+    let coarse = Form { bin: 4, collapse: true, ..long() };
+    let text = "id,place,time,ill\n1,d,1,Flu\n1,d,3,Flu\n1,d,5,Flu\n1,b,9,Flu\n";
+    let three = Paths::read(text.as_bytes(), &coarse).unwrap();
+    let names: Vec<_> =
+        three.of(0).iter().map(|pair| three.pairs[*pair as usize].clone()).collect();
+    assert_eq!(names, [(0, "d".to_owned()), (2, "b".to_owned())]);
+}
+
+#[test]
+fn tables_that_are_not_of_paths_are_refused_with_the_place() {
+    for (text, said) in [
+        ("id,path,ill\n1,b2>d3,Flu\n1,b2,Flu\n", "line 3: an identifier comes twice"),
+        ("id,path,ill\n1,d3>b2,Flu\n", "path number 1 is at two places"),
+        ("id,path,ill\n1,d3>b3,Flu\n", "path number 1 is at two places"),
+        ("id,path,ill\n1,d,Flu\n", "`d` is not a place and a time"),
+        ("id,path,ill\n1,d99999999999999999999,Flu\n", "is not a place and a time"),
+        ("id,way,ill\n1,d3,Flu\n", "there is no column `path`"),
+    ] {
+        let refused = refusal(text, &wide());
+        assert!(refused.contains(said), "{refused}");
+    }
+    let two = refusal("id,place,time,ill\n1,d,1,Flu\n1,b,2,AIDS\n", &long());
+    assert!(two.contains("line 3: a person has two sensitive values"), "{two}");
+}
+
+#[test]
+fn what_would_take_too_long_is_refused_before_it_begins() {
+    let path: Vec<String> = (0..400).map(|time| format!("a{time}")).collect();
+    let text = format!("id,path,ill\n1,{0},Flu\n2,{0},Flu\n", path.join(">"));
+    let paths = Paths::read(text.as_bytes(), &wide()).unwrap();
+    let terms = Terms { l: 7, k: 2, c: (1, 1), support: 2, score: Score::Gain };
+    assert!(matches!(anonymize(&paths, &terms), Err(Error::TooLong(_))));
+    assert_eq!(paths.most_increments(2), 2 * (400 + 400 * 399 / 2));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+    #[test]
+    fn nothing_is_violated_afterwards_and_neither_order_nor_threads_matter(
+        rows in prop::collection::vec((0u32..1 << 10, 0usize..3), 4..60), l in 1usize..5, k in 2u64..5,
+    ) {
+        let line = |(id, (bits, ill)): (usize, &(u32, usize))| {
+            let times = (0..10).filter(|time| bits >> time & 1 == 1);
+            let path: Vec<String> = times.map(|t| format!("{}{t}", ["a", "b"][(bits >> 9) as usize])).collect();
+            format!("{id},{},{}\n", path.join(">"), ["AIDS", "Flu", "None"][*ill])
+        };
+        let head = "id,path,ill\n".to_owned();
+        let one = head.clone() + &rows.iter().enumerate().map(line).collect::<String>();
+        let two = head + &rows.iter().enumerate().rev().map(line).collect::<String>();
+        let terms = Terms { l, k, c: (3, 4), support: 3, score: Score::GainPerLoss };
+        let run = |text: &str| {
+            let paths = Paths::read(text.as_bytes(), &wide()).unwrap();
+            let made = anonymize(&paths, &terms).ok()?;
+            let left = violating::find(&made.paths, &made.paths.index(), l, &terms.rule());
+            assert!(left.is_empty());
+            let mut csv = Vec::new();
+            made.paths.write("ill", &mut csv).unwrap();
+            Some(csv)
+        };
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+        prop_assert_eq!(run(&one), pool.install(|| run(&two)));
+    }
+}
+
+proptest! {
+    #[test]
+    fn whatever_a_file_holds_there_are_paths_or_a_reason(
+        body in "[a-c0-9@>,\"\n\r é]{0,80}", bytes in prop::collection::vec(any::<u8>(), 0..60),
+    ) {
+        for form in [wide(), long()] {
+            for head in ["id,path,ill\n", "id,place,time,ill\n", ""] {
+                let _ = Paths::read([head.as_bytes(), body.as_bytes()].concat().as_slice(), &form);
+                let _ = Paths::read([head.as_bytes(), &bytes].concat().as_slice(), &form);
+            }
+        }
+    }
+}
+
+#[test]
+fn made_up_paths_are_the_same_for_a_seed_and_can_be_read() {
+    use generate::{World, write};
+    let form = Form { sensitive: "sensitive".to_owned(), ..wide() };
+    for (world, mean) in [(World::City, 6..10), (World::Metro { headway: 5, delay: 0 }, 6..11)] {
+        let text = |seed| {
+            let mut out = Vec::new();
+            write(world, 500, seed, &mut out).unwrap();
+            out
+        };
+        assert_eq!(text(1), text(1));
+        assert_ne!(text(1), text(2));
+        let paths = Paths::read(text(1).as_slice(), &form).unwrap();
+        assert!(mean.contains(&(paths.items.len() / paths.len())), "{}", paths.items.len());
+    }
+}
