@@ -98,6 +98,7 @@ impl Model {
     pub fn is_paper(&self) -> bool {
         match self {
             Self::DiffGen(terms) => terms.profile == diffgen::Profile::Paper,
+            Self::Syntactic(_) => false,
             #[cfg(any(test, feature = "testing"))]
             Self::ExactCounts => false,
         }

@@ -71,6 +71,7 @@ pub fn together(agreement: &Agreement) -> Result<Plan, Error> {
 pub fn outlook(agreement: &Agreement, records: Option<u64>) -> Result<Vec<String>, Error> {
     match &agreement.model {
         Model::DiffGen(_) => Ok(diffgen::outlook::outlook(agreement, records)?),
+        Model::Syntactic(_) => Ok(Vec::new()),
         #[cfg(any(test, feature = "testing"))]
         Model::ExactCounts => Ok(Vec::new()),
     }
