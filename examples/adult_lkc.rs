@@ -25,18 +25,6 @@ use diptych::release::tree::output::{self, write_csv};
 use std::process::ExitCode;
 use std::time::Instant;
 
-/// The best nine attributes of the mashup paper, in its order.
-const BEST: [&str; 9] = [
-    "capital-gain",
-    "age",
-    "marital-status",
-    "education-num",
-    "relationship",
-    "hours-per-week",
-    "sex",
-    "education",
-    "occupation",
-];
 const SENSITIVE: &str = "sensitive = \"marital-status\"\nprotect = [\"Divorced\", \"Separated\"]\n";
 
 fn main() -> ExitCode {
@@ -63,22 +51,6 @@ fn all(adult: &Adult) -> Result<(), Failure> {
             let terms = format!("l = {l}\nk = {k}\nc = \"{c}\"\n{SENSITIVE}");
             let made = once(adult, &terms, "marital-status")?;
             println!("| {l} | {k} | {c} | {made} |");
-        }
-    }
-    println!(
-        "\n| QID | k | score | steps | groups | discernibility | alone | error | same | time |"
-    );
-    println!("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |");
-    for (best, score) in
-        [(5, "gain-per-loss"), (7, "gain-per-loss"), (9, "gain-per-loss"), (9, "gain-ratio")]
-    {
-        for k in [20, 80, 180] {
-            let names: Vec<String> = BEST[..best].iter().map(|name| format!("{name:?}")).collect();
-            let terms = format!(
-                "score = \"{score}\"\n[[lkc.requirement]]\nk = {k}\nattributes = [{}]\n",
-                names.join(", ")
-            );
-            println!("| Top{best} | {k} | {score} | {} |", once(adult, &terms, "")?);
         }
     }
     Ok(())
