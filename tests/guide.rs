@@ -11,7 +11,7 @@ const GUIDE: &str = include_str!("../docs/guide.md");
 const WALK: &str = include_str!("../docs/walk-horizontal.md");
 /// Where the guide's two parties meet; another test may be using it, so ours meet elsewhere.
 const ADDRESS: &str = "127.0.0.1:7000";
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_secs(300);
 
 /// A page's shell blocks, each with what stands behind `sh`.
 fn blocks(page: &'static str) -> Vec<(&'static str, &'static str)> {
