@@ -1,8 +1,8 @@
 //! From tables to a release. An agreement names a model; [`plan`], [`run`] and [`forecast`] ask it
 //! what it promises and refuses, let it run, and tell what it will exchange; [`examine`] looks at what
 //! was released. [`tree`] is what models by top-down specialization have in common, [`diffgen`] the one
-//! that is differentially private; [`groups`], [`lkc`] and [`trajectory`] hide people in groups, and are
-//! not.
+//! that is differentially private; [`groups`], [`lkc`], [`lattice`] and [`trajectory`] hide people in
+//! groups, and are not.
 //!
 //! # Example
 //!
@@ -53,6 +53,7 @@ mod exact_counts;
 pub mod examine;
 pub mod forecast;
 pub mod groups;
+pub mod lattice;
 pub mod lkc;
 pub mod plan;
 pub mod rehearsal;

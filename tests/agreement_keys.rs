@@ -18,7 +18,7 @@ const UNKNOWN: &str = "zzzzzzzzzzzzzzzz";
 const PARTY: &str = "The party file";
 const WHOLE: &str = "The sections";
 /// The sections of the agreement, as the page calls them, each with the line it begins with.
-const SECTIONS: [(&str, &str); 8] = [
+const SECTIONS: [(&str, &str); 9] = [
     ("[release]", "[release]"),
     ("[parties]", "[parties]"),
     ("[parties.p1] and [parties.p2]", "[parties.p1]"),
@@ -27,6 +27,7 @@ const SECTIONS: [(&str, &str); 8] = [
     ("[[attribute]]", "[[attribute]]"),
     ("[crypto]", "[crypto]"),
     ("[lkc]", "[lkc]"),
+    ("[lattice]", "[lattice]"),
 ];
 
 /// The examples of the page, of agreements or of party files.
@@ -53,6 +54,7 @@ fn agreements() -> [String; 3] {
 fn with_section(section: &str) -> String {
     match section {
         "[lkc]" => example("toml lkc").to_owned(),
+        "[lattice]" => example("toml lattice").to_owned(),
         _ => {
             let [vertical, ..] = agreements();
             vertical
@@ -174,7 +176,7 @@ fn every_default_on_the_page_is_what_leaving_the_key_out_means() {
 
 #[test]
 fn the_examples_of_the_page_are_read() {
-    for text in agreements().into_iter().chain([with_section("[lkc]")]) {
+    for text in agreements().into_iter().chain([with_section("[lkc]"), with_section("[lattice]")]) {
         read(&text).unwrap();
     }
     read_party(example("toml party")).unwrap();
@@ -203,6 +205,7 @@ fn schema_of(section: &str) -> (usize, &'static str) {
         "[[attribute]]" => (0, "/properties/attribute/items"),
         "[crypto]" => (0, "/properties/crypto"),
         "[lkc]" => (0, "/properties/lkc"),
+        "[lattice]" => (0, "/properties/lattice"),
         _ => (1, ""),
     }
 }

@@ -297,3 +297,41 @@ fn what_is_wrong_with_an_agreement_on_groups_is_said() {
         assert!(found.contains(said), "{said:?} is not in: {found}");
     }
 }
+
+#[test]
+fn the_best_table_of_a_lattice_is_released_and_too_large_a_lattice_is_refused() {
+    let place = tempfile::tempdir().unwrap();
+    let (data, out) = (place.path().join("people.csv"), place.path().join("release"));
+    fs::write(&data, PEOPLE).unwrap();
+    let lattice = LKC.replace("\"lkc\"", "\"lattice\"").replace("[lkc]", "[lattice]");
+    let agreed = agreement(&lattice);
+    assert_eq!(Agreement::from_canonical(agreed.canonical().as_bytes()).unwrap(), agreed);
+    let data = Source::file(&data);
+    let wanted = Wanted { data: &data, out: &out, compact: false, entered: None };
+    local::release(&agreed, &wanted, &Ear::default()).unwrap();
+    verify::check(&out).unwrap();
+    let how = fs::read_to_string(out.join("private/how.txt")).unwrap();
+    let found = "4 elements, 2 as required, 1 of them maximal\njob: Engineer, Writer | sex: Any\n";
+    assert_eq!(how, found);
+    let parse = |text: &str| {
+        let read = Agreement::parse("x.toml", text.as_bytes(), &|_| Err(String::new()));
+        read.unwrap_err().to_string()
+    };
+    let number = "kind = \"numeric\"\nmin = 0\nmax = 9\nstep = 1";
+    let text = lattice.replace("taxonomy = { Any = [\"m\", \"f\"] }", "");
+    let text = text.replacen(
+        "name = \"sex\"\n    kind = \"categorical\"",
+        &format!("name = \"sex\"\n{number}"),
+        1,
+    );
+    assert!(parse(&text).contains("is a number, which has no levels"), "{}", parse(&text));
+    let many: String = (0..20)
+        .map(|n| {
+            format!(
+                "[[attribute]]\nname = \"a{n}\"\nkind = \"categorical\"\ntaxonomy = {{ A = [\"b\", \"c\"] }}\n"
+            )
+        })
+        .collect();
+    let refused = parse(&(lattice + &many));
+    assert!(refused.contains("above 1000000") && refused.contains("model = \"lkc\""), "{refused}");
+}

@@ -23,6 +23,7 @@ pub enum Model {
 pub(super) enum Name {
     DiffGen,
     Lkc,
+    Lattice,
     #[cfg(any(test, feature = "testing"))]
     ExactCounts,
 }
@@ -31,6 +32,7 @@ impl Name {
     pub const ALL: &'static [(&'static str, Self)] = &[
         ("diffgen", Self::DiffGen),
         ("lkc", Self::Lkc),
+        ("lattice", Self::Lattice),
         #[cfg(any(test, feature = "testing"))]
         ("exact-counts", Self::ExactCounts),
     ];
@@ -39,7 +41,7 @@ impl Name {
     pub fn keys(self) -> &'static [&'static str] {
         match self {
             Self::DiffGen => diffgen::read::KEYS,
-            Self::Lkc => &[],
+            Self::Lkc | Self::Lattice => &[],
             #[cfg(any(test, feature = "testing"))]
             Self::ExactCounts => &[],
         }

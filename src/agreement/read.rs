@@ -11,7 +11,8 @@ use super::node::{Node, Source};
 use super::problem::{Problem, Problems, Rule};
 use super::*;
 
-const SECTIONS: &[&str] = &["release", "parties", "id", "class", "attribute", "crypto", "lkc"];
+const SECTIONS: &[&str] =
+    &["release", "parties", "id", "class", "attribute", "crypto", "lkc", "lattice"];
 /// The keys of [release] that every model has.
 const RELEASE_KEYS: &[&str] =
     &["id", "partition", "model", "max_records", "overlap_check", ACCEPT_COMPOSITION];
@@ -164,13 +165,14 @@ fn model(
     top: &mut Section,
     divided: Option<Divided>,
 ) -> Option<(Model, usize)> {
-    if name != Name::Lkc {
-        form.refuse(top, "lkc", "it is for model = \"lkc\"");
+    let own = Name::ALL[name as usize].0;
+    for section in ["lkc", "lattice"].into_iter().filter(|section| *section != own) {
+        form.refuse(top, section, &format!("it is for model = \"{section}\""));
     }
     match name {
-        Name::Lkc => {
+        Name::Lkc | Name::Lattice => {
             let kind = divided.map(|divided| divided.kind);
-            let (terms, at) = syntactic::read::read(form, top, "lkc", kind)?;
+            let (terms, at) = syntactic::read::read(form, top, own, kind)?;
             Some((Model::Syntactic(terms), at))
         }
         Name::DiffGen => {

@@ -12,7 +12,7 @@ pub(super) mod words;
 use serde_json::{Value, json};
 
 use super::diffgen::{Entries, choice};
-use crate::table::{Decimal, Schema};
+use crate::table::{Decimal, Domain, Schema, Taxonomy, ValueId};
 
 /// What the holder of the data chooses.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,8 +58,22 @@ pub enum Search {
         /// Whether values whose people are all of one class are left as they are.
         beneficial: bool,
     },
+    /// Among all ways to make values coarser, the most informative: `model = "lattice"`.
+    Lattice(Elements),
 }
 
+/// Most elements of a lattice that are looked at.
+pub const MOST_ELEMENTS: u64 = 1_000_000;
+
+choice! {
+    /// Which ways there are to make an attribute's values coarser.
+    Elements {
+        /// All cuts of its taxonomy.
+        Cuts = "cuts",
+        /// Its levels; a leaf above one stays.
+        Levels = "levels",
+    }
+}
 choice! {
     /// What a specialization is worth.
     Score {
@@ -74,6 +88,15 @@ choice! {
         /// How many records the largest classes of its children have.
         Max = "max",
     }
+}
+
+/// How many cuts there are below a value: itself, or any combination of its children's.
+fn cuts(values: &Taxonomy, value: ValueId) -> u64 {
+    if values.is_leaf(value) {
+        return 1;
+    }
+    let below = values.children(value).map(|child| cuts(values, child));
+    below.fold(1, u64::saturating_mul).saturating_add(1)
 }
 
 impl Requirement {
@@ -91,6 +114,7 @@ impl Terms {
     pub fn word(&self) -> &'static str {
         match self.search {
             Search::TopDown { .. } => "lkc",
+            Search::Lattice(_) => "lattice",
         }
     }
 
@@ -101,6 +125,17 @@ impl Terms {
         named.filter(move |(_, a)| Some(a.name.as_str()) != sensitive).map(|(place, _)| place)
     }
 
+    /// How many elements a lattice has: the product over attributes of their cuts or levels.
+    pub fn elements(&self, schema: &Schema) -> u64 {
+        let Search::Lattice(by) = self.search else { return 0 };
+        let of_one = |place: usize| match (&schema.attributes[place].domain, by) {
+            (Domain::Categorical(values), Elements::Cuts) => cuts(values, values.root()),
+            (Domain::Categorical(values), Elements::Levels) => values.height() as u64 + 1,
+            _ => 1,
+        };
+        self.quasi(schema).map(of_one).fold(1, u64::saturating_mul)
+    }
+
     /// What tells one release from another, in a few words.
     pub(super) fn in_short(&self) -> String {
         let each = self.requirements.iter().map(|one| {
@@ -108,11 +143,11 @@ impl Terms {
             format!("({l}, {}, {})", one.k, one.c)
         });
         let each: Vec<String> = each.collect();
-        match self.search {
-            Search::TopDown { score, .. } => {
-                format!("{} {} {}", self.word(), each.join(" "), score.word())
-            }
-        }
+        let how = match self.search {
+            Search::TopDown { score, .. } => score.word(),
+            Search::Lattice(elements) => elements.word(),
+        };
+        format!("{} {} {how}", self.word(), each.join(" "))
     }
 
     /// What stands in the model's own section.
@@ -133,6 +168,7 @@ impl Terms {
                 entries.push(("score", json!(score.word())));
                 entries.push(("beneficial", json!(beneficial)));
             }
+            Search::Lattice(elements) => entries.push(("search", json!(elements.word()))),
         }
         if let Some(sensitive) = &self.sensitive {
             entries.push(("sensitive", json!(sensitive.attribute)));

@@ -110,7 +110,10 @@ pub fn specialize<'t>(
     terms: &Terms,
     table: &'t Table,
 ) -> Result<Specialized<'t>, Error> {
-    let Search::TopDown { score, beneficial } = terms.search;
+    let (score, beneficial) = match terms.search {
+        Search::TopDown { score, beneficial } => (score, beneficial),
+        Search::Lattice(_) => (Score::InfoGain, true),
+    };
     let protected = groups::protected(terms, schema);
     let labels = match &protected {
         Some((place, codes)) => labels(table, *place, codes)?,
@@ -130,7 +133,7 @@ pub fn specialize<'t>(
         extremes: Vec::new(),
         tried: Vec::new(),
     };
-    made.meet_at_top()?;
+    made.meet_at_top(terms)?;
     let quasi: Vec<usize> = terms.quasi(schema).collect();
     let mut open = Vec::new();
     for candidate in made.cuts.candidates(quasi) {
@@ -140,14 +143,24 @@ pub fn specialize<'t>(
         let Scored { made: specialization, value } = open.swap_remove(best);
         let found = made.extremes_after(&specialization)?;
         let offence = found.iter().zip(&made.rules).find_map(|(extremes, rule)| {
-            Some(made.words(rule, extremes.as_ref()?.offender.as_ref()?))
+            Some(words(schema, terms, rule, extremes.as_ref()?.offender.as_ref()?))
         });
         let performed = offence.is_none();
         made.tried.push(Tried { made: specialization, value, refused: offence });
         if performed {
             open.extend(made.perform(&specialization, found)?);
-            if matches!(score, Score::GainPerLoss | Score::DiscernibilityDrop) {
-                for one in &mut open {
+            // Losses change where a rule speaks of what was done, and of what could be.
+            let ruled = |made: &Specialized<'_>, one: &Specialization| {
+                let attribute = one.candidate.attribute;
+                made.rules.iter().any(|rule| rule.attributes.contains(&attribute))
+            };
+            for one in &mut open {
+                let changes = match score {
+                    Score::GainPerLoss => ruled(&made, &specialization) && ruled(&made, &one.made),
+                    Score::DiscernibilityDrop => true,
+                    Score::InfoGain | Score::GainRatio | Score::Max => false,
+                };
+                if changes {
                     one.value = made.value(&one.made)?;
                 }
             }
@@ -165,12 +178,32 @@ fn best(open: &[Scored]) -> Option<usize> {
     })
 }
 
-fn labels(table: &Table, sensitive: usize, codes: &[usize]) -> Result<Vec<u8>, Error> {
+pub(super) fn labels(table: &Table, sensitive: usize, codes: &[usize]) -> Result<Vec<u8>, Error> {
     let Some(Column::Categorical(column)) = table.column(sensitive) else {
         return Err(super::tree::Error::Fault("the sensitive column was not read").into());
     };
     let label = |code: &u16| codes.iter().position(|known| *known == usize::from(*code));
     Ok(column.iter().map(|code| label(code).map_or(0, |place| (place + 1) as u8)).collect())
+}
+
+/// How a group breaks a rule, in words.
+pub(super) fn words(
+    schema: &Schema,
+    terms: &Terms,
+    rule: &Rule,
+    offender: &groups::Offender,
+) -> String {
+    let name = |place: &usize| schema.attributes[*place].name.as_str();
+    let by: Vec<&str> = offender.attributes.iter().map(name).collect();
+    let by = if by.is_empty() { String::new() } else { format!(" by {}", by.join(", ")) };
+    let people = offender.people;
+    match (offender.told, &terms.sensitive) {
+        (Some((value, told)), Some(sensitive)) => format!(
+            "of a group{by} of {people} people {told} have {}, more than c allows",
+            sensitive.protect[value]
+        ),
+        _ => format!("a group{by} has {people} people, fewer than k = {}", rule.k),
+    }
 }
 
 impl Specialized<'_> {
@@ -185,7 +218,7 @@ impl Specialized<'_> {
     }
 
     /// The coarsest table must meet every rule.
-    fn meet_at_top(&mut self) -> Result<(), Error> {
+    fn meet_at_top(&mut self, terms: &Terms) -> Result<(), Error> {
         let mut top = Groups::new(self.cuts.schema().attributes.len(), self.protected.len());
         top.values.iter_mut().for_each(|column| column.push(0));
         let mut counts = vec![0; self.protected.len() + 1];
@@ -195,7 +228,8 @@ impl Specialized<'_> {
         for rule in &self.rules {
             let extremes = top.test(rule, None);
             if let Some(offender) = &extremes.offender {
-                return Err(Error::Unmet(self.words(rule, offender)));
+                let schema = self.cuts.schema();
+                return Err(Error::Unmet(words(schema, terms, rule, offender)));
             }
             self.extremes.push(extremes);
         }
@@ -296,20 +330,6 @@ impl Specialized<'_> {
         Ok(open)
     }
 
-    fn words(&self, rule: &Rule, offender: &groups::Offender) -> String {
-        let name = |place: &usize| self.cuts.schema().attributes[*place].name.as_str();
-        let by: Vec<&str> = offender.attributes.iter().map(name).collect();
-        let by = if by.is_empty() { String::new() } else { format!(" by {}", by.join(", ")) };
-        let people = offender.people;
-        match offender.told {
-            None => format!("a group{by} has {people} people, fewer than k = {}", rule.k),
-            Some((value, told)) => format!(
-                "of a group{by} of {people} people {told} have {}, more than c allows",
-                self.protected[value]
-            ),
-        }
-    }
-
     /// What was tried, for the eyes of whoever holds the data.
     fn notes(&self) -> Vec<String> {
         let mut cuts = Cuts::topmost(self.cuts.schema());
@@ -329,47 +349,52 @@ impl Specialized<'_> {
         lines
     }
 
-    /// The table to be released: rows in the order of their values, and cuts in an order that tells
-    /// nothing of how they were found.
+    /// The table to be released, with cuts in an order that tells nothing of how they were found.
     fn into_table(self) -> Result<Generalized, Error> {
-        let classes = self.records.classes();
-        let sensitive = match self.sensitive {
-            Some(place) => {
-                match (&self.cuts.schema().attributes[place].domain, self.table.column(place)) {
-                    (Domain::Categorical(values), Some(Column::Categorical(codes))) => {
-                        Some((place, values, codes))
-                    }
-                    _ => None,
-                }
-            }
-            None => None,
-        };
-        let mut rows: Vec<(Vec<u32>, Vec<u64>)> = Vec::new();
-        for leaf in self.records.leaf_ids() {
-            let mut coordinates = self.records.coordinates(leaf);
-            let Some((place, values, codes)) = sensitive else {
-                let counts = self.records.counts(leaf).iter().map(|count| u64::from(*count));
-                rows.push((coordinates, counts.collect()));
-                continue;
-            };
-            let mut counts = vec![0; values.leaves().len() * classes];
-            for record in self.records.records(leaf) {
-                let record = *record as usize;
-                let class = usize::from(self.table.classes()[record]);
-                counts[usize::from(codes[record]) * classes + class] += 1;
-            }
-            for (value, counts) in values.leaves().iter().zip(counts.chunks_exact(classes)) {
-                if counts.iter().any(|count| *count > 0) {
-                    coordinates[place] = CutValue::Value(*value).key();
-                    rows.push((coordinates.clone(), counts.to_vec()));
-                }
-            }
-        }
-        rows.par_sort_unstable();
-        let (coordinates, counts): (Vec<_>, Vec<_>) = rows.into_iter().unzip();
-        let leaves = Leaves::Listed(LeafList { coordinates, sets: Vec::new() });
         let cuts = self.cuts.in_canonical_order(self.sensitive);
         let cuts = cuts.map_err(super::tree::Error::from)?;
-        Ok(Generalized { cuts, leaves, counts: counts.concat() })
+        Ok(tabulate(&self.records, self.table, cuts, self.sensitive))
     }
+}
+
+/// The rows of a table, in the order of their values; the sensitive attribute as it is.
+pub(super) fn tabulate(
+    records: &LeafRecords<'_>,
+    table: &Table,
+    cuts: Cuts,
+    sensitive: Option<usize>,
+) -> Generalized {
+    let (classes, schema) = (records.classes(), cuts.schema());
+    let sensitive =
+        sensitive.and_then(|place| match (&schema.attributes[place].domain, table.column(place)) {
+            (Domain::Categorical(values), Some(Column::Categorical(codes))) => {
+                Some((place, values, codes))
+            }
+            _ => None,
+        });
+    let mut rows: Vec<(Vec<u32>, Vec<u64>)> = Vec::new();
+    for leaf in records.leaf_ids() {
+        let mut coordinates = records.coordinates(leaf);
+        let Some((place, values, codes)) = sensitive else {
+            let counts = records.counts(leaf).iter().map(|count| u64::from(*count));
+            rows.push((coordinates, counts.collect()));
+            continue;
+        };
+        let mut counts = vec![0; values.leaves().len() * classes];
+        for record in records.records(leaf) {
+            let record = *record as usize;
+            let class = usize::from(table.classes()[record]);
+            counts[usize::from(codes[record]) * classes + class] += 1;
+        }
+        for (value, counts) in values.leaves().iter().zip(counts.chunks_exact(classes)) {
+            if counts.iter().any(|count| *count > 0) {
+                coordinates[place] = CutValue::Value(*value).key();
+                rows.push((coordinates.clone(), counts.to_vec()));
+            }
+        }
+    }
+    rows.par_sort_unstable();
+    let (coordinates, counts): (Vec<_>, Vec<_>) = rows.into_iter().unzip();
+    let leaves = Leaves::Listed(LeafList { coordinates, sets: Vec::new() });
+    Generalized { cuts, leaves, counts: counts.concat() }
 }

@@ -2,6 +2,7 @@
 
 use super::diffgen::{single, two_party};
 use super::{Error, Outcome, Release, Step};
+use crate::agreement::syntactic::Search;
 use crate::agreement::{Agreement, Model};
 use crate::math::Randomness;
 use crate::privacy::Budget;
@@ -34,7 +35,10 @@ pub fn alone(
             let budget = budget.ok_or(Error::NoBudget)?;
             Ok(single::release(agreement, table, budget, rng, progress)?)
         }
-        Model::Syntactic(terms) => super::lkc::alone(agreement, terms, table, progress),
+        Model::Syntactic(terms) => match terms.search {
+            Search::TopDown { .. } => super::lkc::alone(agreement, terms, table, progress),
+            Search::Lattice(by) => super::lattice::alone(agreement, terms, by, table, progress),
+        },
         #[cfg(any(test, feature = "testing"))]
         Model::ExactCounts => super::exact_counts::alone(agreement, table, progress),
     }

@@ -157,13 +157,25 @@ impl Cuts {
     /// # Errors
     /// None in practice: what is on a cut can be reached.
     pub fn in_canonical_order(&self, whole: Option<usize>) -> Result<Self, Error> {
-        let mut again = Self::topmost(&self.schema);
-        for (attribute, goal) in self.cuts.iter().enumerate() {
+        Self::reaching(&self.schema, &self.cuts, whole)
+    }
+
+    /// The cuts with these values, made in canonical order.
+    ///
+    /// # Errors
+    /// If there are no such cuts.
+    pub fn reaching(
+        schema: &Arc<Schema>,
+        goals: &[Vec<CutValue>],
+        whole: Option<usize>,
+    ) -> Result<Self, Error> {
+        let mut again = Self::topmost(schema);
+        for (attribute, goal) in goals.iter().enumerate() {
             let is_done = |value: &CutValue| whole != Some(attribute) && goal.contains(value);
             let mut place = 0;
             while let Some(value) = again.cuts[attribute].get(place).copied() {
                 let candidate = Candidate { attribute, value };
-                if is_done(&value) || !self.can_be_specialized(candidate) {
+                if is_done(&value) || !again.can_be_specialized(candidate) {
                     place += 1;
                     continue;
                 }

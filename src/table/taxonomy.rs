@@ -84,6 +84,11 @@ impl Taxonomy {
         usize::from(self.values[value.index()].depth)
     }
 
+    /// The largest depth.
+    pub fn height(&self) -> usize {
+        self.leaves().iter().map(|leaf| self.depth(*leaf)).max().unwrap_or(0)
+    }
+
     /// What the value specializes into, in file order; nothing for a leaf.
     pub fn children(&self, value: ValueId) -> impl Iterator<Item = ValueId> + '_ {
         let end = self.values[value.index()].end;

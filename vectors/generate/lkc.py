@@ -307,6 +307,7 @@ def test(comment, run, flags=()):
         entry["result"] = "invalid"
     else:
         names = [f"{run.attributes[i].name}: {run.attributes[i].text(v)} {shown(s)}" for i, v, s in made]
+        names = run.notes() if hasattr(run, "notes") else names
         entry |= {"steps": names, "release": run.release(), "result": "valid"}
     groups[-1]["tests"].append(entry)
     return made, run
@@ -417,6 +418,104 @@ for l in (2, 3):
     made, run = test(f"W4, thesis table 5.1, L {l}", w4(l), ["Thesis"])
     assert sizes(run) == [5, 3, 2]
 
+class Lattice(Run):
+    """All elements of a lattice, each tested by itself."""
+
+    def __init__(self, attributes, classes, rows, rules, search, sensitive=None, protect=()):
+        super().__init__(attributes, classes, rows, rules, None, False, sensitive, protect)
+        self.search = search
+
+    def choices(self, a):
+        def cuts(node):
+            name, children = node
+            return [[name]] + ([sum(c, []) for c in itertools.product(*map(cuts, children))] if children else [])
+
+        def depths(node, depth=0):
+            yield node[0], depth, not node[1]
+            for child in node[1]:
+                yield from depths(child, depth + 1)
+
+        values = list(depths(a.tree))
+        height = max(d for _, d, _ in values)
+        self.inform[a.name] = {v: Fraction(1) if leaf else Fraction(d, max(height, 1)) for v, d, leaf in values}
+        if self.search == "cuts":
+            return cuts(a.tree)
+        return [[v for v, d, leaf in values if d == level or (leaf and d < level)] for level in range(height + 1)]
+
+    def run(self):
+        self.inform = {}
+        places = self.quasi()
+        lists = [self.choices(self.attributes[i]) for i in places]
+        elements = []
+        for chosen in itertools.product(*lists):
+            cuts = [[a.top] for a in self.attributes]
+            for i, cut in zip(places, chosen):
+                cuts[i] = cut
+            elements.append(cuts)
+        good = [cuts for cuts in elements if self.valid(cuts)]
+        if elements[0] not in good:
+            return None
+
+        def finer(one, two):
+            below = lambda i, v: any(self.attributes[i].below[v] <= self.attributes[i].below[w] for w in two[i])
+            return one != two and all(below(i, v) for i in places for v in one[i])
+
+        self.maximal = [cuts for cuts in good if not any(finer(other, cuts) for other in good)]
+
+        def worth(cuts):
+            inform = strength = Fraction(0)
+            for row in self.generalized(cuts):
+                inform += sum(self.inform[self.attributes[i].name][row[i]] for i in places)
+                strength += sum(len(self.attributes[i].below[row[i]]) for i in places)
+            n = len(self.rows)
+            return inform / (n * len(places)), strength / n
+
+        self.counts = (len(elements), len(good))
+        self.cuts = max(good, key=worth)
+        self.worth = worth(self.cuts)
+        return []
+
+    def notes(self):
+        lines = [f"{self.counts[0]} elements, {self.counts[1]} as required, {len(self.maximal)} of them maximal"]
+        for cuts in self.maximal:
+            names = [f"{self.attributes[i].name}: {', '.join(cuts[i])}" for i in self.quasi()]
+            lines.append(" | ".join(names))
+        return lines
+
+    def agreement(self):
+        text = super().agreement().replace('"lkc"', '"lattice"').replace("[lkc", "[lattice").replace("lkc.", "lattice.")
+        return text.replace('score = "None"\nbeneficial = false\n', f'search = "{self.search}"\n')
+
+
+EDUCATION = ("Any", [("Eng", flat("Computers") + [("NonComp", flat("Civil", "Mechanical"))]),
+                     ("NonEng", [("Science", flat("Life", "Physical")), ("Arts", flat("Fine", "Journalism"))])])
+AGES = ("[1-60]", [("[1-25]", flat("[1-22]", "[23-25]")), ("[26-60]", [])])
+STUDIES = dict(zip("Janitor Mover Carpenter Technician Manager Accountant Lawyer".split(),
+                   "Life Physical Fine Journalism Computers Civil Mechanical".split()))
+BANDS = {30: "[1-22]", 32: "[1-22]", 35: "[1-22]", 37: "[23-25]", 42: "[26-60]", 44: "[26-60]"}
+
+
+def studies(k, search, age=False):
+    rows = [((sex, STUDIES[job]) + ((BANDS[pay],) if age else ()), label)
+            for (sex, job, pay), label in counted(W2, [], "YN")]
+    attributes = [Taxonomy("gender", ("Any", flat("M", "F"))), Taxonomy("education", EDUCATION)]
+    attributes += [Taxonomy("age", AGES)] if age else []
+    names = [a.name for a in attributes]
+    return Lattice(attributes, ["Y", "N"], rows, [(names, len(names), k, Fraction(1))], search)
+
+
+group("Lattices")
+for k, search, age, good, inform in [(3, "levels", False, 7, "0.8775"), (5, "levels", False, None, "0.5000"),
+                                     (3, "cuts", False, 27, "0.9559"), (4, "cuts", False, 14, "0.9216"),
+                                     (5, "cuts", False, 6, "0.5000"), (3, "levels", True, None, None),
+                                     (3, "cuts", True, 81, "0.9706")]:
+    made, run = test(f"subset selection, {search}, k {k}" + (", with age" if age else ""), studies(k, search, age))
+    assert good in (None, run.counts[1]), run.counts
+    assert inform in (None, f"{float(run.worth[0]):.4f}"), run.worth
+    if (k, search, age) == (3, "levels", False):
+        assert len(run.maximal) == 2 and f"{float(run.worth[1]):.4f}" == "2.7353"
+assert test("subset selection, k 35: there are 34", studies(35, "levels"))[0] is None
+
 group("Random tables")
 rng = random.Random("diptych lkc vectors 1")
 SCORES = ["info-gain", "gain-ratio", "gain-per-loss", "discernibility-drop", "max"]
@@ -444,6 +543,14 @@ for number in range(40):
     protect = ["x", "z"][:rng.randint(1, 2)]
     run = Run(attributes, classes, rows, rules, SCORES[number % 5], rng.random() < 0.7, "s", protect)
     test(f"table {number + 1} by {SCORES[number % 5]}", run)
+
+for number in range(10):
+    attributes = [Taxonomy(f"q{i}", (f"t{i}", [tree(f"t{i}{x}", 1) for x in "ab"])) for i in range(rng.randint(1, 3))]
+    names = [a.name for a in attributes]
+    attributes.append(Taxonomy("s", ("any", flat("x", "y"))))
+    rows = [(tuple(rng.choice(a.leaves()) for a in attributes), rng.choice("AB")) for _ in range(rng.randint(3, 40))]
+    rules = [(names, rng.randint(1, len(names)), rng.randint(2, 3), Fraction(rng.choice(["1", "0.7"])))]
+    test(f"lattice {number + 1}", Lattice(attributes, ["A", "B"], rows, rules, ["cuts", "levels"][number % 2], "s", ["x"]))
 
 document = {
     "algorithm": "LKC-privacy",

@@ -1,18 +1,19 @@
 //! The section of a model that hides people in groups, such as [lkc].
 
-use super::{Requirement, Score, Search, Sensitive, Terms};
+use super::{Elements, MOST_ELEMENTS, Requirement, Score, Search, Sensitive, Terms};
 use crate::agreement::form::{Form, Section};
 use crate::agreement::node::{Node, Value};
 use crate::agreement::problem::Rule;
 use crate::agreement::read::Kind;
 use crate::table::{Decimal, Domain, Schema, nearest};
 
+/// The section of a model whose keys differ.
+const LATTICE: &str = "lattice";
 pub(super) const ACKNOWLEDGE: &str = "acknowledge";
 pub(super) const REQUIREMENT: &str = "requirement";
 /// What must be acknowledged in so many words.
 pub(super) const ACKNOWLEDGED: &str = "not differentially private";
-const KEYS: &[&str] =
-    &[ACKNOWLEDGE, "l", "k", "c", REQUIREMENT, "sensitive", "protect", "score", "beneficial"];
+const KEYS: [&str; 7] = [ACKNOWLEDGE, "l", "k", "c", REQUIREMENT, "sensitive", "protect"];
 const MAX_REQUIREMENTS: usize = 64;
 const MAX_ATTRIBUTES: i64 = 256;
 const MAX_PROTECTED: usize = 255;
@@ -33,11 +34,18 @@ pub(in crate::agreement) fn read(
         let remedy = "use partition = \"local\", or model = \"diffgen\", which two parties can run";
         form.note(Rule::DoesNotApply, at, message, remedy);
     }
-    let mut section = form.section(node, &format!("[{title}]"), KEYS)?;
+    let own: &[&str] = if title == LATTICE { &["search"] } else { &["score", "beneficial"] };
+    let keys: Vec<&str> = KEYS.iter().chain(own).copied().collect();
+    let mut section = form.section(node, &format!("[{title}]"), &keys)?;
     let section = &mut section;
     acknowledged(form, section);
     let requirements = requirements(form, section);
     let sensitive = sensitive(form, section);
+    let search = if title == LATTICE { elements(form, section) } else { top_down(form, section) };
+    Some((Terms { requirements: requirements?, sensitive: sensitive?, search: search? }, at))
+}
+
+fn top_down(form: &mut Form<'_>, section: &mut Section) -> Option<Search> {
     let score = match section.take("score") {
         Some(node) => form.word(node, &section.name_of("score"), Score::ALL),
         None => Some(Score::InfoGain),
@@ -46,8 +54,36 @@ pub(in crate::agreement) fn read(
         Some(node) => form.truth(&node, &section.name_of("beneficial")),
         None => Some(true),
     };
-    let search = Search::TopDown { score: score?, beneficial: beneficial? };
-    Some((Terms { requirements: requirements?, sensitive: sensitive?, search }, at))
+    Some(Search::TopDown { score: score?, beneficial: beneficial? })
+}
+
+fn elements(form: &mut Form<'_>, section: &mut Section) -> Option<Search> {
+    let by = match section.take("search") {
+        Some(node) => form.word(node, &section.name_of("search"), Elements::ALL)?,
+        None => Elements::Levels,
+    };
+    Some(Search::Lattice(by))
+}
+
+/// A lattice is made of taxonomies, and must not be too large to be looked at.
+fn check_lattice(form: &mut Form<'_>, schema: &Schema, terms: &Terms, at: usize) {
+    for place in terms.quasi(schema) {
+        let attribute = &schema.attributes[place];
+        if matches!(attribute.domain, Domain::Numeric(_)) {
+            let message =
+                format!("attribute `{}` is a number, which has no levels", attribute.name);
+            let remedy =
+                "give it a taxonomy of bands, or use model = \"lkc\", which splits numbers";
+            form.note(Rule::DoesNotApply, at, message, remedy);
+        }
+    }
+    let elements = terms.elements(schema);
+    if elements > MOST_ELEMENTS {
+        let message = format!("there are {elements} tables to look at, above {MOST_ELEMENTS}");
+        let remedy =
+            "use search = \"levels\", fewer attributes, or model = \"lkc\", which looks at few";
+        form.note(Rule::TooLarge, at, message, remedy);
+    }
 }
 
 fn acknowledged(form: &mut Form<'_>, section: &mut Section) {
@@ -143,6 +179,9 @@ fn sensitive(form: &mut Form<'_>, section: &mut Section) -> Option<Option<Sensit
 
 /// Sees that the attributes and values that the terms name are there and of the right kind.
 pub(in crate::agreement) fn check(form: &mut Form<'_>, schema: &Schema, terms: &Terms, at: usize) {
+    if matches!(terms.search, Search::Lattice(_)) {
+        check_lattice(form, schema, terms, at);
+    }
     let mut wrong =
         |message: String, remedy: &str| form.note(Rule::DoesNotApply, at, message, remedy);
     for attribute in &schema.attributes {

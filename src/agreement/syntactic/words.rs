@@ -105,6 +105,11 @@ impl Wording for Terms {
                 score.word(),
                 if beneficial { " whose people differ in class" } else { "" }
             )),
+            Search::Lattice(by) => page.item(&format!(
+                "Of all tables whose attributes are each cut anywhere or at one level (\"{}\"), the one \
+                 that is as required and keeps its values as deep in their taxonomies as possible.",
+                by.word()
+            )),
         }
         if let Some(sensitive) = &self.sensitive {
             page.item(&format!("`{}` is released as it is.", sensitive.attribute));

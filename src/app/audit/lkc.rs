@@ -1,9 +1,11 @@
-//! Checks `vectors/lkc.json`: what is specialized, with which score, and the table that comes out.
+//! Checks `vectors/lkc.json`: what is specialized, with which score, or which elements of a lattice are
+//! maximal; and the table that comes out.
 
 use serde_json::Value;
 
 use super::Verdict;
 use super::field::{check_all, is_valid, list, refused, same, text};
+use crate::agreement::syntactic::Search;
 use crate::agreement::{Agreement, Model};
 use crate::math::Randomness;
 use crate::release::tree::output::{Rows, write_csv};
@@ -30,19 +32,22 @@ fn judge(test: &Value) -> Result<(), String> {
         return refused(release);
     }
     let release = release.map_err(|error| error.to_string())?;
-    if let Model::Syntactic(terms) = &agreement.model {
+    let mut steps = release.notes.clone();
+    if let Model::Syntactic(terms) = &agreement.model
+        && matches!(terms.search, Search::TopDown { .. })
+    {
+        steps.clear();
         let made = lkc::specialize(schema, terms, &table).map_err(|error| error.to_string())?;
         let mut cuts = Cuts::topmost(schema);
-        let mut steps = Vec::new();
         for tried in made.tried().iter().filter(|tried| tried.refused.is_none()) {
             let candidate = tried.made.candidate;
             let name = &schema.attributes[candidate.attribute].name;
             steps.push(format!("{name}: {} {}", cuts.name(candidate), tried.value));
             cuts.specialize(&tried.made).map_err(|error| error.to_string())?;
         }
-        let expected: Vec<&str> = list(test, "steps").iter().filter_map(Value::as_str).collect();
-        same("the steps", &expected.join("\n"), &steps.join("\n"))?;
     }
+    let expected: Vec<&str> = list(test, "steps").iter().filter_map(Value::as_str).collect();
+    same("the steps", &expected.join("\n"), &steps.join("\n"))?;
     let mut csv = Vec::new();
     write_csv(&release.table, Rows::All, &mut csv).map_err(|error| error.to_string())?;
     same("the release", text(test, "release"), &String::from_utf8_lossy(&csv))

@@ -85,7 +85,7 @@ pub fn read(source: impl io::Read, wanted: &Columns<'_>) -> Result<Named, String
         }
         let counts = &mut found.groups.counts[group * wide..][..wide];
         counts[0] += people;
-        let told = sensitive.map(|place| cell(place));
+        let told = sensitive.map(cell);
         if let Some(value) = protect.iter().position(|value| Some(value.as_str()) == told) {
             counts[value + 1] += people;
         }

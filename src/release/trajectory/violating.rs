@@ -210,6 +210,10 @@ impl Search<'_> {
     }
 }
 
+/// Places in a list with the number of their rest, those of one pair behind each other; and where
+/// those of each pair end.
+type ByNext = (Vec<(u32, u32)>, Vec<(u32, usize)>);
+
 /// Counters of one thread: of every pair, and which of them are not 0.
 struct Work {
     counts: Vec<u32>,
@@ -239,12 +243,7 @@ impl Work {
 
     /// Where each pair stands that has at least `behind` others behind it, with the number of its
     /// rest: all of one pair behind each other, and where those of each pair end.
-    fn by_next(
-        &mut self,
-        items: &[u32],
-        rests: &[Rest],
-        behind: usize,
-    ) -> (Vec<(u32, u32)>, Vec<(u32, usize)>) {
+    fn by_next(&mut self, items: &[u32], rests: &[Rest], behind: usize) -> ByNext {
         let places = |rest: &Rest| rest.start..rest.end.saturating_sub(behind as u32);
         for pair in rests.iter().flat_map(places).map(|place| items[place as usize]) {
             let count = &mut self.counts[pair as usize * self.wide];
