@@ -169,9 +169,9 @@ impl MatchBy {
         ("ffdhe3072", Self::Ffdhe3072),
     ];
 
-    /// What an agreement that does not say means: the papers match by encryption.
-    pub fn usual(is_paper: bool) -> Self {
-        if is_paper { Self::Ristretto255 } else { Self::Oprf }
+    /// What an agreement that does not say means: see [`Model::matches_by_encryption`].
+    pub fn usual(by_encryption: bool) -> Self {
+        if by_encryption { Self::Ristretto255 } else { Self::Oprf }
     }
 
     /// The word for it in an agreement.

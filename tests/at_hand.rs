@@ -136,7 +136,7 @@ fn a_key_under_a_passphrase_opens_with_the_one_in_the_file() {
     assert!(!pem.contains("BEGIN PRIVATE KEY"), "{pem}");
     let (status, said, told) = dry_run(place, PARTY);
     assert_eq!(status, 0, "{told}");
-    assert!(!said.contains("ATTENTION"), "{said}");
+    assert!(!said.contains("others may read"), "{said}");
     assert_other_tools_read_it(place);
 
     std::fs::set_permissions(place.join("word.txt"), PermissionsExt::from_mode(0o644)).unwrap();

@@ -4,7 +4,12 @@ use super::Partition;
 use super::diffgen::{self, CountTable, Entries};
 use super::syntactic;
 use super::words::Wording;
+use crate::math::Rational;
 use crate::privacy::Epsilon;
+
+/// The largest ε at which people may be matched by the oblivious function: 1 + e^ε times its failures stays
+/// below δ.
+const MOST_EPSILON_BY_FUNCTION: u32 = 15;
 
 /// What is made of the data. Each model has its own promise, and its own terms.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,6 +99,13 @@ impl Model {
             #[cfg(any(test, feature = "testing"))]
             Self::ExactCounts => 0,
         }
+    }
+
+    /// Whether people are matched by encryption unless the agreement says otherwise: the papers do, and
+    /// with a very large ε the rare failures of the oblivious function would weigh more than δ allows.
+    pub fn matches_by_encryption(&self) -> bool {
+        let most = Rational::whole(MOST_EPSILON_BY_FUNCTION);
+        self.is_paper() || self.epsilon().is_some_and(|epsilon| *epsilon.value() > most)
     }
 
     /// Whether everything is done as in the papers.

@@ -118,8 +118,8 @@ fn whole(form: &mut Form<'_>, document: Node, origin: Origin<'_>) -> Option<Agre
     let partition = match kind? {
         Kind::Vertical => {
             let matched = identifier?;
-            let (records, is_paper) = (common.max_records, model.is_paper());
-            let matching = people::check_matching(form, &matched, records, class_owner, is_paper);
+            let (records, encrypted) = (common.max_records, model.matches_by_encryption());
+            let matching = people::check_matching(form, &matched, records, class_owner, encrypted);
             Partition::Vertical { parties: parties?, identifier: matched.identifier, matching }
         }
         Kind::Horizontal => {

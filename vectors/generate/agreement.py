@@ -144,7 +144,7 @@ def canonical(toml, files):
         if given["id"].get("rehearse", False):
             full["id"]["rehearse"] = given["id"]["rehearse"]
         # The papers match by encryption.
-        usual = "ristretto255" if paper else "oprf"
+        usual = "ristretto255" if paper or decimal.Decimal(release["epsilon"]) > 15 else "oprf"
         if given["id"].get("matching", usual) != usual:
             full["id"]["matching"] = given["id"]["matching"]
     for attribute in given["attribute"]:
@@ -308,6 +308,8 @@ LATER += [
 ]
 INVALID = [
     ("not TOML", "[release", ["syntax"]),
+    ("an ε that is too large for the oblivious function", change(
+        LOANS, ('"1.0"', '"15.1"'), (TRIMMED, TRIMMED + '\nmatching = "oprf"')), ["does-not-apply"]),
     ("unknown key", change(LOANS, ("profile =", "profiles =")), ["unknown-key"]),
     ("unknown section", LOANS + "\n[colour]\n", ["unknown-key"]),
     ("no ε", change(LOANS, ('epsilon = "1.0"', "")), ["missing-key"]),

@@ -194,20 +194,19 @@ fn matching(
 }
 
 /// More common people than there may be records would never do, labels are compared only where
-/// both parties have them, and the papers match by encryption.
+/// both parties have them, and some releases match by encryption.
 pub(super) fn check_matching(
     form: &mut Form<'_>,
     matched: &Matched,
     max_records: u64,
     class_owner: Option<Role>,
-    is_paper: bool,
+    by_encryption: bool,
 ) -> Matching {
     let Matching { min_common, rehearse, .. } = matched.matching;
-    if let (true, Some(MatchBy::Oprf)) = (is_paper, matched.by) {
-        let message = "`matching` in [id] cannot be \"oprf\": profile = \"paper\" finds common people \
-                       by commutative encryption";
-        let remedy =
-            "remove `matching`, use \"ristretto255\" or \"ffdhe3072\", or profile = \"default\"";
+    if let (true, Some(MatchBy::Oprf)) = (by_encryption, matched.by) {
+        let message = "`matching` in [id] cannot be \"oprf\": profile = \"paper\", and every release \
+                       with ε above 15, finds common people by commutative encryption";
+        let remedy = "remove `matching`, or use \"ristretto255\" or \"ffdhe3072\"";
         form.note(Rule::DoesNotApply, matched.at[2], message.to_owned(), remedy);
     }
     if min_common > max_records {
@@ -224,7 +223,7 @@ pub(super) fn check_matching(
         );
         form.note(Rule::DoesNotApply, matched.at[1], message, "use rehearse = true");
     }
-    let by = matched.by.unwrap_or_else(|| MatchBy::usual(is_paper));
+    let by = matched.by.unwrap_or_else(|| MatchBy::usual(by_encryption));
     Matching { by, ..matched.matching }
 }
 
