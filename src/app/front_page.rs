@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use clap::Command;
 
 const GROUPS: [(&str, &[&str]); 5] = [
-    ("Make a release", &["demo", "keygen", "agreement", "run", "local", "ledger"]),
+    ("Make a release", &["demo", "keygen", "agreement", "run", "local", "model", "ledger"]),
     ("Look at one", &["verify", "report", "rows", "evaluate"]),
     ("Primitives", &["psi", "circuit"]),
     ("Check and measure", &["audit", "bench"]),

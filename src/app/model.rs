@@ -12,7 +12,7 @@ use crate::release::groups::Rule;
 use crate::release::groups::table::{Columns, read};
 use crate::table::{Decimal, regular_file};
 
-/// What a release model can do beside a release: `diptych model NAME …`
+/// Ask a release model for more than releases: `diptych model NAME`
 #[derive(Args, Debug)]
 pub struct ModelArgs {
     #[command(subcommand)]
