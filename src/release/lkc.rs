@@ -149,18 +149,8 @@ pub fn specialize<'t>(
         made.tried.push(Tried { made: specialization, value, refused: offence });
         if performed {
             open.extend(made.perform(&specialization, found)?);
-            // Losses change where a rule speaks of what was done, and of what could be.
-            let ruled = |made: &Specialized<'_>, one: &Specialization| {
-                let attribute = one.candidate.attribute;
-                made.rules.iter().any(|rule| rule.attributes.contains(&attribute))
-            };
-            for one in &mut open {
-                let changes = match score {
-                    Score::GainPerLoss => ruled(&made, &specialization) && ruled(&made, &one.made),
-                    Score::DiscernibilityDrop => true,
-                    Score::InfoGain | Score::GainRatio | Score::Max => false,
-                };
-                if changes {
+            if matches!(score, Score::GainPerLoss | Score::DiscernibilityDrop) {
+                for one in &mut open {
                     one.value = made.value(&one.made)?;
                 }
             }

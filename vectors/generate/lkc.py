@@ -69,7 +69,7 @@ class Taxonomy:
     """Nested: (name, [children])."""
 
     def __init__(self, name, tree):
-        self.name, self.tree, self.order, self.below, self.kids = name, tree, {}, {}, {}
+        self.name, self.tree, self.order, self.below, self.kids, self.under = name, tree, {}, {}, {}, {}
         self.walk(tree)
         self.top = tree[0]
 
@@ -78,9 +78,11 @@ class Taxonomy:
         self.order[name] = len(self.order)
         self.kids[name] = [c[0] for c in children]
         self.below[name] = {name} if not children else set()
+        self.under[name] = {name}
         for child in children:
             self.walk(child)
             self.below[name] |= self.below[child[0]]
+            self.under[name] |= self.under[child[0]]
 
     def leaves(self):
         return [v for v in self.order if not self.kids[v]]
@@ -457,7 +459,7 @@ class Lattice(Run):
             return None
 
         def finer(one, two):
-            below = lambda i, v: any(self.attributes[i].below[v] <= self.attributes[i].below[w] for w in two[i])
+            below = lambda i, v: any(v in self.attributes[i].under[w] for w in two[i])
             return one != two and all(below(i, v) for i in places for v in one[i])
 
         self.maximal = [cuts for cuts in good if not any(finer(other, cuts) for other in good)]
