@@ -34,7 +34,7 @@
 //!
 //! *Time and memory.* To encode takes a few row operations and a sum of about 190 blocks per key, to
 //! decode takes such a sum; 80 bytes per key while encoding, 24 while decoding. Time and places in memory
-//! follow the rows, which look random whatever the keys.
+//! follow the rows, which look random to whoever does not know the keys; who guesses them knows the rows.
 //!
 //! # Example
 //!

@@ -27,7 +27,7 @@
 //! identity, the same element twice (in its own list, or in what it returns):
 //! each ends the run with an error. A peer that lies *within* these rules (adds
 //! guesses to its list, returns other elements) is outside the model: it can
-//! test guesses, at most as many as the size that it announced.
+//! test guesses, at most as many as the size that it announced ([`oblivious`]: somewhat more).
 //!
 //! # Example
 //!

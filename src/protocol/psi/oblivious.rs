@@ -17,11 +17,17 @@
 //!
 //! *What a peer can count or time.* Messages depend on the two sizes alone. Identifiers are digested
 //! before the first message. How long a store takes, and in which order memory is read, follow hashes
-//! under a seed of this run. The answer goes out when all of it is done.
+//! under a seed of this run: random to whoever does not know the identifiers, but the peer knows the
+//! seed, and can compare times with those of identifiers that it guesses, a few nanoseconds each. The
+//! answer goes out when all of it is done. Between the sizes and the first message of the transfers
+//! the receiver makes its store, and the sender evaluates its whole list before the first value: for more
+//! than 10^7 identifiers on slow machines that may need a larger `silence_seconds`.
 //!
 //! *What a faulty peer meets.* A list longer than the bound, a message of another length than due, a
 //! value twice that matches, an answer with more bits than the receiver has identifiers or with bits
-//! behind the last: each ends the run with an error.
+//! behind the last: each ends the run with an error. A receiver that lies within these rules can test
+//! as many guesses as its store has places, 1.1·n + 383 for n announced; it learns the result first, and
+//! may leave.
 //!
 //! *Memory.* At the receiver about 200 bytes per identifier of its own and 1/8 of the peer's (values
 //! are compared as they come); at the sender about 130 per identifier of its own. Nothing grows with
@@ -44,8 +50,8 @@ const VALUES: Tag = Tag::new(*b"psi3");
 /// Which of them the receiver has.
 const ANSWER: Tag = Tag::new(*b"psi4");
 
-/// Ways in which a run may go wrong, each with probability at most 2⁻⁶⁴: the store takes another seed,
-/// or two different identifiers have the same value.
+/// Ways in which a run may go wrong, in units of 2⁻⁶⁴: two different identifiers of the two lists have the
+/// same value (1); the store takes another seed, or two of the receiver's own have one (½ each).
 pub const FAILURES: u64 = 2;
 
 /// Statistical security of the comparison, bits.
