@@ -31,6 +31,8 @@ pub const RELEASE: &str = "release.csv";
 pub const MANIFEST: &str = "manifest.json";
 /// The file name of the copy without zero rows.
 pub const COMPACT: &str = "release-compact.csv";
+/// The file name of what stands beside a release that has no agreement, and so no manifest.
+pub const SUMMARY: &str = "summary.json";
 /// The directory for this party's eyes only.
 pub const PRIVATE: &str = "private";
 
@@ -60,22 +62,16 @@ impl Output {
         plan: &Plan,
         compact: bool,
     ) -> Result<Self, Failure> {
-        let made = !directory.is_dir();
-        make_directory(directory).map_err(|error| Failure::file(directory, "create", &error))?;
-        let lock = lock(directory)?;
-        let output = Self { directory: directory.to_owned(), lock: Some(lock), made };
-        output.refuse_to_overwrite()?;
+        let output = Self::claim(directory)?;
         let release = plan.most_bytes.min(MOST_RESERVED);
         // The agreement with indentation, and the tree.
         let manifest = agreement.canonical().len() as u64 * 4 + (64 << 10);
         let copy = if compact { release.min(MOST_RESERVED - release) } else { 0 };
         for (name, bytes) in [(RELEASE, release), (MANIFEST, manifest), (COMPACT, copy)] {
-            let part = output.temporary(name);
-            // The directory is ours: what has such a name was left by a run that was killed.
-            let _ = fs::remove_file(&part);
             if name == COMPACT && !compact {
                 continue;
             }
+            let part = output.temporary(name);
             let mut file = OpenOptions::new()
                 .write(true)
                 .create_new(true)
@@ -92,6 +88,23 @@ impl Output {
         Ok(output)
     }
 
+    /// Makes the directory if need be, locks it, and sees that it holds no release.
+    ///
+    /// # Errors
+    /// If it holds one, is in use by another run or cannot be made.
+    pub fn claim(directory: &Path) -> Result<Self, Failure> {
+        let made = !directory.is_dir();
+        make_directory(directory).map_err(|error| Failure::file(directory, "create", &error))?;
+        let lock = lock(directory)?;
+        let output = Self { directory: directory.to_owned(), lock: Some(lock), made };
+        output.refuse_to_overwrite()?;
+        for name in [MANIFEST, RELEASE, COMPACT, SUMMARY] {
+            // The directory is ours: what has such a name was left by a run that was killed.
+            let _ = fs::remove_file(output.temporary(name));
+        }
+        Ok(output)
+    }
+
     /// A directory that holds a release already.
     pub fn of_release(directory: &Path) -> Self {
         Self { directory: directory.to_owned(), lock: None, made: false }
@@ -103,10 +116,9 @@ impl Output {
     /// If one has.
     pub fn refuse_to_overwrite(&self) -> Result<(), Failure> {
         let exists = |name: &&str| self.directory.join(name).symlink_metadata().is_ok();
-        let whole = exists(&MANIFEST);
-        let Some(name) = [MANIFEST, RELEASE, COMPACT].iter().find(|name| exists(name)) else {
-            return Ok(());
-        };
+        let whole = exists(&MANIFEST) || exists(&SUMMARY);
+        let mut names = [MANIFEST, RELEASE, COMPACT, SUMMARY].iter();
+        let Some(name) = names.find(|name| exists(name)) else { return Ok(()) };
         let failure =
             Failure::wrong_input(format!("{} exists already", self.directory.join(name).display()));
         Err(failure.advise(if whole {
@@ -173,6 +185,25 @@ impl Output {
         self.sync()?;
         self.name(MANIFEST, made)?;
         self.sync()
+    }
+
+    /// Writes a release that has a summary and no manifest. The release gets its name last, and
+    /// nothing can fail from then on.
+    ///
+    /// # Errors
+    /// As [`Output::write`].
+    pub fn write_with_summary(&self, release: &[u8], summary: &[u8]) -> Result<(), Failure> {
+        self.part(RELEASE, |out| out.write_all(release))?;
+        self.part(SUMMARY, |out| out.write_all(summary))?;
+        self.name(SUMMARY, &mut Vec::new())?;
+        let named = self.sync().and_then(|()| self.name(RELEASE, &mut Vec::new()));
+        if named.is_err() {
+            let _ = fs::remove_file(self.directory.join(SUMMARY));
+        }
+        named?;
+        // The release is out, whether its name is on disk yet or not.
+        let _ = self.sync();
+        Ok(())
     }
 
     /// Writes a file that only its owner may read, under `private/`.
@@ -252,7 +283,7 @@ impl Output {
 impl Drop for Output {
     fn drop(&mut self) {
         if self.lock.is_some() {
-            for name in [MANIFEST, RELEASE, COMPACT] {
+            for name in [MANIFEST, RELEASE, COMPACT, SUMMARY] {
                 let _ = fs::remove_file(self.temporary(name));
             }
             if self.made {
@@ -384,5 +415,29 @@ taxonomy = { Any = ["Male", "Female"] }
         assert_eq!(fs::read(place.path().join(RELEASE)).unwrap(), b"theirs");
         assert_eq!(fs::read(place.path().join(COMPACT)).unwrap(), b"ours", "to its length");
         assert!(output.refuse_to_overwrite().is_err());
+    }
+
+    #[test]
+    fn a_release_with_a_summary_is_all_there_or_not_at_all() {
+        let place = tempfile::tempdir().unwrap();
+        let directory = place.path().join("release");
+        let output = Output::claim(&directory).unwrap();
+        fs::write(directory.join(RELEASE), "theirs").unwrap();
+        let refused = output.write_with_summary(b"ours", b"{}").unwrap_err();
+        assert!(refused.message.contains("has appeared"), "{}", refused.message);
+        assert_eq!(fs::read(directory.join(RELEASE)).unwrap(), b"theirs");
+        drop(output);
+        assert_eq!(names(&directory), [RELEASE]);
+        assert!(Output::claim(&directory).is_err());
+        fs::remove_file(directory.join(RELEASE)).unwrap();
+        // Nor is anything written through a link that stands where the half file goes.
+        let elsewhere = place.path().join("elsewhere");
+        std::os::unix::fs::symlink(&elsewhere, directory.join(".release.csv.part")).unwrap();
+        Output::claim(&directory).unwrap().write_with_summary(b"ours", b"{}").unwrap();
+        assert_eq!(names(&directory), [RELEASE, SUMMARY]);
+        assert_eq!(fs::read(directory.join(RELEASE)).unwrap(), b"ours");
+        assert!(!elsewhere.exists());
+        let refused = Output::claim(&directory).unwrap_err();
+        assert!(refused.message.contains("exists already"), "{}", refused.message);
     }
 }
