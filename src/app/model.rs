@@ -103,6 +103,7 @@ fn check(arguments: &CheckArgs, console: &Console) -> Result<(), Failure> {
         k: arguments.k,
         part: part(&arguments.c, "--c")?,
     };
+    found.check_protected(rule.part.0 < rule.part.1).map_err(Failure::wrong_input)?;
     let extremes = found.groups.test(&rule, None);
     let alone = found.groups.alone();
     console.result(format!("groups by all columns   {}", found.groups.len()));

@@ -9,6 +9,7 @@
 //!
 //! *Cost*: about groups · C(p, l) steps, p − 1 and l − 1 where one attribute is given.
 
+pub mod protected;
 pub mod table;
 
 use std::collections::HashMap;

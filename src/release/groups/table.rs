@@ -1,9 +1,9 @@
 //! Groups from any table in CSV: a release with counts, or one row for each person.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::io;
 
-use super::{Groups, Offender};
+use super::{Groups, Offender, protected};
 
 /// Which columns of a table mean what.
 #[derive(Clone, Copy, Debug)]
@@ -23,6 +23,8 @@ pub struct Named {
     pub groups: Groups,
     columns: Vec<String>,
     protected: Vec<String>,
+    /// The sensitive values that occur.
+    sensitive: BTreeSet<String>,
     /// Per column, the values in the order in which they came.
     names: Vec<Vec<String>>,
 }
@@ -41,11 +43,12 @@ pub fn read(source: impl io::Read, wanted: &Columns<'_>) -> Result<Named, String
     let quasi = wanted.quasi.iter().map(|name| place(name)).collect::<Result<Vec<_>, _>>()?;
     let sensitive = wanted.sensitive.map(|(name, _)| place(name)).transpose()?;
     let count = wanted.count.map(place).transpose()?;
-    let protect = wanted.sensitive.map_or(&[][..], |(_, values)| values);
+    let protect = protected::trimmed(wanted.sensitive.map_or(&[][..], |(_, values)| values));
     let mut found = Named {
         groups: Groups::new(quasi.len(), protect.len()),
         columns: wanted.quasi.iter().map(|name| (*name).to_owned()).collect(),
-        protected: protect.to_vec(),
+        protected: protect.clone(),
+        sensitive: BTreeSet::new(),
         names: vec![Vec::new(); quasi.len()],
     };
     let mut codes: Vec<HashMap<String, u32>> = vec![HashMap::new(); quasi.len()];
@@ -89,6 +92,9 @@ pub fn read(source: impl io::Read, wanted: &Columns<'_>) -> Result<Named, String
         if let Some(value) = protect.iter().position(|value| Some(value.as_str()) == told) {
             counts[value + 1] += people;
         }
+        if let Some(value) = told.filter(|value| !found.sensitive.contains(*value)) {
+            found.sensitive.insert(value.to_owned());
+        }
     }
     let widths = found.names.iter().map(|names| names.len() as u32).collect();
     found.groups.widths = widths;
@@ -96,6 +102,15 @@ pub fn read(source: impl io::Read, wanted: &Columns<'_>) -> Result<Named, String
 }
 
 impl Named {
+    /// Sees that the protected values differ and occur, and that there are some if their part is
+    /// `limited`.
+    ///
+    /// # Errors
+    /// What is wrong, and what to do.
+    pub fn check_protected(&self, limited: bool) -> Result<(), String> {
+        protected::check(&self.protected, limited, self.sensitive.iter().map(String::as_str))
+    }
+
     /// A combination that breaks a rule, in words.
     pub fn words(&self, offender: &Offender) -> String {
         let value = |place: &usize| {
