@@ -421,6 +421,46 @@ fn made_up_paths_are_anonymized_checked_and_entered_once() {
 }
 
 #[test]
+fn paths_that_tell_too_much_once_empty_ones_are_left_out_are_refused_and_nothing_is_written() {
+    let place = tempfile::tempdir().unwrap();
+    let name = |file: &str| place.path().join(file).to_str().unwrap().to_owned();
+    let (paths, left, out) = (name("paths.csv"), name("left.csv"), name("release"));
+    let six = "path,ill\na1,AIDS\na1,AIDS\na1>a5,Flu\na1>a5,Flu\na5,AIDS\na5,AIDS\n";
+    std::fs::write(&left, six).unwrap();
+    std::fs::write(&paths, format!("{six}b2,Flu\nc2,Flu\nd2,Flu\ne2,Flu\n")).unwrap();
+    let ask = |verb: &str, data: &str, terms: &[&str], more: &[&str]| {
+        let arguments = ["model", "trajectory", verb, "--data", data, "--sensitive", "ill"];
+        run(&[&arguments[..], terms, more].concat())
+    };
+    let terms = ["--l", "2", "--k", "2", "--c", "0.5", "--protect", "AIDS"];
+    let ledger = name("ledger.jsonl");
+    let words = ["--acknowledge", "not differentially private", "--support", "0.2"];
+    let more = [&words[..], &["--out", &out, "--ledger", &ledger]].concat();
+    let (status, _, said) = ask("anonymize", &paths, &terms, &more);
+    assert!(
+        status == 2 && said.contains("4 of 6 have AIDS") && said.contains("raise `c`"),
+        "{said}"
+    );
+    assert!(!Path::new(&out).exists());
+    let entered = std::fs::read_to_string(&ledger).unwrap_or_default();
+    assert!(!entered.contains("trajectory"), "{entered}");
+    let (status, found, _) = ask("check", &left, &terms, &[]);
+    assert!(status == 1 && found.contains("all paths together      4 of 6 have AIDS"), "{found}");
+    for (terms, problem) in [
+        (&["--l", "17", "--k", "2"][..], "from 1 to 16"),
+        (&["--l", "2", "--k", "1"], "nothing is required"),
+        (&["--l", "2", "--k", "2", "--c", "0.5"], "no value is protected"),
+        (&["--l", "2", "--k", "2", "--protect", "AIDs"], "did you mean `AIDS`?"),
+        (&["--l", "2", "--k", "2", "--protect", "Flu, Flu"], "named twice"),
+    ] {
+        for (verb, more) in [("check", &[][..]), ("anonymize", &more)] {
+            let (status, _, said) = ask(verb, &paths, terms, more);
+            assert!(status == 2 && said.contains(problem), "{said}");
+        }
+    }
+}
+
+#[test]
 fn any_table_is_checked_for_groups() {
     let place = tempfile::tempdir().unwrap();
     let data = place.path().join("table.csv").to_str().unwrap().to_owned();
@@ -437,6 +477,14 @@ fn any_table_is_checked_for_groups() {
     let told = ["--k", "1", "--sensitive", "ill", "--protect", "flu", "--c", "0.5"];
     let (status, found, _) = check(&told);
     assert!(status == 1 && found.contains("of 1 people 1 have flu"), "{found}");
+    for (more, problem) in [
+        (&["--sensitive", "ill", "--protect", "flue"][..], "did you mean `flu`?"),
+        (&["--sensitive", "ill", "--protect", "flu, flu"], "named twice"),
+        (&["--c", "0.5"], "no value is protected"),
+    ] {
+        let (status, _, said) = check(&[&["--k", "1"], more].concat());
+        assert!(status == 2 && said.contains(problem), "{said}");
+    }
     for (flag, value) in [("--c", "0"), ("--c", "2"), ("--count", "job"), ("--columns", "age")] {
         assert_eq!(check(&["--k", "1", flag, value]).0, 2, "{flag} {value}");
     }

@@ -14,8 +14,12 @@
 //! out, and one pass over a list that is made once suffices. Paths that become empty are left out: to
 //! leave them in would tell something of all those who are nowhere else.
 //!
+//! The theorem is about sets of one pair and more. Whoever knows no pair at all (q = ∅) sees all paths
+//! that are left, and leaving some out changes the part of a protected value among them. So [`whole`]
+//! is asked of the table and again of what is left, and there is no release if the answer is no.
+//!
 //! *Does not protect* against L + 1 pairs, knowledge of where somebody was not or of a place without
-//! its time, or two releases.
+//! its time, two releases, or a person with several paths, who is counted several times.
 
 pub mod frequent;
 pub mod generate;
@@ -29,11 +33,13 @@ mod tests;
 pub use paths::{Form, Paths};
 pub use suppress::Score;
 
-use super::groups::Rule;
-use std::collections::HashMap;
+use super::groups::{Rule, protected};
 
-/// Most increments of counters that are begun with.
-pub const MOST_INCREMENTS: u128 = 200_000_000_000;
+/// Most steps that are begun with.
+pub const MOST_STEPS: u128 = 200_000_000_000;
+
+/// Most pairs that somebody may be taken to know: the parts of a set are looked at one by one.
+pub const MOST_KNOWN: usize = 16;
 
 /// What is required, and what is to be kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,8 +63,27 @@ pub enum Error {
     #[error("{0}")]
     Table(String),
     /// The whole table breaks the promise.
-    #[error("the whole table is not as required: {0}; no suppression can help")]
+    #[error(
+        "the whole table is not as required: {0}; no suppression can help: raise `c` or lower `k`"
+    )]
     Unmet(String),
+    /// What is left breaks it, since paths without any pair left are left out.
+    #[error(
+        "what is left once {emptied} paths have lost all their pairs is not as required: {problem}; \
+         raise `c`, or lower `k` or `l`, so that fewer are lost"
+    )]
+    Left {
+        /// Paths that became empty.
+        emptied: usize,
+        /// What is wrong with the others.
+        problem: String,
+    },
+    /// Nobody knows nothing, nor so much.
+    #[error("`l` is {0}: it must be from 1 to {MOST_KNOWN}")]
+    Known(usize),
+    /// What is written asks for nothing.
+    #[error("{0}")]
+    Terms(String),
     /// It would take too long.
     #[error("this would take about {0} steps: use a smaller `l`, coarser times, or shorter paths")]
     TooLong(u128),
@@ -104,10 +129,40 @@ impl Terms {
     pub fn warning(&self, alone: usize) -> String {
         format!(
             "This is not differential privacy. {alone} people are alone on their whole path; {} \
-             sightings identify them. It does not protect against whoever knows where somebody was \
-             not, or has another release of this data.",
-            self.l + 1
+             sightings identify them. Rows of the release are counted: a person with several of them \
+             counts several times. It does not protect against whoever knows where somebody was not, \
+             or has another release of this data.",
+            self.l.saturating_add(1)
         )
+    }
+
+    /// Sees that something is asked for, of values that the table has.
+    ///
+    /// # Errors
+    /// [`Error::Terms`].
+    pub fn ask_for_something(&self, paths: &Paths) -> Result<(), Error> {
+        let limited = self.c.0 < self.c.1;
+        if !limited && self.k <= 1 {
+            let problem =
+                "with `k` at most 1 and `c` 1 nothing is required: raise `k`, or lower `c`";
+            return Err(Error::Terms(problem.to_owned()));
+        }
+        protected::check(&paths.protected, limited, paths.values.iter().map(String::as_str))
+            .map_err(Error::Terms)
+    }
+
+    /// Sees that a search by these terms ends.
+    ///
+    /// # Errors
+    /// [`Error::Known`] and [`Error::TooLong`].
+    pub fn end_in_time(&self, paths: &Paths) -> Result<(), Error> {
+        if !(1..=MOST_KNOWN).contains(&self.l) {
+            return Err(Error::Known(self.l));
+        }
+        match paths.most_steps(self.l) {
+            steps if steps > MOST_STEPS => Err(Error::TooLong(steps)),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -116,11 +171,8 @@ impl Terms {
 /// # Errors
 /// What cannot be met, or would take too long.
 pub fn anonymize(paths: &Paths, terms: &Terms) -> Result<Anonymized, Error> {
-    meet_as_a_whole(paths, terms)?;
-    let steps = paths.most_increments(terms.l);
-    if steps > MOST_INCREMENTS {
-        return Err(Error::TooLong(steps));
-    }
+    terms.end_in_time(paths)?;
+    whole(paths, terms).map_err(Error::Unmet)?;
     let index = paths.index();
     let violating = violating::find(paths, &index, terms.l, &terms.rule());
     let frequent = frequent::find(paths, &index, terms.support)?;
@@ -132,6 +184,8 @@ pub fn anonymize(paths: &Paths, terms: &Terms) -> Result<Anonymized, Error> {
     };
     let kept = frequent.iter().filter(|set| set.iter().all(|pair| !gone[*pair as usize])).count();
     let left = paths.without(&gone);
+    let emptied = paths.len() - left.len();
+    whole(&left, terms).map_err(|problem| Error::Left { emptied, problem })?;
     Ok(Anonymized {
         violating: (1..=terms.l)
             .map(|length| violating.iter().filter(|set| set.len() == length).count())
@@ -139,24 +193,25 @@ pub fn anonymize(paths: &Paths, terms: &Terms) -> Result<Anonymized, Error> {
         suppressed,
         frequent: (frequent.len(), kept),
         instances: (paths.items.len(), left.items.len()),
-        emptied: paths.len() - left.len(),
+        emptied,
         paths: left,
     })
 }
 
-/// The whole table must be as required, or nothing can be.
-fn meet_as_a_whole(paths: &Paths, terms: &Terms) -> Result<(), Error> {
+/// Whether all paths together are as required: what is told to whoever knows no pair.
+///
+/// # Errors
+/// What is not.
+pub fn whole(paths: &Paths, terms: &Terms) -> Result<(), String> {
     let people = paths.len() as u64;
     if people < terms.k {
-        return Err(Error::Unmet(format!("{people} paths are fewer than k = {}", terms.k)));
+        return Err(format!("{people} paths are fewer than k = {}", terms.k));
     }
-    let mut told: HashMap<u8, u64> = HashMap::new();
-    paths.labels.iter().filter(|label| **label > 0).for_each(|l| *told.entry(*l).or_default() += 1);
-    for (label, count) in told {
-        if !terms.rule().allows(people, count) {
-            let value = &paths.protected[usize::from(label) - 1];
-            return Err(Error::Unmet(format!("{count} of {people} have {value}")));
-        }
+    let mut told = vec![0; paths.protected.len() + 1];
+    paths.labels.iter().for_each(|label| told[usize::from(*label)] += 1);
+    let mut values = told.iter().skip(1).zip(&paths.protected);
+    match values.find(|(count, _)| !terms.rule().allows(people, **count)) {
+        Some((count, value)) => Err(format!("{count} of {people} have {value}")),
+        None => Ok(()),
     }
-    Ok(())
 }

@@ -38,6 +38,10 @@ def supports(rows, most, protect):
     return found
 
 
+def whole(rows, k, c, protect):
+    return len(rows) >= k and all(sum(v == s for _, v in rows) <= c * len(rows) for s in protect)
+
+
 def violating(rows, l, k, c, protect):
     found = supports(rows, l, protect)
     bad = {q for q, n in found.items() if n[0] < k or any(Fraction(s, n[0]) > c for s in n[1:])}
@@ -81,8 +85,7 @@ def test(comment, rows, l, k, c, protect, support, score="gain-per-loss", flags=
     data = "id,path,sensitive\n" + "".join(f"{i},{'>'.join(path)},{value}\n" for i, (path, value) in enumerate(rows))
     entry = {"tcId": count, "comment": comment, "flags": list(flags), "data": data, "l": l, "k": k, "c": str(c),
              "protect": protect, "support": support, "score": score}
-    share = max([Fraction(sum(v == s for _, v in rows), len(rows)) for s in protect], default=0)
-    if len(rows) < k or share > c:
+    if not whole(rows, k, c, protect):
         groups[-1]["tests"].append(entry | {"result": "invalid"})
         return None
     bad, good = violating(rows, l, k, c, protect), frequent(rows, support)
@@ -90,6 +93,10 @@ def test(comment, rows, l, k, c, protect, support, score="gain-per-loss", flags=
     left = [([p for p in path if p not in chosen], value) for path, value in rows]
     left = sorted([(path, value) for path, value in left if path], key=lambda r: ([order(p) for p in r[0]], r[1]))
     assert not violating(left, l, k, c, protect)
+    # Whoever knows no pair sees all paths that are left.
+    if not whole(left, k, c, protect):
+        groups[-1]["tests"].append(entry | {"result": "invalid"})
+        return None
     release = "path,sensitive\n" + "".join(f"{'>'.join(path)},{value}\n" for path, value in left)
     groups[-1]["tests"].append(entry | {"violating": shown(bad), "frequent": shown(good), "suppressed": chosen,
                                         "kept": kept, "release": release, "result": "valid"})
@@ -125,6 +132,10 @@ assert test("V4: C below the share", TABLE, 2, 2, "1/5", ["AIDS"], 2) is None
 assert test("K above the number of paths", TABLE, 2, 9, "1", ["AIDS"], 2) is None
 V5 = [(["a1"], "AIDS")] * 2 + [(["a1", "a5"], "Flu")] * 2 + [(["a5"], "AIDS")] * 2
 assert test("V5: was at a, whenever, tells 4 of 6", V5, 2, 2, "2/3", ["AIDS"], 2)[2] == []
+V6 = V5 + [([place + "2"], "Flu") for place in "bcde"]
+assert test("V6: 4 of 10, but 4 of the 6 paths that are left", V6, 2, 2, "1/2", ["AIDS"], 2) is None
+assert len(test("V6: C is the share of those left", V6, 2, 2, "2/3", ["AIDS"], 2)[4]) == 6
+assert test("nothing would be left", V6[6:], 2, 2, "1", ["AIDS"], 2) is None
 
 group("Random paths")
 rng = random.Random("diptych trajectory vectors 1")

@@ -1,6 +1,6 @@
 //! `diptych model trajectory`: paths of people, with pairs of place and time taken out.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
@@ -16,13 +16,11 @@ use crate::publish::artefacts::{Output, RELEASE};
 use crate::publish::failure::Failure;
 use crate::release::trajectory::generate::{World, write};
 use crate::release::trajectory::paths::{Columns, Form, Paths};
-use crate::release::trajectory::{Anonymized, Score, Terms, anonymize, violating};
+use crate::release::trajectory::{Anonymized, Score, Terms, anonymize, violating, whole};
 use crate::table::regular_file;
 
 /// What must be acknowledged in so many words.
 const ACKNOWLEDGED: &str = "not differentially private";
-/// What was promised and taken out, beside the release.
-const SUMMARY: &str = "summary.json";
 
 #[derive(Subcommand, Debug)]
 pub(super) enum Trajectory {
@@ -37,7 +35,7 @@ struct PathArgs {
     /// The paths: CSV with a header line
     #[arg(long, value_name = "FILE")]
     data: PathBuf,
-    /// Pairs of place and time that somebody may know of a person
+    /// Pairs of place and time that somebody may know of a person, from 1 to 16
     #[arg(long, value_name = "NUMBER")]
     l: usize,
     /// People who must share them, at least
@@ -162,9 +160,6 @@ pub(super) fn run(what: &Trajectory, console: &Console) -> Result<(), Failure> {
 
 impl PathArgs {
     fn read(&self) -> Result<Paths, Failure> {
-        if self.protect.len() > 255 {
-            return Err(Failure::wrong_input("--protect lists more than 255 values"));
-        }
         let columns = match (&self.location, &self.time, &self.id) {
             (Some(location), Some(time), Some(id)) => {
                 let (id, location, time) = (id.clone(), location.clone(), time.clone());
@@ -179,11 +174,11 @@ impl PathArgs {
             .map_err(|error| Failure::wrong_input(format!("{}: {error}", self.data.display())))
     }
 
-    fn terms(&self, support: u64, score: Score) -> Result<Terms, Failure> {
-        if self.l == 0 {
-            return Err(Failure::wrong_input("--l is 0: nobody would know anything"));
-        }
-        Ok(Terms { l: self.l, k: self.k, c: part(&self.c, "--c")?, support, score })
+    fn terms(&self, paths: &Paths, support: u64, score: Score) -> Result<Terms, Failure> {
+        let terms = Terms { l: self.l, k: self.k, c: part(&self.c, "--c")?, support, score };
+        terms.ask_for_something(paths).map_err(Failure::wrong_input)?;
+        terms.end_in_time(paths).map_err(Failure::wrong_input)?;
+        Ok(terms)
     }
 }
 
@@ -192,35 +187,32 @@ fn anonymized(arguments: &AnonymizeArgs, console: &Console) -> Result<(), Failur
         return Err(Failure::wrong_input("what this does not promise is not acknowledged")
             .advise(format!("say --acknowledge '{ACKNOWLEDGED}' once you know what that means")));
     }
-    let release = arguments.out.join(RELEASE);
-    for path in [&release, &arguments.out.join(SUMMARY)] {
-        if path.symlink_metadata().is_ok() {
-            return Err(Failure::wrong_input(format!("{} exists already", path.display()))
-                .advise("choose another directory: a release is never overwritten"));
-        }
-    }
+    let output = Output::claim(&arguments.out)?;
     let paths = arguments.table.read()?;
     let (above, below) = part(&arguments.support, "--support")?;
     let support = (u128::from(above) * paths.len() as u128).div_ceil(u128::from(below));
-    let terms = arguments.table.terms(support as u64, arguments.score)?;
+    let terms = arguments.table.terms(&paths, support as u64, arguments.score)?;
     let mut ledger = arguments.ledger.as_deref().map(Ledger::open).transpose()?;
     let run = RunId(Randomness::from_os()?.array());
-    if let Some(ledger) = &mut ledger {
-        let debit = debit(arguments, &terms, run)?;
+    let debit = debit(arguments, &terms, run)?;
+    if let Some(ledger) = &ledger {
         ledger.check_composition(&debit.data_set, false, arguments.accept_composition)?;
-        let _ = ledger.debit(debit)?;
     }
-    let made = anonymize(&paths, &terms).map_err(Failure::wrong_input).and_then(|made| {
-        write_all(arguments, &paths, &terms, &made)?;
-        Ok(made)
-    });
+    // What cannot be met is found before anything is entered or written.
+    let made = anonymize(&paths, &terms).map_err(Failure::wrong_input)?;
     if let Some(ledger) = &mut ledger {
-        match &made {
-            Ok(_) => ledger.finish(run)?,
+        let _ = ledger.debit(debit)?;
+        ledger.check_name()?;
+    }
+    let written = write_all(arguments, &paths, &terms, &made, &output);
+    if let Some(ledger) = &mut ledger {
+        match &written {
+            Ok(()) => ledger.finish(run)?,
             Err(_) => ledger.abort(run)?,
         }
     }
-    for line in told(&terms, &made?) {
+    written?;
+    for line in told(&terms, &made) {
         console.say(line);
     }
     console.result_of_work_done(arguments.out.display());
@@ -245,23 +237,20 @@ fn debit(arguments: &AnonymizeArgs, terms: &Terms, run: RunId) -> Result<Debit, 
     })
 }
 
-/// What may be published, then what may not.
+/// What may not be published, then what may, the release last: if this fails, it is not there.
 fn write_all(
     arguments: &AnonymizeArgs,
     paths: &Paths,
     terms: &Terms,
     made: &Anonymized,
+    output: &Output,
 ) -> Result<(), Failure> {
-    let directory = &arguments.out;
-    fs::create_dir_all(directory).map_err(|error| Failure::file(directory, "create", &error))?;
     let name = |pair: u32| {
         let (time, place) = &paths.pairs[pair as usize];
         format!("{place}@{time}")
     };
     let mut csv = Vec::new();
     made.paths.write(&arguments.table.sensitive, &mut csv).map_err(Failure::failed)?;
-    let path = directory.join(RELEASE);
-    fs::write(&path, &csv).map_err(|error| Failure::file(&path, "write", &error))?;
     let mut suppressed: Vec<u32> = made.suppressed.iter().map(|one| one.pair).collect();
     suppressed.sort_unstable();
     let alone = made.paths.alone();
@@ -273,14 +262,12 @@ fn write_all(
         "k": terms.k,
         "c": format!("{}/{}", terms.c.0, terms.c.1),
         "sensitive": arguments.table.sensitive,
-        "protect": arguments.table.protect,
+        "protect": paths.protected,
         "suppressed": suppressed.into_iter().map(name).collect::<Vec<_>>(),
         "people": made.paths.len(),
         "release": { "file": RELEASE, "sha256": hex::encode(Sha256::digest(&csv)) },
     });
     let text = serde_json::to_string_pretty(&summary).map_err(Failure::failed)? + "\n";
-    let path = directory.join(SUMMARY);
-    fs::write(&path, &text).map_err(|error| Failure::file(&path, "write", &error))?;
     let how: Vec<String> = made
         .suppressed
         .iter()
@@ -294,8 +281,8 @@ fn write_all(
         })
         .chain(told(terms, made))
         .collect();
-    Output::of_release(directory).write_private("how.txt", &(how.join("\n") + "\n"))?;
-    Ok(())
+    output.write_private("how.txt", &(how.join("\n") + "\n"))?;
+    output.write_with_summary(&csv, text.as_bytes())
 }
 
 /// What came of it, for whoever holds the data.
@@ -318,16 +305,17 @@ fn told(terms: &Terms, made: &Anonymized) -> Vec<String> {
 
 fn check(arguments: &CheckArgs, console: &Console) -> Result<(), Failure> {
     let paths = arguments.table.read()?;
-    let terms = arguments.table.terms(1, Score::Gain)?;
-    let steps = paths.most_increments(terms.l);
-    if steps > crate::release::trajectory::MOST_INCREMENTS {
-        let error = crate::release::trajectory::Error::TooLong(steps);
-        return Err(Failure::wrong_input(error));
-    }
+    let terms = arguments.table.terms(&paths, 1, Score::Gain)?;
     let found = violating::find(&paths, &paths.index(), terms.l, &terms.rule());
     console.result(format!("people                  {}", paths.len()));
     console.result(format!("alone on their path     {}", paths.alone()));
     console.result(format!("minimal violating sets  {}", found.len()));
+    let data = arguments.table.data.display();
+    let failed = || Failure::failed(format!("{data} is not as required"));
+    if let Err(problem) = whole(&paths, &terms) {
+        console.result(format!("all paths together      {problem}"));
+        return Err(failed().advise("raise --c or lower --k: taking pairs out does not help"));
+    }
     if let Some(first) = found.first() {
         let name = |pair: &u32| {
             let (time, place) = &paths.pairs[*pair as usize];
@@ -335,9 +323,9 @@ fn check(arguments: &CheckArgs, console: &Console) -> Result<(), Failure> {
         };
         let names: Vec<String> = first.iter().map(name).collect();
         console.result(format!("the first               {}", names.join(" > ")));
-        let data = arguments.table.data.display();
-        return Err(Failure::failed(format!("{data} is not as required"))
-            .advise("`diptych model trajectory anonymize` takes pairs out until it is"));
+        return Err(
+            failed().advise("`diptych model trajectory anonymize` takes pairs out until it is")
+        );
     }
     console.say(terms.warning(paths.alone()));
     Ok(())

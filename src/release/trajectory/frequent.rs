@@ -2,8 +2,12 @@
 //!
 //! The same projection as for violating sets, over frequent pairs alone. Every frequent set marks its
 //! parts of one pair less: those are not maximal.
+//!
+//! Sets are counted by all threads together, and all stop once there are too many. Every part of a
+//! frequent set is frequent, so that a long one is too many by itself: that bounds the recursion.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 
@@ -14,6 +18,9 @@ use super::violating::Set;
 /// Most frequent sets that are kept in memory.
 const MOST_SETS: usize = 10_000_000;
 
+/// A longer set has 2²⁴ − 1 parts or more, all of them frequent.
+const LONGEST: usize = MOST_SETS.ilog2() as usize;
+
 /// The maximal sets that at least `support` paths have, in order.
 ///
 /// # Errors
@@ -22,6 +29,7 @@ pub fn find(paths: &Paths, index: &Index, support: u64) -> Result<Vec<Set>, Erro
     let support = support.max(1);
     let pairs = paths.pairs.len() as u32;
     let good: Vec<bool> = (0..pairs).map(|pair| index.of(pair).len() as u64 >= support).collect();
+    let made = AtomicUsize::new(0);
     let of_one = |first: u32| {
         let mut sets = Vec::new();
         if good[first as usize] {
@@ -34,14 +42,12 @@ pub fn find(paths: &Paths, index: &Index, support: u64) -> Result<Vec<Set>, Erro
                 })
                 .collect();
             let rests: Vec<&[u32]> = rests.iter().map(Vec::as_slice).collect();
-            grow(&mut vec![first], &rests, support, &mut sets);
+            grow(&mut vec![first], &rests, support, &made, &mut sets)?;
         }
-        sets
+        Ok(sets)
     };
-    let sets: Vec<Set> = (0..pairs).into_par_iter().flat_map_iter(of_one).collect();
-    if sets.len() > MOST_SETS {
-        return Err(Error::TooManyFrequent(MOST_SETS));
-    }
+    let sets: Result<Vec<Vec<Set>>, Error> = (0..pairs).into_par_iter().map(of_one).collect();
+    let sets: Vec<Set> = sets?.into_iter().flatten().collect();
     let mut maximal: HashMap<&[u32], bool> =
         sets.iter().map(|set| (set.as_slice(), true)).collect();
     let mut part = Vec::new();
@@ -61,11 +67,21 @@ pub fn find(paths: &Paths, index: &Index, support: u64) -> Result<Vec<Set>, Erro
 }
 
 /// The frequent sets that begin with a prefix, itself first.
-fn grow(prefix: &mut Set, rests: &[&[u32]], support: u64, sets: &mut Vec<Set>) {
-    sets.push(prefix.clone());
-    if sets.len() > MOST_SETS {
-        return;
+fn grow(
+    prefix: &mut Set,
+    rests: &[&[u32]],
+    support: u64,
+    made: &AtomicUsize,
+    sets: &mut Vec<Set>,
+) -> Result<(), Error> {
+    if prefix.len() > LONGEST {
+        // The others need not go on either.
+        made.store(MOST_SETS, Ordering::Relaxed);
     }
+    if made.fetch_add(1, Ordering::Relaxed) >= MOST_SETS {
+        return Err(Error::TooManyFrequent(MOST_SETS));
+    }
+    sets.push(prefix.clone());
     let mut counts: HashMap<u32, u64> = HashMap::new();
     rests.iter().flat_map(|rest| rest.iter()).for_each(|p| *counts.entry(*p).or_default() += 1);
     let mut next: Vec<u32> =
@@ -76,7 +92,8 @@ fn grow(prefix: &mut Set, rests: &[&[u32]], support: u64, sets: &mut Vec<Set>) {
         let finer: Vec<&[u32]> =
             rests.iter().filter_map(|rest| Some(&rest[behind(rest)?..])).collect();
         prefix.push(pair);
-        grow(prefix, &finer, support, sets);
+        grow(prefix, &finer, support, made, sets)?;
         prefix.pop();
     }
+    Ok(())
 }

@@ -8,12 +8,16 @@ use std::collections::HashMap;
 use std::io::{self, Read, Write};
 
 use super::Error;
+use crate::release::groups::protected;
 
 /// Most pairs of one path: more were never seen, and would make every step slow.
 const MOST_PAIRS: usize = 4_096;
 
 /// Most different pairs: which two may stand together is a bitmap of their square.
 const MOST_DIFFERENT: usize = 1 << 16;
+
+/// Most protected values: a label is a byte.
+const MOST_PROTECTED: usize = 255;
 
 /// How a table of paths is written.
 #[derive(Clone, Debug)]
@@ -124,18 +128,35 @@ impl Paths {
 
     /// Sets of at most `most` pairs in all paths: no search counts more.
     pub fn most_increments(&self, most: usize) -> u128 {
+        self.sets_by_size(most).into_iter().fold(0, u128::saturating_add)
+    }
+
+    /// Steps of a search for violating sets of at most `most` pairs: increments, and the parts of
+    /// every different set of three and more pairs, which are looked at again on every later level.
+    pub fn most_steps(&self, most: usize) -> u128 {
+        let different = subsets(self.pairs.len(), most);
+        let step = |(size, (sets, different)): (usize, (u128, u128))| {
+            let parts = if size < 3 { 0 } else { 1u128 << (size - 1).min(100) };
+            let levels = (most - size).saturating_add(1) as u128;
+            let looks = sets.min(different).saturating_mul(parts).saturating_mul(levels);
+            sets.saturating_add(looks)
+        };
+        let sizes = self.sets_by_size(most).into_iter().zip(different);
+        (1..).zip(sizes).map(step).fold(0, u128::saturating_add)
+    }
+
+    /// Sets of each size from 1 to `most` in all paths, a set once for every path that has it.
+    fn sets_by_size(&self, most: usize) -> Vec<u128> {
         let mut by_length: HashMap<usize, u128> = HashMap::new();
         (0..self.len()).for_each(|path| *by_length.entry(self.of(path).len()).or_default() += 1);
-        let subsets = |length: usize| {
-            let mut term = 1u128;
-            (1..=most.min(length)).fold(0u128, |sum, size| {
-                term = term.saturating_mul((length - size + 1) as u128) / size as u128;
-                sum.saturating_add(term)
-            })
-        };
-        let each =
-            by_length.into_iter().map(|(length, paths)| subsets(length).saturating_mul(paths));
-        each.fold(0, u128::saturating_add)
+        let longest = by_length.keys().copied().max().unwrap_or(0);
+        let mut sizes = vec![0u128; most.min(longest)];
+        for (length, paths) in by_length {
+            for (sum, sets) in sizes.iter_mut().zip(subsets(length, most)) {
+                *sum = sum.saturating_add(sets.saturating_mul(paths));
+            }
+        }
+        sizes
     }
 
     /// The paths without some pairs, and without those that become empty.
@@ -160,6 +181,10 @@ impl Paths {
     /// # Errors
     /// [`Error::Table`]: what is wrong with it, and where.
     pub fn read(source: impl Read, form: &Form) -> Result<Self, Error> {
+        if form.protect.len() > MOST_PROTECTED {
+            let problem = format!("more than {MOST_PROTECTED} values are protected");
+            return Err(Error::Table(problem));
+        }
         let mut reader = csv::ReaderBuilder::new().from_reader(source);
         let wrong = |error: csv::Error| Error::Table(error.to_string());
         let header = reader.byte_headers().map_err(wrong)?.clone();
@@ -175,7 +200,7 @@ impl Paths {
                 let mut known = HashMap::new();
                 while reader.read_byte_record(&mut record).map_err(wrong)? {
                     if let Some(id) = id
-                        && known.insert(record[id].to_vec(), ()).is_some()
+                        && known.insert(record[id].trim_ascii().to_vec(), ()).is_some()
                     {
                         return Err(at(&record, "an identifier comes twice"));
                     }
@@ -224,6 +249,14 @@ impl Paths {
         }
         csv.flush()
     }
+}
+
+/// Sets of each size from 1 to `most` out of so many pairs.
+fn subsets(pairs: usize, most: usize) -> impl Iterator<Item = u128> {
+    (1..=most.min(pairs)).scan(1u128, move |sets, size| {
+        *sets = sets.saturating_mul((pairs - size + 1) as u128) / size as u128;
+        Some(*sets)
+    })
 }
 
 fn at(record: &csv::ByteRecord, problem: &str) -> Error {
@@ -301,7 +334,8 @@ impl<'f> Builder<'f> {
             None => self.number(&token, (time, text(place).to_owned())),
         };
         let value = self.value(record)?;
-        match self.people.get(&record[id]) {
+        let id = record[id].trim_ascii();
+        match self.people.get(id) {
             Some(person) => {
                 let (pairs, known) = &mut self.paths[*person];
                 if *known != value {
@@ -314,7 +348,7 @@ impl<'f> Builder<'f> {
                 Ok(())
             }
             None => {
-                self.people.insert(record[id].to_vec(), self.paths.len());
+                self.people.insert(id.to_vec(), self.paths.len());
                 self.push(record, vec![number], value)
             }
         }
@@ -358,11 +392,11 @@ impl<'f> Builder<'f> {
         }
         let number = |pair| pairs.binary_search(pair).unwrap_or(0) as u32;
         let numbers: Vec<u32> = self.pairs.iter().map(number).collect();
-        let labelled = |name: &String| self.form.protect.iter().position(|known| known == name);
+        let protected = protected::trimmed(&self.form.protect);
+        let labelled = |name: &String| protected.iter().position(|known| known == name);
         let labels: Vec<u8> =
             self.names.iter().map(|name| labelled(name).map_or(0, |p| (p + 1) as u8)).collect();
-        let mut paths =
-            Paths { protected: self.form.protect.clone(), values: self.names, ..Paths::default() };
+        let mut paths = Paths { protected, values: self.names, ..Paths::default() };
         for (row, (path, value)) in self.paths.into_iter().enumerate() {
             let mut path: Vec<u32> = path.into_iter().map(|pair| numbers[pair as usize]).collect();
             if matches!(self.form.columns, Columns::Long { .. }) {

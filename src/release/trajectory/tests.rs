@@ -65,6 +65,71 @@ fn what_would_take_too_long_is_refused_before_it_begins() {
     let terms = Terms { l: 7, k: 2, c: (1, 1), support: 2, score: Score::Gain };
     assert!(matches!(anonymize(&paths, &terms), Err(Error::TooLong(_))));
     assert_eq!(paths.most_increments(2), 2 * (400 + 400 * 399 / 2));
+    assert_eq!(paths.most_steps(2), paths.most_increments(2));
+    // Both paths have the same sets of three pairs; the parts of each are 4.
+    let threes = 400 * 399 * 398 / 6;
+    assert_eq!(paths.most_steps(3), paths.most_increments(3) + threes * 4);
+    for l in [0, MOST_KNOWN + 1, usize::MAX] {
+        let terms = Terms { l, ..terms.clone() };
+        assert!(matches!(anonymize(&paths, &terms), Err(Error::Known(_))));
+        assert!(terms.warning(1).contains("sightings identify them"));
+    }
+    assert_eq!(paths.most_steps(usize::MAX), u128::MAX);
+    // A set of 400 pairs would be gone into as deep; all of its parts are frequent.
+    let refused = frequent::find(&paths, &paths.index(), 2);
+    assert!(matches!(refused, Err(Error::TooManyFrequent(_))));
+}
+
+#[test]
+fn what_is_left_is_tested_as_a_whole_again() {
+    let mut rows = [["a1,AIDS"; 2], ["a1>a5,Flu"; 2], ["a5,AIDS"; 2]].concat();
+    rows.extend(["b2,Flu", "c2,Flu", "d2,Flu", "e2,Flu"]);
+    let read = |rows: &[&str]| {
+        let rows: String = (1..).zip(rows).map(|(id, row)| format!("{id},{row}\n")).collect();
+        Paths::read(format!("id,path,ill\n{rows}").as_bytes(), &wide()).unwrap()
+    };
+    let terms = Terms { l: 2, k: 2, c: (1, 2), support: 2, score: Score::GainPerLoss };
+    let paths = read(&rows);
+    assert_eq!(whole(&paths, &terms), Ok(()), "4 of 10");
+    let refused = anonymize(&paths, &terms).unwrap_err();
+    assert_eq!(refused, Error::Left { emptied: 4, problem: "4 of 6 have AIDS".to_owned() });
+    assert!(refused.to_string().contains("raise `c`, or lower `k` or `l`"), "{refused}");
+    assert_eq!(anonymize(&paths, &Terms { c: (2, 3), ..terms.clone() }).unwrap().paths.len(), 6);
+    // No set of pairs is violated in what would have been left.
+    let left = read(&rows[..6]);
+    assert!(violating::find(&left, &left.index(), 2, &terms.rule()).is_empty());
+    assert!(whole(&left, &terms).is_err());
+    let alone = read(&rows[6..]);
+    let refused = anonymize(&alone, &terms).unwrap_err().to_string();
+    assert!(refused.contains("0 paths are fewer than k = 2"), "{refused}");
+}
+
+#[test]
+fn terms_that_ask_for_nothing_are_refused_and_values_and_identifiers_are_trimmed() {
+    let text = "id,path,ill\n1,b2,AIDS\n2,b2,Flu\n";
+    let said = |k, c, protect: &[&str]| {
+        let protect = protect.iter().map(|value| (*value).to_owned()).collect();
+        let paths = Paths::read(text.as_bytes(), &Form { protect, ..wide() }).unwrap();
+        let terms = Terms { l: 1, k, c, support: 1, score: Score::Gain };
+        terms.ask_for_something(&paths).map(|()| paths.labels).map_err(|e| e.to_string())
+    };
+    assert_eq!(said(1, (1, 2), &[" AIDS "]), Ok(vec![1, 0]));
+    assert_eq!(said(2, (1, 1), &[]), Ok(vec![0, 0]));
+    for (k, c, protect, problem) in [
+        (1, (1, 1), &["AIDS"][..], "nothing is required"),
+        (2, (1, 2), &[], "no value is protected"),
+        (2, (1, 2), &["AIDS", "AIDS "], "named twice"),
+        (2, (1, 1), &["AlDS"], "did you mean `AIDS`?"),
+    ] {
+        let refused = said(k, c, protect).unwrap_err();
+        assert!(refused.contains(problem), "{refused}");
+    }
+    let twice = refusal("id,path,ill\n1,b2,Flu\n 1 ,b2,Flu\n", &wide());
+    assert!(twice.contains("an identifier comes twice"), "{twice}");
+    let one = "id,place,time,ill\n1,d,1,Flu\n 1,b,2,Flu\n";
+    assert_eq!(Paths::read(one.as_bytes(), &long()).unwrap().len(), 1);
+    let many = Form { protect: vec![String::new(); 256], ..wide() };
+    assert!(refusal(text, &many).contains("more than 255"));
 }
 
 proptest! {
@@ -84,7 +149,16 @@ proptest! {
         let terms = Terms { l, k, c: (3, 4), support: 3, score: Score::GainPerLoss };
         let run = |text: &str| {
             let paths = Paths::read(text.as_bytes(), &wide()).unwrap();
-            let made = anonymize(&paths, &terms).ok()?;
+            let made = match anonymize(&paths, &terms) {
+                Ok(made) => made,
+                Err(Error::Unmet(_)) => {
+                    assert!(whole(&paths, &terms).is_err());
+                    return None;
+                }
+                Err(Error::Left { .. }) => return None,
+                Err(other) => panic!("{other}"),
+            };
+            assert_eq!(whole(&made.paths, &terms), Ok(()));
             let left = violating::find(&made.paths, &made.paths.index(), l, &terms.rule());
             assert!(left.is_empty());
             let mut csv = Vec::new();
