@@ -9,8 +9,9 @@ use crate::privacy::{Budget, Epsilon, Promise};
 use crate::publish::artefacts::Output;
 use crate::publish::data::Source;
 use crate::publish::failure::Failure;
-use crate::publish::manifest::{Draft, described, in_short};
-use crate::publish::{Watcher, report, verify};
+use crate::publish::manifest::{Described, Draft, described, in_short};
+use crate::publish::{Watcher, report};
+use crate::release::tree::output::{Rows, write_csv};
 use crate::release::{Release, examine, plan, run};
 use crate::role::Role;
 use crate::table::{Identifier, Reading, Table};
@@ -74,16 +75,19 @@ pub fn release(
         if let Some(ledger) = &ledger {
             ledger.check_name()?;
         }
-        write(agreement, &release, &plan.promise, &output, wanted.compact, watcher)?;
-        Ok(release)
+        let put = put(agreement, &release, &plan.promise, &output, wanted.compact)?;
+        Ok((release, put))
     });
+    // Once the release is in place nothing can make it undone, so nothing is asked before it is entered.
     if let Some(ledger) = &mut ledger {
         match &made {
             Ok(_) => ledger.finish(run)?,
             Err(_) => ledger.abort(run)?,
         }
     }
-    made
+    let (release, put) = made?;
+    tell(agreement, &release, &plan.promise, &output, &put, watcher);
+    Ok(release)
 }
 
 fn debit(
@@ -141,34 +145,60 @@ fn make(
     Ok(release)
 }
 
-fn write(
+/// What was put in place.
+struct Put {
+    described: Described,
+    warning: Option<String>,
+}
+
+/// Sees that the release is as agreed and puts it in place, with its manifest.
+fn put(
     agreement: &Agreement,
     release: &Release,
     promise: &Promise,
     output: &Output,
     compact: bool,
-    watcher: &dyn Watcher,
-) -> Result<(), Failure> {
+) -> Result<Put, Failure> {
+    let mut warning = None;
+    if examine::is_needed(agreement) {
+        let mut csv = Vec::new();
+        write_csv(&release.table, Rows::All, &mut csv).map_err(Failure::failed)?;
+        warning = examine::released(agreement, csv.as_slice())?.warning;
+    }
     let draft = Draft::new(agreement, release, promise, None)?;
     output.write(release, &draft.release, &draft.signed(&[])?, compact)?;
+    Ok(Put { described: draft.release, warning })
+}
+
+/// Says what was released, and writes what goes with it. The release is whole without that, so a
+/// failure is only told.
+fn tell(
+    agreement: &Agreement,
+    release: &Release,
+    promise: &Promise,
+    output: &Output,
+    put: &Put,
+    watcher: &dyn Watcher,
+) {
     // A baseline for two parties has not their signatures, and a page would look as if it had.
     if agreement.parties().is_none() {
         report::accompany(output.directory(), watcher);
     }
     if !release.notes.is_empty() {
-        let path = output.write_private(NOTES, &(release.notes.join("\n") + "\n"))?;
-        watcher.say(&format!("how it came about, for your eyes only: {}", path.display()));
+        watcher.say(&match output.write_private(NOTES, &(release.notes.join("\n") + "\n")) {
+            Ok(path) => format!("how it came about, for your eyes only: {}", path.display()),
+            Err(failure) => format!("how it came about is not told: {}", failure.message),
+        });
     }
-    for line in cut_lines(release)? {
-        watcher.say(&line);
+    match cut_lines(release) {
+        Ok(lines) => lines.iter().for_each(|line| watcher.say(line)),
+        Err(failure) => watcher.say(&failure.message),
     }
-    watcher.say(&format!("{}; rows: {}", in_short(promise), draft.release.rows));
-    watcher.say(&format!("sha256 of release.csv: {}", draft.release.sha256));
-    if examine::is_needed(agreement) {
-        let (_, lines) = verify::check(output.directory())?;
-        watcher.say(verify::warning(&lines).unwrap_or_default());
+    watcher.say(&format!("{}; rows: {}", in_short(promise), put.described.rows));
+    watcher.say(&format!("sha256 of release.csv: {}", put.described.sha256));
+    if let Some(warning) = &put.warning {
+        watcher.say(warning);
     }
-    Ok(())
 }
 
 /// The specializations, one per line.
