@@ -174,6 +174,26 @@ fn a_release_of_the_same_name_is_remarked_and_one_without_a_ledger_says_so() {
 }
 
 #[test]
+fn the_dry_run_refuses_what_does_not_add_up_with_an_earlier_release() {
+    let place = place();
+    let place = place.path();
+    let groups = "[release]\nid = \"groups\"\npartition = \"local\"\nmodel = \"lkc\"\n\
+                  max_records = 9\n[lkc]\nacknowledge = \"not differentially private\"\nk = 2\n\
+                  [class]\ncolumn = \"ill\"\nvalues = [\"yes\", \"no\"]\n[[attribute]]\n\
+                  name = \"job\"\nkind = \"categorical\"\n\
+                  taxonomy = { Any_Job = [\"Engineer\", \"Writer\"] }\n";
+    std::fs::write(place.join("groups.toml"), groups).unwrap();
+    let local = ["local", "--agreement", "groups.toml", "--data", "table.csv", "--out", "groups"];
+    let entered = ["--ledger", "ledger.jsonl", "--cap", "3"];
+    let (status, _, told) = diptych(place, &[&local[..], &entered[..]].concat());
+    assert_eq!(status, 0, "{told}");
+    let (status, _, told) = dry_run(place);
+    assert_eq!(status, 2, "{told}");
+    assert!(told.contains("the run would be refused: data set \"table.csv\""), "{told}");
+    assert!(told.contains("accept_composition = true"), "{told}");
+}
+
+#[test]
 fn what_keeps_two_parties_from_meeting_has_a_sentence_of_its_own() {
     let place = place();
     let place = place.path();

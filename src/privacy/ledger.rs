@@ -175,7 +175,8 @@ impl Ledger {
 
     /// Whether a run may follow those on its data set: asked before connecting. Promises other than ε
     /// do not add up, neither with each other nor with ε, so a run whose promise is such, or that
-    /// follows one, must be `accepted`. A run without ε that was aborted published nothing.
+    /// follows one, must be `accepted`. A run without ε is aborted only before its release is in place;
+    /// one that was killed stays open, and counts.
     ///
     /// # Errors
     /// [`Error::DoesNotAddUp`].
@@ -185,18 +186,7 @@ impl Ledger {
         spends: bool,
         accepted: bool,
     ) -> Result<(), Error> {
-        let before = |run: &&Run| {
-            let spent = run.debit.epsilon.is_some();
-            let published = spent || run.status != Status::Aborted;
-            run.debit.data_set == data_set && published && !(spent && spends)
-        };
-        match self.history.runs().iter().find(before) {
-            Some(run) if !accepted => Err(Error::DoesNotAddUp {
-                data_set: data_set.to_owned(),
-                release: run.debit.release.clone(),
-            }),
-            _ => Ok(()),
-        }
+        self.history.check_composition(data_set, spends, accepted)
     }
 
     /// Raises the cap of a data set.

@@ -115,6 +115,10 @@ fn refuse(side: &Side<'_>, history: &History) -> Result<(), Failure> {
             .check_cap(&party.data_set, epsilon, &party.cap)
             .map_err(|error| Failure::wrong_input(format!("the run would be refused: {error}")))?;
     }
+    let spends = side.plan.promise.epsilon().is_some();
+    history
+        .check_composition(&party.data_set, spends, side.agreement.accept_composition)
+        .map_err(|error| Failure::wrong_input(format!("the run would be refused: {error}")))?;
     if party.out.join(crate::publish::artefacts::MANIFEST).exists() {
         let place = party.out.display();
         return Err(Failure::wrong_input(format!(

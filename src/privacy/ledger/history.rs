@@ -205,6 +205,30 @@ impl History {
         })
     }
 
+    /// Whether a run may follow those on its data set, see [`super::Ledger::check_composition`].
+    ///
+    /// # Errors
+    /// [`Error::DoesNotAddUp`].
+    pub fn check_composition(
+        &self,
+        data_set: &str,
+        spends: bool,
+        accepted: bool,
+    ) -> Result<(), Error> {
+        let before = |run: &&Run| {
+            let spent = run.debit.epsilon.is_some();
+            let published = spent || run.status != Status::Aborted;
+            run.debit.data_set == data_set && published && !(spent && spends)
+        };
+        match self.runs().iter().find(before) {
+            Some(run) if !accepted => Err(Error::DoesNotAddUp {
+                data_set: data_set.to_owned(),
+                release: run.debit.release.clone(),
+            }),
+            _ => Ok(()),
+        }
+    }
+
     /// A torn last line, if there is one.
     pub fn torn(&self) -> Option<&Torn> {
         self.torn.as_ref()
