@@ -296,12 +296,15 @@ impl<'a> NoisyMax<'a> {
         calibration: &Calibration,
         scores: &[WordShares],
     ) -> Result<Vec<usize>, Error> {
-        let Some(first) = spends.first() else { return Ok(Vec::new()) };
-        let same = spends.iter().filter(|spend| spend.epsilon() == first.epsilon()).count();
+        let as_first = |first: &Spend| {
+            spends.iter().filter(|spend| spend.epsilon() == first.epsilon()).count()
+        };
+        let same = spends.first().map_or(0, as_first);
         if same != scores.len() || spends.len() != scores.len() {
             let (given, most) = (scores.len(), same);
             return Err(Error::TooMany { what: "choices at once", given, most });
         }
+        let Some(first) = spends.first() else { return Ok(Vec::new()) };
         let bulk = self.session.bulk();
         let shape = self.parameters.shape(first.epsilon(), calibration, Sharing::Sum, bulk)?;
         let words = scores.iter().map(|scores| shape.words_of(scores)).collect::<Result<_, _>>()?;

@@ -144,6 +144,28 @@ fn the_transcript_has_the_same_shape_for_all_scores() {
     }
 }
 
+#[test]
+fn choices_without_a_spend_each_are_refused_before_anything_is_said() {
+    let outcome = with_generators(5, |_, session| {
+        let largest = Score::whole(9).unwrap();
+        let mut mechanism = NoisyMax::new(session, 10, largest, WIDTHS).unwrap();
+        let scores = [WordShares::new(8, vec![1, 2]).unwrap()];
+        let mut choose = |spends, scores: &[WordShares]| {
+            mechanism.choose_each(spends, &Calibration::max(), scores)
+        };
+        assert!(matches!(
+            choose(Vec::new(), &scores),
+            Err(Error::TooMany { given: 1, most: 0, .. })
+        ));
+        assert!(matches!(
+            choose(vec![spend("1")], &[]),
+            Err(Error::TooMany { given: 0, most: 1, .. })
+        ));
+        choose(Vec::new(), &[]).unwrap().len()
+    });
+    assert_eq!((outcome.p1, outcome.p2), (0, 0));
+}
+
 /// Noise for three choices is drawn at once; the fourth finds none left.
 #[test]
 fn choices_find_the_noise_that_was_prepared_for_them() {
