@@ -79,9 +79,57 @@ def taxonomy(attribute, files):
     return from_toml(root, below)
 
 
+def section_of_groups(given):
+    """The section of a model that hides people in groups: requirements are always a list."""
+    requirements = []
+    for one in given.get("requirement", [given]):
+        entry = {"k": one["k"], "c": normal(one.get("c", "1"))}
+        entry |= {key: one[key] for key in ("l", "attributes") if key in one}
+        requirements.append(entry)
+    section = {"acknowledge": given["acknowledge"], "requirement": requirements}
+    return section | {key: given[key] for key in ("sensitive", "protect") if key in given}
+
+
+def canonical_of_groups(given, files):
+    release, model = given["release"], given["release"]["model"]
+    section = section_of_groups(given[model])
+    own = {"lkc": {"score": "info-gain", "beneficial": True}, "lattice": {"search": "levels"}}[model]
+    section |= {key: given[model].get(key, usual) for key, usual in own.items()}
+    full = {
+        "format": "diptych-agreement-2",
+        "release": {key: release[key] for key in ("id", "partition", "model", "max_records")},
+        model: section,
+        "class": {"column": text(given["class"]["column"]), "values": given["class"]["values"]},
+        "attribute": [attribute_entry(attribute, files) for attribute in given["attribute"]],
+    }
+    if release.get("accept_composition", False):
+        full["release"]["accept_composition"] = True
+    return written(full)
+
+
+def attribute_entry(attribute, files):
+    entry = {"name": text(attribute["name"]), "kind": attribute["kind"]}
+    bad = attribute.get("on_bad_value", "refuse")
+    if "owner" in attribute:
+        entry["owner"] = attribute["owner"]
+    if attribute["kind"] == "numeric":
+        entry |= {key: normal(attribute[key]) for key in ("min", "max", "step")}
+        entry["on_bad_value"] = bad if bad in ("refuse", "drop") else normal(bad)
+    else:
+        entry["taxonomy"] = taxonomy(attribute, files)
+        entry["on_bad_value"] = text(bad)
+    return entry
+
+
+def written(full):
+    return json.dumps(full, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
 def canonical(toml, files):
     given = tomllib.loads(toml)
     release = given["release"]
+    if release.get("model") in ("lkc", "lattice"):
+        return canonical_of_groups(given, files)
     partition = release["partition"]
     paper = release.get("profile") == "paper"
     flips = partition != "local" and not paper
@@ -147,19 +195,8 @@ def canonical(toml, files):
         usual = "ristretto255" if paper or decimal.Decimal(release["epsilon"]) > 15 else "oprf"
         if given["id"].get("matching", usual) != usual:
             full["id"]["matching"] = given["id"]["matching"]
-    for attribute in given["attribute"]:
-        entry = {"name": text(attribute["name"]), "kind": attribute["kind"]}
-        bad = attribute.get("on_bad_value", "refuse")
-        if "owner" in attribute:
-            entry["owner"] = attribute["owner"]
-        if attribute["kind"] == "numeric":
-            entry |= {key: normal(attribute[key]) for key in ("min", "max", "step")}
-            entry["on_bad_value"] = bad if bad in ("refuse", "drop") else normal(bad)
-        else:
-            entry["taxonomy"] = taxonomy(attribute, files)
-            entry["on_bad_value"] = text(bad)
-        full["attribute"].append(entry)
-    return json.dumps(full, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    full["attribute"] = [attribute_entry(attribute, files) for attribute in given["attribute"]]
+    return written(full)
 
 
 B1, C1 = "sha256:" + "b1" * 32, "sha256:" + "1c" * 32
@@ -306,7 +343,35 @@ LATER += [
     ("as many as the expected records bear", change(
         LOANS, (NUMBER, "expected_records = 30000")), FILES),
 ]
+ACKNOWLEDGED = 'acknowledge = "not differentially private"\n'
+GROUPS = """[release]
+id = "g1"
+partition = "local"
+model = "MODEL"
+max_records = 1000
+[MODEL]
+""" + ACKNOWLEDGED
+BANDS = RACE + 'taxonomy = { Any = { A = ["a", "b"], B = ["c"] } }\n'
+ILL = BANDS.replace("race", "ill") + BANDS.replace("race", "job")
+LKC, LATTICE = GROUPS.replace("MODEL", "lkc"), GROUPS.replace("MODEL", "lattice")
+LATER += [
+    ("k-anonymity", LKC + "k = 5\n" + CLASS + AGE + BANDS, {}),
+    ("requirements on lists of attributes, and a second release accepted", change(
+        LKC, ("max_records", "accept_composition = true\nmax_records"))
+     + 'score = "max"\nbeneficial = false\nsensitive = "ill"\nprotect = ["c", "a"]\n'
+     + '[[lkc.requirement]]\nattributes = ["race", "age"]\nl = 1\nk = 3\nc = "0.50"\n'
+     + '[[lkc.requirement]]\nattributes = ["job"]\nk = 1\nc = "0.250"\n'
+     + CLASS + AGE + BANDS + ILL, {}),
+    ("a lattice of cuts", LATTICE + 'k = 2\nl = 1\nsearch = "cuts"\n' + CLASS + BANDS, {}),
+]
+MANY = "".join(AGE.replace("age", f"n{number}") for number in range(24))
 INVALID = [
+    ("groups without a word that they are not differentially private", change(
+        LKC, (ACKNOWLEDGED, "")) + "k = 5\n" + CLASS + AGE, ["missing-key"]),
+    ("groups that may be of one", LKC + "k = 1\n" + CLASS + AGE, ["out-of-range"]),
+    ("more combinations than can be tested", LKC + "k = 5\nl = 12\n" + CLASS + MANY, ["too-large"]),
+    ("a lattice of numbers", LATTICE + "k = 2\n" + CLASS + AGE, ["does-not-apply"]),
+    ("a lattice with a score", LATTICE + 'k = 2\nscore = "max"\n' + CLASS + BANDS, ["unknown-key"]),
     ("not TOML", "[release", ["syntax"]),
     ("an ε that is too large for the oblivious function", change(
         LOANS, ('"1.0"', '"15.1"'), (TRIMMED, TRIMMED + '\nmatching = "oprf"')), ["does-not-apply"]),
@@ -450,8 +515,8 @@ def main():
                             "`canonical`."},
         "testGroups": groups,
     }
-    written = json.dumps(document, indent=1, ensure_ascii=False) + "\n"
-    (HERE / "agreement.json").write_text(written, encoding="utf-8")
+    lines = json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+    (HERE / "agreement.json").write_text(lines, encoding="utf-8")
 
 
 if __name__ == "__main__":
