@@ -80,6 +80,13 @@ pub enum Error {
     /// A release that is not as its agreement requires.
     #[error("the release is not as its agreement requires: {0}")]
     Broken(String),
+    /// A release whose groups nobody can test in reasonable time.
+    #[error(
+        "too many combinations to check: {0} steps, above {most}; agree on a smaller l or fewer \
+         attributes",
+        most = groups::MOST_STEPS
+    )]
+    TooMany(u64),
     /// The agreement is for one party, and two want to run it.
     #[error("this agreement is for one party: use `diptych local`")]
     OneParty,
@@ -102,7 +109,11 @@ impl Fault for Error {
     fn blame(&self) -> Blame<'_> {
         match self {
             Self::DiffGen(error) => error.blame(),
-            Self::OneParty | Self::NoRehearsal | Self::Unmet(_) | Self::Broken(_) => Blame::Input,
+            Self::OneParty
+            | Self::NoRehearsal
+            | Self::Unmet(_)
+            | Self::Broken(_)
+            | Self::TooMany(_) => Blame::Input,
             #[cfg(any(test, feature = "testing"))]
             Self::PreparedForAnother => Blame::Here,
             Self::NoBudget => Blame::Here,

@@ -17,7 +17,7 @@ use diptych::publish::party::Party;
 use diptych::publish::rows::{self, Values};
 use diptych::publish::run::{self, Options, Side};
 use diptych::publish::{Watcher, local, report, verify};
-use diptych::release::Step;
+use diptych::release::{Step, examine};
 use sha2::{Digest, Sha256};
 
 const ALONE: &str = r#"
@@ -263,6 +263,103 @@ fn a_table_of_groups_goes_from_agreement_to_page_with_its_warning_and_stands_alo
     fs::write(out.join("release.csv"), changed).unwrap();
     let refused = verify::check(&out).unwrap_err().to_string();
     assert!(refused.contains("job Engineer: 1 people"), "{refused}");
+}
+
+#[test]
+fn what_fails_after_the_release_is_in_place_leaves_it_entered_as_finished() {
+    let place = tempfile::tempdir().unwrap();
+    let (data, out) = (place.path().join("people.csv"), place.path().join("one"));
+    fs::write(&data, PEOPLE).unwrap();
+    fs::create_dir(&out).unwrap();
+    fs::write(out.join("private"), "in the way").unwrap();
+    let (ledger, cap) = (place.path().join("ledger.jsonl"), "1".parse().unwrap());
+    let (data, ear) = (Source::file(&data), Ear::default());
+    let release = |out: &Path| {
+        let entered = Some(Entered { ledger: &ledger, cap: &cap, data_set: None });
+        local::release(&agreement(LKC), &Wanted { data: &data, out, compact: false, entered }, &ear)
+    };
+    release(&out).unwrap();
+    verify::check(&out).unwrap();
+    let said = ear.0.lock().unwrap().join("\n");
+    assert!(said.contains("how it came about is not told"), "{said}");
+    let history = ledger::read(&ledger).unwrap();
+    assert_eq!(history.runs()[0].status, ledger::Status::Finished);
+    let refused = release(&place.path().join("two")).unwrap_err().to_string();
+    assert!(refused.contains("accept_composition = true"), "{refused}");
+}
+
+#[test]
+fn the_page_says_what_no_requirement_is_about_and_that_rows_and_classes_are_no_facts() {
+    let flowing = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let page = flowing(&agreement(LKC).plain_words());
+    for part in [
+        "`well` and `ill` are released as they are.",
+        "Whoever knows a person's `well`: it is released as it is and counts as no fact",
+        "a person with several counts several times",
+    ] {
+        assert!(page.contains(part), "{part} is not in: {page}");
+    }
+    let gap = "Each requirement holds only for whoever knows no more than the facts that it names";
+    assert!(!page.contains(gap) && !page.contains("No requirement is about"), "{page}");
+    let listed = |names: &str| {
+        let (l, listed) = ("l = 1\n    k = 2\n    c = \"0.5\"", names.replace('\'', "\""));
+        LKC.replace(l, &format!("requirement = [{listed}]"))
+    };
+    let one = agreement(&listed("{ attributes = ['job'], l = 1, k = 2 }"));
+    let page = flowing(&one.plain_words());
+    assert_eq!(page.matches(gap).count(), 2, "promised, and not covered: {page}");
+    assert_eq!(page.matches("No requirement is about sex").count(), 2, "{page}");
+    let csv = "job,sex,ill,well,count\nWriter,m,none,yes,1\nWriter,f,none,yes,1\n";
+    let seen = |agreed: &Agreement| examine::released(agreed, csv.as_bytes()).unwrap();
+    let warning = seen(&one).warning.unwrap();
+    assert!(warning.contains("the facts that a single requirement of its agreement names"));
+    assert!(warning.contains("Nothing is promised where somebody knows sex."), "{warning}");
+    let split =
+        "{ attributes = ['job'], l = 1, k = 2 }, { attributes = ['sex'], l = 1, k = 1, c = '0.5' }";
+    let two = agreement(&listed(split));
+    let page = flowing(&two.plain_words());
+    assert!(page.contains(gap) && !page.contains("No requirement is about"), "{page}");
+    let warning = seen(&two).warning.unwrap();
+    assert!(!warning.contains("at most 1 of these") && !warning.contains("Nothing is promised"));
+    assert!(
+        seen(&agreement(&LKC.replace("k = 2", "k = 1"))).warning.unwrap().contains("at most 1 of")
+    );
+}
+
+#[test]
+fn what_would_take_too_long_to_test_is_refused_by_the_agreement_and_by_the_file() {
+    let many = |attributes: usize, l: usize| {
+        let each = (0..attributes).map(|n| {
+            format!(
+                "[[attribute]]\nname = \"a{n}\"\nkind = \"categorical\"\n\
+                 taxonomy = {{ A = [\"b\", \"c\"] }}\n"
+            )
+        });
+        let text = LKC.split("[[attribute]]").next().unwrap().replace("l = 1", &format!("l = {l}"));
+        let text =
+            text.replace("c = \"0.5\"\n    sensitive = \"ill\"\n    protect = [\"flu\"]\n", "");
+        let text = text + &each.collect::<String>();
+        Agreement::parse("x.toml", text.as_bytes(), &|_| Err(String::new()))
+    };
+    for (attributes, l) in [(22, 11), (250, 125)] {
+        let refused = many(attributes, l).unwrap_err().to_string();
+        assert!(refused.contains("combinations of attributes to test, above 1000000"), "{refused}");
+    }
+    many(250, 250).unwrap();
+    // 646,646 combinations on the way to all of 10, of up to 2000 groups.
+    let agreed = many(21, 10).unwrap();
+    let names: Vec<String> = (0..21).map(|n| format!("a{n}")).collect();
+    let mut csv = names.join(",") + ",well,count\n";
+    for row in 0..2000u64 {
+        let bits = row.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 43;
+        (0..21).for_each(|n| csv += if bits >> n & 1 == 0 { "b," } else { "c," });
+        csv += "yes,1\n";
+    }
+    let refused = examine::released(&agreed, csv.as_bytes()).unwrap_err().to_string();
+    assert!(refused.contains("too many combinations to check"), "{refused}");
+    let few: String = csv.lines().take(3).map(|line| format!("{line}\n")).collect();
+    let refused = examine::released(&agreed, few.as_bytes()).unwrap_err().to_string();
+    assert!(refused.contains("1 people"), "{refused}");
 }
 
 #[test]

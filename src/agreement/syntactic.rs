@@ -64,6 +64,8 @@ pub enum Search {
 
 /// Most elements of a lattice that are looked at.
 pub const MOST_ELEMENTS: u64 = 1_000_000;
+/// Most combinations of attributes that the requirements of an agreement may have tested.
+pub const MOST_COMBINATIONS: u64 = 1_000_000;
 
 choice! {
     /// Which ways there are to make an attribute's values coarser.
@@ -97,6 +99,19 @@ fn cuts(values: &Taxonomy, value: ValueId) -> u64 {
     }
     let below = values.children(value).map(|child| cuts(values, child));
     below.fold(1, u64::saturating_mul).saturating_add(1)
+}
+
+/// How many combinations are looked at to test all of `l` among `p` attributes, shorter ones on the
+/// way included: those of i that can still be completed are C(p − l + i, i), and their sum is
+/// C(p + 1, l).
+pub fn combinations(p: usize, l: usize) -> u64 {
+    let (p, l) = (p as u64, l.min(p) as u64);
+    // C(p + 1 − l + i, i) for i from 1 up: no division has a rest, and no number is above the last.
+    let ways = (1..=l).try_fold(1u64, |ways, i| {
+        let more = u128::from(ways) * u128::from(p + 1 - l + i) / u128::from(i);
+        u64::try_from(more).ok()
+    });
+    ways.unwrap_or(u64::MAX)
 }
 
 impl Requirement {
@@ -134,6 +149,28 @@ impl Terms {
             _ => 1,
         };
         self.quasi(schema).map(of_one).fold(1, u64::saturating_mul)
+    }
+
+    /// How many combinations of attributes the requirements have tested, for every group.
+    pub fn combinations(&self, schema: &Schema) -> u64 {
+        let of_one = |one: &Requirement| {
+            let known = one.names(self, schema).len();
+            combinations(known, one.l.map_or(known, |l| l as usize))
+        };
+        self.requirements.iter().map(of_one).fold(0, u64::saturating_add)
+    }
+
+    /// The names of the attributes that are made coarser and that no requirement is about.
+    pub fn uncovered<'a>(&self, schema: &'a Schema) -> Vec<&'a str> {
+        let covered = |name: &str| {
+            let names = |one: &Requirement| match &one.attributes {
+                Some(names) => names.iter().any(|known| known == name),
+                None => true,
+            };
+            self.requirements.iter().any(names)
+        };
+        let quasi = self.quasi(schema).map(|place| schema.attributes[place].name.as_str());
+        quasi.filter(|name| !covered(name)).collect()
     }
 
     /// What tells one release from another, in a few words.
@@ -175,5 +212,31 @@ impl Terms {
             entries.push(("protect", json!(sensitive.protect)));
         }
         entries
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::combinations;
+
+    /// The walk itself: beginnings that can be completed.
+    fn walked(p: usize, l: usize) -> u64 {
+        if l == 0 {
+            return 1;
+        }
+        1 + (0..=p - l).map(|place| walked(p - place - 1, l - 1)).sum::<u64>()
+    }
+
+    #[test]
+    fn combinations_are_as_many_as_the_walk_has_and_never_overflow() {
+        for p in 0..12 {
+            for l in 0..=p {
+                assert_eq!(combinations(p, l), walked(p, l), "{l} of {p}");
+            }
+        }
+        assert_eq!(combinations(3, 9), combinations(3, 3));
+        assert_eq!(combinations(256, 256), 257);
+        assert_eq!(combinations(256, 128), u64::MAX);
+        assert_eq!(combinations(usize::MAX - 1, 2), u64::MAX);
     }
 }

@@ -8,8 +8,9 @@ use clap::{Args, Subcommand};
 
 use crate::app::console::Console;
 use crate::publish::failure::Failure;
-use crate::release::groups::Rule;
+use crate::release::Error;
 use crate::release::groups::table::{Columns, read};
+use crate::release::groups::{MOST_STEPS, Rule};
 use crate::table::{Decimal, regular_file};
 
 /// Ask a release model for more than releases: `diptych model NAME`
@@ -104,6 +105,10 @@ fn check(arguments: &CheckArgs, console: &Console) -> Result<(), Failure> {
         part: part(&arguments.c, "--c")?,
     };
     found.check_protected(rule.part.0 < rule.part.1).map_err(Failure::wrong_input)?;
+    let steps = found.groups.steps(&rule);
+    if steps > MOST_STEPS {
+        return Err(Failure::wrong_input(Error::TooMany(steps)));
+    }
     let extremes = found.groups.test(&rule, None);
     let alone = found.groups.alone();
     console.result(format!("groups by all columns   {}", found.groups.len()));

@@ -3,7 +3,7 @@
 
 use super::Error;
 use super::groups::table::{Columns, read};
-use super::groups::{Extremes, Rule};
+use super::groups::{Extremes, MOST_STEPS, Rule};
 use crate::agreement::{Agreement, Model};
 use crate::table::Schema;
 
@@ -24,7 +24,8 @@ pub fn is_needed(agreement: &Agreement) -> bool {
 /// Looks at the table of a release.
 ///
 /// # Errors
-/// [`Error::Broken`] if it is not as its agreement requires.
+/// [`Error::Broken`] if it is not as its agreement requires, [`Error::TooMany`] if it would take too
+/// long to see.
 pub fn released(agreement: &Agreement, csv: impl std::io::Read) -> Result<Seen, Error> {
     let Model::Syntactic(terms) = &agreement.model else { return Ok(Seen::default()) };
     let schema: &Schema = &agreement.schema;
@@ -33,11 +34,16 @@ pub fn released(agreement: &Agreement, csv: impl std::io::Read) -> Result<Seen, 
     let sensitive = terms.sensitive.as_ref().map(|s| (s.attribute.as_str(), &s.protect[..]));
     let columns = Columns { quasi: &names, sensitive, count: Some("count") };
     let found = read(csv, &columns).map_err(Error::Broken)?;
+    let mut rules = Rule::of(terms, schema);
+    for place in rules.iter_mut().flat_map(|rule| &mut rule.attributes) {
+        *place = quasi.iter().position(|known| known == place).unwrap_or(0);
+    }
+    let steps = rules.iter().map(|rule| found.groups.steps(rule)).fold(0, u64::saturating_add);
+    if steps > MOST_STEPS {
+        return Err(Error::TooMany(steps));
+    }
     let mut seen = Extremes::default();
-    for mut rule in Rule::of(terms, schema) {
-        for place in &mut rule.attributes {
-            *place = quasi.iter().position(|known| known == place).unwrap_or(0);
-        }
+    for rule in rules {
         let extremes = found.groups.test(&rule, None);
         if let Some(offender) = &extremes.offender {
             return Err(Error::Broken(found.words(offender)));
@@ -48,6 +54,6 @@ pub fn released(agreement: &Agreement, csv: impl std::io::Read) -> Result<Seen, 
     let part = if told == 0 { String::new() } else { format!(", largest part {told} of {of}") };
     Ok(Seen {
         checked: Some(format!("every group is as agreed: smallest {}{part}", seen.smallest)),
-        warning: Some(terms.warning(found.groups.alone())),
+        warning: Some(terms.warning(schema, found.groups.alone())),
     })
 }

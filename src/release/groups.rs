@@ -7,7 +7,9 @@
 //! attributes have more than one value at all; they are walked depth first, and each step divides the
 //! cells of the one before, so that a cell is a number and no key is ever hashed from a whole tuple.
 //!
-//! *Cost*: about groups · C(p, l) steps, p − 1 and l − 1 where one attribute is given.
+//! *Cost*: groups are divided C(p + 1, l) times, shorter combinations on the way included, with p − 1
+//! and l − 1 where one attribute is given. [`Groups::steps`] foretells it: who tests a table of
+//! somebody else refuses above [`MOST_STEPS`].
 
 pub mod protected;
 pub mod table;
@@ -16,8 +18,11 @@ use std::collections::HashMap;
 
 use rayon::prelude::*;
 
-use crate::agreement::syntactic::Terms;
+use crate::agreement::syntactic::{Terms, combinations};
 use crate::table::{Domain, Schema};
+
+/// Most steps of a test of somebody else's table.
+pub const MOST_STEPS: u64 = 1_000_000_000;
 
 /// A requirement of an agreement, by places of attributes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -143,6 +148,13 @@ impl Groups {
     /// People who are the only ones with their values.
     pub fn alone(&self) -> u64 {
         self.counts.chunks_exact(self.protected + 1).filter(|counts| counts[0] == 1).count() as u64
+    }
+
+    /// How many steps a test takes: groups times combinations, and each protected value counts as a
+    /// group more.
+    pub fn steps(&self, rule: &Rule) -> u64 {
+        let several = rule.attributes.iter().filter(|attribute| self.widths[**attribute] > 1);
+        (self.counts.len() as u64).saturating_mul(combinations(several.count(), rule.most))
     }
 
     /// Tests every combination that a rule speaks of; of those with the attribute `given` alone, if

@@ -4,7 +4,7 @@ use super::{CountTable, Noise, Profile, Selection, Specializations, Terms, Trans
 use crate::agreement::words::{Page, Wording, grouped, normalization};
 use crate::agreement::{Agreement, MatchBy, Parties, Partition, Rehearsal};
 use crate::privacy::Epsilon;
-use crate::table::OnBadValue;
+use crate::table::{Identifier, OnBadValue};
 
 impl Wording for Terms {
     fn table(&self) -> &'static str {
@@ -95,43 +95,7 @@ impl Wording for Terms {
                 page.item(self.matched_by(matching.by));
             }
             Partition::Horizontal { overlap_check, .. } => {
-                page.item(&format!(
-                    "{p1} and {p2} learn nothing about each other's records beyond the release and \
-                     every split of a number that was drawn, used or not{}{}. All of it is within ε.{}",
-                    match self.specializations {
-                        Specializations::Auto { expected_records: None } => {
-                            ", and how many records both have together, with noise on it"
-                        }
-                        _ => "",
-                    },
-                    match self.noise {
-                        Noise::TwoParty => ", and the other's counts with the other's noise on them",
-                        _ => "",
-                    },
-                    match overlap_check {
-                        Some(_) => "",
-                        None => " They do not learn how many records the other has.",
-                    }
-                ));
-                if let Some(identifier) = overlap_check {
-                    page.item(&format!(
-                        "EXCEPT: the overlap check is on. Both learn exactly how many people are in \
-                         both tables (by the column `{}`{}), and each learns how many records the \
-                         other has. This is not protected by ε: somebody who knows all but one of \
-                         these people can tell from the number whether that one is among them. As \
-                         numbers are known, the promise towards the other party is that for a record \
-                         replaced by another, and its factor that of 2ε: at most {}.",
-                        identifier.column,
-                        normalization(identifier),
-                        factor(2.0 * approximate(&self.epsilon))
-                    ));
-                    page.item("A person who is in both tables has twice the loss.");
-                } else {
-                    page.item(
-                        "The overlap check is off: nobody counts the people who are in both tables. \
-                         A person who is in both has twice the loss (2ε).",
-                    );
-                }
+                self.learned_of_other_people(page, parties, overlap_check.as_ref());
             }
             Partition::Local => {}
         }
@@ -206,7 +170,13 @@ impl Wording for Terms {
              replaced by its finer ones. These choices use up to {share} of {of}; the rest, and what the \
              choices leave over, goes to the noise on the counts.",
         ));
-        decided.iter().for_each(|decided| page.item(decided));
+        if let Some(decided) = decided {
+            page.item(&decided);
+            page.item(
+                "A value whose finer ones would make more than twice as many combinations of values as \
+                 halving that often would is left out while there are others (`auto`).",
+            );
+        }
         let vertical = matches!(agreement.partition, Partition::Vertical { .. });
         page.item(&format!(
             "A choice is scored by {}.",
@@ -272,6 +242,59 @@ impl Wording for Terms {
 }
 
 impl Terms {
+    /// What the parties of a horizontal release learn.
+    fn learned_of_other_people(
+        &self,
+        page: &mut Page,
+        parties: &Parties,
+        overlap_check: Option<&Identifier>,
+    ) {
+        let (p1, p2) = (&parties.p1.name, &parties.p2.name);
+        page.item(&format!(
+            "{p1} and {p2} learn nothing about each other's records beyond the release and \
+             every split of a number that was drawn, used or not{}{}. All of it is within ε.{}",
+            match self.specializations {
+                Specializations::Auto { expected_records: None } => match self.noise {
+                    Noise::TwoParty => {
+                        ", and how many records the other has, with the other's noise on it"
+                    }
+                    _ => ", and how many records both have together, with noise on it",
+                },
+                _ => "",
+            },
+            match self.noise {
+                Noise::TwoParty => ", and the other's counts with the other's noise on them",
+                _ => "",
+            },
+            match (overlap_check, self.noise) {
+                (Some(_), _) => "",
+                (None, Noise::TwoParty) => {
+                    " They do not learn how many records the other has exactly."
+                }
+                (None, _) => " They do not learn how many records the other has.",
+            }
+        ));
+        if let Some(identifier) = overlap_check {
+            page.item(&format!(
+                "EXCEPT: the overlap check is on. Both learn exactly how many people are in \
+                 both tables (by the column `{}`{}), and each learns how many records the \
+                 other has. This is not protected by ε: somebody who knows all but one of \
+                 these people can tell from the number whether that one is among them. As \
+                 numbers are known, the promise towards the other party is that for a record \
+                 replaced by another, and its factor that of 2ε: at most {}.",
+                identifier.column,
+                normalization(identifier),
+                factor(2.0 * approximate(&self.epsilon))
+            ));
+            page.item("A person who is in both tables has twice the loss.");
+        } else {
+            page.item(
+                "The overlap check is off: nobody counts the people who are in both tables. \
+                 A person who is in both has twice the loss (2ε).",
+            );
+        }
+    }
+
     /// How common people are found.
     fn matched_by(&self, by: MatchBy) -> &'static str {
         match (by, self.transfers) {

@@ -1,6 +1,8 @@
 //! The section of a model that hides people in groups, such as [lkc].
 
-use super::{Elements, MOST_ELEMENTS, Requirement, Score, Search, Sensitive, Terms};
+use super::{
+    Elements, MOST_COMBINATIONS, MOST_ELEMENTS, Requirement, Score, Search, Sensitive, Terms,
+};
 use crate::agreement::form::{Form, Section};
 use crate::agreement::node::{Node, Value};
 use crate::agreement::problem::Rule;
@@ -181,6 +183,13 @@ fn sensitive(form: &mut Form<'_>, section: &mut Section) -> Option<Option<Sensit
 pub(in crate::agreement) fn check(form: &mut Form<'_>, schema: &Schema, terms: &Terms, at: usize) {
     if matches!(terms.search, Search::Lattice(_)) {
         check_lattice(form, schema, terms, at);
+    }
+    let combinations = terms.combinations(schema);
+    if combinations > MOST_COMBINATIONS {
+        let message = format!(
+            "there are {combinations} combinations of attributes to test, above {MOST_COMBINATIONS}"
+        );
+        form.note(Rule::TooLarge, at, message, "use a smaller `l`, or fewer attributes");
     }
     let mut wrong =
         |message: String, remedy: &str| form.note(Rule::DoesNotApply, at, message, remedy);

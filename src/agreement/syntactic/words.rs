@@ -38,19 +38,50 @@ impl Terms {
         format!("{known} is left with at least {} people{told}", grouped(one.k))
     }
 
+    /// What requirements that are several, or name their attributes, leave open: of facts of different
+    /// ones together, and of attributes that none is about.
+    fn gaps(&self, schema: &Schema) -> Vec<String> {
+        let mut gaps = Vec::new();
+        if self.requirements.len() > 1 || self.requirements.iter().any(|o| o.attributes.is_some()) {
+            gaps.push(
+                "Each requirement holds only for whoever knows no more than the facts that it names: \
+                 facts of different requirements together are tested only where another one names \
+                 all of them."
+                    .to_owned(),
+            );
+        }
+        let uncovered = self.uncovered(schema);
+        if !uncovered.is_empty() {
+            gaps.push(format!(
+                "No requirement is about {}: this may be released as fine as it is in the data, and \
+                 nothing is promised where somebody knows it of a person.",
+                uncovered.join(", ")
+            ));
+        }
+        gaps
+    }
+
     /// What stands wherever a release is shown in which so many people are the only ones with their
     /// values.
-    pub fn warning(&self, alone: u64) -> String {
-        let most = self.requirements.iter().filter_map(|one| one.l).max();
-        let facts = match most {
-            Some(l) => format!("at most {l} of these facts"),
-            None => "these facts".to_owned(),
+    pub fn warning(&self, schema: &Schema, alone: u64) -> String {
+        let facts = match &self.requirements[..] {
+            [Requirement { attributes: None, l: Some(l), .. }] => {
+                format!("at most {l} of these facts of a person")
+            }
+            [Requirement { attributes: None, l: None, .. }] => "these facts of a person".to_owned(),
+            _ => "of a person no more than the facts that a single requirement of its agreement \
+                  names"
+                .to_owned(),
+        };
+        let open = match &self.uncovered(schema)[..] {
+            [] => String::new(),
+            names => format!(" Nothing is promised where somebody knows {}.", names.join(", ")),
         };
         let (people, stand) = if alone == 1 { ("person", "stands") } else { ("people", "stand") };
         let alone = grouped(alone);
         format!(
-            "{WARNING} It protects only against someone who knows {facts} of a person and has no \
-             other release of this data. {alone} {people} {stand} alone with all their values: one \
+            "{WARNING} It protects only against someone who knows {facts} and has no \
+             other release of this data.{open} {alone} {people} {stand} alone with all their values: one \
              fact more than was reckoned with can single them out. Where that matters, use model = \
              \"diffgen\"."
         )
@@ -69,6 +100,7 @@ impl Wording for Terms {
             let (first, rest) = words.split_at(1);
             page.item(&format!("{}{rest}, if there is no other release.", first.to_uppercase()));
         }
+        self.gaps(&agreement.schema).iter().for_each(|gap| page.item(gap));
         page.item(&format!(
             "A further release about the same people, by any model, voids this promise and that of \
              others. The ledger, where there is one, refuses it unless its agreement says \
@@ -79,7 +111,17 @@ impl Wording for Terms {
 
     fn learned(&self, _: &mut Page, _: &Agreement, _: &Parties) {}
 
-    fn not_covered(&self, page: &mut Page, _: &Agreement) {
+    fn not_covered(&self, page: &mut Page, agreement: &Agreement) {
+        self.gaps(&agreement.schema).iter().for_each(|gap| page.item(gap));
+        page.item(&format!(
+            "Whoever knows a person's `{}`: it is released as it is and counts as no fact, so with it \
+             fewer people are left than is said above, and what a group tells of it has no bound.",
+            agreement.schema.class.column
+        ));
+        page.item(
+            "People with more than one row: rows are counted, so a person with several counts several \
+             times, and a group may be of fewer people than it has rows, even of one.",
+        );
         for text in [
             "Whoever knows more facts than was reckoned with: people who stand alone with all their \
              values are then singled out. Every page of the release says how many do.",
@@ -97,7 +139,7 @@ impl Wording for Terms {
         }
     }
 
-    fn computed(&self, page: &mut Page, _: &Agreement) {
+    fn computed(&self, page: &mut Page, agreement: &Agreement) {
         match self.search {
             Search::TopDown { score, beneficial } => page.item(&format!(
                 "From the coarsest values down: the value with the highest score (\"{}\") that \
@@ -111,8 +153,12 @@ impl Wording for Terms {
                 by.word()
             )),
         }
-        if let Some(sensitive) = &self.sensitive {
-            page.item(&format!("`{}` is released as it is.", sensitive.attribute));
-        }
+        let class = &agreement.schema.class.column;
+        page.item(&match &self.sensitive {
+            Some(sensitive) => {
+                format!("`{class}` and `{}` are released as they are.", sensitive.attribute)
+            }
+            None => format!("`{class}` is released as it is."),
+        });
     }
 }

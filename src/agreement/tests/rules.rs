@@ -415,6 +415,17 @@ fn what_a_horizontal_release_cannot_have_is_refused() {
     assert!(words.contains("overlap check is off"), "{words}");
     assert!(words.contains("do not learn how many records the other has"), "{words}");
     assert!(!words.contains("replaced by another") && !words.contains("lengths of"), "{words}");
+    // Where each adds its own noise, each hears the other's part of what decides.
+    let automatic = with(&text, "specializations = 10\n", "");
+    for (noise, part) in [
+        ("two-party", "how many records the other has, with the other's noise on it"),
+        ("joint", "how many records both have together, with noise on it"),
+    ] {
+        let agreed = with(&automatic, "noise = \"two-party\"", &format!("noise = \"{noise}\""));
+        let words = flowing(&parse(&agreed).unwrap().plain_words());
+        assert!(words.contains(part), "{part} is not in:\n{words}");
+        assert!(words.contains("is left out while there are others (`auto`)"), "{words}");
+    }
 }
 
 #[test]
