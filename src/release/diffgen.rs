@@ -332,16 +332,7 @@ pub fn run<F: Specializer>(
     progress(Step::Began { phase: "structure", total: plan.specializations() as usize });
     let schema = plan.schema();
     let mut cuts = Cuts::topmost(schema);
-    let mut first = Vec::new();
-    for candidate in cuts.candidates(plan.order().iter().copied()) {
-        let late = plan.splits_late(candidate.attribute);
-        if let (CutValue::Interval { .. }, false) = (candidate.value, late) {
-            let name = &schema.attributes[candidate.attribute].name;
-            let spend = spend(&mut budget, plan, format!("first split of {name}"))?;
-            first.push((spend, candidate));
-        }
-    }
-    specializer.draw_first_splits(first)?;
+    specializer.draw_first_splits(first_splits(plan, &mut budget, &cuts)?)?;
     for round in 1..=plan.specializations() {
         let candidates = plan.candidates(&cuts);
         if candidates.is_empty() {
@@ -391,6 +382,23 @@ pub fn run<F: Specializer>(
     let counts = plan.post_process().apply(&noisy);
     let table = Generalized { cuts, leaves, counts };
     Ok(Release { table, spends: budget.spends().to_vec(), notes: Vec::new() })
+}
+
+/// A spend for the first split of every number that is not split late.
+fn first_splits(
+    plan: &Plan,
+    budget: &mut Budget,
+    cuts: &Cuts,
+) -> Result<Vec<(Spend, Candidate)>, Error> {
+    let mut first = Vec::new();
+    for candidate in cuts.candidates(plan.order().iter().copied()) {
+        let late = plan.splits_late(candidate.attribute);
+        if let (CutValue::Interval { .. }, false) = (candidate.value, late) {
+            let name = &plan.schema().attributes[candidate.attribute].name;
+            first.push((spend(budget, plan, format!("first split of {name}"))?, candidate));
+        }
+    }
+    Ok(first)
 }
 
 fn spend(budget: &mut Budget, plan: &Plan, name: String) -> Result<Spend, Error> {

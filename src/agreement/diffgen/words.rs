@@ -145,38 +145,7 @@ impl Wording for Terms {
     }
 
     fn computed(&self, page: &mut Page, agreement: &Agreement) {
-        let share = self.structure_share;
-        let (times, of, decided) = match self.specializations {
-            Specializations::Given(number) => (number.to_string(), "ε", None),
-            Specializations::Auto { expected_records: Some(records) } => {
-                let decided = format!(
-                    "How many times follows from the {} records that are expected (`expected_records`, \
-                     a public guess) and from ε: {SUITED}.",
-                    grouped(records)
-                );
-                ("A number of".to_owned(), "ε", Some(decided))
-            }
-            Specializations::Auto { expected_records: None } => {
-                let decided = format!(
-                    "How many times follows from a noisy number of records, for which the first \
-                     fiftieth of ε is spent, and from ε: {SUITED}. The number of records itself, without \
-                     noise, does not enter."
-                );
-                ("A number of".to_owned(), "what is left of ε", Some(decided))
-            }
-        };
-        page.item(&format!(
-            "The table begins with one row of the coarsest values. {times} times, one value is chosen and \
-             replaced by its finer ones. These choices use up to {share} of {of}; the rest, and what the \
-             choices leave over, goes to the noise on the counts.",
-        ));
-        if let Some(decided) = decided {
-            page.item(&decided);
-            page.item(
-                "A value whose finer ones would make more than twice as many combinations of values as \
-                 halving that often would is left out while there are others (`auto`).",
-            );
-        }
+        self.structure(page);
         let vertical = matches!(agreement.partition, Partition::Vertical { .. });
         page.item(&format!(
             "A choice is scored by {}.",
@@ -242,6 +211,42 @@ impl Wording for Terms {
 }
 
 impl Terms {
+    /// How often values are replaced, and what decides on that.
+    fn structure(&self, page: &mut Page) {
+        let share = self.structure_share;
+        let (times, of, decided) = match self.specializations {
+            Specializations::Given(number) => (number.to_string(), "ε", None),
+            Specializations::Auto { expected_records: Some(records) } => {
+                let decided = format!(
+                    "How many times follows from the {} records that are expected (`expected_records`, \
+                     a public guess) and from ε: {SUITED}.",
+                    grouped(records)
+                );
+                ("A number of".to_owned(), "ε", Some(decided))
+            }
+            Specializations::Auto { expected_records: None } => {
+                let decided = format!(
+                    "How many times follows from a noisy number of records, for which the first \
+                     fiftieth of ε is spent, and from ε: {SUITED}. The number of records itself, without \
+                     noise, does not enter."
+                );
+                ("A number of".to_owned(), "what is left of ε", Some(decided))
+            }
+        };
+        page.item(&format!(
+            "The table begins with one row of the coarsest values. {times} times, one value is chosen and \
+             replaced by its finer ones. These choices use up to {share} of {of}; the rest, and what the \
+             choices leave over, goes to the noise on the counts.",
+        ));
+        if let Some(decided) = decided {
+            page.item(&decided);
+            page.item(
+                "A value whose finer ones would make more than twice as many combinations of values as \
+                 halving that often would is left out while there are others (`auto`).",
+            );
+        }
+    }
+
     /// What the parties of a horizontal release learn.
     fn learned_of_other_people(
         &self,
