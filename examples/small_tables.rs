@@ -5,9 +5,12 @@
 //! ```text
 //! cargo run --release --example small_tables -- --data DIR             # on the test records
 //! cargo run --release --example small_tables -- --data DIR --validate  # inside the training records
+//! cargo run --release --example small_tables -- --simulated            # where the class is known to come from
+//! cargo run --release --example small_tables -- --data DIR --synthetic PEERS  # records that a peer made
 //! ```
 //!
-//! DIR has the tables as CSV files; `small_tables/tables.rs` says where each comes from. Adult is
+//! DIR has the tables as CSV files; `small_tables/tables.py` makes them, and `small_tables/tables.rs`
+//! says where each comes from. Adult is
 //! expected at `../shared/data/adult`. What is not there is left out, and that is said. The tables
 //! are printed in Markdown, as `docs/experiments/small-tables.md` has them.
 
@@ -15,6 +18,8 @@
 
 #[path = "adult/data.rs"]
 mod data;
+#[path = "small_tables/simulated.rs"]
+mod simulated;
 #[path = "small_tables/tables.rs"]
 mod tables;
 
@@ -31,7 +36,7 @@ use diptych::release::diffgen::single;
 use diptych::release::tree::output::{Rows, write_csv};
 use diptych::table::Table;
 use rayon::prelude::*;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use tables::{SOURCES, Source, divided};
 
 const EPSILONS: [&str; 4] = ["0.1", "0.25", "0.5", "1"];
@@ -58,15 +63,68 @@ struct Arguments {
     /// Only with the number that the release decides on
     #[arg(long)]
     only_auto: bool,
+    /// On simulated tables, with every number of specializations
+    #[arg(long)]
+    simulated: bool,
+    /// Judge synthetic records in place of releases: DIR has files `TABLE-EPSILON-SEED.csv`, as
+    /// `benches/peers/accuracy.py` writes them
+    #[arg(long, value_name = "DIR")]
+    synthetic: Option<PathBuf>,
 }
 
 fn main() -> Result<(), Failure> {
     let arguments = Arguments::parse();
     let wanted =
         |name: &str| arguments.tables.is_empty() || arguments.tables.iter().any(|t| t == name);
-    for table in Small::all(&arguments)?.into_iter().filter(|table| wanted(&table.name)) {
-        table.report(&arguments)?;
+    if arguments.simulated {
+        return on_simulated(&arguments);
     }
+    for table in Small::all(&arguments)?.into_iter().filter(|table| wanted(&table.name)) {
+        match &arguments.synthetic {
+            Some(place) => table.judge_synthetic(place)?,
+            None => table.report(&arguments)?,
+        }
+    }
+    Ok(())
+}
+
+/// The rule beside every number of specializations, and the constants of the rule beside others.
+fn on_simulated(arguments: &Arguments) -> Result<(), Failure> {
+    let mut found = Vec::new();
+    let numbers = NUMBERS.map(|number| format!("h = {number}")).collect::<Vec<_>>();
+    println!("| table | larger class | ε | auto | h | {} |", numbers.join(" | "));
+    println!("|{}", " --- |".repeat(5 + numbers.len()));
+    for (name, source, [train, test]) in simulated::all()? {
+        let terms = Box::new(|terms: &str| source.agreement(terms));
+        let table = Small { name, train, test, terms };
+        let parts = [[table.train.clone(), table.test.clone()]];
+        let schema = (table.terms)("epsilon = \"1\"")?.schema;
+        let (_, larger) = baselines(&schema, &table.test, &table.train)?;
+        for epsilon in EPSILONS {
+            let run = |more: &str| table.runs(arguments, &parts, epsilon, more);
+            let (auto, made) = run("")?;
+            let by_number = NUMBERS
+                .map(|number| Ok(run(&format!("specializations = {number}"))?.0.mean))
+                .collect::<Result<Vec<f64>, Failure>>()?;
+            let cells: Vec<String> = by_number.iter().map(|mean| format!("{mean:.1}")).collect();
+            println!(
+                "| {} | {:.1} | {epsilon} | {:.1} ± {:.1} | {:.1} | {} |",
+                table.name,
+                larger * 100.0,
+                auto.mean,
+                auto.deviation,
+                made.mean,
+                cells.join(" | ")
+            );
+            found.push(simulated::Found {
+                records: table.train.len(),
+                classes: schema.class.values.len(),
+                epsilon: epsilon.parse().map_err(Failure::failed)?,
+                by_number,
+            });
+        }
+    }
+    println!("\n{}", simulated::constants(&found));
     Ok(())
 }
 
@@ -161,6 +219,33 @@ impl Small {
                     .extend(best.map(|(number, found)| format!("{} (h = {number})", words(found))));
             }
             println!("| {epsilon} | {} |", cells.join(" | "));
+        }
+        Ok(())
+    }
+
+    /// How well a tree that was learnt from synthetic records tells the class of the test records.
+    fn judge_synthetic(&self, place: &Path) -> Result<(), Failure> {
+        let agreement = (self.terms)("epsilon = \"1\"")?;
+        for epsilon in EPSILONS {
+            let mut found = Vec::new();
+            for seed in 0.. {
+                let path = place.join(format!("{}-{epsilon}-{seed}.csv", self.name));
+                if !path.exists() {
+                    break;
+                }
+                let csv = std::fs::read_to_string(&path)
+                    .map_err(|error| Failure::file(&path, "read", &error))?;
+                let made = tables::parse(&agreement, &path.display().to_string(), &csv)?;
+                found.push(baselines(&agreement.schema, &self.test, &made)?.0 * 100.0);
+            }
+            if !found.is_empty() {
+                let Summary { mean, deviation } = Summary::of(&found);
+                println!(
+                    "{} ε = {epsilon}: {mean:.1} ± {deviation:.1}, {}",
+                    self.name,
+                    found.len()
+                );
+            }
         }
         Ok(())
     }

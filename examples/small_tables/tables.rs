@@ -1,8 +1,9 @@
-//! The tables: what each is, its public domains, and which records are held out.
+//! The tables: what each is, its public domains, and which records are held out. `tables.py` beside
+//! this file makes the files.
 
 use diptych::agreement::Agreement;
 use diptych::publish::failure::Failure;
-use diptych::table::{Reading, Table, read_csv};
+use diptych::table::{self, Reading, Table, parse_csv};
 use std::path::Path;
 
 /// A table as a package has it.
@@ -10,9 +11,9 @@ pub struct Source {
     /// Of the file, without its ending.
     pub name: &'static str,
     /// Column, and its values.
-    class: (&'static str, &'static [&'static str]),
+    pub class: (&'static str, &'static [&'static str]),
     /// A line per attribute: its name, and `min max step` or its values by `|`.
-    attributes: &'static str,
+    pub attributes: &'static str,
 }
 
 /// `fair` of statsmodels, the class being whether `affairs` is above 0.
@@ -141,12 +142,23 @@ impl Source {
         if !path.exists() {
             return Ok(None);
         }
-        let agreement = self.agreement("epsilon = \"1\"\nspecializations = 1")?;
-        let (schema, max_records) = (&agreement.schema, agreement.max_records);
-        let reading = Reading { schema, owner: None, identifier: None, max_records };
-        let table = read_csv(&path, &reading, &|_| {})?;
+        let file = std::fs::read_to_string(&path);
+        let table = self.parse(&file.map_err(|error| Failure::file(&path, "read", &error))?)?;
         Ok(Some(divided(&table, 3, 0)))
     }
+
+    /// The records of a CSV file with a header.
+    pub fn parse(&self, csv: &str) -> Result<Table, Failure> {
+        let agreement = self.agreement("epsilon = \"1\"\nspecializations = 1")?;
+        Ok(parse(&agreement, self.name, csv)?)
+    }
+}
+
+/// The records of a CSV file with a header, in the agreement's domains.
+pub fn parse(agreement: &Agreement, name: &str, csv: &str) -> Result<Table, table::Error> {
+    let (schema, max_records) = (&agreement.schema, agreement.max_records);
+    let reading = Reading { schema, owner: None, identifier: None, max_records };
+    parse_csv(name, csv.as_bytes(), &reading, &|_| {})
 }
 
 /// The records outside and inside one of so many parts; which record is where is always the same.
@@ -161,7 +173,8 @@ pub fn divided(table: &Table, parts: usize, part: usize) -> [Table; 2] {
     })
 }
 
-fn scrambled(record: u64) -> u64 {
+/// A number that looks like chance and is always the same.
+pub fn scrambled(record: u64) -> u64 {
     let mut x = record.wrapping_add(0x9e37_79b9_7f4a_7c15);
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
