@@ -1,5 +1,5 @@
 //! What one party can do alone: Paillier, commutative encryption, garbling, trees of seeds, key-value
-//! stores, the mathematics of oblivious transfer and vector OLE.
+//! stores, bins, the mathematics of oblivious transfer and vector OLE.
 //!
 //! It knows nothing of channels or peers.
 //!
@@ -21,6 +21,7 @@
 //! ```
 
 pub mod commutative;
+pub mod cuckoo;
 pub mod field_code;
 pub mod garble;
 pub mod half_tree;

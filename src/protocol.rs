@@ -22,6 +22,7 @@
 //! | [`bits`] | any circuit on bits in shares, with few bytes |
 //! | [`prepared`] | digits of noise that nobody knows, drawn ahead |
 //! | [`psi`] | which identifiers two lists share, how many, or whether so many |
+//! | [`join`] | which of one's people the peer has, and what it says of them, in shares |
 //! | [`random_value`] | a uniform number below a shared bound |
 //! | [`sum_by_group`] | sums by the peer's groups, and the joint count table |
 //! | [`scalar_product`] | inner products and the joint count table, by Paillier |
@@ -52,6 +53,7 @@
 pub mod bits;
 pub mod coins;
 pub mod forecast;
+pub mod join;
 pub mod oprf;
 pub mod ot;
 pub mod pair;

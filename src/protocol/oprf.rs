@@ -150,7 +150,7 @@ pub fn hash_keys_of<S: AsRef<[u8]> + Sync>(
 }
 
 /// Purpose, session and direction, as one block of the hash.
-fn hash_start(purpose: &str, session: SessionId, sender: Role) -> Sha256 {
+pub(super) fn hash_start(purpose: &str, session: SessionId, sender: Role) -> Sha256 {
     let mut block = [0; 64];
     let text = format!("{purpose} {sender}");
     let length = text.len().min(32);

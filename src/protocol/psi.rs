@@ -70,6 +70,7 @@ use crate::protocol::forecast::{Forecast, Work};
 use crate::protocol::{Session, oprf, yao};
 
 pub use crate::crypto::commutative::Progress;
+pub(super) use matching::duplicate;
 
 /// What a run of set intersection may do and whom it tells about it.
 #[derive(Clone, Copy)]

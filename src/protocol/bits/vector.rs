@@ -1,6 +1,7 @@
 //! One party's share of a vector of bits.
 
 use std::fmt;
+use std::ops::Range;
 
 use zeroize::Zeroizing;
 
@@ -19,6 +20,21 @@ impl Bits {
     pub fn repeat(bit: bool, length: usize) -> Self {
         let words = vec![u64::from(bit).wrapping_neg(); length.div_ceil(64)];
         Self::from_words(words, length)
+    }
+
+    /// Vectors of the bits of some numbers: vector j has bit `places.start` + j of every number.
+    pub fn slices(numbers: &[u128], places: Range<usize>) -> Vec<Self> {
+        let mut words =
+            vec![Zeroizing::new(Vec::with_capacity(numbers.len().div_ceil(64))); places.len()];
+        for part in numbers.chunks(64) {
+            for (words, place) in words.iter_mut().zip(places.clone()) {
+                let bit = |number: &u128| (number >> place) as u64 & 1;
+                let join = |word, (at, number)| word | bit(number) << at;
+                words.push(part.iter().enumerate().fold(0, join));
+            }
+        }
+        let length = numbers.len();
+        words.into_iter().map(|words| Self { length, words }).collect()
     }
 
     /// From words that have at least this many bits.

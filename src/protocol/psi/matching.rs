@@ -43,18 +43,22 @@ pub(super) fn common_count(
 
 /// Refuses a list in which a digest occurs twice, before anything is sent.
 pub(super) fn check_distinct(digests: &[[u8; 32]]) -> Result<(), Error> {
+    match duplicate(digests) {
+        None => Ok(()),
+        Some([first, second]) => Err(Error::Duplicate { first, second }),
+    }
+}
+
+/// The first digest that was there before, and where that was; the first row is row 1.
+pub(in crate::protocol) fn duplicate(digests: &[[u8; 32]]) -> Option<[usize; 2]> {
     // By the first eight bytes, which lie beside the row: whole digests would have to be fetched.
     let first = |digest: &[u8; 32]| u64::from_be_bytes(std::array::from_fn(|i| digest[i]));
     let mut rows: Vec<(u64, u32)> = digests.iter().map(first).zip(0..).collect();
     let of = |(_, row): &(u64, u32)| &digests[*row as usize];
     rows.par_sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| (of(a), a.1).cmp(&(of(b), b.1))));
     let same = |pair: &&[(u64, u32)]| pair[0].0 == pair[1].0 && of(&pair[0]) == of(&pair[1]);
-    match rows.windows(2).filter(same).min_by_key(|pair| pair[1].1) {
-        None => Ok(()),
-        Some(pair) => {
-            Err(Error::Duplicate { first: pair[0].1 as usize + 1, second: pair[1].1 as usize + 1 })
-        }
-    }
+    let found = rows.windows(2).filter(same).min_by_key(|pair| pair[1].1)?;
+    Some([found[0].1 as usize + 1, found[1].1 as usize + 1])
 }
 
 fn sorted_distinct(
