@@ -24,6 +24,7 @@ pub mod commutative;
 pub mod exponential;
 mod field;
 pub mod garble;
+pub mod join;
 pub mod lkc;
 pub mod mechanisms;
 pub mod netlists;
@@ -52,6 +53,7 @@ const CHECKERS: &[(&str, Checker)] = &[
     ("commutative encryption", commutative::check),
     ("exponential mechanism", exponential::check),
     ("garbling", garble::check),
+    ("hidden join", join::check),
     ("geometric and discrete Laplace noise", noise::check),
     ("LKC-privacy", lkc::check),
     ("oblivious pseudorandom function", oprf::check),
@@ -74,6 +76,7 @@ const BUILT_IN: &[(&str, &str)] = &[
     ("commutative.json", include_str!("../../vectors/commutative.json")),
     ("exponential.json", include_str!("../../vectors/exponential.json")),
     ("garble.json", include_str!("../../vectors/garble.json")),
+    ("join.json", include_str!("../../vectors/join.json")),
     ("lkc.json", include_str!("../../vectors/lkc.json")),
     ("mechanisms.json", include_str!("../../vectors/mechanisms.json")),
     ("noise.json", include_str!("../../vectors/noise.json")),

@@ -181,3 +181,91 @@ impl Search<'_> {
         None
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+    use crate::math::Randomness;
+
+    fn digests(seed: u64, count: usize) -> Vec<[u8; 32]> {
+        let mut rng = Randomness::seeded(seed);
+        (0..count).map(|_| rng.array()).collect()
+    }
+
+    fn choices(seed: u64, count: usize, bins: usize) -> Zeroizing<Vec<Three>> {
+        Choices::new(Sha256::new(), bins).of_all(&digests(seed, count))
+    }
+
+    fn assert_placed(choices: &[Three], placed: &[Option<u32>]) {
+        let mut seen = vec![false; choices.len()];
+        for (bin, who) in placed.iter().enumerate() {
+            let Some(who) = *who else { continue };
+            assert!(choices[who as usize].contains(&(bin as u32)), "in one of its three");
+            assert!(!std::mem::replace(&mut seen[who as usize], true), "{who} stands twice");
+        }
+        assert!(seen.iter().all(|seen| *seen), "everybody stands somewhere");
+    }
+
+    #[test]
+    fn every_triple_of_distinct_bins_is_as_likely() {
+        let mut seen: HashMap<Three, usize> = HashMap::new();
+        for three in choices(1, 12_000, 5).iter() {
+            assert!(three[0] != three[1] && three[1] != three[2] && three[0] != three[2]);
+            assert!(three.iter().all(|bin| *bin < 5));
+            *seen.entry(*three).or_default() += 1;
+        }
+        // 60 triples, 200 each: six deviations.
+        assert_eq!(seen.len(), 60);
+        assert!(seen.values().all(|count| count.abs_diff(200) < 85), "{seen:?}");
+    }
+
+    #[test]
+    fn numbers_of_bins_are_those_of_the_page() {
+        for (identifiers, bins) in [(0, 11_060), (8192, 11_060), (8193, 11_061), (20_000, 27_000)] {
+            assert_eq!(bins_for(identifiers), bins);
+        }
+    }
+
+    #[test]
+    fn as_many_as_bins_are_made_for_go_in() {
+        for count in [0, 1, 8192, 20_000] {
+            let bins = bins_for(count);
+            let choices = choices(2, count, bins);
+            assert_placed(&choices, &place(&choices, bins).unwrap());
+        }
+    }
+
+    /// Whether there is a placement, by trying everything.
+    fn has_placement(choices: &[Three], taken: u32) -> bool {
+        let Some((first, rest)) = choices.split_first() else { return true };
+        first.iter().any(|bin| taken >> bin & 1 == 0 && has_placement(rest, taken | 1 << bin))
+    }
+
+    #[test]
+    fn a_placement_is_found_whenever_there_is_one() {
+        let mut full = 0;
+        for seed in 0..400 {
+            let choices = choices(seed, 8, 8);
+            match place(&choices, 8) {
+                Ok(placed) => assert_placed(&choices, &placed),
+                Err(Full) => {
+                    assert!(!has_placement(&choices, 0));
+                    full += 1;
+                }
+            }
+        }
+        assert!((10..200).contains(&full), "{full}: both happen");
+    }
+
+    /// The failures that `vectors/generate/cuckoo_failure.py` bounds, for bins so few that they happen.
+    #[test]
+    fn failures_stay_below_their_bound_and_near_it() {
+        const RUNS: u64 = 4000;
+        const BOUND: f64 = 0.0722;
+        let failed = (0..RUNS).filter(|seed| place(&choices(1000 + seed, 9, 10), 10).is_err());
+        let share = failed.count() as f64 / RUNS as f64;
+        assert!(share < BOUND && share > BOUND / 4.0, "{share} of at most {BOUND}");
+    }
+}

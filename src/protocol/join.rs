@@ -87,7 +87,7 @@ use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
-pub use hint::Fields;
+pub use hint::{Fields, Query, empty_query, query};
 
 use crate::crypto::cuckoo::{self, Choices};
 use crate::crypto::okvs;
@@ -311,18 +311,18 @@ impl Bins {
             return Err(Error::NotTheOwner(shape.owner));
         }
         let digests = digests(session, identifiers, shape.identifiers)?;
-        let choices = choices_of(session.id, &shape).of_all(&digests);
+        let choices = choices(session.id, shape.owner, shape.bins()).of_all(&digests);
         let mut places = cuckoo::place(&choices, shape.bins())?;
-        let query = |(bin, place): (usize, &Option<u32>)| match *place {
-            None => hint::empty(bin),
+        let ask = |(bin, place): (usize, &Option<u32>)| match *place {
+            None => empty_query(bin),
             Some(row) => {
                 let (bin, three) = (bin as u32, &choices[row as usize]);
                 let number = u8::from(three[1] == bin) + 2 * u8::from(three[2] == bin);
-                hint::query(number, &digests[row as usize])
+                query(number, &digests[row as usize])
             }
         };
-        let queries: Zeroizing<Vec<hint::Query>> =
-            Zeroizing::new(places.par_iter().enumerate().map(query).collect());
+        let queries: Zeroizing<Vec<Query>> =
+            Zeroizing::new(places.par_iter().enumerate().map(ask).collect());
         let keys = hash_keys(session, shape.owner.peer(), &queries);
         drop((queries, choices, digests));
         // Whoever was only there to pad is nobody.
@@ -456,14 +456,14 @@ impl Hint {
         let number = self.hints;
         self.hints += 1;
         let drawn = fields.draw(self.shape.bins(), &mut session.rng);
-        let choices = choices_of(session.id, &self.shape);
+        let choices = choices(session.id, self.shape.owner, self.shape.bins());
         let sender = session.role;
         let mut entries = hint::Entries::with_capacity(self.shape.keys());
         // A part at a time: otherwise keys and values would be there several times over.
         for (part, digests) in self.digests.chunks(hint::PART).enumerate() {
             let rows = part * hint::PART..;
-            let queries: Zeroizing<Vec<hint::Query>> = Zeroizing::new(
-                digests.iter().flat_map(|d| [0, 1, 2].map(|i| hint::query(i, d))).collect(),
+            let queries: Zeroizing<Vec<Query>> = Zeroizing::new(
+                digests.iter().flat_map(|d| [0, 1, 2].map(|i| query(i, d))).collect(),
             );
             let keys = hash_keys(session, sender, &queries);
             let values = self.function.evaluate(number, &keys);
@@ -496,9 +496,12 @@ fn members(session: &mut Session, blocks: &[u128], fields: Fields) -> Result<Mem
     Ok(Members { bits: is_member, payload: fields.payload_of(blocks) })
 }
 
-/// Which bins identifiers have, by their digests.
-fn choices_of(session: SessionId, shape: &JoinShape) -> Choices {
-    Choices::new(hash_start("diptych/v1/join-bins", session, shape.owner), shape.bins())
+/// Which of an owner's bins identifiers have, by their digests.
+///
+/// # Panics
+/// If there are fewer than three bins, or 2³² or more.
+pub fn choices(session: SessionId, owner: Role, bins: usize) -> Choices {
+    Choices::new(hash_start("diptych/v1/join-bins", session, owner), bins)
 }
 
 /// One digest per identifier, and random ones up to the length that is told.

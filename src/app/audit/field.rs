@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::Verdict;
 use crate::math::Rational;
+use crate::role::Role;
 
 /// Runs `examine` on every test of every group. A test that cannot be read fails.
 pub(super) fn check_all(
@@ -49,6 +50,18 @@ pub(super) fn list<'v>(value: &'v Value, name: &str) -> &'v [Value] {
 
 pub(super) fn text<'v>(value: &'v Value, name: &str) -> &'v str {
     value[name].as_str().unwrap_or_default()
+}
+
+pub(super) fn texts(value: &Value, name: &str) -> Vec<String> {
+    list(value, name).iter().map(|text| text.as_str().unwrap_or_default().to_owned()).collect()
+}
+
+pub(super) fn role(value: &Value, name: &str) -> Result<Role, String> {
+    match text(value, name) {
+        "p1" => Ok(Role::P1),
+        "p2" => Ok(Role::P2),
+        other => Err(format!("unknown {name} {other:?}")),
+    }
 }
 
 pub(super) fn is_valid(test: &Value) -> Result<bool, String> {

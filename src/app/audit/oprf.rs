@@ -4,14 +4,15 @@ use num_bigint::BigUint;
 use serde_json::Value;
 
 use super::Verdict;
-use super::field::{bytes32, check_all, expect, expect_list, integer, list, number, numbers, text};
+use super::field::{
+    bytes32, check_all, expect, expect_list, integer, list, number, numbers, role, text, texts,
+};
 use crate::crypto::field_code::FieldCode;
 use crate::crypto::half_tree::{grow, regrow};
 use crate::crypto::okvs::{Layout, Store};
 use crate::crypto::tree::record_keys;
 use crate::net::SessionId;
 use crate::protocol::oprf::{HashedKey, Outputs, hash_keys_of};
-use crate::role::Role;
 use crate::simd::field::{add_products, multiply, multiply_portable, times_x};
 
 /// Checks every test of the document. A test that cannot be read fails.
@@ -135,16 +136,8 @@ fn store(test: &Value) -> Result<(), String> {
     expect_list("value", &numbers(test, "values")?, &store.decode(&table, &keys, |key| *key))
 }
 
-fn texts(test: &Value, name: &str) -> Vec<String> {
-    list(test, name).iter().map(|value| value.as_str().unwrap_or_default().to_owned()).collect()
-}
-
 fn function(test: &Value) -> Result<(), String> {
-    let sender = match text(test, "sender") {
-        "p1" => Role::P1,
-        "p2" => Role::P2,
-        other => return Err(format!("unknown sender {other:?}")),
-    };
+    let sender = role(test, "sender")?;
     let session = SessionId::from_bytes(bytes32(&test["session"])?);
     let [b, c, sent] = ["b", "c", "sent"].map(|name| numbers(test, name));
     let (mut k, c, sent) = (b?, c?, sent?);

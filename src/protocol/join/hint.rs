@@ -13,9 +13,9 @@ use crate::protocol::ot::chunks;
 use crate::simd::aes::RoundKeys;
 
 /// The seed of a hint's store.
-const SEED: Tag = Tag::new(*b"jnsd");
+pub(super) const SEED: Tag = Tag::new(*b"jnsd");
 /// Columns of it.
-const STORE: Tag = Tag::new(*b"jnst");
+pub(super) const STORE: Tag = Tag::new(*b"jnst");
 
 /// Columns in a message.
 const CHUNK: usize = 1 << 15;
@@ -33,7 +33,7 @@ pub fn query(number: u8, digest: &[u8; 32]) -> Query {
 }
 
 /// The key of a bin where nobody is.
-pub fn empty(bin: usize) -> Query {
+pub fn empty_query(bin: usize) -> Query {
     let mut query = [0; 33];
     query[0] = u8::MAX;
     query[1..9].copy_from_slice(&(bin as u64).to_le_bytes());
@@ -95,9 +95,11 @@ impl Fields {
     }
 
     /// What the hint has under a key of a bin for which this was drawn, `value` being F of the key.
+    ///
+    /// # Panics
+    /// If target and payload have more than 128 bits.
     pub fn programmed(self, drawn: u128, payload: u32, value: u128) -> u128 {
-        (drawn ^ u128::from(payload).checked_shl(self.target as u32).unwrap_or(0) ^ value)
-            & self.mask()
+        (drawn ^ u128::from(payload) << self.target ^ value) & self.mask()
     }
 
     /// What a bin's owner finds, from what the hint has under its key, and F of it.

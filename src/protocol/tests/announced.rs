@@ -15,6 +15,7 @@ use crate::net::{
     Transcript, Transport,
 };
 use crate::protocol::bits::{self, Bits};
+use crate::protocol::join::{Bins, Hint, JoinShape};
 use crate::protocol::pair::{Setup, run_pair};
 use crate::protocol::polynomial::{self, NoWrap};
 use crate::protocol::scalar_product::{self, ExpectedKey, Key, TableShape};
@@ -241,6 +242,26 @@ fn set_intersections_refuse_what_is_overstated() {
     });
     let circuit = [b"otbs", b"otbr", b"otex", b"ysed", b"ytab", b"ydec", b"yout", b"psit"];
     assert_kinds(&circuit, |session| ending(psi::threshold::at_least(session, &names, 2, 10)));
+}
+
+#[test]
+fn hidden_joins_refuse_what_is_overstated() {
+    let names = ["a", "b", "c"];
+    let kinds = [
+        b"otbr", b"otbs", b"otex", b"sstr", b"ssex", b"trbt", b"vltr", b"ops0", b"ops1", b"jnsd",
+        b"jnst", b"btop",
+    ];
+    assert_kinds(&kinds, |session| {
+        let method = Method::Lpn(Sets::TINY);
+        let joined = JoinShape::new(Role::P1, 3, 3).map(JoinShape::small).and_then(|shape| {
+            if session.role == shape.owner() {
+                Bins::setup(session, method, shape, &names)?.receive_members(session, 2)
+            } else {
+                Hint::setup(session, method, shape, &names)?.send_members(session, 2, &[1, 2, 3])
+            }
+        });
+        ending(joined)
+    });
 }
 
 #[test]
