@@ -12,7 +12,8 @@ use std::thread;
 /// Slowest first, so that they do not run alone at the end: 15 to 30 seconds each.
 const SLOW: [&str; 3] = ["paillier.py", "commutative.py", "scalar_product.py"];
 /// These make no document of their own.
-const OTHERS: [&str; 4] = ["lpn_costs.py", "okvs_failure.py", "plain_aes.py", "sums.py"];
+const OTHERS: [&str; 5] =
+    ["cuckoo_failure.py", "lpn_costs.py", "okvs_failure.py", "plain_aes.py", "sums.py"];
 
 fn copy(from: &Path, to: &Path, extension: &str) -> Vec<String> {
     fs::create_dir_all(to).unwrap();
@@ -40,7 +41,7 @@ fn generate(directory: &Path, name: &str) {
 }
 
 #[test]
-fn attacks_on_the_sets_in_use_cost_enough_and_stores_seldom_fail() {
+fn attacks_on_the_sets_in_use_cost_enough_and_stores_and_bins_seldom_fail() {
     if !Command::new("python3").arg("--version").output().is_ok_and(|o| o.status.success()) {
         eprintln!("skipped: there is no python3 here");
         return;
@@ -62,6 +63,7 @@ fn attacks_on_the_sets_in_use_cost_enough_and_stores_seldom_fail() {
         assert!(program.contains(set) && source.contains(numbers), "{set}");
     }
     generate(&directory, "okvs_failure.py");
+    generate(&directory, "cuckoo_failure.py");
 }
 
 #[test]

@@ -24,6 +24,7 @@ pub mod census;
 pub mod count_table;
 pub mod diffgen;
 mod growth;
+pub mod join;
 mod machine;
 mod mechanism;
 pub mod models;
@@ -52,6 +53,7 @@ const SUBJECTS: &[Subject] = &[
         count_table::run,
     ),
     ("diffgen", "releases by one party, from CSV to release: growth, memory", diffgen::run),
+    ("join", "joins that nobody sees: whole runs, memory", join::run),
     ("models", "releases that hide people in groups, from CSV to release", models::run),
     ("net", "frames in memory and over loopback TLS: throughput and round trips", net::run),
     ("noise", "noise on shared counts: each party's own, and joint", noise::run),

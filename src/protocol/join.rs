@@ -19,32 +19,34 @@
 //! elsewhere it is random. Whether it is the target is asked on shared bits
 //! ([`crate::protocol::bits::all`]), and what it read and the mask are shares of the payload.
 //!
-//! *Why it hides.* The giver sees the messages of the function's receiver and of shared bits. To the owner
-//! F is random on every key but its own, so the store holds random values (and random blocks where it
-//! has freedom) in 3·n keys whatever they are, but for those that it asks for: there it reads
-//! target and masked payload, which are uniform and told nowhere else. In different bins they are
-//! independent, and an identifier's three bins are distinct, so nothing that it reads repeats. Strings
-//! are compared by ℓ = 64 + ⌈log2 bins⌉ bits, so that another identifier passes for a member in
-//! some bin with probability 2⁻⁶⁴ at most.
-//! Where lists are padded, both do so with random identifiers: all work is that of the padded length.
-//! Blocks of the store are cut to the bits that are used. A bit of F beyond them would come out as 0 for
-//! members.
+//! *Why it hides.* The giver sees the messages of the function's receiver and of shared bits, which can be
+//! simulated. To the owner all values of the store are uniform and independent: where it does not know
+//! F, F masks them; where it does, which is at one key per bin, target and mask of that bin do, and they
+//! serve in no other value that it can unmask. The store fills up with random blocks, so all of it is
+//! uniform, whoever the people are: a simulator sends random blocks. Target and mask are the giver's
+//! shares, and go nowhere else but into shared bits. The owner asks as many keys as there are bins,
+//! and the store has three keys for each of the giver's identifiers. Lists that are padded are so with random
+//! identifiers, at both sides, so that all work is that of the padded length. Blocks of the store are cut
+//! to the bits in use: beyond target and payload F alone would stand, and where the owner takes it away
+//! members would show.
 //!
 //! *Later payloads* ([`Hint::send_payload`]) come by a further store, under the next output number of F
-//! and with fresh masks, without target: under the same values of F the owner could XOR both stores
-//! and test identifiers of its choice.
+//! and with fresh masks, without target. Under the same values of F the XOR of both stores would be
+//! free of F: at the keys of all people in a bin it would have that of both drawings, and so tell them.
+//!
+//! *How sure.* Targets have ℓ = 64 + ⌈log2 bins⌉ bits, so that another identifier passes for a member in
+//! some bin with probability 2⁻⁶⁴ at most; all ways to fail are counted by [`failures`].
 //!
 //! *Messages*, whose number and lengths follow from the shape and the widths alone: those of the function
 //! with as many keys as there are bins; of each hint a seed and the store's columns, 1.1 for each of 3·n
-//! keys, ℓ + payload bits in whole bytes; ℓ − 1 conjunctions per bin, for 2¹⁸ bins at a time.
-//!
-//! *Failures*: see [`failures`].
+//! keys, the bits in use of each in whole bytes; with targets, ℓ − 1 conjunctions per bin, for 2¹⁸ bins
+//! at a time.
 //!
 //! *What a faulty peer meets.* A message of another length than due ends the run. Whoever lies within these
 //! rules is outside the model; an owner can ask for other keys than its own, at most 1.1 per bin.
 //!
-//! *Time and memory.* Identifiers are digested first. Bins and stores take time that follows hashes under seeds of this run
-//! ([`crate::crypto::cuckoo`], [`crate::crypto::okvs`]); nothing takes time by who is common.
+//! *Time.* Identifiers are digested before the first message. How long bins and stores take follows hashes under
+//! seeds of this run ([`crate::crypto::cuckoo`], [`crate::crypto::okvs`]); nothing takes time by who is common.
 //!
 //! # Example
 //!
@@ -158,9 +160,12 @@ pub enum Error {
         /// Bits that it may have.
         bits: usize,
     },
-    /// The shape says that the other party has the bins.
-    #[error("the bins of this join belong to {0}")]
-    NotTheOwner(Role),
+    /// This is the other party's side of the join.
+    #[error("the bins of this join belong to {owner}; its peer gives the hint")]
+    OtherSide {
+        /// Whose bins they are.
+        owner: Role,
+    },
 }
 
 impl Fault for Error {
@@ -175,7 +180,7 @@ impl Fault for Error {
             | Self::Duplicate { .. }
             | Self::Payloads { .. }
             | Self::PayloadBits { .. }
-            | Self::NotTheOwner(_) => Blame::Here,
+            | Self::OtherSide { .. } => Blame::Here,
         }
     }
 }
@@ -308,7 +313,7 @@ impl Bins {
         identifiers: &[S],
     ) -> Result<Self, Error> {
         if session.role != shape.owner {
-            return Err(Error::NotTheOwner(shape.owner));
+            return Err(Error::OtherSide { owner: shape.owner });
         }
         let digests = digests(session, identifiers, shape.identifiers)?;
         let choices = choices(session.id, shape.owner, shape.bins()).of_all(&digests);
@@ -405,7 +410,7 @@ impl Hint {
         identifiers: &[S],
     ) -> Result<Self, Error> {
         if session.role == shape.owner {
-            return Err(Error::NotTheOwner(shape.owner.peer()));
+            return Err(Error::OtherSide { owner: shape.owner });
         }
         let digests = digests(session, identifiers, shape.hinted)?;
         let function = oprf::Sender::setup(session, method, shape.bins())?;

@@ -307,3 +307,16 @@ fn openings_of_another_length_and_a_peer_that_stops_are_typed_errors() {
     );
     assert!(matches!(outcome.p1, Error::Net(_)), "{:?}", outcome.p1);
 }
+
+#[test]
+fn slices_of_numbers_have_one_bit_of_each() {
+    let numbers: Vec<u128> = (1..131u128).map(|i| i.wrapping_mul(u128::MAX / 7 + 12345)).collect();
+    for count in [0, 1, 64, 130] {
+        let slices = Bits::slices(&numbers[..count], 60..128);
+        assert_eq!(slices.len(), 68);
+        for (place, bits) in (60..).zip(&slices) {
+            let due = numbers[..count].iter().map(|number| number >> place & 1 == 1);
+            assert_eq!(*bits, due.collect::<Bits>());
+        }
+    }
+}

@@ -24,8 +24,8 @@ impl Bits {
 
     /// Vectors of the bits of some numbers: vector j has bit `places.start` + j of every number.
     pub fn slices(numbers: &[u128], places: Range<usize>) -> Vec<Self> {
-        let mut words =
-            vec![Zeroizing::new(Vec::with_capacity(numbers.len().div_ceil(64))); places.len()];
+        let room = |_| Zeroizing::new(Vec::with_capacity(numbers.len().div_ceil(64)));
+        let mut words: Vec<Zeroizing<Vec<u64>>> = places.clone().map(room).collect();
         for part in numbers.chunks(64) {
             for (words, place) in words.iter_mut().zip(places.clone()) {
                 let bit = |number: &u128| (number >> place) as u64 & 1;

@@ -327,8 +327,8 @@ fn one_s_own_mistakes_are_refused_before_anything_is_sent() {
         |session| Hint::setup(session, TINY, shape, &["a"]).err(),
         |session| Bins::setup(session, TINY, shape, &["a"]).err(),
     );
-    assert!(matches!(turned.p1, Some(Error::NotTheOwner(Role::P2))));
-    assert!(matches!(turned.p2, Some(Error::NotTheOwner(Role::P1))));
+    assert!(matches!(turned.p1, Some(Error::OtherSide { owner: Role::P1 })));
+    assert!(matches!(turned.p2, Some(Error::OtherSide { owner: Role::P1 })));
     let beyond = JoinShape::new(Role::P1, 1, MOST_IDENTIFIERS + 1);
     assert!(matches!(beyond, Err(Error::TooMany { .. })));
 }
