@@ -4,15 +4,15 @@
 //! follow from a hash of it ([`Choices`]); [`place`] finds for each one of its three, so that no two
 //! share a bin, whenever there is a way.
 //!
-//! *Rule.* With b bins and the first three words w0, w1, w2 of the hash (64 bits, little-endian):
-//! x = ⌊w0·b / 2⁶⁴⌋, y = ⌊w1·(b − 1) / 2⁶⁴⌋, z = ⌊w2·(b − 2) / 2⁶⁴⌋; y grows by one if it is x or
-//! more; z grows by one if it is min(x, y) or more, and then by one if it is max(x, y) or more. So every
+//! *Rule.* With b bins and the first three words w0, w1, w2 of the hash (64 bits, little-endian): x =
+//! ⌊w0·b / 2⁶⁴⌋, y = ⌊w1·(b − 1) / 2⁶⁴⌋, z = ⌊w2·(b − 2) / 2⁶⁴⌋; y grows by one if it is x or more; z
+//! grows by one if it is min(x, y) or more, and then by one if it is max(x, y) or more. So every
 //! triple of distinct bins is as likely as any other (up to b/2⁶⁴).
 //!
-//! *Placement* is by augmenting paths: an identifier whose bins are taken moves others, along a shortest
-//! way to a bin that is free, found breadth first. A search looks at every bin at most once. If it
-//! finds none there is no placement at all, so the law of failures is that of the hashes alone: a walk
-//! with a limit of steps would have another.
+//! *Placement* is by augmenting paths: an identifier whose bins are taken moves others, along a
+//! shortest way to a bin that is free, found breadth first. A search looks at every bin at most once.
+//! If it finds none there is no placement at all, so the law of failures is that of the hashes alone:
+//! a walk with a limit of steps would have another.
 //!
 //! *When it fails*: with probability below 2⁻⁶⁵ for every n. This is proven here, and
 //! `vectors/generate/cuckoo_failure.py` computes it. There is no placement if and only if some s
@@ -24,8 +24,8 @@
 //! identifiers each term with few s gets smaller, as n^-(s + 1); those with s above n/5 are
 //! below e^(−0.04·n) together. Fewer identifiers in as many bins fail less often.
 //!
-//! *Time.* Which bins are looked at follows from hashes of identifiers under a seed of this run: the peer
-//! knows the seed, and could compare times with those of identifiers that it guesses.
+//! *Time.* Which bins are looked at follows from hashes of identifiers under a seed of this run: the
+//! peer knows the seed, and could compare times with those of identifiers that it guesses.
 //!
 //! # Example
 //!

@@ -2,51 +2,53 @@
 //! shares.
 //!
 //! *Inputs*: each party's list of distinct identifiers; of the party that gives a hint, a payload for
-//! each of its identifiers, up to 32 bits. *Output*: the owner of the bins learns in which bin each of
-//! its own identifiers stands, each in one ([`Bins::places`]); both get shares, bin by bin, of whether
-//! the identifier there is in the peer's list, and of the peer's payload ([`Members`]). **The payload is
-//! garbage where the bit is 0**: it is only used together with the bit. *Learned*: nothing but what the
-//! [`JoinShape`] says: both numbers of identifiers, or numbers that both pad to.
+//! each of its identifiers, up to 32 bits. *Output*: the owner of the bins learns in which bin each
+//! of its own identifiers stands, each in one ([`Bins::places`]); both get shares, bin by bin, of
+//! whether the identifier there is in the peer's list, and of the peer's payload ([`Members`]). **The
+//! payload is garbage where the bit is 0**: it is only used together with the bit. *Learned*: nothing
+//! but what the [`JoinShape`] says: both numbers of identifiers, or numbers that both pad to.
 //! *Assumptions*: those of [`crate::protocol::oprf`] and [`crate::protocol::bits`].
 //!
 //! *How.* The owner puts its identifiers into bins, three to choose from for each
-//! ([`crate::crypto::cuckoo`]), and learns F ([`crate::protocol::oprf`]) of one key per bin: (i, x) where
-//! identifier x stands in the i-th of its bins, ("empty", bin) where nobody does. For every bin the
-//! giver of the hint draws a random target and a random mask, also where it has nobody. For each of its
-//! identifiers y and i = 0, 1, 2 it has (target ‖ payload ⊕ mask) of the i-th bin of y, and gives a store
-//! ([`crate::crypto::okvs`]) in which key (i, y) has this ⊕ F(i, y). In every bin the owner reads the store
-//! at its key and takes F away: where the peer has its identifier that is target and masked payload,
-//! elsewhere it is random. Whether it is the target is asked on shared bits
-//! ([`crate::protocol::bits::all`]), and what it read and the mask are shares of the payload.
+//! ([`crate::crypto::cuckoo`]), and learns F ([`crate::protocol::oprf`]) of one key per bin: (i, x)
+//! where identifier x stands in the i-th of its bins, ("empty", bin) where nobody does. For every bin
+//! the giver of the hint draws a random target and a random mask, also where it has nobody. For each
+//! of its identifiers y and i = 0, 1, 2 it has (target ‖ payload ⊕ mask) of the i-th bin of y, and
+//! gives a store ([`crate::crypto::okvs`]) in which key (i, y) has this ⊕ F(i, y). In every bin the
+//! owner reads the store at its key and takes F away: where the peer has its identifier that is
+//! target and masked payload, elsewhere it is random. Whether it is the target is asked on shared
+//! bits ([`crate::protocol::bits::all`]), and what it read and the mask are shares of the payload.
 //!
-//! *Why it hides.* The giver sees the messages of the function's receiver and of shared bits, which can be
-//! simulated. To the owner all values of the store are uniform and independent: where it does not know
-//! F, F masks them; where it does, which is at one key per bin, target and mask of that bin do, and they
-//! serve in no other value that it can unmask. The store fills up with random blocks, so all of it is
-//! uniform, whoever the people are: a simulator sends random blocks. Target and mask are the giver's
-//! shares, and go nowhere else but into shared bits. The owner asks as many keys as there are bins,
-//! and the store has three keys for each of the giver's identifiers. Lists that are padded are so with random
-//! identifiers, at both sides, so that all work is that of the padded length. Blocks of the store are cut
-//! to the bits in use: beyond target and payload F alone would stand, and where the owner takes it away
-//! members would show.
+//! *Why it hides.* The giver sees the messages of the function's receiver and of shared bits, which
+//! can be simulated. To the owner all values of the store are uniform and independent: where it does
+//! not know F, F masks them; where it does, which is at one key per bin, target and mask of that bin
+//! do, and they serve in no other value that it can unmask. The store fills up with random blocks, so
+//! all of it is uniform, whoever the people are: a simulator sends random blocks. Target and mask are
+//! the giver's shares, and go nowhere else but into shared bits. The owner asks as many keys as there
+//! are bins, and the store has three keys for each of the giver's identifiers. Lists that are padded
+//! are so with random identifiers, at both sides, so that all work is that of the padded length.
+//! Blocks of the store are cut to the bits in use: beyond target and payload F alone would stand, and
+//! where the owner takes it away members would show.
 //!
 //! *Later payloads* ([`Hint::send_payload`]) come by a further store, under the next output number of F
 //! and with fresh masks, without target. Under the same values of F the XOR of both stores would be
 //! free of F: at the keys of all people in a bin it would have that of both drawings, and so tell them.
 //!
-//! *How sure.* Targets have ℓ = 64 + ⌈log2 bins⌉ bits, so that another identifier passes for a member in
-//! some bin with probability 2⁻⁶⁴ at most; all ways to fail are counted by [`failures`].
+//! *How sure.* Targets have ℓ = 64 + ⌈log2 bins⌉ bits, so that another identifier passes for a member
+//! in some bin with probability 2⁻⁶⁴ at most; all ways to fail are counted by [`failures`].
 //!
-//! *Messages*, whose number and lengths follow from the shape and the widths alone: those of the function
-//! with as many keys as there are bins; of each hint a seed and the store's columns, 1.1 for each of 3·n
-//! keys, the bits in use of each in whole bytes; with targets, ℓ − 1 conjunctions per bin, for 2¹⁸ bins
-//! at a time.
+//! *Messages*, whose number and lengths follow from the shape and the widths alone: those of the
+//! function with as many keys as there are bins; of each hint a seed and the store's columns, 1.1 for
+//! each of 3·n keys, the bits in use of each in whole bytes; with targets, ℓ − 1 conjunctions per
+//! bin, for 2¹⁸ bins at a time.
 //!
-//! *What a faulty peer meets.* A message of another length than due ends the run. Whoever lies within these
-//! rules is outside the model; an owner can ask for other keys than its own, at most 1.1 per bin.
+//! *What a faulty peer meets.* A message of another length than due ends the run. Whoever lies within
+//! these rules is outside the model; an owner can ask for other keys than its own, at most 1.1 per
+//! bin.
 //!
-//! *Time.* Identifiers are digested before the first message. How long bins and stores take follows hashes under
-//! seeds of this run ([`crate::crypto::cuckoo`], [`crate::crypto::okvs`]); nothing takes time by who is common.
+//! *Time.* Identifiers are digested before the first message. How long bins and stores take follows
+//! hashes under seeds of this run ([`crate::crypto::cuckoo`], [`crate::crypto::okvs`]); nothing takes
+//! time by who is common.
 //!
 //! # Example
 //!
