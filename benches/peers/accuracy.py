@@ -100,21 +100,23 @@ class Column:
         return max(0, min(self.bins - 1, int((float(value) - self.low) / self.width)))
 
 
-def mst(name, epsilon, seed, columns, coded, kinds, out):
+def mst(name, epsilon, seed, columns, coded, kinds, arguments):
     import numpy
     import pandas
     from mbi.markov_random_field import MarkovRandomField
     from snsynth import Synthesizer
-    # By default mbi 1.1 rounds in the order of the records: columns that hang on the same one move
-    # together then, which the model does not say. Independent draws are kinder to the peer.
-    rounded = getattr(mst, "rounded", None) or MarkovRandomField.synthetic_data
-    mst.rounded = rounded
-    MarkovRandomField.synthetic_data = lambda model, rows: rounded(model, rows, method="sample")
+    # As it is installed, mbi 1.1 rounds in the order of the records: columns that hang on the same one
+    # move together then, which the model does not say. Independent draws do not.
+    as_installed = getattr(mst, "as_installed", MarkovRandomField.synthetic_data)
+    mst.as_installed = as_installed
+    if arguments.independent:
+        MarkovRandomField.synthetic_data = lambda model, rows: as_installed(model, rows, "sample")
     numpy.random.seed(seed)
     frame = pandas.DataFrame(coded, columns=columns)
     peer = Synthesizer.create("mst", epsilon=float(epsilon), verbose=False)
     made = peer.fit_sample(frame, categorical_columns=columns, preprocessor_eps=0.0)
-    with open(out / f"{name}-{epsilon}-{seed}.csv", "w", newline="", encoding="utf-8") as file:
+    path = arguments.out / f"{name}-{epsilon}-{seed}.csv"
+    with open(path, "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(columns)
         for row in made.itertuples(index=False):
@@ -143,6 +145,8 @@ def main():
     parser.add_argument("--epsilons", default=",".join(EPSILONS))
     parser.add_argument("--peer", choices=["mst", "forest"], default="mst")
     parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--independent", action="store_true",
+                        help="let MST draw its records independently of each other")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     arguments.out.mkdir(parents=True, exist_ok=True)
@@ -156,7 +160,7 @@ def main():
             for seed in range(arguments.seeds):
                 if arguments.peer == "mst":
                     if not (arguments.out / f"{name}-{epsilon}-{seed}.csv").exists():
-                        mst(name, epsilon, seed, columns, coded, kinds, arguments.out)
+                        mst(name, epsilon, seed, columns, coded, kinds, arguments)
                     continue
                 numbers = [[float(value) if kind.numeric else
                             (kind.names.index(value) if value in kind.names else -1)

@@ -119,7 +119,10 @@ pub fn tuning(rows: &[Row], out: &Path) -> Result<Vec<PathBuf>, Failure> {
     let mut page = format!(
         "# Settings compared\n\nAccuracy in % on held-out fifths of the 30,162 training records, \
          mean and standard deviation over {} (written by `cargo run --release --example adult \
-         -- tune`; all numbers in `adult-tuning.csv`). The test records play no part.\n",
+         -- tune`; all numbers in `adult-tuning.csv`). The test records play no part.\n\n\
+         The first section is what a local agreement gets that leaves every choice out, and each \
+         that follows changes one thing of it; then the same for two parties with different \
+         columns. [adult.md](adult.md#what-was-tried) says what follows from it.\n",
         runs(rows, "runs")
     );
     let mut ways: Vec<Settings> = Vec::new();
