@@ -1,5 +1,6 @@
 //! `diptych model`: what a release model can do beyond `diptych local` and `diptych run`.
 
+mod game;
 mod trajectory;
 
 use std::path::PathBuf;
@@ -33,6 +34,7 @@ enum Name {
 #[derive(Subcommand, Debug)]
 enum Lkc {
     Check(CheckArgs),
+    Game(game::GameArgs),
 }
 
 /// See whether the groups of any table are large enough, and what they tell
@@ -79,6 +81,7 @@ pub struct CheckArgs {
 pub fn run(arguments: &ModelArgs, console: &Console) -> Result<(), Failure> {
     match &arguments.model {
         Name::Lkc(Lkc::Check(arguments)) => check(arguments, console),
+        Name::Lkc(Lkc::Game(arguments)) => game::run(arguments, console),
         Name::Trajectory(what) => trajectory::run(what, console),
     }
 }
