@@ -34,6 +34,7 @@ pub mod oprf;
 pub mod ot;
 pub mod paillier;
 pub mod polynomial;
+pub mod presence;
 pub mod random_value;
 mod references;
 mod report;
@@ -67,6 +68,7 @@ const CHECKERS: &[(&str, Checker)] = &[
     ("random value", random_value::check),
     ("scalar product", scalar_product::check),
     ("secure sum", secure_sum::check),
+    ("site presence", presence::check),
     ("sums by group", sum_by_group::check),
     ("Taylor exponential mechanism", taylor::check),
     ("transfers with few bytes", transfers::check),
@@ -89,6 +91,7 @@ const BUILT_IN: &[(&str, &str)] = &[
     ("ot.json", include_str!("../../vectors/ot.json")),
     ("paillier.json", include_str!("../../vectors/paillier.json")),
     ("polynomial.json", include_str!("../../vectors/polynomial.json")),
+    ("presence.json", include_str!("../../vectors/presence.json")),
     ("random_value.json", include_str!("../../vectors/random_value.json")),
     ("scalar_product.json", include_str!("../../vectors/scalar_product.json")),
     ("secure_sum.json", include_str!("../../vectors/secure_sum.json")),

@@ -1,6 +1,7 @@
 //! `diptych model`: what a release model can do beyond `diptych local` and `diptych run`.
 
 mod game;
+mod presence;
 mod trajectory;
 
 use std::path::PathBuf;
@@ -29,6 +30,9 @@ enum Name {
     /// Paths of people through places, with pairs taken out: not differentially private
     #[command(subcommand)]
     Trajectory(trajectory::Trajectory),
+    /// Whether a joined table tells who is at the other site: not differentially private
+    #[command(subcommand)]
+    Presence(presence::Presence),
 }
 
 #[derive(Subcommand, Debug)]
@@ -83,6 +87,7 @@ pub fn run(arguments: &ModelArgs, console: &Console) -> Result<(), Failure> {
         Name::Lkc(Lkc::Check(arguments)) => check(arguments, console),
         Name::Lkc(Lkc::Game(arguments)) => game::run(arguments, console),
         Name::Trajectory(what) => trajectory::run(what, console),
+        Name::Presence(what) => presence::run(what, console),
     }
 }
 
