@@ -7,6 +7,7 @@
 //! | [`noisy_max`] | the largest score after geometric noise (permute-and-flip) |
 //! | [`largest`] | the largest class count of groups of records, as shares |
 //! | [`noise`] | discrete Laplace noise on shared counts: each party's own, or one joint noise |
+//! | [`division`] | whether a group of a public population may be divided, as one bit |
 //! | [`gallery`] | the circuits of this room that are exported for review |
 //!
 //! Each mechanism borrows a [`Session`](crate::protocol::Session) with its garbled circuits and
@@ -61,6 +62,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod division;
 pub mod exponential;
 pub mod gallery;
 pub mod largest;
@@ -165,6 +167,16 @@ pub enum Error {
         /// What is needed.
         least: u32,
     },
+    /// Not a bit for every user of a group, or those of the other party.
+    #[error(
+        "{given} bits where one for each of {due} users is due, of the party that divides or of its peer"
+    )]
+    OtherUsers {
+        /// Bits given.
+        given: usize,
+        /// Bits due.
+        due: usize,
+    },
     /// The circuit named no candidate.
     #[error("the peers' circuit named candidate {index} of {count}; the peer must be stopped")]
     NoSuchCandidate {
@@ -185,7 +197,7 @@ impl Fault for Error {
             Self::RandomValue(error) => error.blame(),
             Self::Polynomial(error) => error.blame(),
             Self::NoSuchCandidate { .. } => Blame::Peer,
-            Self::TooManyRecords { .. } => Blame::Input,
+            Self::TooManyRecords { .. } | Self::OtherUsers { .. } => Blame::Input,
             _ => Blame::Here,
         }
     }

@@ -27,6 +27,7 @@
 //! | [`sum_by_group`] | sums by the peer's groups, and the joint count table |
 //! | [`scalar_product`] | inner products and the joint count table, by Paillier |
 //! | [`polynomial`] | one party's polynomial at the other's argument |
+//! | [`secure_sum`] | sums over three parties or more, around a ring |
 //!
 //! # Example
 //!
@@ -62,6 +63,7 @@ pub mod prepared;
 pub mod psi;
 pub mod random_value;
 pub mod scalar_product;
+pub mod secure_sum;
 pub mod shares;
 pub mod silent;
 pub mod soft_spoken;

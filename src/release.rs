@@ -2,7 +2,7 @@
 //! what it promises and refuses, let it run, and tell what it will exchange; [`examine`] looks at what
 //! was released. [`tree`] is what models by top-down specialization have in common, [`diffgen`] the one
 //! that is differentially private; [`groups`], [`lkc`], [`lattice`] and [`trajectory`] hide people in
-//! groups, and are not.
+//! groups, and are not; [`presence`] looks at what joined tables tell about who is where.
 //!
 //! # Example
 //!
@@ -56,6 +56,7 @@ pub mod groups;
 pub mod lattice;
 pub mod lkc;
 pub mod plan;
+pub mod presence;
 pub mod rehearsal;
 pub mod run;
 pub mod trajectory;

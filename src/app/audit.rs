@@ -23,6 +23,7 @@ pub mod circuits;
 pub mod commutative;
 pub mod exponential;
 mod field;
+pub mod game;
 pub mod garble;
 pub mod join;
 pub mod lkc;
@@ -33,10 +34,12 @@ pub mod oprf;
 pub mod ot;
 pub mod paillier;
 pub mod polynomial;
+pub mod presence;
 pub mod random_value;
 mod references;
 mod report;
 pub mod scalar_product;
+pub mod secure_sum;
 pub mod sum_by_group;
 pub mod taylor;
 pub mod trajectory;
@@ -54,6 +57,7 @@ const CHECKERS: &[(&str, Checker)] = &[
     ("exponential mechanism", exponential::check),
     ("garbling", garble::check),
     ("hidden join", join::check),
+    ("participation game", game::check),
     ("geometric and discrete Laplace noise", noise::check),
     ("LKC-privacy", lkc::check),
     ("oblivious pseudorandom function", oprf::check),
@@ -63,6 +67,8 @@ const CHECKERS: &[(&str, Checker)] = &[
     ("oblivious polynomial evaluation", polynomial::check),
     ("random value", random_value::check),
     ("scalar product", scalar_product::check),
+    ("secure sum", secure_sum::check),
+    ("site presence", presence::check),
     ("sums by group", sum_by_group::check),
     ("Taylor exponential mechanism", taylor::check),
     ("transfers with few bytes", transfers::check),
@@ -75,6 +81,7 @@ const BUILT_IN: &[(&str, &str)] = &[
     ("circuits.json", include_str!("../../vectors/circuits.json")),
     ("commutative.json", include_str!("../../vectors/commutative.json")),
     ("exponential.json", include_str!("../../vectors/exponential.json")),
+    ("game.json", include_str!("../../vectors/game.json")),
     ("garble.json", include_str!("../../vectors/garble.json")),
     ("join.json", include_str!("../../vectors/join.json")),
     ("lkc.json", include_str!("../../vectors/lkc.json")),
@@ -84,8 +91,10 @@ const BUILT_IN: &[(&str, &str)] = &[
     ("ot.json", include_str!("../../vectors/ot.json")),
     ("paillier.json", include_str!("../../vectors/paillier.json")),
     ("polynomial.json", include_str!("../../vectors/polynomial.json")),
+    ("presence.json", include_str!("../../vectors/presence.json")),
     ("random_value.json", include_str!("../../vectors/random_value.json")),
     ("scalar_product.json", include_str!("../../vectors/scalar_product.json")),
+    ("secure_sum.json", include_str!("../../vectors/secure_sum.json")),
     ("sum_by_group.json", include_str!("../../vectors/sum_by_group.json")),
     ("taylor.json", include_str!("../../vectors/taylor.json")),
     ("trajectory.json", include_str!("../../vectors/trajectory.json")),

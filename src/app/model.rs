@@ -1,5 +1,7 @@
 //! `diptych model`: what a release model can do beyond `diptych local` and `diptych run`.
 
+mod game;
+mod presence;
 mod trajectory;
 
 use std::path::PathBuf;
@@ -28,11 +30,15 @@ enum Name {
     /// Paths of people through places, with pairs taken out: not differentially private
     #[command(subcommand)]
     Trajectory(trajectory::Trajectory),
+    /// Whether a joined table tells who is at the other site: not differentially private
+    #[command(subcommand)]
+    Presence(presence::Presence),
 }
 
 #[derive(Subcommand, Debug)]
 enum Lkc {
     Check(CheckArgs),
+    Game(game::GameArgs),
 }
 
 /// See whether the groups of any table are large enough, and what they tell
@@ -79,7 +85,9 @@ pub struct CheckArgs {
 pub fn run(arguments: &ModelArgs, console: &Console) -> Result<(), Failure> {
     match &arguments.model {
         Name::Lkc(Lkc::Check(arguments)) => check(arguments, console),
+        Name::Lkc(Lkc::Game(arguments)) => game::run(arguments, console),
         Name::Trajectory(what) => trajectory::run(what, console),
+        Name::Presence(what) => presence::run(what, console),
     }
 }
 

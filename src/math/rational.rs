@@ -107,12 +107,14 @@ impl Rational {
     /// The decimal number with `digits` digits after the point that is not below this: for people.
     pub fn decimal_rounded_up(&self, digits: u32) -> String {
         let power = BigUint::from(10u32).pow(digits);
-        let scaled = (&self.numerator * &power).div_ceil(&self.denominator);
-        let (whole, part) = scaled.div_rem(&power);
-        if digits == 0 {
-            return whole.to_string();
-        }
-        format!("{whole}.{:0>width$}", part.to_string(), width = digits as usize)
+        decimal(&(&self.numerator * &power).div_ceil(&self.denominator), &power, digits)
+    }
+
+    /// The nearest decimal number with `digits` digits after the point, the larger of two: for people.
+    pub fn decimal_nearest(&self, digits: u32) -> String {
+        let power = BigUint::from(10u32).pow(digits);
+        let twice = &self.numerator * &power * 2u32 + &self.denominator;
+        decimal(&(twice / (&self.denominator * 2u32)), &power, digits)
     }
 
     /// The exact decimal number, if it has at most `digits` digits after the point.
@@ -134,6 +136,15 @@ impl Rational {
         }
         Self { numerator: numerator / &common, denominator: denominator / &common }
     }
+}
+
+/// A whole number of parts of `power`, which is 10 to so many `digits`.
+fn decimal(scaled: &BigUint, power: &BigUint, digits: u32) -> String {
+    let (whole, part) = scaled.div_rem(power);
+    if digits == 0 {
+        return whole.to_string();
+    }
+    format!("{whole}.{:0>width$}", part.to_string(), width = digits as usize)
 }
 
 impl Add for &Rational {
@@ -233,6 +244,10 @@ mod tests {
     #[test]
     fn decimals_for_people_round_up_and_exact_ones_are_exact() {
         assert_eq!(fraction(1, 3).decimal_rounded_up(3), "0.334");
+        let nearest = [(1, 3, "0.333"), (2, 3, "0.667"), (1, 2000, "0.001"), (7, 1, "7.000")];
+        for (above, below, text) in nearest {
+            assert_eq!(fraction(above, below).decimal_nearest(3), text);
+        }
         assert_eq!(fraction(1, 40).exact_decimal(18).as_deref(), Some("0.025"));
         assert_eq!(fraction(100, 1).exact_decimal(18).as_deref(), Some("100"));
         assert_eq!(fraction(1, 3).exact_decimal(18), None);

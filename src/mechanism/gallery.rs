@@ -1,6 +1,7 @@
 //! The circuits of this room that are exported for review in `circuits/`: at sizes that a person
 //! can read, built by the same code as those that run.
 
+use super::division::DivisionShape;
 use super::exponential::{horizontal, vertical};
 use super::noise::joint;
 use super::noisy_max::{self, Sharing};
@@ -9,6 +10,7 @@ use crate::math::Rational;
 use crate::privacy::Error;
 use crate::privacy::digits::DigitSampler;
 use crate::protocol::Bulk;
+use crate::role::Role;
 
 /// Name of the file and the circuit, for every exported circuit.
 ///
@@ -16,12 +18,18 @@ use crate::protocol::Bulk;
 /// None in practice: the sizes are fixed.
 pub fn exported() -> Result<Vec<(&'static str, Circuit)>, Error> {
     Ok(vec![
+        ("division_8.txt", division().circuit()),
         ("horizontal_choice_4.txt", horizontal_choice().circuit()),
         ("horizontal_max_2.txt", horizontal_max().circuit()),
         ("joint_noise_k24.txt", joint_noise()?.circuit()),
         ("noisy_maximum_4.txt", noisy_maximum()?.circuit(4)),
         ("vertical_choice_2x2.txt", vertical_choice().circuit()),
     ])
+}
+
+/// Eight users, k = 2, δ = 3/4.
+pub fn division() -> DivisionShape {
+    DivisionShape { users: 8, k: 2, delta: (3, 4), divider: Role::P1 }
 }
 
 /// Counts of 24 bits, noise of rate 1/2 in 8 digits at τ = 16.

@@ -1,5 +1,6 @@
 //! The two-party forms choose and count as the single-party forms do.
 
+mod division;
 mod exponential;
 mod horizontal;
 mod largest;

@@ -20,6 +20,7 @@
 //!
 //! *Cost*: each test reads the records of its value once and then works on groups; see [`groups`].
 
+pub mod game;
 mod score;
 #[cfg(test)]
 mod tests;
@@ -110,6 +111,25 @@ pub fn specialize<'t>(
     terms: &Terms,
     table: &'t Table,
 ) -> Result<Specialized<'t>, Error> {
+    let (mut made, mut open) = begin(schema, terms, table)?;
+    while let Some(best) = best(&open) {
+        let Scored { made: specialization, value } = open.swap_remove(best);
+        let (found, refused) = made.tested(terms, &specialization)?;
+        let performed = refused.is_none();
+        made.tried.push(Tried { made: specialization, value, refused });
+        if performed {
+            made.perform_among(&mut open, &specialization, found)?;
+        }
+    }
+    Ok(made)
+}
+
+/// A table at its coarsest, and what can be specialized of it.
+fn begin<'t>(
+    schema: &Arc<Schema>,
+    terms: &Terms,
+    table: &'t Table,
+) -> Result<(Specialized<'t>, Vec<Scored>), Error> {
     let (score, beneficial) = match terms.search {
         Search::TopDown { score, beneficial } => (score, beneficial),
         Search::Lattice(_) => (Score::InfoGain, true),
@@ -139,24 +159,7 @@ pub fn specialize<'t>(
     for candidate in made.cuts.candidates(quasi) {
         open.extend(made.scored(candidate)?);
     }
-    while let Some(best) = best(&open) {
-        let Scored { made: specialization, value } = open.swap_remove(best);
-        let found = made.extremes_after(&specialization)?;
-        let offence = found.iter().zip(&made.rules).find_map(|(extremes, rule)| {
-            Some(words(schema, terms, rule, extremes.as_ref()?.offender.as_ref()?))
-        });
-        let performed = offence.is_none();
-        made.tried.push(Tried { made: specialization, value, refused: offence });
-        if performed {
-            open.extend(made.perform(&specialization, found)?);
-            if matches!(score, Score::GainPerLoss | Score::DiscernibilityDrop) {
-                for one in &mut open {
-                    one.value = made.value(&one.made)?;
-                }
-            }
-        }
-    }
-    Ok(made)
+    Ok((made, open))
 }
 
 /// The place of the highest score; of equal ones, that of the first in the agreement's order.
@@ -261,6 +264,20 @@ impl Specialized<'_> {
         Ok(self.rules.iter().map(test).collect())
     }
 
+    /// The same, and how the table would break a rule, in words; none if it would not.
+    fn tested(
+        &self,
+        terms: &Terms,
+        made: &Specialization,
+    ) -> Result<(Vec<Option<Extremes>>, Option<String>), Error> {
+        let found = self.extremes_after(made)?;
+        let offence = found.iter().zip(&self.rules).find_map(|(extremes, rule)| {
+            let offender = extremes.as_ref()?.offender.as_ref()?;
+            Some(words(self.cuts.schema(), terms, rule, offender))
+        });
+        Ok((found, offence))
+    }
+
     /// The groups that the records of a value would form.
     fn groups_after(&self, made: &Specialization) -> Result<Groups, Error> {
         let (child_of, attribute) = (self.records.child_of(made)?, made.candidate.attribute);
@@ -296,6 +313,23 @@ impl Specialized<'_> {
 
     fn linked(&self, made: &Specialization) -> Vec<LeafId> {
         self.records.link(made.candidate.attribute, made.candidate.value)
+    }
+
+    /// Replaces a value by its children, which are candidates from now on, and scores again where
+    /// scores depend on the whole table.
+    fn perform_among(
+        &mut self,
+        open: &mut Vec<Scored>,
+        made: &Specialization,
+        found: Vec<Option<Extremes>>,
+    ) -> Result<(), Error> {
+        open.extend(self.perform(made, found)?);
+        if matches!(self.score, Score::GainPerLoss | Score::DiscernibilityDrop) {
+            for one in open {
+                one.value = self.value(&one.made)?;
+            }
+        }
+        Ok(())
     }
 
     /// Replaces a value by its children; what can be specialized of these.

@@ -23,6 +23,7 @@ const FEW_BITS: usize = 16;
 
 /// The circuits of this version, for where there is no directory of them.
 const BUILT_IN: &[(&str, &str)] = &[
+    ("division_8.txt", include_str!("../../../circuits/division_8.txt")),
     ("horizontal_choice_4.txt", include_str!("../../../circuits/horizontal_choice_4.txt")),
     ("horizontal_max_2.txt", include_str!("../../../circuits/horizontal_max_2.txt")),
     ("joint_noise_k24.txt", include_str!("../../../circuits/joint_noise_k24.txt")),

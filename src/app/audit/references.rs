@@ -9,6 +9,7 @@ use crate::app::circuit::number_of_bits;
 use crate::circuit::random_value::UniformBelow;
 use crate::circuit::{Circuit, gallery};
 use crate::math::{Randomness, Rational};
+use crate::mechanism::division::{DivisionShape, Side};
 use crate::mechanism::exponential::horizontal::{MaxShape, PickShape};
 use crate::mechanism::exponential::vertical;
 use crate::mechanism::gallery as mechanisms;
@@ -53,6 +54,10 @@ pub(super) fn subjects() -> Result<Vec<(&'static str, Subject, Subject)>, Error>
         (maximum("maximum_8x32.txt", 8, 32), maximum("", 4, 3)),
         (modular_add("modular_add_p255.txt", gallery::p255()), modular_add("", 29u8.into())),
         (random_value("random_value_16.txt", 16, 8), random_value("", 2, 1)),
+        (
+            division("division_8.txt", mechanisms::division()),
+            division("", DivisionShape { users: 2, k: 1, ..mechanisms::division() }),
+        ),
         (
             joint_noise("joint_noise_k24.txt", mechanisms::joint_noise()?),
             joint_noise("", joint::JointNoiseShape { bits: 3, noise: small_noise()? }),
@@ -186,6 +191,43 @@ fn joint_noise(name: &'static str, shape: joint::JointNoiseShape) -> Subject {
             let below = noise(&shape.noise, &xor(parts[2], parts[5])) % &order;
             let count = number_of_bits(parts[0]) + number_of_bits(parts[3]);
             Some(bits(&((count + above + &order - below) % order), width))
+        }),
+    }
+}
+
+fn division(name: &'static str, shape: DivisionShape) -> Subject {
+    let circuit = shape.circuit();
+    let (users, width) = (shape.users, (usize::BITS - shape.users.leading_zeros()) as usize);
+    Subject {
+        name,
+        draw: Box::new(move |rng| {
+            let of =
+                |rng: &mut Randomness| (0..users).map(|_| below(rng, 4) > 0).collect::<Vec<_>>();
+            let (high, first, second) = (some_bits(rng, users), of(rng), of(rng));
+            let sides =
+                [Side::Divider { high: &high, present: &first }, Side::Other { present: &second }];
+            let honest = sides.map(|side| shape.inputs(side).map(|bits| bits.to_vec()));
+            match honest {
+                [Ok(divider), Ok(other)] if below(rng, 4) > 0 => [divider, other].concat(),
+                _ => some_bits(rng, 4 * users + 3 * width),
+            }
+        }),
+        circuit,
+        reference: Box::new(move |x| {
+            let parts = split(x, &[3 * users, width, width, users, width]);
+            let number = |bits: &[bool]| small_number(&number_of_bits(bits));
+            let count = |which: usize| {
+                let both = parts[0].iter().skip(which).step_by(3).zip(parts[3]);
+                both.filter(|(user, present)| **user && **present).count() as u64
+            };
+            let (high, order) = (count(2), 1u64 << width);
+            let low = (number(parts[4]) + order - high % order) % order;
+            let halves = [(count(0), high, number(parts[1])), (count(1), low, number(parts[2]))];
+            let (above, below) = shape.delta;
+            let accepted = halves.iter().all(|(common, holders, bound)| {
+                *common >= shape.k && common <= bound && common * below <= holders * above
+            });
+            Some(vec![accepted])
         }),
     }
 }
@@ -349,6 +391,10 @@ fn xor(a: &[bool], b: &[bool]) -> Vec<bool> {
 }
 
 /// An index among `count`, in as many bits as that needs.
+fn small_number(number: &BigUint) -> u64 {
+    number.iter_u64_digits().next().unwrap_or(0)
+}
+
 fn small_bits(index: usize, count: usize) -> Vec<bool> {
     let width = usize::BITS - count.saturating_sub(1).leading_zeros();
     (0..width).map(|i| index >> i & 1 == 1).collect()
