@@ -5,7 +5,7 @@
 
 use std::fs;
 use std::net::TcpListener;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use diptych::agreement::Agreement;
@@ -456,20 +456,32 @@ const PATHS: &str = "id,path,ill\n1,b2>d3>c4>f6>c7,AIDS\n2,f6>c7>e8,Flu\n3,d3>c4
                      4,b2>c5>c7>e8,Flu\n5,d3>c7>e8,Fever\n6,c5>f6>e8,Diabetes\n\
                      7,b2>f6>c7>e8,Diabetes\n8,b2>c5>f6>c7,AIDS\n";
 
+/// Table 4.2, where c4 and b2 are taken out.
+const RELEASED: &str = "path,ill,count\nd3>f6>c7,AIDS,1\nd3>f6>e8,Fever,1\nd3>c7>e8,Fever,1\n\
+                        c5>f6>c7,AIDS,1\nc5>f6>e8,Diabetes,1\nc5>c7>e8,Flu,1\nf6>c7>e8,Flu,1\n\
+                        f6>c7>e8,Diabetes,1\n";
+const ALONE_ON_PATH: &str = "6 people are alone on the whole path: 3 sightings identify them.";
+
+/// Releases paths below a directory, with one ledger.
+fn release_paths(
+    place: &Path,
+    (text, rows, name): (&str, &str, &str),
+    ear: &Ear,
+) -> Result<PathBuf, String> {
+    let (out, data) = (place.join(name), place.join("paths.csv"));
+    fs::write(&data, rows).unwrap();
+    let (ledger, cap) = (place.join("ledger.jsonl"), "1".parse().unwrap());
+    let entered = Some(Entered { ledger: &ledger, cap: &cap, data_set: None });
+    let data = Source::file(&data);
+    let wanted = Wanted { data: &data, out: &out, compact: true, entered };
+    local::release(&agreement(text), &wanted, ear).map_err(|refused| refused.to_string())?;
+    Ok(out)
+}
+
 #[test]
-fn paths_go_from_agreement_to_page_with_their_warning_and_stand_alone() {
+fn paths_go_from_agreement_to_page_with_their_warning() {
     let place = tempfile::tempdir().unwrap();
-    let (ledger, cap) = (place.path().join("ledger.jsonl"), "1".parse().unwrap());
-    let ear = Ear::default();
-    let release = |text: &str, rows: &str, name: &str| {
-        let (out, data) = (place.path().join(name), place.path().join("paths.csv"));
-        fs::write(&data, rows).unwrap();
-        let entered = Some(Entered { ledger: &ledger, cap: &cap, data_set: None });
-        let data = Source::file(&data);
-        let wanted = Wanted { data: &data, out: &out, compact: true, entered };
-        local::release(&agreement(text), &wanted, &ear).map(|_| out)
-    };
-    let agreed = agreement(RIDES);
+    let (agreed, ear) = (agreement(RIDES), Ear::default());
     assert_eq!(Agreement::from_canonical(agreed.canonical().as_bytes()).unwrap(), agreed);
     let page = agreed.plain_words().split_whitespace().collect::<Vec<_>>().join(" ");
     for part in [
@@ -481,33 +493,37 @@ fn paths_go_from_agreement_to_page_with_their_warning_and_stand_alone() {
     ] {
         assert!(page.contains(part), "{part} is not in: {page}");
     }
-    let out = release(RIDES, PATHS, "one").unwrap();
-    // Table 4.2: c4 and b2 are taken out.
-    let csv = fs::read_to_string(out.join("release.csv")).unwrap();
-    let expected = "path,ill,count\nd3>f6>c7,AIDS,1\nd3>f6>e8,Fever,1\nd3>c7>e8,Fever,1\n\
-                    c5>f6>c7,AIDS,1\nc5>f6>e8,Diabetes,1\nc5>c7>e8,Flu,1\nf6>c7>e8,Flu,1\n\
-                    f6>c7>e8,Diabetes,1\n";
-    assert_eq!(csv, expected);
-    let warning = "6 people are alone on the whole path: 3 sightings identify them.";
+    let out = release_paths(place.path(), (RIDES, PATHS, "one"), &ear).unwrap();
+    assert_eq!(fs::read_to_string(out.join("release.csv")).unwrap(), RELEASED);
     let (manifest, found) = verify::check(&out).unwrap();
     assert!(found.iter().any(|line| line.contains("smallest 2, largest part 1 of 2")), "{found:?}");
-    assert!(found.iter().any(|line| line.contains(warning)), "{found:?}");
-    assert!(!format!("{manifest:?}").contains("c4"), "what was taken out is not published");
+    assert!(found.iter().any(|line| line.contains(ALONE_ON_PATH)), "{found:?}");
+    // What was taken out is not published.
+    assert_eq!(manifest.value(&["cuts"]).unwrap().as_array().unwrap().len(), 0);
     let page = fs::read_to_string(out.join("report.html")).unwrap();
-    assert!(page.contains(warning) && page.contains("<td>d3&gt;f6&gt;c7</td>"), "{page}");
+    assert!(page.contains(ALONE_ON_PATH) && page.contains("<td>d3&gt;f6&gt;c7</td>"), "{page}");
     assert!(!page.contains("How the values were divided") && !page.contains("specializations"));
     let how = fs::read_to_string(out.join("private/how.txt")).unwrap();
     assert!(how.contains("c4: 2 people, ended 3 violating sets, broke 1 frequent"), "{how}");
     assert!(how.contains("maximal frequent sets: 9, of which 5 are whole"), "{how}");
+    let said = ear.0.lock().unwrap().join("\n");
+    assert!(said.contains(ALONE_ON_PATH) && said.contains("phase suppressing"), "{said}");
 
     let to = place.path().join("rows.csv");
     let (count, told) = rows::write(&out, &to, Values::Generalized).unwrap();
-    assert!(count == 8 && told.unwrap().contains(warning));
+    assert!(count == 8 && told.unwrap().contains(ALONE_ON_PATH));
     assert!(fs::read_to_string(&to).unwrap().starts_with("path,ill\nd3>f6>c7,AIDS\n"));
     let refused = rows::write(&out, &to, Values::Concrete(None)).unwrap_err().to_string();
     assert!(refused.contains("paths are concrete"), "{refused}");
+}
 
-    // The same people with a pair in each row, and a second release.
+#[test]
+fn paths_in_rows_of_pairs_are_the_same_paths_need_a_word_to_be_a_second_release_and_are_tested_again()
+ {
+    let (place, ear) = (tempfile::tempdir().unwrap(), Ear::default());
+    let release =
+        |text: &str, rows: &str, name| release_paths(place.path(), (text, rows, name), &ear);
+    let out = release(RIDES, PATHS, "one").unwrap();
     let long: String = PATHS.lines().skip(1).fold("ill,id,at,minute\n".to_owned(), |text, line| {
         let cells: Vec<&str> = line.split(',').collect();
         let pairs = cells[1].split('>').map(|pair| pair.split_at(1));
@@ -516,25 +532,24 @@ fn paths_go_from_agreement_to_page_with_their_warning_and_stand_alone() {
     });
     let by_pairs =
         RIDES.replace("id = \"id\"", "id = \"id\"\nlocation = \"at\"\ntime = \"minute\"");
-    let refused = release(&by_pairs, &long, "two").unwrap_err().to_string();
+    let refused = release(&by_pairs, &long, "two").unwrap_err();
     assert!(refused.contains("accept_composition = true"), "{refused}");
     let by_pairs = by_pairs.replace("max_records", "accept_composition = true\nmax_records");
     let two = release(&by_pairs, &long, "two").unwrap();
-    assert_eq!(fs::read_to_string(two.join("release.csv")).unwrap(), expected);
-    let history = ledger::read(&ledger).unwrap();
+    assert_eq!(fs::read_to_string(two.join("release.csv")).unwrap(), RELEASED);
+    let history = ledger::read(&place.path().join("ledger.jsonl")).unwrap();
     let debit = &history.runs()[0].debit;
     assert!(debit.epsilon.is_none() && debit.promise.as_ref().unwrap().contains("2 people"));
-    let said = ear.0.lock().unwrap().join("\n");
-    assert!(said.contains(warning) && said.contains("phase suppressing"), "{said}");
 
     // Whoever changes a value must change the hash too, and is still found.
-    let changed = csv.replace("d3>f6>e8,Fever", "d3>f6>e8,AIDS");
+    let changed = RELEASED.replace("d3>f6>e8,Fever", "d3>f6>e8,AIDS");
     let hash = |text: &str| diptych::math::hex::encode(Sha256::digest(text));
     let manifest = fs::read_to_string(out.join("manifest.json")).unwrap();
-    fs::write(out.join("manifest.json"), manifest.replace(&hash(&csv), &hash(&changed))).unwrap();
+    let forged = manifest.replace(&hash(RELEASED), &hash(&changed));
+    fs::write(out.join("manifest.json"), forged).unwrap();
     fs::write(out.join("release.csv"), changed).unwrap();
     let refused = verify::check(&out).unwrap_err().to_string();
-    assert!(refused.contains("too few people have d3>f6"), "{refused}");
+    assert!(refused.contains("too few people have d3, or it tells too much"), "{refused}");
 }
 
 #[test]

@@ -13,7 +13,7 @@ use crate::privacy::Promise;
 pub struct Plan {
     /// What it promises.
     pub promise: Promise,
-    /// No release has a longer file.
+    /// No release has a longer file; of paths, whose places no agreement lists, none that is likely.
     pub most_bytes: u64,
     /// No release has more rows.
     pub most_rows: u64,
