@@ -61,6 +61,7 @@ pub mod run;
 pub mod trajectory;
 pub mod tree;
 
+use crate::agreement::{Agreement, Model};
 use crate::net::{Blame, Fault};
 use crate::privacy::budget::Entry;
 use crate::table::Table;
@@ -174,9 +175,9 @@ impl<'d> From<&'d trajectory::Paths> for Data<'d> {
 }
 
 /// How the data of an agreement are written, where they are paths.
-pub fn form_of_paths(agreement: &crate::agreement::Agreement) -> Option<trajectory::Form> {
+pub fn form_of_paths(agreement: &Agreement) -> Option<trajectory::Form> {
     match &agreement.model {
-        crate::agreement::Model::Trajectory(terms) => Some(trajectory::Form::of(agreement, terms)),
+        Model::Trajectory(terms) => Some(trajectory::Form::of(agreement, terms)),
         _ => None,
     }
 }

@@ -30,22 +30,22 @@ pub fn alone<'d>(
     progress: &dyn Fn(Step),
 ) -> Result<Release, Error> {
     let data = data.into();
-    if let Model::Trajectory(terms) = &agreement.model {
-        return super::trajectory::alone(agreement, terms, data.paths()?, progress);
-    }
-    let table = data.table()?;
     match &agreement.model {
-        Model::Trajectory(_) => Err(Error::OtherData("paths")),
         Model::DiffGen(_) => {
             let budget = budget.ok_or(Error::NoBudget)?;
-            Ok(single::release(agreement, table, budget, rng, progress)?)
+            Ok(single::release(agreement, data.table()?, budget, rng, progress)?)
+        }
+        Model::Trajectory(terms) => {
+            super::trajectory::alone(agreement, terms, data.paths()?, progress)
         }
         Model::Syntactic(terms) => match terms.search {
-            Search::TopDown { .. } => super::lkc::alone(agreement, terms, table, progress),
-            Search::Lattice(by) => super::lattice::alone(agreement, terms, by, table, progress),
+            Search::TopDown { .. } => super::lkc::alone(agreement, terms, data.table()?, progress),
+            Search::Lattice(by) => {
+                super::lattice::alone(agreement, terms, by, data.table()?, progress)
+            }
         },
         #[cfg(any(test, feature = "testing"))]
-        Model::ExactCounts => super::exact_counts::alone(agreement, table, progress),
+        Model::ExactCounts => super::exact_counts::alone(agreement, data.table()?, progress),
     }
 }
 
