@@ -469,8 +469,9 @@ fn release_paths(
     ear: &Ear,
 ) -> Result<PathBuf, String> {
     let (out, data) = (place.join(name), place.join("paths.csv"));
-    fs::write(&data, rows).unwrap();
-    let (ledger, cap) = (place.join("ledger.jsonl"), "1".parse().unwrap());
+    fs::write(&data, rows).map_err(|error| error.to_string())?;
+    let (ledger, cap) = (place.join("ledger.jsonl"), "1".parse());
+    let cap = cap.map_err(|_| "1 is not a cap")?;
     let entered = Some(Entered { ledger: &ledger, cap: &cap, data_set: None });
     let data = Source::file(&data);
     let wanted = Wanted { data: &data, out: &out, compact: true, entered };

@@ -292,9 +292,10 @@ proptest! {
             let part = |bits: u32| (0..set.len()).filter(|p| bits >> p & 1 == 1).map(|p| set[p]).collect();
             chosen.map(part).collect()
         };
-        let mut minimal: Vec<Vec<u32>> = all.keys().cloned()
-            .filter(|set| set.len() <= l && bad(set) && !parts(set).iter().any(|part| bad(part)))
-            .collect();
+        let is_minimal = |set: &&Vec<u32>| {
+            set.len() <= l && bad(set) && !parts(set).iter().any(|part| bad(part))
+        };
+        let mut minimal: Vec<Vec<u32>> = all.keys().filter(is_minimal).cloned().collect();
         minimal.sort_by_key(|set| (set.len(), set.clone()));
         let found = violating::find(&paths, &paths.index(), l, &rule).unwrap();
         prop_assert_eq!(found.sets.iter().map(<[u32]>::to_vec).collect::<Vec<_>>(), minimal);
