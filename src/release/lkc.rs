@@ -252,6 +252,19 @@ impl Specialized<'_> {
         Ok(Some(Scored { made, value: self.value(&made)? }))
     }
 
+    /// Whether a candidate's score may be another once a value of an attribute was specialized. Gains
+    /// stay as they are, and losses where no rule speaks of both attributes.
+    fn is_touched(&self, one: &Scored, attribute: usize) -> bool {
+        let of_both = |rule: &Rule| {
+            [attribute, one.made.candidate.attribute].iter().all(|a| rule.attributes.contains(a))
+        };
+        match self.score {
+            Score::InfoGain | Score::GainRatio | Score::Max => false,
+            Score::GainPerLoss => self.rules.iter().any(of_both),
+            Score::DiscernibilityDrop => true,
+        }
+    }
+
     /// The rules as they would be met after a specialization; none for those that it does not touch.
     fn extremes_after(&self, made: &Specialization) -> Result<Vec<Option<Extremes>>, Error> {
         let attribute = made.candidate.attribute;
@@ -323,12 +336,12 @@ impl Specialized<'_> {
         made: &Specialization,
         found: Vec<Option<Extremes>>,
     ) -> Result<(), Error> {
-        open.extend(self.perform(made, found)?);
-        if matches!(self.score, Score::GainPerLoss | Score::DiscernibilityDrop) {
-            for one in open {
-                one.value = self.value(&one.made)?;
-            }
+        let fresh = self.perform(made, found)?;
+        let attribute = made.candidate.attribute;
+        for one in open.iter_mut().filter(|one| self.is_touched(one, attribute)) {
+            one.value = self.value(&one.made)?;
         }
+        open.extend(fresh);
         Ok(())
     }
 
