@@ -61,6 +61,7 @@
 //! ```
 
 pub mod forecast;
+pub mod hidden;
 pub mod histograms;
 pub mod holder;
 pub mod horizontal;
@@ -158,6 +159,29 @@ pub enum Error {
         /// Combinations of values.
         leaves: usize,
     },
+    /// A party has more records than both are padded to.
+    #[error(
+        "the table has {records} records, and `pad_to` in [id] is {pad_to}: agree on a larger one, up to \
+         `max_records`"
+    )]
+    MoreThanPad {
+        /// Of this party.
+        records: usize,
+        /// What both seem to have.
+        pad_to: usize,
+    },
+    /// Counting without knowing who is common would take too long.
+    #[error(
+        "counting up to {records} people in {leaves} combinations of values of the party that has fewer, \
+         without knowing who is common, as a large tree would need, takes too long: lower \
+         `specializations`, or `pad_to`"
+    )]
+    PayloadsTooMany {
+        /// Of the larger table, or what it is padded to.
+        records: usize,
+        /// Combinations of values of the party that has fewer.
+        leaves: usize,
+    },
     /// A budget or a mechanism refused.
     #[error(transparent)]
     Privacy(Box<privacy::Error>),
@@ -194,6 +218,8 @@ impl Fault for Error {
             | Self::TableTooLong { .. }
             | Self::HistogramsTooLong { .. }
             | Self::LeavesTooMany { .. }
+            | Self::MoreThanPad { .. }
+            | Self::PayloadsTooMany { .. }
             | Self::ChoiceTooLarge { .. } => Blame::Input,
             Self::Tree(error) => error.blame(),
             Self::Privacy(_) | Self::OtherModel | Self::OtherBudget | Self::Fault(_) => Blame::Here,

@@ -190,6 +190,7 @@ fn choices(
 ) -> Option<(Utility, Selection, Noise, Decimal)> {
     let kind = divided.map(|divided| divided.kind);
     let one_class = divided.is_some_and(|divided| divided.class_owner.is_some());
+    let hidden = divided.is_some_and(|divided| divided.hidden);
     let paper = profile == Profile::Paper;
     let horizontal = kind == Some(Kind::Horizontal);
     let flips = kind != Some(Kind::Local) && !paper;
@@ -198,7 +199,8 @@ fn choices(
     // Where records are divided every leaf costs a piece of circuit, and the papers' approximation of
     // the exponential mechanism loses accuracy. Between any two parties a choice by noise takes a
     // fraction of the bytes, and is never worse on average at the same ε, up to the grid of its noise.
-    let usual_utility = if paper || horizontal { Utility::Max } else { Utility::LeafMax };
+    let max = paper || horizontal || hidden;
+    let usual_utility = if max { Utility::Max } else { Utility::LeafMax };
     let usual_selection = if flips { Selection::PermuteAndFlip } else { Selection::Exponential };
     let usual_noise = if paper || kind == Some(Kind::Local) { papers_noise } else { Noise::Joint };
     let usual_share = if paper { half } else { Decimal::parse("0.7").ok()? };
@@ -231,6 +233,9 @@ fn choices(
     }
     if one_class && !paper {
         one_class_choices(form, utility, selection);
+    }
+    if hidden && !paper {
+        hidden_choices(form, utility, noise);
     }
     if let (Some(Kind::Horizontal), Some((Utility::InfoGain, at))) = (kind, utility) {
         let message = "`utility` in [release] cannot be \"info-gain\" in a horizontal release: \
@@ -278,6 +283,24 @@ fn one_class_choices(
                        the class: nobody knows the scores that it would weigh";
         let remedy = "use \"permute-and-flip\", or owner = \"both\" in [class]";
         form.note(Rule::DoesNotApply, at, message.to_owned(), remedy);
+    }
+}
+
+/// Where nobody learns who is common, all scores and counts are shares of both.
+fn hidden_choices(
+    form: &mut Form<'_>,
+    utility: Option<(Utility, usize)>,
+    noise: Option<(Noise, usize)>,
+) {
+    if let Some((Utility::LeafMax, at)) = utility {
+        let message = "`utility` in [release] cannot be \"leaf-max\" where membership = \"hidden\": \
+                       nobody may count the people of a leaf";
+        form.note(Rule::DoesNotApply, at, message.to_owned(), "use utility = \"max\"");
+    }
+    if let Some((Noise::TwoParty, at)) = noise {
+        let message = "`noise` in [release] cannot be \"two-party\" where membership = \"hidden\": \
+                       one noise that neither party knows protects towards both";
+        form.note(Rule::DoesNotApply, at, message.to_owned(), "use noise = \"joint\"");
     }
 }
 

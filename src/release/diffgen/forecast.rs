@@ -10,6 +10,8 @@ use std::collections::HashSet;
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
 
+use super::hidden::joined::{Announced, check_size};
+use super::hidden::tables::{self, CountPlan};
 use super::horizontal::record_bits;
 use super::leaf_counts::Passes;
 use super::one_class::share_bits;
@@ -17,9 +19,11 @@ use super::shared_scores::SharedScores;
 use super::sizes::{self, Sizes};
 use super::two_party::{Error, Ready, SET_UP, STRUCTURE, bulk, noises_ahead, sources};
 use super::vertical::{self, Layout};
-use super::{Leaves, Plan, RECORDS, Specializer, histograms, run, terms};
+use super::{Leaves, Plan, RECORDS, Specializer, hidden, histograms, run, terms};
+use crate::agreement::diffgen::Terms;
 use crate::agreement::{Agreement, CountTable, Noise, Partition, Selection};
 use crate::crypto::commutative::Ristretto;
+use crate::crypto::cuckoo;
 use crate::mechanism;
 use crate::mechanism::exponential::horizontal::TaylorKey;
 use crate::mechanism::exponential::vertical as weighted;
@@ -57,8 +61,13 @@ pub fn release(
     records: Records,
     tree: &[Specialization],
 ) -> Result<u64, Error> {
-    let key_bits = terms(agreement)?.paillier_bits.unwrap_or_default() as usize;
+    let key_bits = agreed_bits(terms(agreement)?);
     release_with(forecast, agreement, records, tree, key_bits)
+}
+
+/// The length of the keys that are made, 0 if there are none.
+fn agreed_bits(terms: &Terms) -> usize {
+    terms.paillier_bits.unwrap_or_default() as usize
 }
 
 /// The same with keys of another length, as tests have them.
@@ -132,8 +141,17 @@ pub fn release_prepared(
     let plan = Plan::new(agreement)?;
     let sizes = Sizes::of(agreement, &plan)?;
     let cuts = Cuts::topmost(plan.schema());
-    let vertical = match &agreement.partition {
-        Partition::Vertical { .. } => {
+    let role = forecast.role();
+    let announced = agreement.membership().is_hidden().then(|| {
+        let small = key_bits != terms(agreement).map_or(0, agreed_bits);
+        Announced::of(agreement, role, records.own, records.peer, small)
+    });
+    let vertical = match (&agreement.partition, &announced) {
+        (Partition::Vertical { .. }, Some(announced)) => {
+            hidden::forecast(forecast, agreement, &plan, &sizes, announced)?;
+            true
+        }
+        (Partition::Vertical { .. }, None) => {
             vertical::forecast_intersection(forecast, agreement, records.own, records.peer)?;
             match plan.class_owner() {
                 None => vertical::forecast_classes(forecast),
@@ -144,14 +162,14 @@ pub fn release_prepared(
             }
             true
         }
-        Partition::Horizontal { overlap_check, .. } => {
+        (Partition::Horizontal { overlap_check, .. }, _) => {
             if overlap_check.is_some() {
                 let (own, peer) = (records.own, records.peer);
                 psi::forecast_cardinality(forecast, &Ristretto::default(), own, peer);
             }
             false
         }
-        Partition::Local => return Err(Error::WrongInput("the agreement is for one party")),
+        (Partition::Local, _) => return Err(Error::WrongInput("the agreement is for one party")),
     };
     let scores = match plan.class_owner() {
         None => SharedScores::new(&plan, record_bits(agreement)),
@@ -164,6 +182,7 @@ pub fn release_prepared(
         sizes: &sizes,
         vertical,
         common: records.common,
+        announced,
         key_bits,
         cuts,
         scores,
@@ -241,6 +260,9 @@ pub fn check_table(agreement: &Agreement, records: usize) -> Result<(), super::E
     let sizes = Sizes::of(agreement, &plan)?;
     let trees = random_trees(agreement, FEW_TREES, None)?;
     let Some(large) = trees.get(trees.len() * 95 / 100) else { return Ok(()) };
+    if agreement.membership().is_hidden() {
+        return check_hidden(agreement, &plan, &sizes, large, records);
+    }
     let shape = Layout::new(large, agreement).by_transfers(records, &sizes);
     let rows = shape.cells.iter().product::<usize>() as u64;
     if shape.hashes() > MOST_HASHES {
@@ -251,6 +273,34 @@ pub fn check_table(agreement: &Agreement, records: usize) -> Result<(), super::E
     }
     check_leaves(&plan, large, records)
 }
+
+/// The same where nobody learns who is common: everything runs over all bins of the larger table, which
+/// is thought to have as many records as this one's, or is padded.
+fn check_hidden(
+    agreement: &Agreement,
+    plan: &Plan,
+    sizes: &Sizes,
+    large: &Cuts,
+    records: usize,
+) -> Result<(), super::Error> {
+    check_size(agreement, records)?;
+    let records = agreement.pad_to().map_or(records, |pad| usize::try_from(pad).unwrap_or(records));
+    let bins = cuckoo::bins_for(records);
+    let shape = CountPlan::new(Layout::new(large, agreement).cells(), sizes.count_bits);
+    let words = (bins as u64).saturating_mul(shape.payloads as u64);
+    let sums = shape.sums(bins);
+    if words > MOST_PAYLOAD_WORDS || sums.hashes() > MOST_HASHES || sums.check().is_err() {
+        return Err(super::Error::PayloadsTooMany { records, leaves: shape.payloads });
+    }
+    if tables::histogram_hashes(plan, bins, share_bits(agreement))? > MOST_HASHES {
+        return Err(super::Error::HistogramsTooLong { records });
+    }
+    Ok(())
+}
+
+/// Words of unit vectors in all bins: three transfers and some 12 bytes each, about as long as
+/// [`MOST_HASHES`].
+const MOST_PAYLOAD_WORDS: u64 = 1 << 34;
 
 /// Refuses leaf-max over more leaves of the party without the class than can be counted.
 fn check_leaves(plan: &Plan, large: &Cuts, records: usize) -> Result<(), super::Error> {
@@ -293,6 +343,8 @@ struct Counted<'a> {
     sizes: &'a Sizes,
     vertical: bool,
     common: usize,
+    /// Where nobody learns who is common.
+    announced: Option<Announced>,
     key_bits: usize,
     cuts: Cuts,
     /// Those that nobody knows.
@@ -418,7 +470,11 @@ impl Specializer for Counted<'_> {
 
     fn noisy_counts(&mut self, spend: Spend, cuts: &Cuts, _: &Leaves) -> Result<Vec<i64>, Error> {
         let rows = cuts.leaves() as usize * self.plan.schema().class.values.len();
-        if self.vertical {
+        if let Some(announced) = &self.announced {
+            let cells = Layout::new(cuts, self.agreement).cells();
+            let shape = CountPlan::new(cells, self.sizes.count_bits);
+            tables::forecast_counts(self.forecast, announced, &shape)?;
+        } else if self.vertical {
             let layout = Layout::new(cuts, self.agreement);
             if self.plan.terms().count_table == Some(CountTable::Paillier) {
                 let shape = layout.by_encryption(self.common, self.sizes);
