@@ -139,9 +139,9 @@ pub enum Error {
     },
     /// The histograms of the columns of the party without the class would take too long.
     #[error(
-        "counting {records} people by class and by each value of the party without the class takes \
-         more than an hour of the fastest processor: use taxonomies with fewer leaves, or coarser steps, \
-         there"
+        "counting {records} people by class and by each value of the party without the class, or of \
+         both where membership is hidden, takes more than an hour of the fastest processor: use \
+         taxonomies with fewer leaves, or coarser steps, there"
     )]
     HistogramsTooLong {
         /// Records to count.

@@ -237,20 +237,8 @@ fn choices(
     if hidden && !paper {
         hidden_choices(form, utility, noise);
     }
-    if let (Some(Kind::Horizontal), Some((Utility::InfoGain, at))) = (kind, utility) {
-        let message = "`utility` in [release] cannot be \"info-gain\" in a horizontal release: \
-                       its logarithms are not computed between two parties";
-        let remedy = "use \"leaf-max\", which is usually more accurate, or \"max\"";
-        form.note(Rule::DoesNotApply, at, message.to_owned(), remedy);
-    }
-    if let (Some(Kind::Horizontal), Some((Utility::LeafMax, at)), Some((chosen, _))) =
-        (kind, utility, selection)
-        && chosen == Selection::Exponential
-    {
-        let message = "`utility` in [release] cannot be \"leaf-max\" in a horizontal release \
-                       with selection = \"exponential\": its polynomial takes scores of `max`";
-        let remedy = "use selection = \"permute-and-flip\", or utility = \"max\"";
-        form.note(Rule::DoesNotApply, at, message.to_owned(), remedy);
+    if horizontal {
+        horizontal_choices(form, utility, selection);
     }
     if let (Some(kind), Some((noise, at))) = (kind, noise)
         && profile == Profile::Default
@@ -264,6 +252,27 @@ fn choices(
         form.note(Rule::DoesNotApply, at, format!("`noise` in [release]: {message}"), remedy);
     }
     Some((utility?.0, selection?.0, noise?.0, share?.0))
+}
+
+/// Where records are divided, scores of all columns are computed by both.
+fn horizontal_choices(
+    form: &mut Form<'_>,
+    utility: Option<(Utility, usize)>,
+    selection: Option<(Selection, usize)>,
+) {
+    if let Some((Utility::InfoGain, at)) = utility {
+        let message = "`utility` in [release] cannot be \"info-gain\" in a horizontal release: \
+                       its logarithms are not computed between two parties";
+        let remedy = "use \"leaf-max\", which is usually more accurate, or \"max\"";
+        form.note(Rule::DoesNotApply, at, message.to_owned(), remedy);
+    }
+    if let (Some((Utility::LeafMax, at)), Some((Selection::Exponential, _))) = (utility, selection)
+    {
+        let message = "`utility` in [release] cannot be \"leaf-max\" in a horizontal release \
+                       with selection = \"exponential\": its polynomial takes scores of `max`";
+        let remedy = "use selection = \"permute-and-flip\", or utility = \"max\"";
+        form.note(Rule::DoesNotApply, at, message.to_owned(), remedy);
+    }
 }
 
 /// Where one party has the class, scores of the other's columns are shares of largest class counts.

@@ -5,12 +5,16 @@
 //! tells every message: the loop is the one that makes releases, with a [`Specializer`] that counts in place
 //! of talking. Before a run the tree is not known; [`random_trees`] are a guess at it.
 
+mod limits;
+
 use std::collections::HashSet;
 
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
 
-use super::hidden::joined::{Announced, check_size};
+pub use limits::{MOST_HASHES, check_table};
+
+use super::hidden::joined::Announced;
 use super::hidden::tables::{self, CountPlan};
 use super::horizontal::record_bits;
 use super::leaf_counts::Passes;
@@ -23,7 +27,6 @@ use super::{Leaves, Plan, RECORDS, Specializer, hidden, histograms, run, terms};
 use crate::agreement::diffgen::Terms;
 use crate::agreement::{Agreement, CountTable, Noise, Partition, Selection};
 use crate::crypto::commutative::Ristretto;
-use crate::crypto::cuckoo;
 use crate::mechanism;
 use crate::mechanism::exponential::horizontal::TaylorKey;
 use crate::mechanism::exponential::vertical as weighted;
@@ -35,7 +38,6 @@ use crate::privacy::{Budget, Calibration, Spend};
 use crate::protocol::forecast::{Forecast, Work};
 use crate::protocol::{psi, scalar_product, shares, sum_by_group, yao};
 use crate::release::tree::scorer::known_at_once;
-use crate::release::tree::utility::Utility;
 use crate::role::Role;
 use crate::table::{Candidate, CutValue, Cuts, Domain, Specialization};
 
@@ -242,87 +244,6 @@ pub fn random_trees(
     trees.sort_by_key(Cuts::leaves);
     Ok(trees)
 }
-
-/// Hashes of each party that a table of counts may take: about an hour at one per nanosecond, which
-/// a processor without vector AES needs a night for.
-pub const MOST_HASHES: u64 = 1 << 42;
-
-/// Refuses a release whose table of counts would take too long: where the tree has more rows than
-/// nineteen in twenty of [`random_trees`], for so many common records.
-///
-/// # Errors
-/// [`super::Error::TableTooLong`], and those of [`Plan::new`] and [`Sizes::of`].
-pub fn check_table(agreement: &Agreement, records: usize) -> Result<(), super::Error> {
-    if terms(agreement)?.count_table != Some(CountTable::Transfers) {
-        return Ok(());
-    }
-    let plan = Plan::new(agreement)?;
-    let sizes = Sizes::of(agreement, &plan)?;
-    let trees = random_trees(agreement, FEW_TREES, None)?;
-    let Some(large) = trees.get(trees.len() * 95 / 100) else { return Ok(()) };
-    if agreement.membership().is_hidden() {
-        return check_hidden(agreement, &plan, &sizes, large, records);
-    }
-    let shape = Layout::new(large, agreement).by_transfers(records, &sizes);
-    let rows = shape.cells.iter().product::<usize>() as u64;
-    if shape.hashes() > MOST_HASHES {
-        return Err(super::Error::TableTooLong { records, rows });
-    }
-    if histograms::hashes(&plan, records, share_bits(agreement))? > MOST_HASHES {
-        return Err(super::Error::HistogramsTooLong { records });
-    }
-    check_leaves(&plan, large, records)
-}
-
-/// The same where nobody learns who is common: everything runs over all bins of the larger table, which
-/// is thought to have as many records as this one's, or is padded.
-fn check_hidden(
-    agreement: &Agreement,
-    plan: &Plan,
-    sizes: &Sizes,
-    large: &Cuts,
-    records: usize,
-) -> Result<(), super::Error> {
-    check_size(agreement, records)?;
-    let records = agreement.pad_to().map_or(records, |pad| usize::try_from(pad).unwrap_or(records));
-    let bins = cuckoo::bins_for(records);
-    let shape = CountPlan::new(Layout::new(large, agreement).cells(), sizes.count_bits);
-    let words = (bins as u64).saturating_mul(shape.payloads as u64);
-    let sums = shape.sums(bins);
-    if words > MOST_PAYLOAD_WORDS || sums.hashes() > MOST_HASHES || sums.check().is_err() {
-        return Err(super::Error::PayloadsTooMany { records, leaves: shape.payloads });
-    }
-    if tables::histogram_hashes(plan, bins, share_bits(agreement))? > MOST_HASHES {
-        return Err(super::Error::HistogramsTooLong { records });
-    }
-    Ok(())
-}
-
-/// Words of unit vectors in all bins: three transfers and some 12 bytes each, about as long as
-/// [`MOST_HASHES`].
-const MOST_PAYLOAD_WORDS: u64 = 1 << 34;
-
-/// Refuses leaf-max over more leaves of the party without the class than can be counted.
-fn check_leaves(plan: &Plan, large: &Cuts, records: usize) -> Result<(), super::Error> {
-    if plan.utility() != Utility::LeafMax || plan.class_owner().is_none() {
-        return Ok(());
-    }
-    let together = (0..plan.schema().attributes.len()).filter(|a| plan.scores_together(*a));
-    let leaves = together.fold(1, |leaves: usize, a| leaves.saturating_mul(large.of(a).len()));
-    // Of the leaves that ever were, at most half have children; each is counted in every column.
-    let columns = plan.schema().attributes.len() as u64;
-    let cells = (leaves as u64).saturating_mul(4 * columns);
-    if leaves > MOST_LEAVES || cells.saturating_mul(records as u64) > MOST_HASHES {
-        return Err(super::Error::LeavesTooMany { records, leaves });
-    }
-    Ok(())
-}
-
-/// Leaves of the party without the class that leaf-max may have to score in shares.
-const MOST_LEAVES: usize = 1 << 14;
-
-/// Trees that are drawn to find a large one before every run.
-const FEW_TREES: usize = 101;
 
 /// Values that all rounds of all trees may list together: what a second has time for.
 const MOST_LISTED: u64 = 1 << 22;
