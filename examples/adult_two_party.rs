@@ -41,7 +41,7 @@ const SPECIALIZATIONS: u32 = 10;
 const KEYS: Keys = Keys::ForTests(1024);
 
 /// Name and terms of what is compared.
-const FORMS: [(&str, &str); 9] = [
+const FORMS: [(&str, &str); 11] = [
     ("vertical, default", "partition = \"vertical\""),
     ("vertical, paper", "partition = \"vertical\"\nprofile = \"paper\""),
     ("vertical, class at A alone", "partition = \"vertical\"\n# class at p1"),
@@ -54,6 +54,8 @@ const FORMS: [(&str, &str); 9] = [
         "vertical, class at B alone, max",
         "partition = \"vertical\"\nutility = \"max\"\n# class at p2",
     ),
+    ("vertical, hidden, class at A alone", "partition = \"vertical\"\n# hidden\n# class at p1"),
+    ("vertical, hidden, class at B alone", "partition = \"vertical\"\n# hidden\n# class at p2"),
     ("horizontal, default", "partition = \"horizontal\""),
     ("horizontal, leaf-max", "partition = \"horizontal\"\nutility = \"leaf-max\""),
     (
@@ -183,7 +185,7 @@ fn parts(agreement: &Agreement, table: &Table) -> Result<[Table; 2], Failure> {
     Ok([part(Role::P1)?, part(Role::P2)?])
 }
 
-/// A release by both, and the seconds that it took beyond set intersection.
+/// A release by both, and the seconds that it took beyond finding common people.
 fn together(
     agreement: &Agreement,
     parts: &[Table; 2],
@@ -204,7 +206,8 @@ fn together(
         return Err(Failure::failed("the two parties have different releases"));
     }
     let phases = outcome.costs.p1.phases.iter();
-    let others = phases.filter(|phase| phase.phase != "set intersection");
+    let others =
+        phases.filter(|phase| !["set intersection", "hidden join"].contains(&&*phase.phase));
     Ok((one.release, others.map(|phase| phase.wall.as_secs_f64()).sum()))
 }
 

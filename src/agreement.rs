@@ -89,8 +89,8 @@ use std::sync::Arc;
 pub const MAX_FILE_BYTES: usize = 4 << 20;
 /// Largest canonical form, in bytes: it must fit one message.
 pub const MAX_CANONICAL_BYTES: usize = 16 << 20;
-/// Most points of a numeric grid whose splits two parties choose together (in horizontal mode, and
-/// where the other party alone has the class): every point costs a piece of circuit.
+/// Most points of a numeric grid whose splits two parties choose together (in horizontal mode, where
+/// the other party alone has the class, and where membership is hidden): every point costs a piece of circuit.
 pub const MAX_SHARED_POINTS: u32 = 1_024;
 
 /// A complete and consistent agreement. It can only be made by reading one.
@@ -137,19 +137,49 @@ pub enum Partition {
 /// What the parties of a vertical release ask of how many people they have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Matching {
-    /// A run with fewer common people ends without a release.
+    /// A run with fewer common people ends without a release. 0 where nobody learns how many are.
     pub min_common: u64,
     /// What a rehearsal may tell, if there may be one.
     pub rehearse: Option<Rehearsal>,
     /// How common people are found.
     pub by: MatchBy,
+    /// Whether the parties learn who is common.
+    pub membership: Membership,
 }
 
 impl Default for Matching {
     fn default() -> Self {
-        Self { min_common: 1, rehearse: None, by: MatchBy::Oprf }
+        let membership = Membership::Shown;
+        Self { min_common: 1, rehearse: None, by: MatchBy::Oprf, membership }
     }
 }
+
+/// What the parties of a vertical release learn of whom both have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Membership {
+    /// Who of its own people is common.
+    Shown,
+    /// Nothing: neither who is common nor how many are.
+    Hidden {
+        /// So many records each party seems to have; without it both learn how many there are.
+        pad_to: Option<u64>,
+    },
+}
+
+impl Membership {
+    /// Every choice with the word for it in an agreement.
+    pub const ALL: &'static [(&'static str, Self)] =
+        &[("shown", Self::Shown), ("hidden", Self::Hidden { pad_to: None })];
+
+    /// Whether nobody learns who is common.
+    pub fn is_hidden(self) -> bool {
+        matches!(self, Self::Hidden { .. })
+    }
+}
+
+/// The largest ε with hidden membership: with a larger one what fails in a hidden join, rarely, would
+/// weigh more than δ allows.
+pub const MOST_EPSILON_HIDDEN: u32 = 13;
 
 /// How the parties of a vertical release find the people that they have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -365,6 +395,25 @@ impl Agreement {
             Partition::Vertical { matching, .. } => Some(*matching),
             Partition::Horizontal { .. } | Partition::Local => None,
         }
+    }
+
+    /// What the parties learn of whom both have, where people are matched.
+    pub fn membership(&self) -> Membership {
+        self.matching().map_or(Membership::Shown, |matching| matching.membership)
+    }
+
+    /// To how many records both parties' tables are padded, if they are.
+    pub fn pad_to(&self) -> Option<u64> {
+        match self.membership() {
+            Membership::Hidden { pad_to } => pad_to,
+            Membership::Shown => None,
+        }
+    }
+
+    /// The most records that a party, or both together, may come with: `pad_to`, where that is smaller
+    /// than `max_records`.
+    pub fn most_records(&self) -> u64 {
+        self.pad_to().unwrap_or(self.max_records)
     }
 }
 

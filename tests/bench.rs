@@ -83,6 +83,11 @@ fn what_does_not_fit_together_is_refused_before_anything_is_measured() {
         (vec!["bench", "all", "--out", "full"], "notes.txt"),
         (vec!["bench", "all", "--size", "10"], "are for one subject"),
         (vec!["bench", "all", "--class-owner", "p1"], "are for one subject"),
+        (vec!["bench", "all", "--membership", "hidden"], "are for one subject"),
+        (
+            vec!["bench", "release", "--membership", "hidden", "--partition", "horizontal"],
+            "is for vertical releases",
+        ),
         (
             vec!["bench", "release", "--class-owner", "p1", "--partition", "horizontal"],
             "is for vertical releases",

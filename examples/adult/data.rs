@@ -84,7 +84,7 @@ impl Adult {
     }
 
     /// The agreement with these further lines for `[release]`. A comment `# class at p1` there puts
-    /// the class at one party.
+    /// the class at one party, and `# hidden` hides who is common.
     pub fn agreement_with(&self, terms: &str) -> Result<Agreement, Failure> {
         let mut text = format!(
             "[release]\nid = \"adult\"\nmax_records = 50000\n{terms}\n\
@@ -95,8 +95,10 @@ impl Adult {
         text += &labelled.map_or(String::new(), |role| format!("owner = \"{role}\"\n"));
         let vertical = terms.contains("partition = \"vertical\"");
         let horizontal = terms.contains("partition = \"horizontal\"");
+        let hidden = terms.contains("# hidden");
         if vertical {
             text += "[id]\ncolumn = \"id\"\nnormalize = [\"trim\"]\n";
+            text += if hidden { "membership = \"hidden\"\n" } else { "" };
         }
         if vertical || horizontal {
             for (role, digits) in [("p1", "a1"), ("p2", "b2")] {
@@ -115,7 +117,8 @@ impl Adult {
                 Some((min, max)) => {
                     // Where splits are drawn by both together, a grid has at most 1,024 points.
                     let own = labelled.is_none_or(|role| (role == "p2") == second);
-                    let step = if horizontal || !own { (max - min).div_ceil(1_023) } else { 1 };
+                    let together = horizontal || hidden || !own;
+                    let step = if together { (max - min).div_ceil(1_023) } else { 1 };
                     let max = min + (max - min).div_ceil(step) * step;
                     format!("kind = \"numeric\"\nmin = {min}\nmax = {max}\nstep = {step}\n")
                 }

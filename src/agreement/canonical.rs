@@ -1,6 +1,6 @@
 //! The canonical form: one way to write an agreement, as JSON in the manner of RFC 8785.
 
-use super::{Agreement, Identifier, MatchBy, Matching, Partition, Party, Rehearsal};
+use super::{Agreement, Identifier, MatchBy, Matching, Membership, Partition, Party, Rehearsal};
 use crate::table::{Attribute, Domain, MAX_DEPTH, OnBadValue, Taxonomy, ValueId};
 use serde_json::{Value, json};
 
@@ -33,7 +33,8 @@ impl Format {
 /// The agreement as a tree whose keys are sorted; printing it without white space is canonical.
 ///
 /// Decimals are text in normal form; counts are numbers; every default is written out, but for those
-/// of keys that came later (`min_common`, `rehearse`, `accept_composition`, the class's `owner`); what does not apply to the partition or the model is left out. There is no floating-point number anywhere.
+/// of keys that came later (`min_common`, `rehearse`, `membership`, `accept_composition`, the class's
+/// `owner`); what does not apply to the partition or the model is left out. There is no floating-point number anywhere.
 pub(super) fn value(agreement: &Agreement, format: Format) -> Value {
     let (mut release, mut crypto) = agreement.model.entries();
     if let Format::First { paillier_bits } = format {
@@ -93,7 +94,10 @@ fn party(party: &Party) -> Value {
 fn identifier(identifier: &Identifier, matching: Matching, usual: MatchBy) -> Value {
     let rules: Vec<&str> = identifier.normalize.steps().iter().map(|step| step.name()).collect();
     let mut entries = vec![("column", json!(identifier.column)), ("normalize", json!(rules))];
-    if matching.min_common != Matching::default().min_common {
+    if let Membership::Hidden { pad_to } = matching.membership {
+        entries.push(("membership", json!("hidden")));
+        entries.extend(pad_to.map(|records| ("pad_to", json!(records))));
+    } else if matching.min_common != Matching::default().min_common {
         entries.push(("min_common", json!(matching.min_common)));
     }
     match matching.rehearse {

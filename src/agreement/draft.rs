@@ -113,6 +113,11 @@ impl Draft {
                      docs/agreement.md"
                 ),
             );
+            if self.class_owner.is_some() {
+                let hidden = "# membership = \"hidden\"           # neither learns who is common, in \
+                              place of these two";
+                line(&mut text, hidden);
+            }
         }
         self.class(&mut text);
         self.attributes.iter().for_each(|attribute| self.attribute(&mut text, attribute));

@@ -1,6 +1,7 @@
 //! From a file to an agreement: which keys there are, and every rule between them.
 
 mod attributes;
+mod matching;
 mod people;
 pub(super) mod release;
 
@@ -45,6 +46,8 @@ pub(super) struct Divided {
     pub kind: Kind,
     /// Who alone has the class.
     pub class_owner: Option<Role>,
+    /// Whether nobody learns who is common.
+    pub hidden: bool,
 }
 
 pub(super) fn from_toml(
@@ -98,12 +101,13 @@ fn whole(form: &mut Form<'_>, document: Node, origin: Origin<'_>) -> Option<Agre
     let common = release.as_mut().and_then(|(release, _)| release::read(form, release, kind));
     let class = people::class(form, &mut top, kind);
     let class_owner = class.as_ref().and_then(|class| class.owner);
-    let divided = kind.map(|kind| Divided { kind, class_owner });
+    let overlap_check = common.as_ref().map(|common| common.overlap_check);
+    let identifier = people::identifier(form, &mut top, kind, overlap_check);
+    let hidden = identifier.as_ref().is_some_and(matching::Matched::is_hidden);
+    let divided = kind.map(|kind| Divided { kind, class_owner, hidden });
     let of_paths = release.as_ref().is_some_and(|(_, name)| *name == Name::Trajectory);
     let model = release.and_then(|(release, name)| model(form, release, name, &mut top, divided));
     let parties = people::parties(form, &mut top, kind);
-    let overlap_check = common.as_ref().map(|common| common.overlap_check);
-    let identifier = people::identifier(form, &mut top, kind, overlap_check);
     let attributes = match of_paths {
         true => Some(Vec::new()),
         false => attributes::read(form, &mut top, divided, origin),
@@ -123,8 +127,7 @@ fn whole(form: &mut Form<'_>, document: Node, origin: Origin<'_>) -> Option<Agre
     let partition = match kind? {
         Kind::Vertical => {
             let matched = identifier?;
-            let (records, encrypted) = (common.max_records, model.matches_by_encryption());
-            let matching = people::check_matching(form, &matched, records, class_owner, encrypted);
+            let matching = matching::check(form, &matched, common.max_records, class_owner, &model);
             Partition::Vertical { parties: parties?, identifier: matched.identifier, matching }
         }
         Kind::Horizontal => {

@@ -1,6 +1,7 @@
 //! Every rule of an agreement broken once, and properties of what is accepted.
 
 mod aids;
+mod hidden;
 mod limits;
 mod properties;
 mod rules;

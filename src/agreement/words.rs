@@ -141,7 +141,7 @@ fn who(page: &mut Page, agreement: &Agreement) {
             );
         }
     }
-    let most = grouped(agreement.max_records);
+    let most = grouped(agreement.most_records());
     page.item(&match agreement.partition {
         Partition::Vertical { .. } | Partition::Horizontal { .. } => format!(
             "From 1 to {most} records from each party take part; a run with none or with more is \

@@ -68,7 +68,7 @@ const SUBJECTS: &[Subject] = &[
     ("random-value", "uniform values below shared bounds, by length", random_value::run),
     (
         "release",
-        "whole releases by two parties, phase by phase (--partition, --profile, --class-owner)",
+        "whole releases by two parties, phase by phase (--partition, --profile, --class-owner, --membership)",
         release::run,
     ),
     ("scalar-product", "scalar products by Paillier", scalar_product::run),
@@ -99,6 +99,10 @@ pub struct BenchArgs {
     /// For `release`: the party that alone has the class, of different columns [default: both have it]
     #[arg(long, value_name = "p1|p2")]
     class_owner: Option<Role>,
+    /// For `release`: whether each party learns whom both have; hidden has the class at p1 unless
+    /// --class-owner says otherwise [default: shown]
+    #[arg(long, value_enum)]
+    membership: Option<MembershipArg>,
     /// Small sizes: a first look in seconds, not figures to compare
     #[arg(long)]
     quick: bool,
@@ -114,6 +118,12 @@ pub struct BenchArgs {
 enum Divided {
     Vertical,
     Horizontal,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum MembershipArg {
+    Shown,
+    Hidden,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -135,6 +145,8 @@ pub struct Options {
     pub paper: bool,
     /// Who alone has the class of a release, where one party has.
     pub class_owner: Option<Role>,
+    /// Whether nobody learns whom both parties of a release have.
+    pub hidden: bool,
     /// Whether sizes are to be small.
     pub quick: bool,
 }
@@ -231,6 +243,7 @@ fn one(what: &str, arguments: &BenchArgs, console: &Console) -> Result<Vec<Figur
         horizontal: arguments.partition == Some(Divided::Horizontal),
         paper: arguments.profile == Some(Choices::Paper),
         class_owner: arguments.class_owner,
+        hidden: arguments.membership == Some(MembershipArg::Hidden),
         quick: arguments.quick,
     })?;
     show(&figures, console);
@@ -239,10 +252,11 @@ fn one(what: &str, arguments: &BenchArgs, console: &Console) -> Result<Vec<Figur
 
 /// Every subject, and how costs grow and compare, as a page.
 fn all(arguments: &BenchArgs, console: &Console) -> Result<Vec<Figure>, Failure> {
-    let BenchArgs { net, size, partition, profile, class_owner, .. } = arguments;
-    let of_release = partition.is_some() || profile.is_some() || class_owner.is_some();
-    if net.is_some() || size.is_some() || of_release {
-        let message = "--net, --size, --partition, --profile and --class-owner are for one subject";
+    let BenchArgs { net, size, partition, profile, class_owner, membership, .. } = arguments;
+    let divided = partition.is_some() || class_owner.is_some() || membership.is_some();
+    if net.is_some() || size.is_some() || profile.is_some() || divided {
+        let message = "--net, --size, --partition, --profile, --class-owner and --membership are for \
+                       one subject";
         return Err(Failure::wrong_input(message)
             .advise("`bench all` measures several of each; `--quick` makes it small"));
     }

@@ -26,6 +26,9 @@ pub struct DemoArgs {
     /// How the data is divided: between two parties by columns or by people, or not at all
     #[arg(long, value_enum, default_value_t = DemoPartition::Vertical)]
     partition: DemoPartition,
+    /// Whether each party learns which of its people the other has [default: shown]
+    #[arg(long, value_enum)]
+    membership: Option<DemoMembership>,
     /// How many people to generate
     #[arg(long, value_name = "N", default_value_t = 5_000,
           value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
@@ -45,6 +48,14 @@ enum DemoPartition {
     Local,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum DemoMembership {
+    /// Each learns who is common
+    Shown,
+    /// Neither learns who is common, nor how many are, nor how many records the other has
+    Hidden,
+}
+
 /// Rows of the release that are shown.
 const SHOWN_ROWS: usize = 8;
 
@@ -54,7 +65,15 @@ const SHOWN_ROWS: usize = 8;
 /// If a file cannot be written, or a party cannot be started, fails, or does not end in time.
 pub fn run(arguments: &DemoArgs, console: &Console) -> Result<(), Failure> {
     let (records, out) = (arguments.records, arguments.out.as_deref());
+    if arguments.membership.is_some() && arguments.partition != DemoPartition::Vertical {
+        return Err(Failure::wrong_input("--membership is for two parties with different columns")
+            .advise("leave it out, or use --partition vertical"));
+    }
+    let hidden = arguments.membership == Some(DemoMembership::Hidden);
     match arguments.partition {
+        DemoPartition::Vertical if hidden => {
+            two_parties::run(&loans::hidden(records), out, console)
+        }
         DemoPartition::Vertical => two_parties::run(&loans::vertical(records), out, console),
         DemoPartition::Horizontal => two_parties::run(&loans::horizontal(records), out, console),
         DemoPartition::Local => local::run(records, out, console),

@@ -85,6 +85,12 @@ impl Tape {
         self.0.len()
     }
 
+    /// The same tape, cut off after so many decisions.
+    #[must_use]
+    pub fn beginning(&self, decisions: usize) -> Self {
+        Self::new(self.0.iter().take(decisions).cloned())
+    }
+
     /// Passes over decisions that somebody else makes.
     pub fn skip(&mut self, decisions: usize) {
         self.0.drain(..decisions.min(self.0.len()));

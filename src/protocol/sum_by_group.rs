@@ -71,7 +71,7 @@ use zeroize::Zeroizing;
 pub(crate) use local::{Place, ReceiverPart, SenderPart, Starts, pack, unpack};
 pub use table::{
     CountShape, count_cells, count_table, forecast_cells, forecast_table, forecast_units,
-    ideal_table, sum_units,
+    ideal_table, sum_shared, sum_units,
 };
 
 use crate::crypto::tree::{TreeShape, blocks};

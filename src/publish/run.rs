@@ -277,10 +277,12 @@ impl<'a> Side<'a> {
         }
     }
 
-    /// Where identifiers are compared, the peer learns sizes, so its neighbours are replacements.
+    /// Where identifiers are compared, the peer learns sizes, so its neighbours are replacements; unless
+    /// tables are padded.
     fn towards_peer(&self) -> Towards {
         match &self.agreement.partition {
             Partition::Horizontal { overlap_check: None, .. } => Towards::Once,
+            _ if self.agreement.pad_to().is_some() => Towards::Once,
             _ => Towards::Twice,
         }
     }

@@ -61,6 +61,7 @@
 //! ```
 
 pub mod forecast;
+pub mod hidden;
 pub mod histograms;
 pub mod holder;
 pub mod horizontal;
@@ -138,9 +139,9 @@ pub enum Error {
     },
     /// The histograms of the columns of the party without the class would take too long.
     #[error(
-        "counting {records} people by class and by each value of the party without the class takes \
-         more than an hour of the fastest processor: use taxonomies with fewer leaves, or coarser steps, \
-         there"
+        "counting {records} people by class and by each value of the party without the class, or of \
+         both where membership is hidden, takes more than an hour of the fastest processor: use \
+         taxonomies with fewer leaves, or coarser steps, there"
     )]
     HistogramsTooLong {
         /// Records to count.
@@ -156,6 +157,29 @@ pub enum Error {
         /// Records to count.
         records: usize,
         /// Combinations of values.
+        leaves: usize,
+    },
+    /// A party has more records than both are padded to.
+    #[error(
+        "the table has {records} records, and `pad_to` in [id] is {pad_to}: agree on a larger one, up to \
+         `max_records`"
+    )]
+    MoreThanPad {
+        /// Of this party.
+        records: usize,
+        /// What both seem to have.
+        pad_to: usize,
+    },
+    /// Counting without knowing who is common would take too long.
+    #[error(
+        "counting up to {records} people in {leaves} combinations of values of the party that has fewer, \
+         without knowing who is common, as a large tree would need, takes too long: lower \
+         `specializations`, or `pad_to`"
+    )]
+    PayloadsTooMany {
+        /// Of the larger table, or what it is padded to.
+        records: usize,
+        /// Combinations of values of the party that has fewer.
         leaves: usize,
     },
     /// A budget or a mechanism refused.
@@ -194,6 +218,8 @@ impl Fault for Error {
             | Self::TableTooLong { .. }
             | Self::HistogramsTooLong { .. }
             | Self::LeavesTooMany { .. }
+            | Self::MoreThanPad { .. }
+            | Self::PayloadsTooMany { .. }
             | Self::ChoiceTooLarge { .. } => Blame::Input,
             Self::Tree(error) => error.blame(),
             Self::Privacy(_) | Self::OtherModel | Self::OtherBudget | Self::Fault(_) => Blame::Here,

@@ -59,6 +59,17 @@ impl Couple {
         couple
     }
 
+    /// The same where neither learns who is common.
+    pub fn hidden(people: usize, labelled: usize, pad_to: Option<usize>) -> Self {
+        let couple = Self::one_class(people, labelled);
+        let pad = pad_to.map_or(String::new(), |records| format!("pad_to = {records}\n"));
+        for who in [BANK, COMPANY] {
+            let hidden = format!("[id]\nmembership = \"hidden\"\n{pad}");
+            couple.edit(who, "agreement.toml", "[id]\n", &hidden);
+        }
+        couple
+    }
+
     /// Two parties that know the same columns of different people.
     pub fn horizontal(people: usize) -> Self {
         let table = |whose: usize| {

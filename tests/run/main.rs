@@ -4,6 +4,7 @@
 
 mod couple;
 mod faults;
+mod hidden;
 mod matching;
 
 use std::path::Path;

@@ -157,7 +157,8 @@ def canonical(toml, files):
     paper = release.get("profile") == "paper"
     flips = partition != "local" and not paper
     selection = "permute-and-flip" if flips else "exponential"
-    utility = "max" if paper or partition == "horizontal" else "leaf-max"
+    hidden = given.get("id", {}).get("membership") == "hidden"
+    utility = "max" if paper or partition == "horizontal" or hidden else "leaf-max"
     noise = "single" if partition == "local" else "two-party" if paper else "joint"
     full = {
         "format": "diptych-agreement-2",
@@ -212,6 +213,10 @@ def canonical(toml, files):
         # Keys that came later stand there only where they are not as it was before.
         if given["id"].get("min_common", 1) != 1:
             full["id"]["min_common"] = given["id"]["min_common"]
+        if hidden:
+            full["id"]["membership"] = "hidden"
+            if "pad_to" in given["id"]:
+                full["id"]["pad_to"] = given["id"]["pad_to"]
         if given["id"].get("rehearse", False):
             full["id"]["rehearse"] = given["id"]["rehearse"]
         # The papers match by encryption.
@@ -359,6 +364,23 @@ LATER += [
         ('selection = "exponential"', ""), ('noise = "two-party"', ""),
         ('structure_share = "0.5"', ""), ('profile = "default"', ""), (CRYPTO, "")), FILES),
 ]
+HIDDEN = (TRIMMED, TRIMMED + '\nmembership = "hidden"')
+OF_P1 = (APPROVED, APPROVED + '\nowner = "p1"')
+JOINT = ('noise = "two-party"', 'noise = "joint"')
+LATER += [
+    ("who is common shown, said", change(
+        LOANS, (TRIMMED, TRIMMED + '\nmembership = "shown"')), FILES),
+    ("who is common hidden, the class at the first party", change(
+        LOANS, HIDDEN, FLIPS, JOINT, (APPROVED, APPROVED + '\nowner = "p1"')), FILES),
+    ("both sizes hidden too, what can be left out left out", change(
+        LOANS, (TRIMMED, TRIMMED + '\nmembership = "hidden"\npad_to = 100000'),
+        (APPROVED, APPROVED + '\nowner = "p2"'), ('utility = "max"', ""),
+        ('selection = "exponential"', ""), ('noise = "two-party"', ""),
+        ('structure_share = "0.5"', ""), ('profile = "default"', ""), (CRYPTO, "")), FILES),
+    ("who is common hidden, the largest ε and grid", change(
+        LOANS, HIDDEN, FLIPS, JOINT, (APPROVED, APPROVED + '\nowner = "p2"'), ('"1.0"', '"13"'),
+        ("max = 99", "max = 1041")), FILES),
+]
 NUMBER = "specializations = 10"
 LATER += [
     ("as many specializations as the records bear", change(LOANS, (NUMBER, "")), FILES),
@@ -470,6 +492,43 @@ INVALID = [
     ("labels to be compared with nobody", change(
         LOANS, (APPROVED, APPROVED + '\nowner = "p1"'), FLIPS,
         (TRIMMED, TRIMMED + '\nrehearse = "labels"')), ["does-not-apply"]),
+    ("who is common hidden where both have the class", change(LOANS, HIDDEN, FLIPS, JOINT),
+     ["does-not-apply"]),
+    ("who is common hidden with leaf-max", change(
+        LOANS, HIDDEN, FLIPS, JOINT, OF_P1, ('"max"', '"leaf-max"')), ["does-not-apply"]),
+    ("who is common hidden with a noise of each", change(LOANS, HIDDEN, FLIPS, OF_P1),
+     ["does-not-apply"]),
+    ("who is common hidden with the exponential mechanism", change(LOANS, HIDDEN, JOINT, OF_P1),
+     ["does-not-apply"]),
+    ("who is common hidden, and so many must be", change(
+        LOANS, HIDDEN, FLIPS, JOINT, OF_P1, ('"hidden"', '"hidden"\nmin_common = 0')),
+     ["does-not-apply"]),
+    ("who is common hidden, and a rehearsal", change(
+        LOANS, HIDDEN, FLIPS, JOINT, OF_P1, ('"hidden"', '"hidden"\nrehearse = true')),
+     ["does-not-apply"]),
+    ("who is common hidden, and found by encryption", change(
+        LOANS, HIDDEN, FLIPS, JOINT, OF_P1, ('"hidden"', '"hidden"\nmatching = "ristretto255"')),
+     ["does-not-apply"]),
+    ("who is common hidden, and an ε that is too large", change(
+        LOANS, HIDDEN, FLIPS, JOINT, OF_P1, ('"1.0"', '"13.1"')), ["does-not-apply"]),
+    ("who is common hidden, and a table under encryption", change(
+        LOANS, HIDDEN, FLIPS, JOINT, OF_P1, ('"transfers"', '"paillier"')), ["does-not-apply"]),
+    ("1025 points of the party with the class, who is common hidden", change(
+        LOANS, HIDDEN, FLIPS, JOINT, (APPROVED, APPROVED + '\nowner = "p2"'),
+        ("max = 99", "max = 1042")), ["out-of-range"]),
+    ("padded beyond the bound", change(
+        LOANS, HIDDEN, FLIPS, JOINT, OF_P1, ('"hidden"', '"hidden"\npad_to = 100001')),
+     ["out-of-range"]),
+    ("padded to nothing", change(
+        LOANS, HIDDEN, FLIPS, JOINT, OF_P1, ('"hidden"', '"hidden"\npad_to = 0')),
+     ["out-of-range"]),
+    ("padded where everything is shown", change(LOANS, (TRIMMED, TRIMMED + "\npad_to = 100000")),
+     ["does-not-apply"]),
+    ("membership that nobody knows", change(
+        LOANS, (TRIMMED, TRIMMED + '\nmembership = "secret"')), ["unknown-word"]),
+    ("membership in a horizontal release", change(
+        HORIZONTAL, ("max_records", "overlap_check = true\nmax_records")) + ID
+     + 'membership = "hidden"\n', ["does-not-apply"]),
     ("a rehearsal of something else", change(
         LOANS, (TRIMMED, TRIMMED + '\nrehearse = "everything"')), ["unknown-word"]),
     ("1025 points in a horizontal release", change(

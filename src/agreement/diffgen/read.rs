@@ -190,6 +190,7 @@ fn choices(
 ) -> Option<(Utility, Selection, Noise, Decimal)> {
     let kind = divided.map(|divided| divided.kind);
     let one_class = divided.is_some_and(|divided| divided.class_owner.is_some());
+    let hidden = divided.is_some_and(|divided| divided.hidden);
     let paper = profile == Profile::Paper;
     let horizontal = kind == Some(Kind::Horizontal);
     let flips = kind != Some(Kind::Local) && !paper;
@@ -198,7 +199,8 @@ fn choices(
     // Where records are divided every leaf costs a piece of circuit, and the papers' approximation of
     // the exponential mechanism loses accuracy. Between any two parties a choice by noise takes a
     // fraction of the bytes, and is never worse on average at the same ε, up to the grid of its noise.
-    let usual_utility = if paper || horizontal { Utility::Max } else { Utility::LeafMax };
+    let max = paper || horizontal || hidden;
+    let usual_utility = if max { Utility::Max } else { Utility::LeafMax };
     let usual_selection = if flips { Selection::PermuteAndFlip } else { Selection::Exponential };
     let usual_noise = if paper || kind == Some(Kind::Local) { papers_noise } else { Noise::Joint };
     let usual_share = if paper { half } else { Decimal::parse("0.7").ok()? };
@@ -232,20 +234,11 @@ fn choices(
     if one_class && !paper {
         one_class_choices(form, utility, selection);
     }
-    if let (Some(Kind::Horizontal), Some((Utility::InfoGain, at))) = (kind, utility) {
-        let message = "`utility` in [release] cannot be \"info-gain\" in a horizontal release: \
-                       its logarithms are not computed between two parties";
-        let remedy = "use \"leaf-max\", which is usually more accurate, or \"max\"";
-        form.note(Rule::DoesNotApply, at, message.to_owned(), remedy);
+    if hidden && !paper {
+        hidden_choices(form, utility, noise);
     }
-    if let (Some(Kind::Horizontal), Some((Utility::LeafMax, at)), Some((chosen, _))) =
-        (kind, utility, selection)
-        && chosen == Selection::Exponential
-    {
-        let message = "`utility` in [release] cannot be \"leaf-max\" in a horizontal release \
-                       with selection = \"exponential\": its polynomial takes scores of `max`";
-        let remedy = "use selection = \"permute-and-flip\", or utility = \"max\"";
-        form.note(Rule::DoesNotApply, at, message.to_owned(), remedy);
+    if horizontal {
+        horizontal_choices(form, utility, selection);
     }
     if let (Some(kind), Some((noise, at))) = (kind, noise)
         && profile == Profile::Default
@@ -259,6 +252,27 @@ fn choices(
         form.note(Rule::DoesNotApply, at, format!("`noise` in [release]: {message}"), remedy);
     }
     Some((utility?.0, selection?.0, noise?.0, share?.0))
+}
+
+/// Where records are divided, scores of all columns are computed by both.
+fn horizontal_choices(
+    form: &mut Form<'_>,
+    utility: Option<(Utility, usize)>,
+    selection: Option<(Selection, usize)>,
+) {
+    if let Some((Utility::InfoGain, at)) = utility {
+        let message = "`utility` in [release] cannot be \"info-gain\" in a horizontal release: \
+                       its logarithms are not computed between two parties";
+        let remedy = "use \"leaf-max\", which is usually more accurate, or \"max\"";
+        form.note(Rule::DoesNotApply, at, message.to_owned(), remedy);
+    }
+    if let (Some((Utility::LeafMax, at)), Some((Selection::Exponential, _))) = (utility, selection)
+    {
+        let message = "`utility` in [release] cannot be \"leaf-max\" in a horizontal release \
+                       with selection = \"exponential\": its polynomial takes scores of `max`";
+        let remedy = "use selection = \"permute-and-flip\", or utility = \"max\"";
+        form.note(Rule::DoesNotApply, at, message.to_owned(), remedy);
+    }
 }
 
 /// Where one party has the class, scores of the other's columns are shares of largest class counts.
@@ -278,6 +292,24 @@ fn one_class_choices(
                        the class: nobody knows the scores that it would weigh";
         let remedy = "use \"permute-and-flip\", or owner = \"both\" in [class]";
         form.note(Rule::DoesNotApply, at, message.to_owned(), remedy);
+    }
+}
+
+/// Where nobody learns who is common, all scores and counts are shares of both.
+fn hidden_choices(
+    form: &mut Form<'_>,
+    utility: Option<(Utility, usize)>,
+    noise: Option<(Noise, usize)>,
+) {
+    if let Some((Utility::LeafMax, at)) = utility {
+        let message = "`utility` in [release] cannot be \"leaf-max\" where membership = \"hidden\": \
+                       nobody may count the people of a leaf";
+        form.note(Rule::DoesNotApply, at, message.to_owned(), "use utility = \"max\"");
+    }
+    if let Some((Noise::TwoParty, at)) = noise {
+        let message = "`noise` in [release] cannot be \"two-party\" where membership = \"hidden\": \
+                       one noise that neither party knows protects towards both";
+        form.note(Rule::DoesNotApply, at, message.to_owned(), "use noise = \"joint\"");
     }
 }
 

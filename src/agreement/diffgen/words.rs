@@ -1,8 +1,10 @@
 //! DiffGen on the page that is signed: what it promises, shows and leaves open.
 
+mod hidden;
+
 use super::{CountTable, Noise, Profile, Selection, Specializations, Terms, Transfers, Utility};
 use crate::agreement::words::{Page, Wording, grouped, normalization};
-use crate::agreement::{Agreement, MatchBy, Parties, Partition, Rehearsal};
+use crate::agreement::{Agreement, MatchBy, Membership, Parties, Partition, Rehearsal};
 use crate::privacy::Epsilon;
 use crate::table::{Identifier, OnBadValue};
 
@@ -37,10 +39,15 @@ impl Wording for Terms {
             "Compared are data that this agreement admits, with the record as without it: {from} {} \
              records{each}, and values that fit. A run with other data is refused, and that it was \
              refused is not covered by ε.",
-            grouped(agreement.max_records)
+            grouped(agreement.most_records())
         ));
-        if let Some(least) = agreement.matching().map(|matching| matching.min_common) {
-            page.item(&enough_in_common(least));
+        match agreement.matching() {
+            Some(matching) if matching.membership.is_hidden() => page.item(
+                "A run goes on however few people are in both tables; with nobody in both it publishes \
+                 noise alone, and nobody can tell.",
+            ),
+            Some(matching) => page.item(&enough_in_common(matching.min_common)),
+            None => {}
         }
         if agreement.parties().is_some() {
             page.item(
@@ -64,6 +71,9 @@ impl Wording for Terms {
     fn learned(&self, page: &mut Page, agreement: &Agreement, parties: &Parties) {
         let (p1, p2) = (&parties.p1.name, &parties.p2.name);
         match &agreement.partition {
+            Partition::Vertical { matching, .. } if matching.membership.is_hidden() => {
+                self.learned_where_hidden(page, agreement, parties);
+            }
             Partition::Vertical { matching, .. } => {
                 if let Some(rehearsal) = matching.rehearse {
                     page.item(&rehearsed(rehearsal, agreement));
@@ -177,7 +187,14 @@ impl Wording for Terms {
                     .to_owned()
             }
         });
-        if let (Some(owner), Some(parties)) = (agreement.schema.class.owner, agreement.parties()) {
+        let class_owner = agreement.schema.class.owner;
+        if agreement.membership().is_hidden() {
+            page.item(
+                "How the class is distributed over the values of every column, among the people in \
+                 both tables, is counted by oblivious transfers, in shares of which neither party can \
+                 read anything alone; all scores are computed from the shares.",
+            );
+        } else if let (Some(owner), Some(parties)) = (class_owner, agreement.parties()) {
             page.item(&format!(
                 "How the class is distributed over the values of {}{} is counted by oblivious \
                  transfers, in shares of which neither party can read anything alone; scores of these \
@@ -446,9 +463,13 @@ fn facts_about_groups(agreement: &Agreement) -> String {
 /// What lengths of messages tell about numbers of records, where they tell anything.
 fn told_to_the_network(agreement: &Agreement) -> Option<&'static str> {
     match &agreement.partition {
-        Partition::Vertical { .. } => {
-            Some("how many records each party has, and how many people are in both tables")
-        }
+        Partition::Vertical { matching, .. } => match matching.membership {
+            Membership::Shown => {
+                Some("how many records each party has, and how many people are in both tables")
+            }
+            Membership::Hidden { pad_to: None } => Some("how many records each party has"),
+            Membership::Hidden { pad_to: Some(_) } => None,
+        },
         Partition::Horizontal { overlap_check: Some(_), .. } => {
             Some("how many records each party has")
         }

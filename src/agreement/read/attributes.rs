@@ -58,7 +58,8 @@ pub(super) fn read(
     }
     let kind = divided.map(|divided| divided.kind);
     let class_owner = divided.and_then(|divided| divided.class_owner);
-    let mut reader = Reader { kind, class_owner, origin, values: 0 };
+    let hidden = divided.is_some_and(|divided| divided.hidden);
+    let mut reader = Reader { kind, class_owner, hidden, origin, values: 0 };
     let count = items.len();
     let attributes: Vec<Attribute> = items
         .into_iter()
@@ -85,6 +86,8 @@ struct Reader<'a> {
     kind: Option<Kind>,
     /// Who alone has the class.
     class_owner: Option<Role>,
+    /// Whether nobody learns who is common.
+    hidden: bool,
     origin: Origin<'a>,
     /// Of all taxonomies so far.
     values: usize,
@@ -196,6 +199,7 @@ impl Reader<'_> {
     fn where_shared(&self, owner: Option<Role>) -> Option<&'static str> {
         match (self.kind?, self.class_owner, owner) {
             (Kind::Horizontal, ..) => Some("a horizontal release"),
+            (Kind::Vertical, ..) if self.hidden => Some("a release with hidden membership"),
             (Kind::Vertical, Some(labelled), Some(owner)) if labelled != owner => {
                 Some("a party without the class")
             }

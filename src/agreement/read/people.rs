@@ -3,9 +3,9 @@
 use super::super::form::{Form, Section};
 use super::super::node::{Node, Value};
 use super::super::problem::Rule;
-use super::super::{MatchBy, Matching, Parties, Party, Rehearsal};
+use super::super::{Parties, Party};
 use super::Kind;
-use super::release::MAX_RECORDS;
+use super::matching::{self, Matched};
 use crate::role::Role;
 use crate::table::identifiers::Step;
 use crate::table::{Class, Identifier, Normalization};
@@ -104,20 +104,10 @@ pub(super) fn identifier(
     identifier_section(form, node, kind)
 }
 
-/// The section [id].
-pub(super) struct Matched {
-    pub identifier: Identifier,
-    pub matching: Matching,
-    /// How people are matched, if that is said.
-    pub by: Option<MatchBy>,
-    /// Where `min_common`, `rehearse` and `matching` stand.
-    pub at: [usize; 3],
-}
-
 fn identifier_section(form: &mut Form<'_>, node: Node, kind: Option<Kind>) -> Option<Matched> {
-    let known = ["column", "normalize", "min_common", "rehearse", "matching"];
+    let known: Vec<&str> = ["column", "normalize"].into_iter().chain(matching::KEYS).collect();
     let mut section = form.section(node, "[id]", &known)?;
-    let matching = matching(form, &mut section, kind);
+    let asked = matching::read(form, &mut section, kind);
     let column = form
         .required(&mut section, "column", "add column = \"…\", the column that names a person")
         .and_then(|node| form.text(node, "`column` in [id]", "\"ssn\""));
@@ -146,85 +136,7 @@ fn identifier_section(form: &mut Form<'_>, node: Node, kind: Option<Kind>) -> Op
         form.note(Rule::DoesNotApply, at, message, "keep one of them");
         return None;
     };
-    let (matching, by, at) = matching?;
-    Some(Matched { identifier: Identifier { column: column?, normalize }, matching, by, at })
-}
-
-/// What is asked of how many people are common, how they are found if that is said, and where it
-/// stands.
-fn matching(
-    form: &mut Form<'_>,
-    section: &mut Section,
-    kind: Option<Kind>,
-) -> Option<(Matching, Option<MatchBy>, [usize; 3])> {
-    let usual = Matching::default();
-    let mut at = [section.at(); 3];
-    if kind == Some(Kind::Horizontal) {
-        let why = "the parties of a horizontal release hold different people";
-        form.refuse(section, "min_common", why);
-        form.refuse(section, "rehearse", why);
-        form.refuse(section, "matching", why);
-        return Some((usual, None, at));
-    }
-    let mut min_common = Some(usual.min_common);
-    if let Some(node) = section.take("min_common") {
-        at[0] = node.at;
-        min_common = form.integer(node, "`min_common` in [id]", 0..=MAX_RECORDS);
-    }
-    let what = "`rehearse` in [id]";
-    let rehearse = section.take("rehearse");
-    at[1] = rehearse.as_ref().map_or(at[1], |node| node.at);
-    let rehearse = match rehearse {
-        None | Some(Node { value: Value::Boolean(false), .. }) => Some(None),
-        Some(Node { value: Value::Boolean(true), .. }) => Some(Some(Rehearsal::Numbers)),
-        Some(node) if matches!(node.value, Value::Text(_)) => {
-            form.word(node, what, &[("labels", Some(Rehearsal::Labels))])
-        }
-        Some(node) => {
-            form.wrong_type(&node, what, "true, false or \"labels\"");
-            None
-        }
-    };
-    let mut by = Some(None);
-    if let Some(node) = section.take("matching") {
-        at[2] = node.at;
-        by = form.word(node, "`matching` in [id]", MatchBy::ALL).map(Some);
-    }
-    Some((Matching { min_common: min_common?, rehearse: rehearse?, by: usual.by }, by?, at))
-}
-
-/// More common people than there may be records would never do, labels are compared only where
-/// both parties have them, and some releases match by encryption.
-pub(super) fn check_matching(
-    form: &mut Form<'_>,
-    matched: &Matched,
-    max_records: u64,
-    class_owner: Option<Role>,
-    by_encryption: bool,
-) -> Matching {
-    let Matching { min_common, rehearse, .. } = matched.matching;
-    if let (true, Some(MatchBy::Oprf)) = (by_encryption, matched.by) {
-        let message = "`matching` in [id] cannot be \"oprf\": profile = \"paper\", and every release \
-                       with ε above 15, finds common people by commutative encryption";
-        let remedy = "remove `matching`, or use \"ristretto255\" or \"ffdhe3072\"";
-        form.note(Rule::DoesNotApply, matched.at[2], message.to_owned(), remedy);
-    }
-    if min_common > max_records {
-        let message = format!(
-            "`min_common` in [id] is {min_common}, but no party has more than {max_records} records"
-        );
-        let remedy = "lower it, or raise `max_records` in [release]";
-        form.note(Rule::OutOfRange, matched.at[0], message, remedy);
-    }
-    if let (Some(Rehearsal::Labels), Some(owner)) = (rehearse, class_owner) {
-        let message = format!(
-            "`rehearse` in [id] cannot be \"labels\": {owner} alone has the class, so there is \
-             nothing to compare it with"
-        );
-        form.note(Rule::DoesNotApply, matched.at[1], message, "use rehearse = true");
-    }
-    let by = matched.by.unwrap_or_else(|| MatchBy::usual(by_encryption));
-    Matching { by, ..matched.matching }
+    Some(Matched { identifier: Identifier { column: column?, normalize }, asked: asked? })
 }
 
 pub(super) fn class(form: &mut Form<'_>, top: &mut Section, kind: Option<Kind>) -> Option<Class> {

@@ -30,16 +30,20 @@ const OF_P2: [&str; 5] = ["hours", "gain", "loss", "workclass", "occupation"];
 /// Steps of the grid that keep it within 1,024 points, where both choose splits together.
 const COARSE_STEPS: [(&str, u64); 3] = [("weight", 1_500), ("gain", 100), ("loss", 5)];
 
+/// The line of [id] by which nobody learns whom both have.
+const HIDDEN: &str = "membership = \"hidden\"\n";
+
 /// The agreement of one party, with further lines for `[release]`.
 pub fn agreement(specializations: u32, terms: &str) -> String {
     with_partition("local", None, specializations, 1_000_000, terms, "")
 }
 
 /// An agreement of two parties over so many records, with further lines for `[release]`. Both have the
-/// class, or one alone.
+/// class, or one alone; where membership is `hidden`, one alone.
 pub fn two_parties(
     partition: &str,
     class_owner: Option<Role>,
+    hidden: bool,
     specializations: u32,
     records: usize,
     terms: &str,
@@ -54,6 +58,7 @@ pub fn two_parties(
     }
     if partition == "vertical" {
         people += "[id]\ncolumn = \"id\"\nnormalize = [\"trim\"]\n";
+        people += if hidden { HIDDEN } else { "" };
     }
     let max_records = records.max(1).next_power_of_two();
     with_partition(partition, class_owner, specializations, max_records, terms, &people)
@@ -82,8 +87,8 @@ fn with_partition(
     };
     let owner_line =
         |name| owner(name).map_or(String::new(), |role| format!("owner = \"{role}\"\n"));
-    let together =
-        |name| partition == "horizontal" || (class_owner.is_some() && owner(name) != class_owner);
+    let shared = partition == "horizontal" || people.ends_with(HIDDEN);
+    let together = |name| shared || (class_owner.is_some() && owner(name) != class_owner);
     for (name, branching) in CATEGORICAL {
         let taxonomy = branch(name, branching);
         let _ = writeln!(

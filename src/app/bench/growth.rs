@@ -351,6 +351,7 @@ impl Sizes {
             horizontal,
             paper: false,
             class_owner: None,
+            hidden: false,
             network: None,
             paillier_bits: self.paillier_bits,
         }

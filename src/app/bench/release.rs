@@ -34,6 +34,8 @@ pub(super) struct Case {
     pub paper: bool,
     /// Who alone has the class, where one party has.
     pub class_owner: Option<Role>,
+    /// Whether nobody learns whom both have.
+    pub hidden: bool,
     pub network: Option<NetworkModel>,
     pub paillier_bits: usize,
 }
@@ -82,31 +84,39 @@ pub fn run(options: &Options) -> Result<Vec<Figure>, Failure> {
         let message = "--class-owner is for vertical releases with our choices";
         return Err(Failure::wrong_input(message).advise("leave --partition and --profile out"));
     }
+    if options.hidden && (options.horizontal || options.paper) {
+        let message = "--membership hidden is for vertical releases with our choices";
+        return Err(Failure::wrong_input(message).advise("leave --partition and --profile out"));
+    }
+    let class_owner = options.class_owner.or(options.hidden.then_some(Role::P1));
     let case = Case {
         records: options.size_or(RECORDS, QUICK_RECORDS),
         specializations: SPECIALIZATIONS,
         horizontal: options.horizontal,
         paper: options.paper,
-        class_owner: options.class_owner,
+        class_owner,
+        hidden: options.hidden,
         network: options.network,
         paillier_bits: options.key_bits(),
     };
     let measured = measure(&case)?;
     let class = case.class_owner.map_or(String::new(), |owner| format!(", class at {owner} alone"));
     let what = format!(
-        "{}{class}, {} profile, {} records × 14, h = {SPECIALIZATIONS}",
+        "{}{class}{}, {} profile, {} records × 14, h = {SPECIALIZATIONS}",
         case.partition(),
+        if case.hidden { ", membership hidden" } else { "" },
         case.profile(),
         case.records
     );
     let total = measured.costs.total();
-    let intersection = measured.costs.phase("set intersection");
+    let matching = if case.hidden { "hidden join" } else { "set intersection" };
+    let intersection = measured.costs.phase(matching);
     let (Taken { wall, cpu, peak_bytes }, rows) = (measured.taken, measured.rows);
     let mut figures = vec![
         Figure::new("release, wall", wall, "s", format!("{what}; {rows} rows")),
         Figure::new("release, CPU of both parties", cpu, "s", &what),
         Figure::new(
-            "beyond set intersection, CPU of both parties",
+            format!("beyond the {matching}, CPU of both parties"),
             total.cpu.saturating_sub(intersection.cpu).as_secs_f64(),
             "s",
             format!(
@@ -138,6 +148,7 @@ pub(super) fn measure(case: &Case) -> Result<Measured, Failure> {
     let text = census::two_parties(
         case.partition(),
         case.class_owner,
+        case.hidden,
         case.specializations,
         case.records,
         &terms,

@@ -30,12 +30,31 @@ impl Divided {
 /// Two parties that know different columns: the bank job and age, the loan company the rest, in
 /// different order and spelling. Each knows nine people in ten, so about eight in ten are common.
 pub fn vertical(records: u32) -> Divided {
+    divided_by_columns(records, true)
+}
+
+/// The same where the loan company alone has the class, and neither learns whom both have or how many
+/// records there are.
+pub fn hidden(records: u32) -> Divided {
+    let mut data = divided_by_columns(records, false);
+    let learned = "where else ages and salaries were privately split, which is within ε; neither who \
+                   of its own people is with the other, nor how many are, nor how many records the \
+                   other has";
+    data.learned = [learned.to_owned(), learned.to_owned()];
+    let pad = format!("[id]\nmembership = \"hidden\"\npad_to = {}\n", bound(records));
+    data.text = data.text.replace("[id]\n", &pad).replace("[class]\n", "[class]\nowner = \"p2\"\n");
+    data
+}
+
+/// `labelled`: whether the bank has the class too.
+fn divided_by_columns(records: u32, labelled: bool) -> Divided {
     let people = people(records);
     let tenth = people.len() / 10;
     let (bank, company) = (&people[..people.len() - tenth], &people[tenth..]);
-    let mut first = String::from("id,job,age,approved\n");
+    let mut first = String::from(if labelled { "id,job,age,approved\n" } else { "id,job,age\n" });
     for Person { id, job, age, approved, .. } in bank {
-        first += &format!("c-{id:06},{job},{age},{approved}\n");
+        let class = if labelled { format!(",{approved}") } else { String::new() };
+        first += &format!("c-{id:06},{job},{age}{class}\n");
     }
     let mut second = String::from("salary,sex,approved,id\n");
     for Person { id, sex, salary, approved, .. } in company.iter().rev() {

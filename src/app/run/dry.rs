@@ -38,7 +38,9 @@ pub(super) fn run(
         Err(_) => History::default(),
     };
     let records = assumed_records(side, side.read_data(&Screen::new(console))?.len(), assumed)?;
-    plan::check_records(side.agreement, records.common)?;
+    // Where nobody learns who is common, everything is done for all.
+    let hidden = side.agreement.membership().is_hidden();
+    plan::check_records(side.agreement, if hidden { records.own } else { records.common })?;
 
     console.result(format!(
         "A dry run of \"{}\" as {} with {}: nothing is connected, written or spent.",
@@ -157,10 +159,11 @@ fn assumed_records(
         .advise("leave out --peer-records and --common-records"));
     }
     let peer = assumed.0.unwrap_or(own);
-    if peer as u64 > agreement.max_records {
+    if peer as u64 > agreement.most_records() {
+        let bound = if agreement.pad_to().is_some() { "pad_to" } else { "max_records" };
         return Err(Failure::wrong_input(format!(
-            "the peer cannot have {peer} records: max_records is {}",
-            agreement.max_records
+            "the peer cannot have {peer} records: {bound} is {}",
+            agreement.most_records()
         )));
     }
     let most = own.min(peer);
@@ -237,7 +240,17 @@ fn tell_costs(
         large.rows,
         side.plan.most_rows
     ));
-    if agreement.identifier().is_some() {
+    if let Some(records) = agreement.pad_to() {
+        console.result(format!(
+            "  Messages are those of {records} records of each party, however many there are."
+        ));
+    } else if agreement.membership().is_hidden() {
+        console.result(format!(
+            "  {} is taken to have {} records; how many are common changes nothing. This part tells\n  \
+             how many records you have: do not pass it on.",
+            side.peer_name, records.peer
+        ));
+    } else if agreement.identifier().is_some() {
         console.result(format!(
             "  {} is taken to have {} records, {} of them common. This part tells how many\n  \
              records you have: do not pass it on.",

@@ -1,6 +1,6 @@
 //! The joint count table by sums by group.
 
-use super::{Addends, Error, Progress, SumShape, forecast, receive, send};
+use super::{Addends, Error, Progress, SumShape, check_length, forecast, receive, send};
 use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
 use crate::protocol::shares::WordShares;
@@ -106,6 +106,32 @@ pub fn sum_units(
     session.with_garbling(|yao, session| match yao.transfers(session, sender)? {
         Side::Sender(source) => send(session, source, shape, Addends::Units(places), progress),
         Side::Receiver(source) => receive(session, source, shape, places, progress),
+    })
+}
+
+/// Sums shared words by group with the transfers of the session's garbled circuits: every record has a
+/// vector of words of which each party has a share, and the receiver knows its group. `words` are this
+/// party's shares, the vectors one after the other; `groups` the receiver's, one per record, and empty
+/// at the sender. The sender's shares are summed by transfers, the receiver's own by itself.
+///
+/// # Errors
+/// See [`Error`].
+pub fn sum_shared(
+    session: &mut Session,
+    receiver: Role,
+    shape: &SumShape,
+    groups: &[u32],
+    words: &[u64],
+    progress: Progress<'_>,
+) -> Result<WordShares, Error> {
+    check_length(words.len(), shape.records.saturating_mul(shape.words))?;
+    session.with_garbling(|yao, session| match yao.transfers(session, receiver.peer())? {
+        Side::Sender(source) => send(session, source, shape, Addends::Words(words), progress),
+        Side::Receiver(source) => {
+            let sums = receive(session, source, shape, groups, progress)?;
+            let own = super::ideal(shape, groups, Addends::Words(words));
+            Ok(sums.plus(&WordShares::new(shape.bits, own)?)?)
+        }
     })
 }
 

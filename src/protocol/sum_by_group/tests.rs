@@ -398,3 +398,33 @@ fn several_passes_of_units_share_one_set_up() {
         });
     }
 }
+
+/// Both have a share of every word, and either may know the groups.
+#[test]
+fn shared_words_are_summed_by_the_groups_of_either() {
+    let mut rng = Randomness::seeded(77);
+    for (receiver, records, groups, words) in
+        [(Role::P1, 40, 5, 3), (Role::P2, 40, 5, 3), (Role::P1, 7, 1, 2), (Role::P2, 0, 4, 1)]
+    {
+        let shape = SumShape { records, groups, words, bits: 20 };
+        let of = numbers(&mut rng, records, groups);
+        let [first, second]: [Vec<u64>; 2] =
+            [(), ()].map(|()| (0..records * words).map(|_| rng.random()).collect());
+        let party = |session: &mut Session, own: &[u64]| {
+            let groups = if session.role == receiver { &of[..] } else { &[] };
+            sum_shared(session, receiver, &shape, groups, own, &|_| ())
+        };
+        let outcome = run_pair(
+            Setup::default(),
+            |session| party(session, &first),
+            |session| party(session, &second),
+        );
+        let both: Vec<u64> =
+            first.iter().zip(&second).map(|(one, other)| one.wrapping_add(*other)).collect();
+        let (p1, p2) = (outcome.p1.unwrap(), outcome.p2.unwrap());
+        assert_eq!(opened(20, &p1, &p2), ideal(&shape, &of, Addends::Words(&both)));
+        assert_forecast(&outcome.transcripts, &outcome.costs, |f| {
+            forecast_units(f, receiver.peer(), &shape).unwrap();
+        });
+    }
+}

@@ -29,7 +29,7 @@ pub(super) fn of(side: &Side<'_>, own: usize) -> Result<Duration, Failure> {
         return Ok(limit);
     }
     let agreement = side.agreement;
-    let most = usize::try_from(agreement.max_records).unwrap_or(usize::MAX);
+    let most = usize::try_from(agreement.most_records()).unwrap_or(usize::MAX);
     let records = [
         (side.party.role, Records { own, peer: most, common: own }),
         (side.party.role.peer(), Records { own: most, peer: own, common: own }),

@@ -5,11 +5,17 @@
 //! tells every message: the loop is the one that makes releases, with a [`Specializer`] that counts in place
 //! of talking. Before a run the tree is not known; [`random_trees`] are a guess at it.
 
+mod limits;
+
 use std::collections::HashSet;
 
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
 
+pub use limits::{MOST_HASHES, check_table};
+
+use super::hidden::joined::Announced;
+use super::hidden::tables::{self, CountPlan};
 use super::horizontal::record_bits;
 use super::leaf_counts::Passes;
 use super::one_class::share_bits;
@@ -17,7 +23,8 @@ use super::shared_scores::SharedScores;
 use super::sizes::{self, Sizes};
 use super::two_party::{Error, Ready, SET_UP, STRUCTURE, bulk, noises_ahead, sources};
 use super::vertical::{self, Layout};
-use super::{Leaves, Plan, RECORDS, Specializer, histograms, run, terms};
+use super::{Leaves, Plan, RECORDS, Specializer, hidden, histograms, run, terms};
+use crate::agreement::diffgen::Terms;
 use crate::agreement::{Agreement, CountTable, Noise, Partition, Selection};
 use crate::crypto::commutative::Ristretto;
 use crate::mechanism;
@@ -31,7 +38,6 @@ use crate::privacy::{Budget, Calibration, Spend};
 use crate::protocol::forecast::{Forecast, Work};
 use crate::protocol::{psi, scalar_product, shares, sum_by_group, yao};
 use crate::release::tree::scorer::known_at_once;
-use crate::release::tree::utility::Utility;
 use crate::role::Role;
 use crate::table::{Candidate, CutValue, Cuts, Domain, Specialization};
 
@@ -57,8 +63,13 @@ pub fn release(
     records: Records,
     tree: &[Specialization],
 ) -> Result<u64, Error> {
-    let key_bits = terms(agreement)?.paillier_bits.unwrap_or_default() as usize;
+    let key_bits = agreed_bits(terms(agreement)?);
     release_with(forecast, agreement, records, tree, key_bits)
+}
+
+/// The length of the keys that are made, 0 if there are none.
+fn agreed_bits(terms: &Terms) -> usize {
+    terms.paillier_bits.unwrap_or_default() as usize
 }
 
 /// The same with keys of another length, as tests have them.
@@ -132,8 +143,17 @@ pub fn release_prepared(
     let plan = Plan::new(agreement)?;
     let sizes = Sizes::of(agreement, &plan)?;
     let cuts = Cuts::topmost(plan.schema());
-    let vertical = match &agreement.partition {
-        Partition::Vertical { .. } => {
+    let role = forecast.role();
+    let announced = agreement.membership().is_hidden().then(|| {
+        let small = key_bits != terms(agreement).map_or(0, agreed_bits);
+        Announced::of(agreement, role, records.own, records.peer, small)
+    });
+    let vertical = match (&agreement.partition, &announced) {
+        (Partition::Vertical { .. }, Some(announced)) => {
+            hidden::forecast(forecast, agreement, &plan, &sizes, announced)?;
+            true
+        }
+        (Partition::Vertical { .. }, None) => {
             vertical::forecast_intersection(forecast, agreement, records.own, records.peer)?;
             match plan.class_owner() {
                 None => vertical::forecast_classes(forecast),
@@ -144,14 +164,14 @@ pub fn release_prepared(
             }
             true
         }
-        Partition::Horizontal { overlap_check, .. } => {
+        (Partition::Horizontal { overlap_check, .. }, _) => {
             if overlap_check.is_some() {
                 let (own, peer) = (records.own, records.peer);
                 psi::forecast_cardinality(forecast, &Ristretto::default(), own, peer);
             }
             false
         }
-        Partition::Local => return Err(Error::WrongInput("the agreement is for one party")),
+        (Partition::Local, _) => return Err(Error::WrongInput("the agreement is for one party")),
     };
     let scores = match plan.class_owner() {
         None => SharedScores::new(&plan, record_bits(agreement)),
@@ -164,6 +184,7 @@ pub fn release_prepared(
         sizes: &sizes,
         vertical,
         common: records.common,
+        announced,
         key_bits,
         cuts,
         scores,
@@ -224,56 +245,6 @@ pub fn random_trees(
     Ok(trees)
 }
 
-/// Hashes of each party that a table of counts may take: about an hour at one per nanosecond, which
-/// a processor without vector AES needs a night for.
-pub const MOST_HASHES: u64 = 1 << 42;
-
-/// Refuses a release whose table of counts would take too long: where the tree has more rows than
-/// nineteen in twenty of [`random_trees`], for so many common records.
-///
-/// # Errors
-/// [`super::Error::TableTooLong`], and those of [`Plan::new`] and [`Sizes::of`].
-pub fn check_table(agreement: &Agreement, records: usize) -> Result<(), super::Error> {
-    if terms(agreement)?.count_table != Some(CountTable::Transfers) {
-        return Ok(());
-    }
-    let plan = Plan::new(agreement)?;
-    let sizes = Sizes::of(agreement, &plan)?;
-    let trees = random_trees(agreement, FEW_TREES, None)?;
-    let Some(large) = trees.get(trees.len() * 95 / 100) else { return Ok(()) };
-    let shape = Layout::new(large, agreement).by_transfers(records, &sizes);
-    let rows = shape.cells.iter().product::<usize>() as u64;
-    if shape.hashes() > MOST_HASHES {
-        return Err(super::Error::TableTooLong { records, rows });
-    }
-    if histograms::hashes(&plan, records, share_bits(agreement))? > MOST_HASHES {
-        return Err(super::Error::HistogramsTooLong { records });
-    }
-    check_leaves(&plan, large, records)
-}
-
-/// Refuses leaf-max over more leaves of the party without the class than can be counted.
-fn check_leaves(plan: &Plan, large: &Cuts, records: usize) -> Result<(), super::Error> {
-    if plan.utility() != Utility::LeafMax || plan.class_owner().is_none() {
-        return Ok(());
-    }
-    let together = (0..plan.schema().attributes.len()).filter(|a| plan.scores_together(*a));
-    let leaves = together.fold(1, |leaves: usize, a| leaves.saturating_mul(large.of(a).len()));
-    // Of the leaves that ever were, at most half have children; each is counted in every column.
-    let columns = plan.schema().attributes.len() as u64;
-    let cells = (leaves as u64).saturating_mul(4 * columns);
-    if leaves > MOST_LEAVES || cells.saturating_mul(records as u64) > MOST_HASHES {
-        return Err(super::Error::LeavesTooMany { records, leaves });
-    }
-    Ok(())
-}
-
-/// Leaves of the party without the class that leaf-max may have to score in shares.
-const MOST_LEAVES: usize = 1 << 14;
-
-/// Trees that are drawn to find a large one before every run.
-const FEW_TREES: usize = 101;
-
 /// Values that all rounds of all trees may list together: what a second has time for.
 const MOST_LISTED: u64 = 1 << 22;
 
@@ -293,6 +264,8 @@ struct Counted<'a> {
     sizes: &'a Sizes,
     vertical: bool,
     common: usize,
+    /// Where nobody learns who is common.
+    announced: Option<Announced>,
     key_bits: usize,
     cuts: Cuts,
     /// Those that nobody knows.
@@ -418,7 +391,11 @@ impl Specializer for Counted<'_> {
 
     fn noisy_counts(&mut self, spend: Spend, cuts: &Cuts, _: &Leaves) -> Result<Vec<i64>, Error> {
         let rows = cuts.leaves() as usize * self.plan.schema().class.values.len();
-        if self.vertical {
+        if let Some(announced) = &self.announced {
+            let cells = Layout::new(cuts, self.agreement).cells();
+            let shape = CountPlan::new(cells, self.sizes.count_bits);
+            tables::forecast_counts(self.forecast, announced, &shape)?;
+        } else if self.vertical {
             let layout = Layout::new(cuts, self.agreement);
             if self.plan.terms().count_table == Some(CountTable::Paillier) {
                 let shape = layout.by_encryption(self.common, self.sizes);

@@ -25,7 +25,7 @@ use crate::table::{Column, CutValue, Domain, Specialization, Table};
 /// The phase in which they are made.
 const PHASE: &str = "histograms";
 
-/// One party's shares of the histograms of all attributes that the class's owner does not hold.
+/// One party's shares of the histograms of all attributes whose scores nobody knows.
 pub struct Histograms {
     classes: usize,
     /// By attribute: values slowest, classes fastest.
@@ -49,14 +49,19 @@ pub fn shapes(
         .filter(|(index, _)| plan.scores_together(*index))
         .filter(|(_, attribute)| by_value || matches!(attribute.domain, Domain::Numeric(_)))
         .map(|(index, attribute)| {
-            let groups = match &attribute.domain {
-                Domain::Categorical(taxonomy) => taxonomy.leaves().len(),
-                Domain::Numeric(range) => range.points() as usize,
-                Domain::Set(_) => return Err(Failed::Fault("a set between two parties")),
-            };
+            let groups = values_of(&attribute.domain)?;
             Ok((index, SumShape { records, groups, words, bits: share_bits }))
         })
         .collect()
+}
+
+/// Values of a histogram: leaves of the taxonomy, or points of the grid.
+pub(super) fn values_of(domain: &Domain) -> Result<usize, Failed> {
+    match domain {
+        Domain::Categorical(taxonomy) => Ok(taxonomy.leaves().len()),
+        Domain::Numeric(range) => Ok(range.points() as usize),
+        Domain::Set(_) => Err(Failed::Fault("a set between two parties")),
+    }
 }
 
 /// Hashes of each party that the histograms of so many records take.
@@ -87,6 +92,11 @@ pub fn forecast(
 }
 
 impl Histograms {
+    /// From shares by attribute, values slowest and classes fastest.
+    pub(super) fn from_shares(plan: &Plan, shares: BTreeMap<usize, WordShares>) -> Self {
+        Self { classes: plan.schema().class.values.len(), shares }
+    }
+
     /// Makes the shares with the peer, from the records of the common people in the common order.
     ///
     /// # Errors
@@ -186,7 +196,7 @@ fn add(sums: &mut [u64], counts: &[u64]) {
 }
 
 /// The value of every record, by its place on the grid or among the leaves.
-fn values(plan: &Plan, table: &Table, attribute: usize) -> Result<Vec<u32>, Error> {
+pub(super) fn values(plan: &Plan, table: &Table, attribute: usize) -> Result<Vec<u32>, Error> {
     match table.column(attribute) {
         Some(Column::Categorical(codes)) => Ok(codes.iter().map(|code| u32::from(*code)).collect()),
         Some(Column::Numeric(points)) => Ok(points.clone()),

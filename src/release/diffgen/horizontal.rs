@@ -152,7 +152,7 @@ impl Specializer for Horizontal<'_, '_, '_> {
     type Error = Error;
 
     fn noisy_records(&mut self, spend: Spend) -> Result<i64, Error> {
-        noisy_records(self.session, self.plan.terms(), self.sizes, spend, self.records)
+        noisy_records(self.session, self.plan.terms(), self.sizes, spend, self.records as u64)
     }
 
     fn begin(&mut self, plan: &Plan) -> Result<(), Error> {

@@ -96,9 +96,9 @@ impl<'t> Own<'_, 't> {
     }
 }
 
-/// Bits of shares of counts and scores: room for `max_records` and one bit more.
+/// Bits of shares of counts and scores: room for all records that there may be, and one bit more.
 pub(super) fn share_bits(agreement: &Agreement) -> u32 {
-    u64::BITS - agreement.max_records.leading_zeros() + 1
+    u64::BITS - agreement.most_records().leading_zeros() + 1
 }
 
 impl<'a, 'p, 't> OneClass<'a, 'p, 't> {
@@ -197,7 +197,7 @@ impl Specializer for OneClass<'_, '_, '_> {
     type Error = Error;
 
     fn noisy_records(&mut self, spend: Spend) -> Result<i64, Error> {
-        let own = if self.session.role == Role::P1 { self.table.len() } else { 0 };
+        let own = if self.session.role == Role::P1 { self.table.len() as u64 } else { 0 };
         noisy_records(self.session, self.plan.terms(), self.sizes, spend, own)
     }
 

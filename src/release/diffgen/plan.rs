@@ -60,6 +60,8 @@ pub struct Plan {
     order: Vec<usize>,
     vertical: bool,
     horizontal: bool,
+    /// Nobody learns who is common.
+    hidden: bool,
     late_splits: bool,
     /// Decided, or the most that there can be.
     specializations: u32,
@@ -112,6 +114,7 @@ impl Plan {
             order: attribute_order(agreement),
             horizontal,
             vertical,
+            hidden: agreement.membership().is_hidden(),
             late_splits,
             specializations,
             epsilon_records,
@@ -213,11 +216,14 @@ impl Plan {
     }
 
     /// Whether nobody knows the scores of an attribute's candidates: both parties have records with
-    /// it, or one has the attribute and the other alone has the class. Its splits are then drawn by
+    /// it, one has the attribute and the other alone has the class, or nobody knows whose records
+    /// count. Its splits are then drawn by
     /// both together, and opened when they are drawn.
     pub fn scores_together(&self, attribute: usize) -> bool {
         let owner = self.schema.attributes.get(attribute).and_then(|attribute| attribute.owner);
-        self.horizontal || (self.class_owner().is_some() && owner != self.class_owner())
+        self.horizontal
+            || self.hidden
+            || (self.class_owner().is_some() && owner != self.class_owner())
     }
 
     /// Who alone has the class, where one of two parties has.

@@ -7,8 +7,8 @@
 //! fewer rounds have fewer candidates and rows, and more ε for each, so their noise is shorter too.
 //! Weights are longest where rounds are fewest.
 
-use super::Error;
 use super::plan::{FRACTION_BITS, GRID_BITS, Plan};
+use super::{Error, hidden};
 use crate::agreement::diffgen::Terms;
 use crate::agreement::{Agreement, CountTable, MatchBy, Noise, Partition, Profile, Selection};
 use crate::mechanism;
@@ -81,8 +81,9 @@ impl Sizes {
                 (None, Some(_)) => 2 * rounds * most_candidates(plan.schema(), rounds),
             },
             random_values: if terms.selection == Selection::Exponential { rounds } else { 0 },
-            failures: match agreement.matching().map(|matching| matching.by) {
-                Some(MatchBy::Oprf) => oblivious::FAILURES,
+            failures: match agreement.matching() {
+                Some(matching) if matching.membership.is_hidden() => hidden::FAILURES,
+                Some(matching) if matching.by == MatchBy::Oprf => oblivious::FAILURES,
                 _ => 0,
             },
         };
@@ -93,7 +94,7 @@ impl Sizes {
         let record_digits = digits.next();
         // Horizontally the bound is on both tables together, but each party sees its own alone: the
         // circuits have room for two tables of that size, so that nothing ever wraps.
-        let records = agreement.max_records.saturating_mul(if horizontal { 2 } else { 1 });
+        let records = agreement.most_records().saturating_mul(if horizontal { 2 } else { 1 });
         let record_bits = u64::BITS - records.leading_zeros();
         let count_bits = ring_bits(terms, record_bits, count_digits);
         let largest_score = plan.largest_score(records)?;

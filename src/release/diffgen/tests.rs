@@ -3,6 +3,7 @@
 mod audit;
 mod auto;
 mod examples;
+mod hidden;
 mod horizontal;
 mod one_class;
 mod properties;

@@ -58,7 +58,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::sizes::Sizes;
-use super::{Plan, RECORDS, horizontal, terms, vertical};
+use super::{Plan, RECORDS, hidden, horizontal, terms, vertical};
 use crate::agreement::diffgen::Terms;
 use crate::agreement::{Agreement, CountTable, Noise, Partition, Selection, Transfers};
 use crate::crypto::paillier::{self, SecretKey};
@@ -70,7 +70,7 @@ use crate::net::{self, Blame, Fault, Message, Tag};
 use crate::privacy::{self, AddNoise, Budget, Calibration, Spend};
 use crate::protocol::shares::WordShares;
 use crate::protocol::transfers::{Assumptions, Source};
-use crate::protocol::{Bulk, Session, psi, scalar_product, shares, sum_by_group, yao};
+use crate::protocol::{Bulk, Session, bits, join, psi, scalar_product, shares, sum_by_group, yao};
 use crate::release::{Outcome, Step, tree};
 use crate::role::Role;
 use crate::table::{CutValue, Cuts, Table};
@@ -96,6 +96,12 @@ pub enum Error {
     /// The table of counts by sums by group failed.
     #[error(transparent)]
     Sums(#[from] sum_by_group::Error),
+    /// A hidden join failed.
+    #[error(transparent)]
+    Join(#[from] join::Error),
+    /// Computing on shared bits failed.
+    #[error(transparent)]
+    Bits(#[from] bits::Error),
     /// No key could be made.
     #[error(transparent)]
     Key(#[from] paillier::Error),
@@ -156,6 +162,8 @@ impl Fault for Error {
             Self::Mechanism(error) => error.blame(),
             Self::CountTable(error) => error.blame(),
             Self::Sums(error) => error.blame(),
+            Self::Join(error) => error.blame(),
+            Self::Bits(error) => error.blame(),
             Self::Shares(error) => error.blame(),
             Self::Key(_) => Blame::Here,
             Self::ClassesDiffer { .. } | Self::TooFewCommon { .. } => Blame::Disagreement,
@@ -263,18 +271,18 @@ pub(super) fn begin_structure(
     }
 }
 
-/// The noisy number of records: each party has a part of it, or one has all.
+/// The noisy number of records: each party has a part of it, one has all, or each has a share.
 pub(super) fn noisy_records(
     session: &mut Session,
     terms: &Terms,
     sizes: &Sizes,
     spend: Spend,
-    own: usize,
+    own: u64,
 ) -> Result<i64, Error> {
     session.channel.begin_phase(RECORDS);
     let (widths, bits) = sizes.on_records()?;
     let noise = CountNoise::of_widths(terms, widths, &spend, 1, session)?;
-    let noisy = noise.open(session, spend, &WordShares::new(bits, vec![own as u64])?)?;
+    let noisy = noise.open(session, spend, &WordShares::new(bits, vec![own])?)?;
     Ok(noisy.first().copied().ok_or(super::Error::Fault("no number of records"))?)
 }
 
@@ -289,14 +297,23 @@ impl Message for Ready {
 }
 
 /// From whom transfers go in a release, and where they come from. P1 garbles, and its transfers make
-/// the noise: those that suit as much noise as a release under this agreement usually needs. Sums by group may go either way; they take few transfers for their bytes.
+/// the noise: those that suit as much noise as a release under this agreement usually needs. Sums by
+/// group may go either way; they take few transfers for their bytes, unless they are of all bins of a
+/// hidden join.
 pub(super) fn sources(agreement: &Agreement) -> Result<Vec<(Role, Source)>, Error> {
     let terms = terms(agreement)?;
     let (first, second) = match terms.transfers {
         None => (Source::Iknp, Source::Iknp),
         Some(_) => {
-            let count = transfers_of_noise(agreement)?;
-            (Source::suited_to(assumptions(terms), count), Source::SoftSpoken)
+            let noise = transfers_of_noise(agreement)?;
+            match agreement.membership().is_hidden() {
+                false => (Source::suited_to(assumptions(terms), noise), Source::SoftSpoken),
+                true => {
+                    let [first, second] = hidden::transfers(agreement)?;
+                    let suited = |count| Source::suited_to(assumptions(terms), count);
+                    (suited(first.saturating_add(noise)), suited(second))
+                }
+            }
         }
     };
     let both = terms.count_table == Some(CountTable::Transfers);

@@ -5,7 +5,8 @@
 //!
 //! 1. *Set intersection* finds the common individuals and one order for them.
 //!    Fewer than `min_common` of them end the run.
-//!    Where one party alone has the class, [`super::one_class`] goes on from here.
+//!    Where one party alone has the class, [`super::one_class`] goes on from here. Where nobody is to
+//!    learn who is common, [`super::hidden`] is all of it.
 //! 2. *Class*: hashes of the class columns are compared in a circuit; P1's copy counts. Where they
 //!    differ the run ends, and tells for how many people only if the agreement allows that.
 //! 3. *Structure*: each party scores the candidates of its own columns and draws their splits
@@ -34,7 +35,7 @@ use super::sizes::{Sizes, scaling};
 use super::two_party::{
     CountNoise, Error, Keys, Prepared, assumptions, begin_structure, noisy_records,
 };
-use super::{Leaves, Plan, Specializer, run, terms};
+use super::{Leaves, Plan, Specializer, hidden, run, terms};
 use crate::agreement::diffgen::Terms;
 use crate::agreement::{Agreement, CountTable, MatchBy, Rehearsal, Selection};
 use crate::circuit::integer::equal;
@@ -72,6 +73,9 @@ pub(super) fn release(
     prepared: Prepared,
     progress: &(dyn Fn(Step) + Sync),
 ) -> Result<Outcome, Error> {
+    if agreement.membership().is_hidden() {
+        return hidden::release(session, agreement, table, budget, prepared.keys, progress);
+    }
     let plan = Plan::new(agreement)?;
     let sizes = Sizes::of(agreement, &plan)?;
     let identifiers = table.identifiers().ok_or(NO_IDENTIFIERS)?;
@@ -102,7 +106,7 @@ pub(super) fn release(
     Ok(Outcome { release, in_both: Some(rows.len()), peer_records: Some(peer_size) })
 }
 
-const NO_IDENTIFIERS: Error =
+pub(super) const NO_IDENTIFIERS: Error =
     Error::WrongInput("the data was read without identifiers; read it for a vertical agreement");
 
 /// How the common individuals of a release are found.
@@ -298,7 +302,7 @@ impl Specializer for Vertical<'_, '_, '_> {
 
     /// Both know how many are common; the release shall tell no more of it than its noise lets it.
     fn noisy_records(&mut self, spend: Spend) -> Result<i64, Error> {
-        let own = if self.session.role == Role::P1 { self.records } else { 0 };
+        let own = if self.session.role == Role::P1 { self.records as u64 } else { 0 };
         noisy_records(self.session, self.terms, self.sizes, spend, own)
     }
 

@@ -223,6 +223,8 @@ fn settings() -> Vec<(&'static str, Vec<&'static str>, String)> {
         {
             add("vertical", &[("#owner", owner), ("utility", utility), ("noise", noise)]);
         }
+        // A row of the peer's more is at most a row of the joined table more.
+        add("vertical", &[("#owner", owner), ("#hidden", "1")]);
     }
     all
 }
@@ -256,6 +258,7 @@ fn agreement_of(
     let mut attributes = attributes.concat();
     if *partition == "vertical" {
         people += "[id]\ncolumn = \"id\"\nnormalize = [\"trim\"]\n";
+        people += if terms.contains("#hidden") { "membership = \"hidden\"\n" } else { "" };
     }
     for role in ["p1", "p2"] {
         let owner =

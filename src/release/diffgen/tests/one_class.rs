@@ -12,7 +12,7 @@ use crate::release::diffgen::two_party::Error;
 use crate::role::Role;
 
 /// A party's view of the rows, with the class if it is its own; `owner` none is the joined table.
-fn view(agreement: &Agreement, rows: &[Row], owner: Option<Role>) -> Table {
+pub fn view(agreement: &Agreement, rows: &[Row], owner: Option<Role>) -> Table {
     let labelled = owner.is_none() || owner == agreement.schema.class.owner;
     let own = |(id, class, job, sex, salary): &Row| {
         let columns = match owner {

@@ -1,0 +1,77 @@
+//! The page of a release where nobody learns who is common.
+
+use super::super::{Terms, Transfers};
+use super::{approximate, factor};
+use crate::agreement::words::{Page, grouped};
+use crate::agreement::{Agreement, Parties};
+
+impl Terms {
+    /// What the parties of a vertical release learn where nobody learns who is common.
+    pub(super) fn learned_where_hidden(
+        &self,
+        page: &mut Page,
+        agreement: &Agreement,
+        parties: &Parties,
+    ) {
+        let (p1, p2) = (&parties.p1.name, &parties.p2.name);
+        let epsilon = approximate(&self.epsilon);
+        page.item(&format!(
+            "{p1} and {p2} learn neither which of their people are in the other's data nor how many \
+             are (`membership` \"hidden\")."
+        ));
+        match agreement.pad_to() {
+            Some(records) => page.item(&format!(
+                "They do not learn how many records the other has either: whatever is exchanged looks \
+                 as if both had {} (`pad_to`).",
+                grouped(records)
+            )),
+            None => page.item(
+                "Each learns how many records the other has. This is not protected by ε; `pad_to` would \
+                 hide it.",
+            ),
+        }
+        if let Some(owner) = agreement.schema.class.owner {
+            let [labelled, other] = [owner, owner.peer()].map(|role| &parties.of(role).name);
+            page.item(&format!(
+                "{labelled} alone holds the column `{}`. {other} needs no such column, and learns of \
+                 it only what the release and the splits named here tell.",
+                agreement.schema.class.column
+            ));
+        }
+        page.item(
+            "Every split of a number is told to both as soon as it is drawn, used or not. This is \
+             within ε.",
+        );
+        page.item(&match agreement.pad_to() {
+            Some(_) => format!(
+                "So towards the other party everybody has the promise that holds towards readers of the \
+                 release: whether or not a person's record is in the other's data, what a party sees is \
+                 at most {} times as likely with it as without it, and the reverse. Whether the person \
+                 is there at all is covered too.",
+                factor(epsilon)
+            ),
+            None => format!(
+                "So towards the other party everybody has nearly the promise that holds towards readers \
+                 of the release: as numbers are known, it is that for a record of the other's data \
+                 replaced by somebody else's, and its factor that of 2ε: at most {}. Who of them is \
+                 there at all is covered too.",
+                factor(2.0 * epsilon)
+            ),
+        });
+        page.item(match self.transfers {
+            Some(Transfers::NoLpn) | None => {
+                "Common people are found by a keyed function of which neither party can compute the \
+                 other's part (`oprf`), made by oblivious transfers; whether it gave the same value is \
+                 a bit of which each party has a share. All of this is secret as long as the parties \
+                 cannot break that cryptography."
+            }
+            Some(Transfers::Auto) => {
+                "Common people are found by a keyed function of which neither party can compute the \
+                 other's part (`oprf`); whether it gave the same value is a bit of which each party has \
+                 a share. All of this is secret as long as the parties cannot break that cryptography, \
+                 which rests on the assumption that learning parity with noise (LPN) is hard; \
+                 `transfers = \"no-lpn\"` does without."
+            }
+        });
+    }
+}

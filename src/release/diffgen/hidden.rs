@@ -1,0 +1,276 @@
+//! DiffGen by two parties of whom neither learns which people both have.
+//!
+//! *Inputs*: the agreement; each party's columns and identifiers, and of one of them the class. *Output*,
+//! to both: the release that one party would have made of the joined table (utility Max).
+//!
+//! 1. *Joins*, one in each direction: shares, in the order of each party's own bins, of whether the person
+//!    there is common, and of its class where the owner of the bins lacks it ([`joined`]).
+//! 2. *Histograms* of all attributes, as shares ([`tables`]).
+//! 3. *Structure*: all scores are shares ([`SharedScores`]); winners are chosen by noisy maximum, splits on
+//!    the public grid in the same way, and opened when they are drawn. A noisy number of records, where
+//!    one decides how often, is a sum of the shares.
+//! 4. *Counts*: the party with fewer leaves gives the leaf of each of its people as a payload of a
+//!    further hint; the other sums by its own leaf. Noise, opening.
+//!
+//! *Learned by the peer*: the release; every split that was drawn; how many records there are, or where
+//! both are padded (`pad_to`) nothing else.
+//!
+//! *Theorem.* The view of a party is simulated from its own input and these, up to the total variation
+//! that [`Sizes`] turns into δ. Where both are padded, it is (ε, δ)-private for one of the peer's rows
+//! added or removed: towards the peer the promise is that towards recipients of the release. Where sizes
+//! are shown, it is (2ε, (1 + e^ε)·δ)-private for one of the peer's rows replaced by any other,
+//! identifier included. Either covers whether a person is in the peer's table at all. Computationally:
+//! under the assumptions of [`join`], and under LPN where transfers are silent.
+//!
+//! *Proof sketch.* The simulators of [`join`],
+//! [`sum_by_group`](crate::protocol::sum_by_group), [`bits`](crate::protocol::bits) and
+//! [`crate::mechanism`] compose: what they leave are shares, uniform to one party, and openings, all of
+//! which are outputs of mechanisms with the spends that the release lists. Lengths and order of all
+//! messages follow from what is announced and from these outputs. So the view is a function of the
+//! party's own input and of an (ε, δ)-private output on the table of common people. Identifiers are distinct at
+//! either party: a row more of the peer's makes at most one row more of that table, and which one
+//! follows from the party's own rows, which stay. Replacing a row is taking one away and adding another, and
+//! (ε, δ) twice is (2ε, (1 + e^ε)·δ).
+//!
+//! *What can be timed*: bins and stores take time that follows hashes of identifiers under seeds of the
+//! run, and a party's leaves take time by its own records. Between the choices all work is on shares and
+//! depends on the cuts alone.
+
+pub mod joined;
+pub mod tables;
+
+use std::collections::HashMap;
+
+use super::one_class::share_bits;
+use super::shared_scores::SharedScores;
+use super::sizes::Sizes;
+use super::two_party::{CountNoise, Error, Keys, begin_structure, noisy_records};
+use super::vertical::Layout;
+use super::{Leaves, Plan, Specializer, histograms::Histograms, run};
+use crate::agreement::Agreement;
+use crate::mechanism::noisy_max::{NoisyMax, Scores};
+use crate::privacy::{Budget, Choose, Spend};
+use crate::protocol::forecast::Forecast;
+use crate::protocol::shares::WordShares;
+use crate::protocol::{Session, join};
+use crate::release::tree::leaf_records::LeafRecords;
+use crate::release::tree::scorer::known_at_once;
+use crate::release::{Outcome, Step};
+use crate::role::Role;
+use crate::table::{Candidate, CutValue, Cuts, Specialization, Table};
+use joined::{Announced, Joined};
+use tables::CountPlan;
+
+/// Ways in which a run may go wrong, in units of 2⁻⁶⁴: those of two joins, each of which may have the
+/// later payload.
+pub const FAILURES: u64 = 2 * join::failures(1);
+
+/// Transfers from P1 for every bin of a join, or a few more: two for each bit that is compared.
+const TRANSFERS_PER_BIN: usize = 2 * 80;
+
+const NO_OWNER: Error = Error::WrongInput("membership is hidden, and nobody alone has the class");
+
+/// Makes a release with the peer: see [`two_party`](super::two_party).
+pub(super) fn release(
+    session: &mut Session,
+    agreement: &Agreement,
+    table: &Table,
+    budget: Budget,
+    keys: Keys,
+    progress: &(dyn Fn(Step) + Sync),
+) -> Result<Outcome, Error> {
+    let plan = Plan::new(agreement)?;
+    let sizes = Sizes::of(agreement, &plan)?;
+    let class_owner = plan.class_owner().ok_or(NO_OWNER)?;
+    let role = session.role;
+    // Short keys are for tests, and so are few bins.
+    let small = keys != Keys::Agreed;
+    let joined = Joined::make(session, agreement, class_owner, table, small, progress)?;
+    let announced = joined.announced;
+    let mut specializer =
+        Hidden::start(session, agreement, &plan, &sizes, class_owner, table, joined, progress)?;
+    let release = run(&plan, budget, &mut specializer, &|step| progress(step))?;
+    let peer_records = announced.of_peer(agreement, role);
+    Ok(Outcome { release, in_both: None, peer_records })
+}
+
+/// The messages of [`release`] before the loop.
+pub(super) fn forecast(
+    f: &mut Forecast,
+    agreement: &Agreement,
+    plan: &Plan,
+    sizes: &Sizes,
+    announced: &Announced,
+) -> Result<(), Error> {
+    let class_owner = plan.class_owner().ok_or(NO_OWNER)?;
+    Joined::forecast(f, agreement, class_owner, announced)?;
+    tables::forecast_members(f, announced, class_owner, member_bits(agreement, sizes))?;
+    tables::forecast_histograms(f, plan, class_owner, announced, share_bits(agreement))
+}
+
+/// Bits of shares of membership: they are summed in three rings.
+fn member_bits(agreement: &Agreement, sizes: &Sizes) -> u32 {
+    share_bits(agreement).max(sizes.count_bits).max(sizes.record_bits)
+}
+
+/// About how many transfers from P1 and from P2 a release takes, for as many records as there may be.
+pub(super) fn transfers(agreement: &Agreement) -> Result<[usize; 2], Error> {
+    let plan = Plan::new(agreement)?;
+    let most = usize::try_from(agreement.most_records()).unwrap_or(usize::MAX);
+    let announced = Announced::of(agreement, Role::P1, most, most, false);
+    let mut transfers = [0; 2];
+    for owner in Role::BOTH {
+        let bins = announced.join(owner)?.bins();
+        let sums = tables::transfers(&plan, owner, bins, share_bits(agreement))?;
+        transfers[owner.peer() as usize] += sums;
+        // Conjunctions are on transfers from P1.
+        transfers[Role::P1 as usize] += TRANSFERS_PER_BIN.saturating_mul(bins);
+    }
+    Ok(transfers)
+}
+
+/// One party's side of [`run`].
+struct Hidden<'a, 'p, 't> {
+    session: &'a mut Session,
+    agreement: &'a Agreement,
+    plan: &'p Plan,
+    sizes: &'a Sizes,
+    table: &'t Table,
+    joined: Joined,
+    /// Whether who stands in each bin of the class's owner is common.
+    members: WordShares,
+    histograms: Histograms,
+    scores: SharedScores,
+    splits: HashMap<Candidate, u32>,
+    progress: &'a (dyn Fn(Step) + Sync),
+}
+
+impl<'a, 'p, 't> Hidden<'a, 'p, 't> {
+    /// Shares the histograms, and is ready for the first choice.
+    #[allow(clippy::too_many_arguments, reason = "all of it is kept")]
+    fn start(
+        session: &'a mut Session,
+        agreement: &'a Agreement,
+        plan: &'p Plan,
+        sizes: &'a Sizes,
+        class_owner: Role,
+        table: &'t Table,
+        joined: Joined,
+        progress: &'a (dyn Fn(Step) + Sync),
+    ) -> Result<Self, Error> {
+        let bits = share_bits(agreement);
+        let members =
+            tables::members(session, &joined, class_owner, member_bits(agreement, sizes))?;
+        let histograms =
+            tables::histograms(session, plan, &joined, table, &members, bits, progress)?;
+        let mut scores = SharedScores::of_shares(plan, bits);
+        scores.add_first(plan, &Cuts::topmost(plan.schema()));
+        let splits = HashMap::new();
+        Ok(Self {
+            session,
+            agreement,
+            plan,
+            sizes,
+            table,
+            joined,
+            members,
+            histograms,
+            scores,
+            splits,
+            progress,
+        })
+    }
+
+    fn draw_together(&mut self, draws: Vec<(Spend, Candidate)>) -> Result<(), Error> {
+        let histograms = &self.histograms;
+        let sides_of =
+            |interval: Candidate| Ok(histograms.sides(interval.attribute, interval.value)?);
+        let drawn =
+            self.scores.draw_splits(self.session, self.plan, self.sizes, draws, sides_of)?;
+        self.splits.extend(drawn);
+        Ok(())
+    }
+
+    /// The cell of each of this party's records.
+    fn cells(&self, cuts: &Cuts, layout: &Layout) -> Result<Vec<u32>, Error> {
+        let mut leaf_records = LeafRecords::new(self.plan.schema(), self.table)?;
+        let mut again = Cuts::topmost(self.plan.schema());
+        for made in cuts.made() {
+            let children = again.specialize(made).map_err(super::Error::from)?;
+            if leaf_records.attributes().contains(&made.candidate.attribute) {
+                leaf_records.specialize(made, &children)?;
+            }
+        }
+        Ok(layout.cells_of_records(&leaf_records, cuts, self.session.role))
+    }
+}
+
+impl Specializer for Hidden<'_, '_, '_> {
+    type Error = Error;
+
+    fn noisy_records(&mut self, spend: Spend) -> Result<i64, Error> {
+        let own = self.members.words().iter().fold(0, |sum: u64, word| sum.wrapping_add(*word));
+        noisy_records(self.session, self.plan.terms(), self.sizes, spend, own)
+    }
+
+    fn begin(&mut self, plan: &Plan) -> Result<(), Error> {
+        begin_structure(self.session, self.plan, plan, self.sizes)
+    }
+
+    fn draw_splits(
+        &mut self,
+        spend: Spend,
+        attribute: usize,
+        intervals: &[CutValue],
+    ) -> Result<(), Error> {
+        // Records of different intervals are different records.
+        let spends = spend.over_disjoint_records(intervals.len());
+        let intervals = intervals.iter().map(|value| Candidate { attribute, value: *value });
+        self.draw_together(spends.into_iter().zip(intervals).collect())
+    }
+
+    fn draw_first_splits(&mut self, first: Vec<(Spend, Candidate)>) -> Result<(), Error> {
+        self.draw_together(first)
+    }
+
+    fn choose(&mut self, spend: Spend, candidates: &[Candidate]) -> Result<usize, Error> {
+        let (plan, histograms) = (self.plan, &self.histograms);
+        let counts = |made: &Specialization, _: Option<&_>| histograms.children(plan, made);
+        self.scores.settle::<Error>(self.session, counts)?;
+        let shares = candidates.iter().map(|candidate| self.scores.share(*candidate));
+        let shares = shares.collect::<Result<Vec<_>, _>>()?;
+        let shared = WordShares::new(self.scores.shape().share_bits, shares)?;
+        let mut mechanism = NoisyMax::with(self.session, self.sizes.by_noisy_max())?;
+        Ok(mechanism.choose(spend, self.plan.calibration(), &Scores::Shared(shared))?.index)
+    }
+
+    fn split_of(&mut self, winner: Candidate) -> Result<u32, Error> {
+        let missing = super::Error::Fault("an interval won for which no split was drawn");
+        Ok(self.splits.get(&winner).copied().ok_or(missing)?)
+    }
+
+    fn specialize(
+        &mut self,
+        made: &Specialization,
+        children: &[CutValue],
+        _: Option<Spend>,
+    ) -> Result<(), Error> {
+        self.scores.follow(made, children)?;
+        let cuts = Cuts::topmost(self.plan.schema());
+        for made in known_at_once(&cuts, made.candidate.attribute, children) {
+            self.scores.add(made, None);
+        }
+        Ok(())
+    }
+
+    fn noisy_counts(&mut self, spend: Spend, cuts: &Cuts, _: &Leaves) -> Result<Vec<i64>, Error> {
+        let layout = Layout::new(cuts, self.agreement);
+        let (terms, sizes) = (self.plan.terms(), self.sizes);
+        let noise = CountNoise::prepare(terms, sizes, &spend, layout.entries(), self.session)?;
+        let cells = self.cells(cuts, &layout)?;
+        let shape = CountPlan::new(layout.cells(), sizes.count_bits);
+        let (joined, members) = (&mut self.joined, &self.members);
+        let table = tables::counts(self.session, joined, &shape, &cells, members, self.progress)?;
+        noise.add(self.session, spend, &layout.in_release_order(&table)?)
+    }
+}
