@@ -10,7 +10,7 @@
 //! | [`aes`] | AES in counter mode, hashes, half gates | AES-NI, VAES with AVX2, or VAES with AVX-512 |
 //! | [`transpose`] | bit matrices of 128 by 128 | AVX2, or AVX-512 F, BW and VL |
 //! | [`field`] | products in the field with 2^128 elements | PCLMULQDQ |
-//! | [`gather`] | XORs of scattered blocks | SSE2 |
+//! | [`gather`] | XORs of scattered blocks | SSE2, AVX2 |
 //! | [`lanes`] | sums of vectors of words | AVX2 |
 //! | [`pages`] | large pages for tables in random order | any, on Linux |
 //! | [`ristretto8`] | eight multiplications in ristretto255 at once | AVX-512 F and IFMA |

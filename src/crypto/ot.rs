@@ -55,6 +55,7 @@ use zeroize::{Zeroize, Zeroizing};
 use crate::crypto::garble::Delta;
 use crate::math::{Randomness, wiped};
 use crate::simd::aes::RoundKeys;
+use crate::simd::lanes;
 use crate::simd::transpose::{Square, transpose};
 
 /// Number of base transfers: one per bit of Δ.
@@ -351,11 +352,7 @@ pub fn hash_rows(start: u128, first: u64, rows: &mut [u128]) {
 
 /// The lowest bits of the rows, 64 to a word, the first in the lowest place.
 pub fn lowest_bits(rows: &[u128]) -> Vec<u64> {
-    let word = |rows: &[u128]| {
-        let bits = (0..).zip(rows).map(|(place, row)| (*row as u64 & 1) << place);
-        bits.fold(0, |word, bit: u64| word | bit)
-    };
-    rows.chunks(64).map(word).collect()
+    rows.chunks(64).map(lanes::lowest_bits).collect()
 }
 
 /// The lowest bits of H(row j ⊕ `offset`, first + j): [`hash_rows`] and [`lowest_bits`] without a copy

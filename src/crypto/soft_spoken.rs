@@ -1,12 +1,12 @@
-//! The mathematics of correlated transfers with four bytes each (Roy, CRYPTO 2022, in the
+//! The mathematics of correlated transfers with four bytes each, or two (Roy, CRYPTO 2022, in the
 //! semi-honest form), from the base transfers of [`crate::crypto::ot`].
 //!
 //! # Set-up
 //!
-//! The 128 columns stand in [`GROUPS`] groups of four. For each group the receiver grows a tree of
-//! 16 seeds ([`crate::crypto::tree`]); with the two seeds of the base transfers as masks, the sender
-//! gets all leaves but the one whose number is the group's four bits of Δ. Bit 3 of a group belongs to
-//! the first level below the root, bit 0 to the last.
+//! The 128 columns stand in groups of four, or of eight ([`Columns`]). For each group the receiver grows
+//! a tree of 16 or 256 seeds ([`crate::crypto::tree`]); with the two seeds of the base transfers as masks,
+//! the sender gets all leaves but the one whose number is the group's bits of Δ. The highest bit of a
+//! group belongs to the first level below the root, bit 0 to the last.
 //!
 //! # Extension
 //!
@@ -26,15 +26,15 @@
 //!
 //! ```
 //! use diptych::crypto::garble::Delta;
-//! use diptych::crypto::soft_spoken::{Receiver, Sender};
+//! use diptych::crypto::soft_spoken::{Columns, Receiver, Sender};
 //!
 //! let delta = Delta::new(0x0123_4567_89ab_cdef_0123_4567_89ab_cdef);
 //! let pairs: Vec<[u128; 2]> = (0..128).map(|i| [i, 1000 + i]).collect();
 //! let chosen: Vec<u128> =
 //!     pairs.iter().enumerate().map(|(i, pair)| pair[(delta.expose() >> i & 1) as usize]).collect();
 //!
-//! let (mut receiver, setup) = Receiver::new(7, &pairs, &[5; 32]);
-//! let mut sender = Sender::new(7, delta.clone(), &chosen, &setup);
+//! let (mut receiver, setup) = Receiver::new(Columns::Four, 7, &pairs, &[5; 32]);
+//! let mut sender = Sender::new(Columns::Four, 7, delta.clone(), &chosen, &setup);
 //!
 //! let (mut message, mut t, mut q) = (Vec::new(), Vec::new(), Vec::new());
 //! receiver.extend(1, &mut message, &mut t);
@@ -54,26 +54,53 @@ use crate::math::wiped;
 use crate::simd::aes::RoundKeys;
 use crate::simd::lanes;
 
-/// Columns that share a tree.
-pub const COLUMNS: usize = 4;
+/// Columns that share a tree: more of them take fewer bytes and more work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Columns {
+    /// 3.9 bytes and 4 AES blocks per transfer.
+    Four,
+    /// 1.9 bytes and 32 AES blocks per transfer.
+    Eight,
+}
 
-/// Trees.
-pub const GROUPS: usize = BASE_TRANSFERS / COLUMNS;
+impl Columns {
+    /// How many they are.
+    pub const fn count(self) -> usize {
+        match self {
+            Self::Four => 4,
+            Self::Eight => 8,
+        }
+    }
 
-/// Leaves of a tree.
-const LEAVES: usize = 1 << COLUMNS;
+    /// Trees.
+    pub const fn groups(self) -> usize {
+        BASE_TRANSFERS / self.count()
+    }
+
+    /// Leaves of a tree.
+    const fn leaves(self) -> usize {
+        1 << self.count()
+    }
+
+    /// Bytes that the receiver sends per block of 128 transfers: d of every group but the first.
+    pub const fn block_bytes(self) -> usize {
+        16 * (self.groups() - 1)
+    }
+
+    fn tree(self) -> TreeShape {
+        TreeShape::new(self.leaves() as u32)
+    }
+}
 
 /// Bytes that the receiver sends once: both masked sums of every level of every tree.
 pub const SETUP_BYTES: usize = 32 * BASE_TRANSFERS;
 
-/// Bytes that the receiver sends per block of 128 transfers: d of every group but the first.
-pub const BLOCK_BYTES: usize = 16 * (GROUPS - 1);
-
 /// The leaves of one group, ready to be stretched.
-type Leaves = [RoundKeys; LEAVES];
+type Leaves = Vec<RoundKeys>;
 
 /// The receiver's half: it knows all leaves.
 pub struct Receiver {
+    columns: Columns,
     groups: Vec<Leaves>,
     next_block: u64,
     space: Space,
@@ -84,16 +111,22 @@ impl Receiver {
     /// sender, too. `start` is the starting point of the trees' hashes.
     ///
     /// # Panics
-    /// If there are not 128 pairs and 32 roots.
-    pub fn new(start: u128, pairs: &[[u128; 2]], roots: &[u128]) -> (Self, Vec<u8>) {
-        assert_eq!((pairs.len(), roots.len()), (BASE_TRANSFERS, GROUPS), "pairs and roots");
-        let shape = TreeShape::new(LEAVES as u32);
-        let mut nodes = Zeroizing::new(Vec::with_capacity(LEAVES));
-        let mut sums = Zeroizing::new([[0; 2]; COLUMNS]);
-        let mut groups = Vec::with_capacity(GROUPS);
+    /// If there are not 128 pairs and a root for every group.
+    pub fn new(
+        columns: Columns,
+        start: u128,
+        pairs: &[[u128; 2]],
+        roots: &[u128],
+    ) -> (Self, Vec<u8>) {
+        let (count, trees) = (columns.count(), columns.groups());
+        assert_eq!((pairs.len(), roots.len()), (BASE_TRANSFERS, trees), "pairs and roots");
+        let mut nodes = Zeroizing::new(Vec::with_capacity(columns.leaves()));
+        let mut sums = Zeroizing::new(vec![[0; 2]; count]);
+        let mut groups = Vec::with_capacity(trees);
         let mut message = Vec::with_capacity(SETUP_BYTES);
-        for (number, (root, pairs)) in roots.iter().zip(pairs.chunks_exact(COLUMNS)).enumerate() {
-            grow(shape, &record_keys(start, number as u64), *root, &mut nodes, &mut *sums);
+        for (number, (root, pairs)) in roots.iter().zip(pairs.chunks_exact(count)).enumerate() {
+            let keys = record_keys(start, number as u64);
+            grow(columns.tree(), &keys, *root, &mut nodes, &mut sums);
             // Whose bit is 1 lacks the right child: it gets the left one, under its own mask.
             for ([left, right], [zero, one]) in sums.iter().zip(pairs.iter().rev()) {
                 message.extend_from_slice(&(left ^ mask(*one)).to_le_bytes());
@@ -101,7 +134,7 @@ impl Receiver {
             }
             groups.push(leaves(&nodes));
         }
-        (Self { groups, next_block: 0, space: Space::default() }, message)
+        (Self { columns, groups, next_block: 0, space: Space::default() }, message)
     }
 
     /// Extends by `blocks` times 128 transfers: appends what goes to the sender, and T of each, whose
@@ -110,14 +143,14 @@ impl Receiver {
         if blocks == 0 {
             return;
         }
-        let (streams, columns, choices) = self.space.room(blocks);
-        message.reserve(BLOCK_BYTES * blocks);
-        let places = columns.chunks_exact_mut(COLUMNS * blocks);
+        let (streams, columns, choices) = self.space.room(self.columns, blocks);
+        message.reserve(self.columns.block_bytes() * blocks);
+        let places = columns.chunks_exact_mut(self.columns.count() * blocks);
         for (number, (leaves, columns)) in self.groups.iter().zip(places).enumerate() {
             for (keys, stream) in leaves.iter().zip(streams.chunks_exact_mut(blocks)) {
                 keys.counter_stream(self.next_block, stream);
             }
-            fold(streams, columns);
+            fold(streams, columns, blocks);
             let sum = &streams[..blocks];
             if number == 0 {
                 choices.copy_from_slice(sum);
@@ -140,6 +173,7 @@ impl Receiver {
 
 /// The sender's half: it knows all leaves but one of every group.
 pub struct Sender {
+    columns: Columns,
     delta: Delta,
     groups: Vec<Leaves>,
     next_block: u64,
@@ -152,25 +186,31 @@ impl Sender {
     ///
     /// # Panics
     /// If there are not 128 seeds and [`SETUP_BYTES`] bytes.
-    pub fn new(start: u128, delta: Delta, seeds: &[u128], message: &[u8]) -> Self {
+    pub fn new(
+        columns: Columns,
+        start: u128,
+        delta: Delta,
+        seeds: &[u128],
+        message: &[u8],
+    ) -> Self {
         assert_eq!((seeds.len(), message.len()), (BASE_TRANSFERS, SETUP_BYTES), "lengths");
-        let shape = TreeShape::new(LEAVES as u32);
-        let mut nodes = Zeroizing::new(Vec::with_capacity(LEAVES));
-        let mut sums = Zeroizing::new([0; COLUMNS]);
-        let mut groups = Vec::with_capacity(GROUPS);
-        let parts = message.as_chunks::<32>().0.chunks_exact(COLUMNS);
-        for (number, (seeds, parts)) in seeds.chunks_exact(COLUMNS).zip(parts).enumerate() {
-            let hole = (delta.expose() >> (COLUMNS * number)) as u32 & (LEAVES as u32 - 1);
+        let (shape, count) = (columns.tree(), columns.count());
+        let mut nodes = Zeroizing::new(Vec::with_capacity(columns.leaves()));
+        let mut sums = Zeroizing::new(vec![0; count]);
+        let mut groups = Vec::with_capacity(columns.groups());
+        let parts = message.as_chunks::<32>().0.chunks_exact(count);
+        for (number, (seeds, parts)) in seeds.chunks_exact(count).zip(parts).enumerate() {
+            let hole = (delta.expose() >> (count * number)) as u32 & (columns.leaves() as u32 - 1);
             let levels = sums.iter_mut().zip(parts).zip(seeds.iter().rev()).zip(shape.path(hole));
             for (((sum, pair), seed), right) in levels {
                 let [left_sum, right_sum] = halves(pair);
                 *sum = lanes::choose(right_sum, left_sum, right) ^ mask(*seed);
             }
-            regrow(shape, &record_keys(start, number as u64), hole, &*sums, &mut nodes);
+            regrow(shape, &record_keys(start, number as u64), hole, &sums, &mut nodes);
             move_by(hole, &mut nodes);
             groups.push(leaves(&nodes));
         }
-        Self { delta, groups, next_block: 0, space: Space::default() }
+        Self { columns, delta, groups, next_block: 0, space: Space::default() }
     }
 
     /// Δ.
@@ -181,24 +221,24 @@ impl Sender {
     /// Extends by `blocks` times 128 transfers: appends Q of each, its lowest bit clear.
     ///
     /// # Panics
-    /// If `received` is not [`BLOCK_BYTES`] per block long.
+    /// If `received` is not [`Columns::block_bytes`] per block long.
     pub fn extend(&mut self, blocks: usize, received: &[u8], rows: &mut Vec<u128>) {
-        assert_eq!(received.len(), BLOCK_BYTES * blocks, "bytes per block");
+        assert_eq!(received.len(), self.columns.block_bytes() * blocks, "bytes per block");
         if blocks == 0 {
             return;
         }
-        let (streams, columns, _) = self.space.room(blocks);
-        let delta = self.delta.expose();
-        let places = columns.chunks_exact_mut(COLUMNS * blocks);
+        let (count, delta) = (self.columns.count(), self.delta.expose());
+        let (streams, columns, _) = self.space.room(self.columns, blocks);
+        let places = columns.chunks_exact_mut(count * blocks);
         for (number, (leaves, columns)) in self.groups.iter().zip(places).enumerate() {
             for (keys, stream) in leaves.iter().zip(streams.chunks_exact_mut(blocks)).skip(1) {
                 keys.counter_stream(self.next_block, stream);
             }
-            fold(streams, columns);
+            fold(streams, columns, blocks);
             let Some(before) = number.checked_sub(1) else { continue };
             let part = received[16 * blocks * before..][..16 * blocks].as_chunks::<16>().0;
             for (bit, column) in columns.chunks_exact_mut(blocks).enumerate() {
-                let mask = (delta >> (COLUMNS * number + bit) & 1).wrapping_neg();
+                let mask = (delta >> (count * number + bit) & 1).wrapping_neg();
                 for (word, bytes) in column.iter_mut().zip(part) {
                     *word ^= u128::from_le_bytes(*bytes) & mask;
                 }
@@ -221,21 +261,20 @@ struct Space {
 
 impl Space {
     /// Streams, columns and choices of so many blocks.
-    fn room(&mut self, blocks: usize) -> (&mut [u128], &mut [u128], &mut [u128]) {
+    fn room(&mut self, shape: Columns, blocks: usize) -> (&mut [u128], &mut [u128], &mut [u128]) {
         let Self { streams, columns, choices } = self;
-        wiped::resize(streams, LEAVES * blocks);
+        wiped::resize(streams, shape.leaves() * blocks);
         wiped::resize(columns, BASE_TRANSFERS * blocks);
         wiped::resize(choices, blocks);
         let (streams, columns) =
-            (&mut streams[..LEAVES * blocks], &mut columns[..BASE_TRANSFERS * blocks]);
+            (&mut streams[..shape.leaves() * blocks], &mut columns[..BASE_TRANSFERS * blocks]);
         (streams, columns, &mut choices[..blocks])
     }
 }
 
 /// Column i becomes the XOR of the streams whose number has bit i; the first stream becomes the XOR
 /// of all. The other streams are used up.
-fn fold(streams: &mut [u128], columns: &mut [u128]) {
-    let blocks = columns.len() / COLUMNS;
+fn fold(streams: &mut [u128], columns: &mut [u128], blocks: usize) {
     for (bit, column) in columns.chunks_exact_mut(blocks).enumerate().rev() {
         let (low, high) = streams.split_at_mut(blocks << bit);
         let high = &high[..blocks << bit];
@@ -256,14 +295,14 @@ fn mask(seed: u128) -> u128 {
 }
 
 fn leaves(nodes: &[u128]) -> Leaves {
-    std::array::from_fn(|leaf| RoundKeys::new(nodes[leaf]))
+    nodes.iter().map(|leaf| RoundKeys::new(*leaf)).collect()
 }
 
 /// Puts leaf x in place x ⊕ `number`, in the same time whatever it is.
 fn move_by(number: u32, nodes: &mut [u128]) {
-    for bit in 0..COLUMNS {
+    for bit in 0..nodes.len().ilog2() {
         let swap = number >> bit & 1 == 1;
-        for place in (0..LEAVES).filter(|place| place >> bit & 1 == 0) {
+        for place in (0..nodes.len()).filter(|place| place >> bit & 1 == 0) {
             let (low, high) = (nodes[place], nodes[place | 1 << bit]);
             nodes[place] = lanes::choose(low, high, swap);
             nodes[place | 1 << bit] = lanes::choose(high, low, swap);
@@ -288,28 +327,31 @@ mod tests {
         u128::from_le_bytes(rng.array())
     }
 
-    fn ends(seed: u64, delta: &Delta) -> (Sender, Receiver) {
+    const BOTH: [Columns; 2] = [Columns::Four, Columns::Eight];
+
+    fn ends(columns: Columns, seed: u64, delta: &Delta) -> (Sender, Receiver) {
         let mut rng = Randomness::seeded(seed);
         let pairs: Vec<[u128; 2]> = (0..128).map(|_| [0; 2].map(|_| number(&mut rng))).collect();
-        let roots: Vec<u128> = (0..GROUPS).map(|_| number(&mut rng)).collect();
+        let roots: Vec<u128> = (0..columns.groups()).map(|_| number(&mut rng)).collect();
         let seeds = pairs.iter().enumerate();
         let chosen: Vec<u128> =
             seeds.map(|(i, pair)| pair[(delta.expose() >> i & 1) as usize]).collect();
-        let (receiver, message) = Receiver::new(3, &pairs, &roots);
+        let (receiver, message) = Receiver::new(columns, 3, &pairs, &roots);
         assert_eq!(message.len(), SETUP_BYTES);
-        (Sender::new(3, delta.clone(), &chosen, &message), receiver)
+        (Sender::new(columns, 3, delta.clone(), &chosen, &message), receiver)
     }
 
     #[test]
     fn rows_differ_by_delta_where_the_random_choice_is_one() {
         let mut rng = Randomness::seeded(8);
-        for delta in [Delta::new(0), Delta::new(u128::MAX), Delta::random(&mut rng)] {
-            let (mut sender, mut receiver) = ends(5, &delta);
+        let deltas = [Delta::new(0), Delta::new(u128::MAX), Delta::random(&mut rng)];
+        for (delta, columns) in deltas.iter().flat_map(|delta| BOTH.map(|c| (delta, c))) {
+            let (mut sender, mut receiver) = ends(columns, 5, delta);
             let (mut q, mut t) = (Vec::new(), Vec::new());
             for blocks in [1, 3, 0, 8] {
                 let mut message = Vec::new();
                 receiver.extend(blocks, &mut message, &mut t);
-                assert_eq!(message.len(), BLOCK_BYTES * blocks);
+                assert_eq!(message.len(), columns.block_bytes() * blocks);
                 sender.extend(blocks, &message, &mut q);
             }
             assert_eq!((q.len(), t.len()), (12 * ROWS, 12 * ROWS));
@@ -323,16 +365,19 @@ mod tests {
     #[test]
     fn the_sender_lacks_one_leaf_of_every_group() {
         let delta = Delta::random(&mut Randomness::seeded(6));
-        let (sender, receiver) = ends(7, &delta);
         let block = |keys: &RoundKeys| {
             let mut block = [0];
             keys.counter_stream(0, &mut block);
             block[0]
         };
-        for (number, (own, all)) in sender.groups.iter().zip(&receiver.groups).enumerate() {
-            let hole = (delta.expose() >> (COLUMNS * number)) as usize & (LEAVES - 1);
-            for (place, keys) in own.iter().enumerate() {
-                assert_eq!(block(keys) == block(&all[place ^ hole]), place != 0);
+        for columns in BOTH {
+            let (sender, receiver) = ends(columns, 7, &delta);
+            for (number, (own, all)) in sender.groups.iter().zip(&receiver.groups).enumerate() {
+                let first = columns.count() * number;
+                let hole = (delta.expose() >> first) as usize & (columns.leaves() - 1);
+                for (place, keys) in own.iter().enumerate() {
+                    assert_eq!(block(keys) == block(&all[place ^ hole]), place != 0);
+                }
             }
         }
     }

@@ -18,8 +18,7 @@
 //!
 //! *Margin.* Keys are public and one record's alone, so work on one record serves no other. An
 //! attacker who knows b blocks that one unknown leaf stretches to can compare each evaluation of AES
-//! under that record's key with all of them, forwards and backwards: 127 − log2 b bits remain. That
-//! is 124 for 32 words of 32 bits (8 blocks), and 111 for the 2^16 blocks of the widest message.
+//! under that record's key with all of them, forwards and backwards: 127 − log2 b bits remain.
 
 use zeroize::Zeroizing;
 
@@ -54,11 +53,6 @@ impl TreeShape {
     /// How many nodes a level has, the root's being 0.
     pub fn nodes_at(self, level: usize) -> usize {
         self.leaves().div_ceil(1 << (self.levels() - level))
-    }
-
-    /// Hashes that growing takes.
-    pub fn hashes(self) -> usize {
-        (1..=self.levels()).map(|level| self.nodes_at(level)).sum()
     }
 
     /// Which side the path to a leaf takes below each level, the root's first: true is right.
@@ -224,9 +218,8 @@ mod tests {
         let shape = TreeShape::new(5);
         assert_eq!(shape.levels(), 3);
         assert_eq!([0, 1, 2, 3].map(|level| shape.nodes_at(level)), [1, 2, 3, 5]);
-        assert_eq!(shape.hashes(), 10);
         assert_eq!(shape.path(4).collect::<Vec<_>>(), [true, false, false]);
-        assert_eq!((TreeShape::new(1).levels(), TreeShape::new(1).hashes()), (0, 0));
+        assert_eq!(TreeShape::new(1).levels(), 0);
     }
 
     #[test]

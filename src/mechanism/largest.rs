@@ -10,8 +10,8 @@
 //! *On shared bits* ([`Bulk::SharedBits`]), for [`MANY`] groups and more: of two sums a and b the
 //! larger is a + [b ≥ a]·(b − a), where b − a is a difference of shares, its sign comes from
 //! [`bits::negative`], and the product from [`bits::select_words`]. Classes are compared in pairs: some
-//! 3·k ANDs and k + 1 transfers per pair, ⌈log2 k⌉ + 3 rounds per halving of the classes and
-//! batch of groups.
+//! k/3 ANDs and 2·k transfers per pair, ⌈log2 k/5⌉ + 2 rounds per halving of the classes and batch of
+//! groups.
 //!
 //! # Example
 //!
@@ -60,7 +60,7 @@ const BATCH_PRODUCTS: usize = 1 << 24;
 
 /// Groups that are worth the rounds of shared bits: about as many as send garbled tables for as long
 /// as those rounds take on a line of 100 Mbit/s and 40 ms.
-pub const MANY: usize = 1 << 10;
+pub const MANY: usize = 1 << 9;
 
 /// What is public about the groups, apart from how many there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

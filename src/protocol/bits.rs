@@ -50,16 +50,15 @@
 
 mod circuits;
 mod convert;
+mod signs;
 #[cfg(test)]
 mod tests;
 mod triples;
 mod vector;
 
 pub use circuits::{Slices, forecast_run, ideal_run, run};
-pub use convert::{
-    SharedInputs, forecast_negative, forecast_select_words, forecast_to_words, negative,
-    select_words, to_words,
-};
+pub use convert::{SharedInputs, forecast_select_words, forecast_to_words, select_words, to_words};
+pub use signs::{forecast_negative, negative};
 pub use vector::Bits;
 
 use triples::{Triples, forecast_triples};
@@ -145,6 +144,23 @@ pub fn constant(role: Role, value: bool, length: usize) -> Bits {
 #[must_use]
 pub fn not(role: Role, bits: &Bits) -> Bits {
     bits.xor(&constant(role, true, bits.len()))
+}
+
+/// Shared bits that nobody knows, and others, and the products of both: [a, b, a·b]. They are random to
+/// each party as the transfers are that they come from, and nothing is opened for them.
+///
+/// # Errors
+/// If the connection fails or the peer sends something that is not allowed.
+pub fn random_products(session: &mut Session, count: usize) -> Result<[Bits; 3], Error> {
+    let Triples { a, b, c } = Triples::make(session, count)?;
+    Ok([a, b, c])
+}
+
+/// The messages of [`random_products`].
+pub fn forecast_random_products(f: &mut Forecast, count: usize) {
+    if count > 0 {
+        forecast_triples(f, count);
+    }
 }
 
 /// The conjunction, place by place, in one round.

@@ -49,9 +49,6 @@ use crate::protocol::transfers::{Numbers, Purpose, Receiving, Sending};
 use crate::role::Role;
 use crate::simd::lanes;
 
-/// What one correlated transfer takes on the line, padding aside.
-pub const BYTES_PER_TRANSFER: usize = BLOCK_BYTES / ROWS;
-
 /// Transfers per message: 256 KiB that stay in the cache while they are turned into rows.
 pub const CHUNK: usize = 1 << 14;
 

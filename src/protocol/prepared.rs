@@ -3,21 +3,25 @@
 //! *Inputs*: none but the public law, a [`DigitSampler`]. *Output*: of every noise shares of its
 //! digits, as vectors of which number j has digit j of all noises. *Learned*: nothing.
 //!
-//! *How*: digit j is 1 where U < T_j, for U = U1 ⊕ U2 of τ bits, where each party draws its part. All digits
-//! of many noises are compared with their constants at once, on [`bits`], in ⌈log2 τ⌉ layers, each a round for
-//! every 2^23 ANDs.
+//! *How*: digit j is 1 where U < T_j, for U = U1 ⊕ U2 of τ bits. All digits of many noises are compared
+//! with their constants at once, on [`bits`], in ⌈log2 τ⌉ − 1 layers, each a round for every 2^23 ANDs.
+//! Two bits of U and their product come as they are from transfers ([`bits::random_products`]), without
+//! a round: products are what comparing begins with. A bit of U that has no other beside it is drawn by
+//! the parties.
 //!
-//! *Law*: that of [`crate::privacy::digits`], whoever does the comparing: U is uniform as long as one
-//! party's part is, T_j is the same floor, and the circuit is exact. So δ and the theorems of the
-//! mechanisms that take their noise from here stand as they are.
+//! *Law*: that of [`crate::privacy::digits`], whoever does the comparing: T_j is the same floor, and the
+//! circuit is exact. U is random to each party, whatever it knows, as the transfers are: what P2 has of
+//! a bit is its choice in one, what P1 has a hash that P2 lacks. So δ and the theorems of the
+//! mechanisms that take their noise from here stand as they are, under the assumptions that hide
+//! everything else.
 //!
 //! *The pool.* Noise does not depend on data, so more of it is drawn than the next choice takes, and
 //! rounds are saved. Digit j of a noise only ever serves as digit j. A noise serves once, and is gone
 //! when the circuit that uses it is sent, whether its candidate wins or not. How many are drawn
 //! follows from numbers of candidates, which are public. The pool ends with its session.
 //!
-//! *Cost* of a noise: at most D·3τ/2 ANDs, that is some 0.8·D·τ bytes on silent transfers, against
-//! 48·D·τ in a garbled circuit on IKNP.
+//! *Cost* of a noise: at most D·3τ/2 ANDs, of which a third open nothing: some 0.8·D·τ bytes on silent
+//! transfers, against 48·D·τ in a garbled circuit on IKNP.
 //!
 //! # Example
 //!
@@ -45,7 +49,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use crate::circuit::integer::less_than_constant_shallow;
+use crate::circuit::integer::{bits_that_matter, less_than_constant_of_products};
 use crate::circuit::{Builder, Program};
 use crate::net::{Blame, Fault};
 use crate::privacy;
@@ -108,18 +112,59 @@ impl Stock {
     }
 }
 
-/// The circuit that makes digits from their random numbers.
+/// The circuit that makes digits from their random numbers: of each the bits that matter, then the
+/// products of every two of them.
 fn comparing(sampler: &DigitSampler) -> Program {
     let mut g = Builder::new();
-    let tau = sampler.tau() as usize;
-    let numbers = g.input(Role::P1, "numbers", coins::bits_per_noise(sampler));
-    let digits: Vec<_> = numbers
-        .chunks(tau)
+    let lengths = lengths(sampler);
+    let numbers = g.input(Role::P1, "numbers", lengths.iter().sum());
+    let products = g.input(Role::P1, "products", lengths.iter().map(|length| length / 2).sum());
+    let (mut numbers, mut products) = (numbers.as_slice(), products.as_slice());
+    let digits: Vec<_> = lengths
+        .iter()
         .zip(sampler.thresholds())
-        .map(|(number, threshold)| less_than_constant_shallow(&mut g, number, threshold))
+        .map(|(length, threshold)| {
+            let ((number, rest), (pairs, others)) =
+                (numbers.split_at(*length), products.split_at(length / 2));
+            (numbers, products) = (rest, others);
+            less_than_constant_of_products(&mut g, number, pairs, threshold)
+        })
         .collect();
     g.output("digits", &digits);
     Program::new(&g.finish())
+}
+
+/// How many bits of the random number behind each digit matter.
+fn lengths(sampler: &DigitSampler) -> Vec<usize> {
+    let tau = sampler.tau() as usize;
+    sampler.thresholds().iter().map(|threshold| bits_that_matter(tau, threshold)).collect()
+}
+
+/// Pairs of bits in all numbers of a noise.
+fn pairs(lengths: &[usize]) -> usize {
+    lengths.iter().map(|length| length / 2).sum()
+}
+
+/// Random numbers for `count` noises, as the inputs of the circuit that compares them.
+fn random_numbers(
+    session: &mut Session,
+    lengths: &[usize],
+    count: usize,
+) -> Result<Slices, bits::Error> {
+    let [low, high, products] = bits::random_products(session, pairs(lengths) * count)?;
+    let (mut low, mut high) = (low.parts(count), high.parts(count));
+    let mut numbers = Vec::with_capacity(lengths.iter().sum::<usize>() + pairs(lengths));
+    for length in lengths {
+        for _ in 0..length / 2 {
+            numbers.extend(low.next());
+            numbers.extend(high.next());
+        }
+        if length % 2 == 1 {
+            numbers.push(Bits::random(session, count));
+        }
+    }
+    numbers.extend(products.parts(count));
+    Ok(numbers)
 }
 
 /// Draws noises until `count` are there.
@@ -139,6 +184,7 @@ pub fn forecast_fill(f: &mut Forecast, sampler: &DigitSampler, count: usize) {
         });
         let stock = &mut stocks[place];
         for batch in stock.batches(count.saturating_sub(stock.left)) {
+            bits::forecast_random_products(f, pairs(&lengths(sampler)) * batch);
             bits::forecast_run(f, &stock.comparing, batch);
             stock.left += batch;
         }
@@ -217,8 +263,7 @@ impl Pool {
         });
         let (stock, digits) = &mut self.0[place];
         for batch in stock.batches(count.saturating_sub(stock.left)) {
-            let numbers: Vec<Bits> =
-                (0..coins::bits_per_noise(sampler)).map(|_| Bits::random(session, batch)).collect();
+            let numbers = random_numbers(session, &lengths(sampler), batch)?;
             let more = bits::run(session, &stock.comparing, &numbers, batch)?;
             digits.iter_mut().zip(&more).for_each(|(all, more)| all.append(more));
             stock.left += batch;
@@ -277,17 +322,55 @@ mod tests {
     fn the_circuit_draws_every_noise_with_exactly_its_probability() {
         let sampler = sampler(2, 5);
         let program = comparing(&sampler);
+        let lengths = lengths(&sampler);
+        let width: usize = lengths.iter().sum();
         let mut seen = [0u32; 4];
-        for numbers in 0..1u32 << 10 {
-            let bits: Vec<bool> = (0..10).map(|i| numbers >> i & 1 == 1).collect();
+        for numbers in 0..1u32 << width {
+            let mut bits: Vec<bool> = (0..width).map(|i| numbers >> i & 1 == 1).collect();
+            let mut first = 0;
+            for length in &lengths {
+                let number = bits[first..first + length].to_vec();
+                bits.extend(number.as_chunks::<2>().0.iter().map(|[low, high]| low & high));
+                first += length;
+            }
             let digits = evaluate_source(&program, &bits).unwrap();
             seen[usize::from(digits[0]) + 2 * usize::from(digits[1])] += 1;
         }
         for (noise, ways) in seen.into_iter().enumerate() {
-            let total = Rational::new(ways, 1u32 << 10).unwrap();
+            let total = Rational::new(ways, 1u32 << width).unwrap();
             assert_eq!(total, sampler.probability(noise as u64), "noise {noise}");
         }
         assert_eq!(program.output_bits(), 2);
+    }
+
+    /// The products of random numbers are products, and the numbers themselves are even.
+    #[test]
+    fn random_numbers_come_with_their_products() {
+        let (sampler, count) = (sampler(3, 20), 400);
+        for source in Source::SMALL {
+            let outcome = pair(source, |session| {
+                let numbers = random_numbers(session, &lengths(&sampler), count).unwrap();
+                bits::open(session, &Bits::concat(&numbers), Reveal::Both).unwrap().unwrap()
+            });
+            let wires: Vec<&[bool]> = outcome.p1.chunks(count).collect();
+            let width: usize = lengths(&sampler).iter().sum();
+            let (mut first, mut product) = (0, width);
+            for length in lengths(&sampler) {
+                for pair in wires[first..first + length].as_chunks::<2>().0 {
+                    for noise in 0..count {
+                        assert_eq!(wires[product][noise], pair[0][noise] & pair[1][noise]);
+                    }
+                    product += 1;
+                }
+                first += length;
+            }
+            assert_eq!(product, wires.len());
+            for wire in &wires[..width] {
+                let ones = wire.iter().filter(|bit| **bit).count();
+                // Six deviations of ten each.
+                assert!((140..=260).contains(&ones), "{ones}");
+            }
+        }
     }
 
     /// Digits of 1,000 noises: each within six deviations of its probability.

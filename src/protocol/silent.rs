@@ -79,6 +79,7 @@ mod tests;
 pub use schedule::Schedule;
 
 use crate::crypto::garble::Delta;
+use crate::crypto::soft_spoken::Columns;
 use crate::net::Tag;
 use crate::protocol::Session;
 use crate::protocol::forecast::{Forecast, Work};
@@ -89,6 +90,10 @@ use crate::role::Role;
 
 use ends::{ReceiverEnd, SenderEnd};
 use schedule::{CHUNK_BLOCKS, Iterations, Step};
+
+/// How the transfers are made that the first iteration takes: there are few of them, so that fewer
+/// bytes are worth the work.
+const BASE: Columns = Columns::Eight;
 
 /// The receiver's corrections of the transfers of all trees of an iteration.
 const CORRECTIONS: Tag = Tag::new(*b"slbt");
@@ -165,7 +170,7 @@ pub fn forecast(f: &mut Forecast, sender: Role, schedule: &mut Schedule, count: 
     while due > 0 {
         match schedule.step() {
             Step::Begin => {
-                soft_spoken::forecast(f, sender, parameters.inputs());
+                soft_spoken::forecast(f, sender, BASE, parameters.inputs());
                 f.message(receiver, CORRECTIONS, parameters.correction_bytes());
             }
             Step::Blocks(blocks) => sums(f, blocks),
@@ -191,7 +196,7 @@ impl Sender {
         parameters: Parameters,
         delta: Delta,
     ) -> Result<Self, Error> {
-        let mut base = soft_spoken::Sender::setup(session, delta)?;
+        let mut base = soft_spoken::Sender::setup(session, BASE, delta)?;
         let starts = ends::Starts::of(base.numbers());
         Ok(Self(Iterations::new(parameters, SenderEnd::new(base, starts))))
     }
@@ -225,7 +230,7 @@ impl Receiver {
     /// # Errors
     /// If the connection fails or the peer's message is not acceptable.
     pub fn setup(session: &mut Session, parameters: Parameters) -> Result<Self, Error> {
-        let mut base = soft_spoken::Receiver::setup(session)?;
+        let mut base = soft_spoken::Receiver::setup(session, BASE)?;
         let starts = ends::Starts::of(base.numbers());
         Ok(Self(Iterations::new(parameters, ReceiverEnd::new(base, starts))))
     }

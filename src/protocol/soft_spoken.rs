@@ -1,15 +1,16 @@
-//! Correlated transfers with four bytes each: a source behind [`crate::protocol::transfers`].
+//! Correlated transfers with four bytes each, or two: a source behind [`crate::protocol::transfers`].
 //!
 //! *Inputs*, *output*, *learned*: those of [`crate::protocol::transfers`]; the receiver's choices are
 //! random bits that come out. *Cost*: the 128 base transfers of [`ot`] and 4 KiB from the receiver,
 //! once per direction; then 31·16 bytes from the receiver per block of 128 transfers (3.9 each), and 4
-//! AES blocks at each side. No assumption beyond those of [`ot`]. Semi-honest; the
+//! AES blocks at each side; with [`Columns::Eight`] 1.9 bytes and 32 AES blocks. No assumption beyond those of [`ot`]. Semi-honest; the
 //! mathematics and why it hides are on the page of [`crate::crypto::soft_spoken`].
 //!
 //! # Example
 //!
 //! ```
 //! use diptych::crypto::garble::Delta;
+//! use diptych::crypto::soft_spoken::Columns;
 //! use diptych::protocol::pair::{Setup, run_pair};
 //! use diptych::protocol::transfers::{Receiving, Sending};
 //! use diptych::protocol::{ot, soft_spoken};
@@ -18,10 +19,13 @@
 //!     Setup::default(),
 //!     |session| {
 //!         let delta = Delta::random(&mut session.rng);
-//!         let mut source = soft_spoken::Sender::setup(session, delta)?;
+//!         let mut source = soft_spoken::Sender::setup(session, Columns::Four, delta)?;
 //!         Ok::<_, ot::Error>((source.corrected(session, 2)?, source.delta().expose()))
 //!     },
-//!     |session| soft_spoken::Receiver::setup(session)?.chosen_rows(session, &[true, false]),
+//!     |session| {
+//!         let mut source = soft_spoken::Receiver::setup(session, Columns::Four)?;
+//!         source.chosen_rows(session, &[true, false])
+//!     },
 //! );
 //! let ((zeros, delta), rows) = (outcome.p1?, outcome.p2?);
 //! assert_eq!([zeros[0] ^ rows[0], zeros[1] ^ rows[1]], [delta, 0]);
@@ -32,7 +36,7 @@ use zeroize::Zeroizing;
 
 use crate::crypto::garble::Delta;
 use crate::crypto::ot::ROWS;
-use crate::crypto::soft_spoken::{self, BLOCK_BYTES, GROUPS, SETUP_BYTES};
+use crate::crypto::soft_spoken::{self, Columns, SETUP_BYTES};
 use crate::math::wiped;
 use crate::net::Tag;
 use crate::protocol::Session;
@@ -44,7 +48,7 @@ use crate::role::Role;
 /// Masked sums of the trees, once.
 const TREES: Tag = Tag::new(*b"sstr");
 /// d of every group but the first.
-const COLUMNS: Tag = Tag::new(*b"ssex");
+const MASKED: Tag = Tag::new(*b"ssex");
 
 /// The messages of a set-up.
 pub fn forecast_setup(f: &mut Forecast, sender: Role) {
@@ -53,15 +57,16 @@ pub fn forecast_setup(f: &mut Forecast, sender: Role) {
 }
 
 /// The messages of `count` transfers.
-pub fn forecast(f: &mut Forecast, sender: Role, count: usize) {
+pub fn forecast(f: &mut Forecast, sender: Role, columns: Columns, count: usize) {
     for chunk in ot::chunks(count, CHUNK) {
-        f.message(sender.peer(), COLUMNS, chunk.div_ceil(ROWS) * BLOCK_BYTES);
+        f.message(sender.peer(), MASKED, chunk.div_ceil(ROWS) * columns.block_bytes());
     }
     f.work(Work::Transfer, count);
 }
 
 /// The sending side, set up once per direction.
 pub struct Sender {
+    columns: Columns,
     extension: soft_spoken::Sender,
     numbers: Numbers,
     message: Vec<u8>,
@@ -72,12 +77,12 @@ impl Sender {
     ///
     /// # Errors
     /// If the connection fails or the peer's messages are not acceptable.
-    pub fn setup(session: &mut Session, delta: Delta) -> Result<Self, Error> {
+    pub fn setup(session: &mut Session, columns: Columns, delta: Delta) -> Result<Self, Error> {
         let (seeds, numbers) = ot::base_chosen(session, &delta)?;
         let message = session.channel.receive_bytes(TREES, SETUP_BYTES)?;
         let start = numbers.start(Purpose::SoftTrees);
-        let extension = soft_spoken::Sender::new(start, delta, &seeds, &message);
-        Ok(Self { extension, numbers, message: Vec::new() })
+        let extension = soft_spoken::Sender::new(columns, start, delta, &seeds, &message);
+        Ok(Self { columns, extension, numbers, message: Vec::new() })
     }
 }
 
@@ -100,7 +105,8 @@ impl Sending for Sender {
         wiped::make_room(rows, count.next_multiple_of(ROWS));
         for chunk in ot::chunks(count, CHUNK) {
             let blocks = chunk.div_ceil(ROWS);
-            session.channel.receive_bytes_into(COLUMNS, BLOCK_BYTES * blocks, &mut self.message)?;
+            let due = self.columns.block_bytes() * blocks;
+            session.channel.receive_bytes_into(MASKED, due, &mut self.message)?;
             self.extension.extend(blocks, &self.message, rows);
         }
         rows.truncate(end);
@@ -120,12 +126,12 @@ impl Receiver {
     ///
     /// # Errors
     /// If the connection fails or the peer's message is not acceptable.
-    pub fn setup(session: &mut Session) -> Result<Self, Error> {
+    pub fn setup(session: &mut Session, columns: Columns) -> Result<Self, Error> {
         let (pairs, numbers) = ot::base_pairs(session)?;
-        let mut roots = Zeroizing::new([0; GROUPS]);
+        let mut roots = Zeroizing::new(vec![0; columns.groups()]);
         roots.fill_with(|| u128::from_le_bytes(session.rng.array()));
         let start = numbers.start(Purpose::SoftTrees);
-        let (extension, message) = soft_spoken::Receiver::new(start, &pairs, &*roots);
+        let (extension, message) = soft_spoken::Receiver::new(columns, start, &pairs, &roots);
         session.channel.send_bytes(TREES, &message)?;
         Ok(Self { extension, numbers, message: Vec::new() })
     }
@@ -147,7 +153,7 @@ impl Receiving for Receiver {
         for chunk in ot::chunks(count, CHUNK) {
             self.message.clear();
             self.extension.extend(chunk.div_ceil(ROWS), &mut self.message, rows);
-            session.channel.send_bytes(COLUMNS, &self.message)?;
+            session.channel.send_bytes(MASKED, &self.message)?;
         }
         rows.truncate(end);
         Ok(())
@@ -159,12 +165,12 @@ mod tests {
     use super::*;
     use crate::protocol::pair::{Outcome, Setup, assert_forecast, assert_wrong_length, run_pair};
 
-    fn extended(counts: &[usize]) -> Outcome<(Vec<u128>, u128), Vec<u128>> {
+    fn extended(columns: Columns, counts: &[usize]) -> Outcome<(Vec<u128>, u128), Vec<u128>> {
         run_pair(
             Setup::default().seed(4),
             |session| {
                 let delta = Delta::random(&mut session.rng);
-                let mut source = Sender::setup(session, delta).unwrap();
+                let mut source = Sender::setup(session, columns, delta).unwrap();
                 let mut rows = Vec::new();
                 for count in counts {
                     source.extend(session, *count, &mut rows).unwrap();
@@ -172,7 +178,7 @@ mod tests {
                 (rows, source.delta().expose())
             },
             |session| {
-                let mut source = Receiver::setup(session).unwrap();
+                let mut source = Receiver::setup(session, columns).unwrap();
                 let mut rows = Vec::new();
                 for count in counts {
                     source.extend(session, *count, &mut rows).unwrap();
@@ -184,25 +190,27 @@ mod tests {
 
     #[test]
     fn rows_are_the_ideal_correlation_and_messages_those_forecast() {
-        let counts = [0, 1, 127, 129, CHUNK + 5];
-        let outcome = extended(&counts);
-        let ((zeros, delta), rows) = (outcome.p1, outcome.p2);
-        assert_eq!((zeros.len(), rows.len()), (counts.iter().sum(), counts.iter().sum()));
-        assert!(zeros.iter().all(|q| q & 1 == 0));
-        assert!(zeros.iter().zip(&rows).all(|(q, t)| q ^ t == delta * (t & 1)));
-        let ones = rows.iter().filter(|t| *t & 1 == 1).count();
-        assert!((rows.len() * 19 / 40..rows.len() * 21 / 40).contains(&ones), "{ones}");
-        assert_forecast(&outcome.transcripts, &outcome.costs, |f| {
-            forecast_setup(f, Role::P1);
-            counts.iter().for_each(|count| forecast(f, Role::P1, *count));
-        });
+        for (columns, last) in [(Columns::Four, CHUNK + 5), (Columns::Eight, 300)] {
+            let counts = [0, 1, 127, 129, last];
+            let outcome = extended(columns, &counts);
+            let ((zeros, delta), rows) = (outcome.p1, outcome.p2);
+            assert_eq!((zeros.len(), rows.len()), (counts.iter().sum(), counts.iter().sum()));
+            assert!(zeros.iter().all(|q| q & 1 == 0));
+            assert!(zeros.iter().zip(&rows).all(|(q, t)| q ^ t == delta * (t & 1)));
+            let ones = rows.iter().filter(|t| *t & 1 == 1).count();
+            assert!((rows.len() * 2 / 5..rows.len() * 3 / 5).contains(&ones), "{ones}");
+            assert_forecast(&outcome.transcripts, &outcome.costs, |f| {
+                forecast_setup(f, Role::P1);
+                counts.iter().for_each(|count| forecast(f, Role::P1, columns, *count));
+            });
+        }
     }
 
     #[test]
     fn messages_of_the_wrong_length_are_typed_errors() {
         let outcome = run_pair(
             Setup::default(),
-            |session| Sender::setup(session, Delta::new(0)).err().unwrap(),
+            |session| Sender::setup(session, Columns::Four, Delta::new(0)).err().unwrap(),
             |session| {
                 ot::base_pairs(session).unwrap();
                 session.channel.send_bytes(TREES, &[0; 100]).unwrap();
@@ -212,12 +220,12 @@ mod tests {
         let outcome = run_pair(
             Setup::default(),
             |session| {
-                let mut source = Sender::setup(session, Delta::new(0)).unwrap();
+                let mut source = Sender::setup(session, Columns::Four, Delta::new(0)).unwrap();
                 source.extend(session, 129, &mut Vec::new()).unwrap_err()
             },
             |session| {
-                Receiver::setup(session).unwrap();
-                session.channel.send_bytes(COLUMNS, &[0; BLOCK_BYTES]).unwrap();
+                Receiver::setup(session, Columns::Four).unwrap();
+                session.channel.send_bytes(MASKED, &[0; Columns::Four.block_bytes()]).unwrap();
             },
         );
         assert_wrong_length(&outcome.p1, 992, 496);
@@ -228,10 +236,10 @@ mod tests {
         let outcome = run_pair(
             Setup::default(),
             |session| {
-                let mut source = Sender::setup(session, Delta::new(0)).unwrap();
+                let mut source = Sender::setup(session, Columns::Four, Delta::new(0)).unwrap();
                 source.extend(session, 1, &mut Vec::new()).unwrap_err()
             },
-            |session| drop(Receiver::setup(session).unwrap()),
+            |session| drop(Receiver::setup(session, Columns::Four).unwrap()),
         );
         assert!(matches!(outcome.p1, Error::Net(_)), "{:?}", outcome.p1);
     }

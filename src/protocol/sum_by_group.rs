@@ -6,22 +6,25 @@
 //! **[`count_table`]** is its use for the joint count table: one party's cell is the group, the
 //! other's the place of the 1 in its vector.
 //!
-//! *How.* Per record the sender grows a tree of seeds with m leaves ([`tree`]); by one transfer per
+//! *How.* Per record the sender grows a tree of seeds with m leaves ([`half_tree`]); by one transfer per
 //! level, with the complement of the path's bits as choices, the receiver gets all leaves but that of
 //! its group. With P_ℓ what leaf ℓ stretches to, the sender sends C = w + Σ P_ℓ and takes −P_ℓ as
 //! its share of row ℓ; the receiver takes P_ℓ for every other row and C − Σ_{ℓ≠g} P_ℓ = w + P_g for
 //! row g. Shares add up over the records, and are exact.
 //!
-//! *Why it hides.* The receiver's choices are masked by the random bits of transfers. The receiver
-//! gets one side of every level; the other side's sum is masked by a hash of a row that differs from
-//! its own by the unknown Δ. So leaf g is pseudorandom to it ([`tree`]), hence P_g, hence C and
-//! the sender's share, while all that it has follows from its own leaves, C and Δ-free hashes: a
-//! simulator draws leaves and C. Keys are bound to session, direction, purpose and record number,
+//! *Why it hides.* The receiver's choices are masked by the random bits of transfers. Of leaf g the
+//! receiver knows what is left when the unknown Δ is taken out of it ([`half_tree`]), no more; no leaf is
+//! ever used but in hashes. So P_g, a hash of something known ⊕ Δ under a key of its own, is pseudorandom
+//! to it, hence C and the sender's share, while all that it has follows from its own leaves and C: a
+//! simulator draws leaves and C. Whoever tests values of Δ against the b blocks that leaf g stretches to,
+//! of which each evaluation of AES meets one record's alone, has 126 − log2 b bits to go through: 123 for
+//! 32 words of 32 bits, 110 for the 2^16 blocks of the widest message. Where there is one group, its leaf
+//! is a random number of the sender's. Keys are bound to session, direction, purpose and record number,
 //! which never repeats ([`crate::protocol::transfers::Numbers`]). The receiver works on all rows alike
 //! and in the same time whatever its groups are, as the sender does for its words.
 //!
-//! *Cost* per record, h = ⌈log2 m⌉: h transfers with choices; 32·h + ⌈c·k/8⌉ bytes from the sender;
-//! about 2m + m·⌈c/4⌉ hashes at each side (⌈c/2⌉ if k > 32). One round per [`WINDOW`] transfers.
+//! *Cost* per record, h = ⌈log2 m⌉: h transfers with choices; 16·(h − 1) + ⌈c·k/8⌉ bytes from the sender;
+//! about m + m·⌈c/4⌉ hashes at each side (⌈c/2⌉ if k > 32). One round per [`WINDOW`] transfers.
 //! Records go in chunks and are shared out to all cores; memory is that of some tables.
 //!
 //! # Example
@@ -56,7 +59,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`tree`]: crate::crypto::tree
+//! [`half_tree`]: crate::crypto::half_tree
 
 mod local;
 mod table;
@@ -68,7 +71,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 use zeroize::Zeroizing;
 
-pub(crate) use local::{Place, ReceiverPart, SenderPart, Starts, pack, unpack};
+pub(crate) use local::{ReceiverPart, SenderPart, Starts, pack, unpack};
 pub use table::{
     CountShape, count_cells, count_table, forecast_cells, forecast_table, forecast_units,
     ideal_table, sum_shared, sum_units,
@@ -86,6 +89,9 @@ use crate::simd::lanes::Lane;
 /// Transfers before the sender answers: some megabytes, far below what may be in flight.
 pub const WINDOW: usize = 1 << 18;
 
+/// Bytes of a transfer, as releases have them here: [`crate::protocol::soft_spoken`].
+const TRANSFER_BYTES: u64 = 4;
+
 /// Bytes of answers per message.
 const CHUNK_BYTES: usize = 256 << 10;
 /// Hashes behind one message: a slow peer is done with them long before its limit.
@@ -99,7 +105,7 @@ pub const MOST_RECORDS: usize = u32::MAX as usize;
 /// The longest answer to one record.
 const MOST_RECORD_BYTES: usize = 1 << 20;
 
-/// Ciphertexts of all levels and C, record by record.
+/// Sums of the levels from 2 on and C, record by record.
 const ANSWERS: Tag = Tag::new(*b"sums");
 
 /// Hears how many records are done.
@@ -128,7 +134,7 @@ impl SumShape {
     pub fn bytes(&self) -> u64 {
         let transfers = self.transfers() as u64;
         let answers = (self.records as u64).saturating_mul(self.record_bytes() as u64);
-        let rows = transfers.saturating_mul(ot::BYTES_PER_TRANSFER as u64);
+        let rows = transfers.saturating_mul(TRANSFER_BYTES);
         rows.saturating_add(transfers.div_ceil(8)).saturating_add(answers)
     }
 
@@ -163,7 +169,12 @@ impl SumShape {
 
     fn hashes_per_record(&self) -> usize {
         let stretched = self.groups.saturating_mul(blocks(self.words, self.lane()));
-        self.tree().hashes().saturating_add(stretched)
+        self.groups.saturating_add(stretched)
+    }
+
+    /// Bytes of what grows a record's tree.
+    fn tree_bytes(&self) -> usize {
+        16 * self.tree().levels().saturating_sub(1)
     }
 
     /// Bytes of C.
@@ -178,7 +189,7 @@ impl SumShape {
 
     /// Bytes that answer one record.
     pub(crate) fn record_bytes(&self) -> usize {
-        32 * self.tree().levels() + self.sum_bytes()
+        self.tree_bytes() + self.sum_bytes()
     }
 
     /// Records that are asked for before the first is answered.
@@ -325,26 +336,26 @@ pub fn send<S: Sending + ?Sized>(
     shape.check()?;
     addends.check(shape)?;
     let levels = shape.tree().levels();
-    let first = Place::take(source.numbers(), shape.records, levels);
+    let first = source.numbers().take_records(shape.records);
     let starts = Starts::of(source.numbers());
     let mut parts = Parts::new(shape, || SenderPart::new(*shape, starts));
     let mut message = Vec::new();
     for window in shape.windows() {
-        let rows = source.corrected(session, window.len() * levels)?;
+        let rows = match levels {
+            0 => random_leaves(session, window.len()),
+            _ => source.corrected(session, window.len() * levels)?,
+        };
+        let each = levels.max(1);
         for chunk in shape.chunks(window.clone()) {
-            let rows = &rows[(chunk.start - window.start) * levels..][..chunk.len() * levels];
-            let random = || u128::from_le_bytes(session.rng.array());
-            let seeds: Vec<u128> = std::iter::repeat_with(random).take(chunk.len()).collect();
-            let seeds = Zeroizing::new(seeds);
+            let rows = &rows[(chunk.start - window.start) * each..][..chunk.len() * each];
             message.resize(chunk.len() * shape.record_bytes(), 0);
             let delta = source.delta();
             let record_bytes = shape.record_bytes();
             parts.share_out(&mut message, record_bytes, |part, records, message| {
                 let all = chunk.start + records.start..chunk.start + records.end;
                 let addends = addends.part(all.clone(), shape.words);
-                let rows = &rows[records.start * levels..records.end * levels];
-                let place = first.after(all.start, levels);
-                part.answer(place, &seeds[records], rows, delta, addends, message);
+                let rows = &rows[records.start * each..records.end * each];
+                part.answer(first + all.start as u64, rows, delta, addends, message);
             });
             session.channel.send_bytes(ANSWERS, &message)?;
             progress(chunk.len());
@@ -352,6 +363,13 @@ pub fn send<S: Sending + ?Sized>(
     }
     let words = parts.sum(|first, other| first.add(other), SenderPart::into_share);
     Ok(WordShares::new(shape.bits, words)?)
+}
+
+/// The only leaves of records that are all in one group.
+fn random_leaves(session: &mut Session, count: usize) -> Zeroizing<Vec<u128>> {
+    let mut leaves = Zeroizing::new(Vec::with_capacity(count));
+    leaves.extend((0..count).map(|_| u128::from_le_bytes(session.rng.array())));
+    leaves
 }
 
 /// The receiver's side: `groups` has one for every record.
@@ -368,7 +386,7 @@ pub fn receive<R: Receiving + ?Sized>(
     shape.check()?;
     check_inputs(groups, shape.records, shape.groups)?;
     let levels = shape.tree().levels();
-    let first = Place::take(source.numbers(), shape.records, levels);
+    let first = source.numbers().take_records(shape.records);
     let starts = Starts::of(source.numbers());
     let mut parts = Parts::new(shape, || ReceiverPart::new(*shape, starts));
     let mut message = Vec::new();
@@ -385,7 +403,7 @@ pub fn receive<R: Receiving + ?Sized>(
             parts.share_out(&mut message, shape.record_bytes(), |part, records, message| {
                 let all = chunk.start + records.start..chunk.start + records.end;
                 let rows = &rows[records.start * levels..records.end * levels];
-                part.take(first.after(all.start, levels), &groups[all], rows, message);
+                part.take(first + all.start as u64, &groups[all], rows, message);
             });
             progress(chunk.len());
         }

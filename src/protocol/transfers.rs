@@ -43,6 +43,7 @@
 use zeroize::Zeroizing;
 
 use crate::crypto::garble::{Delta, starting_point};
+use crate::crypto::soft_spoken::Columns;
 use crate::net::{SessionId, Tag};
 use crate::protocol::forecast::Forecast;
 use crate::protocol::{Session, ot, silent, soft_spoken};
@@ -63,8 +64,8 @@ pub enum Source {
     Silent(silent::Parameters),
 }
 
-/// From how many transfers on silent ones pay: SoftSpoken sends 2 MB for so many, silent ones half of
-/// it, nearly all for their set-up. What they save takes longer on a line of 100 Mbit/s than their
+/// From how many transfers on silent ones pay: SoftSpoken sends 2 MB for so many, silent ones a quarter
+/// of it, nearly all for their set-up. What they save takes longer on a line of 100 Mbit/s than their
 /// further work.
 pub const SILENT_PAYS_FROM: usize = 1 << 19;
 
@@ -128,6 +129,8 @@ pub enum Purpose {
     Triples,
     /// Conversions of [`crate::protocol::bits`]; numbered by [`Numbers::take_transfers`].
     Conversions,
+    /// Digits that are compared in [`crate::protocol::bits`]; numbered by [`Numbers::take_transfers`].
+    Comparisons,
     /// Trees of [`crate::protocol::vole`]; numbered by block, in all levels.
     VoleTrees,
     /// Their leaves, hashed once more; numbered with the trees.
@@ -138,7 +141,7 @@ pub enum Purpose {
 
 #[cfg(test)]
 impl Purpose {
-    const ALL: [Self; 11] = [
+    const ALL: [Self; 12] = [
         Self::Transfers,
         Self::Trees,
         Self::Sums,
@@ -147,6 +150,7 @@ impl Purpose {
         Self::SilentCode,
         Self::Triples,
         Self::Conversions,
+        Self::Comparisons,
         Self::VoleTrees,
         Self::VoleLeaves,
         Self::VoleCode,
@@ -186,6 +190,7 @@ impl Numbers {
             Purpose::SilentCode => "silent code of",
             Purpose::Triples => "triples of",
             Purpose::Conversions => "conversions of",
+            Purpose::Comparisons => "comparisons of",
             Purpose::VoleTrees => "vole trees of",
             Purpose::VoleLeaves => "vole leaves of",
             Purpose::VoleCode => "vole code of",
@@ -336,7 +341,7 @@ pub fn set_up_sender(
 ) -> Result<Box<dyn Sending + Send>, ot::Error> {
     Ok(match source {
         Source::Iknp => Box::new(ot::Sender::setup(session, delta)?),
-        Source::SoftSpoken => Box::new(soft_spoken::Sender::setup(session, delta)?),
+        Source::SoftSpoken => Box::new(soft_spoken::Sender::setup(session, Columns::Four, delta)?),
         Source::Silent(parameters) => Box::new(silent::Sender::setup(session, parameters, delta)?),
     })
 }
@@ -351,7 +356,7 @@ pub fn set_up_receiver(
 ) -> Result<Box<dyn Receiving + Send>, ot::Error> {
     Ok(match source {
         Source::Iknp => Box::new(ot::Receiver::setup(session)?),
-        Source::SoftSpoken => Box::new(soft_spoken::Receiver::setup(session)?),
+        Source::SoftSpoken => Box::new(soft_spoken::Receiver::setup(session, Columns::Four)?),
         Source::Silent(parameters) => Box::new(silent::Receiver::setup(session, parameters)?),
     })
 }
@@ -369,7 +374,7 @@ pub fn forecast_setup(f: &mut Forecast, sender: Role) {
 pub fn forecast_random(f: &mut Forecast, sender: Role, count: usize) {
     match f.transfers_from(sender) {
         Source::Iknp => ot::forecast_correlated(f, sender, count),
-        Source::SoftSpoken => soft_spoken::forecast(f, sender, count),
+        Source::SoftSpoken => soft_spoken::forecast(f, sender, Columns::Four, count),
         Source::Silent(parameters) => {
             let mut schedule = f.schedule(sender).unwrap_or(silent::Schedule::new(parameters));
             silent::forecast(f, sender, &mut schedule, count);

@@ -68,6 +68,7 @@ use zeroize::Zeroizing;
 pub use plan::{Method, Sets};
 
 use crate::crypto::garble::Delta;
+use crate::crypto::soft_spoken::Columns;
 use crate::net::Tag;
 use crate::protocol::Session;
 use crate::protocol::forecast::{Forecast, Work};
@@ -137,10 +138,10 @@ pub fn forecast(f: &mut Forecast, sender: Role, method: Method, count: usize) {
     let plan = Plan::new(method, count);
     soft_spoken::forecast_setup(f, sender);
     for elements in ot::chunks(plan.base, ends::BASE_CHUNK) {
-        soft_spoken::forecast(f, sender, elements * BITS);
+        soft_spoken::forecast(f, sender, Columns::Four, elements * BITS);
     }
     for level in &plan.levels {
-        soft_spoken::forecast(f, sender, level.transfers());
+        soft_spoken::forecast(f, sender, Columns::Four, level.transfers());
         f.message(sender.peer(), transfers::CORRECTIONS, level.transfers().div_ceil(8));
         for blocks in level.chunks() {
             f.message(sender, SUMS, blocks * level.set.message_bytes());

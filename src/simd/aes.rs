@@ -228,6 +228,23 @@ impl RoundKeys {
         }
     }
 
+    /// The children of nodes in trees whose levels all have the same XOR, in their parents' place: for
+    /// every x = `nodes[j]` of the first half, `nodes[2j]` becomes h = H(x, `first` + j) and
+    /// `nodes[2j + 1]` x ⊕ h. Returns the XOR of all h.
+    ///
+    /// # Panics
+    /// If the number of nodes is odd.
+    pub fn children(&self, first: usize, nodes: &mut [u128]) -> u128 {
+        assert!(nodes.len().is_multiple_of(2), "two children for every node");
+        match &self.0 {
+            #[cfg(target_arch = "x86_64")]
+            Keys::Vector(instructions, keys) => {
+                on_vectors!(instructions, children(keys, first, nodes))
+            }
+            Keys::Portable(keys) => keys.children(first, nodes),
+        }
+    }
+
     /// Counter mode: block i of `out` is the encryption of `counter` + i.
     pub fn counter_stream(&self, counter: u64, out: &mut [u128]) {
         match &self.0 {
@@ -246,6 +263,14 @@ impl Instructions {
     fn for_gates(self, count: usize) -> Self {
         if count < WORTH_WIDE { Self::Narrow } else { self }
     }
+}
+
+/// Blocks two by two.
+#[cfg(target_arch = "x86_64")]
+fn pairs(blocks: &mut [u128]) -> &mut [[u8; 32]] {
+    let pairs = blocks.as_chunks_mut::<2>().0;
+    // SAFETY: two blocks are 32 bytes, any bytes are two blocks, and bytes lie anywhere.
+    unsafe { std::slice::from_raw_parts_mut(pairs.as_mut_ptr().cast(), pairs.len()) }
 }
 
 /// XORs labels: for every (a, b, out) and every lane,

@@ -1,6 +1,9 @@
 //! XORs of blocks that lie scattered in a table, for sparse matrices.
 #![allow(unsafe_code)]
 
+#[cfg(target_arch = "x86_64")]
+use super::level::Level;
+
 /// Blocks of random words behind two rows.
 pub const BLOCKS_PER_PAIR: usize = 5;
 
@@ -16,49 +19,47 @@ pub fn xor_gathered(rows: &mut [u128], table: &[u128], words: &[u128]) {
     let length = u32::try_from(table.len()).unwrap_or(0);
     assert!(length > 0, "a table of 1 to 2^32 - 1 blocks");
     assert_eq!(rows.len() * BLOCKS_PER_PAIR, words.len() * 2, "five blocks for two rows");
+    let mut places = [0; GROUP * TAKEN];
     for (rows, words) in rows.chunks_mut(GROUP).zip(words.chunks(GROUP / 2 * BLOCKS_PER_PAIR)) {
-        let mut places = [0; GROUP * TAKEN];
-        let places = places_of(words, length, &mut places);
-        let mut ahead = places.iter().skip(AHEAD * TAKEN);
-        places.iter().take(AHEAD * TAKEN).for_each(|place| prefetch(table, *place));
+        let places = &mut places[..rows.len() * TAKEN];
+        places_of(words, length, places);
         for (row, places) in rows.iter_mut().zip(places.as_chunks::<TAKEN>().0) {
-            ahead.by_ref().take(TAKEN).for_each(|place| prefetch(table, *place));
             // SAFETY: all places are in the table: see `places_of`.
             *row ^= unsafe { sum(table, places) };
         }
     }
 }
 
-/// Rows whose places are computed together.
-const GROUP: usize = 128;
-
-/// Rows whose blocks are under way while one is worked on: more than the processor would look ahead
-/// by itself.
-const AHEAD: usize = 4;
+/// Rows whose places are computed together. A processor looks far enough ahead by itself while it
+/// reads a table of some megabytes: asking for blocks beforehand only cost time.
+const GROUP: usize = 256;
 
 /// The places that words mean: a word below 2^32 times the length, over 2^32, is below the length.
-#[inline]
-fn places_of<'a>(words: &[u128], length: u32, places: &'a mut [u32]) -> &'a [u32] {
-    for (places, block) in places.as_chunks_mut::<4>().0.iter_mut().zip(words) {
-        let (low, high) = (*block as u64, (*block >> 64) as u64);
-        let of = |word: u64| ((word * u64::from(length)) >> 32) as u32;
-        const LOW: u64 = u32::MAX as u64;
-        *places = [of(low & LOW), of(low >> 32), of(high & LOW), of(high >> 32)];
+fn places_of(words: &[u128], length: u32, places: &mut [u32]) {
+    #[cfg(target_arch = "x86_64")]
+    if Level::in_use() >= Level::Avx2 {
+        // SAFETY: a level is in use only where the processor has it.
+        return unsafe { places_avx2(words, length, places) };
     }
-    &places[..4 * words.len()]
+    for (places, block) in places.as_chunks_mut::<4>().0.iter_mut().zip(words) {
+        *places = [0, 32, 64, 96].map(|word| place_of((block >> word) as u32, length));
+    }
 }
 
-/// Asks for the block in this place, if the processor has a way to ask.
-#[inline]
-fn prefetch(table: &[u128], place: u32) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: SSE is part of x86-64, and a prefetch may be of any address.
-    unsafe {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T0>(table.as_ptr().wrapping_add(place as usize).cast());
+#[inline(always)]
+fn place_of(word: u32, length: u32) -> u32 {
+    ((u64::from(word) * u64::from(length)) >> 32) as u32
+}
+
+/// The same from words as they lie in memory, lowest first: a loop that becomes vectors.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn places_avx2(words: &[u128], length: u32, places: &mut [u32]) {
+    // SAFETY: words of 32 bits may be anything and divide blocks in length and alignment.
+    let words = unsafe { words.align_to::<u32>().1 };
+    for (place, word) in places.iter_mut().zip(words) {
+        *place = place_of(*word, length);
     }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = (table, place);
 }
 
 /// The XOR of the blocks in these places.
@@ -114,6 +115,25 @@ mod tests {
         rows = [0; 2];
         xor_gathered(&mut rows, &table, &words);
         assert_eq!(rows, [1 | 1 << 8, 0]);
+    }
+
+    #[test]
+    fn rows_are_the_sums_of_the_blocks_that_their_words_mean() {
+        let table: Vec<u128> = (1..=1_000).map(|i: u128| i.wrapping_mul(u128::MAX / 977)).collect();
+        let step = 0x9e37_79b9_7f4a_7c15_f39c_0c13_57bd_2469_u128;
+        for count in [2, 254, 256, 600] {
+            let blocks = count as u128 / 2 * BLOCKS_PER_PAIR as u128;
+            let words: Vec<u128> = (1..=blocks).map(|i| i.wrapping_mul(step)).collect();
+            let mut rows: Vec<u128> = (0..count as u128).collect();
+            xor_gathered(&mut rows, &table, &words);
+            for (number, row) in rows.iter().enumerate() {
+                let taken = (number * TAKEN..(number + 1) * TAKEN).map(|word| {
+                    let word = (words[word / 4] >> (word % 4 * 32)) as u32;
+                    table[(u64::from(word) * 1_000 >> 32) as usize]
+                });
+                assert_eq!(*row, taken.fold(number as u128, |sum, block| sum ^ block));
+            }
+        }
     }
 
     #[test]

@@ -130,6 +130,46 @@ fn xor_portable(to: &mut [u128], from: &[u128], mask: u128) {
     }
 }
 
+/// The lowest bits of up to 64 blocks, the first in the lowest place.
+///
+/// # Panics
+/// If there are more.
+pub fn lowest_bits(blocks: &[u128]) -> u64 {
+    assert!(blocks.len() <= 64, "bits of a word");
+    #[cfg(target_arch = "x86_64")]
+    if Level::in_use() >= Level::Avx2 {
+        // SAFETY: a level is in use only where the processor has it.
+        return unsafe { lowest_bits_avx2(blocks) };
+    }
+    lowest_bits_portable(blocks)
+}
+
+fn lowest_bits_portable(blocks: &[u128]) -> u64 {
+    (0..).zip(blocks).fold(0, |word, (place, block)| word | (*block as u64 & 1) << place)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn lowest_bits_avx2(blocks: &[u128]) -> u64 {
+    use std::arch::x86_64::{
+        _mm256_castsi256_pd, _mm256_loadu_si256, _mm256_movemask_pd, _mm256_permute4x64_epi64,
+        _mm256_slli_epi64, _mm256_unpacklo_epi64,
+    };
+    let (fours, rest) = blocks.as_chunks::<4>();
+    let mut word = lowest_bits_portable(rest);
+    for four in fours.iter().rev() {
+        let (first, second) = four.split_at(2);
+        // SAFETY: each half has 32 bytes.
+        let [first, second] =
+            [first, second].map(|half| unsafe { _mm256_loadu_si256(half.as_ptr().cast()) });
+        // The low halves of blocks 0, 2, 1 and 3, put in order, with their lowest bits on top.
+        let low = _mm256_permute4x64_epi64::<0b11_01_10_00>(_mm256_unpacklo_epi64(first, second));
+        let signs = _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_slli_epi64::<63>(low)));
+        word = word << 4 | u64::from(signs as u32);
+    }
+    word
+}
+
 /// 1 if both are the same, else 0, without a branch; the compiler knows nothing of the result.
 pub fn equal(a: u32, b: u32) -> u8 {
     let different = u64::from(a ^ b);
@@ -286,6 +326,17 @@ mod tests {
                 lane.pack(&(0..per_row).map(column).collect::<Vec<_>>(), &mut expected);
                 assert_eq!(total, expected);
             }
+        }
+    }
+
+    #[test]
+    fn lowest_bits_are_in_the_order_of_their_blocks() {
+        let blocks: Vec<u128> =
+            numbers(4, 64).iter().map(|n| u128::from(*n) << 64 | u128::from(n >> 17)).collect();
+        for count in 0..=64 {
+            let word = lowest_bits(&blocks[..count]);
+            let due = (0..count).map(|i| (blocks[i] as u64 & 1) << i).sum::<u64>();
+            assert_eq!(word, due, "{count} blocks");
         }
     }
 

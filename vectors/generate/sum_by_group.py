@@ -8,7 +8,7 @@ import random
 from plain_aes import encrypt_number
 
 ONES = (1 << 64) - 1
-rng = random.Random("diptych sum by group vectors 1")
+rng = random.Random("diptych sum by group vectors 2")
 
 
 def number():
@@ -29,11 +29,6 @@ def hash_block(key, tweak, x):
     return encrypt_number(key, y) ^ y
 
 
-def row_hash(start, transfer, x):
-    """Breaks the correlation of a transfer: the key changes after every 128."""
-    return hash_block(start ^ transfer // 128, transfer % 128, x)
-
-
 def depth(leaves):
     levels = 0
     while 1 << levels < leaves:
@@ -51,6 +46,24 @@ def grow(key, seed, leaves):
             if node * width < leaves:
                 children.append(hash_block(key, (1 << level) + node, levels[-1][node // 2]))
         levels.append(children)
+    assert len(levels[-1]) == leaves
+    return levels
+
+
+def grow_halves(key, delta, first, leaves):
+    """All levels of a tree whose levels XOR to delta, from level 1 on; an only child is its parent."""
+    levels = [[first, first ^ delta]]
+    for level in range(2, depth(leaves) + 1):
+        width = 1 << (depth(leaves) - level)
+        children = []
+        for j, x in enumerate(levels[-1]):
+            if (2 * j + 1) * width < leaves:
+                left = hash_block(key, (1 << level - 1) + j, x)
+                children += [left, x ^ left]
+            else:
+                children.append(x)
+        levels.append(children)
+        assert xor(children) == delta
     assert len(levels[-1]) == leaves
     return levels
 
@@ -114,10 +127,12 @@ for leaves in (2, 3, 4, 5, 8, 13, 64, 65):
     )
 
 
-def run(comment, records, cells, words, bits, first_record, first_transfer, units):
+def run(comment, records, cells, words, bits, first_record, units):
     flags = ["WideWords" if bits > 32 else "NarrowWords"] + (["Units"] if units else ["Words"])
+    if cells == 1:
+        flags.append("OneGroup")
     levels = depth(cells)
-    start = {name: number() for name in ("transfers", "trees", "sums")}
+    start = {name: number() for name in ("trees", "sums")}
     delta = number() | 1
     own = [rng.randrange(cells) for _ in range(records)]
     places = [rng.randrange(words) for _ in range(records)]
@@ -125,25 +140,26 @@ def run(comment, records, cells, words, bits, first_record, first_transfer, unit
         vectors = [[int(place == word) for word in range(words)] for place in places]
     else:
         vectors = [[rng.getrandbits(64) for _ in range(words)] for _ in range(records)]
-    seeds = [number() for _ in range(records)]
-    rows = [number() for _ in range(records * levels)]
+    # The rows of all levels, or the only leaf.
+    rows = [[number() for _ in range(max(levels, 1))] for _ in range(records)]
     theirs, message = [], b""
     sender = [[0] * words for _ in range(cells)]
     receiver = [[0] * words for _ in range(cells)]
     for i in range(records):
         record = first_record + i
-        tree = grow(start["trees"] ^ record, seeds[i], cells)
-        path = [own[i] >> bit & 1 for bit in reversed(range(levels))]
-        for level, (left, right) in enumerate(side_sums(tree)):
-            place = i * levels + level
-            transfer = first_transfer + place
-            # The receiver chooses the other side: T = Q' + choice * delta.
-            theirs.append(rows[place] ^ (1 - path[level]) * delta)
-            for value, row in ((left, rows[place]), (right, rows[place] ^ delta)):
-                message += (value ^ row_hash(start["transfers"], transfer, row)).to_bytes(16, "little")
+        last = rows[i]
+        if cells > 1:
+            tree = grow_halves(start["trees"] ^ record, delta, rows[i][0], cells)
+            last = tree[-1]
+            # The receiver chooses the other side than its path's: T = Q' + choice * delta.
+            for level in range(levels):
+                right = own[i] >> (levels - 1 - level) & 1
+                theirs.append(rows[i][level] ^ (1 - right) * delta)
+                if level > 0:
+                    message += (xor(tree[level][0::2]) ^ rows[i][level]).to_bytes(16, "little")
         leaves = [
             stretch(start["sums"], record, leaf, place, words, bits)
-            for place, leaf in enumerate(tree[-1])
+            for place, leaf in enumerate(last)
         ]
         total = [sum(column) for column in zip(*leaves)]
         masked = [(a + b) % (1 << bits) for a, b in zip(vectors[i], total)]
@@ -164,9 +180,8 @@ def run(comment, records, cells, words, bits, first_record, first_transfer, unit
     assert all((a + b) % (1 << bits) == c for a, b, c in zip(*flat))
     test(
         comment, flags, "valid", groups=cells, words=words, bits=bits,
-        transfersStart=h(start["transfers"]), treesStart=h(start["trees"]), sumsStart=h(start["sums"]),
-        firstRecord=first_record, firstTransfer=first_transfer, delta=h(delta),
-        seeds=[h(seed) for seed in seeds], senderRows=[h(row) for row in rows],
+        treesStart=h(start["trees"]), sumsStart=h(start["sums"]), firstRecord=first_record,
+        delta=h(delta), senderRows=[h(row) for of_record in rows for row in of_record],
         **({"places": places} if units else {"vectors": [f"{v:016x}" for w in vectors for v in w]}),
         ownGroups=own, receiverRows=[h(row) for row in theirs], message=message.hex(),
         senderShare=[f"{v:016x}" for v in flat[0]], receiverShare=[f"{v:016x}" for v in flat[1]],
@@ -175,14 +190,16 @@ def run(comment, records, cells, words, bits, first_record, first_transfer, unit
 
 
 group("SumByGroup")
-run("four groups, five words of 17 bits", 6, 4, 5, 17, 0, 0, True)
-run("one group: no transfer", 3, 1, 3, 32, 7, 0, True)
-run("one word", 5, 3, 1, 8, 1, 100, True)
-run("seven groups, numbers that cross a change of key", 4, 7, 2, 32, 2**32 - 2, 125, True)
-run("words of 33 bits", 4, 5, 3, 33, 9, 3, False)
-run("words of 64 bits", 3, 6, 2, 64, 2**40, 2**41 + 77, False)
-run("words of 31 bits that wrap", 5, 2, 9, 31, 5, 64, False)
-run("no record", 0, 5, 2, 20, 0, 0, True)
+run("four groups, five words of 17 bits", 6, 4, 5, 17, 0, True)
+run("one group: no transfer", 3, 1, 3, 32, 7, True)
+run("one word", 5, 3, 1, 8, 1, True)
+run("two groups: one transfer and no sum", 5, 2, 2, 20, 3, True)
+run("seven groups, record numbers of more than 32 bits", 4, 7, 2, 32, 2**32 - 2, True)
+run("thirteen groups", 3, 13, 2, 21, 2**33, True)
+run("words of 33 bits", 4, 5, 3, 33, 9, False)
+run("words of 64 bits", 3, 6, 2, 64, 2**40, False)
+run("words of 31 bits that wrap", 5, 2, 9, 31, 5, False)
+run("no record", 0, 5, 2, 20, 0, True)
 
 document = {
     "algorithm": "sums by group",
@@ -195,6 +212,7 @@ document = {
         "WideWords": "words of more than 32 bits: two to a block",
         "Units": "the sender's vectors are unit vectors, given by the place of the 1",
         "Words": "the sender's vectors are any words",
+        "OneGroup": "there is no tree: senderRows are the only leaves, and receiverRows are none",
     },
     "testGroups": groups,
 }

@@ -51,46 +51,46 @@ def test(comment, flags, result, **fields):
     )
 
 
-# SoftSpoken: 32 trees of 16 leaves, one per four bits of delta.
+# SoftSpoken: 32 trees of 16 leaves, one per four bits of delta, or 16 of 256, one per eight.
 
-def tree_of_16(key, root):
+def whole_tree(key, root, depth):
     """All levels below the root."""
     levels, nodes = [], [root]
-    for level in range(1, 5):
+    for level in range(1, depth + 1):
         nodes = [hash_block(key, (1 << level) + j, nodes[j // 2]) for j in range(1 << level)]
         levels.append(nodes)
     return levels
 
 
 group("SoftSpoken")
-for blocks, delta in ((1, number() | 1), (2, 1)):
+for blocks, delta, columns in ((1, number() | 1, 4), (2, 1, 4), (1, number() | 1, 8)):
     start = number()
     pairs = [[number(), number()] for _ in range(128)]
-    roots = [number() for _ in range(32)]
+    roots = [number() for _ in range(128 // columns)]
     setup, message, choices = b"", b"", None
     t, q = [0] * (128 * blocks), [0] * (128 * blocks)
-    for g in range(32):
-        levels = tree_of_16(start ^ g, roots[g])
+    for g in range(128 // columns):
+        levels = whole_tree(start ^ g, roots[g], columns)
         for level, nodes in enumerate(levels):
             # The first level belongs to the highest bit of the group.
-            zero, one = (encrypt_number(seed, 2**64 - 1) for seed in pairs[4 * g + 3 - level])
+            zero, one = (encrypt_number(seed, 2**64 - 1) for seed in pairs[columns * (g + 1) - 1 - level])
             setup += little(xor(nodes[0::2]) ^ one) + little(xor(nodes[1::2]) ^ zero)
-        hole = delta >> (4 * g) & 15
-        streams = [[encrypt_number(leaf, b) for b in range(blocks)] for leaf in levels[3]]
+        hole = delta >> (columns * g) & (1 << columns) - 1
+        streams = [[encrypt_number(leaf, b) for b in range(blocks)] for leaf in levels[-1]]
         u = [xor(stream[b] for stream in streams) for b in range(blocks)]
         if g == 0:
             choices, d = u, [0] * blocks
         else:
             d = [u[b] ^ choices[b] for b in range(blocks)]
             message += b"".join(little(word) for word in d)
-        for i in range(4):
+        for i in range(columns):
             for b in range(blocks):
-                v = xor(streams[x][b] for x in range(16) if x >> i & 1)
-                w = xor(streams[x][b] for x in range(16) if (x ^ hole) >> i & 1)
+                v = xor(streams[x][b] for x in range(1 << columns) if x >> i & 1)
+                w = xor(streams[x][b] for x in range(1 << columns) if (x ^ hole) >> i & 1)
                 w ^= d[b] * (hole >> i & 1)
                 for j in range(128):
-                    t[128 * b + j] |= (v >> j & 1) << (4 * g + i)
-                    q[128 * b + j] |= (w >> j & 1) << (4 * g + i)
+                    t[128 * b + j] |= (v >> j & 1) << (columns * g + i)
+                    q[128 * b + j] |= (w >> j & 1) << (columns * g + i)
     for j in range(128 * blocks):
         choice = choices[j // 128] >> (j % 128) & 1
         assert q[j] ^ t[j] == choice * delta
@@ -99,7 +99,7 @@ for blocks, delta in ((1, number() | 1), (2, 1)):
         assert q[j] ^ t[j] == choice * delta
     test(
         f"{128 * blocks} transfers", ["AllButOneBitClear"] if delta == 1 else [], "valid",
-        start=h(start), delta=h(delta), seeds=[[h(k) for k in pair] for pair in pairs],
+        columns=columns, start=h(start), delta=h(delta), seeds=[[h(k) for k in pair] for pair in pairs],
         roots=[h(r) for r in roots], setup=setup.hex(), message=message.hex(),
         senderRows=[h(x) for x in q], receiverRows=[h(x) for x in t],
     )

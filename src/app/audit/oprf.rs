@@ -8,7 +8,7 @@ use super::field::{
     bytes32, check_all, expect, expect_list, integer, list, number, numbers, role, text, texts,
 };
 use crate::crypto::field_code::FieldCode;
-use crate::crypto::half_tree::{grow, regrow};
+use crate::crypto::half_tree::{grow_transfers, regrow_transfers};
 use crate::crypto::okvs::{Layout, Store};
 use crate::crypto::tree::record_keys;
 use crate::net::SessionId;
@@ -87,7 +87,7 @@ fn block(test: &Value) -> Result<(), String> {
     let total = |nodes: &[u128]| nodes.iter().fold(0, |sum, node| sum ^ node);
 
     let (mut nodes, mut found) = (vec![0; size], vec![[0; 16]; q.len() - 1]);
-    grow(&keys, number(test, "delta")?, &q, &mut nodes, &mut Vec::new(), &mut found);
+    grow_transfers(&keys, number(test, "delta")?, &q, &mut nodes, &mut found);
     leaf_keys.hash(0, &mut nodes);
     let mut found: Vec<u128> = found.into_iter().map(u128::from_le_bytes).collect();
     found.push(noise_b ^ total(&nodes));
@@ -97,7 +97,7 @@ fn block(test: &Value) -> Result<(), String> {
 
     let (closing, sums) = sums.split_last().ok_or("has no sums")?;
     let sums: Vec<[u8; 16]> = sums.iter().map(|sum| sum.to_le_bytes()).collect();
-    regrow(&keys, hole, &t, &sums, &mut nodes, &mut Vec::new());
+    regrow_transfers(&keys, hole, &t, &sums, &mut nodes);
     leaf_keys.hash(0, &mut nodes);
     nodes[hole as usize] ^= total(&nodes) ^ closing ^ noise_c;
     let mut places = vec![0; size];

@@ -8,9 +8,7 @@ use super::field::{
 };
 use crate::crypto::garble::Delta;
 use crate::crypto::tree::{TreeShape, grow, record_keys, regrow};
-use crate::protocol::sum_by_group::{
-    Addends, Place, ReceiverPart, SenderPart, Starts, SumShape, ideal,
-};
+use crate::protocol::sum_by_group::{Addends, ReceiverPart, SenderPart, Starts, SumShape, ideal};
 
 /// Checks every test of the document. A test that cannot be read fails.
 pub fn check(document: &Value) -> Vec<Verdict> {
@@ -49,31 +47,27 @@ fn tree(test: &Value) -> Result<(), String> {
 }
 
 fn sum_by_group(test: &Value) -> Result<(), String> {
-    let seeds = numbers(test, "seeds")?;
+    let own = cells(test, "ownGroups")?;
     let size = |name| integer(test, name).and_then(small).map(|size| size as usize);
     let shape = SumShape {
-        records: seeds.len(),
+        records: own.len(),
         groups: size("groups")?,
         words: size("words")?,
         bits: small(integer(test, "bits")?)?,
     };
     shape.check().map_err(|error| error.to_string())?;
-    let starts = Starts {
-        transfers: number(test, "transfersStart")?,
-        trees: number(test, "treesStart")?,
-        sums: number(test, "sumsStart")?,
-    };
-    let (record, transfer) = (integer(test, "firstRecord")?, integer(test, "firstTransfer")?);
-    let place = Place { record, transfer };
+    let starts = Starts { trees: number(test, "treesStart")?, sums: number(test, "sumsStart")? };
+    let first = integer(test, "firstRecord")?;
     let (sent, received) = (numbers(test, "senderRows")?, numbers(test, "receiverRows")?);
-    let (own, places) = (cells(test, "ownGroups")?, cells(test, "places")?);
+    let places = cells(test, "places")?;
     let vectors = numbers(test, "vectors")?;
     let transfers = shape.records * TreeShape::new(small(shape.groups as u64)?).levels();
+    // A record of the only group has a leaf in place of rows.
+    let given_rows = if shape.groups == 1 { shape.records } else { transfers };
     let units = !test["places"].is_null();
     let given = if units { places.len() * shape.words } else { vectors.len() };
     let in_range = |cells: &[u32], bound: usize| cells.iter().all(|cell| (*cell as usize) < bound);
-    if [sent.len(), received.len()] != [transfers; 2]
-        || own.len() != shape.records
+    if [sent.len(), received.len()] != [given_rows, transfers]
         || given != shape.records * shape.words
         || !in_range(&own, shape.groups)
         || !in_range(&places, shape.words)
@@ -87,11 +81,11 @@ fn sum_by_group(test: &Value) -> Result<(), String> {
         (SenderPart::new(shape, starts), ReceiverPart::new(shape, starts));
     let mut message = vec![0; expected.len()];
     let delta = Delta::new(number(test, "delta")?);
-    sender.answer(place, &seeds, &sent, &delta, addends, &mut message);
+    sender.answer(first, &sent, &delta, addends, &mut message);
     if message != expected {
         return Err("expected another message".to_owned());
     }
-    receiver.take(place, &own, &received, &expected);
+    receiver.take(first, &own, &received, &expected);
     let mask = u64::MAX >> (64 - shape.bits);
     let compare = |name, share: Vec<u64>| {
         let share: Vec<u128> = share.iter().map(|word| u128::from(word & mask)).collect();

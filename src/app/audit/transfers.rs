@@ -7,10 +7,10 @@ use super::field::{
     bytes, check_all, expect_list, integer, list, number, numbers, parse_number, text,
 };
 use crate::crypto::garble::Delta;
-use crate::crypto::half_tree::{grow, regrow};
+use crate::crypto::half_tree::{grow_transfers, regrow_transfers};
 use crate::crypto::local_code::LocalCode;
 use crate::crypto::ot::{BASE_TRANSFERS, ROWS};
-use crate::crypto::soft_spoken::{BLOCK_BYTES, GROUPS, Receiver, SETUP_BYTES, Sender};
+use crate::crypto::soft_spoken::{Columns, Receiver, SETUP_BYTES, Sender};
 use crate::crypto::tree::record_keys;
 
 /// Checks every test of the document. A test that cannot be read fails.
@@ -30,15 +30,20 @@ fn soft_spoken(test: &Value) -> Result<(), String> {
     let (roots, setup) = (numbers(test, "roots")?, bytes(&test["setup"])?);
     let (expected, rows) = (bytes(&test["message"])?, numbers(test, "senderRows")?);
     let blocks = rows.len() / ROWS;
+    let columns = match integer(test, "columns")? {
+        4 => Columns::Four,
+        8 => Columns::Eight,
+        other => return Err(format!("has groups of {other} columns")),
+    };
     if pairs.len() != BASE_TRANSFERS
-        || roots.len() != GROUPS
+        || roots.len() != columns.groups()
         || setup.len() != SETUP_BYTES
-        || expected.len() != BLOCK_BYTES * blocks
+        || expected.len() != columns.block_bytes() * blocks
     {
         return Err("has the wrong number of seeds, roots or bytes".to_owned());
     }
     let (start, delta) = (number(test, "start")?, Delta::new(number(test, "delta")?));
-    let (mut receiver, sent) = Receiver::new(start, &pairs, &roots);
+    let (mut receiver, sent) = Receiver::new(columns, start, &pairs, &roots);
     if sent != setup {
         return Err("expected another message of the set-up".to_owned());
     }
@@ -51,7 +56,7 @@ fn soft_spoken(test: &Value) -> Result<(), String> {
     let bits = pairs.iter().enumerate();
     let chosen: Vec<u128> = bits.map(|(i, k)| k[(delta.expose() >> i & 1) as usize]).collect();
     found.clear();
-    Sender::new(start, delta, &chosen, &setup).extend(blocks, &message, &mut found);
+    Sender::new(columns, start, delta, &chosen, &setup).extend(blocks, &message, &mut found);
     expect_list("sender's row", &rows, &found)
 }
 
@@ -71,12 +76,12 @@ fn half_tree(test: &Value) -> Result<(), String> {
     }
     let keys = record_keys(number(test, "start")?, integer(test, "tree")?);
     let (mut nodes, mut found) = (vec![0; all.len()], vec![[0; 16]; sums.len()]);
-    grow(&keys, number(test, "delta")?, &sent, &mut nodes, &mut Vec::new(), &mut found);
+    grow_transfers(&keys, number(test, "delta")?, &sent, &mut nodes, &mut found);
     if found != sums {
         return Err("expected other sums".to_owned());
     }
     expect_list("sender's leaf", &all, &nodes)?;
-    regrow(&keys, hole, &received, &sums, &mut nodes, &mut Vec::new());
+    regrow_transfers(&keys, hole, &received, &sums, &mut nodes);
     expect_list("receiver's leaf", &but_one, &nodes)
 }
 

@@ -5,42 +5,6 @@ use std::collections::VecDeque;
 use super::super::bit::{Bit, Gates};
 use super::bit_at;
 
-/// The highest bit of a + b modulo 2^w, that is whether the sum is negative as a signed number, in
-/// ⌈log2 w⌉ + 1 layers of ANDs: fewer than 3·w of them.
-///
-/// *How*: a block of bits makes a carry, or passes one on; of two blocks the low one's carry counts
-/// where the high one passes it on.
-pub fn sum_is_negative_shallow<G: Gates>(g: &mut G, a: &[Bit], b: &[Bit]) -> Bit {
-    let Some(top) = a.len().max(b.len()).checked_sub(1) else { return Bit::FALSE };
-    let highest = g.xor(bit_at(a, top), bit_at(b, top));
-    let mut blocks: Vec<(Bit, Bit)> = (0..top)
-        .map(|i| {
-            let (a, b) = (bit_at(a, i), bit_at(b, i));
-            (g.and(a, b), g.xor(a, b))
-        })
-        .collect();
-    while blocks.len() > 1 {
-        let mut lowest = true;
-        blocks = blocks
-            .chunks(2)
-            .map(|pair| match pair {
-                [(low, low_passes), (high, high_passes)] => {
-                    let passed = g.and(*high_passes, *low);
-                    // Nothing comes into the lowest block.
-                    let passes = if lowest { Bit::FALSE } else { g.and(*high_passes, *low_passes) };
-                    lowest = false;
-                    (g.xor(*high, passed), passes)
-                }
-                odd => odd[0],
-            })
-            .collect();
-    }
-    match blocks.first() {
-        Some((carry, _)) => g.xor(highest, *carry),
-        None => highest,
-    }
-}
-
 /// a + b modulo 2^w, w the larger width: w − 1 ANDs.
 pub fn add<G: Gates>(g: &mut G, a: &[Bit], b: &[Bit]) -> Vec<Bit> {
     ripple(g, a, b, Bit::FALSE, false).0

@@ -33,53 +33,95 @@ pub fn less_than_constant<G: Gates>(g: &mut G, a: &[Bit], bound: &BigUint) -> Bi
 
 /// The same in ⌈log2 w⌉ layers of ANDs: at most 3w/2 of them, fewer where the bound begins or ends
 /// with zeros.
-///
-/// *How*: a block of bits is below, equal to or above its part of the bound. A block is below where
-/// its high half is, or where that is equal and its low half is below; equal where both are. The two
-/// lowest bits of a block need one AND for both answers, since one bit is not below 0, and below 1
-/// where it is not equal to it.
 pub fn less_than_constant_shallow<G: Gates>(g: &mut G, a: &[Bit], bound: &BigUint) -> Bit {
-    if bound.bits() > a.len() as u64 {
-        return Bit::TRUE;
-    }
-    // Whatever stands below the lowest one of the bound does not matter.
+    let that_matter = bits_that_matter(a.len(), bound);
+    let a = &a[a.len() - that_matter..];
+    let products: Vec<Bit> =
+        a.as_chunks::<2>().0.iter().map(|[low, high]| g.and(*low, *high)).collect();
+    less_than_constant_of_products(g, a, &products, bound)
+}
+
+/// How many bits of a number of w bits decide whether it is below a public bound, its highest ones:
+/// whatever stands below the lowest one of the bound does not matter.
+pub fn bits_that_matter(width: usize, bound: &BigUint) -> usize {
     match bound.trailing_zeros() {
-        Some(zeros) => {
-            let constant: Vec<bool> = (zeros..a.len() as u64).map(|i| bound.bit(i)).collect();
-            below_or_equal(g, &a[zeros as usize..], &constant, false).0
-        }
-        None => Bit::FALSE,
+        Some(zeros) if bound.bits() <= width as u64 => width - zeros as usize,
+        _ => 0,
     }
 }
 
-/// Whether a is below a constant of as many bits, and, if that is asked, whether it is equal.
-fn below_or_equal<G: Gates>(g: &mut G, a: &[Bit], constant: &[bool], equal: bool) -> (Bit, Bit) {
-    match (a, constant) {
-        ([], _) | (_, []) => (Bit::FALSE, Bit::TRUE),
-        ([bit], [one, ..]) => (bit_below(*bit, *one), bit.negate_if(!one)),
-        ([low, high], [low_one, high_one]) => {
-            let (below, same) = (bit_below(*high, *high_one), high.negate_if(!high_one));
-            if !low_one && !equal {
-                return (below, Bit::FALSE);
+/// The same from the [`bits_that_matter`] and the products of every two of them, number 2i and number
+/// 2i + 1, in a layer of ANDs less.
+///
+/// *How*: a block of bits is below, equal to or above its part of the bound. A block is below where
+/// its high half is, or where that is equal and its low half is below; equal where both are. Two bits
+/// need their product alone for both answers, since one bit is not below 0, and below 1 where it is not
+/// equal to it.
+pub fn less_than_constant_of_products<G: Gates>(
+    g: &mut G,
+    a: &[Bit],
+    products: &[Bit],
+    bound: &BigUint,
+) -> Bit {
+    let first = match bound.trailing_zeros() {
+        Some(zeros) if !a.is_empty() => zeros,
+        // No number is below 0, and every one is below what has more bits.
+        _ => return Bit::constant(bound.bits() > 0),
+    };
+    let ones: Vec<bool> = (first..first + a.len() as u64).map(|i| bound.bit(i)).collect();
+    let mut products = products.iter();
+    let mut blocks: Vec<(Bit, Bit)> = a
+        .chunks(2)
+        .zip(ones.chunks(2))
+        .map(|(bits, ones)| match (bits, ones, products.as_slice()) {
+            ([low, high], [low_one, high_one], [product, ..]) => {
+                products.next();
+                below_or_equal(g, [*low, *high], [*low_one, *high_one], *product)
             }
-            let both = g.and(same, low.negate_if(!low_one));
-            let below = if *low_one {
-                let low_below = g.xor(same, both);
-                g.xor(below, low_below)
-            } else {
-                below
-            };
-            (below, both)
-        }
-        _ => {
-            let half = (a.len() / 2).next_power_of_two().min(a.len() - 1);
-            let (low, low_same) = below_or_equal(g, &a[..half], &constant[..half], equal);
-            let (high, high_same) = below_or_equal(g, &a[half..], &constant[half..], true);
-            let lower = g.and(high_same, low);
-            let same = if equal { g.and(high_same, low_same) } else { Bit::FALSE };
-            (g.xor(high, lower), same)
-        }
+            (bits, ones, _) => (bit_below(bits[0], ones[0]), bits[0].negate_if(!ones[0])),
+        })
+        .collect();
+    while blocks.len() > 1 {
+        let mut lowest = true;
+        blocks = blocks
+            .chunks(2)
+            .map(|pair| match pair {
+                [(low, low_same), (high, high_same)] => {
+                    let lower = g.and(*high_same, *low);
+                    // Whether the lowest block is equal decides nothing.
+                    let same = if lowest { Bit::FALSE } else { g.and(*high_same, *low_same) };
+                    lowest = false;
+                    (g.xor(*high, lower), same)
+                }
+                odd => odd[0],
+            })
+            .collect();
     }
+    blocks.first().map_or(Bit::FALSE, |(below, _)| *below)
+}
+
+/// Whether two bits with this product are below a constant, and whether they are equal to it.
+fn below_or_equal<G: Gates>(
+    g: &mut G,
+    [low, high]: [Bit; 2],
+    [low_one, high_one]: [bool; 2],
+    product: Bit,
+) -> (Bit, Bit) {
+    let same = high.negate_if(!high_one);
+    // (high ⊕ not high_one)·(low ⊕ not low_one), from high·low.
+    let mut both = product.negate_if(!high_one && !low_one);
+    if !low_one {
+        both = g.xor(both, high);
+    }
+    if !high_one {
+        both = g.xor(both, low);
+    }
+    let mut below = bit_below(high, high_one);
+    if low_one {
+        let low_below = g.xor(same, both);
+        below = g.xor(below, low_below);
+    }
+    (below, both)
 }
 
 fn bit_below(bit: Bit, one: bool) -> Bit {

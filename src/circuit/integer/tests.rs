@@ -155,20 +155,6 @@ fn shallow_comparison_has_logarithmic_depth_and_few_ands() {
 }
 
 #[test]
-fn the_sign_of_a_sum_is_right_for_all_pairs_of_numbers() {
-    for width in 1..=5usize {
-        let circuit =
-            circuit_of(&[width, width], &|g, x| vec![sum_is_negative_shallow(g, &x[0], &x[1])]);
-        for (a, b) in (0..1u32 << width).flat_map(|a| (0..1u32 << width).map(move |b| (a, b))) {
-            let negative = number((a + b) >> (width - 1) & 1 == 1);
-            assert_eq!(run(&circuit, &[&a.into(), &b.into()]), negative, "{a} + {b} of {width}");
-        }
-    }
-    let circuit = circuit_of(&[18, 18], &|g, x| vec![sum_is_negative_shallow(g, &x[0], &x[1])]);
-    assert!(circuit.counts().and < 3 * 18 && circuit.counts().and_depth <= 6);
-}
-
-#[test]
 fn bernoulli_bits_have_exactly_their_probability() {
     for threshold in 0..=32u32 {
         let circuit = circuit_of(&[5, 5], &|g, x| {

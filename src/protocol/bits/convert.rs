@@ -2,9 +2,7 @@
 
 use zeroize::Zeroizing;
 
-use super::circuits::{Slices, forecast_run, run};
 use super::{Bits, Error};
-use crate::circuit::integer::sum_is_negative_shallow;
 use crate::circuit::{Builder, Circuit, Gates, Program};
 use crate::crypto::ot::hash_rows;
 use crate::net::Tag;
@@ -16,8 +14,8 @@ use crate::protocol::yao::{self, Reveal, Side};
 use crate::protocol::{Session, ot};
 use crate::role::Role;
 
-/// Bits that are converted before the sender answers.
-const WINDOW: usize = 1 << 18;
+/// Transfers before the sender answers.
+const WINDOW: usize = 1 << 19;
 
 /// u of every bit.
 const DIFFERENCES: Tag = Tag::new(*b"btdf");
@@ -30,7 +28,7 @@ const PRODUCTS: Tag = Tag::new(*b"btpr");
 /// *How*, for bits b = b1 ⊕ b2: P2 chooses by b2 in a transfer from P1; with x0 and x1 hashes of its
 /// rows, P1 sends u = x0 − x1 − 2·b1 and keeps b1 − x0. P2 has x0 if b2 = 0, which is its share, and x1
 /// if b2 = 1; then its share is 1 + x1 + u = 1 + x0 − 2·b1. u is masked by the hash that P2 lacks.
-/// *Cost* per bit: a transfer with its choice and k bits; one round for 262,144 bits.
+/// *Cost* per bit: a transfer with its choice and k bits; one round for 2^19 bits.
 ///
 /// # Errors
 /// If k is not 1 to 64, the connection fails, or the peer sends something that is not allowed.
@@ -126,30 +124,6 @@ pub fn forecast_to_words(f: &mut Forecast, count: usize, ring_bits: u32) -> Resu
     Ok(())
 }
 
-/// Whether shared words are negative as signed numbers of their ring, as shared bits: the highest bit
-/// of the sum of both shares, in ⌈log2 k⌉ + 1 rounds.
-///
-/// # Errors
-/// As for [`super::and`].
-pub fn negative(session: &mut Session, words: &WordShares) -> Result<Bits, Error> {
-    let [first, second] = Role::BOTH.map(|role| slices_of(session.role, role, words));
-    let outputs = run(session, &sign(words.bits()), &[first, second].concat(), words.len())?;
-    Ok(outputs.into_iter().next().unwrap_or_default())
-}
-
-/// The messages of [`negative`].
-pub fn forecast_negative(f: &mut Forecast, count: usize, ring_bits: u32) {
-    forecast_run(f, &sign(ring_bits), count);
-}
-
-fn sign(ring_bits: u32) -> Program {
-    let mut g = Builder::new();
-    let [a, b] = Role::BOTH.map(|role| g.input(role, "share", ring_bits as usize));
-    let negative = sum_is_negative_shallow(&mut g, &a, &b);
-    g.output("negative", &[negative]);
-    Program::new(&g.finish())
-}
-
 /// Shares of the words where the bit is 1, and of 0 where it is not.
 ///
 /// *How*, for a bit b1 ⊕ b2 and a word d1 + d2 modulo 2^k: the product is b1·d1 + b2·(1 − 2·b1)·d1 and
@@ -158,7 +132,7 @@ fn sign(ring_bits: u32) -> Program {
 /// which P2 chooses with that bit and which adds b1·2^j (Gilboa 1999). With x0 and x1 hashes of P1's
 /// rows, t what is due for the choice 1 and w the bits that count, P1 sends x0 − x1 + t modulo 2^w,
 /// masked by the hash that P2 lacks, and keeps −x0. *Cost* per word: k + 1 transfers with their
-/// choices and k·(k + 3)/2 bits; one round for 2^18 transfers.
+/// choices and k·(k + 3)/2 bits; one round for 2^19 transfers.
 ///
 /// # Errors
 /// As for [`super::and`]; if there is not one bit per word.
@@ -300,14 +274,6 @@ pub fn forecast_select_words(f: &mut Forecast, count: usize, ring_bits: u32) -> 
         f.work(Work::Hash, if f.role() == Role::P1 { 2 * transfers } else { transfers });
     }
     Ok(())
-}
-
-/// The bits of one party's shares, which only it knows, as shared bits: vector j has bit j of every
-/// word.
-fn slices_of(own: Role, whose: Role, words: &WordShares) -> Slices {
-    let bit =
-        |place: u32| words.words().iter().map(move |word| own == whose && word >> place & 1 == 1);
-    (0..words.bits()).map(|place| bit(place).collect()).collect()
 }
 
 /// A circuit whose inputs are shared bits, to be garbled: both parties put in their shares, which

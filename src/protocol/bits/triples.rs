@@ -25,6 +25,9 @@ impl Triples {
     /// `count` of them, from transfers whose sender is P1.
     pub fn make(session: &mut Session, count: usize) -> Result<Self, ot::Error> {
         let mut all = Self::default();
+        if count == 0 {
+            return Ok(all);
+        }
         let mut rows = Zeroizing::new(Vec::with_capacity(2 * WINDOW.min(count) + 128));
         session.with_garbling(|yao, session| -> Result<(), ot::Error> {
             match yao.transfers(session, Role::P1)? {

@@ -3,9 +3,9 @@
 use rayon::prelude::*;
 use zeroize::Zeroizing;
 
-use super::schedule::{CHUNK_BLOCKS, End, Iteration};
+use super::schedule::{End, Iteration};
 use super::{CORRECTIONS, Parameters, SUMS};
-use crate::crypto::half_tree::{grow, regrow};
+use crate::crypto::half_tree::{grow_transfers, regrow_transfers};
 use crate::crypto::local_code::LocalCode;
 use crate::crypto::tree::record_keys;
 use crate::protocol::Session;
@@ -28,22 +28,17 @@ impl Starts {
     }
 }
 
-/// Room for the hashes of a tree, one for every block that is made at the same time.
-type Spaces = [Zeroizing<Vec<u128>>; CHUNK_BLOCKS];
-
 /// The sender's end.
 pub(super) struct SenderEnd {
     base: soft_spoken::Sender,
     trees: u128,
     code: LocalCode,
-    spaces: Spaces,
     message: Vec<u8>,
 }
 
 impl SenderEnd {
     pub fn new(base: soft_spoken::Sender, starts: Starts) -> Self {
-        let (code, spaces) = (LocalCode::new(starts.code), Default::default());
-        Self { base, trees: starts.trees, code, spaces, message: Vec::new() }
+        Self { base, trees: starts.trees, code: LocalCode::new(starts.code), message: Vec::new() }
     }
 
     pub fn base(&self) -> &soft_spoken::Sender {
@@ -94,15 +89,14 @@ impl End for SenderEnd {
         self.message.resize(rows.len() / size * parameters.sum_bytes(), 0);
         let sums = self.message.par_chunks_mut(parameters.sum_bytes());
         let (start, code) = (self.trees, &self.code);
-        (rows.par_chunks_mut(size).zip(trees.par_chunks(levels)).zip(sums))
-            .zip(&mut self.spaces)
-            .enumerate()
-            .for_each(|(number, (((nodes, rows), sums), space))| {
+        (rows.par_chunks_mut(size).zip(trees.par_chunks(levels)).zip(sums)).enumerate().for_each(
+            |(number, ((nodes, rows), sums))| {
                 let block = block + number;
                 let keys = record_keys(start, iteration.tree(block));
-                grow(&keys, delta, rows, nodes, space, sums.as_chunks_mut().0);
+                grow_transfers(&keys, delta, rows, nodes, sums.as_chunks_mut().0);
                 code.add(iteration.matrix_row(block), secret, nodes);
-            });
+            },
+        );
         session.channel.send_bytes(SUMS, &self.message)?;
         Ok(())
     }
@@ -115,15 +109,13 @@ pub(super) struct ReceiverEnd {
     code: LocalCode,
     /// Where in each block of the iteration the noise is.
     holes: Zeroizing<Vec<u32>>,
-    spaces: Spaces,
     message: Vec<u8>,
 }
 
 impl ReceiverEnd {
     pub fn new(base: soft_spoken::Receiver, starts: Starts) -> Self {
-        let (code, spaces) = (LocalCode::new(starts.code), Default::default());
         let (holes, message) = Default::default();
-        Self { base, trees: starts.trees, code, holes, spaces, message }
+        Self { base, trees: starts.trees, code: LocalCode::new(starts.code), holes, message }
     }
 
     pub fn base_mut(&mut self) -> &mut soft_spoken::Receiver {
@@ -184,12 +176,12 @@ impl End for ReceiverEnd {
         let holes = &self.holes[block..block + rows.len() / size];
         let (start, code) = (self.trees, &self.code);
         (rows.par_chunks_mut(size).zip(trees.par_chunks(levels)).zip(sums))
-            .zip(holes.par_iter().zip(&mut self.spaces))
+            .zip(holes)
             .enumerate()
-            .for_each(|(number, (((nodes, rows), sums), (hole, space)))| {
+            .for_each(|(number, (((nodes, rows), sums), hole))| {
                 let block = block + number;
                 let keys = record_keys(start, iteration.tree(block));
-                regrow(&keys, *hole, rows, sums.as_chunks().0, nodes, space);
+                regrow_transfers(&keys, *hole, rows, sums.as_chunks().0, nodes);
                 code.add(iteration.matrix_row(block), secret, nodes);
             });
         Ok(())

@@ -151,7 +151,7 @@ fn messages_of_the_wrong_length_are_typed_errors() {
             source.extend(session, 1, &mut Vec::new()).unwrap_err()
         },
         |session| {
-            let mut base = soft_spoken::Receiver::setup(session).unwrap();
+            let mut base = soft_spoken::Receiver::setup(session, BASE).unwrap();
             base.extend(session, TINY.inputs(), &mut Vec::new()).unwrap();
             session.channel.send_bytes(CORRECTIONS, &[0; 5]).unwrap();
         },
@@ -160,7 +160,7 @@ fn messages_of_the_wrong_length_are_typed_errors() {
     let outcome = run_pair(
         Setup::default(),
         |session| {
-            let mut base = soft_spoken::Sender::setup(session, Delta::new(0)).unwrap();
+            let mut base = soft_spoken::Sender::setup(session, BASE, Delta::new(0)).unwrap();
             base.extend(session, TINY.inputs(), &mut Vec::new()).unwrap();
             session.channel.receive_bytes(CORRECTIONS, 12).unwrap();
             session.channel.send_bytes(SUMS, &[0; 16]).unwrap();

@@ -4,48 +4,22 @@ use zeroize::Zeroizing;
 
 use super::{Addends, SumShape};
 use crate::crypto::garble::Delta;
-use crate::crypto::ot::hash_rows;
-use crate::crypto::tree::{Rows, grow, record_keys, regrow};
+use crate::crypto::half_tree::{grow, regrow};
+use crate::crypto::tree::{Rows, record_keys};
 use crate::protocol::transfers::{Numbers, Purpose};
-use crate::simd::lanes::{choose, equal};
+use crate::simd::lanes::equal;
 
-/// Bytes of both ciphertexts of one level.
-const LEVEL_BYTES: usize = 32;
-
-/// The starting points of the three kinds of hashes.
+/// The starting points of the two kinds of hashes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Starts {
-    pub transfers: u128,
     pub trees: u128,
     pub sums: u128,
 }
 
 impl Starts {
     pub fn of(numbers: &Numbers) -> Self {
-        let [transfers, trees, sums] =
-            [Purpose::Transfers, Purpose::Trees, Purpose::Sums].map(|p| numbers.start(p));
-        Self { transfers, trees, sums }
-    }
-}
-
-/// Numbers in the direction: of a record and of its first transfer.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Place {
-    pub record: u64,
-    pub transfer: u64,
-}
-
-impl Place {
-    /// Takes the numbers of a whole run.
-    pub fn take(numbers: &mut Numbers, records: usize, levels: usize) -> Self {
-        let transfer = numbers.take_transfers(records * levels);
-        Self { record: numbers.take_records(records), transfer }
-    }
-
-    /// The same, so many records further.
-    pub fn after(self, records: usize, levels: usize) -> Self {
-        let record = self.record + records as u64;
-        Self { record, transfer: self.transfer + (records * levels) as u64 }
+        let [trees, sums] = [Purpose::Trees, Purpose::Sums].map(|p| numbers.start(p));
+        Self { trees, sums }
     }
 }
 
@@ -64,42 +38,32 @@ impl SenderPart {
             shape,
             starts,
             rows: Rows::new(shape.tree(), shape.words, shape.lane()),
-            nodes: Zeroizing::default(),
+            nodes: Zeroizing::new(vec![0; shape.groups]),
             words: Zeroizing::new(vec![0; shape.words]),
         }
     }
 
-    /// Answers as many records as there are seeds; `rows` are their transfers' Q'.
+    /// Answers records of which the first has this number in the direction. `rows` are their
+    /// transfers' Q', or, where one group is all there is, a random number for each.
     pub fn answer(
         &mut self,
-        place: Place,
-        seeds: &[u128],
+        first: u64,
         rows: &[u128],
         delta: &Delta,
         addends: Addends<'_>,
         message: &mut [u8],
     ) {
         let (shape, tree) = (self.shape, self.shape.tree());
-        let levels = tree.levels();
-        let mut zero = Zeroizing::new(rows.to_vec());
-        let other = rows.iter().map(|row| row ^ delta.expose()).collect();
-        let mut other: Zeroizing<Vec<u128>> = Zeroizing::new(other);
-        hash_rows(self.starts.transfers, place.transfer, &mut zero);
-        hash_rows(self.starts.transfers, place.transfer, &mut other);
-        let mut sums = Zeroizing::new(vec![[0; 2]; levels]);
+        let rows = rows.chunks_exact(tree.levels().max(1));
         let answers = message.chunks_exact_mut(shape.record_bytes());
-        for (record, (seed, answer)) in seeds.iter().zip(answers).enumerate() {
-            let number = place.record + record as u64;
-            let keys = record_keys(self.starts.trees, number);
-            grow(tree, &keys, *seed, &mut self.nodes, &mut sums);
-            let (ciphertexts, masked) = answer.split_at_mut(LEVEL_BYTES * levels);
-            let first = record * levels;
-            for (level, pair) in ciphertexts.as_chunks_mut::<LEVEL_BYTES>().0.iter_mut().enumerate()
-            {
-                let [left, right] = sums[level];
-                let (low, high) = pair.split_at_mut(16);
-                low.copy_from_slice(&(left ^ zero[first + level]).to_le_bytes());
-                high.copy_from_slice(&(right ^ other[first + level]).to_le_bytes());
+        for (record, (rows, answer)) in rows.zip(answers).enumerate() {
+            let number = first + record as u64;
+            let (sums, masked) = answer.split_at_mut(shape.tree_bytes());
+            if tree.levels() == 0 {
+                self.nodes.copy_from_slice(rows);
+            } else {
+                let (keys, sums) = (record_keys(self.starts.trees, number), sums.as_chunks_mut().0);
+                grow(tree, &keys, delta.expose(), rows, &mut self.nodes, sums);
             }
             self.rows.add_leaves(&record_keys(self.starts.sums, number), &self.nodes);
             for (index, word) in self.words.iter_mut().enumerate() {
@@ -141,33 +105,28 @@ impl ReceiverPart {
             shape,
             starts,
             rows: Rows::new(shape.tree(), shape.words, shape.lane()),
-            nodes: Zeroizing::default(),
+            nodes: Zeroizing::new(vec![0; shape.groups]),
             words: Zeroizing::new(vec![0; shape.words]),
         }
     }
 
-    /// Takes the answers to as many records as there are groups; `rows` are their transfers' T.
+    /// Takes the answers to as many records as there are groups, of which the first has this number;
+    /// `rows` are their transfers' T.
     ///
     /// Row g gets a meaningless P of a meaningless leaf, and all rows but g the right one; with S
     /// the sum of all, adding C − S to row g leaves C − Σ_{ℓ≠g} P_ℓ there, as is due.
-    pub fn take(&mut self, place: Place, groups: &[u32], rows: &[u128], message: &[u8]) {
+    pub fn take(&mut self, first: u64, groups: &[u32], rows: &[u128], message: &[u8]) {
         let (shape, tree) = (self.shape, self.shape.tree());
         let levels = tree.levels();
-        let mut masks = Zeroizing::new(rows.to_vec());
-        hash_rows(self.starts.transfers, place.transfer, &mut masks);
-        let mut sums = Zeroizing::new(vec![0; levels]);
         let answers = message.chunks_exact(shape.record_bytes());
         for (record, (group, answer)) in groups.iter().zip(answers).enumerate() {
-            let number = place.record + record as u64;
-            let (ciphertexts, masked) = answer.split_at(LEVEL_BYTES * levels);
-            let first = record * levels;
-            let pairs = ciphertexts.as_chunks::<LEVEL_BYTES>().0.iter().zip(tree.path(*group));
-            for (level, (pair, right)) in pairs.enumerate() {
-                let chosen = choose(block(pair, 0), block(pair, 16), !right);
-                sums[level] = chosen ^ masks[first + level];
+            let number = first + record as u64;
+            let (sums, masked) = answer.split_at(shape.tree_bytes());
+            if levels > 0 {
+                let (keys, sums) = (record_keys(self.starts.trees, number), sums.as_chunks().0);
+                let rows = &rows[record * levels..(record + 1) * levels];
+                regrow(tree, &keys, *group, rows, sums, &mut self.nodes);
             }
-            let keys = record_keys(self.starts.trees, number);
-            regrow(tree, &keys, *group, &sums, &mut self.nodes);
             self.rows.add_leaves(&record_keys(self.starts.sums, number), &self.nodes);
             unpack(masked, shape.bits, &mut self.words);
             for (index, word) in self.words.iter_mut().enumerate() {
@@ -188,12 +147,6 @@ impl ReceiverPart {
         share.extend(self.rows.words());
         share
     }
-}
-
-fn block(bytes: &[u8; LEVEL_BYTES], at: usize) -> u128 {
-    let mut block = [0; 16];
-    block.copy_from_slice(&bytes[at..at + 16]);
-    u128::from_le_bytes(block)
 }
 
 /// The lowest `bits` bits of every word, one after the other, lowest first; what is left of the last

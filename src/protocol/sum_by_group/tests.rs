@@ -191,7 +191,7 @@ fn shapes_that_no_run_can_have_are_refused() {
 #[test]
 fn answers_of_another_length_are_typed_errors_and_the_peer_is_told() {
     let shape = SumShape { records: 4, groups: 3, words: 2, bits: 8 };
-    for bytes in [0, 4 * 66 - 1, 4 * 66 + 1] {
+    for bytes in [0, 4 * 18 - 1, 4 * 18 + 1] {
         let outcome = run_pair(
             Setup::default(),
             |session| {
@@ -206,7 +206,7 @@ fn answers_of_another_length_are_typed_errors_and_the_peer_is_told() {
                 session.conclude(outcome).unwrap_err()
             },
         );
-        assert_wrong_length(&outcome.p2, 264, bytes);
+        assert_wrong_length(&outcome.p2, 72, bytes);
         let net::Error::PeerAborted(reason) = outcome.p1 else { panic!("{}", outcome.p1) };
         assert_eq!(reason, AbortReason::BadMessage);
     }
@@ -336,7 +336,7 @@ fn whoever_makes_the_bytes_fewer_receives() {
     let role = |records, first, second| {
         CountShape { records, cells: [first, second], bits: 32 }.receiving_role()
     };
-    // A level costs as much as twelve words: many words are worth many groups.
+    // A level costs as much as five words: many words are worth many groups.
     assert_eq!(role(30_000, 64, 32), Role::P1);
     assert_eq!(role(30_000, 32, 64), Role::P2);
     assert_eq!(role(30_000, 1024, 2), Role::P1);

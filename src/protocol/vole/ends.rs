@@ -7,7 +7,8 @@ use super::plan::{Level, Plan};
 use super::{BITS, SUMS};
 use crate::crypto::field_code::FieldCode;
 use crate::crypto::garble::Delta;
-use crate::crypto::half_tree::{grow, regrow};
+use crate::crypto::half_tree::{grow_transfers, regrow_transfers};
+use crate::crypto::soft_spoken::Columns;
 use crate::crypto::tree::record_keys;
 use crate::protocol::Session;
 use crate::protocol::ot::{self, Error};
@@ -113,7 +114,7 @@ pub(super) struct SenderEnd {
 
 impl SenderEnd {
     pub fn setup(session: &mut Session, delta: Delta) -> Result<Self, Error> {
-        let mut source = soft_spoken::Sender::setup(session, delta)?;
+        let mut source = soft_spoken::Sender::setup(session, Columns::Four, delta)?;
         let common = Common::new(source.numbers());
         Ok(Self { source, common })
     }
@@ -156,12 +157,12 @@ impl End<1> for SenderEnd {
                 .zip(message.par_chunks_mut(set.message_bytes()))
                 .zip(&noise[first..first + blocks])
                 .enumerate()
-                .for_each_init(Zeroizing::default, |space: &mut Zeroizing<Vec<u128>>, block| {
+                .for_each(|block| {
                     let (number, (((nodes, rows), message), noise)) = block;
                     let number = (first + number) as u64;
                     let (sums, closing) = message.split_at_mut(16 * (set.levels - 1));
                     let keys = record_keys(common.trees, common.tree + number);
-                    grow(&keys, delta, rows, nodes, space, sums.as_chunks_mut().0);
+                    grow_transfers(&keys, delta, rows, nodes, sums.as_chunks_mut().0);
                     record_keys(common.leaves, common.tree + number).hash(0, nodes);
                     closing.copy_from_slice(&(noise ^ total(nodes)).to_le_bytes());
                     common.code.add(common.row + number * size as u64, [secret], [nodes]);
@@ -182,7 +183,7 @@ pub(super) struct ReceiverEnd {
 
 impl ReceiverEnd {
     pub fn setup(session: &mut Session) -> Result<Self, Error> {
-        let mut source = soft_spoken::Receiver::setup(session)?;
+        let mut source = soft_spoken::Receiver::setup(session, Columns::Four)?;
         let common = Common::new(source.numbers());
         Ok(Self { source, common })
     }
@@ -242,12 +243,12 @@ impl End<2> for ReceiverEnd {
                         .zip(&noise_c[range]),
                 )
                 .enumerate()
-                .for_each_init(Zeroizing::default, |space: &mut Zeroizing<Vec<u128>>, block| {
+                .for_each(|block| {
                     let (number, ((((places, nodes), rows), message), ((hole, a), c))) = block;
                     let number = (first + number) as u64;
                     let (sums, closing) = message.split_at(16 * (set.levels - 1));
                     let keys = record_keys(common.trees, common.tree + number);
-                    regrow(&keys, *hole, rows, sums.as_chunks().0, nodes, space);
+                    regrow_transfers(&keys, *hole, rows, sums.as_chunks().0, nodes);
                     record_keys(common.leaves, common.tree + number).hash(0, nodes);
                     // All leaves, and what closes them, sum up to b; the one in the hole is a wrong one,
                     // and goes with the sum.

@@ -1,5 +1,6 @@
 use super::plan::Plan;
 use super::*;
+use crate::crypto::soft_spoken::Columns;
 use crate::protocol::pair::{
     Outcome, Setup, assert_forecast, assert_same_shape, assert_wrong_length, run_pair,
 };
@@ -67,7 +68,7 @@ fn messages_of_the_wrong_length_are_typed_errors() {
         Setup::default(),
         |session| send(session, TINY, 40).err().unwrap(),
         |session| {
-            let mut source = soft_spoken::Receiver::setup(session).unwrap();
+            let mut source = soft_spoken::Receiver::setup(session, Columns::Four).unwrap();
             source.extend(session, BITS * 20, &mut Vec::new()).unwrap();
             source.extend(session, 20, &mut Vec::new()).unwrap();
             session.channel.send_bytes(transfers::CORRECTIONS, &[0; 4]).unwrap();
@@ -79,7 +80,7 @@ fn messages_of_the_wrong_length_are_typed_errors() {
         |session| {
             use crate::protocol::transfers::Sending;
             let delta = Delta::random(&mut session.rng);
-            let mut source = soft_spoken::Sender::setup(session, delta).unwrap();
+            let mut source = soft_spoken::Sender::setup(session, Columns::Four, delta).unwrap();
             source.extend(session, BITS * 20, &mut Vec::new()).unwrap();
             source.corrected(session, 20).unwrap();
             session.channel.send_bytes(SUMS, &[0; 319]).unwrap();
@@ -94,7 +95,7 @@ fn a_peer_that_stops_is_a_typed_error() {
     let outcome = run_pair(
         Setup::default(),
         |session| send(session, TINY, 40).err().unwrap(),
-        |session| drop(soft_spoken::Receiver::setup(session).unwrap()),
+        |session| drop(soft_spoken::Receiver::setup(session, Columns::Four).unwrap()),
     );
     assert!(matches!(outcome.p1, Error::Net(_)), "{:?}", outcome.p1);
 }

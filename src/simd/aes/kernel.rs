@@ -204,6 +204,42 @@ macro_rules! kernel {
             }
         }
 
+        /// See `super::RoundKeys::children`.
+        #[target_feature(enable = $features)]
+        pub(super) fn children(keys: &Schedule, first: usize, nodes: &mut [u128]) -> u128 {
+            const STEP: usize = 4 * REGISTERS * BLOCKS;
+            let (mut end, mut total, mut rest) = (nodes.len() / 2, zero(), 0);
+            let step = numbers(BLOCKS as u64, 0);
+            // From the last node on: what is written lies beyond what is still to be read.
+            while end > 0 {
+                let start = (end - 1) / STEP * STEP;
+                let mut tweak = numbers((first + start) as u64, 1);
+                let (mut blocks, mut parents) =
+                    ([[zero(); 4]; REGISTERS], [[zero(); 4]; REGISTERS]);
+                let places = blocks.as_flattened_mut().iter_mut().zip(parents.as_flattened_mut());
+                for ((block, parent), part) in places.zip(nodes[start..end].chunks(BLOCKS)) {
+                    *parent = load(part);
+                    *block = xor(sigma(*parent), tweak);
+                    tweak = add(tweak, step);
+                }
+                let hashes = davies_meyer(keys, blocks);
+                let pairs = hashes.as_flattened().iter().zip(parents.as_flattened());
+                let places = super::pairs(&mut nodes[2 * start..2 * end]).chunks_mut(BLOCKS);
+                for ((hash, parent), place) in pairs.zip(places) {
+                    store_rows(place, *hash, xor(*hash, *parent));
+                }
+                if end - start == STEP {
+                    total = hashes.as_flattened().iter().fold(total, |sum, hash| xor(sum, *hash));
+                } else {
+                    rest = nodes[2 * start..2 * end].iter().step_by(2).fold(rest, |a, b| a ^ b);
+                }
+                end = start;
+            }
+            let mut lanes = [0; BLOCKS];
+            store(&mut lanes, total);
+            lanes.iter().fold(rest, |sum, lane| sum ^ lane)
+        }
+
         #[target_feature(enable = $features)]
         pub(super) fn counter_stream(keys: &Schedule, counter: u64, out: &mut [u128]) {
             let mut next = numbers(counter, 1);

@@ -83,6 +83,23 @@ impl Schedule {
         self.davies_meyer(values);
     }
 
+    pub(super) fn children(&self, first: usize, nodes: &mut [u128]) -> u128 {
+        let (mut end, mut total) = (nodes.len() / 2, 0);
+        let mut hashes = [0; 64];
+        while end > 0 {
+            let start = (end - 1) / 64 * 64;
+            let hashes = &mut hashes[..end - start];
+            hashes.copy_from_slice(&nodes[start..end]);
+            self.hash(first + start, hashes);
+            for (j, hash) in (start..end).zip(hashes).rev() {
+                (nodes[2 * j], nodes[2 * j + 1]) = (*hash, nodes[j] ^ *hash);
+                total ^= *hash;
+            }
+            end = start;
+        }
+        total
+    }
+
     pub(super) fn counter_stream(&self, counter: u64, out: &mut [u128]) {
         for (i, block) in out.iter_mut().enumerate() {
             *block = u128::from(counter.wrapping_add(i as u64));

@@ -96,3 +96,21 @@ fn every_kernel_hashes_and_counts_like_the_portable_one() {
         }
     }
 }
+
+#[test]
+fn every_kernel_finds_the_children_that_hashes_tell() {
+    for kernel in Kernel::available() {
+        let keys = RoundKeys::on(kernel, 79);
+        for parents in (0..40).chain([64, 129]) {
+            let mut hashes = numbers(1, parents);
+            keys.hash(9, &mut hashes);
+            let mut nodes = numbers(1, parents);
+            let both = nodes.iter().zip(&hashes);
+            let due: Vec<u128> = both.flat_map(|(node, hash)| [*hash, node ^ hash]).collect();
+            nodes.resize(2 * parents, 7);
+            let total = keys.children(9, &mut nodes);
+            assert_eq!(nodes, due, "{kernel:?}, {parents} parents");
+            assert_eq!(total, hashes.iter().fold(0, |sum, hash| sum ^ hash));
+        }
+    }
+}
