@@ -148,12 +148,12 @@ pub fn specialize<'t>(
         let performed = offence.is_none();
         made.tried.push(Tried { made: specialization, value, refused: offence });
         if performed {
-            open.extend(made.perform(&specialization, found)?);
-            if matches!(score, Score::GainPerLoss | Score::DiscernibilityDrop) {
-                for one in &mut open {
-                    one.value = made.value(&one.made)?;
-                }
+            let fresh = made.perform(&specialization, found)?;
+            let attribute = specialization.candidate.attribute;
+            for one in open.iter_mut().filter(|one| made.is_touched(one, attribute)) {
+                one.value = made.value(&one.made)?;
             }
+            open.extend(fresh);
         }
     }
     Ok(made)
@@ -247,6 +247,19 @@ impl Specialized<'_> {
         };
         let made = Specialization { candidate, split };
         Ok(Some(Scored { made, value: self.value(&made)? }))
+    }
+
+    /// Whether a candidate's score may be another once a value of an attribute was specialized. Gains
+    /// stay as they are, and losses where no rule speaks of both attributes.
+    fn is_touched(&self, one: &Scored, attribute: usize) -> bool {
+        let of_both = |rule: &Rule| {
+            [attribute, one.made.candidate.attribute].iter().all(|a| rule.attributes.contains(a))
+        };
+        match self.score {
+            Score::InfoGain | Score::GainRatio | Score::Max => false,
+            Score::GainPerLoss => self.rules.iter().any(of_both),
+            Score::DiscernibilityDrop => true,
+        }
     }
 
     /// The rules as they would be met after a specialization; none for those that it does not touch.
