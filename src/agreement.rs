@@ -60,6 +60,7 @@ pub mod syntactic;
 mod taxonomies;
 #[cfg(test)]
 mod tests;
+pub mod trajectory;
 mod words;
 
 pub use builtin::Builtin;
@@ -324,6 +325,14 @@ impl Agreement {
     /// What the parties learn about each other's data: one part of [`Agreement::plain_words`].
     pub fn learned_words(&self) -> String {
         words::as_text(&words::learned_page(self))
+    }
+
+    /// The columns of the release before the class and the count.
+    pub fn columns(&self) -> Vec<&str> {
+        match &self.model {
+            Model::Trajectory(_) => vec![trajectory::Columns::RELEASED],
+            _ => self.schema.attributes.iter().map(|attribute| attribute.name.as_str()).collect(),
+        }
     }
 
     /// The privacy budget of the release, where its model spends one.

@@ -61,8 +61,10 @@ pub mod run;
 pub mod trajectory;
 pub mod tree;
 
+use crate::agreement::{Agreement, Model};
 use crate::net::{Blame, Fault};
 use crate::privacy::budget::Entry;
+use crate::table::Table;
 use tree::Generalized;
 
 /// Why there is no release. What was spent is gone.
@@ -77,6 +79,12 @@ pub enum Error {
          so agree on a smaller k or a larger c"
     )]
     Unmet(String),
+    /// There is no release of paths.
+    #[error(transparent)]
+    Paths(Box<trajectory::Error>),
+    /// The data are not what the model is about.
+    #[error("the agreement is about {0}, and the data are something else")]
+    OtherData(&'static str),
     /// A release that is not as its agreement requires.
     #[error("the release is not as its agreement requires: {0}")]
     Broken(String),
@@ -112,6 +120,8 @@ impl Fault for Error {
             Self::OneParty
             | Self::NoRehearsal
             | Self::Unmet(_)
+            | Self::Paths(_)
+            | Self::OtherData(_)
             | Self::Broken(_)
             | Self::TooMany(_) => Blame::Input,
             #[cfg(any(test, feature = "testing"))]
@@ -124,6 +134,51 @@ impl Fault for Error {
 impl<E: Into<diffgen::two_party::Error>> From<E> for Error {
     fn from(error: E) -> Self {
         Self::DiffGen(Box::new(error.into()))
+    }
+}
+
+/// What a release is made from, as its agreement says.
+#[derive(Clone, Copy, Debug)]
+pub enum Data<'d> {
+    /// A table with attributes and a class.
+    Table(&'d Table),
+    /// Paths, each with a class.
+    Paths(&'d trajectory::Paths),
+}
+
+impl<'d> Data<'d> {
+    fn table(self) -> Result<&'d Table, Error> {
+        match self {
+            Self::Table(table) => Ok(table),
+            Self::Paths(_) => Err(Error::OtherData("attributes")),
+        }
+    }
+
+    fn paths(self) -> Result<&'d trajectory::Paths, Error> {
+        match self {
+            Self::Paths(paths) => Ok(paths),
+            Self::Table(_) => Err(Error::OtherData("paths")),
+        }
+    }
+}
+
+impl<'d> From<&'d Table> for Data<'d> {
+    fn from(table: &'d Table) -> Self {
+        Self::Table(table)
+    }
+}
+
+impl<'d> From<&'d trajectory::Paths> for Data<'d> {
+    fn from(paths: &'d trajectory::Paths) -> Self {
+        Self::Paths(paths)
+    }
+}
+
+/// How the data of an agreement are written, where they are paths.
+pub fn form_of_paths(agreement: &Agreement) -> Option<trajectory::Form> {
+    match &agreement.model {
+        Model::Trajectory(terms) => Some(trajectory::Form::of(agreement, terms)),
+        _ => None,
     }
 }
 

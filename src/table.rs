@@ -51,7 +51,8 @@ mod text;
 pub use columns::{Column, SetColumn, Table};
 pub use csv::{
     BadValue, BadValues, ColumnOutline, Dialect, Encoding, Looks, MAX_LISTED_VALUES,
-    MAX_RECORD_BYTES, Reading, outline_csv, parse_csv, parse_csv_as, read_csv, regular_file,
+    MAX_RECORD_BYTES, Piece, Reading, outline_csv, parse_csv, parse_csv_as, read_csv, read_records,
+    regular_file,
 };
 pub use cut::{Candidate, CutValue, Cuts, Specialization, most_leaves};
 pub use decimal::Decimal;

@@ -18,7 +18,7 @@ const UNKNOWN: &str = "zzzzzzzzzzzzzzzz";
 const PARTY: &str = "The party file";
 const WHOLE: &str = "The sections";
 /// The sections of the agreement, as the page calls them, each with the line it begins with.
-const SECTIONS: [(&str, &str); 9] = [
+const SECTIONS: [(&str, &str); 10] = [
     ("[release]", "[release]"),
     ("[parties]", "[parties]"),
     ("[parties.p1] and [parties.p2]", "[parties.p1]"),
@@ -28,6 +28,7 @@ const SECTIONS: [(&str, &str); 9] = [
     ("[crypto]", "[crypto]"),
     ("[lkc]", "[lkc]"),
     ("[lattice]", "[lattice]"),
+    ("[trajectory]", "[trajectory]"),
 ];
 
 /// The examples of the page, of agreements or of party files.
@@ -55,6 +56,7 @@ fn with_section(section: &str) -> String {
     match section {
         "[lkc]" => example("toml lkc").to_owned(),
         "[lattice]" => example("toml lattice").to_owned(),
+        "[trajectory]" => example("toml trajectory").to_owned(),
         _ => {
             let [vertical, ..] = agreements();
             vertical
@@ -176,7 +178,8 @@ fn every_default_on_the_page_is_what_leaving_the_key_out_means() {
 
 #[test]
 fn the_examples_of_the_page_are_read() {
-    for text in agreements().into_iter().chain([with_section("[lkc]"), with_section("[lattice]")]) {
+    let models = ["[lkc]", "[lattice]", "[trajectory]"].map(with_section);
+    for text in agreements().into_iter().chain(models) {
         read(&text).unwrap();
     }
     read_party(example("toml party")).unwrap();
@@ -206,6 +209,7 @@ fn schema_of(section: &str) -> (usize, &'static str) {
         "[crypto]" => (0, "/properties/crypto"),
         "[lkc]" => (0, "/properties/lkc"),
         "[lattice]" => (0, "/properties/lattice"),
+        "[trajectory]" => (0, "/properties/trajectory"),
         _ => (1, ""),
     }
 }

@@ -5,7 +5,7 @@
 
 use std::fs;
 use std::net::TcpListener;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use diptych::agreement::Agreement;
@@ -431,4 +431,166 @@ fn the_best_table_of_a_lattice_is_released_and_too_large_a_lattice_is_refused() 
         .collect();
     let refused = parse(&(lattice + &many));
     assert!(refused.contains("above 1000000") && refused.contains("model = \"lkc\""), "{refused}");
+}
+
+const RIDES: &str = r#"
+    [release]
+    id = "rides"
+    partition = "local"
+    model = "trajectory"
+    max_records = 8
+    [trajectory]
+    acknowledge = "not differentially private"
+    l = 2
+    k = 2
+    c = "0.5"
+    protect = ["AIDS"]
+    support = "0.25"
+    id = "id"
+    [class]
+    column = "ill"
+    values = ["AIDS", "Flu", "Fever", "Diabetes"]
+"#;
+/// Table 4.1 of the thesis.
+const PATHS: &str = "id,path,ill\n1,b2>d3>c4>f6>c7,AIDS\n2,f6>c7>e8,Flu\n3,d3>c4>f6>e8,Fever\n\
+                     4,b2>c5>c7>e8,Flu\n5,d3>c7>e8,Fever\n6,c5>f6>e8,Diabetes\n\
+                     7,b2>f6>c7>e8,Diabetes\n8,b2>c5>f6>c7,AIDS\n";
+
+/// Table 4.2, where c4 and b2 are taken out.
+const RELEASED: &str = "path,ill,count\nd3>f6>c7,AIDS,1\nd3>f6>e8,Fever,1\nd3>c7>e8,Fever,1\n\
+                        c5>f6>c7,AIDS,1\nc5>f6>e8,Diabetes,1\nc5>c7>e8,Flu,1\nf6>c7>e8,Flu,1\n\
+                        f6>c7>e8,Diabetes,1\n";
+const ALONE_ON_PATH: &str = "6 people are alone on the whole path: 3 sightings identify them.";
+
+/// Releases paths below a directory, with one ledger.
+fn release_paths(
+    place: &Path,
+    (text, rows, name): (&str, &str, &str),
+    ear: &Ear,
+) -> Result<PathBuf, String> {
+    let (out, data) = (place.join(name), place.join("paths.csv"));
+    fs::write(&data, rows).map_err(|error| error.to_string())?;
+    let (ledger, cap) = (place.join("ledger.jsonl"), "1".parse());
+    let cap = cap.map_err(|_| "1 is not a cap")?;
+    let entered = Some(Entered { ledger: &ledger, cap: &cap, data_set: None });
+    let data = Source::file(&data);
+    let wanted = Wanted { data: &data, out: &out, compact: true, entered };
+    local::release(&agreement(text), &wanted, ear).map_err(|refused| refused.to_string())?;
+    Ok(out)
+}
+
+#[test]
+fn paths_go_from_agreement_to_page_with_their_warning() {
+    let place = tempfile::tempdir().unwrap();
+    let (agreed, ear) = (agreement(RIDES), Ear::default());
+    assert_eq!(Agreement::from_canonical(agreed.canonical().as_bytes()).unwrap(), agreed);
+    let page = agreed.plain_words().split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in [
+        "ATTENTION: This is not differential privacy.",
+        "each combination of a path and of `ill` (AIDS, Flu, Fever, Diabetes)",
+        "Whoever knows at most 2 pairs of place and time of a person is left with at least 2 people",
+        "at most the part 0.5 of them with any one of ill AIDS",
+        "Whoever knows 3 or more pairs of a person",
+    ] {
+        assert!(page.contains(part), "{part} is not in: {page}");
+    }
+    let out = release_paths(place.path(), (RIDES, PATHS, "one"), &ear).unwrap();
+    assert_eq!(fs::read_to_string(out.join("release.csv")).unwrap(), RELEASED);
+    let (manifest, found) = verify::check(&out).unwrap();
+    assert!(found.iter().any(|line| line.contains("smallest 2, largest part 1 of 2")), "{found:?}");
+    assert!(found.iter().any(|line| line.contains(ALONE_ON_PATH)), "{found:?}");
+    // What was taken out is not published.
+    assert_eq!(manifest.value(&["cuts"]).unwrap().as_array().unwrap().len(), 0);
+    let page = fs::read_to_string(out.join("report.html")).unwrap();
+    assert!(page.contains(ALONE_ON_PATH) && page.contains("<td>d3&gt;f6&gt;c7</td>"), "{page}");
+    assert!(!page.contains("How the values were divided") && !page.contains("specializations"));
+    let how = fs::read_to_string(out.join("private/how.txt")).unwrap();
+    assert!(how.contains("c4: 2 people, ended 3 violating sets, broke 1 frequent"), "{how}");
+    assert!(how.contains("maximal frequent sets: 9, of which 5 are whole"), "{how}");
+    let said = ear.0.lock().unwrap().join("\n");
+    assert!(said.contains(ALONE_ON_PATH) && said.contains("phase suppressing"), "{said}");
+
+    let to = place.path().join("rows.csv");
+    let (count, told) = rows::write(&out, &to, Values::Generalized).unwrap();
+    assert!(count == 8 && told.unwrap().contains(ALONE_ON_PATH));
+    assert!(fs::read_to_string(&to).unwrap().starts_with("path,ill\nd3>f6>c7,AIDS\n"));
+    let refused = rows::write(&out, &to, Values::Concrete(None)).unwrap_err().to_string();
+    assert!(refused.contains("paths are concrete"), "{refused}");
+}
+
+#[test]
+fn paths_in_rows_of_pairs_are_the_same_paths_need_a_word_to_be_a_second_release_and_are_tested_again()
+ {
+    let (place, ear) = (tempfile::tempdir().unwrap(), Ear::default());
+    let release =
+        |text: &str, rows: &str, name| release_paths(place.path(), (text, rows, name), &ear);
+    let out = release(RIDES, PATHS, "one").unwrap();
+    let long: String = PATHS.lines().skip(1).fold("ill,id,at,minute\n".to_owned(), |text, line| {
+        let cells: Vec<&str> = line.split(',').collect();
+        let pairs = cells[1].split('>').map(|pair| pair.split_at(1));
+        let row = |(place, time)| format!("{},{},{place},{time}\n", cells[2], cells[0]);
+        text + &pairs.map(row).collect::<String>()
+    });
+    let by_pairs =
+        RIDES.replace("id = \"id\"", "id = \"id\"\nlocation = \"at\"\ntime = \"minute\"");
+    let refused = release(&by_pairs, &long, "two").unwrap_err();
+    assert!(refused.contains("accept_composition = true"), "{refused}");
+    let by_pairs = by_pairs.replace("max_records", "accept_composition = true\nmax_records");
+    let two = release(&by_pairs, &long, "two").unwrap();
+    assert_eq!(fs::read_to_string(two.join("release.csv")).unwrap(), RELEASED);
+    let history = ledger::read(&place.path().join("ledger.jsonl")).unwrap();
+    let debit = &history.runs()[0].debit;
+    assert!(debit.epsilon.is_none() && debit.promise.as_ref().unwrap().contains("2 people"));
+
+    // Whoever changes a value must change the hash too, and is still found.
+    let changed = RELEASED.replace("d3>f6>e8,Fever", "d3>f6>e8,AIDS");
+    let hash = |text: &str| diptych::math::hex::encode(Sha256::digest(text));
+    let manifest = fs::read_to_string(out.join("manifest.json")).unwrap();
+    let forged = manifest.replace(&hash(RELEASED), &hash(&changed));
+    fs::write(out.join("manifest.json"), forged).unwrap();
+    fs::write(out.join("release.csv"), changed).unwrap();
+    let refused = verify::check(&out).unwrap_err().to_string();
+    assert!(refused.contains("too few people have d3, or it tells too much"), "{refused}");
+}
+
+#[test]
+fn paths_that_do_not_fit_or_cannot_be_released_are_refused_and_nothing_is_written() {
+    let place = tempfile::tempdir().unwrap();
+    let (data, out) = (place.path().join("paths.csv"), place.path().join("one"));
+    let refusal = |text: &str, rows: &str| {
+        fs::write(&data, rows).unwrap();
+        let data = Source::file(&data);
+        let wanted = Wanted { data: &data, out: &out, compact: false, entered: None };
+        let refused = local::release(&agreement(text), &wanted, &Ear::default()).unwrap_err();
+        assert!(!out.join("release.csv").exists());
+        refused.to_string()
+    };
+    for (text, rows, said) in [
+        (
+            RIDES.to_owned(),
+            PATHS.replace("Fever", "Feber"),
+            "line 4: `Feber` is not an agreed value",
+        ),
+        (RIDES.to_owned(), PATHS.replace("8,b2", "7,b2"), "line 9: an identifier comes twice"),
+        (RIDES.to_owned(), format!("{PATHS}9,b2,Flu\n"), "more than 8 people"),
+        (RIDES.replace("\"0.5\"", "\"0.2\""), PATHS.to_owned(), "2 of 8 have AIDS"),
+        (RIDES.replace("k = 2", "k = 9"), PATHS.to_owned(), "8 paths are fewer than k = 9"),
+    ] {
+        let refused = refusal(&text, &rows);
+        assert!(refused.contains(said), "{refused}");
+    }
+    let parse = |text: String| {
+        let refused = Agreement::parse("a.toml", text.as_bytes(), &|_| Err("no file".to_owned()));
+        refused.unwrap_err().to_string()
+    };
+    for (from, to, said) in [
+        ("\"local\"", "\"vertical\"", "model = \"trajectory\" is for one party"),
+        ("[\"AIDS\"]", "[\"AID\"]", "did you mean \"AIDS\"?"),
+        ("column = \"ill\"", "column = \"path\"", "is both the `path` and the `column`"),
+        ("l = 2", "l = 17", "from 1 to 16"),
+        ("[trajectory]", "[lkc]", "section [trajectory] is missing"),
+    ] {
+        let refused = parse(RIDES.replacen(from, to, 1));
+        assert!(refused.contains(said), "{said} is not in: {refused}");
+    }
 }

@@ -60,8 +60,11 @@ pub(super) fn value(agreement: &Agreement, format: Format) -> Value {
         ("format", json!(format.name())),
         ("release", object(release)),
         ("class", object(of_class)),
-        ("attribute", agreement.schema.attributes.iter().map(attribute).collect()),
     ];
+    if !agreement.schema.attributes.is_empty() {
+        let attributes = agreement.schema.attributes.iter().map(attribute);
+        sections.push(("attribute", attributes.collect()));
+    }
     if let Some((name, entries)) = agreement.model.section() {
         sections.push((name, object(entries)));
     }

@@ -36,6 +36,11 @@ impl Section {
         Some(self.entries.swap_remove(index).1)
     }
 
+    /// Whether the key is there.
+    pub fn has(&self, key: &str) -> bool {
+        self.entries.iter().any(|(known, _)| known.name == key)
+    }
+
     /// Whether the key is there under a wrong name, which is noted already.
     pub fn has_misspelt(&self, key: &str) -> bool {
         self.misspelt.iter().any(|meant| meant == key)

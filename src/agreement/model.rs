@@ -2,8 +2,8 @@
 
 use super::Partition;
 use super::diffgen::{self, CountTable, Entries};
-use super::syntactic;
 use super::words::Wording;
+use super::{syntactic, trajectory};
 use crate::math::Rational;
 use crate::privacy::Epsilon;
 
@@ -18,6 +18,8 @@ pub enum Model {
     DiffGen(diffgen::Terms),
     /// A table generalized until every group is as required, with exact counts.
     Syntactic(syntactic::Terms),
+    /// Paths without some of their pairs, with exact counts.
+    Trajectory(trajectory::Terms),
     /// Exact counts of the coarsest values: no promise at all. It shows what a model needs.
     #[cfg(any(test, feature = "testing"))]
     ExactCounts,
@@ -29,6 +31,7 @@ pub(super) enum Name {
     DiffGen,
     Lkc,
     Lattice,
+    Trajectory,
     #[cfg(any(test, feature = "testing"))]
     ExactCounts,
 }
@@ -38,6 +41,7 @@ impl Name {
         ("diffgen", Self::DiffGen),
         ("lkc", Self::Lkc),
         ("lattice", Self::Lattice),
+        ("trajectory", Self::Trajectory),
         #[cfg(any(test, feature = "testing"))]
         ("exact-counts", Self::ExactCounts),
     ];
@@ -46,7 +50,7 @@ impl Name {
     pub fn keys(self) -> &'static [&'static str] {
         match self {
             Self::DiffGen => diffgen::read::KEYS,
-            Self::Lkc | Self::Lattice => &[],
+            Self::Lkc | Self::Lattice | Self::Trajectory => &[],
             #[cfg(any(test, feature = "testing"))]
             Self::ExactCounts => &[],
         }
@@ -59,6 +63,7 @@ impl Model {
         let name = match self {
             Self::DiffGen(_) => Name::DiffGen,
             Self::Syntactic(terms) => return terms.word(),
+            Self::Trajectory(_) => Name::Trajectory,
             #[cfg(any(test, feature = "testing"))]
             Self::ExactCounts => Name::ExactCounts,
         };
@@ -69,7 +74,7 @@ impl Model {
     pub fn epsilon(&self) -> Option<&Epsilon> {
         match self {
             Self::DiffGen(terms) => Some(&terms.epsilon),
-            Self::Syntactic(_) => None,
+            Self::Syntactic(_) | Self::Trajectory(_) => None,
             #[cfg(any(test, feature = "testing"))]
             Self::ExactCounts => None,
         }
@@ -79,7 +84,7 @@ impl Model {
     pub fn specializations(&self) -> String {
         match self {
             Self::DiffGen(terms) => terms.specializations.to_string(),
-            Self::Syntactic(_) => "0".to_owned(),
+            Self::Syntactic(_) | Self::Trajectory(_) => "0".to_owned(),
             #[cfg(any(test, feature = "testing"))]
             Self::ExactCounts => "0".to_owned(),
         }
@@ -95,7 +100,7 @@ impl Model {
                     1
                 }
             }
-            Self::Syntactic(_) => 0,
+            Self::Syntactic(_) | Self::Trajectory(_) => 0,
             #[cfg(any(test, feature = "testing"))]
             Self::ExactCounts => 0,
         }
@@ -112,7 +117,7 @@ impl Model {
     pub fn is_paper(&self) -> bool {
         match self {
             Self::DiffGen(terms) => terms.profile == diffgen::Profile::Paper,
-            Self::Syntactic(_) => false,
+            Self::Syntactic(_) | Self::Trajectory(_) => false,
             #[cfg(any(test, feature = "testing"))]
             Self::ExactCounts => false,
         }
@@ -130,6 +135,7 @@ impl Model {
                 terms.structure_share
             ),
             Self::Syntactic(terms) => terms.in_short(),
+            Self::Trajectory(terms) => terms.in_short(),
             #[cfg(any(test, feature = "testing"))]
             Self::ExactCounts => self.word().to_owned(),
         }
@@ -139,7 +145,7 @@ impl Model {
     pub(super) fn entries(&self) -> (Entries, Entries) {
         match self {
             Self::DiffGen(terms) => terms.entries(),
-            Self::Syntactic(_) => Default::default(),
+            Self::Syntactic(_) | Self::Trajectory(_) => Default::default(),
             #[cfg(any(test, feature = "testing"))]
             Self::ExactCounts => Default::default(),
         }
@@ -149,6 +155,7 @@ impl Model {
     pub(super) fn section(&self) -> Option<(&'static str, Entries)> {
         match self {
             Self::Syntactic(terms) => Some((terms.word(), terms.entries())),
+            Self::Trajectory(terms) => Some((self.word(), terms.entries())),
             _ => None,
         }
     }
@@ -166,6 +173,7 @@ impl Model {
         match self {
             Self::DiffGen(terms) => terms,
             Self::Syntactic(terms) => terms,
+            Self::Trajectory(terms) => terms,
             #[cfg(any(test, feature = "testing"))]
             Self::ExactCounts => &super::words::ExactCounts,
         }

@@ -12,7 +12,7 @@ use super::problem::{Problem, Problems, Rule};
 use super::*;
 
 const SECTIONS: &[&str] =
-    &["release", "parties", "id", "class", "attribute", "crypto", "lkc", "lattice"];
+    &["release", "parties", "id", "class", "attribute", "crypto", "lkc", "lattice", "trajectory"];
 /// The keys of [release] that every model has.
 const RELEASE_KEYS: &[&str] =
     &["id", "partition", "model", "max_records", "overlap_check", ACCEPT_COMPOSITION];
@@ -99,11 +99,15 @@ fn whole(form: &mut Form<'_>, document: Node, origin: Origin<'_>) -> Option<Agre
     let class = people::class(form, &mut top, kind);
     let class_owner = class.as_ref().and_then(|class| class.owner);
     let divided = kind.map(|kind| Divided { kind, class_owner });
+    let of_paths = release.as_ref().is_some_and(|(_, name)| *name == Name::Trajectory);
     let model = release.and_then(|(release, name)| model(form, release, name, &mut top, divided));
     let parties = people::parties(form, &mut top, kind);
     let overlap_check = common.as_ref().map(|common| common.overlap_check);
     let identifier = people::identifier(form, &mut top, kind, overlap_check);
-    let attributes = attributes::read(form, &mut top, divided, origin);
+    let attributes = match of_paths {
+        true => Some(Vec::new()),
+        false => attributes::read(form, &mut top, divided, origin),
+    };
 
     let schema = Schema { attributes: attributes?, class: class? };
     columns_differ(form, &schema, identifier.as_ref().map(|matched| &matched.identifier));
@@ -111,6 +115,7 @@ fn whole(form: &mut Form<'_>, document: Node, origin: Origin<'_>) -> Option<Agre
     match &model {
         Model::DiffGen(terms) => diffgen::read::enough_to_specialize(form, &schema, terms, at),
         Model::Syntactic(terms) => syntactic::read::check(form, &schema, terms, at),
+        Model::Trajectory(terms) => trajectory::read::check(form, &schema, terms, at),
         #[cfg(any(test, feature = "testing"))]
         Model::ExactCounts => {}
     }
@@ -166,7 +171,7 @@ fn model(
     divided: Option<Divided>,
 ) -> Option<(Model, usize)> {
     let own = Name::ALL[name as usize].0;
-    for section in ["lkc", "lattice"].into_iter().filter(|section| *section != own) {
+    for section in ["lkc", "lattice", "trajectory"].into_iter().filter(|section| *section != own) {
         form.refuse(top, section, &format!("it is for model = \"{section}\""));
     }
     match name {
@@ -174,6 +179,11 @@ fn model(
             let kind = divided.map(|divided| divided.kind);
             let (terms, at) = syntactic::read::read(form, top, own, kind)?;
             Some((Model::Syntactic(terms), at))
+        }
+        Name::Trajectory => {
+            let kind = divided.map(|divided| divided.kind);
+            let (terms, at) = trajectory::read::read(form, top, kind)?;
+            Some((Model::Trajectory(terms), at))
         }
         Name::DiffGen => {
             let (terms, at) = diffgen::read::read(form, &mut release, top, divided)?;

@@ -9,6 +9,8 @@
 pub(super) mod read;
 pub(super) mod words;
 
+pub(super) use read::{ACKNOWLEDGE, ACKNOWLEDGED, MAX_PROTECTED};
+
 use serde_json::{Value, json};
 
 use super::diffgen::{Entries, choice};
@@ -196,10 +198,8 @@ impl Terms {
             super::canonical::object(entries)
         };
         let requirements: Vec<Value> = self.requirements.iter().map(requirement).collect();
-        let mut entries = vec![
-            (read::ACKNOWLEDGE, json!(read::ACKNOWLEDGED)),
-            (read::REQUIREMENT, requirements.into()),
-        ];
+        let mut entries =
+            vec![(ACKNOWLEDGE, json!(ACKNOWLEDGED)), (read::REQUIREMENT, requirements.into())];
         match self.search {
             Search::TopDown { score, beneficial } => {
                 entries.push(("score", json!(score.word())));

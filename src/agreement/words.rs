@@ -12,6 +12,11 @@ const MAX_LISTED: usize = 24;
 
 /// What a model says of itself on the page that is signed.
 pub(super) trait Wording {
+    /// What the rows of the table are by, beside the class.
+    fn combined(&self) -> &'static str {
+        "the values below"
+    }
+
     /// How the values and counts that are published come about, after "One table of counts: …".
     fn table(&self) -> &'static str;
 
@@ -178,8 +183,8 @@ pub(super) fn normalization(identifier: &Identifier) -> String {
 fn published(page: &mut Page, agreement: &Agreement) {
     let class = &agreement.schema.class;
     page.item(&format!(
-        "One table of counts: how many people have each combination of the values below and of \
-         `{}` ({}){}. {}",
+        "One table of counts: how many people have each combination of {} and of `{}` ({}){}. {}",
+        agreement.model.wording().combined(),
         class.column,
         class.values.join(", "),
         match (agreement.parties(), class.owner) {

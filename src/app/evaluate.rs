@@ -81,6 +81,13 @@ pub fn run(arguments: &EvaluateArgs, console: &Console) -> Result<(), Failure> {
     for directory in &arguments.release {
         let released = Released::open(directory)?;
         let schema = &released.agreement.schema;
+        if schema.attributes.is_empty() {
+            let place = directory.display();
+            return Err(Failure::wrong_input(format!("{place} is a release of paths")).advise(
+                "a tree is learnt from attributes, which paths have not: what was lost is told when they \
+                 are released",
+            ));
+        }
         // Releases of one series have one schema, and its records are read once.
         if records.as_ref().is_none_or(|(known, _)| known != schema) {
             let read = Records::read(schema, &arguments.test, arguments.train.as_deref())?;

@@ -21,7 +21,8 @@ use crate::net::Stop;
 use crate::publish::Watcher;
 use crate::publish::failure::Failure;
 use crate::publish::files::write_whole;
-use crate::release::Step;
+use crate::release::trajectory::{Form, Paths};
+use crate::release::{Data, Step};
 use crate::table::{Dialect, Error, Reading, Table, parse_csv_as, regular_file};
 
 /// How long standard input and a command may take, unless the party file says otherwise.
@@ -42,6 +43,41 @@ pub struct Source {
     pub limit: Duration,
     /// Where everything that does not fit is listed, if anything does not. It is private.
     pub problems: Option<PathBuf>,
+}
+
+/// What reads a source: its name, its bytes, and whom to tell how many were done.
+type Parser<'p, T> = &'p dyn Fn(&str, &mut dyn Read, &(dyn Fn(usize) + Sync)) -> Result<T, Failure>;
+
+/// What a party has, as the agreement says.
+#[derive(Clone, Debug)]
+pub enum Contents {
+    /// A table with attributes and a class.
+    Table(Table),
+    /// Paths, each with a class.
+    Paths(Paths),
+}
+
+impl Contents {
+    /// How many records there are.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Table(table) => table.len(),
+            Self::Paths(paths) => paths.len(),
+        }
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// What a release is made from.
+    pub fn given(&self) -> Data<'_> {
+        match self {
+            Self::Table(table) => table.into(),
+            Self::Paths(paths) => paths.into(),
+        }
+    }
 }
 
 /// Where a table comes from.
@@ -91,11 +127,32 @@ impl Source {
         }
     }
 
-    /// Reads the table.
+    /// Reads a table.
     ///
     /// # Errors
     /// If it is not what the agreement says, or does not come.
     pub fn read(&self, reading: &Reading<'_>, watcher: &dyn Watcher) -> Result<Table, Failure> {
+        let table = self.read_with(watcher, &|name, source, progress| {
+            parse_csv_as(self.dialect, name, source, reading, progress)
+                .map_err(|error| self.failure(error))
+        })?;
+        watcher.say(&format!("read {} records", table.len()));
+        Ok(table)
+    }
+
+    /// Reads paths.
+    ///
+    /// # Errors
+    /// If they are not what the agreement says, or do not come.
+    pub fn read_paths(&self, form: &Form, watcher: &dyn Watcher) -> Result<Paths, Failure> {
+        let paths = self.read_with(watcher, &|name, source, progress| {
+            Paths::read((name, self.dialect), source, form, progress).map_err(Failure::wrong_input)
+        })?;
+        watcher.say(&format!("read {} paths", paths.len()));
+        Ok(paths)
+    }
+
+    fn read_with<T>(&self, watcher: &dyn Watcher, parse: Parser<'_, T>) -> Result<T, Failure> {
         let name = self.name();
         let total = match &self.from {
             Origin::File(path) => std::fs::metadata(path).map_or(0, |metadata| metadata.len()),
@@ -104,36 +161,35 @@ impl Source {
         let total = usize::try_from(total).unwrap_or(usize::MAX);
         watcher.step(Step::Began { phase: "reading", total });
         let progress = |bytes| watcher.step(Step::Advanced(bytes));
-        let table = self.read_from(&name, reading, &progress, watcher);
+        let read = self.read_from(&name, &progress, watcher, parse);
         // Whatever a source that was interrupted looks like, that is what happened.
         watcher.stop().check()?;
-        let table = table?;
+        let read = read?;
         watcher.step(Step::Ended);
-        watcher.say(&format!("read {} records", table.len()));
-        Ok(table)
+        Ok(read)
     }
 
-    fn read_from(
+    fn read_from<T>(
         &self,
         name: &str,
-        reading: &Reading<'_>,
         progress: &(dyn Fn(usize) + Sync),
         watcher: &dyn Watcher,
-    ) -> Result<Table, Failure> {
+        parse: Parser<'_, T>,
+    ) -> Result<T, Failure> {
         match &self.from {
-            Origin::File(path) => regular_file(path)
-                .and_then(|file| parse_csv_as(self.dialect, name, file, reading, progress))
-                .map_err(|error| self.failure(error)),
+            Origin::File(path) => {
+                let mut file = regular_file(path).map_err(|error| self.failure(error))?;
+                parse(name, &mut file, progress)
+            }
             Origin::StandardInput => {
                 // Not through the library's buffer, of which a wait for more would not know.
                 let input = io::stdin().as_fd().try_clone_to_owned();
                 let input =
                     input.map_err(|error| Failure::wrong_input(format!("{name}: {error}")))?;
                 let mut source = Patient::new(File::from(input), self.limit, watcher.stop());
-                let table = parse_csv_as(self.dialect, name, &mut source, reading, progress)
-                    .map_err(|error| self.failure(error))?;
+                let read = parse(name, &mut source, progress)?;
                 source.ended_with_a_line(name, self.dialect)?;
-                Ok(table)
+                Ok(read)
             }
             Origin::Command { words, directory } => {
                 let mut running = Running::start(words, directory, self.limit)?;
@@ -142,12 +198,12 @@ impl Source {
                         Failure::failed(format!("{name}: its output cannot be had"))
                     })?;
                 let mut source = Patient::new(output, self.limit, watcher.stop());
-                let table = parse_csv_as(self.dialect, name, &mut source, reading, progress);
+                let read = parse(name, &mut source, progress);
                 // A command that failed is told first: what it printed explains itself less.
                 running.end(name, source.at_end, &watcher.stop())?;
-                let table = table.map_err(|error| self.failure(error))?;
+                let read = read?;
                 source.ended_with_a_line(name, self.dialect)?;
-                Ok(table)
+                Ok(read)
             }
         }
     }

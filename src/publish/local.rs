@@ -7,12 +7,12 @@ use crate::math::Randomness;
 use crate::privacy::ledger::{self, Debit, Delta, Hash, Ledger, RunId};
 use crate::privacy::{Budget, Epsilon, Promise};
 use crate::publish::artefacts::Output;
-use crate::publish::data::Source;
+use crate::publish::data::{Contents, Source};
 use crate::publish::failure::Failure;
 use crate::publish::manifest::{Described, Draft, described, in_short};
 use crate::publish::{Watcher, report};
 use crate::release::tree::output::{Rows, write_csv};
-use crate::release::{Release, examine, plan, run};
+use crate::release::{Data, Release, examine, form_of_paths, plan, run};
 use crate::role::Role;
 use crate::table::{Identifier, Reading, Table};
 
@@ -56,7 +56,10 @@ pub fn release(
     let plan = plan::alone(agreement)?;
     let output = Output::prepare(wanted.out, agreement, &plan, wanted.compact)?;
     let mut rng = Randomness::from_os()?;
-    let table = read(agreement, wanted.data, None, None, watcher)?;
+    let data = match form_of_paths(agreement) {
+        Some(form) => Contents::Paths(wanted.data.read_paths(&form, watcher)?),
+        None => Contents::Table(read(agreement, wanted.data, None, None, watcher)?),
+    };
     let run = RunId(rng.array());
     let mut ledger = match &wanted.entered {
         Some(entered) => Some(Ledger::open(entered.ledger)?),
@@ -71,7 +74,7 @@ pub fn release(
         }
         _ => plan.promise.epsilon().map(Budget::new),
     };
-    let made = make(agreement, &table, budget, &mut rng, watcher).and_then(|release| {
+    let made = make(agreement, data.given(), budget, &mut rng, watcher).and_then(|release| {
         if let Some(ledger) = &ledger {
             ledger.check_name()?;
         }
@@ -134,14 +137,17 @@ pub(crate) fn read(
 
 fn make(
     agreement: &Agreement,
-    table: &Table,
+    data: Data<'_>,
     budget: Option<Budget>,
     rng: &mut Randomness,
     watcher: &dyn Watcher,
 ) -> Result<Release, Failure> {
-    let release = run::alone(agreement, table, budget, rng, &|step| watcher.step(step))?;
+    let release = run::alone(agreement, data, budget, rng, &|step| watcher.step(step))?;
     let (made, rows) = (release.table.cuts.made().len(), release.table.counts.len());
-    watcher.say(&format!("made {made} specializations, {rows} rows"));
+    watcher.say(&match data {
+        Data::Table(_) => format!("made {made} specializations, {rows} rows"),
+        Data::Paths(_) => format!("{rows} rows"),
+    });
     Ok(release)
 }
 

@@ -40,6 +40,10 @@ pub fn write(
 ) -> Result<(u64, Option<String>), Failure> {
     let (_, lines) = verify::check(directory)?;
     let released = Released::open(directory)?;
+    if released.schema.attributes.is_empty() && matches!(values, Values::Concrete(_)) {
+        return Err(Failure::wrong_input("paths are concrete: they hold no coarser values")
+            .advise("leave out --concrete for a row for each person"));
+    }
     refuse_to_overwrite(out)?;
     let cuts = released.cuts()?;
     let mut drawn = match values {
@@ -77,7 +81,7 @@ fn write_rows(
     let mut writer = csv::WriterBuilder::new()
         .terminator(csv::Terminator::Any(b'\n'))
         .from_writer(BufWriter::with_capacity(1 << 16, file));
-    let attributes = released.schema.attributes.len();
+    let attributes = released.agreement.columns().len();
     let (mut record, mut rows, mut first) = (csv::StringRecord::new(), 0u64, true);
     while reader.read_record(&mut record).map_err(|error| wrong(&error.to_string()))? {
         if record.len() != attributes + 2 {

@@ -18,7 +18,7 @@ pub struct Seen {
 
 /// Whether anything is to be seen at all: if not, the table need not be read.
 pub fn is_needed(agreement: &Agreement) -> bool {
-    matches!(agreement.model, Model::Syntactic(_))
+    matches!(agreement.model, Model::Syntactic(_) | Model::Trajectory(_))
 }
 
 /// Looks at the table of a release.
@@ -27,7 +27,11 @@ pub fn is_needed(agreement: &Agreement) -> bool {
 /// [`Error::Broken`] if it is not as its agreement requires, [`Error::TooMany`] if it would take too
 /// long to see.
 pub fn released(agreement: &Agreement, csv: impl std::io::Read) -> Result<Seen, Error> {
-    let Model::Syntactic(terms) = &agreement.model else { return Ok(Seen::default()) };
+    let terms = match &agreement.model {
+        Model::Trajectory(terms) => return super::trajectory::examine(agreement, terms, csv),
+        Model::Syntactic(terms) => terms,
+        _ => return Ok(Seen::default()),
+    };
     let schema: &Schema = &agreement.schema;
     let quasi: Vec<usize> = terms.quasi(schema).collect();
     let names: Vec<&str> = quasi.iter().map(|place| &*schema.attributes[*place].name).collect();

@@ -15,7 +15,7 @@ pub use of_diffgen::Records;
 pub fn prepare(forecast: &mut Forecast, agreement: &Agreement) -> Result<(), Error> {
     match &agreement.model {
         Model::DiffGen(_) => Ok(of_diffgen::prepare(forecast, agreement, key_bits(agreement))?),
-        Model::Syntactic(_) => Err(Error::OneParty),
+        Model::Syntactic(_) | Model::Trajectory(_) => Err(Error::OneParty),
         #[cfg(any(test, feature = "testing"))]
         Model::ExactCounts => Ok(()),
     }
@@ -36,7 +36,7 @@ pub fn together(
             let bits = key_bits(agreement);
             Ok(of_diffgen::release_prepared(forecast, agreement, records, tree, bits)?)
         }
-        Model::Syntactic(_) => Err(Error::OneParty),
+        Model::Syntactic(_) | Model::Trajectory(_) => Err(Error::OneParty),
         #[cfg(any(test, feature = "testing"))]
         Model::ExactCounts => super::exact_counts::forecast(forecast, agreement),
     }
@@ -54,7 +54,7 @@ pub fn random_trees(
 ) -> Result<Vec<Cuts>, Error> {
     match &agreement.model {
         Model::DiffGen(_) => Ok(of_diffgen::random_trees(agreement, count, records)?),
-        Model::Syntactic(_) => Err(Error::OneParty),
+        Model::Syntactic(_) | Model::Trajectory(_) => Err(Error::OneParty),
         #[cfg(any(test, feature = "testing"))]
         Model::ExactCounts => Ok(vec![Cuts::topmost(&agreement.schema)]),
     }

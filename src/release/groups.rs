@@ -114,6 +114,11 @@ impl Extremes {
             offender: self.offender.or(other.offender),
         }
     }
+
+    /// Has seen so many of so many people with a protected value.
+    pub fn widen(&mut self, told: u64, people: u64) {
+        self.largest = larger(self.largest, (told, people));
+    }
 }
 
 fn larger(a: (u64, u64), b: (u64, u64)) -> (u64, u64) {

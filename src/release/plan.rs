@@ -13,7 +13,7 @@ use crate::privacy::Promise;
 pub struct Plan {
     /// What it promises.
     pub promise: Promise,
-    /// No release has a longer file.
+    /// No release has a longer file; of paths, whose places no agreement lists, none that is likely.
     pub most_bytes: u64,
     /// No release has more rows.
     pub most_rows: u64,
@@ -36,6 +36,7 @@ pub fn alone(agreement: &Agreement) -> Result<Plan, Error> {
             Ok(Plan { promise, most_bytes, most_rows: plan.most_rows(), details: Vec::new() })
         }
         Model::Syntactic(terms) => Ok(super::lkc::plan(agreement, terms)),
+        Model::Trajectory(terms) => Ok(super::trajectory::plan(agreement, terms)),
         #[cfg(any(test, feature = "testing"))]
         Model::ExactCounts => Ok(super::exact_counts::plan(agreement)),
     }
@@ -57,7 +58,7 @@ pub fn together(agreement: &Agreement) -> Result<Plan, Error> {
             let promise = Promise::Differential { epsilon, delta };
             Ok(Plan { promise, details: vec![sizes.widths_in_words(terms)], ..alone })
         }
-        Model::Syntactic(_) => Err(Error::OneParty),
+        Model::Syntactic(_) | Model::Trajectory(_) => Err(Error::OneParty),
         #[cfg(any(test, feature = "testing"))]
         Model::ExactCounts => Ok(alone),
     }
@@ -71,7 +72,7 @@ pub fn together(agreement: &Agreement) -> Result<Plan, Error> {
 pub fn outlook(agreement: &Agreement, records: Option<u64>) -> Result<Vec<String>, Error> {
     match &agreement.model {
         Model::DiffGen(_) => Ok(diffgen::outlook::outlook(agreement, records)?),
-        Model::Syntactic(_) => Ok(Vec::new()),
+        Model::Syntactic(_) | Model::Trajectory(_) => Ok(Vec::new()),
         #[cfg(any(test, feature = "testing"))]
         Model::ExactCounts => Ok(Vec::new()),
     }
@@ -84,7 +85,7 @@ pub fn outlook(agreement: &Agreement, records: Option<u64>) -> Result<Vec<String
 pub fn check_records(agreement: &Agreement, records: usize) -> Result<(), Error> {
     match &agreement.model {
         Model::DiffGen(_) => Ok(forecast::check_table(agreement, records)?),
-        Model::Syntactic(_) => Ok(()),
+        Model::Syntactic(_) | Model::Trajectory(_) => Ok(()),
         #[cfg(any(test, feature = "testing"))]
         Model::ExactCounts => Ok(()),
     }

@@ -1,13 +1,12 @@
 //! Making a release, whatever its model: by one party or by two.
 
 use super::diffgen::{single, two_party};
-use super::{Error, Outcome, Release, Step};
+use super::{Data, Error, Outcome, Release, Step};
 use crate::agreement::syntactic::Search;
 use crate::agreement::{Agreement, Model};
 use crate::math::Randomness;
 use crate::privacy::Budget;
 use crate::protocol::Session;
-use crate::table::Table;
 
 /// What two parties made ready before anything is spent: see [`prepare`].
 pub enum Prepared {
@@ -18,29 +17,35 @@ pub enum Prepared {
     Nothing,
 }
 
-/// Makes a release from one party's table. The budget is that of the agreement, where the model
+/// Makes a release from one party's data. The budget is that of the agreement, where the model
 /// spends one.
 ///
 /// # Errors
 /// Those of the model. What was spent is gone then.
-pub fn alone(
+pub fn alone<'d>(
     agreement: &Agreement,
-    table: &Table,
+    data: impl Into<Data<'d>>,
     budget: Option<Budget>,
     rng: &mut Randomness,
     progress: &dyn Fn(Step),
 ) -> Result<Release, Error> {
+    let data = data.into();
     match &agreement.model {
         Model::DiffGen(_) => {
             let budget = budget.ok_or(Error::NoBudget)?;
-            Ok(single::release(agreement, table, budget, rng, progress)?)
+            Ok(single::release(agreement, data.table()?, budget, rng, progress)?)
+        }
+        Model::Trajectory(terms) => {
+            super::trajectory::alone(agreement, terms, data.paths()?, progress)
         }
         Model::Syntactic(terms) => match terms.search {
-            Search::TopDown { .. } => super::lkc::alone(agreement, terms, table, progress),
-            Search::Lattice(by) => super::lattice::alone(agreement, terms, by, table, progress),
+            Search::TopDown { .. } => super::lkc::alone(agreement, terms, data.table()?, progress),
+            Search::Lattice(by) => {
+                super::lattice::alone(agreement, terms, by, data.table()?, progress)
+            }
         },
         #[cfg(any(test, feature = "testing"))]
-        Model::ExactCounts => super::exact_counts::alone(agreement, table, progress),
+        Model::ExactCounts => super::exact_counts::alone(agreement, data.table()?, progress),
     }
 }
 
@@ -55,26 +60,27 @@ pub fn prepare(session: &mut Session, agreement: &Agreement) -> Result<Prepared,
             let prepared = two_party::prepare(session, agreement, two_party::Keys::Agreed)?;
             Ok(Prepared::DiffGen(Box::new(prepared)))
         }
-        Model::Syntactic(_) => Err(Error::OneParty),
+        Model::Syntactic(_) | Model::Trajectory(_) => Err(Error::OneParty),
         #[cfg(any(test, feature = "testing"))]
         Model::ExactCounts => Ok(Prepared::Nothing),
     }
 }
 
-/// Makes a release with the peer. `table` holds what the agreement gives to this party, with
+/// Makes a release with the peer. `data` is what the agreement gives to this party, with
 /// identifiers where individuals are matched. A budget must have been debited: the first message
 /// that depends on data leaves at once.
 ///
 /// # Errors
 /// Those of the model. What was spent is gone then.
-pub fn together(
+pub fn together<'d>(
     session: &mut Session,
     agreement: &Agreement,
-    table: &Table,
+    data: impl Into<Data<'d>>,
     budget: Option<Budget>,
     prepared: Prepared,
     progress: &(dyn Fn(Step) + Sync),
 ) -> Result<Outcome, Error> {
+    let table = data.into().table()?;
     match (&agreement.model, prepared) {
         (Model::DiffGen(_), Prepared::DiffGen(prepared)) => {
             let budget = budget.ok_or(Error::NoBudget)?;
@@ -83,7 +89,7 @@ pub fn together(
             )?;
             Ok(made)
         }
-        (Model::Syntactic(_), _) => Err(Error::OneParty),
+        (Model::Syntactic(_) | Model::Trajectory(_), _) => Err(Error::OneParty),
         #[cfg(any(test, feature = "testing"))]
         (Model::ExactCounts, Prepared::Nothing) => {
             super::exact_counts::together(session, agreement, table, progress)

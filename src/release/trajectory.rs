@@ -6,7 +6,7 @@
 //! and at most the part C of them any one protected value.
 //!
 //! A pair has its own time, so that a subsequence is a subset, and all of it is mining of item sets.
-//! [`violating`] finds the minimal sets that break the promise, [`frequent`] the maximal sets that are
+//! [`read`] reads them, [`violating`] finds the minimal sets that break the promise, [`frequent`] the maximal sets that are
 //! worth keeping, [`suppress`] takes pairs out of every path until nothing is violated.
 //!
 //! *Theorem.* Where a pair is taken out of all paths, as many paths as before have any set without
@@ -23,23 +23,30 @@
 
 pub mod frequent;
 pub mod generate;
+mod made;
 pub mod paths;
+mod projection;
+pub mod read;
+pub mod sets;
 pub mod suppress;
 pub mod violating;
 
 #[cfg(test)]
 mod tests;
 
-pub use paths::{Form, Paths};
-pub use suppress::Score;
+pub(super) use made::{alone, examine, plan};
+pub use paths::Paths;
+pub use read::Form;
 
 use super::groups::{Rule, protected};
+use crate::agreement::trajectory::{self as agreed, words};
+pub use crate::agreement::trajectory::{Columns, Score};
 
 /// Most steps that are begun with.
-pub const MOST_STEPS: u128 = 200_000_000_000;
+pub const MOST_STEPS: u128 = 20_000_000_000;
 
-/// Most pairs that somebody may be taken to know: the parts of a set are looked at one by one.
-pub const MOST_KNOWN: usize = 16;
+/// Most pairs that somebody may be taken to know.
+pub const MOST_KNOWN: usize = agreed::MOST_KNOWN as usize;
 
 /// What is required, and what is to be kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,6 +94,12 @@ pub enum Error {
     /// It would take too long.
     #[error("this would take about {0} steps: use a smaller `l`, coarser times, or shorter paths")]
     TooLong(u128),
+    /// Too many sets are violating.
+    #[error(
+        "more than {0} sets of pairs tell too much: use a smaller `l`, coarser times, or places that \
+         more people share"
+    )]
+    TooManyViolating(usize),
     /// Too many sets are frequent.
     #[error("more than {0} sets of pairs are frequent: use a larger support")]
     TooManyFrequent(usize),
@@ -104,7 +117,7 @@ pub struct Anonymized {
     /// Maximal frequent sets of the raw table, and how many of them are whole.
     pub frequent: (usize, usize),
     /// Pairs in all paths, before and after.
-    pub instances: (usize, usize),
+    pub instances: (u64, u64),
     /// Paths that became empty and were left out.
     pub emptied: usize,
 }
@@ -115,25 +128,28 @@ impl Terms {
         Rule { attributes: Vec::new(), most: self.l, k: self.k, part: self.c }
     }
 
+    /// Those of an agreement, for so many people.
+    pub fn of(terms: &agreed::Terms, people: u64) -> Self {
+        let (above, below) = terms.c.ratio();
+        Self {
+            l: terms.l as usize,
+            k: terms.k,
+            c: (u64::try_from(above).unwrap_or(0), below),
+            support: share(terms.support.ratio(), people),
+            score: terms.score,
+        }
+    }
+
     /// What is promised, in one sentence.
-    pub fn promise(&self) -> String {
-        format!(
-            "not differential privacy but groups: whoever knows at most {} pairs of place and time \
-             of a person is left with at least {} people, at most the part {}/{} of them with any \
-             one protected value",
-            self.l, self.k, self.c.0, self.c.1
-        )
+    pub fn promise(&self, protected: &[String]) -> String {
+        let (part, values) = (format!("{}/{}", self.c.0, self.c.1), protected.join(", "));
+        let limited = self.c.0 < self.c.1;
+        words::promise(self.l, self.k, limited.then_some((part, values.as_str())))
     }
 
     /// What stands wherever the release is shown.
     pub fn warning(&self, alone: usize) -> String {
-        format!(
-            "This is not differential privacy. {alone} people are alone on their whole path; {} \
-             sightings identify them. Rows of the release are counted: a person with several of them \
-             counts several times. It does not protect against whoever knows where somebody was not, \
-             or has another release of this data.",
-            self.l.saturating_add(1)
-        )
+        words::warning(self.l, alone)
     }
 
     /// Sees that something is asked for, of values that the table has.
@@ -174,28 +190,32 @@ pub fn anonymize(paths: &Paths, terms: &Terms) -> Result<Anonymized, Error> {
     terms.end_in_time(paths)?;
     whole(paths, terms).map_err(Error::Unmet)?;
     let index = paths.index();
-    let violating = violating::find(paths, &index, terms.l, &terms.rule());
+    let violating = violating::find(paths, &index, terms.l, &terms.rule())?.sets;
     let frequent = frequent::find(paths, &index, terms.support)?;
     let suppressed = suppress::choose(paths, &violating, &frequent, terms.score);
-    let gone: Vec<bool> = {
-        let mut gone = vec![false; paths.pairs.len()];
-        suppressed.iter().for_each(|one| gone[one.pair as usize] = true);
-        gone
-    };
+    let mut gone = vec![false; paths.pairs.len()];
+    suppressed.iter().for_each(|one| gone[one.pair as usize] = true);
     let kept = frequent.iter().filter(|set| set.iter().all(|pair| !gone[*pair as usize])).count();
     let left = paths.without(&gone);
     let emptied = paths.len() - left.len();
     whole(&left, terms).map_err(|problem| Error::Left { emptied, problem })?;
+    let mut by_length = violating.lengths();
+    by_length.resize(terms.l, 0);
     Ok(Anonymized {
-        violating: (1..=terms.l)
-            .map(|length| violating.iter().filter(|set| set.len() == length).count())
-            .collect(),
+        violating: by_length,
         suppressed,
         frequent: (frequent.len(), kept),
-        instances: (paths.items.len(), left.items.len()),
+        instances: (paths.instances(), left.instances()),
         emptied,
         paths: left,
     })
+}
+
+/// So many people are a part of all, rounded up.
+pub fn share((above, below): (i128, u64), people: u64) -> u64 {
+    let above = u128::try_from(above).unwrap_or(0);
+    let many = (above * u128::from(people)).div_ceil(u128::from(below.max(1)));
+    u64::try_from(many).unwrap_or(u64::MAX)
 }
 
 /// Whether all paths together are as required: what is told to whoever knows no pair.
@@ -203,13 +223,11 @@ pub fn anonymize(paths: &Paths, terms: &Terms) -> Result<Anonymized, Error> {
 /// # Errors
 /// What is not.
 pub fn whole(paths: &Paths, terms: &Terms) -> Result<(), String> {
-    let people = paths.len() as u64;
+    let (people, told) = paths.told();
     if people < terms.k {
         return Err(format!("{people} paths are fewer than k = {}", terms.k));
     }
-    let mut told = vec![0; paths.protected.len() + 1];
-    paths.labels.iter().for_each(|label| told[usize::from(*label)] += 1);
-    let mut values = told.iter().skip(1).zip(&paths.protected);
+    let mut values = told.iter().zip(&paths.protected);
     match values.find(|(count, _)| !terms.rule().allows(people, **count)) {
         Some((count, value)) => Err(format!("{count} of {people} have {value}")),
         None => Ok(()),

@@ -15,7 +15,7 @@ pub mod utility;
 
 use crate::net::{Blame, Fault};
 use crate::table::{self, Cuts};
-pub use leaf_records::{LeafList, Leaves};
+pub use leaf_records::{LeafList, Leaves, PathList};
 
 /// Most rows of a release: leaves times classes, in the worst case.
 pub const MAX_ROWS: u64 = 1 << 22;
@@ -27,7 +27,7 @@ pub struct Generalized {
     pub cuts: Cuts,
     /// The leaves, in the order of the table.
     pub leaves: Leaves,
-    /// One count per leaf and class, classes fastest.
+    /// One count per leaf and class, classes fastest; one per leaf where leaves are paths.
     pub counts: Vec<u64>,
 }
 

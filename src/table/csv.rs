@@ -9,10 +9,12 @@ mod cells;
 mod dialect;
 mod found;
 mod outline;
+mod records;
 
 pub use dialect::{Dialect, Encoding};
 pub use found::{BadValue, BadValues};
 pub use outline::{ColumnOutline, Looks, MAX_LISTED_VALUES, outline_csv};
+pub use records::{Piece, read_records};
 
 use super::{Error, Identifier, Schema, Table};
 use crate::role::Role;

@@ -107,6 +107,27 @@ def canonical_of_groups(given, files):
     return written(full)
 
 
+def canonical_of_paths(given):
+    """Paths have no attributes; every default is written out."""
+    release, terms = given["release"], given["trajectory"]
+    section = {key: terms[key] for key in ("acknowledge", "l", "k")}
+    section |= {"c": normal(terms.get("c", "1")), "support": normal(terms.get("support", "0.005"))}
+    usual = {"protect": [], "score": "gain-per-loss", "bin": 1, "collapse": False}
+    section |= {key: terms.get(key, default) for key, default in usual.items()}
+    if "location" not in terms:
+        section["path"] = text(terms.get("path", "path"))
+    section |= {key: text(terms[key]) for key in ("id", "location", "time") if key in terms}
+    full = {
+        "format": "diptych-agreement-2",
+        "release": {key: release[key] for key in ("id", "partition", "model", "max_records")},
+        "trajectory": section,
+        "class": {"column": text(given["class"]["column"]), "values": given["class"]["values"]},
+    }
+    if release.get("accept_composition", False):
+        full["release"]["accept_composition"] = True
+    return written(full)
+
+
 def attribute_entry(attribute, files):
     entry = {"name": text(attribute["name"]), "kind": attribute["kind"]}
     bad = attribute.get("on_bad_value", "refuse")
@@ -130,6 +151,8 @@ def canonical(toml, files):
     release = given["release"]
     if release.get("model") in ("lkc", "lattice"):
         return canonical_of_groups(given, files)
+    if release.get("model") == "trajectory":
+        return canonical_of_paths(given)
     partition = release["partition"]
     paper = release.get("profile") == "paper"
     flips = partition != "local" and not paper
@@ -364,6 +387,17 @@ LATER += [
      + CLASS + AGE + BANDS + ILL, {}),
     ("a lattice of cuts", LATTICE + 'k = 2\nl = 1\nsearch = "cuts"\n' + CLASS + BANDS, {}),
 ]
+RIDES = GROUPS.replace("MODEL", "trajectory")
+LONG = 'id = "person"\nlocation = "place"\ntime = "minute"\n'
+LATER += [
+    ("paths in wide form", RIDES + "l = 2\nk = 30\n" + CLASS, {}),
+    ("paths in long form, with all that can be said", change(
+        RIDES, ("max_records", "accept_composition = true\nmax_records"))
+     + 'l = 16\nk = 1\nc = "0.60"\nprotect = ["N"]\nsupport = "0.010"\nscore = "gain"\n'
+     + LONG + "bin = 60\ncollapse = true\n" + CLASS, {}),
+    ("paths with an identifier in a column of another name",
+     RIDES + 'l = 1\nk = 2\nscore = "loss"\npath = "Weg"\nid = "who"\n' + CLASS, {}),
+]
 MANY = "".join(AGE.replace("age", f"n{number}") for number in range(24))
 INVALID = [
     ("groups without a word that they are not differentially private", change(
@@ -372,6 +406,14 @@ INVALID = [
     ("more combinations than can be tested", LKC + "k = 5\nl = 12\n" + CLASS + MANY, ["too-large"]),
     ("a lattice of numbers", LATTICE + "k = 2\n" + CLASS + AGE, ["does-not-apply"]),
     ("a lattice with a score", LATTICE + 'k = 2\nscore = "max"\n' + CLASS + BANDS, ["unknown-key"]),
+    ("paths with attributes", RIDES + "l = 2\nk = 2\n" + CLASS + AGE, ["does-not-apply"]),
+    ("paths of which nothing is known", RIDES + "l = 0\nk = 2\n" + CLASS, ["out-of-range"]),
+    ("paths in both forms", RIDES + 'l = 2\nk = 2\npath = "way"\n' + LONG + CLASS, ["does-not-apply"]),
+    ("places without times", RIDES + 'l = 2\nk = 2\nid = "i"\nlocation = "p"\n' + CLASS,
+     ["missing-key"]),
+    ("paths whose protected value there is not",
+     RIDES + 'l = 2\nk = 2\nc = "0.5"\nprotect = ["M"]\n' + CLASS, ["does-not-apply"]),
+    ("a bound on nothing", RIDES + 'l = 2\nk = 2\nc = "0.5"\n' + CLASS, ["does-not-apply"]),
     ("not TOML", "[release", ["syntax"]),
     ("an ε that is too large for the oblivious function", change(
         LOANS, ('"1.0"', '"15.1"'), (TRIMMED, TRIMMED + '\nmatching = "oprf"')), ["does-not-apply"]),

@@ -11,14 +11,14 @@ use crate::table::{Decimal, Domain, Schema, nearest};
 
 /// The section of a model whose keys differ.
 const LATTICE: &str = "lattice";
-pub(super) const ACKNOWLEDGE: &str = "acknowledge";
+pub(in crate::agreement) const ACKNOWLEDGE: &str = "acknowledge";
 pub(super) const REQUIREMENT: &str = "requirement";
 /// What must be acknowledged in so many words.
-pub(super) const ACKNOWLEDGED: &str = "not differentially private";
+pub(in crate::agreement) const ACKNOWLEDGED: &str = "not differentially private";
 const KEYS: [&str; 7] = [ACKNOWLEDGE, "l", "k", "c", REQUIREMENT, "sensitive", "protect"];
 const MAX_REQUIREMENTS: usize = 64;
 const MAX_ATTRIBUTES: i64 = 256;
-const MAX_PROTECTED: usize = 255;
+pub(in crate::agreement) const MAX_PROTECTED: usize = 255;
 
 /// The terms in the section called `title`, and where it stands.
 pub(in crate::agreement) fn read(
@@ -88,7 +88,7 @@ fn check_lattice(form: &mut Form<'_>, schema: &Schema, terms: &Terms, at: usize)
     }
 }
 
-fn acknowledged(form: &mut Form<'_>, section: &mut Section) {
+pub(in crate::agreement) fn acknowledged(form: &mut Form<'_>, section: &mut Section) {
     let remedy = format!(
         "add {ACKNOWLEDGE} = \"{ACKNOWLEDGED}\" once you know what that means, or use model = \
          \"diffgen\", which is"
@@ -137,6 +137,15 @@ fn requirement(form: &mut Form<'_>, section: &mut Section) -> Option<Requirement
         Some(node) => Some(form.integer(node, &section.name_of("l"), 1..=MAX_ATTRIBUTES)?),
         None => None,
     };
+    let (k, c) = people_in_a_group(form, section)?;
+    Some(Requirement { attributes, l: l.and_then(|l| u32::try_from(l).ok()), k, c })
+}
+
+/// `k` and `c`, which must not both require nothing.
+pub(in crate::agreement) fn people_in_a_group(
+    form: &mut Form<'_>,
+    section: &mut Section,
+) -> Option<(u64, Decimal)> {
     let k = form.required(section, "k", "add k = 5, the least number of people in a group")?;
     let at = k.at;
     let k = form.integer(k, &section.name_of("k"), 1..=1_000_000_000)?;
@@ -150,10 +159,10 @@ fn requirement(form: &mut Form<'_>, section: &mut Section) -> Option<Requirement
         form.note(Rule::OutOfRange, at, message, "use k = 2 or more, or a smaller `c`");
         return None;
     }
-    Some(Requirement { attributes, l: l.and_then(|l| u32::try_from(l).ok()), k, c })
+    Some((k, c))
 }
 
-fn part(form: &mut Form<'_>, node: Node, what: &str) -> Option<Decimal> {
+pub(in crate::agreement) fn part(form: &mut Form<'_>, node: Node, what: &str) -> Option<Decimal> {
     let at = node.at;
     let part = form.decimal(node, what, false)?;
     let good = part > Decimal::ZERO && part <= Decimal::from(1);

@@ -4,8 +4,11 @@ use serde_json::Value;
 
 use super::Verdict;
 use super::field::{check_all, expect_equal, integer, is_valid, list, refused, same, text};
-use crate::release::trajectory::paths::{Columns, Form, Paths};
-use crate::release::trajectory::{Score, Terms, anonymize, frequent, violating};
+use crate::release::trajectory::sets::Sets;
+use crate::release::trajectory::{
+    Columns, Form, Paths, Score, Terms, anonymize, frequent, violating,
+};
+use crate::table::Dialect;
 
 /// Checks every test of the document. A test that cannot be read fails.
 pub fn check(document: &Value) -> Vec<Verdict> {
@@ -16,14 +19,10 @@ fn judge(test: &Value) -> Result<(), String> {
     let texts = |key: &str| -> Vec<String> {
         list(test, key).iter().filter_map(Value::as_str).map(str::to_owned).collect()
     };
-    let form = Form {
-        columns: Columns::Wide { id: Some("id".to_owned()), path: "path".to_owned() },
-        sensitive: "sensitive".to_owned(),
-        protect: texts("protect"),
-        bin: 1,
-        collapse: false,
-    };
-    let paths = Paths::read(text(test, "data").as_bytes(), &form).map_err(|e| e.to_string())?;
+    let columns = Columns::Wide { id: Some("id".to_owned()), path: "path".to_owned() };
+    let form = Form::new(columns, "sensitive", texts("protect"));
+    let (named, data) = (("paths", Dialect::default()), text(test, "data").as_bytes());
+    let paths = Paths::read(named, data, &form, &|_| {}).map_err(|error| error.to_string())?;
     let (above, below) = text(test, "c").split_once('/').unwrap_or((text(test, "c"), "1"));
     let number = |digits: &str| digits.parse().map_err(|_| "c is not a fraction".to_owned());
     let score = Score::ALL.iter().find(|(word, _)| *word == text(test, "score"));
@@ -43,13 +42,14 @@ fn judge(test: &Value) -> Result<(), String> {
         let (time, place) = &paths.pairs[*pair as usize];
         format!("{place}{time}")
     };
-    let names = |sets: &[Vec<u32>]| -> Vec<String> {
-        let one = |set: &Vec<u32>| set.iter().map(name).collect::<Vec<_>>().join(">");
+    let names = |sets: &Sets| -> Vec<String> {
+        let one = |set: &[u32]| set.iter().map(name).collect::<Vec<_>>().join(">");
         sets.iter().map(one).collect()
     };
     let index = paths.index();
     let found = violating::find(&paths, &index, terms.l, &terms.rule());
-    expect_equal("violating sets", &texts("violating"), &names(&found))?;
+    let found = found.map_err(|error| error.to_string())?;
+    expect_equal("violating sets", &texts("violating"), &names(&found.sets))?;
     let found = frequent::find(&paths, &index, terms.support).map_err(|e| e.to_string())?;
     expect_equal("frequent sets", &texts("frequent"), &names(&found))?;
     let suppressed: Vec<String> = made.suppressed.iter().map(|one| name(&one.pair)).collect();

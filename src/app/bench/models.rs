@@ -9,10 +9,9 @@ use crate::math::Randomness;
 use crate::publish::failure::Failure;
 use crate::release;
 use crate::release::trajectory::generate::{World, write};
-use crate::release::trajectory::paths::{Columns, Form};
-use crate::release::trajectory::{Paths, Score, Terms, anonymize};
+use crate::release::trajectory::{Columns, Form, Paths, Score, Terms, anonymize};
 use crate::release::tree::output::{Rows, write_csv};
-use crate::table::{Reading, parse_csv};
+use crate::table::{Dialect, Reading, parse_csv};
 
 /// Records that are measured, with L and K.
 const SIZES: [(usize, u32, u32); 6] = [
@@ -54,20 +53,16 @@ pub fn run(options: &Options) -> Result<Vec<Figure>, Failure> {
 
 /// Paths from CSV to CSV, which goes nowhere.
 fn trajectory(csv: &[u8], people: u64) -> Result<String, Failure> {
-    let form = Form {
-        columns: Columns::Wide { id: None, path: "path".to_owned() },
-        sensitive: "sensitive".to_owned(),
-        protect: vec!["AIDS".to_owned()],
-        bin: 1,
-        collapse: false,
-    };
-    let paths = Paths::read(csv, &form).map_err(Failure::failed)?;
+    let columns = Columns::Wide { id: None, path: "path".to_owned() };
+    let form = Form::new(columns, "sensitive", vec!["AIDS".to_owned()]);
+    let named = ("paths.csv", Dialect::default());
+    let paths = Paths::read(named, csv, &form, &|_| {}).map_err(Failure::failed)?;
     let (c, support) = ((3, 5), people.div_ceil(200));
     let terms = Terms { l: 3, k: 30, c, support, score: Score::GainPerLoss };
     let steps = paths.most_increments(terms.l);
     let made = anonymize(&paths, &terms).map_err(Failure::failed)?;
     made.paths.write("sensitive", io::sink()).map_err(Failure::failed)?;
-    Ok(format!("{} instances, at most {steps} increments", paths.items.len()))
+    Ok(format!("{} pairs, at most {steps} increments", paths.instances()))
 }
 
 /// One release, from the bytes of a CSV file to those of `release.csv`, which go nowhere.

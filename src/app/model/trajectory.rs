@@ -15,9 +15,10 @@ use crate::privacy::ledger::{self, Debit, Hash, Ledger, RunId};
 use crate::publish::artefacts::{Output, RELEASE};
 use crate::publish::failure::Failure;
 use crate::release::trajectory::generate::{World, write};
-use crate::release::trajectory::paths::{Columns, Form, Paths};
-use crate::release::trajectory::{Anonymized, Score, Terms, anonymize, violating, whole};
-use crate::table::regular_file;
+use crate::release::trajectory::{
+    Anonymized, Columns, Form, Paths, Score, Terms, anonymize, share, violating, whole,
+};
+use crate::table::{Dialect, regular_file};
 
 /// What must be acknowledged in so many words.
 const ACKNOWLEDGED: &str = "not differentially private";
@@ -167,11 +168,13 @@ impl PathArgs {
             }
             _ => Columns::Wide { id: self.id.clone(), path: self.path.clone() },
         };
-        let (sensitive, protect) = (self.sensitive.clone(), self.protect.clone());
-        let form = Form { columns, sensitive, protect, bin: self.bin, collapse: self.collapse };
-        let file = regular_file(&self.data)?;
-        Paths::read(file, &form)
-            .map_err(|error| Failure::wrong_input(format!("{}: {error}", self.data.display())))
+        let form = Form {
+            bin: self.bin,
+            collapse: self.collapse,
+            ..Form::new(columns, &self.sensitive, self.protect.clone())
+        };
+        let (name, file) = (self.data.display().to_string(), regular_file(&self.data)?);
+        Paths::read((&name, Dialect::default()), file, &form, &|_| {}).map_err(Failure::wrong_input)
     }
 
     fn terms(&self, paths: &Paths, support: u64, score: Score) -> Result<Terms, Failure> {
@@ -190,11 +193,11 @@ fn anonymized(arguments: &AnonymizeArgs, console: &Console) -> Result<(), Failur
     let output = Output::claim(&arguments.out)?;
     let paths = arguments.table.read()?;
     let (above, below) = part(&arguments.support, "--support")?;
-    let support = (u128::from(above) * paths.len() as u128).div_ceil(u128::from(below));
-    let terms = arguments.table.terms(&paths, support as u64, arguments.score)?;
+    let support = share((above.into(), below), paths.len() as u64);
+    let terms = arguments.table.terms(&paths, support, arguments.score)?;
     let mut ledger = arguments.ledger.as_deref().map(Ledger::open).transpose()?;
     let run = RunId(Randomness::from_os()?.array());
-    let debit = debit(arguments, &terms, run)?;
+    let debit = debit(arguments, terms.promise(&paths.protected), run)?;
     if let Some(ledger) = &ledger {
         ledger.check_composition(&debit.data_set, false, arguments.accept_composition)?;
     }
@@ -212,14 +215,13 @@ fn anonymized(arguments: &AnonymizeArgs, console: &Console) -> Result<(), Failur
         }
     }
     written?;
-    for line in told(&terms, &made) {
-        console.say(line);
-    }
+    made.told().into_iter().for_each(|line| console.say(line));
+    console.say(terms.warning(made.paths.alone()));
     console.result_of_work_done(arguments.out.display());
     Ok(())
 }
 
-fn debit(arguments: &AnonymizeArgs, terms: &Terms, run: RunId) -> Result<Debit, Failure> {
+fn debit(arguments: &AnonymizeArgs, promise: String, run: RunId) -> Result<Debit, Failure> {
     let file = arguments.table.data.file_name().map(|name| name.to_string_lossy().into_owned());
     Ok(Debit {
         run,
@@ -227,13 +229,13 @@ fn debit(arguments: &AnonymizeArgs, terms: &Terms, run: RunId) -> Result<Debit, 
         data_set: arguments.data_set.clone().or(file).unwrap_or_default(),
         epsilon: None,
         cap: None,
-        agreement: Hash(Sha256::digest(terms.promise()).into()),
+        agreement: Hash(Sha256::digest(&promise).into()),
         peer: ledger::NO_PEER.to_owned(),
         salt: Hash(Randomness::from_os()?.array()),
         delta: None,
         towards_peer: None,
         out: Debit::path_for_line(&arguments.out),
-        promise: Some(terms.promise()),
+        promise: Some(promise),
     })
 }
 
@@ -245,68 +247,32 @@ fn write_all(
     made: &Anonymized,
     output: &Output,
 ) -> Result<(), Failure> {
-    let name = |pair: u32| {
-        let (time, place) = &paths.pairs[pair as usize];
-        format!("{place}@{time}")
-    };
     let mut csv = Vec::new();
     made.paths.write(&arguments.table.sensitive, &mut csv).map_err(Failure::failed)?;
-    let mut suppressed: Vec<u32> = made.suppressed.iter().map(|one| one.pair).collect();
-    suppressed.sort_unstable();
     let alone = made.paths.alone();
     let summary = json!({
-        "format": "diptych trajectory v1",
-        "promise": terms.promise(),
+        "format": "diptych trajectory v2",
+        "promise": terms.promise(&paths.protected),
         "warning": terms.warning(alone),
         "l": terms.l,
         "k": terms.k,
         "c": format!("{}/{}", terms.c.0, terms.c.1),
         "sensitive": arguments.table.sensitive,
         "protect": paths.protected,
-        "suppressed": suppressed.into_iter().map(name).collect::<Vec<_>>(),
         "people": made.paths.len(),
         "release": { "file": RELEASE, "sha256": hex::encode(Sha256::digest(&csv)) },
     });
     let text = serde_json::to_string_pretty(&summary).map_err(Failure::failed)? + "\n";
-    let how: Vec<String> = made
-        .suppressed
-        .iter()
-        .map(|one| {
-            format!(
-                "{}: ended {} violating sets, broke {} frequent ones",
-                name(one.pair),
-                one.gain,
-                one.loss
-            )
-        })
-        .chain(told(terms, made))
-        .collect();
+    let how = [made.how(&paths.names()), vec![terms.warning(alone)]].concat();
     output.write_private("how.txt", &(how.join("\n") + "\n"))?;
     output.write_with_summary(&csv, text.as_bytes())
-}
-
-/// What came of it, for whoever holds the data.
-fn told(terms: &Terms, made: &Anonymized) -> Vec<String> {
-    let (before, after) = made.instances;
-    let (frequent, kept) = made.frequent;
-    let by_length: Vec<String> = made.violating.iter().map(ToString::to_string).collect();
-    vec![
-        format!("minimal violating sets by length: {}", by_length.join(", ")),
-        format!(
-            "took out {} pairs: {} of {before} instances",
-            made.suppressed.len(),
-            before - after
-        ),
-        format!("maximal frequent sets: {frequent}, of which {kept} are whole"),
-        format!("left out {} people without any pair left", made.emptied),
-        terms.warning(made.paths.alone()),
-    ]
 }
 
 fn check(arguments: &CheckArgs, console: &Console) -> Result<(), Failure> {
     let paths = arguments.table.read()?;
     let terms = arguments.table.terms(&paths, 1, Score::Gain)?;
     let found = violating::find(&paths, &paths.index(), terms.l, &terms.rule());
+    let found = found.map_err(Failure::wrong_input)?.sets;
     console.result(format!("people                  {}", paths.len()));
     console.result(format!("alone on their path     {}", paths.alone()));
     console.result(format!("minimal violating sets  {}", found.len()));
@@ -316,7 +282,7 @@ fn check(arguments: &CheckArgs, console: &Console) -> Result<(), Failure> {
         console.result(format!("all paths together      {problem}"));
         return Err(failed().advise("raise --c or lower --k: taking pairs out does not help"));
     }
-    if let Some(first) = found.first() {
+    if let Some(first) = found.iter().next() {
         let name = |pair: &u32| {
             let (time, place) = &paths.pairs[*pair as usize];
             format!("{place}@{time}")

@@ -37,6 +37,7 @@ pub struct Facts {
     pub parties: Vec<String>,
     /// The agreement in plain words, by heading.
     pub words: Vec<(String, Vec<String>)>,
+    /// Of every attribute; none where there is no attribute, as of paths.
     pub trees: Vec<Tree>,
     /// Attribute, value and what it was divided into.
     pub steps: Vec<(String, String, Vec<String>)>,
@@ -138,14 +139,18 @@ impl Facts {
             signatures: signatures(&manifest, &agreement),
             ..Self::default()
         };
-        let attributes: Vec<&str> =
-            agreement.schema.attributes.iter().map(|attribute| attribute.name.as_str()).collect();
-        facts.read_rows(&directory.join(RELEASE), &attributes)?;
+        let divided = !agreement.schema.attributes.is_empty();
+        facts.read_rows(&directory.join(RELEASE), &agreement.columns(), divided)?;
         Ok(facts)
     }
 
-    /// The first rows, and all counts for the pictures.
-    fn read_rows(&mut self, path: &Path, attributes: &[&str]) -> Result<(), Failure> {
+    /// The first rows, and all counts for the pictures, where values can be `divided`.
+    fn read_rows(
+        &mut self,
+        path: &Path,
+        attributes: &[&str],
+        divided: bool,
+    ) -> Result<(), Failure> {
         let wrong = |what: &str| Failure::failed(format!("{}: {what}", path.display()));
         let file =
             std::fs::File::open(path).map_err(|error| Failure::file(path, "read", &error))?;
@@ -161,9 +166,11 @@ impl Facts {
         let mut first = csv::StringRecord::new();
         self.constant = (0..attributes.len()).collect();
         while reader.read_record(&mut record).map_err(unreadable)? {
-            if self.trees.is_empty() {
-                self.plant(attributes, &record);
+            if first.is_empty() {
                 first = record.clone();
+                if divided {
+                    self.plant(attributes, &record);
+                }
             }
             self.constant.retain(|place| record.get(*place) == first.get(*place));
             if self.rows.len() < MOST_ROWS {

@@ -54,7 +54,9 @@ impl Facts {
         self.head(costs.is_some(), &mut html);
         self.banner(costs.is_some(), &mut html);
         html.raw("<main id=\"main\">\n");
-        self.pictures(&mut html);
+        if !self.trees.is_empty() {
+            self.pictures(&mut html);
+        }
         self.promise(&mut html);
         self.table(&mut html);
         self.budget(&mut html);
@@ -125,16 +127,18 @@ impl Facts {
             Told::Words(words) => vec![("promise", words)],
         };
         let sizes = [("rows", &rows), ("specializations", &steps)];
+        let sizes = sizes.into_iter().take(if self.trees.is_empty() { 1 } else { 2 });
         for (name, value) in promised.into_iter().chain(sizes) {
             html.raw("<div>");
             html.element("<dt>", name, "</dt>");
             html.element("<dd>", value, "</dd></div>\n");
         }
         html.raw("</dl>\n<nav aria-label=\"On this page\"><ul>");
-        html.raw(
-            "<li><a href=\"#values\">Values</a></li><li><a href=\"#promise\">Promise</a></li>",
-        )
-        .raw("<li><a href=\"#table\">Table</a></li>");
+        if !self.trees.is_empty() {
+            html.raw("<li><a href=\"#values\">Values</a></li>");
+        }
+        html.raw("<li><a href=\"#promise\">Promise</a></li>")
+            .raw("<li><a href=\"#table\">Table</a></li>");
         if matches!(self.promise, Told::Differential { .. }) {
             html.raw("<li><a href=\"#budget\">Budget</a></li>");
         }

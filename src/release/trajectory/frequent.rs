@@ -1,4 +1,4 @@
-//! Maximal frequent sets: so many paths have them, and no set with one pair more.
+//! Maximal frequent sets: so many people have them, and no set with one pair more.
 //!
 //! The same projection as for violating sets, over frequent pairs alone. Every frequent set marks its
 //! parts of one pair less: those are not maximal.
@@ -6,14 +6,14 @@
 //! Sets are counted by all threads together, and all stop once there are too many. Every part of a
 //! frequent set is frequent, so that a long one is too many by itself: that bounds the recursion.
 
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 
 use super::Error;
 use super::paths::{Index, Paths};
-use super::violating::Set;
+use super::projection::{Rest, Work};
+use super::sets::Sets;
 
 /// Most frequent sets that are kept in memory.
 const MOST_SETS: usize = 10_000_000;
@@ -21,79 +21,96 @@ const MOST_SETS: usize = 10_000_000;
 /// A longer set has 2²⁴ − 1 parts or more, all of them frequent.
 const LONGEST: usize = MOST_SETS.ilog2() as usize;
 
-/// The maximal sets that at least `support` paths have, in order.
+/// The maximal sets that at least `support` people have.
 ///
 /// # Errors
 /// [`Error::TooManyFrequent`].
-pub fn find(paths: &Paths, index: &Index, support: u64) -> Result<Vec<Set>, Error> {
+pub fn find(paths: &Paths, index: &Index, support: u64) -> Result<Sets, Error> {
     let support = support.max(1);
     let pairs = paths.pairs.len() as u32;
-    let good: Vec<bool> = (0..pairs).map(|pair| index.of(pair).len() as u64 >= support).collect();
-    let made = AtomicUsize::new(0);
-    let of_one = |first: u32| {
+    let people = |pair: u32| index.of(pair).iter().map(|row| u64::from(row.people)).sum::<u64>();
+    let rare: Vec<bool> = (0..pairs).into_par_iter().map(|pair| people(pair) < support).collect();
+    let paths = paths.without(&rare);
+    let index = paths.index();
+    let search = Search { items: &paths.items, support, made: AtomicUsize::new(0) };
+    let of_one = |work: &mut Work, first: u32| {
         let mut sets = Vec::new();
-        if good[first as usize] {
-            let rests: Vec<Vec<u32>> = index
-                .of(first)
-                .iter()
-                .map(|(path, place)| {
-                    let behind = paths.of(*path as usize).iter().skip(*place as usize + 1);
-                    behind.copied().filter(|pair| good[*pair as usize]).collect()
-                })
-                .collect();
-            let rests: Vec<&[u32]> = rests.iter().map(Vec::as_slice).collect();
-            grow(&mut vec![first], &rests, support, &made, &mut sets)?;
+        if !rare[first as usize] {
+            let rests = index.of(first).iter().map(|row| {
+                let (start, end) = (row.start, row.start + u32::from(row.length));
+                Rest { start, end, people: row.people, label: 0 }
+            });
+            search.grow(&mut vec![first], &rests.collect::<Vec<_>>(), work, &mut sets)?;
         }
         Ok(sets)
     };
-    let sets: Result<Vec<Vec<Set>>, Error> = (0..pairs).into_par_iter().map(of_one).collect();
-    let sets: Vec<Set> = sets?.into_iter().flatten().collect();
-    let mut maximal: HashMap<&[u32], bool> =
-        sets.iter().map(|set| (set.as_slice(), true)).collect();
-    let mut part = Vec::new();
-    for set in &sets {
-        for left_out in 0..set.len() {
-            part.clear();
-            part.extend(set.iter().enumerate().filter(|(p, _)| *p != left_out).map(|(_, x)| *x));
-            if let Some(is_maximal) = maximal.get_mut(part.as_slice()) {
-                *is_maximal = false;
-            }
+    let by_first: Result<Vec<Vec<Vec<u32>>>, Error> =
+        (0..pairs).into_par_iter().map_init(|| Work::new(pairs as usize, 0), of_one).collect();
+    let mut all = Sets::default();
+    for by_length in by_first? {
+        for (length, sets) in (1..).zip(by_length) {
+            all.extend(length, &sets);
         }
     }
-    let mut left: Vec<Set> =
-        maximal.into_iter().filter(|(_, is)| *is).map(|(set, _)| set.to_vec()).collect();
-    left.sort_by(|a, b| a.len().cmp(&b.len()).then_with(|| a.cmp(b)));
-    Ok(left)
+    Ok(all.maximal())
 }
 
-/// The frequent sets that begin with a prefix, itself first.
-fn grow(
-    prefix: &mut Set,
-    rests: &[&[u32]],
+struct Search<'p> {
+    items: &'p [u32],
     support: u64,
-    made: &AtomicUsize,
-    sets: &mut Vec<Set>,
-) -> Result<(), Error> {
-    if prefix.len() > LONGEST {
-        // The others need not go on either.
-        made.store(MOST_SETS, Ordering::Relaxed);
+    /// How many sets all threads have made.
+    made: AtomicUsize,
+}
+
+impl Search<'_> {
+    /// The frequent sets that begin with a prefix, itself first, by length.
+    fn grow(
+        &self,
+        prefix: &mut Vec<u32>,
+        rests: &[Rest],
+        work: &mut Work,
+        sets: &mut Vec<Vec<u32>>,
+    ) -> Result<(), Error> {
+        if prefix.len() > LONGEST {
+            // The others need not go on either.
+            self.made.store(MOST_SETS, Ordering::Relaxed);
+        }
+        if self.made.fetch_add(1, Ordering::Relaxed) >= MOST_SETS {
+            return Err(Error::TooManyFrequent(MOST_SETS));
+        }
+        sets.resize(sets.len().max(prefix.len()), Vec::new());
+        if let Some(sets) = sets.get_mut(prefix.len() - 1) {
+            sets.extend_from_slice(prefix);
+        }
+        for rest in rests {
+            for pair in &self.items[rest.start as usize..rest.end as usize] {
+                work.add(*pair, rest.people, 0);
+            }
+        }
+        let mut next = Vec::new();
+        work.harvest(|pair, counts| {
+            if u64::from(counts[0]) >= self.support {
+                next.push(pair);
+            }
+        });
+        if next.is_empty() {
+            return Ok(());
+        }
+        let (places, ends) = work.by_next(self.items, rests, 0);
+        let mut start = 0;
+        for (pair, end) in ends {
+            let same = &places[start..end];
+            start = end;
+            if next.binary_search(&pair).is_err() {
+                continue;
+            }
+            let finer = same
+                .iter()
+                .map(|(place, number)| Rest { start: place + 1, ..rests[*number as usize] });
+            prefix.push(pair);
+            self.grow(prefix, &finer.collect::<Vec<_>>(), work, sets)?;
+            prefix.pop();
+        }
+        Ok(())
     }
-    if made.fetch_add(1, Ordering::Relaxed) >= MOST_SETS {
-        return Err(Error::TooManyFrequent(MOST_SETS));
-    }
-    sets.push(prefix.clone());
-    let mut counts: HashMap<u32, u64> = HashMap::new();
-    rests.iter().flat_map(|rest| rest.iter()).for_each(|p| *counts.entry(*p).or_default() += 1);
-    let mut next: Vec<u32> =
-        counts.into_iter().filter(|(_, count)| *count >= support).map(|(pair, _)| pair).collect();
-    next.sort_unstable();
-    for pair in next {
-        let behind = |rest: &&[u32]| rest.binary_search(&pair).ok().map(|place| place + 1);
-        let finer: Vec<&[u32]> =
-            rests.iter().filter_map(|rest| Some(&rest[behind(rest)?..])).collect();
-        prefix.push(pair);
-        grow(prefix, &finer, support, made, sets)?;
-        prefix.pop();
-    }
-    Ok(())
 }

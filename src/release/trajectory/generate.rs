@@ -12,7 +12,7 @@ pub enum World {
     /// exponent of 3, in another order every hour.
     City,
     /// 65 stations of four lines, one minute each, in one hour; with a train every so many minutes
-    /// from the ends of the lines, and delays of up to so many minutes.
+    /// from the ends of the lines, and delays of up to so many minutes. People are seen on trains.
     Metro {
         /// Minutes between two trains.
         headway: u64,
@@ -173,8 +173,7 @@ impl Metro {
             0 => draws.below(MINUTES - 20),
             _ => 15 + draws.below(5) + draws.below(5),
         };
-        let mut pairs = vec![format!("{}@{minute}", name(station))];
-        let mut riding = None;
+        let (mut pairs, mut riding) = (Vec::new(), None);
         while station != goal {
             let next = self.next[goal][station].0;
             let line = self.line(station, next);
@@ -182,6 +181,10 @@ impl Metro {
                 // A train leaves either end every so many minutes, and comes by as many hops later.
                 let phase = line.2 as u64 % headway;
                 minute += (headway + phase - minute % headway) % headway + draws.below(delay + 1);
+                // Somebody is seen on a train, not while waiting for the first one.
+                if pairs.is_empty() {
+                    pairs.push(format!("{}@{minute}", name(station)));
+                }
             }
             riding = Some((line.0, line.1, line.2 + 1));
             minute += 1;

@@ -1,24 +1,8 @@
 //! Which pairs are taken out: the best by a score, until no violating set is left.
 
+use super::Score;
 use super::paths::Paths;
-use super::violating::Set;
-
-/// How a pair is scored; PG is the violating sets it would end, UL the frequent ones it would break.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Score {
-    /// PG / (UL + 1).
-    GainPerLoss,
-    /// PG.
-    Gain,
-    /// 1 / (UL + 1).
-    Loss,
-}
-
-impl Score {
-    /// Each with its word.
-    pub const ALL: &'static [(&'static str, Self)] =
-        &[("gain-per-loss", Self::GainPerLoss), ("gain", Self::Gain), ("loss", Self::Loss)];
-}
+use super::sets::Sets;
 
 /// A pair that was taken out, as it stood then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,15 +13,21 @@ pub struct Suppressed {
     pub gain: u64,
     /// Frequent sets that it broke.
     pub loss: u64,
+    /// How many people had it.
+    pub people: u64,
 }
 
 /// The pairs to take out, in order. Of equal scores the larger gain, the smaller loss, the fewer
-/// instances and the earlier pair win.
-pub fn choose(paths: &Paths, violating: &[Set], frequent: &[Set], score: Score) -> Vec<Suppressed> {
+/// people and the earlier pair win.
+pub fn choose(paths: &Paths, violating: &Sets, frequent: &Sets, score: Score) -> Vec<Suppressed> {
     let mut gains = Tally::new(paths.pairs.len(), violating);
     let mut losses = Tally::new(paths.pairs.len(), frequent);
-    let mut instances = vec![0u64; paths.pairs.len()];
-    paths.items.iter().for_each(|pair| instances[*pair as usize] += 1);
+    let mut people = vec![0u64; paths.pairs.len()];
+    for row in 0..paths.rows() {
+        for pair in paths.of(row) {
+            people[*pair as usize] += u64::from(paths.people[row]);
+        }
+    }
     let mut open: Vec<u32> = (0..paths.pairs.len() as u32).collect();
     let mut chosen = Vec::new();
     loop {
@@ -45,20 +35,20 @@ pub fn choose(paths: &Paths, violating: &[Set], frequent: &[Set], score: Score) 
         let best = open.iter().copied().max_by(|a, b| {
             let of = |pair: u32| (gains.counts[pair as usize], losses.counts[pair as usize]);
             let ((gain_a, loss_a), (gain_b, loss_b)) = (of(*a), of(*b));
-            let wide = |a: u64, b: u64| u128::from(a) * u128::from(b);
             match score {
-                Score::GainPerLoss => wide(gain_a, loss_b + 1).cmp(&wide(gain_b, loss_a + 1)),
+                // Both are numbers of sets, of which there are few enough for products.
+                Score::GainPerLoss => (gain_a * (loss_b + 1)).cmp(&(gain_b * (loss_a + 1))),
                 Score::Gain => gain_a.cmp(&gain_b),
                 Score::Loss => loss_b.cmp(&loss_a),
             }
             .then_with(|| gain_a.cmp(&gain_b))
             .then_with(|| loss_b.cmp(&loss_a))
-            .then_with(|| instances[*b as usize].cmp(&instances[*a as usize]))
+            .then_with(|| people[*b as usize].cmp(&people[*a as usize]))
             .then_with(|| b.cmp(a))
         });
         let Some(pair) = best else { return chosen };
         let (gain, loss) = (gains.counts[pair as usize], losses.counts[pair as usize]);
-        chosen.push(Suppressed { pair, gain, loss });
+        chosen.push(Suppressed { pair, gain, loss, people: people[pair as usize] });
         gains.end(pair);
         losses.end(pair);
     }
@@ -66,29 +56,35 @@ pub fn choose(paths: &Paths, violating: &[Set], frequent: &[Set], score: Score) 
 
 /// Sets that are left, and how many of them hold each pair.
 struct Tally<'s> {
-    sets: &'s [Set],
+    sets: Vec<&'s [u32]>,
     alive: Vec<bool>,
     counts: Vec<u64>,
-    /// For every pair, the sets that hold it.
-    holding: Vec<Vec<u32>>,
+    /// For every pair, where the sets that hold it begin in the list of them.
+    starts: Vec<usize>,
+    holding: Vec<u32>,
 }
 
 impl<'s> Tally<'s> {
-    fn new(pairs: usize, sets: &'s [Set]) -> Self {
-        let (mut counts, mut holding) = (vec![0; pairs], vec![Vec::new(); pairs]);
-        for (number, set) in (0u32..).zip(sets) {
-            for pair in set {
-                counts[*pair as usize] += 1;
-                holding[*pair as usize].push(number);
+    fn new(pairs: usize, sets: &'s Sets) -> Self {
+        let sets: Vec<&[u32]> = sets.iter().collect();
+        let mut counts = vec![0; pairs];
+        sets.iter().flat_map(|set| set.iter()).for_each(|pair| counts[*pair as usize] += 1);
+        let mut starts = vec![0; pairs + 1];
+        (0..pairs).for_each(|pair| starts[pair + 1] = starts[pair] + counts[pair] as usize);
+        let (mut next, mut holding) = (starts.clone(), vec![0; starts[pairs]]);
+        for (number, set) in (0u32..).zip(&sets) {
+            for pair in *set {
+                holding[next[*pair as usize]] = number;
+                next[*pair as usize] += 1;
             }
         }
-        Self { sets, alive: vec![true; sets.len()], counts, holding }
+        Self { alive: vec![true; sets.len()], sets, counts, starts, holding }
     }
 
     fn end(&mut self, pair: u32) {
-        for number in std::mem::take(&mut self.holding[pair as usize]) {
-            if std::mem::replace(&mut self.alive[number as usize], false) {
-                for other in &self.sets[number as usize] {
+        for number in &self.holding[self.starts[pair as usize]..self.starts[pair as usize + 1]] {
+            if std::mem::replace(&mut self.alive[*number as usize], false) {
+                for other in self.sets[*number as usize] {
                     self.counts[*other as usize] -= 1;
                 }
             }

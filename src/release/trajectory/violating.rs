@@ -2,76 +2,116 @@
 //!
 //! Level by level. A set of pairs that occurs is a candidate if none of its parts is violating; for
 //! that it is enough that every two of its pairs may stand together (a bitmap) and that it has no
-//! part among the longer sets found so far. Counting goes by first pair: its paths are cut behind it,
+//! part among the longer sets found so far. Counting goes by first pair: its rows are cut behind it,
 //! what may not stand beside it is dropped, and the same again for the next pair, so that a level
-//! costs at most one increment for every set of its length in every path. First pairs are independent
+//! costs at most one increment for every set of its length in every row. First pairs are independent
 //! of each other, and levels are not: the result does not depend on the number of threads.
+//!
+//! *Memory*: sets are counted by all threads together, and all stop once there are more than
+//! [`MOST_SETS`].
 
-use std::collections::HashSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 
+use super::Error;
 use super::paths::{Index, Paths};
-use crate::release::groups::Rule;
+use super::projection::{Rest, Work};
+use super::sets::Sets;
+use crate::release::groups::{Extremes, Rule};
 
-/// A set of pairs, in order.
-pub type Set = Vec<u32>;
+/// Most violating sets that are kept in memory.
+pub const MOST_SETS: usize = 10_000_000;
 
-/// All minimal violating sets, in order.
-pub fn find(paths: &Paths, index: &Index, most: usize, rule: &Rule) -> Vec<Set> {
+/// What a search found.
+#[derive(Clone, Debug, Default)]
+pub struct Found {
+    /// All minimal violating sets.
+    pub sets: Sets,
+    /// The smallest group and the largest part, of sets that do not violate.
+    pub extremes: Extremes,
+    /// How often something was counted.
+    pub increments: u64,
+}
+
+/// All minimal violating sets of at most `most` pairs.
+///
+/// # Errors
+/// [`Error::TooManyViolating`].
+pub fn find(paths: &Paths, index: &Index, most: usize, rule: &Rule) -> Result<Found, Error> {
+    find_at_most(paths, index, most, rule, MOST_SETS)
+}
+
+/// The same with another limit.
+pub(super) fn find_at_most(
+    paths: &Paths,
+    index: &Index,
+    most: usize,
+    rule: &Rule,
+    most_sets: usize,
+) -> Result<Found, Error> {
     let pairs = paths.pairs.len();
+    let longest = (0..paths.rows()).map(|row| paths.of(row).len()).max().unwrap_or(0);
     let mut search = Search {
         paths,
         index,
         rule,
-        wide: paths.protected.len() + 1,
         together: vec![Bits::new(0); pairs],
-        found: HashSet::new(),
+        sets: Sets::default(),
+        made: AtomicUsize::new(0),
+        most_sets,
     };
-    let single = search.singles();
-    let mut all: Vec<Set> =
-        (0..pairs as u32).filter(|p| single[*p as usize]).map(|p| vec![p]).collect();
-    for length in 2..=most {
+    let (single, mut found) = search.singles()?;
+    for length in 2..=most.min(longest) {
         let of_one = |work: &mut Work, first: u32| search.level(first, length, &single, work);
-        let level: Vec<(Vec<Set>, Option<Bits>)> = (0..pairs as u32)
+        let level: Result<Vec<Level>, Error> = (0..pairs as u32)
             .into_par_iter()
-            .map_init(|| Work::new(pairs, search.wide), of_one)
+            .map_init(|| Work::new(pairs, paths.protected.len()), of_one)
             .collect();
-        for (first, (sets, row)) in level.into_iter().enumerate() {
-            if let Some(row) = row {
+        for (first, one) in level?.into_iter().enumerate() {
+            if let Some(row) = one.together {
                 search.together[first] = row;
             }
-            if length > 2 {
-                search.found.extend(sets.iter().cloned());
-            }
-            all.extend(sets);
-        }
-        if search.is_exhausted(length) {
-            break;
+            search.sets.extend(length, &one.sets);
+            found.extremes = found.extremes.and(one.extremes);
+            found.increments += one.increments;
         }
     }
-    all.sort_by(|a, b| a.len().cmp(&b.len()).then_with(|| a.cmp(b)));
-    all
+    Ok(Found { sets: search.sets, ..found })
 }
 
 struct Search<'p> {
     paths: &'p Paths,
     index: &'p Index,
     rule: &'p Rule,
-    /// A count, and one for every protected value.
-    wide: usize,
     /// For every pair, which later ones may stand with it.
     together: Vec<Bits>,
-    /// Violating sets of three and more pairs.
-    found: HashSet<Set>,
+    /// What was found on earlier levels.
+    sets: Sets,
+    /// How many sets all threads have made.
+    made: AtomicUsize,
+    most_sets: usize,
 }
 
-/// What is left of a path behind the pairs that were chosen: a stretch of a list, and its label.
-#[derive(Clone, Copy)]
-struct Rest {
-    start: u32,
-    end: u32,
-    label: u8,
+/// What one first pair has on a level.
+#[derive(Default)]
+struct Level {
+    sets: Vec<u32>,
+    /// On the second level: which later pairs may stand with it.
+    together: Option<Bits>,
+    extremes: Extremes,
+    increments: u64,
+}
+
+impl Level {
+    /// Notes a set that does not violate.
+    fn see(&mut self, counts: &[u32]) {
+        let people = u64::from(counts[0]);
+        self.extremes.smallest = self.extremes.smallest.min(people);
+        for told in &counts[1..] {
+            self.extremes.widen(u64::from(*told), people);
+        }
+    }
 }
 
 impl Search<'_> {
@@ -80,27 +120,34 @@ impl Search<'_> {
         people < self.rule.k || counts[1..].iter().any(|n| !self.rule.allows(people, u64::from(*n)))
     }
 
-    /// Whether each pair alone violates; pairs that do not occur do not matter.
-    fn singles(&self) -> Vec<bool> {
-        let mut counts = vec![0; self.paths.pairs.len() * self.wide];
-        for path in 0..self.paths.len() {
-            for pair in self.paths.of(path) {
-                let counts = &mut counts[*pair as usize * self.wide..];
-                counts[0] += 1;
-                if self.paths.labels[path] > 0 {
-                    counts[usize::from(self.paths.labels[path])] += 1;
-                }
-            }
+    /// Counts sets that were made, all threads together.
+    fn made(&self, sets: usize) -> Result<(), Error> {
+        if self.made.fetch_add(sets, Ordering::Relaxed).saturating_add(sets) > self.most_sets {
+            return Err(Error::TooManyViolating(self.most_sets));
         }
-        counts
-            .chunks_exact(self.wide)
-            .map(|counts| counts[0] > 0 && self.violates(counts))
-            .collect()
+        Ok(())
     }
 
-    /// No path has more pairs.
-    fn is_exhausted(&self, length: usize) -> bool {
-        (0..self.paths.len()).all(|path| self.paths.of(path).len() <= length)
+    /// Whether each pair alone violates.
+    fn singles(&mut self) -> Result<(Vec<bool>, Found), Error> {
+        let (mut work, mut level) =
+            (Work::new(self.paths.pairs.len(), self.paths.protected.len()), Level::default());
+        for pair in 0..self.paths.pairs.len() as u32 {
+            let rows = self.index.of(pair);
+            rows.iter().for_each(|row| work.add(pair, row.people, row.label));
+        }
+        let mut single = vec![false; self.paths.pairs.len()];
+        work.harvest(|pair, counts| match self.violates(counts) {
+            true => {
+                single[pair as usize] = true;
+                level.sets.push(pair);
+            }
+            false => level.see(counts),
+        });
+        self.made(level.sets.len())?;
+        self.sets.extend(1, &level.sets);
+        let (extremes, increments) = (level.extremes, work.increments);
+        Ok((single, Found { extremes, increments, ..Found::default() }))
     }
 
     /// The violating sets of a length that begin with a pair; for length 2 also what may stand with it.
@@ -110,180 +157,153 @@ impl Search<'_> {
         length: usize,
         single: &[bool],
         work: &mut Work,
-    ) -> (Vec<Set>, Option<Bits>) {
+    ) -> Result<Level, Error> {
+        let mut level = Level::default();
         if single[first as usize] {
-            return (Vec::new(), (length == 2).then(|| Bits::new(0)));
+            return Ok(level);
         }
-        let may = |pair: u32| match length {
-            2 => !single[pair as usize],
-            _ => self.together[first as usize].has(pair),
-        };
-        let (mut items, mut rests) = (Vec::new(), Vec::new());
-        for (path, place) in self.index.of(first) {
-            let start = items.len() as u32;
-            let behind =
-                self.paths.of(*path as usize).get(*place as usize + 1..).unwrap_or_default();
-            items.extend(behind.iter().copied().filter(|pair| may(*pair)));
-            let (end, label) = (items.len() as u32, self.paths.labels[*path as usize]);
-            if end - start + 1 >= length as u32 {
-                rests.push(Rest { start, end, label });
-            }
-        }
-        let mut prefix = vec![first];
+        let before = work.increments;
         if length == 2 {
-            let mut row = Bits::new(self.paths.pairs.len());
-            work.count(&items, &rests);
-            work.harvest(|pair, counts| {
-                if !self.violates(counts) {
-                    row.set(pair);
-                    return;
-                }
-                prefix.push(pair);
-            });
-            let sets = prefix[1..].iter().map(|second| vec![first, *second]).collect();
-            return (sets, Some(row));
+            self.second(first, single, work, &mut level)?;
+        } else {
+            let may = &self.together[first as usize];
+            let (mut items, mut rests) = (Vec::new(), Vec::new());
+            for row in self.index.of(first) {
+                let behind = &self.paths.items[row.start as usize..][..usize::from(row.length)];
+                let (people, label) = (row.people, row.label);
+                push_rest(behind, may, length - 1, (people, label), &mut items, &mut rests);
+            }
+            self.descend(&mut vec![first], &items, &rests, length, work, &mut level)?;
         }
-        let mut sets = Vec::new();
-        self.descend(&mut prefix, &items, &rests, length, work, &mut sets);
-        (sets, None)
+        level.increments = work.increments - before;
+        Ok(level)
     }
 
+    /// The violating sets of two pairs that begin with one, and what may stand with it.
+    fn second(
+        &self,
+        first: u32,
+        single: &[bool],
+        work: &mut Work,
+        level: &mut Level,
+    ) -> Result<(), Error> {
+        for row in self.index.of(first) {
+            for pair in &self.paths.items[row.start as usize..][..usize::from(row.length)] {
+                work.add(*pair, row.people, row.label);
+            }
+        }
+        let mut together = Bits::new(self.paths.pairs.len());
+        work.harvest(|pair, counts| {
+            if single[pair as usize] {
+                return;
+            }
+            match self.violates(counts) {
+                true => level.sets.extend([first, pair]),
+                false => {
+                    together.set(pair);
+                    level.see(counts);
+                }
+            }
+        });
+        level.together = Some(together);
+        self.made(level.sets.len() / 2)
+    }
+
+    /// The violating sets of a length, at least two more than the prefix has, that begin with it.
     fn descend(
         &self,
-        prefix: &mut Set,
+        prefix: &mut Vec<u32>,
         items: &[u32],
         rests: &[Rest],
         length: usize,
         work: &mut Work,
-        sets: &mut Vec<Set>,
-    ) {
-        if prefix.len() + 1 == length {
-            work.count(items, rests);
-            work.harvest(|pair, counts| {
-                if self.violates(counts) {
-                    prefix.push(pair);
-                    if !self.has_violating_part(prefix) {
-                        sets.push(prefix.clone());
-                    }
-                    prefix.pop();
-                }
-            });
-            return;
-        }
-        let (places, ends) = work.by_next(items, rests, length - prefix.len() - 1);
+        level: &mut Level,
+    ) -> Result<(), Error> {
+        let behind = length - prefix.len() - 1;
+        let (places, ends) = work.by_next(items, rests, behind);
         let mut start = 0;
         for (next, end) in ends {
-            let same = &places[start..end];
+            let same = places[start..end].iter().map(|(place, number)| {
+                let rest = rests[*number as usize];
+                (&items[*place as usize + 1..rest.end as usize], rest)
+            });
             start = end;
             prefix.push(next);
-            if !self.has_violating_part(prefix) {
-                let (mut finer, mut left) = (Vec::new(), Vec::new());
-                for (place, number) in same {
-                    let rest = rests[*number as usize];
-                    let start = finer.len() as u32;
-                    let behind = &items[*place as usize + 1..rest.end as usize];
-                    let row = &self.together[next as usize];
-                    finer.extend(behind.iter().copied().filter(|pair| row.has(*pair)));
-                    let end = finer.len() as u32;
-                    if (end - start) as usize + prefix.len() >= length {
-                        left.push(Rest { start, end, label: rest.label });
+            let may = &self.together[next as usize];
+            if self.has_violating_part(prefix) {
+                prefix.pop();
+                continue;
+            }
+            if behind == 1 {
+                for (behind, rest) in same {
+                    for pair in behind.iter().filter(|pair| may.has(**pair)) {
+                        work.add(*pair, rest.people, rest.label);
                     }
                 }
-                self.descend(prefix, &finer, &left, length, work, sets);
+                self.last(prefix, work, level)?;
+            } else {
+                let (mut finer, mut left) = (Vec::new(), Vec::new());
+                for (rows, rest) in same {
+                    let row = (rest.people, rest.label);
+                    push_rest(rows, may, behind, row, &mut finer, &mut left);
+                }
+                self.descend(prefix, &finer, &left, length, work, level)?;
             }
             prefix.pop();
         }
+        Ok(())
+    }
+
+    /// The violating sets of a prefix and one of the pairs that were counted behind it.
+    fn last(&self, prefix: &mut Vec<u32>, work: &mut Work, level: &mut Level) -> Result<(), Error> {
+        let before = level.sets.len();
+        work.harvest(|pair, counts| {
+            prefix.push(pair);
+            if !self.violates(counts) {
+                level.see(counts);
+            } else if !self.has_violating_part(prefix) {
+                level.sets.extend_from_slice(prefix);
+            }
+            prefix.pop();
+        });
+        self.made((level.sets.len() - before) / (prefix.len() + 1))
     }
 
     /// Whether a set has a part of three or more pairs, with its last one, that is violating. Parts
     /// without the last pair were looked at before it came.
     fn has_violating_part(&self, set: &[u32]) -> bool {
         let Some((last, before)) = set.split_last() else { return false };
-        if self.found.is_empty() || before.len() < 2 {
+        if before.len() < 2 || !self.sets.has_longer_than(2) {
             return false;
         }
+        let mut part = Vec::with_capacity(set.len());
         (1u64..1 << before.len().min(63)).filter(|chosen| chosen.count_ones() > 1).any(|chosen| {
             let chosen = |place: &usize| chosen >> place & 1 == 1;
-            let part = (0..before.len()).filter(chosen).map(|place| before[place]).chain([*last]);
-            self.found.contains(&part.collect::<Vec<u32>>())
+            part.clear();
+            part.extend((0..before.len()).filter(chosen).map(|place| before[place]));
+            part.push(*last);
+            self.sets.has(&part)
         })
     }
 }
 
-/// Places in a list with the number of their rest, those of one pair behind each other; and where
-/// those of each pair end.
-type ByNext = (Vec<(u32, u32)>, Vec<(u32, usize)>);
-
-/// Counters of one thread: of every pair, and which of them are not 0.
-struct Work {
-    counts: Vec<u32>,
-    touched: Vec<u32>,
-    wide: usize,
-}
-
-impl Work {
-    fn new(pairs: usize, wide: usize) -> Self {
-        Self { counts: vec![0; pairs * wide], touched: Vec::new(), wide }
+/// Keeps of a row what may stand with the pair before it, if so many pairs are left at least.
+fn push_rest(
+    row: &[u32],
+    may: &Bits,
+    least: usize,
+    (people, label): (u32, u8),
+    items: &mut Vec<u32>,
+    rests: &mut Vec<Rest>,
+) {
+    let start = items.len();
+    items.extend(row.iter().copied().filter(|pair| may.has(*pair)));
+    if items.len() - start < least {
+        items.truncate(start);
+        return;
     }
-
-    fn count(&mut self, items: &[u32], rests: &[Rest]) {
-        for rest in rests {
-            for pair in &items[rest.start as usize..rest.end as usize] {
-                let counts = &mut self.counts[*pair as usize * self.wide..][..self.wide];
-                if counts[0] == 0 {
-                    self.touched.push(*pair);
-                }
-                counts[0] += 1;
-                if rest.label > 0 {
-                    counts[usize::from(rest.label)] += 1;
-                }
-            }
-        }
-    }
-
-    /// Where each pair stands that has at least `behind` others behind it, with the number of its
-    /// rest: all of one pair behind each other, and where those of each pair end.
-    fn by_next(&mut self, items: &[u32], rests: &[Rest], behind: usize) -> ByNext {
-        let places = |rest: &Rest| rest.start..rest.end.saturating_sub(behind as u32);
-        for pair in rests.iter().flat_map(places).map(|place| items[place as usize]) {
-            let count = &mut self.counts[pair as usize * self.wide];
-            if *count == 0 {
-                self.touched.push(pair);
-            }
-            *count += 1;
-        }
-        self.touched.sort_unstable();
-        let (mut ends, mut next) = (Vec::with_capacity(self.touched.len()), 0);
-        for pair in &self.touched {
-            let count = &mut self.counts[*pair as usize * self.wide];
-            let start = next;
-            next += *count;
-            *count = start;
-            ends.push((*pair, next as usize));
-        }
-        let mut sorted = vec![(0, 0); next as usize];
-        for (number, rest) in (0u32..).zip(rests) {
-            for place in places(rest) {
-                let to = &mut self.counts[items[place as usize] as usize * self.wide];
-                sorted[*to as usize] = (place, number);
-                *to += 1;
-            }
-        }
-        for pair in self.touched.drain(..) {
-            self.counts[pair as usize * self.wide] = 0;
-        }
-        (sorted, ends)
-    }
-
-    /// Shows what was counted, in order, and clears it.
-    fn harvest(&mut self, mut see: impl FnMut(u32, &[u32])) {
-        self.touched.sort_unstable();
-        for pair in self.touched.drain(..) {
-            let counts = &mut self.counts[pair as usize * self.wide..][..self.wide];
-            see(pair, counts);
-            counts.fill(0);
-        }
-    }
+    let (start, end) = (start as u32, items.len() as u32);
+    rests.push(Rest { start, end, people, label });
 }
 
 /// A set of pairs.

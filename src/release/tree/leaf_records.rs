@@ -27,6 +27,21 @@ pub enum Leaves {
     CrossProduct,
     /// These, in lexicographic order.
     Listed(LeafList),
+    /// Paths, which no cut divides, each with its class.
+    Paths(PathList),
+}
+
+/// Paths in their order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PathList {
+    /// How each pair of place and time is written.
+    pub names: Vec<String>,
+    /// The pairs of all paths.
+    pub items: Vec<u32>,
+    /// Where each path ends.
+    pub ends: Vec<usize>,
+    /// The place of each path's class.
+    pub classes: Vec<usize>,
 }
 
 /// Leaves that are not simply all combinations. A coordinate is the key of a value on a cut, or for

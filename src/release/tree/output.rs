@@ -5,7 +5,9 @@
 //! fastest, classes in agreement order. Intervals are written `[18..56]`, both ends included, and
 //! the values of a set `a|b`.
 
-use super::{Generalized, Leaves};
+use super::{Generalized, Leaves, PathList};
+use crate::agreement::trajectory::Columns;
+use crate::release::trajectory::paths::spell;
 use crate::table::{Candidate, Domain, Schema, most_leaves};
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -30,6 +32,9 @@ pub fn write_csv(table: &Generalized, rows: Rows, out: impl Write) -> io::Result
         .quote_style(csv::QuoteStyle::Necessary)
         .buffer_capacity(1 << 16)
         .from_writer(out);
+    if let Leaves::Paths(list) = &table.leaves {
+        return write_paths(list, table, csv);
+    }
     let header = schema.attributes.iter().map(|attribute| attribute.name.as_str());
     csv.write_record(header.chain([schema.class.column.as_str(), "count"]))?;
     let names = Names::new(table);
@@ -55,6 +60,24 @@ pub fn write_csv(table: &Generalized, rows: Rows, out: impl Write) -> io::Result
     }
     csv.flush()?;
     Ok(written)
+}
+
+/// Writes paths, each with its class and count; none is 0.
+fn write_paths(
+    list: &PathList,
+    table: &Generalized,
+    mut csv: csv::Writer<impl Write>,
+) -> io::Result<u64> {
+    let class = &table.cuts.schema().class;
+    csv.write_record([Columns::RELEASED, class.column.as_str(), "count"])?;
+    let (mut text, mut start) = (String::new(), 0);
+    for ((end, place), count) in list.ends.iter().zip(&list.classes).zip(&table.counts) {
+        spell(&list.items[start..*end], &list.names, &mut text);
+        start = *end;
+        csv.write_record([&text, &class.values[*place], &count.to_string()])?;
+    }
+    csv.flush()?;
+    Ok(list.ends.len() as u64)
 }
 
 /// Longest interval: two numbers of at most 19 digits with sign and point, brackets and dots.
@@ -111,7 +134,7 @@ impl<'r> Names<'r> {
         };
         let on_cut: Vec<Vec<String>> = attributes.clone().map(|a| name(a).collect()).collect();
         let by_coordinate = match &table.leaves {
-            Leaves::CrossProduct => Vec::new(),
+            Leaves::CrossProduct | Leaves::Paths(_) => Vec::new(),
             Leaves::Listed(list) => attributes
                 .map(|attribute| {
                     let keys = cuts.of(attribute).iter().map(|value| value.key());
@@ -129,6 +152,7 @@ impl<'r> Names<'r> {
 
     fn of(&self, leaf: usize) -> Vec<&str> {
         match self.leaves {
+            Leaves::Paths(_) => Vec::new(),
             Leaves::CrossProduct => {
                 let mut rest = leaf;
                 let mut values: Vec<&str> = self

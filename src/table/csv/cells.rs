@@ -54,41 +54,8 @@ impl<'a> Header<'a> {
         dialect: Dialect,
         reading: &Reading<'a>,
     ) -> Result<(Self, usize), Error> {
-        let bad = |problem: String| Error::BadHeader { file: file.to_owned(), problem };
-        let skipped = if block.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
-        let mut reader = dialect.reader(&block[skipped..]);
-        let mut record = ::csv::ByteRecord::new();
-        let found = reader.read_byte_record(&mut record);
-        if !matches!(found, Ok(true)) {
-            return Err(bad("the first line must name the columns".to_owned()));
-        }
-        let end = skipped + reader.position().byte() as usize;
-        let names: Vec<String> = record
-            .iter()
-            .map(|cell| String::from_utf8_lossy(cell.trim_ascii()).nfc().collect())
-            .collect();
-        if let Some(hint) = dialect::hint(block, names.len(), dialect) {
-            return Err(bad(hint));
-        }
-        let place = |wanted: &str| {
-            let mut places = names.iter().enumerate().filter(|(_, name)| *name == wanted);
-            match (places.next(), places.next()) {
-                (Some((place, _)), None) => Ok(place),
-                (Some(_), Some(_)) => {
-                    Err(bad(format!("the column `{wanted}` is there twice: remove one of them")))
-                }
-                (None, _) => {
-                    let meant = nearest(wanted, names.iter().map(String::as_str));
-                    let meant = meant.map_or_else(String::new, |name| {
-                        format!(" (is it the one called `{}`?)", text::shown(name))
-                    });
-                    Err(bad(format!(
-                        "the column `{wanted}` is missing{meant}: name it in the first line as \
-                         the agreement does"
-                    )))
-                }
-            }
-        };
+        let (names, end) = first_record(file, block, dialect)?;
+        let place = |wanted: &str| column(file, &names, wanted);
         let schema = reading.schema;
         let wanted = |attribute: &Attribute| {
             reading.owner.is_none() || attribute.owner.is_none() || attribute.owner == reading.owner
@@ -117,7 +84,7 @@ impl<'a> Header<'a> {
         };
         let header = Self {
             dialect,
-            fields: record.len(),
+            fields: names.len(),
             attributes,
             names: schema.attributes.iter().map(|attribute| attribute.name.as_str()).collect(),
             class: class.transpose()?,
@@ -191,6 +158,54 @@ impl<'a> Header<'a> {
             Place::Identifier => {
                 Why::new("is not an identifier: it is empty", "; give the record one")
             }
+        }
+    }
+}
+
+/// The names of the columns, which the first record of the file has, and the place where the next one
+/// begins.
+pub(super) fn first_record(
+    file: &str,
+    block: &[u8],
+    dialect: Dialect,
+) -> Result<(Vec<String>, usize), Error> {
+    let bad = |problem: String| Error::BadHeader { file: file.to_owned(), problem };
+    let skipped = if block.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
+    let mut reader = dialect.reader(&block[skipped..]);
+    let mut record = ::csv::ByteRecord::new();
+    let found = reader.read_byte_record(&mut record);
+    if !matches!(found, Ok(true)) {
+        return Err(bad("the first line must name the columns".to_owned()));
+    }
+    let end = skipped + reader.position().byte() as usize;
+    let names: Vec<String> = record
+        .iter()
+        .map(|cell| String::from_utf8_lossy(cell.trim_ascii()).nfc().collect())
+        .collect();
+    match dialect::hint(block, names.len(), dialect) {
+        Some(hint) => Err(bad(hint)),
+        None => Ok((names, end)),
+    }
+}
+
+/// The place of a column among those of a file.
+pub(super) fn column(file: &str, names: &[String], wanted: &str) -> Result<usize, Error> {
+    let bad = |problem: String| Error::BadHeader { file: file.to_owned(), problem };
+    let mut places = names.iter().enumerate().filter(|(_, name)| *name == wanted);
+    match (places.next(), places.next()) {
+        (Some((place, _)), None) => Ok(place),
+        (Some(_), Some(_)) => {
+            Err(bad(format!("the column `{wanted}` is there twice: remove one of them")))
+        }
+        (None, _) => {
+            let meant = nearest(wanted, names.iter().map(String::as_str));
+            let meant = meant.map_or_else(String::new, |name| {
+                format!(" (is it the one called `{}`?)", text::shown(name))
+            });
+            Err(bad(format!(
+                "the column `{wanted}` is missing{meant}: name it in the first line as the agreement \
+                 does"
+            )))
         }
     }
 }
