@@ -52,7 +52,10 @@ def ours(arguments, subject, *more):
     """Figures of `diptych bench SUBJECT`, as (name, parameters) → value."""
     with tempfile.TemporaryDirectory() as place:
         path = pathlib.Path(place) / "figures.json"
-        finished([arguments.diptych, "bench", subject, *more, "--json", str(path)])
+        try:
+            finished([arguments.diptych, "bench", subject, *more, "--json", str(path)])
+        except subprocess.CalledProcessError as error:
+            sys.exit(f"diptych bench {subject} failed: {error.stderr.strip()}")
         return {(one["name"], one["parameters"]): one["value"] for one in json.loads(path.read_text())}
 
 
