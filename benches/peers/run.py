@@ -239,29 +239,33 @@ def measured(arguments):
     kept = {"rows": {}, "missing": {}}
     if arguments.keep and arguments.keep.exists():
         kept = json.loads(arguments.keep.read_text(encoding="utf-8"))
-    rows, missing = kept["rows"], {}
+    given_up = set()
     for turn in range(arguments.repeat):
         for name in arguments.only:
             say(f"{name}, {turn + 1} of {arguments.repeat}")
             for what, unit, mine, peers in WORKS[name](arguments):
-                row = rows.setdefault(what, {"unit": unit, "ours": mine, "peers": {}})
+                row = kept["rows"].setdefault(what, {"unit": unit, "ours": mine, "peers": {}})
                 row["ours"] = min(row["ours"], mine)
                 for label, run in peers:
-                    if label in missing:
-                        continue
-                    try:
-                        value, version = run()
-                    except (Missing, subprocess.TimeoutExpired) as why:
-                        missing[label] = str(why)
-                        say(f"  not found: {label.replace(' {version}', '')}: {why}")
-                        continue
-                    known = row["peers"].get(label, (value, version))[0]
-                    row["peers"][label] = (min(known, value), version)
-                    kept["missing"].pop(label, None)
-            kept["missing"].update(missing)
-            if arguments.keep:
-                arguments.keep.write_text(json.dumps(kept, indent=1), encoding="utf-8")
-    return rows, kept["missing"]
+                    if label not in given_up and not beside(row, kept["missing"], label, run):
+                        given_up.add(label)
+                    if arguments.keep:
+                        arguments.keep.write_text(json.dumps(kept, indent=1), encoding="utf-8")
+    return kept["rows"], kept["missing"]
+
+
+def beside(row, missing, label, run):
+    """Puts a peer's figure beside ours, or says why there is none."""
+    try:
+        value, version = run()
+    except (Missing, subprocess.TimeoutExpired) as why:
+        missing.setdefault(label, str(why))
+        say(f"  not found: {label.replace(' {version}', '')}: {why}")
+        return False
+    known = row["peers"].get(label, (value, version))[0]
+    row["peers"][label] = (min(known, value), version)
+    missing.pop(label, None)
+    return True
 
 
 def say(text):
