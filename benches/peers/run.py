@@ -294,7 +294,7 @@ def page(arguments, rows, missing):
         f"The same work by Diptych and by others, back to back on one machine: {machine()}; "
         f"{datetime.date.today()}; {version}; Python {platform.python_version()}. The machine did "
         f"other things too (load {load:.1f} at the end), so the figures are seconds of CPU, of both "
-        f"parties where there are two, the least of {arguments.repeat} runs; a ratio below 1 means "
+        f"parties where there are two, the least of {arguments.repeat} run(s); a ratio below 1 means "
         "that Diptych takes less. Written by `python3 benches/peers/run.py`, which says how to "
         "get the peers.", "", table(rows), ""]
     if missing:
