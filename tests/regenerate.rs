@@ -12,8 +12,14 @@ use std::thread;
 /// Slowest first, so that they do not run alone at the end: 15 to 30 seconds each.
 const SLOW: [&str; 3] = ["paillier.py", "commutative.py", "scalar_product.py"];
 /// These make no document of their own.
-const OTHERS: [&str; 6] =
-    ["cuckoo_failure.py", "lpn_costs.py", "okvs_failure.py", "plain_aes.py", "sums.py", "top_down.py"];
+const OTHERS: [&str; 6] = [
+    "cuckoo_failure.py",
+    "lpn_costs.py",
+    "okvs_failure.py",
+    "plain_aes.py",
+    "sums.py",
+    "top_down.py",
+];
 
 fn copy(from: &Path, to: &Path, extension: &str) -> Vec<String> {
     fs::create_dir_all(to).unwrap();
