@@ -292,9 +292,21 @@ impl Agreement {
         let shown = path.display().to_string();
         let bytes =
             read_file(path).map_err(|reason| Error::Unreadable { path: shown.clone(), reason })?;
-        let directory = path.parent().unwrap_or(Path::new(""));
+        Self::parse_beside(&shown, &bytes, path.parent().unwrap_or(Path::new("")))
+    }
+
+    /// Reads an agreement from bytes, with the taxonomy files that it names, which lie in `directory` or
+    /// below it; with remarks. `name` stands in messages.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] with every rule that is broken.
+    pub fn parse_beside(
+        name: &str,
+        bytes: &[u8],
+        directory: &Path,
+    ) -> Result<(Self, Vec<Problem>), Error> {
         let file = |name: &str| read_file(&directory.join(name));
-        read::from_toml(&shown, &bytes, &file).map_err(Error::Invalid)
+        read::from_toml(name, bytes, &file).map_err(Error::Invalid)
     }
 
     /// Reads an agreement from bytes. `name` stands in messages; `taxonomy_file` returns the bytes

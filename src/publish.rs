@@ -3,8 +3,8 @@
 //! [`party`] reads the party's own file, [`data`] its table, [`meeting`] reaches the peer, [`run`] holds the conversation
 //! around a release by two parties, [`local`] makes one alone. What they leave is written by
 //! [`artefacts`], described and signed in [`manifest`], checked by [`verify`] and made readable by
-//! [`report`]. Whoever calls hears what is going on through a [`Watcher`], and of a [`Failure`] in
-//! words.
+//! [`report`]. [`psi`] and [`circuit`] are conversations without a release. Whoever calls hears what is
+//! going on through a [`Watcher`], and of a [`Failure`] in words.
 //!
 //! # Example
 //!
@@ -46,6 +46,7 @@
 //! ```
 
 pub mod artefacts;
+pub mod circuit;
 pub mod clock;
 pub mod data;
 pub mod failure;
@@ -54,6 +55,7 @@ pub mod local;
 pub mod manifest;
 pub mod meeting;
 pub mod party;
+pub mod psi;
 pub mod released;
 pub mod report;
 pub mod rows;

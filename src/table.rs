@@ -50,9 +50,9 @@ mod text;
 
 pub use columns::{Column, SetColumn, Table};
 pub use csv::{
-    BadValue, BadValues, ColumnOutline, Dialect, Encoding, Looks, MAX_LISTED_VALUES,
-    MAX_RECORD_BYTES, Piece, Reading, outline_csv, parse_csv, parse_csv_as, read_csv, read_records,
-    regular_file,
+    BadValue, BadValues, Cells, ColumnOutline, Dialect, Encoding, Looks, MAX_LISTED_VALUES,
+    MAX_RECORD_BYTES, Piece, Reading, outline_csv, parse_csv, parse_csv_as, read_cells, read_csv,
+    read_records, regular_file,
 };
 pub use cut::{Candidate, CutValue, Cuts, Specialization, most_leaves};
 pub use decimal::Decimal;
@@ -152,6 +152,14 @@ pub enum Error {
     BadHeader {
         /// As given by the caller.
         file: String,
+        /// What is wrong and what to do.
+        problem: String,
+    },
+    /// A table in memory whose columns are not those that the agreement wants.
+    #[error("{table}: {problem}")]
+    BadColumns {
+        /// As given by the caller.
+        table: String,
         /// What is wrong and what to do.
         problem: String,
     },

@@ -40,6 +40,7 @@ const FLOOR_PLAN: &[(&str, &[&str])] = &[
             "role",
             "math",
             "crypto",
+            "circuit",
             "net",
             "privacy",
             "protocol",

@@ -6,11 +6,10 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 
-use crate::agreement::{Agreement, Builtin, Error, Problem};
+use crate::agreement::{Agreement, Builtin, Problem};
 use crate::app::console::Console;
 use crate::publish::failure::Failure;
 use crate::publish::signing;
-use crate::release::plan;
 
 /// Begin an agreement, check it, and print it in plain words
 #[derive(Args, Debug)]
@@ -54,21 +53,13 @@ pub fn run(arguments: &AgreementArgs, console: &Console) -> Result<(), Failure> 
         AgreementVerb::New(arguments) => new::run(arguments, console),
         AgreementVerb::Check { file } => {
             let (agreement, remarks) = load_with_remarks(file)?;
-            let planned = match agreement.parties() {
-                Some(_) => plan::together(&agreement),
-                None => plan::alone(&agreement),
-            };
-            planned.map_err(|error| {
-                let failure = Failure::from(error);
-                let message =
-                    format!("{}: a run would be refused: {}", file.display(), failure.message);
+            let outlook = signing::check(&agreement).map_err(|failure| {
+                let message = format!("{}: {}", file.display(), failure.message);
                 Failure { message, ..failure }
             })?;
             console.result(agreement.plain_words().trim_end());
             console.say("\nWhat to expect");
-            plan::outlook(&agreement, None)?
-                .iter()
-                .for_each(|line| console.say(format!("  {line}")));
+            outlook.iter().for_each(|line| console.say(format!("  {line}")));
             remarks.iter().for_each(|remark| console.say(remark));
             Ok(())
         }
@@ -106,16 +97,7 @@ pub fn load(path: &Path) -> Result<Agreement, Failure> {
 }
 
 fn load_with_remarks(path: &Path) -> Result<(Agreement, Vec<Problem>), Failure> {
-    Agreement::load_with_remarks(path).map_err(|error| {
-        let count = match &error {
-            Error::Invalid(problems) => problems.count(),
-            _ => 1,
-        };
-        match count {
-            1 => Failure::wrong_input(error),
-            count => Failure::wrong_input(format!("{count} problems:\n{error}")),
-        }
-    })
+    Ok(Agreement::load_with_remarks(path)?)
 }
 
 #[cfg(test)]

@@ -1,20 +1,17 @@
 //! `diptych circuit`: any Bristol Fashion circuit, looked at or run between two peers.
 
-use std::fs::File;
-use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
-use num_bigint::BigUint;
-use sha2::{Digest, Sha256};
 
 use crate::app::connection::ConnectionArgs;
 use crate::app::console::Console;
-use crate::circuit::bristol::{self, Contents, Limited, Limits};
-use crate::circuit::{self, Circuit, Program, Source};
+use crate::circuit::bristol::{Contents, Limits};
+use crate::circuit::{self, Program, Source};
 use crate::crypto::garble::BYTES_PER_AND;
-use crate::math::hex;
-use crate::protocol::yao::{self, Reveal};
+use crate::protocol::yao::Reveal;
+use crate::publish::circuit::{Ready, Roles, read};
+pub use crate::publish::circuit::{bits_of_hex, number_of_bits};
 use crate::publish::failure::Failure;
 use crate::role::Role;
 
@@ -134,123 +131,17 @@ fn info(file: &Path, limits: Limits, console: &Console) -> Result<(), Failure> {
 }
 
 fn run_with_peer(arguments: &RunArgs, console: &Console) -> Result<(), Failure> {
-    let (Contents { mut circuit, .. }, hash) = read(&arguments.file, arguments.limits.into())?;
-    let mut p1_inputs = arguments.p1_inputs.clone();
-    p1_inputs.sort_unstable();
-    p1_inputs.dedup();
-    if p1_inputs.iter().any(|index| *index >= circuit.inputs().len()) {
-        let count = circuit.inputs().len();
-        return Err(Failure::wrong_input(format!("the circuit has {count} inputs"))
-            .advise("name inputs that exist with --p1-inputs, counted from 0"));
-    }
-    circuit.assign_inputs(|index| {
-        if p1_inputs.binary_search(&index).is_ok() { Role::P1 } else { Role::P2 }
-    });
-    let role = arguments.connection.role;
-    let bits = own_bits(&circuit, role, &arguments.input)?;
-    let (garbler, reveal) = (arguments.garbler, Reveal::from(arguments.reveal));
-    let terms = serde_json::json!({
-        "protocol": "circuit",
-        "sha256": hash,
-        "p1_inputs": p1_inputs,
-        "garbler": garbler.to_string(),
-        "reveal": format!("{reveal:?}"),
-    });
-    let program = Program::from(circuit);
-    let mut session = arguments.connection.open(terms.to_string().as_bytes(), console)?;
-    session.channel.begin_phase("circuit");
-    let outputs = yao::run(&mut session, garbler, &program, &bits, reveal);
-    let outputs = session.conclude(outputs)?;
-    let Some(outputs) = outputs else {
-        console.say("done; only the peer learns the outputs");
-        return Ok(());
+    let roles = Roles {
+        p1_inputs: arguments.p1_inputs.clone(),
+        garbler: arguments.garbler,
+        reveal: arguments.reveal.into(),
     };
-    let mut rest = outputs.as_slice();
-    for port in program.outputs() {
-        let (bits, later) = rest.split_at(port.width);
-        console.result(format!(
-            "{:0width$x}",
-            number_of_bits(bits),
-            width = port.width.div_ceil(4)
-        ));
-        rest = later;
+    let (limits, role) = (arguments.limits.into(), arguments.connection.role);
+    let ready = Ready::new(&arguments.file, limits, role, &roles, &arguments.input)?;
+    let mut session = arguments.connection.open(ready.terms(), console)?;
+    match ready.run(&mut session)? {
+        Some(outputs) => outputs.iter().for_each(|output| console.result(output)),
+        None => console.say("done; only the peer learns the outputs"),
     }
     Ok(())
-}
-
-/// Reads a circuit file; returns it with the hash of its bytes.
-fn read(path: &Path, limits: Limits) -> Result<(Contents, String), Failure> {
-    let unreadable = |error: &io::Error| Failure::file(path, "read", error);
-    let file = File::open(path).map_err(|error| unreadable(&error))?;
-    let metadata = file.metadata().map_err(|error| unreadable(&error))?;
-    let length = metadata.is_file().then_some(metadata.len());
-    let mut hashed = Hashed { inner: file, hash: Sha256::new() };
-    let contents =
-        bristol::read_from(BufReader::with_capacity(1 << 16, &mut hashed), length, limits)
-            .map_err(|error| {
-                let failure = Failure::wrong_input(format!("{}: {error}", path.display()));
-                match error {
-                    circuit::Error::TooLarge { what: Limited::Gates, .. } => {
-                        failure.advise("raise the limit with --max-gates")
-                    }
-                    circuit::Error::TooLarge { what: Limited::PortBits, .. } => {
-                        failure.advise("raise the limit with --max-port-bits")
-                    }
-                    circuit::Error::Unreadable { kind, .. } => unreadable(&kind.into()),
-                    _ => failure,
-                }
-            })?;
-    let hash = hex::encode(hashed.hash.finalize());
-    Ok((contents, hash))
-}
-
-/// Hashes what is read.
-struct Hashed<R> {
-    inner: R,
-    hash: Sha256,
-}
-
-impl<R: Read> Read for Hashed<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.inner.read(buffer)?;
-        self.hash.update(&buffer[..read]);
-        Ok(read)
-    }
-}
-
-fn own_bits(circuit: &Circuit, role: Role, given: &[String]) -> Result<Vec<bool>, Failure> {
-    let own: Vec<_> =
-        circuit.inputs().iter().enumerate().filter(|(_, port)| port.owner == Some(role)).collect();
-    if own.len() != given.len() {
-        let message = format!("{} inputs are ours, {} were given", own.len(), given.len());
-        return Err(Failure::wrong_input(message).advise("give --input once for each of ours"));
-    }
-    let mut bits = Vec::new();
-    for ((index, port), text) in own.into_iter().zip(given) {
-        bits.extend(
-            bits_of_hex(text, port.width)
-                .map_err(|wrong| Failure::wrong_input(format!("input {index}: {wrong}")))?,
-        );
-    }
-    Ok(bits)
-}
-
-/// The bits of a hexadecimal number, least significant first.
-///
-/// # Errors
-/// If it is not hexadecimal or does not fit `width` bits; the value is not repeated.
-pub fn bits_of_hex(text: &str, width: usize) -> Result<Vec<bool>, String> {
-    let digits = text.strip_prefix("0x").unwrap_or(text);
-    let is_hex = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_hexdigit());
-    let number = is_hex.then(|| BigUint::parse_bytes(digits.as_bytes(), 16)).flatten();
-    let number = number.ok_or("expected a hexadecimal number")?;
-    if number.bits() > width as u64 {
-        return Err(format!("the number does not fit {width} bits"));
-    }
-    Ok((0..width as u64).map(|i| number.bit(i)).collect())
-}
-
-/// The number with these bits, least significant first.
-pub fn number_of_bits(bits: &[bool]) -> BigUint {
-    yao::shares::number(bits)
 }

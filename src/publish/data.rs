@@ -1,15 +1,17 @@
-//! Where a party's table comes from: a file, standard input, or a command that prints it.
+//! Where a party's table comes from: a file, standard input, a command that prints it, or memory.
 //!
 //! A command is started without a shell. Until it has ended well nothing of what it printed is used:
 //! an exit status other than 0, an output that stops in the middle of a line, or no end within the
 //! limit is a wrong input, found before anybody connects.
 
+use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -23,7 +25,7 @@ use crate::publish::failure::Failure;
 use crate::publish::files::write_whole;
 use crate::release::trajectory::{Form, Paths};
 use crate::release::{Data, Step};
-use crate::table::{Dialect, Error, Reading, Table, parse_csv_as, regular_file};
+use crate::table::{Cells, Dialect, Error, Reading, Table, parse_csv_as, read_cells, regular_file};
 
 /// How long standard input and a command may take, unless the party file says otherwise.
 pub(crate) const USUAL_SECONDS: u64 = 600;
@@ -94,6 +96,31 @@ pub enum Origin {
         /// The directory in which it is started.
         directory: PathBuf,
     },
+    /// A table of the program that called.
+    Memory(Memory),
+}
+
+/// A table in memory, as messages call it. Copies are the same table; nothing of it is shown by `Debug`.
+#[derive(Clone)]
+pub struct Memory {
+    /// For messages.
+    pub name: String,
+    /// The table.
+    pub cells: Arc<dyn Cells>,
+}
+
+impl PartialEq for Memory {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name && Arc::ptr_eq(&self.cells, &other.cells)
+    }
+}
+
+impl Eq for Memory {}
+
+impl fmt::Debug for Memory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Memory({:?}, ..)", self.name)
+    }
 }
 
 impl Source {
@@ -116,6 +143,7 @@ impl Source {
             Origin::Command { words, .. } => {
                 format!("data_command {}", words.first().map_or("", String::as_str))
             }
+            Origin::Memory(memory) => memory.name.clone(),
         }
     }
 
@@ -123,8 +151,13 @@ impl Source {
     pub fn file_name(&self) -> Option<String> {
         match &self.from {
             Origin::File(path) => path.file_name().map(|name| name.to_string_lossy().into_owned()),
-            Origin::StandardInput | Origin::Command { .. } => None,
+            Origin::StandardInput | Origin::Command { .. } | Origin::Memory(_) => None,
         }
+    }
+
+    /// What the number of a record is called in messages.
+    pub fn place_word(&self) -> &'static str {
+        if matches!(self.from, Origin::Memory(_)) { "row" } else { "line" }
     }
 
     /// Reads a table.
@@ -132,11 +165,30 @@ impl Source {
     /// # Errors
     /// If it is not what the agreement says, or does not come.
     pub fn read(&self, reading: &Reading<'_>, watcher: &dyn Watcher) -> Result<Table, Failure> {
-        let table = self.read_with(watcher, &|name, source, progress| {
-            parse_csv_as(self.dialect, name, source, reading, progress)
-                .map_err(|error| self.failure(error))
-        })?;
+        let table = match &self.from {
+            Origin::Memory(memory) => self.read_memory(memory, reading, watcher)?,
+            _ => self.read_with(watcher, &|name, source, progress| {
+                parse_csv_as(self.dialect, name, source, reading, progress)
+                    .map_err(|error| self.failure(error))
+            })?,
+        };
         watcher.say(&format!("read {} records", table.len()));
+        Ok(table)
+    }
+
+    fn read_memory(
+        &self,
+        memory: &Memory,
+        reading: &Reading<'_>,
+        watcher: &dyn Watcher,
+    ) -> Result<Table, Failure> {
+        let cells = &*memory.cells;
+        watcher.step(Step::Began { phase: "reading", total: cells.records() });
+        let progress = |done| watcher.step(Step::Advanced(done));
+        let table = read_cells(&memory.name, cells, reading, &progress);
+        watcher.stop().check()?;
+        let table = table.map_err(|error| self.failure(error))?;
+        watcher.step(Step::Ended);
         Ok(table)
     }
 
@@ -156,11 +208,11 @@ impl Source {
         let name = self.name();
         let total = match &self.from {
             Origin::File(path) => std::fs::metadata(path).map_or(0, |metadata| metadata.len()),
-            Origin::StandardInput | Origin::Command { .. } => 0,
+            Origin::StandardInput | Origin::Command { .. } | Origin::Memory(_) => 0,
         };
         let total = usize::try_from(total).unwrap_or(usize::MAX);
         watcher.step(Step::Began { phase: "reading", total });
-        let progress = |bytes| watcher.step(Step::Advanced(bytes));
+        let progress = |done| watcher.step(Step::Advanced(done));
         let read = self.read_from(&name, &progress, watcher, parse);
         // Whatever a source that was interrupted looks like, that is what happened.
         watcher.stop().check()?;
@@ -205,6 +257,9 @@ impl Source {
                 source.ended_with_a_line(name, self.dialect)?;
                 Ok(read)
             }
+            Origin::Memory(_) => Err(Failure::wrong_input(format!(
+                "{name}: paths are read from a file, not from a table in memory"
+            ))),
         }
     }
 

@@ -4,6 +4,7 @@ use std::fmt::{self, Display, Formatter};
 use std::path::Path;
 use std::process::ExitCode;
 
+use crate::agreement;
 use crate::math::random::SourceFailed;
 use crate::net::{self, Blame, Fault};
 
@@ -89,6 +90,24 @@ impl<E: Fault> From<E> for Failure {
             Blame::Connection(_) | Blame::Here => Status::Failed,
         };
         Self { status, message: error.to_string(), advice: None }
+    }
+}
+
+impl From<agreement::Error> for Failure {
+    fn from(error: agreement::Error) -> Self {
+        match error {
+            agreement::Error::Invalid(problems) => problems.into(),
+            other => Self::wrong_input(other),
+        }
+    }
+}
+
+impl From<agreement::Problems> for Failure {
+    fn from(problems: agreement::Problems) -> Self {
+        match problems.count() {
+            1 => Self::wrong_input(problems),
+            count => Self::wrong_input(format!("{count} problems:\n{problems}")),
+        }
     }
 }
 

@@ -1,7 +1,8 @@
 //! How one party reaches the other.
 
-use std::fs::File;
-use std::io::{ErrorKind, Read};
+use std::fs::{File, OpenOptions};
+use std::io::{ErrorKind, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -19,6 +20,9 @@ use crate::role::Role;
 
 /// Before another attempt after a connection that was cut as soon as it was made.
 const BETWEEN_MEETINGS: Duration = Duration::from_millis(500);
+
+/// Characters of the longest name in an identity.
+const LONGEST_NAME: usize = 64;
 
 /// Where the two parties meet.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -132,6 +136,52 @@ impl Meeting {
         }
         .map_err(|error| self.in_words(error, identity))
     }
+}
+
+/// A name that an identity may have, without white space around it.
+///
+/// # Errors
+/// If there is none in the text.
+pub fn identity_name(text: &str) -> Result<&str, Failure> {
+    let name = text.trim();
+    if name.is_empty() || name.chars().count() > LONGEST_NAME || name.contains(char::is_control) {
+        return Err(Failure::wrong_input("the name must have 1 to 64 printable characters")
+            .advise("give the organisation's name, for example --name Bank"));
+    }
+    Ok(name)
+}
+
+/// Makes an identity and writes it to a file that only its owner can read; an existing file is never
+/// overwritten.
+///
+/// # Errors
+/// If the file cannot be written, or is there already.
+pub fn create_identity(
+    name: &str,
+    path: &Path,
+    passphrase: Option<&str>,
+) -> Result<Identity, Failure> {
+    let mut pem = Identity::generate_pem(name)?;
+    let identity = Identity::from_pem(&pem)?;
+    if let Some(passphrase) = passphrase {
+        pem = Zeroizing::new(Identity::protect_pem(&pem, passphrase.as_bytes())?);
+    }
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).map_err(
+        |error| match error.kind() {
+            ErrorKind::AlreadyExists => {
+                Failure::wrong_input(format!("{} exists already", path.display()))
+                    .advise("choose another name; an identity that is in use must not be lost")
+            }
+            _ => Failure::file(path, "write", &error),
+        },
+    )?;
+    let written = file.write_all(pem.as_bytes()).and_then(|()| file.sync_all());
+    if let Err(error) = written {
+        // Half a key is worse than none: the next attempt would stop at it.
+        let _ = std::fs::remove_file(path);
+        return Err(Failure::file(path, "write", &error));
+    }
+    Ok(identity)
 }
 
 /// Reads an identity file; if its key is under a passphrase, with the one in a file, or as whoever

@@ -81,6 +81,15 @@ impl Party {
     /// # Errors
     /// If it cannot be read, or everything that is wrong with it.
     pub fn load(path: &Path) -> Result<Self, Failure> {
+        Self::load_with(path, None)
+    }
+
+    /// Reads a party file; a table that is `given` is used in place of the one that the file names,
+    /// and the file need not name one.
+    ///
+    /// # Errors
+    /// As [`Party::load`].
+    pub fn load_with(path: &Path, given: Option<Source>) -> Result<Self, Failure> {
         let mut bytes = Vec::new();
         let metadata =
             std::fs::metadata(path).map_err(|error| Failure::file(path, "read", &error))?;
@@ -93,13 +102,7 @@ impl Party {
             .read_to_end(&mut bytes)
             .map_err(|error| Failure::file(path, "read", &error))?;
         let beside = path.parent().unwrap_or(Path::new(""));
-        let party =
-            Self::parse(&path.display().to_string(), &bytes, beside).map_err(|problems| {
-                match problems.count() {
-                    1 => Failure::wrong_input(problems),
-                    count => Failure::wrong_input(format!("{count} problems:\n{problems}")),
-                }
-            })?;
+        let party = Self::parse_with(&path.display().to_string(), &bytes, beside, given)?;
         // Whoever can write the file could run anything as us.
         if matches!(party.data.from, Origin::Command { .. }) && !trusted.unwrap_or(false) {
             let shown = path.display();
@@ -116,10 +119,23 @@ impl Party {
     /// # Errors
     /// Everything that is wrong with it.
     pub fn parse(name: &str, bytes: &[u8], beside: &Path) -> Result<Self, Problems> {
+        Self::parse_with(name, bytes, beside, None)
+    }
+
+    /// The same with a table as in [`Party::load_with`].
+    ///
+    /// # Errors
+    /// Everything that is wrong with it.
+    pub fn parse_with(
+        name: &str,
+        bytes: &[u8],
+        beside: &Path,
+        given: Option<Source>,
+    ) -> Result<Self, Problems> {
         let source = node::Source::new(name, bytes, MOST_BYTES)?;
         let document = source.toml()?;
         let mut form = Form::new(&source);
-        let party = read(&mut form, document, beside);
+        let party = read(&mut form, document, beside, given);
         form.problems.sort();
         match party {
             Some(party) if form.problems.is_empty() => Ok(party),
@@ -134,7 +150,12 @@ fn is_ours_alone(metadata: &Metadata) -> bool {
     metadata.mode() & 0o022 == 0 && (metadata.uid() == us || metadata.uid() == 0)
 }
 
-fn read(form: &mut Form<'_>, document: Node, beside: &Path) -> Option<Party> {
+fn read(
+    form: &mut Form<'_>,
+    document: Node,
+    beside: &Path,
+    given: Option<Source>,
+) -> Option<Party> {
     let mut section = form.section(document, TITLE, KEYS)?;
     let section = &mut section;
     let roles = [("p1", Role::P1), ("p2", Role::P2)];
@@ -145,7 +166,11 @@ fn read(form: &mut Form<'_>, document: Node, beside: &Path) -> Option<Party> {
             "add role = \"p1\" or \"p2\", as the agreement lists the parties",
         )
         .and_then(|node| form.word(node, "`role`", &roles));
-    let data = data(form, section, beside);
+    // A file that is named still gives the data set its name.
+    let data = match &given {
+        Some(_) if !section.has("data") && !section.has("data_command") => given.clone(),
+        _ => data(form, section, beside),
+    };
     let identity = path(
         form,
         section,
@@ -191,7 +216,7 @@ fn read(form: &mut Form<'_>, document: Node, beside: &Path) -> Option<Party> {
     let run_limit = seconds(form, section, "run_seconds", 365 * DAY)?;
     Some(Party {
         role: role?,
-        data: data?,
+        data: given.or(data)?,
         identity: identity?,
         passphrase_file,
         meeting: meeting?,
@@ -398,6 +423,20 @@ cap = "3.0"
         let more = format!("{GOOD}run_seconds = 100000");
         let party = Party::parse("bank.toml", more.as_bytes(), Path::new("etc")).unwrap();
         assert_eq!(party.run_limit, Some(Duration::from_secs(100_000)));
+    }
+
+    #[test]
+    fn a_table_that_is_given_is_used_and_the_file_may_still_name_the_data_set() {
+        let given = || Some(Source::file("given.csv"));
+        let read = |text: &str| {
+            Party::parse_with("bank.toml", text.as_bytes(), Path::new("etc"), given()).unwrap()
+        };
+        let party = read(GOOD);
+        assert_eq!((party.data, party.data_set.as_str()), (Source::file("given.csv"), "bank.csv"));
+        let party = read(&GOOD.replace("data = \"bank.csv\"", ""));
+        assert_eq!((party.data, party.data_set.as_str()), (Source::file("given.csv"), "given.csv"));
+        let without = GOOD.replace("data = \"bank.csv\"", "");
+        assert!(problems(&without).contains("`data` is missing"));
     }
 
     #[test]

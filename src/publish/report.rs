@@ -43,6 +43,14 @@ pub fn write_page(directory: &Path, out: Option<&Path>, private: bool) -> Result
     }
 }
 
+/// How the values of the release in `directory` were divided, as a page of its own.
+///
+/// # Errors
+/// If the release does not verify, or a file cannot be read.
+pub fn picture(directory: &Path) -> Result<String, Failure> {
+    Ok(facts::Facts::of(directory)?.picture())
+}
+
 /// Writes the page beside a release that was just made, and the private one if there is a record of
 /// what it cost. The release is whole without them, so a failure is only told.
 pub fn accompany(directory: &Path, watcher: &dyn Watcher) {

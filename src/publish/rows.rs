@@ -5,8 +5,8 @@
 //! tell no more than general ones, however precise they look.
 
 use std::collections::HashMap;
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufWriter, ErrorKind};
+use std::fs::{self, OpenOptions};
+use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
@@ -26,6 +26,20 @@ pub enum Values<'a> {
     Generalized,
     /// Drawn inside them; by the seed in this file, or by a new one that is written beside the rows.
     Concrete(Option<&'a Path>),
+}
+
+/// The rows of a release that verifies, as a CSV file would have them: with the values of the release, or
+/// concrete ones by this seed.
+///
+/// # Errors
+/// If the release does not verify, or a file cannot be read.
+pub fn to_csv(directory: &Path, seed: Option<[u8; 32]>) -> Result<Vec<u8>, Failure> {
+    verify::check(directory)?;
+    let released = Released::open(directory)?;
+    let cuts = released.cuts()?;
+    let mut csv = Vec::new();
+    write_rows(&released, &mut seed.map(|seed| Drawn::new(&cuts, seed)), &mut csv)?;
+    Ok(csv)
 }
 
 /// Writes the rows of a release that verifies to a new file. Returns how many there are, and what must
@@ -55,7 +69,8 @@ pub fn write(
     let _ = fs::remove_file(&part);
     let failed = |error: io::Error| Failure::file(out, "write", &error);
     let file = OpenOptions::new().write(true).create_new(true).open(&part).map_err(failed)?;
-    let written = write_rows(&released, &mut drawn, file).and_then(|count| {
+    let written = write_rows(&released, &mut drawn, &file).and_then(|count| {
+        file.sync_all().map_err(failed)?;
         match move_without_replacing(&part, out) {
             Ok(()) => Ok(count),
             Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(exists(out)),
@@ -71,7 +86,7 @@ pub fn write(
 fn write_rows(
     released: &Released,
     drawn: &mut Option<Drawn<'_>>,
-    file: File,
+    to: impl Write,
 ) -> Result<u64, Failure> {
     let place = released.directory.join(RELEASE);
     let wrong = |what: &str| Failure::failed(format!("{}: {what}", place.display()));
@@ -80,7 +95,7 @@ fn write_rows(
     let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(&released.csv[..]);
     let mut writer = csv::WriterBuilder::new()
         .terminator(csv::Terminator::Any(b'\n'))
-        .from_writer(BufWriter::with_capacity(1 << 16, file));
+        .from_writer(BufWriter::with_capacity(1 << 16, to));
     let attributes = released.agreement.columns().len();
     let (mut record, mut rows, mut first) = (csv::StringRecord::new(), 0u64, true);
     while reader.read_record(&mut record).map_err(|error| wrong(&error.to_string()))? {
@@ -110,9 +125,7 @@ fn write_rows(
         rows += if first { 0 } else { count };
         first = false;
     }
-    let buffer = writer.into_inner().map_err(|error| failed(&error))?;
-    let file = buffer.into_inner().map_err(|error| failed(&error))?;
-    file.sync_all().map_err(|error| failed(&error))?;
+    writer.flush().map_err(|error| failed(&error))?;
     Ok(rows)
 }
 

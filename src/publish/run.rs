@@ -252,7 +252,8 @@ impl<'a> Side<'a> {
         {
             identifier.normalize.check_unique(names).map_err(|error| {
                 let (path, column) = (self.party.data.name(), &identifier.column);
-                let error = error.by_line(&|record| table.line(record));
+                let error =
+                    error.by_line(self.party.data.place_word(), &|record| table.line(record));
                 Failure::wrong_input(format!("{path}, column `{column}`: {error}"))
             })?;
         }

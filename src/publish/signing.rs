@@ -1,4 +1,4 @@
-//! The agreement as one page to print and sign.
+//! The agreement before it is signed: whether it can be run, and one page to print and sign.
 
 use std::path::Path;
 
@@ -6,6 +6,7 @@ use crate::agreement::{Agreement, Block};
 use crate::publish::failure::Failure;
 use crate::publish::files::write_whole;
 use crate::publish::report::html::Html;
+use crate::release::plan;
 
 const STYLE: &str = include_str!("signing/style.css");
 
@@ -48,6 +49,23 @@ pub fn page(agreement: &Agreement) -> String {
     open.end(&mut page);
     page.raw("</main>\n</html>\n");
     page.into_string()
+}
+
+/// Sees that a run under this agreement would not be refused; the lines say what to expect of it.
+///
+/// # Errors
+/// What the model refuses.
+pub fn check(agreement: &Agreement) -> Result<Vec<String>, Failure> {
+    let planned = match agreement.parties() {
+        Some(_) => plan::together(agreement),
+        None => plan::alone(agreement),
+    };
+    planned.map_err(|error| {
+        let failure = Failure::from(error);
+        let message = format!("a run would be refused: {}", failure.message);
+        Failure { message, ..failure }
+    })?;
+    Ok(plan::outlook(agreement, None)?)
 }
 
 /// Writes a page to a file, all of it or nothing; an older one is replaced.

@@ -8,11 +8,13 @@
 mod cells;
 mod dialect;
 mod found;
+mod memory;
 mod outline;
 mod records;
 
 pub use dialect::{Dialect, Encoding};
 pub use found::{BadValue, BadValues};
+pub use memory::{Cells, read_cells};
 pub use outline::{ColumnOutline, Looks, MAX_LISTED_VALUES, outline_csv};
 pub use records::{Piece, read_records};
 

@@ -75,15 +75,16 @@ pub enum Error {
 }
 
 impl Error {
-    /// The same in words that name lines of a file, where `line` knows that of a row.
-    pub fn by_line(&self, line: &dyn Fn(usize) -> Option<u64>) -> String {
+    /// The same in words that name lines of a file (or whatever the `word` for it is), where `line`
+    /// knows that of a row.
+    pub fn by_line(&self, word: &str, line: &dyn Fn(usize) -> Option<u64>) -> String {
         let lines = |rows: &[usize]| -> Option<String> {
             let lines: Option<Vec<String>> =
                 rows.iter().map(|row| Some(line(row.checked_sub(1)?)?.to_string())).collect();
             match lines?.as_slice() {
                 [] => None,
-                [one] => Some(format!("line {one}")),
-                [some @ .., last] => Some(format!("lines {} and {last}", some.join(", "))),
+                [one] => Some(format!("{word} {one}")),
+                [some @ .., last] => Some(format!("{word}s {} and {last}", some.join(", "))),
             }
         };
         let listed = |groups: &[Vec<usize>]| -> Option<String> {

@@ -36,7 +36,7 @@ impl IdentifierColumn {
             places.push(place);
         }
         let identifiers = rule.column(&raw).map_err(|error| {
-            let error = error.by_line(&|row| places.get(row).map(Position::line));
+            let error = error.by_line("line", &|row| places.get(row).map(Position::line));
             Failure::wrong_input(format!("{}, column '{column}': {error}", path.display()))
         })?;
         let path = path.to_owned();

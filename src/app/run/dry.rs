@@ -4,7 +4,6 @@ use std::path::Path;
 
 use rustix::fs::{Access, access};
 
-use crate::agreement::{Agreement, Partition};
 use crate::app::console::Console;
 use crate::app::progress::Screen;
 use crate::app::speed::{Speeds, together};
@@ -18,7 +17,7 @@ use crate::publish::failure::Failure;
 use crate::publish::manifest::delta_text;
 use crate::publish::run::Side;
 use crate::publish::run::costs::bytes;
-use crate::publish::run::forecast::whole_run;
+use crate::publish::run::forecast::{assumed_records, people, whole_run};
 use crate::publish::verify::short_delta;
 use crate::release::forecast::{Records, key_bits, random_trees};
 use crate::release::plan;
@@ -37,7 +36,8 @@ pub(super) fn run(
         Ok(_) => ledger::read(&party.ledger)?,
         Err(_) => History::default(),
     };
-    let records = assumed_records(side, side.read_data(&Screen::new(console))?.len(), assumed)?;
+    let own = side.read_data(&Screen::new(console))?.len();
+    let records = assumed_records(side.agreement, own, assumed)?;
     // Where nobody learns who is common, everything is done for all.
     let hidden = side.agreement.membership().is_hidden();
     plan::check_records(side.agreement, if hidden { records.own } else { records.common })?;
@@ -143,47 +143,6 @@ fn ledger_words(side: &Side<'_>, epsilon: &Epsilon, history: &History) -> String
         text(&after),
         party.cap
     )
-}
-
-/// The records that the estimate is for: ours, and what is assumed of the peer's.
-fn assumed_records(
-    side: &Side<'_>,
-    own: usize,
-    assumed: (Option<usize>, Option<usize>),
-) -> Result<Records, Failure> {
-    let agreement = side.agreement;
-    if agreement.identifier().is_none() && assumed != (None, None) {
-        return Err(Failure::wrong_input(
-            "under this agreement no message depends on how many records there are",
-        )
-        .advise("leave out --peer-records and --common-records"));
-    }
-    let peer = assumed.0.unwrap_or(own);
-    if peer as u64 > agreement.most_records() {
-        let bound = if agreement.pad_to().is_some() { "pad_to" } else { "max_records" };
-        return Err(Failure::wrong_input(format!(
-            "the peer cannot have {peer} records: {bound} is {}",
-            agreement.most_records()
-        )));
-    }
-    let most = own.min(peer);
-    let common = assumed.1.unwrap_or(most);
-    if common > most {
-        return Err(Failure::wrong_input(format!(
-            "{common} common records are more than one of the parties has ({own} and {peer})"
-        ))
-        .advise("give --common-records that is at most the smaller of both, or leave it out"));
-    }
-    Ok(Records { own, peer, common })
-}
-
-/// How many people would be released.
-fn people(agreement: &Agreement, records: Records) -> u64 {
-    let people = match agreement.partition {
-        Partition::Horizontal { .. } => records.own.saturating_add(records.peer),
-        _ => records.common,
-    };
-    people as u64
 }
 
 /// A run that leads to one tree, as both parties would hold it.

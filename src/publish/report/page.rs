@@ -75,6 +75,19 @@ impl Facts {
         html.into_string()
     }
 
+    /// The picture alone, as a page without a script.
+    pub fn picture(&self) -> String {
+        let mut html = Html::default();
+        self.head(false, &mut html);
+        html.raw("<main id=\"main\">\n");
+        if let Some(warning) = &self.warning {
+            html.element("<p class=\"private\">", warning, "</p>\n");
+        }
+        self.pictures(&mut html);
+        html.raw("</main>\n</body>\n</html>\n");
+        html.into_string()
+    }
+
     fn head(&self, private: bool, html: &mut Html) {
         html.raw(
             "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\

@@ -1,7 +1,7 @@
 //! What a run will exchange, from its first message to its last.
 
 use super::{messages, unfinished};
-use crate::agreement::Agreement;
+use crate::agreement::{Agreement, Partition};
 use crate::net::Costs;
 use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
@@ -31,6 +31,49 @@ pub fn whole_run(
     let rows = together(&mut forecast, agreement, records, tree)?;
     messages::forecast_end(&mut forecast, manifest::SIGNED_BYTES)?;
     Ok((forecast, rows))
+}
+
+/// The records that an estimate is for: ours, and what is assumed of the peer's and of the common ones.
+///
+/// # Errors
+/// If that cannot be, or no message depends on it.
+pub fn assumed_records(
+    agreement: &Agreement,
+    own: usize,
+    assumed: (Option<usize>, Option<usize>),
+) -> Result<Records, Failure> {
+    if agreement.identifier().is_none() && assumed != (None, None) {
+        return Err(Failure::wrong_input(
+            "under this agreement no message depends on how many records there are",
+        )
+        .advise("leave out --peer-records and --common-records"));
+    }
+    let peer = assumed.0.unwrap_or(own);
+    if peer as u64 > agreement.most_records() {
+        let bound = if agreement.pad_to().is_some() { "pad_to" } else { "max_records" };
+        return Err(Failure::wrong_input(format!(
+            "the peer cannot have {peer} records: {bound} is {}",
+            agreement.most_records()
+        )));
+    }
+    let most = own.min(peer);
+    let common = assumed.1.unwrap_or(most);
+    if common > most {
+        return Err(Failure::wrong_input(format!(
+            "{common} common records are more than one of the parties has ({own} and {peer})"
+        ))
+        .advise("give --common-records that is at most the smaller of both, or leave it out"));
+    }
+    Ok(Records { own, peer, common })
+}
+
+/// How many people would be released.
+pub fn people(agreement: &Agreement, records: Records) -> u64 {
+    let people = match agreement.partition {
+        Partition::Horizontal { .. } => records.own.saturating_add(records.peer),
+        _ => records.common,
+    };
+    people as u64
 }
 
 /// Whether a run exchanged, message by message, what its release and the numbers of records say;

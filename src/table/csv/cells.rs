@@ -6,7 +6,7 @@ use super::super::{
     Table, Taxonomy, nearest, text,
 };
 use super::dialect::{self, Dialect};
-use super::found::{Found, Place, SHOWN_BYTES, Why};
+use super::found::{Found, Place, Places, SHOWN_BYTES, Why};
 use super::{Reading, newlines};
 use std::collections::HashMap;
 use unicode_normalization::UnicodeNormalization;
@@ -14,6 +14,7 @@ use unicode_normalization::UnicodeNormalization;
 /// Where in a line the wanted columns stand, and how their cells are read.
 pub(super) struct Header<'a> {
     dialect: Dialect,
+    places: Places,
     fields: usize,
     attributes: Vec<Option<(usize, CellReader<'a>)>>,
     names: Vec<&'a str>,
@@ -55,7 +56,18 @@ impl<'a> Header<'a> {
         reading: &Reading<'a>,
     ) -> Result<(Self, usize), Error> {
         let (names, end) = first_record(file, block, dialect)?;
-        let place = |wanted: &str| column(file, &names, wanted);
+        Ok((Self::of_names(file, &names, Places::Lines, dialect, reading)?, end))
+    }
+
+    /// Finds the wanted columns among those that there are.
+    pub(super) fn of_names(
+        file: &str,
+        names: &[String],
+        places: Places,
+        dialect: Dialect,
+        reading: &Reading<'a>,
+    ) -> Result<Self, Error> {
+        let place = |wanted: &str| places.column(file, names, wanted);
         let schema = reading.schema;
         let wanted = |attribute: &Attribute| {
             reading.owner.is_none() || attribute.owner.is_none() || attribute.owner == reading.owner
@@ -82,15 +94,27 @@ impl<'a> Header<'a> {
             Some(identifier) => Some((place(&identifier.column)?, identifier)),
             None => None,
         };
-        let header = Self {
+        Ok(Self {
             dialect,
+            places,
             fields: names.len(),
             attributes,
             names: schema.attributes.iter().map(|attribute| attribute.name.as_str()).collect(),
             class: class.transpose()?,
             identifier,
-        };
-        Ok((header, end))
+        })
+    }
+
+    /// How messages name a place in this table.
+    pub(super) fn places(&self) -> Places {
+        self.places
+    }
+
+    /// The places of the wanted columns in a record.
+    pub(super) fn wanted(&self) -> Vec<usize> {
+        let attributes = self.attributes.iter().flatten().map(|(field, _)| *field);
+        let class = self.class.iter().map(|(field, ..)| *field);
+        attributes.chain(class).chain(self.identifier.map(|(field, _)| field)).collect()
     }
 
     /// Reads whole records; lines of what does not fit are counted from the start of the piece.
@@ -190,24 +214,7 @@ pub(super) fn first_record(
 
 /// The place of a column among those of a file.
 pub(super) fn column(file: &str, names: &[String], wanted: &str) -> Result<usize, Error> {
-    let bad = |problem: String| Error::BadHeader { file: file.to_owned(), problem };
-    let mut places = names.iter().enumerate().filter(|(_, name)| *name == wanted);
-    match (places.next(), places.next()) {
-        (Some((place, _)), None) => Ok(place),
-        (Some(_), Some(_)) => {
-            Err(bad(format!("the column `{wanted}` is there twice: remove one of them")))
-        }
-        (None, _) => {
-            let meant = nearest(wanted, names.iter().map(String::as_str));
-            let meant = meant.map_or_else(String::new, |name| {
-                format!(" (is it the one called `{}`?)", text::shown(name))
-            });
-            Err(bad(format!(
-                "the column `{wanted}` is missing{meant}: name it in the first line as the agreement \
-                 does"
-            )))
-        }
-    }
+    Places::Lines.column(file, names, wanted)
 }
 
 /// The records of one piece, so far.
@@ -258,6 +265,12 @@ impl<'h, 'a> Builder<'h, 'a> {
         // The columns grew together, so they make a table.
         let table = Table::new(self.columns, self.classes, self.identifiers).unwrap_or_default();
         (table.with_lines(self.record_lines), self.found)
+    }
+
+    /// Takes a record that does not stand in a piece; `number` is what messages call it.
+    pub(super) fn record_number(&mut self, number: u64, record: &::csv::ByteRecord) {
+        self.lines = number;
+        self.record(0, record);
     }
 
     fn record(&mut self, offset: usize, record: &::csv::ByteRecord) {

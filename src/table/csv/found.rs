@@ -1,6 +1,6 @@
 //! What is wrong with a data file: every distinct thing once, with how often and where.
 
-use super::super::{Error, text};
+use super::super::{Error, nearest, text};
 use super::cells::Header;
 use std::collections::HashMap;
 use std::fmt;
@@ -16,6 +16,70 @@ const MAX_LINES: usize = 3;
 /// Values that a message lists.
 const MAX_SHOWN: usize = 12;
 
+/// How messages name the place of a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Places {
+    /// By its line in a file, from 1.
+    Lines,
+    /// By its place among the rows of a table in memory, from 1.
+    Rows,
+}
+
+impl Places {
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Lines => "line",
+            Self::Rows => "row",
+        }
+    }
+
+    /// The place of a column among those that there are.
+    pub fn column(self, file: &str, names: &[String], wanted: &str) -> Result<usize, Error> {
+        let bad = |problem: String| self.bad_header(file, problem);
+        let mut found = names.iter().enumerate().filter(|(_, name)| *name == wanted);
+        match (found.next(), found.next()) {
+            (Some((place, _)), None) => Ok(place),
+            (Some(_), Some(_)) => {
+                Err(bad(format!("the column `{wanted}` is there twice: remove one of them")))
+            }
+            (None, _) => {
+                let meant = nearest(wanted, names.iter().map(String::as_str));
+                let meant = meant.map_or_else(String::new, |name| {
+                    format!(" (is it the one called `{}`?)", text::shown(name))
+                });
+                let named = if self == Self::Lines { " in the first line" } else { "" };
+                Err(bad(format!(
+                    "the column `{wanted}` is missing{meant}: name it{named} as the agreement does"
+                )))
+            }
+        }
+    }
+
+    /// An error about the columns as a whole.
+    pub fn bad_header(self, file: &str, problem: String) -> Error {
+        let file = file.to_owned();
+        match self {
+            Self::Lines => Error::BadHeader { file, problem },
+            Self::Rows => Error::BadColumns { table: file, problem },
+        }
+    }
+
+    fn at(self, file: &str, number: u64) -> String {
+        match self {
+            Self::Lines => format!("{file}:{number}"),
+            Self::Rows => format!("{file}, row {number}"),
+        }
+    }
+
+    /// What is to be corrected, in words that were written for a file.
+    fn advice(self, advice: String) -> String {
+        match self {
+            Self::Lines => advice,
+            Self::Rows => advice.replace("the file", "the table"),
+        }
+    }
+}
+
 /// A value that does not fit, however often.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadValue {
@@ -27,7 +91,7 @@ pub struct BadValue {
     pub value: String,
     /// How many.
     pub count: u64,
-    /// The first of their lines, from 1.
+    /// The first of their lines (or rows, in memory), from 1.
     pub lines: Vec<u64>,
     /// What is wrong with it.
     pub problem: String,
@@ -46,6 +110,7 @@ pub struct BadValues {
     pub found: Vec<BadValue>,
     /// Cells with still others.
     pub left_out: u64,
+    places: Places,
 }
 
 impl fmt::Display for BadValue {
@@ -62,7 +127,7 @@ impl fmt::Display for BadValues {
         if let ([only], 0) = (&self.found[..], self.left_out)
             && let ([line], 1) = (&only.lines[..], only.count)
         {
-            return write!(f, "{}:{line}: {only}{}", self.file, only.advice);
+            return write!(f, "{}: {only}{}", self.places.at(&self.file, *line), only.advice);
         }
         let cells = self.found.iter().map(|bad| bad.count).sum::<u64>() + self.left_out;
         let more = if self.left_out > 0 { "more than " } else { "" };
@@ -71,11 +136,12 @@ impl fmt::Display for BadValues {
         writeln!(f, "{}: {more}{distinct} bad values, found {}:", self.file, times(cells))?;
         for bad in self.found.iter().take(MAX_SHOWN) {
             let line = bad.lines.first().copied().unwrap_or(0);
-            write!(f, "  {}:{line}: {bad}", self.file)?;
+            write!(f, "  {}: {bad}", self.places.at(&self.file, line))?;
             if bad.count > 1 {
                 let lines: Vec<String> = bad.lines.iter().map(u64::to_string).collect();
                 let rest = if bad.count > bad.lines.len() as u64 { ", …" } else { "" };
-                write!(f, " ({} times: lines {}{rest})", bad.count, lines.join(", "))?;
+                let (word, lines) = (self.places.word(), lines.join(", "));
+                write!(f, " ({} times: {word}s {lines}{rest})", bad.count)?;
             }
             writeln!(f)?;
         }
@@ -83,14 +149,16 @@ impl fmt::Display for BadValues {
             let hidden = distinct - MAX_SHOWN;
             writeln!(f, "  and {hidden} more bad values; --problems FILE writes them all")?;
         }
-        f.write_str("correct the file, or agree on an `on_bad_value` for such an attribute")
+        let advice = "correct the file, or agree on an `on_bad_value` for such an attribute";
+        f.write_str(&self.places.advice(advice.to_owned()))
     }
 }
 
 impl BadValues {
     /// All of them as CSV, one line each.
     pub fn to_csv(&self) -> String {
-        let mut text = String::from("column,field,value,count,first_line,nearest,problem\n");
+        let word = self.places.word();
+        let mut text = format!("column,field,value,count,first_{word},nearest,problem\n");
         let quoted = |cell: &str| format!("\"{}\"", cell.replace('"', "\"\""));
         for bad in &self.found {
             let cells = [
@@ -177,6 +245,7 @@ impl Found {
     }
 
     pub fn into_error(self, file: &str, header: &Header<'_>) -> Error {
+        let places = header.places();
         let mut all: Vec<_> = self.seen.into_iter().collect();
         all.sort_by(|((place, cell), seen), ((other_place, other_cell), other)| {
             (&seen.lines, place, cell).cmp(&(&other.lines, other_place, other_cell))
@@ -184,6 +253,7 @@ impl Found {
         let found = all.into_iter().enumerate().map(|(index, ((place, cell), seen))| {
             let (column, field) = header.column(place);
             let Why { problem, advice, nearest } = header.why(place, &cell, index < MAX_LOOKED_UP);
+            let advice = places.advice(advice);
             BadValue {
                 column,
                 field,
@@ -196,6 +266,6 @@ impl Found {
             }
         });
         let (found, left_out) = (found.collect(), self.left_out);
-        Error::BadValues(Box::new(BadValues { file: file.to_owned(), found, left_out }))
+        Error::BadValues(Box::new(BadValues { file: file.to_owned(), found, left_out, places }))
     }
 }

@@ -392,3 +392,126 @@ fn the_class_is_read_by_whoever_has_it_and_others_need_no_such_column() {
     assert!(missing.contains("the column `class` is missing"), "{missing}");
     assert!(read(None, "job,age,codes\nLawyer,20,11\n").is_err(), "who has everything has it");
 }
+
+/// A table in memory whose last column, if it is asked for, is of no use.
+struct Memory {
+    names: Vec<&'static str>,
+    rows: Vec<Vec<String>>,
+}
+
+impl Cells for Memory {
+    fn names(&self) -> Vec<String> {
+        self.names.iter().map(|name| (*name).to_owned()).collect()
+    }
+
+    fn records(&self) -> usize {
+        self.rows.len()
+    }
+
+    fn refusal(&self, column: usize) -> Option<String> {
+        (self.names[column] == "blob").then(|| "its type is binary".to_owned())
+    }
+
+    fn write(&self, record: usize, column: usize, text: &mut Vec<u8>) {
+        text.extend_from_slice(self.rows[record][column].as_bytes());
+    }
+}
+
+fn read_memory(schema: &Schema, memory: &Memory) -> Result<Table, Error> {
+    let identifier = Identifier { column: "id".into(), normalize: Default::default() };
+    let identifier = memory.names.contains(&"id").then_some(&identifier);
+    let reading = Reading { schema, owner: None, identifier, max_records: 1000 };
+    read_cells("the table", memory, &reading, &|_| {})
+}
+
+fn memory(names: &[&'static str], rows: &[&[&str]]) -> Memory {
+    let row = |row: &&[&str]| row.iter().map(|cell| (*cell).to_owned()).collect();
+    Memory { names: names.to_vec(), rows: rows.iter().map(row).collect() }
+}
+
+proptest! {
+    #[test]
+    fn a_table_in_memory_is_read_like_the_file_that_it_would_make(
+        rows in proptest::collection::vec(
+            (
+                prop_oneof![Just("Engineer"), Just("Lawyer "), Just("Cafe\u{301} owner"), Just("a\n\"b")],
+                prop_oneof![Just("18"), Just(" 64"), Just("33.5"), Just("-1"), Just("")],
+                prop_oneof![Just("11"), Just("21|12"), Just("")],
+                prop_oneof![9 => Just("Y"), 9 => Just("N"), 1 => Just("?")],
+            ),
+            0..60,
+        ),
+        good in any::<bool>(),
+    ) {
+        let fits = |row: &&(&str, &str, &str, &str)| {
+            !good || (!row.0.starts_with('a') && row.1.len() > 1 && row.1 != "-1" && !row.2.is_empty() && row.3 != "?")
+        };
+        let rows: Vec<Vec<String>> = rows
+            .iter()
+            .filter(fits)
+            .map(|(job, age, codes, class)| [class, age, job, codes, &""].map(|it| (*it).to_owned()).to_vec())
+            .collect();
+        let names = vec!["class", "age", "job", "codes", "blob"];
+        let mut writer = ::csv::Writer::from_writer(Vec::new());
+        writer.write_record(&names).unwrap();
+        rows.iter().for_each(|row| writer.write_record(row).unwrap());
+        let csv = writer.into_inner().unwrap();
+        let from_file = read(&schema(), &csv);
+        match (from_file, read_memory(&schema(), &Memory { names, rows })) {
+            (Ok(file), Ok(memory)) => prop_assert!(file == memory),
+            (Err(Error::BadValues(file)), Err(Error::BadValues(memory))) => {
+                let told = |all: &BadValues| -> Vec<(Option<String>, String, u64, String)> {
+                    let one = |it: &BadValue| (it.column.clone(), it.value.clone(), it.count, it.problem.clone());
+                    let mut all: Vec<_> = all.found.iter().map(one).collect();
+                    all.sort();
+                    all
+                };
+                prop_assert_eq!(told(&file), told(&memory));
+            }
+            other => prop_assert!(false, "{other:?}"),
+        }
+    }
+}
+
+#[test]
+fn what_is_wrong_with_a_table_in_memory_is_told_by_row_and_column() {
+    let told = |names: &[&'static str], rows: &[&[&str]]| {
+        read_memory(&schema(), &memory(names, rows)).unwrap_err().to_string()
+    };
+    let names = ["class", "age", "codes", "job"];
+    let good = ["Y", "20", "11", "Lawyer"];
+    assert_eq!(
+        told(&names, &[&good, &["Y", "20", "11", "Enginer"]]),
+        "the table, row 2: column `job` (field 4): `Enginer` is not a value of the taxonomy: did you \
+         mean `Engineer`? Correct the table, or agree on an `on_bad_value` for this attribute"
+    );
+    let twice = told(&names, &[&["Y", "1", "11", "Lawyer"], &good, &["Y", "1", "11", "Lawyer"]]);
+    assert!(twice.contains("  the table, row 1: column `age`"), "{twice}");
+    assert!(twice.contains("(2 times: rows 1, 3)"), "{twice}");
+    assert!(
+        twice.ends_with("correct the table, or agree on an `on_bad_value` for such an attribute")
+    );
+    assert_eq!(
+        told(&["class", "age", "codes", "jobs"], &[]),
+        "the table: the column `job` is missing (is it the one called `jobs`?): name it as the \
+         agreement does"
+    );
+    let mut schema = schema();
+    schema.class.column = "blob".into();
+    let refused = read_memory(&schema, &memory(&["blob", "age", "codes", "job"], &[]));
+    let said = refused.unwrap_err().to_string();
+    assert_eq!(said, "the table: column `blob`: its type is binary");
+}
+
+#[test]
+fn rows_of_a_table_in_memory_keep_their_numbers_and_its_bound() {
+    let names = ["id", "class", "age", "codes", "job"];
+    let rows: Vec<[&str; 5]> = vec![["x", "Y", "20", "11", "Lawyer"]; 1001];
+    let rows: Vec<&[&str]> = rows.iter().map(|row| &row[..]).collect();
+    let table = read_memory(&schema(), &memory(&names, &rows[..1000])).unwrap();
+    assert_eq!((table.len(), table.line(0), table.line(999)), (1000, Some(1), Some(1000)));
+    let over = read_memory(&schema(), &memory(&names, &rows));
+    assert!(matches!(over, Err(Error::TooManyRecords { most: 1000, .. })));
+    let empty = read_memory(&schema(), &memory(&names, &[])).unwrap();
+    assert!(empty.is_empty() && empty.column(0).is_some());
+}
