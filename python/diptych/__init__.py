@@ -1,0 +1,246 @@
+"""Two organisations publish one differentially private table over data that neither shows the other.
+
+An :class:`Agreement` says what is released and promised; :func:`local` makes a release of one's own
+table, :func:`run` one party's side of a release by two; a :class:`Release` is what comes out.
+
+>>> import diptych
+>>> agreement = diptych.Agreement.new(
+...     {"job": ["Engineer", "Writer"], "age": range(18, 66), "ill": ["yes", "no"]},
+...     class_column="ill", id="illnesses", epsilon="1", max_records=10_000)
+>>> people = {"job": ["Engineer", "Writer"] * 500, "age": [20, 30, 40, 50] * 250,
+...           "ill": ["no"] * 700 + ["yes"] * 300}
+>>> import tempfile; place = tempfile.mkdtemp()
+>>> release = diptych.local(agreement, people, out=f"{place}/release",
+...                         ledger=f"{place}/ledger.jsonl", cap="3", data_set="patients")
+>>> release.promise.epsilon
+'1'
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Mapping
+from typing import Any, Iterable, NamedTuple, Optional, Union
+
+from . import _agreement, _native, _release, _tables, _toml, circuit
+from ._agreement import Agreement, Expected, Forecast, Phase
+from ._connection import connection
+from ._errors import (
+    DiptychError,
+    Failed,
+    Failure,
+    Interrupted,
+    NoLedgerWarning,
+    PeerRefused,
+    WrongInput,
+)
+from ._progress import OnProgress, Progress, listener
+from ._release import Promise, Release, Step
+from ._tables import TableLike
+
+__all__ = [
+    "Agreement",
+    "DiptychError",
+    "Expected",
+    "Failed",
+    "Failure",
+    "Forecast",
+    "Interrupted",
+    "NoLedgerWarning",
+    "PeerRefused",
+    "Phase",
+    "Progress",
+    "Promise",
+    "PsiResult",
+    "Release",
+    "Step",
+    "WrongInput",
+    "circuit",
+    "keygen",
+    "local",
+    "psi",
+    "run",
+]
+
+# People write and read diptych.WrongInput, wherever it is defined.
+for _kind in (DiptychError, Failed, Failure, Interrupted, NoLedgerWarning, PeerRefused, WrongInput):
+    _kind.__module__ = __name__
+
+_Path = Union[str, "os.PathLike[str]"]
+
+
+def local(
+    agreement: Union[Agreement, _Path],
+    table: TableLike,
+    *,
+    ledger: Optional[_Path] = None,
+    cap: Union[str, int, None] = None,
+    data_set: Optional[str] = None,
+    out: Optional[_Path] = None,
+    compact: bool = False,
+    problems: Optional[_Path] = None,
+    on_progress: OnProgress = None,
+) -> Release:
+    """Makes a release alone, over one table.
+
+    The table is a data frame of pandas or polars, a table of pyarrow, a dictionary of columns, or the
+    path of a CSV file. With ``ledger`` the whole ε is entered before the data is used, under the name
+    ``data_set`` (that of the file, unless given), and refused if it would pass ``cap``. Without one,
+    nobody counts how often the same data is released, and this warns.
+
+    The release goes to the directory ``out``, or to a temporary one that is gone with the object that is
+    returned. ``problems`` names a file in which everything is listed that does not fit (it holds data).
+
+    >>> from diptych._agreement import doctest_agreement
+    >>> agreement = doctest_agreement()
+    >>> local(agreement, {"job": ["Engineer"], "age": ["old"], "ill": ["no"]})
+    Traceback (most recent call last):
+    ...
+    diptych.WrongInput: the table, row 1: column `age` (field 2): `old` is not a number: ...
+    """
+    agreement = _agreement.of(agreement)
+    native = _tables.read(table, agreement._native.wanted(False))
+    entered = None
+    if ledger is None:
+        if cap is not None or data_set is not None:
+            raise WrongInput("cap and data_set are for a ledger", "name one with ledger=FILE")
+        warnings.warn(
+            "no ledger is given: nobody adds up what releases of this data spend (ledger=FILE, cap=EPS)",
+            NoLedgerWarning,
+            stacklevel=2,
+        )
+    else:
+        if cap is None:
+            raise WrongInput("a ledger needs the largest total ε that the data may ever spend", "give it with cap=EPS")
+        if data_set is None and not isinstance(native, str):
+            raise WrongInput("without a file, the ledger needs a name for the data", "give it with data_set=NAME")
+        entered = (os.fspath(ledger), str(cap), data_set)
+    place, kept = _release.temporary() if out is None else (os.fspath(out), None)
+    listing = None if problems is None else os.fspath(problems)
+    _native.local(agreement._native, native, place, compact, entered, listing, listener(on_progress))
+    return Release(place, kept)
+
+
+def run(
+    agreement: Union[Agreement, _Path],
+    party: Union[Mapping[str, Any], _Path],
+    table: Optional[TableLike] = None,
+    *,
+    on_progress: OnProgress = None,
+    compact: bool = False,
+    record: bool = False,
+    problems: Optional[_Path] = None,
+    passphrase: Optional[str] = None,
+) -> Release:
+    """Runs one party's side of a release by two; both end with the same table.
+
+    ``party`` is a party file, or a dictionary with its keys: ``role``, ``identity``, ``listen`` or
+    ``connect``, ``ledger``, ``cap``, ``data_set``, ``out``, and those that have defaults. A ``table`` is
+    used in place of the party's ``data``.
+
+    Other threads of the program go on meanwhile. Ctrl-C ends the run in order: the peer is told, the
+    ledger says what was spent, and :class:`Interrupted` is raised. From the moment when the release is
+    signed nothing ends it any more. An exception of ``on_progress`` ends the run in the same way.
+
+    >>> import diptych
+    >>> from diptych._agreement import doctest_agreement
+    >>> agreement = doctest_agreement("vertical")
+    >>> run(agreement, {"role": "p1", "identity": "nobody.pem", "listen": "127.0.0.1:0", "cap": "1",
+    ...                 "ledger": "ledger.jsonl", "out": "release", "data_set": "people"}, {})
+    Traceback (most recent call last):
+    ...
+    diptych.WrongInput: cannot read nobody.pem: No such file or directory (os error 2)
+     help: make one: diptych keygen --name NAME --out nobody.pem
+    """
+    agreement = _agreement.of(agreement)
+    party_file, party_text = None, None
+    if isinstance(party, Mapping):
+        party_text = ("party", _toml.dumps(party), "")
+    else:
+        party_file = os.fspath(party)
+    native = None if table is None else _tables.read(table, agreement._native.wanted(True))
+    place = _native.run(
+        agreement._native,
+        party_file,
+        party_text,
+        native,
+        (compact, record),
+        None if problems is None else os.fspath(problems),
+        passphrase,
+        listener(on_progress),
+    )
+    return Release(place)
+
+
+class PsiResult(NamedTuple):
+    """What a set intersection told."""
+
+    #: Places of one's own identifiers that are common, in one order on which both agree.
+    rows: Optional[list[int]]
+    #: How many are common.
+    common: Optional[int]
+    #: Whether at least ``threshold`` are.
+    reached: Optional[bool]
+    #: How many identifiers the peer has.
+    peer_size: int
+
+
+def psi(
+    identifiers: Iterable[Any],
+    *,
+    role: str,
+    identity: _Path,
+    peer: str,
+    listen: Optional[str] = None,
+    connect: Optional[str] = None,
+    normalize: str = "trim,nfc,uppercase",
+    cardinality: bool = False,
+    threshold: Optional[int] = None,
+    matching: Optional[str] = None,
+    largest_set: int = 1 << 24,
+    wait_seconds: int = 60,
+    run_seconds: Optional[int] = None,
+    passphrase: Optional[str] = None,
+    on_progress: OnProgress = None,
+) -> PsiResult:
+    """Finds which identifiers two parties have in common, and shows no others.
+
+    Both learn how many the other has and which of their own are common; with ``cardinality`` only how
+    many are, with ``threshold`` only whether at least so many are. ``peer`` is the fingerprint that
+    :func:`keygen` returned there. The other arguments are those of ``diptych psi --help``.
+
+    >>> psi(["a1", "A1 "], role="p1", identity="key.pem", peer="sha256:" + "1c" * 32,
+    ...     listen="127.0.0.1:0")
+    Traceback (most recent call last):
+    ...
+    diptych.WrongInput: 1 row(s) repeat an identifier of another row after trim, nfc, uppercase: rows 1 and 2; ...
+    """
+    if cardinality and threshold is not None:
+        raise WrongInput("cardinality and threshold exclude each other", "leave one of them out")
+    mode = "cardinality" if cardinality else "intersection" if threshold is None else "threshold"
+    found = _native.psi(
+        ["" if it is None else str(it) for it in identifiers],
+        connection(role, identity, peer, listen, connect, wait_seconds, passphrase),
+        normalize,
+        mode,
+        threshold,
+        matching,
+        largest_set,
+        run_seconds,
+        listener(on_progress),
+    )
+    return PsiResult(*found)
+
+
+def keygen(name: str, path: _Path, passphrase: Optional[str] = None) -> str:
+    """Makes an identity and returns its fingerprint, which is public: give it to your partner.
+
+    The file is as secret as a password, unless its key is put under a passphrase.
+
+    >>> import tempfile
+    >>> keygen("Bank", tempfile.mkdtemp() + "/bank.pem")
+    'sha256:...'
+    """
+    return _native.keygen(name, os.fspath(path), passphrase)
+

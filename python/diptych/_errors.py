@@ -1,0 +1,66 @@
+"""What can go wrong, with the command's words and exit statuses."""
+
+from __future__ import annotations
+
+from typing import Optional
+
+
+class Failure:
+    """What every exception of this package has: the same words as the command ``diptych``.
+
+    ``status`` is the exit status that the command would have, ``message`` what happened and where,
+    and ``advice`` what to do about it, where the message does not say so already.
+    """
+
+    status: int = 1
+
+    def __init__(self, message: str, advice: Optional[str] = None) -> None:
+        super().__init__(message, advice)  # type: ignore[call-arg]
+        self.message = message
+        self.advice = advice
+
+    def __str__(self) -> str:
+        return self.message if self.advice is None else f"{self.message}\n help: {self.advice}"
+
+
+class DiptychError(Failure, Exception):
+    """A run or a file that failed; all but :class:`Interrupted` are of this kind."""
+
+
+class Failed(DiptychError):
+    """Something failed that the user did not do wrong: a cut line, a full disk, a release that was changed."""
+
+    status = 1
+
+
+class WrongInput(DiptychError, ValueError):
+    """A file, a table or an argument that is not as it should be."""
+
+    status = 2
+
+
+class PeerRefused(DiptychError):
+    """The peer refused, or is not who it should be."""
+
+    status = 3
+
+
+class Interrupted(Failure, KeyboardInterrupt):
+    """Somebody pressed Ctrl-C; says what was spent until then.
+
+    It is a :class:`KeyboardInterrupt`, so ``except Exception`` does not swallow it.
+    """
+
+    status = 130
+
+
+class NoLedgerWarning(UserWarning):
+    """A release is made, and nobody adds up what releases of its data spend."""
+
+
+def of_status(status: int, message: str, advice: Optional[str]) -> Failure:
+    """The exception for an exit status."""
+    for kind in (Failed, WrongInput, PeerRefused, Interrupted):
+        if kind.status == status:
+            return kind(message, advice)
+    return Failed(message, advice)

@@ -1,0 +1,186 @@
+//! A table of Python's: Arrow batches that stay where they are, or plain columns taken as text.
+
+use std::io::Write;
+use std::sync::Arc;
+
+use diptych::publish::Failure;
+use diptych::publish::data::{Memory, Origin, Source};
+use diptych::table::Cells;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyCapsule, PyFloat, PyInt, PyString};
+
+use crate::arrow::{self, Batches};
+use crate::raised;
+
+/// How messages call a table that has no name.
+const NAME: &str = "the table";
+
+/// A table in memory, of which only columns that an agreement names are looked at.
+#[pyclass(frozen, module = "diptych._native")]
+pub struct Table {
+    cells: Arc<dyn Cells>,
+}
+
+impl Table {
+    /// Where the library reads it.
+    pub fn source(&self) -> Source {
+        Source::new(Origin::Memory(Memory { name: NAME.to_owned(), cells: self.cells.clone() }))
+    }
+}
+
+#[pymethods]
+impl Table {
+    /// A table from a capsule that `__arrow_c_stream__` returned, which is empty afterwards. `also` are
+    /// columns that the table has besides, which nobody wants.
+    #[staticmethod]
+    #[expect(unsafe_code, reason = "a capsule holds a pointer")]
+    fn from_stream(capsule: &Bound<'_, PyCapsule>, also: Vec<String>) -> PyResult<Self> {
+        let py = capsule.py();
+        let pointer = capsule.pointer_checked(Some(arrow::STREAM))?;
+        // SAFETY: by its name the capsule holds a stream, and it lives until the end of this call.
+        let batches = unsafe { Batches::take(pointer) };
+        let batches = batches
+            .map_err(|problem| raised(py, &Failure::wrong_input(format!("{NAME}: {problem}"))))?;
+        Ok(Self { cells: Arc::new(Streamed { batches, also }) })
+    }
+
+    /// A table from columns: names, and values where they are wanted.
+    #[staticmethod]
+    fn from_columns(columns: Vec<(String, Option<Bound<'_, PyAny>>)>) -> PyResult<Self> {
+        let mut plain = Plain::default();
+        for (name, values) in columns {
+            let texts = values.map(|values| Texts::of(&name, &values)).transpose()?;
+            if let Some(texts) = &texts {
+                plain.check_length(&name, texts.ends.len())?;
+            }
+            plain.names.push(name);
+            plain.columns.push(texts);
+        }
+        Ok(Self { cells: Arc::new(plain) })
+    }
+
+    fn __len__(&self) -> usize {
+        self.cells.records()
+    }
+}
+
+/// The batches of a stream, and names of columns that it does not have.
+struct Streamed {
+    batches: Batches,
+    also: Vec<String>,
+}
+
+impl Cells for Streamed {
+    fn names(&self) -> Vec<String> {
+        self.batches.names().iter().chain(&self.also).cloned().collect()
+    }
+
+    fn records(&self) -> usize {
+        self.batches.records()
+    }
+
+    fn refusal(&self, column: usize) -> Option<String> {
+        let name = self.batches.unreadable(column)?;
+        Some(format!(
+            "its type is {name}, which has no value that a release could hold: convert it to text, \
+             whole numbers or floats"
+        ))
+    }
+
+    fn write(&self, record: usize, column: usize, text: &mut Vec<u8>) {
+        self.batches.write(record, column, text);
+    }
+}
+
+/// Columns as text. Those that nobody wants have none.
+#[derive(Default)]
+struct Plain {
+    names: Vec<String>,
+    columns: Vec<Option<Texts>>,
+    records: Option<usize>,
+}
+
+impl Plain {
+    fn check_length(&mut self, name: &str, records: usize) -> PyResult<()> {
+        match *self.records.get_or_insert(records) {
+            known if known == records => Ok(()),
+            known => Err(PyTypeError::new_err(format!(
+                "column `{name}` has {records} values, and one before it has {known}"
+            ))),
+        }
+    }
+}
+
+impl Cells for Plain {
+    fn names(&self) -> Vec<String> {
+        self.names.clone()
+    }
+
+    fn records(&self) -> usize {
+        self.records.unwrap_or(0)
+    }
+
+    fn write(&self, record: usize, column: usize, text: &mut Vec<u8>) {
+        if let Some(Some(texts)) = self.columns.get(column) {
+            text.extend_from_slice(texts.cell(record));
+        }
+    }
+}
+
+/// The cells of a column, one after the other, and where each ends.
+#[derive(Default)]
+struct Texts {
+    text: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl Texts {
+    fn of(name: &str, values: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let mut texts = Self::default();
+        for value in values.try_iter()? {
+            texts.push(name, &value?)?;
+        }
+        Ok(texts)
+    }
+
+    fn push(&mut self, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let text = &mut self.text;
+        if let Ok(string) = value.cast::<PyString>() {
+            text.extend_from_slice(string.to_cow()?.as_bytes());
+        } else if let Ok(truth) = value.cast::<PyBool>() {
+            text.extend_from_slice(if truth.is_true() { b"True" } else { b"False" });
+        } else if value.cast::<PyInt>().is_ok() {
+            match value.extract::<i64>() {
+                Ok(number) => write!(text, "{number}")?,
+                Err(_) => text.extend_from_slice(value.str()?.to_cow()?.as_bytes()),
+            }
+        } else if let Ok(number) = value.cast::<PyFloat>() {
+            arrow::write_float(number.value(), text)?;
+        } else if !is_missing(value)? {
+            let (kind, row) = (value.get_type().name()?, self.ends.len() + 1);
+            let failure = Failure::wrong_input(format!(
+                "{NAME}: column `{name}`: the value in row {row} is of type {kind}, which has no text \
+                 that a release could hold: convert the column to text, whole numbers or floats"
+            ));
+            return Err(raised(value.py(), &failure));
+        }
+        self.ends.push(self.text.len());
+        Ok(())
+    }
+
+    fn cell(&self, record: usize) -> &[u8] {
+        let start = record.checked_sub(1).and_then(|before| self.ends.get(before)).copied();
+        let end = self.ends.get(record).copied().unwrap_or(0);
+        self.text.get(start.unwrap_or(0)..end).unwrap_or_default()
+    }
+}
+
+/// `None`, and what pandas writes for it.
+fn is_missing(value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    if value.is_none() {
+        return Ok(true);
+    }
+    let name = value.get_type().name()?;
+    Ok(matches!(&*name.to_cow()?, "NAType" | "NaTType"))
+}

@@ -1,0 +1,46 @@
+//! The native half of the Python package `diptych`: what its modules call, and nothing that people do.
+
+mod agreement;
+mod arrow;
+mod conversation;
+mod frame;
+mod release;
+mod watch;
+
+use diptych::publish::Failure;
+use pyo3::prelude::*;
+
+/// A failure as the package's own exception, with the command's words and exit status.
+fn raised(py: Python<'_>, failure: &Failure) -> PyErr {
+    let made = py.import("diptych._errors").and_then(|errors| {
+        let (message, advice) = (failure.message.as_str(), failure.advice.as_deref());
+        errors.call_method1("of_status", (failure.status as u8, message, advice))
+    });
+    match made {
+        Ok(exception) => PyErr::from_value(exception),
+        Err(error) => error,
+    }
+}
+
+/// What Python gets of a result.
+trait OrRaise<T> {
+    fn or_raise(self, py: Python<'_>) -> PyResult<T>;
+}
+
+impl<T, E: Into<Failure>> OrRaise<T> for Result<T, E> {
+    fn or_raise(self, py: Python<'_>) -> PyResult<T> {
+        self.map_err(|error| raised(py, &error.into()))
+    }
+}
+
+#[pymodule]
+mod _native {
+    #[pymodule_export]
+    use super::agreement::Agreement;
+    #[pymodule_export]
+    use super::conversation::{circuit, keygen, psi};
+    #[pymodule_export]
+    use super::frame::Table;
+    #[pymodule_export]
+    use super::release::{local, open, picture, rows, run, verify};
+}

@@ -1,0 +1,148 @@
+//! Releases: making them, alone and with a peer, and reading them.
+
+use std::path::PathBuf;
+
+use diptych::privacy::Epsilon;
+use diptych::publish::data::Source;
+use diptych::publish::local::{Entered, Wanted, release as release_alone};
+use diptych::publish::party::Party;
+use diptych::publish::released::Released;
+use diptych::publish::rows::to_csv;
+use diptych::publish::run::{Options, Side, run as run_side};
+use diptych::publish::verify::{check, check_ledger};
+use diptych::publish::{Failure, report};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::OrRaise;
+use crate::agreement::Agreement;
+use crate::frame::Table;
+use crate::watch::work;
+
+/// A table as Python gives it.
+#[derive(FromPyObject)]
+pub enum Data<'py> {
+    /// In memory.
+    Memory(Bound<'py, Table>),
+    /// A file.
+    File(PathBuf),
+}
+
+impl Data<'_> {
+    fn source(&self, problems: Option<PathBuf>) -> Source {
+        let source = match self {
+            Self::Memory(table) => table.get().source(),
+            Self::File(path) => Source::file(path),
+        };
+        Source { problems, ..source }
+    }
+}
+
+/// A release by one party. `ledger` is a file, the cap and the name of the data set.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "they have names in Python")]
+pub fn local(
+    py: Python<'_>,
+    agreement: &Agreement,
+    data: Data<'_>,
+    out: PathBuf,
+    compact: bool,
+    ledger: Option<(PathBuf, String, Option<String>)>,
+    problems: Option<PathBuf>,
+    callback: Option<Py<PyAny>>,
+) -> PyResult<()> {
+    let source = data.source(problems);
+    let parsed = ledger.as_ref().map(|(_, cap, _)| epsilon(cap)).transpose().or_raise(py)?;
+    let entered = match (&ledger, &parsed) {
+        (Some((ledger, _, data_set)), Some(cap)) => {
+            Some(Entered { ledger, cap, data_set: data_set.as_deref() })
+        }
+        _ => None,
+    };
+    let agreement = &agreement.inner;
+    let wanted = Wanted { data: &source, out: &out, compact, entered };
+    work(py, callback.as_ref(), None, |watcher| release_alone(agreement, &wanted, watcher))?;
+    Ok(())
+}
+
+fn epsilon(text: &str) -> Result<Epsilon, Failure> {
+    text.parse().map_err(|error| Failure::wrong_input(format!("cap {text}: {error}")))
+}
+
+/// One party's side of a release by two; returns where the release lies. The party is a file, or the
+/// text of one with its name and the directory from which its paths are counted.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "they have names in Python")]
+pub fn run(
+    py: Python<'_>,
+    agreement: &Agreement,
+    party_file: Option<PathBuf>,
+    party_text: Option<(String, String, PathBuf)>,
+    data: Option<Data<'_>>,
+    options: (bool, bool),
+    problems: Option<PathBuf>,
+    passphrase: Option<String>,
+    callback: Option<Py<PyAny>>,
+) -> PyResult<PathBuf> {
+    let given = data.as_ref().map(|data| data.source(None));
+    let mut party = match (party_file, party_text) {
+        (Some(path), _) => Party::load_with(&path, given).or_raise(py)?,
+        (None, Some((name, text, beside))) => {
+            Party::parse_with(&name, text.as_bytes(), &beside, given).or_raise(py)?
+        }
+        (None, None) => return Err(Failure::wrong_input("no party is given")).or_raise(py),
+    };
+    party.data.problems = problems;
+    let (compact, record) = options;
+    let agreement = &agreement.inner;
+    work(py, callback.as_ref(), passphrase, |watcher| {
+        let side = Side::new(agreement, &party, watcher)?;
+        run_side(&side, Options { compact, record }, watcher)
+    })?;
+    Ok(party.out)
+}
+
+/// A release as it lies on disk: its manifest, its table, and the agreement under which it was made.
+#[pyfunction]
+pub fn open<'py>(
+    py: Python<'py>,
+    directory: PathBuf,
+) -> PyResult<(String, Bound<'py, PyBytes>, String)> {
+    let released = py.detach(|| Released::open(&directory)).or_raise(py)?;
+    let csv = PyBytes::new(py, &released.csv);
+    Ok((released.manifest.to_string(), csv, released.agreement.canonical()))
+}
+
+/// Checks a release, and the ledger in which it was entered; the lines say what was found.
+#[pyfunction]
+pub fn verify(
+    py: Python<'_>,
+    directory: PathBuf,
+    ledger: Option<PathBuf>,
+) -> PyResult<Vec<String>> {
+    let checked = py.detach(|| {
+        let (manifest, mut lines) = check(&directory)?;
+        if let Some(ledger) = &ledger {
+            lines.push(check_ledger(&manifest, ledger)?);
+        }
+        Ok::<_, Failure>(lines)
+    });
+    checked.or_raise(py)
+}
+
+/// One row for each person that a release counts, as CSV; with a seed, of concrete values.
+#[pyfunction]
+pub fn rows(
+    py: Python<'_>,
+    directory: PathBuf,
+    seed: Option<[u8; 32]>,
+) -> PyResult<Bound<'_, PyBytes>> {
+    let csv = py.detach(|| to_csv(&directory, seed)).or_raise(py)?;
+    Ok(PyBytes::new(py, &csv))
+}
+
+/// The picture of how values were divided, as a page.
+#[pyfunction]
+pub fn picture(py: Python<'_>, directory: PathBuf) -> PyResult<String> {
+    py.detach(|| report::picture(&directory)).or_raise(py)
+}
