@@ -556,7 +556,7 @@ pub fn write_float(number: f64, text: &mut Vec<u8>) -> std::io::Result<()> {
 fn bit(bits: *const u8, index: usize) -> bool {
     // SAFETY: the callers ask for places below `offset + length` in buffers of so many bits.
     let byte = unsafe { *bits.add(index / 8) };
-    byte >> (index % 8) & 1 == 1
+    (byte >> (index % 8)) & 1 == 1
 }
 
 /// The buffers of long texts: all between the views and the list of their lengths.
