@@ -3,11 +3,12 @@
 //!
 //! ```text
 //! cargo run --release --example adult_lkc
+//! cargo run --release --example adult_lkc two
 //! ```
 //!
-//! Prints the tables of `docs/experiments/lkc.md`. The data is expected at `../shared/data/adult`;
+//! With `two`, releases by two parties in one process, against that of one. Prints the tables of `docs/experiments/lkc.md`. The data is expected at `../shared/data/adult`;
 //! without it nothing is done.
-#![allow(clippy::print_stdout, reason = "tables are what it is for")]
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "tables are what it is for")]
 
 #[path = "adult/data.rs"]
 #[allow(dead_code, reason = "the other experiments need all of it")]
@@ -19,6 +20,8 @@ use diptych::app::evaluate::generalize::{Generalization, raw};
 use diptych::app::evaluate::released::rows;
 use diptych::app::evaluate::tree::{Rows, Tree};
 use diptych::math::Randomness;
+use diptych::protocol::Session;
+use diptych::protocol::pair::{Setup, run_pair};
 use diptych::publish::failure::Failure;
 use diptych::release::groups::table::{Columns, read};
 use diptych::release::run;
@@ -49,7 +52,9 @@ fn main() -> ExitCode {
         println!("the Adult data is not there");
         return ExitCode::SUCCESS;
     };
-    match Adult::read(&place).and_then(|adult| all(&adult)) {
+    let two = std::env::args().any(|argument| argument == "two");
+    let run = |adult: Adult| if two { together(&adult) } else { all(&adult) };
+    match Adult::read(&place).and_then(run) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             println!("{}", failure.message);
@@ -111,6 +116,66 @@ fn mashup(adult: &Adult, names: &[&str], score: &str, k: u32) -> Result<String, 
     let steps = made.filter(|step| hidden[step.candidate.attribute]).count();
     let accuracy = Tree::learn(&rows(&adult.train)?).accuracy(&rows(&adult.test)?);
     Ok(format!("{steps} | {:.1} | {time:.1} s", 100.0 * (1.0 - accuracy.unwrap_or(0.0))))
+}
+
+/// Two parties with columns divided as in the papers, against one: what it takes them.
+fn together(adult: &Adult) -> Result<(), Failure> {
+    println!("| form | L | K | C | examined | performed | rows | as by one | time | CPU | bytes |");
+    println!("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |");
+    for (name, more) in FORMS {
+        for (l, k, c) in [(4, 50, "0.2"), (2, 20, "0.2")] {
+            let terms = format!("l = {l}\nk = {k}\nc = \"{c}\"\n{SENSITIVE}");
+            println!("| {name} | {l} | {k} | {c} | {} |", two_once(adult, more, &terms)?);
+        }
+    }
+    Ok(())
+}
+
+/// Name and terms of what two parties run.
+const FORMS: [(&str, &str); 3] = [
+    ("sealed", "partition = \"vertical\"\n"),
+    ("rows", "partition = \"vertical\"\nprofile = \"paper\"\n"),
+    ("horizontal", "partition = \"horizontal\"\n"),
+];
+
+/// One release by two parties, as cells of a table.
+fn two_once(adult: &Adult, form: &str, terms: &str) -> Result<String, Failure> {
+    let agreement = adult.agreement_with(&format!(
+        "{form}model = \"lkc\"\n[lkc]\nacknowledge = \"not differentially private\"\n{terms}"
+    ))?;
+    let [train, _] = adult.tables(&agreement)?;
+    let parts = data::parts(&agreement, &train)?;
+    let party = |session: &mut Session, table: &Table| {
+        let prepared = run::prepare(session, &agreement)?;
+        run::together(session, &agreement, table, None, prepared, &|_| {})
+    };
+    let start = Instant::now();
+    let outcome = run_pair(
+        Setup::default(),
+        |session| party(session, &parts[0]),
+        |session| party(session, &parts[1]),
+    );
+    let time = start.elapsed().as_secs_f64();
+    let (made, _) = (outcome.p1?, outcome.p2?);
+    for phase in &outcome.costs.p1.phases {
+        eprintln!("{}: {:.2} s, {} rounds", phase.phase, phase.wall.as_secs_f64(), phase.rounds);
+    }
+    let total = outcome.costs.p1.total();
+    let expected = run::alone(&agreement, &train, None, &mut Randomness::from_os()?, &|_| {})?;
+    let csv = |release: &diptych::release::Release| {
+        let mut csv = Vec::new();
+        write_csv(&release.table, output::Rows::All, &mut csv).map(|rows| (rows, csv))
+    };
+    let (rows, found) = csv(&made.release).map_err(Failure::failed)?;
+    let (_, expected) = csv(&expected).map_err(Failure::failed)?;
+    Ok(format!(
+        "{} | {} | {rows} | {} | {time:.1} s | {:.1} s | {:.0} MB",
+        made.course.len(),
+        made.course.iter().filter(|examined| examined.performed).count(),
+        if found == expected { "yes" } else { "NO" },
+        total.cpu.as_secs_f64() + outcome.costs.p2.total().cpu.as_secs_f64(),
+        (total.bytes_sent + total.bytes_received) as f64 / 1e6,
+    ))
 }
 
 /// One release, as cells of a table.

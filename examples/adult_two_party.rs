@@ -19,7 +19,6 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use data::Adult;
-use diptych::Role;
 use diptych::agreement::Agreement;
 use diptych::app::console::{Console, GlobalArgs};
 use diptych::app::evaluate::generalize::Generalization;
@@ -116,7 +115,7 @@ fn carry_out(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
             let terms = format!("epsilon = \"{epsilon}\"\n{terms}");
             let agreement = adult.agreement(&terms, SPECIALIZATIONS)?;
             let [train, test] = adult.tables(&agreement)?;
-            let parts = parts(&agreement, &train)?;
+            let parts = data::parts(&agreement, &train)?;
             let bar = Bar::new(console, "two parties");
             bar.start(arguments.runs as usize);
             let (mut two, mut seconds) = (Vec::new(), Vec::new());
@@ -160,29 +159,6 @@ fn carry_out(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     );
     std::fs::write(&arguments.out, page)
         .map_err(|error| Failure::file(&arguments.out, "write", &error))
-}
-
-/// What each party holds: its own columns with identifiers, or every other record.
-fn parts(agreement: &Agreement, table: &Table) -> Result<[Table; 2], Failure> {
-    if agreement.identifier().is_none() {
-        let half =
-            |first: usize| table.select(&(first..table.len()).step_by(2).collect::<Vec<_>>());
-        return Ok([half(0), half(1)]);
-    }
-    let attributes = &agreement.schema.attributes;
-    let part = |owner: Role| {
-        let columns = attributes.iter().enumerate().map(|(index, attribute)| {
-            (attribute.owner == Some(owner)).then(|| table.column(index).cloned()).flatten()
-        });
-        let identifiers = (0..table.len()).map(|record| record.to_string()).collect();
-        let classes = match agreement.schema.class.owner {
-            Some(labelled) if labelled != owner => vec![0; table.len()],
-            _ => table.classes().to_vec(),
-        };
-        Table::new(columns.collect(), classes, Some(identifiers))
-            .ok_or_else(|| Failure::failed("columns of different lengths"))
-    };
-    Ok([part(Role::P1)?, part(Role::P2)?])
 }
 
 /// A release by both, and the seconds that it took beyond finding common people.

@@ -5,16 +5,20 @@
 //! | --- | --- |
 //! | [`exponential`] | the exponential mechanism over candidates of both parties |
 //! | [`noisy_max`] | the largest score after geometric noise (permute-and-flip) |
+//! | [`best`] | the best candidate, and the best split, by counts that two parties hold apart |
+//! | [`heads`] | which of two parties has the better candidate |
 //! | [`largest`] | the largest class count of groups of records, as shares |
 //! | [`noise`] | discrete Laplace noise on shared counts: each party's own, or one joint noise |
 //! | [`division`] | whether a group of a public population may be divided, as one bit |
+//! | [`validity`] | whether all cells of a shared table are as required, as one bit |
 //! | [`gallery`] | the circuits of this room that are exported for review |
 //!
 //! Each mechanism borrows a [`Session`](crate::protocol::Session) with its garbled circuits and
 //! coins, implements [`Choose`](crate::privacy::Choose) or
 //! [`AddNoise`](crate::privacy::AddNoise), and gives both parties the same output. What it opens is
 //! the output of a differentially private mechanism and nothing else; all widths come from public
-//! bounds. Semi-honest, as everything below it.
+//! bounds. Semi-honest, as everything below it. ([`best`], [`heads`] and [`validity`] open exact results,
+//! for models that promise no ε.)
 //!
 //! *Time.* Between two messages of a mechanism nothing runs whose time depends on a secret. Before
 //! the first message there is the making of weights, which takes longer for high scores, and the
@@ -62,12 +66,15 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod best;
 pub mod division;
 pub mod exponential;
 pub mod gallery;
+pub mod heads;
 pub mod largest;
 pub mod noise;
 pub mod noisy_max;
+pub mod validity;
 
 mod digits;
 #[cfg(test)]

@@ -55,6 +55,7 @@ pub mod forecast;
 pub mod groups;
 pub mod lattice;
 pub mod lkc;
+mod matching;
 pub mod plan;
 pub mod presence;
 pub mod rehearsal;
@@ -65,7 +66,7 @@ pub mod tree;
 use crate::agreement::{Agreement, Model};
 use crate::net::{Blame, Fault};
 use crate::privacy::budget::Entry;
-use crate::table::Table;
+use crate::table::{Specialization, Table};
 use tree::Generalized;
 
 /// Why there is no release. What was spent is gone.
@@ -96,11 +97,31 @@ pub enum Error {
         most = groups::MOST_STEPS
     )]
     TooMany(u64),
+    /// The same, as the party hears it that does not hold the sensitive attribute.
+    #[error(
+        "even the coarsest table is not as the agreement requires, by what the peer says of its \
+         sensitive attribute; no generalization can help, so agree on a larger c"
+    )]
+    UnmetThere,
+    /// The same, as both parties hear it that hold different people.
+    #[error(
+        "even the coarsest table of both parties' people is not as the agreement requires; no \
+         generalization can help, so agree on a smaller k or a larger c"
+    )]
+    UnmetTogether,
+    /// More combinations of values than two parties can count together.
+    #[error(
+        "two parties would have to count {0} combinations of values, which takes too long; agree on \
+         fewer attributes, a larger k, or an l of all attributes"
+    )]
+    TooManyCells(u64),
+    /// The peer sent something about a candidate that cannot be.
+    #[error("the peer {0}; it must be stopped")]
+    Impossible(&'static str),
     /// The agreement is for one party, and two want to run it.
     #[error("this agreement is for one party: use `diptych local`")]
     OneParty,
     /// What was made ready with the peer is for another model.
-    #[cfg(any(test, feature = "testing"))]
     #[error("the release was prepared for another agreement")]
     PreparedForAnother,
     /// A rehearsal that the agreement does not allow.
@@ -123,10 +144,13 @@ impl Fault for Error {
             | Self::Unmet(_)
             | Self::Paths(_)
             | Self::OtherData(_)
+            | Self::UnmetThere
+            | Self::UnmetTogether
+            | Self::TooManyCells(_)
             | Self::Broken(_)
             | Self::TooMany(_) => Blame::Input,
-            #[cfg(any(test, feature = "testing"))]
             Self::PreparedForAnother => Blame::Here,
+            Self::Impossible(_) => Blame::Peer,
             Self::NoBudget => Blame::Here,
         }
     }
@@ -220,4 +244,22 @@ pub struct Outcome {
     pub in_both: Option<usize>,
     /// How many individuals the peer has, where identifiers were compared.
     pub peer_records: Option<usize>,
+    /// What was examined on the way, in order: what the messages depended on.
+    pub course: Vec<Examined>,
+}
+
+/// A value that was examined in a run by two parties, and what became of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Examined {
+    /// What would be replaced. Of an interval that stayed the split may not be known.
+    pub made: Specialization,
+    /// Whether it was.
+    pub performed: bool,
+}
+
+impl Examined {
+    /// Of a run in which whatever was examined was performed.
+    pub fn all(made: &[Specialization]) -> Vec<Self> {
+        made.iter().map(|made| Self { made: *made, performed: true }).collect()
+    }
 }

@@ -111,24 +111,19 @@ fn a_delta_that_is_something_else_than_a_small_number_is_refused() {
     }
 }
 
-#[test]
-fn two_parties_run_a_model_without_epsilon_and_sign_its_release() {
-    let place = tempfile::tempdir().unwrap();
-    let pems = [(); 2].map(|()| Identity::generate_pem("x").unwrap());
-    let prints = pems.each_ref().map(|pem| Identity::from_pem(pem).unwrap().fingerprint());
-    let text = ALONE.replace("\"local\"", "\"horizontal\"")
-        + &format!(
-            "[parties.p1]\nname = \"North\"\nfingerprint = \"{}\"\n\
-             [parties.p2]\nname = \"South\"\nfingerprint = \"{}\"\n",
-            prints[0], prints[1]
-        );
-    let agreement = agreement(&text);
+/// Runs both parties over loopback, to the end.
+fn run_two(
+    place: &Path,
+    agreement: &Agreement,
+    pems: &[impl AsRef<str>; 2],
+    rows: [&str; 2],
+) -> [Party; 2] {
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let party = |index: usize, rows: &str, meeting: &str| {
-        let directory = place.path().join(format!("p{}", index + 1));
+    let party = |index: usize, meeting: &str| {
+        let directory = place.join(format!("p{}", index + 1));
         fs::create_dir(&directory).unwrap();
-        fs::write(directory.join("identity.pem"), pems[index].as_str()).unwrap();
-        fs::write(directory.join("table.csv"), rows).unwrap();
+        fs::write(directory.join("identity.pem"), pems[index].as_ref()).unwrap();
+        fs::write(directory.join("table.csv"), rows[index]).unwrap();
         let text = format!(
             "role = \"p{}\"\ndata = \"table.csv\"\nidentity = \"identity.pem\"\n\
              {meeting} = \"{free}\"\nledger = \"ledger.jsonl\"\nout = \"release\"\ncap = \"3\"\n\
@@ -137,16 +132,34 @@ fn two_parties_run_a_model_without_epsilon_and_sign_its_release() {
         );
         Party::parse("party.toml", text.as_bytes(), &directory).unwrap()
     };
-    let north = party(0, "job,ill\nWriter,yes\nWriter,no\n", "listen");
-    let south = party(1, "job,ill\nEngineer,no\n", "connect");
+    let both = [party(0, "listen"), party(1, "connect")];
     let side = |party: &Party| {
-        let side = Side::new(&agreement, party, &Ear::default()).unwrap();
-        run::run(&side, Options::default(), &Ear::default()).unwrap();
+        let side = Side::new(agreement, party, &Ear::default()).unwrap();
+        run::run(&side, Options { record: true, ..Options::default() }, &Ear::default()).unwrap();
     };
     std::thread::scope(|scope| {
-        scope.spawn(|| side(&north));
-        side(&south);
+        scope.spawn(|| side(&both[0]));
+        side(&both[1]);
     });
+    both
+}
+
+fn two_parties(prints: &[impl std::fmt::Display; 2]) -> String {
+    format!(
+        "[parties.p1]\nname = \"North\"\nfingerprint = \"{}\"\n\
+         [parties.p2]\nname = \"South\"\nfingerprint = \"{}\"\n",
+        prints[0], prints[1]
+    )
+}
+
+#[test]
+fn two_parties_run_a_model_without_epsilon_and_sign_its_release() {
+    let place = tempfile::tempdir().unwrap();
+    let pems = [(); 2].map(|()| Identity::generate_pem("x").unwrap());
+    let prints = pems.each_ref().map(|pem| Identity::from_pem(pem).unwrap().fingerprint());
+    let text = ALONE.replace("\"local\"", "\"horizontal\"") + &two_parties(&prints);
+    let rows = ["job,ill\nWriter,yes\nWriter,no\n", "job,ill\nEngineer,no\n"];
+    let [north, south] = run_two(place.path(), &agreement(&text), &pems, rows);
     let read = |party: &Path| fs::read_to_string(party.join("manifest.json")).unwrap();
     assert_eq!(read(&north.out), read(&south.out));
     for party in [&north, &south] {
@@ -381,7 +394,8 @@ fn what_is_wrong_with_an_agreement_on_groups_is_said() {
         ("sensitive = \"ill\"\n    protect = [\"flu\"]", "", "no attribute is sensitive"),
         ("protect = [\"flu\"]", "protect = [\"flue\"]", "did you mean \"flu\"?"),
         ("sensitive = \"ill\"", "sensitive = \"i\"", "there is no attribute `i`"),
-        ("partition = \"local\"", "partition = \"horizontal\"", "is for one party"),
+        ("partition = \"local\"", "partition = \"horizontal\"", "section [parties] is missing"),
+        ("k = 2\n", "k = 2\nlinkage = \"sealed\"\n", "`linkage` in [lkc] does not apply"),
         ("model = \"lkc\"", "model = \"diffgen\"", "[lkc] does not apply"),
         ("max_records", "epsilon = \"1\"\nmax_records", "unknown key `epsilon`"),
         (
@@ -592,5 +606,96 @@ fn paths_that_do_not_fit_or_cannot_be_released_are_refused_and_nothing_is_writte
     ] {
         let refused = parse(RIDES.replacen(from, to, 1));
         assert!(refused.contains(said), "{said} is not in: {refused}");
+    }
+}
+
+/// Every file below a directory, as text.
+fn texts(directory: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(texts(&path));
+        } else {
+            found.push(String::from_utf8_lossy(&fs::read(path).unwrap()).into_owned());
+        }
+    }
+    found
+}
+
+#[test]
+fn two_parties_hide_people_in_groups_as_one_would_and_keep_their_own_rows_to_themselves() {
+    let pems = [(); 2].map(|()| Identity::generate_pem("x").unwrap());
+    let prints = pems.each_ref().map(|pem| Identity::from_pem(pem).unwrap().fingerprint());
+    let alone = |text: &str| {
+        let place = tempfile::tempdir().unwrap();
+        let data = place.path().join("people.csv");
+        fs::write(&data, PEOPLE).unwrap();
+        let (data, out) = (Source::file(&data), place.path().join("alone"));
+        let wanted = Wanted { data: &data, out: &out, compact: false, entered: None };
+        local::release(&agreement(text), &wanted, &Ear::default()).unwrap();
+        fs::read_to_string(out.join("release.csv")).unwrap()
+    };
+    let rows: Vec<Vec<&str>> = PEOPLE.lines().skip(1).map(|row| row.split(',').collect()).collect();
+    let mut tables = [String::from("id,job,well,note\n"), String::from("id,sex,ill,well,note\n")];
+    for (number, row) in rows.iter().enumerate() {
+        tables[0] += &format!("c{number},{},{},NORTHMARKER\n", row[0], row[3]);
+        tables[1] += &format!("c{number},{},{},{},SOUTHMARKER\n", row[1], row[2], row[3]);
+    }
+    tables[0] += "NORTHMARKER,Writer,yes,x\n";
+    tables[1] += "SOUTHMARKER,f,flu,no,x\n";
+    let owned = |text: &str, name: &str, owner: &str| {
+        let name = format!("name = \"{name}\"");
+        text.replace(&name, &format!("{name}\nowner = \"{owner}\""))
+    };
+    let vertical = LKC.replace("\"local\"", "\"vertical\"");
+    let vertical = owned(&owned(&owned(&vertical, "job", "p1"), "sex", "p2"), "ill", "p2")
+        + "[id]\ncolumn = \"id\"\nnormalize = []\n";
+    let paper = vertical.replace("max_records", "profile = \"paper\"\nmax_records");
+    let by_max = LKC.replace("k = 2", "k = 2\n    score = \"max\"");
+    let horizontal = by_max.replace("\"local\"", "\"horizontal\"");
+    let (header, rows) = PEOPLE.split_once('\n').unwrap();
+    let mut halves =
+        ["NORTH", "SOUTH"].map(|name| format!("{header},note\n").replace("note", name));
+    for (number, row) in rows.lines().enumerate() {
+        let name = ["NORTHMARKER", "SOUTHMARKER"][number % 2];
+        halves[number % 2] += &format!("{row},{name}\n");
+    }
+    for (text, tables, told, alone) in [
+        (vertical, &tables, "Of single people nothing is told", alone(LKC)),
+        (paper, &tables, "for every common person by name", alone(LKC)),
+        (horizontal, &halves, "the other's exact counts of every row", alone(&by_max)),
+    ] {
+        let agreement = agreement(&(text + &two_parties(&prints)));
+        let words = agreement.plain_words().split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.contains(told) && words.contains("k and c promise nothing"), "{words}");
+        assert_eq!(Agreement::from_canonical(agreement.canonical().as_bytes()).unwrap(), agreement);
+
+        let place = tempfile::tempdir().unwrap();
+        let both = run_two(place.path(), &agreement, &pems, [&tables[0], &tables[1]]);
+        for (party, theirs) in both.iter().zip(["SOUTHMARKER", "NORTHMARKER"]) {
+            assert_eq!(fs::read_to_string(party.out.join("release.csv")).unwrap(), alone);
+            let (_, found) = verify::check(&party.out).unwrap();
+            assert!(
+                found.iter().any(|line| line.contains("every group is as agreed")),
+                "{found:?}"
+            );
+            assert_eq!(found.iter().filter(|line| line.starts_with("signed")).count(), 2);
+            let page = fs::read_to_string(party.out.join("report.html")).unwrap();
+            assert!(page.contains("This is not differential privacy"));
+            let costs = fs::read_to_string(party.out.join("private/costs.json")).unwrap();
+            assert!(costs.contains("\"as_forecast\": true"), "{costs}");
+            let how = fs::read_to_string(party.out.join("private/how.txt")).unwrap();
+            assert!(how.contains("was specialized") || how.contains("stays"), "{how}");
+            let directory = party.out.parent().unwrap();
+            assert!(texts(directory).iter().all(|text| !text.contains(theirs)), "{theirs}");
+            let history = ledger::read(&party.ledger).unwrap();
+            let debit = &history.runs()[0].debit;
+            assert!(debit.epsilon.is_none() && debit.promise.is_some());
+            // Without ε nothing adds up: a further release of the same data is refused.
+            let again = Side::new(&agreement, party, &Ear::default()).unwrap();
+            let refused = run::run(&again, Options::default(), &Ear::default()).unwrap_err();
+            assert!(refused.message.contains("accept_composition"), "{refused}");
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! The Adult data and the agreements under which it is released.
 
+use diptych::Role;
 use diptych::agreement::Agreement;
 use diptych::publish::failure::Failure;
 use diptych::table::{Reading, Table, parse_csv};
@@ -133,4 +134,28 @@ impl Adult {
         };
         Agreement::parse("adult.toml", text.as_bytes(), &taxonomy).map_err(Failure::wrong_input)
     }
+}
+
+/// What each party holds: its own columns with identifiers, or every other record.
+#[allow(dead_code, reason = "only what two parties run needs it")]
+pub fn parts(agreement: &Agreement, table: &Table) -> Result<[Table; 2], Failure> {
+    if agreement.identifier().is_none() {
+        let half =
+            |first: usize| table.select(&(first..table.len()).step_by(2).collect::<Vec<_>>());
+        return Ok([half(0), half(1)]);
+    }
+    let attributes = &agreement.schema.attributes;
+    let part = |owner: Role| {
+        let columns = attributes.iter().enumerate().map(|(index, attribute)| {
+            (attribute.owner == Some(owner)).then(|| table.column(index).cloned()).flatten()
+        });
+        let identifiers = (0..table.len()).map(|record| record.to_string()).collect();
+        let classes = match agreement.schema.class.owner {
+            Some(labelled) if labelled != owner => vec![0; table.len()],
+            _ => table.classes().to_vec(),
+        };
+        Table::new(columns.collect(), classes, Some(identifiers))
+            .ok_or_else(|| Failure::failed("columns of different lengths"))
+    };
+    Ok([part(Role::P1)?, part(Role::P2)?])
 }

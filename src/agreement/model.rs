@@ -50,7 +50,8 @@ impl Name {
     pub fn keys(self) -> &'static [&'static str] {
         match self {
             Self::DiffGen => diffgen::read::KEYS,
-            Self::Lkc | Self::Lattice | Self::Trajectory => &[],
+            Self::Lkc => syntactic::read::RELEASE_KEYS,
+            Self::Lattice | Self::Trajectory => &[],
             #[cfg(any(test, feature = "testing"))]
             Self::ExactCounts => &[],
         }
@@ -117,7 +118,8 @@ impl Model {
     pub fn is_paper(&self) -> bool {
         match self {
             Self::DiffGen(terms) => terms.profile == diffgen::Profile::Paper,
-            Self::Syntactic(_) | Self::Trajectory(_) => false,
+            Self::Syntactic(terms) => terms.is_paper(),
+            Self::Trajectory(_) => false,
             #[cfg(any(test, feature = "testing"))]
             Self::ExactCounts => false,
         }
@@ -145,7 +147,8 @@ impl Model {
     pub(super) fn entries(&self) -> (Entries, Entries) {
         match self {
             Self::DiffGen(terms) => terms.entries(),
-            Self::Syntactic(_) | Self::Trajectory(_) => Default::default(),
+            Self::Syntactic(terms) => (terms.release_entries(), Entries::new()),
+            Self::Trajectory(_) => Default::default(),
             #[cfg(any(test, feature = "testing"))]
             Self::ExactCounts => Default::default(),
         }

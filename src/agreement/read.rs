@@ -118,7 +118,7 @@ fn whole(form: &mut Form<'_>, document: Node, origin: Origin<'_>) -> Option<Agre
     let (model, at) = model?;
     match &model {
         Model::DiffGen(terms) => diffgen::read::enough_to_specialize(form, &schema, terms, at),
-        Model::Syntactic(terms) => syntactic::read::check(form, &schema, terms, at),
+        Model::Syntactic(terms) => syntactic::read::check(form, &schema, terms, kind, at),
         Model::Trajectory(terms) => trajectory::read::check(form, &schema, terms, at),
         #[cfg(any(test, feature = "testing"))]
         Model::ExactCounts => {}
@@ -180,7 +180,7 @@ fn model(
     match name {
         Name::Lkc | Name::Lattice => {
             let kind = divided.map(|divided| divided.kind);
-            let (terms, at) = syntactic::read::read(form, top, own, kind)?;
+            let (terms, at) = syntactic::read::read(form, &mut release, top, own, kind)?;
             Some((Model::Syntactic(terms), at))
         }
         Name::Trajectory => {

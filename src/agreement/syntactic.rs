@@ -13,7 +13,7 @@ pub(super) use read::{ACKNOWLEDGE, ACKNOWLEDGED, MAX_PROTECTED};
 
 use serde_json::{Value, json};
 
-use super::diffgen::{Entries, choice};
+use super::diffgen::{Entries, Profile, choice};
 use crate::table::{Decimal, Domain, Schema, Taxonomy, ValueId};
 
 /// What the holder of the data chooses.
@@ -25,6 +25,11 @@ pub struct Terms {
     pub sensitive: Option<Sensitive>,
     /// How a table is found for which it holds.
     pub search: Search,
+    /// What the parties of a vertical release tell each other of single people; no other has one.
+    pub linkage: Option<Linkage>,
+    /// By how much the score of what a party of a vertical release has made finer may be above the
+    /// other's for it to go on, where they agree on such a bound.
+    pub slack: Option<Decimal>,
 }
 
 /// Every combination of at most `l` of the values is shared by at least `k` people, and tells each
@@ -76,6 +81,15 @@ choice! {
         Cuts = "cuts",
         /// Its levels; a leaf above one stays.
         Levels = "levels",
+    }
+}
+choice! {
+    /// What the parties of a vertical release tell each other of single people.
+    Linkage {
+        /// Nothing: groups are counted in shares, and cuts alone are told.
+        Sealed = "sealed",
+        /// Into which finer value everybody falls whose value is replaced, as in the papers.
+        Rows = "rows",
     }
 }
 choice! {
@@ -186,7 +200,21 @@ impl Terms {
             Search::TopDown { score, .. } => score.word(),
             Search::Lattice(elements) => elements.word(),
         };
-        format!("{} {} {how}", self.word(), each.join(" "))
+        let linked = self.linkage.map(|linkage| format!(" {}", linkage.word()));
+        format!("{} {} {how}{}", self.word(), each.join(" "), linked.unwrap_or_default())
+    }
+
+    /// What stands in [release]: as in the papers, where single people are told of.
+    pub(super) fn release_entries(&self) -> Entries {
+        match self.is_paper() {
+            true => vec![(read::PROFILE, json!(Profile::Paper.word()))],
+            false => Vec::new(),
+        }
+    }
+
+    /// Whether everything is done as in the papers.
+    pub fn is_paper(&self) -> bool {
+        self.linkage == Some(Linkage::Rows)
     }
 
     /// What stands in the model's own section.
@@ -207,6 +235,8 @@ impl Terms {
             }
             Search::Lattice(elements) => entries.push(("search", json!(elements.word()))),
         }
+        entries.extend(self.linkage.map(|linkage| (read::LINKAGE, json!(linkage.word()))));
+        entries.extend(self.slack.map(|slack| (read::SLACK, json!(slack.to_string()))));
         if let Some(sensitive) = &self.sensitive {
             entries.push(("sensitive", json!(sensitive.attribute)));
             entries.push(("protect", json!(sensitive.protect)));

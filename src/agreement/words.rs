@@ -1,6 +1,6 @@
 //! The agreement in plain words, as a page that a data-protection officer can read and sign.
 
-use super::{Agreement, Parties, Partition};
+use super::{Agreement, Membership, Parties, Partition};
 use crate::role::Role;
 use crate::table::identifiers::Step;
 use crate::table::{Attribute, Domain, Identifier, NumericDomain, OnBadValue, Taxonomy};
@@ -274,6 +274,35 @@ fn tree(values: &Taxonomy, most: usize) -> String {
     }
     text.push_str(&")".repeat(open));
     text
+}
+
+/// What lengths of messages tell about numbers of records, where they tell anything.
+pub(super) fn told_to_the_network(agreement: &Agreement) -> Option<&'static str> {
+    match &agreement.partition {
+        Partition::Vertical { matching, .. } => match matching.membership {
+            Membership::Shown => {
+                Some("how many records each party has, and how many people are in both tables")
+            }
+            Membership::Hidden { pad_to: None } => Some("how many records each party has"),
+            Membership::Hidden { pad_to: Some(_) } => None,
+        },
+        Partition::Horizontal { overlap_check: Some(_), .. } => {
+            Some("how many records each party has")
+        }
+        Partition::Horizontal { overlap_check: None, .. } | Partition::Local => None,
+    }
+}
+
+/// What a party learns where the other leaves out records before people are matched.
+pub(super) fn left_out(page: &mut Page, agreement: &Agreement) {
+    let mut attributes = agreement.schema.attributes.iter();
+    if attributes.any(|attribute| attribute.on_bad_value == OnBadValue::Drop) {
+        page.item(
+            "EXCEPT: records with a value that does not fit are left out before people are matched, so \
+             a party that knows somebody is in the other's data learns from a missing match that a \
+             value there does not fit. Map such values to a category instead if that matters.",
+        );
+    }
 }
 
 pub(super) fn grouped(number: u64) -> String {

@@ -24,6 +24,7 @@ fn unit(phase: &str) -> Option<&'static str> {
     match phase {
         "reading" => Some("bytes"),
         "structure" => Some("specializations"),
+        "examination" => Some("values"),
         "set intersection" | "overlap check" | "counting" => Some("records"),
         _ => None,
     }

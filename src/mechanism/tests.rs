@@ -6,6 +6,7 @@ mod horizontal;
 mod largest;
 mod noise;
 mod noisy_max;
+mod validity;
 
 use super::{Error, OneSided};
 use crate::math::Randomness;

@@ -74,7 +74,7 @@ use zeroize::Zeroizing;
 pub(crate) use local::{ReceiverPart, SenderPart, Starts, pack, unpack};
 pub use table::{
     CountShape, count_cells, count_table, forecast_cells, forecast_table, forecast_units,
-    ideal_table, sum_shared, sum_units,
+    ideal_table, sum_several, sum_shared, sum_units,
 };
 
 use crate::crypto::tree::{TreeShape, blocks};
@@ -215,6 +215,8 @@ fn parts(whole: Range<usize>, length: usize) -> impl Iterator<Item = Range<usize
 pub enum Addends<'a> {
     /// One number per record: its vector has 1 in that place and 0 in all others.
     Units(&'a [u32]),
+    /// So many numbers per record: its vector has 1 in all of these places, which differ.
+    Several(&'a [u32], usize),
     /// The vectors one after the other.
     Words(&'a [u64]),
 }
@@ -225,6 +227,9 @@ impl<'a> Addends<'a> {
     fn check(self, shape: &SumShape) -> Result<(), Error> {
         match self {
             Self::Units(places) => check_inputs(places, shape.records, shape.words),
+            Self::Several(places, each) => {
+                check_inputs(places, shape.records.saturating_mul(each), shape.words)
+            }
             Self::Words(words) => {
                 let expected = shape.records * shape.words;
                 check_length(words.len(), expected)
@@ -235,6 +240,9 @@ impl<'a> Addends<'a> {
     fn part(self, records: Range<usize>, words: usize) -> Self {
         match self {
             Self::Units(places) => Self::Units(&places[records]),
+            Self::Several(places, each) => {
+                Self::Several(&places[records.start * each..records.end * each], each)
+            }
             Self::Words(all) => Self::Words(&all[records.start * words..records.end * words]),
         }
     }
@@ -294,6 +302,11 @@ pub fn ideal(shape: &SumShape, groups: &[u32], addends: Addends<'_>) -> Vec<u64>
             Addends::Units(places) => {
                 let sum = &mut row[places[record] as usize];
                 *sum = sum.wrapping_add(1);
+            }
+            Addends::Several(places, each) => {
+                for place in &places[record * each..][..each] {
+                    row[*place as usize] = row[*place as usize].wrapping_add(1);
+                }
             }
             Addends::Words(all) => {
                 let words = &all[record * shape.words..][..shape.words];

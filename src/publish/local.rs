@@ -190,12 +190,7 @@ fn tell(
     if agreement.parties().is_none() {
         report::accompany(output.directory(), watcher);
     }
-    if !release.notes.is_empty() {
-        watcher.say(&match output.write_private(NOTES, &(release.notes.join("\n") + "\n")) {
-            Ok(path) => format!("how it came about, for your eyes only: {}", path.display()),
-            Err(failure) => format!("how it came about is not told: {}", failure.message),
-        });
-    }
+    keep_notes(output, release, watcher);
     match cut_lines(release) {
         Ok(lines) => lines.iter().for_each(|line| watcher.say(line)),
         Err(failure) => watcher.say(&failure.message),
@@ -205,6 +200,17 @@ fn tell(
     if let Some(warning) = &put.warning {
         watcher.say(warning);
     }
+}
+
+/// Writes how a release came about, where its model tells that, and says where it is.
+pub(super) fn keep_notes(output: &Output, release: &Release, watcher: &dyn Watcher) {
+    if release.notes.is_empty() {
+        return;
+    }
+    watcher.say(&match output.write_private(NOTES, &(release.notes.join("\n") + "\n")) {
+        Ok(path) => format!("how it came about, for your eyes only: {}", path.display()),
+        Err(failure) => format!("how it came about is not told: {}", failure.message),
+    });
 }
 
 /// The specializations, one per line.

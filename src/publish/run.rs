@@ -347,7 +347,7 @@ impl<'a> Conversation<'a> {
             own: self.table.len(),
             peer: outcome.peer_records,
             common: outcome.in_both,
-            tree: outcome.release.table.cuts.made().to_vec(),
+            course: outcome.course,
         })
     }
 
@@ -399,6 +399,7 @@ impl<'a> Conversation<'a> {
                 self.side.peer_name
             ));
         }
+        local::keep_notes(self.output, &outcome.release, watcher);
         local::cut_lines(&outcome.release)?.iter().for_each(|line| watcher.say(line));
         watcher.say(&format!(
             "{}; rows: {}",

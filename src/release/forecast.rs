@@ -1,7 +1,8 @@
 //! What a release by two parties will exchange, whatever its model: told without peer and data.
 
-use super::Error;
 use super::diffgen::{self, forecast as of_diffgen};
+use super::lkc::{forecast as of_lkc, vertical};
+use super::{Error, Examined};
 use crate::agreement::{Agreement, Model};
 use crate::protocol::forecast::Forecast;
 use crate::table::{Cuts, Specialization};
@@ -15,28 +16,34 @@ pub use of_diffgen::Records;
 pub fn prepare(forecast: &mut Forecast, agreement: &Agreement) -> Result<(), Error> {
     match &agreement.model {
         Model::DiffGen(_) => Ok(of_diffgen::prepare(forecast, agreement, key_bits(agreement))?),
-        Model::Syntactic(_) | Model::Trajectory(_) => Err(Error::OneParty),
+        Model::Syntactic(_) => {
+            vertical::forecast_prepare(forecast);
+            Ok(())
+        }
+        Model::Trajectory(_) => Err(Error::OneParty),
         #[cfg(any(test, feature = "testing"))]
         Model::ExactCounts => Ok(()),
     }
 }
 
-/// The messages of [`super::run::together`] for a release with this tree; its number of rows.
+/// The messages of [`super::run::together`] for a run in which this was examined; its number of rows.
 ///
 /// # Errors
-/// Those of an agreement that cannot be run, and of a tree that it cannot lead to.
+/// Those of an agreement that cannot be run, and of a course that it cannot take.
 pub fn together(
     forecast: &mut Forecast,
     agreement: &Agreement,
     records: Records,
-    tree: &[Specialization],
+    course: &[Examined],
 ) -> Result<u64, Error> {
     match &agreement.model {
         Model::DiffGen(_) => {
             let bits = key_bits(agreement);
-            Ok(of_diffgen::release_prepared(forecast, agreement, records, tree, bits)?)
+            let tree: Vec<Specialization> = course.iter().map(|examined| examined.made).collect();
+            Ok(of_diffgen::release_prepared(forecast, agreement, records, &tree, bits)?)
         }
-        Model::Syntactic(_) | Model::Trajectory(_) => Err(Error::OneParty),
+        Model::Syntactic(terms) => of_lkc::together(forecast, agreement, terms, records, course),
+        Model::Trajectory(_) => Err(Error::OneParty),
         #[cfg(any(test, feature = "testing"))]
         Model::ExactCounts => super::exact_counts::forecast(forecast, agreement),
     }
@@ -54,10 +61,26 @@ pub fn random_trees(
 ) -> Result<Vec<Cuts>, Error> {
     match &agreement.model {
         Model::DiffGen(_) => Ok(of_diffgen::random_trees(agreement, count, records)?),
-        Model::Syntactic(_) | Model::Trajectory(_) => Err(Error::OneParty),
+        Model::Syntactic(terms) => of_lkc::random_trees(agreement, terms, count, records),
+        Model::Trajectory(_) => Err(Error::OneParty),
         #[cfg(any(test, feature = "testing"))]
         Model::ExactCounts => Ok(vec![Cuts::topmost(&agreement.schema)]),
     }
+}
+
+/// What would be examined on the way to a tree: what it is made of and, where a model tests each
+/// value, all that is left.
+pub fn course(agreement: &Agreement, tree: &Cuts) -> Vec<Examined> {
+    let mut course = Examined::all(tree.made());
+    if let Model::Syntactic(terms) = &agreement.model {
+        let left = tree.candidates(terms.quasi(&agreement.schema));
+        let stays = |candidate| Examined {
+            made: Specialization { candidate, split: None },
+            performed: false,
+        };
+        course.extend(left.into_iter().map(stays));
+    }
+    course
 }
 
 /// The length of the keys that are made, in bits; 0 if none are.

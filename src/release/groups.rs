@@ -92,6 +92,11 @@ impl Rule {
         terms.requirements.iter().map(rule).collect()
     }
 
+    /// Whether it bounds what a group tells of protected values.
+    pub fn is_limited(&self) -> bool {
+        self.part.0 < self.part.1
+    }
+
     /// Whether so many of so many people may have a protected value.
     pub fn allows(&self, people: u64, told: u64) -> bool {
         u128::from(told) * u128::from(self.part.1) <= u128::from(people) * u128::from(self.part.0)
@@ -148,6 +153,42 @@ impl Groups {
     /// Whether there is no group.
     pub fn is_empty(&self) -> bool {
         self.counts.is_empty()
+    }
+
+    /// Adds people to a table without groups: per attribute that is known, everybody's value; and
+    /// everybody's label, 0 or one more than the place of a protected value.
+    pub fn add_people(
+        &mut self,
+        known: &[(usize, Vec<u32>)],
+        labels: impl ExactSizeIterator<Item = u8>,
+    ) {
+        let mut of = vec![0u32; labels.len()];
+        let mut first: Vec<usize> = if of.is_empty() { Vec::new() } else { vec![0] };
+        for (_, values) in known.iter().filter(|(attribute, _)| self.widths[*attribute] > 1) {
+            let mut numbers = HashMap::new();
+            first.clear();
+            for (person, (group, value)) in of.iter_mut().zip(values).enumerate() {
+                let next = numbers.len() as u32;
+                *group = *numbers.entry((*group, *value)).or_insert_with(|| {
+                    first.push(person);
+                    next
+                });
+            }
+        }
+        for (attribute, column) in self.values.iter_mut().enumerate() {
+            let values = known.iter().find(|(place, _)| *place == attribute);
+            let value = |person: &usize| values.map_or(0, |(_, values)| values[*person]);
+            column.extend(first.iter().map(value));
+        }
+        let wide = self.protected + 1;
+        self.counts = vec![0; first.len() * wide];
+        for (group, label) in of.iter().zip(labels) {
+            let counts = &mut self.counts[*group as usize * wide..][..wide];
+            counts[0] += 1;
+            if label > 0 {
+                counts[usize::from(label)] += 1;
+            }
+        }
     }
 
     /// People who are the only ones with their values.

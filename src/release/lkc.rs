@@ -1,5 +1,6 @@
-//! LKC-privacy by top-down specialization, for one party (thesis 3.1; PPMashup and the game paper for
-//! the other scores). *Not differential privacy*: see [`crate::agreement::syntactic`].
+//! LKC-privacy by top-down specialization (thesis 3.1; PPMashup and the game paper for the other
+//! scores): by one party here, by two in [`vertical`] and [`horizontal`]. *Not differential privacy*: see
+//! [`crate::agreement::syntactic`].
 //!
 //! *Inputs*: the table and the agreement. *Output*: the table generalized by global cuts, with exact
 //! counts, the sensitive attribute as it is. *Learned*: all of it, by whoever reads the release.
@@ -14,16 +15,23 @@
 //! alone, which do not change while it is on the cut. So the best candidate is taken, tested once,
 //! and performed or dropped for good; the result is that of testing all of them in every step.
 //!
-//! An interval's split is that of the largest information gain, whatever the score; of those, the
-//! highest point that leaves people on both sides. If it is invalid the interval is dropped, though
-//! another split might not be.
+//! An interval's split is that of the largest information gain; of those, the highest point that
+//! leaves people on both sides. By score `max` it is that of the largest score, which many splits have:
+//! of those the one that divides people most evenly, and of these the highest. If it is invalid the
+//! interval is dropped, though another split might not be.
 //!
 //! *Cost*: each test reads the records of its value once and then works on groups; see [`groups`].
 
+pub(super) mod forecast;
 pub mod game;
+pub(super) mod horizontal;
+mod rows;
 mod score;
+mod sealed;
+mod state;
 #[cfg(test)]
 mod tests;
+pub(super) mod vertical;
 
 use std::sync::Arc;
 
@@ -34,15 +42,19 @@ use super::tree::output::most_bytes_of_rows;
 use super::tree::utility::Logarithms;
 use super::tree::{Generalized, LeafList, Leaves};
 use super::{Error, Release, Step};
-use crate::agreement::Agreement;
 use crate::agreement::syntactic::{Score, Search, Terms};
+use crate::agreement::{Agreement, Partition};
 use crate::privacy::Promise;
 use crate::table::{Candidate, Column, CutValue, Cuts, Domain, Schema, Specialization, Table};
 use rayon::prelude::*;
 use score::Value;
 
 pub(super) fn plan(agreement: &Agreement, terms: &Terms) -> Plan {
-    let rows = agreement.max_records.saturating_mul(agreement.schema.class.values.len() as u64);
+    let people = match agreement.partition {
+        Partition::Horizontal { .. } => agreement.max_records.saturating_mul(2),
+        _ => agreement.max_records,
+    };
+    let rows = people.saturating_mul(agreement.schema.class.values.len() as u64);
     Plan {
         promise: Promise::Words(terms.promise(&agreement.schema)),
         most_bytes: most_bytes_of_rows(&agreement.schema, rows),
@@ -130,29 +142,10 @@ fn begin<'t>(
     terms: &Terms,
     table: &'t Table,
 ) -> Result<(Specialized<'t>, Vec<Scored>), Error> {
-    let (score, beneficial) = match terms.search {
-        Search::TopDown { score, beneficial } => (score, beneficial),
-        Search::Lattice(_) => (Score::InfoGain, true),
-    };
-    let protected = groups::protected(terms, schema);
-    let labels = match &protected {
-        Some((place, codes)) => labels(table, *place, codes)?,
-        None => vec![0; table.len()],
-    };
-    let mut made = Specialized {
-        rules: Rule::of(terms, schema),
-        score,
-        beneficial,
-        table,
-        records: LeafRecords::new(schema, table)?,
-        cuts: Cuts::topmost(schema),
-        logarithms: Logarithms::up_to(table.len()),
-        sensitive: protected.map(|(place, _)| place),
-        protected: terms.sensitive.as_ref().map_or(Vec::new(), |s| s.protect.clone()),
-        labels,
-        extremes: Vec::new(),
-        tried: Vec::new(),
-    };
+    let mut made = Specialized::start(schema, terms, table)?;
+    if made.sensitive.is_some_and(|place| table.column(place).is_none()) {
+        return Err(NO_SENSITIVE_COLUMN.into());
+    }
     made.meet_at_top(terms)?;
     let quasi: Vec<usize> = terms.quasi(schema).collect();
     let mut open = Vec::new();
@@ -171,9 +164,12 @@ fn best(open: &[Scored]) -> Option<usize> {
     })
 }
 
+const NO_SENSITIVE_COLUMN: super::tree::Error =
+    super::tree::Error::Fault("the sensitive column was not read");
+
 pub(super) fn labels(table: &Table, sensitive: usize, codes: &[usize]) -> Result<Vec<u8>, Error> {
     let Some(Column::Categorical(column)) = table.column(sensitive) else {
-        return Err(super::tree::Error::Fault("the sensitive column was not read").into());
+        return Err(NO_SENSITIVE_COLUMN.into());
     };
     let label = |code: &u16| codes.iter().position(|known| *known == usize::from(*code));
     Ok(column.iter().map(|code| label(code).map_or(0, |place| (place + 1) as u8)).collect())
@@ -196,6 +192,35 @@ pub(super) fn words(
             sensitive.protect[value]
         ),
         _ => format!("a group{by} has {people} people, fewer than k = {}", rule.k),
+    }
+}
+
+impl<'t> Specialized<'t> {
+    /// All records at the coarsest values. A table without the sensitive column labels nobody.
+    fn start(schema: &Arc<Schema>, terms: &Terms, table: &'t Table) -> Result<Self, Error> {
+        let (score, beneficial) = match terms.search {
+            Search::TopDown { score, beneficial } => (score, beneficial),
+            Search::Lattice(_) => (Score::InfoGain, true),
+        };
+        let protected = groups::protected(terms, schema);
+        let labels = match &protected {
+            Some((place, codes)) if table.column(*place).is_some() => labels(table, *place, codes)?,
+            _ => vec![0; table.len()],
+        };
+        Ok(Self {
+            rules: Rule::of(terms, schema),
+            score,
+            beneficial,
+            table,
+            records: LeafRecords::new(schema, table)?,
+            cuts: Cuts::topmost(schema),
+            logarithms: Logarithms::up_to(table.len()),
+            sensitive: protected.map(|(place, _)| place),
+            protected: terms.sensitive.as_ref().map_or(Vec::new(), |s| s.protect.clone()),
+            labels,
+            extremes: Vec::new(),
+            tried: Vec::new(),
+        })
     }
 }
 

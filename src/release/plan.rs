@@ -58,7 +58,8 @@ pub fn together(agreement: &Agreement) -> Result<Plan, Error> {
             let promise = Promise::Differential { epsilon, delta };
             Ok(Plan { promise, details: vec![sizes.widths_in_words(terms)], ..alone })
         }
-        Model::Syntactic(_) | Model::Trajectory(_) => Err(Error::OneParty),
+        Model::Syntactic(_) => Ok(alone),
+        Model::Trajectory(_) => Err(Error::OneParty),
         #[cfg(any(test, feature = "testing"))]
         Model::ExactCounts => Ok(alone),
     }
@@ -72,6 +73,10 @@ pub fn together(agreement: &Agreement) -> Result<Plan, Error> {
 pub fn outlook(agreement: &Agreement, records: Option<u64>) -> Result<Vec<String>, Error> {
     match &agreement.model {
         Model::DiffGen(_) => Ok(diffgen::outlook::outlook(agreement, records)?),
+        Model::Syntactic(_) if agreement.parties().is_some() => Ok(vec![
+            "Values are made as fine as every group allows; how fine that is depends on the data."
+                .to_owned(),
+        ]),
         Model::Syntactic(_) | Model::Trajectory(_) => Ok(Vec::new()),
         #[cfg(any(test, feature = "testing"))]
         Model::ExactCounts => Ok(Vec::new()),
@@ -85,7 +90,8 @@ pub fn outlook(agreement: &Agreement, records: Option<u64>) -> Result<Vec<String
 pub fn check_records(agreement: &Agreement, records: usize) -> Result<(), Error> {
     match &agreement.model {
         Model::DiffGen(_) => Ok(forecast::check_table(agreement, records)?),
-        Model::Syntactic(_) | Model::Trajectory(_) => Ok(()),
+        Model::Syntactic(terms) => super::lkc::forecast::check_cells(agreement, terms, records),
+        Model::Trajectory(_) => Ok(()),
         #[cfg(any(test, feature = "testing"))]
         Model::ExactCounts => Ok(()),
     }

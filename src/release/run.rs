@@ -3,7 +3,7 @@
 use super::diffgen::{single, two_party};
 use super::{Data, Error, Outcome, Release, Step};
 use crate::agreement::syntactic::Search;
-use crate::agreement::{Agreement, Model};
+use crate::agreement::{Agreement, Model, Partition};
 use crate::math::Randomness;
 use crate::privacy::Budget;
 use crate::protocol::Session;
@@ -12,6 +12,8 @@ use crate::protocol::Session;
 pub enum Prepared {
     /// For DiffGen.
     DiffGen(Box<two_party::Prepared>),
+    /// For a model that hides people in groups: transfers are set up, and that is all.
+    Syntactic,
     /// Nothing is needed.
     #[cfg(any(test, feature = "testing"))]
     Nothing,
@@ -60,7 +62,11 @@ pub fn prepare(session: &mut Session, agreement: &Agreement) -> Result<Prepared,
             let prepared = two_party::prepare(session, agreement, two_party::Keys::Agreed)?;
             Ok(Prepared::DiffGen(Box::new(prepared)))
         }
-        Model::Syntactic(_) | Model::Trajectory(_) => Err(Error::OneParty),
+        Model::Syntactic(_) => {
+            super::lkc::vertical::prepare(session)?;
+            Ok(Prepared::Syntactic)
+        }
+        Model::Trajectory(_) => Err(Error::OneParty),
         #[cfg(any(test, feature = "testing"))]
         Model::ExactCounts => Ok(Prepared::Nothing),
     }
@@ -89,12 +95,18 @@ pub fn together<'d>(
             )?;
             Ok(made)
         }
-        (Model::Syntactic(_) | Model::Trajectory(_), _) => Err(Error::OneParty),
+        (Model::Syntactic(terms), Prepared::Syntactic) => {
+            let release = match agreement.partition {
+                Partition::Horizontal { .. } => super::lkc::horizontal::release,
+                _ => super::lkc::vertical::release,
+            };
+            release(session, agreement, terms, table, progress)
+        }
+        (Model::Trajectory(_), _) => Err(Error::OneParty),
         #[cfg(any(test, feature = "testing"))]
         (Model::ExactCounts, Prepared::Nothing) => {
             super::exact_counts::together(session, agreement, table, progress)
         }
-        #[cfg(any(test, feature = "testing"))]
         _ => Err(Error::PreparedForAnother),
     }
 }

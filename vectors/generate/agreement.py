@@ -93,7 +93,8 @@ def section_of_groups(given):
 def canonical_of_groups(given, files):
     release, model = given["release"], given["release"]["model"]
     section = section_of_groups(given[model])
-    own = {"lkc": {"score": "info-gain", "beneficial": True}, "lattice": {"search": "levels"}}[model]
+    score = "max" if release["partition"] == "horizontal" else "info-gain"
+    own = {"lkc": {"score": score, "beneficial": True}, "lattice": {"search": "levels"}}[model]
     section |= {key: given[model].get(key, usual) for key, usual in own.items()}
     full = {
         "format": "diptych-agreement-2",
@@ -104,6 +105,16 @@ def canonical_of_groups(given, files):
     }
     if release.get("accept_composition", False):
         full["release"]["accept_composition"] = True
+    if release["partition"] == "horizontal":
+        full["release"]["overlap_check"] = release.get("overlap_check", False)
+        full["parties"] = parties_of(given)
+    if release["partition"] == "vertical":
+        paper = release.get("profile") == "paper"
+        section["linkage"] = "rows" if paper else "sealed"
+        if "slack" in given[model]:
+            section["slack"] = normal(given[model]["slack"])
+        full["release"] |= {"profile": "paper"} if paper else {}
+        full |= {"parties": parties_of(given), "id": id_of(given, paper)}
     return written(full)
 
 
@@ -126,6 +137,31 @@ def canonical_of_paths(given):
     if release.get("accept_composition", False):
         full["release"]["accept_composition"] = True
     return written(full)
+
+
+def parties_of(given):
+    return {
+        role: {"name": text(party["name"]), "fingerprint": party["fingerprint"].lower()}
+        for role, party in given["parties"].items()
+    }
+
+
+def id_of(given, encrypted):
+    rules = sorted(given["id"]["normalize"], key=RULES.index)
+    entry = {"column": text(given["id"]["column"]), "normalize": rules}
+    # Keys that came later stand there only where they are not as it was before.
+    if given["id"].get("min_common", 1) != 1:
+        entry["min_common"] = given["id"]["min_common"]
+    if given["id"].get("membership") == "hidden":
+        entry["membership"] = "hidden"
+        entry |= {key: given["id"][key] for key in ("pad_to",) if key in given["id"]}
+    if given["id"].get("rehearse", False):
+        entry["rehearse"] = given["id"]["rehearse"]
+    # The papers match by encryption.
+    usual = "ristretto255" if encrypted else "oprf"
+    if given["id"].get("matching", usual) != usual:
+        entry["matching"] = given["id"]["matching"]
+    return entry
 
 
 def attribute_entry(attribute, files):
@@ -203,26 +239,9 @@ def canonical(toml, files):
             crypto["transfers"] = given_crypto["transfers"]
         if crypto:
             full["crypto"] = crypto
-        full["parties"] = {
-            role: {"name": text(party["name"]), "fingerprint": party["fingerprint"].lower()}
-            for role, party in given["parties"].items()
-        }
+        full["parties"] = parties_of(given)
     if "id" in given:
-        rules = sorted(given["id"]["normalize"], key=RULES.index)
-        full["id"] = {"column": text(given["id"]["column"]), "normalize": rules}
-        # Keys that came later stand there only where they are not as it was before.
-        if given["id"].get("min_common", 1) != 1:
-            full["id"]["min_common"] = given["id"]["min_common"]
-        if hidden:
-            full["id"]["membership"] = "hidden"
-            if "pad_to" in given["id"]:
-                full["id"]["pad_to"] = given["id"]["pad_to"]
-        if given["id"].get("rehearse", False):
-            full["id"]["rehearse"] = given["id"]["rehearse"]
-        # The papers match by encryption.
-        usual = "ristretto255" if paper or decimal.Decimal(release["epsilon"]) > 15 else "oprf"
-        if given["id"].get("matching", usual) != usual:
-            full["id"]["matching"] = given["id"]["matching"]
+        full["id"] = id_of(given, paper or decimal.Decimal(release["epsilon"]) > 15)
     full["attribute"] = [attribute_entry(attribute, files) for attribute in given["attribute"]]
     return written(full)
 
@@ -420,6 +439,17 @@ LATER += [
     ("paths with an identifier in a column of another name",
      RIDES + 'l = 1\nk = 2\nscore = "loss"\npath = "Weg"\nid = "who"\n' + CLASS, {}),
 ]
+VERTICAL = change(LKC, ('"local"', '"vertical"')) + "k = 5\n"
+PAPER_ROWS = change(VERTICAL, ("max_records", 'profile = "paper"\nmax_records'))
+OWNED = (PARTIES + ID + CLASS + change(AGE, ("kind", 'owner = "p1"\nkind'))
+         + change(BANDS, ("kind", 'owner = "p2"\nkind')))
+LATER += [
+    ("groups of two parties' people", VERTICAL + OWNED, {}),
+    ("the same, with single people told of as in the papers",
+     PAPER_ROWS + 'linkage = "rows"\nscore = "gain-ratio"\nslack = "0.010"\n' + OWNED, {}),
+    ("groups of two parties' different people",
+     change(LKC, ('"local"', '"horizontal"')) + "k = 5\n" + PARTIES + CLASS + AGE + BANDS, {}),
+]
 MANY = "".join(AGE.replace("age", f"n{number}") for number in range(24))
 INVALID = [
     ("groups without a word that they are not differentially private", change(
@@ -436,6 +466,17 @@ INVALID = [
     ("paths whose protected value there is not",
      RIDES + 'l = 2\nk = 2\nc = "0.5"\nprotect = ["M"]\n' + CLASS, ["does-not-apply"]),
     ("a bound on nothing", RIDES + 'l = 2\nk = 2\nc = "0.5"\n' + CLASS, ["does-not-apply"]),
+    ("single people told of without the paper profile",
+     VERTICAL + 'linkage = "rows"\n' + OWNED, ["does-not-apply"]),
+    ("a score with logarithms of different people", change(LKC, ('"local"', '"horizontal"'))
+     + 'k = 5\nscore = "info-gain"\n' + PARTIES + CLASS + AGE, ["does-not-apply"]),
+    ("a slack below 0", VERTICAL + 'slack = "-0.1"\n' + OWNED, ["out-of-range"]),
+    ("slack of one party", LKC + 'k = 5\nslack = "0.1"\n' + CLASS + AGE, ["does-not-apply"]),
+    ("linkage of one party", LKC + 'k = 5\nlinkage = "sealed"\n' + CLASS + AGE, ["does-not-apply"]),
+    ("a score of groups that neither of two parties may know",
+     VERTICAL + 'score = "gain-per-loss"\n' + OWNED, ["does-not-apply"]),
+    ("groups of two parties of which one has the class",
+     VERTICAL + change(OWNED, ("[class]\n", '[class]\nowner = "p2"\n')), ["does-not-apply"]),
     ("not TOML", "[release", ["syntax"]),
     ("an ε that is too large for the oblivious function", change(
         LOANS, ('"1.0"', '"15.1"'), (TRIMMED, TRIMMED + '\nmatching = "oprf"')), ["does-not-apply"]),

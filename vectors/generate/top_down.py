@@ -175,7 +175,9 @@ class Run:
         best = None
         for split in present[1:]:
             sides = [(value[0], split), (split, value[1])]
-            gain = info_gain([self.class_counts(self.inside(i, s)) for s in sides])
+            counts = [self.class_counts(self.inside(i, s)) for s in sides]
+            # Largest class counts tie often: of those the split that divides people most evenly.
+            gain = (sum(map(max, counts)), min(map(sum, counts))) if self.score == "max" else info_gain(counts)
             if best is None or gain >= best[0]:
                 best = (gain, sides)
         return best[1] if best else None

@@ -3,10 +3,12 @@
 mod hidden;
 
 use super::{CountTable, Noise, Profile, Selection, Specializations, Terms, Transfers, Utility};
-use crate::agreement::words::{Page, Wording, grouped, normalization};
+use crate::agreement::words::{
+    Page, Wording, grouped, left_out, normalization, told_to_the_network,
+};
 use crate::agreement::{Agreement, MatchBy, Membership, Parties, Partition, Rehearsal};
 use crate::privacy::Epsilon;
-use crate::table::{Identifier, OnBadValue};
+use crate::table::Identifier;
 
 impl Wording for Terms {
     fn table(&self) -> &'static str {
@@ -84,15 +86,7 @@ impl Wording for Terms {
                      only if each may know who is with the other.",
                 ));
                 class_learned(page, agreement, parties, matching.rehearse);
-                let mut attributes = agreement.schema.attributes.iter();
-                if attributes.any(|attribute| attribute.on_bad_value == OnBadValue::Drop) {
-                    page.item(
-                        "EXCEPT: records with a value that does not fit are left out before people \
-                         are matched, so a party that knows somebody is in the other's data learns \
-                         from a missing match that a value there does not fit. Map such values to a \
-                         category instead if that matters.",
-                    );
-                }
+                left_out(page, agreement);
                 page.item(&format!(
                     "About the other's columns each learns only what the release tells{}. For a person \
                      in both tables the factor towards the other party is that of 2ε: at most {}.",
@@ -458,23 +452,6 @@ fn facts_about_groups(agreement: &Agreement) -> String {
         "Facts about groups: if the release shows {depends}, this also says something about people \
          who are not in the data. That is its purpose."
     )
-}
-
-/// What lengths of messages tell about numbers of records, where they tell anything.
-fn told_to_the_network(agreement: &Agreement) -> Option<&'static str> {
-    match &agreement.partition {
-        Partition::Vertical { matching, .. } => match matching.membership {
-            Membership::Shown => {
-                Some("how many records each party has, and how many people are in both tables")
-            }
-            Membership::Hidden { pad_to: None } => Some("how many records each party has"),
-            Membership::Hidden { pad_to: Some(_) } => None,
-        },
-        Partition::Horizontal { overlap_check: Some(_), .. } => {
-            Some("how many records each party has")
-        }
-        Partition::Horizontal { overlap_check: None, .. } | Partition::Local => None,
-    }
 }
 
 /// ε for showing to people only.

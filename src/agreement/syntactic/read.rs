@@ -1,8 +1,10 @@
 //! The section of a model that hides people in groups, such as [lkc].
 
 use super::{
-    Elements, MOST_COMBINATIONS, MOST_ELEMENTS, Requirement, Score, Search, Sensitive, Terms,
+    Elements, Linkage, MOST_COMBINATIONS, MOST_ELEMENTS, Requirement, Score, Search, Sensitive,
+    Terms,
 };
+use crate::agreement::diffgen::Profile;
 use crate::agreement::form::{Form, Section};
 use crate::agreement::node::{Node, Value};
 use crate::agreement::problem::Rule;
@@ -13,43 +15,125 @@ use crate::table::{Decimal, Domain, Schema, nearest};
 const LATTICE: &str = "lattice";
 pub(in crate::agreement) const ACKNOWLEDGE: &str = "acknowledge";
 pub(super) const REQUIREMENT: &str = "requirement";
+pub(super) const LINKAGE: &str = "linkage";
+pub(super) const SLACK: &str = "slack";
+pub(super) const PROFILE: &str = "profile";
+/// The keys of [release] that are the model's own.
+pub(in crate::agreement) const RELEASE_KEYS: &[&str] = &[PROFILE];
 /// What must be acknowledged in so many words.
 pub(in crate::agreement) const ACKNOWLEDGED: &str = "not differentially private";
 const KEYS: [&str; 7] = [ACKNOWLEDGE, "l", "k", "c", REQUIREMENT, "sensitive", "protect"];
 const MAX_REQUIREMENTS: usize = 64;
 const MAX_ATTRIBUTES: i64 = 256;
 pub(in crate::agreement) const MAX_PROTECTED: usize = 255;
+/// Decimals of `c` where two parties compare: its bounds must fit the words that are shared.
+const MOST_DECIMALS: u64 = 1_000_000_000;
 
 /// The terms in the section called `title`, and where it stands.
 pub(in crate::agreement) fn read(
     form: &mut Form<'_>,
+    release: &mut Section,
     top: &mut Section,
     title: &str,
     kind: Option<Kind>,
 ) -> Option<(Terms, usize)> {
-    form.refuse(top, "crypto", "this model is for one party, which computes alone");
+    form.refuse(top, "crypto", "this model leaves no choice of cryptography");
     let remedy = format!("add a section [{title}], with k = 5 and what else is required");
     let node = form.required(top, title, &remedy)?;
     let at = node.at;
-    if matches!(kind, Some(Kind::Vertical | Kind::Horizontal)) {
+    if matches!(kind, Some(Kind::Vertical | Kind::Horizontal)) && title == LATTICE {
         let message = format!("model = \"{title}\" is for one party");
-        let remedy = "use partition = \"local\", or model = \"diffgen\", which two parties can run";
+        let remedy = "use partition = \"local\", or model = \"lkc\", which two parties can run";
         form.note(Rule::DoesNotApply, at, message, remedy);
     }
-    let own: &[&str] = if title == LATTICE { &["search"] } else { &["score", "beneficial"] };
+    let own: &[&str] =
+        if title == LATTICE { &["search"] } else { &["score", "beneficial", LINKAGE, SLACK] };
     let keys: Vec<&str> = KEYS.iter().chain(own).copied().collect();
     let mut section = form.section(node, &format!("[{title}]"), &keys)?;
     let section = &mut section;
     acknowledged(form, section);
     let requirements = requirements(form, section);
     let sensitive = sensitive(form, section);
-    let search = if title == LATTICE { elements(form, section) } else { top_down(form, section) };
-    Some((Terms { requirements: requirements?, sensitive: sensitive?, search: search? }, at))
+    let search = match title == LATTICE {
+        true => elements(form, section),
+        false => top_down(form, section, kind),
+    };
+    let linkage = linkage(form, release, section, kind);
+    let slack = slack(form, section, kind);
+    let (requirements, sensitive, search) = (requirements?, sensitive?, search?);
+    Some((Terms { requirements, sensitive, search, linkage: linkage?, slack: slack? }, at))
 }
 
-fn top_down(form: &mut Form<'_>, section: &mut Section) -> Option<Search> {
+/// `None` if something is wrong.
+#[allow(clippy::option_option, reason = "no bound is a result")]
+fn slack(
+    form: &mut Form<'_>,
+    section: &mut Section,
+    kind: Option<Kind>,
+) -> Option<Option<Decimal>> {
+    if !matches!(kind, Some(Kind::Vertical) | None) {
+        let why = "only parties with columns of their own take turns";
+        form.refuse(section, SLACK, why);
+        return Some(None);
+    }
+    let Some(node) = section.take(SLACK) else { return Some(None) };
+    let at = node.at;
+    let slack = form.decimal(node, &section.name_of(SLACK), false)?;
+    let good = slack >= Decimal::ZERO && slack.ratio().1 <= MOST_DECIMALS;
+    if !good {
+        let message = format!("{} is {slack}", section.name_of(SLACK));
+        form.note(Rule::OutOfRange, at, message, "use a decimal from 0 up, such as \"0.01\"");
+    }
+    good.then_some(Some(slack))
+}
+
+/// What the parties of a vertical release tell each other; `None` if something is wrong.
+#[allow(clippy::option_option, reason = "nothing to be linked is a result")]
+fn linkage(
+    form: &mut Form<'_>,
+    release: &mut Section,
+    section: &mut Section,
+    kind: Option<Kind>,
+) -> Option<Option<Linkage>> {
+    if !matches!(kind, Some(Kind::Vertical) | None) {
+        let why = "only the parties of a vertical release have columns of the same people";
+        form.refuse(section, LINKAGE, why);
+        form.refuse(release, PROFILE, why);
+        return Some(None);
+    }
+    let profile = match release.take(PROFILE) {
+        Some(node) => form.word(node, &release.name_of(PROFILE), Profile::ALL)?,
+        None => Profile::Default,
+    };
+    let usual = if profile == Profile::Paper { Linkage::Rows } else { Linkage::Sealed };
+    let Some(node) = section.take(LINKAGE) else { return Some(Some(usual)) };
+    let at = node.at;
+    let chosen = form.word(node, &section.name_of(LINKAGE), Linkage::ALL)?;
+    if chosen != usual {
+        let (message, remedy) = match chosen {
+            Linkage::Rows => (
+                "`linkage` is \"rows\", by which each party learns generalized values of every common \
+                 person, as in the papers",
+                "add profile = \"paper\" to [release] if that is meant, or use \"sealed\"",
+            ),
+            Linkage::Sealed => (
+                "`linkage` is \"sealed\", and profile = \"paper\" fixes it to \"rows\"",
+                "remove `profile` in [release]",
+            ),
+        };
+        form.note(Rule::DoesNotApply, at, message.to_owned(), remedy);
+    }
+    Some(Some(chosen))
+}
+
+fn top_down(form: &mut Form<'_>, section: &mut Section, kind: Option<Kind>) -> Option<Search> {
     let score = match section.take("score") {
-        Some(node) => form.word(node, &section.name_of("score"), Score::ALL),
+        Some(node) => {
+            let at = node.at;
+            let score = form.word(node, &section.name_of("score"), Score::ALL);
+            score.inspect(|score| check_score(form, *score, kind, at))
+        }
+        None if kind == Some(Kind::Horizontal) => Some(Score::Max),
         None => Some(Score::InfoGain),
     };
     let beneficial = match section.take("beneficial") {
@@ -57,6 +141,28 @@ fn top_down(form: &mut Form<'_>, section: &mut Section) -> Option<Search> {
         None => Some(true),
     };
     Some(Search::TopDown { score: score?, beneficial: beneficial? })
+}
+
+/// Some scores need what no party knows.
+fn check_score(form: &mut Form<'_>, score: Score, kind: Option<Kind>, at: usize) {
+    if score != Score::Max && kind == Some(Kind::Horizontal) {
+        let message = format!(
+            "`score` in [lkc] cannot be \"{}\" in a horizontal release: it is not computed between two \
+             parties that hold different people",
+            score.word()
+        );
+        form.note(Rule::DoesNotApply, at, message, "use \"max\"");
+    }
+    let of_all = matches!(score, Score::GainPerLoss | Score::DiscernibilityDrop);
+    if of_all && kind == Some(Kind::Vertical) {
+        let message = format!(
+            "`score` in [lkc] cannot be \"{}\" between two parties: it depends on groups of which \
+             neither may know the sizes",
+            score.word()
+        );
+        let remedy = "use \"info-gain\", \"gain-ratio\" or \"max\"";
+        form.note(Rule::DoesNotApply, at, message, remedy);
+    }
 }
 
 fn elements(form: &mut Form<'_>, section: &mut Section) -> Option<Search> {
@@ -188,8 +294,30 @@ fn sensitive(form: &mut Form<'_>, section: &mut Section) -> Option<Option<Sensit
     Some(Some(Sensitive { attribute: attribute?, protect: protect? }))
 }
 
+/// What two parties cannot do together.
+fn check_for_two(form: &mut Form<'_>, schema: &Schema, terms: &Terms, at: usize) {
+    if let Some(owner) = schema.class.owner {
+        let message = format!("{owner} alone has the class, and this model scores by it at both");
+        let remedy = "use owner = \"both\" in [class], or model = \"diffgen\"";
+        form.note(Rule::DoesNotApply, at, message, remedy);
+    }
+    if terms.requirements.iter().any(|one| one.c.ratio().1 > MOST_DECIMALS) {
+        let message = "`c` has more than 9 decimals, which two parties do not compare".to_owned();
+        form.note(Rule::OutOfRange, at, message, "round it down");
+    }
+}
+
 /// Sees that the attributes and values that the terms name are there and of the right kind.
-pub(in crate::agreement) fn check(form: &mut Form<'_>, schema: &Schema, terms: &Terms, at: usize) {
+pub(in crate::agreement) fn check(
+    form: &mut Form<'_>,
+    schema: &Schema,
+    terms: &Terms,
+    kind: Option<Kind>,
+    at: usize,
+) {
+    if matches!(kind, Some(Kind::Vertical | Kind::Horizontal)) {
+        check_for_two(form, schema, terms, at);
+    }
     if matches!(terms.search, Search::Lattice(_)) {
         check_lattice(form, schema, terms, at);
     }

@@ -1,9 +1,11 @@
 //! Models that hide people in groups, on the page that is signed and wherever a release is shown.
 
-use super::{Requirement, Search, Terms};
-use crate::agreement::words::{Page, Wording, grouped};
-use crate::agreement::{Agreement, Parties};
-use crate::table::{Decimal, Schema};
+use super::{Linkage, Requirement, Search, Sensitive, Terms};
+use crate::agreement::words::{
+    Page, Wording, grouped, left_out, normalization, told_to_the_network,
+};
+use crate::agreement::{Agreement, Parties, Partition, Rehearsal};
+use crate::table::{Decimal, Identifier, Schema};
 
 /// What stands on every page and screen, before anything else of such a release.
 const WARNING: &str = "This is not differential privacy.";
@@ -109,7 +111,31 @@ impl Wording for Terms {
         ));
     }
 
-    fn learned(&self, _: &mut Page, _: &Agreement, _: &Parties) {}
+    fn learned(&self, page: &mut Page, agreement: &Agreement, parties: &Parties) {
+        if let Partition::Vertical { matching, .. } = &agreement.partition {
+            self.learned_of_common_people(page, agreement, parties, matching.rehearse);
+        }
+        if let Partition::Horizontal { overlap_check, .. } = &agreement.partition {
+            learned_of_other_people(page, parties, overlap_check.as_ref());
+        }
+        // How many people there are the parties of a vertical release know anyway.
+        let vertical = matches!(agreement.partition, Partition::Vertical { .. });
+        if let (true, Some(Sensitive { attribute, .. })) = (vertical, self.limited()) {
+            page.item(&format!(
+                "Both learn whether even the coarsest table meets what is required of `{attribute}`. \
+                 If it does not the run ends, and this one bit about all people is known."
+            ));
+        } else if !vertical {
+            page.item(
+                "Both learn whether even the coarsest table of both parties' people is as required. If \
+                 it is not the run ends, and this one bit about all people is known.",
+            );
+        }
+        page.item(
+            "Both learn that the run took place, when, how long it took, and this agreement. How long \
+             a party takes between two messages may depend on its records.",
+        );
+    }
 
     fn not_covered(&self, page: &mut Page, agreement: &Agreement) {
         self.gaps(&agreement.schema).iter().for_each(|gap| page.item(gap));
@@ -137,6 +163,9 @@ impl Wording for Terms {
         ] {
             page.item(text);
         }
+        if agreement.parties().is_some() {
+            not_covered_between_two(page, agreement);
+        }
     }
 
     fn computed(&self, page: &mut Page, agreement: &Agreement) {
@@ -153,6 +182,7 @@ impl Wording for Terms {
                 by.word()
             )),
         }
+        self.computed_together(page, agreement);
         let class = &agreement.schema.class.column;
         page.item(&match &self.sensitive {
             Some(sensitive) => {
@@ -161,4 +191,175 @@ impl Wording for Terms {
             None => format!("`{class}` is released as it is."),
         });
     }
+}
+
+impl Terms {
+    /// The sensitive attribute, if what a group may tell of it is bounded.
+    fn limited(&self) -> Option<&Sensitive> {
+        let one = Decimal::from(1);
+        self.sensitive.as_ref().filter(|_| self.requirements.iter().any(|need| need.c != one))
+    }
+
+    /// What parties with different columns of the same people learn.
+    fn learned_of_common_people(
+        &self,
+        page: &mut Page,
+        agreement: &Agreement,
+        parties: &Parties,
+        rehearsal: Option<Rehearsal>,
+    ) {
+        let (p1, p2) = (&parties.p1.name, &parties.p2.name);
+        let class = &agreement.schema.class.column;
+        if let Some(rehearsal) = rehearsal {
+            page.item(&format!(
+                "BEFORE THE RELEASE they may rehearse, once for each data set: both then learn how many \
+                 records the other has and how many people are in both tables{}, but not who.",
+                match rehearsal {
+                    Rehearsal::Numbers => String::new(),
+                    Rehearsal::Labels =>
+                        format!(", and for how many of them the column `{class}` differs"),
+                }
+            ));
+        }
+        page.item(&format!(
+            "{p1} and {p2} each learn how many records the other has, and which of its own people are \
+             also in the other's data. Agree to it only if each may know who is with the other."
+        ));
+        page.item(&format!(
+            "Both hold the column `{class}`; they learn whether it is the same at both, and stop if it \
+             is not{}.",
+            match rehearsal {
+                Some(Rehearsal::Labels) => ", having learned for how many people it differs",
+                _ => "",
+            }
+        ));
+        left_out(page, agreement);
+        page.item(
+            "Both learn in which order values were examined: each time whose best value has the higher \
+             score and which value that is, but no score; and of each whether making it finer leaves \
+             the table as required. So each also learns of which intervals of the other's numbers no \
+             split was ever tried.",
+        );
+        if let Some(slack) = self.slack {
+            page.item(&format!(
+                "Of every value that is made finer both learn the score, because what they add up to \
+                 decides who may go on (`slack` {slack})."
+            ));
+        }
+        match self.linkage {
+            Some(Linkage::Rows) => self.learned_by_rows(page, parties),
+            _ => page.item(
+                "Of single people nothing is told, and of groups nothing but that one bit each time: \
+                 they are counted in shares of which neither party can read anything alone \
+                 (`sealed`). Where an interval is split is told when it is, and stands in the release.",
+            ),
+        }
+        page.item(
+            "ATTENTION: each party knows its own columns of every common person and may know more \
+             facts of people than was reckoned with. Towards the other party k and c promise \
+             nothing: whatever the release tells of a row, it tells of those whom the other finds there.",
+        );
+    }
+
+    fn learned_by_rows(&self, page: &mut Page, parties: &Parties) {
+        page.item(&format!(
+            "ATTENTION: {} and {} tell each other, for every common person by name, into which finer \
+             value that person falls, each time a value is made finer (`rows`, as in the papers). In \
+             the end each has the other's generalized values of every common person, linked to the \
+             person. linkage = \"sealed\" tells nothing of single people.",
+            parties.p1.name, parties.p2.name
+        ));
+        if let Some(Sensitive { attribute, .. }) = self.limited() {
+            page.item(&format!(
+                "ATTENTION: this is told also of values whose finer ones the holder of `{attribute}` \
+                 then refuses, because of what they would tell of it. They do not stand in the release."
+            ));
+        }
+    }
+
+    /// How two parties find the table.
+    fn computed_together(&self, page: &mut Page, agreement: &Agreement) {
+        match self.linkage {
+            None if agreement.parties().is_some() => page.item(
+                "Which value is best, where an interval is split best, and whether groups are as \
+                 required is found in garbled circuits on both parties' counts, on the grid above. The \
+                 counts of the release are added up in the open.",
+            ),
+            None => {}
+            Some(Linkage::Sealed) => page.item(
+                "Each party scores the values of its own columns. Whose is best, and whether groups \
+                 are as required, is found in garbled circuits, on counts that oblivious transfers \
+                 make in shares (`sealed`). The counts of the release are counted so too, and opened.",
+            ),
+            Some(Linkage::Rows) => page.item(
+                "Each party scores the values of its own columns, whose is best is found in a garbled \
+                 circuit, and each tests its own at home, knowing the other's generalized values of \
+                 every common person (`rows`, profile `paper`).",
+            ),
+        }
+        if let Some(slack) = self.slack {
+            page.item(&format!(
+                "A party whose values made finer so far have scores above the other's by more than \
+                 {slack} (`slack`) names nothing until the other has caught up; the run ends when the \
+                 other has nothing left. This is for fairness between parties that follow the \
+                 protocol, and makes the table coarser. What a party keeps back shows nowhere."
+            ));
+        }
+        if self.linkage.is_some() {
+            page.item(
+                "Oblivious transfers do not rest on learning parity with noise, and neither does the \
+                 finding of common people.",
+            );
+        }
+    }
+}
+
+/// What parties with different people learn.
+fn learned_of_other_people(page: &mut Page, parties: &Parties, overlap_check: Option<&Identifier>) {
+    let (p1, p2) = (&parties.p1.name, &parties.p2.name);
+    page.item(&format!(
+        "ATTENTION: {p1} and {p2} each learn the other's exact counts of every row, and so how many \
+         records the other has: the release less its own. What is required holds of both parties' \
+         people together. Towards the other party k and c promise nothing: of a group of k people a \
+         single one may be yours."
+    ));
+    page.item(
+        "Both learn in which order values were examined: each time which value has the highest score, \
+         but no score; and of each whether making it finer leaves the table as required. Of every \
+         interval they learn its best split, used or not, or that it has none. Of counts of values \
+         that stay as they are they learn nothing.",
+    );
+    match overlap_check {
+        Some(identifier) => page.item(&format!(
+            "The overlap check is on: both learn exactly how many people are in both tables (by the \
+             column `{}`{}). A person who is in both counts twice in every group.",
+            identifier.column,
+            normalization(identifier)
+        )),
+        None => page.item(
+            "The overlap check is off: nobody counts the people who are in both tables. A person who \
+             is in both counts twice in every group.",
+        ),
+    }
+}
+
+/// What no run of two parties protects from.
+fn not_covered_between_two(page: &mut Page, agreement: &Agreement) {
+    if let Some(told) = told_to_the_network(agreement) {
+        page.item(&format!(
+            "Whoever watches the network: the lengths of messages tell {told}, and in which order \
+             values were examined."
+        ));
+    }
+    page.item(
+        "Parties that do not follow the protocol: each must run the program unchanged, on its true \
+         data. A party that cheats could learn more or spoil the release.",
+    );
+    page.item(
+        "A reader of the release who works together with one party: that reader knows what the party \
+         knows.",
+    );
+    page.item(
+        "The computers themselves: whoever can read a party's memory or disk can read its data.",
+    );
 }

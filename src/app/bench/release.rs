@@ -13,10 +13,10 @@ use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
 use crate::protocol::pair::{Setup, run_pair};
 use crate::publish::failure::Failure;
-use crate::release;
 use crate::release::forecast::Records;
+use crate::release::{self, Examined};
 use crate::role::Role;
-use crate::table::{Reading, Specialization, Table, parse_csv};
+use crate::table::{Reading, Table, parse_csv};
 
 /// As many as the Adult training data.
 pub(super) const RECORDS: usize = 30_162;
@@ -161,16 +161,16 @@ pub(super) fn measure(case: &Case) -> Result<Measured, Failure> {
         let prepared = release::run::prepare(session, &agreement)?;
         let budget = agreement.epsilon().map(Budget::new);
         release::run::together(session, &agreement, table, budget, prepared, &|_| {})
-            .map(|made| (made.release.table.counts.len(), made.release.table.cuts.made().to_vec()))
+            .map(|made| (made.release.table.counts.len(), made.course))
     };
     let setup = case.network.map_or_else(Setup::default, |net| Setup::default().network(net));
     let (outcome, taken) = taken(|| {
         run_pair(setup, |session| party(&tables[0], session), |session| party(&tables[1], session))
     });
     outcome.p2.map_err(Failure::failed)?;
-    let (rows, tree) = outcome.p1.map_err(Failure::failed)?;
+    let (rows, course) = outcome.p1.map_err(Failure::failed)?;
     let records = tables.each_ref().map(Table::len);
-    let forecast = forecast_both(&agreement, records, &tree)?;
+    let forecast = forecast_both(&agreement, records, &course)?;
     let costs = [&outcome.costs.p1, &outcome.costs.p2];
     if !forecast.iter().zip(costs).all(|(told, seen)| told.matches(seen)) {
         return Err(Failure::failed("the run exchanged something else than was forecast"));
@@ -178,17 +178,17 @@ pub(super) fn measure(case: &Case) -> Result<Measured, Failure> {
     Ok(Measured { taken, costs: outcome.costs.p1, rows, forecast })
 }
 
-/// Both parties' sides of a release that leads to this tree; vertically all records are common.
+/// Both parties' sides of a run in which this was examined; vertically all records are common.
 fn forecast_both(
     agreement: &Agreement,
     [first, second]: [usize; 2],
-    tree: &[Specialization],
+    course: &[Examined],
 ) -> Result<[Forecast; 2], Failure> {
     let side = |role, own, peer| {
         let mut forecast = Forecast::new(role);
         let records = Records { own, peer, common: own };
         release::forecast::prepare(&mut forecast, agreement)?;
-        release::forecast::together(&mut forecast, agreement, records, tree)?;
+        release::forecast::together(&mut forecast, agreement, records, course)?;
         Ok::<_, Failure>(forecast)
     };
     Ok([side(Role::P1, first, second)?, side(Role::P2, second, first)?])

@@ -19,7 +19,7 @@ use crate::publish::run::Side;
 use crate::publish::run::costs::bytes;
 use crate::publish::run::forecast::{assumed_records, people, whole_run};
 use crate::publish::verify::short_delta;
-use crate::release::forecast::{Records, key_bits, random_trees};
+use crate::release::forecast::{Records, course, key_bits, random_trees};
 use crate::release::plan;
 use crate::table::Cuts;
 
@@ -156,7 +156,8 @@ impl Expected {
     fn new(side: &Side<'_>, records: Records, tree: &Cuts, again: bool) -> Result<Self, Failure> {
         let role = side.party.role;
         let turned = Records { own: records.peer, peer: records.own, ..records };
-        let run = |role, records| whole_run(side.agreement, role, records, tree.made(), again);
+        let course = course(side.agreement, tree);
+        let run = |role, records| whole_run(side.agreement, role, records, &course, again);
         let (own, rows) = run(role, records)?;
         let (peer, _) = run(role.peer(), turned)?;
         Ok(Self { rows, own, peer })

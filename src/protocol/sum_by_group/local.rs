@@ -69,6 +69,10 @@ impl SenderPart {
             for (index, word) in self.words.iter_mut().enumerate() {
                 let addend = match addends {
                     Addends::Units(places) => u64::from(equal(places[record], index as u32)),
+                    Addends::Several(places, each) => {
+                        let own = &places[record * each..][..each];
+                        own.iter().map(|place| u64::from(equal(*place, index as u32))).sum()
+                    }
                     Addends::Words(all) => all[record * shape.words + index],
                 };
                 *word = self.rows.total(index).wrapping_add(addend);

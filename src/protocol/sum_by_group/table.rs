@@ -103,8 +103,29 @@ pub fn sum_units(
     places: &[u32],
     progress: Progress<'_>,
 ) -> Result<WordShares, Error> {
+    sum_several(session, sender, shape, places, 1, progress)
+}
+
+/// The same where the sender has so many places per record, one in each of several parts of its
+/// vector: several tables at once, for one group of the receiver. Its messages are those of
+/// [`forecast_units`].
+///
+/// # Errors
+/// See [`Error`].
+pub fn sum_several(
+    session: &mut Session,
+    sender: Role,
+    shape: &SumShape,
+    places: &[u32],
+    each: usize,
+    progress: Progress<'_>,
+) -> Result<WordShares, Error> {
     session.with_garbling(|yao, session| match yao.transfers(session, sender)? {
-        Side::Sender(source) => send(session, source, shape, Addends::Units(places), progress),
+        Side::Sender(source) => {
+            let addends =
+                if each == 1 { Addends::Units(places) } else { Addends::Several(places, each) };
+            send(session, source, shape, addends, progress)
+        }
         Side::Receiver(source) => receive(session, source, shape, places, progress),
     })
 }

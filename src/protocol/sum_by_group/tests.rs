@@ -428,3 +428,27 @@ fn shared_words_are_summed_by_the_groups_of_either() {
         });
     }
 }
+
+#[test]
+fn several_places_per_record_are_several_tables_at_once() {
+    // Two tables for each group: of three values and of two.
+    let shape = SumShape { records: 40, groups: 4, words: 5, bits: 16 };
+    let rng = &mut Randomness::seeded(9);
+    let groups = numbers(rng, 40, 4);
+    let (first, second) = (numbers(rng, 40, 3), numbers(rng, 40, 2));
+    let places: Vec<u32> = first.iter().zip(&second).flat_map(|(a, b)| [*a, 3 + b]).collect();
+    for sender in Role::BOTH {
+        let party = |session: &mut Session| {
+            let own = if session.role == sender { &places } else { &groups };
+            sum_several(session, sender, &shape, own, 2, &|_| ()).unwrap()
+        };
+        let outcome = run_pair(Setup::default(), party, party);
+        let found = outcome.p1.plus(&outcome.p2).unwrap();
+        assert_eq!(found.words(), ideal(&shape, &groups, Addends::Several(&places, 2)));
+        assert_forecast(&outcome.transcripts, &outcome.costs, |f| {
+            forecast_units(f, sender, &shape).unwrap();
+        });
+    }
+    let wrong = Addends::Several(&places[1..], 2).check(&shape);
+    assert!(matches!(wrong, Err(Error::InputLength { found: 79, expected: 80 })));
+}

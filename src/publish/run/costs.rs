@@ -8,8 +8,8 @@ use crate::protocol::Session;
 use crate::publish::Watcher;
 use crate::publish::artefacts::Output;
 use crate::publish::failure::Failure;
+use crate::release::Examined;
 use crate::release::forecast::Records;
-use crate::table::Specialization;
 
 /// The file under `private/`.
 pub const COSTS: &str = "costs.json";
@@ -23,8 +23,8 @@ pub(super) struct About {
     pub peer: Option<usize>,
     /// Of both, if that became known.
     pub common: Option<usize>,
-    /// The tree of the release.
-    pub tree: Vec<Specialization>,
+    /// What was examined.
+    pub course: Vec<Examined>,
 }
 
 /// Writes what the run took, and the shape of the conversation if it was recorded.
@@ -43,7 +43,7 @@ pub(super) fn write(
         common: about.common.unwrap_or_default(),
     };
     let (agreement, role) = (side.agreement, side.party.role);
-    let as_forecast = forecast::was_as_forecast(agreement, role, records, &about.tree, &costs);
+    let as_forecast = forecast::was_as_forecast(agreement, role, records, &about.course, &costs);
     let mut phases = costs.phases.clone();
     phases.push(costs.total());
     let phases: Vec<_> = phases

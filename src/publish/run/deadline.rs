@@ -8,7 +8,7 @@ use super::forecast::whole_run;
 use crate::net::Limits;
 use crate::protocol::forecast::{Forecast, Work};
 use crate::publish::failure::Failure;
-use crate::release::forecast::{Records, key_bits, random_trees};
+use crate::release::forecast::{Records, course, key_bits, random_trees};
 
 /// No run is given less.
 const LEAST: Duration = Duration::from_secs(600);
@@ -35,11 +35,11 @@ pub(super) fn of(side: &Side<'_>, own: usize) -> Result<Duration, Failure> {
         (side.party.role.peer(), Records { own: most, peer: own, common: own }),
     ];
     let trees = random_trees(agreement, TREES, None)?;
-    let tree = trees.last().map(|tree| tree.made()).unwrap_or_default();
+    let course = trees.last().map(|tree| course(agreement, tree)).unwrap_or_default();
     let bits = key_bits(agreement) as u128;
     let mut nanoseconds = 0;
     for (role, records) in records {
-        let (forecast, _) = whole_run(agreement, role, records, tree, true)?;
+        let (forecast, _) = whole_run(agreement, role, records, &course, true)?;
         nanoseconds += cpu_nanoseconds(&forecast, bits);
         // One party's messages are all messages.
         let total = forecast.costs().total();

@@ -7,20 +7,20 @@ use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
 use crate::publish::failure::Failure;
 use crate::publish::manifest;
+use crate::release::Examined;
 use crate::release::forecast::{Records, prepare, together};
 use crate::role::Role;
-use crate::table::Specialization;
 
-/// One party's side of a run that leads to this tree, and the rows of its release. Neither party has
+/// One party's side of a run in which this is examined, and the rows of its release. Neither party has
 /// unfinished runs.
 ///
 /// # Errors
-/// As [`release::diffgen::forecast::release`](crate::release::diffgen::forecast::release).
+/// As [`together`].
 pub fn whole_run(
     agreement: &Agreement,
     role: Role,
     records: Records,
-    tree: &[Specialization],
+    course: &[Examined],
     finished_before: bool,
 ) -> Result<(Forecast, u64), Failure> {
     let mut forecast = Forecast::new(role);
@@ -28,7 +28,7 @@ pub fn whole_run(
     unfinished::forecast(&mut forecast, finished_before)?;
     prepare(&mut forecast, agreement)?;
     messages::forecast_heads(&mut forecast)?;
-    let rows = together(&mut forecast, agreement, records, tree)?;
+    let rows = together(&mut forecast, agreement, records, course)?;
     messages::forecast_end(&mut forecast, manifest::SIGNED_BYTES)?;
     Ok((forecast, rows))
 }
@@ -83,13 +83,13 @@ pub(super) fn was_as_forecast(
     agreement: &Agreement,
     role: Role,
     records: Records,
-    tree: &[Specialization],
+    course: &[Examined],
     measured: &Costs,
 ) -> Option<bool> {
     let mut forecast = Forecast::new(role);
     prepare(&mut forecast, agreement).ok()?;
     // What comes between them always looks the same, and what follows is counted from there.
     messages::forecast_heads(&mut forecast).ok()?;
-    together(&mut forecast, agreement, records, tree).ok()?;
+    together(&mut forecast, agreement, records, course).ok()?;
     Some(forecast.matches(measured))
 }

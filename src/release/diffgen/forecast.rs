@@ -21,8 +21,7 @@ use super::leaf_counts::Passes;
 use super::one_class::share_bits;
 use super::shared_scores::SharedScores;
 use super::sizes::{self, Sizes};
-use super::two_party::{Error, Ready, SET_UP, STRUCTURE, bulk, noises_ahead, sources};
-use super::vertical::{self, Layout};
+use super::two_party::{Error, Ready, SET_UP, STRUCTURE, assumptions, bulk, noises_ahead, sources};
 use super::{Leaves, Plan, RECORDS, Specializer, hidden, histograms, run, terms};
 use crate::agreement::diffgen::Terms;
 use crate::agreement::{Agreement, CountTable, Noise, Partition, Selection};
@@ -37,6 +36,8 @@ use crate::privacy::taylor::Taylor;
 use crate::privacy::{Budget, Calibration, Spend};
 use crate::protocol::forecast::{Forecast, Work};
 use crate::protocol::{psi, scalar_product, shares, sum_by_group, yao};
+use crate::release::matching;
+use crate::release::tree::layout::Layout;
 use crate::release::tree::scorer::known_at_once;
 use crate::role::Role;
 use crate::table::{Candidate, CutValue, Cuts, Domain, Specialization};
@@ -154,9 +155,10 @@ pub fn release_prepared(
             true
         }
         (Partition::Vertical { .. }, None) => {
-            vertical::forecast_intersection(forecast, agreement, records.own, records.peer)?;
+            let (assumptions, own, peer) = (assumptions(plan.terms()), records.own, records.peer);
+            matching::forecast_intersection(forecast, agreement, assumptions, own, peer)?;
             match plan.class_owner() {
-                None => vertical::forecast_classes(forecast),
+                None => matching::forecast_classes(forecast),
                 Some(owner) => {
                     let bits = share_bits(agreement);
                     histograms::forecast(forecast, &plan, owner, records.common, bits)?;
@@ -367,7 +369,7 @@ impl Specializer for Counted<'_> {
     fn split_of(&mut self, winner: Candidate) -> Result<u32, Error> {
         if !self.plan.scores_together(winner.attribute) {
             let owner = self.owner(winner.attribute);
-            vertical::forecast_split(self.forecast, owner)?;
+            matching::forecast_split(self.forecast, owner)?;
         }
         Ok(self.next.and_then(|made| made.split).ok_or(OTHER_TREE)?)
     }
@@ -398,10 +400,14 @@ impl Specializer for Counted<'_> {
         } else if self.vertical {
             let layout = Layout::new(cuts, self.agreement);
             if self.plan.terms().count_table == Some(CountTable::Paillier) {
-                let shape = layout.by_encryption(self.common, self.sizes);
+                let shape = layout.by_encryption(
+                    self.common,
+                    self.sizes.widths.sigma,
+                    self.sizes.count_bits,
+                );
                 scalar_product::forecast_table(self.forecast, &shape, self.key_bits)?;
             } else {
-                let shape = layout.by_transfers(self.common, self.sizes);
+                let shape = layout.by_transfers(self.common, self.sizes.count_bits);
                 sum_by_group::forecast_table(self.forecast, &shape)?;
             }
         }

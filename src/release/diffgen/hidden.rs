@@ -45,7 +45,6 @@ use super::one_class::share_bits;
 use super::shared_scores::SharedScores;
 use super::sizes::Sizes;
 use super::two_party::{CountNoise, Error, Keys, begin_structure, noisy_records};
-use super::vertical::Layout;
 use super::{Leaves, Plan, Specializer, histograms::Histograms, run};
 use crate::agreement::Agreement;
 use crate::mechanism::noisy_max::{NoisyMax, Scores};
@@ -53,9 +52,10 @@ use crate::privacy::{Budget, Choose, Spend};
 use crate::protocol::forecast::Forecast;
 use crate::protocol::shares::WordShares;
 use crate::protocol::{Session, join};
+use crate::release::tree::layout::Layout;
 use crate::release::tree::leaf_records::LeafRecords;
 use crate::release::tree::scorer::known_at_once;
-use crate::release::{Outcome, Step};
+use crate::release::{Examined, Outcome, Step};
 use crate::role::Role;
 use crate::table::{Candidate, CutValue, Cuts, Specialization, Table};
 use joined::{Announced, Joined};
@@ -91,7 +91,8 @@ pub(super) fn release(
         Hidden::start(session, agreement, &plan, &sizes, class_owner, table, joined, progress)?;
     let release = run(&plan, budget, &mut specializer, &|step| progress(step))?;
     let peer_records = announced.of_peer(agreement, role);
-    Ok(Outcome { release, in_both: None, peer_records })
+    let course = Examined::all(release.table.cuts.made());
+    Ok(Outcome { release, in_both: None, peer_records, course })
 }
 
 /// The messages of [`release`] before the loop.

@@ -158,7 +158,11 @@ impl Histograms {
     ///
     /// # Errors
     /// [`Failed::Fault`] for anything but an interval of the attribute.
-    pub fn sides(&self, attribute: usize, interval: CutValue) -> Result<Vec<u64>, Failed> {
+    pub(in crate::release) fn sides(
+        &self,
+        attribute: usize,
+        interval: CutValue,
+    ) -> Result<Vec<u64>, Failed> {
         let CutValue::Interval { start, end } = interval else {
             return Err(Failed::Fault("a split of something that is not an interval"));
         };
@@ -176,7 +180,7 @@ impl Histograms {
 
 /// From class counts of every point, or shares of them, to those left and right of every split.
 /// Modulo 2^64, and so modulo every smaller power of two.
-pub(super) fn sides(points: &[u64], classes: usize) -> Vec<u64> {
+pub(in crate::release) fn sides(points: &[u64], classes: usize) -> Vec<u64> {
     let mut right = vec![0; classes];
     points.chunks(classes).for_each(|point| add(&mut right, point));
     let mut left = vec![0; classes];

@@ -43,7 +43,7 @@ use crate::protocol::shares::{IntegerShare, WordShares};
 use crate::release::tree;
 use crate::release::tree::leaf_records::LeafRecords;
 use crate::release::tree::scorer::known_at_once;
-use crate::release::{Outcome, Step};
+use crate::release::{Examined, Outcome, Step};
 use crate::table::{Candidate, Column, CutValue, Cuts, Specialization, Table};
 
 /// Makes a release with the peer: see [`two_party`](super::two_party).
@@ -80,6 +80,7 @@ pub(super) fn release(
     };
     let release = run(&plan, budget, &mut specializer, &|step| progress(step))?;
     Ok(Outcome {
+        course: Examined::all(release.table.cuts.made()),
         release,
         in_both: overlap.map(|overlap| overlap.common),
         peer_records: overlap.map(|overlap| overlap.peer_size),
@@ -87,11 +88,12 @@ pub(super) fn release(
 }
 
 /// Bits of the public bound on the number of records.
-pub(super) fn record_bits(agreement: &Agreement) -> usize {
+pub(in crate::release) fn record_bits(agreement: &Agreement) -> usize {
     (u64::BITS - agreement.max_records.leading_zeros()) as usize
 }
 
-fn count_overlap(
+/// How many people are in both tables, where it is agreed to count them.
+pub(in crate::release) fn count_overlap(
     session: &mut Session,
     agreement: &Agreement,
     table: &Table,

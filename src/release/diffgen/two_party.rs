@@ -289,7 +289,7 @@ pub(super) fn noisy_records(
 /// The peer has its keys and transfers. Without it the party that sends last would go on, and spend
 /// its ε, while what it sent is cut off.
 #[derive(Serialize, Deserialize)]
-pub(super) struct Ready;
+pub(in crate::release) struct Ready;
 
 impl Message for Ready {
     const TAG: Tag = Tag::new(*b"redy");

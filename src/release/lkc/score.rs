@@ -1,10 +1,11 @@
 //! What a candidate is worth, as an exact fraction.
 
 use std::cmp::Ordering;
+use std::collections::BTreeMap;
 use std::fmt;
 
 use super::super::tree::splits::stretches;
-use super::super::tree::utility::{Utility, max};
+use super::super::tree::utility::{Utility, largest, max};
 use super::super::{Error, tree};
 use super::{LeafId, Specialized};
 use crate::agreement::syntactic::Score;
@@ -110,10 +111,39 @@ impl Specialized<'_> {
         let highest = records().map(|record| points[*record as usize]).max();
         let (Some(lowest), Some(highest)) = (lowest, highest) else { return Ok(None) };
         let Candidate { attribute, value } = candidate;
+        if self.score == Score::Max {
+            return Ok(self.most_even_split(points, leaves));
+        }
         let found =
             stretches(&self.records, attribute, value, Utility::InfoGain, Some(&self.logarithms))?;
         let best = found.iter().max_by_key(|stretch| (stretch.score, stretch.first));
         let split = best.map(|best| (best.first + best.points - 1).min(highest));
         Ok(split.filter(|split| *split > lowest))
+    }
+
+    /// Where the largest class counts of both sides sum to the most; of such splits that which leaves
+    /// most people on its smaller side, and of these the highest.
+    fn most_even_split(&self, points: &[u32], leaves: &[LeafId]) -> Option<u32> {
+        let (classes, codes) = (self.records.classes(), self.records.class_codes());
+        let mut at: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+        let mut right = vec![0u32; classes];
+        for record in leaves.iter().flat_map(|leaf| self.records.records(*leaf)) {
+            let (point, class) = (points[*record as usize], usize::from(codes[*record as usize]));
+            at.entry(point).or_insert_with(|| vec![0; classes])[class] += 1;
+            right[class] += 1;
+        }
+        let mut left = vec![0u32; classes];
+        let mut best = None;
+        for (point, counts) in at {
+            let sides = [&left, &right];
+            let score: u64 = sides.iter().map(|side| u64::from(largest(side))).sum();
+            let smaller = sides.map(|side| side.iter().sum::<u32>()).into_iter().min();
+            if left.iter().any(|count| *count > 0) && best <= Some((score, smaller, point)) {
+                best = Some((score, smaller, point));
+            }
+            left.iter_mut().zip(&counts).for_each(|(sum, count)| *sum += count);
+            right.iter_mut().zip(&counts).for_each(|(sum, count)| *sum -= count);
+        }
+        best.map(|(_, _, point)| point)
     }
 }

@@ -1,11 +1,13 @@
+mod two_parties;
+
 use super::*;
 use crate::release::examine;
 use crate::release::tree::output::{Rows, write_csv};
 use crate::table::{Reading, parse_csv};
 use proptest::prelude::*;
 
-fn agreement(l: u32, k: u64, c: &str, score: Score) -> Agreement {
-    let text = format!(
+fn text(l: u32, k: u64, c: &str, score: Score) -> String {
+    format!(
         "[release]\nid = \"x\"\npartition = \"local\"\nmodel = \"lkc\"\nmax_records = 200\n[lkc]\n\
          acknowledge = \"not differentially private\"\nl = {l}\nk = {k}\nc = \"{c}\"\n\
          score = \"{}\"\nsensitive = \"ill\"\nprotect = [\"flu\", \"cold\"]\n\
@@ -17,17 +19,28 @@ fn agreement(l: u32, k: u64, c: &str, score: Score) -> Agreement {
          [[attribute]]\nname = \"ill\"\nkind = \"categorical\"\n\
          taxonomy = {{ Ill = [\"flu\", \"cold\", \"none\"] }}\n",
         score.word()
-    );
+    )
+}
+
+fn agreement(l: u32, k: u64, c: &str, score: Score) -> Agreement {
+    let text = text(l, k, c, score);
     Agreement::parse("a.toml", text.as_bytes(), &|_| Err(String::new())).unwrap()
 }
 
-fn table(agreement: &Agreement, rows: &[(usize, u32, usize, usize, usize)]) -> Table {
+type Row = (usize, u32, usize, usize, usize);
+
+fn csv(rows: &[Row]) -> String {
     let mut csv = "job,age,sex,ill,class\n".to_owned();
     for (job, age, sex, ill, class) in rows {
         let job = ["a1", "a2", "b1", "b2", "b3"][*job];
         let (sex, ill) = (["m", "f"][*sex], ["flu", "cold", "none", "none"][*ill]);
         csv += &format!("{job},{age},{sex},{ill},{}\n", ["Y", "N"][*class]);
     }
+    csv
+}
+
+fn table(agreement: &Agreement, rows: &[Row]) -> Table {
+    let csv = csv(rows);
     let reading =
         Reading { schema: &agreement.schema, owner: None, identifier: None, max_records: 200 };
     parse_csv("t.csv", csv.as_bytes(), &reading, &|_| ()).unwrap()

@@ -4,11 +4,11 @@ use super::super::hidden::joined::check_size;
 use super::super::hidden::tables::{self, CountPlan};
 use super::super::one_class::share_bits;
 use super::super::sizes::Sizes;
-use super::super::vertical::Layout;
 use super::super::{Error, Plan, histograms, terms};
 use super::random_trees;
 use crate::agreement::{Agreement, CountTable};
 use crate::crypto::cuckoo;
+use crate::release::tree::layout::Layout;
 use crate::release::tree::utility::Utility;
 use crate::table::Cuts;
 
@@ -32,7 +32,7 @@ pub fn check_table(agreement: &Agreement, records: usize) -> Result<(), Error> {
     if agreement.membership().is_hidden() {
         return check_hidden(agreement, &plan, &sizes, large, records);
     }
-    let shape = Layout::new(large, agreement).by_transfers(records, &sizes);
+    let shape = Layout::new(large, agreement).by_transfers(records, sizes.count_bits);
     let rows = shape.cells.iter().product::<usize>() as u64;
     if shape.hashes() > MOST_HASHES {
         return Err(Error::TableTooLong { records, rows });

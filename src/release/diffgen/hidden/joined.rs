@@ -157,7 +157,7 @@ impl Joined {
         progress: &(dyn Fn(Step) + Sync),
     ) -> Result<Self, Error> {
         session.channel.begin_phase(PHASE);
-        let identifiers = table.identifiers().ok_or(super::super::vertical::NO_IDENTIFIERS)?;
+        let identifiers = table.identifiers().ok_or(crate::release::matching::NO_IDENTIFIERS)?;
         let announced = Announced::exchange(session, agreement, identifiers.len(), small)?;
         let shapes = [announced.join(Role::P1)?, announced.join(Role::P2)?];
         let bins = shapes.iter().map(JoinShape::bins).sum();
