@@ -6,7 +6,7 @@ use super::{CountTable, Noise, Profile, Selection, Specializations, Terms, Trans
 use crate::agreement::words::{
     Page, Wording, grouped, left_out, normalization, told_to_the_network,
 };
-use crate::agreement::{Agreement, MatchBy, Membership, Parties, Partition, Rehearsal};
+use crate::agreement::{Agreement, MatchBy, Parties, Partition, Rehearsal};
 use crate::privacy::Epsilon;
 use crate::table::Identifier;
 
