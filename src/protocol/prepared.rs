@@ -300,6 +300,7 @@ mod tests {
     use super::*;
     use crate::circuit::Source as _;
     use crate::circuit::evaluate::evaluate_source;
+    use crate::crypto::soft_spoken::Columns;
     use crate::math::Rational;
     use crate::protocol::pair::{Outcome, Setup, assert_forecast, assert_same_shape, run_pair};
     use crate::protocol::transfers::Source;
@@ -425,7 +426,7 @@ mod tests {
     fn a_pool_hands_out_what_was_drawn_in_order_and_only_once() {
         let sampler = sampler(2, 20);
         let draw = |counts: &[usize]| {
-            pair(Source::SoftSpoken, |session| {
+            pair(Source::SoftSpoken(Columns::Four), |session| {
                 fill(session, &sampler, 12).unwrap();
                 let parts: Vec<Slices> = counts
                     .iter()

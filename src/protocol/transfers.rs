@@ -52,14 +52,17 @@ use crate::role::Role;
 /// d of many transfers.
 pub(super) const CORRECTIONS: Tag = Tag::new(*b"trbt");
 
+/// Transfers that are chosen before the next are made: each such part takes a round, and 4 MB.
+const CHOSEN_TOGETHER: usize = 1 << 18;
+
 /// Where transfers come from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Source {
     /// [`ot`]: 16 bytes per transfer.
     #[default]
     Iknp,
-    /// [`soft_spoken`]: 4 bytes per transfer, and more work.
-    SoftSpoken,
+    /// [`soft_spoken`]: 4 bytes per transfer, and more work; with eight columns 2, and much more.
+    SoftSpoken(Columns),
     /// [`silent`]: almost no bytes per transfer, and still more work. Rests on LPN.
     Silent(silent::Parameters),
 }
@@ -80,23 +83,27 @@ pub enum Assumptions {
 
 impl Source {
     /// All of them.
-    pub const ALL: [Self; 3] =
-        [Self::Iknp, Self::SoftSpoken, Self::Silent(silent::Parameters::STANDARD)];
+    pub const ALL: [Self; 4] = [
+        Self::Iknp,
+        Self::SoftSpoken(Columns::Four),
+        Self::SoftSpoken(Columns::Eight),
+        Self::Silent(silent::Parameters::STANDARD),
+    ];
 
     /// All of them, with numbers that are quick and hide nothing.
     #[cfg(test)]
     pub(crate) const SMALL: [Self; 3] =
-        [Self::Iknp, Self::SoftSpoken, Self::Silent(silent::Parameters::TINY)];
+        [Self::Iknp, Self::SoftSpoken(Columns::Four), Self::Silent(silent::Parameters::TINY)];
 
     /// The one that is suited to about `count` transfers, among those that the assumptions allow: the
     /// same at both parties, who know the number. SoftSpoken takes 4 bytes each and little work; silent
     /// transfers take more work and next to no bytes once they are set up, which is worth it from
-    /// [`SILENT_PAYS_FROM`] on.
+    /// [`SILENT_PAYS_FROM`] on. Where they are not allowed, SoftSpoken halves its bytes instead.
     pub fn suited_to(assumptions: Assumptions, count: usize) -> Self {
-        if assumptions == Assumptions::Lpn && count >= SILENT_PAYS_FROM {
-            Self::Silent(silent::Parameters::STANDARD)
-        } else {
-            Self::SoftSpoken
+        match assumptions {
+            _ if count < SILENT_PAYS_FROM => Self::SoftSpoken(Columns::Four),
+            Assumptions::Lpn => Self::Silent(silent::Parameters::STANDARD),
+            Assumptions::NoLpn => Self::SoftSpoken(Columns::Eight),
         }
     }
 
@@ -104,7 +111,8 @@ impl Source {
     pub fn name(self) -> &'static str {
         match self {
             Self::Iknp => "IKNP",
-            Self::SoftSpoken => "SoftSpoken",
+            Self::SoftSpoken(Columns::Four) => "SoftSpoken",
+            Self::SoftSpoken(Columns::Eight) => "SoftSpoken, k = 8,",
             Self::Silent(_) => "silent",
         }
     }
@@ -267,7 +275,7 @@ pub trait Sending {
         count: usize,
         take: &mut dyn FnMut(&[u128]),
     ) -> Result<(), ot::Error> {
-        for chunk in ot::chunks(count, ot::CHUNK) {
+        for chunk in ot::chunks(count, CHOSEN_TOGETHER) {
             take(&self.corrected(session, chunk)?);
         }
         Ok(())
@@ -323,7 +331,7 @@ pub trait Receiving {
         choices: &[bool],
         take: &mut dyn FnMut(&[u128]),
     ) -> Result<(), ot::Error> {
-        for chunk in choices.chunks(ot::CHUNK) {
+        for chunk in choices.chunks(CHOSEN_TOGETHER) {
             take(&self.chosen_rows(session, chunk)?);
         }
         Ok(())
@@ -341,7 +349,9 @@ pub fn set_up_sender(
 ) -> Result<Box<dyn Sending + Send>, ot::Error> {
     Ok(match source {
         Source::Iknp => Box::new(ot::Sender::setup(session, delta)?),
-        Source::SoftSpoken => Box::new(soft_spoken::Sender::setup(session, Columns::Four, delta)?),
+        Source::SoftSpoken(columns) => {
+            Box::new(soft_spoken::Sender::setup(session, columns, delta)?)
+        }
         Source::Silent(parameters) => Box::new(silent::Sender::setup(session, parameters, delta)?),
     })
 }
@@ -356,7 +366,7 @@ pub fn set_up_receiver(
 ) -> Result<Box<dyn Receiving + Send>, ot::Error> {
     Ok(match source {
         Source::Iknp => Box::new(ot::Receiver::setup(session)?),
-        Source::SoftSpoken => Box::new(soft_spoken::Receiver::setup(session, Columns::Four)?),
+        Source::SoftSpoken(columns) => Box::new(soft_spoken::Receiver::setup(session, columns)?),
         Source::Silent(parameters) => Box::new(silent::Receiver::setup(session, parameters)?),
     })
 }
@@ -365,7 +375,7 @@ pub fn set_up_receiver(
 pub fn forecast_setup(f: &mut Forecast, sender: Role) {
     match f.transfers_from(sender) {
         Source::Iknp => ot::forecast_setup(f, sender),
-        Source::SoftSpoken => soft_spoken::forecast_setup(f, sender),
+        Source::SoftSpoken(_) => soft_spoken::forecast_setup(f, sender),
         Source::Silent(_) => silent::forecast_setup(f, sender),
     }
 }
@@ -374,7 +384,7 @@ pub fn forecast_setup(f: &mut Forecast, sender: Role) {
 pub fn forecast_random(f: &mut Forecast, sender: Role, count: usize) {
     match f.transfers_from(sender) {
         Source::Iknp => ot::forecast_correlated(f, sender, count),
-        Source::SoftSpoken => soft_spoken::forecast(f, sender, Columns::Four, count),
+        Source::SoftSpoken(columns) => soft_spoken::forecast(f, sender, columns, count),
         Source::Silent(parameters) => {
             let mut schedule = f.schedule(sender).unwrap_or(silent::Schedule::new(parameters));
             silent::forecast(f, sender, &mut schedule, count);
@@ -395,8 +405,8 @@ pub fn forecast(f: &mut Forecast, sender: Role, count: usize) {
 pub fn forecast_chunks(f: &mut Forecast, sender: Role, count: usize) {
     match f.transfers_from(sender) {
         Source::Iknp => ot::forecast_correlated(f, sender, count),
-        Source::SoftSpoken | Source::Silent(_) => {
-            ot::chunks(count, ot::CHUNK).for_each(|chunk| forecast(f, sender, chunk));
+        Source::SoftSpoken(_) | Source::Silent(_) => {
+            ot::chunks(count, CHOSEN_TOGETHER).for_each(|chunk| forecast(f, sender, chunk));
         }
     }
 }
@@ -493,11 +503,13 @@ mod tests {
     #[test]
     fn the_source_follows_from_the_number_of_transfers_and_what_they_may_rest_on() {
         let source = |count| Source::suited_to(Assumptions::Lpn, count);
-        assert_eq!([source(0), source(SILENT_PAYS_FROM - 1)], [Source::SoftSpoken; 2]);
+        let four = Source::SoftSpoken(Columns::Four);
+        assert_eq!([source(0), source(SILENT_PAYS_FROM - 1)], [four; 2]);
         let silent = Source::Silent(silent::Parameters::STANDARD);
         assert_eq!([source(SILENT_PAYS_FROM), source(usize::MAX)], [silent; 2]);
         let without = |count| Source::suited_to(Assumptions::NoLpn, count);
-        assert_eq!([without(0), without(usize::MAX)], [Source::SoftSpoken; 2]);
+        let eight = Source::SoftSpoken(Columns::Eight);
+        assert_eq!([without(0), without(usize::MAX)], [four, eight]);
     }
 
     #[test]

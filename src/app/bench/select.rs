@@ -2,6 +2,7 @@
 
 use super::mechanism::{Measured, measure, source, spend, widths};
 use crate::app::bench::{Figure, Options, scalar_product};
+use crate::crypto::soft_spoken::Columns;
 use crate::math::Rational;
 use crate::mechanism::exponential::horizontal::{ClassCounts, Horizontal, TaylorKey};
 use crate::mechanism::exponential::{HorizontalExponential, VerticalExponential};
@@ -203,7 +204,7 @@ fn exponential(
     let calibration = if paper { Calibration::max_of_the_papers() } else { Calibration::max() };
     let largest = highest(records)?;
     let (p1, p2) = (scores(Role::P1, candidates, records)?, scores(Role::P2, candidates, records)?);
-    let source = if paper { Source::Iknp } else { Source::SoftSpoken };
+    let source = if paper { Source::Iknp } else { Source::SoftSpoken(Columns::Four) };
     measure(options, source, |session| {
         let own = if session.role == Role::P1 { &p1 } else { &p2 };
         let spend = spend(&epsilon_step()).map_err(Error::from)?;

@@ -1,4 +1,5 @@
 use super::*;
+use crate::crypto::soft_spoken::Columns;
 use crate::mechanism::noise::joint::forecast;
 use crate::mechanism::noise::{JointNoise, OwnNoise, TwoPartyNoise};
 use crate::mechanism::noisy_max::NoiseWidths;
@@ -165,7 +166,7 @@ fn joint_noise_has_the_law_of_discrete_laplace() {
 fn joint_noise_sends_what_was_forecast() {
     for (bulk, source) in [
         (Bulk::Garbled, Source::Iknp),
-        (Bulk::SharedBits, Source::SoftSpoken),
+        (Bulk::SharedBits, Source::SoftSpoken(Columns::Four)),
         (Bulk::SharedBits, Source::SMALL[2]),
     ] {
         let outcome = with_generators(5, |role, session| {

@@ -246,6 +246,7 @@ fn combine(session: &mut Session, mut digits: Vec<Answers>) -> Result<Bits, Erro
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::crypto::soft_spoken::Columns;
     use crate::protocol::pair::{Setup, assert_forecast, assert_same_shape, run_pair};
     use crate::protocol::transfers::Source;
 
@@ -275,7 +276,11 @@ mod tests {
             let due: Bits =
                 first.iter().zip(&second).map(|(a, b)| (a + b) >> (bits - 1) & 1 == 1).collect();
             let shares = [first, second].map(|words| WordShares::new(bits, words).unwrap());
-            assert_eq!(signs(&shares[0], &shares[1], Source::SoftSpoken), due, "{bits} bits");
+            assert_eq!(
+                signs(&shares[0], &shares[1], Source::SoftSpoken(Columns::Four)),
+                due,
+                "{bits} bits"
+            );
         }
     }
 

@@ -6,6 +6,7 @@ use super::*;
 use crate::circuit::integer::{add_carry, less_than, mask, resize, sum};
 use crate::circuit::stream::Generated;
 use crate::circuit::{Bit, Builder, Circuit, Gates, Program, Repeat, aes128, gallery};
+use crate::crypto::soft_spoken::Columns;
 use crate::math::Randomness;
 use crate::protocol::pair::{
     Outcome, Setup, assert_forecast, assert_same_shape, assert_wrong_length, run_pair,
@@ -53,7 +54,7 @@ fn parties_that_use_different_sources_end_in_a_typed_error() {
     let program = Program::new(&gallery::comparison(8));
     let party = |session: &mut Session| {
         if session.role == Role::P1 {
-            session.use_transfers(transfers::Source::SoftSpoken);
+            session.use_transfers(transfers::Source::SoftSpoken(Columns::Four));
         }
         let answer = super::run(session, Role::P1, &program, &[true; 8], Reveal::Both);
         session.conclude(answer).err().unwrap()

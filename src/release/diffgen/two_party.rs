@@ -62,6 +62,7 @@ use super::{Plan, RECORDS, hidden, horizontal, terms, vertical};
 use crate::agreement::diffgen::Terms;
 use crate::agreement::{Agreement, CountTable, Noise, Partition, Selection, Transfers};
 use crate::crypto::paillier::{self, SecretKey};
+use crate::crypto::soft_spoken::Columns;
 use crate::mechanism;
 use crate::mechanism::exponential::horizontal::TaylorKey;
 use crate::mechanism::noise::{JointNoise, OwnNoise, TwoPartyNoise};
@@ -307,7 +308,10 @@ pub(super) fn sources(agreement: &Agreement) -> Result<Vec<(Role, Source)>, Erro
         Some(_) => {
             let noise = transfers_of_noise(agreement)?;
             match agreement.membership().is_hidden() {
-                false => (Source::suited_to(assumptions(terms), noise), Source::SoftSpoken),
+                false => (
+                    Source::suited_to(assumptions(terms), noise),
+                    Source::SoftSpoken(Columns::Four),
+                ),
                 true => {
                     let [first, second] = hidden::transfers(agreement)?;
                     let suited = |count| Source::suited_to(assumptions(terms), count);
