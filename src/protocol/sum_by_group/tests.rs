@@ -98,7 +98,7 @@ fn corners_are_summed_as_well() {
 fn several_windows_and_chunks_make_one_sum() {
     let shape = SumShape { records: WINDOW + 5, groups: 2, words: 1, bits: 20 };
     assert_eq!(shape.windows().count(), 2);
-    assert!(shape.chunks(0..WINDOW).count() > 30);
+    assert!(shape.chunks(0..WINDOW).count() > 2);
     let groups = numbers(&mut Randomness::seeded(3), shape.records, 2);
     assert_ideal(&shape, &groups, Addends::Units(&vec![0; shape.records]), 2);
 }
@@ -267,7 +267,8 @@ fn sums_share_their_transfers_with_garbled_circuits() {
     assert!(first[0].words() != first[1].words());
     for numbers in [&mut ours, &mut theirs] {
         assert_eq!((numbers.setup(), numbers.take_records(1)), (1, 60));
-        assert_eq!(numbers.take_transfers(1), 60 * 3);
+        // Trees hang on rows themselves and hash under the numbers of records.
+        assert_eq!(numbers.take_transfers(1), 0);
     }
 }
 
