@@ -33,6 +33,7 @@ use super::state::{Shared, Values, listed};
 use super::{Scored, Specialized, Value, best, rows, sealed};
 use crate::agreement::Agreement;
 use crate::agreement::syntactic::{Linkage, Terms};
+use crate::crypto::soft_spoken::Columns;
 use crate::math::Rational;
 use crate::mechanism::heads::{self, Head};
 use crate::net::{Message, Tag};
@@ -61,7 +62,7 @@ pub(super) const OPENING: &str = "counts";
 /// If the run fails.
 pub fn prepare(session: &mut Session) -> Result<(), Error> {
     session.channel.begin_phase(SET_UP);
-    session.use_transfers(Source::SoftSpoken);
+    session.use_transfers(Source::SoftSpoken(Columns::Four));
     for sender in Role::BOTH {
         yao::set_up(session, sender).map_err(crate::mechanism::Error::from)?;
     }
@@ -73,7 +74,7 @@ pub fn prepare(session: &mut Session) -> Result<(), Error> {
 /// The messages of [`prepare`].
 pub fn forecast_prepare(f: &mut Forecast) {
     f.begin_phase(SET_UP);
-    f.use_transfers(Source::SoftSpoken);
+    f.use_transfers(Source::SoftSpoken(Columns::Four));
     Role::BOTH.into_iter().for_each(|sender| yao::forecast_set_up(f, sender));
     f.exchange(Ready::TAG, Ready::MOST_BYTES);
 }
