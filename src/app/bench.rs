@@ -103,6 +103,9 @@ pub struct BenchArgs {
     /// --class-owner says otherwise [default: shown]
     #[arg(long, value_enum)]
     membership: Option<MembershipArg>,
+    /// For `release`: with transfers that do not rest on learning parity with noise
+    #[arg(long)]
+    no_lpn: bool,
     /// Small sizes: a first look in seconds, not figures to compare
     #[arg(long)]
     quick: bool,
@@ -147,6 +150,8 @@ pub struct Options {
     pub class_owner: Option<Role>,
     /// Whether nobody learns whom both parties of a release have.
     pub hidden: bool,
+    /// Whether transfers of a release do without LPN.
+    pub no_lpn: bool,
     /// Whether sizes are to be small.
     pub quick: bool,
 }
@@ -244,6 +249,7 @@ fn one(what: &str, arguments: &BenchArgs, console: &Console) -> Result<Vec<Figur
         paper: arguments.profile == Some(Choices::Paper),
         class_owner: arguments.class_owner,
         hidden: arguments.membership == Some(MembershipArg::Hidden),
+        no_lpn: arguments.no_lpn,
         quick: arguments.quick,
     })?;
     show(&figures, console);
@@ -252,11 +258,12 @@ fn one(what: &str, arguments: &BenchArgs, console: &Console) -> Result<Vec<Figur
 
 /// Every subject, and how costs grow and compare, as a page.
 fn all(arguments: &BenchArgs, console: &Console) -> Result<Vec<Figure>, Failure> {
-    let BenchArgs { net, size, partition, profile, class_owner, membership, .. } = arguments;
+    let BenchArgs { net, size, partition, profile, class_owner, membership, no_lpn, .. } =
+        arguments;
     let divided = partition.is_some() || class_owner.is_some() || membership.is_some();
-    if net.is_some() || size.is_some() || profile.is_some() || divided {
-        let message = "--net, --size, --partition, --profile, --class-owner and --membership are for \
-                       one subject";
+    if net.is_some() || size.is_some() || profile.is_some() || divided || *no_lpn {
+        let message = "--net, --size, --partition, --profile, --class-owner, --membership and --no-lpn \
+                       are for one subject";
         return Err(Failure::wrong_input(message)
             .advise("`bench all` measures several of each; `--quick` makes it small"));
     }

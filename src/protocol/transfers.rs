@@ -52,6 +52,9 @@ use crate::role::Role;
 /// d of many transfers.
 pub(super) const CORRECTIONS: Tag = Tag::new(*b"trbt");
 
+/// Transfers that are chosen before the next are made: each such part takes a round, and 4 MB.
+const CHOSEN_TOGETHER: usize = 1 << 18;
+
 /// Where transfers come from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Source {
@@ -267,7 +270,7 @@ pub trait Sending {
         count: usize,
         take: &mut dyn FnMut(&[u128]),
     ) -> Result<(), ot::Error> {
-        for chunk in ot::chunks(count, ot::CHUNK) {
+        for chunk in ot::chunks(count, CHOSEN_TOGETHER) {
             take(&self.corrected(session, chunk)?);
         }
         Ok(())
@@ -323,7 +326,7 @@ pub trait Receiving {
         choices: &[bool],
         take: &mut dyn FnMut(&[u128]),
     ) -> Result<(), ot::Error> {
-        for chunk in choices.chunks(ot::CHUNK) {
+        for chunk in choices.chunks(CHOSEN_TOGETHER) {
             take(&self.chosen_rows(session, chunk)?);
         }
         Ok(())
@@ -396,7 +399,7 @@ pub fn forecast_chunks(f: &mut Forecast, sender: Role, count: usize) {
     match f.transfers_from(sender) {
         Source::Iknp => ot::forecast_correlated(f, sender, count),
         Source::SoftSpoken | Source::Silent(_) => {
-            ot::chunks(count, ot::CHUNK).for_each(|chunk| forecast(f, sender, chunk));
+            ot::chunks(count, CHOSEN_TOGETHER).for_each(|chunk| forecast(f, sender, chunk));
         }
     }
 }

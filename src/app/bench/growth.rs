@@ -352,6 +352,7 @@ impl Sizes {
             paper: false,
             class_owner: None,
             hidden: false,
+            no_lpn: false,
             network: None,
             paillier_bits: self.paillier_bits,
         }

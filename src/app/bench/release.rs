@@ -36,6 +36,8 @@ pub(super) struct Case {
     pub class_owner: Option<Role>,
     /// Whether nobody learns whom both have.
     pub hidden: bool,
+    /// Whether transfers do without LPN; the papers' choices always do.
+    pub no_lpn: bool,
     pub network: Option<NetworkModel>,
     pub paillier_bits: usize,
 }
@@ -96,13 +98,15 @@ pub fn run(options: &Options) -> Result<Vec<Figure>, Failure> {
         paper: options.paper,
         class_owner,
         hidden: options.hidden,
+        no_lpn: options.no_lpn,
         network: options.network,
         paillier_bits: options.key_bits(),
     };
     let measured = measure(&case)?;
     let class = case.class_owner.map_or(String::new(), |owner| format!(", class at {owner} alone"));
+    let without = if case.no_lpn { ", no LPN" } else { "" };
     let what = format!(
-        "{}{class}{}, {} profile, {} records × 14, h = {SPECIALIZATIONS}",
+        "{}{class}{}{without}, {} profile, {} records × 14, h = {SPECIALIZATIONS}",
         case.partition(),
         if case.hidden { ", membership hidden" } else { "" },
         case.profile(),
@@ -144,6 +148,8 @@ pub(super) fn measure(case: &Case) -> Result<Measured, Failure> {
     let mut terms = format!("profile = \"{}\"", case.profile());
     if case.paper {
         terms += &format!("\n[crypto]\npaillier_bits = {}", case.paillier_bits);
+    } else if case.no_lpn {
+        terms += "\n[crypto]\ntransfers = \"no-lpn\"";
     }
     let text = census::two_parties(
         case.partition(),
