@@ -130,15 +130,15 @@ def private_pgm(records):
     import numpy
     from mbi import Dataset, Domain, LinearMeasurement, estimation
     frame = census(records)
-    domain = Domain(frame.columns, [int(frame[column].max()) + 1 for column in frame])
+    domain = Domain(tuple(frame.columns), tuple(int(frame[column].max()) + 1 for column in frame))
     began = time.process_time()
-    data = Dataset(frame, domain)
+    data = Dataset(frame.to_numpy(), domain)
     chance = numpy.random.default_rng(2)
     measured = []
     for column in frame.columns[:-1]:
-        counts = data.project((column, "class")).datavector()
+        counts = numpy.asarray(data.project((column, "class")).datavector())
         noise = chance.laplace(scale=14.0, size=counts.size)
-        measured.append(LinearMeasurement(counts + noise, (column, "class")))
+        measured.append(LinearMeasurement(counts + noise, (column, "class"), 20.0))
     model = estimation.mirror_descent(domain, measured, iters=1000)
     made = model.synthetic_data(rows=records)
     cpu = time.process_time() - began
