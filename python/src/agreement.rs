@@ -7,7 +7,7 @@ use diptych::agreement::Agreement as Inner;
 use diptych::net::meter::PhaseCost;
 use diptych::publish::run::forecast::{assumed_records, people, whole_run};
 use diptych::publish::{Failure, signing};
-use diptych::release::forecast::{Records, random_trees};
+use diptych::release::forecast::{Records, course, random_trees};
 use diptych::release::plan;
 use diptych::table::{Attribute, Domain};
 use pyo3::prelude::*;
@@ -168,7 +168,8 @@ impl Agreement {
             .into_iter()
             .filter_map(|place| trees.get(place))
             .map(|tree| {
-                let (forecast, rows) = whole_run(agreement, role, records, tree.made(), again)?;
+                let course = course(agreement, tree);
+                let (forecast, rows) = whole_run(agreement, role, records, &course, again)?;
                 let costs = forecast.costs();
                 let total = costs.total();
                 let phases = costs.phases.iter().chain([&total]);
