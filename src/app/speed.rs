@@ -211,7 +211,7 @@ fn hashing() -> Result<f64, Failure> {
     each(2 * SHAPE.hashes() as usize, || {
         let addends = Addends::Units(&groups);
         sender.answer(0, &rows, &Delta::new(3), addends, &mut message);
-        receiver.take(0, &groups, &rows, &message);
+        receiver.take(0, &groups, &[], &rows, &message);
         Ok(())
     })
 }

@@ -8,7 +8,8 @@
 //! *Theorem.* The winner is ε'-differentially private for adding or removing one record, up to its
 //! distance from the exact law. *Proof sketch*: that of [`crate::privacy::noisy_max`], whose form
 //! this is; the noise is memoryless, so nothing is lost to the grid or to ties. Each digit of N is 1
-//! if a τ-bit number, uniform as long as one party's bits are, is below a public constant.
+//! if a τ-bit number, uniform as long as one party's bits are (on shared bits: as long as
+//! transfers are pseudorandom), is below a public constant.
 //! *Distance*: n candidates add n·(D·2^-τ + e^(−c·2^-g·2^D)) to the run's total variation TV, and
 //! δ ≤ (1 + e^ε)·TV ([`crate::privacy::slack`]: count n, rate c·2^-g).
 //!

@@ -396,6 +396,19 @@ pub fn receive<R: Receiving + ?Sized>(
     groups: &[u32],
     progress: Progress<'_>,
 ) -> Result<WordShares, Error> {
+    receive_adding(session, source, shape, groups, &[], progress)
+}
+
+/// The same where the receiver has words of its own for every record, or none at all: they are added
+/// where the sender's are, in a time that does not tell the group.
+fn receive_adding<R: Receiving + ?Sized>(
+    session: &mut Session,
+    source: &mut R,
+    shape: &SumShape,
+    groups: &[u32],
+    own: &[u64],
+    progress: Progress<'_>,
+) -> Result<WordShares, Error> {
     shape.check()?;
     check_inputs(groups, shape.records, shape.groups)?;
     let levels = shape.tree().levels();
@@ -416,7 +429,9 @@ pub fn receive<R: Receiving + ?Sized>(
             parts.share_out(&mut message, shape.record_bytes(), |part, records, message| {
                 let all = chunk.start + records.start..chunk.start + records.end;
                 let rows = &rows[records.start * levels..records.end * levels];
-                part.take(first + all.start as u64, &groups[all], rows, message);
+                let own = own.get(all.start * shape.words..all.end * shape.words);
+                let own = own.unwrap_or_default();
+                part.take(first + all.start as u64, &groups[all], own, rows, message);
             });
             progress(chunk.len());
         }

@@ -85,7 +85,7 @@ fn sum_by_group(test: &Value) -> Result<(), String> {
     if message != expected {
         return Err("expected another message".to_owned());
     }
-    receiver.take(first, &own, &received, &expected);
+    receiver.take(first, &own, &[], &received, &expected);
     let mask = u64::MAX >> (64 - shape.bits);
     let compare = |name, share: Vec<u64>| {
         let share: Vec<u128> = share.iter().map(|word| u128::from(word & mask)).collect();

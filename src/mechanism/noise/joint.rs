@@ -3,9 +3,9 @@
 //! *Theorem.* The list of noisy counts is ε-differentially private for adding or removing one
 //! record, up to its distance from the exact law. *Proof sketch*: N − N' for two independent
 //! geometric noises of rate ε is discrete Laplace: Pr[K = k] ∝ e^(−ε·|k|), and one record changes
-//! one count by 1. Each digit is 1 if a τ-bit number, uniform as long as one party's bits are, is
-//! below a public constant; no party learns it. *Distance*: m counts add 2m·(D·2^-τ + e^(−ε·2^D)) to
-//! the run's TV ([`crate::privacy::slack`]: count 2m, rate ε).
+//! one count by 1. Each digit is 1 if a τ-bit number, uniform as long as one party's bits are (on shared
+//! bits: as long as transfers are pseudorandom), is below a public constant; no party learns it.
+//! *Distance*: m counts add 2m·(D·2^-τ + e^(−ε·2^D)) to the run's TV ([`crate::privacy::slack`]: count 2m, rate ε).
 //!
 //! *On shared bits* ([`Bulk::SharedBits`]) no circuit is garbled: digits of both noises come from
 //! [`prepared`] and become shares over Z_{2^k} ([`bits::to_words`]), which are weighed by 2^j, added to

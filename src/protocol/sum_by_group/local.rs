@@ -118,8 +118,9 @@ impl ReceiverPart {
     /// `rows` are their transfers' T.
     ///
     /// Row g gets a meaningless P of a meaningless leaf, and all rows but g the right one; with S
-    /// the sum of all, adding C − S to row g leaves C − Σ_{ℓ≠g} P_ℓ there, as is due.
-    pub fn take(&mut self, first: u64, groups: &[u32], rows: &[u128], message: &[u8]) {
+    /// the sum of all, adding C − S to row g leaves C − Σ_{ℓ≠g} P_ℓ there, as is due. What the receiver
+    /// itself has of each record, `own`, if anything, goes the same way, whatever its group is.
+    pub fn take(&mut self, first: u64, groups: &[u32], own: &[u64], rows: &[u128], message: &[u8]) {
         let (shape, tree) = (self.shape, self.shape.tree());
         let levels = tree.levels();
         let answers = message.chunks_exact(shape.record_bytes());
@@ -135,6 +136,10 @@ impl ReceiverPart {
             unpack(masked, shape.bits, &mut self.words);
             for (index, word) in self.words.iter_mut().enumerate() {
                 *word = word.wrapping_sub(self.rows.total(index));
+            }
+            let own = own.get(record * shape.words..(record + 1) * shape.words);
+            for (word, own) in self.words.iter_mut().zip(own.unwrap_or_default()) {
+                *word = word.wrapping_add(*own);
             }
             self.rows.add_to_row(*group, &self.words);
         }

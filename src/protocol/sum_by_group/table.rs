@@ -1,6 +1,8 @@
 //! The joint count table by sums by group.
 
-use super::{Addends, Error, Progress, SumShape, check_length, forecast, receive, send};
+use super::{
+    Addends, Error, Progress, SumShape, check_length, forecast, receive, receive_adding, send,
+};
 use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
 use crate::protocol::shares::WordShares;
@@ -133,7 +135,7 @@ pub fn sum_several(
 /// Sums shared words by group with the transfers of the session's garbled circuits: every record has a
 /// vector of words of which each party has a share, and the receiver knows its group. `words` are this
 /// party's shares, the vectors one after the other; `groups` the receiver's, one per record, and empty
-/// at the sender. The sender's shares are summed by transfers, the receiver's own by itself.
+/// at the sender. Both shares of a record's words go to its group in the same way.
 ///
 /// # Errors
 /// See [`Error`].
@@ -148,11 +150,7 @@ pub fn sum_shared(
     check_length(words.len(), shape.records.saturating_mul(shape.words))?;
     session.with_garbling(|yao, session| match yao.transfers(session, receiver.peer())? {
         Side::Sender(source) => send(session, source, shape, Addends::Words(words), progress),
-        Side::Receiver(source) => {
-            let sums = receive(session, source, shape, groups, progress)?;
-            let own = super::ideal(shape, groups, Addends::Words(words));
-            Ok(sums.plus(&WordShares::new(shape.bits, own)?)?)
-        }
+        Side::Receiver(source) => receive_adding(session, source, shape, groups, words, progress),
     })
 }
 

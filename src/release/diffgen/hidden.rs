@@ -12,8 +12,9 @@
 //! 4. *Counts*: the party with fewer leaves gives the leaf of each of its people as a payload of a
 //!    further hint; the other sums by its own leaf. Noise, opening.
 //!
-//! *Learned by the peer*: the release; every split that was drawn; how many records there are, or where
-//! both are padded (`pad_to`) nothing else.
+//! *Learned by the peer*: the release; every split that was drawn; the noisy number of common people,
+//! where that decides how often; how many records there are, or where both are padded (`pad_to`) nothing
+//! else.
 //!
 //! *Theorem.* The view of a party is simulated from its own input and these, up to the total variation
 //! that [`Sizes`] turns into δ. Where both are padded, it is (ε, δ)-private for one of the peer's rows
@@ -33,7 +34,7 @@
 //! (ε, δ) twice is (2ε, (1 + e^ε)·δ).
 //!
 //! *What can be timed*: bins and stores take time that follows hashes of identifiers under seeds of the
-//! run, and a party's leaves take time by its own records. Between the choices all work is on shares and
+//! run, and a party's values and leaves take time by its own records, padded or not. Between the choices all work is on shares and
 //! depends on the cuts alone.
 
 pub mod joined;

@@ -1,6 +1,6 @@
 //! The page of a release where nobody learns who is common.
 
-use super::super::{Terms, Transfers};
+use super::super::{Specializations, Terms, Transfers};
 use super::{approximate, factor};
 use crate::agreement::words::{Page, grouped};
 use crate::agreement::{Agreement, Parties};
@@ -16,13 +16,19 @@ impl Terms {
         let (p1, p2) = (&parties.p1.name, &parties.p2.name);
         let epsilon = approximate(&self.epsilon);
         page.item(&format!(
-            "{p1} and {p2} learn neither which of their people are in the other's data nor how many \
-             are (`membership` \"hidden\")."
+            "{p1} and {p2} learn neither which of their people are in the other's data nor, beyond \
+             what is named here, how many are (`membership` \"hidden\")."
         ));
+        if matches!(self.specializations, Specializations::Auto { expected_records: None }) {
+            page.item(
+                "A noisy number of common people is told to both before the first choice. This is \
+                 within ε.",
+            );
+        }
         match agreement.pad_to() {
             Some(records) => page.item(&format!(
-                "They do not learn how many records the other has either: whatever is exchanged looks \
-                 as if both had {} (`pad_to`).",
+                "They do not learn how many records the other has either: messages are those of two \
+                 tables of {} (`pad_to`). Pauses between them can tell roughly how many there are.",
                 grouped(records)
             )),
             None => page.item(
