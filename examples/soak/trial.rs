@@ -1,4 +1,5 @@
 //! One release by two parties, with or without a fault, against the same by one.
+#![allow(clippy::result_large_err, reason = "the errors of decisions are the library's")]
 
 use std::cell::RefCell;
 use std::panic;

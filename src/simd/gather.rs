@@ -129,7 +129,7 @@ mod tests {
             for (number, row) in rows.iter().enumerate() {
                 let taken = (number * TAKEN..(number + 1) * TAKEN).map(|word| {
                     let word = (words[word / 4] >> (word % 4 * 32)) as u32;
-                    table[(u64::from(word) * 1_000 >> 32) as usize]
+                    table[((u64::from(word) * 1_000) >> 32) as usize]
                 });
                 assert_eq!(*row, taken.fold(number as u128, |sum, block| sum ^ block));
             }

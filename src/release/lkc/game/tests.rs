@@ -199,9 +199,9 @@ proptest! {
         }
         prop_assert_eq!(&paid, &played.contributions);
         let all = paid.iter().fold(Rational::zero(), |sum, one| &sum + one);
-        for owner in 0..3 {
-            prop_assert_eq!(&(&played.benefit(owner) + &paid[owner]), &all);
-            prop_assert!(!defecting.contains(&owner) || paid[owner].is_zero());
+        for (owner, paid) in paid.iter().enumerate() {
+            prop_assert_eq!(&(&played.benefit(owner) + paid), &all);
+            prop_assert!(!defecting.contains(&owner) || paid.is_zero());
         }
     }
 }
