@@ -186,6 +186,20 @@ class PsiResult(NamedTuple):
     peer_size: int
 
 
+def _identifier(row: int, value: Any) -> str:
+    """As ``run`` would read it: whole floats without a point, and nothing that is missing."""
+    # Missing values of data frames are not equal to themselves, or do not say.
+    try:
+        missing = value is None or bool(value != value)
+    except TypeError:
+        missing = True
+    if missing:
+        raise WrongInput(f"row {row} has no identifier", "leave out rows without one")
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value)
+
+
 def psi(
     identifiers: Iterable[Any],
     *,
@@ -219,8 +233,11 @@ def psi(
     if cardinality and threshold is not None:
         raise WrongInput("cardinality and threshold exclude each other", "leave one of them out")
     mode = "cardinality" if cardinality else "intersection" if threshold is None else "threshold"
+    if isinstance(identifiers, str) or hasattr(identifiers, "columns"):
+        raise WrongInput("identifiers are a list or one column", "give a list, or table[\"column\"]")
+    texts = [_identifier(row, it) for row, it in enumerate(identifiers, 1)]
     found = _native.psi(
-        ["" if it is None else str(it) for it in identifiers],
+        texts,
         connection(role, identity, peer, listen, connect, wait_seconds, passphrase),
         normalize,
         mode,

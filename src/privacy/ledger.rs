@@ -175,8 +175,9 @@ impl Ledger {
 
     /// Whether a run may follow those on its data set: asked before connecting. Promises other than ε
     /// do not add up, neither with each other nor with ε, so a run whose promise is such, or that
-    /// follows one, must be `accepted`. A run without ε is aborted only before its release is in place;
-    /// one that was killed stays open, and counts.
+    /// follows one, must be `accepted`. A run without ε and without a peer is aborted only before its
+    /// release is in place; one that was killed stays open, and counts. With a peer it counts from when
+    /// both had entered it: when and why it ended may depend on data, and the peer has heard it.
     ///
     /// # Errors
     /// [`Error::DoesNotAddUp`].

@@ -60,6 +60,8 @@ pub fn release(
         Some(form) => Contents::Paths(wanted.data.read_paths(&form, watcher)?),
         None => Contents::Table(read(agreement, wanted.data, None, None, watcher)?),
     };
+    // Nothing is spent for whoever does not want it any more.
+    watcher.stop().check()?;
     let run = RunId(rng.array());
     let mut ledger = match &wanted.entered {
         Some(entered) => Some(Ledger::open(entered.ledger)?),
@@ -157,6 +159,22 @@ struct Put {
     warning: Option<String>,
 }
 
+/// Sees that a release is as agreed; returns what must be told with it, if anything.
+///
+/// # Errors
+/// If it is not, or it would take too long to see.
+pub(super) fn examined(
+    agreement: &Agreement,
+    release: &Release,
+) -> Result<Option<String>, Failure> {
+    if !examine::is_needed(agreement) {
+        return Ok(None);
+    }
+    let mut csv = Vec::new();
+    write_csv(&release.table, Rows::All, &mut csv).map_err(Failure::failed)?;
+    Ok(examine::released(agreement, csv.as_slice())?.warning)
+}
+
 /// Sees that the release is as agreed and puts it in place, with its manifest.
 fn put(
     agreement: &Agreement,
@@ -165,12 +183,7 @@ fn put(
     output: &Output,
     compact: bool,
 ) -> Result<Put, Failure> {
-    let mut warning = None;
-    if examine::is_needed(agreement) {
-        let mut csv = Vec::new();
-        write_csv(&release.table, Rows::All, &mut csv).map_err(Failure::failed)?;
-        warning = examine::released(agreement, csv.as_slice())?.warning;
-    }
+    let warning = examined(agreement, release)?;
     let draft = Draft::new(agreement, release, promise, None)?;
     output.write(release, &draft.release, &draft.signed(&[])?, compact)?;
     Ok(Put { described: draft.release, warning })

@@ -36,10 +36,19 @@ pub enum Values<'a> {
 pub fn to_csv(directory: &Path, seed: Option<[u8; 32]>) -> Result<Vec<u8>, Failure> {
     verify::check(directory)?;
     let released = Released::open(directory)?;
+    refuse_concrete_paths(&released, seed.is_some())?;
     let cuts = released.cuts()?;
     let mut csv = Vec::new();
     write_rows(&released, &mut seed.map(|seed| Drawn::new(&cuts, seed)), &mut csv)?;
     Ok(csv)
+}
+
+fn refuse_concrete_paths(released: &Released, concrete: bool) -> Result<(), Failure> {
+    if released.schema.attributes.is_empty() && concrete {
+        return Err(Failure::wrong_input("paths are concrete: they hold no coarser values")
+            .advise("leave out --concrete for a row for each person"));
+    }
+    Ok(())
 }
 
 /// Writes the rows of a release that verifies to a new file. Returns how many there are, and what must
@@ -54,10 +63,7 @@ pub fn write(
 ) -> Result<(u64, Option<String>), Failure> {
     let (_, lines) = verify::check(directory)?;
     let released = Released::open(directory)?;
-    if released.schema.attributes.is_empty() && matches!(values, Values::Concrete(_)) {
-        return Err(Failure::wrong_input("paths are concrete: they hold no coarser values")
-            .advise("leave out --concrete for a row for each person"));
-    }
+    refuse_concrete_paths(&released, matches!(values, Values::Concrete(_)))?;
     refuse_to_overwrite(out)?;
     let cuts = released.cuts()?;
     let mut drawn = match values {

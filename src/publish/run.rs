@@ -315,6 +315,7 @@ impl<'a> Conversation<'a> {
         let prepared = release::run::prepare(session, self.side.agreement)?;
         let (budget, heads) = self.debit(session)?;
         let outcome = self.release(session, prepared, budget)?;
+        let warning = local::examined(self.side.agreement, &outcome.release)?;
 
         // Nothing is signed whose debit is in a file that nobody will open.
         self.ledger.check_name()?;
@@ -342,6 +343,7 @@ impl<'a> Conversation<'a> {
         self.written = true;
         self.ledger.finish(self.run)?;
         self.tell_result(&outcome, &draft)?;
+        warning.iter().for_each(|warning| self.watcher.say(warning));
         self.part(session);
         Ok(About {
             own: self.table.len(),

@@ -326,8 +326,8 @@ fn learned_of_other_people(page: &mut Page, parties: &Parties, overlap_check: Op
     page.item(
         "Both learn in which order values were examined: each time which value has the highest score, \
          but no score; and of each whether making it finer leaves the table as required. Of every \
-         interval they learn its best split, used or not, or that it has none. Of counts of values \
-         that stay as they are they learn nothing.",
+         interval they learn its best split, used or not, or that it has none; a split is a value that \
+         somebody has, and where it is none of one's own, somebody at the other party.",
     );
     match overlap_check {
         Some(identifier) => page.item(&format!(
@@ -345,12 +345,12 @@ fn learned_of_other_people(page: &mut Page, parties: &Parties, overlap_check: Op
 
 /// What no run of two parties protects from.
 fn not_covered_between_two(page: &mut Page, agreement: &Agreement) {
-    if let Some(told) = told_to_the_network(agreement) {
-        page.item(&format!(
-            "Whoever watches the network: the lengths of messages tell {told}, and in which order \
-             values were examined."
-        ));
-    }
+    let told = told_to_the_network(agreement).map(|told| format!("{told}, and "));
+    page.item(&format!(
+        "Whoever watches the network: the lengths of messages tell {}in which order values were \
+         examined.",
+        told.unwrap_or_default()
+    ));
     page.item(
         "Parties that do not follow the protocol: each must run the program unchanged, on its true \
          data. A party that cheats could learn more or spoil the release.",

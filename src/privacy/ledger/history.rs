@@ -217,7 +217,9 @@ impl History {
     ) -> Result<(), Error> {
         let before = |run: &&Run| {
             let spent = run.debit.epsilon.is_some();
-            let published = spent || run.status != Status::Aborted;
+            // A peer that has told its head may have heard anything, however the run ended.
+            let told = run.peer_head.is_some();
+            let published = spent || told || run.status != Status::Aborted;
             run.debit.data_set == data_set && published && !(spent && spends)
         };
         match self.runs().iter().find(before) {

@@ -166,7 +166,7 @@ impl<'a> Plan<'a> {
             });
         let found: Vec<Tested> = found.collect();
         let cells = found.iter().map(Tested::cells).fold(0, usize::saturating_add);
-        if cells > MOST_CELLS {
+        if cells.saturating_mul(1 + self.cell_shape().margins) > MOST_CELLS {
             return Err(Error::TooManyCells(cells as u64));
         }
         Ok(found)

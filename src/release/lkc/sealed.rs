@@ -30,7 +30,8 @@ use crate::protocol::sum_by_group::{SumShape, forecast_units, sum_several};
 use crate::role::Role;
 use crate::table::{Candidate, Specialization};
 
-/// Cells that one test may have: some hundred bytes and as many ANDs each.
+/// Cells that one test may have, each counted once more for every protected value: some hundred bytes
+/// and as many ANDs each.
 pub(super) const MOST_CELLS: usize = 1 << 22;
 
 /// What a transfer takes beside a hash of sums by group, roughly.
@@ -189,7 +190,8 @@ impl<'s, 'a> Test<'s, 'a> {
         let shapes = || self.passes.iter().map(|pass| self.shape(pass));
         let hashes = shapes().map(|shape| shape.hashes()).fold(0, u64::saturating_add);
         let bad = shapes().any(|shape| shape.check().is_err());
-        if bad || hashes > MOST_HASHES || self.cells() > MOST_CELLS {
+        let numbers = self.cells().saturating_mul(1 + self.cell_shape().margins);
+        if bad || hashes > MOST_HASHES || numbers > MOST_CELLS {
             return Err(Error::TooManyCells(self.cells() as u64));
         }
         Ok(())
