@@ -57,6 +57,28 @@ fn what_was_entered_is_read_back() {
 }
 
 #[test]
+fn a_run_without_epsilon_that_ended_counts_once_the_peer_may_have_heard_of_it() {
+    for told in [false, true] {
+        let directory = tempfile::tempdir().unwrap();
+        let mut ledger = Ledger::open(&directory.path().join("ledger.jsonl")).unwrap();
+        let promise = Some("groups".to_owned());
+        ledger
+            .debit(Debit { epsilon: None, cap: None, promise, ..debit(1, "loans", "1") })
+            .unwrap();
+        if told {
+            ledger.note_peer(RunId([1; 32]), Hash([9; 32])).unwrap();
+        }
+        ledger.abort(RunId([1; 32])).unwrap();
+        for spends in [false, true] {
+            let refused = ledger.check_composition("loans", spends, false).is_err();
+            assert_eq!(refused, told);
+            ledger.check_composition("loans", spends, true).unwrap();
+        }
+        ledger.check_composition("other", true, false).unwrap();
+    }
+}
+
+#[test]
 fn the_cap_is_exact_and_holds_per_data_set() {
     let directory = tempfile::tempdir().unwrap();
     let mut ledger = Ledger::open(&directory.path().join("ledger")).unwrap();
