@@ -62,9 +62,8 @@ fn a_run_without_epsilon_that_ended_counts_once_the_peer_may_have_heard_of_it() 
         let directory = tempfile::tempdir().unwrap();
         let mut ledger = Ledger::open(&directory.path().join("ledger.jsonl")).unwrap();
         let promise = Some("groups".to_owned());
-        ledger
-            .debit(Debit { epsilon: None, cap: None, promise, ..debit(1, "loans", "1") })
-            .unwrap();
+        let entered = Debit { epsilon: None, cap: None, promise, ..debit(1, "loans", "1") };
+        assert!(ledger.debit(entered).unwrap().into_budget().is_none());
         if told {
             ledger.note_peer(RunId([1; 32]), Hash([9; 32])).unwrap();
         }
