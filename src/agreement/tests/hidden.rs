@@ -82,7 +82,8 @@ fn the_page_says_what_the_parties_do_not_learn() {
     let words = |more: &str| flowing(&parse(&hidden("p1", more)).unwrap().plain_words());
     let sizes = words("");
     for part in [
-        "learn neither which of their people are in the other's data nor how many are",
+        "learn neither which of their people are in the other's data nor, beyond what is named here, \
+         how many are",
         "Each learns how many records the other has.",
         "replaced by somebody else's, and its factor that of 2ε: at most 7.39.",
         "Every split of a number is told to both as soon as it is drawn",
@@ -93,9 +94,13 @@ fn the_page_says_what_the_parties_do_not_learn() {
     ] {
         assert!(sizes.contains(part), "{part} is not in:\n{sizes}");
     }
+    let counted = "A noisy number of common people is told to both before the first choice.";
+    assert!(!sizes.contains(counted), "the number of specializations is agreed");
+    let auto = with(&hidden("p1", ""), "specializations = 10", "specializations = \"auto\"");
+    assert!(flowing(&parse(&auto).unwrap().plain_words()).contains(counted));
     let padded = words("pad_to = 50000\n");
     for part in [
-        "as if both had 50,000 (`pad_to`)",
+        "messages are those of two tables of 50,000 (`pad_to`). Pauses between them can tell roughly",
         "at most 2.72 times as likely with it as without it, and the reverse. Whether the person is \
          there at all is covered too.",
         "From 1 to 50,000 records from each party take part",
