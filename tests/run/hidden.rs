@@ -112,7 +112,7 @@ fn a_dry_run_tells_what_a_hidden_run_shows_and_costs() {
     let dry = Running::start(command).end();
     assert_eq!(dry.status, Some(0), "{}", dry.said);
     for words in [
-        "neither which of their people are in the other's data nor how many are",
+        "neither which of their people are in the other's data nor, beyond what is named here, how many",
         "Messages are those of 100 records of each party",
         "hidden join",
     ] {
