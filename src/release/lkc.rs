@@ -1,5 +1,5 @@
 //! LKC-privacy by top-down specialization (thesis 3.1; PPMashup and the game paper for the other
-//! scores): by one party here, by two in [`vertical`] and [`horizontal`]. *Not differential privacy*: see
+//! scores): by one party here, by two in `vertical` and `horizontal`. *Not differential privacy*: see
 //! [`crate::agreement::syntactic`].
 //!
 //! *Inputs*: the table and the agreement. *Output*: the table generalized by global cuts, with exact

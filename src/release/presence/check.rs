@@ -4,7 +4,7 @@
 //! released value stands for a site's value if it is the same text, an interval that holds it
 //! (`[18..56]`, `[0, 15)`, `[85, 99]`), or a value of the column's taxonomy above it.
 //! *Cost*: combinations in the release times distinct rows of the site, at most
-//! [`MOST_STEPS`](crate::release::groups::MOST_STEPS).
+//! [`MOST_STEPS`].
 
 use std::collections::{BTreeMap, HashMap};
 use std::io;
