@@ -66,6 +66,8 @@ def test_a_release_alone(tmp_path, frame):
 
 def test_a_release_by_two(tmp_path):
     couple = Couple(tmp_path, 400)
+    # Noise that is drawn ahead rests on transfers, which no seed repeats; here coins decide alone.
+    couple.agreement["release"].update(selection="exponential", noise="two-party")
     (tmp_path / "agreement.toml").write_text(_toml.dumps(couple.agreement))
     for who in (0, 1):
         write_csv(tmp_path / f"p{who + 1}.csv", couple.tables[who])
