@@ -23,6 +23,7 @@ pub mod bits;
 pub mod census;
 pub mod count_table;
 pub mod diffgen;
+mod figures;
 mod growth;
 pub mod join;
 mod machine;
@@ -81,7 +82,8 @@ const SUBJECTS: &[Subject] = &[
 /// Without WHAT, lists the subjects.
 #[derive(Args, Debug)]
 pub struct BenchArgs {
-    /// What to measure; `all` for everything, as a page with plots
+    /// What to measure; `all` for everything, as a page with plots; `figures` for the tables of the
+    /// project's pages, with and without vector code
     what: Option<String>,
     /// Network between the parties where they run in memory: lan, wan, or RTT_MS,MBPS
     #[arg(long, value_name = "NET", value_parser = parse_network)]
@@ -109,7 +111,8 @@ pub struct BenchArgs {
     /// Small sizes: a first look in seconds, not figures to compare
     #[arg(long)]
     quick: bool,
-    /// For `all`: directory of the page, its plots and figures.json [default: bench]
+    /// For `all`: directory of the page, its plots and figures.json [default: bench]; for `figures`:
+    /// the file [default: docs/figures.json]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Also write the figures as JSON: a list of {name, value, unit, parameters}
@@ -220,8 +223,17 @@ pub fn run(arguments: &BenchArgs, console: &Console) -> Result<(), Failure> {
             console.result(format!("{name:<16} {purpose}"));
         }
         console.result(format!("{:<16} all of them, as a page with tables and plots", "all"));
+        console.result(format!(
+            "{:<16} what the README and docs/cost.md tell, with and without vector code",
+            "figures"
+        ));
         return Ok(());
     };
+    if what == "figures" {
+        refuse_choices(arguments)?;
+        let out = arguments.out.as_deref().unwrap_or(Path::new(figures::FILE));
+        return figures::run(arguments.quick, out, console);
+    }
     let figures =
         if what == "all" { all(arguments, console)? } else { one(what, arguments, console)? };
     if let Some(path) = &arguments.json {
@@ -258,15 +270,7 @@ fn one(what: &str, arguments: &BenchArgs, console: &Console) -> Result<Vec<Figur
 
 /// Every subject, and how costs grow and compare, as a page.
 fn all(arguments: &BenchArgs, console: &Console) -> Result<Vec<Figure>, Failure> {
-    let BenchArgs { net, size, partition, profile, class_owner, membership, no_lpn, .. } =
-        arguments;
-    let divided = partition.is_some() || class_owner.is_some() || membership.is_some();
-    if net.is_some() || size.is_some() || profile.is_some() || divided || *no_lpn {
-        let message = "--net, --size, --partition, --profile, --class-owner, --membership and --no-lpn \
-                       are for one subject";
-        return Err(Failure::wrong_input(message)
-            .advise("`bench all` measures several of each; `--quick` makes it small"));
-    }
+    refuse_choices(arguments)?;
     let place = Place::prepare(arguments.out.as_deref().unwrap_or(Path::new("bench")))?;
     let machine = Machine::of_this_process();
     if let Some(warning) = machine.warning() {
@@ -287,6 +291,22 @@ fn all(arguments: &BenchArgs, console: &Console) -> Result<Vec<Figure>, Failure>
     let page = place.write(&machine, arguments.quick, &sections)?;
     console.say(format!("wrote {}", page.display()));
     Ok(sections.into_iter().flat_map(|section| section.figures).collect())
+}
+
+/// # Errors
+/// If something is chosen that several subjects at once do not have.
+fn refuse_choices(arguments: &BenchArgs) -> Result<(), Failure> {
+    let BenchArgs { net, size, partition, profile, class_owner, membership, no_lpn, .. } =
+        arguments;
+    let divided = partition.is_some() || class_owner.is_some() || membership.is_some();
+    if net.is_some() || size.is_some() || profile.is_some() || divided || *no_lpn {
+        let message = "--net, --size, --partition, --profile, --class-owner, --membership and --no-lpn \
+                       are for one subject";
+        return Err(Failure::wrong_input(message).advise(
+            "`bench all` and `bench figures` measure several of each; `--quick` makes them small",
+        ));
+    }
+    Ok(())
 }
 
 fn show(figures: &[Figure], console: &Console) {
