@@ -3,9 +3,10 @@
 //!
 //! `cargo run --release --example soak -- --minutes 10 --seed 1`
 //!
-//! Every trial draws an agreement (all forms of DiffGen; sizes, attributes, ε, selection, noise,
-//! matching, transfers) and tables, releases alone, then by two parties under the same decisions, and
-//! compares the files byte for byte. Then it does so again with something wrong at one message of one
+//! Every trial draws an agreement (all forms of DiffGen, with membership shown, hidden and padded, and
+//! LKC of two parties; sizes, attributes, ε, numbers of specializations, selection, noise, matching,
+//! transfers, requirements) and tables, releases alone, then by two parties under the same decisions, and
+//! compares the files byte for byte; where LKC allows no table at all, both must say so. Then it does so again with something wrong at one message of one
 //! party: the line is closed, a bit or a byte is another, the tag is, or it comes twice. Both parties
 //! must end with an error that has a name, and in time. As in a run of the command, parties compare
 //! the hashes of their tables at the end.
@@ -21,6 +22,8 @@
 mod cases;
 #[path = "soak/line.rs"]
 mod line;
+#[path = "soak/terms.rs"]
+mod terms;
 #[path = "soak/trial.rs"]
 mod trial;
 
@@ -33,10 +36,12 @@ use diptych::math::Randomness;
 use diptych::privacy::decisions::Tape;
 use line::{Fault, Wrong};
 use rand::RngExt;
-use trial::Ended;
+use trial::{Ended, Error};
 
 /// Faults that are tried on one case.
 const FAULTS: usize = 2;
+/// How often it says that it still runs.
+const WORD: Duration = Duration::from_secs(300);
 
 /// What was asked for.
 struct Wanted {
@@ -53,7 +58,16 @@ struct Counts {
     by_form: [[u64; 5]; Form::ALL.len()],
     /// How often each was tried.
     faults: BTreeMap<&'static str, u64>,
+    /// How often each was agreed on.
+    agreed: BTreeMap<&'static str, u64>,
+    /// Agreements that were drawn and cannot be agreed on.
     refused: u64,
+    /// Tables that no generalization makes as required, as both parties and one said.
+    unmet: u64,
+    /// Hidden joins with few bins, as in tests, that did not hold the identifiers.
+    few_bins: u64,
+    /// The longest trial, and its number.
+    longest: (Duration, u64),
     messages: u64,
     bytes: u64,
 }
@@ -78,13 +92,20 @@ fn main() -> ExitCode {
     let end = start + Duration::from_secs_f64(wanted.minutes * 60.0);
     let first = wanted.only.unwrap_or(0);
     let most = wanted.only.map_or(wanted.trials, |_| Some(1)).unwrap_or(u64::MAX);
-    let mut done = 0;
+    let (mut done, mut said) = (0, start);
     while done < most && (done == 0 || Instant::now() < end) {
-        one_trial(wanted.seed, first.wrapping_add(done), &mut counts);
+        let (began, number) = (Instant::now(), first.wrapping_add(done));
+        one_trial(wanted.seed, number, &mut counts);
         done += 1;
+        counts.longest = counts.longest.max((began.elapsed(), number));
+        if said.elapsed() > WORD {
+            said = Instant::now();
+            let minutes = start.elapsed().as_secs() / 60;
+            eprintln!("{minutes} minutes: {done} trials, {} failed", counts.failed());
+        }
     }
     counts.show(done, start.elapsed());
-    match counts.by_form.iter().map(|row| row[FAILED]).sum::<u64>() {
+    match counts.failed() {
         0 => ExitCode::SUCCESS,
         _ => ExitCode::FAILURE,
     }
@@ -115,6 +136,7 @@ fn one_trial(seed: u64, number: u64, counts: &mut Counts) {
     let mut rng = Randomness::seeded(seed ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     let case = cases::draw(&mut rng, &mut counts.refused);
     let own_seed = rng.random();
+    counts.note(&case);
     let found = compare(&case, own_seed, &mut rng, counts);
     if let Err(problem) = found {
         counts.row(&case)[FAILED] += 1;
@@ -130,7 +152,8 @@ fn compare(
     rng: &mut Randomness,
     counts: &mut Counts,
 ) -> Result<(), String> {
-    let (expected, tape) = trial::alone(case, seed).map_err(|error| format!("alone: {error}"))?;
+    let made = trial::alone(case, seed).map_err(|error| format!("alone: {error}"))?;
+    let Some((expected, tape)) = made else { return unmet(case, seed, counts) };
     let Some(tables) = &case.parties else {
         let again = trial::again(case, &tape).map_err(|error| format!("again: {error}"))?;
         if again != expected {
@@ -140,6 +163,10 @@ fn compare(
         return Ok(());
     };
     let ended = trial::together(case, tables, &tape, seed, [None, None]);
+    if !case.all_bins && ended.iter().any(|one| failed(one, Error::is_of_few_bins)) {
+        counts.few_bins += 1;
+        return Ok(());
+    }
     let mut messages = [0; 2];
     for (party, ended) in ended.into_iter().enumerate() {
         let (file, sent) = ended
@@ -157,6 +184,22 @@ fn compare(
         with_fault(case, &expected, &tape, seed, messages, rng, counts)?;
     }
     Ok(())
+}
+
+/// There is no table as required: both parties must say so too.
+fn unmet(case: &Case, seed: u64, counts: &mut Counts) -> Result<(), String> {
+    let Some(tables) = &case.parties else { return Err("alone: nothing is required".to_owned()) };
+    let ended = trial::together(case, tables, &Tape::new(Vec::new()), seed, [None, None]);
+    if !ended.iter().all(|one| failed(one, Error::is_unmet)) {
+        let said = said(&ended);
+        return Err(format!("one party alone has no table as required; two parties: {said}"));
+    }
+    counts.unmet += 1;
+    Ok(())
+}
+
+fn failed(ended: &Ended, so: fn(&Error) -> bool) -> bool {
+    matches!(ended, Ok(Err(error)) if so(error))
 }
 
 fn with_fault(
@@ -232,15 +275,42 @@ impl Counts {
         &mut self.by_form[place.unwrap_or(0)]
     }
 
+    fn failed(&self) -> u64 {
+        self.by_form.iter().map(|row| row[FAILED]).sum()
+    }
+
+    /// Counts what stands in the agreement.
+    fn note(&mut self, case: &Case) {
+        let says = |part: &str| case.text.contains(part);
+        let guessed = says("expected_records");
+        let auto = !case.form.is_lkc() && !guessed && !says("specializations = ");
+        for (what, is_so) in [
+            ("auto, by a noisy number", auto || says("specializations = \"auto\"")),
+            ("auto, by a guess", guessed),
+            ("profile paper", says("profile = \"paper\"")),
+            ("without LPN", says("no-lpn")),
+            ("counts by Paillier", says("count_table")),
+            ("matching ristretto255", says("ristretto255")),
+            ("matching ffdhe3072", says("ffdhe3072")),
+            ("overlap check", says("overlap_check")),
+            ("a sensitive attribute", says("sensitive = ")),
+            ("several requirements", says("[[lkc.requirement]]")),
+            ("nobody is released", case.whole.is_empty()),
+            ("all bins of a join", case.all_bins && case.form.is_hidden()),
+        ] {
+            *self.agreed.entry(what).or_default() += u64::from(is_so);
+        }
+    }
+
     fn show(&self, trials: u64, took: Duration) {
         println!(
-            "{:<26} {:>8} {:>14} {:>15} {:>12} {:>8}",
+            "{:<28} {:>8} {:>14} {:>15} {:>12} {:>8}",
             "", "equal", "ended by both", "without effect", "other table", "failed"
         );
         let mut sums = [0; 5];
         let line = |name: &str, row: &[u64; 5]| {
             let [equal, ended, without, other, failed] = row;
-            println!("{name:<26} {equal:>8} {ended:>14} {without:>15} {other:>12} {failed:>8}");
+            println!("{name:<28} {equal:>8} {ended:>14} {without:>15} {other:>12} {failed:>8}");
         };
         for (form, row) in Form::ALL.iter().zip(&self.by_form) {
             line(form.name(), row);
@@ -248,15 +318,23 @@ impl Counts {
         }
         line("all", &sums);
         for (name, count) in &self.faults {
-            println!("faults: {name:<24} {count:>8}");
+            println!("fault: {name:<24} {count:>8}");
+        }
+        for (name, count) in &self.agreed {
+            println!("agreed: {name:<24} {count:>7}");
         }
         println!(
-            "{trials} trials in {:.1} minutes; {} messages of releases without faults; tables of {} \
-             bytes in all; {} agreements drawn that cannot be agreed on",
+            "{trials} trials in {:.1} minutes, the longest number {} with {:.1} s; {} messages of \
+             releases without faults; tables of {} bytes in all; {} tables that cannot be as required; \
+             {} agreements drawn that cannot be agreed on; {} joins with too few bins",
             took.as_secs_f64() / 60.0,
+            self.longest.1,
+            self.longest.0.as_secs_f64(),
             self.messages,
             self.bytes,
-            self.refused
+            self.unmet,
+            self.refused,
+            self.few_bins
         );
     }
 }

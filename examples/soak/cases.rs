@@ -1,29 +1,44 @@
 //! Agreements and tables drawn at random.
 
+use std::ops::RangeInclusive;
+
 use diptych::Role;
 use diptych::agreement::Agreement;
 use diptych::math::Randomness;
-use diptych::release::diffgen::plan::Plan;
 use diptych::release::plan;
 use diptych::table::{Reading, Table, parse_csv};
 use rand::RngExt;
 
-/// Who has what.
+use crate::terms::{self, Column};
+
+/// Who has what, who learns what, and by which model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     OneParty,
     Vertical,
     OneClass(Role),
+    Hidden(Role),
+    Padded(Role),
     Horizontal,
+    LkcSealed,
+    LkcRows,
+    LkcHorizontal,
 }
 
 impl Form {
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 12] = [
         Self::OneParty,
         Self::Vertical,
         Self::OneClass(Role::P1),
         Self::OneClass(Role::P2),
+        Self::Hidden(Role::P1),
+        Self::Hidden(Role::P2),
+        Self::Padded(Role::P1),
+        Self::Padded(Role::P2),
         Self::Horizontal,
+        Self::LkcSealed,
+        Self::LkcRows,
+        Self::LkcHorizontal,
     ];
 
     pub fn name(self) -> &'static str {
@@ -32,7 +47,38 @@ impl Form {
             Self::Vertical => "vertical, class at both",
             Self::OneClass(Role::P1) => "vertical, class at P1",
             Self::OneClass(Role::P2) => "vertical, class at P2",
+            Self::Hidden(Role::P1) => "hidden, class at P1",
+            Self::Hidden(Role::P2) => "hidden, class at P2",
+            Self::Padded(Role::P1) => "hidden, padded, class at P1",
+            Self::Padded(Role::P2) => "hidden, padded, class at P2",
             Self::Horizontal => "horizontal",
+            Self::LkcSealed => "LKC, vertical, sealed",
+            Self::LkcRows => "LKC, vertical, rows",
+            Self::LkcHorizontal => "LKC, horizontal",
+        }
+    }
+
+    pub fn is_horizontal(self) -> bool {
+        matches!(self, Self::Horizontal | Self::LkcHorizontal)
+    }
+
+    pub fn is_vertical(self) -> bool {
+        self != Self::OneParty && !self.is_horizontal()
+    }
+
+    pub fn is_hidden(self) -> bool {
+        matches!(self, Self::Hidden(_) | Self::Padded(_))
+    }
+
+    pub fn is_lkc(self) -> bool {
+        matches!(self, Self::LkcSealed | Self::LkcRows | Self::LkcHorizontal)
+    }
+
+    /// The party that alone has the class.
+    pub fn class_owner(self) -> Option<Role> {
+        match self {
+            Self::OneClass(role) | Self::Hidden(role) | Self::Padded(role) => Some(role),
+            _ => None,
         }
     }
 }
@@ -46,14 +92,8 @@ pub struct Case {
     pub whole: Table,
     /// What each party has; of one party, nothing.
     pub parties: Option<[Table; 2]>,
-}
-
-/// A column: its lines in the agreement, and what may stand in it.
-struct Column {
-    name: String,
-    owner: Role,
-    lines: String,
-    values: Vec<String>,
+    /// Whether a hidden join has all its bins, which takes long, or few, as in quick tests.
+    pub all_bins: bool,
 }
 
 /// One person: identifier, cells, class.
@@ -73,27 +113,31 @@ pub fn draw(rng: &mut Randomness, refused: &mut u64) -> Case {
     }
 }
 
-fn pick<'a>(rng: &mut Randomness, words: &[&'a str]) -> &'a str {
-    words[rng.random_range(0..words.len())]
-}
-
 fn try_draw(rng: &mut Randomness) -> Option<Case> {
     let form = Form::ALL[rng.random_range(0..Form::ALL.len())];
-    let columns = columns(rng, form);
+    let columns = terms::columns(rng, form);
     let classes: Vec<String> =
         (0..rng.random_range(2..=4)).map(|class| format!("c{class}")).collect();
-    let with_ids =
-        form != Form::OneParty && form != Form::Horizontal || rng.random_range(0..4) == 0;
-    let text = agreement(rng, form, &columns, &classes, with_ids);
+    let matching = terms::matching(rng, form);
+    // Powers in that group take milliseconds each.
+    let slow = matching == Some("ffdhe3072");
+    let most = if slow { 12 } else { *[12, 40, 150, 400].get(rng.random_range(0..4))? };
+    let least = if form.is_hidden() || rng.random_range(0..8) == 0 { 0 } else { 5 };
+    let common = people(rng, &columns, &classes, least..=most, "id");
+    // Each has people that the other does not have.
+    let strangers = if slow { 0..=3 } else { 0..=20 };
+    let mut of =
+        |role: Role| people(rng, &columns, &classes, strangers.clone(), &format!("{role}-"));
+    let others = Role::BOTH.map(&mut of);
+    let largest = common.len() + others[0].len().max(others[1].len());
+    let drawn = terms::Drawn { form, columns: &columns, classes: &classes, matching, largest };
+    let text = terms::agreement(rng, &drawn, common.is_empty());
     let agreement =
         Agreement::parse("soak.toml", text.as_bytes(), &|_| Err("no files".to_owned())).ok()?;
     match form {
         Form::OneParty => plan::alone(&agreement).ok()?,
         _ => plan::together(&agreement).ok()?,
     };
-    Plan::new(&agreement).ok()?;
-    let most = *[12, 40, 150, 400].get(rng.random_range(0..4))?;
-    let common = people(rng, &columns, &classes, 5..=most, "id");
     let read = |people: &[&Person], owner: Option<Role>, with_id: bool| {
         let identifier = agreement.identifier().filter(|_| with_id);
         let (schema, max_records) = (&agreement.schema, agreement.max_records);
@@ -101,85 +145,38 @@ fn try_draw(rng: &mut Randomness) -> Option<Case> {
         parse_csv("soak.csv", csv(people, &columns, owner, form).as_bytes(), &reading, &|_| ()).ok()
     };
     let everybody: Vec<&Person> = common.iter().collect();
-    let parties = match form {
-        Form::OneParty => None,
-        Form::Horizontal => {
-            let (first, second) = everybody.split_at(rng.random_range(0..=everybody.len()));
-            Some([read(first, None, true)?, read(second, None, true)?])
-        }
-        _ => {
-            let mut party = |role: Role| {
-                // Each has people that the other does not have, in an order of its own.
-                let others = people(rng, &columns, &classes, 0..=20, &role.to_string());
-                let mut all: Vec<&Person> = everybody.iter().copied().chain(&others).collect();
-                for place in (1..all.len()).rev() {
-                    all.swap(place, rng.random_range(0..=place));
-                }
-                read(&all, Some(role), true)
-            };
-            Some([party(Role::P1)?, party(Role::P2)?])
-        }
+    let parties = if form == Form::OneParty {
+        None
+    } else if form.is_horizontal() {
+        let (first, second) = everybody.split_at(rng.random_range(0..=everybody.len()));
+        Some([read(first, None, true)?, read(second, None, true)?])
+    } else {
+        let mut party = |role: Role| {
+            let own = everybody.iter().copied().chain(&others[role as usize]);
+            read(&in_any_order(rng, own.collect()), Some(role), true)
+        };
+        Some([party(Role::P1)?, party(Role::P2)?])
     };
+    for table in parties.iter().flatten() {
+        plan::check_records(&agreement, table.len()).ok()?;
+    }
     let whole = read(&everybody, None, false)?;
-    Some(Case { form, text, agreement, whole, parties })
+    let all_bins = rng.random_range(0..8) == 0;
+    Some(Case { form, text, agreement, whole, parties, all_bins })
 }
 
-fn columns(rng: &mut Randomness, form: Form) -> Vec<Column> {
-    let count = rng.random_range(2..=5);
-    let mut columns = Vec::new();
-    for number in 0..count {
-        // Each party has one at least.
-        let owner = match number {
-            0 => Role::P1,
-            1 => Role::P2,
-            _ => Role::BOTH[rng.random_range(0..2)],
-        };
-        let (lines, values) = if rng.random_range(0..3) == 0 {
-            let max = rng.random_range(1..=60);
-            let lines = format!("kind = \"numeric\"\nmin = 0\nmax = {max}\nstep = 1\n");
-            (lines, (0..=max).map(|point| point.to_string()).collect())
-        } else {
-            taxonomy(rng, number)
-        };
-        let owner_line = match form {
-            Form::OneParty | Form::Horizontal => String::new(),
-            _ => format!("owner = \"{owner}\"\n").to_lowercase(),
-        };
-        let name = format!("a{number}");
-        let lines = format!("[[attribute]]\nname = \"{name}\"\n{owner_line}{lines}");
-        columns.push(Column { name, owner, lines, values });
+fn in_any_order<'a>(rng: &mut Randomness, mut all: Vec<&'a Person>) -> Vec<&'a Person> {
+    for place in (1..all.len()).rev() {
+        all.swap(place, rng.random_range(0..=place));
     }
-    columns
-}
-
-/// A tree of two levels; some values of the first are leaves.
-fn taxonomy(rng: &mut Randomness, number: usize) -> (String, Vec<String>) {
-    let (mut parts, mut leaves) = (Vec::new(), Vec::new());
-    for child in 0..rng.random_range(2..=4) {
-        let below = rng.random_range(0..=3);
-        let name = format!("v{number}x{child}");
-        if below < 2 {
-            parts.push(format!("{name} = []"));
-            leaves.push(name);
-            continue;
-        }
-        let names: Vec<String> = (0..below).map(|leaf| format!("{name}y{leaf}")).collect();
-        parts.push(format!("{name} = [{}]", quoted(&names)));
-        leaves.extend(names);
-    }
-    let tree = format!("taxonomy = {{ any{number} = {{ {} }} }}", parts.join(", "));
-    (format!("kind = \"categorical\"\n{tree}\n"), leaves)
-}
-
-fn quoted(names: &[String]) -> String {
-    names.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ")
+    all
 }
 
 fn people(
     rng: &mut Randomness,
     columns: &[Column],
     classes: &[String],
-    count: std::ops::RangeInclusive<usize>,
+    count: RangeInclusive<usize>,
     prefix: &str,
 ) -> Vec<Person> {
     let count = rng.random_range(count);
@@ -199,8 +196,8 @@ fn people(
 
 fn csv(people: &[&Person], columns: &[Column], owner: Option<Role>, form: Form) -> String {
     let own = |column: &&Column| owner.is_none_or(|owner| column.owner == owner);
-    let with_class = match (form, owner) {
-        (Form::OneClass(holder), Some(owner)) => holder == owner,
+    let with_class = match (form.class_owner(), owner) {
+        (Some(holder), Some(owner)) => holder == owner,
         _ => true,
     };
     let mut header: Vec<&str> = vec!["id"];
@@ -213,94 +210,6 @@ fn csv(people: &[&Person], columns: &[Column], owner: Option<Role>, form: Form) 
         cells.extend(all.filter(|(column, _)| own(column)).map(|(_, cell)| cell.as_str()));
         cells.extend(with_class.then_some(person.class.as_str()));
         text += &(cells.join(",") + "\n");
-    }
-    text
-}
-
-fn agreement(
-    rng: &mut Randomness,
-    form: Form,
-    columns: &[Column],
-    classes: &[String],
-    with_ids: bool,
-) -> String {
-    let partition = match form {
-        Form::OneParty => "local",
-        Form::Horizontal => "horizontal",
-        _ => "vertical",
-    };
-    let mut text = format!(
-        "[release]\nid = \"soak\"\npartition = \"{partition}\"\nmax_records = 1000\nepsilon = \"{}\"\n",
-        pick(rng, &["0.1", "0.5", "1", "2", "5", "12"])
-    );
-    text += &terms(rng, form);
-    if form == Form::Horizontal && with_ids {
-        text += "overlap_check = true\n";
-    }
-    if form != Form::OneParty {
-        for (role, digits) in [("p1", "11"), ("p2", "22")] {
-            let fingerprint = digits.repeat(32);
-            text += &format!(
-                "[parties.{role}]\nname = \"{role}\"\nfingerprint = \"sha256:{fingerprint}\"\n"
-            );
-        }
-    }
-    if form != Form::OneParty && with_ids {
-        text += "[id]\ncolumn = \"id\"\nnormalize = [\"trim\"]\n";
-        if form != Form::Horizontal && rng.random_range(0..2) == 0 {
-            let matching = pick(rng, &["oprf", "ristretto255", "ristretto255", "ffdhe3072"]);
-            text += &format!("matching = \"{matching}\"\n");
-        }
-    }
-    if form != Form::OneParty {
-        text += &format!("[crypto]\ntransfers = \"{}\"\n", pick(rng, &["auto", "no-lpn"]));
-        if form == Form::Vertical && rng.random_range(0..5) == 0 {
-            text += "count_table = \"paillier\"\n";
-        }
-    }
-    text += &format!("[class]\ncolumn = \"class\"\nvalues = [{}]\n", quoted(classes));
-    if let Form::OneClass(role) = form {
-        text += &format!("owner = \"{role}\"\n").to_lowercase();
-    }
-    columns.iter().for_each(|column| text += &column.lines);
-    text
-}
-
-/// How choices are made and noise is added; what is left out is the default.
-fn terms(rng: &mut Randomness, form: Form) -> String {
-    let mut text = String::new();
-    let paper = rng.random_range(0..8) == 0;
-    if paper {
-        text += &format!("profile = \"paper\"\nspecializations = {}\n", rng.random_range(1..=4));
-        if form == Form::Horizontal {
-            text += "taylor_degree = 3\n";
-        }
-        return text;
-    }
-    match rng.random_range(0..4) {
-        0 => {}
-        1 => text += "expected_records = 60\n",
-        _ => text += &format!("specializations = {}\n", rng.random_range(0..=6)),
-    }
-    if rng.random_range(0..3) > 0 {
-        let utilities: &[&str] = match form {
-            Form::OneParty | Form::Vertical => &["max", "leaf-max", "info-gain"],
-            _ => &["max", "leaf-max"],
-        };
-        text += &format!("utility = \"{}\"\n", pick(rng, utilities));
-    }
-    if rng.random_range(0..3) > 0 {
-        let selection = pick(rng, &["exponential", "permute-and-flip"]);
-        text += &format!("selection = \"{selection}\"\n");
-        if form == Form::Horizontal && selection == "exponential" {
-            text += "taylor_digits = 3\ntaylor_degree = 4\n";
-        }
-    }
-    if form != Form::OneParty && rng.random_range(0..2) == 0 {
-        text += &format!("noise = \"{}\"\n", pick(rng, &["joint", "two-party"]));
-    }
-    if rng.random_range(0..3) == 0 {
-        text += &format!("structure_share = \"{}\"\n", pick(rng, &["0.3", "0.5", "0.9"]));
     }
     text
 }

@@ -8,19 +8,20 @@ use std::thread;
 use std::time::Duration;
 
 use diptych::Role;
-use diptych::agreement::Agreement;
+use diptych::agreement::Model;
 use diptych::math::{Randomness, Rational};
 use diptych::net::{self, Blame, Channel, Limits, Tag};
 use diptych::privacy::decisions::{Decision, Decisions, Tape};
 use diptych::privacy::{self, Budget};
-use diptych::protocol::Session;
 use diptych::protocol::coins::TapeCoins;
+use diptych::protocol::{Session, join};
 use diptych::release::diffgen::plan::Plan;
 use diptych::release::diffgen::single::{Mechanisms, Single};
-use diptych::release::diffgen::two_party::{self, Keys, release_with};
-use diptych::release::diffgen::{self, run};
+use diptych::release::diffgen::two_party::{Keys, release_with};
+use diptych::release::diffgen::{self, two_party};
 use diptych::release::tree::Generalized;
 use diptych::release::tree::output::{Rows, write_csv};
+use diptych::release::{self, Outcome, run};
 use diptych::table::Table;
 use num_bigint::{BigInt, BigUint};
 use sha2::{Digest, Sha256};
@@ -36,7 +37,7 @@ pub enum Error {
     #[error(transparent)]
     Net(#[from] net::Error),
     #[error(transparent)]
-    Release(#[from] two_party::Error),
+    Release(#[from] release::Error),
     #[error("the other party has another table")]
     OtherTable,
 }
@@ -48,6 +49,21 @@ impl net::Fault for Error {
             Self::Release(error) => error.blame(),
             Self::OtherTable => Blame::Disagreement,
         }
+    }
+}
+
+impl Error {
+    /// Whether even the coarsest table is not as required.
+    pub fn is_unmet(&self) -> bool {
+        use release::Error::{Unmet, UnmetThere, UnmetTogether};
+        matches!(self, Self::Release(Unmet(_) | UnmetThere | UnmetTogether))
+    }
+
+    /// Whether what few bins, or stores of few, cannot hold is all that went wrong.
+    pub fn is_of_few_bins(&self) -> bool {
+        let Self::Release(release::Error::DiffGen(error)) = self else { return false };
+        let two_party::Error::Join(error) = &**error else { return false };
+        matches!(error, join::Error::Placement(_) | join::Error::Store(_))
     }
 }
 
@@ -113,34 +129,47 @@ fn file(table: &Generalized) -> Vec<u8> {
     bytes
 }
 
-fn by_one(case: &Case, decisions: &Shared) -> Result<Vec<u8>, diffgen::Error> {
+fn by_one(case: &Case, decisions: &Shared) -> Result<Vec<u8>, release::Error> {
+    if case.form.is_lkc() {
+        // Nothing is drawn, so no decision is asked for.
+        let mut rng = Randomness::seeded(0);
+        let release = run::alone(&case.agreement, &case.whole, None, &mut rng, &|_| ())?;
+        return Ok(file(&release.table));
+    }
     let plan = Plan::new(&case.agreement)?;
     let mechanisms = Mechanisms::with(&case.agreement, || decisions.clone())?;
     let mut form = Single::new(&plan, &case.whole, mechanisms)?;
-    let release = run(&plan, Budget::new(plan.epsilon()), &mut form, &|_| ())?;
+    let release = diffgen::run(&plan, Budget::new(plan.epsilon()), &mut form, &|_| ())?;
     Ok(file(&release.table))
 }
 
-/// The release of one party that holds everything, and the decisions that led to it.
-pub fn alone(case: &Case, seed: u64) -> Result<(Vec<u8>, Tape), diffgen::Error> {
+/// The release of one party that holds everything, and the decisions that led to it; nothing if even
+/// the coarsest table is not as required.
+pub fn alone(case: &Case, seed: u64) -> Result<Option<(Vec<u8>, Tape)>, release::Error> {
     let (rng, made) = (Randomness::seeded(seed), Vec::new());
     let decisions = Shared::new(Source::Fresh { rng, made });
-    let file = by_one(case, &decisions)?;
+    let file = match by_one(case, &decisions) {
+        Err(release::Error::Unmet(_)) => return Ok(None),
+        made => made?,
+    };
     let made = match &*decisions.source.borrow() {
         Source::Fresh { made, .. } => made.clone(),
         Source::Again(_) => Vec::new(),
     };
-    Ok((file, Tape::new(made)))
+    Ok(Some((file, Tape::new(made))))
 }
 
 /// The same by one party again, from its decisions.
-pub fn again(case: &Case, tape: &Tape) -> Result<Vec<u8>, diffgen::Error> {
+pub fn again(case: &Case, tape: &Tape) -> Result<Vec<u8>, release::Error> {
     by_one(case, &Shared::new(Source::Again(tape.clone())))
 }
 
-fn limits() -> Limits {
-    let minute = Duration::from_secs(60);
-    Limits { handshake: minute, read: minute, write: minute, ..Limits::default() }
+/// Nobody waits for ever: for a minute if something is wrong, and otherwise as long as a busy machine
+/// may take.
+fn limits(faults: &[Option<Fault>; 2]) -> Limits {
+    let wrong = faults.iter().any(Option::is_some);
+    let limit = Duration::from_secs(if wrong { 60 } else { 1800 });
+    Limits { handshake: limit, read: limit, write: limit, ..Limits::default() }
 }
 
 /// Both parties, from handshake to comparing their tables, as `diptych run` does.
@@ -152,16 +181,16 @@ pub fn together(
     faults: [Option<Fault>; 2],
 ) -> [Ended; 2] {
     let (first, second) = TapeCoins::pair(tape);
-    let [one, other] = ends(faults).map(|end| Channel::new(Box::new(end), limits()));
-    let agreement = &case.agreement;
+    let limits = limits(&faults);
+    let [one, other] = ends(faults).map(|end| Channel::new(Box::new(end), limits));
     let party = |role: Role, channel, coins: TapeCoins| {
         let rng = Randomness::seeded(seed.wrapping_mul(2).wrapping_add(role as u64));
         let table = &tables[role as usize];
         move || {
-            let terms = agreement.canonical();
+            let terms = case.agreement.canonical();
             let mut session = Session::establish(channel, role, terms.as_bytes(), rng)?;
             session.coins = Box::new(coins);
-            let outcome = released(&mut session, agreement, table);
+            let outcome = released(&mut session, case, table);
             session.conclude(outcome)
         }
     };
@@ -172,23 +201,30 @@ pub fn together(
     })
 }
 
-fn released(
-    session: &mut Session,
-    agreement: &Agreement,
-    table: &Table,
-) -> Result<(Vec<u8>, u64), Error> {
-    let plan = Plan::new(agreement).map_err(two_party::Error::from)?;
-    // Too short to protect anything, and quickly made.
-    let keys = Keys::ForTests(if plan.terms().taylor.is_some() { 1024 } else { 512 });
-    let budget = Budget::new(plan.epsilon());
-    let outcome = release_with(session, agreement, table, budget, keys, &|_| ())?;
-    let file = file(&outcome.release.table);
+fn released(session: &mut Session, case: &Case, table: &Table) -> Result<(Vec<u8>, u64), Error> {
+    let file = file(&outcome(session, case, table)?.release.table);
     let own = Sha256::digest(&file);
     session.channel.send_bytes(TABLE, &own)?;
     if session.channel.receive_bytes(TABLE, own.len())? != own.as_slice() {
         return Err(Error::OtherTable);
     }
     Ok((file, session.channel.costs().total().messages_sent))
+}
+
+fn outcome(session: &mut Session, case: &Case, table: &Table) -> Result<Outcome, release::Error> {
+    let agreement = &case.agreement;
+    if !matches!(agreement.model, Model::DiffGen(_)) {
+        let prepared = run::prepare(session, agreement)?;
+        return run::together(session, agreement, table, None, prepared, &|_| ());
+    }
+    let plan = Plan::new(agreement)?;
+    // Keys too short to protect anything, and quickly made.
+    let keys = match case.form.is_hidden() && case.all_bins {
+        true => Keys::Agreed,
+        false => Keys::ForTests(if plan.terms().taylor.is_some() { 1024 } else { 512 }),
+    };
+    let budget = Budget::new(plan.epsilon());
+    Ok(release_with(session, agreement, table, budget, keys, &|_| ())?)
 }
 
 fn words(cause: &(dyn std::any::Any + Send)) -> String {
