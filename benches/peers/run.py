@@ -204,7 +204,8 @@ def emp(arguments, kind):
         try:
             with tempfile.TemporaryDirectory() as place:
                 finished([compiler.replace("++", "cc" if compiler.endswith("g++") else ""),
-                          "-c", *flags, *{f"-I{path.parent.parent}" for path in code[0]}, *code[0]],
+                          "-c", *flags, "-DKYBER_K=2",  # as EMP's own build has it
+                          *{f"-I{path.parent.parent}" for path in code[0]}, *code[0]],
                          cwd=place)
                 finished([compiler, "-std=c++20", *flags, HERE / "emp.cpp", *code[1],
                           *pathlib.Path(place).glob("*.o"), "-pthread", "-lssl", "-lcrypto",
