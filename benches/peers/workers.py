@@ -46,13 +46,18 @@ def spu_party(rank, protocol, size, addresses, place, answers):
     for number, address in enumerate(addresses):
         parties.add_party(str(number), address)
     link = libspu.link.create_brpc(parties, rank)
+    curve = psi.EcdhParams(curve=psi.parse_curve_type("CURVE_25519"))
     config = psi.PsiExecuteConfig(
         protocol_conf=psi.PsiProtocolConfig(
-            protocol=psi.parse_protocol(protocol), receiver_rank=0, broadcast_result=True),
+            protocol=psi.parse_protocol(protocol), receiver_rank=0, broadcast_result=True,
+            ecdh_params=curve),
         input_params=psi.InputParams(path=str(path), selected_keys=["id"], keys_unique=True),
         output_params=psi.OutputParams(path=str(path) + ".out", disable_alignment=True))
     began = time.process_time()
-    report = psi.psi_execute(config, link)
+    try:
+        report = psi.psi_execute(config, link)
+    except RuntimeError as error:
+        return answers.put((0.0, " ".join(str(error).split())[:200], spu.__version__))
     cpu = time.process_time() - began
     answers.put((cpu, report.intersection_count, spu.__version__))
 
