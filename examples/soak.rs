@@ -227,7 +227,9 @@ fn with_fault(
     *counts.faults.entry(name).or_default() += 1;
     let ended = trial::together(case, tables, tape, seed, faults);
     let what = format!("{fault:?} of P{}", party + 1);
-    let is_last = fault.message + 1 == messages[party];
+    // What comes twice is noticed in place of what follows.
+    let noticed = fault.message + u64::from(wrong == Wrong::Twice);
+    let is_last = noticed + 1 >= messages[party];
     let place = judge(&ended, expected, wrong, is_last);
     let place = place.map_err(|problem| format!("{what}: {problem}"))?;
     counts.row(case)[place] += 1;
@@ -254,7 +256,7 @@ fn judge(
         ([one, other], Wrong::Bit(_) | Wrong::Twice) if one == other => {
             Ok(if one.as_slice() == expected { WITHOUT_EFFECT } else { OTHER_TABLE })
         }
-        // Whoever sent the very last message cannot hear any more that it was wrong.
+        // Whoever sent the very last message cannot hear any more that something was wrong with it.
         ([_], _) if is_last => Ok(ENDED),
         ([_], _) => Err(format!("one party has a table, the other: {}", said(ended))),
         _ => Err("both have a table although something was wrong".to_owned()),
