@@ -109,6 +109,15 @@ pub enum Error {
          generalization can help, so agree on a smaller k or a larger c"
     )]
     UnmetTogether,
+    /// The peer's paths break the promise.
+    #[error("the peer's paths are not as the agreement requires: {0}; nothing is released")]
+    BrokenThere(String),
+    /// People whom both parties have, in a release of different people.
+    #[error(
+        "{0} people are in both tables, and would count twice: agree on who leaves them out, and run \
+         again"
+    )]
+    InBoth(usize),
     /// More combinations of values than two parties can count together.
     #[error(
         "two parties would have to count {0} combinations of values, which takes too long; agree on \
@@ -146,11 +155,12 @@ impl Fault for Error {
             | Self::OtherData(_)
             | Self::UnmetThere
             | Self::UnmetTogether
+            | Self::InBoth(_)
             | Self::TooManyCells(_)
             | Self::Broken(_)
             | Self::TooMany(_) => Blame::Input,
             Self::PreparedForAnother => Blame::Here,
-            Self::Impossible(_) => Blame::Peer,
+            Self::Impossible(_) | Self::BrokenThere(_) => Blame::Peer,
             Self::NoBudget => Blame::Here,
         }
     }
@@ -169,20 +179,29 @@ pub enum Data<'d> {
     Table(&'d Table),
     /// Paths, each with a class.
     Paths(&'d trajectory::Paths),
+    /// Paths that were anonymized at home, for a release by two.
+    Part(&'d trajectory::Part),
 }
 
 impl<'d> Data<'d> {
     fn table(self) -> Result<&'d Table, Error> {
         match self {
             Self::Table(table) => Ok(table),
-            Self::Paths(_) => Err(Error::OtherData("attributes")),
+            Self::Paths(_) | Self::Part(_) => Err(Error::OtherData("attributes")),
         }
     }
 
     fn paths(self) -> Result<&'d trajectory::Paths, Error> {
         match self {
             Self::Paths(paths) => Ok(paths),
-            Self::Table(_) => Err(Error::OtherData("paths")),
+            Self::Table(_) | Self::Part(_) => Err(Error::OtherData("paths")),
+        }
+    }
+
+    fn part(self) -> Result<&'d trajectory::Part, Error> {
+        match self {
+            Self::Part(part) => Ok(part),
+            Self::Table(_) | Self::Paths(_) => Err(Error::OtherData("anonymized paths")),
         }
     }
 }
@@ -196,6 +215,12 @@ impl<'d> From<&'d Table> for Data<'d> {
 impl<'d> From<&'d trajectory::Paths> for Data<'d> {
     fn from(paths: &'d trajectory::Paths) -> Self {
         Self::Paths(paths)
+    }
+}
+
+impl<'d> From<&'d trajectory::Part> for Data<'d> {
+    fn from(part: &'d trajectory::Part) -> Self {
+        Self::Part(part)
     }
 }
 
@@ -246,6 +271,8 @@ pub struct Outcome {
     pub peer_records: Option<usize>,
     /// What was examined on the way, in order: what the messages depended on.
     pub course: Vec<Examined>,
+    /// How much this party and the peer told of their paths, where they hold such: likewise.
+    pub paths: [trajectory::union::Extent; 2],
 }
 
 /// A value that was examined in a run by two parties, and what became of it.

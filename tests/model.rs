@@ -588,7 +588,11 @@ fn paths_that_do_not_fit_or_cannot_be_released_are_refused_and_nothing_is_writte
         (RIDES.to_owned(), PATHS.replace("8,b2", "7,b2"), "line 9: an identifier comes twice"),
         (RIDES.to_owned(), format!("{PATHS}9,b2,Flu\n"), "more than 8 people"),
         (RIDES.replace("\"0.5\"", "\"0.2\""), PATHS.to_owned(), "2 of 8 have AIDS"),
-        (RIDES.replace("k = 2", "k = 9"), PATHS.to_owned(), "8 paths are fewer than k = 9"),
+        (
+            RIDES.replace("k = 2", "k = 9").replace("max_records = 8", "max_records = 9"),
+            PATHS.to_owned(),
+            "8 paths are fewer than k = 9",
+        ),
     ] {
         let refused = refusal(&text, &rows);
         assert!(refused.contains(said), "{refused}");
@@ -599,6 +603,7 @@ fn paths_that_do_not_fit_or_cannot_be_released_are_refused_and_nothing_is_writte
     };
     for (from, to, said) in [
         ("\"local\"", "\"vertical\"", "model = \"trajectory\" is for one party"),
+        ("k = 2", "k = 9", "`k` is 9, but there are never more than 8 people"),
         ("[\"AIDS\"]", "[\"AID\"]", "did you mean \"AIDS\"?"),
         ("column = \"ill\"", "column = \"path\"", "is both the `path` and the `column`"),
         ("l = 2", "l = 17", "from 1 to 16"),

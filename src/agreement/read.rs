@@ -114,16 +114,21 @@ fn whole(form: &mut Form<'_>, document: Node, origin: Origin<'_>) -> Option<Agre
     };
 
     let schema = Schema { attributes: attributes?, class: class? };
-    columns_differ(form, &schema, identifier.as_ref().map(|matched| &matched.identifier));
+    let named = identifier.as_ref().map(|matched| &matched.identifier);
+    columns_differ(form, &schema, named);
     let (model, at) = model?;
     match &model {
         Model::DiffGen(terms) => diffgen::read::enough_to_specialize(form, &schema, terms, at),
         Model::Syntactic(terms) => syntactic::read::check(form, &schema, terms, kind, at),
-        Model::Trajectory(terms) => trajectory::read::check(form, &schema, terms, at),
+        Model::Trajectory(terms) => {
+            let named = named.filter(|_| kind == Some(Kind::Horizontal));
+            trajectory::read::check(form, &schema, terms, named, at);
+        }
         #[cfg(any(test, feature = "testing"))]
         Model::ExactCounts => {}
     }
     let common = common?;
+    groups_can_be(form, &model, kind, common.max_records, at);
     let partition = match kind? {
         Kind::Vertical => {
             let matched = identifier?;
@@ -197,6 +202,32 @@ fn model(
             form.refuse(top, "crypto", "exact counts are not encrypted");
             Some((Model::ExactCounts, release.at()))
         }
+    }
+}
+
+/// No group is larger than all people together, so a larger `k` could never be met.
+fn groups_can_be(
+    form: &mut Form<'_>,
+    model: &Model,
+    kind: Option<Kind>,
+    max_records: u64,
+    at: usize,
+) {
+    let (k, tables) = match model {
+        Model::Syntactic(terms) => {
+            let tables = if kind == Some(Kind::Horizontal) { 2 } else { 1 };
+            (terms.requirements.iter().map(|one| one.k).max(), tables)
+        }
+        // What is required holds of each party's paths by themselves.
+        Model::Trajectory(terms) => (Some(terms.k), 1),
+        _ => (None, 1),
+    };
+    let people = max_records.saturating_mul(tables);
+    if let Some(k) = k.filter(|k| *k > people) {
+        let message = format!(
+            "`k` is {k}, but there are never more than {people} people: no table can be as required"
+        );
+        form.note(Rule::OutOfRange, at, message, "lower `k`, or raise `max_records` in [release]");
     }
 }
 

@@ -16,7 +16,7 @@ use crate::table::Decimal;
 /// Most pairs that somebody may be taken to know: the parts of a set are looked at one by one.
 pub const MOST_KNOWN: u32 = 16;
 
-/// What the holder of the paths chooses.
+/// What the holders of the paths choose.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Terms {
     /// Pairs that somebody may know.
@@ -76,6 +76,14 @@ choice! {
 impl Columns {
     /// The column of paths in a release.
     pub const RELEASED: &'static str = "path";
+
+    /// The column that names a person, if there is one.
+    pub fn id(&self) -> Option<&String> {
+        match self {
+            Self::Wide { id, .. } => id.as_ref(),
+            Self::Long { id, .. } => Some(id),
+        }
+    }
 
     /// Each with the key that names it.
     pub(super) fn named(&self) -> Vec<(&'static str, &str)> {

@@ -23,7 +23,8 @@ use crate::net::Stop;
 use crate::publish::Watcher;
 use crate::publish::failure::Failure;
 use crate::publish::files::write_whole;
-use crate::release::trajectory::{Form, Paths};
+use crate::release::trajectory::union::Extent;
+use crate::release::trajectory::{Form, Part, Paths};
 use crate::release::{Data, Step};
 use crate::table::{Cells, Dialect, Error, Reading, Table, parse_csv_as, read_cells, regular_file};
 
@@ -57,6 +58,8 @@ pub enum Contents {
     Table(Table),
     /// Paths, each with a class.
     Paths(Paths),
+    /// Paths that were anonymized, for a release by two.
+    Part(Box<Part>),
 }
 
 impl Contents {
@@ -65,6 +68,7 @@ impl Contents {
         match self {
             Self::Table(table) => table.len(),
             Self::Paths(paths) => paths.len(),
+            Self::Part(part) => part.people(),
         }
     }
 
@@ -78,6 +82,16 @@ impl Contents {
         match self {
             Self::Table(table) => table.into(),
             Self::Paths(paths) => paths.into(),
+            Self::Part(part) => (&**part).into(),
+        }
+    }
+
+    /// How much would be told of paths in a release by two, by this party and by a peer that has
+    /// similar ones.
+    pub fn extents(&self) -> [Extent; 2] {
+        match self {
+            Self::Part(part) => [part.extent(); 2],
+            Self::Table(_) | Self::Paths(_) => Default::default(),
         }
     }
 }

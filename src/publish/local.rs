@@ -148,7 +148,7 @@ fn make(
     let (made, rows) = (release.table.cuts.made().len(), release.table.counts.len());
     watcher.say(&match data {
         Data::Table(_) => format!("made {made} specializations, {rows} rows"),
-        Data::Paths(_) => format!("{rows} rows"),
+        Data::Paths(_) | Data::Part(_) => format!("{rows} rows"),
     });
     Ok(release)
 }

@@ -37,14 +37,17 @@ use crate::privacy::ledger::{self, Debit, Delta, Hash, History, Ledger, RunId, T
 use crate::protocol::Session;
 use crate::publish::artefacts::Output;
 use crate::publish::clock;
+use crate::publish::data::Contents;
 use crate::publish::failure::{Failure, Status};
 use crate::publish::local;
 use crate::publish::manifest::{Draft, in_short};
 use crate::publish::meeting::read_identity;
 use crate::publish::party::Party;
 use crate::publish::{Watcher, report};
+use crate::release::forecast::Records;
 use crate::release::plan::{self, Plan};
 use crate::release::run::Prepared;
+use crate::release::trajectory::Part;
 use crate::release::{self, Outcome};
 use crate::role::Role;
 use crate::table::Table;
@@ -88,10 +91,11 @@ pub fn run(side: &Side<'_>, options: Options, watcher: &dyn Watcher) -> Result<(
         watcher.say(&remark);
     }
     let output = Output::prepare(&party.out, agreement, &side.plan, options.compact)?;
-    let table = side.read_data(watcher)?;
-    plan::check_records(agreement, table.len())?;
+    let data = side.read_data(watcher)?;
+    plan::check_records(agreement, data.len())?;
 
-    let limit = side.deadline(table.len())?;
+    let (own, paths) = (data.len(), data.extents());
+    let limit = side.deadline(Records { own, paths, ..Records::default() })?;
     let mut session = side.meet(party.limits, watcher).map_err(|failure| match failure.status {
         Status::Interrupted => failure.advise("nothing was spent, and the peer has seen nobody"),
         _ => failure,
@@ -103,7 +107,7 @@ pub fn run(side: &Side<'_>, options: Options, watcher: &dyn Watcher) -> Result<(
     }
     let mut conversation = Conversation {
         side,
-        table: &table,
+        data: &data,
         output: &output,
         ledger: &mut ledger,
         watcher,
@@ -224,29 +228,50 @@ impl<'a> Side<'a> {
         })
     }
 
-    /// How long the run may take, with so many records of this party.
+    /// How long the run may take, with so many records of this party, whatever the peer has.
     ///
     /// # Errors
     /// If there is no forecast.
-    pub fn deadline(&self, own: usize) -> Result<Duration, Failure> {
+    pub fn deadline(&self, own: Records) -> Result<Duration, Failure> {
         deadline::of(self, own)
+    }
+
+    /// Reads what this party brings. Paths are anonymized at once: whatever stops that costs nothing.
+    ///
+    /// # Errors
+    /// If it is not what the agreement says, or cannot be released.
+    pub fn read_data(&self, watcher: &dyn Watcher) -> Result<Contents, Failure> {
+        let Some(form) = release::form_of_paths(self.agreement) else {
+            return self.read_table(watcher).map(Contents::Table);
+        };
+        let paths = self.party.data.read_paths(&form, watcher)?;
+        if paths.is_empty() {
+            return Err(self.nothing_to_release());
+        }
+        let part = Part::new(self.agreement, &paths, &|step| watcher.step(step))?;
+        watcher.stop().check()?;
+        Ok(Contents::Part(Box::new(part)))
+    }
+
+    fn nothing_to_release(&self) -> Failure {
+        let path = self.party.data.name();
+        Failure::wrong_input(format!("{path} has no record to release")).advise(
+            "check that `data` in the party file names the right file, and that `on_bad_value` does not \
+             drop all of its records",
+        )
     }
 
     /// Reads this party's table.
     ///
     /// # Errors
     /// If it is not what the agreement says.
-    pub fn read_data(&self, watcher: &dyn Watcher) -> Result<Table, Failure> {
+    pub fn read_table(&self, watcher: &dyn Watcher) -> Result<Table, Failure> {
         let vertical = matches!(self.agreement.partition, Partition::Vertical { .. });
         let owner = vertical.then_some(self.party.role);
         let identifier = self.agreement.identifier();
         let table = local::read(self.agreement, &self.party.data, owner, identifier, watcher)?;
         if table.is_empty() {
-            let path = self.party.data.name();
-            return Err(Failure::wrong_input(format!("{path} has no record to release")).advise(
-                "check that `data` in the party file names the right file, and that `on_bad_value` \
-                 does not drop all of its records",
-            ));
+            return Err(self.nothing_to_release());
         }
         if let (Some(identifier), Some(names)) = (self.agreement.identifier(), table.identifiers())
         {
@@ -292,7 +317,7 @@ impl<'a> Side<'a> {
 /// A run from the handshake to its closing, and how far it has come.
 struct Conversation<'a> {
     side: &'a Side<'a>,
-    table: &'a Table,
+    data: &'a Contents,
     output: &'a Output,
     ledger: &'a mut Ledger,
     watcher: &'a dyn Watcher,
@@ -346,10 +371,11 @@ impl<'a> Conversation<'a> {
         warning.iter().for_each(|warning| self.watcher.say(warning));
         self.part(session);
         Ok(About {
-            own: self.table.len(),
+            own: self.data.len(),
             peer: outcome.peer_records,
             common: outcome.in_both,
             course: outcome.course,
+            paths: outcome.paths,
         })
     }
 
@@ -384,7 +410,7 @@ impl<'a> Conversation<'a> {
         Ok(release::run::together(
             session,
             self.side.agreement,
-            self.table,
+            self.data.given(),
             budget,
             prepared,
             &progress,
@@ -397,7 +423,7 @@ impl<'a> Conversation<'a> {
             watcher.say(&format!(
                 "of our {} records {common} are about people whom {} has too (not protected by ε: \
                  for this side only)",
-                self.table.len(),
+                self.data.len(),
                 self.side.peer_name
             ));
         }

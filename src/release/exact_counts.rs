@@ -56,7 +56,8 @@ pub(super) fn together(
     for (count, bytes) in release.table.counts.iter_mut().zip(theirs.as_chunks().0) {
         *count = count.saturating_add(u64::from_le_bytes(*bytes));
     }
-    Ok(Outcome { release, in_both: None, peer_records: None, course: Vec::new() })
+    let (course, paths) = Default::default();
+    Ok(Outcome { release, in_both: None, peer_records: None, course, paths })
 }
 
 pub(super) fn forecast(forecast: &mut Forecast, agreement: &Agreement) -> Result<u64, Error> {

@@ -20,7 +20,7 @@ pub fn prepare(forecast: &mut Forecast, agreement: &Agreement) -> Result<(), Err
             vertical::forecast_prepare(forecast);
             Ok(())
         }
-        Model::Trajectory(_) => Err(Error::OneParty),
+        Model::Trajectory(_) => Ok(()),
         #[cfg(any(test, feature = "testing"))]
         Model::ExactCounts => Ok(()),
     }
@@ -43,7 +43,7 @@ pub fn together(
             Ok(of_diffgen::release_prepared(forecast, agreement, records, &tree, bits)?)
         }
         Model::Syntactic(terms) => of_lkc::together(forecast, agreement, terms, records, course),
-        Model::Trajectory(_) => Err(Error::OneParty),
+        Model::Trajectory(_) => super::trajectory::union::forecast(forecast, agreement, records),
         #[cfg(any(test, feature = "testing"))]
         Model::ExactCounts => super::exact_counts::forecast(forecast, agreement),
     }
@@ -62,9 +62,21 @@ pub fn random_trees(
     match &agreement.model {
         Model::DiffGen(_) => Ok(of_diffgen::random_trees(agreement, count, records)?),
         Model::Syntactic(terms) => of_lkc::random_trees(agreement, terms, count, records),
-        Model::Trajectory(_) => Err(Error::OneParty),
+        // There are no values to make finer.
+        Model::Trajectory(_) => Ok(vec![Cuts::topmost(&agreement.schema)]),
         #[cfg(any(test, feature = "testing"))]
         Model::ExactCounts => Ok(vec![Cuts::topmost(&agreement.schema)]),
+    }
+}
+
+/// How many times as much as for the largest of [`random_trees`] a run may take.
+///
+/// # Errors
+/// Those of an agreement that cannot be run.
+pub fn beyond(agreement: &Agreement, largest: &Cuts) -> Result<u64, Error> {
+    match &agreement.model {
+        Model::Syntactic(terms) => of_lkc::beyond(agreement, terms, largest),
+        _ => Ok(1),
     }
 }
 

@@ -59,7 +59,7 @@ pub fn together(agreement: &Agreement) -> Result<Plan, Error> {
             Ok(Plan { promise, details: vec![sizes.widths_in_words(terms)], ..alone })
         }
         Model::Syntactic(_) => Ok(alone),
-        Model::Trajectory(_) => Err(Error::OneParty),
+        Model::Trajectory(_) => Ok(alone),
         #[cfg(any(test, feature = "testing"))]
         Model::ExactCounts => Ok(alone),
     }
@@ -75,6 +75,11 @@ pub fn outlook(agreement: &Agreement, records: Option<u64>) -> Result<Vec<String
         Model::DiffGen(_) => Ok(diffgen::outlook::outlook(agreement, records)?),
         Model::Syntactic(_) if agreement.parties().is_some() => Ok(vec![
             "Values are made as fine as every group allows; how fine that is depends on the data."
+                .to_owned(),
+        ]),
+        Model::Trajectory(_) if agreement.parties().is_some() => Ok(vec![
+            "Your anonymized paths without the pairs that the other party takes out, and its own \
+             likewise."
                 .to_owned(),
         ]),
         Model::Syntactic(_) | Model::Trajectory(_) => Ok(Vec::new()),

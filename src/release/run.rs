@@ -15,7 +15,6 @@ pub enum Prepared {
     /// For a model that hides people in groups: transfers are set up, and that is all.
     Syntactic,
     /// Nothing is needed.
-    #[cfg(any(test, feature = "testing"))]
     Nothing,
 }
 
@@ -66,14 +65,14 @@ pub fn prepare(session: &mut Session, agreement: &Agreement) -> Result<Prepared,
             super::lkc::vertical::prepare(session)?;
             Ok(Prepared::Syntactic)
         }
-        Model::Trajectory(_) => Err(Error::OneParty),
+        Model::Trajectory(_) => Ok(Prepared::Nothing),
         #[cfg(any(test, feature = "testing"))]
         Model::ExactCounts => Ok(Prepared::Nothing),
     }
 }
 
 /// Makes a release with the peer. `data` is what the agreement gives to this party, with
-/// identifiers where individuals are matched. A budget must have been debited: the first message
+/// identifiers where individuals are matched; of paths, those that it has anonymized. A budget must have been debited: the first message
 /// that depends on data leaves at once.
 ///
 /// # Errors
@@ -86,12 +85,17 @@ pub fn together<'d>(
     prepared: Prepared,
     progress: &(dyn Fn(Step) + Sync),
 ) -> Result<Outcome, Error> {
-    let table = data.into().table()?;
+    let data = data.into();
     match (&agreement.model, prepared) {
         (Model::DiffGen(_), Prepared::DiffGen(prepared)) => {
             let budget = budget.ok_or(Error::NoBudget)?;
             let made = two_party::release_prepared(
-                session, agreement, table, budget, *prepared, progress,
+                session,
+                agreement,
+                data.table()?,
+                budget,
+                *prepared,
+                progress,
             )?;
             Ok(made)
         }
@@ -100,12 +104,14 @@ pub fn together<'d>(
                 Partition::Horizontal { .. } => super::lkc::horizontal::release,
                 _ => super::lkc::vertical::release,
             };
-            release(session, agreement, terms, table, progress)
+            release(session, agreement, terms, data.table()?, progress)
         }
-        (Model::Trajectory(_), _) => Err(Error::OneParty),
+        (Model::Trajectory(terms), Prepared::Nothing) => {
+            super::trajectory::union::together(session, agreement, terms, data.part()?, progress)
+        }
         #[cfg(any(test, feature = "testing"))]
         (Model::ExactCounts, Prepared::Nothing) => {
-            super::exact_counts::together(session, agreement, table, progress)
+            super::exact_counts::together(session, agreement, data.table()?, progress)
         }
         _ => Err(Error::PreparedForAnother),
     }

@@ -1,5 +1,5 @@
-//! LKC-privacy for paths of people through places (thesis, chapter 4), for one party. *Not
-//! differential privacy*.
+//! LKC-privacy for paths of people through places (thesis, chapter 4), by one party, and in [`union`] by
+//! two that hold different people. *Not differential privacy*.
 //!
 //! *Inputs*: paths, each with a sensitive value. *Output*: the same paths without some pairs of place
 //! and time. *Promise*: of every q of at most L pairs that occurs in a path, at least K paths have it,
@@ -29,7 +29,9 @@ mod projection;
 pub mod read;
 pub mod sets;
 pub mod suppress;
+pub mod union;
 pub mod violating;
+pub mod wire;
 
 #[cfg(test)]
 mod tests;
@@ -37,6 +39,7 @@ mod tests;
 pub(super) use made::{alone, examine, plan};
 pub use paths::Paths;
 pub use read::Form;
+pub use union::Part;
 
 use super::groups::{Rule, protected};
 use crate::agreement::trajectory::{self as agreed, words};

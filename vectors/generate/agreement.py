@@ -136,6 +136,11 @@ def canonical_of_paths(given):
     }
     if release.get("accept_composition", False):
         full["release"]["accept_composition"] = True
+    if release["partition"] == "horizontal":
+        full["release"]["overlap_check"] = release.get("overlap_check", False)
+        full["parties"] = parties_of(given)
+        if "id" in given:
+            full["id"] = id_of(given, False)
     return written(full)
 
 
@@ -439,6 +444,13 @@ LATER += [
     ("paths with an identifier in a column of another name",
      RIDES + 'l = 1\nk = 2\nscore = "loss"\npath = "Weg"\nid = "who"\n' + CLASS, {}),
 ]
+RIDES_OF_TWO = change(RIDES, ('"local"', '"horizontal"')) + "l = 2\nk = 30\n"
+COUNTED = change(RIDES_OF_TWO, ("max_records", "overlap_check = true\nmax_records"))
+LATER += [
+    ("paths of two parties' different people", RIDES_OF_TWO + PARTIES + CLASS, {}),
+    ("the same, and nobody may be in both tables",
+     COUNTED + 'id = "ssn"\n' + PARTIES + ID + CLASS, {}),
+]
 VERTICAL = change(LKC, ('"local"', '"vertical"')) + "k = 5\n"
 PAPER_ROWS = change(VERTICAL, ("max_records", 'profile = "paper"\nmax_records'))
 OWNED = (PARTIES + ID + CLASS + change(AGE, ("kind", 'owner = "p1"\nkind'))
@@ -465,6 +477,15 @@ INVALID = [
      ["missing-key"]),
     ("paths whose protected value there is not",
      RIDES + 'l = 2\nk = 2\nc = "0.5"\nprotect = ["M"]\n' + CLASS, ["does-not-apply"]),
+    ("paths of the same people at two parties",
+     change(RIDES, ('"local"', '"vertical"')) + "l = 2\nk = 2\n" + PARTIES + ID + CLASS,
+     ["does-not-apply"]),
+    ("paths of people who are counted by a column that is not read",
+     COUNTED + 'id = "who"\n' + PARTIES + ID + CLASS, ["does-not-apply"]),
+    ("larger groups of paths than there are", RIDES + "l = 2\nk = 1001\n" + CLASS, ["out-of-range"]),
+    ("larger groups than there are people", LKC + "k = 1001\n" + CLASS + AGE, ["out-of-range"]),
+    ("larger groups than two parties have people", change(LKC, ('"local"', '"horizontal"'))
+     + "k = 2001\n" + PARTIES + CLASS + AGE, ["out-of-range"]),
     ("a bound on nothing", RIDES + 'l = 2\nk = 2\nc = "0.5"\n' + CLASS, ["does-not-apply"]),
     ("single people told of without the paper profile",
      VERTICAL + 'linkage = "rows"\n' + OWNED, ["does-not-apply"]),

@@ -164,7 +164,7 @@ impl Wording for Terms {
             page.item(text);
         }
         if agreement.parties().is_some() {
-            not_covered_between_two(page, agreement);
+            not_covered_between_two(page, agreement, "in which order values were examined");
         }
     }
 
@@ -343,12 +343,15 @@ fn learned_of_other_people(page: &mut Page, parties: &Parties, overlap_check: Op
     }
 }
 
-/// What no run of two parties protects from.
-fn not_covered_between_two(page: &mut Page, agreement: &Agreement) {
+/// What no run of two parties protects from; the lengths of its messages tell something of their data.
+pub(in crate::agreement) fn not_covered_between_two(
+    page: &mut Page,
+    agreement: &Agreement,
+    lengths: &str,
+) {
     let told = told_to_the_network(agreement).map(|told| format!("{told}, and "));
     page.item(&format!(
-        "Whoever watches the network: the lengths of messages tell {}in which order values were \
-         examined.",
+        "Whoever watches the network: the lengths of messages tell {}{lengths}.",
         told.unwrap_or_default()
     ));
     page.item(

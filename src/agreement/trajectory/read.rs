@@ -6,7 +6,7 @@ use crate::agreement::problem::Rule;
 use crate::agreement::read::Kind;
 use crate::agreement::syntactic::read::{acknowledged, part, people_in_a_group};
 use crate::agreement::syntactic::{ACKNOWLEDGE, MAX_PROTECTED};
-use crate::table::{Decimal, Schema, nearest};
+use crate::table::{Decimal, Identifier, Schema, nearest};
 
 const KEYS: &[&str] = &[
     ACKNOWLEDGE,
@@ -37,9 +37,10 @@ pub(in crate::agreement) fn read(
     let remedy = "add a section [trajectory], with l = 2, k = 30 and what else is required";
     let node = form.required(top, "trajectory", remedy)?;
     let at = node.at;
-    if matches!(kind, Some(Kind::Vertical | Kind::Horizontal)) {
-        let message = "model = \"trajectory\" is for one party".to_owned();
-        form.note(Rule::DoesNotApply, at, message, "use partition = \"local\"");
+    if kind == Some(Kind::Vertical) {
+        let message = "model = \"trajectory\" is for one party, or for two with different people";
+        let remedy = "use partition = \"local\" or \"horizontal\"";
+        form.note(Rule::DoesNotApply, at, message.to_owned(), remedy);
     }
     let mut section = form.section(node, "[trajectory]", KEYS)?;
     let section = &mut section;
@@ -108,9 +109,22 @@ fn named(form: &mut Form<'_>, section: &mut Section, key: &str) -> Option<Option
     }
 }
 
-/// Sees that columns differ, and that the protected values are there.
-pub(in crate::agreement) fn check(form: &mut Form<'_>, schema: &Schema, terms: &Terms, at: usize) {
+/// Sees that columns differ, that people are recognized by the column that names them, and that the
+/// protected values are there.
+pub(in crate::agreement) fn check(
+    form: &mut Form<'_>,
+    schema: &Schema,
+    terms: &Terms,
+    identifier: Option<&Identifier>,
+    at: usize,
+) {
     let class = &schema.class;
+    if let Some(Identifier { column, .. }) = identifier
+        && terms.columns.id() != Some(column)
+    {
+        let message = format!("[id] recognizes people by `{column}`, and [trajectory] does not");
+        form.note(Rule::DoesNotApply, at, message, &format!("add id = {column:?} to [trajectory]"));
+    }
     let mut columns = terms.columns.named();
     columns.push(("column", &class.column));
     for (place, (key, name)) in columns.iter().enumerate() {

@@ -3,8 +3,9 @@
 use std::fmt::Display;
 
 use super::{Columns, Terms};
-use crate::agreement::words::{Page, Wording, grouped};
-use crate::agreement::{Agreement, Parties};
+use crate::agreement::syntactic::words::not_covered_between_two;
+use crate::agreement::words::{Page, Wording, grouped, normalization};
+use crate::agreement::{Agreement, Parties, Partition};
 use crate::table::Decimal;
 
 /// What is promised, in one sentence; without protected values nothing is said of them.
@@ -70,9 +71,46 @@ impl Wording for Terms {
         ));
     }
 
-    fn learned(&self, _: &mut Page, _: &Agreement, _: &Parties) {}
+    fn learned(&self, page: &mut Page, agreement: &Agreement, parties: &Parties) {
+        let (p1, p2) = (&parties.p1.name, &parties.p2.name);
+        page.item(&format!(
+            "ATTENTION: {p1} and {p2} each read the other's anonymized rows, every path with its \
+             `{}` and count, and so how many of the other's people are released: the release less \
+             its own rows. What is promised holds of each party's paths by themselves, so it holds \
+             towards the other party too, as far as that knows nothing else of these people.",
+            agreement.schema.class.column
+        ));
+        page.item(
+            "ATTENTION: each learns which pairs of place and time the other took out of its paths. \
+             That says of every such pair that somebody of the other's was there, and that few were \
+             or that it told too much. Other readers of the release are not told.",
+        );
+        page.item(
+            "Both learn whether what is left of each party's paths without the pairs of both lists is \
+             as required. If it is not the run ends, and this one bit about that party's people is \
+             known.",
+        );
+        if let Partition::Horizontal { overlap_check, .. } = &agreement.partition {
+            page.item(&match overlap_check {
+                Some(identifier) => format!(
+                    "The overlap check is on: both learn exactly how many people are in both tables \
+                     (by the column `{}`{}). If anybody is the run ends without a release, because \
+                     such a person would count twice.",
+                    identifier.column,
+                    normalization(identifier)
+                ),
+                None => "The overlap check is off: nobody counts the people who are in both tables. A \
+                         person who is in both counts twice in every group."
+                    .to_owned(),
+            });
+        }
+        page.item(
+            "Both learn that the run took place, when, how long it took, and this agreement. How long \
+             a party takes between two messages may depend on its records.",
+        );
+    }
 
-    fn not_covered(&self, page: &mut Page, _: &Agreement) {
+    fn not_covered(&self, page: &mut Page, agreement: &Agreement) {
         page.item(&format!(
             "Whoever knows {} or more pairs of a person: people who are alone on their whole path are \
              then found. Every page of the release says how many are.",
@@ -94,6 +132,14 @@ impl Wording for Terms {
             "The refusal of a run: that the data do not meet what is required is a fact about them.",
         ] {
             page.item(text);
+        }
+        if agreement.parties().is_some() {
+            page.item(
+                "Whose people a row is about: a pair that only one party's people have tells it.",
+            );
+            let lengths = "how many pairs each party took out, and how many rows, places and pairs \
+                           its anonymized paths have";
+            not_covered_between_two(page, agreement, lengths);
         }
     }
 
@@ -121,6 +167,15 @@ impl Wording for Terms {
             self.score.word(),
             self.support
         ));
+        if agreement.parties().is_some() {
+            page.item(
+                "Each party does this with its own paths, before it meets the other, so that what is \
+                 required holds of them alone. Both tell each other which pairs they took out, take \
+                 out those of the other too, and send each other what is left; each tests what it \
+                 was sent. The release is both together, in the order of times and places. Nothing \
+                 is computed under encryption but the overlap check, if it is on.",
+            );
+        }
         let class = &agreement.schema.class.column;
         page.item(&format!("`{class}` is released as it is; whose path it is, is not."));
     }

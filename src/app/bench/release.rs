@@ -192,7 +192,7 @@ fn forecast_both(
 ) -> Result<[Forecast; 2], Failure> {
     let side = |role, own, peer| {
         let mut forecast = Forecast::new(role);
-        let records = Records { own, peer, common: own };
+        let records = Records { own, peer, common: own, ..Records::default() };
         release::forecast::prepare(&mut forecast, agreement)?;
         release::forecast::together(&mut forecast, agreement, records, course)?;
         Ok::<_, Failure>(forecast)

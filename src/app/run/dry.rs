@@ -36,8 +36,9 @@ pub(super) fn run(
         Ok(_) => ledger::read(&party.ledger)?,
         Err(_) => History::default(),
     };
-    let own = side.read_data(&Screen::new(console))?.len();
-    let records = assumed_records(side.agreement, own, assumed)?;
+    let data = side.read_data(&Screen::new(console))?;
+    let records = assumed_records(side.agreement, data.len(), assumed)?;
+    let records = Records { paths: data.extents(), ..records };
     // Where nobody learns who is common, everything is done for all.
     let hidden = side.agreement.membership().is_hidden();
     plan::check_records(side.agreement, if hidden { records.own } else { records.common })?;
@@ -155,7 +156,7 @@ struct Expected {
 impl Expected {
     fn new(side: &Side<'_>, records: Records, tree: &Cuts, again: bool) -> Result<Self, Failure> {
         let role = side.party.role;
-        let turned = Records { own: records.peer, peer: records.own, ..records };
+        let turned = records.turned();
         let course = course(side.agreement, tree);
         let run = |role, records| whole_run(side.agreement, role, records, &course, again);
         let (own, rows) = run(role, records)?;
@@ -192,42 +193,24 @@ fn tell_costs(
     let (usual, large) = (usual?, large?);
     console.say("measuring this machine …");
     let speeds = Speeds::measure([&usual.own, &usual.peer], key_bits(agreement))?;
-    console.result(format!(
-        "  The tree that comes out is not known yet. Of {} drawn at random, half have at most\n  \
-         {} rows and nineteen in twenty at most {}; no tree has more than {}.",
-        trees.len(),
-        usual.rows,
-        large.rows,
-        side.plan.most_rows
-    ));
-    if let Some(records) = agreement.pad_to() {
-        console.result(format!(
-            "  Messages are those of {records} records of each party, however many there are."
-        ));
-    } else if agreement.membership().is_hidden() {
-        console.result(format!(
-            "  {} is taken to have {} records; how many are common changes nothing. This part tells\n  \
-             how many records you have: do not pass it on.",
-            side.peer_name, records.peer
-        ));
-    } else if agreement.identifier().is_some() {
-        console.result(format!(
-            "  {} is taken to have {} records, {} of them common. This part tells how many\n  \
-             records you have: do not pass it on.",
-            side.peer_name, records.peer, records.common
-        ));
-    }
+    let of_paths = is_of_paths(records);
+    tell_assumed(side, records, trees.len(), [usual.rows, large.rows], console);
+    let what = if of_paths { "paths" } else { "a tree of usual size" };
+    console.result(format!("\n  With {what}, {} rows:", usual.rows));
     let wall = tell_phases(&usual, &speeds, console);
     let (usual, larger) = (usual.own.costs().total(), large.own.costs().total());
+    if !of_paths {
+        console.result(format!(
+            "\n  With a tree of {} rows: {} sent, {} received, {} rounds (more rows need not cost more).",
+            large.rows,
+            bytes(larger.bytes_sent),
+            bytes(larger.bytes_received),
+            larger.rounds
+        ));
+    }
+    let what = if of_paths { "paths" } else { "trees and numbers of records" };
     console.result(format!(
-        "\n  With a tree of {} rows: {} sent, {} received, {} rounds (more rows need not cost more).",
-        large.rows,
-        bytes(larger.bytes_sent),
-        bytes(larger.bytes_received),
-        larger.rounds
-    ));
-    console.result(format!(
-        "  Bytes and rounds are exact for such trees and numbers of records, if neither side has\n  \
+        "  Bytes and rounds are exact for such {what}, if neither side has\n  \
          unfinished runs. Times come from a short calibration, as if the peer's machine were this\n  \
          one: about {} in all, and on top of it {} round trips of the network and the time\n  \
          that it takes to carry the bytes.",
@@ -246,9 +229,55 @@ fn tell_costs(
         Some(_) => "as the party file says",
         None => "ten times what slow machines on the slowest line need; `run_seconds` changes it",
     };
-    let limit = side.deadline(records.own)?.as_secs();
+    let limit = side.deadline(records)?.as_secs();
     console.result(format!("  The run is given up after {limit} s ({why})."));
     Ok(())
+}
+
+/// Whether records are paths.
+fn is_of_paths(records: Records) -> bool {
+    records.paths[0].part.rows > 0
+}
+
+/// What the costs are told for, with trees of which half and nineteen in twenty have so many rows.
+fn tell_assumed(
+    side: &Side<'_>,
+    records: Records,
+    trees: usize,
+    rows: [u64; 2],
+    console: &Console,
+) {
+    let agreement = side.agreement;
+    if is_of_paths(records) {
+        console.result(format!(
+            "  The paths of {} are not known yet: they are taken to be as many and as long as yours.\n  \
+             This part tells how many you have: do not pass it on.",
+            side.peer_name
+        ));
+        return;
+    }
+    console.result(format!(
+        "  The tree that comes out is not known yet. Of {trees} drawn at random, half have at most\n  \
+         {} rows and nineteen in twenty at most {}; no tree has more than {}.",
+        rows[0], rows[1], side.plan.most_rows
+    ));
+    if let Some(records) = agreement.pad_to() {
+        console.result(format!(
+            "  Messages are those of {records} records of each party, however many there are."
+        ));
+    } else if agreement.membership().is_hidden() {
+        console.result(format!(
+            "  {} is taken to have {} records; how many are common changes nothing. This part tells\n  \
+             how many records you have: do not pass it on.",
+            side.peer_name, records.peer
+        ));
+    } else if agreement.identifier().is_some() {
+        console.result(format!(
+            "  {} is taken to have {} records, {} of them common. This part tells how many\n  \
+             records you have: do not pass it on.",
+            side.peer_name, records.peer, records.common
+        ));
+    }
 }
 
 /// What a line adds: every round waits for it once, and the longer direction passes through it. Some
@@ -260,7 +289,6 @@ fn time_on(line: NetworkModel, total: &PhaseCost) -> f64 {
 
 /// A table of the phases; returns seconds on the wall.
 fn tell_phases(usual: &Expected, speeds: &Speeds, console: &Console) -> f64 {
-    console.result(format!("\n  With a tree of usual size, {} rows:", usual.rows));
     console.result(format!(
         "  {:<18}{:>12}{:>12}{:>8}{:>12}{:>12}",
         "phase", "sent", "received", "rounds", "CPU here", "CPU there"

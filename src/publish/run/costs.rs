@@ -10,6 +10,7 @@ use crate::publish::artefacts::Output;
 use crate::publish::failure::Failure;
 use crate::release::Examined;
 use crate::release::forecast::Records;
+use crate::release::trajectory::union::Extent;
 
 /// The file under `private/`.
 pub const COSTS: &str = "costs.json";
@@ -25,6 +26,8 @@ pub(super) struct About {
     pub common: Option<usize>,
     /// What was examined.
     pub course: Vec<Examined>,
+    /// What both told of paths.
+    pub paths: [Extent; 2],
 }
 
 /// Writes what the run took, and the shape of the conversation if it was recorded.
@@ -41,6 +44,7 @@ pub(super) fn write(
         own: about.own,
         peer: about.peer.unwrap_or_default(),
         common: about.common.unwrap_or_default(),
+        paths: about.paths,
     };
     let (agreement, role) = (side.agreement, side.party.role);
     let as_forecast = forecast::was_as_forecast(agreement, role, records, &about.course, &costs);

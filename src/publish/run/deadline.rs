@@ -8,7 +8,8 @@ use super::forecast::whole_run;
 use crate::net::Limits;
 use crate::protocol::forecast::{Forecast, Work};
 use crate::publish::failure::Failure;
-use crate::release::forecast::{Records, course, key_bits, random_trees};
+use crate::release::forecast::{Records, beyond, course, key_bits, random_trees};
+use crate::release::trajectory::union::Extent;
 
 /// No run is given less.
 const LEAST: Duration = Duration::from_secs(600);
@@ -24,18 +25,18 @@ const KEY_BITS: u128 = 3072;
 /// How long a run may take: what the party file says, or else ten times the forecast for a large
 /// tree, for as many records of the peer as are agreed, on the slowest line that does not count as
 /// stalled and two slow machines.
-pub(super) fn of(side: &Side<'_>, own: usize) -> Result<Duration, Failure> {
+pub(super) fn of(side: &Side<'_>, own: Records) -> Result<Duration, Failure> {
     if let Some(limit) = side.party.run_limit {
         return Ok(limit);
     }
     let agreement = side.agreement;
     let most = usize::try_from(agreement.most_records()).unwrap_or(usize::MAX);
-    let records = [
-        (side.party.role, Records { own, peer: most, common: own }),
-        (side.party.role.peer(), Records { own: most, peer: own, common: own }),
-    ];
+    let paths = [own.paths[0], Extent::most(agreement)];
+    let records = Records { own: own.own, peer: most, common: own.own, paths };
+    let records = [(side.party.role, records), (side.party.role.peer(), records.turned())];
     let trees = random_trees(agreement, TREES, None)?;
     let course = trees.last().map(|tree| course(agreement, tree)).unwrap_or_default();
+    let beyond = trees.last().map_or(Ok(1), |tree| beyond(agreement, tree))?;
     let bits = key_bits(agreement) as u128;
     let mut nanoseconds = 0;
     for (role, records) in records {
@@ -48,7 +49,8 @@ pub(super) fn of(side: &Side<'_>, own: usize) -> Result<Duration, Failure> {
             nanoseconds += Limits::time_for(bytes).as_nanos();
         }
     }
-    let seconds = nanoseconds / 1_000_000_000 * u128::from(TIMES);
+    let times = u128::from(TIMES).saturating_mul(u128::from(beyond));
+    let seconds = (nanoseconds / 1_000_000_000).saturating_mul(times);
     let seconds = Duration::from_secs(u64::try_from(seconds).unwrap_or(u64::MAX));
     Ok(seconds.clamp(LEAST, MOST))
 }

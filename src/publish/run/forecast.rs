@@ -64,7 +64,7 @@ pub fn assumed_records(
         ))
         .advise("give --common-records that is at most the smaller of both, or leave it out"));
     }
-    Ok(Records { own, peer, common })
+    Ok(Records { own, peer, common, ..Records::default() })
 }
 
 /// How many people would be released.

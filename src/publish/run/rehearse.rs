@@ -16,6 +16,7 @@ use crate::privacy::ledger::{Hash, Ledger, Rehearsal};
 use crate::protocol::Session;
 use crate::publish::Watcher;
 use crate::publish::failure::Failure;
+use crate::release::forecast::Records;
 use crate::release::rehearsal::{self, Rehearsed};
 use crate::table::Table;
 
@@ -42,8 +43,8 @@ pub fn rehearse(side: &Side<'_>, watcher: &dyn Watcher) -> Result<Told, Failure>
     unfinished::tell(&mut ledger, side, watcher)?;
     ledger.check_rehearsal(&party.data_set, &Hash(agreement.hash().0))?;
     ledger.reserve()?;
-    let table = side.read_data(watcher)?;
-    let limit = side.deadline(table.len())?;
+    let table = side.read_table(watcher)?;
+    let limit = side.deadline(Records { own: table.len(), ..Records::default() })?;
     let mut session = party.meeting.open(
         &side.identity,
         side.peer,

@@ -37,13 +37,14 @@ use crate::privacy::{Budget, Calibration, Spend};
 use crate::protocol::forecast::{Forecast, Work};
 use crate::protocol::{psi, scalar_product, shares, sum_by_group, yao};
 use crate::release::matching;
+use crate::release::trajectory::union::Extent;
 use crate::release::tree::layout::Layout;
 use crate::release::tree::scorer::known_at_once;
 use crate::role::Role;
 use crate::table::{Candidate, CutValue, Cuts, Domain, Specialization};
 
 /// How many records there are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Records {
     /// Of this party.
     pub own: usize,
@@ -51,6 +52,17 @@ pub struct Records {
     pub peer: usize,
     /// Of both; counts where columns are divided.
     pub common: usize,
+    /// Where records are paths: how much this party and the peer tell of them.
+    pub paths: [Extent; 2],
+}
+
+impl Records {
+    /// As the peer sees them.
+    #[must_use]
+    pub fn turned(self) -> Self {
+        let [own, peer] = self.paths;
+        Self { own: self.peer, peer: self.own, common: self.common, paths: [peer, own] }
+    }
 }
 
 /// Tells `forecast` every message of a release whose tree is `tree`, and returns its number of rows.

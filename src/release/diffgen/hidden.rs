@@ -93,7 +93,7 @@ pub(super) fn release(
     let release = run(&plan, budget, &mut specializer, &|step| progress(step))?;
     let peer_records = announced.of_peer(agreement, role);
     let course = Examined::all(release.table.cuts.made());
-    Ok(Outcome { release, in_both: None, peer_records, course })
+    Ok(Outcome { release, in_both: None, peer_records, course, paths: Default::default() })
 }
 
 /// The messages of [`release`] before the loop.

@@ -84,6 +84,7 @@ pub(super) fn release(
         release,
         in_both: overlap.map(|overlap| overlap.common),
         peer_records: overlap.map(|overlap| overlap.peer_size),
+        paths: Default::default(),
     })
 }
 

@@ -96,7 +96,8 @@ pub(super) fn release(
         }
     };
     let course = Examined::all(release.table.cuts.made());
-    Ok(Outcome { release, in_both: Some(rows.len()), peer_records: Some(peer_size), course })
+    let (in_both, peer_records) = (Some(rows.len()), Some(peer_size));
+    Ok(Outcome { release, in_both, peer_records, course, paths: Default::default() })
 }
 
 const NO_KEY: Error = Error::WrongInput("the release was prepared for another agreement");

@@ -15,6 +15,7 @@ use crate::crypto::commutative::Ristretto;
 use crate::mechanism::heads;
 use crate::protocol::forecast::Forecast;
 use crate::protocol::{psi, shares, sum_by_group};
+use crate::role::Role;
 use crate::table::{Candidate, CutValue, Cuts, Domain, Specialization};
 
 /// The messages of [`super::vertical::release`] or [`super::horizontal::release`] for a run in which
@@ -99,8 +100,33 @@ pub fn random_trees(
     drawn_trees(agreement, terms, count.min(MOST_TREES), &is_likely)
 }
 
+/// How many times as many cells as for this tree may have to be tested in a run of as many people as are
+/// agreed: the trees of [`random_trees`] are no larger than a forecast is made for quickly.
+///
+/// # Errors
+/// None for agreements of two parties.
+pub fn beyond(agreement: &Agreement, terms: &Terms, tree: &Cuts) -> Result<u64, Error> {
+    let rules = Rule::of(terms, &agreement.schema);
+    let weight = |tree: &Cuts| {
+        let attributes = 0..agreement.schema.attributes.len();
+        let widths: Vec<u64> = attributes.map(|place| tree.of(place).len() as u64).collect();
+        // No test has more: a run that needs more ends.
+        let cells = tested(&rules, &widths).clamp(1, sealed::MOST_CELLS as u64);
+        let left = tree.candidates(terms.quasi(&agreement.schema)).len();
+        cells.saturating_mul((tree.made().len() + left + 1) as u64)
+    };
+    let people = match agreement.partition {
+        Partition::Horizontal { .. } => agreement.max_records.saturating_mul(2),
+        _ => agreement.max_records,
+    };
+    let is_likely = |widths: &[u64]| is_likely(&rules, widths, people);
+    let trees = drawn_trees(agreement, terms, FEW_TREES, &is_likely)?;
+    let most = trees.iter().map(weight).max().unwrap_or(1);
+    Ok(most.div_ceil(weight(tree)))
+}
+
 /// Refuses what is likely to be too much to count for so many records: a usual tree as far as groups
-/// would allow it.
+/// would allow it, and every test of what it leaves.
 ///
 /// # Errors
 /// [`Error::TooManyCells`].
@@ -115,6 +141,20 @@ pub fn check_cells(agreement: &Agreement, terms: &Terms, records: usize) -> Resu
     let rows = usual.leaves().saturating_mul(rows_per_leaf(agreement, terms));
     if rows > sum_by_group::MOST_SUMS as u64 {
         return Err(Error::TooManyCells(rows));
+    }
+    if matches!(agreement.partition, Partition::Horizontal { .. }) {
+        return Plan::new(agreement, terms).check(usual.made());
+    }
+    let mut shared = Shared::new(agreement, terms, records);
+    // People may divide less evenly than these, and where they do not the run ends.
+    let _ = usual.made().iter().try_for_each(|made| shared.perform(made).map(|_| ()));
+    if terms.linkage == Some(Linkage::Rows) {
+        return Ok(());
+    }
+    for owner in Role::BOTH {
+        for candidate in shared.candidates(owner) {
+            sealed::check(&shared, owner, candidate)?;
+        }
     }
     Ok(())
 }

@@ -18,6 +18,8 @@
 //! labels of garbled circuits.
 //!
 //! *What can be timed*: counting at home takes time that depends on how many records there are.
+//! *Not wiped*: a party's own counts (`OwnCells`) are sums over its table, which stands in its memory
+//! as it is until the run ends; labels, shares and seeds, which are the protocol's, are.
 
 use std::collections::HashMap;
 
@@ -71,6 +73,7 @@ pub fn release(
         in_both: overlap.map(|overlap| overlap.common),
         peer_records: overlap.map(|overlap| overlap.peer_size),
         course: side.plan.shared.course,
+        paths: Default::default(),
     })
 }
 
@@ -170,6 +173,15 @@ impl<'a> Plan<'a> {
             return Err(Error::TooManyCells(cells as u64));
         }
         Ok(found)
+    }
+
+    /// Whether everything can be tested once this was performed, as far as it can be counted.
+    ///
+    /// # Errors
+    /// [`Error::TooManyCells`] if not.
+    pub fn check(&mut self, made: &[Specialization]) -> Result<(), Error> {
+        let _ = made.iter().try_for_each(|made| self.shared.perform(made).map(|_| ()));
+        self.open().into_iter().try_for_each(|candidate| self.tested(candidate).map(|_| ()))
     }
 
     /// The messages of [`release`] from the structure on, for a run in which this was examined; its

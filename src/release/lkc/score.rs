@@ -61,24 +61,29 @@ impl Specialized<'_> {
             drop -=
                 tally.chunks_exact(classes).map(|child| square(child.iter().sum())).sum::<u128>();
         }
+        let (loss, rules) = match self.score {
+            Score::GainPerLoss => self.loss(made)?,
+            Score::DiscernibilityDrop => return Ok(Value::new(drop, 1)),
+            _ => return Ok(self.value_by_class(&counts)),
+        };
         let gain = u128::from(self.logarithms.info_gain(&counts, classes).steps());
-        Ok(match self.score {
-            Score::InfoGain => Value::new(gain, ONE),
-            Score::Max => Value::new(max(&counts, classes).into(), 1),
-            Score::DiscernibilityDrop => Value::new(drop, 1),
-            Score::GainRatio => {
-                let sizes: Vec<u32> =
-                    counts.chunks_exact(classes).map(|c| c.iter().sum()).collect();
-                match self.logarithms.entropy(&sizes).steps() {
-                    0 => Value::new(gain, ONE),
-                    entropy => Value::new(gain, entropy.into()),
-                }
-            }
-            Score::GainPerLoss => {
-                let loss = self.loss(made)?;
-                Value::new(gain * loss.1, ONE * loss.1 + loss.0)
-            }
-        })
+        Ok(Value::new(gain * rules, ONE * rules + loss))
+    }
+
+    /// The score of a specialization whose children have so many people of each class, where it depends
+    /// on nothing else.
+    pub(super) fn value_by_class(&self, counts: &[u32]) -> Value {
+        let classes = self.records.classes();
+        let gain = u128::from(self.logarithms.info_gain(counts, classes).steps());
+        let sizes = || counts.chunks_exact(classes).map(|c| c.iter().sum()).collect::<Vec<u32>>();
+        match self.score {
+            Score::Max => Value::new(max(counts, classes).into(), 1),
+            Score::GainRatio => match self.logarithms.entropy(&sizes()).steps() {
+                0 => Value::new(gain, ONE),
+                entropy => Value::new(gain, entropy.into()),
+            },
+            _ => Value::new(gain, ONE),
+        }
     }
 
     /// What the rules lose that speak of the attribute: by how much smallest groups fall and largest

@@ -71,6 +71,14 @@ pub(super) fn examine(
     Ok(valid.then_some(None))
 }
 
+/// Whether a candidate can be tested.
+///
+/// # Errors
+/// [`Error::TooManyCells`] if there is too much to count.
+pub(super) fn check(shared: &Shared<'_>, owner: Role, candidate: Candidate) -> Result<(), Error> {
+    Test::new(shared, owner, candidate).map(|_| ())
+}
+
 /// The messages of [`examine`].
 ///
 /// # Errors

@@ -24,6 +24,8 @@
 //!
 //! *What can be timed*: scoring and testing at home take time that depends on records.
 
+use std::collections::HashMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::super::diffgen::two_party::{Ready, SET_UP};
@@ -44,9 +46,9 @@ use crate::protocol::sum_by_group;
 use crate::protocol::transfers::{Assumptions, Source};
 use crate::protocol::yao::{self, Reveal};
 use crate::release::groups::{Groups, Rule};
-use crate::release::tree::Generalized;
+use crate::release::tree::{Generalized, Leaves};
 use crate::role::Role;
-use crate::table::{Candidate, Column, CutValue, Cuts, Specialization, Table};
+use crate::table::{Candidate, Column, CutValue, Cuts, Domain, Specialization, Table};
 
 /// What set intersection and transfers rest on: there is no choice.
 pub(super) const ASSUMPTIONS: Assumptions = Assumptions::NoLpn;
@@ -104,11 +106,17 @@ pub fn release(
         progress(Step::Advanced(1));
     }
     let table = side.count(session, progress)?;
+    side.check_worth(&table)?;
     progress(Step::Ended);
     let notes = side.shared.notes();
     let release = Release { table, spends: Vec::new(), notes };
-    let course = side.shared.course;
-    Ok(Outcome { release, in_both: Some(rows.len()), peer_records: Some(peer_size), course })
+    Ok(Outcome {
+        release,
+        in_both: Some(rows.len()),
+        peer_records: Some(peer_size),
+        course: side.shared.course,
+        paths: Default::default(),
+    })
 }
 
 /// The candidate that the owner of the better one examines, by its place among those it may name.
@@ -151,10 +159,12 @@ pub(super) struct Side<'a, 't> {
     pub shared: Shared<'a>,
     /// Its own columns, with scores.
     pub own: Specialized<'t>,
-    open: Vec<Scored>,
+    pub open: Vec<Scored>,
     pub values: Values,
     /// Scores of what P1 and P2 have made finer, where both keep account of it.
     worth: [Rational; 2],
+    /// What the peer said that its values were worth.
+    told: Vec<(Specialization, [u64; 2])>,
 }
 
 impl<'a, 't> Side<'a, 't> {
@@ -171,7 +181,8 @@ impl<'a, 't> Side<'a, 't> {
         let mut values = Values::new(&shared.cuts);
         known.for_each(|place| values.know(&shared.cuts, place, table.len()));
         let worth = [Rational::zero(), Rational::zero()];
-        let mut side = Self { role, shared, own, open: Vec::new(), values, worth };
+        let (open, told) = Default::default();
+        let mut side = Self { role, shared, own, open, values, worth, told };
         for candidate in side.shared.candidates(role) {
             side.open.extend(side.own.scored(candidate)?);
         }
@@ -232,13 +243,13 @@ impl Side<'_, '_> {
     fn account(
         &mut self,
         session: &mut Session,
-        owner: Role,
+        made: &Specialization,
         own: Option<Value>,
     ) -> Result<(), Error> {
         if self.shared.terms.slack.is_none() {
             return Ok(());
         }
-        let told = match own {
+        let Worth { above, below } = match own {
             Some(value) => {
                 let [above, below] = parts(value);
                 session.channel.send(&Worth { above, below })?;
@@ -246,10 +257,32 @@ impl Side<'_, '_> {
             }
             None => session.channel.receive()?,
         };
-        let worth = Rational::new(told.above, told.below);
+        if own.is_none() {
+            self.told.push((*made, [above, below]));
+        }
+        let worth = Rational::new(above, below);
         let worth = worth.ok_or(Error::Impossible("told a score that is not a number"))?;
+        let owner = self.shared.owner(made.candidate.attribute);
         let account = &mut self.worth[owner as usize];
         *account = &*account + &worth;
+        Ok(())
+    }
+
+    /// Sees that the peer's values were worth what it said: the release tells it.
+    fn check_worth(&self, table: &Generalized) -> Result<(), Error> {
+        let mut cuts = Cuts::topmost(table.cuts.schema());
+        let mut told = self.told.iter();
+        let mut next = told.next();
+        for made in self.shared.course.iter().filter(|one| one.performed).map(|one| &one.made) {
+            let children = cuts.specialize(made).map_err(tree::Error::from)?;
+            if let Some((_, said)) = next.filter(|(known, _)| known == made) {
+                let counts = class_counts(table, made.candidate.attribute, &children);
+                if parts(self.own.value_by_class(&counts)) != *said {
+                    return Err(Error::Impossible("told a score that the release refutes"));
+                }
+                next = told.next();
+            }
+        }
         Ok(())
     }
 
@@ -285,7 +318,7 @@ impl Side<'_, '_> {
             CutValue::Value(_) => None,
         };
         let made = Specialization { candidate, split };
-        self.account(session, owner, value)?;
+        self.account(session, &made, value)?;
         let children = self.shared.perform(&made)?;
         if own.is_some() {
             let child_of = self.own.records.child_of(&made)?;
@@ -330,7 +363,7 @@ impl Side<'_, '_> {
     }
 
     /// The rows of the release: everybody in shares by leaf, class and sensitive value, opened.
-    fn count(
+    pub fn count(
         &self,
         session: &mut Session,
         progress: &(dyn Fn(Step) + Sync),
@@ -375,6 +408,36 @@ impl Side<'_, '_> {
         }
         Ok(cells)
     }
+}
+
+/// How many people of each class have each of these values, or one below, in a table with exact
+/// counts.
+fn class_counts(table: &Generalized, attribute: usize, values: &[CutValue]) -> Vec<u32> {
+    let schema = table.cuts.schema();
+    let (classes, domain) = (schema.class.values.len(), &schema.attributes[attribute].domain);
+    let covers = |value: &CutValue, on_cut: &CutValue| match (value, on_cut, domain) {
+        (CutValue::Value(value), CutValue::Value(below), Domain::Categorical(taxonomy)) => {
+            taxonomy.generalizes(*value, *below)
+        }
+        (CutValue::Interval { start, end }, on_cut, _) => (*start..*end).contains(&on_cut.key()),
+        _ => false,
+    };
+    let place = |on_cut: &CutValue| values.iter().position(|value| covers(value, on_cut));
+    let places: HashMap<u32, usize> = table
+        .cuts
+        .of(attribute)
+        .iter()
+        .filter_map(|on_cut| Some((on_cut.key(), place(on_cut)?)))
+        .collect();
+    let mut sums = vec![0u32; values.len() * classes];
+    let Leaves::Listed(list) = &table.leaves else { return sums };
+    for (keys, counts) in list.coordinates.iter().zip(table.counts.chunks_exact(classes)) {
+        let Some(place) = places.get(&keys[attribute]) else { continue };
+        for (sum, count) in sums[place * classes..].iter_mut().zip(counts) {
+            *sum = sum.saturating_add(u32::try_from(*count).unwrap_or(u32::MAX));
+        }
+    }
+    sums
 }
 
 /// A score's numbers, which are short.

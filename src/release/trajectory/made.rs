@@ -1,4 +1,5 @@
-//! Paths as a release among others: its plan, how it is made by one party, and what anybody sees of it.
+//! Paths as a release among others: its plan, how it is made by one party, how the table is written that
+//! one or two have made, and what anybody sees of it.
 //!
 //! `release.csv` has a row for each path and value with the number of people, in the order of the
 //! pairs' times and places. Which pairs were taken out is not published: that somebody was at a place
@@ -27,6 +28,7 @@ impl Form {
             bin: terms.bin,
             collapse: terms.collapse,
             most: agreement.max_records,
+            identified: agreement.identifier().is_some(),
             ..Self::new(terms.columns.clone(), &class.column, terms.protect.clone())
         }
     }
@@ -60,11 +62,17 @@ impl Anonymized {
     }
 }
 
+/// No release has more people.
+fn most_people(agreement: &Agreement) -> u64 {
+    let parties = if agreement.parties().is_some() { 2 } else { 1 };
+    agreement.max_records.saturating_mul(parties)
+}
+
 pub(in crate::release) fn plan(agreement: &Agreement, terms: &Agreed) -> Plan {
     Plan {
         promise: Promise::Words(terms.promise(&agreement.schema.class.column)),
-        most_bytes: agreement.max_records.saturating_mul(LONG_ROW),
-        most_rows: agreement.max_records,
+        most_bytes: most_people(agreement).saturating_mul(LONG_ROW),
+        most_rows: most_people(agreement),
         details: Vec::new(),
     }
 }
@@ -84,7 +92,7 @@ pub(in crate::release) fn alone(
 }
 
 /// The table of a release: a row for each path and value.
-fn tabulate(agreement: &Agreement, paths: &Paths) -> Generalized {
+pub(super) fn tabulate(agreement: &Agreement, paths: &Paths) -> Generalized {
     let names = paths.names();
     let classes = &agreement.schema.class.values;
     let class = |value: &String| classes.iter().position(|class| class == value).unwrap_or(0);
@@ -120,6 +128,8 @@ pub(in crate::release) fn examine(
         count: Some("count".to_owned()),
         bin: 1,
         collapse: false,
+        identified: false,
+        most: most_people(agreement),
         ..Form::of(agreement, terms)
     };
     let paths = Paths::read(("release.csv", Dialect::default()), csv, &form, &|_| {})

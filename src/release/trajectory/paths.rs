@@ -37,6 +37,8 @@ pub struct Paths {
     pub sensitive: Vec<u32>,
     /// The sensitive values.
     pub values: Vec<String>,
+    /// The identifiers of all people, where they were asked for, in an order of their own.
+    pub identifiers: Vec<String>,
 }
 
 /// What is behind a pair in a row that has it.
@@ -186,6 +188,42 @@ impl Paths {
         rows.into_paths(names)
     }
 
+    /// The paths without pairs that none of them has.
+    #[must_use]
+    pub fn compact(&self) -> Self {
+        let mut numbers = vec![None; self.pairs.len()];
+        self.items.iter().for_each(|pair| numbers[*pair as usize] = Some(0));
+        let used = numbers.iter_mut().flatten();
+        used.zip(0u32..).for_each(|(number, place)| *number = place);
+        let kept = self.pairs.iter().zip(&numbers).filter(|(_, number)| number.is_some());
+        let number = |pair: &u32| numbers[*pair as usize].unwrap_or_default();
+        Self {
+            pairs: kept.map(|(pair, _)| pair.clone()).collect(),
+            items: self.items.iter().map(number).collect(),
+            ..self.clone()
+        }
+    }
+
+    /// Both tables as one, of the same values.
+    #[must_use]
+    pub fn union(&self, other: &Self) -> Self {
+        let mut pairs: Vec<&(u64, String)> = self.pairs.iter().chain(&other.pairs).collect();
+        pairs.sort_unstable();
+        pairs.dedup();
+        let mut rows = Rows::default();
+        for part in [self, other] {
+            let place = |pair| pairs.partition_point(|known| *known < pair) as u32;
+            let places: Vec<u32> = part.pairs.iter().map(place).collect();
+            for row in 0..part.rows() {
+                rows.items.extend(part.of(row).iter().map(|pair| places[*pair as usize]));
+                rows.end(part.sensitive[row], part.people[row]);
+            }
+        }
+        let pairs = pairs.into_iter().cloned().collect();
+        let (protected, values) = (self.protected.clone(), self.values.clone());
+        rows.into_paths(Self { pairs, protected, values, ..Self::default() })
+    }
+
     /// How each pair is written: `b2` where the place is letters and nothing else, or else `b@2`.
     pub fn names(&self) -> Vec<String> {
         let short = |(time, place): &(u64, String)| match !place.is_empty()
@@ -248,6 +286,12 @@ impl Rows {
     /// How many there are.
     pub fn len(&self) -> usize {
         self.ends.len()
+    }
+
+    /// Whether each has a greater path than the one before it, or the same and a greater value.
+    pub fn are_in_order(&self) -> bool {
+        let key = |row: usize| (self.of(row), self.sensitive[row]);
+        (1..self.len()).all(|row| key(row - 1) < key(row))
     }
 
     /// Whether there are more pairs than can be worked with.

@@ -39,6 +39,8 @@ pub struct Form {
     pub collapse: bool,
     /// Most people that may be there.
     pub most: u64,
+    /// Whether identifiers are kept.
+    pub identified: bool,
 }
 
 impl Form {
@@ -53,6 +55,7 @@ impl Form {
             bin: 1,
             collapse: false,
             most: u64::from(u32::MAX) / 2,
+            identified: false,
         }
     }
 }
@@ -393,10 +396,25 @@ impl<'f> Whole<'f> {
             self.rows.end(value, 1);
         }
         self.rows.check()?;
+        let identifiers = self.identifiers()?;
         let mut values = vec![String::new(); self.values.len()];
         self.values.into_iter().for_each(|(name, number)| values[number as usize] = name);
         let protected = protected::trimmed(&self.form.protect);
-        Ok(self.rows.into_paths(Paths { pairs, values, protected, ..Paths::default() }))
+        let names = Paths { pairs, values, protected, identifiers, ..Paths::default() };
+        Ok(self.rows.into_paths(names))
+    }
+
+    /// Those of all people, where they are kept.
+    fn identifiers(&mut self) -> Result<Vec<String>, Error> {
+        if !self.form.identified {
+            return Ok(Vec::new());
+        }
+        let known = std::mem::take(&mut self.known).into_keys().map(String::from_utf8);
+        let known: Result<Vec<String>, _> = known.collect();
+        let problem = |_| Error::Table(format!("{}: an identifier is not UTF-8", self.name));
+        let mut known = known.map_err(problem)?;
+        known.sort_unstable();
+        Ok(known)
     }
 }
 

@@ -1,3 +1,5 @@
+mod union;
+
 use super::*;
 use crate::table::Dialect;
 use proptest::prelude::*;

@@ -74,7 +74,7 @@ fn assert_same(agreement: &Agreement, rows: &[Row], known: [&[usize]; 2], keys: 
     } else {
         assert_forecast(&outcome.transcripts, &outcome.costs, |f| {
             let (own, peer) = (f.role() as usize, f.role().peer() as usize);
-            let records = Records { own: numbers[own], peer: numbers[peer], common: 0 };
+            let records = Records { own: numbers[own], peer: numbers[peer], ..Records::default() };
             forecast::release(f, agreement, records, tree).unwrap();
         });
     }

@@ -169,7 +169,7 @@ pub fn assert_release_forecast(
             Role::P1 => (first, second),
             Role::P2 => (second, first),
         };
-        let records = Records { own, peer, common };
+        let records = Records { own, peer, common, ..Records::default() };
         release_forecast(forecast, agreement, records, tree, key_bits(agreement)).unwrap();
     });
 }
