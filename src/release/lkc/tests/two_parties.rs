@@ -2,10 +2,11 @@
 //! follow from what both learn.
 
 use super::super::super::matching::{common_rows, compare_classes};
-use super::super::vertical::{ASSUMPTIONS, Side};
+use super::super::sealed;
+use super::super::vertical::{ASSUMPTIONS, Met, Named, Side, Worth};
 use super::*;
 use crate::math::Randomness;
-use crate::net::{self, AbortReason, Blame, Fault, Stop, Tag};
+use crate::net::{self, AbortReason, Blame, Fault, Message, Stop, Tag};
 use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
 use crate::protocol::pair::{Outcome as Ran, Setup, assert_forecast, run_pair};
@@ -141,7 +142,7 @@ pub(super) fn assert_released(
         let [first, second] = tables.each_ref().map(Table::len);
         let (own, peer) = if f.role() == Role::P1 { (first, second) } else { (second, first) };
         crate::release::forecast::prepare(f, agreement).unwrap();
-        let records = Records { own, peer, common };
+        let records = Records { own, peer, common, ..Records::default() };
         crate::release::forecast::together(f, agreement, records, &p1.course).unwrap();
     });
     p1.course
@@ -333,15 +334,251 @@ fn a_peer_that_names_what_it_may_not_or_another_length_is_stopped_with_a_typed_e
     }
 }
 
+/// Follows the protocol until one of this party's candidates is found to be valid and `when` says that it
+/// will do, then says something else than its split and its score.
+fn misbehave_when_valid(
+    session: &mut Session,
+    agreement: &Agreement,
+    table: &Table,
+    when: &dyn Fn(&Specialization) -> bool,
+    say: &dyn Fn(&mut Session, &Specialization),
+) -> Error {
+    run::prepare(session, agreement).unwrap();
+    let common = common_rows(session, agreement, ASSUMPTIONS, table, &|_| ()).unwrap();
+    let table = table.select(&common.rows);
+    compare_classes(session, agreement, &table).unwrap();
+    let mut side = Side::start(session.role, agreement, terms(agreement), &table).unwrap();
+    side.meet_at_top(session).unwrap();
+    while let Some(owner) = side.better(session).unwrap() {
+        let made = best(&side.open).map(|place| side.open[place].made);
+        let Some(made) = made.filter(|made| owner == session.role && when(made)) else {
+            side.examine(session, owner).unwrap();
+            continue;
+        };
+        let listed = side.shared.candidates(owner);
+        let place = listed.iter().position(|known| *known == made.candidate).unwrap() as u32;
+        session.channel.send(&Named { place }).unwrap();
+        sealed::examine(session, &side, owner, made.candidate, Some(&made)).unwrap().unwrap();
+        say(session, &made);
+        return session
+            .channel
+            .receive_bytes(Tag::new(*b"none"), 0)
+            .map(|_| ())
+            .unwrap_err()
+            .into();
+    }
+    panic!("this party never had such a candidate")
+}
+
+#[test]
+fn a_peer_that_tells_an_impossible_split_or_score_is_stopped_with_a_typed_error() {
+    let (sealed, _, csv) = some();
+    let with_slack = |slack: &str| {
+        let local = text(2, 2, "0.5", Score::InfoGain);
+        let local = local.replace("[class]", &format!("slack = \"{slack}\"\n[class]"));
+        parse(&for_two(&local, 0b0101, ""))
+    };
+    let split = Tag::new(*b"dgsp");
+    let is_interval =
+        |made: &Specialization| matches!(made.candidate.value, CutValue::Interval { .. });
+    let against = |agreement: &Agreement,
+                   when: &(dyn Fn(&Specialization) -> bool + Sync),
+                   say: &(dyn Fn(&mut Session, &Specialization) + Sync)| {
+        let tables = tables(agreement, &csv, 1);
+        // The age is P2's.
+        let outcome = run_pair(
+            Setup::default(),
+            |session| {
+                let prepared = run::prepare(session, agreement).unwrap();
+                let made = run::together(session, agreement, &tables[0], None, prepared, &|_| ());
+                session.conclude(made).unwrap_err()
+            },
+            |session| misbehave_when_valid(session, agreement, &tables[1], when, say),
+        );
+        let told = outcome.p2;
+        let Blame::Connection(net::Error::PeerAborted(reason)) = told.blame() else {
+            panic!("{told}; {}", outcome.p1)
+        };
+        assert_eq!(*reason, AbortReason::BadMessage, "{}", outcome.p1);
+        outcome.p1
+    };
+    for point in [0u32, 21, u32::MAX] {
+        let error = against(&sealed, &is_interval, &|session, _| {
+            session.channel.send_bytes(split, &point.to_le_bytes()).unwrap();
+        });
+        assert!(matches!(error.blame(), Blame::Peer), "{error}");
+    }
+    let short = against(&sealed, &is_interval, &|session, _| {
+        session.channel.send_bytes(split, &[1]).unwrap();
+    });
+    assert!(matches!(short.blame(), Blame::Connection(_)), "{short}");
+    let no_number = against(&with_slack("1"), &|_| true, &|session, made| {
+        if let Some(point) = made.split {
+            session.channel.send_bytes(split, &point.to_le_bytes()).unwrap();
+        }
+        session.channel.send(&Worth { above: 1, below: 0 }).unwrap();
+    });
+    assert!(matches!(no_number, Error::Impossible("told a score that is not a number")));
+}
+
+#[test]
+fn scores_that_a_party_told_are_compared_with_the_release() {
+    let local = text(2, 2, "0.5", Score::GainRatio);
+    let local = local.replace("[class]", "slack = \"1\"\n[class]");
+    let (agreement, (_, _, csv)) = (parse(&for_two(&local, 0b0101, "")), some());
+    let tables = tables(&agreement, &csv, 1);
+    let honest = together(&agreement, &tables);
+    let (p1, p2) = (honest.p1.unwrap(), honest.p2.unwrap());
+    let by_p2 = |one: &&Examined| one.performed && one.made.candidate.attribute % 2 == 1;
+    assert!(p1.course.iter().filter(by_p2).count() > 0 && bytes(&p1) == bytes(&p2));
+    // A party with other scores of its own values: as if its ages were told by another rule.
+    let by_gain = local.replace("\"gain-ratio\"", "\"info-gain\"");
+    let other = parse(&for_two(&by_gain, 0b0101, ""));
+    let outcome = run_pair(
+        Setup::default(),
+        |session| {
+            let prepared = run::prepare(session, &agreement).unwrap();
+            let made = run::together(session, &agreement, &tables[0], None, prepared, &|_| ());
+            session.conclude(made).map(|_| ())
+        },
+        |session| -> Result<(), Error> {
+            run::prepare(session, &agreement)?;
+            let common = common_rows(session, &agreement, ASSUMPTIONS, &tables[1], &|_| ())?;
+            let table = tables[1].select(&common.rows);
+            compare_classes(session, &agreement, &table)?;
+            let mut side = Side::start(session.role, &agreement, terms(&agreement), &table)?;
+            // Its scores are of the other rule, and said to be of the agreed one.
+            side.open = Side::start(session.role, &other, terms(&other), &table)?.open;
+            side.own.score = Score::InfoGain;
+            side.meet_at_top(session)?;
+            while let Some(owner) = side.better(session)? {
+                side.examine(session, owner)?;
+            }
+            side.count(session, &|_| ())?;
+            session.channel.receive_bytes(Tag::new(*b"none"), 0)?;
+            Ok(())
+        },
+    );
+    let error = outcome.p1.unwrap_err();
+    assert!(matches!(error, Error::Impossible("told a score that the release refutes")), "{error}");
+    assert!(matches!(outcome.p2.unwrap_err().blame(), Blame::Connection(_)));
+}
+
+#[test]
+fn an_answer_that_is_neither_yes_nor_no_is_malformed() {
+    let (sealed, linked, csv) = some();
+    // P2 has the sensitive attribute and says first whether the coarsest table is as required.
+    for agreement in [&sealed, &linked] {
+        let tables = tables(agreement, &csv, 1);
+        let holder = |session: &mut Session, table: &Table| -> Result<(), Error> {
+            run::prepare(session, agreement)?;
+            let common = common_rows(session, agreement, ASSUMPTIONS, table, &|_| ())?;
+            compare_classes(session, agreement, &table.select(&common.rows))?;
+            session.channel.send_bytes(Met::TAG, &[7])?;
+            session.channel.receive_bytes(Tag::new(*b"none"), 0)?;
+            Ok(())
+        };
+        let outcome = run_pair(
+            Setup::default(),
+            |session| {
+                let prepared = run::prepare(session, agreement).unwrap();
+                let made = run::together(session, agreement, &tables[0], None, prepared, &|_| ());
+                session.conclude(made).unwrap_err()
+            },
+            |session| holder(session, &tables[1]).unwrap_err(),
+        );
+        let error = outcome.p1;
+        let malformed = matches!(error.blame(), Blame::Connection(net::Error::Malformed { tag, .. }) if *tag == Met::TAG);
+        assert!(malformed, "{error}");
+        let told = outcome.p2;
+        let is_told = matches!(
+            told.blame(),
+            Blame::Connection(net::Error::PeerAborted(AbortReason::BadMessage))
+        );
+        assert!(is_told, "{told}");
+    }
+}
+
+#[test]
+fn a_peer_with_circuits_of_another_size_ends_a_horizontal_run_with_a_typed_error() {
+    let local = text(2, 2, "0.5", Score::Max);
+    let (_, _, csv) = some();
+    let agreed = parse(&for_two_halves(&local));
+    let tables = halves(&agreed, &csv, 1);
+    for (from, to) in [
+        ("max_records = 200", "max_records = 70000"),
+        ("max = 20", "max = 19"),
+        ("protect = [\"flu\", \"cold\"]", "protect = [\"flu\"]"),
+        ("taxonomy = { All = [\"m\", \"f\"] }", "taxonomy = { All = [\"m\", \"f\", \"x\"] }"),
+    ] {
+        assert!(local.contains(from), "{from}");
+        let other = parse(&for_two_halves(&local.replace(from, to)));
+        let mut tables = tables.clone();
+        let rows = halves(&other, &csv.replace(",20,", ",19,"), 1);
+        tables[1] = rows[1].clone();
+        let outcome = run_pair(
+            Setup::default(),
+            |session| {
+                let made = run::prepare(session, &agreed).and_then(|prepared| {
+                    run::together(session, &agreed, &tables[0], None, prepared, &|_| ())
+                });
+                session.conclude(made).map(|_| ())
+            },
+            |session| {
+                let made = run::prepare(session, &other).and_then(|prepared| {
+                    run::together(session, &other, &tables[1], None, prepared, &|_| ())
+                });
+                session.conclude(made).map(|_| ())
+            },
+        );
+        let (Err(p1), Err(p2)) = (outcome.p1, outcome.p2) else { panic!("a release: {to}") };
+        for error in [p1, p2] {
+            assert!(matches!(error.blame(), Blame::Connection(_) | Blame::Peer), "{to}: {error}");
+        }
+    }
+}
+
+#[test]
+fn what_could_not_be_tested_or_takes_longer_than_is_forecast_is_known_before_a_run() {
+    use super::super::forecast::{beyond, check_cells, random_trees};
+    let many: String = (0..3_000).map(|value| format!("\"v{value}\", ")).collect();
+    let flat = format!("taxonomy = {{ All = [\"m\", \"f\", {many}] }}");
+    // Either of two attributes can have thousands of values, but not both: the test of the second has
+    // the cells of both.
+    let local = text(2, 2, "0.5", Score::Max)
+        .replace("max_records = 200", "max_records = 1000000")
+        .replace("taxonomy = { All = [\"m\", \"f\"] }", &flat)
+        .replace(
+            "taxonomy = { Any = { A = [\"a1\", \"a2\"], B = [\"b1\", \"b2\", \"b3\"] } }",
+            &flat,
+        );
+    for agreement in [parse(&for_two(&local, 0b0101, "")), parse(&for_two_halves(&local))] {
+        let refused = check_cells(&agreement, terms(&agreement), 1_000_000);
+        assert!(matches!(refused, Err(Error::TooManyCells(_))), "{refused:?}");
+        check_cells(&agreement, terms(&agreement), 1_000).unwrap();
+        let trees = random_trees(&agreement, terms(&agreement), 3, None).unwrap();
+        assert!(beyond(&agreement, terms(&agreement), trees.last().unwrap()).unwrap() > 1);
+    }
+    let (sealed, ..) = some();
+    let trees = random_trees(&sealed, terms(&sealed), 21, None).unwrap();
+    // None of these is too large for a forecast; the one with most leaves need not be the longest.
+    assert!(beyond(&sealed, terms(&sealed), trees.last().unwrap()).unwrap() <= 3);
+}
+
 #[test]
 fn a_peer_that_stops_anywhere_leaves_a_typed_error_and_no_release() {
     let (sealed, linked, csv) = some();
-    for agreement in [&sealed, &linked] {
-        let tables = tables(agreement, &csv, 1);
+    let halved = parse(&for_two_halves(&text(2, 2, "0.5", Score::Max)));
+    for agreement in [&sealed, &linked, &halved] {
+        let tables = match agreement.identifier() {
+            Some(_) => tables(agreement, &csv, 1),
+            None => halves(agreement, &csv, 1),
+        };
         // Steps until everything was examined.
         let (steps, over) = (AtomicUsize::new(0), AtomicBool::new(false));
         let count = |step: Step| {
-            over.fetch_or(matches!(step, Step::Began { phase: "count table", .. }), Relaxed);
+            let is_over = matches!(step, Step::Ended | Step::Began { phase: "count table", .. });
+            over.fetch_or(is_over, Relaxed);
             steps.fetch_add(usize::from(!over.load(Relaxed)), Relaxed);
         };
         let run = |session: &mut Session, table: &Table, progress: &(dyn Fn(Step) + Sync)| {
