@@ -88,7 +88,21 @@ impl Couple {
         Self::with(&agreement, [table(0), table(1)])
     }
 
-    fn with(agreement: &str, tables: [String; 2]) -> Self {
+    /// The same people in groups, which are no matter of ε.
+    pub fn in_groups(self) -> Self {
+        for who in [BANK, COMPANY] {
+            let text = self.read(who, "agreement.toml");
+            let text =
+                text.replace("epsilon = \"1.0\"\nspecializations = 3\n", "model = \"lkc\"\n");
+            let text = text.replace("\nselection = \"permute-and-flip\"", "");
+            let groups = "[lkc]\nacknowledge = \"not differentially private\"\nl = 2\nk = 3\n";
+            self.write(who, "agreement.toml", &format!("{text}\n{groups}"));
+        }
+        self
+    }
+
+    /// Two parties with these tables, under an agreement that names them P1 and P2.
+    pub fn with(agreement: &str, tables: [String; 2]) -> Self {
         let couple = Self { place: tempfile::tempdir().unwrap(), more: "" };
         let mut agreement = agreement.to_owned();
         for who in [BANK, COMPANY] {

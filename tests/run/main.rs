@@ -6,6 +6,7 @@ mod couple;
 mod faults;
 mod hidden;
 mod matching;
+mod paths;
 
 use std::path::Path;
 
