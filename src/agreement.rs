@@ -69,6 +69,7 @@ pub use diffgen::{CountTable, Noise, Profile, Selection, Transfers, Utility};
 pub use draft::{Division, Draft, DraftAttribute, DraftParty};
 pub use model::Model;
 pub use problem::{Location, Problem, Problems, Rule};
+pub use read::MAX_ATTRIBUTES;
 pub use taxonomies::{TaxonomyFormat, read_taxonomy};
 pub use words::Block;
 

@@ -474,7 +474,7 @@ const PATHS: &str = "id,path,ill\n1,b2>d3>c4>f6>c7,AIDS\n2,f6>c7>e8,Flu\n3,d3>c4
 const RELEASED: &str = "path,ill,count\nd3>f6>c7,AIDS,1\nd3>f6>e8,Fever,1\nd3>c7>e8,Fever,1\n\
                         c5>f6>c7,AIDS,1\nc5>f6>e8,Diabetes,1\nc5>c7>e8,Flu,1\nf6>c7>e8,Flu,1\n\
                         f6>c7>e8,Diabetes,1\n";
-const ALONE_ON_PATH: &str = "6 people are alone on the whole path: 3 sightings identify them.";
+const ALONE_ON_PATH: &str = "6 people are alone on the whole path: 3 sightings can identify them.";
 
 /// Releases paths below a directory, with one ledger.
 fn release_paths(

@@ -1,6 +1,7 @@
 //! From a file to an agreement: which keys there are, and every rule between them.
 
 mod attributes;
+pub use attributes::MAX_ATTRIBUTES;
 mod matching;
 mod people;
 pub(super) mod release;

@@ -71,6 +71,8 @@ pub enum Search {
 
 /// Most elements of a lattice that are looked at.
 pub const MOST_ELEMENTS: u64 = 1_000_000;
+/// Most values in all cuts that a lattice lists, leaves below them counted.
+pub const MOST_LISTED: u64 = 20_000_000;
 /// Most combinations of attributes that the requirements of an agreement may have tested.
 pub const MOST_COMBINATIONS: u64 = 1_000_000;
 
@@ -165,6 +167,17 @@ impl Terms {
             _ => 1,
         };
         self.quasi(schema).map(of_one).fold(1, u64::saturating_mul)
+    }
+
+    /// How many places are listed of the cuts of all attributes: one for each leaf in each cut.
+    pub fn listed(&self, schema: &Schema) -> u64 {
+        let of_one = |place: usize| match (&schema.attributes[place].domain, self.search) {
+            (Domain::Categorical(values), Search::Lattice(Elements::Cuts)) => {
+                cuts(values, values.root()).saturating_mul(values.leaves().len() as u64)
+            }
+            _ => 0,
+        };
+        self.quasi(schema).map(of_one).fold(0, u64::saturating_add)
     }
 
     /// How many combinations of attributes the requirements have tested, for every group.

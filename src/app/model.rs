@@ -5,9 +5,11 @@ mod presence;
 mod trajectory;
 
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::{Args, Subcommand};
 
+use crate::agreement::MAX_ATTRIBUTES;
 use crate::app::console::Console;
 use crate::publish::failure::Failure;
 use crate::release::Error;
@@ -59,7 +61,7 @@ pub struct CheckArgs {
     #[arg(long, value_name = "NAMES", value_delimiter = ',', required = true)]
     columns: Vec<String>,
     /// How many of them somebody knows at most [default: all]
-    #[arg(long, value_name = "NUMBER")]
+    #[arg(long, value_name = "NUMBER", value_parser = above_zero::<usize>)]
     l: Option<usize>,
     /// People in a group, at least
     #[arg(long, value_name = "NUMBER")]
@@ -91,6 +93,12 @@ pub fn run(arguments: &ModelArgs, console: &Console) -> Result<(), Failure> {
     }
 }
 
+/// A whole number from 1 on.
+fn above_zero<N: FromStr + Default + PartialEq>(text: &str) -> Result<N, String> {
+    let number = text.parse().ok().filter(|number| *number != N::default());
+    number.ok_or_else(|| "it must be a whole number from 1 on".to_owned())
+}
+
 /// A decimal above 0 and at most 1, as a fraction.
 fn part(text: &str, flag: &str) -> Result<(u64, u64), Failure> {
     let (above, below) = Decimal::parse(text).map_err(Failure::wrong_input)?.ratio();
@@ -101,6 +109,14 @@ fn part(text: &str, flag: &str) -> Result<(u64, u64), Failure> {
 
 fn check(arguments: &CheckArgs, console: &Console) -> Result<(), Failure> {
     let quasi: Vec<&str> = arguments.columns.iter().map(String::as_str).collect();
+    if quasi.len() > MAX_ATTRIBUTES {
+        let message = format!("--columns names {} columns, above {MAX_ATTRIBUTES}", quasi.len());
+        return Err(Failure::wrong_input(message));
+    }
+    if arguments.sensitive.as_ref().is_some_and(|name| arguments.columns.contains(name)) {
+        let message = "--sensitive is among --columns: whoever knows it has nothing to find out";
+        return Err(Failure::wrong_input(message));
+    }
     let sensitive = arguments.sensitive.as_deref().map(|name| (name, &arguments.protect[..]));
     let columns = Columns { quasi: &quasi, sensitive, count: arguments.count.as_deref() };
     let found = read(regular_file(&arguments.data)?, &columns).map_err(|problem| {
@@ -108,7 +124,7 @@ fn check(arguments: &CheckArgs, console: &Console) -> Result<(), Failure> {
     })?;
     let rule = Rule {
         attributes: (0..quasi.len()).collect(),
-        most: arguments.l.unwrap_or(quasi.len()).clamp(1, quasi.len()),
+        most: arguments.l.unwrap_or(quasi.len()).min(quasi.len()),
         k: arguments.k,
         part: part(&arguments.c, "--c")?,
     };
@@ -129,6 +145,11 @@ fn check(arguments: &CheckArgs, console: &Console) -> Result<(), Failure> {
     console.result(format!("smallest group          {}", extremes.smallest));
     let (told, people) = extremes.largest;
     console.result(format!("largest part            {told} of {people}"));
-    console.say("as required; that is not differential privacy: see `diptych local`");
+    console.say(format!(
+        "as required, which is not differential privacy: whoever knows more than {} of these values of \
+         a person, or has another table of these people, may find them; a release by model = \
+         \"diffgen\" bounds that",
+        rule.most
+    ));
     Ok(())
 }

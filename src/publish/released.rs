@@ -133,7 +133,16 @@ fn again(cuts: &mut Cuts, step: &Value) -> Result<(), String> {
 
 fn read(path: &Path, most: u64) -> Result<Vec<u8>, Failure> {
     let failed = |error: std::io::Error| Failure::file(path, "read", &error);
-    let metadata = std::fs::metadata(path).map_err(failed)?;
+    let metadata = std::fs::metadata(path).map_err(|error| {
+        let failure = failed(error);
+        match path.file_name() == Some(MANIFEST.as_ref()) && path.with_file_name(RELEASE).exists() {
+            true => failure.advise(
+                "a table without a manifest comes from `diptych model`, or from a run that was \
+                 interrupted; `diptych local` and `diptych run` make releases with one",
+            ),
+            false => failure,
+        }
+    })?;
     if !metadata.is_file() || metadata.len() > most {
         // A pipe could keep us waiting for ever.
         let message = format!("{}: not a file of at most {most} bytes", path.display());

@@ -8,7 +8,8 @@
 //! required of which nothing finer is.
 //!
 //! An element that is not as required has no finer one that is, so those are not counted. *Cost*: at
-//! most elements · distinct records · C(p, l); an agreement on more than a million elements is refused.
+//! most elements · distinct records · C(p, l); an agreement on more than a million elements is refused, and one whose cuts
+//! have too many values to be listed.
 
 use std::collections::BTreeMap;
 
@@ -211,16 +212,14 @@ fn coarser(
     index: &BTreeMap<Vec<ValueId>, usize>,
 ) -> Vec<usize> {
     let whole = |value: &ValueId| {
-        !taxonomy.is_leaf(*value) && taxonomy.children(*value).all(|child| cut.contains(&child))
+        // Cuts are in ascending order.
+        let in_cut = |child| cut.binary_search(&child).is_ok();
+        !taxonomy.is_leaf(*value) && taxonomy.children(*value).all(in_cut)
     };
     let merged = |value: ValueId| {
-        let mut coarser: Vec<ValueId> = cut
-            .iter()
-            .copied()
-            .filter(|one| !taxonomy.children(value).any(|c| c == *one))
-            .collect();
-        coarser.push(value);
-        coarser.sort_by_key(|value| value.index());
+        let others = cut.iter().copied().filter(|one| taxonomy.parent(*one) != Some(value));
+        let mut coarser: Vec<ValueId> = others.collect();
+        coarser.insert(coarser.partition_point(|one| *one < value), value);
         index.get(&coarser).copied()
     };
     taxonomy.values().filter(whole).filter_map(merged).collect()

@@ -33,6 +33,7 @@ mod state;
 mod tests;
 pub(super) mod vertical;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::groups::{self, Extremes, Groups, Rule};
@@ -47,7 +48,7 @@ use crate::agreement::{Agreement, Partition};
 use crate::privacy::Promise;
 use crate::table::{Candidate, Column, CutValue, Cuts, Domain, Schema, Specialization, Table};
 use rayon::prelude::*;
-use score::Value;
+use score::{Kept, Value};
 
 pub(super) fn plan(agreement: &Agreement, terms: &Terms) -> Plan {
     let people = match agreement.partition {
@@ -89,10 +90,12 @@ pub struct Tried {
 }
 
 /// Candidates that have a score.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Scored {
     made: Specialization,
     value: Value,
+    /// What the score follows from, if that never changes.
+    kept: Option<Kept>,
 }
 
 /// A table specialized as far as its rules allow.
@@ -125,7 +128,7 @@ pub fn specialize<'t>(
 ) -> Result<Specialized<'t>, Error> {
     let (mut made, mut open) = begin(schema, terms, table)?;
     while let Some(best) = best(&open) {
-        let Scored { made: specialization, value } = open.swap_remove(best);
+        let Scored { made: specialization, value, .. } = open.swap_remove(best);
         let (found, refused) = made.tested(terms, &specialization)?;
         let performed = refused.is_none();
         made.tried.push(Tried { made: specialization, value, refused });
@@ -191,7 +194,10 @@ pub(super) fn words(
             "of a group{by} of {people} people {told} have {}, more than c allows",
             sensitive.protect[value]
         ),
-        _ => format!("a group{by} has {people} people, fewer than k = {}", rule.k),
+        _ => {
+            let noun = if people == 1 { "person" } else { "people" };
+            format!("a group{by} has {people} {noun}, fewer than k = {}", rule.k)
+        }
     }
 }
 
@@ -274,7 +280,8 @@ impl Specialized<'_> {
             CutValue::Value(_) => None,
         };
         let made = Specialization { candidate, split };
-        Ok(Some(Scored { made, value: self.value(&made)? }))
+        let (value, kept) = self.value(&made)?;
+        Ok(Some(Scored { made, value, kept }))
     }
 
     /// Whether a candidate's score may be another once a value of an attribute was specialized. Gains
@@ -284,9 +291,8 @@ impl Specialized<'_> {
             [attribute, one.made.candidate.attribute].iter().all(|a| rule.attributes.contains(a))
         };
         match self.score {
-            Score::InfoGain | Score::GainRatio | Score::Max => false,
-            Score::GainPerLoss => self.rules.iter().any(of_both),
-            Score::DiscernibilityDrop => true,
+            Score::GainPerLoss => self.rules.iter().any(of_both) || one.kept.is_some(),
+            _ => false,
         }
     }
 
@@ -329,6 +335,8 @@ impl Specialized<'_> {
             *width = self.cuts.of(place).len() as u32;
         }
         groups.widths[attribute] = self.cuts.number_of_children(made.candidate) as u32;
+        // Nobody looks at the values of others then.
+        let alone = self.rules.iter().all(|rule| rule.most <= 1);
         for (leaf, tally) in leaves.iter().zip(tallies) {
             let coordinates = self.records.coordinates(*leaf);
             for (child, counts) in tally.chunks_exact(wide).enumerate() {
@@ -337,6 +345,9 @@ impl Specialized<'_> {
                     continue;
                 }
                 for (place, column) in groups.values.iter_mut().enumerate() {
+                    if place != attribute && alone {
+                        continue;
+                    }
                     let of_leaf = |key| self.cuts.of(place).partition_point(|v| v.key() < key);
                     let number =
                         if place == attribute { child } else { of_leaf(coordinates[place]) };
@@ -353,29 +364,61 @@ impl Specialized<'_> {
         self.records.link(made.candidate.attribute, made.candidate.value)
     }
 
+    /// Of each candidate, the pairs of people that it parts in some leaves.
+    fn drops(&self, open: &[Scored], leaves: &[LeafId]) -> Result<Vec<u128>, Error> {
+        let mut having: BTreeMap<(usize, u32), Vec<LeafId>> = BTreeMap::new();
+        for leaf in leaves {
+            for place in self.records.coordinates(*leaf).into_iter().enumerate() {
+                having.entry(place).or_default().push(*leaf);
+            }
+        }
+        let drop = |one: &Scored| {
+            let Candidate { attribute, value } = one.made.candidate;
+            match having.get(&(attribute, value.key())) {
+                Some(leaves) => self.drop_in(&one.made, leaves),
+                None => Ok(0),
+            }
+        };
+        open.iter().map(drop).collect()
+    }
+
     /// Replaces a value by its children, which are candidates from now on, and scores again where
-    /// scores depend on the whole table.
+    /// scores depend on the whole table. Of discernibility only what the divided leaves had to do with
+    /// it changes.
     fn perform_among(
         &mut self,
         open: &mut Vec<Scored>,
         made: &Specialization,
         found: Vec<Option<Extremes>>,
     ) -> Result<(), Error> {
-        let fresh = self.perform(made, found)?;
-        let attribute = made.candidate.attribute;
+        let (attribute, by_leaf) =
+            (made.candidate.attribute, self.score == Score::DiscernibilityDrop);
+        let lost = if by_leaf { self.drops(open, &self.linked(made))? } else { Vec::new() };
+        let (children, fresh) = self.perform(made, found)?;
+        if by_leaf {
+            let of_child = |child| self.records.link(attribute, child);
+            let leaves: Vec<LeafId> = children.into_iter().flat_map(of_child).collect();
+            let gained = self.drops(open, &leaves)?;
+            for ((one, lost), gained) in open.iter_mut().zip(lost).zip(gained) {
+                one.value = one.value.moved(lost, gained);
+            }
+        }
         for one in open.iter_mut().filter(|one| self.is_touched(one, attribute)) {
-            one.value = self.value(&one.made)?;
+            one.value = match &one.kept {
+                Some(kept) => self.per_loss(kept),
+                None => self.value(&one.made)?.0,
+            };
         }
         open.extend(fresh);
         Ok(())
     }
 
-    /// Replaces a value by its children; what can be specialized of these.
+    /// Replaces a value by its children; these, and what can be specialized of them.
     fn perform(
         &mut self,
         made: &Specialization,
         found: Vec<Option<Extremes>>,
-    ) -> Result<Vec<Scored>, Error> {
+    ) -> Result<(Vec<CutValue>, Vec<Scored>), Error> {
         let children = self.cuts.specialize(made).map_err(super::tree::Error::from)?;
         self.records.specialize(made, &children)?;
         for (extremes, found) in self.extremes.iter_mut().zip(found) {
@@ -383,13 +426,13 @@ impl Specialized<'_> {
             *extremes = std::mem::take(extremes).and(found.unwrap_or_default());
         }
         let mut open = Vec::new();
-        for value in children {
+        for value in children.iter().copied() {
             let candidate = Candidate { value, ..made.candidate };
             if self.cuts.can_be_specialized(candidate) {
                 open.extend(self.scored(candidate)?);
             }
         }
-        Ok(open)
+        Ok((children, open))
     }
 
     /// What was tried, for the eyes of whoever holds the data.

@@ -106,6 +106,9 @@ pub enum Error {
     /// Too many sets are frequent.
     #[error("more than {0} sets of pairs are frequent: use a larger support")]
     TooManyFrequent(usize),
+    /// They are not found in so many steps.
+    #[error("frequent sets of pairs are not found in {0} steps: use a larger support")]
+    FrequentTooLong(u128),
 }
 
 /// What is released, and how it came about.

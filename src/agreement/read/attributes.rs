@@ -27,7 +27,8 @@ const KEYS: &[&str] = &[
 ];
 /// Most values below one in a tree that grows from a list.
 const MAX_BRANCHES: i64 = 64;
-const MAX_ATTRIBUTES: usize = 256;
+/// Most attributes of a table.
+pub const MAX_ATTRIBUTES: usize = 256;
 /// Most values of all taxonomies, so that a few small files cannot fill the memory.
 const MAX_VALUES_IN_ALL: usize = 4 * MAX_VALUES;
 

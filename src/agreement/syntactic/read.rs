@@ -1,14 +1,14 @@
 //! The section of a model that hides people in groups, such as [lkc].
 
 use super::{
-    Elements, Linkage, MOST_COMBINATIONS, MOST_ELEMENTS, Requirement, Score, Search, Sensitive,
-    Terms,
+    Elements, Linkage, MOST_COMBINATIONS, MOST_ELEMENTS, MOST_LISTED, Requirement, Score, Search,
+    Sensitive, Terms,
 };
 use crate::agreement::diffgen::Profile;
 use crate::agreement::form::{Form, Section};
 use crate::agreement::node::{Node, Value};
 use crate::agreement::problem::Rule;
-use crate::agreement::read::Kind;
+use crate::agreement::read::{Kind, MAX_ATTRIBUTES};
 use crate::table::{Decimal, Domain, Schema, nearest};
 
 /// The section of a model whose keys differ.
@@ -24,7 +24,6 @@ pub(in crate::agreement) const RELEASE_KEYS: &[&str] = &[PROFILE];
 pub(in crate::agreement) const ACKNOWLEDGED: &str = "not differentially private";
 const KEYS: [&str; 7] = [ACKNOWLEDGE, "l", "k", "c", REQUIREMENT, "sensitive", "protect"];
 const MAX_REQUIREMENTS: usize = 64;
-const MAX_ATTRIBUTES: i64 = 256;
 pub(in crate::agreement) const MAX_PROTECTED: usize = 255;
 /// Decimals of `c` where two parties compare: its bounds must fit the words that are shared.
 const MOST_DECIMALS: u64 = 1_000_000_000;
@@ -191,6 +190,10 @@ fn check_lattice(form: &mut Form<'_>, schema: &Schema, terms: &Terms, at: usize)
         let remedy =
             "use search = \"levels\", fewer attributes, or model = \"lkc\", which looks at few";
         form.note(Rule::TooLarge, at, message, remedy);
+    } else if terms.listed(schema) > MOST_LISTED {
+        let message = "the cuts of an attribute with so many leaves are too many to be listed";
+        let remedy = "use search = \"levels\", or fewer values that have children";
+        form.note(Rule::TooLarge, at, message.to_owned(), remedy);
     }
 }
 
@@ -233,14 +236,14 @@ fn requirements(form: &mut Form<'_>, section: &mut Section) -> Option<Vec<Requir
 fn requirement(form: &mut Form<'_>, section: &mut Section) -> Option<Requirement> {
     let attributes = match section.take("attributes") {
         Some(node) => {
-            let most = 1..=usize::try_from(MAX_ATTRIBUTES).unwrap_or(0);
+            let most = 1..=MAX_ATTRIBUTES;
             let example = "[\"job\", \"age\"]";
             Some(form.distinct_texts(node, &section.name_of("attributes"), most, example)?)
         }
         None => None,
     };
     let l = match section.take("l") {
-        Some(node) => Some(form.integer(node, &section.name_of("l"), 1..=MAX_ATTRIBUTES)?),
+        Some(node) => Some(form.integer(node, &section.name_of("l"), 1..=MAX_ATTRIBUTES as i64)?),
         None => None,
     };
     let (k, c) = people_in_a_group(form, section)?;

@@ -150,7 +150,7 @@ impl Wording for Terms {
         );
         for text in [
             "Whoever knows more facts than was reckoned with: people who stand alone with all their \
-             values are then singled out. Every page of the release says how many do.",
+             values can then be singled out. Every page of the release says how many do.",
             "Whoever knows other people of a group, or has another release: they can be taken away \
              from the group until one person is left.",
             "What a group tells of all its members: a bound on the part that has a protected value \

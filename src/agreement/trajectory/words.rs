@@ -27,7 +27,7 @@ pub fn warning(l: usize, alone: usize) -> String {
     format!(
         "This is not differential privacy. It protects only against someone who knows at most {l} \
          pairs of place and time of a person and has no other release of this data. {} {people} {are} \
-         alone on the whole path: {} sightings identify them. Rows are counted: a person with several \
+         alone on the whole path: {} sightings can identify them. Rows are counted: a person with several \
          paths counts several times. It does not protect against whoever knows where somebody was \
          not, or a place without its time.",
         grouped(alone as u64),
@@ -112,8 +112,8 @@ impl Wording for Terms {
 
     fn not_covered(&self, page: &mut Page, agreement: &Agreement) {
         page.item(&format!(
-            "Whoever knows {} or more pairs of a person: people who are alone on their whole path are \
-             then found. Every page of the release says how many are.",
+            "Whoever knows {} or more pairs of a person: people who are alone on their whole path can \
+             then be found. Every page of the release says how many are.",
             self.l.saturating_add(1)
         ));
         for text in [

@@ -14,7 +14,8 @@ use crate::release::tree::output::{Rows, write_csv};
 use crate::table::{Dialect, Reading, parse_csv};
 
 /// Records that are measured, with L and K.
-const SIZES: [(usize, u32, u32); 6] = [
+const SIZES: [(usize, u32, u32); 7] = [
+    (30_162, 1, 2),
     (30_162, 2, 20),
     (30_162, 4, 20),
     (30_162, 6, 20),

@@ -8,7 +8,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
-use super::part;
+use super::{above_zero, part};
 use crate::app::console::Console;
 use crate::math::{Randomness, hex};
 use crate::privacy::ledger::{self, Debit, Hash, Ledger, RunId};
@@ -64,7 +64,7 @@ struct PathArgs {
     #[arg(long, value_name = "NAME", requires = "location")]
     time: Option<String>,
     /// Divide times by this, such as 60 for hours from minutes
-    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = above_zero::<u64>)]
     bin: u64,
     /// Count somebody who stays at the first time only
     #[arg(long)]

@@ -74,7 +74,8 @@ pub enum Error {
     #[error(
         "data set {data_set:?} has a release {release:?}, and what the two tell together is bounded \
          by no promise, as one of them is not differentially private; if the data's owner consents \
-         all the same, agree on accept_composition = true in [release]"
+         all the same, agree on accept_composition = true in [release] (without an agreement: \
+         --accept-composition)"
     )]
     DoesNotAddUp {
         /// The data set.

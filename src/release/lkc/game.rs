@@ -134,12 +134,12 @@ pub fn play<'t>(
             heads.push(board.head(owner)?);
         }
         let bids = heads.iter().map(|head| board.bid(head)).collect();
-        let offers: Vec<Scored> = heads.iter().filter_map(|head| head.ok()).collect();
-        let Some(winner) = best(&offers).map(|place| offers[place]) else {
+        let offers: Vec<Scored> = heads.iter().filter_map(|head| head.clone().ok()).collect();
+        let Some(winner) = best(&offers).map(|place| &offers[place]) else {
             rounds.push(Round { bids, won: None });
             break;
         };
-        let won = board.perform(&winner)?;
+        let won = board.perform(winner)?;
         rounds.push(Round { bids, won });
     }
     let quality = board.quality();
@@ -169,9 +169,9 @@ impl Board<'_, '_> {
         loop {
             let of = &self.owners[owner].attributes;
             let own = |one: &&Scored| of.contains(&one.made.candidate.attribute);
-            let own: Vec<Scored> = self.open.iter().filter(own).copied().collect();
+            let own: Vec<Scored> = self.open.iter().filter(own).cloned().collect();
             let Some(place) = best(&own) else { return Ok(Err(Silence::NothingValid)) };
-            let head = own[place];
+            let head = own[place].clone();
             if self.made.tested(self.terms, &head.made)?.1.is_none() {
                 return Ok(Ok(head));
             }
@@ -191,7 +191,7 @@ impl Board<'_, '_> {
     fn bid(&self, head: &Result<Scored, Silence>) -> Bid {
         match head {
             Err(silence) => Bid::Silent(*silence),
-            Ok(Scored { made, value }) => {
+            Ok(Scored { made, value, .. }) => {
                 let attribute = &self.made.cuts.schema().attributes[made.candidate.attribute].name;
                 let what = format!("{attribute}: {}", self.made.cuts.name(made.candidate));
                 Bid::Offers { what, score: *value }

@@ -3,11 +3,12 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
 use super::super::tree::splits::stretches;
 use super::super::tree::utility::{Utility, largest, max};
 use super::super::{Error, tree};
-use super::{LeafId, Specialized};
+use super::{Extremes, LeafId, Rule, Specialized};
 use crate::agreement::syntactic::Score;
 use crate::privacy::choice::SCORE_GRID_BITS;
 use crate::table::{Candidate, Column, Specialization};
@@ -32,6 +33,11 @@ impl Value {
         (self.above, self.below)
     }
 
+    /// A whole number that has lost something and gained something.
+    pub(super) fn moved(self, lost: u128, gained: u128) -> Self {
+        Self::new((self.above + gained).saturating_sub(lost), self.below)
+    }
+
     /// In the order of the numbers.
     pub fn cmp(&self, other: &Self) -> Ordering {
         (self.above * other.below).cmp(&(other.above * self.below))
@@ -45,9 +51,24 @@ impl fmt::Display for Value {
     }
 }
 
+/// What gain per loss follows from: the gain, and how the rules would be met. Where every rule speaks
+/// of one attribute at a time, both depend on the records of the value alone.
+#[derive(Clone, Debug)]
+pub(super) struct Kept {
+    gain: u128,
+    found: Arc<[Option<Extremes>]>,
+}
+
+/// Of the people of one leaf, by child and class: ordered pairs who look alike before and not after.
+fn pairs_parted(tally: &[u32], classes: usize) -> u128 {
+    let square = |counts: &[u32]| u128::from(counts.iter().sum::<u32>()).pow(2);
+    square(tally) - tally.chunks_exact(classes).map(square).sum::<u128>()
+}
+
 impl Specialized<'_> {
-    /// The score of a specialization of the table as it is.
-    pub(super) fn value(&self, made: &Specialization) -> Result<Value, Error> {
+    /// The score of a specialization of the table as it is, and what it follows from, if that stays as
+    /// it is when others are performed.
+    pub(super) fn value(&self, made: &Specialization) -> Result<(Value, Option<Kept>), Error> {
         let (leaves, child_of) = (self.linked(made), self.records.child_of(made)?);
         let classes = self.records.classes();
         let (mut counts, mut drop): (Vec<u32>, u128) = (Vec::new(), 0);
@@ -56,18 +77,18 @@ impl Specialized<'_> {
             let tally = child_of.tally(self.records.records(*leaf), codes, classes);
             counts.resize(tally.len(), 0);
             counts.iter_mut().zip(&tally).for_each(|(sum, count)| *sum += count);
-            let square = |size: u32| u128::from(size) * u128::from(size);
-            drop += square(tally.iter().sum());
-            drop -=
-                tally.chunks_exact(classes).map(|child| square(child.iter().sum())).sum::<u128>();
+            drop += pairs_parted(&tally, classes);
         }
-        let (loss, rules) = match self.score {
-            Score::GainPerLoss => self.loss(made)?,
-            Score::DiscernibilityDrop => return Ok(Value::new(drop, 1)),
-            _ => return Ok(self.value_by_class(&counts)),
-        };
-        let gain = u128::from(self.logarithms.info_gain(&counts, classes).steps());
-        Ok(Value::new(gain * rules, ONE * rules + loss))
+        match self.score {
+            Score::GainPerLoss => {
+                let gain = u128::from(self.logarithms.info_gain(&counts, classes).steps());
+                let kept = Kept { gain, found: self.extremes_after(made)?.into() };
+                let alone = |rule: &Rule| rule.most <= 1;
+                Ok((self.per_loss(&kept), self.rules.iter().all(alone).then_some(kept)))
+            }
+            Score::DiscernibilityDrop => Ok((Value::new(drop, 1), None)),
+            _ => Ok((self.value_by_class(&counts), None)),
+        }
     }
 
     /// The score of a specialization whose children have so many people of each class, where it depends
@@ -86,19 +107,28 @@ impl Specialized<'_> {
         }
     }
 
-    /// What the rules lose that speak of the attribute: by how much smallest groups fall and largest
-    /// parts rise, in steps, over how many rules that is to be averaged.
-    fn loss(&self, made: &Specialization) -> Result<(u128, u128), Error> {
+    /// How many pairs of people a specialization parts in some leaves.
+    pub(super) fn drop_in(&self, made: &Specialization, leaves: &[LeafId]) -> Result<u128, Error> {
+        let (child_of, codes) = (self.records.child_of(made)?, self.records.class_codes());
+        let classes = self.records.classes();
+        let tally = |leaf: &LeafId| child_of.tally(self.records.records(*leaf), codes, classes);
+        Ok(leaves.iter().map(|leaf| pairs_parted(&tally(leaf), classes)).sum())
+    }
+
+    /// A gain over 1 and what the rules lose that speak of the attribute: by how much smallest groups
+    /// fall and largest parts rise, on the average.
+    pub(super) fn per_loss(&self, kept: &Kept) -> Value {
         let steps = |(told, people): (u64, u64)| u128::from(told) * ONE / u128::from(people.max(1));
         let (mut sum, mut rules) = (0, 0);
-        for (before, found) in self.extremes.iter().zip(self.extremes_after(made)?) {
+        for (before, found) in self.extremes.iter().zip(&*kept.found) {
             let Some(found) = found else { continue };
-            let after = before.clone().and(found);
+            let after = before.clone().and(found.clone());
             sum += u128::from(before.smallest - after.smallest) * ONE;
             sum += steps(after.largest) - steps(before.largest);
             rules += 1;
         }
-        Ok((sum, u128::max(rules, 1)))
+        let rules = u128::max(rules, 1);
+        Value::new(kept.gain * rules, ONE * rules + sum)
     }
 
     /// Where an interval is split: at the largest information gain, as high as that is and as there

@@ -79,6 +79,32 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+    #[test]
+    fn scores_that_are_kept_are_those_that_would_be_found_now(
+        rows in prop::collection::vec((0usize..5, 0u32..21, 0usize..2, 0usize..4, 0usize..2), 1..120),
+        l in 1u32..4,
+        score in prop::sample::select(vec![Score::GainPerLoss, Score::DiscernibilityDrop]),
+    ) {
+        let agreement = agreement(l, 2, "1", score);
+        let (terms, table) = (terms(&agreement), table(&agreement, &rows));
+        let Ok((mut made, mut open)) = begin(&agreement.schema, terms, &table) else {
+            return Ok(());
+        };
+        while let Some(place) = best(&open) {
+            let one = open.swap_remove(place);
+            let (found, refused) = made.tested(terms, &one.made)?;
+            if refused.is_none() {
+                made.perform_among(&mut open, &one.made, found)?;
+            }
+            for one in &open {
+                prop_assert_eq!(one.value.parts(), made.value(&one.made)?.0.parts());
+            }
+        }
+    }
+}
+
 #[test]
 fn a_table_that_cannot_be_as_required_is_refused_with_the_reason() {
     let agreement = agreement(2, 3, "0.34", Score::InfoGain);

@@ -223,7 +223,7 @@ impl Side<'_, '_> {
             }
         }
         let head = best(&self.open).filter(|_| self.may_go_on()).map(|place| {
-            let Scored { made, value } = &self.open[place];
+            let Scored { made, value, .. } = &self.open[place];
             let [above, below] = parts(*value);
             Head { above, below, order: made.candidate.attribute as u32 }
         });
@@ -292,7 +292,7 @@ impl Side<'_, '_> {
         let mut value = None;
         let (candidate, own) = if owner == self.role {
             let place = best(&self.open).ok_or(NOTHING_OPEN)?;
-            let Scored { made, value: worth } = self.open.swap_remove(place);
+            let Scored { made, value: worth, .. } = self.open.swap_remove(place);
             value = Some(worth);
             let place = listed.iter().position(|candidate| *candidate == made.candidate);
             let place = place.ok_or(NOTHING_OPEN)? as u32;
@@ -323,7 +323,7 @@ impl Side<'_, '_> {
         if own.is_some() {
             let child_of = self.own.records.child_of(&made)?;
             self.values.follow(candidate, &children, |record| child_of.of(record as u32) as usize);
-            self.open.extend(self.own.perform(&made, Vec::new())?);
+            self.open.extend(self.own.perform(&made, Vec::new())?.1);
         } else if let Some(child) = children_of {
             self.values.follow(candidate, &children, |record| usize::from(child[record]));
         }

@@ -4,16 +4,18 @@
 //! parts of one pair less: those are not maximal.
 //!
 //! Sets are counted by all threads together, and all stop once there are too many. Every part of a
-//! frequent set is frequent, so that a long one is too many by itself: that bounds the recursion.
+//! frequent set is frequent, so that a long one is too many by itself: that bounds the recursion. Pairs that
+//! are looked at are counted too, since how many that will be is not known before: no search goes on
+//! for longer than one for violating sets may.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 
-use super::Error;
 use super::paths::{Index, Paths};
 use super::projection::{Rest, Work};
 use super::sets::Sets;
+use super::{Error, MOST_STEPS};
 
 /// Most frequent sets that are kept in memory.
 const MOST_SETS: usize = 10_000_000;
@@ -24,7 +26,7 @@ const LONGEST: usize = MOST_SETS.ilog2() as usize;
 /// The maximal sets that at least `support` people have.
 ///
 /// # Errors
-/// [`Error::TooManyFrequent`].
+/// [`Error::TooManyFrequent`], [`Error::FrequentTooLong`].
 pub fn find(paths: &Paths, index: &Index, support: u64) -> Result<Sets, Error> {
     let support = support.max(1);
     let pairs = paths.pairs.len() as u32;
@@ -32,7 +34,12 @@ pub fn find(paths: &Paths, index: &Index, support: u64) -> Result<Sets, Error> {
     let rare: Vec<bool> = (0..pairs).into_par_iter().map(|pair| people(pair) < support).collect();
     let paths = paths.without(&rare);
     let index = paths.index();
-    let search = Search { items: &paths.items, support, made: AtomicUsize::new(0) };
+    let search = Search {
+        items: &paths.items,
+        support,
+        made: AtomicUsize::new(0),
+        steps: AtomicU64::new(0),
+    };
     let of_one = |work: &mut Work, first: u32| {
         let mut sets = Vec::new();
         if !rare[first as usize] {
@@ -60,6 +67,8 @@ struct Search<'p> {
     support: u64,
     /// How many sets all threads have made.
     made: AtomicUsize,
+    /// How many pairs they have looked at.
+    steps: AtomicU64,
 }
 
 impl Search<'_> {
@@ -81,6 +90,10 @@ impl Search<'_> {
         sets.resize(sets.len().max(prefix.len()), Vec::new());
         if let Some(sets) = sets.get_mut(prefix.len() - 1) {
             sets.extend_from_slice(prefix);
+        }
+        let looked_at: u64 = rests.iter().map(|rest| u64::from(rest.end - rest.start)).sum();
+        if u128::from(self.steps.fetch_add(looked_at, Ordering::Relaxed)) > MOST_STEPS {
+            return Err(Error::FrequentTooLong(MOST_STEPS));
         }
         for rest in rests {
             for pair in &self.items[rest.start as usize..rest.end as usize] {

@@ -198,7 +198,7 @@ impl Part {
         let number = match self.spelt.get(&token) {
             Some(number) => *number,
             None => {
-                let place = std::str::from_utf8(place).map_err(|_| "a place is not UTF-8")?;
+                let place = std::str::from_utf8(place).map_err(|_| "a place is not UTF-8")?.trim();
                 if place.is_empty() || place.contains('>') {
                     return Err("the place is empty, or holds `>`, which divides pairs".into());
                 }

@@ -97,6 +97,8 @@ fn tables_that_are_not_of_paths_are_refused_with_the_place() {
         let refused = refusal(text, &wide());
         assert!(refused.contains(said), "{refused}");
     }
+    let nowhere = refusal("id,place,time,ill\n1,\u{a0},1,Flu\n", &long());
+    assert!(nowhere.contains("the place is empty"), "{nowhere}");
     let two = refusal("id,place,time,ill\n1,d,1,Flu\n1,b,2,AIDS\n", &long());
     assert!(two.contains("line 3: a person has two sensitive values"), "{two}");
     let two = refusal("id,place,time,ill\n1,d,1,Flu\n1,b,1,Flu\n", &long());
@@ -118,7 +120,7 @@ fn what_would_take_too_long_is_refused_before_it_begins() {
     for l in [0, MOST_KNOWN + 1, usize::MAX] {
         let terms = Terms { l, ..terms.clone() };
         assert!(matches!(anonymize(&paths, &terms), Err(Error::Known(_))));
-        assert!(terms.warning(1).contains("sightings identify them"));
+        assert!(terms.warning(1).contains("sightings can identify them"));
     }
     assert_eq!(paths.most_steps(usize::MAX), u128::MAX);
     // A set of 400 pairs would be gone into as deep; all of its parts are frequent.
