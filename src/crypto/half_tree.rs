@@ -67,23 +67,37 @@ pub fn regrow(
     sums: &[[u8; 16]],
     nodes: &mut [u128],
 ) -> u128 {
+    let (total, last) = regrow_but_last(shape, keys, hole, rows, sums, nodes);
+    lanes::xor_into(nodes, hole ^ 1, last);
+    total
+}
+
+/// The same where the sibling of `hole` is left as it is. Returns the XOR of all leaves as they should
+/// be, and what the sibling must be XORed with.
+fn regrow_but_last(
+    shape: TreeShape,
+    keys: &RoundKeys,
+    hole: u32,
+    rows: &[u128],
+    sums: &[[u8; 16]],
+    nodes: &mut [u128],
+) -> (u128, u128) {
     check(shape, rows, nodes, sums);
     let levels = shape.levels();
     (nodes[0], nodes[1]) = (0, 0);
-    lanes::xor_into(&mut nodes[..2], hole >> (levels - 1) ^ 1, rows[0]);
-    let mut total = rows[0];
+    let (mut total, mut mend) = (rows[0], rows[0]);
     for (level, (row, sum)) in (1..).zip(rows[1..].iter().zip(sums)) {
+        // A sibling beyond the last node does not exist, and nothing has to be mended then.
+        lanes::xor_into(&mut nodes[..shape.nodes_at(level)], hole >> (levels - level) ^ 1, mend);
         let left = next_level(shape, keys, level, nodes);
         // The children of all nodes, the wrong one among them, XOR to these nodes.
         let right = total ^ left;
         let sibling = hole >> (levels - level - 1) ^ 1;
         let found = lanes::choose(left, right, sibling & 1 == 1);
-        let mend = found ^ row ^ u128::from_le_bytes(*sum);
-        // A sibling beyond the last node does not exist, and nothing has to be mended then.
-        lanes::xor_into(&mut nodes[..shape.nodes_at(level + 1)], sibling, mend);
+        mend = found ^ row ^ u128::from_le_bytes(*sum);
         total ^= mend;
     }
-    total
+    (total, mend)
 }
 
 /// [`grow`] of a tree with 2^levels leaves that are transfers: their lowest bits are clear.
@@ -113,9 +127,8 @@ pub fn regrow_transfers(
     sums: &[[u8; 16]],
     nodes: &mut [u128],
 ) {
-    let total = regrow(whole(rows), keys, hole, rows, sums, nodes);
-    nodes.iter_mut().for_each(|node| *node &= !1);
-    lanes::xor_into(nodes, hole, total | 1);
+    let (total, last) = regrow_but_last(whole(rows), keys, hole, rows, sums, nodes);
+    lanes::clear_and_xor_into(nodes, hole, [total | 1, last & !1]);
 }
 
 /// The tree that has no node without two children.

@@ -32,7 +32,7 @@ pub fn xor_gathered(rows: &mut [u128], table: &[u128], words: &[u128]) {
 
 /// Rows whose places are computed together. A processor looks far enough ahead by itself while it
 /// reads a table of some megabytes: asking for blocks beforehand only cost time.
-const GROUP: usize = 256;
+const GROUP: usize = 32;
 
 /// The places that words mean: a word below 2^32 times the length, over 2^32, is below the length.
 fn places_of(words: &[u128], length: u32, places: &mut [u32]) {

@@ -95,6 +95,41 @@ pub fn xor_into(blocks: &mut [u128], place: u32, value: u128) {
     }
 }
 
+/// Clears the lowest bit of every block, then XORs the first value into the block at `place` and the
+/// second into its neighbour, at `place` ^ 1, in the same time whichever they are. Both must be there.
+pub fn clear_and_xor_into(blocks: &mut [u128], place: u32, [value, neighbour]: [u128; 2]) {
+    let mut spread = [0; SPREAD];
+    xor_into(&mut spread, place % SPREAD as u32, value);
+    xor_into(&mut spread, (place ^ 1) % SPREAD as u32, neighbour);
+    for (number, part) in (0u32..).zip(blocks.chunks_mut(SPREAD)) {
+        let selected = u128::from(equal(number, place / SPREAD as u32)).wrapping_neg();
+        clear_and_xor_masked(part, &spread, selected);
+    }
+}
+
+/// Clears the lowest bits of `to` and XORs what `mask` leaves of `from` into it.
+fn clear_and_xor_masked(to: &mut [u128], from: &[u128], mask: u128) {
+    #[cfg(target_arch = "x86_64")]
+    if Level::in_use() >= Level::Avx2 {
+        // SAFETY: a level is in use only where the processor has it.
+        return unsafe { clear_and_xor_avx2(to, from, mask) };
+    }
+    clear_and_xor_portable(to, from, mask);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn clear_and_xor_avx2(to: &mut [u128], from: &[u128], mask: u128) {
+    clear_and_xor_portable(to, from, mask);
+}
+
+#[inline(always)]
+fn clear_and_xor_portable(to: &mut [u128], from: &[u128], mask: u128) {
+    for (to, from) in to.iter_mut().zip(from) {
+        *to = *to & !1 ^ from & mask;
+    }
+}
+
 /// Blocks of a part of [`xor_into`].
 const SPREAD: usize = 64;
 
@@ -365,6 +400,14 @@ mod tests {
             xor_into(&mut blocks, place, 5);
             for (number, block) in (0..).zip(blocks) {
                 assert_eq!(block, if number == place { 3 } else { 6 });
+            }
+        }
+        for place in [0, 1, 63, 64, 130, 199] {
+            let mut blocks = [7; 200];
+            clear_and_xor_into(&mut blocks, place, [9, 16]);
+            for (number, block) in (0..).zip(blocks) {
+                let value = if number == place { 9 } else { 16 * u128::from(number == place ^ 1) };
+                assert_eq!(block, 6 ^ value);
             }
         }
         let mut blocks = [1, 2, 3];

@@ -1,34 +1,125 @@
 //! Large pages for tables that are read in random order: a processor finds them without looking up
-//! where each small page lies, which would take as long as the reading.
+//! where each small page lies, which takes longer than the reading.
 
 #![allow(unsafe_code)]
 
-/// Asks the operating system to put what will be written to a list on large pages, if it can. Do it
-/// before anything is written.
-pub fn prefer_large(list: &mut Vec<u128>) {
+use std::ops::{Deref, DerefMut};
+
+use zeroize::Zeroize;
+
+/// A table of blocks, zeros at first, that begins where a large page does if the operating system has
+/// some. Wiped when dropped.
+pub struct Table(Store);
+
+enum Store {
     #[cfg(target_os = "linux")]
-    {
-        use std::ffi::{c_int, c_void};
-        unsafe extern "C" {
-            fn madvise(address: *mut c_void, length: usize, advice: c_int) -> c_int;
+    Mapped(mapped::Mapped),
+    Listed(Vec<u128>),
+}
+
+impl Table {
+    /// A table of so many blocks.
+    pub fn new(length: usize) -> Self {
+        #[cfg(target_os = "linux")]
+        if let Some(mapped) = mapped::Mapped::new(length) {
+            return Self(Store::Mapped(mapped));
         }
-        const HUGE_PAGES: c_int = 14;
-        const PAGE: usize = 1 << 12;
-        let room = list.spare_capacity_mut();
-        let before = room.as_ptr().cast::<u8>().align_offset(PAGE);
-        let length = (room.len() * size_of::<u128>()).saturating_sub(before) / PAGE * PAGE;
-        if length > 0 {
-            // SAFETY: the address is inside of the list's own room. The advice changes how pages are
-            // mapped, not what they hold, so neither pages that are larger than this, of which some
-            // lies beyond the list, nor a refusal matter.
-            unsafe {
-                let address = room.as_mut_ptr().cast::<u8>().add(before);
-                madvise(address.cast(), length, HUGE_PAGES);
-            }
+        Self(Store::Listed(vec![0; length]))
+    }
+}
+
+impl Deref for Table {
+    type Target = [u128];
+
+    fn deref(&self) -> &[u128] {
+        match &self.0 {
+            #[cfg(target_os = "linux")]
+            Store::Mapped(mapped) => mapped.blocks(),
+            Store::Listed(list) => list,
         }
     }
-    #[cfg(not(target_os = "linux"))]
-    let _ = list;
+}
+
+impl DerefMut for Table {
+    fn deref_mut(&mut self) -> &mut [u128] {
+        match &mut self.0 {
+            #[cfg(target_os = "linux")]
+            Store::Mapped(mapped) => mapped.blocks_mut(),
+            Store::Listed(list) => list,
+        }
+    }
+}
+
+impl Drop for Table {
+    fn drop(&mut self) {
+        self.zeroize();
+    }
+}
+
+#[cfg(target_os = "linux")]
+mod mapped {
+    use std::ffi::c_void;
+    use std::ptr::{self, NonNull};
+
+    use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
+
+    /// What a large page has on most processors.
+    const LARGE_PAGE: usize = 2 << 20;
+
+    /// Pages of this table's own: what an allocator hands out may lie on small ones already.
+    pub struct Mapped {
+        start: NonNull<u128>,
+        length: usize,
+        pages: *mut c_void,
+        bytes: usize,
+    }
+
+    // SAFETY: the pages belong to this value alone and are reached through its references.
+    unsafe impl Send for Mapped {}
+    // SAFETY: shared references only read.
+    unsafe impl Sync for Mapped {}
+
+    impl Mapped {
+        /// `None` where less than a page is wanted or there are no pages to be had.
+        pub fn new(length: usize) -> Option<Self> {
+            let bytes = length.checked_mul(size_of::<u128>())?;
+            if bytes < LARGE_PAGE {
+                return None;
+            }
+            let bytes = bytes.checked_next_multiple_of(LARGE_PAGE)?.checked_add(LARGE_PAGE)?;
+            let (protection, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE);
+            // SAFETY: new pages, wherever the operating system puts them.
+            let pages =
+                unsafe { mmap_anonymous(ptr::null_mut(), bytes, protection, flags) }.ok()?;
+            let before = pages.cast::<u8>().align_offset(LARGE_PAGE);
+            // SAFETY: there is one page more than is needed, so that all of this is in them. The advice
+            // changes how they are mapped, not what they hold: a refusal does not matter.
+            let start = unsafe {
+                let start = pages.cast::<u8>().add(before).cast::<c_void>();
+                let _ = madvise(start, bytes - LARGE_PAGE, Advice::LinuxHugepage);
+                start
+            };
+            let start = NonNull::new(start.cast())?;
+            Some(Self { start, length, pages, bytes })
+        }
+
+        pub fn blocks(&self) -> &[u128] {
+            // SAFETY: so many blocks are in the pages, which hold zeros or what was written.
+            unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.length) }
+        }
+
+        pub fn blocks_mut(&mut self) -> &mut [u128] {
+            // SAFETY: as above, and nobody else has a reference.
+            unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.length) }
+        }
+    }
+
+    impl Drop for Mapped {
+        fn drop(&mut self) {
+            // SAFETY: the pages that were mapped, to which no reference is left.
+            let _ = unsafe { munmap(self.pages, self.bytes) };
+        }
+    }
 }
 
 #[cfg(test)]
@@ -36,13 +127,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lists_hold_what_is_written_wherever_they_lie() {
-        for length in [0, 1, 255, 256, 300, 1 << 18] {
-            let mut list = Vec::with_capacity(length);
-            prefer_large(&mut list);
-            list.extend(0..length as u128);
-            prefer_large(&mut list);
-            assert!(list.iter().copied().eq(0..length as u128));
+    fn tables_hold_what_is_written_however_long_they_are() {
+        for length in [0, 1, 255, 1 << 17, (1 << 17) + 1, 300_000] {
+            let mut table = Table::new(length);
+            assert_eq!(table.len(), length);
+            assert!(table.iter().all(|block| *block == 0));
+            table.iter_mut().zip(1..).for_each(|(block, number)| *block = number);
+            assert!(table.iter().copied().eq(1..=length as u128));
+        }
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn long_tables_begin_where_a_large_page_does() {
+        for length in [1 << 17, 246_528] {
+            assert!(Table::new(length).as_ptr().cast::<u8>().addr().is_multiple_of(2 << 20));
         }
     }
 }

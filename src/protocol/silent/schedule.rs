@@ -7,7 +7,7 @@ use crate::math::wiped;
 use crate::net;
 use crate::protocol::Session;
 use crate::protocol::ot::Error;
-use crate::simd::pages::prefer_large;
+use crate::simd::pages::Table;
 
 /// Blocks that are made together, one message of the sender.
 pub(super) const CHUNK_BLOCKS: usize = 8;
@@ -102,7 +102,7 @@ pub(super) struct Iteration {
     /// Its number in the whole direction.
     number: u64,
     /// k rows, then h for every block.
-    rows: Zeroizing<Vec<u128>>,
+    rows: Table,
 }
 
 impl Iteration {
@@ -138,9 +138,9 @@ pub(super) struct Iterations<E> {
 
 impl<E: End> Iterations<E> {
     pub fn new(parameters: Parameters, end: E) -> Self {
-        let (rows, stock) = Default::default();
-        let iteration = Iteration { parameters, number: 0, rows };
-        Self { end, schedule: Schedule::new(parameters), iteration, stock, used: 0, broken: false }
+        let iteration = Iteration { parameters, number: 0, rows: Table::new(0) };
+        let (schedule, stock) = (Schedule::new(parameters), Zeroizing::default());
+        Self { end, schedule, iteration, stock, used: 0, broken: false }
     }
 
     pub fn end(&self) -> &E {
@@ -191,63 +191,74 @@ impl<E: End> Iterations<E> {
             let parameters = self.schedule.parameters();
             match self.schedule.step() {
                 Step::Begin => {
-                    let mut rows = room_for(parameters);
-                    self.end.base_rows(session, parameters.inputs(), &mut rows)?;
+                    let mut taken = Zeroizing::new(Vec::with_capacity(parameters.inputs()));
+                    self.end.base_rows(session, parameters.inputs(), &mut taken)?;
+                    let mut rows = Table::new(parameters.inputs());
+                    rows.copy_from_slice(&taken);
                     self.open(session, 0, rows)?;
                 }
-                Step::Blocks(blocks) => {
-                    let block = self.schedule.blocks - blocks;
-                    wiped::resize(&mut self.stock, blocks * parameters.block());
-                    self.stock.truncate(blocks * parameters.block());
-                    self.used = 0;
-                    self.end.make(session, &self.iteration, block, &mut self.stock)?;
-                }
+                Step::Blocks(blocks) => due -= self.some_blocks(session, blocks, due, rows)?,
                 Step::Renew { from } => {
-                    let mut kept = room_for(parameters);
-                    kept.extend_from_slice(&self.stock[self.used..]);
+                    let mut kept = Table::new(parameters.inputs());
+                    let (first, others) = kept.split_at_mut(self.stock.len() - self.used);
+                    first.copy_from_slice(&self.stock[self.used..]);
                     self.stock.clear();
                     self.used = 0;
-                    self.all_blocks(session, from, &mut kept)?;
+                    self.all_blocks(session, from, others)?;
                     self.open(session, self.iteration.number + 1, kept)?;
                 }
             }
         }
     }
 
-    /// Appends all blocks of the iteration from number `from` on.
+    /// Makes the blocks that were counted last, and appends as many of `due` transfers as they have;
+    /// returns how many. What is wanted as a whole is made where it is wanted.
+    fn some_blocks(
+        &mut self,
+        session: &mut Session,
+        blocks: usize,
+        due: usize,
+        rows: &mut Vec<u128>,
+    ) -> Result<usize, Error> {
+        let (block, size) =
+            (self.schedule.blocks - blocks, blocks * self.schedule.parameters().block());
+        let taken = self.schedule.take(due);
+        self.used = 0;
+        self.stock.clear();
+        if taken == size {
+            let first = rows.len();
+            wiped::resize(rows, first + size);
+            self.end.make(session, &self.iteration, block, &mut rows[first..])?;
+            return Ok(taken);
+        }
+        wiped::resize(&mut self.stock, size);
+        self.end.make(session, &self.iteration, block, &mut self.stock)?;
+        rows.extend_from_slice(&self.stock[..taken]);
+        self.used = taken;
+        Ok(taken)
+    }
+
+    /// Makes all blocks of the iteration from number `from` on.
     fn all_blocks(
         &mut self,
         session: &mut Session,
         mut from: usize,
-        rows: &mut Zeroizing<Vec<u128>>,
+        mut rows: &mut [u128],
     ) -> Result<(), Error> {
         let (parameters, ..) = self.iteration.parts(0);
         for blocks in parameters.chunks(from) {
-            let first = rows.len();
-            wiped::resize(rows, first + blocks * parameters.block());
-            self.end.make(session, &self.iteration, from, &mut rows[first..])?;
-            from += blocks;
+            let (now, later) = rows.split_at_mut(blocks * parameters.block());
+            self.end.make(session, &self.iteration, from, now)?;
+            (from, rows) = (from + blocks, later);
         }
         Ok(())
     }
 
     /// Starts iteration `number` from these rows, as many as it takes.
-    fn open(
-        &mut self,
-        session: &mut Session,
-        number: u64,
-        mut rows: Zeroizing<Vec<u128>>,
-    ) -> Result<(), Error> {
+    fn open(&mut self, session: &mut Session, number: u64, mut rows: Table) -> Result<(), Error> {
         let parameters = self.schedule.parameters();
         self.end.open(session, parameters, &mut rows[parameters.secret..])?;
         self.iteration = Iteration { parameters, number, rows };
         Ok(())
     }
-}
-
-/// Room for what an iteration starts from.
-fn room_for(parameters: Parameters) -> Zeroizing<Vec<u128>> {
-    let mut rows = Zeroizing::new(Vec::with_capacity(parameters.inputs()));
-    prefer_large(&mut rows);
-    rows
 }

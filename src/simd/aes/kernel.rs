@@ -186,52 +186,52 @@ macro_rules! kernel {
             }
         }
 
+        /// Blocks that are hashed together.
+        const TOGETHER: usize = 4 * REGISTERS * BLOCKS;
+
         #[target_feature(enable = $features)]
         pub(super) fn hash(keys: &Schedule, first: usize, values: &mut [u128]) {
             let mut tweak = numbers(first as u64, 1);
-            let step = numbers(BLOCKS as u64, 0);
-            for group in values.chunks_mut(4 * REGISTERS * BLOCKS) {
-                let mut blocks = [[zero(); 4]; REGISTERS];
-                for (block, part) in blocks.as_flattened_mut().iter_mut().zip(group.chunks(BLOCKS))
-                {
-                    *block = xor(sigma(load(part)), tweak);
-                    tweak = add(tweak, step);
-                }
-                let blocks = davies_meyer(keys, blocks);
-                for (block, part) in blocks.as_flattened().iter().zip(group.chunks_mut(BLOCKS)) {
-                    store(part, *block);
-                }
+            for group in values.chunks_mut(TOGETHER) {
+                hash_group(keys, &mut tweak, group);
+            }
+        }
+
+        /// At most as many values as are hashed together: code that knows how many there are has no
+        /// branches.
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn hash_group(keys: &Schedule, tweak: &mut Vector, group: &mut [u128]) {
+            let mut blocks = [[zero(); 4]; REGISTERS];
+            for (block, part) in blocks.as_flattened_mut().iter_mut().zip(group.chunks(BLOCKS)) {
+                *block = xor(sigma(load(part)), *tweak);
+                *tweak = add(*tweak, numbers(BLOCKS as u64, 0));
+            }
+            let blocks = davies_meyer(keys, blocks);
+            for (block, part) in blocks.as_flattened().iter().zip(group.chunks_mut(BLOCKS)) {
+                store(part, *block);
             }
         }
 
         /// See `super::RoundKeys::children`.
         #[target_feature(enable = $features)]
         pub(super) fn children(keys: &Schedule, first: usize, nodes: &mut [u128]) -> u128 {
-            const STEP: usize = 4 * REGISTERS * BLOCKS;
             let (mut end, mut total, mut rest) = (nodes.len() / 2, zero(), 0);
-            let step = numbers(BLOCKS as u64, 0);
             // From the last node on: what is written lies beyond what is still to be read.
             while end > 0 {
-                let start = (end - 1) / STEP * STEP;
-                let mut tweak = numbers((first + start) as u64, 1);
-                let (mut blocks, mut parents) =
-                    ([[zero(); 4]; REGISTERS], [[zero(); 4]; REGISTERS]);
-                let places = blocks.as_flattened_mut().iter_mut().zip(parents.as_flattened_mut());
-                for ((block, parent), part) in places.zip(nodes[start..end].chunks(BLOCKS)) {
-                    *parent = load(part);
-                    *block = xor(sigma(*parent), tweak);
-                    tweak = add(tweak, step);
-                }
-                let hashes = davies_meyer(keys, blocks);
-                let pairs = hashes.as_flattened().iter().zip(parents.as_flattened());
-                let places = super::pairs(&mut nodes[2 * start..2 * end]).chunks_mut(BLOCKS);
-                for ((hash, parent), place) in pairs.zip(places) {
-                    store_rows(place, *hash, xor(*hash, *parent));
-                }
-                if end - start == STEP {
+                let start = (end - 1) / TOGETHER * TOGETHER;
+                let mut parents = [0; TOGETHER];
+                if end - start == TOGETHER {
+                    parents.copy_from_slice(&nodes[start..end]);
+                    let places = &mut nodes[2 * start..][..2 * TOGETHER];
+                    let hashes = children_of(keys, first + start, &parents, places);
                     total = hashes.as_flattened().iter().fold(total, |sum, hash| xor(sum, *hash));
                 } else {
-                    rest = nodes[2 * start..2 * end].iter().step_by(2).fold(rest, |a, b| a ^ b);
+                    let parents = &mut parents[..end - start];
+                    parents.copy_from_slice(&nodes[start..end]);
+                    let places = &mut nodes[2 * start..2 * end];
+                    children_of(keys, first + start, parents, places);
+                    rest = places.iter().step_by(2).fold(rest, |sum, left| sum ^ left);
                 }
                 end = start;
             }
@@ -240,11 +240,34 @@ macro_rules! kernel {
             lanes.iter().fold(rest, |sum, lane| sum ^ lane)
         }
 
+        /// Children of at most as many nodes as are hashed together, in `places`; returns their hashes.
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn children_of(
+            keys: &Schedule,
+            first: usize,
+            parents: &[u128],
+            places: &mut [u128],
+        ) -> [[Vector; 4]; REGISTERS] {
+            let mut tweak = numbers(first as u64, 1);
+            let mut blocks = [[zero(); 4]; REGISTERS];
+            for (block, part) in blocks.as_flattened_mut().iter_mut().zip(parents.chunks(BLOCKS)) {
+                *block = xor(sigma(load(part)), tweak);
+                tweak = add(tweak, numbers(BLOCKS as u64, 0));
+            }
+            let hashes = davies_meyer(keys, blocks);
+            let pairs = hashes.as_flattened().iter().zip(parents.chunks(BLOCKS));
+            for ((hash, part), place) in pairs.zip(super::pairs(places).chunks_mut(BLOCKS)) {
+                store_rows(place, *hash, xor(*hash, load(part)));
+            }
+            hashes
+        }
+
         #[target_feature(enable = $features)]
         pub(super) fn counter_stream(keys: &Schedule, counter: u64, out: &mut [u128]) {
             let mut next = numbers(counter, 1);
             let step = numbers(BLOCKS as u64, 0);
-            for group in out.chunks_mut(4 * REGISTERS * BLOCKS) {
+            for group in out.chunks_mut(TOGETHER) {
                 let mut blocks = [[zero(); 4]; REGISTERS];
                 for block in blocks.as_flattened_mut() {
                     *block = next;
