@@ -332,12 +332,12 @@ pub(super) fn assumptions(terms: &Terms) -> Assumptions {
     }
 }
 
-/// Transfers behind the noise of a usual release: two for each of at most 3τ/2 ANDs per digit. A
+/// Transfers behind the noise of a usual release: two for each of some 0.8·τ ANDs per digit. A
 /// specialization divides about every row in two.
 fn transfers_of_noise(agreement: &Agreement) -> Result<usize, Error> {
     let plan = Plan::new(agreement)?;
     let sizes = Sizes::of(agreement, &plan)?;
-    let per_digit = 3 * sizes.widths.tau as usize;
+    let per_digit = 2 * sizes.widths.tau as usize;
     let ahead: usize = noises_ahead(&plan).iter().map(|(_, noises)| noises).sum();
     let on_scores = ahead.saturating_mul(sizes.score_digits.unwrap_or_default() as usize);
     let rows = match plan.terms().noise {
@@ -357,8 +357,9 @@ pub(super) fn bulk(terms: &Terms) -> Bulk {
 }
 
 /// Noises that the structure will take, as far as the first candidates tell: one for each of them in
-/// every round, and for every point of the first intervals where splits are chosen together. With how
-/// these are calibrated.
+/// every round, and for every point of the first intervals where splits are chosen together; and of later
+/// intervals, which have as many points as the one that they divide, as if every attribute won as often as
+/// the others. Drawing them later would take rounds. With how these are calibrated.
 pub(super) fn noises_ahead(plan: &Plan) -> Vec<(&Calibration, usize)> {
     let cuts = Cuts::topmost(plan.schema());
     let attributes = || 0..plan.schema().attributes.len();
@@ -367,7 +368,10 @@ pub(super) fn noises_ahead(plan: &Plan) -> Vec<(&Calibration, usize)> {
     let chosen_by_noise = plan.terms().selection == Selection::PermuteAndFlip;
     let rounds = if chosen_by_noise { plan.specializations() as usize } else { 0 };
     let of_choices = cuts.candidates(attributes()).len().saturating_mul(rounds);
-    let of_splits = splits.fold(0, usize::saturating_add);
+    let of_first = splits.fold(0, usize::saturating_add);
+    let (later, of_all) = (plan.specializations().saturating_sub(1) as usize, attributes().len());
+    let of_later = of_first.saturating_mul(later.min(of_all)) / of_all.max(1);
+    let of_splits = of_first.saturating_add(of_later);
     let (choices, splits) = (plan.calibration(), plan.split_calibration());
     let ahead = match choices == splits {
         true => vec![(choices, of_choices.saturating_add(of_splits))],
@@ -377,7 +381,7 @@ pub(super) fn noises_ahead(plan: &Plan) -> Vec<(&Calibration, usize)> {
     some.map(|(calibration, noises)| (calibration, noises.min(MOST_AHEAD))).collect()
 }
 
-/// Most noises that are drawn before the first choice: some 20 MB with silent transfers. A large choice
+/// Most noises that are drawn before the first choice: some 12 MB with silent transfers. A large choice
 /// draws what it lacks.
 const MOST_AHEAD: usize = 1 << 14;
 
