@@ -36,8 +36,8 @@ mod tests;
 
 pub use arithmetic::{add, add_carry, count_ones, subtract, subtract_borrow, sum};
 pub use compare::{
-    at_least, bernoulli, bits_that_matter, equal, less_than, less_than_constant,
-    less_than_constant_of_products, less_than_constant_shallow, less_than_or_equal,
+    at_least, bernoulli, bits_that_matter, compare_with_constant_of_products, equal, less_than,
+    less_than_constant, less_than_constant_of_products, less_than_or_equal,
 };
 pub use modular::{modular_add, modular_subtract};
 pub use select::{maximum, maximum_with_index, prefix_or, select};

@@ -19,7 +19,7 @@ use crate::net::{AbortReason, Channel, Error, Limits, Message, Tag};
 use crate::role::Role;
 
 /// Version of everything that stands on the wire.
-pub const PROTOCOL_VERSION: u16 = 6;
+pub const PROTOCOL_VERSION: u16 = 7;
 
 const SESSION_LABEL: &[u8] = b"diptych session v1";
 const CONFIRMATION_LABEL: &[u8] = b"diptych confirmation v1";
@@ -253,10 +253,11 @@ mod tests {
 
     #[test]
     fn another_protocol_version_is_named() {
+        const OTHER: u16 = PROTOCOL_VERSION + 1;
         let outcome = against(|peer, hello| {
-            peer.send(&Hello { version: 7, role: Role::P2, ..hello }).unwrap();
+            peer.send(&Hello { version: OTHER, role: Role::P2, ..hello }).unwrap();
         });
-        assert!(matches!(outcome, Err(Error::Version { theirs: 7, .. })));
+        assert!(matches!(outcome, Err(Error::Version { theirs: OTHER, .. })));
     }
 
     #[test]

@@ -63,15 +63,19 @@ pub fn digit_thresholds(rate: &Rational, digits: u32, tau: u32) -> Result<Vec<Bi
         let what = "the rate of the noise";
         return Err(Error::OutOfRange { what, given: 0, least: 1, most: u64::MAX });
     }
-    Ok((0..digits)
-        .map(|j| floor_logistic(&(rate * &Rational::power_of_two(j as i32)), tau))
-        .collect())
+    Ok(thresholds(rate, digits, tau))
+}
+
+fn thresholds(rate: &Rational, digits: u32, tau: u32) -> Vec<BigUint> {
+    let exponents = (0..digits).map(|j| rate * &Rational::power_of_two(j as i32));
+    exponents.map(|exponent| floor_logistic(&exponent, tau)).collect()
 }
 
 /// Draws geometric noise by its digits: as many random numbers and comparisons whatever comes out,
 /// though a single comparison of big numbers is not constant-time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DigitSampler {
+    rate: Rational,
     thresholds: Vec<BigUint>,
     tau: u32,
 }
@@ -82,7 +86,12 @@ impl DigitSampler {
     /// # Errors
     /// Those of [`digit_thresholds`].
     pub fn new(rate: &Rational, digits: u32, tau: u32) -> Result<Self, Error> {
-        Ok(Self { thresholds: digit_thresholds(rate, digits, tau)?, tau })
+        Ok(Self { rate: rate.clone(), thresholds: digit_thresholds(rate, digits, tau)?, tau })
+    }
+
+    /// The constants of numbers that are a bit longer: floors that are off by less than 2^-(τ + 1).
+    pub fn finer_thresholds(&self) -> Vec<BigUint> {
+        thresholds(&self.rate, self.thresholds.len() as u32, self.tau + 1)
     }
 
     /// The constants that the digits are compared with, digit 0 first.
@@ -165,6 +174,16 @@ mod tests {
         let bound = &(&Rational::whole(digits) * &Rational::power_of_two(-(tau as i32))) + &tail;
         assert!(distance < bound, "{distance} against {bound}");
         assert!(!distance.is_zero());
+    }
+
+    #[test]
+    fn finer_constants_are_the_same_with_a_bit_more() {
+        let sampler = DigitSampler::new(&rate(1, 10), 7, 12).unwrap();
+        let finer = sampler.finer_thresholds();
+        assert_eq!(finer, digit_thresholds(&rate(1, 10), 7, 13).unwrap());
+        assert!(
+            finer.iter().zip(sampler.thresholds()).all(|(fine, coarse)| &(fine >> 1u32) == coarse)
+        );
     }
 
     #[test]

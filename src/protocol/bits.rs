@@ -56,7 +56,7 @@ mod tests;
 mod triples;
 mod vector;
 
-pub use circuits::{Slices, forecast_run, ideal_run, run};
+pub use circuits::{Copies, Slices, forecast_run, forecast_together, ideal_run, run, run_together};
 pub use convert::{SharedInputs, forecast_select_words, forecast_to_words, select_words, to_words};
 pub use signs::{forecast_negative, negative};
 pub use vector::Bits;

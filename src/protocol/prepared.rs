@@ -3,14 +3,23 @@
 //! *Inputs*: none but the public law, a [`DigitSampler`]. *Output*: of every noise shares of its
 //! digits, as vectors of which number j has digit j of all noises. *Learned*: nothing.
 //!
-//! *How*: digit j is 1 where U < T_j, for U = U1 ⊕ U2 of τ bits. All digits of many noises are compared
-//! with their constants at once, on [`bits`], in ⌈log2 τ⌉ − 1 layers, each a round for every 2^23 ANDs.
+//! *How*: digit j is 1 where U < T_j, for U = U1 ⊕ U2 of τ + 1 bits. All digits of many noises are
+//! compared with their constants at once, on [`bits`], in ⌈log2 τ⌉ layers, each a round for every 2^23 ANDs.
 //! Two bits of U and their product come as they are from transfers ([`bits::random_products`]), without
 //! a round: products are what comparing begins with. A bit of U that has no other beside it is drawn by
 //! the parties.
 //!
-//! *Law*: that of [`crate::privacy::digits`], whoever does the comparing: T_j is the same floor, and the
-//! circuit is exact. U is random to each party, whatever it knows, as the transfers are: what P2 has of
+//! *Heads and tails.* Whether U < T_j is decided by its first bits, except where they are equal to those of
+//! T_j. So a noise has only the first h = ⌈τ/2⌉ + 3 bits of U to itself, its head; the rest, the tail, it
+//! shares with the other noises of its group of [`GROUP`], for each digit one. U is below T_j where its head is
+//! below, or where its head is equal and the tail is below.
+//!
+//! *Law*: digits are as far from the exact law as [`crate::privacy::digits`] says, less than 2^-τ each,
+//! whoever does the comparing. Half of that is for T_j, a floor at τ + 1 bits. The other half is for tails:
+//! one noise alone has U uniform, and the noises of a group are independent as long as no
+//! two of them have the same digit's head equal to that of T_j, because a tail decides for one of them at most;
+//! two of 64 have with probability at most 64·63/2·2^-2h, which is less than 2^-(τ + 1) for each of the 64
+//! digits. U is random to each party, whatever it knows, as the transfers are: what P2 has of
 //! a bit is its choice in one, what P1 has a hash that P2 lacks. So δ and the theorems of the
 //! mechanisms that take their noise from here stand as they are, under the assumptions that hide
 //! everything else.
@@ -20,7 +29,7 @@
 //! when the circuit that uses it is sent, whether its candidate wins or not. How many are drawn
 //! follows from numbers of candidates, which are public. The pool ends with its session.
 //!
-//! *Cost* of a noise: at most D·3τ/2 ANDs, of which a third open nothing: some 0.8·D·τ bytes on silent
+//! *Cost* of a noise: some D·0.8·τ ANDs, of which a third open nothing: about 0.5·D·τ bytes on silent
 //! transfers, against 48·D·τ in a garbled circuit on IKNP.
 //!
 //! # Example
@@ -49,13 +58,20 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use crate::circuit::integer::{bits_that_matter, less_than_constant_of_products};
-use crate::circuit::{Builder, Program};
+#[cfg(test)]
+mod tests;
+
+use num_bigint::BigUint;
+
+use crate::circuit::integer::{
+    bits_that_matter, compare_with_constant_of_products, less_than_constant_of_products,
+};
+use crate::circuit::{Bit, Builder, Program};
 use crate::net::{Blame, Fault};
 use crate::privacy;
 use crate::privacy::digits::DigitSampler;
 use crate::protocol::Session;
-use crate::protocol::bits::{self, Bits, Slices};
+use crate::protocol::bits::{self, Bits, Copies, Slices};
 use crate::protocol::coins::{self, Law};
 use crate::protocol::forecast::Forecast;
 use crate::role::Role;
@@ -96,13 +112,15 @@ pub(super) struct Pool(Vec<(Stock, Slices)>);
 /// How many noises of one law are left.
 pub(super) struct Stock {
     sampler: DigitSampler,
-    comparing: Program,
+    comparing: Comparing,
     left: usize,
 }
 
 impl Stock {
     fn new(sampler: &DigitSampler) -> Self {
-        Self { sampler: sampler.clone(), comparing: comparing(sampler), left: 0 }
+        let (thresholds, tau) = (sampler.finer_thresholds(), sampler.tau() as usize);
+        let comparing = Comparing::new(&thresholds, tau + 1, head_bits(tau));
+        Self { sampler: sampler.clone(), comparing, left: 0 }
     }
 
     /// How many noises are drawn at once, for `count` of them.
@@ -112,32 +130,128 @@ impl Stock {
     }
 }
 
-/// The circuit that makes digits from their random numbers: of each the bits that matter, then the
-/// products of every two of them.
-fn comparing(sampler: &DigitSampler) -> Program {
-    let mut g = Builder::new();
-    let lengths = lengths(sampler);
-    let numbers = g.input(Role::P1, "numbers", lengths.iter().sum());
-    let products = g.input(Role::P1, "products", lengths.iter().map(|length| length / 2).sum());
-    let (mut numbers, mut products) = (numbers.as_slice(), products.as_slice());
-    let digits: Vec<_> = lengths
-        .iter()
-        .zip(sampler.thresholds())
-        .map(|(length, threshold)| {
+/// Noises that share the tails of their random numbers: as many as a word of bits has.
+pub const GROUP: usize = 64;
+
+/// h: bits of a random number that a noise has to itself.
+fn head_bits(tau: usize) -> usize {
+    tau.div_ceil(2) + 3
+}
+
+/// How random numbers become digits.
+struct Comparing {
+    heads: Part,
+    tails: Part,
+    /// The digits that tails may decide.
+    undecided: Vec<usize>,
+}
+
+/// A part of all random numbers of a noise, and the circuit that compares it with that of the constants: of
+/// each number the bits that matter, then the products of every two of them.
+struct Part {
+    lengths: Vec<usize>,
+    circuit: Program,
+}
+
+impl Comparing {
+    /// Numbers of `width` bits, of which the first `head` are a noise's own.
+    fn new(thresholds: &[BigUint], width: usize, head: usize) -> Self {
+        let head = head.min(width);
+        let tail = width - head;
+        let highs: Vec<BigUint> = thresholds.iter().map(|threshold| threshold >> tail).collect();
+        let lows: Vec<BigUint> = thresholds
+            .iter()
+            .zip(&highs)
+            .map(|(threshold, high)| threshold - (high << tail))
+            .collect();
+        let undecided: Vec<usize> =
+            (0..lows.len()).filter(|digit| lows[*digit] != BigUint::ZERO).collect();
+        let length = |digit: usize| match undecided.contains(&digit) {
+            true => head,
+            false => bits_that_matter(head, &highs[digit]),
+        };
+        let heads =
+            Part::new((0..highs.len()).map(length).collect(), |g, digit, number, products| {
+                let high = &highs[digit];
+                if !undecided.contains(&digit) {
+                    return (less_than_constant_of_products(g, number, products, high), None);
+                }
+                let (below, equal) = compare_with_constant_of_products(g, number, products, high);
+                (below, Some(equal))
+            });
+        let lows: Vec<&BigUint> = undecided.iter().map(|digit| &lows[*digit]).collect();
+        let lengths = lows.iter().map(|low| bits_that_matter(tail, low)).collect();
+        let tails = Part::new(lengths, |g, digit, number, products| {
+            (less_than_constant_of_products(g, number, products, lows[digit]), None)
+        });
+        Self { heads, tails, undecided }
+    }
+
+    /// Digits of `count` noises from their numbers.
+    fn run(
+        &self,
+        session: &mut Session,
+        heads: &[Bits],
+        tails: &[Bits],
+        count: usize,
+    ) -> Result<Slices, bits::Error> {
+        let mut decided = bits::run_together(
+            session,
+            &[
+                Copies { source: &self.heads.circuit, inputs: heads, copies: count },
+                Copies {
+                    source: &self.tails.circuit,
+                    inputs: tails,
+                    copies: count.div_ceil(GROUP),
+                },
+            ],
+        )?;
+        let (tails, mut digits) =
+            (decided.pop().unwrap_or_default(), decided.pop().unwrap_or_default());
+        let equal = digits.split_off(self.heads.lengths.len());
+        let tails: Slices = tails.iter().map(|tail| tail.each_64_times(count)).collect();
+        let products = bits::and(session, &Bits::concat(&equal), &Bits::concat(&tails))?;
+        for (digit, product) in self.undecided.iter().zip(products.parts(count)) {
+            digits[*digit] = digits[*digit].xor(&product);
+        }
+        Ok(digits)
+    }
+
+    /// The messages of drawing `count` noises.
+    fn forecast(&self, f: &mut Forecast, count: usize) {
+        let groups = count.div_ceil(GROUP);
+        bits::forecast_random_products(f, pairs(&self.heads.lengths) * count);
+        bits::forecast_random_products(f, pairs(&self.tails.lengths) * groups);
+        let (heads, tails) = (&self.heads.circuit, &self.tails.circuit);
+        bits::forecast_together(f, &[(heads, count), (tails, groups)]);
+        bits::forecast_and(f, self.undecided.len() * count);
+    }
+}
+
+impl Part {
+    /// `compare` says from a digit's number and products whether the number is below and, if that matters,
+    /// whether it is equal. Equalities come out after all digits.
+    fn new(
+        lengths: Vec<usize>,
+        compare: impl Fn(&mut Builder, usize, &[Bit], &[Bit]) -> (Bit, Option<Bit>),
+    ) -> Self {
+        let mut g = Builder::new();
+        let numbers = g.input(Role::P1, "numbers", lengths.iter().sum());
+        let products = g.input(Role::P1, "products", pairs(&lengths));
+        let (mut numbers, mut products) = (numbers.as_slice(), products.as_slice());
+        let (mut digits, mut equal) = (Vec::with_capacity(lengths.len()), Vec::new());
+        for (digit, length) in lengths.iter().enumerate() {
             let ((number, rest), (pairs, others)) =
                 (numbers.split_at(*length), products.split_at(length / 2));
             (numbers, products) = (rest, others);
-            less_than_constant_of_products(&mut g, number, pairs, threshold)
-        })
-        .collect();
-    g.output("digits", &digits);
-    Program::new(&g.finish())
-}
-
-/// How many bits of the random number behind each digit matter.
-fn lengths(sampler: &DigitSampler) -> Vec<usize> {
-    let tau = sampler.tau() as usize;
-    sampler.thresholds().iter().map(|threshold| bits_that_matter(tau, threshold)).collect()
+            let (below, same) = compare(&mut g, digit, number, pairs);
+            digits.push(below);
+            equal.extend(same);
+        }
+        g.output("digits", &digits);
+        g.output("equal", &equal);
+        Self { lengths, circuit: Program::new(&g.finish()) }
+    }
 }
 
 /// Pairs of bits in all numbers of a noise.
@@ -184,8 +298,7 @@ pub fn forecast_fill(f: &mut Forecast, sampler: &DigitSampler, count: usize) {
         });
         let stock = &mut stocks[place];
         for batch in stock.batches(count.saturating_sub(stock.left)) {
-            bits::forecast_random_products(f, pairs(&lengths(sampler)) * batch);
-            bits::forecast_run(f, &stock.comparing, batch);
+            stock.comparing.forecast(f, batch);
             stock.left += batch;
         }
     });
@@ -263,8 +376,10 @@ impl Pool {
         });
         let (stock, digits) = &mut self.0[place];
         for batch in stock.batches(count.saturating_sub(stock.left)) {
-            let numbers = random_numbers(session, &lengths(sampler), batch)?;
-            let more = bits::run(session, &stock.comparing, &numbers, batch)?;
+            let Comparing { heads, tails, .. } = &stock.comparing;
+            let heads = random_numbers(session, &heads.lengths, batch)?;
+            let tails = random_numbers(session, &tails.lengths, batch.div_ceil(GROUP))?;
+            let more = stock.comparing.run(session, &heads, &tails, batch)?;
             digits.iter_mut().zip(&more).for_each(|(all, more)| all.append(more));
             stock.left += batch;
         }
@@ -292,182 +407,5 @@ impl Pool {
                 taken
             })
             .collect())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::circuit::Source as _;
-    use crate::circuit::evaluate::evaluate_source;
-    use crate::crypto::soft_spoken::Columns;
-    use crate::math::Rational;
-    use crate::protocol::pair::{Outcome, Setup, assert_forecast, assert_same_shape, run_pair};
-    use crate::protocol::transfers::Source;
-    use crate::protocol::yao::Reveal;
-
-    fn sampler(digits: u32, tau: u32) -> DigitSampler {
-        DigitSampler::new(&Rational::new(1u32, 3u32).unwrap(), digits, tau).unwrap()
-    }
-
-    fn pair<T: Send>(source: Source, party: impl Fn(&mut Session) -> T + Sync) -> Outcome<T, T> {
-        let run = |session: &mut Session| {
-            session.use_transfers(source);
-            party(session)
-        };
-        run_pair(Setup::default().seed(3), run, run)
-    }
-
-    /// Every number of τ bits for every digit: the noise is what the sampler says.
-    #[test]
-    fn the_circuit_draws_every_noise_with_exactly_its_probability() {
-        let sampler = sampler(2, 5);
-        let program = comparing(&sampler);
-        let lengths = lengths(&sampler);
-        let width: usize = lengths.iter().sum();
-        let mut seen = [0u32; 4];
-        for numbers in 0..1u32 << width {
-            let mut bits: Vec<bool> = (0..width).map(|i| numbers >> i & 1 == 1).collect();
-            let mut first = 0;
-            for length in &lengths {
-                let number = bits[first..first + length].to_vec();
-                bits.extend(number.as_chunks::<2>().0.iter().map(|[low, high]| low & high));
-                first += length;
-            }
-            let digits = evaluate_source(&program, &bits).unwrap();
-            seen[usize::from(digits[0]) + 2 * usize::from(digits[1])] += 1;
-        }
-        for (noise, ways) in seen.into_iter().enumerate() {
-            let total = Rational::new(ways, 1u32 << width).unwrap();
-            assert_eq!(total, sampler.probability(noise as u64), "noise {noise}");
-        }
-        assert_eq!(program.output_bits(), 2);
-    }
-
-    /// The products of random numbers are products, and the numbers themselves are even.
-    #[test]
-    fn random_numbers_come_with_their_products() {
-        let (sampler, count) = (sampler(3, 20), 400);
-        for source in Source::SMALL {
-            let outcome = pair(source, |session| {
-                let numbers = random_numbers(session, &lengths(&sampler), count).unwrap();
-                bits::open(session, &Bits::concat(&numbers), Reveal::Both).unwrap().unwrap()
-            });
-            let wires: Vec<&[bool]> = outcome.p1.chunks(count).collect();
-            let width: usize = lengths(&sampler).iter().sum();
-            let (mut first, mut product) = (0, width);
-            for length in lengths(&sampler) {
-                for pair in wires[first..first + length].as_chunks::<2>().0 {
-                    for noise in 0..count {
-                        assert_eq!(wires[product][noise], pair[0][noise] & pair[1][noise]);
-                    }
-                    product += 1;
-                }
-                first += length;
-            }
-            assert_eq!(product, wires.len());
-            for wire in &wires[..width] {
-                let ones = wire.iter().filter(|bit| **bit).count();
-                // Six deviations of ten each.
-                assert!((140..=260).contains(&ones), "{ones}");
-            }
-        }
-    }
-
-    /// Digits of 1,000 noises: each within six deviations of its probability.
-    #[test]
-    fn digits_have_their_probabilities_from_every_source_of_transfers() {
-        let sampler = sampler(3, 32);
-        for source in Source::SMALL {
-            let outcome = pair(source, |session| {
-                let digits = take(session, Law::Geometric, &sampler, 1_000, 0).unwrap();
-                bits::open(session, &Bits::concat(&digits), Reveal::Both).unwrap().unwrap()
-            });
-            assert_eq!(outcome.p1, outcome.p2);
-            for (j, digits) in outcome.p1.chunks(1_000).enumerate() {
-                let expected = 1.0 / (1.0 + (f64::from(1u32 << j) / 3.0).exp());
-                let share = digits.iter().filter(|d| **d).count() as f64 / 1_000.0;
-                let deviation = (expected * (1.0 - expected) / 1_000.0).sqrt();
-                assert!((share - expected).abs() < 6.0 * deviation, "digit {j}: {share}");
-            }
-        }
-    }
-
-    #[test]
-    fn no_noise_is_given_twice_and_refills_follow_the_numbers_asked_for() {
-        let (first, second) = (sampler(3, 20), sampler(2, 20));
-        for source in Source::SMALL {
-            let outcome = pair(source, |session| {
-                fill(session, &first, 5).unwrap();
-                let mut taken = Vec::new();
-                for (sampler, count) in [(&first, 3), (&second, 4), (&first, 2), (&first, 3)] {
-                    let digits = take(session, Law::Geometric, sampler, count, 1).unwrap();
-                    assert!(digits.iter().all(|digit| digit.len() == count));
-                    taken.push(digits);
-                }
-                let left = session.with_noises(|pool, _| pool.0[0].1.clone());
-                let laplace = take(session, Law::Laplace, &first, 1, 0).unwrap();
-                assert!(laplace.iter().all(|digit| digit.len() == 2));
-                (taken, left)
-            });
-            assert!(outcome.p1.1.iter().all(|digit| digit.len() == 1), "one was drawn ahead");
-            assert_forecast(&outcome.transcripts, &outcome.costs, |f| {
-                f.use_transfers(source);
-                forecast_fill(f, &first, 5);
-                for (sampler, count) in [(&first, 3), (&second, 4), (&first, 2), (&first, 3)] {
-                    forecast_take(f, Law::Geometric, sampler, count, 1);
-                }
-                forecast_take(f, Law::Laplace, &first, 1, 0);
-            });
-        }
-    }
-
-    #[test]
-    fn a_pool_hands_out_what_was_drawn_in_order_and_only_once() {
-        let sampler = sampler(2, 20);
-        let draw = |counts: &[usize]| {
-            pair(Source::SoftSpoken(Columns::Four), |session| {
-                fill(session, &sampler, 12).unwrap();
-                let parts: Vec<Slices> = counts
-                    .iter()
-                    .map(|count| take(session, Law::Geometric, &sampler, *count, 0).unwrap())
-                    .collect();
-                let digit = |j: usize| {
-                    Bits::concat(&parts.iter().map(|part| part[j].clone()).collect::<Vec<_>>())
-                };
-                [digit(0), digit(1)]
-            })
-        };
-        let (whole, parts) = (draw(&[12]), draw(&[1, 7, 4]));
-        assert_eq!(whole.p1, parts.p1);
-        assert_eq!(whole.p2, parts.p2);
-    }
-
-    #[test]
-    fn the_transcript_is_the_same_whatever_is_drawn() {
-        let sampler = sampler(3, 20);
-        assert_same_shape(&[1, 2, 3], |seed| {
-            let run = |session: &mut Session| {
-                take(session, Law::Geometric, &sampler, 10, 5).unwrap();
-            };
-            run_pair(Setup::default().seed(*seed), run, run)
-        });
-    }
-
-    #[test]
-    fn a_message_of_another_length_is_a_typed_error() {
-        let sampler = sampler(3, 20);
-        // 3 digits of 10 and of 80 noises: the first layer has 10 ANDs for each pair of bits.
-        let asks = |count: usize| {
-            let sampler = sampler.clone();
-            move |session: &mut Session| {
-                take(session, Law::Geometric, &sampler, count, 0).map(|_| ())
-            }
-        };
-        let outcome = run_pair(Setup::default().seed(1), asks(10), asks(80));
-        let blamed = |error: &Error| {
-            matches!(error.blame(), Blame::Connection(crate::net::Error::WrongLength { .. }))
-        };
-        assert!([outcome.p1, outcome.p2].iter().any(|r| r.as_ref().is_err_and(blamed)));
     }
 }

@@ -31,16 +31,6 @@ pub fn less_than_constant<G: Gates>(g: &mut G, a: &[Bit], bound: &BigUint) -> Bi
     less_than(g, a, &bound)
 }
 
-/// The same in ⌈log2 w⌉ layers of ANDs: at most 3w/2 of them, fewer where the bound begins or ends
-/// with zeros.
-pub fn less_than_constant_shallow<G: Gates>(g: &mut G, a: &[Bit], bound: &BigUint) -> Bit {
-    let that_matter = bits_that_matter(a.len(), bound);
-    let a = &a[a.len() - that_matter..];
-    let products: Vec<Bit> =
-        a.as_chunks::<2>().0.iter().map(|[low, high]| g.and(*low, *high)).collect();
-    less_than_constant_of_products(g, a, &products, bound)
-}
-
 /// How many bits of a number of w bits decide whether it is below a public bound, its highest ones:
 /// whatever stands below the lowest one of the bound does not matter.
 pub fn bits_that_matter(width: usize, bound: &BigUint) -> usize {
@@ -50,13 +40,8 @@ pub fn bits_that_matter(width: usize, bound: &BigUint) -> usize {
     }
 }
 
-/// The same from the [`bits_that_matter`] and the products of every two of them, number 2i and number
-/// 2i + 1, in a layer of ANDs less.
-///
-/// *How*: a block of bits is below, equal to or above its part of the bound. A block is below where
-/// its high half is, or where that is equal and its low half is below; equal where both are. Two bits
-/// need their product alone for both answers, since one bit is not below 0, and below 1 where it is not
-/// equal to it.
+/// a < `bound` in ⌈log2 w⌉ − 1 layers of ANDs, from the [`bits_that_matter`] of a and the products of every
+/// two of them, number 2i and number 2i + 1.
 pub fn less_than_constant_of_products<G: Gates>(
     g: &mut G,
     a: &[Bit],
@@ -69,6 +54,34 @@ pub fn less_than_constant_of_products<G: Gates>(
         _ => return Bit::constant(bound.bits() > 0),
     };
     let ones: Vec<bool> = (first..first + a.len() as u64).map(|i| bound.bit(i)).collect();
+    below_constant(g, a, products, &ones, false).0
+}
+
+/// Whether a is below `bound`, which has no more bits than a, and whether it is equal to it: from all bits
+/// of a and the products of every two of them, in as many layers.
+pub fn compare_with_constant_of_products<G: Gates>(
+    g: &mut G,
+    a: &[Bit],
+    products: &[Bit],
+    bound: &BigUint,
+) -> (Bit, Bit) {
+    let ones: Vec<bool> = (0..a.len() as u64).map(|i| bound.bit(i)).collect();
+    below_constant(g, a, products, &ones, true)
+}
+
+/// Whether bits are below a constant and, if that matters, whether they are equal to it.
+///
+/// *How*: a block of bits is below, equal to or above its part of the constant. A block is below where
+/// its high half is, or where that is equal and its low half is below; equal where both are. Two bits
+/// need their product alone for both answers, since one bit is not below 0, and below 1 where it is not
+/// equal to it.
+fn below_constant<G: Gates>(
+    g: &mut G,
+    a: &[Bit],
+    products: &[Bit],
+    ones: &[bool],
+    equality_matters: bool,
+) -> (Bit, Bit) {
     let mut products = products.iter();
     let mut blocks: Vec<(Bit, Bit)> = a
         .chunks(2)
@@ -82,22 +95,23 @@ pub fn less_than_constant_of_products<G: Gates>(
         })
         .collect();
     while blocks.len() > 1 {
-        let mut lowest = true;
+        let mut decides_nothing = !equality_matters;
         blocks = blocks
             .chunks(2)
             .map(|pair| match pair {
                 [(low, low_same), (high, high_same)] => {
                     let lower = g.and(*high_same, *low);
-                    // Whether the lowest block is equal decides nothing.
-                    let same = if lowest { Bit::FALSE } else { g.and(*high_same, *low_same) };
-                    lowest = false;
+                    // Whether the lowest block is equal decides nothing but equality.
+                    let same =
+                        if decides_nothing { Bit::FALSE } else { g.and(*high_same, *low_same) };
+                    decides_nothing = false;
                     (g.xor(*high, lower), same)
                 }
                 odd => odd[0],
             })
             .collect();
     }
-    blocks.first().map_or(Bit::FALSE, |(below, _)| *below)
+    blocks.first().copied().unwrap_or((Bit::FALSE, Bit::TRUE))
 }
 
 /// Whether two bits with this product are below a constant, and whether they are equal to it.

@@ -117,13 +117,41 @@ fn comparison_with_a_constant_orders_integers_and_costs_less_than_a_wire() {
     }
 }
 
+/// The comparison from products of two bits each, which are made first.
+fn shallow<G: Gates>(g: &mut G, a: &[Bit], bound: &BigUint) -> Bit {
+    let a = &a[a.len() - bits_that_matter(a.len(), bound)..];
+    let products = products_of(g, a);
+    less_than_constant_of_products(g, a, &products, bound)
+}
+
+fn products_of<G: Gates>(g: &mut G, a: &[Bit]) -> Vec<Bit> {
+    a.as_chunks::<2>().0.iter().map(|[low, high]| g.and(*low, *high)).collect()
+}
+
+#[test]
+fn shallow_comparison_says_whether_every_number_is_below_or_equal() {
+    for width in 0..=6usize {
+        for bound in 0..1u32 << width {
+            let circuit = circuit_of(&[width], &|g, x| {
+                let products = products_of(g, &x[0]);
+                let (below, equal) =
+                    compare_with_constant_of_products(g, &x[0], &products, &bound.into());
+                vec![below, equal]
+            });
+            assert!(circuit.counts().and <= (5 * width).div_ceil(2));
+            for a in 0..1u32 << width {
+                let expected = u32::from(a < bound) | u32::from(a == bound) << 1;
+                assert_eq!(run(&circuit, &[&a.into()]), expected.into(), "{a} and {bound}");
+            }
+        }
+    }
+}
+
 #[test]
 fn shallow_comparison_with_a_constant_is_right_for_every_number_and_bound() {
     for width in 0..=7usize {
         for bound in 0..=1u32 << width {
-            let circuit = circuit_of(&[width], &|g, x| {
-                vec![less_than_constant_shallow(g, &x[0], &bound.into())]
-            });
+            let circuit = circuit_of(&[width], &|g, x| vec![shallow(g, &x[0], &bound.into())]);
             assert!(circuit.counts().and <= (3 * width).div_ceil(2));
             for a in 0..1u32 << width {
                 let expected = number(a < bound);
@@ -139,8 +167,7 @@ fn shallow_comparison_has_logarithmic_depth_and_few_ands() {
     for (width, layers, most_ands) in [(64, 6, 89), (80, 7, 113), (100, 7, 143), (256, 8, 377)] {
         for bound in [random_below_power(width, &mut rng) | BigUint::one(), power_minus_one(width)]
         {
-            let circuit =
-                circuit_of(&[width], &|g, x| vec![less_than_constant_shallow(g, &x[0], &bound)]);
+            let circuit = circuit_of(&[width], &|g, x| vec![shallow(g, &x[0], &bound)]);
             assert!(circuit.counts().and <= most_ands, "{} of {width}", circuit.counts().and);
             assert!(circuit.counts().and_depth <= layers, "{width}");
             for _ in 0..20 {

@@ -186,9 +186,9 @@ fn choices_find_the_noise_that_was_prepared_for_them() {
             forecast(f, &parameters, &epsilon, &calibration, Sharing::Xor, 3).unwrap();
         }
     });
-    // Five layers of comparing at τ = 64 for the nine noises and five for those of the last choice.
+    // Six layers of comparing at τ = 64 for the nine noises and six for those of the last choice.
     let opened = |tag: &Tag| *tag == Tag::new(*b"btop");
-    assert_eq!(outcome.transcripts.p1.iter().filter(|(_, tag, _)| opened(tag)).count(), 20);
+    assert_eq!(outcome.transcripts.p1.iter().filter(|(_, tag, _)| opened(tag)).count(), 24);
 }
 
 #[test]

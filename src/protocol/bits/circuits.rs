@@ -5,6 +5,7 @@ use crate::circuit::evaluate::evaluate_source;
 use crate::circuit::{self, Consumer, Op, Source, Step};
 use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
+use crate::role::Role;
 
 /// Wires of many copies of a circuit: vector i has wire i of every copy.
 pub type Slices = Vec<Bits>;
@@ -24,6 +25,16 @@ pub fn ideal_run(source: &dyn Source, inputs: &[Bits], copies: usize) -> Result<
     Ok(outputs.into_iter().map(Bits::from_iter).collect())
 }
 
+/// Copies of a circuit: vector i of `inputs` has input i of every copy.
+pub struct Copies<'a> {
+    /// The circuit, whoever's its inputs are.
+    pub source: &'a dyn Source,
+    /// Shares of its inputs.
+    pub inputs: &'a [Bits],
+    /// How many there are.
+    pub copies: usize,
+}
+
 /// Runs `copies` copies of a circuit on shares of their inputs, whoever's they are, and gives shares of
 /// their outputs. A round for every layer of ANDs.
 ///
@@ -36,26 +47,48 @@ pub fn run(
     inputs: &[Bits],
     copies: usize,
 ) -> Result<Slices, Error> {
-    check_inputs(source, inputs, copies)?;
-    let mut wires = Vec::with_capacity(1 + inputs.len());
-    wires.push(constant(session.role, true, copies));
-    wires.extend_from_slice(inputs);
+    let mut outputs = run_together(session, &[Copies { source, inputs, copies }])?;
+    Ok(outputs.pop().unwrap_or_default())
+}
+
+/// Runs several circuits at once, each in copies of its own: as many rounds as the deepest has layers.
+///
+/// # Errors
+/// As for [`run`].
+pub fn run_together(session: &mut Session, jobs: &[Copies<'_>]) -> Result<Vec<Slices>, Error> {
     let role = session.role;
-    let mut run = Run { session, copies, wires, error: None };
-    let outputs = source.stream(&mut run);
-    if let Some(error) = run.error {
-        return Err(error);
+    let mut runs = jobs.iter().map(|job| Run::new(role, job)).collect::<Result<Vec<_>, _>>()?;
+    let layers = runs.iter().map(|run| run.layers.len()).max().unwrap_or(0);
+    for layer in 0..layers {
+        let (mut first, mut second) = (Vec::new(), Vec::new());
+        for run in &mut runs {
+            run.begin(layer, &mut first, &mut second);
+        }
+        let mut products = and(session, &Bits::concat(&first), &Bits::concat(&second))?;
+        for run in &mut runs {
+            let (own, others) = products.split(run.ands(layer));
+            run.end(layer, &own);
+            products = others;
+        }
     }
-    let value = |bit: &circuit::Bit| match bit.as_constant() {
-        Some(value) => constant(role, value, copies),
-        None => run.wires[bit.id() as usize].xor(&constant(role, bit.negated(), copies)),
-    };
-    Ok(outputs.iter().map(value).collect())
+    Ok(runs.iter().map(|run| run.results(role)).collect())
 }
 
 /// The messages of [`run`].
 pub fn forecast_run(f: &mut Forecast, source: &dyn Source, copies: usize) {
-    source.stream(&mut Layers { f, copies });
+    forecast_together(f, &[(source, copies)]);
+}
+
+/// The messages of [`run_together`].
+pub fn forecast_together(f: &mut Forecast, jobs: &[(&dyn Source, usize)]) {
+    let mut all: Vec<usize> = Vec::new();
+    for (source, copies) in jobs {
+        let mut layers = Layers::default();
+        source.stream(&mut layers);
+        all.resize(all.len().max(layers.0.len()), 0);
+        all.iter_mut().zip(&layers.0).for_each(|(all, layer)| *all += layer.ands.len() * copies);
+    }
+    all.into_iter().for_each(|ands| forecast_and(f, ands));
 }
 
 fn check_inputs(source: &dyn Source, inputs: &[Bits], copies: usize) -> Result<(), Error> {
@@ -66,44 +99,81 @@ fn check_inputs(source: &dyn Source, inputs: &[Bits], copies: usize) -> Result<(
     super::check_equally_long(copies, &inputs.iter().collect::<Vec<_>>())
 }
 
-struct Run<'a> {
-    session: &'a mut Session,
-    copies: usize,
-    wires: Slices,
-    error: Option<Error>,
+/// Where a gate reads and writes.
+type Place = (usize, usize, usize);
+
+/// A layer of ANDs, and what comes before it.
+struct Layer {
+    values: usize,
+    linear: Vec<Place>,
+    ands: Vec<Place>,
 }
 
-impl Run<'_> {
-    fn and_layer(&mut self, places: &[(usize, usize, usize)]) -> Result<(), Error> {
-        let side = |wires: &Slices, wire: fn(&(usize, usize, usize)) -> usize| {
-            let vectors: Vec<Bits> = places.iter().map(|gate| wires[wire(gate)].clone()).collect();
-            Bits::concat(&vectors)
-        };
-        let (a, b) = (side(&self.wires, |gate| gate.0), side(&self.wires, |gate| gate.1));
-        let products = and(self.session, &a, &b)?;
-        for ((_, _, out), product) in places.iter().zip(products.parts(self.copies)) {
-            self.wires[*out] = product;
-        }
-        Ok(())
+/// All layers of a circuit.
+#[derive(Default)]
+struct Layers(Vec<Layer>);
+
+impl Consumer for Layers {
+    fn step(&mut self, values: usize, step: Step<'_>) -> bool {
+        let [linear, ands] = [step.linear, step.ands].map(|ops| places(step, ops).collect());
+        self.0.push(Layer { values, linear, ands });
+        true
     }
 }
 
-impl Consumer for Run<'_> {
-    fn step(&mut self, values: usize, step: Step<'_>) -> bool {
-        if self.wires.len() < values {
-            self.wires.resize(values, Bits::repeat(false, self.copies));
+/// Copies of a circuit that are under way.
+struct Run {
+    copies: usize,
+    layers: Vec<Layer>,
+    wires: Slices,
+    outputs: Vec<circuit::Bit>,
+}
+
+impl Run {
+    fn new(role: Role, job: &Copies<'_>) -> Result<Self, Error> {
+        check_inputs(job.source, job.inputs, job.copies)?;
+        let mut wires = Vec::with_capacity(1 + job.inputs.len());
+        wires.push(constant(role, true, job.copies));
+        wires.extend_from_slice(job.inputs);
+        let mut layers = Layers::default();
+        let outputs = job.source.stream(&mut layers);
+        Ok(Self { copies: job.copies, layers: layers.0, wires, outputs })
+    }
+
+    /// What is free of a layer; appends the two sides of its ANDs.
+    fn begin(&mut self, layer: usize, first: &mut Vec<Bits>, second: &mut Vec<Bits>) {
+        let Some(layer) = self.layers.get(layer) else { return };
+        if self.wires.len() < layer.values {
+            self.wires.resize(layer.values, Bits::repeat(false, self.copies));
         }
-        for (a, b, out) in places(step, step.linear) {
-            self.wires[out] = self.wires[a].xor(&self.wires[b]);
+        for (a, b, out) in &layer.linear {
+            self.wires[*out] = self.wires[*a].xor(&self.wires[*b]);
         }
-        let ands: Vec<_> = places(step, step.ands).collect();
-        match self.and_layer(&ands) {
-            Ok(()) => true,
-            Err(error) => {
-                self.error = Some(error);
-                false
-            }
+        for (a, b, _) in &layer.ands {
+            first.push(self.wires[*a].clone());
+            second.push(self.wires[*b].clone());
         }
+    }
+
+    /// ANDs of a layer, of all copies.
+    fn ands(&self, layer: usize) -> usize {
+        self.layers.get(layer).map_or(0, |layer| layer.ands.len() * self.copies)
+    }
+
+    /// Takes the products of a layer.
+    fn end(&mut self, layer: usize, products: &Bits) {
+        let Some(layer) = self.layers.get(layer) else { return };
+        for ((_, _, out), product) in layer.ands.iter().zip(products.parts(self.copies)) {
+            self.wires[*out] = product;
+        }
+    }
+
+    fn results(&self, role: Role) -> Slices {
+        let value = |bit: &circuit::Bit| match bit.as_constant() {
+            Some(value) => constant(role, value, self.copies),
+            None => self.wires[bit.id() as usize].xor(&constant(role, bit.negated(), self.copies)),
+        };
+        self.outputs.iter().map(value).collect()
     }
 }
 
@@ -118,17 +188,4 @@ fn places<'a>(
         let (a, b, out) = (op.a, op.b, op.out);
         (0..lanes).map(move |lane| (at(a, lane), at(b, lane), at(out, lane)))
     })
-}
-
-/// Counts ANDs, layer by layer.
-struct Layers<'a> {
-    f: &'a mut Forecast,
-    copies: usize,
-}
-
-impl Consumer for Layers<'_> {
-    fn step(&mut self, _: usize, step: Step<'_>) -> bool {
-        forecast_and(self.f, step.ands.len() * step.lanes * self.copies);
-        true
-    }
 }

@@ -143,6 +143,15 @@ impl Bits {
         (self.part(0, length), self.part(length, self.length - length))
     }
 
+    /// A vector of `length` bits in which every bit of this one stands 64 times.
+    ///
+    /// # Panics
+    /// If there are too few bits for that.
+    pub(in crate::protocol) fn each_64_times(&self, length: usize) -> Self {
+        let word = |place| u64::from(self.get(place)).wrapping_neg();
+        Self::from_words((0..length.div_ceil(64)).map(word).collect(), length)
+    }
+
     /// Eight bits to a byte, the first in the lowest place.
     pub(super) fn to_bytes(&self) -> Vec<u8> {
         let mut bytes: Vec<u8> = self.words.iter().flat_map(|word| word.to_le_bytes()).collect();
