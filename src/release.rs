@@ -114,8 +114,8 @@ pub enum Error {
     BrokenThere(String),
     /// People whom both parties have, in a release of different people.
     #[error(
-        "{0} people are in both tables, and would count twice: agree on who leaves them out, and run \
-         again"
+        "{0} people are in both tables, and would count twice: agree on who leaves them out, and on \
+         accept_composition = true in [release], as the ledgers have this run already; then run again"
     )]
     InBoth(usize),
     /// More combinations of values than two parties can count together.

@@ -76,14 +76,15 @@ impl Wording for Terms {
         page.item(&format!(
             "ATTENTION: {p1} and {p2} each read the other's anonymized rows, every path with its \
              `{}` and count, and so how many of the other's people are released: the release less \
-             its own rows. What is promised holds of each party's paths by themselves, so it holds \
-             towards the other party too, as far as that knows nothing else of these people.",
+             its own rows. What is promised holds of each party's rows by themselves, so it holds of \
+             these towards the other party too, as far as that knows nothing else of these people.",
             agreement.schema.class.column
         ));
         page.item(
             "ATTENTION: each learns which pairs of place and time the other took out of its paths. \
              That says of every such pair that somebody of the other's was there, and that few were \
-             or that it told too much. Other readers of the release are not told.",
+             or that it told too much: of people who were at a busy place then, that more of them may \
+             have a protected value than is promised. Other readers of the release are not told.",
         );
         page.item(
             "Both learn whether what is left of each party's paths without the pairs of both lists is \
@@ -94,8 +95,10 @@ impl Wording for Terms {
             page.item(&match overlap_check {
                 Some(identifier) => format!(
                     "The overlap check is on: both learn exactly how many people are in both tables \
-                     (by the column `{}`{}). If anybody is the run ends without a release, because \
-                     such a person would count twice.",
+                     (by the column `{}`{}), and each learns how many the other has, so how many of \
+                     them are not released. If anybody is in both the run ends without a release, \
+                     because such a person would count twice; the ledgers have it all the same, and \
+                     another run needs an agreement with accept_composition = true.",
                     identifier.column,
                     normalization(identifier)
                 ),

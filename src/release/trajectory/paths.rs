@@ -147,7 +147,13 @@ impl Paths {
     /// Steps of a search for violating sets of at most `most` pairs: increments, and the parts of
     /// every different set of three and more pairs, which are looked at again on every later level.
     pub fn most_steps(&self, most: usize) -> u128 {
-        let different = subsets(self.pairs.len(), most);
+        self.most_steps_among(self.pairs.len(), most)
+    }
+
+    /// The same if there were so many different pairs. As if there were any number of them it adds up:
+    /// two tables take no more together than each by itself.
+    pub fn most_steps_among(&self, pairs: usize, most: usize) -> u128 {
+        let different = subsets(pairs, most);
         let step = |(size, (sets, different)): (usize, (u128, u128))| {
             let parts = if size < 3 { 0 } else { 1u128 << (size - 1).min(100) };
             let levels = (most - size).saturating_add(1) as u128;

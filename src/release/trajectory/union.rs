@@ -18,7 +18,7 @@
 //!
 //! *Learned by the peer*: the pairs that this party took out, and its part, which is the release less
 //! the peer's own: the view of a party is made from its own part, both lists and the release (a test
-//! does). Lengths of messages follow from these. *What can be timed*: the test of the other's part.
+//! does), and, where the overlap is counted, from how many people each has and how many both. Lengths of messages follow from these. *What can be timed*: the test of the other's part.
 //!
 //! *Cost*: twelve bytes and a name for every pair, seven and two for each of its pairs for every row.
 
@@ -41,6 +41,13 @@ const SUPPRESSION: &str = "suppression";
 const PATHS: &str = "paths";
 const LIST: Tag = Tag::new(*b"trjs");
 const PART: Tag = Tag::new(*b"trjr");
+/// Most steps of a search in one party's paths: so few that nobody waits in vain for a party that tests
+/// the other's, and then both together.
+const MOST_STEPS_EACH: u128 = MOST_STEPS / 10;
+/// Most bytes of one party's paths written out: a release of both can still be read.
+const MOST_SPELT: usize = 1 << 30;
+/// Bytes of a pair in a path beside the name of its place, at most.
+const BESIDE_A_PLACE: usize = 22;
 /// Bytes of a message; parties take turns.
 const CHUNK: usize = 1 << 20;
 
@@ -132,14 +139,15 @@ impl Part {
     }
 }
 
-/// Half of what one party may have alone: what both have must be tested, by anybody.
+/// Half of what one party may have alone, or less: what both have must be tested, by anybody.
 fn check(paths: &Paths, terms: &Terms) -> Result<(), Error> {
     let too_many = |what: &str, most: usize| {
         let problem = format!("there are more than {most} {what}, too many for one of two parties");
         Err(Error::Table(format!("{problem}: divide times, or name coarser places")))
     };
-    let steps = paths.most_steps(terms.l);
-    if steps > MOST_STEPS / 2 {
+    // However many pairs the other has that this one has not.
+    let steps = paths.most_steps_among(usize::MAX, terms.l);
+    if steps > MOST_STEPS_EACH {
         return Err(Error::TooLong(steps));
     }
     if paths.pairs.len() > wire::MOST_DIFFERENT_EACH {
@@ -148,6 +156,10 @@ fn check(paths: &Paths, terms: &Terms) -> Result<(), Error> {
     if paths.items.len() > wire::MOST_INSTANCES_EACH {
         return too_many("pairs in all paths", MOST_INSTANCES / 2);
     }
+    let spelt = |pair: &u32| paths.pairs[*pair as usize].1.len() + BESIDE_A_PLACE;
+    if paths.items.iter().map(spelt).sum::<usize>() > MOST_SPELT {
+        return too_many("bytes in all paths", MOST_SPELT);
+    }
     if paths.pairs.iter().map(|(_, place)| place.len()).sum::<usize>() > wire::MOST_NAMES {
         return too_many("bytes in the names of places", wire::MOST_NAMES);
     }
@@ -155,7 +167,8 @@ fn check(paths: &Paths, terms: &Terms) -> Result<(), Error> {
         let shown: String = place.chars().take(40).flat_map(char::escape_debug).collect();
         return Err(Error::Table(format!(
             "the place `{shown}` at {time} cannot be released by two parties: it begins or ends with a \
-             space, or has a control character"
+             space, has a control character, or more than {} bytes",
+            wire::MOST_NAME
         )));
     }
     Ok(())

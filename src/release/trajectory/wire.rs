@@ -16,6 +16,8 @@ use crate::net::{Message, Tag};
 pub const MOST_DIFFERENT_EACH: usize = MOST_DIFFERENT / 2;
 /// Most pairs in all rows of one of two parties, likewise.
 pub const MOST_INSTANCES_EACH: usize = MOST_INSTANCES / 2;
+/// Most bytes of the name of a place.
+pub const MOST_NAME: usize = 256;
 /// Most bytes of the names of places, each once for every time.
 pub const MOST_NAMES: usize = 1 << 24;
 /// Bytes of a pair beside the name of its place.
@@ -118,7 +120,7 @@ impl PartSize {
 
 /// Whether a place can stand in a release, so that it is read as it was written.
 pub fn is_place(place: &str) -> bool {
-    !place.is_empty()
+    (1..=MOST_NAME).contains(&place.len())
         && place.trim() == place
         && !place.contains(|c: char| c == '>' || c.is_control())
 }
