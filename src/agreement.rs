@@ -94,6 +94,9 @@ pub const MAX_CANONICAL_BYTES: usize = 16 << 20;
 /// the other party alone has the class, and where membership is hidden): every point costs a piece of circuit.
 pub const MAX_SHARED_POINTS: u32 = 1_024;
 
+/// Most shards of a release: each has a connection of its own.
+pub const MAX_SHARDS: u32 = 1_024;
+
 /// A complete and consistent agreement. It can only be made by reading one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -110,6 +113,8 @@ pub struct Agreement {
     pub schema: Arc<Schema>,
     /// What is made of the data, and with which promise.
     pub model: Model,
+    /// Into how many shards the people of a vertical release are dealt, if they are.
+    pub shards: Option<u32>,
 }
 
 /// How the data is divided between the parties.

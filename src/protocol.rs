@@ -64,6 +64,7 @@ pub mod psi;
 pub mod random_value;
 pub mod scalar_product;
 pub mod secure_sum;
+pub mod shards;
 pub mod shares;
 pub mod silent;
 pub mod soft_spoken;

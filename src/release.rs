@@ -60,6 +60,7 @@ pub mod plan;
 pub mod presence;
 pub mod rehearsal;
 pub mod run;
+pub mod shards;
 pub mod trajectory;
 pub mod tree;
 

@@ -18,7 +18,7 @@ const UNKNOWN: &str = "zzzzzzzzzzzzzzzz";
 const PARTY: &str = "The party file";
 const WHOLE: &str = "The sections";
 /// The sections of the agreement, as the page calls them, each with the line it begins with.
-const SECTIONS: [(&str, &str); 10] = [
+const SECTIONS: [(&str, &str); 11] = [
     ("[release]", "[release]"),
     ("[parties]", "[parties]"),
     ("[parties.p1] and [parties.p2]", "[parties.p1]"),
@@ -26,6 +26,7 @@ const SECTIONS: [(&str, &str); 10] = [
     ("[class]", "[class]"),
     ("[[attribute]]", "[[attribute]]"),
     ("[crypto]", "[crypto]"),
+    ("[scale]", "[scale]"),
     ("[lkc]", "[lkc]"),
     ("[lattice]", "[lattice]"),
     ("[trajectory]", "[trajectory]"),
@@ -54,6 +55,10 @@ fn agreements() -> [String; 3] {
 /// An agreement of the page that has a section.
 fn with_section(section: &str) -> String {
     match section {
+        "[scale]" => {
+            let [vertical, ..] = agreements();
+            format!("{vertical}\n[scale]\n")
+        }
         "[lkc]" => example("toml lkc").to_owned(),
         "[lattice]" => example("toml lattice").to_owned(),
         "[trajectory]" => example("toml trajectory").to_owned(),
@@ -207,6 +212,7 @@ fn schema_of(section: &str) -> (usize, &'static str) {
         "[class]" => (0, "/properties/class"),
         "[[attribute]]" => (0, "/properties/attribute/items"),
         "[crypto]" => (0, "/properties/crypto"),
+        "[scale]" => (0, "/properties/scale"),
         "[lkc]" => (0, "/properties/lkc"),
         "[lattice]" => (0, "/properties/lattice"),
         "[trajectory]" => (0, "/properties/trajectory"),

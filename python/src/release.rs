@@ -97,7 +97,7 @@ pub fn run(
     let agreement = &agreement.inner;
     work(py, callback.as_ref(), passphrase, |watcher| {
         let side = Side::new(agreement, &party, watcher)?;
-        run_side(&side, Options { compact, record }, watcher)
+        run_side(&side, Options { compact, record, ..Options::default() }, watcher)
     })?;
     Ok(party.out)
 }

@@ -33,7 +33,7 @@ impl Format {
 /// The agreement as a tree whose keys are sorted; printing it without white space is canonical.
 ///
 /// Decimals are text in normal form; counts are numbers; every default is written out, but for those
-/// of keys that came later (`min_common`, `rehearse`, `membership`, `accept_composition`, the class's
+/// of keys that came later (`min_common`, `rehearse`, `membership`, `accept_composition`, `shards`, the class's
 /// `owner`); what does not apply to the partition or the model is left out. There is no floating-point number anywhere.
 pub(super) fn value(agreement: &Agreement, format: Format) -> Value {
     let (mut release, mut crypto) = agreement.model.entries();
@@ -75,6 +75,9 @@ pub(super) fn value(agreement: &Agreement, format: Format) -> Value {
         }
         let both = vec![("p1", party(&parties.p1)), ("p2", party(&parties.p2))];
         sections.push(("parties", object(both)));
+    }
+    if let Some(shards) = agreement.shards {
+        sections.push(("scale", object(vec![("shards", json!(shards))])));
     }
     if let Some(id) = agreement.identifier() {
         // Older forms had no such keys.

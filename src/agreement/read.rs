@@ -5,6 +5,7 @@ pub use attributes::MAX_ATTRIBUTES;
 mod matching;
 mod people;
 pub(super) mod release;
+mod scale;
 
 use super::canonical::Format;
 use super::form::{Form, Section, WHOLE};
@@ -13,8 +14,18 @@ use super::node::{Node, Source};
 use super::problem::{Problem, Problems, Rule};
 use super::*;
 
-const SECTIONS: &[&str] =
-    &["release", "parties", "id", "class", "attribute", "crypto", "lkc", "lattice", "trajectory"];
+const SECTIONS: &[&str] = &[
+    "release",
+    "parties",
+    "id",
+    "class",
+    "attribute",
+    "crypto",
+    "scale",
+    "lkc",
+    "lattice",
+    "trajectory",
+];
 /// The keys of [release] that every model has.
 const RELEASE_KEYS: &[&str] =
     &["id", "partition", "model", "max_records", "overlap_check", ACCEPT_COMPOSITION];
@@ -128,6 +139,7 @@ fn whole(form: &mut Form<'_>, document: Node, origin: Origin<'_>) -> Option<Agre
         #[cfg(any(test, feature = "testing"))]
         Model::ExactCounts => {}
     }
+    let shards = scale::read(form, &mut top, kind, &model);
     let common = common?;
     groups_can_be(form, &model, kind, common.max_records, at);
     let partition = match kind? {
@@ -149,6 +161,7 @@ fn whole(form: &mut Form<'_>, document: Node, origin: Origin<'_>) -> Option<Agre
         accept_composition: common.accept_composition,
         schema: Arc::new(schema),
         model,
+        shards: shards?,
     };
     if form.problems.is_empty() && agreement.canonical().len() > MAX_CANONICAL_BYTES {
         let message = format!("all taxonomies together exceed {} MiB", MAX_CANONICAL_BYTES >> 20);

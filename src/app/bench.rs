@@ -108,6 +108,9 @@ pub struct BenchArgs {
     /// For `release`: with transfers that do not rest on learning parity with noise
     #[arg(long)]
     no_lpn: bool,
+    /// For `release`: people in so many shards, one in work at a time, 0 for none
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    shards: u32,
     /// Small sizes: a first look in seconds, not figures to compare
     #[arg(long)]
     quick: bool,
@@ -155,6 +158,8 @@ pub struct Options {
     pub hidden: bool,
     /// Whether transfers of a release do without LPN.
     pub no_lpn: bool,
+    /// Into how many shards the people of a release are dealt; 0 is none.
+    pub shards: u32,
     /// Whether sizes are to be small.
     pub quick: bool,
 }
@@ -262,6 +267,7 @@ fn one(what: &str, arguments: &BenchArgs, console: &Console) -> Result<Vec<Figur
         class_owner: arguments.class_owner,
         hidden: arguments.membership == Some(MembershipArg::Hidden),
         no_lpn: arguments.no_lpn,
+        shards: arguments.shards,
         quick: arguments.quick,
     })?;
     show(&figures, console);

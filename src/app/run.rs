@@ -56,6 +56,10 @@ pub struct RunArgs {
     /// Also write direction, kind and length of every message to private/messages.csv
     #[arg(long)]
     record: bool,
+    /// Where people are in shards: how many may be in work at a time; more are faster and take more
+    /// memory, and the smaller number of both parties holds
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    shards_at_once: u32,
 }
 
 /// Runs the verb.
@@ -77,7 +81,8 @@ pub fn run(arguments: &RunArgs, console: &Console) -> Result<(), Failure> {
         rehearsed_words(&side, &told).iter().for_each(|line| console.result(line));
         return Ok(());
     }
-    let options = Options { compact: arguments.compact, record: arguments.record };
+    let RunArgs { compact, record, shards_at_once, .. } = *arguments;
+    let options = Options { compact, record, shards_at_once };
     run::run(&side, options, &Screen::new(console))?;
     console.result_of_work_done(party.out.display());
     Ok(())

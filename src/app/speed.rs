@@ -43,7 +43,7 @@ impl Speeds {
         key_bits: usize,
     ) -> Result<Self, Failure> {
         let works = forecasts.into_iter().flat_map(Forecast::works);
-        let needed: BTreeSet<Work> = works.flat_map(|(_, works)| works.keys().copied()).collect();
+        let needed: BTreeSet<Work> = works.flat_map(|(_, works)| works.into_keys()).collect();
         let mut seconds = BTreeMap::new();
         if needed.contains(&Work::GroupOperation) {
             seconds.insert(Work::GroupOperation, group_operation()?);

@@ -112,6 +112,17 @@ impl Costs {
         self.phases.iter().find(|phase| phase.phase == name).cloned().unwrap_or_default()
     }
 
+    /// Adds what another conversation said, so many times: bytes, messages and rounds, phase by phase.
+    /// How long it took is in this one's times, if this one waited for it.
+    pub(crate) fn include(&mut self, other: &Self, times: usize) {
+        let spoken = other.phases.iter().filter(|p| p.messages_sent + p.messages_received > 0);
+        for phase in spoken {
+            let (wall, cpu) = Default::default();
+            let counted = PhaseCost { wall, cpu, ..phase.clone() };
+            (0..times).for_each(|_| merge(&mut self.phases, &counted));
+        }
+    }
+
     /// All phases together.
     pub fn total(&self) -> PhaseCost {
         let mut total = PhaseCost { phase: "total".to_owned(), ..PhaseCost::default() };

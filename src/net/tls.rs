@@ -51,8 +51,8 @@ impl Listener {
         Ok(self.socket.local_addr()?)
     }
 
-    /// Waits until the expected peer has connected and proved who it is, then
-    /// stops listening. Strangers, garbage and slow handshakes are refused
+    /// Waits until the expected peer has connected and proved who it is. Whoever waits for
+    /// nobody else drops the listener then. Strangers, garbage and slow handshakes are refused
     /// without keeping the peer out: each handshake has a thread of its own,
     /// and where they become too many, the oldest makes room for the newest.
     ///
@@ -60,7 +60,7 @@ impl Listener {
     /// [`Error::NobodyCame`] with the reason of the last refusal;
     /// [`Error::NoThread`] if the system gives no thread for a handshake.
     pub fn accept(
-        self,
+        &self,
         us: &Identity,
         peer: Fingerprint,
         limits: Limits,
@@ -73,7 +73,7 @@ impl Listener {
     /// # Errors
     /// As [`Listener::accept`], and [`Error::Stopped`].
     pub fn accept_unless(
-        self,
+        &self,
         stop: &Stop,
         us: &Identity,
         peer: Fingerprint,

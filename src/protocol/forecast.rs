@@ -99,6 +99,8 @@ pub struct Forecast {
     bulk: Bulk,
     noises: Vec<Stock>,
     schedules: [Option<silent::Schedule>; 2],
+    /// What each of so many shards says: they are alike.
+    shards: Option<(Box<Self>, usize)>,
 }
 
 impl Forecast {
@@ -108,13 +110,21 @@ impl Forecast {
         let (works, set_up) = (Vec::new(), Vec::new());
         let (phase, noises) = (String::new(), Vec::new());
         let (transfers, bulk) = Default::default();
-        let schedules = [None; 2];
-        Self { role, meter, phase, works, set_up, transfers, bulk, noises, schedules }
+        let (schedules, shards) = ([None; 2], None);
+        Self { role, meter, phase, works, set_up, transfers, bulk, noises, schedules, shards }
     }
 
     /// Keeps every message from now on, as [`crate::net::Channel::record_transcript`].
     pub fn record_transcript(&mut self) {
         self.meter.record_transcript();
+    }
+
+    /// What is said on the connection of each of so many shards ([`crate::protocol::shards`]).
+    pub fn in_shards<T>(&mut self, shards: usize, tell: impl FnOnce(&mut Self) -> T) -> T {
+        let role = self.role;
+        let (shard, _) = self.shards.get_or_insert_with(|| (Box::new(Self::new(role)), shards));
+        shard.record_transcript();
+        tell(shard)
     }
 
     /// Whose side it is.
@@ -222,6 +232,9 @@ impl Forecast {
     /// Bytes, messages and rounds by phase; all times are 0.
     pub fn costs(&self) -> Costs {
         let mut costs = self.meter.costs();
+        if let Some((shard, times)) = &self.shards {
+            costs.include(&shard.costs(), *times);
+        }
         costs.phases.retain(|phase| phase.messages_sent + phase.messages_received > 0);
         for phase in &mut costs.phases {
             (phase.wall, phase.cpu) = Default::default();
@@ -241,13 +254,29 @@ impl Forecast {
     }
 
     /// What this party does in each phase, in the order in which they begin.
-    pub fn works(&self) -> &[(String, Works)] {
-        &self.works
+    pub fn works(&self) -> Vec<(String, Works)> {
+        let mut all = self.works.clone();
+        let Some((shard, times)) = &self.shards else { return all };
+        for (phase, works) in shard.works() {
+            let place = all.iter().position(|(name, _)| *name == phase).unwrap_or_else(|| {
+                all.push((phase, Works::new()));
+                all.len() - 1
+            });
+            for (work, count) in works {
+                *all[place].1.entry(work).or_default() += count * *times as u64;
+            }
+        }
+        all
     }
 
-    /// Every message in order, since they are kept.
+    /// Every message in order, since they are kept; then those of each shard.
     pub fn transcript(&self) -> Transcript {
-        self.meter.transcript()
+        let mut transcript = self.meter.transcript();
+        if let Some((shard, times)) = &self.shards {
+            let of_one = shard.transcript();
+            (0..*times).for_each(|_| transcript.extend_from_slice(&of_one));
+        }
+        transcript
     }
 }
 

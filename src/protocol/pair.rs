@@ -48,6 +48,8 @@ use crate::{net::meter::PhaseCost, protocol::forecast::Forecast};
 pub struct Setup {
     limits: Limits,
     network: Option<NetworkModel>,
+    shards: usize,
+    at_once: usize,
     #[cfg(any(test, feature = "testing"))]
     seed: Option<u64>,
 }
@@ -63,6 +65,11 @@ impl Setup {
         Self { network: Some(network), ..self }
     }
 
+    /// With so many shards, of which some are in work at a time.
+    pub fn shards(self, shards: usize, at_once: usize) -> Self {
+        Self { shards, at_once, ..self }
+    }
+
     /// With randomness that repeats itself.
     #[cfg(any(test, feature = "testing"))]
     pub fn seed(self, seed: u64) -> Self {
@@ -76,11 +83,26 @@ impl Setup {
         }
     }
 
-    /// Randomness of both parties and the session id, in that order.
-    fn randomness(&self) -> (Randomness, Randomness, SessionId) {
+    /// Both parties' sessions, with those of their shards.
+    fn sessions(&self) -> (Session, Session) {
         let mut source = self.source();
-        let (first, second) = (source.fork(), source.fork());
-        (first, second, SessionId::from_bytes(source.array()))
+        let (mut first, mut second) = self.session(&mut source);
+        for _ in 0..self.shards {
+            let (one, other) = self.session(&mut source);
+            first.shards.sessions.push(one);
+            second.shards.sessions.push(other);
+        }
+        (first.shards.at_once, second.shards.at_once) = (self.at_once, self.at_once);
+        (first, second)
+    }
+
+    /// The two ends of one session, from randomness of both and its id.
+    fn session(&self, source: &mut Randomness) -> (Session, Session) {
+        let (first, second) = self.channels();
+        let (rng1, rng2) = (source.fork(), source.fork());
+        let id = SessionId::from_bytes(source.array());
+        let first = Session::ready(Role::P1, first, rng1, id);
+        (first, Session::ready(Role::P2, second, rng2, id))
     }
 
     #[cfg(any(test, feature = "testing"))]
@@ -141,11 +163,8 @@ pub fn try_run_pair<A: Send, B: Send>(
     p1: impl FnOnce(&mut Session) -> A + Send,
     p2: impl FnOnce(&mut Session) -> B + Send,
 ) -> Result<Outcome<A, B>, net::Error> {
-    let (first_channel, second_channel) = setup.channels();
-    let (first_rng, second_rng, id) = setup.randomness();
+    let (first, second) = setup.sessions();
     let (first, second) = thread::scope(|scope| {
-        let first = Session::ready(Role::P1, first_channel, first_rng, id);
-        let second = Session::ready(Role::P2, second_channel, second_rng, id);
         let party = thread::Builder::new().spawn_scoped(scope, move || run_party(first, p1));
         let other = party.map_err(net::Error::NoThread)?;
         let second = run_party(second, p2);
@@ -170,9 +189,9 @@ struct PartyOutcome<T> {
 
 fn run_party<T>(mut session: Session, party: impl FnOnce(&mut Session) -> T) -> PartyOutcome<T> {
     session.channel.restart_meter(CpuClock::Thread);
-    session.channel.record_transcript();
+    session.record_transcript();
     let output = party(&mut session);
-    let (transcript, costs) = (session.channel.transcript(), session.channel.costs());
+    let (transcript, costs) = (session.transcript(), session.costs());
     PartyOutcome { output, transcript, costs }
 }
 

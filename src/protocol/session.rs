@@ -1,10 +1,13 @@
 //! What every two-party protocol takes.
 
+use std::time::Duration;
+
 use crate::math::Randomness;
-use crate::net::{Channel, Error, Fault, SessionId, handshake};
+use crate::net::{Channel, Costs, Error, Fault, SessionId, Stop, Transcript, handshake};
 use crate::protocol::coins::Coins;
 use crate::protocol::forecast::Forecast;
 use crate::protocol::prepared::Pool;
+use crate::protocol::shards::Shards;
 use crate::protocol::transfers::Source;
 use crate::protocol::yao::Yao;
 use crate::role::Role;
@@ -57,6 +60,8 @@ pub struct Session {
     bulk: Bulk,
     /// Noise that was drawn ahead.
     noises: Pool,
+    /// The sessions of shards, where this one leads some.
+    pub shards: Shards,
 }
 
 /// How work is done that is wide and shallow: many comparisons, digits of noise.
@@ -104,7 +109,43 @@ impl Session {
         let coins = Box::new(rng.fork());
         let (garbling, noises) = (Yao::default(), Pool::default());
         let (transfers, bulk) = Default::default();
-        Self { role, channel, rng, coins, id, garbling, setups: [0; 2], transfers, bulk, noises }
+        let (setups, shards) = ([0; 2], Shards::default());
+        Self { role, channel, rng, coins, id, garbling, setups, transfers, bulk, noises, shards }
+    }
+
+    /// What the conversation has cost so far, those of its shards included. Times are this session's own,
+    /// which waits for its shards.
+    pub fn costs(&self) -> Costs {
+        let mut costs = self.channel.costs();
+        self.shards.sessions.iter().for_each(|shard| costs.include(&shard.channel.costs(), 1));
+        costs
+    }
+
+    /// Keeps direction, tag and length of every message from now on.
+    pub fn record_transcript(&mut self) {
+        self.channel.record_transcript();
+        let shards = self.shards.sessions.iter_mut();
+        shards.for_each(|shard| shard.channel.record_transcript());
+    }
+
+    /// The messages since [`Session::record_transcript`], then those of each shard.
+    pub fn transcript(&self) -> Transcript {
+        let mut transcript = self.channel.transcript();
+        let shards = self.shards.sessions.iter();
+        shards.for_each(|shard| transcript.extend(shard.channel.transcript()));
+        transcript
+    }
+
+    /// Ends this conversation and those of its shards if they are not over in so much time from now.
+    pub fn end_within(&mut self, limit: Duration) {
+        self.channel.end_within(limit);
+        self.shards.sessions.iter_mut().for_each(|shard| shard.channel.end_within(limit));
+    }
+
+    /// From now on every wait, those of its shards too, ends when this flag is set.
+    pub fn stop_on(&mut self, stop: &Stop) {
+        self.channel.stop_on(stop.clone());
+        self.shards.sessions.iter_mut().for_each(|shard| shard.channel.stop_on(stop.clone()));
     }
 
     /// Says where the transfers of a direction come from that is set up from now on. Both parties say

@@ -33,6 +33,24 @@ pub enum Meeting {
     Connect(String),
 }
 
+/// One party's side of a meeting, for one conversation or several.
+pub struct Door<'a> {
+    /// Where the two meet.
+    pub meeting: &'a Meeting,
+    /// Who this is.
+    pub identity: &'a Identity,
+    /// Who may come.
+    pub peer: Fingerprint,
+    /// Which party this is.
+    pub role: Role,
+    /// How long to wait.
+    pub limits: Limits,
+    /// Who hears of it.
+    pub watcher: &'a dyn Watcher,
+    /// Listens until the door is closed, if this side listens and has begun to.
+    pub listener: Option<Listener>,
+}
+
 impl Meeting {
     /// Meets the peer and runs the handshake under `terms`.
     ///
@@ -47,30 +65,9 @@ impl Meeting {
         terms: &[u8],
         watcher: &dyn Watcher,
     ) -> Result<Session, Failure> {
-        let deadline = Instant::now() + limits.connect;
-        let mut connect = limits.connect;
-        loop {
-            let rng = Randomness::from_os()?;
-            let mut channel = self.reach(identity, peer, Limits { connect, ..limits }, watcher)?;
-            channel.stop_on(watcher.stop());
-            let error = match Session::establish(channel, role, terms, rng) {
-                Ok(session) => return Ok(session),
-                Err(error) => error,
-            };
-            connect = deadline.saturating_duration_since(Instant::now());
-            match error {
-                // A listener that is beset by strangers drops a handshake without a word, even
-                // when we think that it is over. A peer with a reason says it.
-                Error::Closed if matches!(self, Self::Connect(_)) && !connect.is_zero() => {
-                    thread::sleep(BETWEEN_MEETINGS.min(connect));
-                }
-                Error::Terms { ref theirs } => {
-                    let difference = name_difference(terms, theirs);
-                    return Err(Failure::from(error).advise(difference));
-                }
-                _ => return Err(self.in_words(error, identity)),
-            }
-        }
+        let meeting = self;
+        let mut door = Door { meeting, identity, peer, role, limits, watcher, listener: None };
+        door.meet(terms, false)
     }
 
     /// What keeps the two from meeting, each with a sentence of its own.
@@ -116,25 +113,64 @@ impl Meeting {
             None => failure,
         }
     }
+}
 
-    fn reach(
-        &self,
-        identity: &Identity,
-        peer: Fingerprint,
-        limits: Limits,
-        watcher: &dyn Watcher,
-    ) -> Result<Channel, Failure> {
-        match self {
-            Self::Connect(address) => {
-                watcher.say(&format!("connecting to {address} …"));
-                tls::connect_unless(&watcher.stop(), address, identity, peer, limits)
+impl Door<'_> {
+    /// Meets the peer and runs the handshake under `terms`. If `others` follow, this side goes on
+    /// listening.
+    ///
+    /// # Errors
+    /// As [`Meeting::open`].
+    pub fn meet(&mut self, terms: &[u8], others: bool) -> Result<Session, Failure> {
+        let deadline = Instant::now() + self.limits.connect;
+        let mut connect = self.limits.connect;
+        loop {
+            let rng = Randomness::from_os()?;
+            let reached = self.reach(Limits { connect, ..self.limits }, others);
+            let mut channel =
+                reached.map_err(|error| self.meeting.in_words(error, self.identity))?;
+            channel.stop_on(self.watcher.stop());
+            let error = match Session::establish(channel, self.role, terms, rng) {
+                Ok(session) => return Ok(session),
+                Err(error) => error,
+            };
+            connect = deadline.saturating_duration_since(Instant::now());
+            let connects = matches!(self.meeting, Meeting::Connect(_));
+            match error {
+                // A listener that is beset by strangers drops a handshake without a word, even
+                // when we think that it is over. A peer with a reason says it.
+                Error::Closed if connects && !connect.is_zero() => {
+                    thread::sleep(BETWEEN_MEETINGS.min(connect));
+                }
+                Error::Terms { ref theirs } => {
+                    let difference = name_difference(terms, theirs);
+                    return Err(Failure::from(error).advise(difference));
+                }
+                _ => return Err(self.meeting.in_words(error, self.identity)),
             }
-            Self::Listen(address) => Listener::bind(address).and_then(|listener| {
-                watcher.say(&format!("listening on {} …", listener.local_address()?));
-                listener.accept_unless(&watcher.stop(), identity, peer, limits)
-            }),
         }
-        .map_err(|error| self.in_words(error, identity))
+    }
+
+    fn reach(&mut self, limits: Limits, others: bool) -> Result<Channel, Error> {
+        let (watcher, stop) = (self.watcher, self.watcher.stop());
+        let address = match self.meeting {
+            Meeting::Listen(address) => address,
+            Meeting::Connect(address) => {
+                watcher.say(&format!("connecting to {address} …"));
+                return tls::connect_unless(&stop, address, self.identity, self.peer, limits);
+            }
+        };
+        let listener = match self.listener.take() {
+            Some(listener) => listener,
+            None => {
+                let listener = Listener::bind(address)?;
+                watcher.say(&format!("listening on {} …", listener.local_address()?));
+                listener
+            }
+        };
+        let channel = listener.accept_unless(&stop, self.identity, self.peer, limits)?;
+        self.listener = others.then_some(listener);
+        Ok(channel)
     }
 }
 

@@ -34,14 +34,14 @@ use crate::agreement::{Agreement, Partition};
 use crate::net::{AbortReason, Fingerprint, Identity, Limits, Stop};
 use crate::privacy::Budget;
 use crate::privacy::ledger::{self, Debit, Delta, Hash, History, Ledger, RunId, Towards};
-use crate::protocol::Session;
+use crate::protocol::{self, Session};
 use crate::publish::artefacts::Output;
 use crate::publish::clock;
 use crate::publish::data::Contents;
 use crate::publish::failure::{Failure, Status};
 use crate::publish::local;
 use crate::publish::manifest::{Draft, in_short};
-use crate::publish::meeting::read_identity;
+use crate::publish::meeting::{Door, read_identity};
 use crate::publish::party::Party;
 use crate::publish::{Watcher, report};
 use crate::release::forecast::Records;
@@ -64,6 +64,9 @@ pub struct Options {
     pub compact: bool,
     /// Also write direction, kind and length of every message, under `private/`.
     pub record: bool,
+    /// How many shards may be in work at a time, where people are in shards; 0 counts as 1. The smaller
+    /// number of both parties holds: memory is what so many shards need.
+    pub shards_at_once: u32,
 }
 
 /// Runs one party's side of a release, to its end.
@@ -96,14 +99,17 @@ pub fn run(side: &Side<'_>, options: Options, watcher: &dyn Watcher) -> Result<(
 
     let (own, paths) = (data.len(), data.extents());
     let limit = side.deadline(Records { own, paths, ..Records::default() })?;
-    let mut session = side.meet(party.limits, watcher).map_err(|failure| match failure.status {
+    let at_once = options.shards_at_once.max(1);
+    let mut session = side.meet(party.limits, at_once, watcher).map_err(|failure| match failure
+        .status
+    {
         Status::Interrupted => failure.advise("nothing was spent, and the peer has seen nobody"),
         _ => failure,
     })?;
-    session.channel.end_within(limit);
+    session.end_within(limit);
     watcher.say(&format!("{} is here and under the same agreement", side.peer_name));
     if options.record {
-        session.channel.record_transcript();
+        session.record_transcript();
     }
     let mut conversation = Conversation {
         side,
@@ -177,10 +183,32 @@ impl<'a> Side<'a> {
         Ok(Self { agreement, party, identity, peer, peer_name: &other.name, plan })
     }
 
-    fn meet(&self, limits: Limits, watcher: &dyn Watcher) -> Result<Session, Failure> {
-        let (party, terms) = (self.party, self.agreement.canonical());
-        let (meeting, own) = (&party.meeting, &self.identity);
-        meeting.open(own, self.peer, party.role, limits, terms.as_bytes(), watcher)
+    fn door<'d>(&'d self, limits: Limits, watcher: &'d dyn Watcher) -> Door<'d> {
+        let (meeting, role) = (&self.party.meeting, self.party.role);
+        let (identity, peer) = (&self.identity, self.peer);
+        Door { meeting, identity, peer, role, limits, watcher, listener: None }
+    }
+
+    /// Meets the peer, and its shards, one after the other, if people are in shards.
+    fn meet(
+        &self,
+        limits: Limits,
+        at_once: u32,
+        watcher: &dyn Watcher,
+    ) -> Result<Session, Failure> {
+        let terms = self.agreement.canonical();
+        let shards = release::shards::number(self.agreement);
+        let mut door = self.door(limits, watcher);
+        let mut session = door.meet(terms.as_bytes(), shards.is_some())?;
+        let Some(shards) = shards else { return Ok(session) };
+        session.shards.at_once = messages::exchange_at_once(&mut session, at_once)?;
+        for number in 0..shards {
+            let terms = protocol::shards::terms(&session.id, number, shards);
+            let shard = door.meet(&terms, number + 1 < shards)?;
+            session.shards.sessions.push(shard);
+        }
+        watcher.say(&format!("{shards} shards are connected"));
+        Ok(session)
     }
 
     /// Tells a peer that waits already that this side's cap lets no such run begin.
@@ -188,7 +216,9 @@ impl<'a> Side<'a> {
         let name = self.peer_name;
         watcher.say(&format!("the cap allows no such release; telling {name}, if it is there"));
         let connect = self.party.limits.connect.min(LONGEST_TELLING);
-        match self.meet(Limits { connect, ..self.party.limits }, watcher) {
+        let terms = self.agreement.canonical();
+        let mut door = self.door(Limits { connect, ..self.party.limits }, watcher);
+        match door.meet(terms.as_bytes(), false) {
             Ok(mut session) => {
                 session.channel.abort(AbortReason::OverCap);
                 watcher.say(&format!("{name} is told"));
@@ -354,7 +384,7 @@ impl<'a> Conversation<'a> {
         let message = draft.to_be_signed()?;
         let own = self.side.identity.sign(&message)?;
         // From here on the peer may have a release: this side takes its own, asked to stop or not.
-        session.channel.stop_on(Stop::default());
+        session.stop_on(&Stop::default());
         self.signed = true;
         let theirs = messages::exchange_signatures(session, &message, own)?;
         if !theirs.is_by(self.side.peer, &message) {
@@ -461,7 +491,7 @@ impl<'a> Conversation<'a> {
         if let Some(reason) = ended.tell {
             session.channel.abort(reason);
         }
-        costs::tell_end(&session.channel.costs(), self.watcher);
+        costs::tell_end(&session.costs(), self.watcher);
         let mut failure = ended.failure;
         if self.written {
             let place = self.output.directory().display();

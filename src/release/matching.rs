@@ -14,7 +14,7 @@ use crate::circuit::integer::equal;
 use crate::circuit::{Builder, Program};
 use crate::crypto::commutative::{Residues, Ristretto};
 use crate::mechanism;
-use crate::net::{Message, Tag};
+use crate::net::{self, Message, Tag};
 use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
 use crate::protocol::psi::{self, Intersection, intersect, oblivious};
@@ -77,11 +77,53 @@ pub(super) fn common_rows(
         starts: &starts,
         progress: &|items| progress(Step::Advanced(items)),
     };
+    intersect_by(session, agreement, assumptions, identifiers, options)
+}
+
+/// Finds common identifiers as is agreed.
+pub(super) fn intersect_by<S: AsRef<[u8]> + Sync>(
+    session: &mut Session,
+    agreement: &Agreement,
+    assumptions: Assumptions,
+    identifiers: &[S],
+    options: psi::Options<'_>,
+) -> Result<Intersection, Error> {
     Ok(match matched_by(agreement, assumptions)? {
         Matched::Function(method) => oblivious::intersect(session, method, identifiers, options)?,
         Matched::Curve(group) => intersect(session, &group, identifiers, options)?,
         Matched::Residues(group) => intersect(session, &*group, identifiers, options)?,
     })
+}
+
+/// How many records a party has.
+#[derive(Serialize, Deserialize)]
+struct RecordCount {
+    records: u64,
+}
+
+impl Message for RecordCount {
+    const TAG: Tag = Tag::new(*b"hdrc");
+    const MOST_BYTES: usize = 8;
+}
+
+/// Tells the peer how many records there are, and hears how many it has.
+pub(super) fn exchange_records(
+    session: &mut Session,
+    agreement: &Agreement,
+    own: usize,
+) -> Result<usize, Error> {
+    session.channel.send(&RecordCount { records: own as u64 })?;
+    let RecordCount { records } = session.channel.receive()?;
+    if records > agreement.max_records {
+        let problem = "it announces more records than are agreed";
+        return Err(net::Error::Malformed { tag: RecordCount::TAG, problem }.into());
+    }
+    Ok(usize::try_from(records).unwrap_or(usize::MAX))
+}
+
+/// The messages of [`exchange_records`].
+pub(super) fn forecast_records(f: &mut Forecast) -> Result<(), Error> {
+    Ok(f.exchange_like(&RecordCount { records: 0 })?)
 }
 
 /// Ends the run if fewer people are common than is agreed. Both know how many are.

@@ -70,6 +70,15 @@ impl Couple {
         couple
     }
 
+    /// The same with people in shards.
+    pub fn in_shards(self, shards: usize) -> Self {
+        for who in [BANK, COMPANY] {
+            let scale = format!("[scale]\nshards = {shards}\n[id]\n");
+            self.edit(who, "agreement.toml", "[id]\n", &scale);
+        }
+        self
+    }
+
     /// Two parties that know the same columns of different people.
     pub fn horizontal(people: usize) -> Self {
         let table = |whose: usize| {

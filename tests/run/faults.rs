@@ -79,6 +79,11 @@ fn killing_either_side_at_any_phase_leaves_a_clear_end_and_no_partial_release() 
 }
 
 #[test]
+fn killing_either_side_of_a_run_in_shards_does_too() {
+    kill_at_every_phase(&|| Couple::new(40).in_shards(3));
+}
+
+#[test]
 fn killing_either_side_of_a_horizontal_run_does_too() {
     kill_at_every_phase(&|| Couple::horizontal(40));
 }

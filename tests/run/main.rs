@@ -7,6 +7,7 @@ mod faults;
 mod hidden;
 mod matching;
 mod paths;
+mod shards;
 
 use std::path::Path;
 

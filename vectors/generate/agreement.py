@@ -245,6 +245,8 @@ def canonical(toml, files):
         if crypto:
             full["crypto"] = crypto
         full["parties"] = parties_of(given)
+    if given.get("scale"):
+        full["scale"] = {"shards": given["scale"]["shards"]}
     if "id" in given:
         full["id"] = id_of(given, paper or decimal.Decimal(release["epsilon"]) > 15)
     full["attribute"] = [attribute_entry(attribute, files) for attribute in given["attribute"]]
@@ -404,6 +406,12 @@ LATER += [
     ("who is common hidden, the largest ε and grid", change(
         LOANS, HIDDEN, FLIPS, JOINT, (APPROVED, APPROVED + '\nowner = "p2"'), ('"1.0"', '"13"'),
         ("max = 99", "max = 1041")), FILES),
+]
+LATER += [
+    ("people in shards", LOANS + "\n[scale]\nshards = 16\n", FILES),
+    ("room for shards, and none", LOANS + "\n[scale]\n", FILES),
+    ("people in shards, who is common hidden", change(
+        LOANS, HIDDEN, FLIPS, JOINT, OF_P1) + "\n[scale]\nshards = 1024\n", FILES),
 ]
 NUMBER = "specializations = 10"
 LATER += [
@@ -593,6 +601,12 @@ INVALID = [
      + 'membership = "hidden"\n', ["does-not-apply"]),
     ("a rehearsal of something else", change(
         LOANS, (TRIMMED, TRIMMED + '\nrehearse = "everything"')), ["unknown-word"]),
+    ("more shards than there may be", LOANS + "\n[scale]\nshards = 1025\n", ["out-of-range"]),
+    ("no shard", LOANS + "\n[scale]\nshards = 0\n", ["out-of-range"]),
+    ("shards that count under encryption", change(
+        LOANS, ('"transfers"', '"paillier"')) + "\n[scale]\nshards = 2\n", ["does-not-apply"]),
+    ("shards of a horizontal release", HORIZONTAL + "\n[scale]\nshards = 2\n",
+     ["does-not-apply"]),
     ("1025 points in a horizontal release", change(
         HORIZONTAL, ("max = 99", "max = 10240")), ["out-of-range"]),
     ("parties in a local release", LOCAL + PARTIES, ["does-not-apply"]),

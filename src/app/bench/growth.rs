@@ -353,6 +353,7 @@ impl Sizes {
             class_owner: None,
             hidden: false,
             no_lpn: false,
+            shards: 0,
             network: None,
             paillier_bits: self.paillier_bits,
         }

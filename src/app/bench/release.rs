@@ -38,6 +38,8 @@ pub(super) struct Case {
     pub hidden: bool,
     /// Whether transfers do without LPN; the papers' choices always do.
     pub no_lpn: bool,
+    /// Into how many shards people are dealt, one in work at a time; 0 is none.
+    pub shards: u32,
     pub network: Option<NetworkModel>,
     pub paillier_bits: usize,
 }
@@ -90,6 +92,10 @@ pub fn run(options: &Options) -> Result<Vec<Figure>, Failure> {
         let message = "--membership hidden is for vertical releases with our choices";
         return Err(Failure::wrong_input(message).advise("leave --partition and --profile out"));
     }
+    if options.shards > 0 && (options.horizontal || options.paper) {
+        let message = "--shards is for vertical releases with our choices";
+        return Err(Failure::wrong_input(message).advise("leave --partition and --profile out"));
+    }
     let class_owner = options.class_owner.or(options.hidden.then_some(Role::P1));
     let case = Case {
         records: options.size_or(RECORDS, QUICK_RECORDS),
@@ -99,14 +105,19 @@ pub fn run(options: &Options) -> Result<Vec<Figure>, Failure> {
         class_owner,
         hidden: options.hidden,
         no_lpn: options.no_lpn,
+        shards: options.shards,
         network: options.network,
         paillier_bits: options.key_bits(),
     };
     let measured = measure(&case)?;
     let class = case.class_owner.map_or(String::new(), |owner| format!(", class at {owner} alone"));
     let without = if case.no_lpn { ", no LPN" } else { "" };
+    let in_shards = match case.shards {
+        0 => String::new(),
+        shards => format!(", {shards} shards one after the other"),
+    };
     let what = format!(
-        "{}{class}{}{without}, {} profile, {} records × 14, h = {SPECIALIZATIONS}",
+        "{}{class}{}{without}{in_shards}, {} profile, {} records × 14, h = {SPECIALIZATIONS}",
         case.partition(),
         if case.hidden { ", membership hidden" } else { "" },
         case.profile(),
@@ -151,6 +162,9 @@ pub(super) fn measure(case: &Case) -> Result<Measured, Failure> {
     } else if case.no_lpn {
         terms += "\n[crypto]\ntransfers = \"no-lpn\"";
     }
+    if case.shards > 0 {
+        terms += &format!("\n[scale]\nshards = {}", case.shards);
+    }
     let text = census::two_parties(
         case.partition(),
         case.class_owner,
@@ -169,7 +183,8 @@ pub(super) fn measure(case: &Case) -> Result<Measured, Failure> {
         release::run::together(session, &agreement, table, budget, prepared, &|_| {})
             .map(|made| (made.release.table.counts.len(), made.course))
     };
-    let setup = case.network.map_or_else(Setup::default, |net| Setup::default().network(net));
+    let setup = Setup::default().shards(case.shards as usize, 1);
+    let setup = case.network.map_or(setup.clone(), |net| setup.network(net));
     let (outcome, taken) = taken(|| {
         run_pair(setup, |session| party(&tables[0], session), |session| party(&tables[1], session))
     });

@@ -167,8 +167,8 @@ impl Expected {
     /// By phase: own and peer's works.
     fn works(&self, phase: &str) -> [Works; 2] {
         [&self.own, &self.peer].map(|party| {
-            let of_phase = party.works().iter().find(|(name, _)| name == phase);
-            of_phase.map(|(_, works)| works.clone()).unwrap_or_default()
+            let of_phase = party.works().into_iter().find(|(name, _)| name == phase);
+            of_phase.map(|(_, works)| works).unwrap_or_default()
         })
     }
 }

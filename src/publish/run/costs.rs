@@ -38,7 +38,7 @@ pub(super) fn write(
     about: &About,
     record: bool,
 ) -> Result<(), Failure> {
-    let costs = session.channel.costs();
+    let costs = session.costs();
     // What did not become known was not exchanged, and no message depends on it.
     let records = Records {
         own: about.own,
@@ -79,7 +79,7 @@ pub(super) fn write(
     output.write_private(COSTS, &text)?;
     if record {
         let mut table = String::from("direction,kind,bytes\n");
-        for (direction, tag, bytes) in session.channel.transcript() {
+        for (direction, tag, bytes) in session.transcript() {
             let direction = if direction == Direction::Sent { "sent" } else { "received" };
             table += &format!("{direction},{},{bytes}\n", tag.bytes().escape_ascii());
         }

@@ -57,8 +57,8 @@ pub(super) fn of(side: &Side<'_>, own: Records) -> Result<Duration, Failure> {
 
 /// What a conversation takes a slow machine with one core.
 fn cpu_nanoseconds(forecast: &Forecast, key_bits: u128) -> u128 {
-    let works = forecast.works().iter().flat_map(|(_, works)| works);
-    works.map(|(work, times)| u128::from(*times) * slow_nanoseconds(*work, key_bits)).sum()
+    let works = forecast.works().into_iter().flat_map(|(_, works)| works);
+    works.map(|(work, times)| u128::from(times) * slow_nanoseconds(work, key_bits)).sum()
 }
 
 /// Several times what a machine of 2020 takes without vector instructions.

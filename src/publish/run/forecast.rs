@@ -7,8 +7,8 @@ use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
 use crate::publish::failure::Failure;
 use crate::publish::manifest;
-use crate::release::Examined;
 use crate::release::forecast::{Records, prepare, together};
+use crate::release::{Examined, shards};
 use crate::role::Role;
 
 /// One party's side of a run in which this is examined, and the rows of its release. Neither party has
@@ -25,6 +25,9 @@ pub fn whole_run(
 ) -> Result<(Forecast, u64), Failure> {
     let mut forecast = Forecast::new(role);
     Session::forecast(&mut forecast);
+    if let Some(shards) = shards::number(agreement) {
+        messages::forecast_shards(&mut forecast, shards)?;
+    }
     unfinished::forecast(&mut forecast, finished_before)?;
     prepare(&mut forecast, agreement)?;
     messages::forecast_heads(&mut forecast)?;

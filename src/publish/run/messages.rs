@@ -66,6 +66,31 @@ impl From<ledger::Error> for Ending {
     }
 }
 
+/// How many shards a party can have in work at a time.
+#[derive(Serialize, Deserialize)]
+struct AtOnce {
+    shards: u32,
+}
+
+impl Message for AtOnce {
+    const TAG: Tag = Tag::new(*b"shrd");
+    const MOST_BYTES: usize = 4;
+}
+
+/// Tells the peer how many shards may be in work here at a time, and returns what both can have.
+pub(super) fn exchange_at_once(session: &mut Session, own: u32) -> Result<usize, net::Error> {
+    session.channel.send(&AtOnce { shards: own })?;
+    let AtOnce { shards } = session.channel.receive()?;
+    Ok(shards.min(own).max(1) as usize)
+}
+
+/// The messages by which so many shards meet.
+pub(super) fn forecast_shards(f: &mut Forecast, shards: usize) -> Result<(), net::Error> {
+    f.exchange_like(&AtOnce { shards: 0 })?;
+    f.in_shards(shards, Session::forecast);
+    Ok(())
+}
+
 /// The peer's ledger is debited, and this is its head.
 #[derive(Serialize, Deserialize)]
 struct Debited {

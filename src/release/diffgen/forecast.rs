@@ -15,13 +15,15 @@ use rand::{RngExt, SeedableRng};
 pub use limits::{MOST_HASHES, check_table};
 
 use super::hidden::joined::Announced;
-use super::hidden::tables::{self, CountPlan};
+use super::hidden::tables::CountPlan;
 use super::horizontal::record_bits;
 use super::leaf_counts::Passes;
 use super::one_class::share_bits;
 use super::shared_scores::SharedScores;
 use super::sizes::{self, Sizes};
-use super::two_party::{Error, Ready, SET_UP, STRUCTURE, assumptions, bulk, noises_ahead, sources};
+use super::two_party::{
+    Error, Ready, SET_UP, STRUCTURE, assumptions, bulk, noises_ahead, shard_sources, sources,
+};
 use super::{Leaves, Plan, RECORDS, Specializer, hidden, histograms, run, terms};
 use crate::agreement::diffgen::Terms;
 use crate::agreement::{Agreement, CountTable, Noise, Partition, Selection};
@@ -36,10 +38,10 @@ use crate::privacy::taylor::Taylor;
 use crate::privacy::{Budget, Calibration, Spend};
 use crate::protocol::forecast::{Forecast, Work};
 use crate::protocol::{psi, scalar_product, shares, sum_by_group, yao};
-use crate::release::matching;
 use crate::release::trajectory::union::Extent;
 use crate::release::tree::layout::Layout;
 use crate::release::tree::scorer::known_at_once;
+use crate::release::{matching, shards};
 use crate::role::Role;
 use crate::table::{Candidate, CutValue, Cuts, Domain, Specialization};
 
@@ -125,6 +127,17 @@ pub fn prepare(
         yao::forecast_set_up(forecast, sender);
     }
     forecast.do_bulk(bulk(terms));
+    if let Some(shards) = shards::number(agreement) {
+        let sources = shard_sources(agreement)?;
+        forecast.in_shards(shards, |f| {
+            f.begin_phase(SET_UP);
+            for (sender, source) in sources {
+                f.use_transfers(source);
+                yao::forecast_set_up(f, sender);
+            }
+            f.do_bulk(bulk(terms));
+        });
+    }
     let plan = Plan::new(agreement)?;
     draw_ahead(forecast, &plan, &Sizes::of(agreement, &plan)?)?;
     forecast.exchange(Ready::TAG, Ready::MOST_BYTES);
@@ -159,7 +172,7 @@ pub fn release_prepared(
     let role = forecast.role();
     let announced = agreement.membership().is_hidden().then(|| {
         let small = key_bits != terms(agreement).map_or(0, agreed_bits);
-        Announced::of(agreement, role, records.own, records.peer, small)
+        Announced::new(agreement, role, records.own, records.peer, small)
     });
     let vertical = match (&agreement.partition, &announced) {
         (Partition::Vertical { .. }, Some(announced)) => {
@@ -168,12 +181,15 @@ pub fn release_prepared(
         }
         (Partition::Vertical { .. }, None) => {
             let (assumptions, own, peer) = (assumptions(plan.terms()), records.own, records.peer);
-            matching::forecast_intersection(forecast, agreement, assumptions, own, peer)?;
+            shards::forecast_matching(forecast, agreement, assumptions, own, peer)?;
             match plan.class_owner() {
                 None => matching::forecast_classes(forecast),
                 Some(owner) => {
                     let bits = share_bits(agreement);
-                    histograms::forecast(forecast, &plan, owner, records.common, bits)?;
+                    forecast.begin_phase(histograms::PHASE);
+                    shards::forecast(forecast, agreement, records.common, |f, records| {
+                        histograms::forecast(f, &plan, owner, records, bits)
+                    })?;
                 }
             }
             true
@@ -361,10 +377,18 @@ impl Specializer for Counted<'_> {
                 Some(taylor) => self.by_polynomial(&spend, taylor, candidates)?,
                 None => {
                     if let Some(class_owner) = self.plan.class_owner() {
-                        let (plan, records) = (self.plan, self.common);
-                        let share_bits = share_bits(self.agreement);
-                        let passes = Passes { plan, class_owner, records, share_bits };
-                        passes.forecast(self.forecast, self.scores.pending())?;
+                        let (plan, share_bits) = (self.plan, share_bits(self.agreement));
+                        let pending = self.scores.pending();
+                        shards::forecast(
+                            self.forecast,
+                            self.agreement,
+                            self.common,
+                            |f, records| {
+                                f.begin_phase(STRUCTURE);
+                                let passes = Passes { plan, class_owner, records, share_bits };
+                                passes.forecast(f, pending)
+                            },
+                        )?;
                     }
                     self.scores.forecast_settle(self.forecast, &self.cuts)?;
                     let calibration = self.plan.calibration();
@@ -408,7 +432,7 @@ impl Specializer for Counted<'_> {
         if let Some(announced) = &self.announced {
             let cells = Layout::new(cuts, self.agreement).cells();
             let shape = CountPlan::new(cells, self.sizes.count_bits);
-            tables::forecast_counts(self.forecast, announced, &shape)?;
+            hidden::forecast_counts(self.forecast, self.agreement, announced, &shape)?;
         } else if self.vertical {
             let layout = Layout::new(cuts, self.agreement);
             if self.plan.terms().count_table == Some(CountTable::Paillier) {
@@ -419,8 +443,11 @@ impl Specializer for Counted<'_> {
                 );
                 scalar_product::forecast_table(self.forecast, &shape, self.key_bits)?;
             } else {
-                let shape = layout.by_transfers(self.common, self.sizes.count_bits);
-                sum_by_group::forecast_table(self.forecast, &shape)?;
+                let bits = self.sizes.count_bits;
+                self.forecast.begin_phase("count table");
+                shards::forecast(self.forecast, self.agreement, self.common, |f, records| {
+                    Ok(sum_by_group::forecast_table(f, &layout.by_transfers(records, bits))?)
+                })?;
             }
         }
         self.forecast.begin_phase("noise");

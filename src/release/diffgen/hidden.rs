@@ -40,6 +40,7 @@
 pub mod joined;
 pub mod tables;
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::one_class::share_bits;
@@ -53,6 +54,8 @@ use crate::privacy::{Budget, Choose, Spend};
 use crate::protocol::forecast::Forecast;
 use crate::protocol::shares::WordShares;
 use crate::protocol::{Session, join};
+use crate::release::matching::NO_IDENTIFIERS;
+use crate::release::shards::{self, Dealing};
 use crate::release::tree::layout::Layout;
 use crate::release::tree::leaf_records::LeafRecords;
 use crate::release::tree::scorer::known_at_once;
@@ -86,10 +89,9 @@ pub(super) fn release(
     let role = session.role;
     // Short keys are for tests, and so are few bins.
     let small = keys != Keys::Agreed;
-    let joined = Joined::make(session, agreement, class_owner, table, small, progress)?;
-    let announced = joined.announced;
+    let announced = Announced::exchange(session, agreement, table.len(), small)?;
     let mut specializer =
-        Hidden::start(session, agreement, &plan, &sizes, class_owner, table, joined, progress)?;
+        Hidden::start(session, agreement, &plan, &sizes, class_owner, table, &announced, progress)?;
     let release = run(&plan, budget, &mut specializer, &|step| progress(step))?;
     let peer_records = announced.of_peer(agreement, role);
     let course = Examined::all(release.table.cuts.made());
@@ -105,9 +107,25 @@ pub(super) fn forecast(
     announced: &Announced,
 ) -> Result<(), Error> {
     let class_owner = plan.class_owner().ok_or(NO_OWNER)?;
-    Joined::forecast(f, agreement, class_owner, announced)?;
-    tables::forecast_members(f, announced, class_owner, member_bits(agreement, sizes))?;
-    tables::forecast_histograms(f, plan, class_owner, announced, share_bits(agreement))
+    Announced::forecast(agreement, f)?;
+    let announced = announced.in_shards(shards::number(agreement));
+    shards::forecast(f, agreement, 0, |f, _| {
+        Joined::forecast(f, agreement, class_owner, &announced)?;
+        tables::forecast_members(f, &announced, class_owner, member_bits(agreement, sizes))?;
+        tables::forecast_histograms(f, plan, class_owner, &announced, share_bits(agreement))
+    })
+}
+
+/// The messages of the table of counts.
+pub(super) fn forecast_counts(
+    f: &mut Forecast,
+    agreement: &Agreement,
+    announced: &Announced,
+    shape: &CountPlan,
+) -> Result<(), Error> {
+    f.begin_phase(tables::COUNTS);
+    let announced = announced.in_shards(shards::number(agreement));
+    shards::forecast(f, agreement, 0, |f, _| tables::forecast_counts(f, &announced, shape))
 }
 
 /// Bits of shares of membership: they are summed in three rings.
@@ -115,11 +133,13 @@ fn member_bits(agreement: &Agreement, sizes: &Sizes) -> u32 {
     share_bits(agreement).max(sizes.count_bits).max(sizes.record_bits)
 }
 
-/// About how many transfers from P1 and from P2 a release takes, for as many records as there may be.
+/// About how many transfers from P1 and from P2 a release, or each of its shards, takes, for as many
+/// records as there may be.
 pub(super) fn transfers(agreement: &Agreement) -> Result<[usize; 2], Error> {
     let plan = Plan::new(agreement)?;
     let most = usize::try_from(agreement.most_records()).unwrap_or(usize::MAX);
-    let announced = Announced::of(agreement, Role::P1, most, most, false);
+    let announced =
+        Announced::new(agreement, Role::P1, most, most, false).in_shards(shards::number(agreement));
     let mut transfers = [0; 2];
     for owner in Role::BOTH {
         let bins = announced.join(owner)?.bins();
@@ -137,14 +157,55 @@ struct Hidden<'a, 'p, 't> {
     agreement: &'a Agreement,
     plan: &'p Plan,
     sizes: &'a Sizes,
-    table: &'t Table,
-    joined: Joined,
-    /// Whether who stands in each bin of the class's owner is common.
-    members: WordShares,
+    /// Of each shard, or all people.
+    parts: Vec<Part<'t>>,
     histograms: Histograms,
     scores: SharedScores,
     splits: HashMap<Candidate, u32>,
     progress: &'a (dyn Fn(Step) + Sync),
+}
+
+/// Some people, and what is shared of them.
+struct Part<'t> {
+    table: Cow<'t, Table>,
+    joined: Joined,
+    /// Whether who stands in each bin of the class's owner is common.
+    members: WordShares,
+}
+
+/// The tables of all shards, or the table of all people.
+fn tables_of<'t>(
+    session: &Session,
+    agreement: &Agreement,
+    table: &'t Table,
+    announced: &Announced,
+) -> Result<Vec<Cow<'t, Table>>, Error> {
+    let Some(shards) = shards::number(agreement) else { return Ok(vec![Cow::Borrowed(table)]) };
+    let identifiers = table.identifiers().ok_or(NO_IDENTIFIERS)?;
+    let dealing = Dealing::new(&session.id, shards);
+    let rows = dealing.rows(identifiers, announced.of(session.role))?;
+    Ok(rows.iter().map(|rows| Cow::Owned(table.select(rows))).collect())
+}
+
+/// Does something with every part: on its shard's session, or on the lead's if there is one part only.
+fn with_each<P: Send, T: Send>(
+    session: &mut Session,
+    agreement: &Agreement,
+    phase: &'static str,
+    mut parts: Vec<P>,
+    progress: &(dyn Fn(Step) + Sync),
+    work: impl Fn(&mut Session, P, &(dyn Fn(Step) + Sync)) -> Result<T, Error> + Sync,
+) -> Result<Vec<T>, Error> {
+    if agreement.shards.is_none() {
+        let whole = parts.pop().ok_or(super::Error::Fault("no people"))?;
+        return Ok(vec![work(session, whole, progress)?]);
+    }
+    progress(Step::Began { phase, total: parts.len() });
+    shards::each(session, phase, parts, |shard, part| {
+        let made = work(shard, part, &|_| ())?;
+        progress(Step::Advanced(1));
+        Ok(made)
+    })
 }
 
 impl<'a, 'p, 't> Hidden<'a, 'p, 't> {
@@ -157,30 +218,29 @@ impl<'a, 'p, 't> Hidden<'a, 'p, 't> {
         sizes: &'a Sizes,
         class_owner: Role,
         table: &'t Table,
-        joined: Joined,
+        announced: &Announced,
         progress: &'a (dyn Fn(Step) + Sync),
     ) -> Result<Self, Error> {
         let bits = share_bits(agreement);
-        let members =
-            tables::members(session, &joined, class_owner, member_bits(agreement, sizes))?;
-        let histograms =
-            tables::histograms(session, plan, &joined, table, &members, bits, progress)?;
+        let of_members = member_bits(agreement, sizes);
+        let of_parts = tables_of(session, agreement, table, announced)?;
+        let announced = announced.in_shards(shards::number(agreement));
+        let join =
+            |session: &mut Session, table: Cow<'t, Table>, progress: &(dyn Fn(Step) + Sync)| {
+                let joined =
+                    Joined::make(session, agreement, class_owner, &table, &announced, progress)?;
+                let members = tables::members(session, &joined, class_owner, of_members)?;
+                let histograms =
+                    tables::histograms(session, plan, &joined, &table, &members, bits, progress)?;
+                Ok((Part { table, joined, members }, histograms))
+            };
+        let made = with_each(session, agreement, joined::PHASE, of_parts, progress, join)?;
+        let (parts, histograms): (Vec<_>, Vec<_>) = made.into_iter().unzip();
+        let histograms = Histograms::added(histograms)?;
         let mut scores = SharedScores::of_shares(plan, bits);
         scores.add_first(plan, &Cuts::topmost(plan.schema()));
         let splits = HashMap::new();
-        Ok(Self {
-            session,
-            agreement,
-            plan,
-            sizes,
-            table,
-            joined,
-            members,
-            histograms,
-            scores,
-            splits,
-            progress,
-        })
+        Ok(Self { session, agreement, plan, sizes, parts, histograms, scores, splits, progress })
     }
 
     fn draw_together(&mut self, draws: Vec<(Spend, Candidate)>) -> Result<(), Error> {
@@ -192,26 +252,27 @@ impl<'a, 'p, 't> Hidden<'a, 'p, 't> {
         self.splits.extend(drawn);
         Ok(())
     }
+}
 
-    /// The cell of each of this party's records.
-    fn cells(&self, cuts: &Cuts, layout: &Layout) -> Result<Vec<u32>, Error> {
-        let mut leaf_records = LeafRecords::new(self.plan.schema(), self.table)?;
-        let mut again = Cuts::topmost(self.plan.schema());
-        for made in cuts.made() {
-            let children = again.specialize(made).map_err(super::Error::from)?;
-            if leaf_records.attributes().contains(&made.candidate.attribute) {
-                leaf_records.specialize(made, &children)?;
-            }
+/// The cell of each of a party's records.
+fn cells(table: &Table, cuts: &Cuts, layout: &Layout, role: Role) -> Result<Vec<u32>, Error> {
+    let mut leaf_records = LeafRecords::new(cuts.schema(), table)?;
+    let mut again = Cuts::topmost(cuts.schema());
+    for made in cuts.made() {
+        let children = again.specialize(made).map_err(super::Error::from)?;
+        if leaf_records.attributes().contains(&made.candidate.attribute) {
+            leaf_records.specialize(made, &children)?;
         }
-        Ok(layout.cells_of_records(&leaf_records, cuts, self.session.role))
     }
+    Ok(layout.cells_of_records(&leaf_records, cuts, role))
 }
 
 impl Specializer for Hidden<'_, '_, '_> {
     type Error = Error;
 
     fn noisy_records(&mut self, spend: Spend) -> Result<i64, Error> {
-        let own = self.members.words().iter().fold(0, |sum: u64, word| sum.wrapping_add(*word));
+        let members = self.parts.iter().flat_map(|part| part.members.words());
+        let own = members.fold(0, |sum: u64, word| sum.wrapping_add(*word));
         noisy_records(self.session, self.plan.terms(), self.sizes, spend, own)
     }
 
@@ -269,10 +330,18 @@ impl Specializer for Hidden<'_, '_, '_> {
         let layout = Layout::new(cuts, self.agreement);
         let (terms, sizes) = (self.plan.terms(), self.sizes);
         let noise = CountNoise::prepare(terms, sizes, &spend, layout.entries(), self.session)?;
-        let cells = self.cells(cuts, &layout)?;
         let shape = CountPlan::new(layout.cells(), sizes.count_bits);
-        let (joined, members) = (&mut self.joined, &self.members);
-        let table = tables::counts(self.session, joined, &shape, &cells, members, self.progress)?;
+        let parts = self.parts.iter_mut().collect();
+        let count =
+            |session: &mut Session, part: &mut Part<'_>, progress: &(dyn Fn(Step) + Sync)| {
+                let cells = cells(&part.table, cuts, &layout, session.role)?;
+                let (joined, members) = (&mut part.joined, &part.members);
+                Ok(vec![tables::counts(session, joined, &shape, &cells, members, progress)?])
+            };
+        let (session, progress) = (&mut *self.session, self.progress);
+        let made = with_each(session, self.agreement, tables::COUNTS, parts, progress, count)?;
+        let table = shards::added(made)?.into_iter().next();
+        let table = table.ok_or(super::Error::Fault("no table of counts"))?;
         noise.add(self.session, spend, &layout.in_release_order(&table)?)
     }
 }

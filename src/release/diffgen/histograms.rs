@@ -10,6 +10,7 @@
 //! leaf-max only splits do, so there only numbers have one ([`super::leaf_counts`] is for the rest).
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use super::two_party::Error;
 use super::{Error as Failed, Plan};
@@ -18,12 +19,13 @@ use crate::protocol::forecast::Forecast;
 use crate::protocol::shares::WordShares;
 use crate::protocol::sum_by_group::{SumShape, forecast_units, sum_units};
 use crate::release::Step;
+use crate::release::shards::Parts;
 use crate::release::tree::utility::Utility;
 use crate::role::Role;
 use crate::table::{Column, CutValue, Domain, Specialization, Table};
 
 /// The phase in which they are made.
-const PHASE: &str = "histograms";
+pub(super) const PHASE: &str = "histograms";
 
 /// One party's shares of the histograms of all attributes whose scores nobody knows.
 pub struct Histograms {
@@ -105,28 +107,45 @@ impl Histograms {
         session: &mut Session,
         plan: &Plan,
         class_owner: Role,
-        table: &Table,
+        (table, parts): (&Table, &Parts),
         share_bits: u32,
         progress: &(dyn Fn(Step) + Sync),
     ) -> Result<Self, Error> {
         session.channel.begin_phase(PHASE);
-        let shapes = shapes(plan, table.len(), share_bits)?;
+        let shapes = shapes(plan, parts.padded(), share_bits)?;
         progress(Step::Began { phase: PHASE, total: shapes.len() * table.len() });
         let advanced = |records| progress(Step::Advanced(records));
         let codes: Vec<u32> = table.classes().iter().map(|class| u32::from(*class)).collect();
-        let mut shares = BTreeMap::new();
-        for (attribute, shape) in shapes {
-            let of_values;
-            let places = if session.role == class_owner {
-                &codes
-            } else {
-                of_values = values(plan, table, attribute)?;
-                &of_values
-            };
-            let made = sum_units(session, class_owner, &shape, places, &advanced)?;
-            shares.insert(attribute, made);
+        let made = parts.add_up(session, PHASE, |session, part| {
+            let mut sums = Vec::new();
+            for (attribute, shape) in &shapes {
+                let places = if session.role == class_owner {
+                    part.of(&codes)
+                } else {
+                    part.padded(values(plan, table, *attribute, part.rows())?)
+                };
+                sums.push(sum_units(session, class_owner, shape, &places, &advanced)?);
+            }
+            Ok(sums)
+        })?;
+        let attributes = shapes.iter().map(|(attribute, _)| *attribute);
+        Ok(Self::from_shares(plan, attributes.zip(made).collect()))
+    }
+
+    /// The histograms of all people, from those of disjoint sets of them.
+    ///
+    /// # Errors
+    /// If they are not of the same attributes.
+    pub(super) fn added(parts: Vec<Self>) -> Result<Self, Error> {
+        let mut parts = parts.into_iter();
+        let mut all = parts.next().ok_or(Failed::Fault("histograms of nobody"))?;
+        for part in parts {
+            for (attribute, sum) in &mut all.shares {
+                let more = part.shares.get(attribute);
+                *sum = sum.plus(more.ok_or(Failed::Fault("an attribute without a histogram"))?)?;
+            }
         }
-        Ok(Self { classes: plan.schema().class.values.len(), shares })
+        Ok(all)
     }
 
     /// Shares of the class counts of every child of a value of a taxonomy, classes fastest.
@@ -199,11 +218,19 @@ fn add(sums: &mut [u64], counts: &[u64]) {
     sums.iter_mut().zip(counts).for_each(|(sum, count)| *sum = sum.wrapping_add(*count));
 }
 
-/// The value of every record, by its place on the grid or among the leaves.
-pub(super) fn values(plan: &Plan, table: &Table, attribute: usize) -> Result<Vec<u32>, Error> {
+/// The value of each of some records, by its place on the grid or among the leaves.
+pub(super) fn values(
+    plan: &Plan,
+    table: &Table,
+    attribute: usize,
+    rows: Range<usize>,
+) -> Result<Vec<u32>, Error> {
     match table.column(attribute) {
-        Some(Column::Categorical(codes)) => Ok(codes.iter().map(|code| u32::from(*code)).collect()),
-        Some(Column::Numeric(points)) => Ok(points.clone()),
+        Some(Column::Categorical(codes)) => {
+            let codes = codes.get(rows).unwrap_or_default();
+            Ok(codes.iter().map(|code| u32::from(*code)).collect())
+        }
+        Some(Column::Numeric(points)) => Ok(points.get(rows).unwrap_or_default().to_vec()),
         _ => {
             let name = plan.schema().attributes[attribute].name.clone();
             Err(crate::release::tree::Error::MissingColumn(name).into())

@@ -14,11 +14,12 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::shared_scores::{Coordinates, Pending};
-use super::two_party::Error;
+use super::two_party::{Error, STRUCTURE};
 use super::{Error as Failed, Plan};
 use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
 use crate::protocol::sum_by_group::{CountShape, count_cells, forecast_cells};
+use crate::release::shards::Parts;
 use crate::release::tree::leaf_records::{LeafId, LeafRecords};
 use crate::role::Role;
 use crate::table::{Candidate, Cuts, Specialization, Table};
@@ -30,7 +31,7 @@ pub struct Passes<'p> {
     pub plan: &'p Plan,
     /// Who alone has the class.
     pub class_owner: Role,
-    /// Common records.
+    /// Common records, of one part of them.
     pub records: usize,
     /// k: counts are shared over Z_{2^k}.
     pub share_bits: u32,
@@ -87,17 +88,25 @@ impl Passes<'_> {
         pending: &[Pending],
         leaf_records: &LeafRecords<'_>,
         table: &Table,
+        parts: &Parts,
     ) -> Result<LeafCounts, Error> {
         let mut found = LeafCounts::new();
         let by_coordinates: HashMap<Coordinates, LeafId> =
             leaf_records.leaf_ids().map(|leaf| (leaf_records.coordinates(leaf), leaf)).collect();
+        let codes: Vec<u32> = table.classes().iter().map(|class| u32::from(*class)).collect();
         for (groups, cells) in self.cells(pending).values() {
+            let of_leaves;
             let places = if session.role == self.class_owner {
-                table.classes().iter().map(|class| u32::from(*class)).collect()
+                &codes
             } else {
-                places(groups, leaf_records, &by_coordinates, table.len())?
+                of_leaves = places(groups, leaf_records, &by_coordinates, table.len())?;
+                &of_leaves
             };
-            let counts = count_cells(session, &self.shape(*cells), &places, &|_| ())?;
+            let shape = self.shape(*cells);
+            let counts = parts.add_up(session, STRUCTURE, |session, part| {
+                Ok(vec![count_cells(session, &shape, &part.of(places), &|_| ())?])
+            })?;
+            let counts = counts.first().ok_or(Failed::Fault("leaves without counts"))?;
             self.file(groups, *cells, counts.words(), &mut found)?;
         }
         Ok(found)

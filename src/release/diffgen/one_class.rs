@@ -34,7 +34,7 @@ use super::leaf_counts::Passes;
 use super::shared_scores::{Coordinates, SharedScores};
 use super::sizes::{Sizes, scaling};
 use super::two_party::{CountNoise, Error, begin_structure, noisy_records};
-use super::vertical::Alone;
+use super::vertical::{Alone, count_in_parts};
 use super::{Leaves, Plan, Specializer};
 use crate::agreement::Agreement;
 use crate::mechanism::noisy_max::{NoisyMax, Scores};
@@ -43,9 +43,9 @@ use crate::privacy::exponential::Exponential;
 use crate::privacy::{Calibration, Choose, Spend};
 use crate::protocol::Session;
 use crate::protocol::shares::WordShares;
-use crate::protocol::sum_by_group;
 use crate::release::Step;
 use crate::release::matching::exchange_split;
+use crate::release::shards::Parts;
 use crate::release::tree::layout::Layout;
 use crate::release::tree::leaf_records::LeafRecords;
 use crate::release::tree::scorer::known_at_once;
@@ -63,6 +63,7 @@ pub(super) struct OneClass<'a, 'p, 't> {
     histograms: Histograms,
     scores: SharedScores,
     passes: Passes<'p>,
+    parts: Parts,
     table: &'t Table,
     /// Of the columns whose scores are shared.
     splits: HashMap<Candidate, u32>,
@@ -113,7 +114,7 @@ impl<'a, 'p, 't> OneClass<'a, 'p, 't> {
         agreement: &'a Agreement,
         plan: &'p Plan,
         sizes: &'a Sizes,
-        table: &'t Table,
+        (table, parts): (&'t Table, Parts),
         class_owner: Role,
         progress: &'a (dyn Fn(Step) + Sync),
     ) -> Result<Self, Error> {
@@ -123,12 +124,13 @@ impl<'a, 'p, 't> OneClass<'a, 'p, 't> {
             Own::Unlabelled(LeafRecords::new(plan.schema(), table)?)
         };
         let bits = share_bits(agreement);
-        let histograms = Histograms::share(session, plan, class_owner, table, bits, progress)?;
+        let histograms =
+            Histograms::share(session, plan, class_owner, (table, &parts), bits, progress)?;
         let (mut scores, cuts) =
             (SharedScores::of_shares(plan, bits), Cuts::topmost(plan.schema()));
         scores.start_with(&cuts, own.largest_class());
         scores.add_first(plan, &cuts);
-        let passes = Passes { plan, class_owner, records: table.len(), share_bits: bits };
+        let passes = Passes { plan, class_owner, records: parts.padded(), share_bits: bits };
         let splits = HashMap::new();
         Ok(Self {
             session,
@@ -139,6 +141,7 @@ impl<'a, 'p, 't> OneClass<'a, 'p, 't> {
             histograms,
             scores,
             passes,
+            parts,
             table,
             splits,
             progress,
@@ -239,7 +242,8 @@ impl Specializer for OneClass<'_, '_, '_> {
     fn choose(&mut self, spend: Spend, candidates: &[Candidate]) -> Result<usize, Error> {
         let (plan, histograms) = (self.plan, &self.histograms);
         let (pending, leaf_records) = (self.scores.pending(), self.own.leaf_records());
-        let in_leaves = self.passes.count(self.session, pending, leaf_records, self.table)?;
+        let (session, parts) = (&mut *self.session, &self.parts);
+        let in_leaves = self.passes.count(session, pending, leaf_records, self.table, parts)?;
         let counts = |made: &Specialization, leaf: Option<&Coordinates>| match leaf {
             None => histograms.children(plan, made),
             Some(leaf) => {
@@ -292,10 +296,8 @@ impl Specializer for OneClass<'_, '_, '_> {
         let (layout, terms) = (Layout::new(cuts, self.agreement), self.plan.terms());
         let noise = CountNoise::prepare(terms, self.sizes, &spend, layout.entries(), self.session)?;
         let cells = layout.cells_of_records(self.own.leaf_records(), cuts, self.session.role);
-        let shape = layout.by_transfers(self.table.len(), self.sizes.count_bits);
-        (self.progress)(Step::Began { phase: "count table", total: self.table.len() });
-        let progress = |records| (self.progress)(Step::Advanced(records));
-        let table = sum_by_group::count_table(self.session, &shape, &cells, &progress)?;
+        let shape = layout.by_transfers(self.parts.padded(), self.sizes.count_bits);
+        let table = count_in_parts(self.session, &self.parts, &shape, &cells, self.progress)?;
         noise.add(self.session, spend, &layout.in_release_order(&table)?)
     }
 }

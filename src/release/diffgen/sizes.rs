@@ -21,6 +21,7 @@ use crate::privacy::noisy_max::rate_per_step;
 use crate::privacy::slack::{Noises, PublicBounds, Widths};
 use crate::privacy::taylor::Taylor;
 use crate::protocol::psi::oblivious;
+use crate::release::shards;
 use crate::table::{Domain, Schema};
 
 /// Bits of all prefix sums of one choice: at 16 bytes a label, 2 GiB.
@@ -81,11 +82,7 @@ impl Sizes {
                 (None, Some(_)) => 2 * rounds * most_candidates(plan.schema(), rounds),
             },
             random_values: if terms.selection == Selection::Exponential { rounds } else { 0 },
-            failures: match agreement.matching() {
-                Some(matching) if matching.membership.is_hidden() => hidden::FAILURES,
-                Some(matching) if matching.by == MatchBy::Oprf => oblivious::FAILURES,
-                _ => 0,
-            },
+            failures: failures(agreement),
         };
         let widths = bounds.widths()?;
         let mut digits = widths.digits.iter().copied();
@@ -160,6 +157,20 @@ impl Sizes {
     /// The widths of the noise on counts.
     pub fn on_counts(&self) -> NoiseWidths {
         NoiseWidths { tau: self.widths.tau, digits: self.count_digits }
+    }
+}
+
+/// In how many ways matching may fail, each with probability at most 2^-64: in every shard, if people are
+/// in shards, and in dealing them.
+fn failures(agreement: &Agreement) -> u64 {
+    let of_one = match agreement.matching() {
+        Some(matching) if matching.membership.is_hidden() => hidden::FAILURES,
+        Some(matching) if matching.by == MatchBy::Oprf => oblivious::FAILURES,
+        _ => 0,
+    };
+    match agreement.shards.map(u64::from) {
+        None => of_one,
+        Some(shards) => shards * of_one + shards::failures(shards),
     }
 }
 

@@ -7,6 +7,7 @@ mod hidden;
 mod horizontal;
 mod one_class;
 mod properties;
+mod shards;
 mod statistics;
 mod two_parties;
 mod vertical;

@@ -72,7 +72,7 @@ use crate::privacy::{self, AddNoise, Budget, Calibration, Spend};
 use crate::protocol::shares::WordShares;
 use crate::protocol::transfers::{Assumptions, Source};
 use crate::protocol::{Bulk, Session, bits, join, psi, scalar_product, shares, sum_by_group, yao};
-use crate::release::{Outcome, Step, tree};
+use crate::release::{Outcome, Step, shards, tree};
 use crate::role::Role;
 use crate::table::{CutValue, Cuts, Table};
 
@@ -137,6 +137,12 @@ pub enum Error {
         /// By which people are matched.
         column: String,
     },
+    /// A shard has more people than it has room for.
+    #[error(
+        "more people fall into one shard than it has room for, which hardly ever happens: start \
+         again; people are dealt anew in every run"
+    )]
+    ShardTooFull,
     /// The peer named a split that its interval does not have.
     #[error("the peer named a split that its interval does not have; it must be stopped")]
     ImpossibleSplit,
@@ -166,7 +172,7 @@ impl Fault for Error {
             Self::Join(error) => error.blame(),
             Self::Bits(error) => error.blame(),
             Self::Shares(error) => error.blame(),
-            Self::Key(_) => Blame::Here,
+            Self::Key(_) | Self::ShardTooFull => Blame::Here,
             Self::ClassesDiffer { .. } | Self::TooFewCommon { .. } => Blame::Disagreement,
             Self::ImpossibleSplit => Blame::Peer,
             Self::WrongInput(_) => Blame::Input,
@@ -239,6 +245,17 @@ pub fn prepare(
         yao::set_up(session, sender).map_err(mechanism::Error::from)?;
     }
     session.do_bulk(bulk(terms));
+    if let Some(shards) = shards::number(agreement) {
+        let sources = shard_sources(agreement)?;
+        shards::each(session, SET_UP, vec![(); shards], |shard, ()| {
+            for (sender, source) in sources {
+                shard.use_transfers(source);
+                yao::set_up(shard, sender).map_err(mechanism::Error::from)?;
+            }
+            shard.do_bulk(bulk(terms));
+            Ok(())
+        })?;
+    }
     let plan = Plan::new(agreement)?;
     draw_ahead(session, &plan, &Sizes::of(agreement, &plan)?)?;
     session.channel.send(&Ready)?;
@@ -307,7 +324,7 @@ pub(super) fn sources(agreement: &Agreement) -> Result<Vec<(Role, Source)>, Erro
         None => (Source::Iknp, Source::Iknp),
         Some(_) => {
             let noise = transfers_of_noise(agreement)?;
-            match agreement.membership().is_hidden() {
+            match agreement.membership().is_hidden() && agreement.shards.is_none() {
                 false => (
                     Source::suited_to(assumptions(terms), noise),
                     Source::SoftSpoken(Columns::Four),
@@ -320,8 +337,22 @@ pub(super) fn sources(agreement: &Agreement) -> Result<Vec<(Role, Source)>, Erro
             }
         }
     };
-    let both = terms.count_table == Some(CountTable::Transfers);
+    // Shards count for themselves.
+    let both = terms.count_table == Some(CountTable::Transfers) && agreement.shards.is_none();
     Ok([(Role::P1, first)].into_iter().chain(both.then_some((Role::P2, second))).collect())
+}
+
+/// The same in every shard, which makes no noise.
+pub(super) fn shard_sources(agreement: &Agreement) -> Result<[(Role, Source); 2], Error> {
+    let terms = terms(agreement)?;
+    let few = Source::SoftSpoken(Columns::Four);
+    let [first, second] = match agreement.membership().is_hidden() {
+        false => [few; 2],
+        true => {
+            hidden::transfers(agreement)?.map(|count| Source::suited_to(assumptions(terms), count))
+        }
+    };
+    Ok([(Role::P1, first), (Role::P2, second)])
 }
 
 /// What transfers, and what is made of them, may rest on.

@@ -3,7 +3,8 @@
 //! *Inputs*: the agreement; each party's columns, the class and identifiers. *Output*, to both: the
 //! release that one party would have made of the joined table, and nothing else of the other's data.
 //!
-//! 1. *Set intersection* finds the common individuals and one order for them.
+//! 1. *Set intersection* finds the common individuals and one order for them, in each shard if people
+//!    are in shards ([`crate::release::shards`]).
 //!    Fewer than `min_common` of them end the run.
 //!    Where one party alone has the class, [`super::one_class`] goes on from here. Where nobody is to
 //!    learn who is common, [`super::hidden`] is all of it.
@@ -47,9 +48,10 @@ use crate::privacy::{self, Budget, Choose, Spend};
 use crate::protocol::psi::Intersection;
 use crate::protocol::scalar_product::{self, ExpectedKey, Key};
 use crate::protocol::shares::WordShares;
-use crate::protocol::sum_by_group;
+use crate::protocol::sum_by_group::{self, CountShape};
 use crate::protocol::{Coins, Session};
-use crate::release::matching::{check_common, common_rows, compare_classes, exchange_split};
+use crate::release::matching::{check_common, compare_classes, exchange_split};
+use crate::release::shards::{Parts, match_people};
 use crate::release::tree::layout::Layout;
 use crate::release::{Examined, Outcome, Step};
 use crate::role::Role;
@@ -70,8 +72,8 @@ pub(super) fn release(
     let plan = Plan::new(agreement)?;
     let sizes = Sizes::of(agreement, &plan)?;
     let assumptions = assumptions(plan.terms());
-    let Intersection { rows, peer_size } =
-        common_rows(session, agreement, assumptions, table, progress)?;
+    let (Intersection { rows, peer_size }, parts) =
+        match_people(session, agreement, assumptions, table, progress)?;
     check_common(agreement, rows.len())?;
     let table = table.select(&rows);
     let release = match plan.class_owner() {
@@ -84,14 +86,22 @@ pub(super) fn release(
                 terms: plan.terms(),
                 sizes: &sizes,
                 records: rows.len(),
+                parts,
                 prepared,
                 progress,
             };
             run(&plan, budget, &mut specializer, &|step| progress(step))?
         }
         Some(owner) => {
-            let mut specializer =
-                OneClass::start(session, agreement, &plan, &sizes, &table, owner, progress)?;
+            let mut specializer = OneClass::start(
+                session,
+                agreement,
+                &plan,
+                &sizes,
+                (&table, parts),
+                owner,
+                progress,
+            )?;
             run(&plan, budget, &mut specializer, &|step| progress(step))?
         }
     };
@@ -132,6 +142,7 @@ struct Vertical<'a, 'p, 't> {
     terms: &'a Terms,
     sizes: &'a Sizes,
     records: usize,
+    parts: Parts,
     prepared: Prepared,
     progress: &'a (dyn Fn(Step) + Sync),
 }
@@ -229,10 +240,8 @@ impl Vertical<'_, '_, '_> {
     }
 
     fn transferred_table(&mut self, layout: &Layout, cells: &[u32]) -> Result<WordShares, Error> {
-        let shape = layout.by_transfers(self.records, self.sizes.count_bits);
-        (self.progress)(Step::Began { phase: "count table", total: self.records });
-        let progress = |records| (self.progress)(Step::Advanced(records));
-        Ok(sum_by_group::count_table(self.session, &shape, cells, &progress)?)
+        let shape = layout.by_transfers(self.parts.padded(), self.sizes.count_bits);
+        count_in_parts(self.session, &self.parts, &shape, cells, self.progress)
     }
 
     fn encrypted_table(&mut self, layout: &Layout, cells: &[u32]) -> Result<WordShares, Error> {
@@ -257,6 +266,23 @@ impl Vertical<'_, '_, '_> {
             Keys::ForTests(_) => ExpectedKey::for_tests(bits, Tuning::default()),
         })
     }
+}
+
+/// The joint count table of the common people; `shape` is that of one part of them.
+pub(super) fn count_in_parts(
+    session: &mut Session,
+    parts: &Parts,
+    shape: &CountShape,
+    cells: &[u32],
+    progress: &(dyn Fn(Step) + Sync),
+) -> Result<WordShares, Error> {
+    const PHASE: &str = "count table";
+    progress(Step::Began { phase: PHASE, total: cells.len() });
+    let advanced = |records| progress(Step::Advanced(records));
+    let table = parts.add_up(session, PHASE, |session, part| {
+        Ok(vec![sum_by_group::count_table(session, shape, &part.of(cells), &advanced)?])
+    })?;
+    Ok(table.into_iter().next().ok_or(super::Error::Fault("no table of counts"))?)
 }
 
 /// Coins for the decisions that this party makes alone.

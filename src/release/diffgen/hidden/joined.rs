@@ -5,23 +5,21 @@
 //! without the class, shares of that person's class too. *Learned*: how many records the peer has, or
 //! nothing where both are padded. See [`join`].
 
-use serde::{Deserialize, Serialize};
-
 use crate::agreement::Agreement;
-use crate::net::{self, Message, Tag};
 use crate::protocol::Session;
 use crate::protocol::bits::Bits;
 use crate::protocol::forecast::Forecast;
 use crate::protocol::join::{self, Bins, Hint, JoinShape, Members};
 use crate::protocol::vole::Method;
-use crate::release::Step;
 use crate::release::diffgen::two_party::Error;
 use crate::release::diffgen::{self, terms, two_party};
+use crate::release::shards::bound;
+use crate::release::{Step, matching};
 use crate::role::Role;
 use crate::table::Table;
 
 /// The phase in which they are made.
-const PHASE: &str = "hidden join";
+pub(super) const PHASE: &str = "hidden join";
 
 /// How many records each party has, or seems to have where both are padded: public.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,20 +30,9 @@ pub struct Announced {
     small: bool,
 }
 
-/// How many records a party has.
-#[derive(Serialize, Deserialize)]
-struct RecordCount {
-    records: u64,
-}
-
-impl Message for RecordCount {
-    const TAG: Tag = Tag::new(*b"hdrc");
-    const MOST_BYTES: usize = 8;
-}
-
 impl Announced {
     /// What is announced if this party has `own` records and its peer `peer`.
-    pub fn of(agreement: &Agreement, role: Role, own: usize, peer: usize, small: bool) -> Self {
+    pub fn new(agreement: &Agreement, role: Role, own: usize, peer: usize, small: bool) -> Self {
         let records = match (pad(agreement), role) {
             (Some(pad), _) => [pad, pad],
             (None, Role::P1) => [own, peer],
@@ -55,32 +42,46 @@ impl Announced {
     }
 
     /// Tells the peer how many records there are, and hears it; padded tables need no word.
-    fn exchange(
+    ///
+    /// # Errors
+    /// If there are more than may be, or the connection fails.
+    pub fn exchange(
         session: &mut Session,
         agreement: &Agreement,
         own: usize,
         small: bool,
     ) -> Result<Self, Error> {
+        session.channel.begin_phase(PHASE);
         check_size(agreement, own)?;
         if pad(agreement).is_some() {
-            return Ok(Self::of(agreement, session.role, own, 0, small));
+            return Ok(Self::new(agreement, session.role, own, 0, small));
         }
-        session.channel.send(&RecordCount { records: own as u64 })?;
-        let RecordCount { records } = session.channel.receive()?;
-        if records > agreement.max_records {
-            let problem = "it announces more records than are agreed";
-            return Err(net::Error::Malformed { tag: RecordCount::TAG, problem }.into());
-        }
-        let peer = usize::try_from(records).unwrap_or(usize::MAX);
-        Ok(Self::of(agreement, session.role, own, peer, small))
+        let peer = matching::exchange_records(session, agreement, own)?;
+        Ok(Self::new(agreement, session.role, own, peer, small))
     }
 
     /// The message of [`Announced::exchange`].
-    fn forecast(agreement: &Agreement, f: &mut Forecast) -> Result<(), Error> {
-        if pad(agreement).is_none() {
-            f.exchange_like(&RecordCount { records: 0 })?;
+    ///
+    /// # Errors
+    /// None that can happen.
+    pub fn forecast(agreement: &Agreement, f: &mut Forecast) -> Result<(), Error> {
+        f.begin_phase(PHASE);
+        match pad(agreement) {
+            None => matching::forecast_records(f),
+            Some(_) => Ok(()),
         }
-        Ok(())
+    }
+
+    /// What each of so many shards seems to have.
+    #[must_use]
+    pub fn in_shards(&self, shards: Option<usize>) -> Self {
+        let of_one = |records| shards.map_or(records, |shards| bound(records, shards));
+        Self { records: self.records.map(of_one), ..*self }
+    }
+
+    /// How many records this party has, or seems to have.
+    pub fn of(&self, role: Role) -> usize {
+        self.records[role as usize]
     }
 
     /// The join whose bins belong to `owner`.
@@ -128,8 +129,6 @@ enum End {
 
 /// One party's side of both joins.
 pub struct Joined {
-    /// How many records each party has, or seems to have.
-    pub announced: Announced,
     /// By owner of the bins.
     ends: [End; 2],
     /// Shares of whether who stands in a bin is common, by owner of the bins.
@@ -144,7 +143,7 @@ pub fn index_bits(places: usize) -> usize {
 }
 
 impl Joined {
-    /// Joins with the peer.
+    /// Joins with the peer, for as many records as are announced.
     ///
     /// # Errors
     /// See [`Error`].
@@ -153,12 +152,11 @@ impl Joined {
         agreement: &Agreement,
         class_owner: Role,
         table: &Table,
-        small: bool,
+        announced: &Announced,
         progress: &(dyn Fn(Step) + Sync),
     ) -> Result<Self, Error> {
         session.channel.begin_phase(PHASE);
-        let identifiers = table.identifiers().ok_or(crate::release::matching::NO_IDENTIFIERS)?;
-        let announced = Announced::exchange(session, agreement, identifiers.len(), small)?;
+        let identifiers = table.identifiers().ok_or(matching::NO_IDENTIFIERS)?;
         let shapes = [announced.join(Role::P1)?, announced.join(Role::P2)?];
         let bins = shapes.iter().map(JoinShape::bins).sum();
         progress(Step::Began { phase: PHASE, total: bins });
@@ -183,7 +181,7 @@ impl Joined {
         let ((first, of_first), (second, of_second)) = (join(shapes[0])?, join(shapes[1])?);
         let class = [&of_first, &of_second][class_owner.peer() as usize].payload.clone();
         let members = [of_first.bits, of_second.bits];
-        Ok(Self { announced, ends: [first, second], members, class })
+        Ok(Self { ends: [first, second], members, class })
     }
 
     /// The messages of [`Joined::make`].
@@ -197,7 +195,6 @@ impl Joined {
         announced: &Announced,
     ) -> Result<(), Error> {
         f.begin_phase(PHASE);
-        Announced::forecast(agreement, f)?;
         for owner in Role::BOTH {
             let shape = announced.join(owner)?;
             let of_class = index_bits(agreement.schema.class.values.len());

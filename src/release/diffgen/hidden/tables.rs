@@ -32,7 +32,7 @@ use crate::table::Table;
 
 /// The phase of the histograms, and of the counts.
 const HISTOGRAMS: &str = "histograms";
-const COUNTS: &str = "count table";
+pub(super) const COUNTS: &str = "count table";
 
 /// Words that are made at a time, in shares of 8 bytes: what bounds the memory.
 const PART_WORDS: usize = 1 << 21;
@@ -255,7 +255,7 @@ fn own_groups(
         if attribute.owner != Some(role) {
             continue;
         }
-        let mut of_records = values(plan, table, index)?;
+        let mut of_records = values(plan, table, index, 0..table.len())?;
         if plan.class_owner() == Some(role) {
             let labelled = of_records.iter_mut().zip(table.classes());
             labelled.for_each(|(group, class)| *group = *group * classes + u32::from(*class));

@@ -5,7 +5,7 @@ use rand::RngExt;
 
 use super::one_class::view;
 use super::two_parties::{
-    Party, Row, alone, assert_equal, assert_release_forecast, delta, loans, random_rows,
+    Party, Row, alone, assert_equal, assert_release_forecast, delta, loans, random_rows, setup,
     thesis_rows,
 };
 use super::*;
@@ -18,10 +18,10 @@ use crate::release::diffgen::two_party::{Error, Keys, prepare, release_with};
 use crate::role::Role;
 
 /// Few bins: see [`Keys::ForTests`].
-const QUICK: Keys = Keys::ForTests(512);
+pub const QUICK: Keys = Keys::ForTests(512);
 
 /// The loans with the class at one party and membership hidden; P2 has the numbers.
-fn hidden_loans(owner: &str, pad_to: Option<u64>, terms: &str) -> Agreement {
+pub fn hidden_loans(owner: &str, pad_to: Option<u64>, terms: &str) -> Agreement {
     let pad = pad_to.map_or(String::new(), |records| format!("pad_to = {records}\n"));
     let of_id = format!("[id]\nmembership = \"hidden\"\n{pad}");
     loans("vertical", &format!("{terms}\n{of_id}[class]\nowner = \"{owner}\""))
@@ -38,7 +38,7 @@ fn picked(rows: &[Row], numbers: &[usize]) -> Vec<Row> {
 }
 
 /// Both parties' runs, with randomness that repeats itself: few bins may fail.
-fn together<C: Coins + Send + 'static>(
+pub fn together<C: Coins + Send + 'static>(
     agreement: &Agreement,
     tables: [&Table; 2],
     coins: (C, C),
@@ -52,7 +52,7 @@ fn together<C: Coins + Send + 'static>(
     };
     let [first, second] = tables;
     run_pair(
-        Setup::default().seed(seed),
+        setup(agreement).seed(seed),
         |session| party(first, coins.0, session),
         |session| party(second, coins.1, session),
     )

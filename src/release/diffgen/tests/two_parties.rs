@@ -61,7 +61,8 @@ pub fn loans(partition: &str, terms: &str) -> Agreement {
         "vertical" => format!("owner = \"{role}\"\n"),
         _ => String::new(),
     };
-    // Terms may go on with lines of [id], and these with lines of [class].
+    // Terms may go on with lines of [id], these with lines of [class], and these with [scale].
+    let (terms, scale) = terms.split_at(terms.find("[scale]").unwrap_or(terms.len()));
     let (terms, of_class) = terms.split_once("[class]\n").unwrap_or((terms, ""));
     let (terms, of_id) = terms.split_once("[id]\n").unwrap_or((terms, ""));
     let id = if partition == "vertical" || terms.contains("overlap_check = true") {
@@ -78,7 +79,7 @@ pub fn loans(partition: &str, terms: &str) -> Agreement {
          taxonomy = {{ Any_Sex = [\"Male\", \"Female\"] }}\n\
          [[attribute]]\nname = \"job\"\n{p1}kind = \"categorical\"\ntaxonomy = {{ Any_Job = \
          {{ Professional = [\"Engineer\", \"Lawyer\"], Artist = [\"Dancer\", \"Writer\"] }} }}\n\
-         [[attribute]]\nname = \"salary\"\n{p2}kind = \"numeric\"\nmin = 18\nmax = 99\nstep = 1\n",
+         [[attribute]]\nname = \"salary\"\n{p2}kind = \"numeric\"\nmin = 18\nmax = 99\nstep = 1\n{scale}\n",
         "11".repeat(32),
         "22".repeat(32),
         p1 = owner("p1"),
@@ -179,6 +180,12 @@ fn key_bits(agreement: &Agreement) -> usize {
     if terms(agreement).unwrap().taylor.is_some() { 1024 } else { 512 }
 }
 
+/// With a session for every shard, two of them in work at a time.
+pub fn setup(agreement: &Agreement) -> Setup {
+    let shards = agreement.shards.unwrap_or_default() as usize;
+    Setup::default().shards(shards, 2)
+}
+
 /// What one party ends with.
 pub type Party = Result<Outcome, Error>;
 
@@ -195,7 +202,7 @@ pub fn together<C: Coins + Send + 'static>(
     };
     let [first, second] = tables;
     run_pair(
-        Setup::default(),
+        setup(agreement),
         |session| party(first, coins.0, session),
         |session| party(second, coins.1, session),
     )

@@ -16,7 +16,7 @@ use crate::release::rehearsal;
 use crate::role::Role;
 
 /// A party's view of the rows; `owner` none is the joined table.
-fn view(agreement: &Agreement, rows: &[Row], owner: Option<Role>) -> Table {
+pub fn view(agreement: &Agreement, rows: &[Row], owner: Option<Role>) -> Table {
     let row = |(id, class, job, sex, salary): &Row| match owner {
         None => format!("{id},{class},{job},{sex},{salary}\n"),
         Some(Role::P1) => format!("{id},{class},{job}\n"),
