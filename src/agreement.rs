@@ -94,8 +94,8 @@ pub const MAX_CANONICAL_BYTES: usize = 16 << 20;
 /// the other party alone has the class, and where membership is hidden): every point costs a piece of circuit.
 pub const MAX_SHARED_POINTS: u32 = 1_024;
 
-/// Most shards of a release: each has a connection of its own.
-pub const MAX_SHARDS: u32 = 1_024;
+/// Most shards of a release: each has a connection of its own, and a process may often open a thousand files.
+pub const MAX_SHARDS: u32 = 256;
 
 /// A complete and consistent agreement. It can only be made by reading one.
 #[derive(Clone, Debug, PartialEq, Eq)]

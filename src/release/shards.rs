@@ -67,6 +67,11 @@ pub fn bound(people: usize, shards: usize) -> usize {
     usize::try_from(most).unwrap_or(usize::MAX).min(people)
 }
 
+/// How many records so many people are in all shards, with those that stand for nobody.
+pub fn padded(agreement: &Agreement, people: usize) -> usize {
+    number(agreement).map_or(people, |shards| bound(people, shards).saturating_mul(shards))
+}
+
 /// Ways in which dealing may fail, in units of 2⁻⁶⁴: each party's people and the common ones may fill one
 /// of the shards, each with probability e⁻⁵⁰.
 pub fn failures(shards: u64) -> u64 {
@@ -91,7 +96,7 @@ impl Dealing {
         let digest = self.start.clone().chain_update(identifier.as_bytes()).finalize();
         let mut first = [0; 8];
         first.copy_from_slice(&digest[..8]);
-        (u128::from(u64::from_le_bytes(first)) * self.shards as u128 >> 64) as usize
+        ((u128::from(u64::from_le_bytes(first)) * self.shards as u128) >> 64) as usize
     }
 
     /// The records of each shard, ascending. `people` is what the bound follows from: how many there are,

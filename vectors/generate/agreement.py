@@ -411,7 +411,7 @@ LATER += [
     ("people in shards", LOANS + "\n[scale]\nshards = 16\n", FILES),
     ("room for shards, and none", LOANS + "\n[scale]\n", FILES),
     ("people in shards, who is common hidden", change(
-        LOANS, HIDDEN, FLIPS, JOINT, OF_P1) + "\n[scale]\nshards = 1024\n", FILES),
+        LOANS, HIDDEN, FLIPS, JOINT, OF_P1) + "\n[scale]\nshards = 256\n", FILES),
 ]
 NUMBER = "specializations = 10"
 LATER += [
@@ -601,7 +601,7 @@ INVALID = [
      + 'membership = "hidden"\n', ["does-not-apply"]),
     ("a rehearsal of something else", change(
         LOANS, (TRIMMED, TRIMMED + '\nrehearse = "everything"')), ["unknown-word"]),
-    ("more shards than there may be", LOANS + "\n[scale]\nshards = 1025\n", ["out-of-range"]),
+    ("more shards than there may be", LOANS + "\n[scale]\nshards = 257\n", ["out-of-range"]),
     ("no shard", LOANS + "\n[scale]\nshards = 0\n", ["out-of-range"]),
     ("shards that count under encryption", change(
         LOANS, ('"transfers"', '"paillier"')) + "\n[scale]\nshards = 2\n", ["does-not-apply"]),

@@ -8,6 +8,7 @@ use super::super::{Error, Plan, histograms, terms};
 use super::random_trees;
 use crate::agreement::{Agreement, CountTable};
 use crate::crypto::cuckoo;
+use crate::release::shards;
 use crate::release::tree::layout::Layout;
 use crate::release::tree::utility::Utility;
 use crate::table::Cuts;
@@ -32,6 +33,7 @@ pub fn check_table(agreement: &Agreement, records: usize) -> Result<(), Error> {
     if agreement.membership().is_hidden() {
         return check_hidden(agreement, &plan, &sizes, large, records);
     }
+    let records = shards::padded(agreement, records);
     let shape = Layout::new(large, agreement).by_transfers(records, sizes.count_bits);
     let rows = shape.cells.iter().product::<usize>() as u64;
     if shape.hashes() > MOST_HASHES {
@@ -54,7 +56,10 @@ fn check_hidden(
 ) -> Result<(), Error> {
     check_size(agreement, records)?;
     let records = agreement.pad_to().map_or(records, |pad| usize::try_from(pad).unwrap_or(records));
-    let bins = cuckoo::bins_for(records);
+    let bins = match shards::number(agreement) {
+        None => cuckoo::bins_for(records),
+        Some(number) => number.saturating_mul(cuckoo::bins_for(shards::bound(records, number))),
+    };
     let shape = CountPlan::new(Layout::new(large, agreement).cells(), sizes.count_bits);
     let words = (bins as u64).saturating_mul(shape.payloads as u64);
     let sums = shape.sums(bins);

@@ -159,6 +159,7 @@ fn run_both(agreement: &Agreement, parts: [&Part; 2]) -> Ran<Made, Made> {
 
 /// Runs two parties and sees that both have the release, or none; that what they said was foretold by
 /// its extent; and that a party could have made up what it heard from the release and the lists.
+#[expect(clippy::unwrap_in_result, reason = "none is a refusal that was expected")]
 fn assert_released(agreement: &Agreement, parties: [&Paths; 2]) -> Option<String> {
     let expected = ideal(agreement, parties);
     let parts = parties.map(|paths| Part::new(agreement, paths, &|_| ()));
