@@ -20,7 +20,8 @@
 //! v < μ, whoever the n people are, because they are dealt by a key that is independent of them. By
 //! Bernstein's inequality it passes μ + t with probability at most e^(−t²/(2(v + t/3))), which is at most e⁻⁵⁰ for
 //! t ≥ 10·√v + 34. (Eight deviations would be 2⁻⁴⁶, too much beside δ where a table is padded and its size a
-//! secret.) A run with such a shard ends before anything of the data is sent.
+//! secret.) A run with such a shard ends before anything of the data is sent; one in which common people
+//! are too many, once they are found, before they are counted.
 
 use std::borrow::Cow;
 use std::ops::Range;
