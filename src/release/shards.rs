@@ -325,7 +325,7 @@ fn match_shard(
 /// The messages of [`match_people`].
 ///
 /// # Errors
-/// As [`matching::forecast_intersection`].
+/// Those of matching without shards.
 pub fn forecast_matching(
     f: &mut Forecast,
     agreement: &Agreement,
