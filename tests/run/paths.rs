@@ -65,7 +65,7 @@ fn paths_of_two_parties_are_released_together_and_signed_by_both() {
             .assert(0, &["the run is in both ledgers", "has its copy", "not differential privacy"]);
         let phases = outcome.phases();
         assert!(phases.iter().any(|phase| phase == "suppression"), "{phases:?}");
-        outcome.assert(0, &["are alone on the whole path: 3 sightings identify them"]);
+        outcome.assert(0, &["are alone on the whole path: 3 sightings can identify them"]);
     }
     couple.assert_released();
     assert_eq!(couple.read(BANK, "release/release.csv"), RELEASED);
