@@ -5,6 +5,7 @@
 //! ```text
 //! cargo run --release --example small_tables -- --data DIR             # on the test records
 //! cargo run --release --example small_tables -- --data DIR --validate  # inside the training records
+//! cargo run --release --example small_tables -- --data DIR --every     # every number of specializations
 //! cargo run --release --example small_tables -- --simulated            # where the class is known to come from
 //! cargo run --release --example small_tables -- --data DIR --synthetic PEERS  # records that a peer made
 //! ```
@@ -118,8 +119,8 @@ fn on_simulated(arguments: &Arguments) -> Result<(), Failure> {
 
 /// The first two lines of a table that has auto and every number of specializations.
 fn heading(first: &str) -> String {
-    let numbers = NUMBERS.map(|number| format!(" h = {number} |")).collect::<String>();
-    let line = format!("| {first} | auto | h |{numbers}");
+    let numbers: Vec<String> = NUMBERS.map(|number| format!("h = {number}")).collect();
+    let line = format!("| {first} | auto | h | {} |", numbers.join(" | "));
     let columns = line.matches('|').count() - 1;
     format!("{line}\n|{}", " --- |".repeat(columns))
 }
