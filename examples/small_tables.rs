@@ -5,6 +5,7 @@
 //! ```text
 //! cargo run --release --example small_tables -- --data DIR             # on the test records
 //! cargo run --release --example small_tables -- --data DIR --validate  # inside the training records
+//! cargo run --release --example small_tables -- --data DIR --every     # every number of specializations
 //! cargo run --release --example small_tables -- --simulated            # where the class is known to come from
 //! cargo run --release --example small_tables -- --data DIR --synthetic PEERS  # records that a peer made
 //! ```
@@ -63,6 +64,9 @@ struct Arguments {
     /// Only with the number that the release decides on
     #[arg(long)]
     only_auto: bool,
+    /// Show every number of specializations and not only the best
+    #[arg(long)]
+    every: bool,
     /// On simulated tables, with every number of specializations
     #[arg(long)]
     simulated: bool,
@@ -91,9 +95,7 @@ fn main() -> Result<(), Failure> {
 /// The rule beside every number of specializations, and the constants of the rule beside others.
 fn on_simulated(arguments: &Arguments) -> Result<(), Failure> {
     let mut found = Vec::new();
-    let numbers = NUMBERS.map(|number| format!("h = {number}")).collect::<Vec<_>>();
-    println!("| table | larger class | ε | auto | h | {} |", numbers.join(" | "));
-    println!("|{}", " --- |".repeat(5 + numbers.len()));
+    println!("{}", heading("table | larger class | ε"));
     for (name, source, [train, test]) in simulated::all()? {
         let terms = Box::new(|terms: &str| source.agreement(terms));
         let table = Small { name, train, test, terms };
@@ -101,21 +103,8 @@ fn on_simulated(arguments: &Arguments) -> Result<(), Failure> {
         let schema = (table.terms)("epsilon = \"1\"")?.schema;
         let (_, larger) = baselines(&schema, &table.test, &table.train)?;
         for epsilon in EPSILONS {
-            let run = |more: &str| table.runs(arguments, &parts, epsilon, more);
-            let (auto, made) = run("")?;
-            let by_number = NUMBERS
-                .map(|number| Ok(run(&format!("specializations = {number}"))?.0.mean))
-                .collect::<Result<Vec<f64>, Failure>>()?;
-            let cells: Vec<String> = by_number.iter().map(|mean| format!("{mean:.1}")).collect();
-            println!(
-                "| {} | {:.1} | {epsilon} | {:.1} ± {:.1} | {:.1} | {} |",
-                table.name,
-                larger * 100.0,
-                auto.mean,
-                auto.deviation,
-                made.mean,
-                cells.join(" | ")
-            );
+            let (cells, by_number) = table.row(arguments, &parts, epsilon)?;
+            println!("| {} | {:.1} | {epsilon} | {cells} |", table.name, larger * 100.0);
             found.push(simulated::Found {
                 records: table.train.len(),
                 classes: schema.class.values.len(),
@@ -126,6 +115,14 @@ fn on_simulated(arguments: &Arguments) -> Result<(), Failure> {
     }
     println!("\n{}", simulated::constants(&found));
     Ok(())
+}
+
+/// The first two lines of a table that has auto and every number of specializations.
+fn heading(first: &str) -> String {
+    let numbers: Vec<String> = NUMBERS.map(|number| format!("h = {number}")).collect();
+    let line = format!("| {first} | auto | h | {} |", numbers.join(" | "));
+    let columns = line.matches('|').count() - 1;
+    format!("{line}\n|{}", " --- |".repeat(columns))
 }
 
 /// From lines of `[release]` to the agreement on a table.
@@ -195,6 +192,9 @@ impl Small {
             mean(|b| b.1),
             mean(|b| b.0)
         );
+        if arguments.every {
+            return self.every_number(arguments, &parts);
+        }
         println!("| ε | auto | h | ten times the records | h = 4 | h = 7 | best h in hindsight |");
         println!("| --- | --- | --- | --- | --- | --- | --- |");
         for epsilon in EPSILONS {
@@ -221,6 +221,35 @@ impl Small {
             println!("| {epsilon} | {} |", cells.join(" | "));
         }
         Ok(())
+    }
+
+    /// What each number of specializations gives.
+    fn every_number(&self, arguments: &Arguments, parts: &[[Table; 2]]) -> Result<(), Failure> {
+        println!("{}", heading("ε"));
+        for epsilon in EPSILONS {
+            let (cells, _) = self.row(arguments, parts, epsilon)?;
+            println!("| {epsilon} | {cells} |");
+        }
+        Ok(())
+    }
+
+    /// Cells of a line with auto and every number of specializations, and the means of these.
+    fn row(
+        &self,
+        arguments: &Arguments,
+        parts: &[[Table; 2]],
+        epsilon: &str,
+    ) -> Result<(String, Vec<f64>), Failure> {
+        let run = |more: &str| self.runs(arguments, parts, epsilon, more);
+        let (auto, made) = run("")?;
+        let by_number = NUMBERS
+            .map(|number| Ok(run(&format!("specializations = {number}"))?.0.mean))
+            .collect::<Result<Vec<f64>, Failure>>()?;
+        let cells: Vec<String> = by_number.iter().map(|mean| format!("{mean:.1}")).collect();
+        let Summary { mean, deviation } = auto;
+        let cells =
+            format!("{mean:.1} ± {deviation:.1} | {:.1} | {}", made.mean, cells.join(" | "));
+        Ok((cells, by_number))
     }
 
     /// How well a tree that was learnt from synthetic records tells the class of the test records.
