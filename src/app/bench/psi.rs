@@ -51,6 +51,14 @@ impl Form {
         }
     }
 
+    /// Of a first look: a power in the group of residues takes some 20 ms.
+    fn quick(self) -> usize {
+        match self {
+            Self::Ffdhe3072 => 20,
+            _ => QUICK,
+        }
+    }
+
     fn intersect(self, session: &mut Session, list: &[String]) -> Result<Intersection, Failure> {
         let options = psi::Options::default();
         Ok(match self {
@@ -77,6 +85,7 @@ pub fn run(options: &Options) -> Result<Vec<Figure>, Failure> {
     operations(&Residues::ffdhe3072()?, "residues, ffdhe3072", 32, &mut figures)?;
     for size in options.sizes(&SIZES, &[QUICK]) {
         for form in Form::ALL.into_iter().filter(|form| size <= form.most()) {
+            let size = options.size_or(size, form.quick());
             figures.extend(whole_run(options, form, size, limit)?);
         }
     }
