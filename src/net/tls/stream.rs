@@ -3,17 +3,23 @@
 //! While this side sends, it also takes in what the peer sends, so that two
 //! parties that send at the same time do not block each other.
 
-use std::io::{ErrorKind, IoSlice, Read, Write};
+use std::io::{self, ErrorKind, IoSlice, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::net::sockopt;
 use rustls::Connection;
 
 use crate::net::{Accept, Error, HEADER_BYTES, Header, Limits, Patience, Stop, Tag, Transport};
 
 /// TLS records that may wait for the socket.
 const OUTGOING_BYTES: usize = 256 << 10;
+
+/// After such a silence the system asks whether the other end is still there. A party that computes, or
+/// that waits while its shards work, says nothing for minutes, and what lies between the two forgets
+/// connections that nothing goes through.
+const SILENCE: Duration = Duration::from_secs(60);
 
 const HANDSHAKE: &str = "finish the TLS handshake";
 
@@ -109,6 +115,7 @@ impl TlsStream {
     fn begin(socket: TcpStream, mut connection: Connection) -> Result<Self, Error> {
         socket.set_nonblocking(true)?;
         socket.set_nodelay(true)?;
+        keep_alive(&socket)?;
         connection.set_buffer_limit(Some(OUTGOING_BYTES));
         let (inbox, stop) = (Vec::new(), Stop::default());
         Ok(Self { socket, connection, inbox, inbox_start: 0, closed: false, stop, torn: false })
@@ -336,17 +343,40 @@ impl Drop for TlsStream {
     }
 }
 
-fn is_transient(error: &std::io::Error) -> bool {
+fn keep_alive(socket: &TcpStream) -> io::Result<()> {
+    sockopt::set_socket_keepalive(socket, true)?;
+    sockopt::set_tcp_keepidle(socket, SILENCE)?;
+    sockopt::set_tcp_keepintvl(socket, SILENCE)?;
+    Ok(())
+}
+
+fn is_transient(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted)
 }
 
 /// A connection that is cut, in whatever way the system words it, is closed.
-fn from_io(error: std::io::Error) -> Error {
+fn from_io(error: io::Error) -> Error {
     match error.kind() {
         ErrorKind::UnexpectedEof
         | ErrorKind::ConnectionReset
         | ErrorKind::ConnectionAborted
         | ErrorKind::BrokenPipe => Error::Closed,
         _ => Error::Io(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::TcpListener;
+
+    #[test]
+    fn a_silent_connection_is_kept_alive() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let socket = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        assert!(!sockopt::socket_keepalive(&socket).unwrap());
+        keep_alive(&socket).unwrap();
+        assert!(sockopt::socket_keepalive(&socket).unwrap());
+        assert_eq!(sockopt::tcp_keepidle(&socket).unwrap(), SILENCE);
     }
 }
