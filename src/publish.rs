@@ -60,6 +60,7 @@ pub mod released;
 pub mod report;
 pub mod rows;
 pub mod run;
+pub mod shards;
 pub mod signing;
 pub mod verify;
 pub mod width;

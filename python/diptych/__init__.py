@@ -132,6 +132,8 @@ def run(
     record: bool = False,
     problems: Optional[_Path] = None,
     passphrase: Optional[str] = None,
+    shards_at_once: int = 1,
+    shard_ports: bool = False,
 ) -> Release:
     """Runs one party's side of a release by two; both end with the same table.
 
@@ -142,6 +144,9 @@ def run(
     Other threads of the program go on meanwhile. Ctrl-C ends the run in order: the peer is told, the
     ledger says what was spent, and :class:`Interrupted` is raised. From the moment when the release is
     signed nothing ends it any more. An exception of ``on_progress`` ends the run in the same way.
+
+    Where people are in shards, ``shards_at_once`` says how many are in work at a time, and ``shard_ports``
+    that they meet at ports of their own, as they do if either party runs with :mod:`diptych.ray`.
 
     >>> import diptych
     >>> from diptych._agreement import doctest_agreement
@@ -165,7 +170,8 @@ def run(
         party_file,
         party_text,
         native,
-        (compact, record),
+        (compact, record, shards_at_once, shard_ports),
+        None,
         None if problems is None else os.fspath(problems),
         passphrase,
         listener(on_progress),

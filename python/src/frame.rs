@@ -23,6 +23,11 @@ pub struct Table {
 }
 
 impl Table {
+    /// Stands for a table where none is read.
+    pub fn none() -> Source {
+        Self { cells: Arc::new(Plain::default()) }.source()
+    }
+
     /// Where the library reads it.
     pub fn source(&self) -> Source {
         Source::new(Origin::Memory(Memory { name: NAME.to_owned(), cells: self.cells.clone() }))

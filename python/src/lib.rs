@@ -5,6 +5,7 @@ mod arrow;
 mod conversation;
 mod frame;
 mod release;
+mod shards;
 mod watch;
 
 use diptych::publish::Failure;
@@ -43,4 +44,6 @@ mod _native {
     use super::frame::Table;
     #[pymodule_export]
     use super::release::{local, open, picture, rows, run, verify};
+    #[pymodule_export]
+    use super::shards::{Stopped, Worker, deal, partition, party_role};
 }

@@ -8,7 +8,8 @@ use diptych::publish::local::{Entered, Wanted, release as release_alone};
 use diptych::publish::party::Party;
 use diptych::publish::released::Released;
 use diptych::publish::rows::to_csv;
-use diptych::publish::run::{Options, Side, run as run_side};
+use diptych::publish::run::{Options, Side, run_with};
+use diptych::publish::shards::Workers;
 use diptych::publish::verify::{check, check_ledger};
 use diptych::publish::{Failure, report};
 use pyo3::prelude::*;
@@ -17,6 +18,7 @@ use pyo3::types::PyBytes;
 use crate::OrRaise;
 use crate::agreement::Agreement;
 use crate::frame::Table;
+use crate::shards::Reached;
 use crate::watch::work;
 
 /// A table as Python gives it.
@@ -29,7 +31,7 @@ pub enum Data<'py> {
 }
 
 impl Data<'_> {
-    fn source(&self, problems: Option<PathBuf>) -> Source {
+    pub fn source(&self, problems: Option<PathBuf>) -> Source {
         let source = match self {
             Self::Memory(table) => table.get().source(),
             Self::File(path) => Source::file(path),
@@ -69,35 +71,57 @@ fn epsilon(text: &str) -> Result<Epsilon, Failure> {
     text.parse().map_err(|error| Failure::wrong_input(format!("cap {text}: {error}")))
 }
 
-/// One party's side of a release by two; returns where the release lies. The party is a file, or the
-/// text of one with its name and the directory from which its paths are counted.
+/// A party file's name and text, and the directory from which its paths are counted.
+pub type PartyText = (String, String, PathBuf);
+
+/// A party, from a file or from its text; a table that is `given` is used in place of its own.
+pub fn read_party(
+    file: Option<PathBuf>,
+    text: Option<PartyText>,
+    given: Option<Source>,
+) -> Result<Party, Failure> {
+    match (file, text) {
+        (Some(path), _) => Party::load_with(&path, given),
+        (None, Some((name, text, beside))) => {
+            Ok(Party::parse_with(&name, text.as_bytes(), &beside, given)?)
+        }
+        (None, None) => Err(Failure::wrong_input("no party is given")),
+    }
+}
+
+/// One party's side of a release by two; returns where the release lies. Shards elsewhere are their number of
+/// records, and how to open and to call them.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "they have names in Python")]
 pub fn run(
     py: Python<'_>,
     agreement: &Agreement,
     party_file: Option<PathBuf>,
-    party_text: Option<(String, String, PathBuf)>,
+    party_text: Option<PartyText>,
     data: Option<Data<'_>>,
-    options: (bool, bool),
+    options: (bool, bool, u32, bool),
+    shards: Option<(usize, Py<PyAny>, Py<PyAny>)>,
     problems: Option<PathBuf>,
     passphrase: Option<String>,
     callback: Option<Py<PyAny>>,
 ) -> PyResult<PathBuf> {
-    let given = data.as_ref().map(|data| data.source(None));
-    let mut party = match (party_file, party_text) {
-        (Some(path), _) => Party::load_with(&path, given).or_raise(py)?,
-        (None, Some((name, text, beside))) => {
-            Party::parse_with(&name, text.as_bytes(), &beside, given).or_raise(py)?
-        }
-        (None, None) => return Err(Failure::wrong_input("no party is given")).or_raise(py),
+    let given = match shards {
+        Some(_) => Some(Table::none()),
+        None => data.as_ref().map(|data| data.source(None)),
     };
+    let mut party = read_party(party_file, party_text, given).or_raise(py)?;
     party.data.problems = problems;
-    let (compact, record) = options;
+    let (compact, record, shards_at_once, shard_ports) = options;
+    let options = Options { compact, record, shards_at_once, shard_ports };
     let agreement = &agreement.inner;
     work(py, callback.as_ref(), passphrase, |watcher| {
         let side = Side::new(agreement, &party, watcher)?;
-        run_side(&side, Options { compact, record, ..Options::default() }, watcher)
+        let workers = shards.map(|(records, open, call)| {
+            let stop = watcher.stop();
+            Reached { records, open, call, stop }
+        });
+        let workers = workers.as_ref().map(|workers| workers as &dyn Workers);
+        run_with(&side, options, workers, watcher)
     })?;
     Ok(party.out)
 }

@@ -45,9 +45,12 @@ def act(diptych, spec, told):
         if isinstance(agreement, dict):
             agreement = diptych.Agreement.from_dict(agreement)
         table = frame(spec["table"], spec["frame"])
-        release = diptych.run(agreement, spec["party"], table, on_progress=told)
+        ports = spec.get("shard_ports", False)
+        release = diptych.run(agreement, spec["party"], table, on_progress=told, shard_ports=ports)
         release.verify()
         return {"out": str(release.directory), "rows": len(release.to_dict()["count"])}
+    if spec["what"] == "ray":
+        return act_on_ray(diptych, spec, told)
     if spec["what"] == "local":
         release = diptych.local(spec["agreement"], frame(spec["table"], spec["frame"]), out=spec["out"])
         return {"out": str(release.directory)}
@@ -56,6 +59,45 @@ def act(diptych, spec, told):
         return found._asdict()
     outputs = diptych.circuit.run(spec["file"], spec["inputs"], on_progress=told, **spec["arguments"])
     return {"outputs": outputs}
+
+
+def act_on_ray(diptych, spec, told):
+    import diptych.ray
+    import ray
+
+    def killing(progress):
+        told(progress)
+        if progress.line and spec.get("kill_at") and spec["kill_at"] in progress.line:
+            os.kill(actors()[0], signal.SIGKILL)
+
+    ray.init(address="local", num_cpus=4, include_dashboard=False, log_to_driver=False)
+    try:
+        agreement = diptych.Agreement.from_dict(spec["agreement"])
+        parts = spec["partitions"]
+        if spec["frame"] == "dataset":
+            parts = ray.data.read_parquet(parts)
+        elif spec["frame"] != "paths":
+            parts = [frame(part, spec["frame"]) for part in parts]
+        release = diptych.ray.run(agreement, spec["party"], parts, on_progress=killing)
+        release.verify()
+        return {"out": str(release.directory), "rows": len(release.to_dict()["count"])}
+    finally:
+        ray.shutdown()
+
+
+def actors():
+    """Processes of this driver's own shards: its grandchildren, by way of Ray's raylet."""
+    found = []
+    for entry in os.listdir("/proc"):
+        try:
+            name = open(f"/proc/{entry}/cmdline").read()
+            parent = open(f"/proc/{entry}/stat").read().rsplit(")")[-1].split()[1]
+            grandparent = open(f"/proc/{parent}/stat").read().rsplit(")")[-1].split()[1]
+        except (OSError, ValueError, IndexError):
+            continue
+        if name.startswith("ray::") and "Shard" in name and int(grandparent) == os.getpid():
+            found.append(int(entry))
+    return sorted(found)
 
 
 def frame(table, kind):

@@ -60,6 +60,10 @@ pub struct RunArgs {
     /// memory, and the smaller number of both parties holds
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     shards_at_once: u32,
+    /// Shards meet at ports of their own, n + 1 above that of the leads: if either party's are in
+    /// processes of their own, as with diptych.ray, both must
+    #[arg(long)]
+    shard_ports: bool,
 }
 
 /// Runs the verb.
@@ -81,8 +85,8 @@ pub fn run(arguments: &RunArgs, console: &Console) -> Result<(), Failure> {
         rehearsed_words(&side, &told).iter().for_each(|line| console.result(line));
         return Ok(());
     }
-    let RunArgs { compact, record, shards_at_once, .. } = *arguments;
-    let options = Options { compact, record, shards_at_once };
+    let RunArgs { compact, record, shards_at_once, shard_ports, .. } = *arguments;
+    let options = Options { compact, record, shards_at_once, shard_ports };
     run::run(&side, options, &Screen::new(console))?;
     console.result_of_work_done(party.out.display());
     Ok(())

@@ -60,7 +60,7 @@ pub struct Session {
     bulk: Bulk,
     /// Noise that was drawn ahead.
     noises: Pool,
-    /// The sessions of shards, where this one leads some.
+    /// The shards, where this session leads some.
     pub shards: Shards,
 }
 
@@ -117,35 +117,33 @@ impl Session {
     /// which waits for its shards.
     pub fn costs(&self) -> Costs {
         let mut costs = self.channel.costs();
-        self.shards.sessions.iter().for_each(|shard| costs.include(&shard.channel.costs(), 1));
+        self.shards.costs().for_each(|shard| costs.include(&shard, 1));
         costs
     }
 
     /// Keeps direction, tag and length of every message from now on.
     pub fn record_transcript(&mut self) {
         self.channel.record_transcript();
-        let shards = self.shards.sessions.iter_mut();
-        shards.for_each(|shard| shard.channel.record_transcript());
+        self.shards.record_transcript();
     }
 
     /// The messages since [`Session::record_transcript`], then those of each shard.
     pub fn transcript(&self) -> Transcript {
         let mut transcript = self.channel.transcript();
-        let shards = self.shards.sessions.iter();
-        shards.for_each(|shard| transcript.extend(shard.channel.transcript()));
+        self.shards.transcript().for_each(|shard| transcript.extend(shard));
         transcript
     }
 
     /// Ends this conversation and those of its shards if they are not over in so much time from now.
     pub fn end_within(&mut self, limit: Duration) {
         self.channel.end_within(limit);
-        self.shards.sessions.iter_mut().for_each(|shard| shard.channel.end_within(limit));
+        self.shards.end_within(limit);
     }
 
     /// From now on every wait, those of its shards too, ends when this flag is set.
     pub fn stop_on(&mut self, stop: &Stop) {
         self.channel.stop_on(stop.clone());
-        self.shards.sessions.iter_mut().for_each(|shard| shard.channel.stop_on(stop.clone()));
+        self.shards.stop_on(stop);
     }
 
     /// Says where the transfers of a direction come from that is set up from now on. Both parties say

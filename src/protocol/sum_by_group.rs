@@ -69,6 +69,7 @@ mod tests;
 use std::ops::Range;
 
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
 pub(crate) use local::{ReceiverPart, SenderPart, Starts, pack, unpack};
@@ -112,7 +113,7 @@ const ANSWERS: Tag = Tag::new(*b"sums");
 pub type Progress<'a> = &'a (dyn Fn(usize) + Sync);
 
 /// The public numbers of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SumShape {
     /// Records of both.
     pub records: usize,

@@ -60,6 +60,8 @@ pub enum Contents {
     Paths(Paths),
     /// Paths that were anonymized, for a release by two.
     Part(Box<Part>),
+    /// Records that shards hold elsewhere: so many, and none in this table.
+    Elsewhere(usize, Table),
 }
 
 impl Contents {
@@ -69,6 +71,7 @@ impl Contents {
             Self::Table(table) => table.len(),
             Self::Paths(paths) => paths.len(),
             Self::Part(part) => part.people(),
+            Self::Elsewhere(records, _) => *records,
         }
     }
 
@@ -80,7 +83,7 @@ impl Contents {
     /// What a release is made from.
     pub fn given(&self) -> Data<'_> {
         match self {
-            Self::Table(table) => table.into(),
+            Self::Table(table) | Self::Elsewhere(_, table) => table.into(),
             Self::Paths(paths) => paths.into(),
             Self::Part(part) => (&**part).into(),
         }
@@ -91,7 +94,7 @@ impl Contents {
     pub fn extents(&self) -> [Extent; 2] {
         match self {
             Self::Part(part) => [part.extent(); 2],
-            Self::Table(_) | Self::Paths(_) => Default::default(),
+            Self::Table(_) | Self::Paths(_) | Self::Elsewhere(..) => Default::default(),
         }
     }
 }

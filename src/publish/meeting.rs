@@ -70,6 +70,28 @@ impl Meeting {
         door.meet(terms, false)
     }
 
+    /// Where shards with this number meet that are in processes of their own: n + 1 ports above.
+    ///
+    /// # Errors
+    /// If the address has no such port.
+    pub fn of_shard(&self, number: usize) -> Result<Self, Failure> {
+        let (Self::Listen(address) | Self::Connect(address)) = self;
+        let above = u16::try_from(number + 1).ok();
+        let found = address.rsplit_once(':').and_then(|(host, port)| {
+            let port = port.parse().ok().filter(|port: &u16| *port > 0)?;
+            Some(format!("{host}:{}", port.checked_add(above?)?))
+        });
+        let address = found.ok_or_else(|| {
+            Failure::wrong_input(format!("{address} has no port for shard {number}")).advise(
+                "shards need the ports above that of the leads: give it, and lower if need be",
+            )
+        })?;
+        Ok(match self {
+            Self::Listen(_) => Self::Listen(address),
+            Self::Connect(_) => Self::Connect(address),
+        })
+    }
+
     /// What keeps the two from meeting, each with a sentence of its own.
     fn in_words(&self, error: Error, identity: &Identity) -> Failure {
         let (Self::Listen(address) | Self::Connect(address)) = self;
@@ -299,6 +321,17 @@ mod tests {
     fn the_first_difference_of_two_terms_is_named() {
         let named = name_difference(br#"{"epsilon":"1"}"#, br#"{"epsilon":"2"}"#);
         assert!(named.contains("epsilon") && named.contains('1') && named.contains('2'), "{named}");
+    }
+
+    #[test]
+    fn shards_meet_at_the_ports_above_that_of_the_leads() {
+        let of = |address: &str, shard| Meeting::Listen(address.to_owned()).of_shard(shard).ok();
+        let listen = |address: &str| Some(Meeting::Listen(address.to_owned()));
+        assert_eq!(of("0.0.0.0:7000", 0), listen("0.0.0.0:7001"));
+        assert_eq!(of("[::1]:7000", 15), listen("[::1]:7016"));
+        for (address, shard) in [("a:65535", 0), ("a:0", 1), ("a", 1), ("a:7000", usize::MAX - 1)] {
+            assert_eq!(of(address, shard), None, "{address}");
+        }
     }
 
     #[test]

@@ -34,6 +34,8 @@ use crate::agreement::{Agreement, Partition};
 use crate::net::{AbortReason, Fingerprint, Identity, Limits, Stop};
 use crate::privacy::Budget;
 use crate::privacy::ledger::{self, Debit, Delta, Hash, History, Ledger, RunId, Towards};
+use crate::protocol::shards::Shard;
+use crate::protocol::shards::remote::Remote;
 use crate::protocol::{self, Session};
 use crate::publish::artefacts::Output;
 use crate::publish::clock;
@@ -41,8 +43,9 @@ use crate::publish::data::Contents;
 use crate::publish::failure::{Failure, Status};
 use crate::publish::local;
 use crate::publish::manifest::{Draft, in_short};
-use crate::publish::meeting::{Door, read_identity};
+use crate::publish::meeting::{Door, Meeting, read_identity};
 use crate::publish::party::Party;
+use crate::publish::shards::{Opening, Workers};
 use crate::publish::{Watcher, report};
 use crate::release::forecast::Records;
 use crate::release::plan::{self, Plan};
@@ -67,6 +70,9 @@ pub struct Options {
     /// How many shards may be in work at a time, where people are in shards; 0 counts as 1. The smaller
     /// number of both parties holds: memory is what so many shards need.
     pub shards_at_once: u32,
+    /// Each pair of shards meets at a port of its own, n + 1 above that of the leads: so it must be where
+    /// the shards of either party are in processes of their own, and both say so.
+    pub shard_ports: bool,
 }
 
 /// Runs one party's side of a release, to its end.
@@ -74,6 +80,19 @@ pub struct Options {
 /// # Errors
 /// Whatever stops the run, in words; the ledger says what it has spent.
 pub fn run(side: &Side<'_>, options: Options, watcher: &dyn Watcher) -> Result<(), Failure> {
+    run_with(side, options, None, watcher)
+}
+
+/// The same where `workers` have the records, if they do: the party's own table is not read then.
+///
+/// # Errors
+/// As [`run`], and if a worker fails.
+pub fn run_with(
+    side: &Side<'_>,
+    options: Options,
+    workers: Option<&dyn Workers>,
+    watcher: &dyn Watcher,
+) -> Result<(), Failure> {
     let (agreement, party) = (side.agreement, side.party);
     let mut ledger = Ledger::open(&party.ledger)?;
     unfinished::tell(&mut ledger, side, watcher)?;
@@ -94,18 +113,21 @@ pub fn run(side: &Side<'_>, options: Options, watcher: &dyn Watcher) -> Result<(
         watcher.say(&remark);
     }
     let output = Output::prepare(&party.out, agreement, &side.plan, options.compact)?;
-    let data = side.read_data(watcher)?;
+    let data = match workers {
+        None => side.read_data(watcher)?,
+        Some(workers) => side.elsewhere(workers.records())?,
+    };
     plan::check_records(agreement, data.len())?;
 
     let (own, paths) = (data.len(), data.extents());
     let limit = side.deadline(Records { own, paths, ..Records::default() })?;
-    let at_once = options.shards_at_once.max(1);
-    let mut session = side.meet(party.limits, at_once, watcher).map_err(|failure| match failure
-        .status
-    {
-        Status::Interrupted => failure.advise("nothing was spent, and the peer has seen nobody"),
-        _ => failure,
-    })?;
+    let mut session =
+        side.meet(options, workers, watcher).map_err(|failure| match failure.status {
+            Status::Interrupted => {
+                failure.advise("nothing was spent, and the peer has seen nobody")
+            }
+            _ => failure,
+        })?;
     session.end_within(limit);
     watcher.say(&format!("{} is here and under the same agreement", side.peer_name));
     if options.record {
@@ -183,8 +205,13 @@ impl<'a> Side<'a> {
         Ok(Self { agreement, party, identity, peer, peer_name: &other.name, plan })
     }
 
-    fn door<'d>(&'d self, limits: Limits, watcher: &'d dyn Watcher) -> Door<'d> {
-        let (meeting, role) = (&self.party.meeting, self.party.role);
+    fn door<'d>(
+        &'d self,
+        meeting: &'d Meeting,
+        limits: Limits,
+        watcher: &'d dyn Watcher,
+    ) -> Door<'d> {
+        let role = self.party.role;
         let (identity, peer) = (&self.identity, self.peer);
         Door { meeting, identity, peer, role, limits, watcher, listener: None }
     }
@@ -192,23 +219,58 @@ impl<'a> Side<'a> {
     /// Meets the peer, and its shards, one after the other, if people are in shards.
     fn meet(
         &self,
-        limits: Limits,
-        at_once: u32,
+        options: Options,
+        workers: Option<&dyn Workers>,
         watcher: &dyn Watcher,
     ) -> Result<Session, Failure> {
         let terms = self.agreement.canonical();
         let shards = release::shards::number(self.agreement);
-        let mut door = self.door(limits, watcher);
-        let mut session = door.meet(terms.as_bytes(), shards.is_some())?;
+        let own_ports = options.shard_ports || workers.is_some();
+        if let (true, Some(shards)) = (own_ports, shards) {
+            // A port that there is not is found before the peer is.
+            self.party.meeting.of_shard(shards.saturating_sub(1))?;
+        }
+        let mut door = self.door(&self.party.meeting, self.party.limits, watcher);
+        let mut session = door.meet(terms.as_bytes(), shards.is_some() && !own_ports)?;
         let Some(shards) = shards else { return Ok(session) };
+        let at_once = options.shards_at_once.max(1);
         session.shards.at_once = messages::exchange_at_once(&mut session, at_once)?;
-        for number in 0..shards {
-            let terms = protocol::shards::terms(&session.id, number, shards);
-            let shard = door.meet(&terms, number + 1 < shards)?;
-            session.shards.sessions.push(shard);
+        let opening = Opening::new(&session.id, shards);
+        if let Some(workers) = workers {
+            session.shards.records = Some(workers.records());
+            let lines = workers.open(&opening)?;
+            let shards =
+                lines.into_iter().map(|line| Box::new(Remote::new(line)) as Box<dyn Shard>);
+            session.shards.asked = shards.collect();
+            session.stop_on(&watcher.stop());
+        } else if own_ports {
+            for number in 0..shards {
+                session.shards.sessions.push(self.meet_shard(&opening, number, watcher)?);
+            }
+        } else {
+            for number in 0..shards {
+                let terms = protocol::shards::terms(&session.id, number, shards);
+                let shard = door.meet(&terms, number + 1 < shards)?;
+                session.shards.sessions.push(shard);
+            }
         }
         watcher.say(&format!("{shards} shards are connected"));
         Ok(session)
+    }
+
+    /// Meets one of the peer's shards at its own port.
+    ///
+    /// # Errors
+    /// If it does not come, or the meeting has no such port.
+    pub(super) fn meet_shard(
+        &self,
+        opening: &Opening,
+        shard: usize,
+        watcher: &dyn Watcher,
+    ) -> Result<Session, Failure> {
+        let meeting = self.party.meeting.of_shard(shard)?;
+        let terms = protocol::shards::terms(&opening.lead(), shard, opening.shards());
+        self.door(&meeting, self.party.limits, watcher).meet(&terms, false)
     }
 
     /// Tells a peer that waits already that this side's cap lets no such run begin.
@@ -217,7 +279,8 @@ impl<'a> Side<'a> {
         watcher.say(&format!("the cap allows no such release; telling {name}, if it is there"));
         let connect = self.party.limits.connect.min(LONGEST_TELLING);
         let terms = self.agreement.canonical();
-        let mut door = self.door(Limits { connect, ..self.party.limits }, watcher);
+        let limits = Limits { connect, ..self.party.limits };
+        let mut door = self.door(&self.party.meeting, limits, watcher);
         match door.meet(terms.as_bytes(), false) {
             Ok(mut session) => {
                 session.channel.abort(AbortReason::OverCap);
@@ -281,6 +344,21 @@ impl<'a> Side<'a> {
         let part = Part::new(self.agreement, &paths, &|step| watcher.step(step))?;
         watcher.stop().check()?;
         Ok(Contents::Part(Box::new(part)))
+    }
+
+    /// Records that shards hold: nothing is read here.
+    fn elsewhere(&self, records: usize) -> Result<Contents, Failure> {
+        let most = self.agreement.max_records;
+        match (records, release::shards::number(self.agreement)) {
+            (0, _) => Err(self.nothing_to_release()),
+            (records, _) if records as u64 > most => Err(Failure::wrong_input(format!(
+                "there are {records} records, and the agreement allows {most} (`max_records`)"
+            ))
+            .advise("agree on a larger number, or leave records out")),
+            (_, Some(_)) => Ok(Contents::Elsewhere(records, Table::default())),
+            (_, None) => Err(Failure::wrong_input("the agreement has no shards")
+                .advise("agree on them: `shards = N` in [scale] of a vertical release")),
+        }
     }
 
     fn nothing_to_release(&self) -> Failure {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::diffgen::two_party::Error;
-use super::{Step, rehearsal};
+use super::{Step, rehearsal, shards};
 use crate::agreement::{Agreement, MatchBy, Rehearsal};
 use crate::circuit::integer::equal;
 use crate::circuit::{Builder, Program};
@@ -171,7 +171,10 @@ fn count_differing(
     if agreement.matching().and_then(|matching| matching.rehearse) != Some(Rehearsal::Labels) {
         return Ok(None);
     }
-    let labelled = rehearsal::labelled(table).ok_or(NO_IDENTIFIERS)?;
+    let labelled = match shards::number(agreement) {
+        None => rehearsal::labelled(table).ok_or(NO_IDENTIFIERS)?,
+        Some(_) => shards::labelled(session)?,
+    };
     let options = psi::Options { largest_set: table.len(), starts: &|_| (), progress: &|_| () };
     let same = psi::cardinality(session, &Ristretto::default(), &labelled, options)?;
     Ok(Some(table.len().saturating_sub(same.common)))

@@ -9,6 +9,9 @@
 //! the same shard. The key must be new in every run and be made by both: whoever knew it before could put chosen
 //! people into one shard, and see by a run that ends there that they are in the peer's table.
 //!
+//! *Where they are* ([`Host`]): in threads of this process or elsewhere; a lead asks all of them the same few
+//! things ([`asks`]).
+//!
 //! *What sizes of shards tell*: nothing. Each party's shards are padded to [`bound`], which follows from how many
 //! records it has (that is shown, or itself padded to `pad_to`): where people are shown to be common
 //! with random identifiers that nobody has, in hidden joins as any padding. Sums over common people
@@ -23,24 +26,35 @@
 //! secret.) A run with such a shard ends before anything of the data is sent; one in which common people
 //! are too many, once they are found, before they are counted.
 
-use std::borrow::Cow;
+pub(in crate::release) mod asks;
+mod host;
+pub mod records;
+
 use std::ops::Range;
+use std::sync::Arc;
 
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
 use super::Step;
-use super::diffgen::two_party::Error;
+use super::diffgen::hidden::joined::{self, Announced};
+use super::diffgen::terms;
+use super::diffgen::two_party::{Error, assumptions};
 use super::matching::{self, NO_IDENTIFIERS};
 use crate::agreement::Agreement;
 use crate::net::{self, Tag};
 use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
-use crate::protocol::psi::{self, Intersection};
+use crate::protocol::psi;
+use crate::protocol::shards::Shard;
 use crate::protocol::shares::WordShares;
+use crate::protocol::sum_by_group::Progress;
 use crate::protocol::transfers::Assumptions;
 use crate::role::Role;
-use crate::table::Table;
+use crate::table::{Specialization, Table};
+use asks::{Ask, Sum, hear_names, hear_shares, malformed, request, request_sums};
+pub use host::Host;
+use records::Bytes;
 
 /// The phase of the set intersection.
 const MATCHING: &str = "set intersection";
@@ -119,23 +133,85 @@ fn check(mut sizes: impl Iterator<Item = usize>, bound: usize) -> Result<(), Err
     if sizes.any(|size| size > bound) { Err(Error::ShardTooFull) } else { Ok(()) }
 }
 
-/// Does the same on every shard; `phase` is what the messages of the lead and of its shards count as.
+/// Makes shards that answer of the connections that there are, if nobody answers yet.
+fn host(session: &mut Session, agreement: &Agreement) -> Result<(), Error> {
+    let connected = std::mem::take(&mut session.shards.sessions);
+    if !connected.is_empty() {
+        let agreement = Arc::new(agreement.clone());
+        let hosts = connected.into_iter().map(|shard| Host::new(shard, agreement.clone(), None));
+        session.shards.asked = hosts.map(|host| Box::new(host) as Box<dyn Shard>).collect();
+    }
+    match number(agreement) == Some(session.shards.asked.len()) {
+        true => Ok(()),
+        false => Err(NO_SHARDS),
+    }
+}
+
+/// Sets up the transfers of every shard: nothing that depends on data.
 ///
 /// # Errors
-/// That of the first shard that failed.
-pub fn each<P: Send, T: Send>(
-    session: &mut Session,
-    phase: &'static str,
-    parts: Vec<P>,
-    work: impl Fn(&mut Session, P) -> Result<T, Error> + Sync,
-) -> Result<Vec<T>, Error> {
-    session.channel.begin_phase(phase);
-    let sessions = &mut session.shards.sessions;
-    if sessions.len() != parts.len() {
-        return Err(NO_SHARDS);
+/// That of the first shard that failed, and shards that have their own records and do not have as many as
+/// was said, or one of which is too full.
+pub fn set_up(session: &mut Session, agreement: &Agreement) -> Result<(), Error> {
+    host(session, agreement)?;
+    let records = session.shards.each(
+        |_| request(&Ask::SetUp, &[]),
+        |_, answer| Bytes(answer).length().map_err(malformed),
+    )?;
+    let Some(said) = session.shards.records else { return Ok(()) };
+    let held = records.iter().fold(0, |sum: usize, records| sum.saturating_add(*records));
+    if said != held {
+        return Err(Error::WrongInput(
+            "the shards do not have as many records as their partitions: each record goes to one shard",
+        ));
     }
-    sessions.iter_mut().for_each(|shard| shard.channel.begin_phase(phase));
-    session.shards.each(parts, work)
+    // What seems to be there is at least what is there: a shard that has no room ends the run before any
+    // other has sent something of its data.
+    let people = agreement.pad_to().map_or(held, |pad| usize::try_from(pad).unwrap_or(usize::MAX));
+    check(records.into_iter(), bound(people, session.shards.asked.len()))
+}
+
+/// Where the records of the shards come from: they have them, or the lead deals its table. Each shard
+/// gets its part when its turn has come, so that there are no more copies than shards in work.
+struct Dealt<'t> {
+    table: &'t Table,
+    rows: Option<Vec<Vec<usize>>>,
+}
+
+impl<'t> Dealt<'t> {
+    /// `people` is what the bound follows from, as in [`Dealing::rows`].
+    fn new(
+        session: &Session,
+        agreement: &Agreement,
+        table: &'t Table,
+        people: usize,
+    ) -> Result<Self, Error> {
+        let shards = number(agreement).ok_or(NO_SHARDS)?;
+        if session.shards.records.is_some() {
+            return Ok(Self { table, rows: None });
+        }
+        let identifiers = table.identifiers().ok_or(NO_IDENTIFIERS)?;
+        let rows = Dealing::new(&session.id, shards).rows(identifiers, people)?;
+        Ok(Self { table, rows: Some(rows) })
+    }
+
+    /// What one shard is asked, with its records if the lead has them.
+    fn request(
+        &self,
+        ask: &Ask,
+        agreement: &Agreement,
+        role: Role,
+        shard: usize,
+    ) -> Result<Vec<u8>, Error> {
+        let Some(rows) = &self.rows else { return request(ask, &[]) };
+        let part = self.table.select(rows.get(shard).map_or(&[], Vec::as_slice));
+        request(ask, &records::write(agreement, role, &part, true)?)
+    }
+}
+
+/// How many records this party has in all.
+pub fn records(session: &Session, table: &Table) -> usize {
+    session.shards.records.unwrap_or(table.len())
 }
 
 /// How the records of the common people lie one after the other.
@@ -145,31 +221,6 @@ pub struct Parts {
     /// Records of each part with those that stand for nobody.
     padded: usize,
     sharded: bool,
-}
-
-/// One part of the records.
-pub struct Part {
-    rows: Range<usize>,
-    padded: usize,
-}
-
-impl Part {
-    /// What belongs to the records of this part, then 0 for those that stand for nobody.
-    pub fn of<'a>(&self, places: &'a [u32]) -> Cow<'a, [u32]> {
-        let own = places.get(self.rows.clone()).unwrap_or_default();
-        if own.len() == self.padded { Cow::Borrowed(own) } else { self.padded(own.to_vec()) }
-    }
-
-    /// The same from what belongs to the records of this part alone.
-    pub fn padded<'a>(&self, mut own: Vec<u32>) -> Cow<'a, [u32]> {
-        own.resize(self.padded, 0);
-        Cow::Owned(own)
-    }
-
-    /// The places of its records among all of them.
-    pub fn rows(&self) -> Range<usize> {
-        self.rows.clone()
-    }
 }
 
 impl Parts {
@@ -193,29 +244,44 @@ impl Parts {
         self.padded
     }
 
-    /// Sums over all common people: those of every part, added up. In each of them a record that stands
-    /// for nobody has counted as 1 in the first entry.
+    /// Sums over all common people: those of every part, added up. `places` has the numbers of some of
+    /// this party's records in one of the sums. In each of these a record that stands for nobody has
+    /// counted as 1 in the first entry.
     ///
     /// # Errors
-    /// Those of `sums`.
+    /// Those of `places` and of [`Sum::run`].
     pub fn add_up(
         &self,
         session: &mut Session,
         phase: &'static str,
-        sums: impl Fn(&mut Session, &Part) -> Result<Vec<WordShares>, Error> + Sync,
+        sums: &[Sum],
+        places: impl Fn(usize, Range<usize>) -> Result<Vec<u32>, Error> + Sync,
+        progress: Progress<'_>,
     ) -> Result<Vec<WordShares>, Error> {
-        let mut first = 0;
-        let parts = self.counts.iter().map(|count| {
-            let rows = first..first + count;
-            first = rows.end;
-            Part { rows, padded: self.padded }
-        });
-        let parts: Vec<Part> = parts.collect();
-        if let (false, [whole]) = (self.sharded, &parts[..]) {
-            return sums(session, whole);
+        session.channel.begin_phase(phase);
+        if !self.sharded {
+            let all = 0..self.padded;
+            let whole = |(number, sum): (usize, &Sum)| {
+                sum.run(session, places(number, all.clone())?, progress)
+            };
+            return sums.iter().enumerate().map(whole).collect();
         }
+        let ends = self.counts.iter().scan(0, |end, count| {
+            *end += count;
+            Some(*end)
+        });
+        let ends: Vec<usize> = ends.collect();
+        let ask = |shard: usize| {
+            let rows = ends[shard] - self.counts[shard]..ends[shard];
+            let of_sum = |(number, sum): (usize, &Sum)| Ok((*sum, places(number, rows.clone())?));
+            let sums: Result<Vec<_>, Error> = sums.iter().enumerate().map(of_sum).collect();
+            request_sums(phase, &sums?)
+        };
+        let made = session.shards.each(ask, |shard, answer| {
+            progress(sums.len() * self.counts[shard]);
+            hear_shares(answer, sums.len()).map_err(malformed)
+        })?;
         let nobody: usize = self.counts.iter().map(|count| self.padded - count).sum();
-        let made = each(session, phase, parts, |shard, part| sums(shard, &part))?;
         let mut total = added(made)?;
         if session.role == Role::P1 {
             for sums in &mut total {
@@ -232,7 +298,7 @@ impl Parts {
 ///
 /// # Errors
 /// If they do not fit.
-pub fn added(parts: Vec<Vec<WordShares>>) -> Result<Vec<WordShares>, Error> {
+fn added(parts: Vec<Vec<WordShares>>) -> Result<Vec<WordShares>, Error> {
     let mut parts = parts.into_iter();
     let mut total = parts.next().unwrap_or_default();
     for part in parts {
@@ -259,37 +325,115 @@ pub fn forecast(
     }
 }
 
-/// This party's rows of the common people, shard after shard in the common order of each, and how they
-/// lie in shards.
+/// The common people.
+pub struct Common {
+    /// This party's columns of them, in their common order: shard after shard, in the order of each.
+    pub table: Table,
+    /// How they lie in shards.
+    pub parts: Parts,
+    /// Records of the peer.
+    pub peer_records: usize,
+}
+
+/// Finds the common people. Shards tell their lead the columns, which are coded, and no identifier: all
+/// choices look at them, some at each record in every round, so it is the lead who must have them.
 ///
 /// # Errors
 /// See [`Error`].
 pub fn match_people(
     session: &mut Session,
     agreement: &Agreement,
-    assumptions: Assumptions,
     table: &Table,
     progress: &(dyn Fn(Step) + Sync),
-) -> Result<(Intersection, Parts), Error> {
+) -> Result<Common, Error> {
     let Some(shards) = number(agreement) else {
+        let assumptions = assumptions(terms(agreement)?);
         let found = matching::common_rows(session, agreement, assumptions, table, progress)?;
         let parts = Parts::whole(found.rows.len());
-        return Ok((found, parts));
+        return Ok(Common {
+            table: table.select(&found.rows),
+            parts,
+            peer_records: found.peer_size,
+        });
     };
-    let identifiers = table.identifiers().ok_or(NO_IDENTIFIERS)?;
-    let (own, dealing) = (identifiers.len(), Dealing::new(&session.id, shards));
-    let rows = dealing.rows(identifiers, own)?;
+    let own = records(session, table);
+    let dealt = Dealt::new(session, agreement, table, own)?;
     session.channel.begin_phase(MATCHING);
-    let peer = matching::exchange_records(session, agreement, own)?;
-    let due = [own, peer].map(|records| bound(records, shards));
+    let peer_records = matching::exchange_records(session, agreement, own)?;
+    let due = [own, peer_records].map(|records| bound(records, shards));
     progress(Step::Began { phase: MATCHING, total: shards });
-    let made = each(session, MATCHING, rows, |shard, rows| {
-        let found = match_shard(shard, agreement, assumptions, identifiers, &rows, due)?;
+    let role = session.role;
+    let found = session.shards.each(
+        |shard| dealt.request(&Ask::Match { due }, agreement, role, shard),
+        |_, answer| {
+            progress(Step::Advanced(1));
+            records::read(agreement, role, answer, false).map_err(malformed)
+        },
+    )?;
+    let parts = Parts::in_shards(found.iter().map(Table::len).collect())?;
+    let mut table = Table::default();
+    found.into_iter().for_each(|part| table.append(part, 0));
+    Ok(Common { table, parts, peer_records })
+}
+
+/// Classes and identifiers of all common people, as shards have them: for counting where the class
+/// differs.
+///
+/// # Errors
+/// That of the first shard that failed.
+pub fn labelled(session: &mut Session) -> Result<Vec<Vec<u8>>, Error> {
+    let hear = |_, answer: &[u8]| hear_names(answer).map_err(malformed);
+    Ok(session.shards.each(|_| request(&Ask::Labelled, &[]), hear)?.concat())
+}
+
+/// Joins every shard where nobody learns who is common: what each told of its people, which are
+/// shares of so many sums. `announced` is what all shards seem to have together.
+///
+/// # Errors
+/// That of the first shard that failed.
+pub fn join(
+    session: &mut Session,
+    agreement: &Agreement,
+    table: &Table,
+    announced: &Announced,
+    sums: usize,
+    progress: &(dyn Fn(Step) + Sync),
+) -> Result<Vec<WordShares>, Error> {
+    let role = session.role;
+    let dealt = Dealt::new(session, agreement, table, announced.of(role))?;
+    let announced = announced.in_shards(number(agreement));
+    each_hidden(session, joined::PHASE, sums, progress, |shard| {
+        dealt.request(&Ask::Join { announced }, agreement, role, shard)
+    })
+}
+
+/// Counts in every shard after [`join`], by the leaves that these make.
+///
+/// # Errors
+/// That of the first shard that failed.
+pub fn count_joined(
+    session: &mut Session,
+    made: &[Specialization],
+    progress: &(dyn Fn(Step) + Sync),
+) -> Result<Vec<WordShares>, Error> {
+    let ask = Ask::Count { made: made.to_vec() };
+    each_hidden(session, asks::COUNTS, 1, progress, |_| request(&ask, &[]))
+}
+
+/// Asks every shard for shares of so many sums, and adds them up.
+fn each_hidden(
+    session: &mut Session,
+    phase: &'static str,
+    sums: usize,
+    progress: &(dyn Fn(Step) + Sync),
+    ask: impl Fn(usize) -> Result<Vec<u8>, Error> + Sync,
+) -> Result<Vec<WordShares>, Error> {
+    session.channel.begin_phase(phase);
+    progress(Step::Began { phase, total: session.shards.asked.len() });
+    added(session.shards.each(ask, |_, answer| {
         progress(Step::Advanced(1));
-        Ok(found)
-    })?;
-    let parts = Parts::in_shards(made.iter().map(Vec::len).collect())?;
-    Ok((Intersection { rows: made.concat(), peer_size: peer }, parts))
+        hear_shares(answer, sums).map_err(malformed)
+    })?)
 }
 
 /// A random identifier that nobody has: the first byte is in no text.
@@ -299,27 +443,33 @@ type Nobody = [u8; 33];
 fn match_shard(
     session: &mut Session,
     agreement: &Agreement,
-    assumptions: Assumptions,
     identifiers: &[String],
-    rows: &[usize],
     [own, peer]: [usize; 2],
 ) -> Result<Vec<usize>, Error> {
+    let most = usize::try_from(agreement.max_records).unwrap_or(usize::MAX);
+    if own.max(peer) > most {
+        return Err(malformed("more people than are agreed"));
+    }
+    check([identifiers.len()].into_iter(), own)?;
     let nobody = |_| {
         let mut name: Nobody = [0xff; 33];
         name[1..].copy_from_slice(&session.rng.array::<32>());
         name
     };
-    let padding: Vec<Nobody> = (rows.len()..own).map(nobody).collect();
-    let people = rows.iter().map(|row| identifiers[*row].as_bytes());
+    let padding: Vec<Nobody> = (identifiers.len()..own).map(nobody).collect();
+    let people = identifiers.iter().map(String::as_bytes);
     let list: Vec<&[u8]> = people.chain(padding.iter().map(|name| &name[..])).collect();
     let options = psi::Options { largest_set: own.max(peer), ..psi::Options::default() };
+    let assumptions = assumptions(terms(agreement)?);
     let found = matching::intersect_by(session, agreement, assumptions, &list, options)?;
     if found.peer_size != peer {
         let problem = "its shard is not as long as its number of records says";
         return Err(net::Error::Malformed { tag: Tag::new(*b"psi0"), problem }.into());
     }
-    let common: Option<Vec<usize>> = found.rows.iter().map(|row| rows.get(*row).copied()).collect();
-    Ok(common.ok_or(psi::Error::BadAnswer)?)
+    match found.rows.iter().all(|row| *row < identifiers.len()) {
+        true => Ok(found.rows),
+        false => Err(psi::Error::BadAnswer.into()),
+    }
 }
 
 /// The messages of [`match_people`].

@@ -6,10 +6,12 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use super::{Domain, Error, Schema, Taxonomy, ValueId};
 
 /// A value on a cut.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum CutValue {
     /// A value of a taxonomy.
     Value(ValueId),
@@ -23,7 +25,7 @@ pub enum CutValue {
 }
 
 /// A value that could be specialized, of the attribute with this number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Candidate {
     /// The attribute's place in the schema.
     pub attribute: usize,
@@ -32,7 +34,7 @@ pub struct Candidate {
 }
 
 /// One specialization: all that one party has to tell the other about it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Specialization {
     /// What is replaced by its children.
     pub candidate: Candidate,

@@ -1,6 +1,7 @@
 //! Taxonomy trees: how a value is generalized, from a leaf up to the root.
 
 use super::{Error, clean_text};
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::ops::Range;
 use unicode_normalization::UnicodeNormalization;
@@ -11,7 +12,7 @@ pub const MAX_DEPTH: usize = 32;
 pub const MAX_VALUES: usize = 65_536;
 
 /// A value of a taxonomy: its number in pre-order, children in file order. The root is 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ValueId(u32);
 
 impl ValueId {

@@ -1,5 +1,7 @@
 //! The joint count table by sums by group.
 
+use serde::{Deserialize, Serialize};
+
 use super::{
     Addends, Error, Progress, SumShape, check_length, forecast, receive, receive_adding, send,
 };
@@ -13,7 +15,7 @@ use crate::role::Role;
 const PHASE: &str = "count table";
 
 /// The public numbers of a table of counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CountShape {
     /// Common records.
     pub records: usize,

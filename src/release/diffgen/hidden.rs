@@ -42,6 +42,7 @@ pub mod tables;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::ops::Range;
 
 use super::one_class::share_bits;
 use super::shared_scores::SharedScores;
@@ -54,8 +55,7 @@ use crate::privacy::{Budget, Choose, Spend};
 use crate::protocol::forecast::Forecast;
 use crate::protocol::shares::WordShares;
 use crate::protocol::{Session, join};
-use crate::release::matching::NO_IDENTIFIERS;
-use crate::release::shards::{self, Dealing};
+use crate::release::shards;
 use crate::release::tree::layout::Layout;
 use crate::release::tree::leaf_records::LeafRecords;
 use crate::release::tree::scorer::known_at_once;
@@ -85,13 +85,13 @@ pub(super) fn release(
 ) -> Result<Outcome, Error> {
     let plan = Plan::new(agreement)?;
     let sizes = Sizes::of(agreement, &plan)?;
-    let class_owner = plan.class_owner().ok_or(NO_OWNER)?;
     let role = session.role;
     // Short keys are for tests, and so are few bins.
     let small = keys != Keys::Agreed;
-    let announced = Announced::exchange(session, agreement, table.len(), small)?;
+    let records = shards::records(session, table);
+    let announced = Announced::exchange(session, agreement, records, small)?;
     let mut specializer =
-        Hidden::start(session, agreement, &plan, &sizes, class_owner, table, &announced, progress)?;
+        Hidden::start(session, agreement, &plan, &sizes, table, &announced, progress)?;
     let release = run(&plan, budget, &mut specializer, &|step| progress(step))?;
     let peer_records = announced.of_peer(agreement, role);
     let course = Examined::all(release.table.cuts.made());
@@ -157,8 +157,10 @@ struct Hidden<'a, 'p, 't> {
     agreement: &'a Agreement,
     plan: &'p Plan,
     sizes: &'a Sizes,
-    /// Of each shard, or all people.
-    parts: Vec<Part<'t>>,
+    /// All people, unless they are in shards.
+    whole: Option<Part<'t>>,
+    /// How many people are common, which neither party knows.
+    common: WordShares,
     histograms: Histograms,
     scores: SharedScores,
     splits: HashMap<Candidate, u32>,
@@ -166,81 +168,121 @@ struct Hidden<'a, 'p, 't> {
 }
 
 /// Some people, and what is shared of them.
-struct Part<'t> {
+pub struct Part<'t> {
     table: Cow<'t, Table>,
     joined: Joined,
     /// Whether who stands in each bin of the class's owner is common.
     members: WordShares,
 }
 
-/// The tables of all shards, or the table of all people.
-fn tables_of<'t>(
-    session: &Session,
-    agreement: &Agreement,
-    table: &'t Table,
-    announced: &Announced,
-) -> Result<Vec<Cow<'t, Table>>, Error> {
-    let Some(shards) = shards::number(agreement) else { return Ok(vec![Cow::Borrowed(table)]) };
-    let identifiers = table.identifiers().ok_or(NO_IDENTIFIERS)?;
-    let dealing = Dealing::new(&session.id, shards);
-    let rows = dealing.rows(identifiers, announced.of(session.role))?;
-    Ok(rows.iter().map(|rows| Cow::Owned(table.select(rows))).collect())
+impl<'t> Part<'t> {
+    /// Joins them with the peer's and shares their histograms.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub fn join(
+        session: &mut Session,
+        agreement: &Agreement,
+        plan: &Plan,
+        table: Cow<'t, Table>,
+        announced: &Announced,
+        progress: &(dyn Fn(Step) + Sync),
+    ) -> Result<(Self, Histograms), Error> {
+        let class_owner = plan.class_owner().ok_or(NO_OWNER)?;
+        let of_members = member_bits(agreement, &Sizes::of(agreement, plan)?);
+        let joined = Joined::make(session, agreement, class_owner, &table, announced, progress)?;
+        let members = tables::members(session, &joined, class_owner, of_members)?;
+        let bits = share_bits(agreement);
+        let histograms =
+            tables::histograms(session, plan, &joined, &table, &members, bits, progress)?;
+        Ok((Self { table, joined, members }, histograms))
+    }
+
+    /// A share of how many of them are common: right modulo every power of two that members are
+    /// shared over.
+    ///
+    /// # Errors
+    /// None that can happen.
+    pub fn common(&self) -> Result<WordShares, Error> {
+        let sum = self.members.words().iter().fold(0, |sum: u64, word| sum.wrapping_add(*word));
+        Ok(WordShares::new(u64::BITS, vec![sum])?)
+    }
+
+    /// Counts them with the peer by the leaves that these specializations make.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub fn count(
+        &mut self,
+        session: &mut Session,
+        agreement: &Agreement,
+        made: &[Specialization],
+        progress: &(dyn Fn(Step) + Sync),
+    ) -> Result<WordShares, Error> {
+        let sizes = Sizes::of(agreement, &Plan::new(agreement)?)?;
+        let mut leaf_records = LeafRecords::new(&agreement.schema, &self.table)?;
+        let mut cuts = Cuts::topmost(&agreement.schema);
+        for made in made {
+            let children = cuts.specialize(made).map_err(super::Error::from)?;
+            if leaf_records.attributes().contains(&made.candidate.attribute) {
+                leaf_records.specialize(made, &children)?;
+            }
+        }
+        let layout = Layout::new(&cuts, agreement);
+        let cells = layout.cells_of_records(&leaf_records, &cuts, session.role);
+        let shape = CountPlan::new(layout.cells(), sizes.count_bits);
+        tables::counts(session, &mut self.joined, &shape, &cells, &self.members, progress)
+    }
 }
 
-/// Does something with every part: on its shard's session, or on the lead's if there is one part only.
-fn with_each<P: Send, T: Send>(
-    session: &mut Session,
-    agreement: &Agreement,
-    phase: &'static str,
-    mut parts: Vec<P>,
-    progress: &(dyn Fn(Step) + Sync),
-    work: impl Fn(&mut Session, P, &(dyn Fn(Step) + Sync)) -> Result<T, Error> + Sync,
-) -> Result<Vec<T>, Error> {
-    if agreement.shards.is_none() {
-        let whole = parts.pop().ok_or(super::Error::Fault("no people"))?;
-        return Ok(vec![work(session, whole, progress)?]);
-    }
-    progress(Step::Began { phase, total: parts.len() });
-    shards::each(session, phase, parts, |shard, part| {
-        let made = work(shard, part, &|_| ())?;
-        progress(Step::Advanced(1));
-        Ok(made)
-    })
+/// Each attribute that has a histogram, which is every one.
+fn attributes(plan: &Plan) -> Range<usize> {
+    0..plan.schema().attributes.len()
 }
 
 impl<'a, 'p, 't> Hidden<'a, 'p, 't> {
     /// Shares the histograms, and is ready for the first choice.
-    #[allow(clippy::too_many_arguments, reason = "all of it is kept")]
     fn start(
         session: &'a mut Session,
         agreement: &'a Agreement,
         plan: &'p Plan,
         sizes: &'a Sizes,
-        class_owner: Role,
         table: &'t Table,
         announced: &Announced,
         progress: &'a (dyn Fn(Step) + Sync),
     ) -> Result<Self, Error> {
-        let bits = share_bits(agreement);
-        let of_members = member_bits(agreement, sizes);
-        let of_parts = tables_of(session, agreement, table, announced)?;
-        let announced = announced.in_shards(shards::number(agreement));
-        let join =
-            |session: &mut Session, table: Cow<'t, Table>, progress: &(dyn Fn(Step) + Sync)| {
-                let joined =
-                    Joined::make(session, agreement, class_owner, &table, &announced, progress)?;
-                let members = tables::members(session, &joined, class_owner, of_members)?;
-                let histograms =
-                    tables::histograms(session, plan, &joined, &table, &members, bits, progress)?;
-                Ok((Part { table, joined, members }, histograms))
-            };
-        let made = with_each(session, agreement, joined::PHASE, of_parts, progress, join)?;
-        let (parts, histograms): (Vec<_>, Vec<_>) = made.into_iter().unzip();
-        let histograms = Histograms::added(histograms)?;
-        let mut scores = SharedScores::of_shares(plan, bits);
+        let (whole, common, histograms) = match shards::number(agreement) {
+            None => {
+                let table = Cow::Borrowed(table);
+                let (whole, histograms) =
+                    Part::join(session, agreement, plan, table, announced, progress)?;
+                let common = whole.common()?;
+                (Some(whole), common, histograms)
+            }
+            Some(_) => {
+                let sums = 1 + attributes(plan).len();
+                let told = shards::join(session, agreement, table, announced, sums, progress)?;
+                let mut told = told.into_iter();
+                let common = told.next().ok_or(super::Error::Fault("nobody counted"))?;
+                let shares = attributes(plan).zip(told).collect();
+                (None, common, Histograms::from_shares(plan, shares))
+            }
+        };
+        let mut scores = SharedScores::of_shares(plan, share_bits(agreement));
         scores.add_first(plan, &Cuts::topmost(plan.schema()));
         let splits = HashMap::new();
-        Ok(Self { session, agreement, plan, sizes, parts, histograms, scores, splits, progress })
+        Ok(Self {
+            session,
+            agreement,
+            plan,
+            sizes,
+            whole,
+            common,
+            histograms,
+            scores,
+            splits,
+            progress,
+        })
     }
 
     fn draw_together(&mut self, draws: Vec<(Spend, Candidate)>) -> Result<(), Error> {
@@ -254,25 +296,11 @@ impl<'a, 'p, 't> Hidden<'a, 'p, 't> {
     }
 }
 
-/// The cell of each of a party's records.
-fn cells(table: &Table, cuts: &Cuts, layout: &Layout, role: Role) -> Result<Vec<u32>, Error> {
-    let mut leaf_records = LeafRecords::new(cuts.schema(), table)?;
-    let mut again = Cuts::topmost(cuts.schema());
-    for made in cuts.made() {
-        let children = again.specialize(made).map_err(super::Error::from)?;
-        if leaf_records.attributes().contains(&made.candidate.attribute) {
-            leaf_records.specialize(made, &children)?;
-        }
-    }
-    Ok(layout.cells_of_records(&leaf_records, cuts, role))
-}
-
 impl Specializer for Hidden<'_, '_, '_> {
     type Error = Error;
 
     fn noisy_records(&mut self, spend: Spend) -> Result<i64, Error> {
-        let members = self.parts.iter().flat_map(|part| part.members.words());
-        let own = members.fold(0, |sum: u64, word| sum.wrapping_add(*word));
+        let own = self.common.words().first().copied().unwrap_or_default();
         noisy_records(self.session, self.plan.terms(), self.sizes, spend, own)
     }
 
@@ -330,17 +358,11 @@ impl Specializer for Hidden<'_, '_, '_> {
         let layout = Layout::new(cuts, self.agreement);
         let (terms, sizes) = (self.plan.terms(), self.sizes);
         let noise = CountNoise::prepare(terms, sizes, &spend, layout.entries(), self.session)?;
-        let shape = CountPlan::new(layout.cells(), sizes.count_bits);
-        let parts = self.parts.iter_mut().collect();
-        let count =
-            |session: &mut Session, part: &mut Part<'_>, progress: &(dyn Fn(Step) + Sync)| {
-                let cells = cells(&part.table, cuts, &layout, session.role)?;
-                let (joined, members) = (&mut part.joined, &part.members);
-                Ok(vec![tables::counts(session, joined, &shape, &cells, members, progress)?])
-            };
-        let (session, progress) = (&mut *self.session, self.progress);
-        let made = with_each(session, self.agreement, tables::COUNTS, parts, progress, count)?;
-        let table = shards::added(made)?.into_iter().next();
+        let (session, made) = (&mut *self.session, cuts.made());
+        let table = match &mut self.whole {
+            Some(whole) => Some(whole.count(session, self.agreement, made, self.progress)?),
+            None => shards::count_joined(session, made, self.progress)?.into_iter().next(),
+        };
         let table = table.ok_or(super::Error::Fault("no table of counts"))?;
         noise.add(self.session, spend, &layout.in_release_order(&table)?)
     }

@@ -17,9 +17,10 @@ use super::{Error as Failed, Plan};
 use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
 use crate::protocol::shares::WordShares;
-use crate::protocol::sum_by_group::{SumShape, forecast_units, sum_units};
+use crate::protocol::sum_by_group::{SumShape, forecast_units};
 use crate::release::Step;
 use crate::release::shards::Parts;
+use crate::release::shards::asks::Sum;
 use crate::release::tree::utility::Utility;
 use crate::role::Role;
 use crate::table::{Column, CutValue, Domain, Specialization, Table};
@@ -115,37 +116,24 @@ impl Histograms {
         let shapes = shapes(plan, parts.padded(), share_bits)?;
         progress(Step::Began { phase: PHASE, total: shapes.len() * table.len() });
         let advanced = |records| progress(Step::Advanced(records));
-        let codes: Vec<u32> = table.classes().iter().map(|class| u32::from(*class)).collect();
-        let made = parts.add_up(session, PHASE, |session, part| {
-            let mut sums = Vec::new();
-            for (attribute, shape) in &shapes {
-                let places = if session.role == class_owner {
-                    part.of(&codes)
-                } else {
-                    part.padded(values(plan, table, *attribute, part.rows())?)
-                };
-                sums.push(sum_units(session, class_owner, shape, &places, &advanced)?);
+        let labelled = session.role == class_owner;
+        let places = |number: usize, rows: Range<usize>| match labelled {
+            true => {
+                let codes = table.classes().get(rows).unwrap_or_default();
+                Ok(codes.iter().map(|class| u32::from(*class)).collect())
             }
-            Ok(sums)
-        })?;
+            false => values(plan, table, shapes[number].0, rows),
+        };
+        let sums: Vec<Sum> =
+            shapes.iter().map(|(_, shape)| Sum::Units(class_owner, *shape)).collect();
+        let made = parts.add_up(session, PHASE, &sums, places, &advanced)?;
         let attributes = shapes.iter().map(|(attribute, _)| *attribute);
         Ok(Self::from_shares(plan, attributes.zip(made).collect()))
     }
 
-    /// The histograms of all people, from those of disjoint sets of them.
-    ///
-    /// # Errors
-    /// If they are not of the same attributes.
-    pub(super) fn added(parts: Vec<Self>) -> Result<Self, Error> {
-        let mut parts = parts.into_iter();
-        let mut all = parts.next().ok_or(Failed::Fault("histograms of nobody"))?;
-        for part in parts {
-            for (attribute, sum) in &mut all.shares {
-                let more = part.shares.get(attribute);
-                *sum = sum.plus(more.ok_or(Failed::Fault("an attribute without a histogram"))?)?;
-            }
-        }
-        Ok(all)
+    /// The shares by attribute.
+    pub(in crate::release) fn into_shares(self) -> BTreeMap<usize, WordShares> {
+        self.shares
     }
 
     /// Shares of the class counts of every child of a value of a taxonomy, classes fastest.

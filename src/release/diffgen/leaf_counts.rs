@@ -12,14 +12,16 @@
 //! a group is counted once, when its leaf appears.
 
 use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
 
 use super::shared_scores::{Coordinates, Pending};
 use super::two_party::{Error, STRUCTURE};
 use super::{Error as Failed, Plan};
 use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
-use crate::protocol::sum_by_group::{CountShape, count_cells, forecast_cells};
+use crate::protocol::sum_by_group::{CountShape, forecast_cells};
 use crate::release::shards::Parts;
+use crate::release::shards::asks::Sum;
 use crate::release::tree::leaf_records::{LeafId, LeafRecords};
 use crate::role::Role;
 use crate::table::{Candidate, Cuts, Specialization, Table};
@@ -102,10 +104,9 @@ impl Passes<'_> {
                 of_leaves = places(groups, leaf_records, &by_coordinates, table.len())?;
                 &of_leaves
             };
-            let shape = self.shape(*cells);
-            let counts = parts.add_up(session, STRUCTURE, |session, part| {
-                Ok(vec![count_cells(session, &shape, &part.of(places), &|_| ())?])
-            })?;
+            let sum = Sum::Cells(self.shape(*cells));
+            let of = |_, rows| Ok(places.get::<Range<usize>>(rows).unwrap_or_default().to_vec());
+            let counts = parts.add_up(session, STRUCTURE, &[sum], of, &|_| ())?;
             let counts = counts.first().ok_or(Failed::Fault("leaves without counts"))?;
             self.file(groups, *cells, counts.words(), &mut found)?;
         }

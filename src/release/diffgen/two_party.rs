@@ -71,7 +71,9 @@ use crate::net::{self, Blame, Fault, Message, Tag};
 use crate::privacy::{self, AddNoise, Budget, Calibration, Spend};
 use crate::protocol::shares::WordShares;
 use crate::protocol::transfers::{Assumptions, Source};
-use crate::protocol::{Bulk, Session, bits, join, psi, scalar_product, shares, sum_by_group, yao};
+use crate::protocol::{
+    self, Bulk, Session, bits, join, psi, scalar_product, shares, sum_by_group, yao,
+};
 use crate::release::{Outcome, Step, shards, tree};
 use crate::role::Role;
 use crate::table::{CutValue, Cuts, Table};
@@ -146,6 +148,9 @@ pub enum Error {
     /// The peer named a split that its interval does not have.
     #[error("the peer named a split that its interval does not have; it must be stopped")]
     ImpossibleSplit,
+    /// A shard failed.
+    #[error(transparent)]
+    Shard(#[from] protocol::shards::Failed),
     /// This form needs something else than what it was given.
     #[error("{0}")]
     WrongInput(&'static str),
@@ -172,6 +177,7 @@ impl Fault for Error {
             Self::Join(error) => error.blame(),
             Self::Bits(error) => error.blame(),
             Self::Shares(error) => error.blame(),
+            Self::Shard(error) => error.blame(),
             Self::Key(_) | Self::ShardTooFull => Blame::Here,
             Self::ClassesDiffer { .. } | Self::TooFewCommon { .. } => Blame::Disagreement,
             Self::ImpossibleSplit => Blame::Peer,
@@ -203,7 +209,7 @@ pub enum Keys {
 }
 
 /// The phase of splits and choices.
-pub(super) const STRUCTURE: &str = "structure";
+pub(in crate::release) const STRUCTURE: &str = "structure";
 
 /// The phase in which [`prepare`] talks.
 pub const SET_UP: &str = "set-up";
@@ -245,16 +251,8 @@ pub fn prepare(
         yao::set_up(session, sender).map_err(mechanism::Error::from)?;
     }
     session.do_bulk(bulk(terms));
-    if let Some(shards) = shards::number(agreement) {
-        let sources = shard_sources(agreement)?;
-        shards::each(session, SET_UP, vec![(); shards], |shard, ()| {
-            for (sender, source) in sources {
-                shard.use_transfers(source);
-                yao::set_up(shard, sender).map_err(mechanism::Error::from)?;
-            }
-            shard.do_bulk(bulk(terms));
-            Ok(())
-        })?;
+    if shards::number(agreement).is_some() {
+        shards::set_up(session, agreement)?;
     }
     let plan = Plan::new(agreement)?;
     draw_ahead(session, &plan, &Sizes::of(agreement, &plan)?)?;
@@ -343,7 +341,9 @@ pub(super) fn sources(agreement: &Agreement) -> Result<Vec<(Role, Source)>, Erro
 }
 
 /// The same in every shard, which makes no noise.
-pub(super) fn shard_sources(agreement: &Agreement) -> Result<[(Role, Source); 2], Error> {
+pub(in crate::release) fn shard_sources(
+    agreement: &Agreement,
+) -> Result<[(Role, Source); 2], Error> {
     let terms = terms(agreement)?;
     let few = Source::SoftSpoken(Columns::Four);
     let [first, second] = match agreement.membership().is_hidden() {
@@ -356,7 +356,7 @@ pub(super) fn shard_sources(agreement: &Agreement) -> Result<[(Role, Source); 2]
 }
 
 /// What transfers, and what is made of them, may rest on.
-pub(super) fn assumptions(terms: &Terms) -> Assumptions {
+pub(in crate::release) fn assumptions(terms: &Terms) -> Assumptions {
     match terms.transfers {
         Some(Transfers::Auto) => Assumptions::Lpn,
         Some(Transfers::NoLpn) | None => Assumptions::NoLpn,
@@ -380,7 +380,7 @@ fn transfers_of_noise(agreement: &Agreement) -> Result<usize, Error> {
 }
 
 /// How work in bulk is done: in garbled circuits where everything is as in the papers.
-pub(super) fn bulk(terms: &Terms) -> Bulk {
+pub(in crate::release) fn bulk(terms: &Terms) -> Bulk {
     match terms.transfers {
         None => Bulk::Garbled,
         Some(_) => Bulk::SharedBits,

@@ -26,14 +26,14 @@
 //! *What can be timed*: scoring between two choices takes a party time that depends on its records.
 //! It is part of the leak that SECURITY.md states.
 
+use std::ops::Range;
+
 use num_bigint::{BigInt, BigUint};
 
 use super::holder::Holder;
 use super::one_class::OneClass;
 use super::sizes::{Sizes, scaling};
-use super::two_party::{
-    CountNoise, Error, Keys, Prepared, assumptions, begin_structure, noisy_records,
-};
+use super::two_party::{CountNoise, Error, Keys, Prepared, begin_structure, noisy_records};
 use super::{Leaves, Plan, Specializer, hidden, run};
 use crate::agreement::diffgen::Terms;
 use crate::agreement::{Agreement, CountTable, Selection};
@@ -45,13 +45,13 @@ use crate::mechanism::noisy_max::{NoisyMax, Scores};
 use crate::privacy::decisions::Decisions;
 use crate::privacy::exponential::Exponential;
 use crate::privacy::{self, Budget, Choose, Spend};
-use crate::protocol::psi::Intersection;
 use crate::protocol::scalar_product::{self, ExpectedKey, Key};
 use crate::protocol::shares::WordShares;
-use crate::protocol::sum_by_group::{self, CountShape};
+use crate::protocol::sum_by_group::CountShape;
 use crate::protocol::{Coins, Session};
 use crate::release::matching::{check_common, compare_classes, exchange_split};
-use crate::release::shards::{Parts, match_people};
+use crate::release::shards::asks::{COUNTS, Sum};
+use crate::release::shards::{Common, Parts, match_people};
 use crate::release::tree::layout::Layout;
 use crate::release::{Examined, Outcome, Step};
 use crate::role::Role;
@@ -71,11 +71,8 @@ pub(super) fn release(
     }
     let plan = Plan::new(agreement)?;
     let sizes = Sizes::of(agreement, &plan)?;
-    let assumptions = assumptions(plan.terms());
-    let (Intersection { rows, peer_size }, parts) =
-        match_people(session, agreement, assumptions, table, progress)?;
-    check_common(agreement, rows.len())?;
-    let table = table.select(&rows);
+    let Common { table, parts, peer_records } = match_people(session, agreement, table, progress)?;
+    check_common(agreement, table.len())?;
     let release = match plan.class_owner() {
         None => {
             compare_classes(session, agreement, &table)?;
@@ -85,7 +82,7 @@ pub(super) fn release(
                 agreement,
                 terms: plan.terms(),
                 sizes: &sizes,
-                records: rows.len(),
+                records: table.len(),
                 parts,
                 prepared,
                 progress,
@@ -106,7 +103,7 @@ pub(super) fn release(
         }
     };
     let course = Examined::all(release.table.cuts.made());
-    let (in_both, peer_records) = (Some(rows.len()), Some(peer_size));
+    let (in_both, peer_records) = (Some(table.len()), Some(peer_records));
     Ok(Outcome { release, in_both, peer_records, course, paths: Default::default() })
 }
 
@@ -276,12 +273,10 @@ pub(super) fn count_in_parts(
     cells: &[u32],
     progress: &(dyn Fn(Step) + Sync),
 ) -> Result<WordShares, Error> {
-    const PHASE: &str = "count table";
-    progress(Step::Began { phase: PHASE, total: cells.len() });
+    progress(Step::Began { phase: COUNTS, total: cells.len() });
     let advanced = |records| progress(Step::Advanced(records));
-    let table = parts.add_up(session, PHASE, |session, part| {
-        Ok(vec![sum_by_group::count_table(session, shape, &part.of(cells), &advanced)?])
-    })?;
+    let of = |_, rows| Ok(cells.get::<Range<usize>>(rows).unwrap_or_default().to_vec());
+    let table = parts.add_up(session, COUNTS, &[Sum::Cells(*shape)], of, &advanced)?;
     Ok(table.into_iter().next().ok_or(super::Error::Fault("no table of counts"))?)
 }
 

@@ -1,5 +1,15 @@
+use std::time::Duration;
+
+use proptest::prelude::*;
+
+use super::asks::{read_request, read_sums, tell_names, tell_shares};
 use super::*;
-use crate::net::SessionId;
+use crate::net::{AbortReason, Costs, SessionId, Stop, Transcript};
+use crate::protocol::pair::{Setup, run_pair};
+use crate::protocol::shards::{Answer, Failed};
+use crate::protocol::sum_by_group::{CountShape, SumShape};
+use crate::release::diffgen::hidden::joined::Announced;
+use crate::table::{Candidate, CutValue, Reading, parse_csv};
 
 fn names(count: usize) -> Vec<String> {
     (0..count).map(|number| format!("person {number}")).collect()
@@ -69,4 +79,215 @@ fn the_hash_is_the_one_that_the_page_states() {
     let dealing = Dealing::new(&SessionId::from_bytes([0; 32]), 1_000);
     let shards = ["ada", "grace", "é"].map(|name| dealing.shard(name));
     assert_eq!(shards, [961, 286, 224]);
+}
+
+fn agreement() -> Agreement {
+    let text = r#"
+        [release]
+        id = "shards"
+        partition = "vertical"
+        epsilon = "1"
+        specializations = 1
+        max_records = 1000
+        [parties.p1]
+        name = "North"
+        fingerprint = "sha256:1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a"
+        [parties.p2]
+        name = "South"
+        fingerprint = "sha256:2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b"
+        [id]
+        column = "id"
+        normalize = ["trim"]
+        [class]
+        column = "ill"
+        values = ["yes", "no"]
+        [[attribute]]
+        name = "job"
+        kind = "categorical"
+        owner = "p1"
+        taxonomy = { Any_Job = ["Engineer", "Writer"] }
+        [[attribute]]
+        name = "age"
+        kind = "numeric"
+        owner = "p1"
+        min = 0
+        max = 99
+        step = 1
+        [[attribute]]
+        name = "town"
+        kind = "categorical"
+        owner = "p2"
+        taxonomy = { Any_Town = ["A", "B"] }
+        [scale]
+        shards = 3
+    "#;
+    Agreement::parse("a.toml", text.as_bytes(), &|_| Err("no files here".to_owned())).unwrap()
+}
+
+fn table(agreement: &Agreement) -> Table {
+    let (schema, max_records) = (&agreement.schema, agreement.max_records);
+    let (owner, identifier) = (Some(Role::P1), agreement.identifier());
+    let reading = Reading { schema, owner, identifier, max_records };
+    let rows = "id,job,age,ill\nx1,Writer,7,no\né2,Engineer,99,yes\nx3,Writer,0,yes\n";
+    parse_csv("rows.csv", rows.as_bytes(), &reading, &|_| ()).unwrap()
+}
+
+/// One request of each kind.
+fn requests() -> Vec<Vec<u8>> {
+    let value = CutValue::Interval { start: 0, end: 9 };
+    let candidate = Candidate { attribute: 1, value };
+    let made = vec![Specialization { candidate, split: Some(4) }];
+    let announced = Announced::new(&agreement(), Role::P1, 3, 4, true);
+    let asks = [
+        Ask::SetUp,
+        Ask::Match { due: [5, 6] },
+        Ask::Labelled,
+        Ask::Join { announced },
+        Ask::Count { made },
+    ];
+    let mut requests: Vec<Vec<u8>> = asks.iter().map(|ask| request(ask, &[]).unwrap()).collect();
+    let cells = CountShape { records: 4, cells: [2, 300], bits: 32 };
+    let units = SumShape { records: 3, groups: 2, words: 2, bits: 20 };
+    let sums = [
+        (Sum::Cells(cells), vec![1, 299, 0]),
+        (Sum::Units(Role::P2, units), vec![0, 1, 1]),
+        (Sum::Cells(cells), vec![70_000]),
+    ];
+    requests.push(request_sums("structure", &sums).unwrap());
+    let (ask, follows) = read_request(requests.last().unwrap()).unwrap();
+    let Ask::Sums { phase, sums: heads } = ask else { panic!("sums were asked for") };
+    assert_eq!(read_sums(phase, &heads, follows, 4).unwrap(), ("structure", sums.to_vec()));
+    assert!(read_sums(phase, &heads, follows, 3).is_err(), "over more records than there may be");
+    requests
+}
+
+#[test]
+fn what_shards_and_their_lead_say_reads_as_it_was_written() {
+    let (agreement, role) = (agreement(), Role::P1);
+    let table = table(&agreement);
+    for (named, identifiers) in [(true, table.identifiers()), (false, None)] {
+        let bytes = records::write(&agreement, role, &table, named).unwrap();
+        let read = records::read(&agreement, role, &bytes, named).unwrap();
+        assert_eq!(
+            (0..3).map(|a| read.column(a)).collect::<Vec<_>>(),
+            [table.column(0), table.column(1), None]
+        );
+        assert_eq!((read.classes(), read.identifiers()), (table.classes(), identifiers));
+        for cut in 0..bytes.len() {
+            assert!(records::read(&agreement, role, &bytes[..cut], named).is_err(), "{cut}");
+        }
+    }
+    assert!(records::write(&agreement, Role::P2, &table, true).is_err(), "no town");
+    let shares = [WordShares::new(9, vec![1, 511]).unwrap(), WordShares::new(64, vec![3]).unwrap()];
+    let told = tell_shares(&shares);
+    let heard = hear_shares(&told, 2).unwrap();
+    let words = |shares: &[WordShares]| -> Vec<_> {
+        shares.iter().map(|shares| (shares.bits(), shares.words().to_vec())).collect()
+    };
+    assert_eq!(words(&heard), words(&shares));
+    assert!(hear_shares(&told, 1).is_err() && hear_shares(&told[..9], 2).is_err());
+    let names = vec![b"one".to_vec(), vec![], b"three".to_vec()];
+    assert_eq!(hear_names(&tell_names(&names)).unwrap(), names);
+}
+
+/// A value, a class or a text that is not one is refused, wherever it stands.
+#[test]
+fn records_outside_their_domains_are_refused() {
+    let (agreement, role) = (agreement(), Role::P1);
+    let bytes = records::write(&agreement, role, &table(&agreement), true).unwrap();
+    // Three records: jobs of 2 bytes, ages of 4, classes of 1, then a length and a name.
+    for (place, byte) in [(0, 4), (7, 1), (8, 2), (14, 100), (26, 2), (37, 0xff), (29, 0xff)] {
+        let mut changed = bytes.clone();
+        changed[place] = byte;
+        assert!(records::read(&agreement, role, &changed, true).is_err(), "{place}");
+    }
+}
+
+/// Shards that hear what they cannot use refuse it, and tell their peers that the run is over.
+fn refused(requests: &[Vec<u8>]) {
+    let agreement = Arc::new(agreement());
+    for bytes in requests {
+        let party = |session: &mut Session| {
+            let mut host = Host::new(session.shards.sessions.remove(0), agreement.clone(), None);
+            host.ask(bytes).map(|_| ()).map_err(|failed| failed.to_string())
+        };
+        let outcome = run_pair(Setup::default().shards(1, 1), party, party);
+        let why = outcome.p1.unwrap_err();
+        assert!(why.contains("understand each other") || why.contains("ended the run"), "{why}");
+        outcome.p2.unwrap_err();
+    }
+}
+
+#[test]
+fn a_shard_refuses_what_is_out_of_turn() {
+    let no_records = request(&Ask::Match { due: [5, 6] }, &[]).unwrap();
+    let many = request(&Ask::Match { due: [1_001, 6] }, &[8; 0]).unwrap();
+    let table = records::write(&agreement(), Role::P1, &table(&agreement()), true).unwrap();
+    let too_many = request(&Ask::Match { due: [1_001, 6] }, &table).unwrap();
+    let counts = request(&Ask::Count { made: Vec::new() }, &[]).unwrap();
+    refused(&[no_records, many, too_many, counts, Vec::new(), vec![255; 40]]);
+}
+
+proptest! {
+    #[test]
+    fn garbage_is_refused_or_reads_as_what_was_written(
+        garbage in proptest::collection::vec(any::<u8>(), 0..99), place in 0usize..200, which in 0usize..6,
+    ) {
+        let agreement = agreement();
+        let _ = records::read(&agreement, Role::P1, &garbage, place % 2 == 0);
+        let _ = (hear_shares(&garbage, which), hear_names(&garbage), read_request(&garbage));
+        let mut changed = requests().swap_remove(which);
+        let place = place % changed.len();
+        changed[place] ^= garbage.first().copied().unwrap_or(1).max(1);
+        if let Ok((ask, follows)) = read_request(&changed) {
+            prop_assert_eq!(request(&ask, follows).unwrap(), &changed[..]);
+            if let Ask::Sums { phase, sums } = ask {
+                let _ = read_sums(phase, &sums, follows, 1_000);
+            }
+        }
+    }
+}
+
+/// A shard that says how many records it has, and has none.
+struct Says(u64);
+
+impl Shard for Says {
+    fn ask(&mut self, _: &[u8]) -> Result<Answer, Failed> {
+        Ok(Answer::new(self.0.to_le_bytes().to_vec()))
+    }
+
+    fn abort(&mut self, _: AbortReason) {}
+
+    fn end_within(&mut self, _: Duration) {}
+
+    fn stop_on(&mut self, _: &Stop) {}
+
+    fn record_transcript(&mut self) {}
+
+    fn costs(&self) -> Costs {
+        Costs::default()
+    }
+
+    fn transcript(&self) -> Transcript {
+        Transcript::new()
+    }
+}
+
+/// Before any shard has sent something: one that found it later would leave the others matched.
+#[test]
+fn shards_with_records_of_their_own_that_are_too_full_end_the_run_before_it_is_debited() {
+    let agreement = agreement();
+    let set_up = |held: [u64; 3], said: usize| {
+        let party = |session: &mut Session| {
+            session.shards.asked =
+                held.iter().map(|held| Box::new(Says(*held)) as Box<dyn Shard>).collect();
+            session.shards.records = Some(said);
+            set_up(session, &agreement)
+        };
+        run_pair(Setup::default(), party, party).p1
+    };
+    assert_eq!(bound(1_000, 3), 518);
+    assert!(set_up([518, 482, 0], 1_000).is_ok());
+    assert!(matches!(set_up([519, 481, 0], 1_000), Err(Error::ShardTooFull)));
+    assert!(matches!(set_up([300, 300, 300], 1_000), Err(Error::WrongInput(_))));
 }

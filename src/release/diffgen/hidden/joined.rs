@@ -5,6 +5,8 @@
 //! without the class, shares of that person's class too. *Learned*: how many records the peer has, or
 //! nothing where both are padded. See [`join`].
 
+use serde::{Deserialize, Serialize};
+
 use crate::agreement::Agreement;
 use crate::protocol::Session;
 use crate::protocol::bits::Bits;
@@ -19,10 +21,10 @@ use crate::role::Role;
 use crate::table::Table;
 
 /// The phase in which they are made.
-pub(super) const PHASE: &str = "hidden join";
+pub(in crate::release) const PHASE: &str = "hidden join";
 
 /// How many records each party has, or seems to have where both are padded: public.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Announced {
     /// Of P1 and of P2.
     records: [usize; 2],

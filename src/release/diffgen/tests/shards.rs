@@ -2,6 +2,7 @@
 //! that is said depends on who falls where.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use super::hidden::{QUICK, hidden_loans};
@@ -10,15 +11,19 @@ use super::two_parties::{
     together,
 };
 use super::{hidden, one_class, vertical, *};
+use crate::crypto::cuckoo;
 use crate::net::memory::{End, ends};
 use crate::net::{
-    self, Accept, Channel, Header, Limits, Patience, SessionId, Stop, Tag, Transport,
+    self, AbortReason, Accept, Channel, Header, Limits, Patience, SessionId, Stop, Tag, Transport,
 };
 use crate::protocol::Session;
 use crate::protocol::coins::TapeCoins;
 use crate::protocol::join;
 use crate::protocol::pair::{Outcome as Ran, assert_same_shape, run_pair};
-use crate::release::diffgen::two_party::{Error, Keys, release_with};
+use crate::protocol::shards::remote::{Line, Remote, Server};
+use crate::protocol::shards::{Answer, Failed, Shard};
+use crate::release::diffgen::two_party::{Error, Keys, prepare, release_prepared, release_with};
+use crate::release::shards::{Dealing, Host};
 use crate::role::Role;
 
 const NUMBERS: [u32; 4] = [1, 2, 3, 16];
@@ -94,11 +99,13 @@ fn any_number_of_shards_makes_the_same_release_where_one_has_the_class() {
 /// Both parties' runs with so few bins that people now and then have no place: until they have.
 fn with_few_bins(agreement: &Agreement, rows: [&[Row]; 2], tape: &Tape) -> Ran<Party, Party> {
     let tables = Role::BOTH.map(|role| view(agreement, rows[role as usize], Some(role)));
+    let full = join::Error::Placement(cuckoo::Full).to_string();
     for seed in 0..100 {
         let coins = TapeCoins::pair(tape);
         let outcome = hidden::together(agreement, [&tables[0], &tables[1]], coins, QUICK, seed);
-        let full = |party: &Party| matches!(party, Err(Error::Join(join::Error::Placement(_))));
-        if !full(&outcome.p1) && !full(&outcome.p2) {
+        let is_full =
+            |party: &Party| matches!(party, Err(Error::Shard(why)) if why.to_string() == full);
+        if !is_full(&outcome.p1) && !is_full(&outcome.p2) {
             return outcome;
         }
     }
@@ -262,4 +269,231 @@ fn a_shard_that_is_cut_anywhere_ends_the_run_at_both_sides() {
         }
         assert!(ended >= 20, "{ended}");
     }
+}
+
+fn keep<T>(kept: &Mutex<Vec<T>>, more: impl IntoIterator<Item = T>) {
+    kept.lock().unwrap().extend(more);
+}
+
+/// A line that keeps what this side sends.
+struct Overheard {
+    end: End,
+    sent: Arc<Mutex<Vec<u8>>>,
+}
+
+impl Transport for Overheard {
+    fn send(&mut self, header: Header, body: &[u8], patience: Patience) -> Result<(), net::Error> {
+        keep(&self.sent, body.iter().copied());
+        self.end.send(header, body, patience)
+    }
+
+    fn receive(
+        &mut self,
+        body: &mut Vec<u8>,
+        accept: Accept<'_>,
+        patience: Patience,
+    ) -> Result<Tag, net::Error> {
+        self.end.receive(body, accept, patience)
+    }
+
+    fn binding(&self) -> Result<[u8; 32], net::Error> {
+        Ok([0; 32])
+    }
+
+    fn stop_on(&mut self, _: Stop) {}
+
+    fn close(&mut self) {
+        self.end.close();
+    }
+}
+
+/// A shard of which everything is kept that its lead asks and hears.
+struct Spied {
+    shard: Box<dyn Shard>,
+    inside: Arc<Mutex<Vec<Vec<u8>>>>,
+}
+
+impl Shard for Spied {
+    fn ask(&mut self, request: &[u8]) -> Result<Answer, Failed> {
+        let answer = self.shard.ask(request)?;
+        keep(&self.inside, [request.to_vec(), answer.to_vec()]);
+        Ok(answer)
+    }
+
+    fn abort(&mut self, reason: AbortReason) {
+        self.shard.abort(reason);
+    }
+
+    fn end_within(&mut self, limit: Duration) {
+        self.shard.end_within(limit);
+    }
+
+    fn stop_on(&mut self, stop: &Stop) {
+        self.shard.stop_on(stop);
+    }
+
+    fn record_transcript(&mut self) {
+        self.shard.record_transcript();
+    }
+
+    fn costs(&self) -> net::Costs {
+        self.shard.costs()
+    }
+
+    fn transcript(&self) -> net::Transcript {
+        self.shard.transcript()
+    }
+}
+
+/// Sequences long and lively enough to be no coincidence.
+fn telling(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let lively = |part: &&[u8]| part.iter().collect::<std::collections::HashSet<_>>().len() >= 6;
+    bytes.windows(16).filter(lively)
+}
+
+/// Both run, with every line overheard; returns what each sent, and what each lead and its shards said
+/// to each other.
+fn overheard(agreement: &Agreement, tables: &[Table; 2]) -> [(Vec<u8>, Vec<Vec<u8>>); 2] {
+    let shards = agreement.shards.unwrap() as usize;
+    let (first, second): (Vec<End>, Vec<End>) = (0..=shards).map(|_| ends(None)).unzip();
+    let party = |session: &mut Session, lines: Vec<End>| {
+        let (sent, inside) = (Arc::new(Mutex::new(vec![])), Arc::new(Mutex::new(vec![])));
+        let line = |end| Box::new(Overheard { end, sent: sent.clone() }) as Box<dyn Transport>;
+        let mut lines = lines.into_iter().map(|end| Channel::new(line(end), Limits::default()));
+        session.channel = lines.next().unwrap();
+        for (shard, channel) in session.shards.sessions.iter_mut().zip(lines) {
+            shard.channel = channel;
+        }
+        let prepared = prepare(session, agreement, QUICK).unwrap();
+        for shard in std::mem::take(&mut session.shards.asked) {
+            session.shards.asked.push(Box::new(Spied { shard, inside: inside.clone() }));
+        }
+        let table = &tables[session.role as usize];
+        let budget = budget(agreement);
+        release_prepared(session, agreement, table, budget, prepared, &|_| {}).unwrap();
+        let (sent, inside) = (sent.lock().unwrap().clone(), inside.lock().unwrap().clone());
+        (sent, inside)
+    };
+    let outcome = run_pair(
+        setup(agreement).seed(11),
+        |session| party(session, first),
+        |session| party(session, second),
+    );
+    [outcome.p1, outcome.p2]
+}
+
+#[test]
+fn nothing_that_lead_and_shards_tell_each_other_is_told_to_the_peer() {
+    let rows: Vec<Row> = renamed(&rows(90, 7), 0)
+        .into_iter()
+        .map(|row| (format!("MARKER{}", row.0), row.1, row.2, row.3, row.4))
+        .collect();
+    let terms = "epsilon = \"2\"\nspecializations = 2\nutility = \"leaf-max\"";
+    let scale = "[scale]\nshards = 3\n";
+    for agreement in [
+        loans("vertical", &format!("{terms}\n{scale}")),
+        loans("vertical", &format!("{terms}\n[class]\nowner = \"p2\"\n{scale}")),
+        sharded(&hidden_loans("p1", None, "epsilon = \"2\"\nspecializations = 2"), 3),
+    ] {
+        let [first, second] = [(Role::P1, &rows[..60]), (Role::P2, &rows[30..])];
+        let tables = [first, second].map(|(role, rows)| view(&agreement, rows, Some(role)));
+        for (sent, inside) in overheard(&agreement, &tables) {
+            let marked =
+                |bytes: &[u8]| bytes.windows(6).any(|part| part.eq_ignore_ascii_case(b"marker"));
+            assert!(inside.iter().any(|bytes| marked(bytes)), "shards get their people");
+            let answers = inside.iter().skip(1).step_by(2);
+            assert!(!answers.into_iter().any(|bytes| marked(bytes)), "leads do not");
+            let said: std::collections::HashSet<&[u8]> = telling(&sent).collect();
+            assert!(!marked(&sent) && said.len() > 10_000);
+            let told = inside.iter().flat_map(|bytes| telling(bytes));
+            assert_eq!(told.filter(|part| said.contains(part)).count(), 0);
+        }
+    }
+}
+
+/// A line to a shard that might as well be in another process.
+struct Near(Server);
+
+impl Line for Near {
+    fn call(&mut self, call: &[u8], _: &Stop) -> Result<Answer, Failed> {
+        self.0.serve(call)
+    }
+}
+
+/// Gives each shard its own records, at the end of a line; the lead says how many there are in all.
+fn move_out(session: &mut Session, agreement: &Agreement, table: &Table, said: usize) {
+    let shards = std::mem::take(&mut session.shards.sessions);
+    let dealing = Dealing::new(&session.id, shards.len());
+    let rows = dealing.rows(table.identifiers().unwrap(), table.len()).unwrap();
+    session.shards.records = Some(said);
+    for (shard, rows) in shards.into_iter().zip(rows) {
+        let own = Some(table.select(&rows));
+        let host = Host::new(shard, Arc::new(agreement.clone()), own);
+        let near = Near(Server::new(Box::new(host)));
+        session.shards.asked.push(Box::new(Remote::new(Box::new(near))));
+    }
+}
+
+#[test]
+fn shards_elsewhere_with_records_of_their_own_make_the_same_release() {
+    let rows = rows(90, 8);
+    let terms = "epsilon = \"2\"\nspecializations = 3\nutility = \"leaf-max\"";
+    for class in ["", "[class]\nowner = \"p1\"\n"] {
+        let agreement = loans("vertical", &format!("{terms}\n{class}[scale]\nshards = 3\n"));
+        let (expected, tape) = alone(&agreement, &view(&agreement, &rows[30..60], None), 8);
+        let parts = [(Role::P1, &rows[..60]), (Role::P2, &rows[30..])];
+        let tables = parts.map(|(role, rows)| view(&agreement, rows, Some(role)));
+        let party = |session: &mut Session, coins: TapeCoins| {
+            session.coins = Box::new(coins);
+            let table = &tables[session.role as usize];
+            move_out(session, &agreement, table, table.len());
+            let nothing = Table::default();
+            let budget = budget(&agreement);
+            release_with(session, &agreement, &nothing, budget, Keys::Agreed, &|_| {}).unwrap()
+        };
+        let (first, second) = TapeCoins::pair(&tape);
+        let outcome = run_pair(
+            setup(&agreement),
+            |session| party(session, first),
+            |session| party(session, second),
+        );
+        let said = (&outcome.transcripts, &outcome.costs);
+        assert_release_forecast(&agreement, said, [60, 60], 30, expected.table.cuts.made());
+        for party in [outcome.p1, outcome.p2] {
+            assert_equal(&agreement, &party.release, &expected, 8);
+        }
+    }
+}
+
+/// What both count of classes that differ needs identifiers, which the lead does not have.
+#[test]
+fn shards_tell_for_how_many_people_the_class_differs() {
+    let rows = rows(40, 9);
+    let terms = "epsilon = \"2\"\n[id]\nrehearse = \"labels\"\n[scale]\nshards = 3\n";
+    let agreement = loans("vertical", terms);
+    let other =
+        |row: &Row| (row.0.clone(), if row.1 == "Y" { "N" } else { "Y" }, row.2, row.3, row.4);
+    let changed: Vec<Row> = rows[..5].iter().map(other).chain(rows[5..].iter().cloned()).collect();
+    let tables = [(Role::P1, &rows), (Role::P2, &changed)];
+    let tables = tables.map(|(role, rows)| view(&agreement, rows, Some(role)));
+    let (_, tape) = alone(&agreement, &view(&agreement, &rows, None), 9);
+    let outcome = together(&agreement, [&tables[0], &tables[1]], TapeCoins::pair(&tape));
+    for party in [outcome.p1, outcome.p2] {
+        let five = |error: &Error| matches!(error, Error::ClassesDiffer { differing: Some(5), .. });
+        assert!(party.as_ref().is_err_and(five), "{party:?}");
+    }
+}
+
+#[test]
+fn shards_that_lack_records_are_found_before_anything_is_said_of_them() {
+    let rows = rows(20, 8);
+    let agreement = loans("vertical", "epsilon = \"2\"\n[scale]\nshards = 2\n");
+    let party = |session: &mut Session| {
+        let table = view(&agreement, &rows, Some(session.role));
+        move_out(session, &agreement, &table, table.len() + 1);
+        let prepared = prepare(session, &agreement, Keys::Agreed).map(|_| ());
+        session.conclude(prepared).unwrap_err()
+    };
+    let outcome = run_pair(setup(&agreement), party, party);
+    assert!(outcome.p1.to_string().contains("as many records"), "{}", outcome.p1);
 }

@@ -1,0 +1,214 @@
+"""One party's side of a release whose people are in shards on a Ray cluster.
+
+Each shard of the agreement (``[scale] shards = N``) is a Ray actor with a connection of its own to the
+peer's shard; records are read where Ray places the work, part by part, and none of them is in the driver,
+which leads the run: agreement, ledger, choices, noise, signatures. Where who is common is shown, it
+also holds the coded columns of the common people, without identifiers.
+
+What goes through Ray (records on the way to their shards, shares, coded columns) is private: the cluster
+must be the organisation's own, and nobody else's may reach it. The peer has a cluster of its own, or none; only
+leads and shards of the same number speak across, over TLS, as the agreement pins it.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from typing import Any, Iterable, Optional, Union
+
+from . import _agreement, _native, _tables, _toml
+from ._agreement import Agreement
+from ._errors import Failed, Failure, WrongInput
+from ._progress import OnProgress, listener
+from ._release import Release
+
+__all__ = ["run"]
+
+_Path = Union[str, "os.PathLike[str]"]
+
+#: How often a wait looks whether the run was stopped, and how long a shard that was told may take then.
+_LOOK, _PARTING = 0.2, 10.0
+
+
+def run(
+    agreement: Union[Agreement, _Path],
+    party: Union[Mapping[str, Any], _Path],
+    partitions: Union[Iterable[Any], Any],
+    *,
+    on_progress: OnProgress = None,
+    compact: bool = False,
+    record: bool = False,
+    passphrase: Optional[str] = None,
+    shards_at_once: Optional[int] = None,
+    actor_options: Optional[Mapping[str, Any]] = None,
+) -> Release:
+    """Runs one party's side of a release by two, with every shard in a Ray actor.
+
+    ``partitions`` are the party's records: a Ray Dataset, or a list of paths (Parquet or CSV, read where
+    the work is placed), of tables as :func:`diptych.run` takes them, or of references to such tables.
+    ``party`` is as for :func:`diptych.run`; every machine of the cluster must have the identity (and its
+    passphrase file) at the same path. Its address needs a port: the shard with number n listens, or
+    connects, n + 1 ports above. A peer that does not use this function says ``shard_ports=True`` to
+    :func:`diptych.run`, or ``--shard-ports`` to the command.
+
+    All shards are in work at once unless ``shards_at_once`` says less. ``actor_options`` go to Ray, for
+    example ``{"num_cpus": 2}``; the cluster needs room for all actors at a time. Lost work is repeated by
+    Ray only while records are read: an actor that dies later ends the run as any fault does, and the
+    ledger says what was spent.
+    """
+    ray = _ray()
+    agreement = _agreement.of(agreement)
+    canonical = agreement.canonical
+    given = _given(party)
+    role = _native.party_role(*given)
+    cluster = _Cluster(ray, canonical, role, given, passphrase, dict(actor_options or {}))
+    try:
+        records = cluster.read(partitions)
+        place = _native.run(
+            agreement._native,
+            *given,
+            None,
+            (compact, record, shards_at_once or 1 << 16, True),
+            (records, cluster.open, cluster.call),
+            None,
+            passphrase,
+            listener(on_progress),
+        )
+    finally:
+        cluster.end()
+    return Release(place)
+
+
+def _ray() -> Any:
+    try:
+        import ray
+    except ImportError as error:
+        raise ImportError("diptych.ray needs Ray, which is not installed: pip install 'diptych[ray]'") from error
+    return ray
+
+
+def _given(party: Union[Mapping[str, Any], _Path]) -> tuple[Optional[str], Optional[tuple[str, str, str]]]:
+    """The party as the native half takes it, with paths that mean the same in every process."""
+    if isinstance(party, Mapping):
+        return None, ("party", _toml.dumps(party), os.getcwd())
+    return os.path.abspath(os.fspath(party)), None
+
+
+def _read(canonical: str, role: str, part: Any) -> tuple[int, bytes]:
+    """Reads a part of the records: their number, and their bytes."""
+    agreement = _native.Agreement.from_canonical(canonical)
+    wanted = agreement.wanted(True)
+    if isinstance(part, (str, os.PathLike)) and os.fspath(part).endswith((".parquet", ".pq")):
+        import pyarrow.parquet  # type: ignore[import-untyped,import-not-found,unused-ignore]
+
+        file = pyarrow.parquet.ParquetFile(part)
+        part = file.read(columns=[name for name in file.schema_arrow.names if _tables._plainly(name) in wanted])
+    return _native.partition(agreement, role, _tables.read(part, wanted))
+
+
+def _deal(canonical: str, role: str, part: bytes, opening: bytes, shards: int) -> Any:
+    """Deals a part of the records to the shards."""
+    dealt = _native.deal(_native.Agreement.from_canonical(canonical), role, part, opening)
+    # Ray takes a single return as it is.
+    return dealt if shards > 1 else dealt[0]
+
+
+class _Shard:
+    """An actor: one shard."""
+
+    def __init__(self, canonical: str, given: Any, passphrase: Optional[str]) -> None:
+        self._agreement = _native.Agreement.from_canonical(canonical)
+        self._given, self._passphrase = given, passphrase
+        self._worker: Optional[_native.Worker] = None
+
+    def open(self, opening: bytes, shard: int, *dealt: bytes) -> None:
+        self._worker = _native.Worker.open(
+            self._agreement, *self._given, self._passphrase, opening, shard, list(dealt)
+        )
+
+    def serve(self, call: bytes) -> bytes:
+        if self._worker is None:
+            raise Failed("a shard was called before it was opened")
+        return self._worker.serve(call)
+
+    def stop(self) -> None:
+        if self._worker is not None:
+            self._worker.stop()
+
+
+class _Cluster:
+    """A party's shards, as its lead reaches them through Ray."""
+
+    def __init__(
+        self, ray: Any, canonical: str, role: str, given: Any, passphrase: Optional[str], options: dict[str, Any]
+    ) -> None:
+        self._ray, self._canonical, self._role = ray, canonical, role
+        self._given, self._passphrase = given, passphrase
+        # One call at a time, and beside it the word that ends it. Nothing is begun again: a shard that is
+        # lost is a run that is lost.
+        self._options = {**options, "max_concurrency": 2, "max_restarts": 0, "max_task_retries": 0}
+        self._parts: list[Any] = []
+        self._actors: list[Any] = []
+
+    def read(self, partitions: Any) -> int:
+        """Reads all parts wherever Ray likes; returns how many records there are."""
+        if hasattr(partitions, "to_arrow_refs"):
+            partitions = partitions.to_arrow_refs()
+        elif isinstance(partitions, (str, os.PathLike, Mapping)) or hasattr(partitions, "columns"):
+            raise WrongInput("partitions are a list of tables or paths, or a Ray Dataset", "put it into a list")
+        read = self._ray.remote(_read).options(num_returns=2)
+        parts = [read.remote(self._canonical, self._role, part) for part in partitions]
+        self._parts = [bytes_of_part for _, bytes_of_part in parts]
+        return sum(self._get([records for records, _ in parts], None))
+
+    def open(self, opening: bytes, shards: int, stopped: _native.Stopped) -> None:
+        """Deals the records, and lets every shard meet the peer's."""
+        deal = self._ray.remote(_deal).options(num_returns=shards)
+        dealt = [deal.remote(self._canonical, self._role, part, opening, shards) for part in self._parts]
+        pieces = dealt if shards > 1 else [[piece] for piece in dealt]
+        actor = self._ray.remote(_Shard).options(**self._options)
+        self._actors = [actor.remote(self._canonical, self._given, self._passphrase) for _ in range(shards)]
+        opened = [
+            one.open.remote(opening, number, *(piece[number] for piece in pieces))
+            for number, one in enumerate(self._actors)
+        ]
+        # Ray forgets the records once the shards have them.
+        self._parts = []
+        self._get(opened, stopped)
+
+    def call(self, shard: int, call: bytes, stopped: _native.Stopped) -> bytes:
+        """Brings a call to a shard, and its reply back."""
+        answer: bytes = self._get([self._actors[shard].serve.remote(call)], stopped)[0]
+        return answer
+
+    def end(self) -> None:
+        """Ends all actors, whose connections end with them."""
+        for actor in self._actors:
+            self._ray.kill(actor)
+        self._actors, self._parts = [], []
+
+    def _get(self, due: list[Any], stopped: Optional[_native.Stopped]) -> list[Any]:
+        """What comes of work that is under way; the first failure ends the wait."""
+        left, parting = list(due), None
+        while left:
+            done, left = self._ray.wait(left, timeout=_LOOK)
+            for one in done:
+                self._result(one)
+            if stopped is not None and stopped.is_set() and left:
+                if parting is None:
+                    parting = time.monotonic() + _PARTING
+                    for actor in self._actors:
+                        actor.stop.remote()
+                elif time.monotonic() > parting:
+                    raise Failed("a shard did not end when it was told to")
+        return [self._result(one) for one in due]
+
+    def _result(self, one: Any) -> Any:
+        try:
+            return self._ray.get(one)
+        except self._ray.exceptions.RayTaskError as error:
+            # The words of the package, without those of Ray around them.
+            if isinstance(error.cause, Failure):
+                raise error.cause from None
+            raise

@@ -1,0 +1,178 @@
+//! A shard in another process: the lead's end of it ([`Remote`]) and the shard's ([`Server`]). What lies in
+//! between carries bytes ([`Line`]), and is the organisation's own.
+
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+use super::{Answer, Failed, Shard};
+use crate::net::{AbortReason, Costs, Direction, Error, Stop, Tag, Transcript, codec};
+
+/// A way to a shard in another process.
+pub trait Line: Send {
+    /// Brings a call to the shard, and its reply back. When the flag is set, the shard is to be told, and no
+    /// long wait follows.
+    ///
+    /// # Errors
+    /// If the shard cannot be reached, or is no more.
+    fn call(&mut self, call: &[u8], stop: &Stop) -> Result<Answer, Failed>;
+}
+
+/// What a lead wants; a request follows what is asked.
+#[derive(Serialize, Deserialize)]
+enum Call {
+    Ask { left: Option<Duration>, record: bool },
+    Abort(AbortReason),
+}
+
+/// What became of it; the answer follows.
+#[derive(Serialize, Deserialize)]
+struct Reply {
+    failed: Option<Failed>,
+    costs: Costs,
+    /// Messages since the reply before, if they are kept: whether sent, tag, length.
+    messages: Vec<(bool, [u8; 4], usize)>,
+}
+
+/// A head and what follows it.
+fn join(head: &impl Serialize, follows: &[u8]) -> Result<Answer, &'static str> {
+    let head = codec::encode(head)?;
+    let mut bytes = Answer::new(Vec::with_capacity(8 + head.len() + follows.len()));
+    bytes.extend((head.len() as u64).to_le_bytes());
+    bytes.extend(head);
+    bytes.extend(follows);
+    Ok(bytes)
+}
+
+fn split<T: for<'de> Deserialize<'de>>(bytes: &[u8]) -> Result<(T, &[u8]), &'static str> {
+    const CUT_OFF: &str = "it ends early";
+    let (length, rest) = bytes.split_first_chunk().ok_or(CUT_OFF)?;
+    let length = usize::try_from(u64::from_le_bytes(*length)).map_err(|_| CUT_OFF)?;
+    let (head, follows) = rest.split_at_checked(length).ok_or(CUT_OFF)?;
+    Ok((codec::decode(head)?, follows))
+}
+
+fn malformed(problem: &'static str) -> Failed {
+    Failed::here(format!(
+        "a lead and its shard do not understand each other: are both of the same version? ({problem})"
+    ))
+}
+
+/// The lead's end.
+pub struct Remote {
+    line: Box<dyn Line>,
+    stop: Stop,
+    end: Option<Instant>,
+    record: bool,
+    costs: Costs,
+    transcript: Transcript,
+}
+
+impl Remote {
+    /// A shard at the end of a line.
+    pub fn new(line: Box<dyn Line>) -> Self {
+        let (costs, transcript) = (Costs::default(), Transcript::new());
+        Self { line, stop: Stop::default(), end: None, record: false, costs, transcript }
+    }
+
+    fn call(&mut self, call: &Call, request: &[u8]) -> Result<Answer, Failed> {
+        let call = join(call, request).map_err(malformed)?;
+        let reply =
+            self.line.call(&call, &self.stop).map_err(|failed| match self.stop.check() {
+                Ok(()) => failed,
+                Err(stopped) => Failed::of(&stopped),
+            })?;
+        let (reply, answer) = split::<Reply>(&reply).map_err(malformed)?;
+        self.costs = reply.costs;
+        self.transcript.extend(reply.messages.iter().map(|(sent, tag, length)| {
+            let direction = if *sent { Direction::Sent } else { Direction::Received };
+            (direction, Tag::new(*tag), *length)
+        }));
+        match reply.failed {
+            None => Ok(Answer::new(answer.to_vec())),
+            Some(failed) => Err(failed),
+        }
+    }
+}
+
+impl Shard for Remote {
+    fn ask(&mut self, request: &[u8]) -> Result<Answer, Failed> {
+        self.stop.check().map_err(|stopped: Error| Failed::of(&stopped))?;
+        let left = self.end.map(|end| end.saturating_duration_since(Instant::now()));
+        self.call(&Call::Ask { left, record: self.record }, request)
+    }
+
+    fn abort(&mut self, reason: AbortReason) {
+        // A shard that is gone has told its peer by that.
+        let _ = self.call(&Call::Abort(reason), &[]);
+    }
+
+    fn end_within(&mut self, limit: Duration) {
+        self.end = Instant::now().checked_add(limit);
+    }
+
+    fn stop_on(&mut self, stop: &Stop) {
+        self.stop = stop.clone();
+    }
+
+    fn record_transcript(&mut self) {
+        self.record = true;
+    }
+
+    fn costs(&self) -> Costs {
+        self.costs.clone()
+    }
+
+    fn transcript(&self) -> Transcript {
+        self.transcript.clone()
+    }
+}
+
+/// The shard's end.
+pub struct Server {
+    shard: Box<dyn Shard>,
+    /// Messages that its lead has been told of.
+    told: usize,
+}
+
+impl Server {
+    /// For a shard in this process.
+    pub fn new(shard: Box<dyn Shard>) -> Self {
+        Self { shard, told: 0 }
+    }
+
+    /// Does what a call of the lead says, and replies.
+    ///
+    /// # Errors
+    /// If the reply is too large.
+    pub fn serve(&mut self, call: &[u8]) -> Result<Answer, Failed> {
+        let outcome = match split::<Call>(call) {
+            Ok((Call::Ask { left, record }, request)) => {
+                left.into_iter().for_each(|left| self.shard.end_within(left));
+                if record {
+                    self.shard.record_transcript();
+                }
+                self.shard.ask(request)
+            }
+            Ok((Call::Abort(reason), _)) => {
+                self.shard.abort(reason);
+                Ok(Answer::default())
+            }
+            Err(problem) => {
+                self.shard.abort(AbortReason::Internal);
+                Err(malformed(problem))
+            }
+        };
+        let (answer, failed) = match outcome {
+            Ok(answer) => (answer, None),
+            Err(failed) => (Answer::default(), Some(failed)),
+        };
+        let transcript = self.shard.transcript();
+        let new = transcript.iter().skip(self.told);
+        let messages = new
+            .map(|(direction, tag, length)| (*direction == Direction::Sent, tag.bytes(), *length));
+        let reply = Reply { failed, costs: self.shard.costs(), messages: messages.collect() };
+        self.told = transcript.len();
+        join(&reply, &answer).map_err(malformed)
+    }
+}

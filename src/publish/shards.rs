@@ -1,0 +1,178 @@
+//! A run whose shards are in other processes, on as many machines as an organisation likes.
+//!
+//! The *lead* runs where ledger, identity and output are, with no record in it ([`Workers`]). Records are
+//! read part by part wherever they lie ([`read_partition`]). Once the leads have met, every part is dealt to
+//! the shards ([`deal`]), and each shard meets the peer's of the same number and answers its lead ([`Worker`]). What carries bytes
+//! between them, and places the processes, is the caller's: the package for Python does it with Ray.
+//!
+//! What goes between a lead and its shards is private: records, and shares. It must stay inside the organisation.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::Watcher;
+use super::data::Source;
+use super::failure::Failure;
+use super::run::Side;
+use crate::agreement::Agreement;
+use crate::net::{SessionId, codec};
+use crate::protocol::shards::remote::{Line, Server};
+use crate::protocol::shards::{Answer, Failed};
+use crate::publish::local;
+use crate::release::shards::{Dealing, Host, number, records};
+use crate::role::Role;
+use crate::table::Table;
+
+/// Shards of a party that are elsewhere, as its lead reaches them.
+pub trait Workers: Sync {
+    /// How many records there are in all, as [`read_partition`] counted them.
+    fn records(&self) -> usize;
+
+    /// Lets all shards open their connections ([`Worker::open`]), and returns a line to each, by number.
+    ///
+    /// # Errors
+    /// If one of them cannot.
+    fn open(&self, opening: &Opening) -> Result<Vec<Box<dyn Line>>, Failure>;
+}
+
+/// What shards must know of the run, once its leads have met: from which session people are dealt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Opening {
+    lead: [u8; 32],
+    shards: usize,
+}
+
+impl Opening {
+    pub(super) fn new(lead: &SessionId, shards: usize) -> Self {
+        Self { lead: *lead.as_bytes(), shards }
+    }
+
+    /// How many shards there are.
+    pub fn shards(&self) -> usize {
+        self.shards
+    }
+
+    /// As bytes, for another process.
+    ///
+    /// # Errors
+    /// None that can happen.
+    pub fn to_bytes(&self) -> Result<Vec<u8>, Failure> {
+        codec::encode(self).map_err(Failure::failed)
+    }
+
+    /// From the bytes of [`Opening::to_bytes`].
+    ///
+    /// # Errors
+    /// If they are not.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Failure> {
+        codec::decode(bytes).map_err(|problem| {
+            Failure::wrong_input(format!("what a lead says to its shards does not read: {problem}"))
+        })
+    }
+
+    /// Refuses an opening of another agreement's run.
+    fn check(&self, agreement: &Agreement) -> Result<(), Failure> {
+        match agreed(agreement)? == self.shards {
+            true => Ok(()),
+            false => Err(Failure::wrong_input("lead and shards have different agreements")
+                .advise("give all of them the same one")),
+        }
+    }
+
+    pub(super) fn lead(&self) -> SessionId {
+        SessionId::from_bytes(self.lead)
+    }
+}
+
+/// How many shards are agreed.
+fn agreed(agreement: &Agreement) -> Result<usize, Failure> {
+    number(agreement).ok_or_else(|| {
+        Failure::wrong_input("the agreement has no shards")
+            .advise("agree on them: `shards = N` in [scale] of a vertical release")
+    })
+}
+
+/// Reads a part of a party's records: how many there are, and the bytes that [`deal`] takes.
+///
+/// # Errors
+/// If the part is not what the agreement says.
+pub fn read_partition(
+    agreement: &Agreement,
+    role: Role,
+    source: &Source,
+    watcher: &dyn Watcher,
+) -> Result<(usize, Vec<u8>), Failure> {
+    agreed(agreement)?;
+    let table = local::read(agreement, source, Some(role), agreement.identifier(), watcher)?;
+    Ok((table.len(), records::write(agreement, role, &table, true)?))
+}
+
+/// Deals a part of the records: what each shard gets of it, by number.
+///
+/// # Errors
+/// If the part does not come from [`read_partition`].
+pub fn deal(
+    agreement: &Agreement,
+    role: Role,
+    partition: &[u8],
+    opening: &Opening,
+) -> Result<Vec<Vec<u8>>, Failure> {
+    opening.check(agreement)?;
+    let table = read_records(agreement, role, partition)?;
+    let names = table.identifiers().unwrap_or_default();
+    let rows = Dealing::new(&opening.lead(), opening.shards).rows(names, usize::MAX)?;
+    let of_shard = |rows: &Vec<usize>| records::write(agreement, role, &table.select(rows), true);
+    Ok(rows.iter().map(of_shard).collect::<Result<_, _>>()?)
+}
+
+fn read_records(agreement: &Agreement, role: Role, bytes: &[u8]) -> Result<Table, Failure> {
+    records::read(agreement, role, bytes, true).map_err(|problem| {
+        Failure::wrong_input(format!("records on the way to a shard do not read: {problem}"))
+    })
+}
+
+/// One shard, connected to the peer's of the same number.
+pub struct Worker(Server);
+
+impl Worker {
+    /// Takes what all parts of the records dealt to this shard, and meets the peer's. The side is that of
+    /// the lead, with the same party file and identity; of its address the port counts: the shard with number n
+    /// listens, or connects, n + 1 ports above.
+    ///
+    /// # Errors
+    /// If somebody is in the records twice, or the peer's shard does not come.
+    pub fn open(
+        side: &Side<'_>,
+        opening: &Opening,
+        shard: usize,
+        dealt: &[impl AsRef<[u8]>],
+        watcher: &dyn Watcher,
+    ) -> Result<Self, Failure> {
+        opening.check(side.agreement)?;
+        let (agreement, role) = (side.agreement, side.party.role);
+        let mut table = read_records(agreement, role, &0u64.to_le_bytes())?;
+        for part in dealt {
+            table.append(read_records(agreement, role, part.as_ref())?, 0);
+        }
+        if let (Some(identifier), Some(names)) = (agreement.identifier(), table.identifiers()) {
+            // Where in the records somebody stands twice, nobody can tell here.
+            identifier.normalize.check_unique(names).map_err(|_| {
+                let column = &identifier.column;
+                Failure::wrong_input(format!("column `{column}`: somebody is in the records twice"))
+                    .advise("give each person one record over all partitions")
+            })?;
+        }
+        let session = side.meet_shard(opening, shard, watcher)?;
+        let host = Host::new(session, Arc::new(agreement.clone()), Some(table));
+        Ok(Self(Server::new(Box::new(host))))
+    }
+
+    /// Does what a call of the lead says, and replies: the bytes that a [`Line`] brings.
+    ///
+    /// # Errors
+    /// If the reply is too large.
+    pub fn serve(&mut self, call: &[u8]) -> Result<Answer, Failed> {
+        self.0.serve(call)
+    }
+}
