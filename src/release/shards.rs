@@ -10,7 +10,7 @@
 //! people into one shard, and see by a run that ends there that they are in the peer's table.
 //!
 //! *Where they are* ([`Host`]): in threads of this process or elsewhere; a lead asks all of them the same few
-//! things ([`asks`]).
+//! things (`asks`).
 //!
 //! *What sizes of shards tell*: nothing. Each party's shards are padded to [`bound`], which follows from how many
 //! records it has (that is shown, or itself padded to `pad_to`): where people are shown to be common
@@ -249,7 +249,7 @@ impl Parts {
     /// counted as 1 in the first entry.
     ///
     /// # Errors
-    /// Those of `places` and of [`Sum::run`].
+    /// Those of `places` and of the sums.
     pub fn add_up(
         &self,
         session: &mut Session,

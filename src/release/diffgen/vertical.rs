@@ -19,7 +19,7 @@
 //! *Learned by the peer*: the number of identifiers and which are common; whether the class columns
 //! agree; the release. *Theorem*: the view of a party is simulated from its own input, these and the
 //! release, up to the total variation that [`Sizes`] turns into δ (composition of the simulators of
-//! [`psi`](crate::protocol::psi), [`crate::mechanism`] and [`sum_by_group`], or [`scalar_product`] if that is agreed); so for the peer's columns
+//! [`psi`](crate::protocol::psi), [`crate::mechanism`] and [`sum_by_group`](crate::protocol::sum_by_group), or [`scalar_product`] if that is agreed); so for the peer's columns
 //! of one common individual replaced, each party's view is (2ε, (1 + e^ε)·δ)-private,
 //! computationally.
 //!

@@ -17,7 +17,7 @@ use crate::release::rehearsal;
 use crate::role::Role;
 use crate::table::{Specialization, Table};
 
-/// One shard: it answers what its lead asks ([`Ask`]).
+/// One shard: it answers what its lead asks.
 pub struct Host {
     session: Session,
     agreement: Arc<Agreement>,

@@ -85,7 +85,7 @@ pub fn write(
     Ok(bytes)
 }
 
-/// The records that [`write`] wrote.
+/// The records that [`write()`] wrote.
 ///
 /// # Errors
 /// What is wrong with the bytes.
