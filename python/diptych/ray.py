@@ -19,13 +19,15 @@ from typing import Any, Iterable, Optional, Union
 
 from . import _agreement, _native, _tables, _toml
 from ._agreement import Agreement
-from ._errors import Failed, Failure, WrongInput
+from ._errors import DiptychError, Failed, Interrupted, WrongInput
 from ._progress import OnProgress, listener
 from ._release import Release
 
 __all__ = ["run"]
 
 _Path = Union[str, "os.PathLike[str]"]
+#: A party file, or the text of one with its name and the directory from which its paths are counted.
+_Given = tuple[Optional[str], Optional[tuple[str, str, str]]]
 
 #: How often a wait looks whether the run was stopped, and how long a shard that was told may take then.
 _LOOK, _PARTING = 0.2, 10.0
@@ -48,9 +50,10 @@ def run(
     ``partitions`` are the party's records: a Ray Dataset, or a list of paths (Parquet or CSV, read where
     the work is placed), of tables as :func:`diptych.run` takes them, or of references to such tables.
     ``party`` is as for :func:`diptych.run`; every machine of the cluster must have the identity (and its
-    passphrase file) at the same path. Its address needs a port: the shard with number n listens, or
-    connects, n + 1 ports above. A peer that does not use this function says ``shard_ports=True`` to
-    :func:`diptych.run`, or ``--shard-ports`` to the command.
+    passphrase file) at the same path; a ``passphrase`` that is given here goes to the actors through Ray.
+    Its address needs a port: the shard with number n listens, or connects, n + 1 ports above. A peer that
+    does not use this function says ``shard_ports=True`` to :func:`diptych.run`, or ``--shard-ports`` to
+    the command.
 
     All shards are in work at once unless ``shards_at_once`` says less. ``actor_options`` go to Ray, for
     example ``{"num_cpus": 2}``; the cluster needs room for all actors at a time. Lost work is repeated by
@@ -82,13 +85,13 @@ def run(
 
 def _ray() -> Any:
     try:
-        import ray
+        import ray  # type: ignore[import-not-found,unused-ignore]
     except ImportError as error:
         raise ImportError("diptych.ray needs Ray, which is not installed: pip install 'diptych[ray]'") from error
     return ray
 
 
-def _given(party: Union[Mapping[str, Any], _Path]) -> tuple[Optional[str], Optional[tuple[str, str, str]]]:
+def _given(party: Union[Mapping[str, Any], _Path]) -> _Given:
     """The party as the native half takes it, with paths that mean the same in every process."""
     if isinstance(party, Mapping):
         return None, ("party", _toml.dumps(party), os.getcwd())
@@ -117,7 +120,7 @@ def _deal(canonical: str, role: str, part: bytes, opening: bytes, shards: int) -
 class _Shard:
     """An actor: one shard."""
 
-    def __init__(self, canonical: str, given: Any, passphrase: Optional[str]) -> None:
+    def __init__(self, canonical: str, given: _Given, passphrase: Optional[str]) -> None:
         self._agreement = _native.Agreement.from_canonical(canonical)
         self._given, self._passphrase = given, passphrase
         self._worker: Optional[_native.Worker] = None
@@ -141,7 +144,7 @@ class _Cluster:
     """A party's shards, as its lead reaches them through Ray."""
 
     def __init__(
-        self, ray: Any, canonical: str, role: str, given: Any, passphrase: Optional[str], options: dict[str, Any]
+        self, ray: Any, canonical: str, role: str, given: _Given, passphrase: Optional[str], options: dict[str, Any]
     ) -> None:
         self._ray, self._canonical, self._role = ray, canonical, role
         self._given, self._passphrase = given, passphrase
@@ -209,6 +212,6 @@ class _Cluster:
             return self._ray.get(one)
         except self._ray.exceptions.RayTaskError as error:
             # The words of the package, without those of Ray around them.
-            if isinstance(error.cause, Failure):
+            if isinstance(error.cause, (DiptychError, Interrupted)):
                 raise error.cause from None
             raise
