@@ -12,6 +12,7 @@ leads and shards of the same number speak across, over TLS, as the agreement pin
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from collections.abc import Mapping
@@ -29,8 +30,10 @@ _Path = Union[str, "os.PathLike[str]"]
 #: A party file, or the text of one with its name and the directory from which its paths are counted.
 _Given = tuple[Optional[str], Optional[tuple[str, str, str]]]
 
-#: How often a wait looks whether the run was stopped, and how long a shard that was told may take then.
+#: How often a wait looks whether the run was stopped, and how long shards that were told may take then.
 _LOOK, _PARTING = 0.2, 10.0
+#: How long actors may take to find room, and records to reach their shards.
+_ROOM, _DEALING = 300.0, 3600.0
 
 
 def run(
@@ -68,6 +71,7 @@ def run(
     cluster = _Cluster(ray, canonical, role, given, passphrase, dict(actor_options or {}))
     try:
         records = cluster.read(partitions)
+        cluster.start(json.loads(canonical).get("scale", {}).get("shards", 0))
         place = _native.run(
             agreement._native,
             *given,
@@ -92,10 +96,22 @@ def _ray() -> Any:
 
 
 def _given(party: Union[Mapping[str, Any], _Path]) -> _Given:
-    """The party as the native half takes it, with paths that mean the same in every process."""
+    """The party as the native half takes it: text, which every machine can read, and where its paths begin."""
     if isinstance(party, Mapping):
         return None, ("party", _toml.dumps(party), os.getcwd())
-    return os.path.abspath(os.fspath(party)), None
+    path = os.path.abspath(os.fspath(party))
+    try:
+        with open(path, encoding="utf-8") as file:
+            return None, (path, file.read(), os.path.dirname(path))
+    except (OSError, UnicodeDecodeError) as error:
+        raise WrongInput(f"{path} cannot be read: {error}") from error
+
+
+def _anywhere(part: Any) -> Any:
+    """A part of the records; a path means the same wherever it is read."""
+    if isinstance(part, (str, os.PathLike)) and "://" not in os.fspath(part):
+        return os.path.abspath(os.fspath(part))
+    return part
 
 
 def _read(canonical: str, role: str, part: Any) -> tuple[int, bytes]:
@@ -121,23 +137,26 @@ class _Shard:
     """An actor: one shard."""
 
     def __init__(self, canonical: str, given: _Given, passphrase: Optional[str]) -> None:
-        self._agreement = _native.Agreement.from_canonical(canonical)
-        self._given, self._passphrase = given, passphrase
-        self._worker: Optional[_native.Worker] = None
+        self._worker = _native.Worker(_native.Agreement.from_canonical(canonical), *given, passphrase)
 
-    def open(self, opening: bytes, shard: int, *dealt: bytes) -> None:
-        self._worker = _native.Worker.open(
-            self._agreement, *self._given, self._passphrase, opening, shard, list(dealt)
-        )
+    def ready(self) -> None:
+        """There was room."""
+
+    def take(self, opening: bytes, *dealt: bytes) -> None:
+        self._worker.take(opening, list(dealt))
+
+    def meet(self, shard: int) -> None:
+        try:
+            self._worker.meet(shard)
+        except Interrupted as stopped:
+            # Ray would take it for its own interrupt.
+            raise Failed(stopped.message, stopped.advice) from None
 
     def serve(self, call: bytes) -> bytes:
-        if self._worker is None:
-            raise Failed("a shard was called before it was opened")
         return self._worker.serve(call)
 
     def stop(self) -> None:
-        if self._worker is not None:
-            self._worker.stop()
+        self._worker.stop()
 
 
 class _Cluster:
@@ -153,6 +172,7 @@ class _Cluster:
         self._options = {**options, "max_concurrency": 2, "max_restarts": 0, "max_task_retries": 0}
         self._parts: list[Any] = []
         self._actors: list[Any] = []
+        self._parting = float("inf")
 
     def read(self, partitions: Any) -> int:
         """Reads all parts wherever Ray likes; returns how many records there are."""
@@ -161,24 +181,32 @@ class _Cluster:
         elif isinstance(partitions, (str, os.PathLike, Mapping)) or hasattr(partitions, "columns"):
             raise WrongInput("partitions are a list of tables or paths, or a Ray Dataset", "put it into a list")
         read = self._ray.remote(_read).options(num_returns=2)
-        parts = [read.remote(self._canonical, self._role, part) for part in partitions]
+        parts = [read.remote(self._canonical, self._role, _anywhere(part)) for part in partitions]
         self._parts = [bytes_of_part for _, bytes_of_part in parts]
         return sum(self._get([records for records, _ in parts], None))
+
+    def start(self, shards: int) -> None:
+        """Starts the actors, before the peer is met: nobody shall wait for room that there is not."""
+        actor = self._ray.remote(_Shard).options(**self._options)
+        self._actors = [actor.remote(self._canonical, self._given, self._passphrase) for _ in range(shards)]
+        problem = f"Ray found no room for {shards} actors within {_ROOM:.0f} s: add machines, or lower actor_options"
+        self._get([one.ready.remote() for one in self._actors], None, _ROOM, problem)
 
     def open(self, opening: bytes, shards: int, stopped: _native.Stopped) -> None:
         """Deals the records, and lets every shard meet the peer's."""
         deal = self._ray.remote(_deal).options(num_returns=shards)
         dealt = [deal.remote(self._canonical, self._role, part, opening, shards) for part in self._parts]
         pieces = dealt if shards > 1 else [[piece] for piece in dealt]
-        actor = self._ray.remote(_Shard).options(**self._options)
-        self._actors = [actor.remote(self._canonical, self._given, self._passphrase) for _ in range(shards)]
-        opened = [
-            one.open.remote(opening, number, *(piece[number] for piece in pieces))
+        taken = [
+            one.take.remote(opening, *(piece[number] for piece in pieces))
             for number, one in enumerate(self._actors)
         ]
         # Ray forgets the records once the shards have them.
         self._parts = []
-        self._get(opened, stopped)
+        problem = f"the records did not reach their shards within {_DEALING:.0f} s: see Ray's logs"
+        self._get(taken, stopped, _DEALING, problem)
+        # Only now that all of them are well: a shard that stayed away would tell the peer which it is.
+        self._get([one.meet.remote(number) for number, one in enumerate(self._actors)], stopped)
 
     def call(self, shard: int, call: bytes, stopped: _native.Stopped) -> bytes:
         """Brings a call to a shard, and its reply back."""
@@ -188,29 +216,47 @@ class _Cluster:
     def end(self) -> None:
         """Ends all actors, whose connections end with them."""
         for actor in self._actors:
-            self._ray.kill(actor)
+            try:
+                self._ray.kill(actor)
+            except Exception:  # One that is gone already, or a cluster that is.
+                continue
         self._actors, self._parts = [], []
 
-    def _get(self, due: list[Any], stopped: Optional[_native.Stopped]) -> list[Any]:
+    def _get(
+        self,
+        due: list[Any],
+        stopped: Optional[_native.Stopped],
+        within: float = float("inf"),
+        problem: str = "",
+    ) -> list[Any]:
         """What comes of work that is under way; the first failure ends the wait."""
-        left, parting = list(due), None
+        left, limit = list(due), time.monotonic() + within
+        results: dict[Any, Any] = {}
         while left:
             done, left = self._ray.wait(left, timeout=_LOOK)
             for one in done:
-                self._result(one)
-            if stopped is not None and stopped.is_set() and left:
-                if parting is None:
-                    parting = time.monotonic() + _PARTING
-                    for actor in self._actors:
-                        actor.stop.remote()
-                elif time.monotonic() > parting:
-                    raise Failed("a shard did not end when it was told to")
-        return [self._result(one) for one in due]
+                results[one] = self._result(one, stopped)
+            if left and time.monotonic() > limit:
+                raise Failed(problem)
+            if left and stopped is not None and stopped.is_set():
+                self._tell_to_stop()
+                if time.monotonic() > self._parting:
+                    raise Interrupted("stopped; a shard did not end when it was told to")
+        return [results[one] for one in due]
 
-    def _result(self, one: Any) -> Any:
+    def _tell_to_stop(self) -> None:
+        """Tells all actors, once: the time that they get begins with it."""
+        if self._parting == float("inf"):
+            self._parting = time.monotonic() + _PARTING
+            for actor in self._actors:
+                actor.stop.remote()
+
+    def _result(self, one: Any, stopped: Optional[_native.Stopped]) -> Any:
         try:
             return self._ray.get(one)
         except self._ray.exceptions.RayTaskError as error:
+            if stopped is not None and stopped.is_set():
+                raise Interrupted("stopped while shards were at work") from None
             # The words of the package, without those of Ray around them.
             if isinstance(error.cause, (DiptychError, Interrupted)):
                 raise error.cause from None

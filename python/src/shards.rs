@@ -6,9 +6,10 @@ use std::sync::{Mutex, PoisonError};
 use diptych::net::Stop;
 use diptych::protocol::shards::remote::Line;
 use diptych::protocol::shards::{Answer, Failed};
+use diptych::publish::party::Party;
 use diptych::publish::run::Side;
 use diptych::publish::shards::{
-    Opening, Worker as Inner, Workers, deal as deal_to, read_partition,
+    Opening, Taken, Worker as Inner, Workers, deal as deal_to, read_partition,
 };
 use diptych::publish::{Failure, NoWatcher, Watcher};
 use diptych::release::Step;
@@ -81,51 +82,97 @@ impl Watcher for Quiet {
     }
 }
 
-/// One shard, connected to the peer's of the same number.
+/// How far a shard has come.
+enum State {
+    Empty,
+    Taken(Opening, Taken),
+    Met(Inner),
+}
+
+/// One shard: it takes what it is dealt, meets the peer's of the same number, and serves its lead.
 #[pyclass(frozen, module = "diptych._native")]
 pub struct Worker {
-    inner: Mutex<Inner>,
-    stop: Stop,
+    agreement: diptych::agreement::Agreement,
+    party: Party,
+    quiet: Quiet,
+    state: Mutex<State>,
+}
+
+impl Worker {
+    /// Goes on from one state to another; a step that fails leaves none.
+    fn go_on<T>(
+        &self,
+        step: impl FnOnce(State) -> Result<(State, T), Failure>,
+    ) -> Result<T, Failure> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let (next, done) = step(std::mem::replace(&mut *state, State::Empty))?;
+        *state = next;
+        Ok(done)
+    }
 }
 
 #[pymethods]
 impl Worker {
-    /// Takes what was dealt to this shard, and meets the peer's.
-    #[staticmethod]
-    #[expect(clippy::too_many_arguments, reason = "they have names in Python")]
-    fn open(
+    #[new]
+    fn new(
         py: Python<'_>,
         agreement: &Agreement,
         party_file: Option<PathBuf>,
         party_text: Option<PartyText>,
         passphrase: Option<String>,
-        opening: &[u8],
-        shard: usize,
-        dealt: Vec<Bound<'_, PyBytes>>,
     ) -> PyResult<Self> {
         let nothing = Some(crate::frame::Table::none());
         let party = read_party(party_file, party_text, nothing).or_raise(py)?;
-        let stop = Stop::default();
-        let quiet = Quiet { stop: stop.clone(), passphrase: passphrase.map(Zeroizing::new) };
+        let passphrase = passphrase.map(Zeroizing::new);
+        let quiet = Quiet { stop: Stop::default(), passphrase };
+        let (agreement, state) = (agreement.inner.clone(), Mutex::new(State::Empty));
+        Ok(Self { agreement, party, quiet, state })
+    }
+
+    /// Takes what was dealt to this shard.
+    fn take(&self, py: Python<'_>, opening: &[u8], dealt: Vec<Bound<'_, PyBytes>>) -> PyResult<()> {
         let dealt: Vec<&[u8]> = dealt.iter().map(|bytes| bytes.as_bytes()).collect();
-        let agreement = &agreement.inner;
-        let opened = py.detach(|| {
-            let side = Side::new(agreement, &party, &quiet)?;
-            Inner::open(&side, &Opening::from_bytes(opening)?, shard, &dealt, &quiet)
+        let taken = py.detach(|| {
+            self.go_on(|_| {
+                let opening = Opening::from_bytes(opening)?;
+                let taken = Taken::new(&self.agreement, self.party.role, &opening, &dealt)?;
+                Ok((State::Taken(opening, taken), ()))
+            })
         });
-        Ok(Self { inner: Mutex::new(opened.or_raise(py)?), stop })
+        taken.or_raise(py)
+    }
+
+    /// Meets the peer's shard of the same number.
+    fn meet(&self, py: Python<'_>, shard: usize) -> PyResult<()> {
+        let met = py.detach(|| {
+            self.go_on(|state| {
+                let State::Taken(opening, taken) = state else {
+                    return Err(Failure::failed("a shard meets its peer once it has its records"));
+                };
+                let side = Side::new(&self.agreement, &self.party, &self.quiet)?;
+                Ok((State::Met(taken.meet(&side, &opening, shard, &self.quiet)?), ()))
+            })
+        });
+        met.or_raise(py)
     }
 
     /// Does what a call of the lead says, and replies.
     fn serve<'py>(&self, py: Python<'py>, call: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
-        let reply =
-            py.detach(|| self.inner.lock().unwrap_or_else(PoisonError::into_inner).serve(call));
+        let reply = py.detach(|| {
+            self.go_on(|state| match state {
+                State::Met(mut worker) => {
+                    let reply = worker.serve(call)?;
+                    Ok((State::Met(worker), reply))
+                }
+                _ => Err(Failure::failed("a shard was called before it met its peer")),
+            })
+        });
         Ok(PyBytes::new(py, &reply.or_raise(py)?))
     }
 
     /// Ends whatever it waits for; its peer is told.
     fn stop(&self) {
-        self.stop.set();
+        self.quiet.stop.set();
     }
 }
 

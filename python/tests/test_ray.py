@@ -9,7 +9,7 @@ from conftest import Couple, Process
 import diptych
 import diptych.ray
 
-SHARDS = 3
+SHARDS = 4
 
 
 def test_without_ray_it_says_what_to_install(monkeypatch, couple):

@@ -123,6 +123,10 @@ pub fn run_with(
     let limit = side.deadline(Records { own, paths, ..Records::default() })?;
     let mut session =
         side.meet(options, workers, watcher).map_err(|failure| match failure.status {
+            // Leads meet before their shards do.
+            Status::Interrupted if agreement.shards.is_some() => {
+                failure.advise("nothing was spent")
+            }
             Status::Interrupted => {
                 failure.advise("nothing was spent, and the peer has seen nobody")
             }
@@ -235,10 +239,12 @@ impl<'a> Side<'a> {
         let Some(shards) = shards else { return Ok(session) };
         let at_once = options.shards_at_once.max(1);
         session.shards.at_once = messages::exchange_at_once(&mut session, at_once)?;
-        let opening = Opening::new(&session.id, shards);
+        let opening = Opening::new(self.agreement, &session.id, shards);
         if let Some(workers) = workers {
             session.shards.records = Some(workers.records());
-            let lines = workers.open(&opening)?;
+            let lines = workers
+                .open(&opening)
+                .inspect_err(|failure| session.channel.abort(reason_of(failure)))?;
             let shards =
                 lines.into_iter().map(|line| Box::new(Remote::new(line)) as Box<dyn Shard>);
             session.shards.asked = shards.collect();
@@ -419,6 +425,14 @@ impl<'a> Side<'a> {
             _ if self.agreement.pad_to().is_some() => Towards::Once,
             _ => Towards::Twice,
         }
+    }
+}
+
+/// What the peer's lead is told when shards could not be opened.
+fn reason_of(failure: &Failure) -> AbortReason {
+    match failure.status {
+        Status::Interrupted => AbortReason::Stopped,
+        _ => AbortReason::Internal,
     }
 }
 

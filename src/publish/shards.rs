@@ -2,7 +2,7 @@
 //!
 //! The *lead* runs where ledger, identity and output are, with no record in it ([`Workers`]). Records are
 //! read part by part wherever they lie ([`read_partition`]). Once the leads have met, every part is dealt to
-//! the shards ([`deal`]), and each shard meets the peer's of the same number and answers its lead ([`Worker`]). What carries bytes
+//! the shards ([`deal`]), and each shard takes what it was dealt ([`Taken`]), meets the peer's of the same number and answers its lead ([`Worker`]). What carries bytes
 //! between them, and places the processes, is the caller's: the package for Python does it with Ray.
 //!
 //! What goes between a lead and its shards is private: records, and shares. It must stay inside the organisation.
@@ -16,6 +16,7 @@ use super::data::Source;
 use super::failure::Failure;
 use super::run::Side;
 use crate::agreement::Agreement;
+use crate::net::handshake::PROTOCOL_VERSION;
 use crate::net::{SessionId, codec};
 use crate::protocol::shards::remote::{Line, Server};
 use crate::protocol::shards::{Answer, Failed};
@@ -29,7 +30,8 @@ pub trait Workers: Sync {
     /// How many records there are in all, as [`read_partition`] counted them.
     fn records(&self) -> usize;
 
-    /// Lets all shards open their connections ([`Worker::open`]), and returns a line to each, by number.
+    /// Lets all shards take what they are dealt ([`Taken`]), then all of them meet the peer's, and returns a
+    /// line to each, by number.
     ///
     /// # Errors
     /// If one of them cannot.
@@ -41,11 +43,14 @@ pub trait Workers: Sync {
 pub struct Opening {
     lead: [u8; 32],
     shards: usize,
+    agreement: [u8; 32],
+    version: u16,
 }
 
 impl Opening {
-    pub(super) fn new(lead: &SessionId, shards: usize) -> Self {
-        Self { lead: *lead.as_bytes(), shards }
+    pub(super) fn new(agreement: &Agreement, lead: &SessionId, shards: usize) -> Self {
+        let (agreement, version) = (agreement.hash().0, PROTOCOL_VERSION);
+        Self { lead: *lead.as_bytes(), shards, agreement, version }
     }
 
     /// How many shards there are.
@@ -71,12 +76,16 @@ impl Opening {
         })
     }
 
-    /// Refuses an opening of another agreement's run.
+    /// Refuses an opening of another agreement's run, or of another version.
     fn check(&self, agreement: &Agreement) -> Result<(), Failure> {
-        match agreed(agreement)? == self.shards {
+        if agreed(agreement)? != self.shards || agreement.hash().0 != self.agreement {
+            return Err(Failure::wrong_input("lead and shards have different agreements")
+                .advise("give all of them the same one"));
+        }
+        match self.version == PROTOCOL_VERSION {
             true => Ok(()),
-            false => Err(Failure::wrong_input("lead and shards have different agreements")
-                .advise("give all of them the same one")),
+            false => Err(Failure::wrong_input("lead and shards are of different versions")
+                .advise("install the same one on all machines")),
         }
     }
 
@@ -132,25 +141,22 @@ fn read_records(agreement: &Agreement, role: Role, bytes: &[u8]) -> Result<Table
     })
 }
 
-/// One shard, connected to the peer's of the same number.
-pub struct Worker(Server);
+/// What was dealt to one shard, once it is looked at. All shards of a party take theirs before any of them
+/// meets the peer's: one that stayed away would tell the peer in which shard somebody stands twice.
+pub struct Taken(Table);
 
-impl Worker {
-    /// Takes what all parts of the records dealt to this shard, and meets the peer's. The side is that of
-    /// the lead, with the same party file and identity; of its address the port counts: the shard with number n
-    /// listens, or connects, n + 1 ports above.
+impl Taken {
+    /// Takes what all parts of the records dealt to a shard.
     ///
     /// # Errors
-    /// If somebody is in the records twice, or the peer's shard does not come.
-    pub fn open(
-        side: &Side<'_>,
+    /// If somebody is in the records twice.
+    pub fn new(
+        agreement: &Agreement,
+        role: Role,
         opening: &Opening,
-        shard: usize,
         dealt: &[impl AsRef<[u8]>],
-        watcher: &dyn Watcher,
     ) -> Result<Self, Failure> {
-        opening.check(side.agreement)?;
-        let (agreement, role) = (side.agreement, side.party.role);
+        opening.check(agreement)?;
         let mut table = read_records(agreement, role, &0u64.to_le_bytes())?;
         for part in dealt {
             table.append(read_records(agreement, role, part.as_ref())?, 0);
@@ -163,11 +169,33 @@ impl Worker {
                     .advise("give each person one record over all partitions")
             })?;
         }
-        let session = side.meet_shard(opening, shard, watcher)?;
-        let host = Host::new(session, Arc::new(agreement.clone()), Some(table));
-        Ok(Self(Server::new(Box::new(host))))
+        Ok(Self(table))
     }
 
+    /// Meets the peer's shard of the same number. The side is that of the lead, with the same party file and
+    /// identity; of its address the port counts: the shard with number n listens, or connects, n + 1 ports
+    /// above.
+    ///
+    /// # Errors
+    /// If the peer's shard does not come.
+    pub fn meet(
+        self,
+        side: &Side<'_>,
+        opening: &Opening,
+        shard: usize,
+        watcher: &dyn Watcher,
+    ) -> Result<Worker, Failure> {
+        opening.check(side.agreement)?;
+        let session = side.meet_shard(opening, shard, watcher)?;
+        let host = Host::new(session, Arc::new(side.agreement.clone()), Some(self.0));
+        Ok(Worker(Server::new(Box::new(host))))
+    }
+}
+
+/// One shard, connected to the peer's of the same number.
+pub struct Worker(Server);
+
+impl Worker {
     /// Does what a call of the lead says, and replies: the bytes that a [`Line`] brings.
     ///
     /// # Errors
