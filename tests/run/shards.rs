@@ -1,5 +1,7 @@
 //! People in shards: each pair of shards has a connection of its own.
 
+use std::net::TcpListener;
+
 use crate::AS_FORECAST;
 use crate::couple::{BANK, COMPANY, Couple, Running};
 
@@ -38,4 +40,36 @@ fn another_number_of_shards_is_another_agreement() {
     for outcome in couple.run() {
         outcome.assert(3, &["differ in scale.shards"]);
     }
+}
+
+/// The first of so many ports, one after the other, that nobody has.
+fn free_ports(count: u16) -> u16 {
+    let free = |first: &u16| {
+        (*first..first + count).all(|port| TcpListener::bind(("127.0.0.1", port)).is_ok())
+    };
+    (20_000..21_000).step_by(count.into()).find(free).unwrap()
+}
+
+/// As they do if the shards of either party are in processes of their own.
+#[test]
+fn shards_meet_at_ports_of_their_own_where_both_say_so() {
+    let couple = Couple::new(60).in_shards(2);
+    let address = format!("127.0.0.1:{}", free_ports(3));
+    let commands = [BANK, COMPANY].map(|who| couple.command(who, &address, None));
+    couple.edit(BANK, "party.toml", "127.0.0.1:0", &address);
+    let both = commands.map(|mut command| {
+        command.arg("--shard-ports");
+        Running::start(command)
+    });
+    let both = both.map(Running::end);
+    couple.assert_released();
+    both.iter().for_each(|outcome| outcome.assert(0, &["2 shards are connected", "has its copy"]));
+}
+
+#[test]
+fn a_port_that_there_is_not_is_found_before_the_peer() {
+    let couple = Couple::new(20).in_shards(2);
+    let mut bank = couple.command(BANK, "", None);
+    bank.arg("--shard-ports");
+    Running::start(bank).end().assert(2, &["127.0.0.1:0 has no port for shard 1"]);
 }
