@@ -160,10 +160,10 @@ class Process:
     def address(self):
         return self.until("listening on ").split("listening on ")[1].split(" ")[0]
 
-    def end(self):
+    def end(self, patience=PATIENCE):
         """Its last line, which is what came of it."""
-        assert self.child.wait(timeout=PATIENCE) is not None
-        while (line := self.lines.get(timeout=PATIENCE)) is not None:
+        assert self.child.wait(timeout=patience) is not None
+        while (line := self.lines.get(timeout=patience)) is not None:
             self.said.append(line)
         try:
             return json.loads(self.said[-1])

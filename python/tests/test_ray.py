@@ -10,6 +10,8 @@ import diptych
 import diptych.ray
 
 SHARDS = 4
+#: Two instances of Ray take their time to start on a small machine.
+PATIENCE = 240
 
 
 def test_without_ray_it_says_what_to_install(monkeypatch, couple):
@@ -75,7 +77,7 @@ def test_actors_make_the_release_from_partitions_of_any_kind(tmp_path):
     paths = parquet(couple, 1, split(couple.tables[1], 4))
     bank = Process(spec(0, frame="pandas", partitions=frames))
     company = Process(spec(1, frame="dataset", partitions=paths[:-1]))
-    one, two = bank.end(), company.end()
+    one, two = bank.end(PATIENCE), company.end(PATIENCE)
     assert one.get("rows") == two.get("rows") and one.get("rows"), (one, two)
     releases = [diptych.Release.load(result["out"]) for result in (one, two)]
     assert releases[0].to_dict() == releases[1].to_dict()
@@ -92,7 +94,7 @@ def test_an_actor_that_dies_ends_the_run_and_the_ledgers_are_true(tmp_path):
     bank = Process(spec(0, frame="paths", partitions=paths, kill_at="both ledgers are debited"))
     plain = {"what": "run", "frame": "dict", "table": couple.tables[1], "shard_ports": True}
     company = Process(spec(1, **plain))
-    one, two = bank.end(), company.end()
+    one, two = bank.end(PATIENCE), company.end(PATIENCE)
     assert (one["status"], two["status"]) == (1, 1), (one, two)
     assert "is no more" in one["message"] and "ε 1 is spent" in one["advice"], one
     for who in (0, 1):
@@ -107,7 +109,7 @@ def test_somebody_who_is_in_two_partitions_is_found_before_anything_is_spent(tmp
     bank = Process(spec(0, frame="dict", partitions=twice))
     plain = {"what": "run", "frame": "dict", "table": couple.tables[1], "shard_ports": True}
     company = Process(spec(1, **plain))
-    one = bank.end()
+    one = bank.end(PATIENCE)
     company.stop()
     assert (one["status"], couple.ledger(0)) == (2, []), one
     assert "in the records twice" in one["message"] and "one record" in one["advice"], one
