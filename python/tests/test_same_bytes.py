@@ -1,12 +1,13 @@
 """With one tape, Python and the command make the same release, byte for byte.
 
-A tape needs builds with the feature `testing`, which nobody's wheel has: python/check makes one for the
-tests alone, and says where a command with the same feature is.
+A tape needs a build with the feature `testing`, which no wheel has: python/check makes one for these
+tests, and says where it is and where a command with the same feature is.
 """
 
 import json
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -14,14 +15,15 @@ from conftest import PATIENCE, Couple, Process, people
 
 from diptych import _toml
 
+PACKAGE = os.environ.get("DIPTYCH_TESTING_PACKAGE")
 COMMAND = os.environ.get("DIPTYCH_TESTING_COMMAND")
 pytestmark = pytest.mark.skipif(
-    not COMMAND, reason="there is no build with the feature `testing` here"
+    not (PACKAGE and COMMAND), reason="there is no build with the feature `testing` here"
 )
 
 
 def environment(seed):
-    return {**os.environ, "DIPTYCH_TEST_SEED": str(seed)}
+    return {**os.environ, "PYTHONPATH": PACKAGE, "DIPTYCH_TEST_SEED": str(seed)}
 
 
 def write_csv(path, table):
@@ -93,3 +95,8 @@ def test_a_release_by_two(tmp_path):
     assert one.end()["rows"] == two.end()["rows"]
     released = [Path(place, "release.csv").read_bytes() for place in (tmp_path / "command-0", tmp_path / "command-1", tmp_path / "p1-release", tmp_path / "p2-release")]
     assert released.count(released[0]) == 4
+
+
+def test_the_build_for_tests_is_the_one_that_was_used():
+    said = subprocess.run([sys.executable, "-c", "import diptych; print(diptych.__file__)"], env=environment(1), capture_output=True, text=True)
+    assert said.stdout.startswith(PACKAGE)
