@@ -63,8 +63,6 @@ pub mod app;
 #[cfg(all(feature = "cli", not(feature = "testing")))]
 mod app;
 pub mod circuit;
-pub mod crypto;
-pub mod math;
 pub mod mechanism;
 pub mod net;
 pub mod privacy;
@@ -72,9 +70,9 @@ pub mod protocol;
 pub mod publish;
 pub mod release;
 mod role;
-pub mod simd;
 pub mod table;
 
+pub use diptych_ground::{crypto, math, simd};
 pub use role::Role;
 
 /// The command `diptych`: runs as the shell asked, and returns the exit status.

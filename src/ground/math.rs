@@ -28,7 +28,7 @@ use std::fmt;
 pub mod exponential;
 pub mod fixed_base;
 pub mod hex;
-pub(crate) mod limbs;
+pub mod limbs;
 pub mod modular;
 pub mod montgomery;
 pub mod power;

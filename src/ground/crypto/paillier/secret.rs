@@ -114,7 +114,8 @@ impl SecretKey {
     }
 
     /// A key as it stands, with primes of another's choice: for vectors.
-    pub(crate) fn assemble(
+    #[doc(hidden)]
+    pub fn assemble(
         p: &BigUint,
         q: &BigUint,
         h: BigUint,
@@ -204,14 +205,16 @@ impl SecretKey {
     }
 
     /// For vectors: encrypts with a given exponent of h_n.
-    pub(crate) fn encrypt_with_exponent(&self, m: &BigUint, a: &BigUint) -> Result<Fresh, Error> {
+    #[doc(hidden)]
+    pub fn encrypt_with_exponent(&self, m: &BigUint, a: &BigUint) -> Result<Fresh, Error> {
         let m = self.public.plaintext_limbs(m, 0)?;
         let exponent = self.public.check_exponent(a)?;
         self.encrypt_batch(&[m], &[exponent]).pop().ok_or(Error::RandomnessOutOfRange)
     }
 
     /// For vectors: encrypts with a given r.
-    pub(crate) fn encrypt_with_nonce(&self, m: &BigUint, r: &BigUint) -> Result<Fresh, Error> {
+    #[doc(hidden)]
+    pub fn encrypt_with_nonce(&self, m: &BigUint, r: &BigUint) -> Result<Fresh, Error> {
         self.public.check_nonce(r)?;
         let m = self.public.plaintext_limbs(m, 0)?;
         let r = limbs::from_biguint(r, self.public.bits() / 64);

@@ -7,7 +7,7 @@ use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
 /// Limbs that are wiped when they go.
-pub(crate) type Limbs = Zeroizing<Vec<u64>>;
+pub type Limbs = Zeroizing<Vec<u64>>;
 
 /// `count` zero limbs.
 pub(crate) fn zeros(count: usize) -> Limbs {
@@ -15,7 +15,7 @@ pub(crate) fn zeros(count: usize) -> Limbs {
 }
 
 /// The low `count` limbs of `number`.
-pub(crate) fn from_biguint(number: &BigUint, count: usize) -> Limbs {
+pub fn from_biguint(number: &BigUint, count: usize) -> Limbs {
     let mut limbs = zeros(count);
     for (limb, digit) in limbs.iter_mut().zip(number.iter_u64_digits()) {
         *limb = digit;
@@ -24,7 +24,7 @@ pub(crate) fn from_biguint(number: &BigUint, count: usize) -> Limbs {
 }
 
 /// The number that the limbs write.
-pub(crate) fn to_biguint(limbs: &[u64]) -> BigUint {
+pub fn to_biguint(limbs: &[u64]) -> BigUint {
     BigUint::new(limbs.iter().flat_map(|limb| [*limb as u32, (*limb >> 32) as u32]).collect())
 }
 

@@ -44,7 +44,7 @@ use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
 /// The fewest identifiers that bins are made for: fewer bins would fail more often.
-pub(crate) const LEAST: usize = 8192;
+pub const LEAST: usize = 8192;
 /// Identifiers that one thread works on at a time.
 const PART: usize = 1 << 10;
 /// Nobody, and no bin.
@@ -64,7 +64,7 @@ pub const fn bins_for(identifiers: usize) -> usize {
 }
 
 /// The same, where fewer bins may fail more often.
-pub(crate) const fn bins_for_at_least(identifiers: usize, least: usize) -> usize {
+pub const fn bins_for_at_least(identifiers: usize, least: usize) -> usize {
     let identifiers = if identifiers < least { least } else { identifiers };
     (27 * identifiers).div_ceil(20)
 }

@@ -49,7 +49,7 @@ pub(crate) fn random_limbs_below(bound: &[u64], bits: u64, rng: &mut Randomness)
 }
 
 /// `bits` uniform bits in `count` limbs.
-pub(crate) fn random_limbs(bits: usize, count: usize, rng: &mut Randomness) -> Limbs {
+pub fn random_limbs(bits: usize, count: usize, rng: &mut Randomness) -> Limbs {
     let mut drawn = limbs::zeros(count);
     for (i, limb) in drawn.iter_mut().enumerate() {
         let left = bits.saturating_sub(64 * i);

@@ -31,7 +31,7 @@ pub struct SquareModulus {
 pub struct Residue(pub(crate) Limbs);
 
 /// Working space of one multiplication, wiped on drop.
-pub(crate) struct Scratch {
+pub struct Scratch {
     total: Limbs,
     quotient: Limbs,
     pub(crate) factor: Residue,
@@ -215,7 +215,7 @@ impl SquareModulus {
     }
 
     /// Brings `2·limbs` limbs, any number below R², into form.
-    pub(crate) fn enter_limbs(&self, number: &[u64]) -> Residue {
+    pub fn enter_limbs(&self, number: &[u64]) -> Residue {
         let mut scratch = self.scratch();
         let mut out = self.divide_by_r(number, &mut scratch);
         self.multiply_by(&mut out, &self.r_cubed, &mut scratch);
@@ -310,7 +310,7 @@ impl SquareModulus {
 
     /// `a = a·b/R`.
     #[inline]
-    pub(crate) fn multiply_by(&self, a: &mut Residue, b: &Residue, scratch: &mut Scratch) {
+    pub fn multiply_by(&self, a: &mut Residue, b: &Residue, scratch: &mut Scratch) {
         let mut product = std::mem::replace(&mut scratch.product, Residue(Zeroizing::default()));
         self.multiply(&mut product, a, b, scratch);
         scratch.product = std::mem::replace(a, product);
@@ -318,7 +318,7 @@ impl SquareModulus {
 
     /// `a = a²/R`.
     #[inline]
-    pub(crate) fn square(&self, a: &mut Residue, s: &mut Scratch) {
+    pub fn square(&self, a: &mut Residue, s: &mut Scratch) {
         let count = self.root.limb_count();
         let (low, high) = a.0.split_at_mut(count);
         let mut product = std::mem::replace(&mut s.product, Residue(Zeroizing::default()));
@@ -355,7 +355,8 @@ impl SquareModulus {
         limbs::subtract_if_not_below(out, &self.root.limbs, high);
     }
 
-    pub(crate) fn scratch(&self) -> Scratch {
+    /// Working space for these methods.
+    pub fn scratch(&self) -> Scratch {
         let count = self.root.limb_count();
         Scratch {
             total: limbs::zeros(2 * count),

@@ -294,7 +294,7 @@ pub enum ModulusFault {
 
 impl Error {
     /// The same, for a list that begins `by` elements before this part of it.
-    pub(crate) fn shifted(self, by: usize) -> Self {
+    pub fn shifted(self, by: usize) -> Self {
         match self {
             Self::Element { position, fault } => Self::Element { position: position + by, fault },
             other => other,

@@ -59,7 +59,8 @@ impl PublicKey {
     }
 
     /// As [`PublicKey::from_bytes`]; the caller has decided that the length will do.
-    pub(crate) fn from_bytes_of_any_length(
+    #[doc(hidden)]
+    pub fn from_bytes_of_any_length(
         bytes: &[u8],
         bits: usize,
         tuning: Tuning,
@@ -393,12 +394,14 @@ impl PublicKey {
     }
 
     /// For vectors: encrypts with a given r.
-    pub(crate) fn encrypt_with_nonce(&self, m: &BigUint, r: &BigUint) -> Result<Returned, Error> {
+    #[doc(hidden)]
+    pub fn encrypt_with_nonce(&self, m: &BigUint, r: &BigUint) -> Result<Returned, Error> {
         self.rerandomise_with_nonce(&self.encode(m, 0)?, r)
     }
 
     /// For vectors: re-randomises with a given r.
-    pub(crate) fn rerandomise_with_nonce(
+    #[doc(hidden)]
+    pub fn rerandomise_with_nonce(
         &self,
         a: &Ciphertext,
         r: &BigUint,
@@ -411,7 +414,8 @@ impl PublicKey {
     }
 
     /// For vectors: encrypts with a given exponent of h_n.
-    pub(crate) fn encrypt_with_exponent(&self, m: &BigUint, a: &BigUint) -> Result<BigUint, Error> {
+    #[doc(hidden)]
+    pub fn encrypt_with_exponent(&self, m: &BigUint, a: &BigUint) -> Result<BigUint, Error> {
         let exponent = self.check_exponent(a)?;
         let power = self.square().enter(&self.0.h)?;
         let power = self.square().pow_limbs(&power, &exponent, self.0.bits / 2);
@@ -419,7 +423,8 @@ impl PublicKey {
     }
 
     /// For vectors and tests: the number behind a ciphertext.
-    pub(crate) fn number(&self, ciphertext: &Ciphertext) -> BigUint {
+    #[doc(hidden)]
+    pub fn number(&self, ciphertext: &Ciphertext) -> BigUint {
         self.square().leave(&ciphertext.0)
     }
 
