@@ -7,27 +7,11 @@
 use super::bit::Bit;
 use super::netlist::Port;
 use super::size::{Count, Size};
+pub use crate::simd::Op;
 
 /// Gates sorted together in a stream, if nothing else is said: so few that the
 /// window's wires stay in the L2 cache.
 pub const STREAM_WINDOW: usize = 1 << 13;
-
-/// One two-input gate on slots.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Op {
-    /// Slot of the first input.
-    pub a: u32,
-    /// Slot of the second input.
-    pub b: u32,
-    /// Slot of the output.
-    pub out: u32,
-}
-
-impl From<Op> for (u32, u32, u32) {
-    fn from(op: Op) -> Self {
-        (op.a, op.b, op.out)
-    }
-}
 
 /// A part of a circuit run: the XORs in order, then all ANDs at once. No AND
 /// reads or writes a slot that another one of the step writes.

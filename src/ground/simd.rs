@@ -51,6 +51,17 @@ pub mod ristretto8;
 mod tests;
 pub mod transpose;
 
+/// One two-input gate on slots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Op {
+    /// Slot of the first input.
+    pub a: u32,
+    /// Slot of the second input.
+    pub b: u32,
+    /// Slot of the output.
+    pub out: u32,
+}
+
 /// What each kernel is for, and the vector instructions that it uses on this processor, if any.
 pub fn in_use() -> [(&'static str, Option<&'static str>); 5] {
     let ifma = ifma::available().then_some("AVX-512 F and IFMA");

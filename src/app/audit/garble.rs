@@ -7,6 +7,7 @@ use super::field::{bytes32, check_all, expect, integer, is_valid, number, text};
 use crate::crypto::garble::{
     BYTES_PER_AND, Delta, Evaluator, Garbler, GateHash, Layer, decode, starting_point,
 };
+use crate::simd::Op;
 use crate::simd::aes::Kernel;
 
 /// Checks every test of the document. A test that cannot be read fails.
@@ -23,7 +24,7 @@ pub fn check(document: &Value) -> Vec<Verdict> {
     })
 }
 
-const GATE: Layer<'static, (u32, u32, u32)> = Layer { gates: &[(0, 1, 2)], lanes: 1 };
+const GATE: Layer<'static> = Layer { gates: &[Op { a: 0, b: 1, out: 2 }], lanes: 1 };
 
 /// On every kernel that this processor has.
 fn hashes(group: &Value, test: &Value) -> Result<Vec<GateHash>, String> {

@@ -76,6 +76,7 @@ use sha2::{Digest, Sha256};
 use zeroize::Zeroize;
 
 use crate::math::Randomness;
+use crate::simd::Op;
 use crate::simd::aes::{GATES_PER_KEY, Kernel, RoundKeys};
 
 /// Ciphertext bytes per AND gate.
@@ -234,10 +235,10 @@ impl Garbler {
     ///
     /// # Panics
     /// If a place is not in `wires`, or `tables` has another length.
-    pub fn and_gates<G: Gate>(
+    pub fn and_gates(
         &mut self,
         wires: &mut [u128],
-        layer: Layer<'_, G>,
+        layer: Layer<'_>,
         range: Range<usize>,
         tables: &mut [u8],
     ) {
@@ -285,10 +286,10 @@ impl Evaluator {
     ///
     /// # Panics
     /// If a place is not in `wires`.
-    pub fn and_gates<G: Gate>(
+    pub fn and_gates(
         &mut self,
         wires: &mut [u128],
-        layer: Layer<'_, G>,
+        layer: Layer<'_>,
         range: Range<usize>,
         tables: &[u8],
     ) -> Result<(), Error> {
@@ -315,23 +316,18 @@ impl Evaluator {
     }
 }
 
-/// A gate as (a, b, out): slots of its inputs and its output.
-pub trait Gate: Copy + Into<(u32, u32, u32)> {}
-
-impl<G: Copy + Into<(u32, u32, u32)>> Gate for G {}
-
 /// Gates that do not depend on each other. Each stands for `lanes` AND gates:
 /// lane l of slot s is label s·`lanes` + l; gate number g is lane g mod `lanes`
 /// of entry ⌊g / `lanes`⌋. None may read or write what another one writes.
 #[derive(Clone, Copy)]
-pub struct Layer<'a, G> {
+pub struct Layer<'a> {
     /// The gates.
-    pub gates: &'a [G],
+    pub gates: &'a [Op],
     /// Labels per slot, at least 1.
     pub lanes: usize,
 }
 
-impl<G> Layer<'_, G> {
+impl Layer<'_> {
     /// Number of AND gates, all lanes counted.
     pub fn len(&self) -> usize {
         self.gates.len() * self.lanes
@@ -366,12 +362,11 @@ impl Drop for Batch {
 }
 
 impl Batch {
-    fn gather<G: Gate>(&mut self, wires: &[u128], layer: Layer<'_, G>, first: usize, count: usize) {
+    fn gather(&mut self, wires: &[u128], layer: Layer<'_>, first: usize, count: usize) {
         if layer.lanes == 1 {
             for (i, gate) in layer.gates[first..first + count].iter().enumerate() {
-                let (a, b, _) = (*gate).into();
-                self.a[i] = wires[a as usize];
-                self.b[i] = wires[b as usize];
+                self.a[i] = wires[gate.a as usize];
+                self.b[i] = wires[gate.b as usize];
             }
             return;
         }
@@ -381,17 +376,10 @@ impl Batch {
         });
     }
 
-    fn scatter<G: Gate>(
-        &self,
-        wires: &mut [u128],
-        layer: Layer<'_, G>,
-        first: usize,
-        count: usize,
-    ) {
+    fn scatter(&self, wires: &mut [u128], layer: Layer<'_>, first: usize, count: usize) {
         if layer.lanes == 1 {
             for (i, gate) in layer.gates[first..first + count].iter().enumerate() {
-                let (_, _, out) = (*gate).into();
-                wires[out as usize] = self.out[i];
+                wires[gate.out as usize] = self.out[i];
             }
             return;
         }
@@ -403,8 +391,8 @@ impl Batch {
 
 /// Calls `visit` with (place in the batch, labels of a, b and out, length) for
 /// every run of lanes of one entry among the gates `first`, …, `first` + `count` − 1.
-fn for_runs<G: Gate>(
-    layer: Layer<'_, G>,
+fn for_runs(
+    layer: Layer<'_>,
     first: usize,
     count: usize,
     mut visit: impl FnMut(usize, (usize, usize, usize), usize),
@@ -413,7 +401,7 @@ fn for_runs<G: Gate>(
     while place < count {
         let (entry, lane) = ((first + place) / layer.lanes, (first + place) % layer.lanes);
         let length = (layer.lanes - lane).min(count - place);
-        let (a, b, out) = layer.gates[entry].into();
+        let Op { a, b, out } = layer.gates[entry];
         let at = |slot: u32| slot as usize * layer.lanes + lane;
         visit(place, (at(a), at(b), at(out)), length);
         place += length;

@@ -202,7 +202,7 @@ impl Enclosure {
     }
 
     fn times(&self, other: &Self, precision: u64) -> Self {
-        #[cfg(test)]
+        #[cfg(any(test, feature = "testing"))]
         work::note([&self.mantissa, &self.error, &other.mantissa, &other.error]);
         Self {
             mantissa: &self.mantissa * &other.mantissa,
@@ -289,24 +289,24 @@ fn raise_precision(attempt: impl Fn(u64) -> Option<BigUint>) -> BigUint {
 }
 
 /// What a computation multiplies, for tests that it is the same whatever the secrets are.
-#[cfg(test)]
-pub(crate) mod work {
+#[cfg(any(test, feature = "testing"))]
+pub mod work {
     use num_bigint::BigUint;
     use std::cell::RefCell;
 
     thread_local! {
-        static PRODUCTS: RefCell<Vec<[u64; 4]>> = const { RefCell::new(Vec::new()) };
+        static PRODUCTS: RefCell<Option<Vec<[u64; 4]>>> = const { RefCell::new(None) };
     }
 
     /// Notes the lengths of the factors, in words.
     pub(super) fn note(factors: [&BigUint; 4]) {
         let words = factors.map(|factor| factor.bits().div_ceil(64));
-        PRODUCTS.with_borrow_mut(|products| products.push(words));
+        PRODUCTS.with_borrow_mut(|products| products.iter_mut().for_each(|all| all.push(words)));
     }
 
-    /// The lengths of all factors that this thread multiplied since it was last asked.
-    pub(crate) fn take() -> Vec<[u64; 4]> {
-        PRODUCTS.take()
+    /// The lengths of all factors that this thread multiplied since it was last asked; none are noted before.
+    pub fn take() -> Vec<[u64; 4]> {
+        PRODUCTS.replace(Some(Vec::new())).unwrap_or_default()
     }
 }
 

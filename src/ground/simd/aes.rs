@@ -25,6 +25,7 @@
 use std::arch::x86_64 as arch;
 
 use super::level::Level;
+use crate::simd::Op;
 
 #[cfg(target_arch = "x86_64")]
 mod kernel;
@@ -273,15 +274,14 @@ fn pairs(blocks: &mut [u128]) -> &mut [[u8; 32]] {
     unsafe { std::slice::from_raw_parts_mut(pairs.as_mut_ptr().cast(), pairs.len()) }
 }
 
-/// XORs labels: for every (a, b, out) and every lane,
+/// XORs labels: for every gate and every lane,
 /// `wires[out·lanes + lane] = wires[a·lanes + lane] ^ wires[b·lanes + lane]`.
 ///
 /// # Panics
 /// If a place is not in `wires`.
-pub fn xor_wires<G: Copy + Into<(u32, u32, u32)>>(wires: &mut [u128], lanes: usize, gates: &[G]) {
+pub fn xor_wires(wires: &mut [u128], lanes: usize, gates: &[Op]) {
     if lanes == 1 {
-        for gate in gates {
-            let (a, b, out) = (*gate).into();
+        for &Op { a, b, out } in gates {
             let value = xor_labels(&wires[a as usize], &wires[b as usize]);
             wires[out as usize] = value;
         }
@@ -294,8 +294,7 @@ pub fn xor_wires<G: Copy + Into<(u32, u32, u32)>>(wires: &mut [u128], lanes: usi
         on_vectors!(instructions, xor_lanes(wires, lanes, gates));
         return;
     }
-    for gate in gates {
-        let (a, b, out) = (*gate).into();
+    for &Op { a, b, out } in gates {
         let [a, b, out] = [a, b, out].map(|slot| slot as usize * lanes);
         for lane in 0..lanes {
             wires[out + lane] = xor_labels(&wires[a + lane], &wires[b + lane]);

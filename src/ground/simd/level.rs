@@ -90,9 +90,9 @@ impl Level {
         known.ok_or_else(|| Refused::Unknown { found: name.to_owned() })?.set()
     }
 
-    /// The unit tests take the level from the environment, as the command does.
+    /// Tests take the level from the environment, as the command does.
     fn first_used() -> Self {
-        #[cfg(test)]
+        #[cfg(any(test, feature = "testing"))]
         if let Ok(name) = std::env::var(VARIABLE) {
             assert_eq!(Self::set_by_name(&name), Ok(()));
             return Self::in_use();

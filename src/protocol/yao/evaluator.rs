@@ -5,7 +5,7 @@ use super::{
     SEED, SEED_BYTES, TABLES, bits_of, empty_wires, labels, merge, public_labels, read_outputs,
     room_for_outputs,
 };
-use crate::circuit::{Bit, Consumer, Op, Source, Step};
+use crate::circuit::{Bit, Consumer, Source, Step};
 use crate::crypto::garble::{self, BYTES_PER_AND, Evaluator, GateHash, Layer};
 use crate::math::wiped;
 use crate::protocol::Session;
@@ -169,7 +169,7 @@ impl<R: FnMut(&mut Vec<u8>) -> Result<(), Error>> Evaluation<'_, R> {
         self.tables.check_received()
     }
 
-    fn and_gates(&mut self, base: usize, layer: Layer<'_, Op>) -> Result<(), Error> {
+    fn and_gates(&mut self, base: usize, layer: Layer<'_>) -> Result<(), Error> {
         let mut next = 0;
         while next < layer.len() {
             if self.tables.used == self.tables.chunk.len() {

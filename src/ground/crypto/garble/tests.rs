@@ -9,11 +9,11 @@ fn pair(start: u128, kernel: Kernel) -> (Garbler, Evaluator) {
 }
 
 /// Gates that read wires 0..inputs and write the wires after them.
-fn layer(inputs: u32, count: u32) -> Vec<(u32, u32, u32)> {
-    (0..count).map(|i| (i % inputs, (i * 7 + 1) % inputs, inputs + i)).collect()
+fn layer(inputs: u32, count: u32) -> Vec<Op> {
+    (0..count).map(|i| Op { a: i % inputs, b: (i * 7 + 1) % inputs, out: inputs + i }).collect()
 }
 
-fn garble_all(garbler: &mut Garbler, wires: &mut [u128], gates: &[(u32, u32, u32)]) -> Vec<u8> {
+fn garble_all(garbler: &mut Garbler, wires: &mut [u128], gates: &[Op]) -> Vec<u8> {
     let mut tables = vec![0; gates.len() * BYTES_PER_AND];
     garbler.and_gates(wires, Layer { gates, lanes: 1 }, 0..gates.len(), &mut tables);
     tables
@@ -21,14 +21,15 @@ fn garble_all(garbler: &mut Garbler, wires: &mut [u128], gates: &[(u32, u32, u32
 
 #[test]
 fn lanes_are_gates_side_by_side_wherever_the_layer_is_cut() {
-    let gates = [(0, 1, 3), (1, 2, 4), (2, 0, 5)];
+    let gates = [Op { a: 0, b: 1, out: 3 }, Op { a: 1, b: 2, out: 4 }, Op { a: 2, b: 0, out: 5 }];
     for lanes in [2, 7, 8, 64] {
         let slots: Vec<u128> = (0..6 * lanes as u128).map(|i| i.pow(9) << 3 | i).collect();
-        let spread: Vec<(u32, u32, u32)> = gates
+        let spread: Vec<Op> = gates
             .iter()
-            .flat_map(|(a, b, out)| {
+            .flat_map(|Op { a, b, out }| {
                 let at = move |slot: u32, lane| slot * lanes as u32 + lane;
-                (0..lanes as u32).map(move |lane| (at(*a, lane), at(*b, lane), at(*out, lane)))
+                let gate = move |lane| Op { a: at(*a, lane), b: at(*b, lane), out: at(*out, lane) };
+                (0..lanes as u32).map(gate)
             })
             .collect();
         let mut expected = slots.clone();
@@ -62,7 +63,7 @@ fn a_garbled_and_gate_is_an_and_gate_on_every_kernel() {
             let tables = garble_all(&mut garbler, &mut zero, &gates);
             let layer = Layer { gates: &gates, lanes: 1 };
             evaluator.and_gates(&mut labels, layer, 0..gates.len(), &tables).unwrap();
-            for (a, b, out) in gates {
+            for Op { a, b, out } in gates {
                 let bit =
                     decode(zero[out as usize], garbler.delta(), labels[out as usize], 0).unwrap();
                 assert_eq!(bit, values[a as usize] & values[b as usize]);
@@ -88,7 +89,11 @@ fn both_kernels_make_the_same_tables() {
 fn the_counter_keeps_two_gates_on_the_same_wires_apart() {
     let (mut garbler, _) = pair(3, Kernel::in_use());
     let mut wires = vec![11, 22, 0, 0];
-    let tables = garble_all(&mut garbler, &mut wires, &[(0, 1, 2), (0, 1, 3)]);
+    let tables = garble_all(
+        &mut garbler,
+        &mut wires,
+        &[Op { a: 0, b: 1, out: 2 }, Op { a: 0, b: 1, out: 3 }],
+    );
     assert_ne!(wires[2], wires[3]);
     assert_ne!(tables[..32], tables[32..]);
 }
@@ -135,7 +140,7 @@ fn skipping_goes_forward_only_and_lands_where_counting_would() {
 fn a_short_or_long_table_is_a_typed_error() {
     let (_, mut evaluator) = pair(3, Kernel::in_use());
     let mut wires = vec![0; 4];
-    let layer = Layer { gates: &[(0, 1, 2)], lanes: 1 };
+    let layer = Layer { gates: &[Op { a: 0, b: 1, out: 2 }], lanes: 1 };
     for length in [0, 31, 33, 64] {
         let result = evaluator.and_gates(&mut wires, layer, 0..1, &vec![0; length]);
         assert_eq!(result, Err(Error::TableLength { expected: 32, found: length }));
@@ -166,7 +171,7 @@ proptest! {
         let (_, mut evaluator) = pair(3, Kernel::in_use());
         let mut wires = labels;
         wires.resize(6, 0);
-        let layer = Layer { gates: &[(0, 1, 4), (2, 3, 5)], lanes: 1 };
+        let layer = Layer { gates: &[Op { a: 0, b: 1, out: 4 }, Op { a: 2, b: 3, out: 5 }], lanes: 1 };
         prop_assert!(evaluator.and_gates(&mut wires, layer, 0..2, &table).is_ok());
     }
 }

@@ -401,11 +401,7 @@ impl PublicKey {
 
     /// For vectors: re-randomises with a given r.
     #[doc(hidden)]
-    pub fn rerandomise_with_nonce(
-        &self,
-        a: &Ciphertext,
-        r: &BigUint,
-    ) -> Result<Returned, Error> {
+    pub fn rerandomise_with_nonce(&self, a: &Ciphertext, r: &BigUint) -> Result<Returned, Error> {
         self.check_nonce(r)?;
         let nonce = limbs::from_biguint(r, self.0.n_squared.len());
         let mut randomisers = self.randomisers_from(&[nonce]);

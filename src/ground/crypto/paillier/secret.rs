@@ -115,12 +115,7 @@ impl SecretKey {
 
     /// A key as it stands, with primes of another's choice: for vectors.
     #[doc(hidden)]
-    pub fn assemble(
-        p: &BigUint,
-        q: &BigUint,
-        h: BigUint,
-        tuning: Tuning,
-    ) -> Result<Self, Error> {
+    pub fn assemble(p: &BigUint, q: &BigUint, h: BigUint, tuning: Tuning) -> Result<Self, Error> {
         let n = p * q;
         let bits = n.bits() as usize;
         if p.bits() != q.bits() || !bits.is_multiple_of(128) || p == q {

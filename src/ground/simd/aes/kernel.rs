@@ -282,14 +282,9 @@ macro_rules! kernel {
 
         /// See `super::xor_wires`; `lanes` is a multiple of `BLOCKS`.
         #[target_feature(enable = $features)]
-        pub(super) fn xor_lanes<G: Copy + Into<(u32, u32, u32)>>(
-            wires: &mut [u128],
-            lanes: usize,
-            gates: &[G],
-        ) {
+        pub(super) fn xor_lanes(wires: &mut [u128], lanes: usize, gates: &[crate::simd::Op]) {
             for gate in gates {
-                let (a, b, out) = (*gate).into();
-                let [a, b, out] = [a, b, out].map(|slot| slot as usize * lanes);
+                let [a, b, out] = [gate.a, gate.b, gate.out].map(|slot| slot as usize * lanes);
                 for lane in (0..lanes).step_by(BLOCKS) {
                     let x = load(&wires[a + lane..][..BLOCKS]);
                     let y = load(&wires[b + lane..][..BLOCKS]);

@@ -43,7 +43,7 @@ fn lanes_are_xored_side_by_side() {
     for lanes in [1, 3, 4, 8, 20] {
         let mut wires = numbers(4, 3 * lanes);
         let expected: Vec<u128> = (0..lanes).map(|i| wires[i] ^ wires[lanes + i]).collect();
-        xor_wires(&mut wires, lanes, &[(0, 1, 2)]);
+        xor_wires(&mut wires, lanes, &[Op { a: 0, b: 1, out: 2 }]);
         assert_eq!(wires[2 * lanes..], expected);
     }
 }
