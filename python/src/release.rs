@@ -116,10 +116,7 @@ pub fn run(
     let agreement = &agreement.inner;
     work(py, callback.as_ref(), passphrase, |watcher| {
         let side = Side::new(agreement, &party, watcher)?;
-        let workers = shards.map(|(records, open, call)| {
-            let stop = watcher.stop();
-            Reached { records, open, call, stop }
-        });
+        let workers = shards.map(|(records, open, call)| Reached { records, open, call });
         let workers = workers.as_ref().map(|workers| workers as &dyn Workers);
         run_with(&side, options, workers, watcher)
     })?;

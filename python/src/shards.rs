@@ -193,7 +193,6 @@ pub struct Reached {
     pub records: usize,
     pub open: Py<PyAny>,
     pub call: Py<PyAny>,
-    pub stop: Stop,
 }
 
 impl Workers for Reached {
@@ -201,10 +200,10 @@ impl Workers for Reached {
         self.records
     }
 
-    fn open(&self, opening: &Opening) -> Result<Vec<Box<dyn Line>>, Failure> {
+    fn open(&self, opening: &Opening, stop: &Stop) -> Result<Vec<Box<dyn Line>>, Failure> {
         let bytes = opening.to_bytes()?;
         Python::attach(|py| {
-            let stopped = Stopped(self.stop.clone());
+            let stopped = Stopped(stop.clone());
             let given = (PyBytes::new(py, &bytes), opening.shards(), stopped);
             self.open.call1(py, given).map_err(|error| failure_of(py, &error))?;
             let line = |shard| {

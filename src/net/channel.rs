@@ -111,6 +111,15 @@ pub trait Transport: Send {
     /// From now on every wait ends when this flag is set.
     fn stop_on(&mut self, stop: Stop);
 
+    /// The tag of the next frame, if it has come already: nothing is taken, and nobody waits. A transport that
+    /// cannot look has nothing to tell.
+    ///
+    /// # Errors
+    /// As for `receive`, if nothing more will come.
+    fn look_ahead(&mut self) -> Result<Option<Tag>, Error> {
+        Ok(None)
+    }
+
     /// Ends the conversation so that what was sent still arrives. Bounded in time.
     fn close(&mut self) {}
 }
@@ -252,6 +261,20 @@ impl Channel {
             .map_err(|error| self.or_too_long(error))?;
         self.meter.count(Direction::Received, got, body.len());
         if got == tag { Ok(()) } else { Err(aborted(body)) }
+    }
+
+    /// Looks, without waiting, whether the peer has ended the run or is gone, while something else is waited
+    /// for. A message that has come stays for whom it is due.
+    ///
+    /// # Errors
+    /// [`Error::PeerAborted`], or what became of the line.
+    pub fn check_peer(&mut self) -> Result<(), Error> {
+        match self.transport.look_ahead()? {
+            Some(Abort::TAG) => {
+                self.receive::<Abort>().and_then(|Abort { reason }| Err(Error::PeerAborted(reason)))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Tells the peer that the run ends and why, as far as it still listens, and closes the channel.

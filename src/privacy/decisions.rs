@@ -20,6 +20,14 @@ pub trait Decisions {
     /// Only a tape fails.
     fn uniform_below(&mut self, bound: &BigUint) -> Result<BigUint, Error>;
 
+    /// The same below a bound that need not be worked out to its last digit.
+    ///
+    /// # Errors
+    /// Those of the bound, and of a tape.
+    fn uniform_below_sum(&mut self, sum: &dyn Sum) -> Result<BigUint, Error> {
+        self.uniform_below(&sum.exact()?)
+    }
+
     /// One-sided geometric noise: k ≥ 0 with probability ∝ e^(−rate·k).
     ///
     /// # Errors
@@ -33,10 +41,41 @@ pub trait Decisions {
     fn discrete_laplace(&mut self, rate: &Rational) -> Result<BigInt, Error>;
 }
 
+/// A sum that is known to its last digit only where that is asked for, since that can be much work.
+pub trait Sum {
+    /// Bits of the largest whole number below it.
+    ///
+    /// # Errors
+    /// Those of [`Sum::exact`].
+    fn bits_below(&self) -> Result<u64, Error>;
+
+    /// Whether a number is below it.
+    ///
+    /// # Errors
+    /// Those of [`Sum::exact`].
+    fn is_above(&self, number: &BigUint) -> Result<bool, Error>;
+
+    /// All of it.
+    ///
+    /// # Errors
+    /// If it cannot be worked out.
+    fn exact(&self) -> Result<BigUint, Error>;
+}
+
 /// Every cryptographic generator decides exactly, by the samplers of this room.
 impl<R: CryptoRng> Decisions for R {
     fn uniform_below(&mut self, bound: &BigUint) -> Result<BigUint, Error> {
         Ok(sampler::uniform_below(bound, self))
+    }
+
+    fn uniform_below_sum(&mut self, sum: &dyn Sum) -> Result<BigUint, Error> {
+        let bits = sum.bits_below()?;
+        loop {
+            let candidate = sampler::uniform_of_bits(bits, self);
+            if sum.is_above(&candidate)? {
+                return Ok(candidate);
+            }
+        }
     }
 
     fn geometric(&mut self, rate: &Rational) -> Result<BigUint, Error> {
@@ -96,6 +135,18 @@ impl Tape {
         self.0.drain(..decisions.min(self.0.len()));
     }
 
+    fn next_uniform(
+        &mut self,
+        below: impl FnOnce(&BigUint) -> Result<bool, Error>,
+    ) -> Result<BigUint, Error> {
+        match self.0.pop_front() {
+            Some(Decision::Uniform(value)) if below(&value)? => Ok(value),
+            Some(Decision::Uniform(_)) => Err(Error::Tape("R is not below its bound")),
+            Some(Decision::Noise(_)) => Err(Error::Tape("R is needed, a noise value comes next")),
+            None => Err(Error::Tape("it has ended")),
+        }
+    }
+
     fn next_noise(&mut self) -> Result<BigInt, Error> {
         match self.0.pop_front() {
             Some(Decision::Noise(value)) => Ok(value),
@@ -108,12 +159,11 @@ impl Tape {
 #[cfg(any(test, feature = "testing"))]
 impl Decisions for Tape {
     fn uniform_below(&mut self, bound: &BigUint) -> Result<BigUint, Error> {
-        match self.0.pop_front() {
-            Some(Decision::Uniform(value)) if &value < bound => Ok(value),
-            Some(Decision::Uniform(_)) => Err(Error::Tape("R is not below its bound")),
-            Some(Decision::Noise(_)) => Err(Error::Tape("R is needed, a noise value comes next")),
-            None => Err(Error::Tape("it has ended")),
-        }
+        self.next_uniform(|value| Ok(value < bound))
+    }
+
+    fn uniform_below_sum(&mut self, sum: &dyn Sum) -> Result<BigUint, Error> {
+        self.next_uniform(|value| sum.is_above(value))
     }
 
     fn geometric(&mut self, _rate: &Rational) -> Result<BigUint, Error> {

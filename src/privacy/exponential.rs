@@ -17,7 +17,9 @@
 //!
 //! *Cost*: weights are f + 1.4427·c·u_i bits long; a table of powers of one base is computed once
 //! per choice, then a weight takes some five multiplications, all of the length of the longest weight
-//! that a bound on the scores allows ([`ScoreBound`]), or that there is.
+//! that a bound on the scores allows ([`ScoreBound`]), or that there is. Whoever chooses alone works with
+//! the leading bits of all weights instead, and with all of a weight only where those leave it open who wins
+//! (`leading`): the winner is the same.
 //!
 //! # Example
 //!
@@ -41,17 +43,20 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod leading;
+
 use std::num::NonZeroU64;
 
 use num_bigint::BigUint;
 
 use super::choice::{
-    Calibration, Choice, Choose, SCORE_GRID_BITS, Score, Scored, locate, total_multiplicity,
+    Calibration, Choice, Choose, SCORE_GRID_BITS, Score, Scored, total_multiplicity,
 };
 use super::decisions::Decisions;
 use super::{Error, Spend};
 use crate::math::Rational;
-use crate::math::exponential::{Ladder, exp_bits, floor_exp};
+use crate::math::exponential::{Enclosure, Ladder, exp_bits, floor_exp};
+use leading::Leading;
 
 /// Longest weight: 128 KiB. At ε = 1 and h = 10 that is enough for 3·10^7 records.
 pub const MOST_WEIGHT_BITS: u64 = 1 << 20;
@@ -187,17 +192,43 @@ pub fn weights_within(
     if scores.is_empty() {
         return Ok(Vec::new());
     }
-    // Scores of counts are whole: in larger steps there are fewer digits to multiply.
-    let zeros = if bound.whole { SCORE_GRID_BITS } else { 0 };
-    let step = Rational::power_of_two(zeros as i32 - SCORE_GRID_BITS as i32);
-    let ladder = Ladder::new(&(rate * &step), bound.largest.steps() >> zeros, precision);
+    let powers = Powers::new(rate, bound, precision);
     let weight = |score: &Score| {
-        let score = (*score).min(bound.largest);
-        let (steps, rest) = (score.steps() >> zeros, score.steps() & ((1 << zeros) - 1));
-        let floor = ladder.power(steps).floor_scaled(&scale).filter(|_| rest == 0);
-        floor.unwrap_or_else(|| floor_exp(&(rate * &score.value()), &scale))
+        let floor = powers.of(*score).and_then(|power| power.floor_scaled(&scale));
+        floor.unwrap_or_else(|| powers.floor(*score, &scale))
     };
     Ok(scores.iter().map(weight).collect())
+}
+
+/// e^(c·u) for scores within a bound.
+struct Powers<'a> {
+    rate: &'a Rational,
+    bound: ScoreBound,
+    ladder: Ladder,
+    /// Bits of a score that are 0.
+    zeros: u32,
+}
+
+impl<'a> Powers<'a> {
+    fn new(rate: &'a Rational, bound: ScoreBound, precision: u64) -> Self {
+        // Scores of counts are whole: in larger steps there are fewer digits to multiply.
+        let zeros = if bound.whole { SCORE_GRID_BITS } else { 0 };
+        let step = Rational::power_of_two(zeros as i32 - SCORE_GRID_BITS as i32);
+        let ladder = Ladder::new(&(rate * &step), bound.largest.steps() >> zeros, precision);
+        Self { rate, bound, ladder, zeros }
+    }
+
+    /// Bounds for the power, with the same work for every score; none for a fraction where scores are whole.
+    fn of(&self, score: Score) -> Option<Enclosure> {
+        let score = score.min(self.bound.largest);
+        let rest = score.steps() & ((1 << self.zeros) - 1);
+        Some(self.ladder.power(score.steps() >> self.zeros)).filter(|_| rest == 0)
+    }
+
+    /// ⌊s·e^(c·u)⌋, with as many digits as it takes.
+    fn floor(&self, score: Score, scale: &BigUint) -> BigUint {
+        floor_exp(&(self.rate * &score.min(self.bound.largest).value()), scale)
+    }
 }
 
 /// An upper bound of the length of a weight, for sizing circuits by a public bound on the scores.
@@ -285,15 +316,13 @@ impl<D: Decisions> Choose for Exponential<D> {
     ) -> Result<Choice, Error> {
         total_multiplicity(candidates)?;
         let rate = self.scaling.rate(spend.name(), spend.epsilon(), calibration)?;
-        let scores: Vec<_> = candidates.iter().map(|candidate| candidate.score).collect();
-        let largest = self.largest.or_else(|| scores.iter().copied().max()).unwrap_or_default();
+        let scores = candidates.iter().map(|candidate| candidate.score);
+        let largest = self.largest.or_else(|| scores.max()).unwrap_or_default();
         let whole = calibration.has_whole_scores();
         let bound = ScoreBound { largest, whole }.fitted(&rate, self.scaling)?;
-        let weights = weights_within(&scores, &rate, self.scaling, bound)?;
-        let total =
-            candidates.iter().zip(&weights).map(|(c, weight)| weight * c.multiplicity).sum();
-        let r = self.decisions.uniform_below(&total)?;
-        locate(candidates, &weights, &r).ok_or(Error::NoCandidates)
+        let weights = Leading::new(candidates, &rate, self.scaling, bound)?;
+        let r = self.decisions.uniform_below_sum(&weights)?;
+        weights.locate(&r)?.ok_or(Error::NoCandidates)
     }
 }
 
@@ -399,11 +428,13 @@ mod tests {
         let info_gain = Calibration::info_gain(2);
         for calibration in [Calibration::max(), info_gain] {
             let work_on = |candidates: &[Scored]| {
-                let mechanism = Exponential::new(BINARY, Tape::of_uniforms([0u32]));
+                // An R at the very edge of a weight would take all of its digits.
+                let mechanism = Exponential::new(BINARY, Randomness::seeded(1));
                 work::take();
-                let choice =
-                    mechanism.within(half(1 << 11)).choose(spend("1"), &calibration, candidates);
-                assert_eq!(choice.unwrap().index, 0);
+                mechanism
+                    .within(half(1 << 11))
+                    .choose(spend("1"), &calibration, candidates)
+                    .unwrap();
                 work::take()
             };
             let low = work_on(&runs([0, 2, 4]));

@@ -59,18 +59,23 @@ pub fn uniform_below(bound: &BigUint, rng: &mut impl CryptoRng) -> BigUint {
         return BigUint::zero();
     }
     let bits = (bound - 1u32).bits();
-    let mut bytes = vec![0u8; bits.div_ceil(8) as usize];
     loop {
-        rng.fill_bytes(&mut bytes);
-        let excess = (8 * bytes.len() as u64 - bits) as u32;
-        if let Some(top) = bytes.last_mut() {
-            *top &= 0xff >> excess;
-        }
-        let candidate = BigUint::from_bytes_le(&bytes);
+        let candidate = uniform_of_bits(bits, rng);
         if &candidate < bound {
             return candidate;
         }
     }
+}
+
+/// A uniform whole number below 2^bits.
+pub fn uniform_of_bits(bits: u64, rng: &mut impl CryptoRng) -> BigUint {
+    let mut bytes = vec![0u8; bits.div_ceil(8) as usize];
+    rng.fill_bytes(&mut bytes);
+    let excess = (8 * bytes.len() as u64 - bits) as u32;
+    if let Some(top) = bytes.last_mut() {
+        *top &= 0xff >> excess;
+    }
+    BigUint::from_bytes_le(&bytes)
 }
 
 /// True with probability e^−x.

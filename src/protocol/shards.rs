@@ -17,6 +17,8 @@
 //! and all others are told the same. So each side's run ends with a typed error.
 
 pub mod remote;
+#[cfg(test)]
+pub mod stand_in;
 
 use std::panic;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -29,6 +31,9 @@ use zeroize::Zeroizing;
 
 use crate::net::{AbortReason, Blame, Costs, Error, Fault, SessionId, Stop, Transcript};
 use crate::protocol::Session;
+
+/// Shards that are told at a time that the run ends.
+const MOST_PARTINGS: usize = 64;
 
 /// An answer: it may hold shares, so it is wiped.
 pub type Answer = Zeroizing<Vec<u8>>;
@@ -215,9 +220,28 @@ impl Shards {
         let outcome: Result<Vec<T>, E> = came.into_iter().map(|(_, outcome)| outcome).collect();
         if let Err(error) = &outcome {
             let reason = error.blame().reason().unwrap_or(AbortReason::Stopped);
-            self.asked.iter_mut().for_each(|shard| shard.abort(reason));
+            self.abort(reason);
         }
         outcome
+    }
+
+    /// Tells all of them at once: each may wait a moment for a peer that is gone.
+    fn abort(&mut self, reason: AbortReason) {
+        let threads = self.asked.len().min(MOST_PARTINGS);
+        let queue = Mutex::new(self.asked.iter_mut());
+        let tell = || {
+            let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
+            while let Some(shard) = next() {
+                shard.abort(reason);
+            }
+        };
+        thread::scope(|scope| {
+            for _ in 1..threads {
+                // Where the system gives no more threads, those that there are do it.
+                let _ = thread::Builder::new().spawn_scoped(scope, tell);
+            }
+            tell();
+        });
     }
 
     /// What all of their conversations have cost.
@@ -250,6 +274,9 @@ impl Shards {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Instant;
+
+    use super::stand_in::{Answers, StandIn};
     use super::*;
     use crate::math::Randomness;
     use crate::net::{Limits, Tag, codec, memory};
@@ -288,7 +315,7 @@ mod tests {
         fails: bool,
     }
 
-    impl Shard for Talks {
+    impl Answers for Talks {
         fn ask(&mut self, request: &[u8]) -> Result<Answer, Failed> {
             let talk = |session: &mut Session| {
                 session.channel.send_bytes(Tag::new(*b"test"), b"x")?;
@@ -301,20 +328,6 @@ mod tests {
 
         fn abort(&mut self, reason: AbortReason) {
             self.session.channel.abort(reason);
-        }
-
-        fn end_within(&mut self, _: Duration) {}
-
-        fn stop_on(&mut self, _: &Stop) {}
-
-        fn record_transcript(&mut self) {}
-
-        fn costs(&self) -> Costs {
-            Costs::default()
-        }
-
-        fn transcript(&self) -> Transcript {
-            Transcript::new()
         }
     }
 
@@ -340,7 +353,7 @@ mod tests {
         let connected = std::mem::take(&mut session.shards.sessions);
         for (number, shard) in connected.into_iter().enumerate() {
             let fails = failing == Some(number) && shard.role == Role::P1;
-            session.shards.asked.push(Box::new(Talks { session: shard, fails }));
+            session.shards.asked.push(Box::new(StandIn(Talks { session: shard, fails })));
         }
         session.shards.each(|number| Ok(vec![number as u8]), |_, answer| Ok(answer.to_vec()))
     }
@@ -356,6 +369,32 @@ mod tests {
             let stopped = Blame::Connection(&Error::PeerAborted(AbortReason::Stopped));
             assert_eq!(format!("{:?}", two.blame()), format!("{stopped:?}"));
         }
+    }
+
+    /// A shard that fails, and whose peer is gone.
+    struct Parts(Duration);
+
+    impl Answers for Parts {
+        fn ask(&mut self, _: &[u8]) -> Result<Answer, Failed> {
+            Err(Failed::here("gone"))
+        }
+
+        fn abort(&mut self, _: AbortReason) {
+            thread::sleep(self.0);
+        }
+    }
+
+    #[test]
+    fn shards_whose_peers_are_gone_part_at_the_same_time() {
+        let moment = Duration::from_millis(300);
+        let mut shards = Shards::default();
+        for _ in 0..2 * MOST_PARTINGS {
+            shards.asked.push(Box::new(StandIn(Parts(moment))));
+        }
+        let begun = Instant::now();
+        let outcome: Result<Vec<()>, Ended> = shards.each(|_| Ok(Vec::new()), |_, _| Ok(()));
+        assert!(matches!(outcome, Err(Ended::Shard(_))));
+        assert!((2 * moment..20 * moment).contains(&begun.elapsed()), "{:?}", begun.elapsed());
     }
 
     #[test]

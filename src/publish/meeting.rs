@@ -12,7 +12,7 @@ use zeroize::Zeroizing;
 use crate::agreement;
 use crate::math::Randomness;
 use crate::net::tls::{self, Listener};
-use crate::net::{Channel, Error, Fingerprint, Identity, Limits};
+use crate::net::{Channel, Error, Fingerprint, Identity, Limits, Stop};
 use crate::protocol::Session;
 use crate::publish::Watcher;
 use crate::publish::failure::Failure;
@@ -47,6 +47,8 @@ pub struct Door<'a> {
     pub limits: Limits,
     /// Who hears of it.
     pub watcher: &'a dyn Watcher,
+    /// Ends the meeting, not what follows it.
+    pub stop: Stop,
     /// Listens until the door is closed, if this side listens and has begun to.
     pub listener: Option<Listener>,
 }
@@ -65,8 +67,9 @@ impl Meeting {
         terms: &[u8],
         watcher: &dyn Watcher,
     ) -> Result<Session, Failure> {
-        let meeting = self;
-        let mut door = Door { meeting, identity, peer, role, limits, watcher, listener: None };
+        let (meeting, stop) = (self, watcher.stop());
+        let mut door =
+            Door { meeting, identity, peer, role, limits, watcher, stop, listener: None };
         door.meet(terms, false)
     }
 
@@ -151,9 +154,12 @@ impl Door<'_> {
             let reached = self.reach(Limits { connect, ..self.limits }, others);
             let mut channel =
                 reached.map_err(|error| self.meeting.in_words(error, self.identity))?;
-            channel.stop_on(self.watcher.stop());
+            channel.stop_on(self.stop.clone());
             let error = match Session::establish(channel, self.role, terms, rng) {
-                Ok(session) => return Ok(session),
+                Ok(mut session) => {
+                    session.stop_on(&self.watcher.stop());
+                    return Ok(session);
+                }
                 Err(error) => error,
             };
             connect = deadline.saturating_duration_since(Instant::now());
@@ -174,7 +180,7 @@ impl Door<'_> {
     }
 
     fn reach(&mut self, limits: Limits, others: bool) -> Result<Channel, Error> {
-        let (watcher, stop) = (self.watcher, self.watcher.stop());
+        let (watcher, stop) = (self.watcher, self.stop.clone());
         let address = match self.meeting {
             Meeting::Listen(address) => address,
             Meeting::Connect(address) => {

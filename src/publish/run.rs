@@ -26,6 +26,7 @@ pub mod forecast;
 mod messages;
 pub mod rehearse;
 mod unfinished;
+mod waiting;
 
 use std::os::unix::fs::MetadataExt;
 use std::time::Duration;
@@ -34,9 +35,9 @@ use crate::agreement::{Agreement, Partition};
 use crate::net::{AbortReason, Fingerprint, Identity, Limits, Stop};
 use crate::privacy::Budget;
 use crate::privacy::ledger::{self, Debit, Delta, Hash, History, Ledger, RunId, Towards};
+use crate::protocol::Session;
 use crate::protocol::shards::Shard;
 use crate::protocol::shards::remote::Remote;
-use crate::protocol::{self, Session};
 use crate::publish::artefacts::Output;
 use crate::publish::clock;
 use crate::publish::data::Contents;
@@ -56,6 +57,7 @@ use crate::role::Role;
 use crate::table::Table;
 use costs::About;
 use messages::Ending;
+use waiting::{Met, about_ports, while_peer_stays};
 
 /// How long a party that may not run looks for its peer, to tell it.
 const LONGEST_TELLING: Duration = Duration::from_secs(5);
@@ -216,8 +218,8 @@ impl<'a> Side<'a> {
         watcher: &'d dyn Watcher,
     ) -> Door<'d> {
         let role = self.party.role;
-        let (identity, peer) = (&self.identity, self.peer);
-        Door { meeting, identity, peer, role, limits, watcher, listener: None }
+        let (identity, peer, stop) = (&self.identity, self.peer, watcher.stop());
+        Door { meeting, identity, peer, role, limits, watcher, stop, listener: None }
     }
 
     /// Meets the peer, and its shards, one after the other, if people are in shards.
@@ -240,25 +242,27 @@ impl<'a> Side<'a> {
         let at_once = options.shards_at_once.max(1);
         session.shards.at_once = messages::exchange_at_once(&mut session, at_once)?;
         let opening = Opening::new(self.agreement, &session.id, shards);
-        if let Some(workers) = workers {
-            session.shards.records = Some(workers.records());
-            let lines = workers
-                .open(&opening)
-                .inspect_err(|failure| session.channel.abort(reason_of(failure)))?;
-            let shards =
-                lines.into_iter().map(|line| Box::new(Remote::new(line)) as Box<dyn Shard>);
-            session.shards.asked = shards.collect();
-            session.stop_on(&watcher.stop());
-        } else if own_ports {
-            for number in 0..shards {
-                session.shards.sessions.push(self.meet_shard(&opening, number, watcher)?);
+        let about_ports = |failure| about_ports(failure, own_ports);
+        let met = while_peer_stays(&mut session, watcher, about_ports, |stop| {
+            if let Some(workers) = workers {
+                return workers.open(&opening, stop).map(Met::Lines);
             }
-        } else {
-            for number in 0..shards {
-                let terms = protocol::shards::terms(&session.id, number, shards);
-                let shard = door.meet(&terms, number + 1 < shards)?;
-                session.shards.sessions.push(shard);
+            door.stop = stop.clone();
+            let meet = |number| match own_ports {
+                true => self.meet_at_port(&opening, number, watcher, stop),
+                false => door.meet(&opening.terms(number), number + 1 < shards),
+            };
+            let met: Result<_, _> = (0..shards).map(meet).collect();
+            met.map(Met::Sessions).map_err(about_ports)
+        });
+        match met? {
+            Met::Lines(lines) => {
+                session.shards.records = workers.map(Workers::records);
+                let remote = |line| Box::new(Remote::new(line)) as Box<dyn Shard>;
+                session.shards.asked = lines.into_iter().map(remote).collect();
+                session.stop_on(&watcher.stop());
             }
+            Met::Sessions(sessions) => session.shards.sessions = sessions,
         }
         watcher.say(&format!("{shards} shards are connected"));
         Ok(session)
@@ -274,9 +278,21 @@ impl<'a> Side<'a> {
         shard: usize,
         watcher: &dyn Watcher,
     ) -> Result<Session, Failure> {
+        self.meet_at_port(opening, shard, watcher, &watcher.stop())
+            .map_err(|failure| about_ports(failure, true))
+    }
+
+    fn meet_at_port(
+        &self,
+        opening: &Opening,
+        shard: usize,
+        watcher: &dyn Watcher,
+        stop: &Stop,
+    ) -> Result<Session, Failure> {
         let meeting = self.party.meeting.of_shard(shard)?;
-        let terms = protocol::shards::terms(&opening.lead(), shard, opening.shards());
-        self.door(&meeting, self.party.limits, watcher).meet(&terms, false)
+        let mut door = self.door(&meeting, self.party.limits, watcher);
+        door.stop = stop.clone();
+        door.meet(&opening.terms(shard), false)
     }
 
     /// Tells a peer that waits already that this side's cap lets no such run begin.

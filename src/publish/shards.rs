@@ -17,9 +17,9 @@ use super::failure::Failure;
 use super::run::Side;
 use crate::agreement::Agreement;
 use crate::net::handshake::PROTOCOL_VERSION;
-use crate::net::{SessionId, codec};
+use crate::net::{SessionId, Stop, codec};
 use crate::protocol::shards::remote::{Line, Server};
-use crate::protocol::shards::{Answer, Failed};
+use crate::protocol::shards::{Answer, Failed, terms};
 use crate::publish::local;
 use crate::release::shards::{Dealing, Host, number, records};
 use crate::role::Role;
@@ -31,11 +31,12 @@ pub trait Workers: Sync {
     fn records(&self) -> usize;
 
     /// Lets all shards take what they are dealt ([`Taken`]), then all of them meet the peer's, and returns a
-    /// line to each, by number.
+    /// line to each, by number. When the flag is set, because the peer has ended the run or somebody stops
+    /// it here, nobody waits any longer.
     ///
     /// # Errors
     /// If one of them cannot.
-    fn open(&self, opening: &Opening) -> Result<Vec<Box<dyn Line>>, Failure>;
+    fn open(&self, opening: &Opening, stop: &Stop) -> Result<Vec<Box<dyn Line>>, Failure>;
 }
 
 /// What shards must know of the run, once its leads have met: from which session people are dealt.
@@ -89,8 +90,13 @@ impl Opening {
         }
     }
 
-    pub(super) fn lead(&self) -> SessionId {
+    fn lead(&self) -> SessionId {
         SessionId::from_bytes(self.lead)
+    }
+
+    /// The terms of the handshake of one shard.
+    pub(super) fn terms(&self, shard: usize) -> Vec<u8> {
+        terms(&self.lead(), shard, self.shards)
     }
 }
 

@@ -52,7 +52,7 @@ use crate::protocol::sum_by_group::Progress;
 use crate::protocol::transfers::Assumptions;
 use crate::role::Role;
 use crate::table::{Specialization, Table};
-use asks::{Ask, Sum, hear_names, hear_shares, malformed, request, request_sums};
+use asks::{Ask, Due, Sum, hear_names, hear_shares, malformed, request, request_sums};
 pub use host::Host;
 use records::Bytes;
 
@@ -277,9 +277,10 @@ impl Parts {
             let sums: Result<Vec<_>, Error> = sums.iter().enumerate().map(of_sum).collect();
             request_sums(phase, &sums?)
         };
+        let due: Vec<Due> = sums.iter().map(Sum::due).collect();
         let made = session.shards.each(ask, |shard, answer| {
             progress(sums.len() * self.counts[shard]);
-            hear_shares(answer, sums.len()).map_err(malformed)
+            hear_shares(answer, &due).map_err(malformed)
         })?;
         let nobody: usize = self.counts.iter().map(|count| self.padded - count).sum();
         let mut total = added(made)?;
@@ -387,7 +388,7 @@ pub fn labelled(session: &mut Session) -> Result<Vec<Vec<u8>>, Error> {
 }
 
 /// Joins every shard where nobody learns who is common: what each told of its people, which are
-/// shares of so many sums. `announced` is what all shards seem to have together.
+/// shares of the sums that are due. `announced` is what all shards seem to have together.
 ///
 /// # Errors
 /// That of the first shard that failed.
@@ -396,35 +397,36 @@ pub fn join(
     agreement: &Agreement,
     table: &Table,
     announced: &Announced,
-    sums: usize,
+    due: &[Due],
     progress: &(dyn Fn(Step) + Sync),
 ) -> Result<Vec<WordShares>, Error> {
     let role = session.role;
     let dealt = Dealt::new(session, agreement, table, announced.of(role))?;
     let announced = announced.in_shards(number(agreement));
-    each_hidden(session, joined::PHASE, sums, progress, |shard| {
+    each_hidden(session, joined::PHASE, due, progress, |shard| {
         dealt.request(&Ask::Join { announced }, agreement, role, shard)
     })
 }
 
-/// Counts in every shard after [`join`], by the leaves that these make.
+/// Counts in every shard after [`join`], by the leaves that these make: the counts that are due.
 ///
 /// # Errors
 /// That of the first shard that failed.
 pub fn count_joined(
     session: &mut Session,
     made: &[Specialization],
+    due: Due,
     progress: &(dyn Fn(Step) + Sync),
 ) -> Result<Vec<WordShares>, Error> {
     let ask = Ask::Count { made: made.to_vec() };
-    each_hidden(session, asks::COUNTS, 1, progress, |_| request(&ask, &[]))
+    each_hidden(session, asks::COUNTS, &[due], progress, |_| request(&ask, &[]))
 }
 
-/// Asks every shard for shares of so many sums, and adds them up.
+/// Asks every shard for shares of sums, and adds them up.
 fn each_hidden(
     session: &mut Session,
     phase: &'static str,
-    sums: usize,
+    due: &[Due],
     progress: &(dyn Fn(Step) + Sync),
     ask: impl Fn(usize) -> Result<Vec<u8>, Error> + Sync,
 ) -> Result<Vec<WordShares>, Error> {
@@ -432,7 +434,7 @@ fn each_hidden(
     progress(Step::Began { phase, total: session.shards.asked.len() });
     added(session.shards.each(ask, |_, answer| {
         progress(Step::Advanced(1));
-        hear_shares(answer, sums).map_err(malformed)
+        hear_shares(answer, due).map_err(malformed)
     })?)
 }
 

@@ -1,6 +1,19 @@
 //! People in shards: each pair of shards has a connection of its own.
 
 use std::net::TcpListener;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use diptych::agreement::Agreement;
+use diptych::net::Stop;
+use diptych::protocol::shards::remote::Line;
+use diptych::protocol::shards::{Answer, Failed};
+use diptych::publish::data::Source;
+use diptych::publish::party::Party;
+use diptych::publish::run::{Options, Side, run_with};
+use diptych::publish::shards::{Opening, Taken, Worker, Workers, deal, read_partition};
+use diptych::publish::{Failure, NoWatcher, Watcher};
+use diptych::release::Step;
 
 use crate::AS_FORECAST;
 use crate::couple::{BANK, COMPANY, Couple, Running};
@@ -54,10 +67,7 @@ fn free_ports(count: u16) -> u16 {
 #[test]
 fn shards_meet_at_ports_of_their_own_where_both_say_so() {
     let couple = Couple::new(60).in_shards(2);
-    let address = format!("127.0.0.1:{}", free_ports(3));
-    let commands = [BANK, COMPANY].map(|who| couple.command(who, &address, None));
-    couple.edit(BANK, "party.toml", "127.0.0.1:0", &address);
-    let both = commands.map(|mut command| {
+    let both = with_ports(&couple, 2).map(|mut command| {
         command.arg("--shard-ports");
         Running::start(command)
     });
@@ -72,4 +82,159 @@ fn a_port_that_there_is_not_is_found_before_the_peer() {
     let mut bank = couple.command(BANK, "", None);
     bank.arg("--shard-ports");
     Running::start(bank).end().assert(2, &["127.0.0.1:0 has no port for shard 1"]);
+}
+
+/// Gives both parties ports at which their shards can meet.
+fn with_ports(couple: &Couple, shards: u16) -> [Command; 2] {
+    let address = format!("127.0.0.1:{}", free_ports(shards + 1));
+    let commands = [BANK, COMPANY].map(|who| couple.command(who, &address, None));
+    couple.edit(BANK, "party.toml", "127.0.0.1:0", &address);
+    commands
+}
+
+/// Neither can see what the other was told: the first whose time is over says what may be the matter, and the
+/// other hears of it at once.
+#[test]
+fn shards_that_wait_at_different_ports_tell_what_to_try() {
+    for (says_so, seconds) in [(BANK, [3, 60]), (COMPANY, [60, 3])] {
+        let couple = Couple::new(20).in_shards(2);
+        let mut commands = with_ports(&couple, 2);
+        commands[says_so].arg("--shard-ports");
+        for who in [BANK, COMPANY] {
+            let wait = format!("wait_seconds = {}", seconds[who]);
+            couple.edit(who, "party.toml", "wait_seconds = 20", &wait);
+        }
+        let begun = Instant::now();
+        let both = commands.map(Running::start).map(Running::end);
+        assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
+        both[says_so].assert(1, &["does the peer run with --shard-ports too"]);
+        both[1 - says_so].assert(1, &["say --shard-ports here too"]);
+        assert!([BANK, COMPANY].iter().all(|who| couple.runs(*who).is_empty()), "nothing is spent");
+    }
+}
+
+/// A line to a shard that might as well be in another process.
+struct Near(Worker);
+
+impl Line for Near {
+    fn call(&mut self, call: &[u8], _: &Stop) -> Result<Answer, Failed> {
+        self.0.serve(call)
+    }
+}
+
+/// Says nothing, and waits no longer than it may.
+struct Until(Stop);
+
+impl Watcher for Until {
+    fn say(&self, _: &str) {}
+
+    fn step(&self, _: Step) {}
+
+    fn stop(&self) -> Stop {
+        self.0.clone()
+    }
+}
+
+/// A party's shards, each with its records, which are read in two parts.
+struct Elsewhere<'a> {
+    side: &'a Side<'a>,
+    parts: Vec<(usize, Vec<u8>)>,
+    /// Whether they fail once the leads have met.
+    fail: bool,
+}
+
+impl<'a> Elsewhere<'a> {
+    fn new(side: &'a Side<'a>, table: &str, fail: bool) -> Self {
+        let (head, rows) = table.split_once('\n').unwrap();
+        let rows: Vec<&str> = rows.lines().collect();
+        let read = |rows: &[&str]| {
+            let file = tempfile::NamedTempFile::new().unwrap();
+            std::fs::write(file.path(), format!("{head}\n{}\n", rows.join("\n"))).unwrap();
+            let source = Source::file(file.path());
+            read_partition(side.agreement, side.party.role, &source, &NoWatcher).unwrap()
+        };
+        let parts = rows.chunks(rows.len() / 2 + 1).map(read).collect();
+        Self { side, parts, fail }
+    }
+}
+
+impl Workers for Elsewhere<'_> {
+    fn records(&self) -> usize {
+        self.parts.iter().map(|(records, _)| records).sum()
+    }
+
+    fn open(&self, opening: &Opening, stop: &Stop) -> Result<Vec<Box<dyn Line>>, Failure> {
+        if self.fail {
+            return Err(Failure::failed("a machine is gone"));
+        }
+        // As from another process.
+        let opening = Opening::from_bytes(&opening.to_bytes()?)?;
+        let (agreement, role) = (self.side.agreement, self.side.party.role);
+        let parts = self.parts.iter();
+        let dealt = parts.map(|(_, part)| deal(agreement, role, part, &opening));
+        let dealt = dealt.collect::<Result<Vec<_>, _>>()?;
+        let meet = |shard: usize| {
+            let own: Vec<&[u8]> = dealt.iter().map(|of_part| &of_part[shard][..]).collect();
+            let taken = Taken::new(agreement, role, &opening, &own)?;
+            let worker = taken.meet(self.side, &opening, shard, &Until(stop.clone()))?;
+            Ok(Box::new(Near(worker)) as Box<dyn Line>)
+        };
+        (0..opening.shards()).map(meet).collect()
+    }
+}
+
+/// Runs one party in this process, with its shards elsewhere or at their ports.
+fn run_here(couple: &Couple, who: usize, elsewhere: bool, fail: bool) -> Result<(), Failure> {
+    let text = couple.read(who, "agreement.toml");
+    let agreement =
+        Agreement::parse("a.toml", text.as_bytes(), &|_| Err("no files here".to_owned())).unwrap();
+    let party = Party::load(&couple.path(who, "party.toml")).unwrap();
+    let side = Side::new(&agreement, &party, &NoWatcher).unwrap();
+    let options = Options { shards_at_once: 2, shard_ports: true, ..Options::default() };
+    let workers = elsewhere.then(|| Elsewhere::new(&side, &couple.read(who, "table.csv"), fail));
+    let workers = workers.as_ref().map(|workers| workers as &dyn Workers);
+    run_with(&side, options, workers, &NoWatcher)
+}
+
+/// Runs both, with the shards of the bank elsewhere, and those of the company if so.
+fn run_both(couple: &Couple, company: bool, fail: bool) -> [Result<(), Failure>; 2] {
+    std::thread::scope(|scope| {
+        let bank = scope.spawn(|| run_here(couple, BANK, true, fail));
+        let company = run_here(couple, COMPANY, company, false);
+        [bank.join().unwrap(), company]
+    })
+}
+
+#[test]
+fn shards_elsewhere_end_with_the_same_signed_release() {
+    for couple in [Couple::new(60), Couple::hidden(40, COMPANY, None)] {
+        let couple = couple.in_shards(2);
+        with_ports(&couple, 2);
+        for outcome in run_both(&couple, true, false) {
+            outcome.unwrap();
+        }
+        couple.assert_released();
+    }
+    let couple = Couple::new(60).in_shards(2);
+    with_ports(&couple, 2);
+    for outcome in run_both(&couple, false, false) {
+        outcome.unwrap();
+    }
+    couple.assert_released();
+}
+
+#[test]
+fn a_peer_whose_shards_wait_hears_at_once_that_ours_will_not_come() {
+    for elsewhere in [false, true] {
+        let couple = Couple::new(20).in_shards(2);
+        with_ports(&couple, 2);
+        couple.edit(COMPANY, "party.toml", "wait_seconds = 20", "wait_seconds = 60");
+        let begun = Instant::now();
+        let [bank, company] = run_both(&couple, elsewhere, true);
+        assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
+        assert_eq!(bank.unwrap_err().message, "a machine is gone");
+        let company = company.unwrap_err();
+        assert!(company.message.contains("the peer ended the run"), "{company}");
+        assert!([BANK, COMPANY].iter().all(|who| couple.runs(*who).is_empty()), "nothing is spent");
+    }
 }

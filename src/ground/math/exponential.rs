@@ -154,12 +154,24 @@ impl Ladder {
 impl Enclosure {
     /// `⌊scale · value⌋` if the bounds agree on it.
     pub fn floor_scaled(&self, scale: &BigUint) -> Option<BigUint> {
-        let shift = self.exponent.unsigned_abs();
-        let floor = |value: &BigUint| {
-            if self.exponent >= 0 { (scale * value) << shift } else { (scale * value) >> shift }
-        };
-        let (low, high) = (floor(&self.mantissa), floor(&(&self.mantissa + &self.error)));
+        let [low, high] = self.floors_scaled(scale, 0);
         (low == high).then_some(low)
+    }
+
+    /// `⌊scale · value / 2^shift⌋` of both bounds.
+    pub fn floors_scaled(&self, scale: &BigUint, shift: u64) -> [BigUint; 2] {
+        let exponent = self.exponent.saturating_sub_unsigned(shift);
+        let places = exponent.unsigned_abs();
+        let floor = |value: &BigUint| {
+            if exponent >= 0 { (scale * value) << places } else { (scale * value) >> places }
+        };
+        [floor(&self.mantissa), floor(&(&self.mantissa + &self.error))]
+    }
+
+    /// Bits of the whole part of the upper bound.
+    pub fn whole_bits(&self) -> u64 {
+        let bits = (&self.mantissa + &self.error).bits();
+        bits.saturating_add_signed(self.exponent)
     }
 
     /// The upper bound.

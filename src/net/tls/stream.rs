@@ -312,6 +312,19 @@ impl Transport for TlsStream {
         Ok(self.connection.export_keying_material([0; 32], EXPORTER_LABEL, None)?)
     }
 
+    fn look_ahead(&mut self) -> Result<Option<Tag>, Error> {
+        let header = |stream: &Self| {
+            let stored = &stream.inbox[stream.inbox_start..];
+            stored.first_chunk().map(|bytes| Header::decode(*bytes).tag)
+        };
+        // What was said before the end comes before it.
+        self.store_plaintext()?;
+        if header(self).is_none() && self.take_in_now()? {
+            self.store_plaintext()?;
+        }
+        Ok(header(self))
+    }
+
     /// Says goodbye, then reads on for a moment: a socket that is closed with
     /// unread data resets the connection, and the peer would lose our last message.
     fn close(&mut self) {

@@ -10,7 +10,7 @@ use super::{Bits, Coins, Law, bits_per_noise};
 use crate::circuit::random_value::UniformBelow;
 use crate::math::Rational;
 use crate::privacy::Error;
-use crate::privacy::decisions::{Decisions, Tape};
+use crate::privacy::decisions::{Decisions, Sum, Tape};
 use crate::privacy::digits::DigitSampler;
 use crate::role::Role;
 
@@ -149,6 +149,10 @@ impl Coins for TapeCoins {
 impl Decisions for TapeCoins {
     fn uniform_below(&mut self, bound: &BigUint) -> Result<BigUint, Error> {
         self.tape.uniform_below(bound)
+    }
+
+    fn uniform_below_sum(&mut self, sum: &dyn Sum) -> Result<BigUint, Error> {
+        self.tape.uniform_below_sum(sum)
     }
 
     fn geometric(&mut self, rate: &Rational) -> Result<BigUint, Error> {

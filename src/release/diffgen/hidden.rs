@@ -44,18 +44,19 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
+use super::histograms::{Histograms, values_of};
 use super::one_class::share_bits;
 use super::shared_scores::SharedScores;
 use super::sizes::Sizes;
 use super::two_party::{CountNoise, Error, Keys, begin_structure, noisy_records};
-use super::{Leaves, Plan, Specializer, histograms::Histograms, run};
+use super::{Leaves, Plan, Specializer, run};
 use crate::agreement::Agreement;
 use crate::mechanism::noisy_max::{NoisyMax, Scores};
 use crate::privacy::{Budget, Choose, Spend};
 use crate::protocol::forecast::Forecast;
 use crate::protocol::shares::WordShares;
 use crate::protocol::{Session, join};
-use crate::release::shards;
+use crate::release::shards::{self, asks::Due};
 use crate::release::tree::layout::Layout;
 use crate::release::tree::leaf_records::LeafRecords;
 use crate::release::tree::scorer::known_at_once;
@@ -235,6 +236,16 @@ impl<'t> Part<'t> {
     }
 }
 
+/// What a shard tells when it has joined: [`Part::common`], then the histograms.
+fn due(agreement: &Agreement, plan: &Plan) -> Result<Vec<Due>, Error> {
+    let (classes, bits) = (plan.schema().class.values.len(), share_bits(agreement));
+    let mut due = vec![Due { bits: u64::BITS, words: 1 }];
+    for attribute in &plan.schema().attributes {
+        due.push(Due { bits, words: values_of(&attribute.domain)? * classes });
+    }
+    Ok(due)
+}
+
 /// Each attribute that has a histogram, which is every one.
 fn attributes(plan: &Plan) -> Range<usize> {
     0..plan.schema().attributes.len()
@@ -260,8 +271,8 @@ impl<'a, 'p, 't> Hidden<'a, 'p, 't> {
                 (Some(whole), common, histograms)
             }
             Some(_) => {
-                let sums = 1 + attributes(plan).len();
-                let told = shards::join(session, agreement, table, announced, sums, progress)?;
+                let due = due(agreement, plan)?;
+                let told = shards::join(session, agreement, table, announced, &due, progress)?;
                 let mut told = told.into_iter();
                 let common = told.next().ok_or(super::Error::Fault("nobody counted"))?;
                 let shares = attributes(plan).zip(told).collect();
@@ -361,7 +372,10 @@ impl Specializer for Hidden<'_, '_, '_> {
         let (session, made) = (&mut *self.session, cuts.made());
         let table = match &mut self.whole {
             Some(whole) => Some(whole.count(session, self.agreement, made, self.progress)?),
-            None => shards::count_joined(session, made, self.progress)?.into_iter().next(),
+            None => {
+                let due = Due { bits: sizes.count_bits, words: layout.entries() };
+                shards::count_joined(session, made, due, self.progress)?.into_iter().next()
+            }
         };
         let table = table.ok_or(super::Error::Fault("no table of counts"))?;
         noise.add(self.session, spend, &layout.in_release_order(&table)?)

@@ -42,7 +42,7 @@ use crate::math::Rational;
 use crate::mechanism::OneSided;
 use crate::mechanism::exponential::VerticalExponential;
 use crate::mechanism::noisy_max::{NoisyMax, Scores};
-use crate::privacy::decisions::Decisions;
+use crate::privacy::decisions::{self, Decisions};
 use crate::privacy::exponential::Exponential;
 use crate::privacy::{self, Budget, Choose, Spend};
 use crate::protocol::scalar_product::{self, ExpectedKey, Key};
@@ -286,6 +286,10 @@ pub(super) struct Alone<'a>(pub(super) &'a mut dyn Coins);
 impl Decisions for Alone<'_> {
     fn uniform_below(&mut self, bound: &BigUint) -> Result<BigUint, privacy::Error> {
         self.0.uniform_below(bound)
+    }
+
+    fn uniform_below_sum(&mut self, sum: &dyn decisions::Sum) -> Result<BigUint, privacy::Error> {
+        self.0.uniform_below_sum(sum)
     }
 
     fn geometric(&mut self, rate: &Rational) -> Result<BigUint, privacy::Error> {

@@ -86,6 +86,15 @@ impl Sum {
         }
     }
 
+    /// The shape of its shares.
+    pub fn due(&self) -> Due {
+        let (bits, [groups, words]) = match self {
+            Self::Cells(shape) => (shape.bits, shape.cells),
+            Self::Units(_, shape) => (shape.bits, [shape.groups, shape.words]),
+        };
+        Due { bits, words: groups.saturating_mul(words) }
+    }
+
     /// Sums with the peer. `places` has this party's number of each record; a record beyond them
     /// stands for nobody, and counts in the first place.
     ///
@@ -192,21 +201,31 @@ pub fn tell_shares(shares: &[WordShares]) -> Answer {
     bytes
 }
 
-/// The shares of [`tell_shares`]: so many.
+/// The shape that shares of a sum must have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Due {
+    /// k: they are over Z_{2^k}.
+    pub bits: u32,
+    /// How many.
+    pub words: usize,
+}
+
+/// The shares of [`tell_shares`], in the shapes that are due.
 ///
 /// # Errors
 /// What is wrong with them.
-pub fn hear_shares(answer: &[u8], due: usize) -> Result<Vec<WordShares>, &'static str> {
+pub fn hear_shares(answer: &[u8], due: &[Due]) -> Result<Vec<WordShares>, &'static str> {
     let mut bytes = Bytes(answer);
-    if bytes.length()? != due {
+    if bytes.length()? != due.len() {
         return Err("another number of sums is due");
     }
     let mut all = Vec::new();
-    for _ in 0..due {
-        let (bits, length) = (bytes.number()?, bytes.length()?);
-        let words = bytes.several(length)?.map(u64::from_le_bytes).collect();
-        let bits = u32::try_from(bits).unwrap_or(u32::MAX);
-        all.push(WordShares::new(bits, words).map_err(|_| "words have 1 to 64 bits")?);
+    for Due { bits, words } in due {
+        if (bytes.number()?, bytes.length()?) != (u64::from(*bits), *words) {
+            return Err("sums of another shape are due");
+        }
+        let words = bytes.several(*words)?.map(u64::from_le_bytes).collect();
+        all.push(WordShares::new(*bits, words).map_err(|_| "words have 1 to 64 bits")?);
     }
     bytes.end()?;
     Ok(all)

@@ -1,11 +1,10 @@
-use std::time::Duration;
-
 use proptest::prelude::*;
 
-use super::asks::{read_request, read_sums, tell_names, tell_shares};
+use super::asks::{Due, read_request, read_sums, tell_names, tell_shares};
 use super::*;
-use crate::net::{AbortReason, Costs, SessionId, Stop, Transcript};
+use crate::net::SessionId;
 use crate::protocol::pair::{Setup, run_pair};
+use crate::protocol::shards::stand_in::{Answers, StandIn};
 use crate::protocol::shards::{Answer, Failed};
 use crate::protocol::sum_by_group::{CountShape, SumShape};
 use crate::release::diffgen::hidden::joined::Announced;
@@ -180,12 +179,17 @@ fn what_shards_and_their_lead_say_reads_as_it_was_written() {
     assert!(records::write(&agreement, Role::P2, &table, true).is_err(), "no town");
     let shares = [WordShares::new(9, vec![1, 511]).unwrap(), WordShares::new(64, vec![3]).unwrap()];
     let told = tell_shares(&shares);
-    let heard = hear_shares(&told, 2).unwrap();
+    let due = [Due { bits: 9, words: 2 }, Due { bits: 64, words: 1 }];
+    let heard = hear_shares(&told, &due).unwrap();
     let words = |shares: &[WordShares]| -> Vec<_> {
         shares.iter().map(|shares| (shares.bits(), shares.words().to_vec())).collect()
     };
     assert_eq!(words(&heard), words(&shares));
-    assert!(hear_shares(&told, 1).is_err() && hear_shares(&told[..9], 2).is_err());
+    assert!(hear_shares(&told, &due[..1]).is_err() && hear_shares(&told[..9], &due).is_err());
+    for other in [Due { bits: 10, words: 2 }, Due { bits: 9, words: 1 }, Due { bits: 9, words: 3 }]
+    {
+        assert!(hear_shares(&told, &[other, due[1]]).is_err(), "{other:?}");
+    }
     let names = vec![b"one".to_vec(), vec![], b"three".to_vec()];
     assert_eq!(hear_names(&tell_names(&names)).unwrap(), names);
 }
@@ -235,7 +239,8 @@ proptest! {
     ) {
         let agreement = agreement();
         let _ = records::read(&agreement, Role::P1, &garbage, place % 2 == 0);
-        let _ = (hear_shares(&garbage, which), hear_names(&garbage), read_request(&garbage));
+        let due = vec![Due { bits: 8, words: 2 }; which];
+        let _ = (hear_shares(&garbage, &due), hear_names(&garbage), read_request(&garbage));
         let mut changed = requests().swap_remove(which);
         let place = place % changed.len();
         changed[place] ^= garbage.first().copied().unwrap_or(1).max(1);
@@ -251,25 +256,9 @@ proptest! {
 /// A shard that says how many records it has, and has none.
 struct Says(u64);
 
-impl Shard for Says {
+impl Answers for Says {
     fn ask(&mut self, _: &[u8]) -> Result<Answer, Failed> {
         Ok(Answer::new(self.0.to_le_bytes().to_vec()))
-    }
-
-    fn abort(&mut self, _: AbortReason) {}
-
-    fn end_within(&mut self, _: Duration) {}
-
-    fn stop_on(&mut self, _: &Stop) {}
-
-    fn record_transcript(&mut self) {}
-
-    fn costs(&self) -> Costs {
-        Costs::default()
-    }
-
-    fn transcript(&self) -> Transcript {
-        Transcript::new()
     }
 }
 
@@ -280,7 +269,7 @@ fn shards_with_records_of_their_own_that_are_too_full_end_the_run_before_it_is_d
     let set_up = |held: [u64; 3], said: usize| {
         let party = |session: &mut Session| {
             session.shards.asked =
-                held.iter().map(|held| Box::new(Says(*held)) as Box<dyn Shard>).collect();
+                held.iter().map(|held| Box::new(StandIn(Says(*held))) as Box<dyn Shard>).collect();
             session.shards.records = Some(said);
             set_up(session, &agreement)
         };
@@ -290,4 +279,35 @@ fn shards_with_records_of_their_own_that_are_too_full_end_the_run_before_it_is_d
     assert!(set_up([518, 482, 0], 1_000).is_ok());
     assert!(matches!(set_up([519, 481, 0], 1_000), Err(Error::ShardTooFull)));
     assert!(matches!(set_up([300, 300, 300], 1_000), Err(Error::WrongInput(_))));
+}
+
+/// A shard that answers shares of sums, all of one shape.
+struct Shares(Due);
+
+impl Answers for Shares {
+    fn ask(&mut self, _: &[u8]) -> Result<Answer, Failed> {
+        Ok(tell_shares(&[WordShares::new(self.0.bits, vec![1; self.0.words]).unwrap()]))
+    }
+}
+
+/// Shares of another shape would be found by whoever uses them, or by nobody.
+#[test]
+fn a_shard_that_answers_other_sums_than_were_asked_for_ends_the_run() {
+    let shape = CountShape { records: 4, cells: [2, 3], bits: 32 };
+    let add_up = |told: Due| {
+        let party = |session: &mut Session| {
+            let shard = || Box::new(StandIn(Shares(told))) as Box<dyn Shard>;
+            session.shards.asked = vec![shard(), shard()];
+            let parts = Parts::in_shards(vec![2, 2]).unwrap();
+            let places = |_, rows: Range<usize>| Ok(vec![0; rows.len()]);
+            parts.add_up(session, "count table", &[Sum::Cells(shape)], places, &|_| ())
+        };
+        run_pair(Setup::default(), party, party).p1
+    };
+    let due = Due { bits: 32, words: 6 };
+    assert_eq!(add_up(due).unwrap()[0].len(), 6);
+    for told in [Due { bits: 31, ..due }, Due { words: 5, ..due }, Due { words: 0, ..due }] {
+        let why = add_up(told).unwrap_err().to_string();
+        assert!(why.contains("another shape"), "{why}");
+    }
 }

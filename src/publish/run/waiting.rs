@@ -1,0 +1,65 @@
+//! Shards that wait for the peer's, while their leads have met already.
+
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::{panic, thread};
+
+use super::reason_of;
+use crate::net::{self, AbortReason, Stop};
+use crate::protocol::Session;
+use crate::protocol::shards::remote::Line;
+use crate::publish::Watcher;
+use crate::publish::failure::{Failure, Status};
+
+/// This party's shards, once they have met the peer's.
+pub enum Met {
+    /// In other processes.
+    Lines(Vec<Box<dyn Line>>),
+    /// In this one.
+    Sessions(Vec<Session>),
+}
+
+/// Lets shards meet while the leads are there: if the peer ends the run, or is gone, or somebody stops it here,
+/// the flag that `meet` gets is set. A failure is told to the peer, whose shards wait too.
+pub fn while_peer_stays<T>(
+    session: &mut Session,
+    watcher: &dyn Watcher,
+    peer_ended: impl FnOnce(Failure) -> Failure,
+    meet: impl FnOnce(&Stop) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let (stop, asked, channel) = (&Stop::default(), watcher.stop(), &mut session.channel);
+    let (done, is_done) = mpsc::channel::<()>();
+    let look = move || loop {
+        channel.check_peer().inspect_err(|_| stop.set())?;
+        if asked.is_set() {
+            stop.set();
+        }
+        if is_done.recv_timeout(Stop::LOOK) != Err(RecvTimeoutError::Timeout) {
+            // What failed may have failed because the peer has ended the run.
+            return channel.check_peer();
+        }
+    };
+    let (met, peer) = thread::scope(|scope| {
+        let looking =
+            thread::Builder::new().spawn_scoped(scope, look).map_err(net::Error::NoThread)?;
+        let met = meet(stop);
+        drop(done);
+        let peer = looking.join().unwrap_or_else(|cause| panic::resume_unwind(cause));
+        Ok::<_, net::Error>((met, peer))
+    })?;
+    peer.map_err(|error| match error {
+        net::Error::PeerAborted(AbortReason::Stopped) => error.into(),
+        error => peer_ended(error.into()),
+    })?;
+    met.inspect_err(|failure| session.channel.abort(reason_of(failure)))
+}
+
+/// What to try where shards wait at different ports: neither side can see that of the other.
+pub fn about_ports(failure: Failure, own_ports: bool) -> Failure {
+    if failure.status != Status::Failed || failure.advice.is_some() {
+        return failure;
+    }
+    failure.advise(match own_ports {
+        true => "shards meet at ports of their own here: does the peer run with --shard-ports too, or with Ray?",
+        false => "if the peer runs with --shard-ports, or with Ray, say --shard-ports here too",
+    })
+}
