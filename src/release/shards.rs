@@ -68,7 +68,7 @@ const DEVIATIONS: u128 = 10;
 const ROOM: u128 = 34;
 
 const NO_SHARDS: Error =
-    Error::WrongInput("people are in shards, and there are no sessions for them");
+    Error::WrongInput("people are in shards, and there are not as many of these as are agreed");
 
 /// In how many shards the records of a party may lie, if they may.
 pub fn number(agreement: &Agreement) -> Option<usize> {
@@ -169,7 +169,10 @@ pub fn set_up(session: &mut Session, agreement: &Agreement) -> Result<(), Error>
     host(session, agreement)?;
     let records = session.shards.each(
         |_| request(&Ask::SetUp, &[]),
-        |_, answer| Bytes(answer).length().map_err(malformed),
+        |_, answer| {
+            let mut answer = Bytes(answer);
+            answer.length().and_then(|records| answer.end().map(|()| records)).map_err(malformed)
+        },
     )?;
     let Some(said) = session.shards.records else { return Ok(()) };
     let held = records.iter().fold(0, |sum: usize, records| sum.saturating_add(*records));

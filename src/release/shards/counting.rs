@@ -74,9 +74,8 @@ impl Counter {
 /// Refuses what is not on the cuts, and more at a time than a lead asks for: before there is room for it.
 fn check(tally: &Tally, cuts: &Cuts) -> Result<(), &'static str> {
     let attributes = cuts.schema().attributes.len();
-    let candidates = || -> HashSet<Candidate> {
-        cuts.candidates(0..attributes).into_iter().collect()
-    };
+    let candidates =
+        || -> HashSet<Candidate> { cuts.candidates(0..attributes).into_iter().collect() };
     let sizes: Vec<usize> = match tally {
         Tally::All => return Ok(()),
         Tally::Leaves => {
@@ -147,10 +146,7 @@ fn counts(cuts: &Cuts, groups: usize) -> usize {
 }
 
 /// Some of the list at a time, one at least: no more than a batch.
-fn batches<'i, T>(
-    items: &'i [T],
-    size: impl Fn(&T) -> usize,
-) -> impl Iterator<Item = &'i [T]> {
+fn batches<'i, T>(items: &'i [T], size: impl Fn(&T) -> usize) -> impl Iterator<Item = &'i [T]> {
     let mut left = items;
     std::iter::from_fn(move || {
         let mut all = 0usize;
@@ -228,7 +224,8 @@ impl<'s> InShards<'s> {
         let mut counted = Vec::with_capacity(items.len());
         let cuts = self.cuts.clone();
         for batch in batches(items, |item| size(&cuts, item)) {
-            let due: Vec<usize> = batch.iter().map(|one| counts(&cuts, groups(&cuts, one))).collect();
+            let due: Vec<usize> =
+                batch.iter().map(|one| counts(&cuts, groups(&cuts, one))).collect();
             let sums = self.sum(tally(batch.to_vec()), due.iter().sum())?;
             let mut sums = sums.into_iter();
             counted.extend(due.iter().map(|due| sums.by_ref().take(*due).collect::<Vec<u64>>()));
