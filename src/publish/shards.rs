@@ -144,15 +144,20 @@ pub fn deal(
 ) -> Result<Vec<Vec<u8>>, Failure> {
     opening.check(agreement)?;
     let table = read_records(agreement, role, partition)?;
-    let rows = match (meet_peers(agreement), table.identifiers()) {
-        (true, names) => Dealing::new(&opening.lead(), opening.shards)
-            .rows(names.unwrap_or_default(), usize::MAX)?,
-        (false, _) => {
-            let end = |shard| table.len() * shard / opening.shards;
-            (0..opening.shards).map(|shard| (end(shard)..end(shard + 1)).collect()).collect()
+    let rows = match meet_peers(agreement) {
+        true => {
+            let names = table.identifiers().unwrap_or_default();
+            Dealing::new(&opening.lead(), opening.shards).rows(names, usize::MAX)?
         }
+        false => by_position(table.len(), opening.shards),
     };
     rows.iter().map(|rows| write_records(agreement, role, &table.select(rows))).collect()
+}
+
+/// As many records for one shard as for any other, up to one.
+fn by_position(records: usize, shards: usize) -> Vec<Vec<usize>> {
+    let end = |shard| records * shard / shards.max(1);
+    (0..shards).map(|shard| (end(shard)..end(shard + 1)).collect()).collect()
 }
 
 /// With identifiers, if the agreement has them.

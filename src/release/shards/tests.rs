@@ -84,8 +84,7 @@ fn the_hash_is_the_one_that_the_page_states() {
     assert_eq!(shards, [961, 286, 224]);
 }
 
-fn agreement() -> Agreement {
-    let text = r#"
+const VERTICAL: &str = r#"
         [release]
         id = "shards"
         partition = "vertical"
@@ -124,7 +123,13 @@ fn agreement() -> Agreement {
         [scale]
         shards = 3
     "#;
+
+fn parse(text: &str) -> Agreement {
     Agreement::parse("a.toml", text.as_bytes(), &|_| Err("no files here".to_owned())).unwrap()
+}
+
+fn agreement() -> Agreement {
+    parse(VERTICAL)
 }
 
 fn table(agreement: &Agreement) -> Table {
@@ -137,7 +142,7 @@ fn table(agreement: &Agreement) -> Table {
 
 /// One request of each kind.
 fn requests() -> Vec<Vec<u8>> {
-    let value = CutValue::Interval { start: 0, end: 9 };
+    let value = CutValue::Interval { start: 0, end: 100 };
     let candidate = Candidate { attribute: 1, value };
     let made = vec![Specialization { candidate, split: Some(4) }];
     let announced = Announced::new(&agreement(), Role::P1, 3, 4, true);
@@ -300,19 +305,12 @@ fn shards_with_records_of_their_own_that_are_too_full_end_the_run_before_it_is_d
     assert!(matches!(set_up([300, 300, 300], 1_000), Err(Error::WrongInput(_))));
 }
 
-/// The same table, of which each party has some records.
+/// The same columns, of which each party has all.
 fn horizontal() -> Agreement {
-    let agreement = agreement();
-    let mut tree: serde_json::Value = serde_json::from_str(&agreement.canonical()).unwrap();
-    tree["release"]["partition"] = "horizontal".into();
-    tree["release"]["overlap_check"] = false.into();
-    tree["crypto"].as_object_mut().unwrap().remove("count_table");
-    let top = tree.as_object_mut().unwrap();
-    top.retain(|key, value| key != "id" && *value != serde_json::json!({}));
-    for attribute in tree["attribute"].as_array_mut().unwrap() {
-        attribute.as_object_mut().unwrap().remove("owner");
-    }
-    Agreement::from_canonical(tree.to_string().as_bytes()).unwrap_or_else(|e| panic!("{e}\n{tree}"))
+    let (before, id) = VERTICAL.split_once("[id]").unwrap();
+    let (_, after) = id.split_once("[class]").unwrap();
+    let text = format!("{before}[class]{after}").replace("vertical", "horizontal");
+    parse(&text.replace("owner = \"p1\"", "").replace("owner = \"p2\"", ""))
 }
 
 fn counter(agreement: &Agreement) -> Counter {
