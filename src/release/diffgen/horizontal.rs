@@ -19,6 +19,9 @@
 //! `max_records`: numbers of records stay hidden. *Theorem*: the view of a party is simulated from
 //! its own input and these outputs, up to the total variation that [`Sizes`] turns into δ.
 //!
+//! *Where records lie* is a party's own affair ([`OwnRecords`]): here, or in shards that are asked for counts.
+//! The messages are the same.
+//!
 //! *What can be timed*: counting a party's own records between two choices takes time that depends
 //! on how many there are. It is part of the leak that SECURITY.md states.
 
