@@ -1,8 +1,9 @@
 //! Shards of a horizontal release: they count, and talk to nobody but their lead.
 //!
 //! Horizontally no message grows with records, so a party's shards are its own affair: they have no
-//! connection to the peer's, nothing is padded, and what the parties say to each other is what they say without shards. A lead asks all of its
-//! shards for the same class counts ([`Tally`]) and adds them up. No record and no column leaves a shard.
+//! connection to the peer's, nothing is padded, and what the parties say to each other is what they say
+//! without shards. A lead asks all of its shards for the same class counts ([`Tally`]) and adds them up. No
+//! record and no column leaves a shard.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
