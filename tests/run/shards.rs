@@ -198,7 +198,8 @@ fn a_machine_that_is_gone_at_any_request_ends_the_run_and_the_ledgers_are_true()
         let Err(failure) = company else {
             bank.assert(0, &[]);
             couple.assert_released();
-            assert!(last_for >= 10, "{last_for}");
+            // How many records there are, points, three specializations and leaves, at least.
+            assert!(last_for >= 6, "{last_for}");
             break;
         };
         assert_eq!(bank.status, Some(1), "{}", bank.said);

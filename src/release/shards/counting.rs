@@ -147,7 +147,7 @@ fn counts(cuts: &Cuts, groups: usize) -> usize {
 }
 
 /// Some of the list at a time, one at least: no more than a batch.
-fn batches<'i, T>(items: &'i [T], size: impl Fn(&T) -> usize) -> impl Iterator<Item = &'i [T]> {
+fn batches<T>(items: &[T], size: impl Fn(&T) -> usize) -> impl Iterator<Item = &[T]> {
     let mut left = items;
     std::iter::from_fn(move || {
         let mut all = 0usize;

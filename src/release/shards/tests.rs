@@ -326,7 +326,8 @@ fn interval(start: u32, end: u32) -> Candidate {
 }
 
 fn asked(counter: &mut Counter, ask: &Ask) -> Result<Vec<u64>, String> {
-    let answer = counter.ask(&request(ask, &[]).unwrap()).map_err(|failed| failed.to_string())?;
+    let request = request(ask, &[]).map_err(|error| error.to_string())?;
+    let answer = counter.ask(&request).map_err(|failed| failed.to_string())?;
     let (counts, rest) = answer.as_chunks();
     assert!(rest.is_empty());
     Ok(counts.iter().map(|count| u64::from_le_bytes(*count)).collect())

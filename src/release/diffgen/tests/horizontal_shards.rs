@@ -1,5 +1,6 @@
 //! Horizontally, records in shards: the same release, by the same messages, however many shards there are.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -132,8 +133,7 @@ fn sent(agreement: &Agreement, rows: [&[Row]; 2], lies: [Lie; 2]) -> [Vec<u8>; 2
         let left = give(session, agreement, &tables[role], lies[role]);
         let keys = Keys::ForTests(key_bits(agreement));
         release_with(session, agreement, &left, budget(agreement), keys, &|_| {}).unwrap();
-        let sent = sent.lock().unwrap().clone();
-        sent
+        sent.lock().unwrap().to_vec()
     };
     let outcome = run_pair(
         Setup::default().seed(23),
@@ -218,14 +218,14 @@ struct Fails {
     shard: Box<dyn Shard>,
     left: usize,
     garbage: Option<Vec<u8>>,
-    failed: Arc<Mutex<bool>>,
+    failed: Arc<AtomicBool>,
 }
 
 impl Shard for Fails {
     fn ask(&mut self, request: &[u8]) -> Result<Answer, Failed> {
         let answer = self.shard.ask(request)?;
         let Some(left) = self.left.checked_sub(1) else {
-            *self.failed.lock().unwrap() = true;
+            self.failed.store(true, Ordering::Relaxed);
             return match &self.garbage {
                 Some(garbage) => Ok(Answer::new([&answer[..], garbage].concat())),
                 None => Err(Failed::here("the machine is gone")),
@@ -266,7 +266,7 @@ fn a_shard_that_fails_at_any_request_ends_the_run_at_both_sides() {
     for garbage in [None, Some(vec![1; 8]), Some(vec![0])] {
         let mut left = 0;
         loop {
-            let failed = Arc::new(Mutex::new(false));
+            let failed = Arc::new(AtomicBool::new(false));
             let party = |session: &mut Session| {
                 let (rows, lie) = match session.role {
                     Role::P1 => (&rows[..20], Lie::InShards),
@@ -284,7 +284,7 @@ fn a_shard_that_fails_at_any_request_ends_the_run_at_both_sides() {
                 session.conclude(made).map(|_| ())
             };
             let outcome = run_pair(Setup::default(), party, party);
-            if !*failed.lock().unwrap() {
+            if !failed.load(Ordering::Relaxed) {
                 assert!(outcome.p1.is_ok() && outcome.p2.is_ok());
                 break;
             }
