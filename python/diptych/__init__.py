@@ -145,7 +145,7 @@ def run(
     ledger says what was spent, and :class:`Interrupted` is raised. From the moment when the release is
     signed nothing ends it any more. An exception of ``on_progress`` ends the run in the same way.
 
-    Where people are in shards, ``shards_at_once`` says how many are in work at a time, and ``shard_ports``
+    Where people are matched in shards, ``shards_at_once`` says how many are in work at a time, and ``shard_ports``
     that they meet at ports of their own, as they do if either party runs with :mod:`diptych.ray`.
 
     >>> import diptych

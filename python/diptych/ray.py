@@ -1,9 +1,10 @@
 """One party's side of a release whose people are in shards on a Ray cluster.
 
-Each shard of the agreement (``[scale] shards = N``) is a Ray actor with a connection of its own to the
-peer's shard; records are read where Ray places the work, part by part, and none of them is in the driver,
-which leads the run: agreement, ledger, choices, noise, signatures. Where who is common is shown, it
-also holds the coded columns of the common people, without identifiers.
+Each shard of the agreement (``[scale] shards = N``) is a Ray actor; records are read where Ray places the
+work, part by part, and none of them is in the driver, which leads the run: agreement, ledger, choices, noise,
+signatures. In a vertical release every actor has a connection of its own to the peer's shard, and where who
+is common is shown the driver also holds the coded columns of the common people, without identifiers. In a
+horizontal release actors answer the driver with counts and connect to nobody.
 
 What goes through Ray (records on the way to their shards, shares, coded columns) is private: the cluster
 must be the organisation's own, and nobody else's may reach it. The peer has a cluster of its own, or none; only
@@ -52,11 +53,11 @@ def run(
 
     ``partitions`` are the party's records: a Ray Dataset, or a list of paths (Parquet or CSV, read where
     the work is placed), of tables as :func:`diptych.run` takes them, or of references to such tables.
-    ``party`` is as for :func:`diptych.run`; every machine of the cluster must have the identity (and its
-    passphrase file) at the same path; a ``passphrase`` that is given here goes to the actors through Ray.
-    Its address needs a port: the shard with number n listens, or connects, n + 1 ports above. A peer that
-    does not use this function says ``shard_ports=True`` to :func:`diptych.run`, or ``--shard-ports`` to
-    the command.
+    ``party`` is as for :func:`diptych.run`. In a vertical release every machine of the cluster must have
+    the identity (and its passphrase file) at the same path; a ``passphrase`` that is given here goes to the
+    actors through Ray. The party's address needs a port: the shard with number n listens, or connects, n + 1
+    ports above. A peer that does not use this function says ``shard_ports=True`` to :func:`diptych.run`, or
+    ``--shard-ports`` to the command. Nothing of that is needed horizontally.
 
     All shards are in work at once unless ``shards_at_once`` says less. ``actor_options`` go to Ray, for
     example ``{"num_cpus": 2}``; the cluster needs room for all actors at a time. Lost work is repeated by
@@ -68,10 +69,13 @@ def run(
     canonical = agreement.canonical
     given = _given(party)
     role = _native.party_role(*given)
-    cluster = _Cluster(ray, canonical, role, given, passphrase, dict(actor_options or {}))
+    terms = json.loads(canonical)
+    # Shards that meet nobody need no key.
+    of_actors = None if terms["release"]["partition"] == "horizontal" else passphrase
+    cluster = _Cluster(ray, canonical, role, given, of_actors, dict(actor_options or {}))
     try:
         records = cluster.read(partitions)
-        cluster.start(json.loads(canonical).get("scale", {}).get("shards", 0))
+        cluster.start(terms.get("scale", {}).get("shards", 0))
         place = _native.run(
             agreement._native,
             *given,
@@ -193,7 +197,7 @@ class _Cluster:
         self._get([one.ready.remote() for one in self._actors], None, _ROOM, problem)
 
     def open(self, opening: bytes, shards: int, stopped: _native.Stopped) -> None:
-        """Deals the records, and lets every shard meet the peer's."""
+        """Deals the records, and lets every shard meet the peer's, if shards meet."""
         deal = self._ray.remote(_deal).options(num_returns=shards)
         dealt = [deal.remote(self._canonical, self._role, part, opening, shards) for part in self._parts]
         pieces = dealt if shards > 1 else [[piece] for piece in dealt]

@@ -9,7 +9,7 @@ use diptych::protocol::shards::{Answer, Failed};
 use diptych::publish::party::Party;
 use diptych::publish::run::Side;
 use diptych::publish::shards::{
-    Opening, Taken, Worker as Inner, Workers, deal as deal_to, read_partition,
+    Opening, Taken, Worker as Inner, Workers, deal as deal_to, meet_peers, read_partition,
 };
 use diptych::publish::{Failure, NoWatcher, Watcher};
 use diptych::release::Step;
@@ -89,7 +89,7 @@ enum State {
     Met(Inner),
 }
 
-/// One shard: it takes what it is dealt, meets the peer's of the same number, and serves its lead.
+/// One shard: it takes what it is dealt, meets the peer's of the same number if shards meet, and serves its lead.
 #[pyclass(frozen, module = "diptych._native")]
 pub struct Worker {
     agreement: diptych::agreement::Agreement,
@@ -142,15 +142,21 @@ impl Worker {
         taken.or_raise(py)
     }
 
-    /// Meets the peer's shard of the same number.
+    /// Meets the peer's shard of the same number, if shards meet.
     fn meet(&self, py: Python<'_>, shard: usize) -> PyResult<()> {
         let met = py.detach(|| {
             self.go_on(|state| {
                 let State::Taken(opening, taken) = state else {
                     return Err(Failure::failed("a shard meets its peer once it has its records"));
                 };
-                let side = Side::new(&self.agreement, &self.party, &self.quiet)?;
-                Ok((State::Met(taken.meet(&side, &opening, shard, &self.quiet)?), ()))
+                let worker = match meet_peers(&self.agreement) {
+                    true => {
+                        let side = Side::new(&self.agreement, &self.party, &self.quiet)?;
+                        taken.meet(&side, &opening, shard, &self.quiet)?
+                    }
+                    false => taken.alone(&self.agreement, &opening)?,
+                };
+                Ok((State::Met(worker), ()))
             })
         });
         met.or_raise(py)

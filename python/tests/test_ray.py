@@ -4,7 +4,7 @@ import json
 import socket
 
 import pytest
-from conftest import Couple, Process
+from conftest import Couple, Process, people
 
 import diptych
 import diptych.ray
@@ -40,7 +40,7 @@ def free_ports(count):
 
 def split(table, parts):
     """A table's rows in so many parts, one of which is empty."""
-    rows = len(table["id"])
+    rows = len(next(iter(table.values())))
     ends = [rows * number // (parts - 1) for number in range(parts)] + [rows]
     return [{name: values[a:b] for name, values in table.items()} for a, b in zip(ends, ends[1:])]
 
@@ -85,6 +85,27 @@ def test_actors_make_the_release_from_partitions_of_any_kind(tmp_path):
         assert couple.ledger(who)[-1][0] == "finished"
         costs = json.loads((tmp_path / f"p{who + 1}-release" / "private" / "costs.json").read_text())
         assert costs["as_forecast"] is True and costs["common_records"] == 600, costs
+
+
+def test_horizontally_actors_count_and_meet_nobody(tmp_path):
+    needs_ray()
+    couple, spec = sides(tmp_path)
+    couple.agreement["release"]["partition"] = "horizontal"
+    del couple.agreement["id"]
+    for attribute in couple.agreement["attribute"]:
+        del attribute["owner"]
+    couple.tables = [people(300), people(300, start=300)]
+    bank = Process(spec(0, frame="pandas", partitions=split(couple.tables[0], 3)))
+    # A peer without Ray, and without a word of ports.
+    company = Process(spec(1, what="run", frame="dict", table=couple.tables[1]))
+    one, two = bank.end(PATIENCE), company.end(PATIENCE)
+    assert one.get("rows") == two.get("rows") and one.get("rows"), (one, two)
+    releases = [diptych.Release.load(result["out"]) for result in (one, two)]
+    assert releases[0].to_dict() == releases[1].to_dict()
+    for who in (0, 1):
+        assert couple.ledger(who)[-1][0] == "finished"
+        costs = json.loads((tmp_path / f"p{who + 1}-release" / "private" / "costs.json").read_text())
+        assert costs["as_forecast"] is True, costs
 
 
 def test_an_actor_that_dies_ends_the_run_and_the_ledgers_are_true(tmp_path):

@@ -139,7 +139,8 @@ fn whole(form: &mut Form<'_>, document: Node, origin: Origin<'_>) -> Option<Agre
         #[cfg(any(test, feature = "testing"))]
         Model::ExactCounts => {}
     }
-    let shards = scale::read(form, &mut top, kind, &model);
+    let counts_overlap = overlap_check == Some(true);
+    let shards = scale::read(form, &mut top, kind, &model, counts_overlap);
     let common = common?;
     groups_can_be(form, &model, kind, common.max_records, at);
     let partition = match kind? {

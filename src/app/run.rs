@@ -56,7 +56,7 @@ pub struct RunArgs {
     /// Also write direction, kind and length of every message to private/messages.csv
     #[arg(long)]
     record: bool,
-    /// Where people are in shards: how many may be in work at a time; more are faster and take more
+    /// Where people are matched in shards: how many may be in work at a time; more are faster and take more
     /// memory, and the smaller number of both parties holds
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     shards_at_once: u32,

@@ -37,7 +37,7 @@ use crate::privacy::Budget;
 use crate::privacy::ledger::{self, Debit, Delta, Hash, History, Ledger, RunId, Towards};
 use crate::protocol::Session;
 use crate::protocol::shards::Shard;
-use crate::protocol::shards::remote::Remote;
+use crate::protocol::shards::remote::{Line, Remote};
 use crate::publish::artefacts::Output;
 use crate::publish::clock;
 use crate::publish::data::Contents;
@@ -222,23 +222,47 @@ impl<'a> Side<'a> {
         Door { meeting, identity, peer, role, limits, watcher, stop, listener: None }
     }
 
-    /// Meets the peer, and its shards, one after the other, if people are in shards.
+    /// Meets the peer, and its shards, if there are such.
     fn meet(
         &self,
         options: Options,
         workers: Option<&dyn Workers>,
         watcher: &dyn Watcher,
     ) -> Result<Session, Failure> {
+        if let Some(shards) = release::shards::paired(self.agreement) {
+            return self.meet_in_shards(shards, options, workers, watcher);
+        }
         let terms = self.agreement.canonical();
-        let shards = release::shards::number(self.agreement);
+        let mut door = self.door(&self.party.meeting, self.party.limits, watcher);
+        let (Some(workers), Some(shards)) = (workers, release::shards::number(self.agreement))
+        else {
+            return door.meet(terms.as_bytes(), false);
+        };
+        // Nobody waits for shards that meet nobody: they have their records before the peer is met.
+        let lines = workers.open(&Opening::alone(self.agreement, shards), &watcher.stop())?;
+        watcher.say(&format!("{shards} shards have their records"));
+        let mut session = door.meet(terms.as_bytes(), false)?;
+        session.shards.at_once = options.shards_at_once.max(1) as usize;
+        ask_workers(&mut session, Some(workers), lines, watcher);
+        Ok(session)
+    }
+
+    /// Meets the peer, and its shards, one after the other.
+    fn meet_in_shards(
+        &self,
+        shards: usize,
+        options: Options,
+        workers: Option<&dyn Workers>,
+        watcher: &dyn Watcher,
+    ) -> Result<Session, Failure> {
+        let terms = self.agreement.canonical();
         let own_ports = options.shard_ports || workers.is_some();
-        if let (true, Some(shards)) = (own_ports, shards) {
+        if own_ports {
             // A port that there is not is found before the peer is.
             self.party.meeting.of_shard(shards.saturating_sub(1))?;
         }
         let mut door = self.door(&self.party.meeting, self.party.limits, watcher);
-        let mut session = door.meet(terms.as_bytes(), shards.is_some() && !own_ports)?;
-        let Some(shards) = shards else { return Ok(session) };
+        let mut session = door.meet(terms.as_bytes(), !own_ports)?;
         let at_once = options.shards_at_once.max(1);
         session.shards.at_once = messages::exchange_at_once(&mut session, at_once)?;
         let opening = Opening::new(self.agreement, &session.id, shards);
@@ -256,12 +280,7 @@ impl<'a> Side<'a> {
             met.map(Met::Sessions).map_err(about_ports)
         });
         match met? {
-            Met::Lines(lines) => {
-                session.shards.records = workers.map(Workers::records);
-                let remote = |line| Box::new(Remote::new(line)) as Box<dyn Shard>;
-                session.shards.asked = lines.into_iter().map(remote).collect();
-                session.stop_on(&watcher.stop());
-            }
+            Met::Lines(lines) => ask_workers(&mut session, workers, lines, watcher),
             Met::Sessions(sessions) => session.shards.sessions = sessions,
         }
         watcher.say(&format!("{shards} shards are connected"));
@@ -379,7 +398,7 @@ impl<'a> Side<'a> {
             .advise("agree on a larger number, or leave records out")),
             (_, Some(_)) => Ok(Contents::Elsewhere(records, Table::default())),
             (_, None) => Err(Failure::wrong_input("the agreement has no shards")
-                .advise("agree on them: `shards = N` in [scale] of a vertical release")),
+                .advise("agree on them: `shards = N` in [scale]")),
         }
     }
 
@@ -442,6 +461,19 @@ impl<'a> Side<'a> {
             _ => Towards::Twice,
         }
     }
+}
+
+/// From now on the lead asks its shards over these lines.
+fn ask_workers(
+    session: &mut Session,
+    workers: Option<&dyn Workers>,
+    lines: Vec<Box<dyn Line>>,
+    watcher: &dyn Watcher,
+) {
+    session.shards.records = workers.map(Workers::records);
+    let remote = |line| Box::new(Remote::new(line)) as Box<dyn Shard>;
+    session.shards.asked = lines.into_iter().map(remote).collect();
+    session.stop_on(&watcher.stop());
 }
 
 /// What the peer's lead is told when shards could not be opened.

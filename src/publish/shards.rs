@@ -5,6 +5,9 @@
 //! the shards ([`deal`]), and each shard takes what it was dealt ([`Taken`]), meets the peer's of the same number and answers its lead ([`Worker`]). What carries bytes
 //! between them, and places the processes, is the caller's: the package for Python does it with Ray.
 //!
+//! In a horizontal release shards meet nobody ([`meet_peers`]): parts are dealt by position before the leads
+//! meet, a shard counts as soon as it has taken its own ([`Taken::alone`]), and needs neither port nor identity.
+//!
 //! What goes between a lead and its shards is private: records, and shares. It must stay inside the organisation.
 
 use std::sync::Arc;
@@ -21,7 +24,7 @@ use crate::net::{SessionId, Stop, codec};
 use crate::protocol::shards::remote::{Line, Server};
 use crate::protocol::shards::{Answer, Failed, terms};
 use crate::publish::local;
-use crate::release::shards::{Dealing, Host, number, records};
+use crate::release::shards::{Counter, Dealing, Host, number, paired, records};
 use crate::role::Role;
 use crate::table::Table;
 
@@ -30,16 +33,16 @@ pub trait Workers: Sync {
     /// How many records there are in all, as [`read_partition`] counted them.
     fn records(&self) -> usize;
 
-    /// Lets all shards take what they are dealt ([`Taken`]), then all of them meet the peer's, and returns a
-    /// line to each, by number. When the flag is set, because the peer has ended the run or somebody stops
-    /// it here, nobody waits any longer.
+    /// Lets all shards take what they are dealt ([`Taken`]), then all of them meet the peer's if there are such
+    /// ([`meet_peers`]), and returns a line to each, by number. When the flag is set, because the peer has ended
+    /// the run or somebody stops it here, nobody waits any longer.
     ///
     /// # Errors
     /// If one of them cannot.
     fn open(&self, opening: &Opening, stop: &Stop) -> Result<Vec<Box<dyn Line>>, Failure>;
 }
 
-/// What shards must know of the run, once its leads have met: from which session people are dealt.
+/// What shards must know of the run: once its leads have met, from which session people are dealt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Opening {
     lead: [u8; 32],
@@ -52,6 +55,11 @@ impl Opening {
     pub(super) fn new(agreement: &Agreement, lead: &SessionId, shards: usize) -> Self {
         let (agreement, version) = (agreement.hash().0, PROTOCOL_VERSION);
         Self { lead: *lead.as_bytes(), shards, agreement, version }
+    }
+
+    /// Of shards that meet nobody, and so do not wait for the leads.
+    pub(super) fn alone(agreement: &Agreement, shards: usize) -> Self {
+        Self::new(agreement, &SessionId::from_bytes([0; 32]), shards)
     }
 
     /// How many shards there are.
@@ -104,8 +112,13 @@ impl Opening {
 fn agreed(agreement: &Agreement) -> Result<usize, Failure> {
     number(agreement).ok_or_else(|| {
         Failure::wrong_input("the agreement has no shards")
-            .advise("agree on them: `shards = N` in [scale] of a vertical release")
+            .advise("agree on them: `shards = N` in [scale]")
     })
+}
+
+/// Whether each shard meets the peer's of the same number. Horizontally none does.
+pub fn meet_peers(agreement: &Agreement) -> bool {
+    paired(agreement).is_some()
 }
 
 /// Reads a part of a party's records: how many there are, and the bytes that [`deal`] takes.
@@ -119,11 +132,13 @@ pub fn read_partition(
     watcher: &dyn Watcher,
 ) -> Result<(usize, Vec<u8>), Failure> {
     agreed(agreement)?;
-    let table = local::read(agreement, source, Some(role), agreement.identifier(), watcher)?;
-    Ok((table.len(), records::write(agreement, role, &table, true)?))
+    let owner = meet_peers(agreement).then_some(role);
+    let table = local::read(agreement, source, owner, agreement.identifier(), watcher)?;
+    Ok((table.len(), write_records(agreement, role, &table)?))
 }
 
-/// Deals a part of the records: what each shard gets of it, by number.
+/// Deals a part of the records: what each shard gets of it, by number. Where shards meet nobody, each gets as
+/// many as any other.
 ///
 /// # Errors
 /// If the part does not come from [`read_partition`].
@@ -135,14 +150,29 @@ pub fn deal(
 ) -> Result<Vec<Vec<u8>>, Failure> {
     opening.check(agreement)?;
     let table = read_records(agreement, role, partition)?;
-    let names = table.identifiers().unwrap_or_default();
-    let rows = Dealing::new(&opening.lead(), opening.shards).rows(names, usize::MAX)?;
-    let of_shard = |rows: &Vec<usize>| records::write(agreement, role, &table.select(rows), true);
-    Ok(rows.iter().map(of_shard).collect::<Result<_, _>>()?)
+    let rows = match meet_peers(agreement) {
+        true => {
+            let names = table.identifiers().unwrap_or_default();
+            Dealing::new(&opening.lead(), opening.shards).rows(names, usize::MAX)?
+        }
+        false => by_position(table.len(), opening.shards),
+    };
+    rows.iter().map(|rows| write_records(agreement, role, &table.select(rows))).collect()
+}
+
+/// As many records for one shard as for any other, up to one.
+fn by_position(records: usize, shards: usize) -> Vec<Vec<usize>> {
+    let end = |shard| records * shard / shards.max(1);
+    (0..shards).map(|shard| (end(shard)..end(shard + 1)).collect()).collect()
+}
+
+/// With identifiers, if the agreement has them.
+fn write_records(agreement: &Agreement, role: Role, table: &Table) -> Result<Vec<u8>, Failure> {
+    Ok(records::write(agreement, role, table, agreement.identifier().is_some())?)
 }
 
 fn read_records(agreement: &Agreement, role: Role, bytes: &[u8]) -> Result<Table, Failure> {
-    records::read(agreement, role, bytes, true).map_err(|problem| {
+    records::read(agreement, role, bytes, agreement.identifier().is_some()).map_err(|problem| {
         Failure::wrong_input(format!("records on the way to a shard do not read: {problem}"))
     })
 }
@@ -178,7 +208,7 @@ impl Taken {
         Ok(Self(table))
     }
 
-    /// Meets the peer's shard of the same number. The side is that of the lead, with the same party file and
+    /// Meets the peer's shard of the same number, if shards meet. The side is that of the lead, with the same party file and
     /// identity; of its address the port counts: the shard with number n listens, or connects, n + 1 ports
     /// above.
     ///
@@ -191,14 +221,29 @@ impl Taken {
         shard: usize,
         watcher: &dyn Watcher,
     ) -> Result<Worker, Failure> {
+        if !meet_peers(side.agreement) {
+            return self.alone(side.agreement, opening);
+        }
         opening.check(side.agreement)?;
         let session = side.meet_shard(opening, shard, watcher)?;
         let host = Host::new(session, Arc::new(side.agreement.clone()), Some(self.0));
         Ok(Worker(Server::new(Box::new(host))))
     }
+
+    /// Counts without a peer, where shards meet nobody.
+    ///
+    /// # Errors
+    /// If they meet.
+    pub fn alone(self, agreement: &Agreement, opening: &Opening) -> Result<Worker, Failure> {
+        opening.check(agreement)?;
+        if meet_peers(agreement) {
+            return Err(Failure::failed("the shards of a vertical release meet the peer's"));
+        }
+        Ok(Worker(Server::new(Box::new(Counter::new(agreement, self.0)?))))
+    }
 }
 
-/// One shard, connected to the peer's of the same number.
+/// One shard, connected to the peer's of the same number if shards meet.
 pub struct Worker(Server);
 
 impl Worker {

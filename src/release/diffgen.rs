@@ -68,6 +68,7 @@ pub mod horizontal;
 pub mod leaf_counts;
 pub mod one_class;
 pub mod outlook;
+pub mod own_records;
 pub mod plan;
 pub mod postprocess;
 pub mod shared_scores;

@@ -12,6 +12,8 @@
 //! *Where they are* ([`Host`]): in threads of this process or elsewhere; a lead asks all of them the same few
 //! things (`asks`).
 //!
+//! *Horizontally* (`counting`) a party's shards meet nobody, and nothing below is needed.
+//!
 //! *What sizes of shards tell*: nothing. Each party's shards are padded to [`bound`], which follows from how many
 //! records it has (that is shown, or itself padded to `pad_to`): where people are shown to be common
 //! with random identifiers that nobody has, in hidden joins as any padding. Sums over common people
@@ -27,6 +29,7 @@
 //! are too many, once they are found, before they are counted.
 
 pub(in crate::release) mod asks;
+mod counting;
 mod host;
 pub mod records;
 
@@ -41,7 +44,7 @@ use super::diffgen::hidden::joined::{self, Announced};
 use super::diffgen::terms;
 use super::diffgen::two_party::{Error, assumptions};
 use super::matching::{self, NO_IDENTIFIERS};
-use crate::agreement::Agreement;
+use crate::agreement::{Agreement, Partition};
 use crate::net::{self, Tag};
 use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
@@ -53,6 +56,7 @@ use crate::protocol::transfers::Assumptions;
 use crate::role::Role;
 use crate::table::{Specialization, Table};
 use asks::{Ask, Due, Sum, hear_names, hear_shares, malformed, request, request_sums};
+pub use counting::{Counter, InShards};
 pub use host::Host;
 use records::Bytes;
 
@@ -64,11 +68,16 @@ const DEVIATIONS: u128 = 10;
 const ROOM: u128 = 34;
 
 const NO_SHARDS: Error =
-    Error::WrongInput("people are in shards, and there are no sessions for them");
+    Error::WrongInput("people are in shards, and there are not as many of these as are agreed");
 
-/// Into how many shards people are dealt, if they are.
+/// In how many shards the records of a party may lie, if they may.
 pub fn number(agreement: &Agreement) -> Option<usize> {
     agreement.shards.map(|shards| shards as usize)
+}
+
+/// The same if each of them meets the peer's of the same number: horizontally none does.
+pub fn paired(agreement: &Agreement) -> Option<usize> {
+    number(agreement).filter(|_| matches!(agreement.partition, Partition::Vertical { .. }))
 }
 
 /// How many of so many people one of so many shards has room for.
@@ -147,16 +156,23 @@ fn host(session: &mut Session, agreement: &Agreement) -> Result<(), Error> {
     }
 }
 
-/// Sets up the transfers of every shard: nothing that depends on data.
+/// Sets up the transfers of every shard that has a peer, and sees that all records are there: nothing that is
+/// said depends on data. Horizontally a lead that has its records counts them itself, without shards.
 ///
 /// # Errors
 /// That of the first shard that failed, and shards that have their own records and do not have as many as
 /// was said, or one of which is too full.
 pub fn set_up(session: &mut Session, agreement: &Agreement) -> Result<(), Error> {
+    if paired(agreement).is_none() && session.shards.records.is_none() {
+        return Ok(());
+    }
     host(session, agreement)?;
     let records = session.shards.each(
         |_| request(&Ask::SetUp, &[]),
-        |_, answer| Bytes(answer).length().map_err(malformed),
+        |_, answer| {
+            let mut answer = Bytes(answer);
+            answer.length().and_then(|records| answer.end().map(|()| records)).map_err(malformed)
+        },
     )?;
     let Some(said) = session.shards.records else { return Ok(()) };
     let held = records.iter().fold(0, |sum: usize, records| sum.saturating_add(*records));
@@ -164,6 +180,9 @@ pub fn set_up(session: &mut Session, agreement: &Agreement) -> Result<(), Error>
         return Err(Error::WrongInput(
             "the shards do not have as many records as their partitions: each record goes to one shard",
         ));
+    }
+    if paired(agreement).is_none() {
+        return Ok(());
     }
     // What seems to be there is at least what is there: a shard that has no room ends the run before any
     // other has sent something of its data.

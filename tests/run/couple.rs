@@ -73,8 +73,8 @@ impl Couple {
     /// The same with people in shards.
     pub fn in_shards(self, shards: usize) -> Self {
         for who in [BANK, COMPANY] {
-            let scale = format!("[scale]\nshards = {shards}\n[id]\n");
-            self.edit(who, "agreement.toml", "[id]\n", &scale);
+            let scale = format!("[scale]\nshards = {shards}\n[class]\n");
+            self.edit(who, "agreement.toml", "[class]\n", &scale);
         }
         self
     }

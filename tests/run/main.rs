@@ -5,6 +5,7 @@
 mod couple;
 mod faults;
 mod hidden;
+mod horizontal_shards;
 mod matching;
 mod paths;
 mod shards;

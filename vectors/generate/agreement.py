@@ -412,6 +412,9 @@ LATER += [
     ("room for shards, and none", LOANS + "\n[scale]\n", FILES),
     ("people in shards, who is common hidden", change(
         LOANS, HIDDEN, FLIPS, JOINT, OF_P1) + "\n[scale]\nshards = 256\n", FILES),
+    ("different people in shards", HORIZONTAL + "\n[scale]\nshards = 2\n", {}),
+    ("different people in shards, as in the papers", change(
+        HORIZONTAL, ("max_records", 'profile = "paper"\nmax_records')) + "\n[scale]\nshards = 3\n", {}),
 ]
 NUMBER = "specializations = 10"
 LATER += [
@@ -605,8 +608,14 @@ INVALID = [
     ("no shard", LOANS + "\n[scale]\nshards = 0\n", ["out-of-range"]),
     ("shards that count under encryption", change(
         LOANS, ('"transfers"', '"paillier"')) + "\n[scale]\nshards = 2\n", ["does-not-apply"]),
-    ("shards of a horizontal release", HORIZONTAL + "\n[scale]\nshards = 2\n",
+    ("shards in which both would count who is in both tables", change(
+        HORIZONTAL, ("max_records", "overlap_check = true\nmax_records")) + ID
+     + "\n[scale]\nshards = 2\n", ["does-not-apply"]),
+    ("shards of different people in groups", change(LKC, ('"local"', '"horizontal"')) + "k = 5\n"
+     + PARTIES + CLASS + AGE + BANDS + "\n[scale]\nshards = 2\n", ["does-not-apply"]),
+    ("shards of paths", RIDES_OF_TWO + PARTIES + CLASS + "\n[scale]\nshards = 2\n",
      ["does-not-apply"]),
+    ("shards of one party", LOCAL + "\n[scale]\nshards = 2\n", ["does-not-apply"]),
     ("1025 points in a horizontal release", change(
         HORIZONTAL, ("max = 99", "max = 10240")), ["out-of-range"]),
     ("parties in a local release", LOCAL + PARTIES, ["does-not-apply"]),

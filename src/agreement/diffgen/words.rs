@@ -201,16 +201,7 @@ impl Wording for Terms {
             ));
         }
         if let Some(shards) = agreement.shards {
-            page.item(&format!(
-                "People are dealt into {} by a hash of their identifier, under a key that the run \
-                 makes from random numbers of both parties (`shards`). Every shard is padded to a size \
-                 that follows from how many records there are, so that who is in it tells nothing; what \
-                 shards count is added up.",
-                match shards {
-                    1 => "one shard".to_owned(),
-                    shards => format!("{} shards", grouped(u64::from(shards))),
-                }
-            ));
+            page.item(&counted_in(shards, vertical));
         }
         page.item(match self.noise {
             Noise::TwoParty => "Each party adds noise of its own to every count (`two-party`).",
@@ -230,6 +221,26 @@ impl Wording for Terms {
             }
         });
         self.computed_by(page);
+    }
+}
+
+/// How people are counted in so many shards.
+fn counted_in(shards: u32, vertical: bool) -> String {
+    let shards = match shards {
+        1 => "one shard".to_owned(),
+        shards => format!("{} shards", grouped(u64::from(shards))),
+    };
+    match vertical {
+        true => format!(
+            "People are dealt into {shards} by a hash of their identifier, under a key that the run \
+             makes from random numbers of both parties (`shards`). Every shard is padded to a size that \
+             follows from how many records there are, so that who is in it tells nothing; what shards \
+             count is added up."
+        ),
+        false => format!(
+            "Each party may keep its records in {shards} of its own and add up what they count \
+             (`shards`). The other party sees nothing of it."
+        ),
     }
 }
 

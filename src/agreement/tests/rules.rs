@@ -502,6 +502,35 @@ fn what_a_class_at_one_party_rules_out_is_refused_with_what_to_write() {
 }
 
 #[test]
+fn records_lie_in_shards_where_what_they_count_tells_the_other_party_nothing() {
+    let scale = "\n[scale]\nshards = 4\n";
+    for (text, part) in [
+        (LOANS.to_owned(), "People are dealt into 4 shards by a hash"),
+        (horizontal(), "keep its records in 4 shards of its own and add up what they count"),
+        (with(&horizontal(), "\"default\"", "\"paper\""), "The other party sees nothing of it."),
+    ] {
+        let agreement = parse(&(text + scale)).unwrap();
+        assert_eq!(agreement.shards, Some(4));
+        let words = flowing(&agreement.plain_words());
+        assert!(words.contains(part), "{words}");
+    }
+    let checked = with(&horizontal(), "max_records", "overlap_check = true\nmax_records");
+    let checked = with(&checked, "[class]", "[id]\ncolumn = \"id\"\nnormalize = []\n[class]");
+    assert!(parse(&checked).is_ok());
+    let grouped = "[lkc]\nacknowledge = \"not differentially private\"\nk = 5\n";
+    let terms = horizontal().find("epsilon").unwrap()..horizontal().find("max_records").unwrap();
+    let groups = with(&horizontal(), &horizontal()[terms], "model = \"lkc\"\n");
+    let groups = with(&groups, "[crypto]\npaillier_bits = 3072\n", grouped);
+    for (text, parts) in [
+        (checked, &["in every shard", "remove `shards`, or `overlap_check` and [id]"][..]),
+        (groups, &["model = \"diffgen\" alone", "remove `shards`"]),
+        (local(), &["[scale] does not apply", "two parties", "remove [scale]"]),
+    ] {
+        assert_refused(&(text + scale), Rule::DoesNotApply, parts);
+    }
+}
+
+#[test]
 fn numbers_of_the_party_without_the_class_have_few_points_and_the_refusal_names_a_step() {
     // P2 has the salary.
     let fine = |owner: &str| with(&one_class(owner), "max = 99", "max = 2066");

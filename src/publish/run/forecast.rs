@@ -25,7 +25,7 @@ pub fn whole_run(
 ) -> Result<(Forecast, u64), Failure> {
     let mut forecast = Forecast::new(role);
     Session::forecast(&mut forecast);
-    if let Some(shards) = shards::number(agreement) {
+    if let Some(shards) = shards::paired(agreement) {
         messages::forecast_shards(&mut forecast, shards)?;
     }
     unfinished::forecast(&mut forecast, finished_before)?;

@@ -127,7 +127,7 @@ pub fn prepare(
         yao::forecast_set_up(forecast, sender);
     }
     forecast.do_bulk(bulk(terms));
-    if let Some(shards) = shards::number(agreement) {
+    if let Some(shards) = shards::paired(agreement) {
         let sources = shard_sources(agreement)?;
         forecast.in_shards(shards, |f| {
             f.begin_phase(SET_UP);

@@ -19,13 +19,17 @@
 //! `max_records`: numbers of records stay hidden. *Theorem*: the view of a party is simulated from
 //! its own input and these outputs, up to the total variation that [`Sizes`] turns into δ.
 //!
+//! *Where records lie* is a party's own affair ([`OwnRecords`]): here, or in shards that are asked for counts.
+//! The messages are the same.
+//!
 //! *What can be timed*: counting a party's own records between two choices takes time that depends
 //! on how many there are. It is part of the leak that SECURITY.md states.
 
 use std::collections::HashMap;
 
 use super::histograms::sides;
-use super::shared_scores::SharedScores;
+use super::own_records::{Held, OwnRecords};
+use super::shared_scores::{Pending, SharedScores};
 use super::sizes::{self, Sizes};
 use super::two_party::{CountNoise, Error, Keys, Prepared, begin_structure, noisy_records};
 use super::{Leaves, Plan, Specializer, run};
@@ -40,11 +44,10 @@ use crate::privacy::{Budget, Choose, Spend};
 use crate::protocol::Session;
 use crate::protocol::psi::{self, Cardinality, cardinality};
 use crate::protocol::shares::{IntegerShare, WordShares};
-use crate::release::tree;
-use crate::release::tree::leaf_records::LeafRecords;
+use crate::release::shards::{self, InShards};
 use crate::release::tree::scorer::known_at_once;
 use crate::release::{Examined, Outcome, Step};
-use crate::table::{Candidate, Column, CutValue, Cuts, Specialization, Table};
+use crate::table::{Candidate, CutValue, Cuts, Specialization, Table};
 
 /// Makes a release with the peer: see [`two_party`](super::two_party).
 pub(super) fn release(
@@ -58,27 +61,30 @@ pub(super) fn release(
     let plan = Plan::new(agreement)?;
     let sizes = Sizes::of(agreement, &plan)?;
     let overlap = count_overlap(session, agreement, table, progress)?;
-    let leaf_records = LeafRecords::new(plan.schema(), table)?;
-    if let Some(missing) =
-        (0..plan.schema().attributes.len()).find(|index| !leaf_records.attributes().contains(index))
-    {
-        let name = plan.schema().attributes[missing].name.clone();
-        return Err(tree::Error::MissingColumn(name).into());
-    }
-    let scores = SharedScores::new(&plan, record_bits(agreement));
-    let mut specializer = Horizontal {
-        session,
-        plan: &plan,
-        records: table.len(),
-        leaf_records,
-        scores,
-        splits: HashMap::new(),
-        agreement,
-        sizes: &sizes,
-        key: prepared.taylor,
-        weights: HashMap::new(),
+    let records = shards::records(session, table);
+    // Shards are lent to the records: what they count is this side's affair alone.
+    let mut lent = std::mem::take(&mut session.shards);
+    let run_on = |own: &mut dyn OwnRecords| {
+        let mut specializer = Horizontal {
+            scores: SharedScores::new(&plan, record_bits(agreement)),
+            session: &mut *session,
+            plan: &plan,
+            records,
+            own,
+            splits: HashMap::new(),
+            agreement,
+            sizes: &sizes,
+            key: prepared.taylor,
+            weights: HashMap::new(),
+        };
+        run(&plan, budget, &mut specializer, &|step| progress(step))
     };
-    let release = run(&plan, budget, &mut specializer, &|step| progress(step))?;
+    let made = match lent.records {
+        None => Held::of(plan.schema(), table).and_then(|mut held| run_on(&mut held)),
+        Some(_) => run_on(&mut InShards::new(&mut lent, plan.schema())),
+    };
+    session.shards = lent;
+    let release = made?;
     Ok(Outcome {
         course: Examined::all(release.table.cuts.made()),
         release,
@@ -137,11 +143,11 @@ pub(super) fn exchange_key(
 }
 
 /// One party's side of [`run`].
-struct Horizontal<'a, 'p, 't> {
+struct Horizontal<'a, 'p> {
     session: &'a mut Session,
     plan: &'p Plan,
     records: usize,
-    leaf_records: LeafRecords<'t>,
+    own: &'a mut dyn OwnRecords,
     scores: SharedScores,
     splits: HashMap<Candidate, u32>,
     agreement: &'a Agreement,
@@ -151,7 +157,7 @@ struct Horizontal<'a, 'p, 't> {
     weights: HashMap<Candidate, IntegerShare>,
 }
 
-impl Specializer for Horizontal<'_, '_, '_> {
+impl Specializer for Horizontal<'_, '_> {
     type Error = Error;
 
     fn noisy_records(&mut self, spend: Spend) -> Result<i64, Error> {
@@ -161,7 +167,7 @@ impl Specializer for Horizontal<'_, '_, '_> {
     fn begin(&mut self, plan: &Plan) -> Result<(), Error> {
         begin_structure(self.session, self.plan, plan, self.sizes)?;
         let cuts = Cuts::topmost(self.plan.schema());
-        self.scores.start(self.session, &self.leaf_records, &cuts)?;
+        self.scores.start(self.session, self.own, &cuts)?;
         self.scores.add_first(self.plan, &cuts);
         Ok(())
     }
@@ -179,8 +185,14 @@ impl Specializer for Horizontal<'_, '_, '_> {
     }
 
     fn draw_first_splits(&mut self, draws: Vec<(Spend, Candidate)>) -> Result<(), Error> {
-        let records = &self.leaf_records;
-        let sides_of = |interval: Candidate| sides_in(records, interval);
+        let intervals: Vec<Candidate> = draws.iter().map(|(_, interval)| *interval).collect();
+        let points = self.own.points(&intervals)?;
+        let classes = self.classes();
+        let at: HashMap<Candidate, Vec<u64>> = intervals.into_iter().zip(points).collect();
+        let sides_of = |interval: Candidate| {
+            let points = at.get(&interval).ok_or(super::Error::Fault("an interval not counted"))?;
+            Ok(sides(points, classes))
+        };
         let (session, plan) = (&mut *self.session, self.plan);
         let drawn = self.scores.draw_splits(session, plan, self.sizes, draws, sides_of)?;
         self.splits.extend(drawn);
@@ -191,7 +203,7 @@ impl Specializer for Horizontal<'_, '_, '_> {
         if let Some(taylor) = self.plan.terms().taylor {
             return self.choose_by_polynomial(&spend, taylor, candidates);
         }
-        self.scores.settle_own::<Error>(self.session, &self.leaf_records)?;
+        self.scores.settle_own(self.session, self.own)?;
         let scores =
             candidates.iter().map(|c| self.scores.share(*c)).collect::<Result<Vec<_>, _>>()?;
         let shared = WordShares::new(self.scores.shape().share_bits, scores)?;
@@ -210,7 +222,7 @@ impl Specializer for Horizontal<'_, '_, '_> {
         children: &[CutValue],
         _: Option<Spend>,
     ) -> Result<(), Error> {
-        self.leaf_records.specialize(made, children)?;
+        self.own.specialize(made)?;
         self.scores.follow(made, children)?;
         let cuts = Cuts::topmost(self.plan.schema());
         for made in known_at_once(&cuts, made.candidate.attribute, children) {
@@ -219,16 +231,15 @@ impl Specializer for Horizontal<'_, '_, '_> {
         Ok(())
     }
 
-    fn noisy_counts(&mut self, spend: Spend, cuts: &Cuts, _: &Leaves) -> Result<Vec<i64>, Error> {
-        let own = self.leaf_records.leaf_counts(cuts);
-        let counts = WordShares::new(self.sizes.count_bits, own)?;
+    fn noisy_counts(&mut self, spend: Spend, _: &Cuts, _: &Leaves) -> Result<Vec<i64>, Error> {
+        let counts = WordShares::new(self.sizes.count_bits, self.own.leaves()?)?;
         let noise =
             CountNoise::prepare(self.plan.terms(), self.sizes, &spend, counts.len(), self.session)?;
         noise.add(self.session, spend, &counts)
     }
 }
 
-impl Horizontal<'_, '_, '_> {
+impl Horizontal<'_, '_> {
     /// The weights of candidates that stay are not computed again: the rate is the same each time.
     fn choose_by_polynomial(
         &mut self,
@@ -242,10 +253,13 @@ impl Horizontal<'_, '_, '_> {
         let rate = self.plan.calibration().rate(spend.epsilon());
         let new: Vec<Candidate> =
             candidates.iter().copied().filter(|c| !self.weights.contains_key(c)).collect();
-        let counts = new.iter().map(|c| self.children(*c)).collect::<Result<Vec<_>, _>>()?;
+        let counts = self.own.children(&self.pending(&new))?;
+        let classes = self.classes();
+        let by_child = |counts: Vec<u64>| counts.chunks(classes).map(<[u64]>::to_vec).collect();
+        let counts: Vec<Vec<Vec<u64>>> = counts.into_iter().map(by_child).collect();
         let mut mechanism = HorizontalExponential::new(self.session, key, terms);
         if !new.is_empty() {
-            let counts = ClassCounts::new(self.leaf_records.classes(), &counts)?;
+            let counts = ClassCounts::new(classes, &counts)?;
             let weights = mechanism.weigh(&rate, &counts)?;
             self.weights.extend(new.into_iter().zip(weights));
         }
@@ -254,18 +268,15 @@ impl Horizontal<'_, '_, '_> {
         Ok(mechanism.pick(&weights)?.index)
     }
 
-    /// This party's class counts of every child of a candidate.
-    fn children(&self, candidate: Candidate) -> Result<Vec<Vec<u64>>, Error> {
-        let made = Specialization { candidate, split: self.splits.get(&candidate).copied() };
-        let child_of = self.leaf_records.child_of(&made)?;
-        let classes = self.leaf_records.classes();
-        let mut counts = vec![0; child_of.children().unwrap_or_default() * classes];
-        for leaf in self.leaf_records.link(candidate.attribute, candidate.value) {
-            let records = self.leaf_records.records(leaf);
-            let tally = child_of.tally(records, self.leaf_records.class_codes(), classes);
-            counts.iter_mut().zip(tally).for_each(|(sum, count)| *sum += u64::from(count));
-        }
-        Ok(counts.chunks(classes).map(<[u64]>::to_vec).collect())
+    /// What these candidates stand for, in all leaves.
+    fn pending(&self, candidates: &[Candidate]) -> Vec<Pending> {
+        let split = |candidate| self.splits.get(candidate).copied();
+        let made = candidates.iter().map(|c| Specialization { candidate: *c, split: split(c) });
+        made.map(|made| (made, None)).collect()
+    }
+
+    fn classes(&self) -> usize {
+        self.plan.schema().class.values.len()
     }
 
     fn noisy_max(&mut self, spend: Spend, scores: &WordShares) -> Result<usize, Error> {
@@ -273,24 +284,4 @@ impl Horizontal<'_, '_, '_> {
         let scores = Scores::Shared(scores.clone());
         Ok(mechanism.choose(spend, self.plan.calibration(), &scores)?.index)
     }
-}
-
-/// For every possible split of an interval, this party's class counts left and right of it.
-fn sides_in(leaf_records: &LeafRecords<'_>, interval: Candidate) -> Result<Vec<u64>, Error> {
-    let Candidate { attribute, value } = interval;
-    let (CutValue::Interval { start, end }, Some(Column::Numeric(points))) =
-        (value, leaf_records.column(attribute))
-    else {
-        return Err(super::Error::Fault("a split of something that is not an interval").into());
-    };
-    let classes = leaf_records.classes();
-    let mut at = vec![0u64; (end - start) as usize * classes];
-    for leaf in leaf_records.link(attribute, value) {
-        for record in leaf_records.records(leaf) {
-            let record = *record as usize;
-            let place = (points[record] - start) as usize * classes;
-            at[place + usize::from(leaf_records.class_codes()[record])] += 1;
-        }
-    }
-    Ok(sides(&at, classes))
 }

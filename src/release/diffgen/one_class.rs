@@ -75,7 +75,7 @@ enum Own<'p, 't> {
     /// With the class: its own columns are scored.
     Labelled(Box<Holder<'p, 't>>),
     /// Without.
-    Unlabelled(LeafRecords<'t>),
+    Unlabelled(Box<LeafRecords<'t>>),
 }
 
 impl<'t> Own<'_, 't> {
@@ -121,7 +121,7 @@ impl<'a, 'p, 't> OneClass<'a, 'p, 't> {
         let own = if session.role == class_owner {
             Own::Labelled(Box::new(Holder::new(plan, table)?))
         } else {
-            Own::Unlabelled(LeafRecords::new(plan.schema(), table)?)
+            Own::Unlabelled(Box::new(LeafRecords::new(plan.schema(), table)?))
         };
         let bits = share_bits(agreement);
         let histograms =

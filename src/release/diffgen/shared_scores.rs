@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use zeroize::Zeroizing;
 
+use super::own_records::OwnRecords;
 use super::sizes::Sizes;
 use super::two_party::{self, points};
 use super::{Error, Plan};
@@ -20,7 +21,6 @@ use crate::privacy::Spend;
 use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
 use crate::protocol::shares::WordShares;
-use crate::release::tree::leaf_records::{LeafId, LeafRecords};
 use crate::release::tree::scorer::known_at_once;
 use crate::release::tree::utility::Utility;
 use crate::table::{Candidate, CutValue, Cuts, Specialization};
@@ -85,15 +85,13 @@ impl SharedScores {
     pub fn start(
         &mut self,
         session: &mut Session,
-        leaf_records: &LeafRecords<'_>,
+        own: &mut dyn OwnRecords,
         cuts: &Cuts,
-    ) -> Result<(), mechanism::Error> {
+    ) -> Result<(), two_party::Error> {
         if self.utility != Utility::LeafMax {
             return Ok(());
         }
-        let mut totals = vec![0; self.shape.classes];
-        leaf_records.class_codes().iter().for_each(|class| totals[usize::from(*class)] += 1);
-        let shares = largest_counts(session, &self.shape, &totals)?;
+        let shares = largest_counts(session, &self.shape, &own.all()?)?;
         self.start_with(cuts, shares.words()[0]);
         Ok(())
     }
@@ -187,32 +185,14 @@ impl SharedScores {
     ///
     /// # Errors
     /// If the run fails.
-    pub fn settle_own<E>(
+    pub fn settle_own(
         &mut self,
         session: &mut Session,
-        leaf_records: &LeafRecords<'_>,
-    ) -> Result<(), E>
-    where
-        E: From<Error> + From<mechanism::Error>,
-    {
-        let by_coordinates: HashMap<Coordinates, LeafId> =
-            leaf_records.leaf_ids().map(|leaf| (leaf_records.coordinates(leaf), leaf)).collect();
-        let (codes, classes) = (leaf_records.class_codes(), self.shape.classes);
-        self.settle(session, |made, leaf| {
-            let child_of = leaf_records.child_of(made)?;
-            let children = child_of.children().ok_or(Error::Fault("a set in two tables"))?;
-            let leaves = match leaf {
-                Some(leaf) => by_coordinates.get(leaf).copied().into_iter().collect(),
-                None => leaf_records.link(made.candidate.attribute, made.candidate.value),
-            };
-            let mut counts = vec![0; children * classes];
-            for leaf in leaves {
-                let tally = child_of.tally(leaf_records.records(leaf), codes, classes);
-                let sums = counts.iter_mut().zip(tally);
-                sums.for_each(|(sum, count)| *sum += u64::from(count));
-            }
-            Ok(counts)
-        })
+        own: &mut dyn OwnRecords,
+    ) -> Result<(), two_party::Error> {
+        let pending = std::mem::take(&mut self.pending);
+        let counts = own.children(&pending)?;
+        Ok(self.settle_counts(session, pending, counts)?)
     }
 
     /// Sends all groups that are new through MAX. `counts_of` gives this party's class counts of the
@@ -229,13 +209,21 @@ impl SharedScores {
         E: From<Error> + From<mechanism::Error>,
     {
         let pending = std::mem::take(&mut self.pending);
-        let (mut counts, mut groups) = (Vec::new(), Vec::new());
-        for (made, leaf) in &pending {
-            let of_one = counts_of(made, leaf.as_ref())?;
-            groups.push(of_one.len() / self.shape.classes.max(1));
-            counts.extend(of_one);
-        }
-        let shares = largest_counts(session, &self.shape, &counts)?;
+        let of_one = |(made, leaf): &Pending| counts_of(made, leaf.as_ref());
+        let counts = pending.iter().map(of_one).collect::<Result<Vec<_>, _>>()?;
+        Ok(self.settle_counts(session, pending, counts)?)
+    }
+
+    /// Sends the groups of each of these through MAX.
+    fn settle_counts(
+        &mut self,
+        session: &mut Session,
+        pending: Vec<Pending>,
+        counts: Vec<Vec<u64>>,
+    ) -> Result<(), mechanism::Error> {
+        let groups = counts.iter().map(|of_one| of_one.len() / self.shape.classes.max(1));
+        let groups: Vec<usize> = groups.collect();
+        let shares = largest_counts(session, &self.shape, &counts.concat())?;
         let mut shares = shares.words().iter().copied();
         for ((made, leaf), children) in pending.into_iter().zip(groups) {
             self.file(made, leaf, shares.by_ref().take(children).collect());

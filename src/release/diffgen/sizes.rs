@@ -161,14 +161,14 @@ impl Sizes {
 }
 
 /// In how many ways matching may fail, each with probability at most 2^-64: in every shard, if people are
-/// in shards, and in dealing them.
+/// matched in shards, and in dealing them.
 fn failures(agreement: &Agreement) -> u64 {
     let of_one = match agreement.matching() {
         Some(matching) if matching.membership.is_hidden() => hidden::FAILURES,
         Some(matching) if matching.by == MatchBy::Oprf => oblivious::FAILURES,
         _ => 0,
     };
-    match agreement.shards.map(u64::from) {
+    match shards::paired(agreement).map(|shards| shards as u64) {
         None => of_one,
         Some(shards) => shards * of_one + shards::failures(shards),
     }

@@ -5,6 +5,7 @@ mod auto;
 mod examples;
 mod hidden;
 mod horizontal;
+mod horizontal_shards;
 mod one_class;
 mod properties;
 mod shards;

@@ -12,9 +12,10 @@ use crate::protocol::shards::{Answer, Failed};
 use crate::protocol::shares::WordShares;
 use crate::protocol::sum_by_group::{CountShape, Progress, SumShape, count_cells, sum_units};
 use crate::release::diffgen::hidden::joined::Announced;
+use crate::release::diffgen::shared_scores::Pending;
 use crate::release::diffgen::two_party::{Error, STRUCTURE};
 use crate::role::Role;
-use crate::table::Specialization;
+use crate::table::{Candidate, Specialization};
 
 /// Phases in which shards sum up.
 pub const HISTOGRAMS: &str = "histograms";
@@ -54,6 +55,23 @@ pub enum Ask {
         /// All specializations, in order.
         made: Vec<Specialization>,
     },
+    /// Horizontally, to count its records. It answers the class counts.
+    Tally(Tally),
+    /// Horizontally, to move the records of a value into its children. It answers nothing.
+    Specialize(Specialization),
+}
+
+/// Which class counts a horizontal release wants: see [`OwnRecords`](crate::release::diffgen::own_records::OwnRecords).
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+pub enum Tally {
+    /// Of all records.
+    All,
+    /// Of the children of these, each in one leaf or in all.
+    Children(Vec<Pending>),
+    /// At every point of these intervals.
+    Points(Vec<Candidate>),
+    /// Of every leaf.
+    Leaves,
 }
 
 /// One sum over records, each of which counts in one place.
@@ -229,6 +247,28 @@ pub fn hear_shares(answer: &[u8], due: &[Due]) -> Result<Vec<WordShares>, &'stat
     }
     bytes.end()?;
     Ok(all)
+}
+
+/// An answer of counts.
+pub fn tell_counts(counts: &[u64]) -> Answer {
+    let mut bytes = Answer::new(Vec::with_capacity(8 * counts.len()));
+    counts.iter().for_each(|count| bytes.extend(count.to_le_bytes()));
+    bytes
+}
+
+/// Adds the counts of [`tell_counts`] to sums, as many as there are, none of which may pass `most`.
+///
+/// # Errors
+/// What is wrong with them.
+pub fn add_counts(answer: &[u8], sums: &mut [u64], most: u64) -> Result<(), &'static str> {
+    let mut bytes = Bytes(answer);
+    let counts = bytes.several(sums.len())?.map(u64::from_le_bytes);
+    bytes.end()?;
+    for (sum, count) in sums.iter_mut().zip(counts) {
+        let added = sum.checked_add(count).filter(|added| *added <= most);
+        *sum = added.ok_or("it counts more records than there are")?;
+    }
+    Ok(())
 }
 
 /// An answer of names.

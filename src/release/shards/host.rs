@@ -51,6 +51,9 @@ impl Host {
             }
             Ask::Join { announced } => self.join(&announced, follows),
             Ask::Count { made } => self.count(&made),
+            Ask::Tally(_) | Ask::Specialize(_) => {
+                Err(malformed("records are counted alone in a horizontal release"))
+            }
         }
     }
 

@@ -48,10 +48,10 @@ impl<'a> Bytes<'a> {
     }
 }
 
-/// The attributes that the agreement gives a party, with their places.
+/// The attributes that the agreement gives a party, or both, with their places.
 fn attributes(agreement: &Agreement, role: Role) -> impl Iterator<Item = (usize, &Attribute)> {
     let all = agreement.schema.attributes.iter().enumerate();
-    all.filter(move |(_, attribute)| attribute.owner == Some(role))
+    all.filter(move |(_, attribute)| attribute.owner.is_none_or(|owner| owner == role))
 }
 
 /// The bytes of a party's records, with identifiers if they are `named`.

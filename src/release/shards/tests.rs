@@ -1,13 +1,16 @@
 use proptest::prelude::*;
 
-use super::asks::{Due, read_request, read_sums, tell_names, tell_shares};
+use super::asks::{
+    Due, Tally, add_counts, read_request, read_sums, tell_counts, tell_names, tell_shares,
+};
 use super::*;
 use crate::net::SessionId;
 use crate::protocol::pair::{Setup, run_pair};
 use crate::protocol::shards::stand_in::{Answers, StandIn};
-use crate::protocol::shards::{Answer, Failed};
+use crate::protocol::shards::{Answer, Failed, Shards};
 use crate::protocol::sum_by_group::{CountShape, SumShape};
 use crate::release::diffgen::hidden::joined::Announced;
+use crate::release::diffgen::own_records::OwnRecords;
 use crate::table::{Candidate, CutValue, Reading, parse_csv};
 
 fn names(count: usize) -> Vec<String> {
@@ -80,8 +83,7 @@ fn the_hash_is_the_one_that_the_page_states() {
     assert_eq!(shards, [961, 286, 224]);
 }
 
-fn agreement() -> Agreement {
-    let text = r#"
+const VERTICAL: &str = r#"
         [release]
         id = "shards"
         partition = "vertical"
@@ -120,7 +122,13 @@ fn agreement() -> Agreement {
         [scale]
         shards = 3
     "#;
+
+fn parse(text: &str) -> Agreement {
     Agreement::parse("a.toml", text.as_bytes(), &|_| Err("no files here".to_owned())).unwrap()
+}
+
+fn agreement() -> Agreement {
+    parse(VERTICAL)
 }
 
 fn table(agreement: &Agreement) -> Table {
@@ -133,7 +141,7 @@ fn table(agreement: &Agreement) -> Table {
 
 /// One request of each kind.
 fn requests() -> Vec<Vec<u8>> {
-    let value = CutValue::Interval { start: 0, end: 9 };
+    let value = CutValue::Interval { start: 0, end: 100 };
     let candidate = Candidate { attribute: 1, value };
     let made = vec![Specialization { candidate, split: Some(4) }];
     let announced = Announced::new(&agreement(), Role::P1, 3, 4, true);
@@ -142,7 +150,11 @@ fn requests() -> Vec<Vec<u8>> {
         Ask::Match { due: [5, 6] },
         Ask::Labelled,
         Ask::Join { announced },
-        Ask::Count { made },
+        Ask::Count { made: made.clone() },
+        Ask::Tally(Tally::Children(vec![(made[0], Some(vec![0, 0, 3])), (made[0], None)])),
+        Ask::Tally(Tally::Points(vec![candidate])),
+        Ask::Tally(Tally::Leaves),
+        Ask::Specialize(made[0]),
     ];
     let mut requests: Vec<Vec<u8>> = asks.iter().map(|ask| request(ask, &[]).unwrap()).collect();
     let cells = CountShape { records: 4, cells: [2, 300], bits: 32 };
@@ -229,13 +241,14 @@ fn a_shard_refuses_what_is_out_of_turn() {
     let table = records::write(&agreement(), Role::P1, &table(&agreement()), true).unwrap();
     let too_many = request(&Ask::Match { due: [1_001, 6] }, &table).unwrap();
     let counts = request(&Ask::Count { made: Vec::new() }, &[]).unwrap();
-    refused(&[no_records, many, too_many, counts, Vec::new(), vec![255; 40]]);
+    let tally = request(&Ask::Tally(Tally::All), &[]).unwrap();
+    refused(&[no_records, many, too_many, counts, tally, Vec::new(), vec![255; 40]]);
 }
 
 proptest! {
     #[test]
     fn garbage_is_refused_or_reads_as_what_was_written(
-        garbage in proptest::collection::vec(any::<u8>(), 0..99), place in 0usize..200, which in 0usize..6,
+        garbage in proptest::collection::vec(any::<u8>(), 0..99), place in 0usize..200, which in 0usize..10,
     ) {
         let agreement = agreement();
         let _ = records::read(&agreement, Role::P1, &garbage, place % 2 == 0);
@@ -309,5 +322,147 @@ fn a_shard_that_answers_other_sums_than_were_asked_for_ends_the_run() {
     for told in [Due { bits: 31, ..due }, Due { words: 5, ..due }, Due { words: 0, ..due }] {
         let why = add_up(told).unwrap_err().to_string();
         assert!(why.contains("another shape"), "{why}");
+    }
+}
+
+/// The same columns, of which each party has all.
+fn horizontal() -> Agreement {
+    let (before, id) = VERTICAL.split_once("[id]").unwrap();
+    let (_, after) = id.split_once("[class]").unwrap();
+    let text = format!("{before}[class]{after}").replace("vertical", "horizontal");
+    parse(&text.replace("owner = \"p1\"", "").replace("owner = \"p2\"", ""))
+}
+
+fn counter(agreement: &Agreement) -> Counter {
+    let (schema, max_records) = (&agreement.schema, agreement.max_records);
+    let reading = Reading { schema, owner: None, identifier: None, max_records };
+    let rows = "job,age,town,ill\nWriter,7,A,no\nEngineer,99,B,yes\nWriter,0,B,yes\n";
+    let table = parse_csv("rows.csv", rows.as_bytes(), &reading, &|_| ()).unwrap();
+    Counter::new(agreement, table).unwrap()
+}
+
+fn interval(start: u32, end: u32) -> Candidate {
+    Candidate { attribute: 1, value: CutValue::Interval { start, end } }
+}
+
+fn asked(counter: &mut Counter, ask: &Ask) -> Result<Vec<u64>, String> {
+    let request = request(ask, &[]).map_err(|error| error.to_string())?;
+    let answer = counter.ask(&request).map_err(|failed| failed.to_string())?;
+    let (counts, rest) = answer.as_chunks();
+    assert!(rest.is_empty());
+    Ok(counts.iter().map(|count| u64::from_le_bytes(*count)).collect())
+}
+
+#[test]
+fn a_shard_counts_its_own_records() {
+    let agreement = horizontal();
+    let mut counter = counter(&agreement);
+    let made = Specialization { candidate: interval(0, 100), split: Some(7) };
+    assert_eq!(asked(&mut counter, &Ask::SetUp), Ok(vec![3]));
+    // Those who are ill come first.
+    assert_eq!(asked(&mut counter, &Ask::Tally(Tally::All)), Ok(vec![2, 1]));
+    let in_all = Ask::Tally(Tally::Children(vec![(made, None)]));
+    assert_eq!(asked(&mut counter, &in_all), Ok(vec![1, 0, 1, 1]));
+    let points = asked(&mut counter, &Ask::Tally(Tally::Points(vec![interval(0, 100)]))).unwrap();
+    let at = |place: usize| &points[2 * place..2 * place + 2];
+    assert_eq!((points.len(), points.iter().sum::<u64>()), (200, 3));
+    assert_eq!((at(0), at(7), at(99)), (&[1, 0][..], &[0, 1][..], &[1, 0][..]));
+    assert_eq!(asked(&mut counter, &Ask::Specialize(made)), Ok(vec![]));
+    assert_eq!(asked(&mut counter, &Ask::Tally(Tally::Leaves)), Ok(vec![1, 0, 1, 1]));
+    asked(&mut counter, &Ask::Specialize(made)).unwrap_err();
+    asked(&mut counter, &in_all).unwrap_err();
+}
+
+#[test]
+fn a_shard_counts_nothing_that_is_not_there() {
+    let agreement = horizontal();
+    let mut counter = counter(&agreement);
+    let made = |candidate, split| Specialization { candidate, split };
+    let top = made(interval(0, 100), Some(7));
+    let job = |value| Candidate { attribute: 0, value };
+    let elsewhere = Candidate { attribute: 3, ..interval(0, 100) };
+    for children in [
+        (made(elsewhere, Some(7)), None),
+        (made(interval(0, 99), Some(7)), None),
+        (made(interval(0, 100), Some(0)), None),
+        (made(interval(0, 100), Some(100)), None),
+        (made(interval(0, 100), None), None),
+        (made(job(CutValue::Interval { start: 0, end: 2 }), Some(1)), None),
+        (top, Some(vec![0, 0])),
+        (top, Some(vec![0, 1, 0])),
+    ] {
+        let words = asked(&mut counter, &Ask::Tally(Tally::Children(vec![children]))).unwrap_err();
+        assert!(words.contains("no such"), "{words}");
+    }
+    for interval in [interval(0, 1), elsewhere, job(interval(0, 100).value)] {
+        let words = asked(&mut counter, &Ask::Tally(Tally::Points(vec![interval]))).unwrap_err();
+        assert!(words.contains("no such interval"), "{words}");
+    }
+    for ask in [Ask::Match { due: [1, 1] }, Ask::Labelled, Ask::Count { made: Vec::new() }] {
+        assert!(asked(&mut counter, &ask).unwrap_err().contains("vertical"));
+    }
+    let longer = request(&Ask::Tally(Tally::All), &[0]).unwrap();
+    assert!(counter.ask(&longer).unwrap_err().to_string().contains("left over"));
+}
+
+/// What would be too much at a time is asked for in parts.
+#[test]
+fn a_lead_asks_for_no_more_than_its_shards_tell_at_a_time() {
+    let agreement = horizontal();
+    let made = Specialization { candidate: interval(0, 100), split: Some(7) };
+    let many = vec![(made, None); 80_000];
+    let words = asked(&mut counter(&agreement), &Ask::Tally(Tally::Children(many.clone())));
+    assert!(words.unwrap_err().contains("too much at a time"));
+    let mut shards = Shards { records: Some(6), ..Shards::default() };
+    for _ in 0..2 {
+        shards.asked.push(Box::new(counter(&agreement)));
+    }
+    let mut records = InShards::new(&mut shards, &agreement.schema);
+    let counted = records.children(&many).unwrap();
+    assert!(counted.len() == many.len() && counted.iter().all(|counts| *counts == [2, 0, 2, 2]));
+    assert!(records.children(&[]).unwrap().is_empty());
+    // More than the lead was told that there are.
+    shards.records = Some(3);
+    let words = InShards::new(&mut shards, &agreement.schema).all().unwrap_err().to_string();
+    assert!(words.contains("more records than there are"), "{words}");
+}
+
+proptest! {
+    #[test]
+    fn a_shard_that_counts_answers_counts_or_refuses(
+        garbage in proptest::collection::vec(any::<u8>(), 0..99),
+        flips in proptest::collection::vec((any::<usize>(), 1u8..), 0..4),
+        which in proptest::collection::vec(0usize..10, 1..4),
+    ) {
+        let agreement = horizontal();
+        let mut counter = counter(&agreement);
+        let _ = counter.ask(&garbage);
+        for which in which {
+            let mut changed = requests().swap_remove(which);
+            for (place, flip) in &flips {
+                let place = place % changed.len();
+                changed[place] ^= flip;
+            }
+            match counter.ask(&changed) {
+                Ok(answer) => prop_assert!(answer.len() % 8 == 0 && answer.len() <= 8 * 8 * 200),
+                Err(failed) => {
+                    let words = failed.to_string();
+                    prop_assert!(words.contains("understand each other"), "{}", words);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn counts_are_added_or_refused(
+        garbage in proptest::collection::vec(any::<u8>(), 0..40),
+        counts in proptest::collection::vec(0u64..100, 0..9), due in 0usize..9, most in 0u64..300,
+    ) {
+        let mut sums = vec![most / 2; due];
+        let _ = add_counts(&garbage, &mut sums, most);
+        prop_assert!(sums.iter().all(|sum| *sum <= most));
+        let mut sums = vec![most / 2; due];
+        let fits = counts.len() == due && counts.iter().all(|count| most / 2 + count <= most);
+        prop_assert_eq!(add_counts(&tell_counts(&counts), &mut sums, most).is_ok(), fits);
     }
 }

@@ -18,6 +18,7 @@ pub use children::ChildOf;
 use rayon::prelude::*;
 use sets::Sets;
 pub use sets::SubPartitions;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
 /// The leaves of a release, in its order.
@@ -76,7 +77,7 @@ struct Parts {
 /// The records of one party, grouped by leaf. Private, like the table.
 pub struct LeafRecords<'t> {
     schema: Arc<Schema>,
-    table: &'t Table,
+    table: Cow<'t, Table>,
     attributes: Vec<usize>,
     classes: usize,
     records: Vec<u32>,
@@ -96,6 +97,14 @@ impl<'t> LeafRecords<'t> {
         Self::of_owner(schema, table, None)
     }
 
+    /// The same with a table of its own.
+    ///
+    /// # Errors
+    /// As [`LeafRecords::new`].
+    pub fn owning(schema: &Arc<Schema>, table: Table) -> Result<LeafRecords<'static>, Error> {
+        LeafRecords::of_columns(schema, Cow::Owned(table), None)
+    }
+
     /// The same with the columns of one owner alone, if one is given.
     ///
     /// # Errors
@@ -103,6 +112,14 @@ impl<'t> LeafRecords<'t> {
     pub fn of_owner(
         schema: &Arc<Schema>,
         table: &'t Table,
+        owner: Option<Role>,
+    ) -> Result<Self, Error> {
+        Self::of_columns(schema, Cow::Borrowed(table), owner)
+    }
+
+    fn of_columns(
+        schema: &Arc<Schema>,
+        table: Cow<'t, Table>,
         owner: Option<Role>,
     ) -> Result<Self, Error> {
         let mut attributes = Vec::new();
@@ -158,12 +175,12 @@ impl<'t> LeafRecords<'t> {
     }
 
     /// The class of every record.
-    pub fn class_codes(&self) -> &'t [u8] {
+    pub fn class_codes(&self) -> &[u8] {
         self.table.classes()
     }
 
     /// The table's column.
-    pub fn column(&self, attribute: usize) -> Option<&'t Column> {
+    pub fn column(&self, attribute: usize) -> Option<&Column> {
         self.table.column(attribute)
     }
 
@@ -207,8 +224,8 @@ impl<'t> LeafRecords<'t> {
     ///
     /// # Errors
     /// [`Error::MissingColumn`] if the party does not hold the attribute.
-    pub fn child_of(&self, made: &Specialization) -> Result<ChildOf<'t>, Error> {
-        ChildOf::new(&self.schema, self.table, made)
+    pub fn child_of(&self, made: &Specialization) -> Result<ChildOf<'_>, Error> {
+        ChildOf::new(&self.schema, &self.table, made)
     }
 
     /// Moves the records of a value into its children. Returns the leaves that were replaced and
@@ -311,7 +328,7 @@ impl<'t> LeafRecords<'t> {
 
     /// Groups the records of every linked leaf by child, in place.
     fn divide(&mut self, made: &Specialization) -> Result<(Vec<LeafId>, Vec<Parts>), Error> {
-        let child_of = self.child_of(made)?;
+        let child_of = ChildOf::new(&self.schema, &self.table, made)?;
         let mut old = self.link(made.candidate.attribute, made.candidate.value);
         old.sort_by_key(|leaf| (self.leaf(*leaf).start, self.leaf(*leaf).end));
         let (classes, codes) = (self.classes, self.table.classes());

@@ -8,7 +8,7 @@ use super::*;
 use crate::protocol::coins::{Coins, TapeCoins};
 use crate::protocol::pair::{Outcome as Ran, assert_same_shape};
 
-fn table_of(agreement: &Agreement, rows: &[Row]) -> Table {
+pub fn table_of(agreement: &Agreement, rows: &[Row]) -> Table {
     let row = |(id, class, job, sex, salary): &Row| format!("{id},{class},{job},{sex},{salary}\n");
     let header = std::iter::once("id,class,job,sex,salary\n".to_owned());
     let csv: String = header.chain(rows.iter().map(row)).collect();
@@ -31,7 +31,7 @@ fn of_rows<C: Coins + Send + 'static>(
 }
 
 /// Terms with both utilities, selections and noises.
-fn all_terms() -> Vec<String> {
+pub fn all_terms() -> Vec<String> {
     let mut terms = Vec::new();
     for (utility, selection) in [
         ("max", "permute-and-flip"),

@@ -26,9 +26,9 @@ use crate::release::diffgen::two_party::{Error, Keys, prepare, release_prepared,
 use crate::release::shards::{Dealing, Host};
 use crate::role::Role;
 
-const NUMBERS: [u32; 4] = [1, 2, 3, 16];
+pub const NUMBERS: [u32; 4] = [1, 2, 3, 16];
 
-fn rows(count: usize, seed: u64) -> Vec<Row> {
+pub fn rows(count: usize, seed: u64) -> Vec<Row> {
     let mut rng = Randomness::seeded(seed);
     let rows = std::iter::repeat_with(|| random_rows(&mut rng)).flatten().take(count);
     let named =
@@ -271,14 +271,14 @@ fn a_shard_that_is_cut_anywhere_ends_the_run_at_both_sides() {
     }
 }
 
-fn keep<T>(kept: &Mutex<Vec<T>>, more: impl IntoIterator<Item = T>) {
+pub fn keep<T>(kept: &Mutex<Vec<T>>, more: impl IntoIterator<Item = T>) {
     kept.lock().unwrap().extend(more);
 }
 
 /// A line that keeps what this side sends.
-struct Overheard {
-    end: End,
-    sent: Arc<Mutex<Vec<u8>>>,
+pub struct Overheard {
+    pub end: End,
+    pub sent: Arc<Mutex<Vec<u8>>>,
 }
 
 impl Transport for Overheard {
@@ -308,9 +308,9 @@ impl Transport for Overheard {
 }
 
 /// A shard of which everything is kept that its lead asks and hears.
-struct Spied {
-    shard: Box<dyn Shard>,
-    inside: Arc<Mutex<Vec<Vec<u8>>>>,
+pub struct Spied {
+    pub shard: Box<dyn Shard>,
+    pub inside: Arc<Mutex<Vec<Vec<u8>>>>,
 }
 
 impl Shard for Spied {
@@ -412,7 +412,7 @@ fn nothing_that_lead_and_shards_tell_each_other_is_told_to_the_peer() {
 }
 
 /// A line to a shard that might as well be in another process.
-struct Near(Server);
+pub struct Near(pub Server);
 
 impl Line for Near {
     fn call(&mut self, call: &[u8], _: &Stop) -> Result<Answer, Failed> {

@@ -15,7 +15,7 @@ use crate::protocol::pair::{Both, Outcome as Ran, Setup, assert_forecast, run_pa
 use crate::release::diffgen::forecast::{Records, release_with as release_forecast};
 use crate::release::diffgen::terms;
 use crate::release::diffgen::two_party::{Error, Keys, release_with};
-use crate::release::{Outcome, plan};
+use crate::release::{Outcome, plan, shards};
 use crate::role::Role;
 
 /// A record of the papers' loan example: id, class, job, sex, salary.
@@ -176,14 +176,13 @@ pub fn assert_release_forecast(
 }
 
 /// As short as the polynomial allows.
-fn key_bits(agreement: &Agreement) -> usize {
+pub fn key_bits(agreement: &Agreement) -> usize {
     if terms(agreement).unwrap().taylor.is_some() { 1024 } else { 512 }
 }
 
-/// With a session for every shard, two of them in work at a time.
+/// With a session for every shard that meets the peer's, two of them in work at a time.
 pub fn setup(agreement: &Agreement) -> Setup {
-    let shards = agreement.shards.unwrap_or_default() as usize;
-    Setup::default().shards(shards, 2)
+    Setup::default().shards(shards::paired(agreement).unwrap_or_default(), 2)
 }
 
 /// What one party ends with.
