@@ -64,7 +64,8 @@ impl<'a> Leading<'a> {
         let powers = Powers::new(rate, bound, precision);
         let power = |candidate: &Scored| {
             let score = candidate.score;
-            powers.of(score).unwrap_or_else(|| exp(&(rate * &score.value()), precision))
+            let exact = || exp(&(rate * &score.min(bound.largest).value()), precision);
+            powers.of(score).unwrap_or_else(exact)
         };
         let found: Vec<_> = candidates.iter().map(power).collect();
         let longest = found.iter().map(|power| power.whole_bits()).max().unwrap_or_default();

@@ -29,6 +29,9 @@ pub struct Stretch {
     pub score: Score,
 }
 
+/// Records whose places are noted in one go.
+const AT_ONCE: usize = 1 << 12;
+
 /// The stretches of an interval, ascending; they cover all its points but the first.
 ///
 /// # Errors
@@ -55,10 +58,14 @@ pub fn stretches(
         .enumerate()
         .flat_map(|(leaf, id)| {
             let group = if groups > 1 { leaf } else { 0 };
-            leaf_records.records(*id).par_iter().map(move |record| {
-                let record = *record as usize;
-                let slot = group * classes + usize::from(codes[record]);
-                u64::from(points[record]) << 32 | slot as u64
+            leaf_records.records(*id).par_chunks(AT_ONCE).flat_map_iter(move |records| {
+                let mut keys = Vec::with_capacity(records.len());
+                for record in records {
+                    let record = *record as usize;
+                    let slot = group * classes + usize::from(codes[record]);
+                    keys.push(u64::from(points[record]) << 32 | slot as u64);
+                }
+                keys
             })
         })
         .collect();
@@ -77,13 +84,14 @@ pub fn stretches(
         }
         first = until + 1;
     };
-    let mut rest = keys.as_slice();
-    while let Some(key) = rest.first() {
+    let mut before = None;
+    for key in &keys {
         let point = (key >> 32) as u32;
-        add(point.min(end - 1), sides.score(logarithms)?);
-        let same = rest.partition_point(|key| (key >> 32) as u32 == point);
-        rest[..same].iter().for_each(|key| sides.move_left((key & 0xffff_ffff) as usize));
-        rest = &rest[same..];
+        if before != Some(point) {
+            add(point.min(end - 1), sides.score(logarithms)?);
+            before = Some(point);
+        }
+        sides.move_left((key & 0xffff_ffff) as usize);
     }
     add(end - 1, sides.score(logarithms)?);
     Ok(stretches)
@@ -162,11 +170,14 @@ struct Sides {
 impl Sides {
     fn new(groups: usize, classes: usize, keys: &[u64]) -> Self {
         let mut right = vec![0; groups * classes];
-        keys.iter().for_each(|key| right[(key & 0xffff_ffff) as usize] += 1);
+        for key in keys {
+            right[(key & 0xffff_ffff) as usize] += 1;
+        }
         let sum = right.chunks_exact(classes).map(|group| u64::from(largest(group))).sum();
         Self { classes, left: vec![0; right.len()], right, sum }
     }
 
+    #[inline]
     fn move_left(&mut self, slot: usize) {
         let group = slot / self.classes * self.classes;
         let group = group..group + self.classes;

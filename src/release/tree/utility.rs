@@ -47,8 +47,13 @@ pub fn max(counts: &[u32], classes: usize) -> u64 {
 }
 
 /// The largest number, 0 if there is none.
+#[inline]
 pub fn largest(counts: &[u32]) -> u32 {
-    counts.iter().copied().max().unwrap_or(0)
+    let mut largest = 0;
+    for count in counts {
+        largest = largest.max(*count);
+    }
+    largest
 }
 
 /// Logarithms of whole numbers, with those that are asked for most in a table.
