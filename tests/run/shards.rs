@@ -187,9 +187,9 @@ impl Workers for Elsewhere<'_> {
 fn run_here(couple: &Couple, who: usize, elsewhere: bool, fail: bool) -> Result<(), Failure> {
     let text = couple.read(who, "agreement.toml");
     let agreement =
-        Agreement::parse("a.toml", text.as_bytes(), &|_| Err("no files here".to_owned())).unwrap();
-    let party = Party::load(&couple.path(who, "party.toml")).unwrap();
-    let side = Side::new(&agreement, &party, &NoWatcher).unwrap();
+        Agreement::parse("a.toml", text.as_bytes(), &|_| Err("no files here".to_owned()))?;
+    let party = Party::load(&couple.path(who, "party.toml"))?;
+    let side = Side::new(&agreement, &party, &NoWatcher)?;
     let options = Options { shards_at_once: 2, shard_ports: true, ..Options::default() };
     let workers = elsewhere.then(|| Elsewhere::new(&side, &couple.read(who, "table.csv"), fail));
     let workers = workers.as_ref().map(|workers| workers as &dyn Workers);

@@ -299,7 +299,8 @@ struct Shares(Due);
 
 impl Answers for Shares {
     fn ask(&mut self, _: &[u8]) -> Result<Answer, Failed> {
-        Ok(tell_shares(&[WordShares::new(self.0.bits, vec![1; self.0.words]).unwrap()]))
+        let shares = WordShares::new(self.0.bits, vec![1; self.0.words]);
+        Ok(tell_shares(&[shares.map_err(|error| Failed::here(error.to_string()))?]))
     }
 }
 
