@@ -72,6 +72,7 @@ pub mod release;
 mod role;
 pub mod table;
 
+#[doc(inline)]
 pub use diptych_ground::{crypto, math, simd};
 pub use role::Role;
 

@@ -27,7 +27,7 @@
 //!
 //! *Transfers of leaves* ([`grow_transfers`], [`regrow_transfers`]). The lowest bits are cleared in the
 //! end, except that of α at the receiver, which is set: the convention of
-//! [`crate::protocol::transfers`]. All functions take the same time for every α.
+//! `protocol::transfers`. All functions take the same time for every α.
 
 use crate::crypto::tree::TreeShape;
 use crate::simd::aes::RoundKeys;
