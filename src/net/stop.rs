@@ -2,11 +2,14 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Every copy is the same flag. Once set it stays set; every wait looks at it.
 #[derive(Clone, Debug, Default)]
-pub struct Stop(Arc<AtomicBool>);
+pub struct Stop {
+    flag: Arc<AtomicBool>,
+    end: Option<Instant>,
+}
 
 impl Stop {
     /// How long a wait goes on without looking.
@@ -14,17 +17,22 @@ impl Stop {
 
     /// The flag itself, for those who set it from where a method cannot be called.
     pub fn flag(&self) -> &Arc<AtomicBool> {
-        &self.0
+        &self.flag
     }
 
     /// Asks for the end.
     pub fn set(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.flag.store(true, Ordering::Relaxed);
     }
 
-    /// Whether the end was asked for.
+    /// The same flag for one who is to wait until then at the latest, as if it were set at that time.
+    pub fn until(&self, end: Option<Instant>) -> Self {
+        Self { flag: self.flag.clone(), end: end.or(self.end) }
+    }
+
+    /// Whether the end was asked for, or is there.
     pub fn is_set(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        self.flag.load(Ordering::Relaxed) || self.end.is_some_and(|end| Instant::now() >= end)
     }
 
     /// An error if the end was asked for.

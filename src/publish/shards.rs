@@ -160,7 +160,7 @@ pub fn deal(
     rows.iter().map(|rows| write_records(agreement, role, &table.select(rows))).collect()
 }
 
-/// As many records for one shard as for any other, up to one.
+/// As many records of this part for one shard as for any other, up to one.
 fn by_position(records: usize, shards: usize) -> Vec<Vec<usize>> {
     let end = |shard| records * shard / shards.max(1);
     (0..shards).map(|shard| (end(shard)..end(shard + 1)).collect()).collect()

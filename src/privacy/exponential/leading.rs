@@ -62,10 +62,16 @@ impl<'a> Leading<'a> {
         weight_bits(bound.largest, rate, scaling)?;
         let precision = leading_bits + GUARD_BITS;
         let powers = Powers::new(rate, bound, precision);
+        // Where the bound is no whole number, this is the power of all scores above it; it is computed whether
+        // there are such or not.
+        let highest = exp(&(rate * &bound.largest.value()), precision);
         let power = |candidate: &Scored| {
             let score = candidate.score;
-            let exact = || exp(&(rate * &score.min(bound.largest).value()), precision);
-            powers.of(score).unwrap_or_else(exact)
+            match powers.of(score) {
+                Some(power) => power,
+                None if score >= bound.largest => highest.clone(),
+                None => exp(&(rate * &score.value()), precision),
+            }
         };
         let found: Vec<_> = candidates.iter().map(power).collect();
         let longest = found.iter().map(|power| power.whole_bits()).max().unwrap_or_default();
@@ -220,6 +226,27 @@ mod tests {
 
             let exact = Randomness::seeded(seed).uniform_below(&sum).unwrap();
             prop_assert_eq!(Randomness::seeded(seed).uniform_below_sum(&found).unwrap(), exact);
+        }
+    }
+
+    /// As where `max_records` allows more than the longest weight: the highest score is then no whole number.
+    #[test]
+    fn scores_above_the_bound_weigh_as_much_as_it_does() {
+        let candidates = [3, 40, 41, 900, 901].map(|score| scored((score, 2)));
+        let rate = Rational::new(1u32, 3u32).unwrap();
+        for steps in [40 << 20, (40 << 20) + 12_345, (700 << 20) + 1] {
+            let bound = ScoreBound { largest: Score::from_steps(steps), whole: true };
+            let found = Leading::new(&candidates, &rate, BINARY, bound).unwrap();
+            let weights = found.exact_weights().unwrap();
+            assert_eq!(weights[3], weights[4]);
+            let mut edge = BigUint::ZERO;
+            for weight in &weights {
+                for r in [&edge + 1u32, &edge + weight, &edge + 2u32 * weight - 1u32] {
+                    assert_eq!(found.locate(&r).unwrap(), locate(&candidates, &weights, &r), "{r}");
+                }
+                edge += 2u32 * weight;
+            }
+            assert_eq!(found.exact().unwrap(), edge);
         }
     }
 

@@ -10,8 +10,8 @@ use crate::net::{AbortReason, Costs, Direction, Error, Stop, Tag, Transcript, co
 
 /// A way to a shard in another process.
 pub trait Line: Send {
-    /// Brings a call to the shard, and its reply back. When the flag is set, the shard is to be told, and no
-    /// long wait follows.
+    /// Brings a call to the shard, and its reply back. When the flag is set, by somebody or because the time of the
+    /// run is over, the shard is to be told, and no long wait follows.
     ///
     /// # Errors
     /// If the shard cannot be reached, or is no more.
@@ -77,11 +77,17 @@ impl Remote {
 
     fn call(&mut self, call: &Call, request: &[u8]) -> Result<Answer, Failed> {
         let call = join(call, request).map_err(malformed)?;
-        let reply =
-            self.line.call(&call, &self.stop).map_err(|failed| match self.stop.check() {
-                Ok(()) => failed,
-                Err(stopped) => Failed::of(&stopped),
-            })?;
+        // A shard that hangs is waited for no longer than the run may take.
+        let until = self.stop.until(self.end);
+        let reply = self.line.call(&call, &until).map_err(|failed| {
+            match (self.stop.check(), until.is_set()) {
+                (Err(stopped), _) => Failed::of(&stopped),
+                (_, true) => {
+                    Failed::here("a shard did not answer in the time that the run may take")
+                }
+                _ => failed,
+            }
+        })?;
         let (reply, answer) = split::<Reply>(&reply).map_err(malformed)?;
         self.costs = reply.costs;
         self.transcript.extend(reply.messages.iter().map(|(sent, tag, length)| {
@@ -174,5 +180,39 @@ impl Server {
         let reply = Reply { failed, costs: self.shard.costs(), messages: messages.collect() };
         self.told = transcript.len();
         join(&reply, &answer).map_err(malformed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread::sleep;
+
+    use super::*;
+
+    /// A shard that hangs: its line waits until it is told not to.
+    struct Hangs;
+
+    impl Line for Hangs {
+        fn call(&mut self, _: &[u8], stop: &Stop) -> Result<Answer, Failed> {
+            while !stop.is_set() {
+                sleep(Duration::from_millis(1));
+            }
+            Err(Failed::here("nothing came"))
+        }
+    }
+
+    #[test]
+    fn a_shard_that_hangs_is_waited_for_until_the_run_ends_or_is_stopped() {
+        let mut shard = Remote::new(Box::new(Hangs));
+        shard.end_within(Duration::from_millis(20));
+        let words = shard.ask(&[]).unwrap_err().to_string();
+        assert!(words.contains("in the time that the run may take"), "{words}");
+
+        let (mut shard, stop) = (Remote::new(Box::new(Hangs)), Stop::default());
+        shard.end_within(Duration::from_secs(600));
+        shard.stop_on(&stop);
+        let ends = std::thread::spawn(move || shard.ask(&[]).unwrap_err().to_string());
+        stop.set();
+        assert!(!ends.join().unwrap().contains("in the time"), "it was stopped");
     }
 }
