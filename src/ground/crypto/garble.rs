@@ -47,9 +47,10 @@
 //!     starting_point,
 //! };
 //! use diptych::math::Randomness;
+//! use diptych::simd::Op;
 //!
 //! let mut rng = Randomness::from_os()?;
-//! let layer = Layer { gates: &[(0, 1, 2)], lanes: 1 };
+//! let layer = Layer { gates: &[Op { a: 0, b: 1, out: 2 }], lanes: 1 };
 //! let start = starting_point(&rng.array(), "gates of the example");
 //!
 //! let mut garbler = Garbler::new(Delta::random(&mut rng), GateHash::new(start));
