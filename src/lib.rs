@@ -54,27 +54,22 @@
 //!
 //! A whole release, from agreement to table, is in [`release::diffgen::two_party`].
 
-// The audit of vectors, a part of the command, looks into what nobody else needs.
-#![cfg_attr(not(feature = "cli"), allow(dead_code, unused_imports))]
-
-pub mod agreement;
 #[cfg(all(feature = "cli", feature = "testing"))]
 pub mod app;
 #[cfg(all(feature = "cli", not(feature = "testing")))]
 mod app;
-pub mod circuit;
-pub mod mechanism;
-pub mod net;
-pub mod privacy;
-pub mod protocol;
 pub mod publish;
-pub mod release;
-mod role;
-pub mod table;
 
+pub use diptych_engine::Role;
+use diptych_engine::role;
+#[doc(inline)]
+pub use diptych_engine::{circuit, mechanism, net, privacy, protocol, table};
 #[doc(inline)]
 pub use diptych_ground::{crypto, math, simd};
-pub use role::Role;
+#[doc(inline)]
+pub use diptych_models::release;
+#[doc(inline)]
+pub use diptych_terms::agreement;
 
 /// The command `diptych`: runs as the shell asked, and returns the exit status.
 #[cfg(feature = "cli")]

@@ -85,10 +85,13 @@ fn rust_files(directory: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The place of a file in the house: the package `ground` has the rooms that need most of the compiler.
+/// The place of a file in the house, whose lower floors are packages of their own.
 fn place(file: &Path) -> PathBuf {
     let inside = file.strip_prefix(source_root()).expect("under src");
-    inside.strip_prefix("ground").unwrap_or(inside).to_owned()
+    let floor = ["ground", "engine", "terms", "models"]
+        .iter()
+        .find_map(|floor| inside.strip_prefix(floor).ok());
+    floor.unwrap_or(inside).to_owned()
 }
 
 /// The first path segments named after `crate::`, groups in braces included.

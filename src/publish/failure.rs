@@ -7,6 +7,9 @@ use std::process::ExitCode;
 use crate::agreement;
 use crate::math::random::SourceFailed;
 use crate::net::{self, Blame, Fault};
+use crate::protocol::{join, psi, yao};
+use crate::release;
+use crate::release::diffgen::{self, two_party};
 
 /// Exit statuses besides 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,9 +78,9 @@ impl Failure {
     }
 }
 
-/// What ends a conversation says by itself whose fault it is, and the status follows.
-impl<E: Fault> From<E> for Failure {
-    fn from(error: E) -> Self {
+impl Failure {
+    /// What ends a conversation says by itself whose fault it is, and the status follows.
+    pub fn of(error: &dyn Fault) -> Self {
         let status = match error.blame() {
             Blame::Connection(net::Error::Stopped) => Status::Interrupted,
             Blame::Connection(error) if error.is_refusal() => Status::PeerRefused,
@@ -92,6 +95,28 @@ impl<E: Fault> From<E> for Failure {
         Self { status, message: error.to_string(), advice: None }
     }
 }
+
+/// Lets `?` make a [`Failure`] of errors that say whose fault they are. One by one: for all of them at
+/// once there can be no implementation beside those for errors of other packages below.
+macro_rules! failures {
+    ($($error:ty),* $(,)?) => {$(
+        impl From<$error> for Failure {
+            fn from(error: $error) -> Self {
+                Self::of(&error)
+            }
+        }
+    )*};
+}
+
+failures!(
+    net::Error,
+    join::Error,
+    psi::Error,
+    yao::Error,
+    release::Error,
+    diffgen::Error,
+    two_party::Error,
+);
 
 impl From<agreement::Error> for Failure {
     fn from(error: agreement::Error) -> Self {

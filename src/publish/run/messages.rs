@@ -7,6 +7,7 @@ use crate::privacy::ledger::{self, Hash};
 use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
 use crate::publish::failure::Failure;
+use crate::release;
 
 /// The phase in which both tell how earlier runs stand.
 pub(super) const STATUS: &str = "status";
@@ -37,6 +38,11 @@ impl Ending {
         Self { failure: Failure::failed(message), tell: Some(AbortReason::BadMessage) }
     }
 
+    /// What the peer is told follows from whose fault it is.
+    fn of(error: &dyn Fault) -> Self {
+        Self { failure: Failure::of(error), tell: error.blame().reason() }
+    }
+
     pub fn bad_message(tag: Tag, problem: &'static str) -> Self {
         net::Error::Malformed { tag, problem }.into()
     }
@@ -48,11 +54,15 @@ impl From<Failure> for Ending {
     }
 }
 
-/// What the peer is told follows from whose fault it is.
-impl<E: Fault> From<E> for Ending {
-    fn from(error: E) -> Self {
-        let tell = error.blame().reason();
-        Self { failure: error.into(), tell }
+impl From<net::Error> for Ending {
+    fn from(error: net::Error) -> Self {
+        Self::of(&error)
+    }
+}
+
+impl From<release::Error> for Ending {
+    fn from(error: release::Error) -> Self {
+        Self::of(&error)
     }
 }
 

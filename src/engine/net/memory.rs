@@ -1,0 +1,271 @@
+//! Two channels joined in memory, with a model of a slower network if wanted.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::net::{
+    Accept, Channel, Error, HEADER_BYTES, Header, Limits, Patience, Stop, Tag, Transport,
+};
+
+/// A network between the two ends: each direction is a line of its own.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct NetworkModel {
+    /// Time from one end to the other and back.
+    pub round_trip: Duration,
+    /// Bytes that each direction carries per second.
+    pub bytes_per_second: f64,
+}
+
+impl NetworkModel {
+    /// Two machines in one data centre: 0.5 ms there and back, 10 Gbit/s.
+    pub const LAN: Self = Self { round_trip: Duration::from_micros(500), bytes_per_second: 1.25e9 };
+    /// Two organisations in one country: 40 ms there and back, 100 Mbit/s.
+    pub const WAN: Self = Self { round_trip: Duration::from_millis(40), bytes_per_second: 1.25e7 };
+}
+
+/// Two ends of one conversation, each for its own thread.
+pub fn pair(limits: Limits) -> (Channel, Channel) {
+    join(limits, None)
+}
+
+/// Two ends with a slower network between them: a frame arrives when its last
+/// byte has passed the line and half a round trip is over. Sending waits only
+/// for what [`Limits::IN_FLIGHT_BYTES`] does not hold, as on a real line.
+pub fn pair_with_network(limits: Limits, network: NetworkModel) -> (Channel, Channel) {
+    join(limits, Some(network))
+}
+
+fn join(limits: Limits, network: Option<NetworkModel>) -> (Channel, Channel) {
+    let (first, second) = ends(network);
+    (Channel::new(Box::new(first), limits), Channel::new(Box::new(second), limits))
+}
+
+/// The two ends alone, for channels to be made of.
+#[doc(hidden)]
+pub fn ends(network: Option<NetworkModel>) -> (End, End) {
+    let (there, back) = (Arc::new(Line::default()), Arc::new(Line::default()));
+    let end = |outgoing, incoming| End { outgoing, incoming, network, stop: Stop::default() };
+    let first = end(there.clone(), back.clone());
+    let second = end(back, there);
+    (first, second)
+}
+
+/// One end.
+#[doc(hidden)]
+pub struct End {
+    outgoing: Arc<Line>,
+    incoming: Arc<Line>,
+    network: Option<NetworkModel>,
+    stop: Stop,
+}
+
+/// One direction: a queue of frames, bounded in bytes.
+#[derive(Default)]
+struct Line {
+    state: Mutex<LineState>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct LineState {
+    frames: VecDeque<Frame>,
+    bytes: usize,
+    /// When the model's line has passed everything sent so far.
+    free_at: Option<Instant>,
+    closed: bool,
+}
+
+struct Frame {
+    header: Header,
+    body: Vec<u8>,
+    arrives_at: Option<Instant>,
+}
+
+impl Line {
+    /// The queue is valid after every statement, so a panic elsewhere does not spoil it.
+    fn lock(&self) -> MutexGuard<'_, LineState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wait<'a>(
+        &self,
+        state: MutexGuard<'a, LineState>,
+        deadline: Instant,
+    ) -> Option<MutexGuard<'a, LineState>> {
+        let left = deadline.checked_duration_since(Instant::now())?;
+        let (state, _) = self
+            .changed
+            .wait_timeout(state, left.min(Stop::LOOK))
+            .unwrap_or_else(PoisonError::into_inner);
+        Some(state)
+    }
+}
+
+impl Transport for End {
+    fn stop_on(&mut self, stop: Stop) {
+        self.stop = stop;
+    }
+
+    fn send(&mut self, header: Header, body: &[u8], patience: Patience) -> Result<(), Error> {
+        let (deadline, limit) = (patience.end(), patience.pause);
+        let bytes = body.len() + HEADER_BYTES;
+        let mut state = self.outgoing.lock();
+        while !state.closed && state.bytes > 0 && state.bytes + bytes > Limits::IN_FLIGHT_BYTES {
+            self.stop.check()?;
+            state = self
+                .outgoing
+                .wait(state, deadline)
+                .ok_or(Error::Timeout { action: "take the data sent to it", limit })?;
+        }
+        if state.closed {
+            return Err(Error::Closed);
+        }
+        let arrives_at = self.network.map(|network| {
+            let now = Instant::now();
+            let start = state.free_at.map_or(now, |free| free.max(now));
+            let passed = start + Duration::from_secs_f64(bytes as f64 / network.bytes_per_second);
+            state.free_at = Some(passed);
+            passed + network.round_trip / 2
+        });
+        state.bytes += bytes;
+        state.frames.push_back(Frame { header, body: body.to_vec(), arrives_at });
+        self.outgoing.changed.notify_all();
+        Ok(())
+    }
+
+    fn receive(
+        &mut self,
+        body: &mut Vec<u8>,
+        accept: Accept<'_>,
+        patience: Patience,
+    ) -> Result<Tag, Error> {
+        let (deadline, limit) = (patience.end(), patience.pause);
+        let mut state = self.incoming.lock();
+        let frame = loop {
+            if let Some(frame) = state.frames.pop_front() {
+                break frame;
+            }
+            if state.closed {
+                return Err(Error::Closed);
+            }
+            self.stop.check()?;
+            state = self
+                .incoming
+                .wait(state, deadline)
+                .ok_or(Error::Timeout { action: "send the next message", limit })?;
+        };
+        // Room on the line is given back when the frame has arrived, not when it is looked at.
+        if let Some(wait) =
+            frame.arrives_at.and_then(|at| at.checked_duration_since(Instant::now()))
+        {
+            drop(state);
+            std::thread::sleep(wait);
+            state = self.incoming.lock();
+        }
+        state.bytes -= frame.body.len() + HEADER_BYTES;
+        self.incoming.changed.notify_all();
+        accept(frame.header)?;
+        *body = frame.body;
+        Ok(frame.header.tag)
+    }
+
+    fn binding(&self) -> Result<[u8; 32], Error> {
+        // Nobody else can reach this memory; freshness comes from the nonces of the handshake.
+        Ok([0; 32])
+    }
+
+    /// What was sent before can still be received; nothing more can be sent in either direction.
+    fn close(&mut self) {
+        for line in [&self.outgoing, &self.incoming] {
+            line.lock().closed = true;
+            line.changed.notify_all();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::net::AbortReason;
+
+    const TAG: Tag = Tag::new(*b"test");
+
+    fn quick() -> Limits {
+        let short = Duration::from_millis(50);
+        Limits { read: short, write: short, ..Limits::default() }
+    }
+
+    #[test]
+    fn frames_arrive_in_order_and_whole() {
+        let (mut a, mut b) = pair(quick());
+        a.send_bytes(TAG, b"first").unwrap();
+        a.send_bytes(TAG, b"").unwrap();
+        assert_eq!(b.receive_bytes(TAG, 5).unwrap(), b"first");
+        assert_eq!(b.receive_bytes(TAG, 0).unwrap(), b"");
+    }
+
+    #[test]
+    fn a_silent_peer_is_a_timeout_and_a_dropped_one_is_closed() {
+        let (mut a, b) = pair(quick());
+        assert!(matches!(a.receive_bytes(TAG, 1), Err(Error::Timeout { .. })));
+        drop(b);
+        assert!(matches!(a.receive_bytes(TAG, 1), Err(Error::Closed)));
+        assert!(matches!(a.send_bytes(TAG, b"x"), Err(Error::Closed)));
+    }
+
+    #[test]
+    fn another_message_than_the_one_due_is_named() {
+        let (mut a, mut b) = pair(quick());
+        a.send_bytes(Tag::new(*b"othr"), b"").unwrap();
+        let error = b.receive_bytes(TAG, 0).unwrap_err();
+        assert!(error.to_string().contains(r#""othr" where "test" was due"#), "{error}");
+    }
+
+    #[test]
+    fn an_abort_reaches_a_peer_that_reads_and_a_peer_that_writes() {
+        let (mut a, mut b) = pair(quick());
+        a.abort(AbortReason::Stopped);
+        let reading = b.receive_bytes(TAG, 0).unwrap_err();
+        assert!(matches!(reading, Error::PeerAborted(AbortReason::Stopped)));
+        let (mut a, mut b) = pair(quick());
+        a.abort(AbortReason::Internal);
+        let writing = b.send_bytes(TAG, b"x").unwrap_err();
+        assert!(matches!(writing, Error::PeerAborted(AbortReason::Internal)));
+    }
+
+    #[test]
+    fn a_frame_above_the_limit_is_refused_by_the_sender_and_by_the_receiver() {
+        let (mut a, mut b) = pair(quick());
+        b.set_limits(Limits { frame_bytes: 3, ..quick() });
+        a.send_bytes(TAG, b"four").unwrap();
+        let received = b.receive_bytes(TAG, 4);
+        assert!(matches!(received, Err(Error::FrameTooLarge { length: 4, limit: 3 })));
+        assert!(matches!(b.send_bytes(TAG, b"four"), Err(Error::FrameTooLarge { .. })));
+    }
+
+    #[test]
+    fn a_sender_that_runs_far_ahead_waits_and_then_times_out() {
+        let (mut a, _b) = ends(None);
+        let block = vec![0; 16 << 20];
+        let header = Header { tag: TAG, length: block.len() };
+        let sent = (0..9).take_while(|_| {
+            a.send(header, &block, Patience::pause(Duration::from_millis(20))).is_ok()
+        });
+        assert_eq!(sent.count(), 3, "64 MiB hold three frames of 16 MiB and their headers");
+    }
+
+    #[test]
+    fn the_network_model_adds_latency_and_limits_bandwidth() {
+        let model = NetworkModel { round_trip: Duration::from_millis(40), bytes_per_second: 1e6 };
+        let (mut a, mut b) = pair_with_network(Limits::default(), model);
+        let start = Instant::now();
+        a.send_bytes(TAG, &[0; 30_000 - HEADER_BYTES]).unwrap();
+        a.send_bytes(TAG, &[0; 30_000 - HEADER_BYTES]).unwrap();
+        assert!(start.elapsed() < Duration::from_millis(40), "sending does not wait for the line");
+        b.receive_bytes(TAG, 30_000 - HEADER_BYTES).unwrap();
+        assert!(start.elapsed() >= Duration::from_millis(50), "30 ms of line and 20 ms of way");
+        b.receive_bytes(TAG, 30_000 - HEADER_BYTES).unwrap();
+        assert!(start.elapsed() >= Duration::from_millis(80), "the second follows the first");
+    }
+}

@@ -1,0 +1,426 @@
+//! Shards: each holds some of a party's people, and talks to the peer's shard of the same number, over a
+//! connection of its own.
+//!
+//! What grows with records adds up over disjoint sets of people, so a party may hold its people in
+//! shards. The *lead* is the session of the release itself, and asks its shards. Every one of them had
+//! a handshake whose terms name the lead's session and the shard's number ([`terms`]): a connection of
+//! another run, or of another shard, is refused there.
+//!
+//! *What is asked* is bytes to this room, and so are the answers: a shard may live in this process or in another one
+//! ([`Shard`], [`remote`]), and what a release wants of it is the release's matter.
+//!
+//! *Order.* Both parties take shards in ascending order and have the same number of them in work
+//! ([`Shards::at_once`]), so that the lowest shard that is not done is in work at both, and nobody waits
+//! for a shard that waits for another.
+//!
+//! *Faults.* A shard that fails tells its peer why, as any session does; then no further shard begins,
+//! and all others are told the same. So each side's run ends with a typed error.
+
+pub mod remote;
+#[cfg(any(test, feature = "testing"))]
+#[doc(hidden)]
+pub mod stand_in;
+
+use std::panic;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use zeroize::Zeroizing;
+
+use crate::net::{AbortReason, Blame, Costs, Error, Fault, SessionId, Stop, Transcript};
+use crate::protocol::Session;
+
+/// Shards that are told at a time that the run ends.
+const MOST_PARTINGS: usize = 64;
+
+/// An answer: it may hold shares, so it is wiped.
+pub type Answer = Zeroizing<Vec<u8>>;
+
+/// One of a party's shards, as its lead knows it.
+pub trait Shard: Send {
+    /// Does what is asked, and answers.
+    ///
+    /// # Errors
+    /// Whatever keeps the shard from it; its peer has been told.
+    fn ask(&mut self, request: &[u8]) -> Result<Answer, Failed>;
+
+    /// Tells the peer's shard that the run ends and why, if it still listens.
+    fn abort(&mut self, reason: AbortReason);
+
+    /// Ends the shard's conversation if it is not over in so much time from now.
+    fn end_within(&mut self, limit: Duration);
+
+    /// From now on every wait ends when this flag is set.
+    fn stop_on(&mut self, stop: &Stop);
+
+    /// Keeps direction, tag and length of every message to and from the peer from now on.
+    fn record_transcript(&mut self);
+
+    /// What the shard's conversation has cost so far.
+    fn costs(&self) -> Costs;
+
+    /// Its messages since [`Shard::record_transcript`].
+    fn transcript(&self) -> Transcript;
+}
+
+/// Whose fault it is that a shard failed: what of [`Blame`] crosses from one process to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Class {
+    PeerAborted(AbortReason),
+    Closed,
+    Slow,
+    Stopped,
+    Peer,
+    Disagreement,
+    Input,
+    Here,
+}
+
+/// Why a shard did not answer, as its lead hears it: in words, with whose fault it is.
+#[derive(Debug, thiserror::Error, Serialize, Deserialize)]
+#[error("{words}")]
+#[serde(from = "Heard")]
+pub struct Failed {
+    class: Class,
+    words: String,
+    /// The failure of the connection that the class stands for.
+    #[serde(skip)]
+    connection: Option<Error>,
+}
+
+/// What crosses of [`Failed`].
+#[derive(Deserialize)]
+struct Heard {
+    class: Class,
+    words: String,
+}
+
+impl From<Heard> for Failed {
+    fn from(Heard { class, words }: Heard) -> Self {
+        Self::new(class, words)
+    }
+}
+
+impl Failed {
+    fn new(class: Class, words: String) -> Self {
+        let connection = match class {
+            Class::PeerAborted(reason) => Some(Error::PeerAborted(reason)),
+            Class::Closed => Some(Error::Closed),
+            Class::Slow => Some(Error::Timeout { action: "answer", limit: Duration::ZERO }),
+            Class::Stopped => Some(Error::Stopped),
+            Class::Peer | Class::Disagreement | Class::Input | Class::Here => None,
+        };
+        Self { class, words, connection }
+    }
+
+    /// What an error of a shard is to its lead.
+    pub fn of(error: &impl Fault) -> Self {
+        let class = match error.blame() {
+            Blame::Connection(Error::PeerAborted(reason)) => Class::PeerAborted(*reason),
+            Blame::Connection(Error::Closed) => Class::Closed,
+            Blame::Connection(Error::Stopped) => Class::Stopped,
+            Blame::Connection(Error::Timeout { .. } | Error::RunTooLong { .. }) => Class::Slow,
+            Blame::Connection(error) if error.is_refusal() => Class::Peer,
+            Blame::Peer => Class::Peer,
+            Blame::Disagreement => Class::Disagreement,
+            Blame::Input => Class::Input,
+            Blame::Connection(_) | Blame::Here => Class::Here,
+        };
+        Self::new(class, error.to_string())
+    }
+
+    /// Something failed here that is neither the user's nor the peer's doing.
+    pub fn here(words: impl Into<String>) -> Self {
+        Self::new(Class::Here, words.into())
+    }
+}
+
+impl Fault for Failed {
+    fn blame(&self) -> Blame<'_> {
+        match (&self.connection, self.class) {
+            (Some(error), _) => Blame::Connection(error),
+            (None, Class::Peer) => Blame::Peer,
+            (None, Class::Disagreement) => Blame::Disagreement,
+            (None, Class::Input) => Blame::Input,
+            (None, _) => Blame::Here,
+        }
+    }
+}
+
+/// A party's shards, at its lead.
+#[derive(Default)]
+pub struct Shards {
+    /// Connections by number, until the release makes shards of them that answer.
+    pub sessions: Vec<Session>,
+    /// Who answers, by number.
+    pub asked: Vec<Box<dyn Shard>>,
+    /// How many are in work at a time, the same at both parties; 0 counts as 1.
+    pub at_once: usize,
+    /// How many records they hold among them, where the lead has none of its own to deal.
+    pub records: Option<usize>,
+}
+
+/// What one shard came to, by its number.
+type Came<T, E> = Vec<(usize, Result<T, E>)>;
+
+/// The terms of the handshake of one of so many shards, under the session of their lead.
+pub fn terms(lead: &SessionId, number: usize, shards: usize) -> Vec<u8> {
+    let mut terms = b"diptych shard v1".to_vec();
+    terms.extend(lead.as_bytes());
+    terms.extend((number as u64).to_le_bytes());
+    terms.extend((shards as u64).to_le_bytes());
+    terms
+}
+
+impl Shards {
+    /// Asks every shard, and returns what each told. `request` makes what one is asked when its turn
+    /// has come, and `hear` reads its answer: of both there are as many at a time as shards in work.
+    ///
+    /// # Errors
+    /// That of the first shard that failed.
+    pub fn each<T: Send, E: Fault + From<Error> + From<Failed> + Send>(
+        &mut self,
+        request: impl Fn(usize) -> Result<Vec<u8>, E> + Sync,
+        hear: impl Fn(usize, &[u8]) -> Result<T, E> + Sync,
+    ) -> Result<Vec<T>, E> {
+        let threads = self.at_once.clamp(1, self.asked.len().max(1));
+        let queue = Mutex::new(self.asked.iter_mut().enumerate());
+        let failed = AtomicBool::new(false);
+        let work_through = || {
+            let mut came: Came<T, E> = Vec::new();
+            while !failed.load(Ordering::Relaxed) {
+                // A thread that panicked held the lock for no longer than one step.
+                let next = queue.lock().unwrap_or_else(PoisonError::into_inner).next();
+                let Some((number, shard)) = next else { break };
+                let asked = request(number).and_then(|request| Ok(shard.ask(&request)?));
+                let outcome = asked.and_then(|answer| hear(number, &answer));
+                failed.fetch_or(outcome.is_err(), Ordering::Relaxed);
+                came.push((number, outcome));
+            }
+            came
+        };
+        let came = thread::scope(|scope| {
+            let spawn = |_| thread::Builder::new().spawn_scoped(scope, work_through);
+            let others: Result<Vec<_>, _> = (1..threads).map(spawn).collect();
+            failed.fetch_or(others.is_err(), Ordering::Relaxed);
+            let mut came = work_through();
+            for other in others.map_err(Error::NoThread)? {
+                came.extend(other.join().unwrap_or_else(|cause| panic::resume_unwind(cause)));
+            }
+            Ok::<_, Error>(came)
+        });
+        self.gathered(came?)
+    }
+
+    /// What the shards came to, in their order; if one failed, all are told.
+    fn gathered<T, E: Fault>(&mut self, mut came: Came<T, E>) -> Result<Vec<T>, E> {
+        came.sort_by_key(|(number, _)| *number);
+        let outcome: Result<Vec<T>, E> = came.into_iter().map(|(_, outcome)| outcome).collect();
+        if let Err(error) = &outcome {
+            let reason = error.blame().reason().unwrap_or(AbortReason::Stopped);
+            self.abort(reason);
+        }
+        outcome
+    }
+
+    /// Tells all of them at once: each may wait a moment for a peer that is gone.
+    fn abort(&mut self, reason: AbortReason) {
+        let threads = self.asked.len().min(MOST_PARTINGS);
+        let queue = Mutex::new(self.asked.iter_mut());
+        let tell = || {
+            let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
+            while let Some(shard) = next() {
+                shard.abort(reason);
+            }
+        };
+        thread::scope(|scope| {
+            for _ in 1..threads {
+                // Where the system gives no more threads, those that there are do it.
+                let _ = thread::Builder::new().spawn_scoped(scope, tell);
+            }
+            tell();
+        });
+    }
+
+    /// What all of their conversations have cost.
+    pub(super) fn costs(&self) -> impl Iterator<Item = Costs> {
+        let connected = self.sessions.iter().map(|shard| shard.channel.costs());
+        connected.chain(self.asked.iter().map(|shard| shard.costs()))
+    }
+
+    /// Their messages, shard after shard.
+    pub(super) fn transcript(&self) -> impl Iterator<Item = Transcript> {
+        let connected = self.sessions.iter().map(|shard| shard.channel.transcript());
+        connected.chain(self.asked.iter().map(|shard| shard.transcript()))
+    }
+
+    pub(super) fn record_transcript(&mut self) {
+        self.sessions.iter_mut().for_each(|shard| shard.channel.record_transcript());
+        self.asked.iter_mut().for_each(|shard| shard.record_transcript());
+    }
+
+    pub(super) fn end_within(&mut self, limit: Duration) {
+        self.sessions.iter_mut().for_each(|shard| shard.channel.end_within(limit));
+        self.asked.iter_mut().for_each(|shard| shard.end_within(limit));
+    }
+
+    pub(super) fn stop_on(&mut self, stop: &Stop) {
+        self.sessions.iter_mut().for_each(|shard| shard.channel.stop_on(stop.clone()));
+        self.asked.iter_mut().for_each(|shard| shard.stop_on(stop));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use super::stand_in::{Answers, StandIn};
+    use super::*;
+    use crate::math::Randomness;
+    use crate::net::{Limits, Tag, codec, memory};
+    use crate::protocol::pair::{Setup, run_pair};
+    use crate::role::Role;
+
+    #[test]
+    fn a_shard_of_another_number_or_of_another_run_is_refused() {
+        let [lead, other] = [1, 2].map(|byte| SessionId::from_bytes([byte; 32]));
+        for (theirs, meets) in [
+            (terms(&lead, 3, 8), true),
+            (terms(&lead, 4, 8), false),
+            (terms(&lead, 3, 9), false),
+            (terms(&other, 3, 8), false),
+        ] {
+            let ours = terms(&lead, 3, 8);
+            let (first, second) = memory::pair(Limits::default());
+            let establish = |channel, role, terms: &[u8], seed| {
+                Session::establish(channel, role, terms, Randomness::seeded(seed)).map(|_| ())
+            };
+            let (one, two) = thread::scope(|scope| {
+                let one = scope.spawn(|| establish(first, Role::P1, &ours, 1));
+                let two = establish(second, Role::P2, &theirs, 2);
+                (one.join().unwrap(), two)
+            });
+            for met in [one, two] {
+                assert_eq!(met.is_ok(), meets);
+                assert!(meets || matches!(met, Err(Error::Terms { .. })));
+            }
+        }
+    }
+
+    /// A shard that sends one byte and waits for another, or fails at once; it answers its number and id.
+    struct Talks {
+        session: Session,
+        fails: bool,
+    }
+
+    impl Answers for Talks {
+        fn ask(&mut self, request: &[u8]) -> Result<Answer, Failed> {
+            let talk = |session: &mut Session| {
+                session.channel.send_bytes(Tag::new(*b"test"), b"x")?;
+                session.channel.receive_bytes(Tag::new(*b"test"), 1)?;
+                Ok(Zeroizing::new([request, session.id.as_bytes()].concat()))
+            };
+            let outcome = if self.fails { Err(Error::Closed) } else { talk(&mut self.session) };
+            self.session.conclude(outcome).map_err(|error| Failed::of(&error))
+        }
+
+        fn abort(&mut self, reason: AbortReason) {
+            self.session.channel.abort(reason);
+        }
+    }
+
+    #[derive(Debug, thiserror::Error)]
+    enum Ended {
+        #[error(transparent)]
+        Net(#[from] Error),
+        #[error(transparent)]
+        Shard(#[from] Failed),
+    }
+
+    impl Fault for Ended {
+        fn blame(&self) -> Blame<'_> {
+            match self {
+                Self::Net(error) => error.blame(),
+                Self::Shard(error) => error.blame(),
+            }
+        }
+    }
+
+    /// Asks every shard for its number; one of them may fail.
+    fn ask_all(session: &mut Session, failing: Option<usize>) -> Result<Vec<Vec<u8>>, Ended> {
+        let connected = std::mem::take(&mut session.shards.sessions);
+        for (number, shard) in connected.into_iter().enumerate() {
+            let fails = failing == Some(number) && shard.role == Role::P1;
+            session.shards.asked.push(Box::new(StandIn(Talks { session: shard, fails })));
+        }
+        session.shards.each(|number| Ok(vec![number as u8]), |_, answer| Ok(answer.to_vec()))
+    }
+
+    /// Shard 2 of 5 fails at P1 alone; P2 has all of them in work, or waits for the first.
+    #[test]
+    fn a_shard_that_fails_ends_all_others_with_its_reason() {
+        for at_once in [1, 2, 5] {
+            let party = |session: &mut Session| ask_all(session, Some(2));
+            let outcome = run_pair(Setup::default().shards(5, at_once), party, party);
+            let (one, two) = (outcome.p1.unwrap_err(), outcome.p2.unwrap_err());
+            assert!(matches!(one.blame(), Blame::Connection(Error::Closed)), "{one:?}");
+            let stopped = Blame::Connection(&Error::PeerAborted(AbortReason::Stopped));
+            assert_eq!(format!("{:?}", two.blame()), format!("{stopped:?}"));
+        }
+    }
+
+    /// A shard that fails, and whose peer is gone.
+    struct Parts(Duration);
+
+    impl Answers for Parts {
+        fn ask(&mut self, _: &[u8]) -> Result<Answer, Failed> {
+            Err(Failed::here("gone"))
+        }
+
+        fn abort(&mut self, _: AbortReason) {
+            thread::sleep(self.0);
+        }
+    }
+
+    #[test]
+    fn shards_whose_peers_are_gone_part_at_the_same_time() {
+        let moment = Duration::from_millis(300);
+        let mut shards = Shards::default();
+        for _ in 0..2 * MOST_PARTINGS {
+            shards.asked.push(Box::new(StandIn(Parts(moment))));
+        }
+        let begun = Instant::now();
+        let outcome: Result<Vec<()>, Ended> = shards.each(|_| Ok(Vec::new()), |_, _| Ok(()));
+        assert!(matches!(outcome, Err(Ended::Shard(_))));
+        assert!((2 * moment..20 * moment).contains(&begun.elapsed()), "{:?}", begun.elapsed());
+    }
+
+    #[test]
+    fn what_shards_come_to_is_in_their_order() {
+        for at_once in [0, 1, 3, 9] {
+            let party = |session: &mut Session| ask_all(session, None);
+            let outcome = run_pair(Setup::default().shards(7, at_once), party, party);
+            let (one, two) = (outcome.p1.unwrap(), outcome.p2.unwrap());
+            assert_eq!(one, two, "shards of one number have one session");
+            assert!(one.iter().map(|told| told[0]).eq(0..7));
+        }
+    }
+
+    /// What the peer is told and how the run ends is the same as without a process in between.
+    #[test]
+    fn whose_fault_it_is_crosses_from_one_process_to_another() {
+        let slow = Error::Timeout { action: "answer", limit: Duration::from_secs(1) };
+        let bad = Error::Malformed { tag: Tag::new(*b"test"), problem: "short" };
+        let aborted = Error::PeerAborted(AbortReason::OverCap);
+        for error in [Error::Closed, Error::Stopped, slow, bad, aborted] {
+            let bytes = codec::encode(&Failed::of(&error)).unwrap();
+            let heard: Failed = codec::decode(&bytes).unwrap();
+            assert_eq!(heard.blame().reason(), error.blame().reason(), "{error}");
+            assert_eq!(heard.to_string(), error.to_string());
+        }
+        assert!(codec::decode::<Failed>(&[9; 40]).is_err());
+    }
+}

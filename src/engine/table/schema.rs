@@ -1,0 +1,149 @@
+//! What the two tables hold: attributes and their domains, the class, the identifier.
+
+use super::identifiers::Normalization;
+use super::{Decimal, Error, NumericDomain, Taxonomy, ValueId};
+use crate::role::Role;
+
+/// Most children of a value of a set attribute: their subsets are numbered by 64-bit masks.
+pub const MAX_SET_CHILDREN: usize = 62;
+
+/// The columns of the joint table. All public.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Schema {
+    /// In the order of the agreement, which is the order of the release's columns.
+    pub attributes: Vec<Attribute>,
+    /// What the release should help to predict.
+    pub class: Class,
+}
+
+/// One column that is generalized and released.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attribute {
+    /// The column's name in the data and in the release.
+    pub name: String,
+    /// Who holds the column; `None` where everybody does.
+    pub owner: Option<Role>,
+    /// The values it may hold.
+    pub domain: Domain,
+    /// What becomes of a cell that holds anything else.
+    pub on_bad_value: OnBadValue,
+}
+
+/// The public domain of an attribute.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Domain {
+    /// A leaf of a taxonomy in each cell.
+    Categorical(Taxonomy),
+    /// A number of a range in each cell.
+    Numeric(NumericDomain),
+    /// Any number of leaves of a taxonomy in each cell, written `a|b`.
+    Set(Taxonomy),
+}
+
+/// What becomes of a record whose cell does not fit the domain (unknown, out of range, missing).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OnBadValue {
+    /// The data is refused before any connection is made.
+    Refuse,
+    /// The record is left out.
+    Drop,
+    /// The cell is read as if it held this leaf.
+    MapToLeaf(ValueId),
+    /// The cell is read as if it held this number.
+    MapToNumber(Decimal),
+}
+
+/// The class attribute.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Class {
+    /// The column's name in the data and in the release.
+    pub column: String,
+    /// Who alone holds the column; `None` where everybody does.
+    pub owner: Option<Role>,
+    /// Its values, in the order of the release.
+    pub values: Vec<String>,
+}
+
+/// The column by which two parties recognize the same individual.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Identifier {
+    /// The column's name in the data. It is never released.
+    pub column: String,
+    /// What is done to a value before it is compared.
+    pub normalize: Normalization,
+}
+
+impl Schema {
+    /// The same, with intervals written as in manifests of before version 3.
+    #[must_use]
+    #[doc(hidden)]
+    pub fn with_both_ends(&self) -> Self {
+        let mut older = self.clone();
+        for attribute in &mut older.attributes {
+            if let Domain::Numeric(range) = &attribute.domain {
+                attribute.domain = Domain::Numeric(range.clone().with_both_ends());
+            }
+        }
+        older
+    }
+}
+
+impl Domain {
+    /// A categorical domain's taxonomy as a set domain.
+    ///
+    /// # Errors
+    /// An item that contains `|`, or a value with more than [`MAX_SET_CHILDREN`] children.
+    pub fn set(taxonomy: Taxonomy) -> Result<Self, Error> {
+        for value in taxonomy.values() {
+            let name = || taxonomy.name(value).to_owned();
+            if taxonomy.is_leaf(value) && taxonomy.name(value).contains('|') {
+                return Err(Error::SeparatorInItem(name()));
+            }
+            if taxonomy.children(value).nth(MAX_SET_CHILDREN).is_some() {
+                return Err(Error::TooManySetChildren(name()));
+            }
+        }
+        Ok(Self::Set(taxonomy))
+    }
+
+    /// How many specializations the domain could take part in, however the data looks.
+    pub fn possible_specializations(&self) -> u64 {
+        match self {
+            Self::Categorical(taxonomy) | Self::Set(taxonomy) => {
+                (taxonomy.len() - taxonomy.leaves().len()) as u64
+            }
+            Self::Numeric(range) => u64::from(range.points() - 1),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::TaxonomyBuilder;
+    use super::*;
+
+    fn flat(leaves: impl IntoIterator<Item = String>) -> Taxonomy {
+        let mut builder = TaxonomyBuilder::new();
+        builder.open("Any").unwrap();
+        leaves.into_iter().for_each(|leaf| builder.leaf(&leaf).unwrap());
+        builder.finish().unwrap()
+    }
+
+    #[test]
+    fn set_domains_refuse_items_that_a_cell_cannot_hold() {
+        assert!(Domain::set(flat(["a".to_owned(), "b".to_owned()])).is_ok());
+        let barred = Domain::set(flat(["a|b".to_owned()]));
+        assert!(matches!(barred, Err(Error::SeparatorInItem(_))));
+        let wide = |leaves: usize| Domain::set(flat((0..leaves).map(|leaf| leaf.to_string())));
+        assert!(wide(MAX_SET_CHILDREN).is_ok());
+        assert!(matches!(wide(MAX_SET_CHILDREN + 1), Err(Error::TooManySetChildren(_))));
+    }
+
+    #[test]
+    fn a_domain_knows_how_often_it_can_be_specialized() {
+        let categorical = Domain::Categorical(flat(["a".to_owned(), "b".to_owned()]));
+        assert_eq!(categorical.possible_specializations(), 1);
+        let range = NumericDomain::new(18.into(), 99.into(), 1.into()).unwrap();
+        assert_eq!(Domain::Numeric(range).possible_specializations(), 81);
+    }
+}
