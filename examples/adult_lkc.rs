@@ -16,14 +16,14 @@ mod data;
 
 use data::Adult;
 use diptych::agreement::Agreement;
-use diptych::app::evaluate::generalize::{Generalization, raw};
 use diptych::app::evaluate::released::rows;
-use diptych::app::evaluate::tree::{Rows, Tree};
 use diptych::math::Randomness;
 use diptych::protocol::Session;
 use diptych::protocol::pair::{Setup, run_pair};
 use diptych::publish::failure::Failure;
 use diptych::release::groups::table::{Columns, read};
+use diptych::release::judge::generalize::{Generalization, raw};
+use diptych::release::judge::tree::{Rows, Tree};
 use diptych::release::run;
 use diptych::release::tree::output::{self, write_csv};
 use diptych::table::Table;

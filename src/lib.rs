@@ -58,7 +58,6 @@
 pub mod app;
 #[cfg(all(feature = "cli", not(feature = "testing")))]
 mod app;
-pub mod publish;
 
 pub use diptych_engine::Role;
 use diptych_engine::role;
@@ -67,7 +66,7 @@ pub use diptych_engine::{circuit, mechanism, net, privacy, protocol, table};
 #[doc(inline)]
 pub use diptych_ground::{crypto, math, simd};
 #[doc(inline)]
-pub use diptych_models::release;
+pub use diptych_models::{publish, release};
 #[doc(inline)]
 pub use diptych_terms::agreement;
 

@@ -3,11 +3,11 @@
 #![expect(clippy::unwrap_used, clippy::print_stderr, reason = "helpers of a test")]
 
 use diptych::agreement::Agreement;
-use diptych::app::evaluate::generalize::Generalization;
 use diptych::app::evaluate::{assess, baselines, released};
 use diptych::math::Randomness;
 use diptych::privacy::Budget;
 use diptych::release::diffgen::single;
+use diptych::release::judge::generalize::Generalization;
 use diptych::release::tree::output::{Rows, write_csv};
 use diptych::table::{Reading, Table, parse_csv};
 use std::path::{Path, PathBuf};

@@ -1,12 +1,12 @@
 //! Single runs: what is to be run, running it, and the file in which finished ones are kept.
 
 use crate::data::Adult;
-use diptych::app::evaluate::generalize::Generalization;
 use diptych::app::evaluate::{assess, released};
 use diptych::math::Randomness;
 use diptych::privacy::Budget;
 use diptych::publish::failure::Failure;
 use diptych::release::diffgen::single;
+use diptych::release::judge::generalize::Generalization;
 use diptych::release::tree::output::{Rows, write_csv};
 use diptych::table::Table;
 use rayon::prelude::*;

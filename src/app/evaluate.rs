@@ -10,11 +10,8 @@
 //! The results depend on the raw records and are not differentially private: they are for those
 //! who may see these records, not for publishing beside the release.
 
-pub mod distance;
-pub mod generalize;
 pub mod group;
 pub mod released;
-pub mod tree;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -26,12 +23,12 @@ use crate::app::console::Console;
 use crate::app::progress::Bar;
 use crate::publish::failure::Failure;
 use crate::release::examine;
+use crate::release::judge::distance::{Distances, distances};
+use crate::release::judge::generalize::{Generalization, raw};
+use crate::release::judge::tree::{Rows, Tree, heaviest};
 use crate::table::{Reading, Schema, Table, read_csv};
-use distance::{Distances, distances};
-use generalize::{Generalization, raw};
 use group::{Group, groups};
 use released::Released;
-use tree::{Rows, Tree, heaviest};
 
 /// Most records of a held-out or raw file.
 const MAX_RECORDS: u64 = 100_000_000;

@@ -1,6 +1,6 @@
 //! `diptych psi`: private set intersection alone, between two processes.
 
-mod column;
+mod output;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -12,8 +12,9 @@ use crate::app::console::Console;
 use crate::app::progress::Bar;
 use crate::protocol::psi::Options;
 use crate::publish::failure::Failure;
+use crate::publish::psi::column::IdentifierColumn;
 use crate::publish::psi::{Found, Matching, Mode, Terms, parse_rule};
-use column::{IdentifierColumn, Output};
+use output::Output;
 
 /// Find the rows that two tables have in common, and show no others
 ///

@@ -1,7 +1,8 @@
-//! From tables to a release.
+//! From tables to a release, and one party's side of it.
 //!
-//! Use it through `diptych`, which shows this room as its own.
+//! Use it through `diptych`, which shows these rooms as its own.
 
+pub mod publish;
 pub mod release;
 
 use diptych_engine::role;

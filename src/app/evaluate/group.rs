@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::app::evaluate::distance::Distances;
 use crate::app::evaluate::{Assessment, Judged};
 use crate::app::plot::{Chart, Level, Point, Scale, Series};
+use crate::release::judge::distance::Distances;
 
 /// Releases under the same terms, in the order in which they were named.
 pub(super) struct Group<'j> {

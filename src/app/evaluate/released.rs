@@ -1,10 +1,10 @@
 //! The table of a release, numbered by the values on its cuts.
 
-use crate::app::evaluate::generalize::Generalization;
-use crate::app::evaluate::tree::Rows;
 use crate::publish::artefacts::RELEASE;
 use crate::publish::failure::Failure;
 pub use crate::publish::released::Released;
+use crate::release::judge::generalize::Generalization;
+use crate::release::judge::tree::Rows;
 use crate::release::tree::MAX_ROWS;
 use crate::table::Schema;
 

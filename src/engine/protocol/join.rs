@@ -93,7 +93,6 @@ mod tests;
 use std::collections::HashMap;
 
 use rayon::prelude::*;
-use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
 pub use hint::{Fields, Query, empty_query, query};
@@ -323,6 +322,17 @@ impl Bins {
             return Err(Error::OtherSide { owner: shape.owner });
         }
         let digests = digests(session, identifiers, shape.identifiers)?;
+        Self::of_digests(session, method, shape, digests, identifiers.len())
+    }
+
+    /// The first `own` digests are of identifiers, the others are there to pad.
+    fn of_digests(
+        session: &mut Session,
+        method: Method,
+        shape: JoinShape,
+        digests: Zeroizing<Vec<[u8; 32]>>,
+        own: usize,
+    ) -> Result<Self, Error> {
         let choices = choices(session.id, shape.owner, shape.bins()).of_all(&digests);
         let mut places = cuckoo::place(&choices, shape.bins())?;
         let ask = |(bin, place): (usize, &Option<u32>)| match *place {
@@ -338,7 +348,6 @@ impl Bins {
         let keys = hash_keys(session, shape.owner.peer(), &queries);
         drop((queries, choices, digests));
         // Whoever was only there to pad is nobody.
-        let own = identifiers.len();
         places.iter_mut().for_each(|place| *place = place.filter(|row| (*row as usize) < own));
         let function = oprf::Receiver::setup(session, method, &keys)?;
         Ok(Self { shape, places, keys, function, hints: 0 })
@@ -525,9 +534,7 @@ fn digests<S: AsRef<[u8]> + Sync>(
     check_size(identifiers.len(), padded)?;
     let mut digests = Zeroizing::new(vec![[0; 32]; padded]);
     let (own, rest) = digests.split_at_mut(identifiers.len());
-    own.par_iter_mut().zip(identifiers).for_each(|(digest, raw)| {
-        *digest = Sha256::digest(raw.as_ref()).into();
-    });
+    psi::digest_all(own, &|row| identifiers[row].as_ref());
     rest.iter_mut().for_each(|digest| *digest = session.rng.array());
     match psi::duplicate(&digests) {
         None => Ok(digests),

@@ -266,10 +266,23 @@ fn lists<S: AsRef<[u8]> + Sync>(
     identifiers: &[S],
     options: Options<'_>,
 ) -> Result<Lists, Error> {
+    lists_of(session, identifiers.len(), &|row| identifiers[row].as_ref(), options)
+}
+
+/// An identifier by its row. What loops over identifiers takes them so, whatever they are: a generic
+/// function is compiled with its callers, and these need not be optimized.
+type ByRow<'a> = &'a (dyn Fn(usize) -> &'a [u8] + Sync);
+
+fn lists_of(
+    session: &mut Session,
+    count: usize,
+    identifier: ByRow<'_>,
+    options: Options<'_>,
+) -> Result<Lists, Error> {
     let limit = options.largest_set.min(MOST_ELEMENTS);
-    check_own_size(identifiers.len(), limit)?;
-    let digests: Vec<[u8; 32]> =
-        identifiers.par_iter().map(|raw| Sha256::digest(raw.as_ref()).into()).collect();
+    check_own_size(count, limit)?;
+    let mut digests = vec![[0; 32]; count];
+    digest_all(&mut digests, identifier);
     matching::check_distinct(&digests)?;
 
     session.channel.begin_phase(PHASE);
@@ -306,6 +319,13 @@ impl<'a, G: Group> Exchange<'a, G> {
             progress: options.progress,
         })
     }
+}
+
+/// Digests as many identifiers as there are places.
+pub(super) fn digest_all(digests: &mut [[u8; 32]], identifier: ByRow<'_>) {
+    digests.par_iter_mut().enumerate().for_each(|(row, digest)| {
+        *digest = Sha256::digest(identifier(row)).into();
+    });
 }
 
 fn check_own_size(size: usize, limit: usize) -> Result<(), Error> {

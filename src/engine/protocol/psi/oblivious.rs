@@ -74,6 +74,15 @@ pub fn intersect<S: AsRef<[u8]> + Sync>(
     options: Options<'_>,
 ) -> Result<Intersection, Error> {
     let lists = lists(session, identifiers, options)?;
+    intersect_lists(session, method, lists, options)
+}
+
+fn intersect_lists(
+    session: &mut Session,
+    method: Method,
+    lists: super::Lists,
+    options: Options<'_>,
+) -> Result<Intersection, Error> {
     let (own, peer) = (lists.digests.len(), lists.peer_size);
     let sender = sender(session.role, own, peer);
     (options.starts)(if session.role == sender { own } else { 2 * own + peer });

@@ -1,5 +1,7 @@
 //! One party's side of a set intersection alone: what both must have in common, and how long it may take.
 
+pub mod column;
+
 use std::time::Duration;
 
 use crate::crypto::commutative::{self, Group, Residues, Ristretto};

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::app::evaluate::tree::{Kind, Rows, UNSEEN};
+use crate::release::judge::tree::{Kind, Rows, UNSEEN};
 use crate::table::{Candidate, Column, CutValue, Cuts, Domain, Schema, SetColumn, Table};
 
 /// Numbers for the values of every attribute's cut.

@@ -1,7 +1,7 @@
 //! The identifiers of a CSV file, and its rows again when some of them are wanted.
 
 use std::fs::File;
-use std::io::{self, BufReader, BufWriter, Write};
+use std::io::{BufReader, Write};
 use std::path::{Path, PathBuf};
 
 use csv::{Position, Reader, ReaderBuilder, StringRecord};
@@ -11,7 +11,7 @@ use crate::table::identifiers::Normalization;
 
 /// One column of a file, normalised and free of duplicates. Of every row only
 /// the identifier and the place in the file are kept.
-pub(super) struct IdentifierColumn {
+pub struct IdentifierColumn {
     path: PathBuf,
     header: StringRecord,
     index: usize,
@@ -21,7 +21,11 @@ pub(super) struct IdentifierColumn {
 }
 
 impl IdentifierColumn {
-    pub(super) fn read(path: &Path, column: &str, rule: &Normalization) -> Result<Self, Failure> {
+    /// Reads the column of this name.
+    ///
+    /// # Errors
+    /// A file that cannot be read, without such a column, or with identifiers that the rule refuses.
+    pub fn read(path: &Path, column: &str, rule: &Normalization) -> Result<Self, Failure> {
         let mut reader = open(path)?;
         let header = reader.headers().map_err(|error| unreadable(path, &error))?.clone();
         let index = find_column(path, &header, column)?;
@@ -43,12 +47,16 @@ impl IdentifierColumn {
         Ok(Self { path, header, index, rule: rule.clone(), identifiers, places })
     }
 
-    pub(super) fn identifiers(&self) -> &[String] {
+    /// The identifiers, normalised, one for each row.
+    pub fn identifiers(&self) -> &[String] {
         &self.identifiers
     }
 
     /// Writes the header and the rows named, in that order.
-    fn copy_rows(&self, rows: &[usize], to: impl Write) -> Result<(), Failure> {
+    ///
+    /// # Errors
+    /// If they cannot be written, or the file is not what it was.
+    pub fn copy_rows(&self, rows: &[usize], to: &mut dyn Write) -> Result<(), Failure> {
         let failed = |error: csv::Error| Failure::failed(format!("cannot write rows: {error}"));
         let mut writer = csv::Writer::from_writer(to);
         writer.write_record(&self.header).map_err(failed)?;
@@ -70,49 +78,6 @@ impl IdentifierColumn {
             writer.write_record(&record).map_err(failed)?;
         }
         writer.flush().map_err(|error| Failure::failed(format!("cannot write rows: {error}")))
-    }
-}
-
-/// Where the matching rows go. A file gets its name only when it is complete.
-pub(super) enum Output {
-    Standard,
-    File { file: File, partial: PathBuf, path: PathBuf },
-}
-
-impl Output {
-    pub(super) fn create(path: &Option<PathBuf>) -> Result<Self, Failure> {
-        let Some(path) = path else { return Ok(Self::Standard) };
-        if path.exists() {
-            return Err(Failure::wrong_input(format!("{} exists already", path.display()))
-                .advise("choose another name for --out, or move the file away"));
-        }
-        let mut partial = path.clone().into_os_string();
-        partial.push(".partial");
-        let partial = PathBuf::from(partial);
-        let file =
-            File::create(&partial).map_err(|error| Failure::file(&partial, "write", &error))?;
-        Ok(Self::File { file, partial, path: path.clone() })
-    }
-
-    pub(super) fn write(self, column: &IdentifierColumn, rows: &[usize]) -> Result<(), Failure> {
-        match &self {
-            Self::Standard => column.copy_rows(rows, BufWriter::new(io::stdout().lock())),
-            Self::File { file, partial, path } => {
-                column.copy_rows(rows, BufWriter::new(file))?;
-                file.sync_all()
-                    .and_then(|()| std::fs::rename(partial, path))
-                    .map_err(|error| Failure::file(path, "write", &error))
-            }
-        }
-    }
-}
-
-impl Drop for Output {
-    /// A run that failed leaves nothing behind; after a rename there is nothing to remove.
-    fn drop(&mut self) {
-        if let Self::File { partial, .. } = self {
-            let _ = std::fs::remove_file(partial);
-        }
     }
 }
 
@@ -205,17 +170,7 @@ mod tests {
         std::fs::write(&path, "id\na\nb\n").unwrap();
         let column = IdentifierColumn::read(&path, "id", &Normalization::default()).unwrap();
         std::fs::write(&path, "id\nb\na\n").unwrap();
-        let failure = column.copy_rows(&[0], Vec::new()).unwrap_err();
+        let failure = column.copy_rows(&[0], &mut Vec::new()).unwrap_err();
         assert!(failure.message.contains("has changed"));
-    }
-
-    #[test]
-    fn a_file_gets_its_name_only_when_complete() {
-        let place = tempfile::tempdir().unwrap();
-        let path = place.path().join("out.csv");
-        drop(Output::create(&Some(path.clone())).unwrap());
-        assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 0);
-        std::fs::write(&path, "precious").unwrap();
-        assert!(Output::create(&Some(path)).is_err());
     }
 }

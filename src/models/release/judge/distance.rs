@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::app::evaluate::tree::{Kind, Rows};
+use crate::release::judge::tree::{Kind, Rows};
 
 /// Most cells for which there is a place each, used or not.
 const MOST_DENSE: u64 = 1 << 20;

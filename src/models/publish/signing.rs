@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn the_page_has_every_statement_every_value_and_no_markup_of_names() {
-        let text = include_str!("../../examples/loans/agreement.toml")
+        let text = include_str!("../../../examples/loans/agreement.toml")
             .replace("taxonomy_file = \"job.csv\"", "taxonomy = \"builtin:countries/name\"")
             .replace("\"Bank\"", "\"<b>Bank</b>\"");
         let agreement =

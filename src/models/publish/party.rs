@@ -442,8 +442,8 @@ cap = "3.0"
     #[test]
     fn the_examples_are_good() {
         for text in [
-            include_str!("../../examples/loans/bank.toml"),
-            include_str!("../../examples/loans/loan-company.toml"),
+            include_str!("../../../examples/loans/bank.toml"),
+            include_str!("../../../examples/loans/loan-company.toml"),
         ] {
             assert!(Party::parse("x", text.as_bytes(), Path::new("")).is_ok());
         }

@@ -1,0 +1,134 @@
+//! A release as a table of people: one row for each person that its counts stand for.
+//!
+//! Values are those of the release, or concrete ones, drawn evenly among those that a value of the
+//! release stands for. Both see nothing but the release, so they cost no privacy; and concrete rows
+//! tell no more than general ones, however precise they look.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use crate::math::{Randomness, hex};
+use crate::publish::artefacts::RELEASE;
+use crate::publish::failure::Failure;
+use crate::publish::files::move_without_replacing;
+use crate::publish::released::Released;
+use crate::publish::verify;
+use crate::release::rows::{self, Drawn};
+
+/// Which values the rows have.
+#[derive(Clone, Copy, Debug)]
+pub enum Values<'a> {
+    /// Those of the release.
+    Generalized,
+    /// Drawn inside them; by the seed in this file, or by a new one that is written beside the rows.
+    Concrete(Option<&'a Path>),
+}
+
+/// The rows of a release that verifies, as a CSV file would have them: with the values of the release, or
+/// concrete ones by this seed.
+///
+/// # Errors
+/// If the release does not verify, or a file cannot be read.
+pub fn to_csv(directory: &Path, seed: Option<[u8; 32]>) -> Result<Vec<u8>, Failure> {
+    verify::check(directory)?;
+    let released = Released::open(directory)?;
+    refuse_concrete_paths(&released, seed.is_some())?;
+    let cuts = released.cuts()?;
+    let mut csv = Vec::new();
+    write_rows(&released, &mut seed.map(|seed| Drawn::new(&cuts, seed)), &mut csv)?;
+    Ok(csv)
+}
+
+fn refuse_concrete_paths(released: &Released, concrete: bool) -> Result<(), Failure> {
+    if released.schema.attributes.is_empty() && concrete {
+        return Err(Failure::wrong_input("paths are concrete: they hold no coarser values")
+            .advise("leave out --concrete for a row for each person"));
+    }
+    Ok(())
+}
+
+/// Writes the rows of a release that verifies to a new file. Returns how many there are, and what must
+/// be told with them.
+///
+/// # Errors
+/// If the release does not verify, or a file cannot be read or written or is there already.
+pub fn write(
+    directory: &Path,
+    out: &Path,
+    values: Values<'_>,
+) -> Result<(u64, Option<String>), Failure> {
+    let (_, lines) = verify::check(directory)?;
+    let released = Released::open(directory)?;
+    refuse_concrete_paths(&released, matches!(values, Values::Concrete(_)))?;
+    refuse_to_overwrite(out)?;
+    let cuts = released.cuts()?;
+    let mut drawn = match values {
+        Values::Generalized => None,
+        Values::Concrete(seed) => Some(Drawn::new(&cuts, read_or_make(seed, out)?)),
+    };
+    let name = out.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let part = out.with_file_name(format!(".{name}.part"));
+    let _ = fs::remove_file(&part);
+    let failed = |error: io::Error| Failure::file(out, "write", &error);
+    let file = OpenOptions::new().write(true).create_new(true).open(&part).map_err(failed)?;
+    let written = write_rows(&released, &mut drawn, &mut &file).and_then(|count| {
+        file.sync_all().map_err(failed)?;
+        match move_without_replacing(&part, out) {
+            Ok(()) => Ok(count),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(exists(out)),
+            Err(error) => Err(failed(error)),
+        }
+    });
+    if written.is_err() {
+        let _ = fs::remove_file(&part);
+    }
+    Ok((written?, verify::warning(&lines).map(str::to_owned)))
+}
+
+fn write_rows(
+    released: &Released,
+    drawn: &mut Option<Drawn<'_>>,
+    to: &mut dyn Write,
+) -> Result<u64, Failure> {
+    let columns = released.agreement.columns().len();
+    rows::write(&released.csv, columns, drawn.as_mut(), to).map_err(|error| match error {
+        rows::Error::Release(what) => {
+            let place = released.directory.join(RELEASE);
+            Failure::failed(format!("{}: {what}", place.display()))
+        }
+        rows::Error::Write(error) => Failure::failed(format!("cannot write rows: {error}")),
+    })
+}
+
+fn refuse_to_overwrite(out: &Path) -> Result<(), Failure> {
+    if out.symlink_metadata().is_ok() { Err(exists(out)) } else { Ok(()) }
+}
+
+fn exists(path: &Path) -> Failure {
+    Failure::wrong_input(format!("{} exists already", path.display()))
+        .advise("name another file with --out")
+}
+
+/// Where the seed of drawn rows lies.
+pub fn seed_file(out: &Path) -> PathBuf {
+    let mut name = out.as_os_str().to_owned();
+    name.push(".seed");
+    PathBuf::from(name)
+}
+
+fn read_or_make(seed: Option<&Path>, out: &Path) -> Result<[u8; 32], Failure> {
+    if let Some(path) = seed {
+        let text = fs::read_to_string(path).map_err(|error| Failure::file(path, "read", &error))?;
+        return hex::decode_array(text.trim()).ok_or_else(|| {
+            Failure::wrong_input(format!("{} is not a seed", path.display()))
+                .advise("use the file that lies beside rows that were drawn, or leave out --seed")
+        });
+    }
+    let seed: [u8; 32] = Randomness::from_os()?.array();
+    let path = seed_file(out);
+    refuse_to_overwrite(&path)?;
+    fs::write(&path, hex::encode(seed) + "\n")
+        .map_err(|error| Failure::file(&path, "write", &error))?;
+    Ok(seed)
+}

@@ -1,0 +1,11 @@
+//! What a release is worth to somebody who learns from it: the classifier of the papers, and distances.
+//!
+//! Of the release and of raw records the values are numbered alike ([`generalize`]); a decision tree
+//! learnt from either tells the class of other records ([`tree`]), and frequencies are compared
+//! ([`distance`]). Nothing of it is differentially private where raw records take part.
+
+pub mod distance;
+pub mod generalize;
+#[cfg(test)]
+mod tests;
+pub mod tree;
