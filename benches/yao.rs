@@ -33,7 +33,7 @@ fn garbling(criterion: &mut Criterion) {
             bencher.iter(|| {
                 let mut wires = start.clone();
                 tables.clear();
-                garble_source(&mut garbler, &source, &mut wires, &mut tables, |chunk| {
+                garble_source(&mut garbler, &source, &mut wires, &mut tables, &mut |chunk| {
                     black_box(chunk);
                     Ok(())
                 })
@@ -73,11 +73,13 @@ fn transfers(criterion: &mut Criterion) {
             |session| {
                 let delta = Delta::random(&mut session.rng);
                 let mut sender = Sender::setup(session, delta).expect("set-up");
-                sender.correlated_chunks(session, count, |_| {}).expect("transfers");
+                sender.correlated_chunks(session, count, &mut |_| {}).expect("transfers");
             },
             |session| {
                 let mut receiver = Receiver::setup(session).expect("set-up");
-                receiver.correlated_chunks(session, &choices[..count], |_| {}).expect("transfers");
+                receiver
+                    .correlated_chunks(session, &choices[..count], &mut |_| {})
+                    .expect("transfers");
             },
         )
     };

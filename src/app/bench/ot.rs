@@ -51,8 +51,8 @@ pub fn run(options: &Options) -> Result<Vec<Figure>, Failure> {
     let bits = choices(correlated)?;
     let run = measure(
         options,
-        |session, sender| sender.correlated_chunks(session, correlated, drop_rows),
-        |session, receiver| receiver.correlated_chunks(session, &bits, drop_rows),
+        |session, sender| sender.correlated_chunks(session, correlated, &mut drop_rows),
+        |session, receiver| receiver.correlated_chunks(session, &bits, &mut drop_rows),
     )?;
     figures.extend(run.figures("correlated", correlated, LIMIT));
     let bits = choices(chosen)?;

@@ -105,7 +105,7 @@ fn alone(workload: Workload, ands: usize) -> Result<Vec<Figure>, Failure> {
     let mut last = Vec::new();
     let mut copying = Duration::ZERO;
     let start = thread_cpu();
-    yao::garble_source(&mut garbler, &source, &mut wires, &mut last, |chunk| {
+    yao::garble_source(&mut garbler, &source, &mut wires, &mut last, &mut |chunk| {
         let before = thread_cpu();
         chunks.push(chunk.to_vec());
         copying += thread_cpu() - before;
@@ -118,10 +118,16 @@ fn alone(workload: Workload, ands: usize) -> Result<Vec<Figure>, Failure> {
     let mut evaluator = Evaluator::new(GateHash::new(1));
     let mut chunks = chunks.into_iter();
     let start = thread_cpu();
-    yao::evaluate_garbled(&mut evaluator, &source, &mut labels, &mut Tables::default(), |chunk| {
-        *chunk = chunks.next().unwrap_or_default();
-        Ok(())
-    })
+    yao::evaluate_garbled(
+        &mut evaluator,
+        &source,
+        &mut labels,
+        &mut Tables::default(),
+        &mut |chunk| {
+            *chunk = chunks.next().unwrap_or_default();
+            Ok(())
+        },
+    )
     .map_err(Failure::failed)?;
     let evaluating = thread_cpu() - start;
 

@@ -166,7 +166,7 @@ impl Sender {
         &mut self,
         session: &mut Session,
         count: usize,
-        mut take: impl FnMut(&[u128]),
+        take: &mut dyn FnMut(&[u128]),
     ) -> Result<(), Error> {
         let mut rows = Zeroizing::new(Vec::with_capacity(count.min(CHUNK) + ROWS));
         for chunk in chunks(count, CHUNK) {
@@ -185,7 +185,7 @@ impl Sender {
     /// As for [`Sender::correlated_chunks`].
     pub fn correlated(&mut self, session: &mut Session, count: usize) -> Result<Vec<u128>, Error> {
         let mut all = Vec::with_capacity(count);
-        self.correlated_chunks(session, count, |rows| all.extend_from_slice(rows))?;
+        self.correlated_chunks(session, count, &mut |rows| all.extend_from_slice(rows))?;
         Ok(all)
     }
 
@@ -200,7 +200,7 @@ impl Sender {
         let mut all = Vec::with_capacity(count);
         let mut zero = Zeroizing::new(Vec::with_capacity(count.min(CHUNK)));
         let mut other = Zeroizing::new(Vec::with_capacity(count.min(CHUNK)));
-        self.correlated_chunks(session, count, |rows| {
+        self.correlated_chunks(session, count, &mut |rows| {
             zero.clear();
             zero.extend_from_slice(rows);
             other.clear();
@@ -262,7 +262,7 @@ impl Receiver {
         &mut self,
         session: &mut Session,
         choices: &[bool],
-        mut take: impl FnMut(&[u128]),
+        take: &mut dyn FnMut(&[u128]),
     ) -> Result<(), Error> {
         let mut rows = Zeroizing::new(Vec::with_capacity(choices.len().min(CHUNK) + ROWS));
         let mut words = Zeroizing::new(Vec::with_capacity(CHUNK / ROWS));
@@ -288,7 +288,7 @@ impl Receiver {
         choices: &[bool],
     ) -> Result<Vec<u128>, Error> {
         let mut all = Vec::with_capacity(choices.len());
-        self.correlated_chunks(session, choices, |rows| all.extend_from_slice(rows))?;
+        self.correlated_chunks(session, choices, &mut |rows| all.extend_from_slice(rows))?;
         Ok(all)
     }
 
@@ -300,7 +300,7 @@ impl Receiver {
         let start = self.numbers.start(Purpose::Transfers);
         let mut next = self.numbers.take_transfers(choices.len());
         let mut all: Vec<u128> = Vec::with_capacity(choices.len());
-        self.correlated_chunks(session, choices, |rows| {
+        self.correlated_chunks(session, choices, &mut |rows| {
             let from = all.len();
             all.extend_from_slice(rows);
             hash_rows(start, next, &mut all[from..]);
@@ -351,7 +351,9 @@ impl Sending for Sender {
         rows: &mut Vec<u128>,
     ) -> Result<(), Error> {
         wiped::make_room(rows, count);
-        self.correlated_chunks(session, count, |chunk| rows.extend(chunk.iter().map(|q| q & !1)))
+        self.correlated_chunks(session, count, &mut |chunk| {
+            rows.extend(chunk.iter().map(|q| q & !1))
+        })
     }
 
     /// The choices go into the extension, so that nothing is left to correct.
@@ -381,7 +383,7 @@ impl Receiving for Receiver {
         for chunk in chunks(count, CHUNK) {
             let choices: Zeroizing<Vec<bool>> = Zeroizing::new(random_bits(session, chunk));
             let mut bits = choices.iter();
-            self.correlated_chunks(session, &choices, |chunk| {
+            self.correlated_chunks(session, &choices, &mut |chunk| {
                 let numbered = chunk.iter().zip(bits.by_ref());
                 rows.extend(numbered.map(|(t, bit)| (t & !1) | u128::from(*bit)));
             })?;

@@ -55,11 +55,11 @@ impl State {
         for (job, wires) in jobs.iter().zip(&mut wires) {
             let channel = &mut session.channel;
             // The last chunk is shorter, and whether this is the last is known when it is used up.
-            let receive = |chunk: &mut Vec<u8>| {
+            let mut receive = |chunk: &mut Vec<u8>| {
                 Ok(channel.receive_bytes_at_most(TABLES, CHUNK_BYTES, chunk)?)
             };
             let evaluator = &mut self.evaluator;
-            let slots = evaluate(evaluator, job.source, wires, &mut self.tables, receive)?;
+            let slots = evaluate(evaluator, job.source, wires, &mut self.tables, &mut receive)?;
             read_outputs(&slots, wires, 0, &mut outputs);
         }
         self.tables.check_used_up()?;
@@ -142,22 +142,22 @@ pub fn evaluate(
     source: &dyn Source,
     wires: &mut Vec<u128>,
     tables: &mut Tables,
-    receive: impl FnMut(&mut Vec<u8>) -> Result<(), Error>,
+    receive: &mut dyn FnMut(&mut Vec<u8>) -> Result<(), Error>,
 ) -> Result<Vec<Bit>, Error> {
     let mut evaluation = Evaluation { evaluator, wires, tables, receive, error: None };
     let outputs = source.stream(&mut evaluation);
     evaluation.error.map_or(Ok(outputs), Err)
 }
 
-struct Evaluation<'a, R> {
+struct Evaluation<'a> {
     evaluator: &'a mut Evaluator,
     wires: &'a mut Vec<u128>,
     tables: &'a mut Tables,
-    receive: R,
+    receive: &'a mut dyn FnMut(&mut Vec<u8>) -> Result<(), Error>,
     error: Option<Error>,
 }
 
-impl<R: FnMut(&mut Vec<u8>) -> Result<(), Error>> Evaluation<'_, R> {
+impl Evaluation<'_> {
     fn next_chunk(&mut self) -> Result<(), Error> {
         // Only the last chunk of a run is shorter, and after it none is due.
         let length = self.tables.chunk.len();
@@ -188,7 +188,7 @@ impl<R: FnMut(&mut Vec<u8>) -> Result<(), Error>> Evaluation<'_, R> {
     }
 }
 
-impl<R: FnMut(&mut Vec<u8>) -> Result<(), Error>> Consumer for Evaluation<'_, R> {
+impl Consumer for Evaluation<'_> {
     fn step(&mut self, values: usize, step: Step<'_>) -> bool {
         wiped::resize(self.wires, values);
         xor_wires(&mut self.wires[step.base..], step.lanes, step.linear);

@@ -57,8 +57,8 @@ impl State {
         let mut tables = Vec::with_capacity(CHUNK_BYTES);
         for (job, wires) in jobs.iter().zip(&mut wires) {
             let channel = &mut session.channel;
-            let send = |chunk: &[u8]| Ok(channel.send_bytes(TABLES, chunk)?);
-            let slots = garble(&mut self.garbler, job.source, wires, &mut tables, send)?;
+            let mut send = |chunk: &[u8]| Ok(channel.send_bytes(TABLES, chunk)?);
+            let slots = garble(&mut self.garbler, job.source, wires, &mut tables, &mut send)?;
             read_outputs(&slots, wires, delta, &mut outputs);
         }
         if !tables.is_empty() {
@@ -110,22 +110,22 @@ pub fn garble(
     source: &dyn Source,
     wires: &mut Vec<u128>,
     tables: &mut Vec<u8>,
-    send: impl FnMut(&[u8]) -> Result<(), Error>,
+    send: &mut dyn FnMut(&[u8]) -> Result<(), Error>,
 ) -> Result<Vec<Bit>, Error> {
     let mut garbling = Garbling { garbler, wires, tables, send, error: None };
     let outputs = source.stream(&mut garbling);
     garbling.error.map_or(Ok(outputs), Err)
 }
 
-struct Garbling<'a, S> {
+struct Garbling<'a> {
     garbler: &'a mut Garbler,
     wires: &'a mut Vec<u128>,
     tables: &'a mut Vec<u8>,
-    send: S,
+    send: &'a mut dyn FnMut(&[u8]) -> Result<(), Error>,
     error: Option<Error>,
 }
 
-impl<S: FnMut(&[u8]) -> Result<(), Error>> Consumer for Garbling<'_, S> {
+impl Consumer for Garbling<'_> {
     fn step(&mut self, values: usize, step: Step<'_>) -> bool {
         wiped::resize(self.wires, values);
         let wires = &mut self.wires[step.base..];
