@@ -268,6 +268,7 @@ pub struct TablePlan {
     blocks: usize,
 }
 
+#[expect(clippy::missing_errors_doc, reason = "not shown: for vectors")]
 impl TablePlan {
     pub fn new(shape: &TableShape, key: &PublicKey) -> Result<Self, Error> {
         let blocks = shape.blocks(key.bits())?;
