@@ -60,6 +60,7 @@ pub mod app;
 mod app;
 
 pub use diptych_engine::Role;
+#[cfg(feature = "cli")]
 use diptych_engine::role;
 #[doc(inline)]
 pub use diptych_engine::{circuit, mechanism, net, privacy, protocol, table};
