@@ -4,12 +4,11 @@ use std::collections::HashMap;
 use std::io::{BufWriter, Write};
 
 use sha2::{Digest, Sha256};
-use thiserror::Error;
 
 use crate::table::{Candidate, CutValue, Cuts, Domain};
 
 /// Why rows could not be written.
-#[derive(Debug, Error)]
+#[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The table is not one of a release with these columns.
     #[error("{0}")]
