@@ -6,10 +6,15 @@ use std::process::ExitCode;
 
 use crate::agreement;
 use crate::math::random::SourceFailed;
+use crate::mechanism;
 use crate::net::{self, Blame, Fault};
-use crate::protocol::{join, psi, yao};
+use crate::protocol::{
+    bits, join, oprf, ot, polynomial, prepared, psi, random_value, scalar_product, secure_sum,
+    shards, shares, sum_by_group, yao,
+};
 use crate::release;
 use crate::release::diffgen::{self, two_party};
+use crate::release::tree;
 
 /// Exit statuses besides 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,12 +115,25 @@ macro_rules! failures {
 
 failures!(
     net::Error,
+    bits::Error,
     join::Error,
+    oprf::Error,
+    ot::Error,
+    polynomial::Error,
+    prepared::Error,
     psi::Error,
+    random_value::Error,
+    scalar_product::Error,
+    secure_sum::Error,
+    shards::Failed,
+    shares::Error,
+    sum_by_group::Error,
     yao::Error,
-    release::Error,
+    mechanism::Error,
+    tree::Error,
     diffgen::Error,
     two_party::Error,
+    release::Error,
 );
 
 impl From<agreement::Error> for Failure {
@@ -148,11 +166,7 @@ mod tests {
 
     use super::*;
     use crate::crypto::garble;
-    use crate::mechanism;
     use crate::net::AbortReason;
-    use crate::protocol::{ot, polynomial, psi, random_value, scalar_product, shares, yao};
-    use crate::release::diffgen::{self, two_party};
-    use crate::release::tree;
 
     /// The same failure of the connection as every protocol has it, however deep.
     fn at_every_depth(error: fn() -> net::Error) -> Vec<two_party::Error> {
