@@ -59,17 +59,17 @@ pub mod app;
 #[cfg(all(feature = "cli", not(feature = "testing")))]
 mod app;
 
-pub use diptych_engine::Role;
+pub use diptych_mpc::Role;
 #[cfg(feature = "cli")]
-use diptych_engine::role;
+use diptych_mpc::role;
 #[doc(inline)]
-pub use diptych_engine::{circuit, mechanism, net, privacy, protocol, table};
+pub use diptych_mpc::{circuit, mechanism, net, protocol};
 #[doc(inline)]
-pub use diptych_ground::{crypto, math, simd};
+pub use diptych_primitives::{crypto, math, simd};
 #[doc(inline)]
-pub use diptych_models::{publish, release};
+pub use diptych_privacy as privacy;
 #[doc(inline)]
-pub use diptych_terms::agreement;
+pub use diptych_release::{agreement, publish, release, table};
 
 /// The command `diptych`: runs as the shell asked, and returns the exit status.
 #[cfg(feature = "cli")]

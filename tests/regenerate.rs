@@ -56,12 +56,12 @@ fn attacks_on_the_sets_in_use_cost_enough_and_stores_and_bins_seldom_fail() {
     generate(&directory, "lpn_costs.py");
     // The program speaks of the sets that are in use.
     let [program, source] =
-        [directory.join("lpn_costs.py"), directory.join("../../src/engine/protocol/silent.rs")]
+        [directory.join("lpn_costs.py"), directory.join("../../crates/mpc/src/protocol/silent.rs")]
             .map(|path| fs::read_to_string(path).unwrap());
     assert!(program.contains("\"silent transfers\": (4_194_304, 224_000, 2_048)"));
     assert!(source.contains("secret: 224_000, blocks: 2_048, levels: 11"));
     let source =
-        fs::read_to_string(directory.join("../../src/engine/protocol/vole/plan.rs")).unwrap();
+        fs::read_to_string(directory.join("../../crates/mpc/src/protocol/vole/plan.rs")).unwrap();
     for (set, numbers) in [
         ("first\": (9_600, 1_000, 1_200)", "secret: 1_000, blocks: 1_200, levels: 3 "),
         ("second\": (112_000, 7_800, 1_750)", "secret: 7_800, blocks: 1_750, levels: 6 "),

@@ -1,0 +1,95 @@
+//! Boolean circuits: the type, a builder with integer gadgets, the Bristol
+//! Fashion reader and writer, a plain evaluator. It knows nothing of keys or peers.
+//!
+//! Gadgets ([`integer`]) are written once, against the trait [`Gates`]. Two
+//! things implement it: [`Builder`] stores the circuit and shares common
+//! subexpressions; [`Stream`] hands gates out as they are made and forgets
+//! them, so a circuit of 10⁹ gates needs memory for its live wires only.
+//! Whatever runs a circuit (plain evaluator, garbler) is a [`Consumer`] of
+//! [`Step`]s: first a list of XORs, then AND gates that do not depend on each other.
+//!
+//! # Example
+//!
+//! ```
+//! use diptych_mpc::circuit::{Builder, integer};
+//! use diptych_mpc::Role;
+//!
+//! let mut g = Builder::new();
+//! let a = g.input(Role::P1, "a", 8);
+//! let b = g.input(Role::P2, "b", 8);
+//! let larger = integer::maximum(&mut g, &[a, b]);
+//! g.output("larger", &larger);
+//! let circuit = g.finish();
+//!
+//! let bits = |number: u8| (0..8).map(|i| number >> i & 1 == 1).collect::<Vec<bool>>();
+//! let output = circuit.evaluate(&[bits(3), bits(200)].concat())?;
+//! assert_eq!(output, bits(200));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub mod aes128;
+pub mod bit;
+pub mod bristol;
+pub mod builder;
+pub mod chain;
+pub mod evaluate;
+pub mod gallery;
+pub mod integer;
+pub mod netlist;
+pub mod program;
+pub mod random_value;
+pub mod schedule;
+pub mod sha256;
+pub mod size;
+pub mod stream;
+
+pub use bit::{Bit, Gates, Keep};
+pub use builder::Builder;
+pub use chain::Chain;
+pub use netlist::{Circuit, Counts, Port};
+pub use program::{Program, Repeat};
+pub use schedule::{Consumer, Op, Source, Step};
+pub use size::Size;
+pub use stream::Stream;
+
+/// What can be wrong with a circuit or with what it is given.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum Error {
+    /// A Bristol Fashion text that breaks the format.
+    #[error("line {line}: {what}; correct the circuit file (format: Bristol Fashion)")]
+    Syntax {
+        /// Line of the text, counted from 1.
+        line: usize,
+        /// What was expected and what was found.
+        what: String,
+    },
+    /// A circuit beyond the limits of the reader.
+    #[error("line {line}: {what} exceeds the limit of {limit}; a higher limit would let it pass")]
+    TooLarge {
+        /// Line of the text, counted from 1.
+        line: usize,
+        /// The quantity.
+        what: bristol::Limited,
+        /// The largest value accepted.
+        limit: usize,
+    },
+    /// The text could not be read to its end.
+    #[error("line {line}: the circuit file cannot be read: {kind}")]
+    Unreadable {
+        /// Line of the text, counted from 1.
+        line: usize,
+        /// What the operating system says.
+        kind: std::io::ErrorKind,
+    },
+    /// An evaluation with the wrong number of input bits.
+    #[error("the circuit takes {expected} input bits and was given {given}; give one per bit")]
+    InputWidth {
+        /// Number of bits that the circuit takes.
+        expected: usize,
+        /// Number of bits given.
+        given: usize,
+    },
+    /// A circuit that cannot be written in the format.
+    #[error("{0}; such a circuit has no Bristol Fashion form")]
+    Unwritable(&'static str),
+}

@@ -1,0 +1,259 @@
+//! The traits of `privacy` run by two parties: exponential mechanism, noisy maximum, noise on
+//! counts. It knows nothing of tables.
+//!
+//! | page | what it is for |
+//! | --- | --- |
+//! | [`exponential`] | the exponential mechanism over candidates of both parties |
+//! | [`noisy_max`] | the largest score after geometric noise (permute-and-flip) |
+//! | [`best`] | the best candidate, and the best split, by counts that two parties hold apart |
+//! | [`heads`] | which of two parties has the better candidate |
+//! | [`largest`] | the largest class count of groups of records, as shares |
+//! | [`noise`] | discrete Laplace noise on shared counts: each party's own, or one joint noise |
+//! | [`division`] | whether a group of a public population may be divided, as one bit |
+//! | [`validity`] | whether all cells of a shared table are as required, as one bit |
+//! | [`gallery`] | the circuits of this room that are exported for review |
+//!
+//! Each mechanism borrows a [`Session`](crate::protocol::Session) with its garbled circuits and
+//! coins, implements [`Choose`](crate::privacy::Choose) or
+//! [`AddNoise`](crate::privacy::AddNoise), and gives both parties the same output. What it opens is
+//! the output of a differentially private mechanism and nothing else; all widths come from public
+//! bounds. Semi-honest, as everything below it. ([`best`], [`heads`] and [`validity`] open exact results,
+//! for models that promise no ε.)
+//!
+//! *Time.* Between two messages of a mechanism nothing runs whose time depends on a secret. Before
+//! the first message there is the making of weights, which takes longer for high scores, and the
+//! drawing of a party's own noise, which is a loop: the latter can be done before the counts are
+//! made ([`noise::OwnNoise::draw`]), or without one ([`noise::OwnNoise::draw_digits`]).
+//!
+//! # Example
+//!
+//! Two hospitals publish which of three illnesses is the most common, and about how many of their
+//! patients together have it. Neither shows the other its numbers.
+//!
+//! ```
+//! use diptych_mpc::mechanism::noise::TwoPartyNoise;
+//! use diptych_mpc::mechanism::noisy_max::{NoiseWidths, NoisyMax, Scores};
+//! use diptych_mpc::mechanism::Error;
+//! use diptych_mpc::privacy::{AddNoise, Budget, Calibration, Choose, Epsilon, Score};
+//! use diptych_mpc::protocol::Session;
+//! use diptych_mpc::protocol::pair::{Setup, run_pair};
+//! use diptych_mpc::protocol::shares::WordShares;
+//!
+//! let (epsilon, half): (Epsilon, Epsilon) = ("1".parse()?, "0.5".parse()?);
+//! let publish = |session: &mut Session, own: &[u64]| -> Result<(usize, i64), Error> {
+//!     let mut budget = Budget::new(&epsilon);
+//!     let which = budget.spend("which", half.value())?;
+//!     let how_many = budget.spend_rest("how many")?;
+//!     let counts = WordShares::new(32, own.to_vec())?;
+//!
+//!     let (largest, widths) = (Score::from_steps(1 << 40), NoiseWidths { tau: 64, digits: 17 });
+//!     let mut choice = NoisyMax::new(session, 10, largest, widths)?;
+//!     let winner = choice.choose(which, &Calibration::max(), &Scores::Shared(counts))?.index;
+//!
+//!     let count = WordShares::new(32, vec![own[winner]])?;
+//!     Ok((winner, TwoPartyNoise::new(session).add_noise(how_many, &count)?[0]))
+//! };
+//! let outcome = run_pair(
+//!     Setup::default(),
+//!     |session| publish(session, &[90, 400, 3]),
+//!     |session| publish(session, &[120, 310, 5]),
+//! );
+//! let ((winner, count), at_peer) = (outcome.p1?, outcome.p2?);
+//! assert_eq!((winner, count), at_peer);
+//! // The second has 500 more than the first, and noise stays below 2^17 steps of 2^-10.
+//! assert_eq!(winner, 1);
+//! assert!(count.abs_diff(710) < 200);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub mod best;
+pub mod division;
+pub mod exponential;
+pub mod gallery;
+pub mod heads;
+pub mod largest;
+pub mod noise;
+pub mod noisy_max;
+pub mod validity;
+
+mod digits;
+#[cfg(test)]
+mod tests;
+
+use crate::net::{Blame, Fault};
+use crate::privacy::{self, Score};
+use crate::protocol::{bits, polynomial, prepared, random_value, shares, yao};
+
+/// Scores of which each party knows its own (vertical data): P1's candidates come first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OneSided {
+    /// The scores of this party's candidates.
+    pub own: Vec<Score>,
+    /// How many candidates the peer has.
+    pub peer: usize,
+}
+
+/// What went wrong in this room, and what to do about it.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A garbled circuit failed.
+    #[error(transparent)]
+    Yao(#[from] yao::Error),
+    /// Noise could not be drawn ahead.
+    #[error(transparent)]
+    Prepared(Box<prepared::Error>),
+    /// Shared bits failed.
+    #[error(transparent)]
+    Bits(Box<bits::Error>),
+    /// Shares failed.
+    #[error(transparent)]
+    Shares(#[from] shares::Error),
+    /// The random value protocol failed.
+    #[error(transparent)]
+    RandomValue(random_value::Error),
+    /// The oblivious evaluation of the weights failed.
+    #[error(transparent)]
+    Polynomial(Box<polynomial::Error>),
+    /// Weights and their masks do not fit the key.
+    #[error(
+        "weights of degree {degree} with {digits} digits need {bits} bits with their masks, and the \
+         key has {key_bits}: lower the degree, the digits or max_records, or use a longer key"
+    )]
+    WeightsWrap {
+        /// What is needed.
+        bits: u64,
+        /// Bits of the key.
+        key_bits: usize,
+        /// Degree w of the polynomial.
+        degree: u32,
+        /// Decimal digits s of the rate.
+        digits: u32,
+    },
+    /// Counts that do not have one number per class.
+    #[error("every child of every candidate needs one count per class; count them alike")]
+    OtherCounts,
+    /// More records than was agreed.
+    #[error("this party has more than {most} records; raise max_records on both sides")]
+    TooManyRecords {
+        /// The agreed `max_records`.
+        most: u64,
+    },
+    /// Parameters that the mechanism does not support.
+    #[error(transparent)]
+    Privacy(Box<privacy::Error>),
+    /// No try gave a random value.
+    #[error(
+        "no try gave a random number below the sum of all weights, which has a chance below \
+         2^-{tries}; nothing was chosen, and the run must be started again"
+    )]
+    NoRandomValue {
+        /// T: this has a chance below 2^-T.
+        tries: u32,
+    },
+    /// Noise was prepared for other counts than were given.
+    #[error("noise was drawn for other counts or another ε; prepare it again for these")]
+    OtherNoise,
+    /// More candidates or counts than a mechanism takes.
+    #[error("{given} {what} are too many: at most {most} are possible")]
+    TooMany {
+        /// What there are too many of.
+        what: &'static str,
+        /// How many.
+        given: usize,
+        /// How many are allowed.
+        most: usize,
+    },
+    /// The sum of a count and its noise does not fit the ring of the shares.
+    #[error(
+        "counts shared over {given} bits leave no room for their noise: share them over at least \
+         {least}"
+    )]
+    RingTooNarrow {
+        /// Width k of the ring, in bits.
+        given: u32,
+        /// What is needed.
+        least: u32,
+    },
+    /// Not a bit for every user of a group, or those of the other party.
+    #[error(
+        "{given} bits where one for each of {due} users is due, of the party that divides or of its peer"
+    )]
+    OtherUsers {
+        /// Bits given.
+        given: usize,
+        /// Bits due.
+        due: usize,
+    },
+    /// The circuit named no candidate.
+    #[error("the peers' circuit named candidate {index} of {count}; the peer must be stopped")]
+    NoSuchCandidate {
+        /// The candidate that the circuit named.
+        index: usize,
+        /// How many there are.
+        count: usize,
+    },
+}
+
+impl Fault for Error {
+    fn blame(&self) -> Blame<'_> {
+        match self {
+            Self::Yao(error) => error.blame(),
+            Self::Prepared(error) => error.blame(),
+            Self::Bits(error) => error.blame(),
+            Self::Shares(error) => error.blame(),
+            Self::RandomValue(error) => error.blame(),
+            Self::Polynomial(error) => error.blame(),
+            Self::NoSuchCandidate { .. } => Blame::Peer,
+            Self::TooManyRecords { .. } | Self::OtherUsers { .. } => Blame::Input,
+            _ => Blame::Here,
+        }
+    }
+}
+
+impl From<privacy::Error> for Error {
+    fn from(error: privacy::Error) -> Self {
+        Self::Privacy(Box::new(error))
+    }
+}
+
+impl From<prepared::Error> for Error {
+    fn from(error: prepared::Error) -> Self {
+        Self::Prepared(Box::new(error))
+    }
+}
+
+impl From<bits::Error> for Error {
+    fn from(error: bits::Error) -> Self {
+        Self::Bits(Box::new(error))
+    }
+}
+
+impl From<polynomial::Error> for Error {
+    fn from(error: polynomial::Error) -> Self {
+        Self::Polynomial(Box::new(error))
+    }
+}
+
+impl From<random_value::Error> for Error {
+    fn from(error: random_value::Error) -> Self {
+        match error {
+            random_value::Error::AllFailed { sigma } => Self::NoRandomValue { tries: sigma as u32 },
+            other => Self::RandomValue(other),
+        }
+    }
+}
+
+/// The number of bits that hold 0, …, n − 1.
+fn bits_to_count(n: usize) -> usize {
+    (usize::BITS - n.saturating_sub(1).leading_zeros()) as usize
+}
+
+/// The number with these bits, least significant first; bits beyond 64 are dropped.
+fn word(bits: &[bool]) -> u64 {
+    bits.iter().take(64).enumerate().fold(0, |word, (i, bit)| word | u64::from(*bit) << i)
+}
+
+/// Appends the lowest `width` bits of `value`.
+fn push_word(value: u64, width: usize, into: &mut Vec<bool>) {
+    into.extend((0..width).map(|i| i < 64 && value >> i & 1 == 1));
+}

@@ -1,0 +1,206 @@
+//! What every two-party protocol takes.
+
+use std::time::Duration;
+
+use crate::math::Randomness;
+use crate::net::{Channel, Costs, Error, Fault, SessionId, Stop, Transcript, handshake};
+use crate::protocol::coins::Coins;
+use crate::protocol::forecast::Forecast;
+use crate::protocol::prepared::Pool;
+use crate::protocol::shards::Shards;
+use crate::protocol::transfers::Source;
+use crate::protocol::yao::Yao;
+use crate::role::Role;
+
+/// One party's side of a conversation whose handshake has succeeded.
+///
+/// # Example
+///
+/// Two machines have a channel from [`crate::net::tls`]; here both ends are in memory.
+///
+/// ```
+/// use diptych_mpc::math::Randomness;
+/// use diptych_mpc::net::{Limits, memory};
+/// use diptych_mpc::Role;
+/// use diptych_mpc::protocol::Session;
+///
+/// let terms = b"what both have agreed on";
+/// let (first, second) = memory::pair(Limits::default());
+/// let (rng1, rng2) = (Randomness::from_os()?, Randomness::from_os()?);
+///
+/// let (bank, shop) = std::thread::scope(|scope| {
+///     let bank = scope.spawn(|| Session::establish(first, Role::P1, terms, rng1));
+///     let shop = Session::establish(second, Role::P2, terms, rng2);
+///     (bank.join(), shop)
+/// });
+/// let (bank, shop) = (bank.map_err(|_| "the thread panicked")??, shop?);
+/// assert_eq!(bank.id, shop.id);
+/// assert_eq!(bank.role.peer(), shop.role);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Session {
+    /// Which party this is.
+    pub role: Role,
+    /// The way to the peer; it also counts the costs.
+    pub channel: Channel,
+    /// This party's own randomness.
+    pub rng: Randomness,
+    /// This party's part of the random bits that neither party knows: a generator, or a tape in
+    /// tests.
+    pub coins: Box<dyn Coins + Send>,
+    /// The same at both parties, never the same twice.
+    pub id: SessionId,
+    /// Garbled circuits, set up on first use.
+    garbling: Yao,
+    /// How often transfers from P1 and from P2 were set up.
+    setups: [u64; 2],
+    /// Where transfers come from that are not set up yet.
+    transfers: Source,
+    /// How work in bulk is done.
+    bulk: Bulk,
+    /// Noise that was drawn ahead.
+    noises: Pool,
+    /// The shards, where this session leads some.
+    pub shards: Shards,
+}
+
+/// How work is done that is wide and shallow: many comparisons, digits of noise.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Bulk {
+    /// In garbled circuits: few rounds, 32 bytes per AND.
+    #[default]
+    Garbled,
+    /// On bits in shares ([`crate::protocol::bits`]): few bytes if transfers have few, more rounds.
+    SharedBits,
+}
+
+#[cfg(test)]
+impl Bulk {
+    /// Both ways.
+    pub(crate) const BOTH: [Self; 2] = [Self::Garbled, Self::SharedBits];
+}
+
+impl Session {
+    /// Runs the handshake over a fresh channel. `terms` are the canonical bytes
+    /// of all that both sides must have in common.
+    ///
+    /// # Errors
+    /// Whatever [`handshake::run`] finds; the peer has then been told.
+    pub fn establish(
+        mut channel: Channel,
+        role: Role,
+        terms: &[u8],
+        mut rng: Randomness,
+    ) -> Result<Self, Error> {
+        let id = handshake::run(&mut channel, role, terms, &mut rng)?;
+        Ok(Self::ready(role, channel, rng, id))
+    }
+
+    /// The messages of [`Session::establish`].
+    pub fn forecast(f: &mut Forecast) {
+        f.begin_phase(handshake::PHASE);
+        for (tag, bytes) in handshake::MESSAGES {
+            f.exchange(tag, bytes);
+        }
+    }
+
+    /// A session whose id both parties have already.
+    #[doc(hidden)]
+    pub fn ready(role: Role, channel: Channel, mut rng: Randomness, id: SessionId) -> Self {
+        let coins = Box::new(rng.fork());
+        let (garbling, noises) = (Yao::default(), Pool::default());
+        let (transfers, bulk) = Default::default();
+        let (setups, shards) = ([0; 2], Shards::default());
+        Self { role, channel, rng, coins, id, garbling, setups, transfers, bulk, noises, shards }
+    }
+
+    /// What the conversation has cost so far, those of its shards included. Times are this session's own,
+    /// which waits for its shards.
+    pub fn costs(&self) -> Costs {
+        let mut costs = self.channel.costs();
+        self.shards.costs().for_each(|shard| costs.include(&shard, 1));
+        costs
+    }
+
+    /// Keeps direction, tag and length of every message from now on.
+    pub fn record_transcript(&mut self) {
+        self.channel.record_transcript();
+        self.shards.record_transcript();
+    }
+
+    /// The messages since [`Session::record_transcript`], then those of each shard.
+    pub fn transcript(&self) -> Transcript {
+        let mut transcript = self.channel.transcript();
+        self.shards.transcript().for_each(|shard| transcript.extend(shard));
+        transcript
+    }
+
+    /// Ends this conversation and those of its shards if they are not over in so much time from now.
+    pub fn end_within(&mut self, limit: Duration) {
+        self.channel.end_within(limit);
+        self.shards.end_within(limit);
+    }
+
+    /// From now on every wait, those of its shards too, ends when this flag is set.
+    pub fn stop_on(&mut self, stop: &Stop) {
+        self.channel.stop_on(stop.clone());
+        self.shards.stop_on(stop);
+    }
+
+    /// Says where the transfers of a direction come from that is set up from now on. Both parties say
+    /// the same, by public numbers; otherwise the set-up ends with a message that is not due.
+    pub fn use_transfers(&mut self, source: Source) {
+        self.transfers = source;
+    }
+
+    /// Where transfers come from that are not set up yet.
+    pub fn transfers(&self) -> Source {
+        self.transfers
+    }
+
+    /// Says how work in bulk is done from now on. Both parties say the same, by public numbers.
+    pub fn do_bulk(&mut self, bulk: Bulk) {
+        self.bulk = bulk;
+    }
+
+    /// How work in bulk is done.
+    pub fn bulk(&self) -> Bulk {
+        self.bulk
+    }
+
+    /// Lends the noise that was drawn ahead beside the rest of the session.
+    pub(super) fn with_noises<T>(&mut self, work: impl FnOnce(&mut Pool, &mut Self) -> T) -> T {
+        let mut noises = std::mem::take(&mut self.noises);
+        let result = work(&mut noises, self);
+        self.noises = noises;
+        result
+    }
+
+    /// Lends the garbled circuits beside the rest of the session.
+    pub(super) fn with_garbling<T>(&mut self, work: impl FnOnce(&mut Yao, &mut Self) -> T) -> T {
+        let mut garbling = std::mem::take(&mut self.garbling);
+        let result = work(&mut garbling, self);
+        self.garbling = garbling;
+        result
+    }
+
+    /// Where a conversation ends: if it failed, the peer is told why, once, as far as it may know.
+    /// Protocols leave that to whoever holds the session.
+    ///
+    /// # Errors
+    /// Those of the outcome.
+    pub fn conclude<T, E: Fault>(&mut self, outcome: Result<T, E>) -> Result<T, E> {
+        if let Some(reason) = outcome.as_ref().err().and_then(|error| error.blame().reason()) {
+            self.channel.abort(reason);
+        }
+        outcome
+    }
+
+    /// Numbers the set-ups of one direction, the same at both parties, so that no two of them
+    /// derive the same keys or count the same gates.
+    pub(crate) fn next_setup(&mut self, from: Role) -> u64 {
+        let count = &mut self.setups[from as usize];
+        *count += 1;
+        *count
+    }
+}

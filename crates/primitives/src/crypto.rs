@@ -1,0 +1,33 @@
+//! What one party can do alone: Paillier, commutative encryption, garbling, trees of seeds, key-value
+//! stores, bins, the mathematics of oblivious transfer and vector OLE.
+//!
+//! It knows nothing of channels or peers.
+//!
+//! # Example
+//!
+//! ```
+//! use diptych_primitives::crypto::commutative::{Domain, Group, Ristretto};
+//! use diptych_primitives::math::Randomness;
+//!
+//! let mut rng = Randomness::from_os()?;
+//! let (group, domain) = (Ristretto::new(), Domain::new(rng.array()));
+//! let (bank, shop) = (group.generate_key(&mut rng), group.generate_key(&mut rng));
+//!
+//! let bank_first = group.encrypt(&bank, &domain, b"ada@example.org")?;
+//! let shop_first = group.encrypt(&shop, &domain, b"ada@example.org")?;
+//! assert_ne!(bank_first, shop_first);
+//! assert_eq!(group.reencrypt(&shop, &bank_first)?, group.reencrypt(&bank, &shop_first)?);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub mod commutative;
+pub mod cuckoo;
+pub mod field_code;
+pub mod garble;
+pub mod half_tree;
+pub mod local_code;
+pub mod okvs;
+pub mod ot;
+pub mod paillier;
+pub mod soft_spoken;
+pub mod tree;

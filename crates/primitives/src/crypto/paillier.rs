@@ -1,0 +1,202 @@
+//! Paillier encryption: additions on numbers that only the key's owner can read.
+//!
+//! Keys: n = p·q, both primes ≡ 3 mod 4, of equal length, gcd(p−1, q−1) = 2; g = n + 1; h_n =
+//! (−x²)^n mod n² is published with n. A ciphertext of m is (1 + m·n)·ρ mod n², ρ an n-th residue:
+//! `r^n` with uniform r (textbook), or `h_n^a` with a of half the length of n (Damgård, Jurik,
+//! Nielsen), which is many times quicker since the base is fixed.
+//!
+//! **Which ρ may go where is in the types.** The owner can compute Jacobi symbols and small
+//! discrete logarithms, so from ρ = h_n^a it could read which of its ciphertexts were multiplied
+//! together. Therefore:
+//!
+//! | type | made by | bytes |
+//! | --- | --- | --- |
+//! | [`Fresh`] | [`SecretKey::encrypt_all`], with h_n^a | yes: it goes to a party without the key |
+//! | [`Ciphertext`] | [`PublicKey::read`], [`PublicKey::encrypt_djn`], every homomorphic operation | **none** |
+//! | [`Returned`] | [`PublicKey::rerandomise`], [`PublicKey::encrypt`]: a [`Randomiser`] is `r^n`, r uniform, used once | yes: it goes to the owner |
+//!
+//! A sum of nothing is a [`Ciphertext`] too, so it cannot leave without a [`Randomiser`] either.
+//!
+//! Secret exponents, table look-ups and reductions modulo p and q are constant-time; key
+//! generation, inversion of ciphertexts and checks of public numbers are not. Secrets inside are
+//! wiped on drop; plaintexts are [`num_bigint::BigUint`] at the boundary and the caller's to keep.
+//!
+//! # Example
+//!
+//! ```
+//! use diptych_primitives::crypto::paillier::{PublicKey, SecretKey, Tuning};
+//! use diptych_primitives::math::Randomness;
+//! use num_bigint::BigUint;
+//!
+//! let mut rng = Randomness::from_os()?;
+//! let tuning = Tuning { table_bytes: 1 << 20, ..Tuning::default() };
+//! let key = SecretKey::generate(2048, tuning, &mut rng)?;
+//!
+//! // The owner encrypts 20 and 22; the bytes go to a party without the key.
+//! let mut sent = Vec::new();
+//! key.encrypt(&BigUint::from(20u32), &mut rng)?.write(&mut sent);
+//! key.encrypt(&BigUint::from(22u32), &mut rng)?.write(&mut sent);
+//!
+//! // That party adds what it cannot read, and takes a randomiser to be allowed to send the sum.
+//! let public = PublicKey::from_bytes(&key.public().to_bytes(), 2048, tuning, &mut rng)?;
+//! let numbers = public.read(&sent, 2)?;
+//! let sum = public.add(&numbers[0], &numbers[1]);
+//! let mut returned = Vec::new();
+//! public.rerandomise(&sum, public.randomiser(&mut rng)?).write(&mut returned);
+//!
+//! let opened: Vec<BigUint> = key.read(&returned, 1)?.iter().map(|sum| key.decrypt(sum)).collect();
+//! assert_eq!(opened, [BigUint::from(42u32)]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod ciphertext;
+mod groups;
+mod packing;
+mod pool;
+mod public;
+mod secret;
+#[cfg(test)]
+mod tests;
+
+pub use crate::math::Backend;
+pub use ciphertext::{Ciphertext, Fresh, Randomiser, Returned};
+pub use groups::GroupSums;
+pub use packing::Packing;
+pub use pool::Pool;
+pub use public::PublicKey;
+pub use secret::SecretKey;
+
+use crate::math;
+
+/// The shortest modulus that protects anything.
+pub const MINIMUM_BITS: usize = 2048;
+/// The longest modulus that is worked with.
+pub const MAXIMUM_BITS: usize = 8192;
+
+/// The fixed width of a ciphertext under a key of so many bits.
+pub const fn ciphertext_bytes(bits: usize) -> usize {
+    bits / 4
+}
+
+/// The fixed width of a public key of so many bits: n and h_n.
+pub const fn public_key_bytes(bits: usize) -> usize {
+    3 * bits / 8
+}
+
+/// Called with the number of items just done, from any thread.
+pub type Progress<'a> = &'a (dyn Fn(usize) + Sync);
+
+/// How a key does its work; it changes no result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tuning {
+    /// Which code does the bulk work.
+    pub backend: Backend,
+    /// The most memory that one table of powers may take; the owner has two, everyone else one.
+    pub table_bytes: usize,
+}
+
+impl Default for Tuning {
+    fn default() -> Self {
+        Self { backend: Backend::detect(), table_bytes: 64 << 20 }
+    }
+}
+
+/// What Paillier refuses.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// No key of this length is worked with.
+    #[error(
+        "keys of {0} bits are not supported; use a multiple of 128 bits from {MINIMUM_BITS} to {MAXIMUM_BITS}"
+    )]
+    UnsupportedLength(usize),
+    /// The modulus has another length than was agreed.
+    #[error("the modulus has {found} bits where {expected} were agreed")]
+    ModulusLength {
+        /// Bits of the modulus.
+        found: u64,
+        /// Bits agreed.
+        expected: usize,
+    },
+    /// The modulus is even.
+    #[error("the modulus is even: this is not a Paillier key")]
+    EvenModulus,
+    /// The modulus is prime.
+    #[error("the modulus is prime: this is not a Paillier key")]
+    PrimeModulus,
+    /// The modulus has a small factor.
+    #[error("the modulus is divisible by {0}: this key protects nothing")]
+    SmallFactor(u32),
+    /// The modulus is a power.
+    #[error("the modulus is a perfect power: this is not a Paillier key")]
+    PerfectPower,
+    /// h_n is not between 2 and n² − 1.
+    #[error("the key's h_n is out of range")]
+    BaseOutOfRange,
+    /// h_n shares a factor with n.
+    #[error("the key's h_n is not coprime to the modulus")]
+    BaseNotCoprime,
+    /// Two primes that do not make a key.
+    #[error("these primes do not make a key: {0}")]
+    BadPrimes(&'static str),
+    /// Received bytes have the wrong length.
+    #[error("expected {expected} bytes and got {found}")]
+    WrongLength {
+        /// Bytes received.
+        found: usize,
+        /// Bytes expected.
+        expected: usize,
+    },
+    /// A received ciphertext is 0 or not below n².
+    #[error("ciphertext {0} is out of range; the peer does not follow the protocol")]
+    CiphertextOutOfRange(usize),
+    /// A received ciphertext shares a factor with n.
+    #[error("a ciphertext is not coprime to the modulus; the peer does not follow the protocol")]
+    CiphertextNotCoprime,
+    /// Two lists that belong together differ in length, or a group number is too large.
+    #[error("lists of {0} and {1} items do not belong together")]
+    Mismatch(usize, usize),
+    /// A plaintext is not below n.
+    #[error("plaintext {0} is not below the modulus; split it or use a longer key")]
+    PlaintextOutOfRange(usize),
+    /// A signed number does not fit.
+    #[error("the number does not fit between -(n-1)/2 and (n-1)/2")]
+    SignedOutOfRange,
+    /// Given randomness is not between 1 and n − 1 and coprime to n, or too long an exponent.
+    #[error("the given randomness is out of range")]
+    RandomnessOutOfRange,
+    /// No slot of this width fits.
+    #[error("slots of {width} bits do not fit in a key of {bits} bits")]
+    SlotWidth {
+        /// Width asked for.
+        width: usize,
+        /// Length of the modulus.
+        bits: usize,
+    },
+    /// More values than slots.
+    #[error("{found} values do not fit in {slots} slots")]
+    TooManySlots {
+        /// Values given.
+        found: usize,
+        /// Slots there are.
+        slots: usize,
+    },
+    /// A value is wider than its slot, or a packed plaintext is wider than its slots.
+    #[error("the value of slot {0} is wider than its slot")]
+    SlotOverflow(usize),
+    /// The pool's thread has ended.
+    #[error("the pool of randomisers has stopped; start a new one")]
+    PoolStopped,
+    /// The arithmetic refused.
+    #[error(transparent)]
+    Math(#[from] math::Error),
+    /// The operating system gave no randomness.
+    #[error("the operating system's random source failed; nothing secret can be made without it")]
+    SourceFailed,
+}
+
+impl From<math::random::SourceFailed> for Error {
+    fn from(_: math::random::SourceFailed) -> Self {
+        Self::SourceFailed
+    }
+}

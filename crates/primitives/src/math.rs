@@ -1,0 +1,95 @@
+//! Big-number helpers and the random generator. It knows nothing of networks or parties.
+//!
+//! Numbers are [`num_bigint`] at the boundary and little-endian 64-bit limbs inside. What works
+//! on limbs is constant-time in their values unless its name ends in `_vartime`; the lengths of
+//! numbers and moduli and the widths of windows are public. Conversions from and to [`num_bigint`]
+//! take a time that depends on a number's length, and [`exponential`] and [`rational`] are
+//! variable-time throughout.
+//!
+//! # Example
+//!
+//! ```
+//! use diptych_primitives::math::{Randomness, Rational, modular};
+//! use num_bigint::BigUint;
+//!
+//! // A number that has an inverse: of 12 only 1, 5, 7 and 11 do.
+//! let number = modular::random_coprime(&BigUint::from(12u32), &mut Randomness::from_os()?)?;
+//! assert!([1u32, 5, 7, 11].map(BigUint::from).contains(&number));
+//!
+//! // A tenth is a tenth: three of them are 3/10, which no float would say.
+//! let tenth: Rational = "1/10".parse()?;
+//! let sum = &(&tenth + &tenth) + &tenth;
+//! assert_eq!(sum.to_string(), "3/10");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use std::fmt;
+
+pub mod exponential;
+pub mod fixed_base;
+pub mod hex;
+pub mod limbs;
+pub mod modular;
+pub mod montgomery;
+pub mod power;
+pub mod prime;
+pub mod random;
+pub mod rational;
+pub mod square;
+pub mod wiped;
+
+pub use fixed_base::FixedBase;
+pub use montgomery::Modulus;
+pub use power::Backend;
+pub use random::Randomness;
+pub use rational::Rational;
+pub use square::{Residue, SquareModulus};
+
+/// What the arithmetic refuses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Montgomery arithmetic needs an odd modulus above 1.
+    #[error("the modulus must be odd and above 1")]
+    BadModulus,
+    /// Arithmetic modulo a square needs a modulus that fills its highest limb.
+    #[error("the length of the modulus must be a multiple of 64 bits, not {0}")]
+    UnalignedModulus(u64),
+    /// An exponent is longer than the length that was declared for it.
+    #[error(
+        "the exponent has {found} bits, more than the {allowed} declared; declare a longer one"
+    )]
+    ExponentTooLong {
+        /// Bits of the exponent.
+        found: u64,
+        /// Bits declared.
+        allowed: u64,
+    },
+    /// The number has no inverse.
+    #[error("the number is not invertible modulo the modulus")]
+    NotInvertible,
+    /// A range without elements.
+    #[error("the range holds no number; give an upper bound above 0")]
+    EmptyRange,
+    /// A prime of this length cannot be made.
+    #[error("a prime of {0} bits cannot be made; ask for at least 128 bits")]
+    PrimeTooShort(u64),
+    /// A number that was received has the wrong length or is out of range.
+    #[error("the number is out of range: expected {0}")]
+    OutOfRange(Range),
+}
+
+/// The range in which a number was expected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Range {
+    /// Smallest number allowed.
+    pub at_least: u64,
+    /// The length, in bits, of the bound below which the number must lie.
+    pub bound_bits: u64,
+}
+
+impl fmt::Display for Range {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "at least {} and below a bound of {} bits", self.at_least, self.bound_bits)
+    }
+}

@@ -1,0 +1,423 @@
+//! The ledger: what was ever spent on a party's data sets.
+//!
+//! A file of JSON lines that only grows. Each line carries the hash of the line before it, so an
+//! edited, removed or reordered line is found and named; removed *last* lines are found by
+//! comparing with a head hash kept elsewhere (the manifest of the last release). The whole ε of a
+//! run is written and on disk before [`Ledger::debit`] returns, and is never given back.
+//!
+//! *A torn last line* (the strict beginning of a line, without a newline) is what a crash or a full
+//! disk leaves. The debit in it was never acknowledged, so no run used it: the next writer removes
+//! it and notes that in a line of its own. If only the newline is missing the entry is complete,
+//! counts for readers too, and is kept. A last line that is whole but wrong, or followed by
+//! anything but its newline, or begins like no entry, was changed: that is an error.
+//!
+//! *One writer at a time*: the file is locked as long as a [`Ledger`] lives. Reading needs no lock.
+//! Before every line the file's name is looked up again: if it was moved or replaced meanwhile, what
+//! is written would never be read again, so nothing is.
+//!
+//! *The cap* belongs to a data set: its first debit fixes it, [`Ledger::raise_cap`] raises it in a
+//! line of its own. A run may be held to a lower one.
+//!
+//! *The peer's head* of every run is entered too ([`Ledger::note_peer`]), so that each side can tell
+//! when the other's ledger has lost lines.
+//!
+//! *Not protected*: whoever may write the file can replace it as a whole. The chain has no secret;
+//! it makes mistakes and quiet edits visible, against heads that others hold.
+//!
+//! # Example
+//!
+//! ```
+//! use diptych_primitives::math::Randomness;
+//! use diptych_privacy::ledger::{Debit, Error, Hash, Ledger, RunId};
+//!
+//! let directory = tempfile::tempdir()?;
+//! let mut ledger = Ledger::open(&directory.path().join("ledger.jsonl"))?;
+//! let mut rng = Randomness::from_os()?;
+//! let mut debit = |release: &str| -> Result<Debit, diptych_privacy::Error> {
+//!     Ok(Debit {
+//!         run: RunId(rng.array()),
+//!         release: release.to_owned(),
+//!         data_set: "patients".to_owned(),
+//!         epsilon: Some("1".parse()?),
+//!         cap: Some("1.5".parse()?),
+//!         agreement: Hash(rng.array()),
+//!         peer: "South hospital".to_owned(),
+//!         salt: Hash(rng.array()),
+//!         delta: None,
+//!         towards_peer: None,
+//!         out: None,
+//!         promise: None,
+//!     })
+//! };
+//! let receipt = ledger.debit(debit("illnesses-2026")?)?;
+//! let run = receipt.run();
+//! let budget = receipt.into_budget();
+//! assert_eq!(budget.expect("ε is spent").total().to_string(), "1");
+//! ledger.finish(run)?;
+//!
+//! // A second release would pass the cap of 1.5, and does not begin.
+//! let refused = ledger.debit(debit("illnesses-2027")?);
+//! assert!(matches!(refused, Err(Error::CapReached { .. })));
+//! assert_eq!(ledger.history().spent("patients").to_string(), "1");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod entry;
+mod error;
+mod history;
+mod loss;
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use super::{Budget, Epsilon};
+pub use entry::{Debit, Entry, Event, Hash, Rehearsal, RunId};
+pub use error::Error;
+pub use history::{History, Run, Status, Torn};
+pub use loss::{Delta, Towards};
+
+/// Largest ledger that is read: some 100,000 runs.
+pub const MOST_BYTES: u64 = 64 << 20;
+/// Kept free of debits, for the closing lines of runs that are open.
+const CLOSING_RESERVE: u64 = 1 << 20;
+/// Room on disk for the lines of one run: debit, peer's head, end.
+const ROOM_FOR_A_RUN: u64 = 3 * entry::LONGEST_LINE as u64;
+/// What stands for the peer of a run that has none.
+pub const NO_PEER: &str = "none (local)";
+
+/// An open ledger, locked against other writers.
+#[derive(Debug)]
+pub struct Ledger {
+    path: PathBuf,
+    file: File,
+    history: History,
+    /// Length of the part of the file that is known to be good.
+    length: u64,
+    repaired: bool,
+    poisoned: bool,
+}
+
+/// The proof that a run's ε is in the ledger, on disk. It is worth one [`Budget`], if it has one.
+#[derive(Debug)]
+#[must_use = "the run's budget is debited already"]
+pub struct Receipt {
+    run: RunId,
+    epsilon: Option<Epsilon>,
+}
+
+impl Ledger {
+    /// Opens the ledger, making it if it does not exist, and checks every line.
+    ///
+    /// # Errors
+    /// [`Error::Locked`], [`Error::BadLine`] and those of the file. A torn last line is not an error:
+    /// see the module page and [`Ledger::was_repaired`].
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        let mut ledger = Self::open_locked(path)?;
+        if let Some(torn) = ledger.history.forget_torn() {
+            ledger.repair(&torn)?;
+        }
+        Ok(ledger)
+    }
+
+    /// Enters a run, with its whole ε if it spends any. When this returns the entry is on disk; only then may the first
+    /// message that depends on private data be sent.
+    ///
+    /// # Errors
+    /// [`Error::CapReached`], [`Error::KnownRun`], [`Error::BadName`] and those of the file; the
+    /// run must then not begin.
+    pub fn debit(&mut self, debit: Debit) -> Result<Receipt, Error> {
+        if let (Some(epsilon), Some(cap)) = (&debit.epsilon, &debit.cap) {
+            self.check_cap(&debit.data_set, epsilon, cap)?;
+        }
+        if self.history.run(&debit.run).is_some() {
+            return Err(Error::KnownRun(debit.run));
+        }
+        let receipt = Receipt { run: debit.run, epsilon: debit.epsilon.clone() };
+        self.reserve()?;
+        self.append(Event::Debited(Box::new(debit)))?;
+        Ok(receipt)
+    }
+
+    /// Enters a rehearsal. When this returns the entry is on disk; only then may identifiers be
+    /// compared.
+    ///
+    /// # Errors
+    /// [`Error::RehearsedBefore`], [`Error::BadName`] and those of the file; the rehearsal must then
+    /// not begin.
+    pub fn rehearse(&mut self, rehearsal: Rehearsal) -> Result<(), Error> {
+        self.check_rehearsal(&rehearsal.data_set, &rehearsal.agreement)?;
+        self.reserve()?;
+        self.append(Event::Rehearsed(Box::new(rehearsal)))
+    }
+
+    /// Whether an agreement may be rehearsed on a data set: asked before connecting.
+    ///
+    /// # Errors
+    /// [`Error::RehearsedBefore`].
+    pub fn check_rehearsal(&self, data_set: &str, agreement: &Hash) -> Result<(), Error> {
+        match self.history.rehearsed(data_set, agreement) {
+            Some(_) => Err(Error::RehearsedBefore(data_set.to_owned())),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether a run may spend `epsilon`: asked before connecting.
+    ///
+    /// # Errors
+    /// [`Error::CapReached`] if the data set's total would pass `cap`, [`Error::CapAbove`] if the
+    /// data set's own cap is lower.
+    pub fn check_cap(&self, data_set: &str, epsilon: &Epsilon, cap: &Epsilon) -> Result<(), Error> {
+        self.history.check_cap(data_set, epsilon, cap)
+    }
+
+    /// Whether a run may follow those on its data set: asked before connecting. Promises other than ε
+    /// do not add up, neither with each other nor with ε, so a run whose promise is such, or that
+    /// follows one, must be `accepted`. A run without ε and without a peer is aborted only before its
+    /// release is in place; one that was killed stays open, and counts. With a peer it counts from when
+    /// both had entered it: when and why it ended may depend on data, and the peer has heard it.
+    ///
+    /// # Errors
+    /// [`Error::DoesNotAddUp`].
+    pub fn check_composition(
+        &self,
+        data_set: &str,
+        spends: bool,
+        accepted: bool,
+    ) -> Result<(), Error> {
+        self.history.check_composition(data_set, spends, accepted)
+    }
+
+    /// Raises the cap of a data set.
+    ///
+    /// # Errors
+    /// [`Error::UnknownDataSet`], [`Error::NotRaised`] and those of the file.
+    pub fn raise_cap(&mut self, data_set: &str, cap: Epsilon) -> Result<(), Error> {
+        let data_set = data_set.to_owned();
+        match self.history.caps().get(&data_set) {
+            None => Err(Error::UnknownDataSet(data_set)),
+            Some(fixed) if *fixed >= cap => {
+                let (fixed, wanted) = (Box::new(fixed.clone()), Box::new(cap));
+                Err(Error::NotRaised { data_set, fixed, wanted })
+            }
+            Some(_) => self.append(Event::Raised { data_set, cap }),
+        }
+    }
+
+    /// Notes the head of the peer's ledger right after it has debited a run.
+    ///
+    /// # Errors
+    /// [`Error::NotOpen`] and those of the file.
+    pub fn note_peer(&mut self, run: RunId, head: Hash) -> Result<(), Error> {
+        match self.history.run(&run) {
+            Some(known) if known.peer_head.is_none() => self.close(run, Event::Met { run, head }),
+            _ => Err(Error::NotOpen(run)),
+        }
+    }
+
+    /// Whether the file is still the one that its name stands for.
+    ///
+    /// # Errors
+    /// [`Error::Moved`] if it is not, or if the system does not say.
+    pub fn check_name(&self) -> Result<(), Error> {
+        let failed = |source| Error::File { action: "find", path: self.path.clone(), source };
+        let own = self.file.metadata().map_err(failed)?;
+        match std::fs::metadata(&self.path) {
+            Ok(named) if (named.dev(), named.ino()) == (own.dev(), own.ino()) => Ok(()),
+            Ok(_) => Err(Error::Moved(self.path.clone())),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                Err(Error::Moved(self.path.clone()))
+            }
+            Err(error) => Err(failed(error)),
+        }
+    }
+
+    /// Notes that a run's release is complete.
+    ///
+    /// # Errors
+    /// [`Error::NotOpen`] and those of the file.
+    pub fn finish(&mut self, run: RunId) -> Result<(), Error> {
+        self.close(run, Event::Finished { run })
+    }
+
+    /// Notes that a run ended without a release. Its ε stays spent.
+    ///
+    /// # Errors
+    /// [`Error::NotOpen`] and those of the file.
+    pub fn abort(&mut self, run: RunId) -> Result<(), Error> {
+        self.close(run, Event::Aborted { run })
+    }
+
+    /// Everything entered so far.
+    pub fn history(&self) -> &History {
+        &self.history
+    }
+
+    /// Whether opening found a torn last line and put it right.
+    pub fn was_repaired(&self) -> bool {
+        self.repaired
+    }
+
+    /// Takes room on disk for the lines of a run, so that a full disk is found before ε is spent
+    /// and not when the run must be closed. Where a filesystem cannot promise room, nothing is done.
+    ///
+    /// # Errors
+    /// Those of the file.
+    pub fn reserve(&self) -> Result<(), Error> {
+        let (action, path) = ("reserve room in", self.path.clone());
+        self.make_room().map_err(|source| Error::File { action, path, source })
+    }
+
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    fn make_room(&self) -> std::io::Result<()> {
+        use rustix::fs::{FallocateFlags, fallocate};
+        use rustix::io::Errno;
+        loop {
+            match fallocate(&self.file, FallocateFlags::KEEP_SIZE, self.length, ROOM_FOR_A_RUN) {
+                Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => return Ok(()),
+                Err(Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    fn make_room(&self) -> std::io::Result<()> {
+        Ok(())
+    }
+
+    fn close(&mut self, run: RunId, event: Event) -> Result<(), Error> {
+        match self.history.run(&run) {
+            Some(known) if known.status == Status::Debited => self.append(event),
+            _ => Err(Error::NotOpen(run)),
+        }
+    }
+
+    fn append(&mut self, event: Event) -> Result<(), Error> {
+        if self.poisoned {
+            return Err(Error::Poisoned);
+        }
+        self.check_name()?;
+        let entry = Entry { time: now(), event };
+        let line = self.history.next_line(&entry)?;
+        // A longer file could not be read again. Debits stop early, so that open runs can still be closed.
+        let opens = matches!(entry.event, Event::Debited(_) | Event::Rehearsed(_));
+        let reserve = if opens { CLOSING_RESERVE } else { 0 };
+        if self.length + line.len() as u64 + reserve > MOST_BYTES {
+            return Err(Error::TooLong { most: MOST_BYTES });
+        }
+        // Until the line is on disk, what the file holds is unknown.
+        self.poisoned = true;
+        if let Err(error) = self.write_line(line.as_bytes()) {
+            // Not vital: a torn line is put right by the next writer.
+            let _ = self.file.set_len(self.length).and_then(|()| self.file.sync_all());
+            return Err(error);
+        }
+        self.poisoned = false;
+        self.length += line.len() as u64;
+        self.history.accept(line.trim_end_matches('\n'))
+    }
+
+    fn write_line(&mut self, line: &[u8]) -> Result<(), Error> {
+        let failed = |action| {
+            let path = self.path.clone();
+            move |source| Error::File { action, path, source }
+        };
+        self.file.seek(SeekFrom::Start(self.length)).map_err(failed("write to"))?;
+        self.file.write_all(line).map_err(failed("write to"))?;
+        self.file.sync_all().map_err(failed("bring to disk"))
+    }
+
+    fn open_locked(path: &Path) -> Result<Self, Error> {
+        let failed = |action| move |source| Error::File { action, path: path.to_owned(), source };
+        let mut options = OpenOptions::new();
+        let mut file = options
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(0o600) // what was spent on whose data is nobody else's business
+            .open(path)
+            .map_err(failed("open"))?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(Error::Locked(path.to_owned())),
+            Err(TryLockError::Error(source)) => return Err(failed("lock")(source)),
+        }
+        // The name must outlast a crash as well as the contents do.
+        sync_directory(path).map_err(failed("bring to disk"))?;
+        let bytes = read_bounded(&mut file).map_err(failed("read"))?;
+        let history = History::parse(&bytes)?;
+        let torn = history.torn().map_or(0, |torn| torn.bytes);
+        let length = bytes.len() as u64 - torn;
+        let path = path.to_owned();
+        let ledger = Self { path, file, history, length, repaired: false, poisoned: false };
+        ledger.check_name()?;
+        Ok(ledger)
+    }
+
+    fn repair(&mut self, torn: &Torn) -> Result<(), Error> {
+        if torn.complete {
+            // Only the newline is missing: the entry stands.
+            self.length += torn.bytes - torn.zeros;
+        }
+        self.file.set_len(self.length).and_then(|()| self.file.sync_all()).map_err(|source| {
+            let action = "remove the torn end of";
+            Error::File { action, path: self.path.clone(), source }
+        })?;
+        if torn.complete {
+            self.write_line(b"\n")?;
+            self.length += 1;
+        } else {
+            self.append(Event::Repaired { bytes: torn.bytes })?;
+        }
+        self.repaired = true;
+        Ok(())
+    }
+}
+
+/// Reads and checks a ledger without locking or changing it.
+///
+/// # Errors
+/// [`Error::BadLine`] names the first bad line. A torn last line is not an error: [`History::torn`].
+pub fn read(path: &Path) -> Result<History, Error> {
+    let failed = |source| Error::File { action: "read", path: path.to_owned(), source };
+    let mut file = File::open(path).map_err(failed)?;
+    History::parse(&read_bounded(&mut file).map_err(failed)?)
+}
+
+impl Receipt {
+    /// The run that was debited.
+    pub fn run(&self) -> RunId {
+        self.run
+    }
+
+    /// The budget that was paid for, if the run spends ε.
+    pub fn into_budget(self) -> Option<Budget> {
+        self.epsilon.as_ref().map(Budget::new)
+    }
+}
+
+/// One byte more than allowed is read, so that parsing refuses what is too long.
+fn read_bounded(file: &mut File) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    file.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn sync_directory(path: &Path) -> std::io::Result<()> {
+    let directory = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    File::open(directory)?.sync_all()
+}
+
+fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |elapsed| elapsed.as_secs())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,140 @@
+//! How a ledger fails.
+
+use std::path::PathBuf;
+
+use super::RunId;
+use crate::Epsilon;
+use crate::math::Rational;
+
+/// What can go wrong with a ledger, and what to do about it.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The file cannot be opened, read, written or brought to disk.
+    #[error("cannot {action} the ledger {}: {source}; nothing was spent that the ledger does not show", path.display())]
+    File {
+        /// What was tried.
+        action: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// Another process holds the ledger.
+    #[error("the ledger {} is in use by another run; wait until that run has ended", .0.display())]
+    Locked(PathBuf),
+    /// A complete line is not what was written.
+    #[error(
+        "line {line} of the ledger was changed or damaged: {problem}; restore the file from a \
+         backup, as nothing can be released on a ledger that cannot be trusted"
+    )]
+    BadLine {
+        /// The first bad line, from 1.
+        line: usize,
+        /// What is wrong with it.
+        problem: &'static str,
+    },
+    /// The ledger is larger than any real one.
+    #[error("the ledger has more than {most} bytes; is this the right file?")]
+    TooLong {
+        /// The limit.
+        most: u64,
+    },
+    /// The data set's cap does not allow this run.
+    #[error(
+        "data set {data_set:?} has spent ε {} of its cap {cap}, and this run would spend {wanted} \
+         more; agree on a smaller ε or, if the data's owner consents, raise the cap with `diptych \
+         ledger raise-cap LEDGER --data-set {data_set:?} --cap X` and then in the party file",
+        spent.decimal_rounded_up(6)
+    )]
+    CapReached {
+        /// The data set.
+        data_set: String,
+        /// Spent before.
+        spent: Box<Rational>,
+        /// Asked for.
+        wanted: Box<Epsilon>,
+        /// Allowed in total.
+        cap: Box<Epsilon>,
+    },
+    /// The cap that is asked for is not that of the data set.
+    #[error(
+        "the cap of data set {data_set:?} is {fixed}, fixed when it was first spent from, and \
+         {wanted} is more; use {fixed} or less or, if the data's owner consents, raise it with \
+         `diptych ledger raise-cap LEDGER --data-set {data_set:?} --cap {wanted}`"
+    )]
+    CapAbove {
+        /// The data set.
+        data_set: String,
+        /// The data set's cap.
+        fixed: Box<Epsilon>,
+        /// What was asked for.
+        wanted: Box<Epsilon>,
+    },
+    /// A release beside one whose promise does not add up with its own.
+    #[error(
+        "data set {data_set:?} has a release {release:?}, and what the two tell together is bounded \
+         by no promise, as one of them is not differentially private; if the data's owner consents \
+         all the same, agree on accept_composition = true in [release] (without an agreement: \
+         --accept-composition)"
+    )]
+    DoesNotAddUp {
+        /// The data set.
+        data_set: String,
+        /// The earlier release.
+        release: String,
+    },
+    /// A cap that cannot be raised, or not to this.
+    #[error(
+        "the cap of data set {data_set:?} is {fixed} already; a cap can only be raised, not to {wanted}"
+    )]
+    NotRaised {
+        /// The data set.
+        data_set: String,
+        /// The data set's cap.
+        fixed: Box<Epsilon>,
+        /// What was asked for.
+        wanted: Box<Epsilon>,
+    },
+    /// A data set that the ledger does not know.
+    #[error(
+        "the ledger has no data set {0:?}: its first run fixes its cap; `diptych ledger show` lists them"
+    )]
+    UnknownDataSet(String),
+    /// The file is not the one that its name stands for any more.
+    #[error(
+        "the ledger {} was moved, removed or replaced after this command had opened it, and what is \
+         entered now would never be read again; put the ledger back in its place and start again",
+        .0.display()
+    )]
+    Moved(PathBuf),
+    /// A line of a kind that this version does not know.
+    #[error(
+        "line {line} of the ledger was written by a newer version of the program; use that version"
+    )]
+    NewerLine {
+        /// The line, from 1.
+        line: usize,
+    },
+    /// An agreement was rehearsed on the data set before.
+    #[error(
+        "this agreement was rehearsed on data set {0:?} before; every further rehearsal with \
+         changed tables could tell about single people, so there is one: run the release, or agree \
+         on another release `id` and rehearse that"
+    )]
+    RehearsedBefore(String),
+    /// A run is entered twice.
+    #[error("run {0} is in the ledger already; a retry needs a run id of its own")]
+    KnownRun(RunId),
+    /// A run that is not open is closed.
+    #[error("run {0} is not open in the ledger, so it cannot be finished or aborted")]
+    NotOpen(RunId),
+    /// A name does not fit a line.
+    #[error("{what} is empty, longer than 200 bytes or has control characters; choose another")]
+    BadName {
+        /// Which name.
+        what: &'static str,
+    },
+    /// A write failed before, so what the file holds is unknown.
+    #[error("a write to the ledger failed before; open it again so that it is read afresh")]
+    Poisoned,
+}

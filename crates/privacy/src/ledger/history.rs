@@ -1,0 +1,336 @@
+//! What a ledger says, read line by line: pure, no files.
+
+use std::collections::{BTreeMap, HashMap};
+
+use serde::de::IgnoredAny;
+use serde_json::Deserializer;
+
+use super::entry::{Debit, Entry, Event, Hash, LINE_START, LONGEST_LINE, RunId};
+use super::loss::{Delta, Towards};
+use super::{Error, MOST_BYTES};
+use crate::Epsilon;
+use crate::math::Rational;
+
+/// The entries of a ledger whose every line is good.
+#[derive(Clone, Debug, Default)]
+pub struct History {
+    entries: Vec<Entry>,
+    hashes: Vec<Hash>,
+    runs: Vec<Run>,
+    index: HashMap<RunId, usize>,
+    spent: HashMap<String, Rational>,
+    caps: BTreeMap<String, Epsilon>,
+    /// When which agreement was rehearsed on which data set.
+    rehearsals: HashMap<(String, Hash), u64>,
+    torn: Option<Torn>,
+}
+
+/// A run and how it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// What was entered before it began.
+    pub debit: Debit,
+    /// When that was, in seconds since 1970.
+    pub time: u64,
+    /// How it stands.
+    pub status: Status,
+    /// The head right after its debit: what its manifest notes.
+    pub head: Hash,
+    /// The head of the peer's ledger right after the peer's, if the peer told it.
+    pub peer_head: Option<Hash>,
+}
+
+impl Run {
+    /// The loss towards the peer, at most; none if there was no peer.
+    pub fn epsilon_towards_peer(&self) -> Option<Rational> {
+        if self.debit.peer == super::NO_PEER {
+            return None;
+        }
+        // Where it was not entered, the larger is true of either.
+        let towards = self.debit.towards_peer.unwrap_or(Towards::Twice);
+        let epsilon = self.debit.epsilon.as_ref()?;
+        Some(epsilon.value() * &Rational::whole(towards.factor()))
+    }
+
+    /// δ, at most; none if ε was not what was promised.
+    pub fn delta(&self) -> Option<Delta> {
+        self.debit.epsilon.as_ref()?;
+        Some(self.debit.delta.clone().unwrap_or_else(Delta::promised))
+    }
+}
+
+/// How a run stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// Its ε is spent, if it has one, and nothing more is known: it is under way, or was interrupted.
+    Debited,
+    /// Its release is complete.
+    Finished,
+    /// It ended without a release.
+    Aborted,
+}
+
+/// A last line without a newline at its end: a write that was cut off.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Torn {
+    /// Its number, from 1.
+    pub line: usize,
+    /// How many bytes the file has after its last newline.
+    pub bytes: u64,
+    /// Whether only its newline is missing: the entry counts, and is among [`History::entries`].
+    pub complete: bool,
+    /// Zeros at its end, which a power cut leaves where bytes had not reached the disk.
+    pub(super) zeros: u64,
+}
+
+impl History {
+    /// Reads a whole ledger.
+    ///
+    /// # Errors
+    /// [`Error::BadLine`] for the first complete line that is not what was written;
+    /// [`Error::TooLong`].
+    pub fn parse(bytes: &[u8]) -> Result<Self, Error> {
+        if bytes.len() as u64 > MOST_BYTES {
+            return Err(Error::TooLong { most: MOST_BYTES });
+        }
+        let mut history = Self::default();
+        let mut rest = bytes;
+        while let Some(end) = rest.iter().position(|&byte| byte == b'\n') {
+            let text = std::str::from_utf8(&rest[..end]).map_err(|_| Error::BadLine {
+                line: history.entries.len() + 1,
+                problem: "it is not text",
+            })?;
+            history.accept(text)?;
+            rest = &rest[end + 1..];
+        }
+        if !rest.is_empty() {
+            history.torn = Some(history.accept_torn(rest)?);
+        }
+        Ok(history)
+    }
+
+    /// The hash of the last line: kept elsewhere, it shows whether last lines were removed.
+    pub fn head(&self) -> Hash {
+        self.hashes.last().copied().unwrap_or(Hash::BEGINNING)
+    }
+
+    /// Whether `head` was the head at some time: if not, lines were removed since it was noted.
+    pub fn has_had_head(&self, head: &Hash) -> bool {
+        head == &Hash::BEGINNING || self.hashes.contains(head)
+    }
+
+    /// The newest run with a peer that has told the head of its ledger.
+    pub fn last_met(&self, peer: &str) -> Option<(RunId, Hash)> {
+        let with_peer = self.runs.iter().rev().filter(|run| run.debit.peer == peer);
+        with_peer.clone().find_map(|run| Some((run.debit.run, run.peer_head?)))
+    }
+
+    /// All entries, the oldest first.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// All runs, the oldest first.
+    pub fn runs(&self) -> &[Run] {
+        &self.runs
+    }
+
+    /// When an agreement was rehearsed on a data set, in seconds since 1970; none if it was not.
+    pub fn rehearsed(&self, data_set: &str, agreement: &Hash) -> Option<u64> {
+        self.rehearsals.get(&(data_set.to_owned(), *agreement)).copied()
+    }
+
+    /// A run by its id.
+    pub fn run(&self, id: &RunId) -> Option<&Run> {
+        self.index.get(id).map(|&index| &self.runs[index])
+    }
+
+    /// Runs that were neither finished nor aborted. Their ε is spent; they cannot be resumed.
+    pub fn unfinished(&self) -> impl Iterator<Item = &Run> {
+        self.runs.iter().filter(|run| run.status == Status::Debited)
+    }
+
+    /// The total ε ever debited to a data set, exactly.
+    pub fn spent(&self, data_set: &str) -> Rational {
+        self.spent.get(data_set).cloned().unwrap_or_else(Rational::zero)
+    }
+
+    /// The sum of δ over the runs of a data set, at most.
+    pub fn delta(&self, data_set: &str) -> Rational {
+        let of_data_set = self.runs.iter().filter(|run| run.debit.data_set == data_set);
+        let deltas = of_data_set.filter_map(Run::delta);
+        deltas.fold(Rational::zero(), |sum, delta| &sum + delta.value())
+    }
+
+    /// By peer, the sum of what it may learn of a data set.
+    pub fn towards_peers(&self, data_set: &str) -> BTreeMap<&str, Rational> {
+        let mut sums = BTreeMap::new();
+        for run in self.runs.iter().filter(|run| run.debit.data_set == data_set) {
+            if let Some(loss) = run.epsilon_towards_peer() {
+                let sum = sums.entry(run.debit.peer.as_str()).or_insert_with(Rational::zero);
+                *sum = &*sum + &loss;
+            }
+        }
+        sums
+    }
+
+    /// Every data set that ever spent something, and its cap: that of its first debit, or what it
+    /// was raised to since.
+    pub fn caps(&self) -> &BTreeMap<String, Epsilon> {
+        &self.caps
+    }
+
+    /// Whether a run that is to be held to `cap` may spend `epsilon`.
+    ///
+    /// # Errors
+    /// [`Error::CapAbove`] if the data set's own cap is lower, [`Error::CapReached`] if its total
+    /// would pass `cap`.
+    pub fn check_cap(&self, data_set: &str, epsilon: &Epsilon, cap: &Epsilon) -> Result<(), Error> {
+        if let Some(fixed) = self.caps.get(data_set).filter(|fixed| *fixed < cap) {
+            return Err(Error::CapAbove {
+                data_set: data_set.to_owned(),
+                fixed: Box::new(fixed.clone()),
+                wanted: Box::new(cap.clone()),
+            });
+        }
+        let spent = self.spent(data_set);
+        if &(&spent + epsilon.value()) <= cap.value() {
+            return Ok(());
+        }
+        Err(Error::CapReached {
+            data_set: data_set.to_owned(),
+            spent: Box::new(spent),
+            wanted: Box::new(epsilon.clone()),
+            cap: Box::new(cap.clone()),
+        })
+    }
+
+    /// Whether a run may follow those on its data set, see [`super::Ledger::check_composition`].
+    ///
+    /// # Errors
+    /// [`Error::DoesNotAddUp`].
+    pub fn check_composition(
+        &self,
+        data_set: &str,
+        spends: bool,
+        accepted: bool,
+    ) -> Result<(), Error> {
+        let before = |run: &&Run| {
+            let spent = run.debit.epsilon.is_some();
+            // A peer that has told its head may have heard anything, however the run ended.
+            let told = run.peer_head.is_some();
+            let published = spent || told || run.status != Status::Aborted;
+            run.debit.data_set == data_set && published && !(spent && spends)
+        };
+        match self.runs().iter().find(before) {
+            Some(run) if !accepted => Err(Error::DoesNotAddUp {
+                data_set: data_set.to_owned(),
+                release: run.debit.release.clone(),
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// A torn last line, if there is one.
+    pub fn torn(&self) -> Option<&Torn> {
+        self.torn.as_ref()
+    }
+
+    pub(super) fn forget_torn(&mut self) -> Option<Torn> {
+        self.torn.take()
+    }
+
+    /// The line that an entry makes after the last one.
+    pub(super) fn next_line(&self, entry: &Entry) -> Result<String, Error> {
+        entry.to_line(self.head()).map(|(line, _)| line)
+    }
+
+    /// Takes in the next line, newline removed.
+    pub(super) fn accept(&mut self, text: &str) -> Result<(), Error> {
+        let line = self.entries.len() + 1;
+        let bad = |problem| Error::BadLine { line, problem };
+        let (entry, hash) =
+            Entry::from_line(text, self.head()).map_err(
+                |problem| match Entry::is_of_a_newer_kind(text, self.head()) {
+                    true => Error::NewerLine { line },
+                    false => bad(problem),
+                },
+            )?;
+        match &entry.event {
+            Event::Debited(debit) => self.enter_debit(debit, entry.time, hash).map_err(bad)?,
+            Event::Finished { run } => self.open_run(run).map_err(bad)?.status = Status::Finished,
+            Event::Aborted { run } => self.open_run(run).map_err(bad)?.status = Status::Aborted,
+            Event::Met { run, head } => {
+                let run = self.open_run(run).map_err(bad)?;
+                if run.peer_head.replace(*head).is_some() {
+                    return Err(bad("it notes the peer's head of a run a second time"));
+                }
+            }
+            Event::Raised { data_set, cap } => {
+                let fixed = self.caps.get_mut(data_set).filter(|fixed| **fixed < *cap);
+                *fixed.ok_or_else(|| bad("it raises a cap that is not lower"))? = cap.clone();
+            }
+            Event::Rehearsed(rehearsal) => {
+                let key = (rehearsal.data_set.clone(), rehearsal.agreement);
+                if self.rehearsals.insert(key, entry.time).is_some() {
+                    return Err(bad("it rehearses an agreement a second time"));
+                }
+            }
+            Event::Repaired { .. } => {}
+        }
+        self.entries.push(entry);
+        self.hashes.push(hash);
+        Ok(())
+    }
+
+    fn enter_debit(&mut self, debit: &Debit, time: u64, head: Hash) -> Result<(), &'static str> {
+        if self.index.contains_key(&debit.run) {
+            return Err("it debits a run that was debited before");
+        }
+        if let (Some(epsilon), Some(cap)) = (&debit.epsilon, &debit.cap) {
+            let total = &self.spent(&debit.data_set) + epsilon.value();
+            self.spent.insert(debit.data_set.clone(), total);
+            self.caps.entry(debit.data_set.clone()).or_insert_with(|| cap.clone());
+        }
+        self.index.insert(debit.run, self.runs.len());
+        let (debit, status) = (debit.clone(), Status::Debited);
+        self.runs.push(Run { debit, time, status, head, peer_head: None });
+        Ok(())
+    }
+
+    fn open_run(&mut self, run: &RunId) -> Result<&mut Run, &'static str> {
+        let index = self.index.get(run).copied();
+        let run = index.and_then(|index| self.runs.get_mut(index));
+        run.filter(|run| run.status == Status::Debited).ok_or("it is about a run that is not open")
+    }
+
+    /// What stands after the last newline. Only the strict beginning of a line is a write that was
+    /// cut off, with zeros or nothing for its rest; a whole entry counts; all else was changed.
+    fn accept_torn(&mut self, rest: &[u8]) -> Result<Torn, Error> {
+        let line = self.entries.len() + 1;
+        let bad = |problem| Error::BadLine { line, problem };
+        if rest.len() > LONGEST_LINE {
+            return Err(bad("it is longer than any line a ledger has"));
+        }
+        let written = rest.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
+        let (written, zeros) = rest.split_at(written);
+        if !written.iter().zip(LINE_START).all(|(a, b)| a == b) {
+            return Err(bad("it does not begin as an entry does"));
+        }
+        let mut values = Deserializer::from_slice(written).into_iter::<IgnoredAny>();
+        let complete = match values.next() {
+            None => false,
+            Some(Ok(_)) if values.byte_offset() < written.len() => {
+                return Err(bad("it goes on after its end, where a newline should be"));
+            }
+            Some(Ok(_)) => true,
+            Some(Err(error)) if error.is_eof() => false,
+            Some(Err(_)) => return Err(bad("it is not the beginning of an entry either")),
+        };
+        if complete {
+            let text = std::str::from_utf8(written).map_err(|_| bad("it is not text"))?;
+            self.accept(text)?;
+        }
+        Ok(Torn { line, bytes: rest.len() as u64, complete, zeros: zeros.len() as u64 })
+    }
+}

@@ -1,0 +1,469 @@
+//! The agreement that two organisations sign: parsing, checking, canonical form, hash, plain words.
+//!
+//! Everything on which a release depends and nothing private stands in one TOML file. It is read
+//! strictly (an unknown key is an error, and every rule that is broken is reported with its place
+//! and a remedy), filled up with its defaults, and written in a *canonical form*: JSON with sorted
+//! keys, no white space, exact decimals in normal form, text in Unicode NFC, taxonomies inlined.
+//! Two files that say the same have the same canonical form, and their SHA-256 is what the parties
+//! compare before any data moves. This room knows nothing of the files of one party.
+//!
+//! `partition = "local"` describes a release by one party: it has no parties, owners, identifiers
+//! or cryptography, and may have set-valued attributes. A two-party agreement can be run by one
+//! party too, as the baseline over the joined table; what concerns the other party is then unused.
+//!
+//! # Example
+//!
+//! ```
+//! use diptych_release::agreement::Agreement;
+//!
+//! let text = r#"
+//!     [release]
+//!     id = "illnesses"
+//!     partition = "local"
+//!     epsilon = "1.0"
+//!     specializations = 2
+//!     max_records = 1000
+//!     [class]
+//!     column = "ill"
+//!     values = ["yes", "no"]
+//!     [[attribute]]
+//!     name = "age"
+//!     kind = "numeric"
+//!     min = 0
+//!     max = 99
+//!     step = 1
+//! "#;
+//! let parse = |text: &str| {
+//!     Agreement::parse("agreement.toml", text.as_bytes(), &|_| Err("no files here".to_owned()))
+//! };
+//! let agreement = parse(text)?;
+//! assert!(agreement.plain_words().contains("age"));
+//!
+//! // The same in other words is the same agreement; a misspelt key is an error.
+//! assert_eq!(parse(&text.replace("1.0", "1"))?.hash(), agreement.hash());
+//! assert_ne!(parse(&text.replace("1.0", "1.1"))?.hash(), agreement.hash());
+//! assert!(parse(&text.replace("max_records", "most_records")).is_err());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod builtin;
+mod canonical;
+mod difference;
+pub mod diffgen;
+mod draft;
+#[doc(hidden)]
+pub mod form;
+mod model;
+#[doc(hidden)]
+pub mod node;
+mod problem;
+mod read;
+pub mod syntactic;
+mod taxonomies;
+#[cfg(test)]
+mod tests;
+pub mod trajectory;
+mod words;
+
+pub use builtin::Builtin;
+pub use difference::{Difference, first_difference};
+pub use diffgen::{CountTable, Noise, Profile, Selection, Transfers, Utility};
+pub use draft::{Division, Draft, DraftAttribute, DraftParty};
+pub use model::Model;
+pub use problem::{Location, Problem, Problems, Rule};
+pub use read::MAX_ATTRIBUTES;
+pub use taxonomies::{TaxonomyFormat, read_taxonomy};
+pub use words::Block;
+
+use crate::math::hex;
+use crate::net::Fingerprint;
+use crate::privacy::Epsilon;
+use crate::role::Role;
+use crate::table::{Identifier, Schema};
+use canonical::Format;
+use sha2::{Digest, Sha256};
+use std::fmt;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Largest agreement or taxonomy file, in bytes.
+pub const MAX_FILE_BYTES: usize = 4 << 20;
+/// Largest canonical form, in bytes: it must fit one message.
+pub const MAX_CANONICAL_BYTES: usize = 16 << 20;
+/// Most points of a numeric grid whose splits two parties choose together (in horizontal mode, where
+/// the other party alone has the class, and where membership is hidden): every point costs a piece of circuit.
+pub const MAX_SHARED_POINTS: u32 = 1_024;
+
+/// Most shards of a release: each has a connection of its own, and a process may often open a thousand files.
+pub const MAX_SHARDS: u32 = 256;
+
+/// A complete and consistent agreement. It can only be made by reading one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Agreement {
+    /// The release's name; safe as a file name.
+    pub id: String,
+    /// How the data is divided, with what only that form needs.
+    pub partition: Partition,
+    /// Public bound on the number of records: of each party (vertical), or of all together.
+    pub max_records: u64,
+    /// Whether the data may have other releases whose promises do not add up with this one's.
+    pub accept_composition: bool,
+    /// Attributes and class.
+    pub schema: Arc<Schema>,
+    /// What is made of the data, and with which promise.
+    pub model: Model,
+    /// Into how many shards the people of a vertical release are dealt, if they are.
+    pub shards: Option<u32>,
+}
+
+/// How the data is divided between the parties.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Partition {
+    /// The same individuals, different columns.
+    Vertical {
+        /// Who takes part.
+        parties: Parties,
+        /// How individuals are recognized.
+        identifier: Identifier,
+        /// What is asked of how many of them are common.
+        matching: Matching,
+    },
+    /// The same columns, different individuals.
+    Horizontal {
+        /// Who takes part.
+        parties: Parties,
+        /// By which column to count the individuals that are in both tables; usually not done.
+        overlap_check: Option<Identifier>,
+    },
+    /// One party holds everything.
+    Local,
+}
+
+/// What the parties of a vertical release ask of how many people they have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Matching {
+    /// A run with fewer common people ends without a release. 0 where nobody learns how many are.
+    pub min_common: u64,
+    /// What a rehearsal may tell, if there may be one.
+    pub rehearse: Option<Rehearsal>,
+    /// How common people are found.
+    pub by: MatchBy,
+    /// Whether the parties learn who is common.
+    pub membership: Membership,
+}
+
+impl Default for Matching {
+    fn default() -> Self {
+        let membership = Membership::Shown;
+        Self { min_common: 1, rehearse: None, by: MatchBy::Oprf, membership }
+    }
+}
+
+/// What the parties of a vertical release learn of whom both have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Membership {
+    /// Who of its own people is common.
+    Shown,
+    /// Nothing: neither who is common nor how many are.
+    Hidden {
+        /// So many records each party seems to have; without it both learn how many there are.
+        pad_to: Option<u64>,
+    },
+}
+
+impl Membership {
+    /// Every choice with the word for it in an agreement.
+    pub const ALL: &'static [(&'static str, Self)] =
+        &[("shown", Self::Shown), ("hidden", Self::Hidden { pad_to: None })];
+
+    /// Whether nobody learns who is common.
+    pub fn is_hidden(self) -> bool {
+        matches!(self, Self::Hidden { .. })
+    }
+}
+
+/// The largest ε with hidden membership: with a larger one what fails in a hidden join, rarely, would
+/// weigh more than δ allows.
+pub const MOST_EPSILON_HIDDEN: u32 = 13;
+
+/// How the parties of a vertical release find the people that they have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MatchBy {
+    /// By an oblivious pseudorandom function.
+    Oprf,
+    /// By commutative encryption in the group ristretto255.
+    Ristretto255,
+    /// By commutative encryption modulo the 3072-bit prime of RFC 7919.
+    Ffdhe3072,
+}
+
+impl MatchBy {
+    /// Every choice with the word for it in an agreement.
+    pub const ALL: &'static [(&'static str, Self)] = &[
+        ("oprf", Self::Oprf),
+        ("ristretto255", Self::Ristretto255),
+        ("ffdhe3072", Self::Ffdhe3072),
+    ];
+
+    /// What an agreement that does not say means: see [`Model::matches_by_encryption`].
+    pub fn usual(by_encryption: bool) -> Self {
+        if by_encryption { Self::Ristretto255 } else { Self::Oprf }
+    }
+
+    /// The word for it in an agreement.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Oprf => "oprf",
+            Self::Ristretto255 => "ristretto255",
+            Self::Ffdhe3072 => "ffdhe3072",
+        }
+    }
+}
+
+/// What a rehearsal tells both parties, outside ε.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rehearsal {
+    /// How many records each has, and how many people are common.
+    Numbers,
+    /// Also of how many common people the class differs.
+    Labels,
+}
+
+/// The two parties.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parties {
+    /// The first party.
+    pub p1: Party,
+    /// The second party.
+    pub p2: Party,
+}
+
+impl Parties {
+    /// One of the two.
+    pub fn of(&self, role: Role) -> &Party {
+        match role {
+            Role::P1 => &self.p1,
+            Role::P2 => &self.p2,
+        }
+    }
+}
+
+/// One party, as the other one recognizes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Party {
+    /// For people.
+    pub name: String,
+    /// SHA-256 of the public key of the party's identity.
+    pub fingerprint: Fingerprint,
+}
+
+/// SHA-256 of an agreement's canonical form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct AgreementHash(pub [u8; 32]);
+
+/// Why there is no agreement.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The file could not be read.
+    #[error("{path}: cannot be read ({reason}): check the path and the permissions")]
+    Unreadable {
+        /// As given by the caller.
+        path: String,
+        /// What the operating system said.
+        reason: String,
+    },
+    /// The agreement is not well formed or breaks a rule. All that was found is listed.
+    #[error("{0}")]
+    Invalid(Problems),
+    /// The text would be a valid agreement but is not the one way to write it.
+    #[error("the text is not in canonical form: send exactly what `Agreement::canonical` returns")]
+    NotCanonical,
+}
+
+impl Agreement {
+    /// Reads the agreement and the taxonomy files it names, which lie beside or below it.
+    ///
+    /// # Errors
+    /// [`Error::Unreadable`] or [`Error::Invalid`].
+    pub fn load(path: &Path) -> Result<Self, Error> {
+        Self::load_with_remarks(path).map(|(agreement, _)| agreement)
+    }
+
+    /// The same, with remarks on what stands in the file and has no effect.
+    ///
+    /// # Errors
+    /// As [`Agreement::load`].
+    pub fn load_with_remarks(path: &Path) -> Result<(Self, Vec<Problem>), Error> {
+        let shown = path.display().to_string();
+        let bytes =
+            read_file(path).map_err(|reason| Error::Unreadable { path: shown.clone(), reason })?;
+        Self::parse_beside(&shown, &bytes, path.parent().unwrap_or(Path::new("")))
+    }
+
+    /// Reads an agreement from bytes, with the taxonomy files that it names, which lie in `directory` or
+    /// below it; with remarks. `name` stands in messages.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] with every rule that is broken.
+    pub fn parse_beside(
+        name: &str,
+        bytes: &[u8],
+        directory: &Path,
+    ) -> Result<(Self, Vec<Problem>), Error> {
+        let file = |name: &str| read_file(&directory.join(name));
+        read::from_toml(name, bytes, &file).map_err(Error::Invalid)
+    }
+
+    /// Reads an agreement from bytes. `name` stands in messages; `taxonomy_file` returns the bytes
+    /// of a file named by the agreement (a relative path without `..`) or the reason why not.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] with every rule that is broken.
+    pub fn parse(
+        name: &str,
+        bytes: &[u8],
+        taxonomy_file: &dyn Fn(&str) -> Result<Vec<u8>, String>,
+    ) -> Result<Self, Error> {
+        let read = read::from_toml(name, bytes, taxonomy_file).map_err(Error::Invalid);
+        read.map(|(agreement, _)| agreement)
+    }
+
+    /// Reads a canonical form, as a peer sends it or a manifest holds it; that of older manifests too.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] or [`Error::NotCanonical`].
+    pub fn from_canonical(bytes: &[u8]) -> Result<Self, Error> {
+        let (mut agreement, format) = read::from_json(bytes).map_err(Error::Invalid)?;
+        let is_form = |agreement: &Self, format| {
+            canonical::value(agreement, format).to_string().as_bytes() == bytes
+        };
+        if is_form(&agreement, format) {
+            return Ok(agreement);
+        }
+        for paillier_bits in diffgen::PAILLIER_BITS {
+            if format == Format::One && is_form(&agreement, Format::First { paillier_bits }) {
+                agreement.model.count_under_encryption(&agreement.partition, paillier_bits);
+                return Ok(agreement);
+            }
+        }
+        Err(Error::NotCanonical)
+    }
+
+    /// The one way to write this agreement. Its length is at most [`MAX_CANONICAL_BYTES`].
+    pub fn canonical(&self) -> String {
+        canonical::value(self, Format::Two).to_string()
+    }
+
+    /// SHA-256 of the canonical form.
+    pub fn hash(&self) -> AgreementHash {
+        AgreementHash(Sha256::digest(self.canonical().as_bytes()).into())
+    }
+
+    /// The agreement in plain words, for those who sign it.
+    pub fn plain_words(&self) -> String {
+        words::as_text(&words::page(self))
+    }
+
+    /// The same page in its parts, for other forms than text.
+    pub fn page(&self) -> Vec<Block> {
+        words::page(self)
+    }
+
+    /// What the parties learn about each other's data: one part of [`Agreement::plain_words`].
+    pub fn learned_words(&self) -> String {
+        words::as_text(&words::learned_page(self))
+    }
+
+    /// The columns of the release before the class and the count.
+    pub fn columns(&self) -> Vec<&str> {
+        match &self.model {
+            Model::Trajectory(_) => vec![trajectory::Columns::RELEASED],
+            _ => self.schema.attributes.iter().map(|attribute| attribute.name.as_str()).collect(),
+        }
+    }
+
+    /// The privacy budget of the release, where its model spends one.
+    pub fn epsilon(&self) -> Option<&Epsilon> {
+        self.model.epsilon()
+    }
+
+    /// The two parties, unless the release is local.
+    pub fn parties(&self) -> Option<&Parties> {
+        match &self.partition {
+            Partition::Vertical { parties, .. } | Partition::Horizontal { parties, .. } => {
+                Some(parties)
+            }
+            Partition::Local => None,
+        }
+    }
+
+    /// The column by which individuals are recognized, where there is one.
+    pub fn identifier(&self) -> Option<&Identifier> {
+        match &self.partition {
+            Partition::Vertical { identifier, .. } => Some(identifier),
+            Partition::Horizontal { overlap_check, .. } => overlap_check.as_ref(),
+            Partition::Local => None,
+        }
+    }
+
+    /// What is asked of how many people are common, where people are matched.
+    pub fn matching(&self) -> Option<Matching> {
+        match &self.partition {
+            Partition::Vertical { matching, .. } => Some(*matching),
+            Partition::Horizontal { .. } | Partition::Local => None,
+        }
+    }
+
+    /// What the parties learn of whom both have, where people are matched.
+    pub fn membership(&self) -> Membership {
+        self.matching().map_or(Membership::Shown, |matching| matching.membership)
+    }
+
+    /// To how many records both parties' tables are padded, if they are.
+    pub fn pad_to(&self) -> Option<u64> {
+        match self.membership() {
+            Membership::Hidden { pad_to } => pad_to,
+            Membership::Shown => None,
+        }
+    }
+
+    /// The most records that a party, or both together, may come with: `pad_to`, where that is smaller
+    /// than `max_records`.
+    pub fn most_records(&self) -> u64 {
+        self.pad_to().unwrap_or(self.max_records)
+    }
+}
+
+impl Partition {
+    /// The word for it in an agreement.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Vertical { .. } => "vertical",
+            Self::Horizontal { .. } => "horizontal",
+            Self::Local => "local",
+        }
+    }
+}
+
+impl fmt::Display for AgreementHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&hex::encode(self.0))
+    }
+}
+
+/// A regular file's bytes; one byte more than allowed at most, so that readers see it is too large.
+fn read_file(path: &Path) -> Result<Vec<u8>, String> {
+    let metadata = std::fs::metadata(path).map_err(|error| error.to_string())?;
+    if !metadata.is_file() {
+        // Opening a pipe could wait for ever, and a device could deliver for ever.
+        return Err("not a regular file".to_owned());
+    }
+    let mut bytes = Vec::new();
+    File::open(path)
+        .and_then(|file| file.take(MAX_FILE_BYTES as u64 + 1).read_to_end(&mut bytes))
+        .map_err(|error| error.to_string())?;
+    Ok(bytes)
+}

@@ -1,0 +1,104 @@
+//! One party's side of a release, from its files to what it publishes: no command line, no printing.
+//!
+//! [`party`] reads the party's own file, [`data`] its table, [`meeting`] reaches the peer, [`run`] holds the conversation
+//! around a release by two parties, [`local`] makes one alone. What they leave is written by
+//! [`artefacts`], described and signed in [`manifest`], checked by [`verify`] and made readable by
+//! [`report`]. [`psi`] and [`circuit`] are conversations without a release. Whoever calls hears what is
+//! going on through a [`Watcher`], and of a [`Failure`] in words.
+//!
+//! # Example
+//!
+//! A release by one party, checked as a stranger would.
+//!
+//! ```
+//! use diptych_release::agreement::Agreement;
+//! use diptych_release::publish::data::Source;
+//! use diptych_release::publish::{NoWatcher, local, verify};
+//!
+//! let agreement = r#"
+//!     [release]
+//!     id = "illnesses"
+//!     partition = "local"
+//!     epsilon = "1"
+//!     specializations = 1
+//!     max_records = 1000
+//!     [class]
+//!     column = "ill"
+//!     values = ["yes", "no"]
+//!     [[attribute]]
+//!     name = "job"
+//!     kind = "categorical"
+//!     taxonomy = { Any_Job = ["Engineer", "Writer"] }
+//! "#;
+//! let agreement =
+//!     Agreement::parse("a.toml", agreement.as_bytes(), &|_| Err("no files here".to_owned()))?;
+//! let place = tempfile::tempdir()?;
+//! let data = place.path().join("people.csv");
+//! std::fs::write(&data, "job,ill\n".to_owned() + &"Engineer,no\n".repeat(300))?;
+//! let out = place.path().join("release");
+//!
+//! let data = Source::file(data);
+//! let wanted = local::Wanted { data: &data, out: &out, compact: false, entered: None };
+//! local::release(&agreement, &wanted, &NoWatcher)?;
+//! let (_, found) = verify::check(&out)?;
+//! assert!(found.iter().any(|line| line.contains("4 rows, as the manifest says")));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub mod artefacts;
+pub mod circuit;
+pub mod clock;
+pub mod data;
+pub mod failure;
+mod files;
+pub mod local;
+pub mod manifest;
+pub mod meeting;
+pub mod party;
+pub mod psi;
+pub mod released;
+pub mod report;
+pub mod rows;
+pub mod run;
+pub mod shards;
+pub mod signing;
+pub mod verify;
+pub mod width;
+
+use std::path::Path;
+
+use zeroize::Zeroizing;
+
+use crate::net::Stop;
+use crate::release::Step;
+pub use failure::Failure;
+
+/// Whoever watches a run: a terminal, a log, a notebook. Can be told from any thread.
+pub trait Watcher: Sync {
+    /// A line for people about what is going on.
+    fn say(&self, line: &str);
+
+    /// How far the run has come.
+    fn step(&self, step: Step);
+
+    /// The flag by which the run is asked to end; every wait for the peer looks at it.
+    fn stop(&self) -> Stop {
+        Stop::default()
+    }
+
+    /// The passphrase of the identity in this file, if there is somebody to ask for it.
+    fn passphrase(&self, identity: &Path) -> Option<Zeroizing<String>> {
+        let _ = identity;
+        None
+    }
+}
+
+/// Nobody watches.
+#[derive(Clone, Copy, Debug)]
+pub struct NoWatcher;
+
+impl Watcher for NoWatcher {
+    fn say(&self, _: &str) {}
+
+    fn step(&self, _: Step) {}
+}

@@ -1,0 +1,295 @@
+//! From tables to a release. An agreement names a model; [`plan`], [`run`] and [`forecast`] ask it
+//! what it promises and refuses, let it run, and tell what it will exchange; [`examine`] looks at what
+//! was released. [`tree`] is what models by top-down specialization have in common, [`diffgen`] the one
+//! that is differentially private; [`groups`], [`lkc`], [`lattice`] and [`trajectory`] hide people in
+//! groups, and are not; [`presence`] looks at what joined tables tell about who is where.
+//!
+//! # Example
+//!
+//! One party's table, released as a CSV file.
+//!
+//! ```
+//! use diptych_release::agreement::Agreement;
+//! use diptych_release::math::Randomness;
+//! use diptych_release::privacy::Budget;
+//! use diptych_release::release::tree::output::{Rows, write_csv};
+//! use diptych_release::release::diffgen::single;
+//! use diptych_release::table::{Reading, parse_csv};
+//!
+//! let agreement = r#"
+//!     [release]
+//!     id = "illnesses"
+//!     partition = "local"
+//!     epsilon = "1"
+//!     specializations = 1
+//!     max_records = 1000
+//!     [class]
+//!     column = "ill"
+//!     values = ["yes", "no"]
+//!     [[attribute]]
+//!     name = "job"
+//!     kind = "categorical"
+//!     taxonomy = { Any_Job = ["Engineer", "Writer"] }
+//! "#;
+//! let agreement =
+//!     Agreement::parse("a.toml", agreement.as_bytes(), &|_| Err("no files here".to_owned()))?;
+//! let (schema, max_records) = (&agreement.schema, agreement.max_records);
+//! let reading = Reading { schema, owner: None, identifier: None, max_records };
+//! let data = "job,ill\n".to_owned() + &"Engineer,no\n".repeat(300) + &"Writer,yes\n".repeat(300);
+//! let table = parse_csv("people.csv", data.as_bytes(), &reading, &|_| ())?;
+//!
+//! let (budget, mut rng) = (Budget::new(agreement.epsilon().expect("ε is agreed")), Randomness::from_os()?);
+//! let release = single::release(&agreement, &table, budget, &mut rng, &|_| ())?;
+//! let mut csv = Vec::new();
+//! let rows = write_csv(&release.table, Rows::All, &mut csv)?;
+//! assert!(csv.starts_with(b"job,ill,count\nEngineer,yes,"));
+//! assert_eq!(rows, 4, "two jobs, ill or not");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub mod diffgen;
+#[cfg(any(test, feature = "testing"))]
+mod exact_counts;
+pub mod examine;
+pub mod forecast;
+pub mod groups;
+pub mod judge;
+pub mod lattice;
+pub mod lkc;
+mod matching;
+pub mod plan;
+pub mod presence;
+pub mod rehearsal;
+pub mod rows;
+pub mod run;
+pub mod shards;
+pub mod trajectory;
+pub mod tree;
+
+use crate::agreement::{Agreement, Model};
+use crate::net::{Blame, Fault};
+use crate::privacy::budget::Entry;
+use crate::table::{Specialization, Table};
+use tree::Generalized;
+
+/// Why there is no release. What was spent is gone.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// DiffGen failed.
+    #[error(transparent)]
+    DiffGen(Box<diffgen::two_party::Error>),
+    /// Even the coarsest table is not as required.
+    #[error(
+        "even the coarsest table is not as the agreement requires: {0}; no generalization can help, \
+         so agree on a smaller k or a larger c"
+    )]
+    Unmet(String),
+    /// There is no release of paths.
+    #[error(transparent)]
+    Paths(Box<trajectory::Error>),
+    /// The data are not what the model is about.
+    #[error("the agreement is about {0}, and the data are something else")]
+    OtherData(&'static str),
+    /// A release that is not as its agreement requires.
+    #[error("the release is not as its agreement requires: {0}")]
+    Broken(String),
+    /// A release whose groups nobody can test in reasonable time.
+    #[error(
+        "too many combinations to check: {0} steps, above {most}; agree on a smaller l or fewer \
+         attributes",
+        most = groups::MOST_STEPS
+    )]
+    TooMany(u64),
+    /// The same, as the party hears it that does not hold the sensitive attribute.
+    #[error(
+        "even the coarsest table is not as the agreement requires, by what the peer says of its \
+         sensitive attribute; no generalization can help, so agree on a larger c"
+    )]
+    UnmetThere,
+    /// The same, as both parties hear it that hold different people.
+    #[error(
+        "even the coarsest table of both parties' people is not as the agreement requires; no \
+         generalization can help, so agree on a smaller k or a larger c"
+    )]
+    UnmetTogether,
+    /// The peer's paths break the promise.
+    #[error("the peer's paths are not as the agreement requires: {0}; nothing is released")]
+    BrokenThere(String),
+    /// People whom both parties have, in a release of different people.
+    #[error(
+        "{0} people are in both tables, and would count twice: agree on who leaves them out, and on \
+         accept_composition = true in [release], as the ledgers have this run already; then run again"
+    )]
+    InBoth(usize),
+    /// More combinations of values than two parties can count together.
+    #[error(
+        "two parties would have to count {0} combinations of values, which takes too long; agree on \
+         fewer attributes, a larger k, or an l of all attributes"
+    )]
+    TooManyCells(u64),
+    /// The peer sent something about a candidate that cannot be.
+    #[error("the peer {0}; it must be stopped")]
+    Impossible(&'static str),
+    /// The agreement is for one party, and two want to run it.
+    #[error("this agreement is for one party: use `diptych local`")]
+    OneParty,
+    /// What was made ready with the peer is for another model.
+    #[error("the release was prepared for another agreement")]
+    PreparedForAnother,
+    /// A rehearsal that the agreement does not allow.
+    #[error(
+        "the agreement allows no rehearsal: agree on `rehearse = true` in [id], or \"labels\" to count \
+         differing labels too"
+    )]
+    NoRehearsal,
+    /// The model spends ε and was not given any.
+    #[error("this release spends ε, and no budget was debited for it")]
+    NoBudget,
+}
+
+impl Fault for Error {
+    fn blame(&self) -> Blame<'_> {
+        match self {
+            Self::DiffGen(error) => error.blame(),
+            Self::OneParty
+            | Self::NoRehearsal
+            | Self::Unmet(_)
+            | Self::Paths(_)
+            | Self::OtherData(_)
+            | Self::UnmetThere
+            | Self::UnmetTogether
+            | Self::InBoth(_)
+            | Self::TooManyCells(_)
+            | Self::Broken(_)
+            | Self::TooMany(_) => Blame::Input,
+            Self::PreparedForAnother => Blame::Here,
+            Self::Impossible(_) | Self::BrokenThere(_) => Blame::Peer,
+            Self::NoBudget => Blame::Here,
+        }
+    }
+}
+
+impl<E: Into<diffgen::two_party::Error>> From<E> for Error {
+    fn from(error: E) -> Self {
+        Self::DiffGen(Box::new(error.into()))
+    }
+}
+
+/// What a release is made from, as its agreement says.
+#[derive(Clone, Copy, Debug)]
+pub enum Data<'d> {
+    /// A table with attributes and a class.
+    Table(&'d Table),
+    /// Paths, each with a class.
+    Paths(&'d trajectory::Paths),
+    /// Paths that were anonymized at home, for a release by two.
+    Part(&'d trajectory::Part),
+}
+
+impl<'d> Data<'d> {
+    fn table(self) -> Result<&'d Table, Error> {
+        match self {
+            Self::Table(table) => Ok(table),
+            Self::Paths(_) | Self::Part(_) => Err(Error::OtherData("attributes")),
+        }
+    }
+
+    fn paths(self) -> Result<&'d trajectory::Paths, Error> {
+        match self {
+            Self::Paths(paths) => Ok(paths),
+            Self::Table(_) | Self::Part(_) => Err(Error::OtherData("paths")),
+        }
+    }
+
+    fn part(self) -> Result<&'d trajectory::Part, Error> {
+        match self {
+            Self::Part(part) => Ok(part),
+            Self::Table(_) | Self::Paths(_) => Err(Error::OtherData("anonymized paths")),
+        }
+    }
+}
+
+impl<'d> From<&'d Table> for Data<'d> {
+    fn from(table: &'d Table) -> Self {
+        Self::Table(table)
+    }
+}
+
+impl<'d> From<&'d trajectory::Paths> for Data<'d> {
+    fn from(paths: &'d trajectory::Paths) -> Self {
+        Self::Paths(paths)
+    }
+}
+
+impl<'d> From<&'d trajectory::Part> for Data<'d> {
+    fn from(part: &'d trajectory::Part) -> Self {
+        Self::Part(part)
+    }
+}
+
+/// How the data of an agreement are written, where they are paths.
+pub fn form_of_paths(agreement: &Agreement) -> Option<trajectory::Form> {
+    match &agreement.model {
+        Model::Trajectory(terms) => Some(trajectory::Form::of(agreement, terms)),
+        _ => None,
+    }
+}
+
+/// How far a run has come. Phases follow each other; a phase ends when the next one begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// A phase began that has so many items before it.
+    Began {
+        /// Its name.
+        phase: &'static str,
+        /// How many items.
+        total: usize,
+    },
+    /// So many items were just done.
+    Advanced(usize),
+    /// The last phase is over.
+    Ended,
+}
+
+/// A table that may be published, as its model promises.
+#[derive(Clone, Debug)]
+pub struct Release {
+    /// The generalized table and its counts.
+    pub table: Generalized,
+    /// What was spent on what; sums to at most ε. Nothing where the model spends none.
+    pub spends: Vec<Entry>,
+    /// How it came about, in lines for the eyes of whoever holds the data.
+    pub notes: Vec<String>,
+}
+
+/// A release by two parties, and what this one learned on the way.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The same at both parties.
+    pub release: Release,
+    /// How many individuals both parties have: vertically those who are released, horizontally the
+    /// overlap if it was agreed to count it. Private to the two parties.
+    pub in_both: Option<usize>,
+    /// How many individuals the peer has, where identifiers were compared.
+    pub peer_records: Option<usize>,
+    /// What was examined on the way, in order: what the messages depended on.
+    pub course: Vec<Examined>,
+    /// How much this party and the peer told of their paths, where they hold such: likewise.
+    pub paths: [trajectory::union::Extent; 2],
+}
+
+/// A value that was examined in a run by two parties, and what became of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Examined {
+    /// What would be replaced. Of an interval that stayed the split may not be known.
+    pub made: Specialization,
+    /// Whether it was.
+    pub performed: bool,
+}
+
+impl Examined {
+    /// Of a run in which whatever was examined was performed.
+    pub fn all(made: &[Specialization]) -> Vec<Self> {
+        made.iter().map(|made| Self { made: *made, performed: true }).collect()
+    }
+}

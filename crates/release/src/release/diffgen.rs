@@ -1,0 +1,433 @@
+//! DiffGen (thesis, algorithm 6.1): a table generalized by a sequence of private choices, and
+//! published with noisy counts.
+//!
+//! *Inputs*: the agreement, and the records of one party or of two. *Output*: the cuts in the order
+//! they were made, one noisy count per leaf and class, and what was spent on each.
+//!
+//! *Theorem.* The output is ε-differentially private for adding or removing one record.
+//!
+//! *Proof sketch.* Every step runs on a [`Spend`] of one [`Budget`], so the total never passes ε on
+//! any path (sequential composition with amounts that depend on earlier outputs only). A first
+//! split looks at all records and costs ε'; the splits of two new intervals look at disjoint sets
+//! of records and cost ε' together; so do the sizes of a set attribute's sub-partitions, and the
+//! counts of all leaves and classes, where one record adds 1 to one of them. A number of records that
+//! decides how often values are specialized is one noisy count with a spend of its own; what follows
+//! depends on it as on every output before, and its spend comes out of ε first. A split is drawn when
+//! its interval appears and told when that interval wins: telling it later costs nothing.
+//!
+//! *Late splits* (ours, for leaf-max of one party or of two with different columns, where a party
+//! scores alone): an
+//! interval is scored by the best of its splits, and one is drawn once it has won. The largest of
+//! scores that each move by at most Δ moves by at most Δ, and is monotone if each is. No split is
+//! drawn that is not used, so every step may cost more.
+//!
+//! The loop below is the same for one party and for two: a [`Specializer`] is what differs. Neither the
+//! candidates nor the budget depend on the data beyond outputs already made.
+//!
+//! # Example
+//!
+//! What a release will spend on what is known before the first record is looked at.
+//!
+//! ```
+//! use diptych_release::agreement::Agreement;
+//! use diptych_release::release::diffgen::Plan;
+//!
+//! let agreement = r#"
+//!     [release]
+//!     id = "illnesses"
+//!     partition = "local"
+//!     epsilon = "1"
+//!     structure_share = "0.5"
+//!     utility = "max"
+//!     specializations = 2
+//!     max_records = 1000
+//!     [class]
+//!     column = "ill"
+//!     values = ["yes", "no"]
+//!     [[attribute]]
+//!     name = "age"
+//!     kind = "numeric"
+//!     min = 0
+//!     max = 99
+//!     step = 1
+//! "#;
+//! let agreement =
+//!     Agreement::parse("a.toml", agreement.as_bytes(), &|_| Err("no files here".to_owned()))?;
+//! let plan = Plan::new(&agreement)?;
+//! // A first split of the age, and twice a choice and the splits that follow from it.
+//! assert_eq!(plan.steps(), 1 + 2 * 2);
+//! assert_eq!(plan.epsilon_step().to_string(), "1/10", "half of ε by five");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub mod forecast;
+pub mod hidden;
+pub mod histograms;
+pub mod holder;
+pub mod horizontal;
+pub mod leaf_counts;
+pub mod one_class;
+pub mod outlook;
+pub mod own_records;
+pub mod plan;
+pub mod postprocess;
+pub mod shared_scores;
+pub mod single;
+pub mod sizes;
+#[cfg(test)]
+mod tests;
+pub mod two_party;
+pub mod vertical;
+
+use crate::agreement::diffgen::Terms;
+use crate::agreement::{Agreement, Model};
+use crate::net::{Blame, Fault};
+use crate::privacy::{self, Budget, Spend};
+use crate::release::tree::{self, Generalized, Leaves};
+use crate::release::{Release, Step};
+use crate::table::{self, Candidate, CutValue, Cuts, Domain, Specialization};
+pub use plan::Plan;
+pub use postprocess::PostProcess;
+
+/// What went wrong, and what to do about it.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The release could become too large.
+    #[error(
+        "{specializations} specializations could make more than {most} rows (leaves times \
+         classes), which is more than is released: {fit}"
+    )]
+    TooManyRows {
+        /// As agreed.
+        specializations: u32,
+        /// The limit.
+        most: u64,
+        /// What would fit.
+        fit: String,
+    },
+    /// The polynomial in place of the exponential does not fit the key.
+    #[error(
+        "the weights of the polynomial need a key of {needed} bits, and {bits} are agreed: lower \
+         `taylor_degree` or `taylor_digits`, raise `paillier_bits`, or use \"permute-and-flip\""
+    )]
+    PolynomialTooLong {
+        /// Bits needed.
+        needed: u64,
+        /// Bits agreed.
+        bits: u32,
+    },
+    /// A choice would need too much memory.
+    #[error(
+        "choosing among up to {candidates} candidates with weights of {bits} bits takes too much \
+         memory: use selection = \"permute-and-flip\", or lower `max_records` or `epsilon`"
+    )]
+    ChoiceTooLarge {
+        /// How many there could be.
+        candidates: u64,
+        /// Bits of a weight.
+        bits: u64,
+    },
+    /// The table of counts would take too long.
+    #[error(
+        "counting {records} people in a table of {rows} rows, as a large tree would have, takes \
+         more than an hour of the fastest processor: lower `specializations`"
+    )]
+    TableTooLong {
+        /// Records to count.
+        records: usize,
+        /// Leaves times classes.
+        rows: u64,
+    },
+    /// The histograms of the columns of the party without the class would take too long.
+    #[error(
+        "counting {records} people by class and by each value of the party without the class, or of \
+         both where membership is hidden, takes more than an hour of the fastest processor: use \
+         taxonomies with fewer leaves, or coarser steps, there"
+    )]
+    HistogramsTooLong {
+        /// Records to count.
+        records: usize,
+    },
+    /// Counting in every leaf of the party without the class would take too long.
+    #[error(
+        "counting {records} people by class in each of {leaves} combinations of values of the party \
+         without the class, as a large tree would have, takes too long: use utility = \"max\", or \
+         lower `specializations`"
+    )]
+    LeavesTooMany {
+        /// Records to count.
+        records: usize,
+        /// Combinations of values.
+        leaves: usize,
+    },
+    /// A party has more records than both are padded to.
+    #[error(
+        "the table has {records} records, and `pad_to` in [id] is {pad_to}: agree on a larger one, up to \
+         `max_records`"
+    )]
+    MoreThanPad {
+        /// Of this party.
+        records: usize,
+        /// What both seem to have.
+        pad_to: usize,
+    },
+    /// Counting without knowing who is common would take too long.
+    #[error(
+        "counting up to {records} people in {leaves} combinations of values of the party that has fewer, \
+         without knowing who is common, as a large tree would need, takes too long: lower \
+         `specializations`, or `pad_to`"
+    )]
+    PayloadsTooMany {
+        /// Of the larger table, or what it is padded to.
+        records: usize,
+        /// Combinations of values of the party that has fewer.
+        leaves: usize,
+    },
+    /// A budget or a mechanism refused.
+    #[error(transparent)]
+    Privacy(Box<privacy::Error>),
+    /// The records or the cuts do not fit.
+    #[error(transparent)]
+    Tree(#[from] tree::Error),
+    /// The agreement is on something else.
+    #[error("the agreement is on another model than DiffGen: run it by `release::run`")]
+    OtherModel,
+    /// The budget is not that of the agreement.
+    #[error("the budget's ε is not the one agreed: make the budget from the agreement")]
+    OtherBudget,
+    /// A mechanism broke its contract.
+    #[error("{0}; this is a fault of the program, and nothing was released")]
+    Fault(&'static str),
+}
+
+/// What an agreement says, if it is on DiffGen.
+///
+/// # Errors
+/// [`Error::OtherModel`].
+pub fn terms(agreement: &Agreement) -> Result<&Terms, Error> {
+    match &agreement.model {
+        Model::DiffGen(terms) => Ok(terms),
+        _ => Err(Error::OtherModel),
+    }
+}
+
+impl Fault for Error {
+    fn blame(&self) -> Blame<'_> {
+        match self {
+            Self::TooManyRows { .. }
+            | Self::PolynomialTooLong { .. }
+            | Self::TableTooLong { .. }
+            | Self::HistogramsTooLong { .. }
+            | Self::LeavesTooMany { .. }
+            | Self::MoreThanPad { .. }
+            | Self::PayloadsTooMany { .. }
+            | Self::ChoiceTooLarge { .. } => Blame::Input,
+            Self::Tree(error) => error.blame(),
+            Self::Privacy(_) | Self::OtherModel | Self::OtherBudget | Self::Fault(_) => Blame::Here,
+        }
+    }
+}
+
+impl From<privacy::Error> for Error {
+    fn from(error: privacy::Error) -> Self {
+        Self::Privacy(Box::new(error))
+    }
+}
+
+impl From<table::Error> for Error {
+    fn from(error: table::Error) -> Self {
+        Self::Tree(error.into())
+    }
+}
+
+/// What one party does alone and two parties do together. The loop in [`run`] calls it.
+///
+/// Whoever implements it uses up every [`Spend`] for what it is named after, and nothing else.
+pub trait Specializer {
+    /// What can fail.
+    type Error: From<Error>;
+
+    /// The noisy number of records, where it decides on the number of specializations.
+    ///
+    /// # Errors
+    /// Whatever the mechanism cannot do.
+    fn noisy_records(&mut self, spend: Spend) -> Result<i64, Self::Error>;
+
+    /// The structure begins: the plan is now the one in which the number of specializations is
+    /// decided.
+    ///
+    /// # Errors
+    /// Whatever must be ready and is not.
+    fn begin(&mut self, _: &Plan) -> Result<(), Self::Error> {
+        Ok(())
+    }
+
+    /// Draws and keeps a split for each of these intervals of one attribute. Their records are
+    /// disjoint, so one spend serves all of them.
+    ///
+    /// # Errors
+    /// Whatever the mechanism cannot do.
+    fn draw_splits(
+        &mut self,
+        spend: Spend,
+        attribute: usize,
+        intervals: &[CutValue],
+    ) -> Result<(), Self::Error>;
+
+    /// Draws the first split of every numeric attribute, each with a spend of its own. Whoever draws
+    /// them with a peer saves rounds by drawing them together.
+    ///
+    /// # Errors
+    /// As [`Specializer::draw_splits`].
+    fn draw_first_splits(&mut self, first: Vec<(Spend, Candidate)>) -> Result<(), Self::Error> {
+        for (spend, Candidate { attribute, value }) in first {
+            self.draw_splits(spend, attribute, &[value])?;
+        }
+        Ok(())
+    }
+
+    /// Chooses one of the candidates and returns its place in the list.
+    ///
+    /// # Errors
+    /// Whatever the mechanism cannot do.
+    fn choose(&mut self, spend: Spend, candidates: &[Candidate]) -> Result<usize, Self::Error>;
+
+    /// The split that was drawn for an interval, which has just won.
+    ///
+    /// # Errors
+    /// If there is none, or the party that drew it does not tell it.
+    fn split_of(&mut self, winner: Candidate) -> Result<u32, Self::Error>;
+
+    /// Moves the records into the children. `keep` is the spend that decides which sub-partitions
+    /// of a set attribute are kept; other kinds have none.
+    ///
+    /// # Errors
+    /// Whatever the mechanism cannot do.
+    fn specialize(
+        &mut self,
+        made: &Specialization,
+        children: &[CutValue],
+        keep: Option<Spend>,
+    ) -> Result<(), Self::Error>;
+
+    /// The leaves, in the order of the release: all combinations of the cuts, unless sets make
+    /// others.
+    ///
+    /// # Errors
+    /// If the records do not fit the cuts.
+    fn leaves(&mut self, _: &Cuts) -> Result<Leaves, Self::Error> {
+        Ok(Leaves::CrossProduct)
+    }
+
+    /// The noisy count of each leaf and class, classes fastest.
+    ///
+    /// # Errors
+    /// Whatever the mechanism cannot do.
+    fn noisy_counts(
+        &mut self,
+        spend: Spend,
+        cuts: &Cuts,
+        leaves: &Leaves,
+    ) -> Result<Vec<i64>, Self::Error>;
+}
+
+/// The spend and the phase of the noisy number of records.
+pub const RECORDS: &str = "number of records";
+
+/// Makes a release. `progress` is told of every specialization, and at last of the counts.
+///
+/// # Errors
+/// Those of the specializer, of the budget and of the cuts. What was spent is gone then.
+pub fn run<F: Specializer>(
+    plan: &Plan,
+    mut budget: Budget,
+    specializer: &mut F,
+    progress: &dyn Fn(Step),
+) -> Result<Release, F::Error> {
+    if budget.total() != plan.epsilon().value() {
+        return Err(Error::OtherBudget.into());
+    }
+    let decided = match plan.epsilon_records() {
+        None => plan.clone(),
+        Some(epsilon) => {
+            let spend = budget.spend(RECORDS, epsilon).map_err(Error::from)?;
+            plan.for_records(specializer.noisy_records(spend)?)
+        }
+    };
+    let plan = &decided;
+    specializer.begin(plan)?;
+    progress(Step::Began { phase: "structure", total: plan.specializations() as usize });
+    let schema = plan.schema();
+    let mut cuts = Cuts::topmost(schema);
+    specializer.draw_first_splits(first_splits(plan, &mut budget, &cuts)?)?;
+    for round in 1..=plan.specializations() {
+        let candidates = plan.candidates(&cuts);
+        if candidates.is_empty() {
+            break; // what is left of the structure's part goes to the counts
+        }
+        let choice = spend(&mut budget, plan, format!("round {round}: choice"))?;
+        let winner = specializer.choose(choice, &candidates)?;
+        let winner = *candidates.get(winner).ok_or(Error::Fault("no such candidate won"))?;
+        let attribute = &schema.attributes[winner.attribute];
+        let split = match winner.value {
+            CutValue::Interval { .. } => {
+                if plan.splits_late(winner.attribute) {
+                    let name = format!("round {round}: split of {}", attribute.name);
+                    let spend = spend(&mut budget, plan, name)?;
+                    specializer.draw_splits(spend, winner.attribute, &[winner.value])?;
+                }
+                Some(specializer.split_of(winner)?)
+            }
+            CutValue::Value(_) => None,
+        };
+        let made = Specialization { candidate: winner, split };
+        let children = cuts.specialize(&made).map_err(Error::from)?;
+        let keep = match attribute.domain {
+            Domain::Set(_) => {
+                let name = format!("round {round}: sub-partitions of {}", attribute.name);
+                Some(spend(&mut budget, plan, name)?)
+            }
+            _ => None,
+        };
+        specializer.specialize(&made, &children, keep)?;
+        let divisible: Vec<CutValue> = children
+            .into_iter()
+            .filter(|child| matches!(child, CutValue::Interval { start, end } if end - start > 1))
+            .collect();
+        let late = plan.splits_late(winner.attribute);
+        if !divisible.is_empty() && round < plan.specializations() && !late {
+            let name = format!("round {round}: splits of {}", attribute.name);
+            let spend = spend(&mut budget, plan, name)?;
+            specializer.draw_splits(spend, winner.attribute, &divisible)?;
+        }
+        progress(Step::Advanced(1));
+    }
+    let leaves = specializer.leaves(&cuts)?;
+    let rest = budget.spend_rest("counts").map_err(Error::from)?;
+    let noisy = specializer.noisy_counts(rest, &cuts, &leaves)?;
+    progress(Step::Ended);
+    let counts = plan.post_process().apply(&noisy);
+    let table = Generalized { cuts, leaves, counts };
+    Ok(Release { table, spends: budget.spends().to_vec(), notes: Vec::new() })
+}
+
+/// A spend for the first split of every number that is not split late.
+fn first_splits(
+    plan: &Plan,
+    budget: &mut Budget,
+    cuts: &Cuts,
+) -> Result<Vec<(Spend, Candidate)>, Error> {
+    let mut first = Vec::new();
+    for candidate in cuts.candidates(plan.order().iter().copied()) {
+        let late = plan.splits_late(candidate.attribute);
+        if let (CutValue::Interval { .. }, false) = (candidate.value, late) {
+            let name = &plan.schema().attributes[candidate.attribute].name;
+            first.push((spend(budget, plan, format!("first split of {name}"))?, candidate));
+        }
+    }
+    Ok(first)
+}
+
+fn spend(budget: &mut Budget, plan: &Plan, name: String) -> Result<Spend, Error> {
+    Ok(budget.spend(name, &plan.epsilon_step())?)
+}
