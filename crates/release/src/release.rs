@@ -57,6 +57,7 @@ pub mod judge;
 pub mod lattice;
 pub mod lkc;
 mod matching;
+mod model;
 pub mod plan;
 pub mod presence;
 pub mod rehearsal;

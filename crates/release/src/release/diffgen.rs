@@ -66,6 +66,7 @@ pub mod histograms;
 pub mod holder;
 pub mod horizontal;
 pub mod leaf_counts;
+mod model;
 pub mod one_class;
 pub mod outlook;
 pub mod own_records;

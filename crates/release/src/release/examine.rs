@@ -1,10 +1,13 @@
 //! What anybody can see of a table that was released, whatever its model: whether it is as its
 //! agreement requires, and what must stand beside it wherever it is shown.
 
-use super::Error;
+use std::io::Read;
+
 use super::groups::table::{Columns, read};
 use super::groups::{Extremes, MOST_STEPS, Rule};
-use crate::agreement::{Agreement, Model};
+use super::{Error, model};
+use crate::agreement::Agreement;
+use crate::agreement::syntactic::Terms;
 use crate::table::Schema;
 
 /// What was seen.
@@ -18,7 +21,7 @@ pub struct Seen {
 
 /// Whether anything is to be seen at all: if not, the table need not be read.
 pub fn is_needed(agreement: &Agreement) -> bool {
-    matches!(agreement.model, Model::Syntactic(_) | Model::Trajectory(_))
+    model::of(agreement).is_examined()
 }
 
 /// Looks at the table of a release.
@@ -26,12 +29,16 @@ pub fn is_needed(agreement: &Agreement) -> bool {
 /// # Errors
 /// [`Error::Broken`] if it is not as its agreement requires, [`Error::TooMany`] if it would take too
 /// long to see.
-pub fn released(agreement: &Agreement, csv: impl std::io::Read) -> Result<Seen, Error> {
-    let terms = match &agreement.model {
-        Model::Trajectory(terms) => return super::trajectory::examine(agreement, terms, csv),
-        Model::Syntactic(terms) => terms,
-        _ => return Ok(Seen::default()),
-    };
+pub fn released(agreement: &Agreement, mut csv: impl Read) -> Result<Seen, Error> {
+    model::of(agreement).examine(agreement, &mut csv)
+}
+
+/// Tests the groups of a table again.
+pub(super) fn groups(
+    agreement: &Agreement,
+    terms: &Terms,
+    csv: &mut dyn Read,
+) -> Result<Seen, Error> {
     let schema: &Schema = &agreement.schema;
     let quasi: Vec<usize> = terms.quasi(schema).collect();
     let names: Vec<&str> = quasi.iter().map(|place| &*schema.attributes[*place].name).collect();

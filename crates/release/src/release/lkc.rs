@@ -25,6 +25,7 @@
 pub(super) mod forecast;
 pub mod game;
 pub(super) mod horizontal;
+mod model;
 mod rows;
 mod score;
 mod sealed;

@@ -1,11 +1,7 @@
 //! What is known of a release, and refused, before anything is spent: each model's answer.
 
-use super::Error;
-use super::diffgen::sizes::Sizes;
-use super::diffgen::{self, forecast};
-use super::tree::output::most_bytes;
-use crate::agreement::{Agreement, Model};
-use crate::math::Rational;
+use super::{Error, model};
+use crate::agreement::Agreement;
 use crate::privacy::Promise;
 
 /// What a release will be like.
@@ -26,20 +22,7 @@ pub struct Plan {
 /// # Errors
 /// What the model refuses.
 pub fn alone(agreement: &Agreement) -> Result<Plan, Error> {
-    match &agreement.model {
-        Model::DiffGen(terms) => {
-            let plan = diffgen::Plan::new(agreement)?;
-            // The samplers are exact, so nothing is lost to approximation.
-            let (epsilon, delta) = (terms.epsilon.clone(), Rational::zero());
-            let promise = Promise::Differential { epsilon, delta };
-            let most_bytes = most_bytes(&agreement.schema, plan.specializations());
-            Ok(Plan { promise, most_bytes, most_rows: plan.most_rows(), details: Vec::new() })
-        }
-        Model::Syntactic(terms) => Ok(super::lkc::plan(agreement, terms)),
-        Model::Trajectory(terms) => Ok(super::trajectory::plan(agreement, terms)),
-        #[cfg(any(test, feature = "testing"))]
-        Model::ExactCounts => Ok(super::exact_counts::plan(agreement)),
-    }
+    model::of(agreement).plan_alone(agreement)
 }
 
 /// The plan of a release by two parties.
@@ -50,19 +33,7 @@ pub fn together(agreement: &Agreement) -> Result<Plan, Error> {
     if agreement.parties().is_none() {
         return Err(Error::OneParty);
     }
-    let alone = alone(agreement)?;
-    match &agreement.model {
-        Model::DiffGen(terms) => {
-            let sizes = Sizes::of(agreement, &diffgen::Plan::new(agreement)?)?;
-            let (epsilon, delta) = (terms.epsilon.clone(), sizes.widths.delta.clone());
-            let promise = Promise::Differential { epsilon, delta };
-            Ok(Plan { promise, details: vec![sizes.widths_in_words(terms)], ..alone })
-        }
-        Model::Syntactic(_) => Ok(alone),
-        Model::Trajectory(_) => Ok(alone),
-        #[cfg(any(test, feature = "testing"))]
-        Model::ExactCounts => Ok(alone),
-    }
+    model::of(agreement).plan_together(agreement)
 }
 
 /// What a release will look like, in lines for people; `records` is how many there are thought to be.
@@ -71,21 +42,7 @@ pub fn together(agreement: &Agreement) -> Result<Plan, Error> {
 /// # Errors
 /// What the model refuses.
 pub fn outlook(agreement: &Agreement, records: Option<u64>) -> Result<Vec<String>, Error> {
-    match &agreement.model {
-        Model::DiffGen(_) => Ok(diffgen::outlook::outlook(agreement, records)?),
-        Model::Syntactic(_) if agreement.parties().is_some() => Ok(vec![
-            "Values are made as fine as every group allows; how fine that is depends on the data."
-                .to_owned(),
-        ]),
-        Model::Trajectory(_) if agreement.parties().is_some() => Ok(vec![
-            "Your anonymized paths without the pairs that the other party takes out, and its own \
-             likewise."
-                .to_owned(),
-        ]),
-        Model::Syntactic(_) | Model::Trajectory(_) => Ok(Vec::new()),
-        #[cfg(any(test, feature = "testing"))]
-        Model::ExactCounts => Ok(Vec::new()),
-    }
+    model::of(agreement).outlook(agreement, records)
 }
 
 /// Whether a party may come with so many records.
@@ -93,11 +50,5 @@ pub fn outlook(agreement: &Agreement, records: Option<u64>) -> Result<Vec<String
 /// # Errors
 /// If what the model does with them would take too long.
 pub fn check_records(agreement: &Agreement, records: usize) -> Result<(), Error> {
-    match &agreement.model {
-        Model::DiffGen(_) => Ok(forecast::check_table(agreement, records)?),
-        Model::Syntactic(terms) => super::lkc::forecast::check_cells(agreement, terms, records),
-        Model::Trajectory(_) => Ok(()),
-        #[cfg(any(test, feature = "testing"))]
-        Model::ExactCounts => Ok(()),
-    }
+    model::of(agreement).check_records(agreement, records)
 }

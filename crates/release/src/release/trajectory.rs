@@ -24,6 +24,7 @@
 pub mod frequent;
 pub mod generate;
 mod made;
+mod model;
 pub mod paths;
 mod projection;
 pub mod read;
@@ -36,7 +37,6 @@ pub mod wire;
 #[cfg(test)]
 mod tests;
 
-pub(super) use made::{alone, examine, plan};
 pub use paths::Paths;
 pub use read::Form;
 pub use union::Part;

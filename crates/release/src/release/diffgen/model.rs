@@ -1,0 +1,99 @@
+//! DiffGen as a model of releases.
+
+use super::forecast::{self, Records};
+use super::sizes::Sizes;
+use super::{Plan, outlook, single, two_party};
+use crate::agreement::Agreement;
+use crate::agreement::diffgen::Terms;
+use crate::math::{Randomness, Rational};
+use crate::privacy::{Budget, Promise};
+use crate::protocol::Session;
+use crate::protocol::forecast::Forecast;
+use crate::release::forecast::key_bits;
+use crate::release::model::ReleaseModel;
+use crate::release::run::Prepared;
+use crate::release::tree::output::most_bytes;
+use crate::release::{Data, Error, Examined, Outcome, Release, Step, plan};
+use crate::table::{Cuts, Specialization};
+
+impl ReleaseModel for Terms {
+    fn plan_alone(&self, agreement: &Agreement) -> Result<plan::Plan, Error> {
+        let plan = Plan::new(agreement)?;
+        // The samplers are exact, so nothing is lost to approximation.
+        let (epsilon, delta) = (self.epsilon.clone(), Rational::zero());
+        let promise = Promise::Differential { epsilon, delta };
+        let most_bytes = most_bytes(&agreement.schema, plan.specializations());
+        Ok(plan::Plan { promise, most_bytes, most_rows: plan.most_rows(), details: Vec::new() })
+    }
+
+    fn plan_together(&self, agreement: &Agreement) -> Result<plan::Plan, Error> {
+        let alone = self.plan_alone(agreement)?;
+        let sizes = Sizes::of(agreement, &Plan::new(agreement)?)?;
+        let (epsilon, delta) = (self.epsilon.clone(), sizes.widths.delta.clone());
+        let promise = Promise::Differential { epsilon, delta };
+        Ok(plan::Plan { promise, details: vec![sizes.widths_in_words(self)], ..alone })
+    }
+
+    fn outlook(&self, agreement: &Agreement, records: Option<u64>) -> Result<Vec<String>, Error> {
+        Ok(outlook::outlook(agreement, records)?)
+    }
+
+    fn check_records(&self, agreement: &Agreement, records: usize) -> Result<(), Error> {
+        Ok(forecast::check_table(agreement, records)?)
+    }
+
+    fn alone(
+        &self,
+        agreement: &Agreement,
+        data: Data<'_>,
+        budget: Option<Budget>,
+        rng: &mut Randomness,
+        progress: &dyn Fn(Step),
+    ) -> Result<Release, Error> {
+        let budget = budget.ok_or(Error::NoBudget)?;
+        Ok(single::release(agreement, data.table()?, budget, rng, progress)?)
+    }
+
+    fn prepare(&self, session: &mut Session, agreement: &Agreement) -> Result<Prepared, Error> {
+        let prepared = two_party::prepare(session, agreement, two_party::Keys::Agreed)?;
+        Ok(Prepared::DiffGen(Box::new(prepared)))
+    }
+
+    fn together(
+        &self,
+        session: &mut Session,
+        agreement: &Agreement,
+        data: Data<'_>,
+        budget: Option<Budget>,
+        prepared: Prepared,
+        progress: &(dyn Fn(Step) + Sync),
+    ) -> Result<Outcome, Error> {
+        let Prepared::DiffGen(prepared) = prepared else { return Err(Error::PreparedForAnother) };
+        let (table, budget) = (data.table()?, budget.ok_or(Error::NoBudget)?);
+        Ok(two_party::release_prepared(session, agreement, table, budget, *prepared, progress)?)
+    }
+
+    fn forecast_prepare(&self, f: &mut Forecast, agreement: &Agreement) -> Result<(), Error> {
+        Ok(forecast::prepare(f, agreement, key_bits(agreement))?)
+    }
+
+    fn forecast(
+        &self,
+        f: &mut Forecast,
+        agreement: &Agreement,
+        records: Records,
+        course: &[Examined],
+    ) -> Result<u64, Error> {
+        let tree: Vec<Specialization> = course.iter().map(|examined| examined.made).collect();
+        Ok(forecast::release_prepared(f, agreement, records, &tree, key_bits(agreement))?)
+    }
+
+    fn random_trees(
+        &self,
+        agreement: &Agreement,
+        count: usize,
+        records: Option<u64>,
+    ) -> Result<Vec<Cuts>, Error> {
+        Ok(forecast::random_trees(agreement, count, records)?)
+    }
+}
