@@ -51,6 +51,8 @@ mod canonical;
 mod difference;
 pub mod diffgen;
 mod draft;
+#[cfg(any(test, feature = "testing"))]
+mod exact_counts;
 #[doc(hidden)]
 pub mod form;
 mod model;

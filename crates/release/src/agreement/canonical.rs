@@ -36,7 +36,7 @@ impl Format {
 /// of keys that came later (`min_common`, `rehearse`, `membership`, `accept_composition`, `shards`, the class's
 /// `owner`); what does not apply to the partition or the model is left out. There is no floating-point number anywhere.
 pub(super) fn value(agreement: &Agreement, format: Format) -> Value {
-    let (mut release, mut crypto) = agreement.model.entries();
+    let (mut release, mut crypto) = agreement.model.terms().entries();
     if let Format::First { paillier_bits } = format {
         crypto = vec![("paillier_bits", json!(paillier_bits))];
     }
@@ -66,8 +66,8 @@ pub(super) fn value(agreement: &Agreement, format: Format) -> Value {
         let attributes = agreement.schema.attributes.iter().map(attribute);
         sections.push(("attribute", attributes.collect()));
     }
-    if let Some((name, entries)) = agreement.model.section() {
-        sections.push((name, object(entries)));
+    if let Some(entries) = agreement.model.terms().own_entries() {
+        sections.push((agreement.model.word(), object(entries)));
     }
     if let Some(parties) = agreement.parties() {
         if !crypto.is_empty() {

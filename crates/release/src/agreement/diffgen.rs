@@ -6,6 +6,8 @@ pub(super) mod words;
 
 use serde_json::{Value, json};
 
+use super::form::Form;
+use super::model::{Beside, ModelTerms};
 use crate::privacy::Epsilon;
 use crate::privacy::taylor::Taylor;
 use crate::table::Decimal;
@@ -161,9 +163,43 @@ impl std::fmt::Display for Specializations {
 /// Keys with their values in the canonical form.
 pub(super) type Entries = Vec<(&'static str, Value)>;
 
-impl Terms {
-    /// What stands in the sections [release] and [crypto].
-    pub(super) fn entries(&self) -> (Entries, Entries) {
+impl ModelTerms for Terms {
+    fn word(&self) -> &'static str {
+        "diffgen"
+    }
+
+    fn epsilon(&self) -> Option<&Epsilon> {
+        Some(&self.epsilon)
+    }
+
+    fn specializations(&self) -> String {
+        self.specializations.to_string()
+    }
+
+    fn noises(&self) -> u32 {
+        if self.noise == Noise::TwoParty { 2 } else { 1 }
+    }
+
+    fn is_paper(&self) -> bool {
+        self.profile == Profile::Paper
+    }
+
+    fn in_short(&self) -> String {
+        format!(
+            "{} {} {} {} {}",
+            self.profile.word(),
+            self.utility.word(),
+            self.selection.word(),
+            self.noise.word(),
+            self.structure_share
+        )
+    }
+
+    fn check(&self, form: &mut Form<'_>, beside: Beside<'_>, at: usize) {
+        read::enough_to_specialize(form, beside.schema, self, at);
+    }
+
+    fn entries(&self) -> (Entries, Entries) {
         let mut release = vec![
             ("epsilon", json!(self.epsilon.to_string())),
             ("specializations", self.specializations.value()),

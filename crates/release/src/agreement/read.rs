@@ -9,7 +9,7 @@ mod scale;
 
 use super::canonical::Format;
 use super::form::{Form, Section, WHOLE};
-use super::model::Name;
+use super::model::{Beside, MODELS, Reader, Sections};
 use super::node::{Node, Source};
 use super::problem::{Problem, Problems, Rule};
 use super::*;
@@ -51,6 +51,9 @@ pub(super) enum Kind {
     Horizontal,
     Local,
 }
+
+/// An entry of [`MODELS`].
+type Named = &'static (&'static str, Reader);
 
 /// How the data is divided, as far as it decides what else there may be.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -117,8 +120,8 @@ fn whole(form: &mut Form<'_>, document: Node, origin: Origin<'_>) -> Option<Agre
     let identifier = people::identifier(form, &mut top, kind, overlap_check);
     let hidden = identifier.as_ref().is_some_and(matching::Matched::is_hidden);
     let divided = kind.map(|kind| Divided { kind, class_owner, hidden });
-    let of_paths = release.as_ref().is_some_and(|(_, name)| *name == Name::Trajectory);
-    let model = release.and_then(|(release, name)| model(form, release, name, &mut top, divided));
+    let of_paths = release.as_ref().is_some_and(|(_, named)| named.1.of_paths);
+    let model = release.and_then(|(release, named)| model(form, release, named, &mut top, divided));
     let parties = people::parties(form, &mut top, kind);
     let attributes = match of_paths {
         true => Some(Vec::new()),
@@ -129,16 +132,7 @@ fn whole(form: &mut Form<'_>, document: Node, origin: Origin<'_>) -> Option<Agre
     let named = identifier.as_ref().map(|matched| &matched.identifier);
     columns_differ(form, &schema, named);
     let (model, at) = model?;
-    match &model {
-        Model::DiffGen(terms) => diffgen::read::enough_to_specialize(form, &schema, terms, at),
-        Model::Syntactic(terms) => syntactic::read::check(form, &schema, terms, kind, at),
-        Model::Trajectory(terms) => {
-            let named = named.filter(|_| kind == Some(Kind::Horizontal));
-            trajectory::read::check(form, &schema, terms, named, at);
-        }
-        #[cfg(any(test, feature = "testing"))]
-        Model::ExactCounts => {}
-    }
+    model.terms().check(form, Beside { schema: &schema, kind, identifier: named }, at);
     let counts_overlap = overlap_check == Some(true);
     let shards = scale::read(form, &mut top, kind, &model, counts_overlap);
     let common = common?;
@@ -172,52 +166,31 @@ fn whole(form: &mut Form<'_>, document: Node, origin: Origin<'_>) -> Option<Agre
 }
 
 /// Opens [release], whose keys depend on the model that it names.
-fn release_section(form: &mut Form<'_>, node: Node) -> Option<(Section, Name)> {
+fn release_section(form: &mut Form<'_>, node: Node) -> Option<(Section, Named)> {
     let named = node.text_of("model");
-    let name = Name::ALL.iter().find(|(word, _)| Some(*word) == named);
-    let name = name.map_or(Name::DiffGen, |(_, name)| *name);
-    let keys: Vec<&str> = RELEASE_KEYS.iter().chain(name.keys()).copied().collect();
+    let mut model = MODELS.iter().find(|(word, _)| Some(*word) == named).unwrap_or(&MODELS[0]);
+    let keys: Vec<&str> = RELEASE_KEYS.iter().chain(model.1.keys).copied().collect();
     let mut section = form.section(node, "[release]", &keys)?;
-    let name = match section.take("model") {
-        Some(node) => form.word(node, "`model` in [release]", Name::ALL)?,
-        None => name,
-    };
-    Some((section, name))
+    if let Some(node) = section.take("model") {
+        let places: Vec<_> = MODELS.iter().map(|entry| (entry.0, entry)).collect();
+        model = form.word(node, "`model` in [release]", &places)?;
+    }
+    Some((section, model))
 }
 
 /// The model's own keys; and where problems with it as a whole are noted.
 fn model(
     form: &mut Form<'_>,
     mut release: Section,
-    name: Name,
+    (word, reader): Named,
     top: &mut Section,
     divided: Option<Divided>,
 ) -> Option<(Model, usize)> {
-    let own = Name::ALL[name as usize].0;
-    for section in ["lkc", "lattice", "trajectory"].into_iter().filter(|section| *section != own) {
+    let others = MODELS.iter().map(|(other, _)| other).filter(|other| *other != word);
+    for section in others.filter(|other| SECTIONS.contains(other)) {
         form.refuse(top, section, &format!("it is for model = \"{section}\""));
     }
-    match name {
-        Name::Lkc | Name::Lattice => {
-            let kind = divided.map(|divided| divided.kind);
-            let (terms, at) = syntactic::read::read(form, &mut release, top, own, kind)?;
-            Some((Model::Syntactic(terms), at))
-        }
-        Name::Trajectory => {
-            let kind = divided.map(|divided| divided.kind);
-            let (terms, at) = trajectory::read::read(form, top, kind)?;
-            Some((Model::Trajectory(terms), at))
-        }
-        Name::DiffGen => {
-            let (terms, at) = diffgen::read::read(form, &mut release, top, divided)?;
-            Some((Model::DiffGen(terms), at))
-        }
-        #[cfg(any(test, feature = "testing"))]
-        Name::ExactCounts => {
-            form.refuse(top, "crypto", "exact counts are not encrypted");
-            Some((Model::ExactCounts, release.at()))
-        }
-    }
+    (reader.read)(form, Sections { word, release: &mut release, top }, divided)
 }
 
 /// No group is larger than all people together, so a larger `k` could never be met.
@@ -228,17 +201,9 @@ fn groups_can_be(
     max_records: u64,
     at: usize,
 ) {
-    let (k, tables) = match model {
-        Model::Syntactic(terms) => {
-            let tables = if kind == Some(Kind::Horizontal) { 2 } else { 1 };
-            (terms.requirements.iter().map(|one| one.k).max(), tables)
-        }
-        // What is required holds of each party's paths by themselves.
-        Model::Trajectory(terms) => (Some(terms.k), 1),
-        _ => (None, 1),
-    };
+    let Some((k, tables)) = model.terms().largest_group(kind) else { return };
     let people = max_records.saturating_mul(tables);
-    if let Some(k) = k.filter(|k| *k > people) {
+    if k > people {
         let message = format!(
             "`k` is {k}, but there are never more than {people} people: no table can be as required"
         );

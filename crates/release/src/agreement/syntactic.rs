@@ -14,6 +14,9 @@ pub(super) use read::{ACKNOWLEDGE, ACKNOWLEDGED, MAX_PROTECTED};
 use serde_json::{Value, json};
 
 use super::diffgen::{Entries, Profile, choice};
+use super::form::Form;
+use super::model::{Beside, ModelTerms};
+use super::read::Kind;
 use crate::table::{Decimal, Domain, Schema, Taxonomy, ValueId};
 
 /// What the holder of the data chooses.
@@ -143,14 +146,6 @@ impl Requirement {
 }
 
 impl Terms {
-    /// The word for the model.
-    pub fn word(&self) -> &'static str {
-        match self.search {
-            Search::TopDown { .. } => "lkc",
-            Search::Lattice(_) => "lattice",
-        }
-    }
-
     /// The places of the attributes that are generalized: all but the sensitive one.
     pub fn quasi<'a>(&'a self, schema: &'a Schema) -> impl Iterator<Item = usize> + 'a {
         let sensitive = self.sensitive.as_ref().map(|sensitive| sensitive.attribute.as_str());
@@ -201,9 +196,17 @@ impl Terms {
         let quasi = self.quasi(schema).map(|place| schema.attributes[place].name.as_str());
         quasi.filter(|name| !covered(name)).collect()
     }
+}
 
-    /// What tells one release from another, in a few words.
-    pub(super) fn in_short(&self) -> String {
+impl ModelTerms for Terms {
+    fn word(&self) -> &'static str {
+        match self.search {
+            Search::TopDown { .. } => "lkc",
+            Search::Lattice(_) => "lattice",
+        }
+    }
+
+    fn in_short(&self) -> String {
         let each = self.requirements.iter().map(|one| {
             let l = one.l.map_or("m".to_owned(), |l| l.to_string());
             format!("({l}, {}, {})", one.k, one.c)
@@ -217,21 +220,29 @@ impl Terms {
         format!("{} {} {how}{}", self.word(), each.join(" "), linked.unwrap_or_default())
     }
 
-    /// What stands in [release]: as in the papers, where single people are told of.
-    pub(super) fn release_entries(&self) -> Entries {
-        match self.is_paper() {
-            true => vec![(read::PROFILE, json!(Profile::Paper.word()))],
-            false => Vec::new(),
-        }
-    }
-
-    /// Whether everything is done as in the papers.
-    pub fn is_paper(&self) -> bool {
+    fn is_paper(&self) -> bool {
         self.linkage == Some(Linkage::Rows)
     }
 
-    /// What stands in the model's own section.
-    pub(super) fn entries(&self) -> Entries {
+    fn largest_group(&self, kind: Option<Kind>) -> Option<(u64, u64)> {
+        let parties = if kind == Some(Kind::Horizontal) { 2 } else { 1 };
+        Some((self.requirements.iter().map(|one| one.k).max()?, parties))
+    }
+
+    fn check(&self, form: &mut Form<'_>, beside: Beside<'_>, at: usize) {
+        read::check(form, beside.schema, self, beside.kind, at);
+    }
+
+    /// In [release]: as in the papers, where single people are told of.
+    fn entries(&self) -> (Entries, Entries) {
+        let release = match self.is_paper() {
+            true => vec![(read::PROFILE, json!(Profile::Paper.word()))],
+            false => Vec::new(),
+        };
+        (release, Entries::new())
+    }
+
+    fn own_entries(&self) -> Option<Entries> {
         let requirement = |one: &Requirement| {
             let mut entries = vec![("c", json!(one.c.to_string())), ("k", json!(one.k))];
             entries.extend(one.l.map(|l| ("l", json!(l))));
@@ -254,7 +265,7 @@ impl Terms {
             entries.push(("sensitive", json!(sensitive.attribute)));
             entries.push(("protect", json!(sensitive.protect)));
         }
-        entries
+        Some(entries)
     }
 }
 

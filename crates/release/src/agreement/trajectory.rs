@@ -11,6 +11,9 @@ pub mod words;
 use serde_json::json;
 
 use super::diffgen::{Entries, choice};
+use super::form::Form;
+use super::model::{Beside, ModelTerms};
+use super::read::Kind;
 use crate::table::Decimal;
 
 /// Most pairs that somebody may be taken to know: the parts of a set are looked at one by one.
@@ -99,15 +102,27 @@ impl Columns {
     }
 }
 
-impl Terms {
-    /// What tells one release from another, in a few words.
-    pub(super) fn in_short(&self) -> String {
+impl ModelTerms for Terms {
+    fn word(&self) -> &'static str {
+        "trajectory"
+    }
+
+    fn in_short(&self) -> String {
         let Self { l, k, c, support, score, .. } = self;
         format!("trajectory ({l}, {k}, {c}) {support} {}", score.word())
     }
 
-    /// What stands in the section [trajectory].
-    pub(super) fn entries(&self) -> Entries {
+    /// What is required holds of each party's paths by themselves.
+    fn largest_group(&self, _: Option<Kind>) -> Option<(u64, u64)> {
+        Some((self.k, 1))
+    }
+
+    fn check(&self, form: &mut Form<'_>, beside: Beside<'_>, at: usize) {
+        let identifier = beside.identifier.filter(|_| beside.kind == Some(Kind::Horizontal));
+        read::check(form, beside.schema, self, identifier, at);
+    }
+
+    fn own_entries(&self) -> Option<Entries> {
         let mut entries = vec![
             (super::syntactic::ACKNOWLEDGE, json!(super::syntactic::ACKNOWLEDGED)),
             ("l", json!(self.l)),
@@ -120,6 +135,6 @@ impl Terms {
             ("collapse", json!(self.collapse)),
         ];
         entries.extend(self.columns.named().into_iter().map(|(key, name)| (key, json!(name))));
-        entries
+        Some(entries)
     }
 }

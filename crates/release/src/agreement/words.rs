@@ -33,33 +33,6 @@ pub(super) trait Wording {
     fn computed(&self, page: &mut Page, agreement: &Agreement);
 }
 
-/// The words of [`super::Model::ExactCounts`].
-#[cfg(any(test, feature = "testing"))]
-pub(super) struct ExactCounts;
-
-#[cfg(any(test, feature = "testing"))]
-impl Wording for ExactCounts {
-    fn table(&self) -> &'static str {
-        "The values are the coarsest there are, and every count is exact."
-    }
-
-    fn promised(&self, page: &mut Page, _: &Agreement) {
-        page.item("Nothing: the counts are exact.");
-    }
-
-    fn learned(&self, page: &mut Page, _: &Agreement, _: &Parties) {
-        page.item("Each learns the other's counts, from the release and its own.");
-    }
-
-    fn not_covered(&self, page: &mut Page, _: &Agreement) {
-        page.item("Everything: this model is for tests.");
-    }
-
-    fn computed(&self, page: &mut Page, _: &Agreement) {
-        page.item("Records are counted by class.");
-    }
-}
-
 /// A part of the page that is signed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Block {
@@ -93,7 +66,7 @@ pub(super) fn page(agreement: &Agreement) -> Vec<Block> {
     page.heading("What is published");
     published(&mut page, agreement);
     page.heading("What is promised to every person in the data");
-    let model = agreement.model.wording();
+    let model = agreement.model.terms();
     model.promised(&mut page, agreement);
     if let Some(parties) = agreement.parties() {
         page.heading("What the parties learn about each other's data");
@@ -116,7 +89,7 @@ pub(super) fn page(agreement: &Agreement) -> Vec<Block> {
 pub(super) fn learned_page(agreement: &Agreement) -> Vec<Block> {
     let mut page = Page::default();
     if let Some(parties) = agreement.parties() {
-        agreement.model.wording().learned(&mut page, agreement, parties);
+        agreement.model.terms().learned(&mut page, agreement, parties);
     }
     page.blocks
 }
@@ -184,7 +157,7 @@ fn published(page: &mut Page, agreement: &Agreement) {
     let class = &agreement.schema.class;
     page.item(&format!(
         "One table of counts: how many people have each combination of {} and of `{}` ({}){}. {}",
-        agreement.model.wording().combined(),
+        agreement.model.terms().combined(),
         class.column,
         class.values.join(", "),
         match (agreement.parties(), class.owner) {
@@ -193,7 +166,7 @@ fn published(page: &mut Page, agreement: &Agreement) {
             (Some(_), None) => ", which both hold".to_owned(),
             (None, _) => String::new(),
         },
-        agreement.model.wording().table()
+        agreement.model.terms().table()
     ));
     for attribute in &agreement.schema.attributes {
         page.item(&attribute_words(agreement, attribute));

@@ -3,6 +3,7 @@
 use super::crypto;
 use super::{AUTO, Noise, Profile, Selection, Specializations, Terms, Utility};
 use crate::agreement::form::{Form, Section};
+use crate::agreement::model::{Model, Sections};
 use crate::agreement::node::{Node, Value};
 use crate::agreement::problem::Rule;
 use crate::agreement::read::release::MAX_RECORDS;
@@ -30,7 +31,16 @@ const MAX_EPSILON: i64 = 100;
 const MAX_SPECIALIZATIONS: i64 = 1_024;
 
 /// The terms, and where the number of specializations stands.
-pub(in crate::agreement) fn read(
+pub(in crate::agreement) fn model(
+    form: &mut Form<'_>,
+    Sections { release, top, .. }: Sections<'_>,
+    divided: Option<Divided>,
+) -> Option<(Model, usize)> {
+    let (terms, at) = read(form, release, top, divided)?;
+    Some((Model::DiffGen(terms), at))
+}
+
+fn read(
     form: &mut Form<'_>,
     section: &mut Section,
     top: &mut Section,

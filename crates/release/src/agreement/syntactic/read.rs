@@ -6,9 +6,10 @@ use super::{
 };
 use crate::agreement::diffgen::Profile;
 use crate::agreement::form::{Form, Section};
+use crate::agreement::model::{Model, Sections};
 use crate::agreement::node::{Node, Value};
 use crate::agreement::problem::Rule;
-use crate::agreement::read::{Kind, MAX_ATTRIBUTES};
+use crate::agreement::read::{Divided, Kind, MAX_ATTRIBUTES};
 use crate::table::{Decimal, Domain, Schema, nearest};
 
 /// The section of a model whose keys differ.
@@ -28,8 +29,18 @@ pub(in crate::agreement) const MAX_PROTECTED: usize = 255;
 /// Decimals of `c` where two parties compare: its bounds must fit the words that are shared.
 const MOST_DECIMALS: u64 = 1_000_000_000;
 
+pub(in crate::agreement) fn model(
+    form: &mut Form<'_>,
+    Sections { word, release, top }: Sections<'_>,
+    divided: Option<Divided>,
+) -> Option<(Model, usize)> {
+    let kind = divided.map(|divided| divided.kind);
+    let (terms, at) = read(form, release, top, word, kind)?;
+    Some((Model::Syntactic(terms), at))
+}
+
 /// The terms in the section called `title`, and where it stands.
-pub(in crate::agreement) fn read(
+fn read(
     form: &mut Form<'_>,
     release: &mut Section,
     top: &mut Section,

@@ -2,8 +2,9 @@
 
 use super::{Columns, MOST_KNOWN, Score, Terms};
 use crate::agreement::form::{Form, Section};
+use crate::agreement::model::{Model, Sections};
 use crate::agreement::problem::Rule;
-use crate::agreement::read::Kind;
+use crate::agreement::read::{Divided, Kind};
 use crate::agreement::syntactic::read::{acknowledged, part, people_in_a_group};
 use crate::agreement::syntactic::{ACKNOWLEDGE, MAX_PROTECTED};
 use crate::table::{Decimal, Identifier, Schema, nearest};
@@ -26,12 +27,17 @@ const KEYS: &[&str] = &[
 /// Times are seconds since 1970 at most, and no bin is longer than a century.
 const MAX_BIN: i64 = 3_200_000_000;
 
-/// The terms, and where they stand.
-pub(in crate::agreement) fn read(
+pub(in crate::agreement) fn model(
     form: &mut Form<'_>,
-    top: &mut Section,
-    kind: Option<Kind>,
-) -> Option<(Terms, usize)> {
+    Sections { top, .. }: Sections<'_>,
+    divided: Option<Divided>,
+) -> Option<(Model, usize)> {
+    let (terms, at) = read(form, top, divided.map(|divided| divided.kind))?;
+    Some((Model::Trajectory(terms), at))
+}
+
+/// The terms, and where they stand.
+fn read(form: &mut Form<'_>, top: &mut Section, kind: Option<Kind>) -> Option<(Terms, usize)> {
     form.refuse(top, "crypto", "nothing is encrypted by this model");
     form.refuse(top, "attribute", "the data are paths, which have no attributes");
     let remedy = "add a section [trajectory], with l = 2, k = 30 and what else is required";
