@@ -1,25 +1,24 @@
 //! Two organisations publish one differentially private table over data that
 //! neither shows the other.
 //!
-//! The rooms of the house. A room uses only rooms above it in this list;
-//! `tests/floor_plan.rs` holds every file to that.
+//! | module | package | what it holds |
+//! | --- | --- | --- |
+//! | [`Role`] | `diptych-mpc` | which of the two parties one is |
+//! | [`simd`] | `diptych-primitives` | vector kernels behind run-time detection: the only unsafe code |
+//! | [`math`] | | big numbers, primes, the random generator |
+//! | [`crypto`] | | what one party can do alone: encryption, garbling |
+//! | [`privacy`] | `diptych-privacy` | exact samplers, mechanisms for one party, budget, ledger |
+//! | [`circuit`] | `diptych-mpc` | boolean circuits: type, builder, reader, writer, plain evaluator |
+//! | [`net`] | | framed, typed messages between two parties; TLS; metering |
+//! | [`protocol`] | | two-party primitives over a session |
+//! | [`mechanism`] | | the mechanisms of `privacy` run by two parties |
+//! | [`table`] | `diptych-release` | schema, taxonomies, columns, CSV |
+//! | [`agreement`] | | what two organisations sign before a release |
+//! | [`release`] | | models: from tables to a release |
+//! | [`publish`] | | one party's side of a release, from its files to what it publishes |
 //!
-//! | room | what lives there |
-//! | --- | --- |
-//! | [`role`](Role) | which of the two parties one is |
-//! | [`simd`] | vector kernels behind run-time detection: the only unsafe code |
-//! | [`math`] | big numbers, primes, the random generator |
-//! | [`crypto`] | what one party can do alone: encryption, garbling |
-//! | [`circuit`] | boolean circuits: type, builder, reader, writer, plain evaluator |
-//! | [`net`] | framed, typed messages between two parties; TLS; metering |
-//! | [`privacy`] | exact samplers, mechanisms for one party, budget, ledger |
-//! | [`protocol`] | two-party primitives over a session |
-//! | [`mechanism`] | the same mechanisms run by two parties |
-//! | [`table`] | schema, taxonomies, columns, CSV |
-//! | [`agreement`] | what two organisations sign before a release |
-//! | [`release`] | models: from tables to a release |
-//! | [`publish`] | one party's side of a release, from its files to what it publishes |
-//! | `app` | the command `diptych`, behind feature `cli`; nothing of it is public |
+//! This package shows all of them under one name and has the command `diptych` (feature `cli`). Whoever
+//! needs one package alone depends on that one.
 //!
 //! # Example
 //!
