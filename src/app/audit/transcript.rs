@@ -1,8 +1,8 @@
 //! `diptych audit --transcript`: whether two recorded runs look the same from outside.
 //!
 //! `diptych run --record` keeps direction, kind and length of every message. Two runs with other
-//! private inputs, but equal public parameters and equal outputs, must have the same list: what can
-//! be counted on the wire then says nothing about the inputs.
+//! private inputs, but equal in all that SECURITY.md says lengths depend on, must have the same list: what
+//! can be counted on the network then says nothing else about the inputs.
 
 use std::fmt;
 use std::io::Read;
@@ -75,8 +75,8 @@ pub fn run(first: &Path, second: &Path, console: &Console) -> Result<(), Failure
     let known = known_differences(first, second);
     Err(if known.is_empty() {
         failure.advise(
-            "with equal public parameters and outputs this must not happen: lengths depend on private \
-             inputs; report it",
+            "SECURITY.md lists what lengths of messages tell (agreement, numbers of records, earlier runs, \
+             released tree, and without ε more); if all of that was equal, report it",
         )
     } else {
         failure.advise(format!(
@@ -179,7 +179,12 @@ fn known_differences(first: &Path, second: &Path) -> Vec<&'static str> {
         let (first, second) = (page(first, file)?, page(second, file)?);
         (first.pointer(pointer) != second.pointer(pointer)).then_some(name)
     };
-    facts.into_iter().filter_map(differs).collect()
+    let mut known: Vec<&str> = facts.into_iter().filter_map(differs).collect();
+    let notes = [first, second].map(|run| read_some(&run.join("private/how.txt"), MOST_BYTES).ok());
+    if notes[0] != notes[1] {
+        known.push("what was examined or taken out, see private/how.txt");
+    }
+    known
 }
 
 #[cfg(test)]
@@ -233,6 +238,13 @@ mod tests {
         });
         let failure = run(&directories[0], &directories[1], &Console::silent()).unwrap_err();
         assert!(failure.advice.unwrap().contains("(the numbers of records)"));
+        // The same release of a model without ε, but another value was refused on the way.
+        for (directory, note) in directories.iter().zip(["sex: All stays\n", "job: Any stays\n"]) {
+            std::fs::write(directory.join("private/costs.json"), "{}").unwrap();
+            std::fs::write(directory.join("private/how.txt"), note).unwrap();
+        }
+        let failure = run(&directories[0], &directories[1], &Console::silent()).unwrap_err();
+        assert!(failure.advice.unwrap().contains("(what was examined or taken out"));
         assert!(run(&directories[0], &directories[0], &Console::silent()).is_ok());
         let nothing = run(place.path(), &directories[0], &Console::silent()).unwrap_err();
         assert!(nothing.advice.unwrap().contains("--record"));

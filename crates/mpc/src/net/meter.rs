@@ -17,8 +17,8 @@ pub enum Direction {
     Received,
 }
 
-/// The shape of a conversation: direction, tag and body length of every
-/// message. It must depend on public parameters and released outputs alone.
+/// The shape of a conversation: direction, tag and body length of every message, which is what whoever
+/// watches the network can count. It must depend on what SECURITY.md lists for the run, and on nothing else.
 pub type Transcript = Vec<(Direction, Tag, usize)>;
 
 /// Whose CPU time counts.

@@ -120,7 +120,8 @@ impl Wording for Terms {
             page.item(&format!(
                 "Whoever watches the network: the lengths of messages tell {told}. For a watcher who \
                  also has the release, only the promise for a record replaced by another holds, with \
-                 the factor of 2ε: at most {}.",
+                 the factor of 2ε: at most {}. If the run ends early, that and after which message can \
+                 be seen too.",
                 factor(2.0 * approximate(&self.epsilon))
             ));
         }

@@ -164,7 +164,10 @@ impl Wording for Terms {
             page.item(text);
         }
         if agreement.parties().is_some() {
-            not_covered_between_two(page, agreement, "in which order values were examined");
+            let course = "the course of the search: which values were examined, in which order, and \
+                          which of them were refused, as far as the sizes of their tests differ. Two \
+                          tables with the same release can differ in it";
+            not_covered_between_two(page, agreement, course);
         }
     }
 
@@ -351,7 +354,8 @@ pub(in crate::agreement) fn not_covered_between_two(
 ) {
     let told = told_to_the_network(agreement).map(|told| format!("{told}, and "));
     page.item(&format!(
-        "Whoever watches the network: the lengths of messages tell {}{lengths}.",
+        "Whoever watches the network: the lengths of messages tell {}{lengths}. If the run ends early, \
+         that and after which message can be seen too.",
         told.unwrap_or_default()
     ));
     page.item(

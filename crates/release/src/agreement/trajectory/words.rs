@@ -140,8 +140,10 @@ impl Wording for Terms {
             page.item(
                 "Whose people a row is about: a pair that only one party's people have tells it.",
             );
-            let lengths = "how many pairs each party took out, and how many rows, places and pairs \
-                           its anonymized paths have";
+            let lengths = "how many bytes each party's list of pairs that it took out has, and how many \
+                           its anonymized paths: so about how many pairs and rows there are and, where \
+                           the names of places differ in length, sometimes which place was taken out. \
+                           Names of one length prevent that";
             not_covered_between_two(page, agreement, lengths);
         }
     }

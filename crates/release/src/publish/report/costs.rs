@@ -41,13 +41,13 @@ impl Costs {
         html.raw(". Sizes and times are not protected by ε: do not pass this page on.");
         html.raw(match self.as_forecast {
             Some(true) => {
-                " Every message of the release had the length that the agreement, the numbers of \
-                 records and the released tree lead to: their lengths tell no more than these."
+                " Every message of the release had the length that was forecast from the agreement, the \
+                 numbers of records and the released tree (without ε: also from what was refused, or \
+                 from how long both parties’ paths are): their lengths tell no more than these."
             }
             Some(false) => {
-                " <strong>The messages of the release are not those that the agreement, the \
-                 numbers of records and the released tree lead to.</strong> That is a fault of \
-                 one of the programs: report it."
+                " <strong>The messages of the release are not those that were forecast.</strong> That is \
+                 a fault of one of the programs: report it."
             }
             None => "",
         });

@@ -8,7 +8,8 @@
 //! 3. *Structure*: whenever an interval appears, a circuit opens its best split on the public grid, or
 //!    that there is none ([`best::split`]). Each time a circuit opens the best of all candidates that
 //!    were not refused ([`best::candidate`]), and another whether it is valid ([`validity`]). All
-//!    circuits are sized by the cuts and `max_records`.
+//!    circuits are sized by the cuts, what was refused, and `max_records`: their sizes tell whoever watches
+//!    the network the order of examination and what was refused, as far as candidates differ in size.
 //! 4. *Counts*: those of all rows, opened. Each party's own are its shares, and whoever knows its own
 //!    knows the other's: nothing would be hidden by a mask.
 //!

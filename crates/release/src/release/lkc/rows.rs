@@ -6,7 +6,8 @@
 //! and may refuse: it has learned the children then, although they are not released.
 //!
 //! *Messages*: one number per common person and candidate, 0 for who does not have the value, so that
-//! lengths tell nothing; and the peer's answer, where it has a say.
+//! lengths do not tell how many have it; and the peer's answer, where it has a say. Lengths and
+//! directions tell how many candidates were examined, and whose.
 
 use super::super::Error;
 use super::state::Shared;

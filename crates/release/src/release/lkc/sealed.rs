@@ -13,6 +13,10 @@
 //! combinations are sums of its shares: what takes less work, by public numbers. Then [`validity`]
 //! tests all cells. What the owner sees alone it tests at home, and adds its answer as a bit.
 //!
+//! *What a watcher of the network learns*: lengths of messages follow from the cuts, the candidate's owner
+//! and its number of children, so that they tell the order of examination and what was refused, as
+//! far as these numbers tell candidates apart. Tests are not padded: SECURITY.md says what it would cost.
+//!
 //! *Cost*: per pass as [`sum_by_group`] says, per cell as [`validity`] says.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -18,7 +18,9 @@
 //!
 //! *Learned by the peer*: the pairs that this party took out, and its part, which is the release less
 //! the peer's own: the view of a party is made from its own part, both lists and the release (a test
-//! does), and, where the overlap is counted, from how many people each has and how many both. Lengths of messages follow from these. *What can be timed*: the test of the other's part.
+//! does), and, where the overlap is counted, from how many people each has and how many both. *Learned by whoever watches the network*: how many
+//! bytes each list and each part has; where places have names of different lengths, that can tell which
+//! was taken out. *What can be timed*: the test of the other's part.
 //!
 //! *Cost*: twelve bytes and a name for every pair, seven and two for each of its pairs for every row.
 

@@ -245,6 +245,58 @@ proptest! {
     }
 }
 
+/// What lengths of messages tell whoever watches the network: the course of the search, and of the tables
+/// nothing else. The release does not tell it.
+#[test]
+fn lengths_tell_a_watcher_what_was_examined_and_refused_but_nothing_else_of_the_tables() {
+    // Of eight people seven must have every value, so everything that is examined is refused. Ages that
+    // are all the same have no split, and then age is not examined.
+    let rows = |age: fn(usize) -> u32, class: fn(usize) -> usize| -> String {
+        let row = |i: usize| (i % 5, age(i), i % 2, 2, class(i));
+        csv(&(0..8).map(row).collect::<Vec<Row>>())
+    };
+    let halves_differ = |i: usize| i / 4;
+    let same_age = rows(|_| 7, halves_differ);
+    let ages = rows(|i| i as u32, halves_differ);
+    let other_ages = rows(|i| 20 - i as u32, halves_differ);
+    let security =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../SECURITY.md")).unwrap();
+    let flowing = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let told = "two tables with the same release but another refused value can be told apart";
+    assert!(flowing(&security).contains(told), "SECURITY.md does not say: {told}");
+
+    let local = text(2, 7, "1", Score::Max);
+    for text in [for_two(&local, 0b0101, ""), for_two_halves(&local)] {
+        let agreement = parse(&text);
+        let words = flowing(&agreement.plain_words());
+        let told = "the course of the search: which values were examined, in which order, and which of \
+                    them were refused, as far as the sizes of their tests differ. Two tables with the \
+                    same release can differ in it.";
+        assert!(words.contains(told), "{words}");
+        let seen = [&same_age, &ages, &other_ages].map(|csv| {
+            let tables = match agreement.identifier() {
+                Some(_) => tables(&agreement, csv, 1),
+                None => halves(&agreement, csv, 1),
+            };
+            let outcome = together(&agreement, &tables);
+            let (release, transcripts) = (bytes(&outcome.p1.unwrap()), outcome.transcripts);
+            // Every message follows from the numbers of records and the course.
+            (assert_released(&agreement, &tables, Some(&release)), transcripts, release)
+        });
+        let [(course, transcripts, release), (with_age, other, its_release), (again, same, third)] =
+            seen;
+        assert_eq!((&release, &release), (&its_release, &third));
+        let refused = |course: &[Examined]| {
+            let age = |one: &&Examined| one.made.candidate.attribute == 1;
+            assert!(course.iter().all(|one| !one.performed));
+            course.iter().filter(age).count()
+        };
+        assert_eq!((refused(&course), refused(&with_age)), (0, 1));
+        assert_ne!(transcripts, other);
+        assert_eq!((with_age, other), (again, same), "other ages, but the same course");
+    }
+}
+
 /// Rows that lead to several specializations by either party.
 fn some() -> (Agreement, Agreement, String) {
     let local = text(2, 2, "0.5", Score::InfoGain);

@@ -232,6 +232,36 @@ fn the_worked_examples_of_two_parties_are_those_of_each_together() {
     }
 }
 
+/// What lengths of messages tell whoever watches the network: how long both lists and both parts are, and
+/// nothing else. The release does not tell it.
+#[test]
+fn lengths_tell_a_watcher_how_long_lists_and_parts_are_but_not_what_is_in_them() {
+    let agreement = usual();
+    let words = agreement.plain_words().split_whitespace().collect::<Vec<_>>().join(" ");
+    let told = "how many bytes each party's list of pairs that it took out has, and how many its \
+                anonymized paths: so about how many pairs and rows there are and, where the names of \
+                places differ in length, sometimes which place was taken out.";
+    assert!(words.contains(told), "{words}");
+    let security =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../SECURITY.md")).unwrap();
+    let told = "names of places of different lengths can tell which place was taken out";
+    let security = security.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(security.contains(told), "SECURITY.md does not say: {told}");
+
+    let other = paths(&agreement, &OTHER);
+    let seen = ["x2>f6", "bridge2>f6", "y3>f6"].map(|rare| {
+        let rows = [("f6", "Flu"), ("f6", "Fever"), ("f6", "None"), (rare, "Flu")];
+        let parties = [&paths(&agreement, &rows), &other];
+        let parts = parties.map(|paths| Part::new(&agreement, paths, &|_| ()).unwrap());
+        let ran = run_both(&agreement, parts.each_ref());
+        (assert_released(&agreement, parties).unwrap(), ran.transcripts)
+    });
+    let [(release, transcripts), (its_release, of_long_name), (third, of_short_name)] = seen;
+    assert_eq!((&release, &release), (&its_release, &third));
+    assert_ne!(transcripts, of_long_name);
+    assert_eq!(transcripts, of_short_name, "another pair of a name as long");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(30))]
     #[test]
