@@ -65,6 +65,22 @@ pub fn together(agreement: &Agreement) -> Result<Plan, Error> {
     }
 }
 
+/// No release with so many rows counts more people: as many as the tables may have, and what noise adds
+/// but for a chance of 2^-40.
+///
+/// # Errors
+/// What the model refuses.
+pub fn most_people(agreement: &Agreement, rows: u64) -> Result<u64, Error> {
+    let tables = if agreement.parties().is_some() { 2 } else { 1 };
+    let people = agreement.max_records.saturating_mul(tables);
+    let Model::DiffGen(_) = &agreement.model else { return Ok(people) };
+    // Each of the noises is above 45/ε with a chance below e^-45 < 2^-64, and there are fewer than 2^23.
+    let noises = Rational::whole(45 * agreement.model.noises());
+    let widest = noises.checked_div(&diffgen::Plan::new(agreement)?.epsilon_counts());
+    let widest = widest.and_then(|widest| u64::try_from(widest.ceil()).ok()).unwrap_or(u64::MAX);
+    Ok(people.saturating_add(widest.saturating_mul(rows)))
+}
+
 /// What a release will look like, in lines for people; `records` is how many there are thought to be.
 /// A party that gives its own number must not pass the lines on.
 ///
