@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use diptych::agreement::Agreement;
-use diptych::net::Identity;
+use diptych::net::{Identity, Stop};
 use diptych::privacy::ledger;
 use diptych::publish::data::Source;
 use diptych::publish::local::{Entered, Wanted};
@@ -251,7 +251,8 @@ fn a_table_of_groups_goes_from_agreement_to_page_with_its_warning_and_stands_alo
     let how = fs::read_to_string(out.join("private/how.txt")).unwrap();
     assert!(how.contains("sex: Any stays") && how.contains("2 have flu"), "{how}");
     let to = place.path().join("rows.csv");
-    let (count, told) = rows::write(&out, &to, Values::Generalized).unwrap();
+    let (count, told) =
+        rows::write(&out, &to, Values::Generalized, false, &Stop::default()).unwrap();
     assert!(count == 5 && told.unwrap().contains(warning));
 
     let history = ledger::read(&ledger).unwrap();
@@ -529,10 +530,13 @@ fn paths_go_from_agreement_to_page_with_their_warning() {
     assert!(said.contains(ALONE_ON_PATH) && said.contains("phase suppressing"), "{said}");
 
     let to = place.path().join("rows.csv");
-    let (count, told) = rows::write(&out, &to, Values::Generalized).unwrap();
+    let (count, told) =
+        rows::write(&out, &to, Values::Generalized, false, &Stop::default()).unwrap();
     assert!(count == 8 && told.unwrap().contains(ALONE_ON_PATH));
     assert!(fs::read_to_string(&to).unwrap().starts_with("path,ill\nd3>f6>c7,AIDS\n"));
-    let refused = rows::write(&out, &to, Values::Concrete(None)).unwrap_err().to_string();
+    let refused = rows::write(&out, &to, Values::Concrete(None), false, &Stop::default())
+        .unwrap_err()
+        .to_string();
     assert!(refused.contains("paths are concrete"), "{refused}");
 }
 
