@@ -257,7 +257,8 @@ fn a_count_above_what_the_agreement_allows_gives_no_rows_and_leaves_nothing() {
 
 #[test]
 fn rows_that_are_stopped_leave_nothing() {
-    let place = release_of(&AGREEMENT.replace("max_records = 1000", "max_records = 100000000"));
+    let many = "max_records = 100000000\nselection = \"permute-and-flip\"";
+    let place = release_of(&AGREEMENT.replace("max_records = 1000", many));
     let place = place.path();
     let before = files(place);
     forge_count(place, "90000000");
