@@ -209,3 +209,69 @@ fn the_builtin_taxonomies_are_listed_with_edition_and_source() {
     assert!(said.contains("NACE Rev. 2.1 (in use since 2025)"), "{said}");
     assert!(said.contains("Source: International Labour Organization"), "{said}");
 }
+
+#[test]
+fn ten_thousand_columns_take_moments_and_more_are_refused_in_words() {
+    let place = tempfile::tempdir().unwrap();
+    let place = place.path();
+    let header = |columns: usize| {
+        (0..columns).map(|number| format!("column{number}")).collect::<Vec<_>>().join(",") + "\n"
+    };
+    std::fs::write(place.join("one.csv"), header(10_000)).unwrap();
+    std::fs::write(place.join("two.csv"), header(10_000)).unwrap();
+    let began = std::time::Instant::now();
+    let new = ["agreement", "new", "one.csv", "two.csv", "--with-values", "--class", "column0"];
+    let (status, _, told) = diptych(place, &new);
+    assert_eq!(status, 0, "{told}");
+    assert!(began.elapsed().as_secs() < 8, "{:?}", began.elapsed());
+    assert_eq!(read(place, "agreement.toml").matches("\n[[attribute]]\n").count(), 9_999);
+    std::fs::write(place.join("wide.csv"), header(10_001)).unwrap();
+    let new = ["agreement", "new", "wide.csv", "--partition", "local", "--out", "wide.toml"];
+    let (status, _, told) = diptych(place, &new);
+    assert_eq!(status, 2);
+    let words =
+        "wide.csv:1: the first line has 10001 columns, and at most 10000 are read: give a file";
+    assert!(told.contains(words), "{told}");
+    assert!(!place.join("wide.toml").exists());
+}
+
+#[test]
+fn names_of_columns_that_are_not_utf_8_are_refused_with_their_place() {
+    let place = tempfile::tempdir().unwrap();
+    let place = place.path();
+    let new = ["agreement", "new", "old.csv", "--partition", "local"];
+    for header in [&b"job,gr\xf6sse,ill\n"[..], b"job,gr\xef\xbf\xbdsse,ill\n"] {
+        std::fs::write(place.join("old.csv"), header).unwrap();
+        let (status, _, told) = diptych(place, &new);
+        assert_eq!(status, 2, "{told}");
+        assert!(told.contains("old.csv:1: the name of column 2 "), "{told}");
+        assert!(told.contains("save the file as UTF-8"), "{told}");
+        assert!(!place.join("agreement.toml").exists());
+    }
+    std::fs::write(place.join("old.csv"), "\u{feff}job,größe,ill\n").unwrap();
+    assert_eq!(diptych(place, &new).0, 0);
+    assert!(read(place, "agreement.toml").contains("name = \"größe\""));
+}
+
+#[test]
+fn labels_that_a_spreadsheet_would_run_are_named() {
+    let place = tempfile::tempdir().unwrap();
+    let place = place.path();
+    let text = "[release]\nid = \"x\"\npartition = \"local\"\nepsilon = \"1\"\nspecializations = 1\n\
+                max_records = 100\n[class]\ncolumn = \"@ill\"\nvalues = [\"+\", \"-\"]\n\
+                [[attribute]]\nname = \"job\"\nkind = \"categorical\"\n\
+                taxonomy = { Any = [\"=1+1\", \"-5\", \"a-b\"] }\n";
+    std::fs::write(place.join("agreement.toml"), text).unwrap();
+    let (status, _, told) = diptych(place, &["agreement", "check", "agreement.toml"]);
+    assert_eq!(status, 0, "{told}");
+    let words =
+        "warning: a spreadsheet would run these labels as formulas: `@ill`, `+`, `-`, `=1+1`. ";
+    assert!(told.contains(words), "{told}");
+    let harmless = text
+        .replace("@ill", "ill")
+        .replace("=1+1", "1")
+        .replace("[\"+\", \"-\"]", "[\"p\", \"n\"]");
+    std::fs::write(place.join("agreement.toml"), harmless).unwrap();
+    let (_, _, told) = diptych(place, &["agreement", "check", "agreement.toml"]);
+    assert!(!told.contains("spreadsheet"), "{told}");
+}

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use diptych::agreement::Agreement;
-use diptych::net::Identity;
+use diptych::net::{Identity, Stop};
 use diptych::privacy::ledger;
 use diptych::publish::data::Source;
 use diptych::publish::local::{Entered, Wanted};
@@ -67,7 +67,7 @@ fn a_model_without_epsilon_goes_from_agreement_to_report_through_the_library() {
     let (ledger, cap) = (place.path().join("ledger.jsonl"), "1".parse().unwrap());
     let entered = Some(Entered { ledger: &ledger, cap: &cap, data_set: None });
     let data = Source::file(&data);
-    let wanted = Wanted { data: &data, out: &out, compact: false, entered };
+    let wanted = Wanted { data: &data, out: &out, compact: false, entered, identity: None };
     local::release(&agreement, &wanted, &ear).unwrap();
     let said = ear.0.into_inner().unwrap().join("\n");
     assert!(said.contains("phase counting") && said.contains("promise: none"), "{said}");
@@ -98,7 +98,7 @@ fn a_delta_that_is_something_else_than_a_small_number_is_refused() {
     let terms = "epsilon = \"1\"\nspecializations = 1\nmax_records";
     let text = ALONE.replace("model = \"exact-counts\"\n", "").replace("max_records", terms);
     let data = Source::file(&data);
-    let wanted = Wanted { data: &data, out: &out, compact: false, entered: None };
+    let wanted = Wanted { data: &data, out: &out, compact: false, entered: None, identity: None };
     local::release(&agreement(&text), &wanted, &Ear::default()).unwrap();
     verify::check(&out).unwrap();
     let manifest = fs::read_to_string(out.join("manifest.json")).unwrap();
@@ -229,7 +229,7 @@ fn a_table_of_groups_goes_from_agreement_to_page_with_its_warning_and_stands_alo
     let release = |text: &str, name: &str| {
         let out = place.path().join(name);
         let entered = Some(Entered { ledger: &ledger, cap: &cap, data_set: None });
-        let wanted = Wanted { data: &data, out: &out, compact: false, entered };
+        let wanted = Wanted { data: &data, out: &out, compact: false, entered, identity: None };
         local::release(&agreement(text), &wanted, &ear).map(|_| out)
     };
     let agreed = agreement(LKC);
@@ -251,7 +251,8 @@ fn a_table_of_groups_goes_from_agreement_to_page_with_its_warning_and_stands_alo
     let how = fs::read_to_string(out.join("private/how.txt")).unwrap();
     assert!(how.contains("sex: Any stays") && how.contains("2 have flu"), "{how}");
     let to = place.path().join("rows.csv");
-    let (count, told) = rows::write(&out, &to, Values::Generalized).unwrap();
+    let (count, told) =
+        rows::write(&out, &to, Values::Generalized, false, &Stop::default()).unwrap();
     assert!(count == 5 && told.unwrap().contains(warning));
 
     let history = ledger::read(&ledger).unwrap();
@@ -269,13 +270,13 @@ fn a_table_of_groups_goes_from_agreement_to_page_with_its_warning_and_stands_alo
     assert!(ear.0.into_inner().unwrap().iter().any(|line| line.contains(warning)));
     // Whoever changes a count must change the hash too, and is still found.
     let csv = fs::read_to_string(out.join("release.csv")).unwrap();
-    let changed = csv.replace("Engineer,Any,none,no,2", "Engineer,Any,none,no,0");
+    let changed = csv.replace("Engineer,Any,flu,yes,1", "Engineer,Any,flu,yes,3");
     let hash = |text: &str| diptych::math::hex::encode(Sha256::digest(text));
     let manifest = fs::read_to_string(out.join("manifest.json")).unwrap();
     fs::write(out.join("manifest.json"), manifest.replace(&hash(&csv), &hash(&changed))).unwrap();
     fs::write(out.join("release.csv"), changed).unwrap();
     let refused = verify::check(&out).unwrap_err().to_string();
-    assert!(refused.contains("job Engineer: 1 people"), "{refused}");
+    assert!(refused.contains("job Engineer: of 5 people 3 have flu"), "{refused}");
 }
 
 #[test]
@@ -289,7 +290,11 @@ fn what_fails_after_the_release_is_in_place_leaves_it_entered_as_finished() {
     let (data, ear) = (Source::file(&data), Ear::default());
     let release = |out: &Path| {
         let entered = Some(Entered { ledger: &ledger, cap: &cap, data_set: None });
-        local::release(&agreement(LKC), &Wanted { data: &data, out, compact: false, entered }, &ear)
+        local::release(
+            &agreement(LKC),
+            &Wanted { data: &data, out, compact: false, entered, identity: None },
+            &ear,
+        )
     };
     release(&out).unwrap();
     verify::check(&out).unwrap();
@@ -418,7 +423,7 @@ fn the_best_table_of_a_lattice_is_released_and_too_large_a_lattice_is_refused() 
     let agreed = agreement(&lattice);
     assert_eq!(Agreement::from_canonical(agreed.canonical().as_bytes()).unwrap(), agreed);
     let data = Source::file(&data);
-    let wanted = Wanted { data: &data, out: &out, compact: false, entered: None };
+    let wanted = Wanted { data: &data, out: &out, compact: false, entered: None, identity: None };
     local::release(&agreed, &wanted, &Ear::default()).unwrap();
     verify::check(&out).unwrap();
     let how = fs::read_to_string(out.join("private/how.txt")).unwrap();
@@ -488,7 +493,7 @@ fn release_paths(
     let cap = cap.map_err(|_| "1 is not a cap")?;
     let entered = Some(Entered { ledger: &ledger, cap: &cap, data_set: None });
     let data = Source::file(&data);
-    let wanted = Wanted { data: &data, out: &out, compact: true, entered };
+    let wanted = Wanted { data: &data, out: &out, compact: true, entered, identity: None };
     local::release(&agreement(text), &wanted, ear).map_err(|refused| refused.to_string())?;
     Ok(out)
 }
@@ -525,10 +530,13 @@ fn paths_go_from_agreement_to_page_with_their_warning() {
     assert!(said.contains(ALONE_ON_PATH) && said.contains("phase suppressing"), "{said}");
 
     let to = place.path().join("rows.csv");
-    let (count, told) = rows::write(&out, &to, Values::Generalized).unwrap();
+    let (count, told) =
+        rows::write(&out, &to, Values::Generalized, false, &Stop::default()).unwrap();
     assert!(count == 8 && told.unwrap().contains(ALONE_ON_PATH));
     assert!(fs::read_to_string(&to).unwrap().starts_with("path,ill\nd3>f6>c7,AIDS\n"));
-    let refused = rows::write(&out, &to, Values::Concrete(None)).unwrap_err().to_string();
+    let refused = rows::write(&out, &to, Values::Concrete(None), false, &Stop::default())
+        .unwrap_err()
+        .to_string();
     assert!(refused.contains("paths are concrete"), "{refused}");
 }
 
@@ -574,7 +582,8 @@ fn paths_that_do_not_fit_or_cannot_be_released_are_refused_and_nothing_is_writte
     let refusal = |text: &str, rows: &str| {
         fs::write(&data, rows).unwrap();
         let data = Source::file(&data);
-        let wanted = Wanted { data: &data, out: &out, compact: false, entered: None };
+        let wanted =
+            Wanted { data: &data, out: &out, compact: false, entered: None, identity: None };
         let refused = local::release(&agreement(text), &wanted, &Ear::default()).unwrap_err();
         assert!(!out.join("release.csv").exists());
         refused.to_string()
@@ -637,7 +646,8 @@ fn two_parties_hide_people_in_groups_as_one_would_and_keep_their_own_rows_to_the
         let data = place.path().join("people.csv");
         fs::write(&data, PEOPLE).unwrap();
         let (data, out) = (Source::file(&data), place.path().join("alone"));
-        let wanted = Wanted { data: &data, out: &out, compact: false, entered: None };
+        let wanted =
+            Wanted { data: &data, out: &out, compact: false, entered: None, identity: None };
         local::release(&agreement(text), &wanted, &Ear::default()).unwrap();
         fs::read_to_string(out.join("release.csv")).unwrap()
     };

@@ -6,6 +6,7 @@
 mod command;
 
 use command::diptych;
+use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -44,9 +45,13 @@ taxonomy = { Any = { Pro = ["Engineer", "Lawyer"], Art = ["Dancer", "Writer"] } 
 "#;
 
 fn release() -> tempfile::TempDir {
+    release_of(AGREEMENT)
+}
+
+fn release_of(agreement: &str) -> tempfile::TempDir {
     let place = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| std::fs::write(place.path().join(name), text).unwrap();
-    write("agreement.toml", AGREEMENT);
+    write("agreement.toml", agreement);
     let mut csv = String::from("age,weight,salary,job,ill\n");
     for index in 0..600_usize {
         let (age, weight) = (index * 7 % 100, (index * 13 % 299 + 1) as f64 / 2.0);
@@ -210,4 +215,101 @@ fn intervals_are_half_open_unless_the_step_is_one() {
     let (status, _, told) =
         diptych(place, &["rows", "--release", former, "--out", "r", "--concrete"]);
     assert_eq!(status, 0, "{told}");
+}
+
+/// Puts another count into the first row, and renews the hash.
+fn forge_count(place: &Path, count: &str) {
+    let path = place.join("out/release.csv");
+    let csv = std::fs::read_to_string(&path).unwrap();
+    let mut lines: Vec<String> = csv.lines().map(str::to_owned).collect();
+    let values = lines[1].rsplit_once(',').unwrap().0.to_owned();
+    lines[1] = format!("{values},{count}");
+    let forged = lines.join("\n") + "\n";
+    let hash = |text: &str| diptych::math::hex::encode(Sha256::digest(text));
+    let manifest = std::fs::read_to_string(place.join("out/manifest.json")).unwrap();
+    let manifest = manifest.replace(&hash(&csv), &hash(&forged));
+    std::fs::write(place.join("out/manifest.json"), manifest).unwrap();
+    std::fs::write(path, forged).unwrap();
+}
+
+fn files(place: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(place).unwrap();
+    let mut names: Vec<_> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_count_above_what_the_agreement_allows_gives_no_rows_and_leaves_nothing() {
+    let place = release();
+    let place = place.path();
+    let before = files(place);
+    for count in ["18446744073709551615", "100000"] {
+        forge_count(place, count);
+        let (status, _, told) =
+            diptych(place, &["rows", "--release", "out", "--out", "x.csv", "--concrete"]);
+        assert_eq!(status, 1, "{told}");
+        assert!(told.contains("max_records") || told.contains("too large"), "{told}");
+        assert_eq!(files(place), before);
+    }
+}
+
+#[test]
+fn rows_that_are_stopped_leave_nothing() {
+    let many = "max_records = 100000000\nselection = \"permute-and-flip\"";
+    let place = release_of(&AGREEMENT.replace("max_records = 1000", many));
+    let place = place.path();
+    let before = files(place);
+    forge_count(place, "90000000");
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_diptych"))
+        .args(["rows", "--release", "out", "--out", "x.csv", "--concrete"])
+        .current_dir(place)
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let began = std::time::Instant::now();
+    while !place.join(".x.csv.part").exists() {
+        assert!(began.elapsed().as_secs() < 30 && child.try_wait().unwrap().is_none());
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    let id = child.id().to_string();
+    assert!(std::process::Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+    let ended = child.wait_with_output().unwrap();
+    assert_eq!(ended.status.code(), Some(130), "{}", String::from_utf8_lossy(&ended.stderr));
+    assert_eq!(files(place), before);
+}
+
+#[test]
+fn cells_that_a_spreadsheet_would_run_get_an_apostrophe_on_request() {
+    let text = AGREEMENT
+        .replace("\"Engineer\"", "\"=Engineer\"")
+        .replace("\"Lawyer\"", "\"-5\"")
+        .replace("min = 0\nmax = 9\n", "min = -9\nmax = 9\n");
+    let text = text.replace("column = \"ill\"", "column = \"@ill\"");
+    let place = tempfile::tempdir().unwrap();
+    let place = place.path();
+    std::fs::write(place.join("agreement.toml"), text).unwrap();
+    let mut csv = String::from("age,weight,salary,job,@ill\n");
+    for index in 0..400_usize {
+        let job = ["=Engineer", "-5"][index % 2];
+        let ill = if index % 2 == 0 { "yes" } else { "no" };
+        csv += &format!("{},1.5,-{},{job},{ill}\n", index % 100, index % 10);
+    }
+    std::fs::write(place.join("table.csv"), csv).unwrap();
+    let local = ["local", "--agreement", "agreement.toml", "--data", "table.csv", "--out", "out"];
+    assert_eq!(diptych(place, &local).0, 0);
+    let rows = ["rows", "--release", "out", "--concrete"];
+    for (out, safe) in [("as-is.csv", &[][..]), ("safe.csv", &["--spreadsheet-safe"])] {
+        let (status, _, told) = diptych(place, &[&rows[..], &["--out", out], safe].concat());
+        assert_eq!(status, 0, "{told}");
+        let rows = table(place, out);
+        let sign = if safe.is_empty() { "" } else { "'" };
+        assert_eq!(rows[0][4], format!("{sign}@ill"));
+        let engineer = format!("{sign}=Engineer");
+        assert!(rows[1..].iter().any(|row| row[3] == engineer), "{out}");
+        assert!(rows[1..].iter().any(|row| row[3] == "-5"), "a number is a number");
+        assert!(rows[1..].iter().any(|row| row[2].starts_with('-')));
+        assert!(rows[1..].iter().flatten().all(|cell| !cell.starts_with("'-")));
+    }
 }

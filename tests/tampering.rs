@@ -13,10 +13,13 @@ use diptych::net::Identity;
 use diptych::privacy::ledger::Hash;
 use diptych::privacy::{Budget, Promise};
 use diptych::publish::artefacts::{MANIFEST, RELEASE};
-use diptych::publish::{manifest::Draft, verify};
+use diptych::publish::data::Source;
+use diptych::publish::local::{self, Wanted};
+use diptych::publish::{NoWatcher, manifest::Draft, verify};
 use diptych::release::diffgen::single;
 use diptych::release::tree::output::{Rows, write_csv};
 use diptych::table::{Reading, read_csv};
+use proptest::prelude::*;
 use rand::Rng;
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
@@ -162,10 +165,9 @@ fn signed_release() -> TempDir {
     let promise = Promise::Differential { epsilon, delta };
     let draft = Draft::new(&agreement, &release, &promise, heads).unwrap();
     let body = draft.to_be_signed().unwrap();
-    let signed = Role::BOTH
-        .into_iter()
-        .zip(&identities)
-        .map(|(role, identity)| (role, identity.fingerprint(), identity.sign(&body).unwrap()));
+    let signed = Role::BOTH.into_iter().zip(&identities).map(|(role, identity)| {
+        (Some(role), identity.fingerprint(), identity.sign(&body).unwrap())
+    });
     let manifest = draft.signed(&signed.collect::<Vec<_>>()).unwrap();
     fs::write(place.path().join(MANIFEST), manifest).unwrap();
     let file = fs::File::create(place.path().join(RELEASE)).unwrap();
@@ -215,4 +217,257 @@ fn a_release_of_before_half_open_intervals_still_verifies_and_is_read_everywhere
     }
     let page = diptych::publish::report::write_page(place.path(), None, false).unwrap();
     assert!(fs::read_to_string(page).unwrap().contains("[0.5..85.9]"));
+}
+
+const DIFFGEN: &str = r#"
+    [release]
+    id = "x"
+    partition = "local"
+    epsilon = "4"
+    specializations = 4
+    max_records = 300
+    [class]
+    column = "ill"
+    values = ["yes", "no"]
+    [[attribute]]
+    name = "job"
+    kind = "categorical"
+    taxonomy = { Any = { Pro = ["Engineer", "Lawyer"], Art = ["Dancer", "Writer"] } }
+    [[attribute]]
+    name = "age"
+    kind = "numeric"
+    min = 0
+    max = 99
+    step = 1
+"#;
+const PATHS: &str = r#"
+    [release]
+    id = "x"
+    partition = "local"
+    model = "trajectory"
+    max_records = 300
+    [trajectory]
+    acknowledge = "not differentially private"
+    l = 2
+    k = 2
+    c = "1"
+    support = "0.25"
+    path = "path"
+    [class]
+    column = "ill"
+    values = ["yes", "no"]
+"#;
+
+/// Releases by one party of every model, each with its table; the last is one of paths.
+fn models() -> Vec<(String, String)> {
+    let people = |row: &dyn Fn(usize) -> String, header: &str| {
+        (0..200).fold(format!("{header}\n"), |csv, person| csv + &row(person) + "\n")
+    };
+    let job = |person: usize| ["Engineer", "Lawyer", "Dancer", "Writer"][person % 4];
+    let ill = |person: usize| ["yes", "no", "no"][person % 3];
+    let plain = people(&|p| format!("{},{},{}", job(p), p * 7 % 100, ill(p)), "job,age,ill");
+    let sets = people(
+        &|p| {
+            let jobs = [job(p), job(p / 4)];
+            let jobs = if jobs[0] == jobs[1] { jobs[0].to_owned() } else { jobs.join("|") };
+            format!("{jobs},{},{}", p % 100, ill(p))
+        },
+        "job,age,ill",
+    );
+    let paths =
+        people(&|p| format!("b2>Main St@{}>d{},{}", 3 + p % 3, 7 + p % 2, ill(p)), "path,ill");
+    let groups = |model: &str| {
+        let terms = format!(
+            "[{model}]\nacknowledge = \"not differentially private\"\nl = 1\nk = 2\nc = \"1\"\n[class]"
+        );
+        let text = DIFFGEN.replace("epsilon = \"4\"", &format!("model = \"{model}\""));
+        text.replace("    specializations = 4\n", "").replace("[class]", &terms)
+    };
+    let exact = "model = \"exact-counts\"";
+    // A lattice has attributes with taxonomies alone.
+    let lattice = groups("lattice");
+    let lattice = lattice[..lattice.rfind("[[attribute]]").unwrap()].to_owned();
+    let set = DIFFGEN.replacen("\"categorical\"", "\"set\"", 1);
+    let exact = DIFFGEN.replace("epsilon = \"4\"", exact).replace("    specializations = 4\n", "");
+    let all = [
+        (DIFFGEN.to_owned(), plain.clone()),
+        (set, sets),
+        (exact, plain.clone()),
+        (groups("lkc"), plain.clone()),
+        (lattice, plain),
+        (PATHS.to_owned(), paths),
+    ];
+    all.into_iter().collect()
+}
+
+/// A release by one party, in `release` below the directory.
+fn release_alone((text, csv): &(String, String)) -> TempDir {
+    let place = tempfile::tempdir().unwrap();
+    let data = place.path().join("data.csv");
+    fs::write(&data, csv).unwrap();
+    let agreement = Agreement::parse("x.toml", text.as_bytes(), &|_| Err(String::new())).unwrap();
+    let (data, out) = (Source::file(&data), place.path().join("release"));
+    let wanted = Wanted { data: &data, out: &out, compact: true, entered: None, identity: None };
+    local::release(&agreement, &wanted, &NoWatcher).unwrap();
+    place
+}
+
+/// Writes other rows and, as anybody can where nobody has signed, their hash and number.
+fn forge(release: &Path, csv: &str, rows: Option<usize>) {
+    let file = |name: &str| release.join(name);
+    let _ = fs::remove_file(file("release-compact.csv"));
+    let mut manifest: serde_json::Value =
+        serde_json::from_slice(&fs::read(file(MANIFEST)).unwrap()).unwrap();
+    manifest["release"]["sha256"] = diptych::math::hex::encode(Sha256::digest(csv)).into();
+    if let Some(rows) = rows {
+        manifest["release"]["rows"] = rows.into();
+    }
+    fs::write(file(MANIFEST), serde_json::to_string_pretty(&manifest).unwrap() + "\n").unwrap();
+    fs::write(file(RELEASE), csv).unwrap();
+}
+
+#[test]
+fn rows_that_no_release_of_the_agreement_has_are_found_though_their_hash_was_renewed() {
+    for model in models() {
+        let place = release_alone(&model);
+        let release = place.path().join("release");
+        let (_, lines) = verify::check(&release).unwrap();
+        assert!(lines[0].starts_with("signed     by nobody"), "{lines:?}");
+        let whole = fs::read_to_string(release.join(RELEASE)).unwrap();
+        let rows: Vec<&str> = whole.lines().collect();
+        let (header, rows) = (rows[0], &rows[1..]);
+        let last = rows[rows.len() - 1];
+        let (values, _) = last.rsplit_once(',').unwrap();
+        let (cells, _) = values.rsplit_once(',').unwrap();
+        let with = |row: &str| format!("{}\n{row}", rows.join("\n"));
+        let counted = |count: &str| {
+            let (values, _) = rows[0].rsplit_once(',').unwrap();
+            [&[&format!("{values},{count}")[..]], &rows[1..]].concat().join("\n")
+        };
+        let text = |rows: &[&str]| rows.join("\n");
+        let forged = [
+            ("a row twice", with(last), rows.len() + 1),
+            ("the first row again", with(rows[0]), rows.len() + 1),
+            ("a class of nobody", with(&format!("{cells},maybe,3")), rows.len() + 1),
+            ("a row less", text(&rows[1..]), rows.len()),
+            ("another order", text(&[&[last], &rows[..rows.len() - 1]].concat()), rows.len()),
+            ("a short row", with("yes,3"), rows.len() + 1),
+            ("nan", counted("nan"), rows.len()),
+            ("-5", counted("-5"), rows.len()),
+            ("1.5", counted("1.5"), rows.len()),
+            ("+1", counted("+1"), rows.len()),
+            ("01", counted("01"), rows.len()),
+            ("no count", counted(""), rows.len()),
+            ("more people than agreed", counted("18446744073709551615"), rows.len()),
+            ("nothing", String::new(), 0),
+        ];
+        for (what, rows, number) in forged {
+            // Of sets all may have been left out.
+            if what == "nothing" && model.0.contains("\"set\"") {
+                continue;
+            }
+            forge(&release, &format!("{header}\n{rows}\n"), Some(number));
+            let refused = verify::check(&release);
+            assert!(refused.is_err(), "{what} went unseen in\n{header}\n{rows}\n{}", model.0);
+        }
+        forge(&release, &whole.replacen("ill", "sick", 1), None);
+        assert!(verify::check(&release).is_err(), "another header");
+        forge(&release, &whole, Some(rows.len() - 1));
+        assert!(verify::check(&release).is_err(), "another number of rows");
+        forge(&release, &whole, Some(rows.len()));
+        verify::check(&release).unwrap();
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_release_verifies_and_none_with_a_row_changed_added_or_removed(
+        model in 0..6_usize, people in 100..200_usize, kind in 0..5, place: prop::sample::Index, cell in 0..3_usize,
+        text in "\\PC{0,6}",
+    ) {
+        let model = &models()[model];
+        let lines: Vec<&str> = model.1.lines().take(people).collect();
+        let released = release_alone(&(model.0.clone(), lines.join("\n")));
+        let release = released.path().join("release");
+        verify::check(&release).unwrap();
+        let whole = fs::read_to_string(release.join(RELEASE)).unwrap();
+        let mut rows: Vec<String> = whole.lines().map(str::to_owned).collect();
+        let row = 1 + place.index(rows.len() - 1);
+        let number = rows.len() - 1;
+        let number = match kind {
+            0 => {
+                // A cell from the end, where no value holds a comma: count, class, last value.
+                let mut cells: Vec<String> = rows[row].rsplitn(4, ',').map(str::to_owned).collect();
+                let cell = cell.min(cells.len() - 1);
+                let is_count = cell == 0 && text.parse::<u64>().is_ok();
+                prop_assume!(cells[cell] != text && !is_count && !text.contains([',', '"']));
+                cells[cell] = text;
+                cells.reverse();
+                rows[row] = cells.join(",");
+                number
+            }
+            1 => { rows.remove(row); number }
+            2 => { rows.insert(row, rows[row].clone()); number + 1 }
+            3 => { rows.insert(row, text); number + 1 }
+            _ => {
+                prop_assume!(row > 1);
+                rows.swap(row, row - 1);
+                number
+            }
+        };
+        prop_assume!(rows[1..] != whole.lines().skip(1).collect::<Vec<_>>()[..]);
+        // A blank line is no row.
+        prop_assume!(kind != 3 || !rows[row].trim_matches('\r').is_empty());
+        forge(&release, &(rows.join("\n") + "\n"), Some(number));
+        prop_assert!(verify::check(&release).is_err(), "{}", rows.join("\n"));
+    }
+
+    #[test]
+    fn garbage_in_place_of_a_release_never_verifies_and_never_panics(
+        model in 0..6_usize,
+        csv in "(\\PC|[,\"\n|>@0-9]){0,60}", keeps_header: bool,
+    ) {
+        prop_assume!(!csv.trim_matches('\n').is_empty());
+        let released = release_alone(&models()[model]);
+        let release = released.path().join("release");
+        let whole = fs::read_to_string(release.join(RELEASE)).unwrap();
+        let header = if keeps_header { whole.lines().next().unwrap() } else { "" };
+        forge(&release, &format!("{header}\n{csv}"), Some(csv.lines().count()));
+        prop_assert!(verify::check(&release).is_err());
+    }
+}
+
+#[test]
+fn a_release_by_one_party_tells_who_signed_it_and_a_change_is_noticed() {
+    let place = tempfile::tempdir().unwrap();
+    let identity = Identity::from_pem(&Identity::generate_pem("Bank").unwrap()).unwrap();
+    let (text, csv) = &models()[0];
+    let data = place.path().join("data.csv");
+    fs::write(&data, csv).unwrap();
+    let agreement = Agreement::parse("x.toml", text.as_bytes(), &|_| Err(String::new())).unwrap();
+    let (data, out) = (Source::file(&data), place.path().join("release"));
+    let who = identity.fingerprint().to_string();
+    let identity = Some(&identity);
+    let wanted = Wanted { data: &data, out: &out, compact: false, entered: None, identity };
+    local::release(&agreement, &wanted, &NoWatcher).unwrap();
+    let (_, lines) = verify::check(&out).unwrap();
+    let signed = format!("signed     by {who} alone: a release by one party");
+    assert!(lines.last().unwrap().starts_with(&signed), "{lines:?}");
+    let page = fs::read_to_string(out.join("report.html")).unwrap();
+    assert!(page.contains("Fingerprint of the party that made it") && page.contains(&who));
+    change_nibbles(&[out.join(MANIFEST)], CHANGES, |_, _| verify::check(&out).is_err());
+    // A count changes, and the hash with it: the signature no longer fits.
+    let whole = fs::read_to_string(out.join(RELEASE)).unwrap();
+    let last = whole.trim_end().rsplit_once(',').unwrap().0;
+    forge(&out, &format!("{last},199\n"), None);
+    assert!(verify::check(&out).unwrap_err().message.contains("does not fit the manifest"));
+    // An agreement between two has two signatures.
+    let between = root().join("examples/loans/agreement.toml");
+    let between = Agreement::load(&between).unwrap();
+    let out = place.path().join("two");
+    let refused = local::release(&between, &Wanted { out: &out, ..wanted }, &NoWatcher);
+    assert!(refused.unwrap_err().message.contains("has both signatures"));
+    assert!(!out.exists());
 }

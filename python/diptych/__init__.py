@@ -80,6 +80,8 @@ def local(
     out: Optional[_Path] = None,
     compact: bool = False,
     problems: Optional[_Path] = None,
+    identity: Optional[_Path] = None,
+    passphrase: Optional[str] = None,
     on_progress: OnProgress = None,
 ) -> Release:
     """Makes a release alone, over one table.
@@ -91,6 +93,8 @@ def local(
 
     The release goes to the directory ``out``, or to a temporary one that is gone with the object that is
     returned. ``problems`` names a file in which everything is listed that does not fit (it holds data).
+    With ``identity``, a file that ``diptych keygen`` made, the release is signed, and its
+    :meth:`~Release.verify` tells by whom; ``passphrase`` opens a key that is under one.
 
     >>> from diptych._agreement import doctest_agreement
     >>> agreement = doctest_agreement()
@@ -118,7 +122,10 @@ def local(
         entered = (os.fspath(ledger), str(cap), data_set)
     place, kept = _release.temporary() if out is None else (os.fspath(out), None)
     listing = None if problems is None else os.fspath(problems)
-    _native.local(agreement._native, native, place, compact, entered, listing, listener(on_progress))
+    signer = None if identity is None else os.fspath(identity)
+    _native.local(
+        agreement._native, native, place, compact, entered, listing, signer, passphrase, listener(on_progress)
+    )
     return Release(place, kept)
 
 

@@ -51,6 +51,8 @@ def local(
     compact: bool,
     ledger: Optional[tuple[str, str, Optional[str]]],
     problems: Optional[str],
+    identity: Optional[str],
+    passphrase: Optional[str],
     callback: _Callback,
 ) -> None: ...
 def run(

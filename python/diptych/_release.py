@@ -52,7 +52,7 @@ class Release:
     (Step(attribute='job', value='Any_job', into=('Engineer', 'Writer')),)
     >>> list(release.to_dict())
     ['job', 'ill', 'count']
-    >>> release.verify()[0]
+    >>> release.verify()[1]
     'release    4 rows, as the manifest says'
     """
 
@@ -72,7 +72,7 @@ class Release:
         return cls(directory)
 
     def verify(self, ledger: Union[str, "os.PathLike[str]", None] = None) -> list[str]:
-        """Checks hashes and signatures; returns what was found, and raises if anything does not fit.
+        """Checks hashes, signatures and every row; returns what was found, and raises if anything does not fit.
 
         With ``ledger``, also whether the ledger still has the line in which the release was entered.
         """

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use diptych::privacy::Epsilon;
 use diptych::publish::data::Source;
 use diptych::publish::local::{Entered, Wanted, release as release_alone};
+use diptych::publish::meeting::read_identity;
 use diptych::publish::party::Party;
 use diptych::publish::released::Released;
 use diptych::publish::rows::to_csv;
@@ -51,6 +52,8 @@ pub fn local(
     compact: bool,
     ledger: Option<(PathBuf, String, Option<String>)>,
     problems: Option<PathBuf>,
+    identity: Option<PathBuf>,
+    passphrase: Option<String>,
     callback: Option<Py<PyAny>>,
 ) -> PyResult<()> {
     let source = data.source(problems);
@@ -62,8 +65,12 @@ pub fn local(
         _ => None,
     };
     let agreement = &agreement.inner;
-    let wanted = Wanted { data: &source, out: &out, compact, entered };
-    work(py, callback.as_ref(), None, |watcher| release_alone(agreement, &wanted, watcher))?;
+    work(py, callback.as_ref(), passphrase, |watcher| {
+        let identity = identity.map(|path| read_identity(&path, None, watcher)).transpose()?;
+        let identity = identity.as_ref();
+        let wanted = Wanted { data: &source, out: &out, compact, entered, identity };
+        release_alone(agreement, &wanted, watcher)
+    })?;
     Ok(())
 }
 

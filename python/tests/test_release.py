@@ -63,6 +63,13 @@ def test_a_release_reads_back_as_it_was_written(release, tmp_path):
     assert any("as the manifest says" in line for line in again.verify())
 
 
+def test_a_release_by_one_party_tells_who_signed_it(agreement, tmp_path):
+    who = diptych.keygen("Bank", tmp_path / "bank.pem")
+    more = {"ledger": tmp_path / "l", "cap": 1, "data_set": "x", "identity": tmp_path / "bank.pem"}
+    release = diptych.local(agreement, people(300), out=tmp_path / "signed", **more)
+    assert release.verify()[-1].startswith(f"signed     by {who} alone")
+
+
 def test_a_release_that_was_changed_is_an_exception_and_never_false(release, tmp_path):
     table = tmp_path / "release" / "release.csv"
     table.write_text(table.read_text().replace(",Y,", ",N,", 1))

@@ -11,6 +11,9 @@ use crate::app::console::Console;
 use crate::publish::failure::Failure;
 use crate::publish::signing;
 
+/// Labels that a warning names.
+const SHOWN_FORMULAS: usize = 12;
+
 /// Begin an agreement, check it, and print it in plain words
 #[derive(Args, Debug)]
 pub struct AgreementArgs {
@@ -61,6 +64,7 @@ pub fn run(arguments: &AgreementArgs, console: &Console) -> Result<(), Failure> 
             console.say("\nWhat to expect");
             outlook.iter().for_each(|line| console.say(format!("  {line}")));
             remarks.iter().for_each(|remark| console.say(remark));
+            warning_of_formulas(&agreement).iter().for_each(|warning| console.say(warning));
             Ok(())
         }
         AgreementVerb::Show { file, html, out } => show(file, *html, out.as_deref(), console),
@@ -73,6 +77,25 @@ pub fn run(arguments: &AgreementArgs, console: &Console) -> Result<(), Failure> 
             Ok(())
         }
     }
+}
+
+/// Labels that would be run by a spreadsheet in which somebody opens the release.
+fn warning_of_formulas(agreement: &Agreement) -> Option<String> {
+    let found = agreement.schema.formulas();
+    if found.is_empty() {
+        return None;
+    }
+    let mut named: Vec<String> =
+        found.iter().take(SHOWN_FORMULAS).map(|label| format!("`{label}`")).collect();
+    if found.len() > SHOWN_FORMULAS {
+        named.push(format!("and {} more", found.len() - SHOWN_FORMULAS));
+    }
+    Some(format!(
+        "warning: a spreadsheet would run these labels as formulas: {}. Rename them, or tell readers: \
+         release.csv has them as they are, since its hash is signed, and `diptych rows \
+         --spreadsheet-safe` puts an apostrophe before them",
+        named.join(", ")
+    ))
 }
 
 fn show(file: &Path, html: bool, out: Option<&Path>, console: &Console) -> Result<(), Failure> {

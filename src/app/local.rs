@@ -11,6 +11,7 @@ use crate::privacy::Epsilon;
 use crate::publish::data::{Origin, Source};
 use crate::publish::failure::Failure;
 use crate::publish::local::{self, Entered, Wanted};
+use crate::publish::meeting::read_identity;
 use crate::table::{Dialect, Encoding};
 
 /// Make a release alone, over one table
@@ -19,7 +20,7 @@ use crate::table::{Dialect, Encoding};
 /// both would have made together over the joined table, as a baseline. With
 /// --ledger the whole ε is entered in a ledger before the data is used, and a
 /// run that would pass the cap is refused; without it nobody counts how often
-/// the same data is released.
+/// the same data is released. With --identity it is signed: `verify` tells by whom.
 #[derive(Args, Debug)]
 #[command(after_help = "Example: diptych local --agreement agreement.toml --data table.csv \
                   --out release/ --ledger ledger.jsonl --cap 3")]
@@ -48,6 +49,12 @@ pub struct LocalArgs {
     /// Also write release-compact.csv, without the rows whose count is 0
     #[arg(long)]
     compact: bool,
+    /// Sign the release with this identity, made by `diptych keygen`
+    #[arg(long, value_name = "FILE")]
+    identity: Option<PathBuf>,
+    /// The file whose first line is the passphrase of the identity, if nobody is to be asked
+    #[arg(long, value_name = "FILE", requires = "identity")]
+    passphrase_file: Option<PathBuf>,
     /// Enter what is spent in this ledger
     #[arg(long, value_name = "FILE", requires = "cap")]
     ledger: Option<PathBuf>,
@@ -79,8 +86,11 @@ pub fn run(arguments: &LocalArgs, console: &Console) -> Result<(), Failure> {
         }
     };
     let (data, out, compact) = (source(arguments)?, &arguments.out, arguments.compact);
-    let wanted = Wanted { data: &data, out, compact, entered };
-    local::release(&agreement, &wanted, &Screen::new(console))?;
+    let (screen, passphrase) = (Screen::new(console), arguments.passphrase_file.as_deref());
+    let identity = arguments.identity.as_deref();
+    let identity = identity.map(|path| read_identity(path, passphrase, &screen)).transpose()?;
+    let wanted = Wanted { data: &data, out, compact, entered, identity: identity.as_ref() };
+    local::release(&agreement, &wanted, &screen)?;
     console.result_of_work_done(out.display());
     Ok(())
 }

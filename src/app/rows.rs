@@ -28,6 +28,12 @@ pub struct RowsArgs {
     /// Draw by the seed in this file, to get the same rows again
     #[arg(long, value_name = "FILE", requires = "concrete")]
     seed: Option<PathBuf>,
+    /// Put an apostrophe before cells that a spreadsheet would run as a formula
+    ///
+    /// Those that begin with =, +, - or @ and are not numbers. Programs other
+    /// than spreadsheets see the apostrophe as a part of the value.
+    #[arg(long)]
+    spreadsheet_safe: bool,
 }
 
 /// Runs the verb.
@@ -39,7 +45,9 @@ pub fn run(arguments: &RowsArgs, console: &Console) -> Result<(), Failure> {
         true => Values::Concrete(arguments.seed.as_deref()),
         false => Values::Generalized,
     };
-    let (count, warning) = rows::write(&arguments.release, &arguments.out, values)?;
+    console.stop_on_signals();
+    let (out, safe) = (&arguments.out, arguments.spreadsheet_safe);
+    let (count, warning) = rows::write(&arguments.release, out, values, safe, &console.stop())?;
     console.say(format!("wrote {count} rows"));
     warning.into_iter().for_each(|warning| console.say(warning));
     if arguments.concrete && arguments.seed.is_none() {

@@ -1,4 +1,4 @@
-//! `diptych verify`: whether a release is what its two parties signed.
+//! `diptych verify`: whether a release is what its parties signed, and as its agreement says.
 
 use std::path::PathBuf;
 
@@ -8,11 +8,15 @@ use crate::app::console::Console;
 use crate::publish::failure::Failure;
 use crate::publish::verify::{check, check_ledger};
 
-/// Check a release: its hashes and both signatures, offline
+/// Check a release: its hashes, its signatures and every row, offline
+///
+/// Rows are read by the agreement in the manifest: values are in its domain,
+/// counts as the model writes them, and no row comes twice. A release that
+/// nobody signed says so in the first line.
 ///
 /// Exit status 0 if everything fits, 1 if anything was changed. Whoever gets a
 /// release from somebody else should compare the fingerprints that are printed
-/// with those that the two organisations publish.
+/// with those that the organisations publish.
 #[derive(Args, Debug)]
 #[command(after_help = "Example: diptych verify release/")]
 pub struct VerifyArgs {

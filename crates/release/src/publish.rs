@@ -38,7 +38,7 @@
 //! let out = place.path().join("release");
 //!
 //! let data = Source::file(data);
-//! let wanted = local::Wanted { data: &data, out: &out, compact: false, entered: None };
+//! let wanted = local::Wanted { data: &data, out: &out, compact: false, entered: None, identity: None };
 //! local::release(&agreement, &wanted, &NoWatcher)?;
 //! let (_, found) = verify::check(&out)?;
 //! assert!(found.iter().any(|line| line.contains("4 rows, as the manifest says")));

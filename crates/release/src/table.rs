@@ -60,7 +60,7 @@ pub use identifiers::Normalization;
 pub use numeric::{MAX_POINTS, NumericDomain};
 pub use schema::{Attribute, Class, Domain, Identifier, MAX_SET_CHILDREN, OnBadValue, Schema};
 pub use taxonomy::{MAX_DEPTH, MAX_VALUES, Taxonomy, TaxonomyBuilder, ValueId};
-pub use text::{MAX_TEXT, clean_text, nearest};
+pub use text::{MAX_TEXT, clean_text, is_formula, nearest};
 
 /// What can be wrong with the description of a table. Each says what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -130,8 +130,8 @@ pub enum Error {
     /// A grid with too many points.
     #[error("the range has more than {max} points: use a larger step", max = MAX_POINTS)]
     TooManyPoints,
-    /// An item that cannot be written in a cell such as `a|b`.
-    #[error("item `{0}` contains `|`, which separates items in a cell: rename it")]
+    /// A value that cannot be written in a cell such as `a|b`.
+    #[error("value `{0}` contains `|`, which separates the values of a set in a cell: rename it")]
     SeparatorInItem(String),
     /// A value of a set attribute with too many children to enumerate their subsets.
     #[error(

@@ -1,5 +1,6 @@
 //! `diptych agreement new`: from the first lines of one or two tables to an agreement to complete.
 
+use std::collections::{HashMap, HashSet};
 use std::fs::OpenOptions;
 use std::io::{BufRead, ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -117,7 +118,7 @@ pub fn run(arguments: &NewArgs, console: &Console) -> Result<(), Failure> {
     let is_terminal = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
     let asks = arguments.ask || (is_terminal && !console.is_quiet() && !console.is_json());
     let mut desk = Desk { console, input: std::io::stdin().lock(), asks };
-    let draft = draft(arguments, &tables, &mut desk)?;
+    let draft = draft(arguments, &Tables::new(&tables), &mut desk)?;
     let text = draft.to_toml();
     write_new(out, &text)?;
     if arguments.with_values {
@@ -197,13 +198,58 @@ impl<R: BufRead> Desk<'_, R> {
     }
 }
 
+/// The tables, and where each column is: lists of columns may be long.
+struct Tables<'t> {
+    all: &'t [Vec<ColumnOutline>],
+    by_name: HashMap<&'t str, [Option<&'t ColumnOutline>; 2]>,
+}
+
+impl<'t> Tables<'t> {
+    fn new(all: &'t [Vec<ColumnOutline>]) -> Self {
+        let mut by_name: HashMap<&str, [Option<&ColumnOutline>; 2]> = HashMap::new();
+        for (role, table) in Role::BOTH.into_iter().zip(all) {
+            for column in table {
+                by_name.entry(&column.name).or_default()[role as usize].get_or_insert(column);
+            }
+        }
+        Self { all, by_name }
+    }
+
+    fn at(&self, name: &str) -> [Option<&'t ColumnOutline>; 2] {
+        self.by_name.get(name).copied().unwrap_or_default()
+    }
+
+    /// Whether a party's table has a column, or is not here.
+    fn may_have(&self, role: Role, name: &str) -> bool {
+        self.all.len() <= role as usize || self.at(name)[role as usize].is_some()
+    }
+
+    /// The columns that every table has.
+    fn common(&self) -> impl Iterator<Item = &'t str> {
+        let first = self.all.first().into_iter().flatten();
+        let in_all = |name: &&str| Role::BOTH.into_iter().all(|role| self.may_have(role, name));
+        first.map(|column| column.name.as_str()).filter(in_all)
+    }
+
+    /// The values of a column in all tables that have it, if they were listed in each.
+    fn values(&self, name: &str) -> Option<Vec<String>> {
+        let columns = self.at(name).into_iter().flatten();
+        let listed: Option<Vec<_>> =
+            columns.filter(|it| it.looks != Looks::Empty).map(|it| it.values.clone()).collect();
+        let mut all = listed?.concat();
+        all.sort();
+        all.dedup();
+        (!all.is_empty()).then_some(all)
+    }
+}
+
 fn draft<R: BufRead>(
     arguments: &NewArgs,
-    tables: &[Vec<ColumnOutline>],
+    tables: &Tables<'_>,
     desk: &mut Desk<'_, R>,
 ) -> Result<Draft, Failure> {
-    let division = division(arguments, tables, desk)?;
-    if let (Division::Local, [_, _]) = (division, tables) {
+    let division = division(arguments, tables.all, desk)?;
+    if let (Division::Local, [_, _]) = (division, tables.all) {
         return Err(Failure::wrong_input("a local release has one table")
             .advise("give one table, or --partition vertical or horizontal"));
     }
@@ -220,8 +266,7 @@ fn draft<R: BufRead>(
             party.fingerprint = fingerprint.clone();
         }
     }
-    let at_all: Vec<&str> = common(tables).collect();
-    let any: Vec<&str> = tables.iter().flatten().map(|column| column.name.as_str()).collect();
+    let at_all: Vec<&str> = tables.common().collect();
     let identifier = match (division, &arguments.identifier) {
         (Division::Vertical, Some(column)) => Some(there(column, &at_all, "--identifier")?),
         (Division::Vertical, None) => {
@@ -231,17 +276,17 @@ fn draft<R: BufRead>(
         _ => None,
     };
     let (class, class_owner) = class(arguments, division, tables, identifier.as_deref(), desk)?;
-    let values = |name: &str| all_values(tables, name);
     let taken = |name: &str| [&identifier, &class].iter().any(|it| it.as_deref() == Some(name));
     let (mut attributes, mut left_out) = (Vec::<DraftAttribute>::new(), Vec::new());
-    for (owner, table) in Role::BOTH.into_iter().zip(tables) {
+    let mut seen = HashSet::new();
+    for (owner, table) in Role::BOTH.into_iter().zip(tables.all) {
         for column in table.iter().filter(|column| !taken(&column.name)) {
             if names_people(&column.name) {
                 left_out.push(column.name.clone());
-            } else if attributes.iter().all(|other| other.name != column.name) {
-                let at_both = any.iter().filter(|name| **name == column.name).count() > 1;
+            } else if seen.insert(&column.name) {
+                let at_both = tables.at(&column.name).iter().all(Option::is_some);
                 let values = match division {
-                    Division::Horizontal => values(&column.name),
+                    Division::Horizontal => tables.values(&column.name),
                     _ => column.values.clone(),
                 };
                 attributes.push(attribute(column, owner, at_both, values));
@@ -254,7 +299,7 @@ fn draft<R: BufRead>(
         parties,
         identifier,
         class: class
-            .map(|column| (column.clone(), values(&column).filter(|values| values.len() > 1))),
+            .map(|column| (column.clone(), tables.values(&column).filter(|it| it.len() > 1))),
         class_owner,
         epsilon: Some(arguments.epsilon.clone()),
         attributes,
@@ -267,7 +312,7 @@ fn draft<R: BufRead>(
 fn class<R: BufRead>(
     arguments: &NewArgs,
     division: Division,
-    tables: &[Vec<ColumnOutline>],
+    tables: &Tables<'_>,
     identifier: Option<&str>,
     desk: &mut Desk<'_, R>,
 ) -> Result<(Option<String>, Option<Role>), Failure> {
@@ -276,9 +321,7 @@ fn class<R: BufRead>(
         return Err(Failure::wrong_input("--class-owner is for vertical releases")
             .advise("leave it out: here every party holds every column"));
     }
-    let has = |role: Role, name: &str| {
-        tables.get(role as usize).is_none_or(|table| table.iter().any(|it| it.name == name))
-    };
+    let has = |role: Role, name: &str| tables.may_have(role, name);
     let holds = |name: &str| match given.map(ClassOwner::role) {
         Some(Some(role)) => has(role, name),
         Some(None) => Role::BOTH.into_iter().all(|role| has(role, name)),
@@ -287,20 +330,20 @@ fn class<R: BufRead>(
         }
         None => Role::BOTH.into_iter().all(|role| has(role, name)),
     };
-    let mut known: Vec<&str> = Vec::new();
-    for column in tables.iter().flatten().map(|column| column.name.as_str()) {
-        if holds(column) && !known.contains(&column) && Some(column) != identifier {
+    let (mut known, mut seen): (Vec<&str>, HashSet<&str>) = Default::default();
+    for column in tables.all.iter().flatten().map(|column| column.name.as_str()) {
+        if holds(column) && Some(column) != identifier && seen.insert(column) {
             known.push(column);
         }
     }
     let column = match &arguments.class {
         // The table that should have it may not be here.
-        Some(column) if tables.len() < 2 && holds(column) => Some(column.clone()),
+        Some(column) if tables.all.len() < 2 && holds(column) => Some(column.clone()),
         Some(column) => Some(there(column, &known, "--class")?),
         None => {
             // What both hold beside the identifier is likely to be it.
-            let mut both = common(tables).filter(|name| known.contains(name));
-            let usual = match (division, tables, both.next(), both.next()) {
+            let mut both = tables.common().filter(|name| seen.contains(name));
+            let usual = match (division, tables.all, both.next(), both.next()) {
                 (Division::Vertical, [_, _], Some(only), None) => Some(only),
                 _ => None,
             };
@@ -317,17 +360,6 @@ fn class<R: BufRead>(
         _ => desk.ask_owner(),
     };
     Ok((column, owner))
-}
-
-/// The values of a column in all tables that have it, if they were listed in each.
-fn all_values(tables: &[Vec<ColumnOutline>], name: &str) -> Option<Vec<String>> {
-    let columns = tables.iter().flatten().filter(|column| column.name == name);
-    let listed: Option<Vec<_>> =
-        columns.filter(|it| it.looks != Looks::Empty).map(|it| it.values.clone()).collect();
-    let mut all = listed?.concat();
-    all.sort();
-    all.dedup();
-    (!all.is_empty()).then_some(all)
 }
 
 fn attribute(
@@ -373,15 +405,6 @@ fn division<R: BufRead>(
         Failure::wrong_input("how the data is divided cannot be told from one table")
             .advise("say --partition vertical, horizontal or local")
     })
-}
-
-/// The columns that every table has.
-fn common(tables: &[Vec<ColumnOutline>]) -> impl Iterator<Item = &str> {
-    let has = |table: &[ColumnOutline], name: &str| table.iter().any(|column| column.name == name);
-    let first = tables.first().into_iter().flatten();
-    first
-        .map(|column| column.name.as_str())
-        .filter(move |name| tables.iter().all(|table| has(table, name)))
 }
 
 fn names_people(column: &str) -> bool {

@@ -18,7 +18,7 @@ pub(super) fn run(records: u32, out: Option<&Path>, console: &Console) -> Result
     write(&data, &loans::joined_csv(&loans::people(records)))?;
     let agreement = Agreement::load(&place.join("agreement.toml")).map_err(Failure::wrong_input)?;
     let data = Source::file(data);
-    let wanted = Wanted { data: &data, out: &out, compact: true, entered: None };
+    let wanted = Wanted { data: &data, out: &out, compact: true, entered: None, identity: None };
     release(&agreement, &wanted, &Screen::new(console))?;
     show_rows(&out, &read_manifest(&out)?, console)?;
     let manifest = read_manifest(&out)?;

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use crate::agreement::Agreement;
 use crate::math::Randomness;
+use crate::net::Identity;
 use crate::privacy::ledger::{self, Debit, Delta, Hash, Ledger, RunId};
 use crate::privacy::{Budget, Epsilon, Promise};
 use crate::publish::artefacts::Output;
@@ -30,6 +31,8 @@ pub struct Wanted<'a> {
     pub compact: bool,
     /// Where what is spent is entered; without it nobody counts how often the data is released.
     pub entered: Option<Entered<'a>>,
+    /// Who signs it; only where the agreement is for one party.
+    pub identity: Option<&'a Identity>,
 }
 
 /// The ledger of a party that releases alone.
@@ -53,6 +56,13 @@ pub fn release(
     watcher: &dyn Watcher,
 ) -> Result<Release, Failure> {
     // Everything that can be refused is refused before anything is spent.
+    if let (Some(_), Some(parties)) = (wanted.identity, agreement.parties()) {
+        let [one, two] = [&parties.p1.name, &parties.p2.name];
+        return Err(Failure::wrong_input(format!(
+            "the agreement is one between {one} and {two}, and a release of it has both signatures"
+        ))
+        .advise("leave out the identity: what one party makes is a baseline, which nobody signs"));
+    }
     let plan = plan::alone(agreement)?;
     let output = Output::prepare(wanted.out, agreement, &plan, wanted.compact)?;
     let mut rng = Randomness::from_os()?;
@@ -80,7 +90,7 @@ pub fn release(
         if let Some(ledger) = &ledger {
             ledger.check_name()?;
         }
-        let put = put(agreement, &release, &plan.promise, &output, wanted.compact)?;
+        let put = put(agreement, &release, &plan.promise, &output, wanted)?;
         Ok((release, put))
     });
     // Once the release is in place nothing can make it undone, so nothing is asked before it is entered.
@@ -181,11 +191,17 @@ fn put(
     release: &Release,
     promise: &Promise,
     output: &Output,
-    compact: bool,
+    wanted: &Wanted<'_>,
 ) -> Result<Put, Failure> {
     let warning = examined(agreement, release)?;
     let draft = Draft::new(agreement, release, promise, None)?;
-    output.write(release, &draft.release, &draft.signed(&[])?, compact)?;
+    let signatures = match wanted.identity {
+        Some(identity) => {
+            vec![(None, identity.fingerprint(), identity.sign(&draft.to_be_signed()?)?)]
+        }
+        None => Vec::new(),
+    };
+    output.write(release, &draft.release, &draft.signed(&signatures)?, wanted.compact)?;
     Ok(Put { described: draft.release, warning })
 }
 

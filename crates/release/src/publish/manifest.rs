@@ -1,7 +1,8 @@
 //! `manifest.json`: what was promised and what was released, byte-identical at both parties.
 //!
 //! It holds the agreement, what is released, what is promised, versions, the hash of the
-//! release and, for a release by two parties, the heads of their ledgers and both signatures.
+//! release and, for a release by two parties, the heads of their ledgers and both signatures; a party
+//! that releases alone may sign too.
 //! What is signed is its format, a zero byte, and the SHA-256 of the *body*: the very
 //! text of the manifest with an empty list of signatures. There is one way to write a manifest,
 //! so any other spelling is as wrong as any other content.
@@ -99,21 +100,26 @@ impl Draft {
         Ok(to_be_signed(FORMAT, &text(&self.fields)?))
     }
 
-    /// The manifest's text, with the signatures of P1 and P2 or with none.
+    /// The manifest's text, with the signatures of P1 and P2, of one party that has no role, or with none.
     ///
     /// # Errors
     /// None in practice.
-    pub fn signed(&self, signatures: &[(Role, Fingerprint, Signature)]) -> Result<String, Failure> {
+    pub fn signed(
+        &self,
+        signatures: &[(Option<Role>, Fingerprint, Signature)],
+    ) -> Result<String, Failure> {
         let mut fields = self.fields.clone();
         let list = signatures
             .iter()
             .map(|(role, fingerprint, signature)| {
-                json!({
-                    "party": role.to_string(),
-                    "fingerprint": fingerprint.to_string(),
-                    "public_key": hex::encode(signature.public_key),
-                    "signature": hex::encode(signature.bytes),
-                })
+                let party = role.map(|role| ("party", role.to_string()));
+                let others = [
+                    ("fingerprint", fingerprint.to_string()),
+                    ("public_key", hex::encode(signature.public_key)),
+                    ("signature", hex::encode(signature.bytes)),
+                ];
+                let entry = party.into_iter().chain(others);
+                Value::Object(entry.map(|(key, text)| (key.to_owned(), text.into())).collect())
             })
             .collect();
         fields.insert("signatures".to_owned(), Value::Array(list));
@@ -183,8 +189,15 @@ impl Manifest {
         self.fields.get("signatures").and_then(Value::as_array).map_or(0, Vec::len)
     }
 
-    /// Whether its signature number `index` is one of the party `role` with this fingerprint.
-    pub fn is_signed_by(&self, index: usize, role: Role, fingerprint: Fingerprint) -> bool {
+    /// Whose fingerprint stands at its signature number `index`, good or not.
+    pub fn signer(&self, index: usize) -> Option<Fingerprint> {
+        let entry = self.value(&["signatures"])?.get(index)?;
+        entry.get("fingerprint")?.as_str()?.parse().ok()
+    }
+
+    /// Whether its signature number `index` is one of the party `role` with this fingerprint; a party
+    /// that released alone has no role.
+    pub fn is_signed_by(&self, index: usize, role: Option<Role>, fingerprint: Fingerprint) -> bool {
         let Some(entry) = self.value(&["signatures"]).and_then(|list| list.get(index)) else {
             return false;
         };
@@ -194,9 +207,10 @@ impl Manifest {
             let bytes = hex::decode_array(field("signature")?)?;
             Some(Signature { public_key, bytes })
         };
-        field("party") == Some(&role.to_string())
+        let keys = 3 + usize::from(role.is_some());
+        field("party") == role.map(|role| role.to_string()).as_deref()
             && field("fingerprint") == Some(&fingerprint.to_string())
-            && entry.as_object().is_some_and(|entry| entry.len() == 4)
+            && entry.as_object().is_some_and(|entry| entry.len() == keys)
             && parts().is_some_and(|signature| signature.is_by(fingerprint, &self.to_be_signed))
     }
 }
@@ -335,18 +349,19 @@ mod tests {
         let identity = Identity::from_pem(&Identity::generate_pem("x").unwrap()).unwrap();
         let (draft, who) = (draft(), identity.fingerprint());
         let signature = identity.sign(&draft.to_be_signed().unwrap()).unwrap();
-        let text = draft.signed(&[(Role::P1, who, signature)]).unwrap();
+        let text = draft.signed(&[(Some(Role::P1), who, signature)]).unwrap();
         let manifest = Manifest::parse(text.as_bytes()).unwrap();
         assert_eq!(manifest.signatures(), 1);
-        assert!(manifest.is_signed_by(0, Role::P1, who));
+        assert!(manifest.is_signed_by(0, Some(Role::P1), who));
         assert!(
-            !manifest.is_signed_by(0, Role::P2, who) && !manifest.is_signed_by(1, Role::P1, who)
+            !manifest.is_signed_by(0, Some(Role::P2), who)
+                && !manifest.is_signed_by(1, Some(Role::P1), who)
         );
         for place in 0..text.len() {
             let mut changed = text.clone().into_bytes();
             changed[place] ^= 1;
             let good = Manifest::parse(&changed)
-                .is_ok_and(|manifest| manifest.is_signed_by(0, Role::P1, who));
+                .is_ok_and(|manifest| manifest.is_signed_by(0, Some(Role::P1), who));
             assert!(!good, "a change at byte {place} was not seen");
         }
     }

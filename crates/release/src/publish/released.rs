@@ -14,12 +14,14 @@ use crate::math::hex;
 use crate::publish::artefacts::{MANIFEST, RELEASE};
 use crate::publish::failure::Failure;
 use crate::publish::manifest::has_both_ends;
-use crate::table::{Candidate, CutValue, Cuts, Decimal, Domain, Schema, Specialization};
+use crate::table::{
+    Candidate, CutValue, Cuts, Decimal, Domain, NumericDomain, Schema, Specialization,
+};
 
 /// Largest manifest, in bytes: an agreement, and a few lines for each specialization.
 const MAX_MANIFEST_BYTES: u64 = 64 << 20;
-/// Largest release, in bytes.
-const MAX_RELEASE_BYTES: u64 = 4 << 30;
+/// Largest release that is read, in bytes.
+pub(super) const MAX_RELEASE_BYTES: u64 = 4 << 30;
 
 /// A release's files, and what they say that needs no schema.
 pub struct Released {
@@ -67,10 +69,7 @@ impl Released {
             return Err(Failure::wrong_input(message)
                 .advise("one of the two was changed after they were made: get both again"));
         }
-        let schema = match has_both_ends(manifest.get("format").and_then(Value::as_str)) {
-            true => Arc::new(agreement.schema.with_both_ends()),
-            false => agreement.schema.clone(),
-        };
+        let schema = schema_of(&agreement, manifest.get("format").and_then(Value::as_str));
         Ok(Self { directory: directory.to_owned(), agreement, manifest, schema, csv })
     }
 
@@ -79,18 +78,32 @@ impl Released {
     /// # Errors
     /// A step that the agreement does not allow, with its place.
     pub fn cuts(&self) -> Result<Cuts, Failure> {
-        let mut cuts = Cuts::topmost(&self.schema);
-        let steps = self.manifest.get("cuts").and_then(Value::as_array);
-        for (index, step) in steps.into_iter().flatten().enumerate() {
-            let made = again(&mut cuts, step);
-            made.map_err(|problem| {
-                let path = self.directory.join(MANIFEST);
-                Failure::wrong_input(format!("{}: cuts[{index}]: {problem}", path.display()))
-                    .advise("get the manifest again from whoever made the release")
-            })?;
-        }
-        Ok(cuts)
+        cuts_of(&self.schema, self.manifest.get("cuts")).map_err(|problem| {
+            let path = self.directory.join(MANIFEST);
+            Failure::wrong_input(format!("{}: {problem}", path.display()))
+                .advise("get the manifest again from whoever made the release")
+        })
     }
+}
+
+/// Attributes and class, whose intervals are written as in manifests of this format.
+pub(super) fn schema_of(agreement: &Agreement, format: Option<&str>) -> Arc<Schema> {
+    match has_both_ends(format) {
+        true => Arc::new(agreement.schema.with_both_ends()),
+        false => agreement.schema.clone(),
+    }
+}
+
+/// The cuts that a manifest lists, made again step by step.
+///
+/// # Errors
+/// A step that the agreement does not allow, with its place.
+pub(super) fn cuts_of(schema: &Arc<Schema>, steps: Option<&Value>) -> Result<Cuts, String> {
+    let mut cuts = Cuts::topmost(schema);
+    for (index, step) in steps.and_then(Value::as_array).into_iter().flatten().enumerate() {
+        again(&mut cuts, step).map_err(|problem| format!("cuts[{index}]: {problem}"))?;
+    }
+    Ok(cuts)
 }
 
 /// Makes one specialization that a manifest describes.
@@ -105,19 +118,22 @@ fn again(cuts: &mut Cuts, step: &Value) -> Result<(), String> {
     let attributes = &cuts.schema().attributes;
     let attribute = attributes.iter().position(|attribute| attribute.name == name);
     let attribute = attribute.ok_or_else(|| format!("`{name}` is not an attribute"))?;
-    let candidate = cuts
-        .of(attribute)
-        .iter()
-        .map(|value| Candidate { attribute, value: *value })
-        .find(|candidate| cuts.name(*candidate) == value)
+    // Values of a cut are in the order of their keys.
+    let key = match &attributes[attribute].domain {
+        Domain::Categorical(taxonomy) | Domain::Set(taxonomy) => {
+            taxonomy.find(value).map(|value| CutValue::Value(value).key())
+        }
+        Domain::Numeric(range) => start_of(range, value),
+    };
+    let on_cut = cuts.of(attribute);
+    let candidate = key
+        .and_then(|key| on_cut.binary_search_by_key(&key, |value| value.key()).ok())
+        .map(|place| Candidate { attribute, value: on_cut[place] })
+        .filter(|candidate| cuts.name(*candidate) == value)
         .ok_or_else(|| format!("`{value}` is not on the cut of `{name}`"))?;
-    let split = match (&attributes[attribute].domain, candidate.value) {
-        (Domain::Numeric(range), CutValue::Interval { .. }) => {
-            let right = into.get(1).and_then(|interval| interval.strip_prefix('['));
-            let ends = right.and_then(|right| right.split_once("..").or(right.split_once(", ")));
-            let start = ends.map(|(start, _)| start);
-            let start = start.and_then(|start| Decimal::parse(start).ok());
-            let point = start.and_then(|start| range.locate(start));
+    let split = match &attributes[attribute].domain {
+        Domain::Numeric(range) => {
+            let point = into.get(1).and_then(|interval| start_of(range, interval));
             Some(point.ok_or("`into` is not two intervals")?)
         }
         _ => None,
@@ -129,6 +145,13 @@ fn again(cuts: &mut Cuts, step: &Value) -> Result<(), String> {
         return Ok(());
     }
     Err(format!("`{value}` of `{name}` does not specialize into what `into` says"))
+}
+
+/// The first point of an interval as it is written.
+fn start_of(range: &NumericDomain, interval: &str) -> Option<u32> {
+    let ends = interval.strip_prefix('[')?;
+    let (start, _) = ends.split_once("..").or(ends.split_once(", "))?;
+    range.locate(Decimal::parse(start).ok()?)
 }
 
 fn read(path: &Path, most: u64) -> Result<Vec<u8>, Failure> {

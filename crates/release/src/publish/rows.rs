@@ -4,11 +4,12 @@
 //! release stands for. Both see nothing but the release, so they cost no privacy; and concrete rows
 //! tell no more than general ones, however precise they look.
 
-use std::fs::{self, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use crate::math::{Randomness, hex};
+use crate::net::Stop;
 use crate::publish::artefacts::RELEASE;
 use crate::publish::failure::Failure;
 use crate::publish::files::move_without_replacing;
@@ -36,7 +37,7 @@ pub fn to_csv(directory: &Path, seed: Option<[u8; 32]>) -> Result<Vec<u8>, Failu
     refuse_concrete_paths(&released, seed.is_some())?;
     let cuts = released.cuts()?;
     let mut csv = Vec::new();
-    write_rows(&released, &mut seed.map(|seed| Drawn::new(&cuts, seed)), &mut csv)?;
+    write_rows(&released, &mut seed.map(|seed| Drawn::new(&cuts, seed)), false, &mut csv)?;
     Ok(csv)
 }
 
@@ -49,50 +50,88 @@ fn refuse_concrete_paths(released: &Released, concrete: bool) -> Result<(), Fail
 }
 
 /// Writes the rows of a release that verifies to a new file. Returns how many there are, and what must
-/// be told with them.
+/// be told with them. If `spreadsheet_safe`, an apostrophe stands before every cell that a
+/// spreadsheet would run.
 ///
 /// # Errors
-/// If the release does not verify, or a file cannot be read or written or is there already.
+/// If the release does not verify, a file cannot be read or written or is there already, or the end was
+/// asked for; nothing is left then.
 pub fn write(
     directory: &Path,
     out: &Path,
     values: Values<'_>,
+    spreadsheet_safe: bool,
+    stop: &Stop,
 ) -> Result<(u64, Option<String>), Failure> {
     let (_, lines) = verify::check(directory)?;
     let released = Released::open(directory)?;
     refuse_concrete_paths(&released, matches!(values, Values::Concrete(_)))?;
     refuse_to_overwrite(out)?;
     let cuts = released.cuts()?;
+    let mut unfinished = Unfinished::default();
     let mut drawn = match values {
         Values::Generalized => None,
-        Values::Concrete(seed) => Some(Drawn::new(&cuts, read_or_make(seed, out)?)),
+        Values::Concrete(Some(seed)) => Some(Drawn::new(&cuts, read_seed(seed)?)),
+        Values::Concrete(None) => Some(Drawn::new(&cuts, make_seed(out, &mut unfinished)?)),
     };
     let name = out.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let part = out.with_file_name(format!(".{name}.part"));
     let _ = fs::remove_file(&part);
     let failed = |error: io::Error| Failure::file(out, "write", &error);
     let file = OpenOptions::new().write(true).create_new(true).open(&part).map_err(failed)?;
-    let written = write_rows(&released, &mut drawn, &mut &file).and_then(|count| {
-        file.sync_all().map_err(failed)?;
-        match move_without_replacing(&part, out) {
-            Ok(()) => Ok(count),
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(exists(out)),
-            Err(error) => Err(failed(error)),
-        }
-    });
-    if written.is_err() {
-        let _ = fs::remove_file(&part);
+    unfinished.0.push(part.clone());
+    let mut to = Stoppable { file: &file, stop };
+    let written = write_rows(&released, &mut drawn, spreadsheet_safe, &mut to);
+    // What was stopped says so, and not that it could not write.
+    stop.check()?;
+    let count = written?;
+    file.sync_all().map_err(failed)?;
+    match move_without_replacing(&part, out) {
+        Ok(()) => unfinished.0.clear(),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => return Err(exists(out)),
+        Err(error) => return Err(failed(error)),
     }
-    Ok((written?, verify::warning(&lines).map(str::to_owned)))
+    Ok((count, verify::warning(&lines).map(str::to_owned)))
+}
+
+/// Files that are removed unless what they belong to was finished.
+#[derive(Default)]
+struct Unfinished(Vec<PathBuf>);
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        for path in &self.0 {
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
+/// A file that takes no more once the end was asked for.
+struct Stoppable<'f> {
+    file: &'f File,
+    stop: &'f Stop,
+}
+
+impl Write for Stoppable<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.stop.check().map_err(io::Error::other)?;
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
 }
 
 fn write_rows(
     released: &Released,
     drawn: &mut Option<Drawn<'_>>,
+    spreadsheet_safe: bool,
     to: &mut dyn Write,
 ) -> Result<u64, Failure> {
     let columns = released.agreement.columns().len();
-    rows::write(&released.csv, columns, drawn.as_mut(), to).map_err(|error| match error {
+    let written = rows::write(&released.csv, columns, drawn.as_mut(), spreadsheet_safe, to);
+    written.map_err(|error| match error {
         rows::Error::Release(what) => {
             let place = released.directory.join(RELEASE);
             Failure::failed(format!("{}: {what}", place.display()))
@@ -117,17 +156,19 @@ pub fn seed_file(out: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-fn read_or_make(seed: Option<&Path>, out: &Path) -> Result<[u8; 32], Failure> {
-    if let Some(path) = seed {
-        let text = fs::read_to_string(path).map_err(|error| Failure::file(path, "read", &error))?;
-        return hex::decode_array(text.trim()).ok_or_else(|| {
-            Failure::wrong_input(format!("{} is not a seed", path.display()))
-                .advise("use the file that lies beside rows that were drawn, or leave out --seed")
-        });
-    }
+fn read_seed(path: &Path) -> Result<[u8; 32], Failure> {
+    let text = fs::read_to_string(path).map_err(|error| Failure::file(path, "read", &error))?;
+    hex::decode_array(text.trim()).ok_or_else(|| {
+        Failure::wrong_input(format!("{} is not a seed", path.display()))
+            .advise("use the file that lies beside rows that were drawn, or leave out --seed")
+    })
+}
+
+fn make_seed(out: &Path, unfinished: &mut Unfinished) -> Result<[u8; 32], Failure> {
     let seed: [u8; 32] = Randomness::from_os()?.array();
     let path = seed_file(out);
     refuse_to_overwrite(&path)?;
+    unfinished.0.push(path.clone());
     fs::write(&path, hex::encode(seed) + "\n")
         .map_err(|error| Failure::file(&path, "write", &error))?;
     Ok(seed)

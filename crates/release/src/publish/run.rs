@@ -533,6 +533,7 @@ impl<'a> Conversation<'a> {
         let own = (self.side.party.role, self.side.identity.fingerprint(), own);
         let mut both = [own, (self.side.party.role.peer(), self.side.peer, theirs)];
         both.sort_by_key(|(role, ..)| *role as u8);
+        let both = both.map(|(role, who, signature)| (Some(role), who, signature));
         let manifest = draft.signed(&both)?;
         self.output.write(&outcome.release, &draft.release, &manifest, self.compact)?;
         self.written = true;

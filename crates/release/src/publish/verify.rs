@@ -1,4 +1,4 @@
-//! Whether a release is what its two parties signed. Needs nothing but the files.
+//! Whether a release is what its parties signed, and as its agreement says. Needs nothing but the files.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -12,6 +12,8 @@ use crate::privacy::ledger::{self, Delta};
 use crate::publish::artefacts::{COMPACT, MANIFEST, RELEASE};
 use crate::publish::failure::Failure;
 use crate::publish::manifest::{Manifest, Promised};
+use crate::publish::released::{MAX_RELEASE_BYTES, cuts_of, schema_of};
+use crate::release::tree::reading::check_csv;
 use crate::release::{examine, plan};
 use crate::role::Role;
 
@@ -57,9 +59,11 @@ pub fn warning(lines: &[String]) -> Option<&str> {
 fn verify(manifest: &Manifest, directory: &Path) -> Result<Vec<String>, Failure> {
     let agreement = check_agreement(manifest)?;
     let promise = check_promise(manifest, &agreement)?;
-    let rows = check_release(manifest, directory)?;
+    check_hash(manifest, directory)?;
+    let rows = check_rows(manifest, &agreement, directory)?;
+    let signed = check_signatures(manifest, &agreement)?;
     let mut lines = vec![
-        format!("release    {} rows, as the manifest says", rows),
+        format!("release    {rows} rows, as the manifest says"),
         format!(
             "agreement  \"{}\", SHA-256 {}",
             agreement.id,
@@ -76,7 +80,11 @@ fn verify(manifest: &Manifest, directory: &Path) -> Result<Vec<String>, Failure>
     if check_compact(directory)? {
         lines.push(format!("compact    {COMPACT} is {RELEASE} without the rows of count 0"));
     }
-    lines.extend(check_signatures(manifest, &agreement)?);
+    match manifest.signatures() {
+        // Whoever reads one line must not miss it.
+        0 => lines.splice(0..0, signed).for_each(drop),
+        _ => lines.extend(signed),
+    }
     Ok(lines)
 }
 
@@ -132,18 +140,17 @@ fn check_delta(stated: &str) -> Result<(), Failure> {
     }
 }
 
-fn check_release(manifest: &Manifest, directory: &Path) -> Result<u64, Failure> {
+fn check_hash(manifest: &Manifest, directory: &Path) -> Result<(), Failure> {
     let path = directory.join(RELEASE);
     let unreadable = |error: io::Error| Failure::file(&path, "read", &error);
     let mut reader = BufReader::with_capacity(1 << 16, open(&path)?);
-    let (mut hash, mut newlines) = (Sha256::new(), 0u64);
+    let mut hash = Sha256::new();
     loop {
         let block = reader.fill_buf().map_err(unreadable)?;
         if block.is_empty() {
             break;
         }
         hash.update(block);
-        newlines += block.iter().filter(|byte| **byte == b'\n').count() as u64;
         let length = block.len();
         reader.consume(length);
     }
@@ -156,10 +163,44 @@ fn check_release(manifest: &Manifest, directory: &Path) -> Result<u64, Failure> 
             path.display()
         )));
     }
-    // A quoted name may hold a line feed, so the number of lines is a bound and not a count.
-    let rows = manifest.value(&["release", "rows"]).and_then(|rows| rows.as_u64());
-    rows.filter(|rows| *rows < newlines.max(1))
-        .ok_or_else(|| changed("the manifest states more rows than the release has"))
+    Ok(())
+}
+
+/// Every row is one that a release of this agreement has, and there are as many as the manifest says.
+fn check_rows(
+    manifest: &Manifest,
+    agreement: &Agreement,
+    directory: &Path,
+) -> Result<u64, Failure> {
+    let schema = schema_of(agreement, manifest.text(&["format"]));
+    let cuts = cuts_of(&schema, manifest.value(&["cuts"]))
+        .map_err(|problem| changed(format!("{MANIFEST}, {problem}")))?;
+    let path = directory.join(RELEASE);
+    let wrong = |problem: String| changed(format!("{}, {problem}", path.display()));
+    let file = open(&path)?;
+    let length = file.metadata().map_err(|error| Failure::file(&path, "read", &error))?.len();
+    if length > MAX_RELEASE_BYTES {
+        return Err(wrong(format!("all of it: {length} bytes are more than {MAX_RELEASE_BYTES}")));
+    }
+    let mut file = file.take(length);
+    let found = check_csv(agreement, &cuts, &mut file).map_err(wrong)?;
+    let stated = manifest.value(&["release", "rows"]).and_then(|rows| rows.as_u64());
+    if stated != Some(found.rows) {
+        let stated = stated.map_or_else(|| "no number of".to_owned(), |rows| rows.to_string());
+        let found = found.rows;
+        return Err(changed(format!(
+            "the manifest states {stated} rows, and the release has {found}"
+        )));
+    }
+    let most = plan::most_people(agreement, found.rows)?;
+    if found.people > most {
+        return Err(changed(format!(
+            "{} counts {} people, though the agreement's `max_records` allows {most} with all noise",
+            path.display(),
+            found.people
+        )));
+    }
+    Ok(found.rows)
 }
 
 /// The copy without zero rows, if it is there, line by line.
@@ -189,13 +230,20 @@ fn check_compact(directory: &Path) -> Result<bool, Failure> {
 
 fn check_signatures(manifest: &Manifest, agreement: &Agreement) -> Result<Vec<String>, Failure> {
     let Some(parties) = agreement.parties() else {
-        return match manifest.signatures() {
-            0 => Ok(vec![
+        return match (manifest.signatures(), manifest.signer(0)) {
+            (0, _) => Ok(vec![
                 "signed     by nobody: a release by one party. The hashes show that the files \
                  belong together, not who made them"
                     .to_owned(),
             ]),
-            _ => Err(changed("a release by one party has no signatures, but this one has")),
+            (1, Some(who)) if manifest.is_signed_by(0, None, who) => Ok(vec![format!(
+                "signed     by {who} alone: a release by one party. Compare the fingerprint with \
+                 the one that it publishes"
+            )]),
+            (1, _) => Err(changed("its one signature does not fit the manifest")),
+            _ => {
+                Err(changed("a release by one party has one signature or none, and this has more"))
+            }
         };
     };
     if manifest.signatures() == 0 {
@@ -212,7 +260,7 @@ fn check_signatures(manifest: &Manifest, agreement: &Agreement) -> Result<Vec<St
     let mut lines = Vec::new();
     for (index, (role, party)) in both.into_iter().enumerate() {
         let fingerprint = party.fingerprint;
-        if !manifest.is_signed_by(index, role, fingerprint) {
+        if !manifest.is_signed_by(index, Some(role), fingerprint) {
             return Err(changed(format!(
                 "the signature of {} ({fingerprint}) does not fit the manifest",
                 party.name
@@ -268,7 +316,7 @@ pub fn short_delta(delta: &str) -> String {
 }
 
 fn changed(what: impl std::fmt::Display) -> Failure {
-    Failure::failed(what).advise("do not rely on this release; get it again from its two parties")
+    Failure::failed(what).advise("do not rely on this release; get it again from whoever made it")
 }
 
 #[cfg(test)]

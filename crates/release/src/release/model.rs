@@ -36,6 +36,12 @@ pub(super) trait ReleaseModel {
         self.plan_alone(agreement)
     }
 
+    /// No more people than these are added by noise to a release with so many rows, but for a chance of
+    /// 2^-40.
+    fn most_added(&self, _: &Agreement, _rows: u64) -> Result<u64, Error> {
+        Ok(0)
+    }
+
     /// See [`super::plan::outlook`].
     fn outlook(&self, _: &Agreement, _records: Option<u64>) -> Result<Vec<String>, Error> {
         Ok(Vec::new())

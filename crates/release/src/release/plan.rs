@@ -36,6 +36,17 @@ pub fn together(agreement: &Agreement) -> Result<Plan, Error> {
     model::of(agreement).plan_together(agreement)
 }
 
+/// No release with so many rows counts more people: as many as the tables may have, and what noise adds
+/// but for a chance of 2^-40.
+///
+/// # Errors
+/// What the model refuses.
+pub fn most_people(agreement: &Agreement, rows: u64) -> Result<u64, Error> {
+    let tables = if agreement.parties().is_some() { 2 } else { 1 };
+    let people = agreement.max_records.saturating_mul(tables);
+    Ok(people.saturating_add(model::of(agreement).most_added(agreement, rows)?))
+}
+
 /// What a release will look like, in lines for people; `records` is how many there are thought to be.
 /// A party that gives its own number must not pass the lines on.
 ///

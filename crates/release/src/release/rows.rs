@@ -1,11 +1,12 @@
 //! A release as a table of people: one row for each person that its counts stand for.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io::{BufWriter, Write};
 
 use sha2::{Digest, Sha256};
 
-use crate::table::{Candidate, CutValue, Cuts, Domain};
+use crate::table::{Candidate, CutValue, Cuts, Domain, is_formula};
 
 /// Why rows could not be written.
 #[derive(Debug, thiserror::Error)]
@@ -20,7 +21,7 @@ pub enum Error {
 
 /// Writes the rows of a release's table as CSV, with its header, and returns how many there are: with the
 /// values of the release, or with concrete ones. `columns` is how many the table has beside class and
-/// count.
+/// count. If `spreadsheet_safe`, an apostrophe stands before every cell that a spreadsheet would run.
 ///
 /// # Errors
 /// See [`Error`].
@@ -28,6 +29,7 @@ pub fn write(
     csv: &[u8],
     columns: usize,
     mut drawn: Option<&mut Drawn<'_>>,
+    spreadsheet_safe: bool,
     to: &mut dyn Write,
 ) -> Result<u64, Error> {
     let wrong = |what: &str| Error::Release(what.to_owned());
@@ -46,20 +48,18 @@ pub fn write(
             false => record[columns + 1].parse().map_err(|_| wrong("a count is not one"))?,
         };
         for _ in 0..count {
-            match &mut drawn {
-                Some(drawn) if !first => {
-                    for column in 0..columns {
-                        let value = drawn.value(column, &record[column]);
-                        let value = value.ok_or_else(|| wrong("a value is not on the cut"))?;
-                        writer.write_field(value).map_err(|error| failed(&error))?;
-                    }
-                    writer.write_field(&record[columns]).map_err(|error| failed(&error))?;
-                    writer.write_record(None::<&[u8]>).map_err(|error| failed(&error))?;
+            for (column, cell) in record.iter().take(columns + 1).enumerate() {
+                let mut cell = Cow::Borrowed(cell);
+                if let Some(drawn) = drawn.as_mut().filter(|_| !first && column < columns) {
+                    let value = drawn.value(column, &cell);
+                    cell = Cow::Owned(value.ok_or_else(|| wrong("a value is not on the cut"))?);
                 }
-                _ => writer
-                    .write_record(record.iter().take(columns + 1))
-                    .map_err(|error| failed(&error))?,
+                if spreadsheet_safe && is_formula(&cell) {
+                    cell.to_mut().insert(0, '\'');
+                }
+                writer.write_field(cell.as_bytes()).map_err(|error| failed(&error))?;
             }
+            writer.write_record(None::<&[u8]>).map_err(|error| failed(&error))?;
         }
         rows += if first { 0 } else { count };
         first = false;

@@ -3,12 +3,14 @@
 //!
 //! The cuts themselves are [`crate::table::Cuts`]. [`leaf_records`] groups one party's records by leaf,
 //! [`scorer`] keeps the scores of [`utility`] up to date, [`splits`] finds where an interval could be
-//! split, [`layout`] says where a leaf lies, [`output`] writes the table. Nothing here promises
+//! split, [`layout`] says where a leaf lies, [`output`] writes the
+//! table, [`reading`] reads it again. Nothing here promises
 //! anything about privacy: a model does.
 
 pub mod layout;
 pub mod leaf_records;
 pub mod output;
+pub mod reading;
 pub mod scorer;
 pub mod splits;
 pub mod utility;

@@ -1,7 +1,7 @@
 //! What the two tables hold: attributes and their domains, the class, the identifier.
 
 use super::identifiers::Normalization;
-use super::{Decimal, Error, NumericDomain, Taxonomy, ValueId};
+use super::{Decimal, Error, NumericDomain, Taxonomy, ValueId, is_formula};
 use crate::role::Role;
 
 /// Most children of a value of a set attribute: their subsets are numbered by 64-bit masks.
@@ -86,17 +86,31 @@ impl Schema {
         }
         older
     }
+
+    /// Names and values that a spreadsheet would take for formulas.
+    pub fn formulas(&self) -> Vec<&str> {
+        let mut all = vec![self.class.column.as_str()];
+        all.extend(self.class.values.iter().map(String::as_str));
+        for attribute in &self.attributes {
+            all.push(&attribute.name);
+            if let Domain::Categorical(taxonomy) | Domain::Set(taxonomy) = &attribute.domain {
+                all.extend(taxonomy.values().map(|value| taxonomy.name(value)));
+            }
+        }
+        all.retain(|text| is_formula(text));
+        all
+    }
 }
 
 impl Domain {
     /// A categorical domain's taxonomy as a set domain.
     ///
     /// # Errors
-    /// An item that contains `|`, or a value with more than [`MAX_SET_CHILDREN`] children.
+    /// A value that contains `|`, or a value with more than [`MAX_SET_CHILDREN`] children.
     pub fn set(taxonomy: Taxonomy) -> Result<Self, Error> {
         for value in taxonomy.values() {
             let name = || taxonomy.name(value).to_owned();
-            if taxonomy.is_leaf(value) && taxonomy.name(value).contains('|') {
+            if taxonomy.name(value).contains('|') {
                 return Err(Error::SeparatorInItem(name()));
             }
             if taxonomy.children(value).nth(MAX_SET_CHILDREN).is_some() {
@@ -133,6 +147,12 @@ mod tests {
     fn set_domains_refuse_items_that_a_cell_cannot_hold() {
         assert!(Domain::set(flat(["a".to_owned(), "b".to_owned()])).is_ok());
         let barred = Domain::set(flat(["a|b".to_owned()]));
+        assert!(matches!(barred, Err(Error::SeparatorInItem(_))));
+        // A release may hold values that are not items.
+        let mut above = TaxonomyBuilder::new();
+        above.open("Any|all").unwrap();
+        above.leaf("a").unwrap();
+        let barred = Domain::set(above.finish().unwrap());
         assert!(matches!(barred, Err(Error::SeparatorInItem(_))));
         let wide = |leaves: usize| Domain::set(flat((0..leaves).map(|leaf| leaf.to_string())));
         assert!(wide(MAX_SET_CHILDREN).is_ok());

@@ -1,6 +1,6 @@
 //! Names and values as people write them: what is allowed, and what was probably meant.
 
-use super::Error;
+use super::{Decimal, Error};
 use unicode_normalization::UnicodeNormalization;
 
 /// Longest name or value, in characters.
@@ -31,6 +31,12 @@ pub fn clean_text(text: &str) -> Result<String, Error> {
         return bad("contains an invisible character: type the text again instead of pasting it");
     }
     Ok(text.nfc().collect())
+}
+
+/// Whether a spreadsheet that opens a CSV file would take a cell for a formula and run it. Numbers are
+/// numbers there, whatever their sign.
+pub fn is_formula(cell: &str) -> bool {
+    cell.starts_with(['=', '+', '-', '@', '\t', '\r']) && Decimal::parse(cell).is_err()
 }
 
 /// Characters that show nothing or turn the direction of what follows. The two joiners that

@@ -354,12 +354,14 @@ fn hashes(manifest: &Manifest) -> Vec<(String, String)> {
 }
 
 fn signatures(manifest: &Manifest, agreement: &Agreement) -> Vec<Signed> {
-    let names = agreement.parties().map(|parties| [&parties.p1.name, &parties.p2.name]);
-    let names = names.into_iter().flatten();
+    let names = match agreement.parties() {
+        Some(parties) => vec![parties.p1.name.as_str(), parties.p2.name.as_str()],
+        None => vec!["the party that made it"],
+    };
     list(manifest, "signatures")
         .zip(names)
         .map(|(entry, name)| Signed {
-            name: name.clone(),
+            name: name.to_owned(),
             fingerprint: field(entry, "fingerprint"),
             public_key: field(entry, "public_key"),
             signature: field(entry, "signature"),

@@ -34,6 +34,14 @@ impl ReleaseModel for Terms {
         Ok(plan::Plan { promise, details: vec![sizes.widths_in_words(self)], ..alone })
     }
 
+    /// Each of the noises is above 45/ε with a chance below e^-45 < 2^-64, and there are fewer than 2^23.
+    fn most_added(&self, agreement: &Agreement, rows: u64) -> Result<u64, Error> {
+        let noises = Rational::whole(45 * agreement.model.noises());
+        let widest = noises.checked_div(&Plan::new(agreement)?.epsilon_counts());
+        let widest = widest.and_then(|widest| u64::try_from(widest.ceil()).ok());
+        Ok(widest.unwrap_or(u64::MAX).saturating_mul(rows))
+    }
+
     fn outlook(&self, agreement: &Agreement, records: Option<u64>) -> Result<Vec<String>, Error> {
         Ok(outlook::outlook(agreement, records)?)
     }

@@ -232,13 +232,7 @@ impl Paths {
 
     /// How each pair is written: `b2` where the place is letters and nothing else, or else `b@2`.
     pub fn names(&self) -> Vec<String> {
-        let short = |(time, place): &(u64, String)| match !place.is_empty()
-            && place.bytes().all(|b| b.is_ascii_alphabetic())
-        {
-            true => format!("{place}{time}"),
-            false => format!("{place}@{time}"),
-        };
-        self.pairs.iter().map(short).collect()
+        self.pairs.iter().map(|(time, place)| name(*time, place)).collect()
     }
 
     /// Writes a row for each person, in order.
@@ -260,6 +254,14 @@ impl Paths {
             }
         }
         csv.flush()
+    }
+}
+
+/// How a pair is written.
+pub(super) fn name(time: u64, place: &str) -> String {
+    match !place.is_empty() && place.bytes().all(|byte| byte.is_ascii_alphabetic()) {
+        true => format!("{place}{time}"),
+        false => format!("{place}@{time}"),
     }
 }
 

@@ -9,7 +9,7 @@ use std::io::Read;
 
 use unicode_normalization::UnicodeNormalization;
 
-use super::paths::{MOST_DIFFERENT, MOST_PAIRS, Paths, Rows};
+use super::paths::{MOST_DIFFERENT, MOST_PAIRS, Paths, Rows, name};
 use super::{Columns, Error};
 use crate::release::groups::protected;
 use crate::table::{self, Dialect, Piece, nearest, read_records};
@@ -428,6 +428,20 @@ fn too_many_different() -> String {
 fn not_a_pair(token: &[u8]) -> String {
     let shown: String = String::from_utf8_lossy(token).chars().take(40).collect();
     format!("`{shown}` is not a place and a time, such as b2 or b@2")
+}
+
+/// The times and places of a path that is written as a release writes it; nothing of any other.
+pub fn read_spelt(text: &str) -> Option<Vec<(u64, String)>> {
+    let mut pairs: Vec<(u64, String)> = Vec::new();
+    for token in text.split('>') {
+        let (time, place) = split(token.as_bytes())?;
+        let rises = pairs.last().is_none_or(|(before, _)| *before < time);
+        if !rises || pairs.len() == MOST_PAIRS || name(time, &place) != token {
+            return None;
+        }
+        pairs.push((time, place));
+    }
+    Some(pairs)
 }
 
 /// The time and place of `b2` or `b@2`.

@@ -8,6 +8,8 @@ use std::path::Path;
 
 /// Records after which a column's kind is decided.
 const LOOKED_AT: usize = 1_000;
+/// Most columns of a table whose outline is taken.
+pub const MAX_OUTLINED_COLUMNS: usize = 10_000;
 /// Most distinct values of a column that are listed.
 pub const MAX_LISTED_VALUES: usize = 200;
 
@@ -55,11 +57,11 @@ pub fn outline_csv(path: &Path, with_values: bool) -> Result<Vec<ColumnOutline>,
         let mut reader = dialect.reader(&blocks.buffer[..length]);
         let mut record = ::csv::ByteRecord::new();
         while matches!(reader.read_byte_record(&mut record), Ok(true)) {
-            let cells = record.iter().map(<[u8]>::trim_ascii);
             if columns.is_empty() {
-                columns = cells.map(Growing::new).collect::<Result<_, _>>()?;
+                columns = header(&record).map_err(|problem| bad(&problem))?;
                 continue;
             }
+            let cells = record.iter().map(<[u8]>::trim_ascii);
             records += 1;
             columns.iter_mut().zip(cells).for_each(|(column, cell)| column.take(cell, with_values));
             if records >= LOOKED_AT && !with_values {
@@ -74,6 +76,28 @@ pub fn outline_csv(path: &Path, with_values: bool) -> Result<Vec<ColumnOutline>,
     Ok(columns.into_iter().map(|column| column.finish(with_values)).collect())
 }
 
+/// The columns that the first line names.
+fn header(record: &::csv::ByteRecord) -> Result<Vec<Growing>, String> {
+    if record.len() > MAX_OUTLINED_COLUMNS {
+        return Err(format!(
+            "the first line has {} columns, and at most {MAX_OUTLINED_COLUMNS} are read: give a file \
+             with a first line of the columns that are to be released, nothing else",
+            record.len()
+        ));
+    }
+    let named = record.iter().enumerate().map(|(place, name)| {
+        let wrong = |what: &str| format!("the name of column {} {what}", place + 1);
+        let name = std::str::from_utf8(name.trim_ascii())
+            .map_err(|_| wrong("is not UTF-8: save the file as UTF-8, or write the name anew"))?;
+        // What could not be decoded is U+FFFD.
+        if name.contains('\u{fffd}') {
+            return Err(wrong("holds what is no character: save the file as UTF-8"));
+        }
+        Growing::new(name).map_err(|error| wrong(&format!("cannot be used: {error}")))
+    });
+    named.collect()
+}
+
 struct Growing {
     outline: ColumnOutline,
     filled: usize,
@@ -81,8 +105,7 @@ struct Growing {
 }
 
 impl Growing {
-    fn new(name: &[u8]) -> Result<Self, Error> {
-        let name = String::from_utf8_lossy(name);
+    fn new(name: &str) -> Result<Self, Error> {
         let name = clean_text(name.trim_start_matches('\u{feff}'))?;
         let outline = ColumnOutline { name, looks: Looks::Empty, values: None };
         Ok(Self { outline, filled: 0, values: BTreeSet::new() })
