@@ -122,7 +122,7 @@ fn a_rehearsal_tells_the_numbers_once_and_spends_nothing() {
     let mut again = couple.command(BANK, "", None);
     again.arg("--rehearse");
     let again = Running::start(again).end();
-    again.assert(2, &["was rehearsed on data set \"people\" before", "another release `id`"]);
+    again.assert(2, &["data set \"people\" was rehearsed with \"Loan company\" before"]);
     assert!(!again.said.contains("listening on"), "{}", again.said);
     // The run ends as foretold, and says as much.
     for outcome in couple.run() {
@@ -141,7 +141,7 @@ fn a_rehearsal_needs_the_agreement_and_a_peer_that_rehearses_too() {
     command.arg("--rehearse");
     Running::start(command)
         .end()
-        .assert(2, &["the agreement allows no rehearsal", "`rehearse = true`"]);
+        .assert(2, &["the agreement allows no such rehearsal", "`rehearse = \"noisy\"`"]);
 
     agree(&couple, "rehearse = true\nmin_common = 31");
     for outcome in rehearse(&couple, false) {
@@ -157,4 +157,50 @@ fn a_rehearsal_needs_the_agreement_and_a_peer_that_rehearses_too() {
         assert!(outcome.result.contains(few), "{}", outcome.result);
         assert!(!outcome.result.contains("approved"), "{}", outcome.result);
     }
+}
+
+#[test]
+fn another_agreement_with_the_same_peer_gives_no_second_exact_rehearsal() {
+    let couple = Couple::new(40);
+    agree(&couple, "rehearse = true");
+    for outcome in rehearse(&couple, true) {
+        outcome.assert(0, &[]);
+        assert!(outcome.result.contains("30 people are in both tables"), "{}", outcome.result);
+    }
+    // Another release, and another name for the peer, whose key is the same.
+    for who in [BANK, COMPANY] {
+        couple.edit(who, "agreement.toml", "id = \"people\"", "id = \"r2\"");
+        couple.edit(who, "agreement.toml", "name = \"Loan company\"", "name = \"Lenders\"");
+    }
+    for who in [BANK, COMPANY] {
+        let mut again = couple.command(who, "", None);
+        again.arg("--rehearse");
+        let again = Running::start(again).end();
+        again.assert(2, &["rehearsed with", "ledger allow-rehearsal", "--data-set"]);
+        assert!(!again.said.contains("listening on"), "{}", again.said);
+    }
+    // The data's owner allows one more, on both sides.
+    let allow = |who, data_set: &str, peer: &str| {
+        let mut allow = std::process::Command::new(env!("CARGO_BIN_EXE_diptych"));
+        allow.args(["ledger", "allow-rehearsal"]).arg(couple.path(who, "ledger.jsonl"));
+        allow.args(["--data-set", data_set, "--peer", peer]).output().unwrap()
+    };
+    assert_eq!(allow(BANK, "poeple", "Lenders").status.code(), Some(2), "no such data set");
+    assert_eq!(allow(BANK, "people", "Lander").status.code(), Some(2), "no such peer");
+    assert!(allow(BANK, "people", "Loan company").status.success(), "the name then");
+    assert!(allow(COMPANY, "people", "Bank").status.success());
+    for outcome in rehearse(&couple, true) {
+        outcome.assert(0, &[]);
+    }
+    for who in [BANK, COMPANY] {
+        let mut third = couple.command(who, "", None);
+        third.arg("--rehearse");
+        Running::start(third).end().assert(2, &["allow-rehearsal"]);
+    }
+    let mut show = std::process::Command::new(env!("CARGO_BIN_EXE_diptych"));
+    let shown = show.args(["ledger", "show"]).arg(couple.path(BANK, "ledger.jsonl")).output();
+    let shown = String::from_utf8(shown.unwrap().stdout).unwrap();
+    let counted = "exact rehearsals on people with Loan company, later Lenders: 2 of 2 (one, and 1 \
+                   more by `allow-rehearsal`)";
+    assert!(shown.contains(counted), "{shown}");
 }
