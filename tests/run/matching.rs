@@ -204,3 +204,60 @@ fn another_agreement_with_the_same_peer_gives_no_second_exact_rehearsal() {
                    more by `allow-rehearsal`)";
     assert!(shown.contains(counted), "{shown}");
 }
+
+#[test]
+fn noisy_rehearsals_are_debited_in_both_ledgers_as_often_as_the_cap_bears() {
+    let couple = Couple::new(80);
+    // ε 1 makes the noise small; after two there is 0.5 left of the cap of 3.
+    agree(&couple, "rehearse = \"noisy\"\nrehearse_epsilon = \"1.25\"");
+    for _ in 0..2 {
+        for outcome in rehearse(&couple, true) {
+            outcome.assert(0, &["both ledgers are debited ε 1.25"]);
+            let words = outcome.result.split("; about ").nth(1).unwrap();
+            let about: i64 = words.split(' ').next().unwrap().parse().unwrap();
+            assert!((60i64 - 30..=60 + 30).contains(&about), "{}", outcome.result);
+            for words in ["80 records and ", "at most 3 in 19 of 20", "ε 1.25 is spent"] {
+                assert!(outcome.result.contains(words), "{}", outcome.result);
+            }
+            let phases = outcome.phases();
+            assert!(phases.contains(&"hidden join".to_owned()), "{phases:?}");
+        }
+    }
+    for who in [BANK, COMPANY] {
+        let runs = couple.runs(who);
+        assert!(runs.iter().all(|run| run.is_rehearsal && run.status == Status::Finished));
+        assert!(runs.iter().all(|run| run.peer_head.is_some() && run.debit.delta.is_some()));
+        let history = read(&couple.path(who, "ledger.jsonl")).unwrap();
+        assert_eq!(history.spent("people").to_string(), "5/2");
+        let towards: Vec<_> = history.towards_peers("people").into_values().collect();
+        assert_eq!(towards, ["5".parse().unwrap()], "sizes are shown");
+        assert!(!couple.has_release(who));
+        // A third would pass the cap: refused before connecting, and nothing is entered.
+        let mut third = couple.command(who, "127.0.0.1:1", None);
+        third.arg("--rehearse");
+        let third = Running::start(third).end();
+        third.assert(2, &["has spent ε 2.5 of its cap 3", "would spend 1.25 more"]);
+        assert_eq!(couple.runs(who).len(), 2);
+    }
+    let mut show = std::process::Command::new(env!("CARGO_BIN_EXE_diptych"));
+    let shown = show.args(["ledger", "show"]).arg(couple.path(BANK, "ledger.jsonl")).output();
+    let shown = String::from_utf8(shown.unwrap().stdout).unwrap();
+    assert!(shown.contains("rehearsal of people on people with Loan company"), "{shown}");
+}
+
+#[test]
+fn a_noisy_rehearsal_precedes_releases_of_every_form() {
+    let padded = Couple::one_class(60, BANK);
+    agree(&padded, "membership = \"hidden\"\npad_to = 100");
+    for couple in [Couple::new(60).in_groups(), padded] {
+        agree(&couple, "rehearse = \"noisy\"");
+        for outcome in rehearse(&couple, true) {
+            outcome.assert(0, &["both ledgers are debited ε 0.05"]);
+        }
+        for outcome in couple.run() {
+            outcome.assert(0, &[]);
+            assert!(!outcome.said.contains("this is another one"), "{}", outcome.said);
+        }
+        couple.assert_released();
+    }
+}
