@@ -173,7 +173,7 @@ fn another_agreement_with_the_same_peer_gives_no_second_exact_rehearsal() {
         couple.edit(who, "agreement.toml", "name = \"Loan company\"", "name = \"Lenders\"");
     }
     for who in [BANK, COMPANY] {
-        let mut again = couple.command(who, "", None);
+        let mut again = couple.command(who, "127.0.0.1:1", None);
         again.arg("--rehearse");
         let again = Running::start(again).end();
         again.assert(2, &["rehearsed with", "ledger allow-rehearsal", "--data-set"]);
@@ -193,7 +193,7 @@ fn another_agreement_with_the_same_peer_gives_no_second_exact_rehearsal() {
         outcome.assert(0, &[]);
     }
     for who in [BANK, COMPANY] {
-        let mut third = couple.command(who, "", None);
+        let mut third = couple.command(who, "127.0.0.1:1", None);
         third.arg("--rehearse");
         Running::start(third).end().assert(2, &["allow-rehearsal"]);
     }
@@ -236,7 +236,7 @@ fn noisy_rehearsals_are_debited_in_both_ledgers_as_often_as_the_cap_bears() {
         let mut third = couple.command(who, "127.0.0.1:1", None);
         third.arg("--rehearse");
         let third = Running::start(third).end();
-        third.assert(2, &["has spent ε 2.5 of its cap 3", "would spend 1.25 more"]);
+        third.assert(2, &["has spent ε 2.500000 of its cap 3", "would spend 1.25 more"]);
         assert_eq!(couple.runs(who).len(), 2);
     }
     let mut show = std::process::Command::new(env!("CARGO_BIN_EXE_diptych"));
