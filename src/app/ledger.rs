@@ -13,7 +13,7 @@ use crate::publish::clock::utc;
 use crate::publish::failure::Failure;
 use crate::publish::verify::short_delta;
 
-/// Look at the record of the privacy budget spent, raise a cap or allow a rehearsal
+/// Look at the record of the privacy budget spent, or raise a cap
 #[derive(Args, Debug)]
 pub struct LedgerArgs {
     #[command(subcommand)]
