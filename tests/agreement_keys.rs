@@ -160,13 +160,17 @@ fn every_default_on_the_page_is_what_leaving_the_key_out_means() {
                     && read(&with_line(text, begins, &line))
                         .is_ok_and(|with| with.hash() == without.hash())
             });
-            // The polynomial needs a choice that is not the default.
-            let same = same || {
-                let [_, horizontal, _] = agreements();
-                let chosen = with_line(&horizontal, "[release]", "selection = \"exponential\"\n");
-                let with = read(&with_line(&chosen, begins, &line));
-                with.is_ok_and(|with| with.hash() == read(&chosen).unwrap().hash())
-            };
+            // The polynomial, and the ε of a rehearsal, need a choice that is not the default.
+            let [vertical, horizontal, _] = agreements();
+            let chosen = [
+                with_line(&horizontal, "[release]", "selection = \"exponential\"\n"),
+                with_line(&vertical, "[id]", "rehearse = \"noisy\"\n"),
+            ];
+            let same = same
+                || chosen.iter().filter(|chosen| chosen.contains(begins)).any(|chosen| {
+                    let with = read(&with_line(chosen, begins, &line));
+                    with.is_ok_and(|with| with.hash() == read(chosen).unwrap().hash())
+                });
             assert!(same, "{key} = {default} in {section} is not the default");
             checked += 1;
         }

@@ -8,7 +8,7 @@ use clap::{Args, Subcommand};
 use crate::app::console::Console;
 use crate::math::Rational;
 use crate::privacy::Epsilon;
-use crate::privacy::ledger::{self, Delta, Event, History, Ledger, Run, Status};
+use crate::privacy::ledger::{self, Delta, Event, History, Ledger, Rehearsals, Run, Status};
 use crate::publish::clock::utc;
 use crate::publish::failure::Failure;
 use crate::publish::verify::short_delta;
@@ -27,6 +27,26 @@ enum LedgerVerb {
         /// The ledger file, as the party file names it
         #[arg(value_name = "FILE")]
         file: PathBuf,
+    },
+    /// Allow one more exact rehearsal on a data set with a peer: for the data's owner to decide
+    ///
+    /// A data set is rehearsed exactly (`rehearse = true` or "labels") once with a
+    /// peer, under whatever agreement. Every further time, with a table that has
+    /// changed a little, can tell the peer about single people, outside ε. This
+    /// enters a line that allows one more. Noisy rehearsals need no such line.
+    #[command(
+        after_help = "Example: diptych ledger allow-rehearsal ledger.jsonl --data-set customers --peer Bank"
+    )]
+    AllowRehearsal {
+        /// The ledger file, as the party file names it
+        #[arg(value_name = "LEDGER")]
+        file: PathBuf,
+        /// The data set, as `diptych ledger show` lists it
+        #[arg(long, value_name = "NAME")]
+        data_set: String,
+        /// The peer, by a name that it had in a rehearsal, as `diptych ledger show` lists it
+        #[arg(long, value_name = "NAME")]
+        peer: String,
     },
     /// Raise the largest total ε that a data set may ever spend: for its owner to decide
     ///
@@ -60,7 +80,38 @@ pub fn run(arguments: &LedgerArgs, console: &Console) -> Result<(), Failure> {
             Ok(())
         }
         LedgerVerb::RaiseCap { file, data_set, cap } => raise_cap(file, data_set, cap, console),
+        LedgerVerb::AllowRehearsal { file, data_set, peer } => {
+            allow_rehearsal(file, data_set, peer, console)
+        }
     }
+}
+
+fn allow_rehearsal(
+    file: &Path,
+    data_set: &str,
+    peer: &str,
+    console: &Console,
+) -> Result<(), Failure> {
+    // Opening would make one, and a misspelt name is not a ledger.
+    file.metadata().map_err(|error| Failure::file(file, "open", &error))?;
+    let mut ledger = Ledger::open(file)?;
+    ledger.allow_rehearsal(data_set, peer)?;
+    console.result(rehearsals_words(data_set, &ledger.history().rehearsals(data_set, peer, None)));
+    Ok(())
+}
+
+/// How many exact rehearsals there were with a peer, and may be.
+fn rehearsals_words(data_set: &str, of_peer: &Rehearsals) -> String {
+    let allowed = match of_peer.allowed {
+        0 => String::new(),
+        lines => format!(" (one, and {lines} more by `allow-rehearsal`)"),
+    };
+    format!(
+        "exact rehearsals on {data_set} with {}: {} of {}{allowed}",
+        of_peer.names.join(", later "),
+        of_peer.held,
+        of_peer.most()
+    )
 }
 
 fn raise_cap(file: &Path, data_set: &str, cap: &Epsilon, console: &Console) -> Result<(), Failure> {
@@ -124,14 +175,33 @@ fn render(history: &History) -> String {
                     "{release} on {data_set} was rehearsed with {peer} on {time}, without ε"
                 );
             }
+            (time, Event::RehearsalAllowed { data_set, peer }) => {
+                let _ = writeln!(
+                    text,
+                    "one more exact rehearsal on {data_set} with {peer} was allowed on {time}"
+                );
+            }
             _ => {}
+        }
+    }
+    let mut told: Vec<(&str, Rehearsals)> = Vec::new();
+    for rehearsal in history.exact_rehearsals() {
+        let (data_set, key) = (rehearsal.data_set.as_str(), rehearsal.fingerprint.as_ref());
+        let is_told = |(of, peer): &(&str, Rehearsals)| {
+            *of == data_set && peer.names.contains(&rehearsal.peer)
+        };
+        if !told.iter().any(is_told) {
+            let of_peer = history.rehearsals(data_set, &rehearsal.peer, key);
+            let _ = writeln!(text, "{}", rehearsals_words(data_set, &of_peer));
+            told.push((data_set, of_peer));
         }
     }
     for run in history.unfinished() {
         let _ = writeln!(
             text,
-            "{} is unfinished (run {}): it is under way, or it was interrupted; {}it cannot be \
+            "{}{} is unfinished (run {}): it is under way, or it was interrupted; {}it cannot be \
              resumed",
+            if run.is_rehearsal { "a rehearsal of " } else { "" },
             run.debit.release,
             run.debit.run,
             if run.debit.epsilon.is_some() { "its ε stays spent and " } else { "" }
@@ -173,6 +243,7 @@ fn columns(run: &Run) -> [String; 6] {
         Status::Aborted => "aborted",
     };
     let debit = &run.debit;
+    let what = if run.is_rehearsal { "rehearsal of " } else { "" };
     let promise =
         debit.promise.as_ref().map_or(String::new(), |words| format!(" (promise: {words})"));
     [
@@ -181,7 +252,7 @@ fn columns(run: &Run) -> [String; 6] {
         debit.epsilon.as_ref().map_or("–".to_owned(), ToString::to_string),
         run.delta().map_or("–".to_owned(), |delta| delta_words(delta.value())),
         run.epsilon_towards_peer().map_or("–".to_owned(), |loss| decimal(&loss)),
-        format!("{} on {} with {}{promise}", debit.release, debit.data_set, debit.peer),
+        format!("{}{} on {} with {}{promise}", what, debit.release, debit.data_set, debit.peer),
     ]
 }
 

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::agreement::noise_bound;
 use crate::app::agreement;
 use crate::app::bench::parse_network;
 use crate::app::console::Console;
@@ -13,8 +14,10 @@ use crate::app::progress::Screen;
 use crate::net::memory::NetworkModel;
 use crate::publish::failure::Failure;
 use crate::publish::party::Party;
-use crate::publish::run::rehearse::{Told, rehearse};
+use crate::publish::run::rehearse::{Numbers, Told, rehearse};
 use crate::publish::run::{self, Options, Side};
+use crate::release::rehearsal::Rehearsed;
+use crate::release::rehearsal::noisy::Counted;
 
 /// Run one party's side of a release; both end with the same table
 ///
@@ -33,8 +36,8 @@ pub struct RunArgs {
     /// Connect to nobody and spend nothing: check everything and say what the run would cost
     #[arg(long)]
     dry_run: bool,
-    /// Count with the peer how many people both have, before a run: once, without ε, and only if
-    /// `rehearse` stands in [id] of the agreement
+    /// Count with the peer how many people both have, before a run, if `rehearse` stands in [id] of
+    /// the agreement: with noise and for a small ε ("noisy"), or exactly, once, without ε
     #[arg(long, conflicts_with_all = ["dry_run", "compact", "record"])]
     rehearse: bool,
     /// For a dry run: how many records the peer is thought to have [default: as many as we]
@@ -94,11 +97,52 @@ pub fn run(arguments: &RunArgs, console: &Console) -> Result<(), Failure> {
 
 /// What a rehearsal told, in lines for this party alone.
 fn rehearsed_words(side: &Side<'_>, told: &Told) -> Vec<String> {
-    let (peer, rehearsed) = (side.peer_name, &told.rehearsed);
+    match &told.numbers {
+        Numbers::Exact(rehearsed) => exact_words(side, told.records, rehearsed),
+        Numbers::Noisy(counted) => noisy_words(side, told.records, counted),
+    }
+}
+
+/// The first line of both kinds.
+fn records_words(side: &Side<'_>, own: usize, peer: Option<usize>) -> String {
+    match peer {
+        Some(peer) => format!("This side has {own} records and {} {peer}", side.peer_name),
+        None => format!("This side has {own} records"),
+    }
+}
+
+fn noisy_words(side: &Side<'_>, records: usize, counted: &Counted) -> Vec<String> {
+    let agreement = side.agreement;
+    let Some(epsilon) = agreement.rehearse_epsilon() else { return Vec::new() };
+    let bound = noise_bound(&epsilon);
+    let about = counted.common.max(0).unsigned_abs();
+    let mut lines = vec![format!(
+        "{}; about {about} people are in both tables: the noise is at most {bound} in 19 of 20 \
+         rehearsals.",
+        records_words(side, records, counted.peer_records)
+    )];
+    let least = agreement.matching().map_or(0, |matching| matching.min_common);
+    let column = agreement.identifier().map_or("id", |id| id.column.as_str());
+    if about.saturating_add(bound) < least {
+        lines.push(format!(
+            "A run would probably end without a release, its ε spent: `min_common` in [id] is \
+             {least}. Compare how each side writes column `{column}`."
+        ));
+    } else if about < least.max(1).saturating_add(bound) {
+        lines.push(format!(
+            "So few may be noise alone: if more were expected, compare how each side writes column \
+             `{column}`."
+        ));
+    }
+    lines.push(format!("ε {epsilon} is spent, and entered in both ledgers."));
+    lines
+}
+
+fn exact_words(side: &Side<'_>, records: usize, rehearsed: &Rehearsed) -> Vec<String> {
     let common = rehearsed.common;
     let mut lines = vec![format!(
-        "This side has {} records and {peer} {}; {common} people are in both tables.",
-        told.records, rehearsed.peer_records
+        "{}; {common} people are in both tables.",
+        records_words(side, records, Some(rehearsed.peer_records))
     )];
     let least = side.agreement.matching().map_or(0, |matching| matching.min_common);
     if (common as u64) < least {

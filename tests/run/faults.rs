@@ -357,10 +357,10 @@ fn a_rehearsal_that_is_cut_stays_in_the_ledgers_and_spends_nothing() {
             assert!(outcome.result.is_empty() && couple.runs(who).is_empty());
             let history = ledger::read(&couple.path(who, "ledger.jsonl")).unwrap();
             let entered = history.entries().len();
-            assert_eq!(entered == 1, outcome.said.contains("agree on another release `id`"));
+            assert_eq!(entered == 1, outcome.said.contains("ledger allow-rehearsal"));
             if entered == 1 {
                 cut += 1;
-                rehearse(who, "127.0.0.1:1").end().assert(2, &["was rehearsed on data set"]);
+                rehearse(who, "127.0.0.1:1").end().assert(2, &["was rehearsed with"]);
             }
         }
     }
@@ -552,5 +552,56 @@ fn earlier(number: u8, length: usize) -> Debit {
         towards_peer: None,
         out: None,
         promise: None,
+    }
+}
+
+#[test]
+fn a_noisy_rehearsal_that_is_cut_or_killed_keeps_its_debit() {
+    let noisy = || {
+        let couple = Couple::new(60);
+        for who in [BANK, COMPANY] {
+            couple.edit(who, "agreement.toml", "[id]\n", "[id]\nrehearse = \"noisy\"\n");
+        }
+        couple
+    };
+    let rehearse = |couple: &Couple, who, address: &str| {
+        let mut command = couple.command(who, address, None);
+        command.arg("--rehearse");
+        Running::start(command)
+    };
+    // Killed while people are joined: the other side ends, and the next start says what it cost.
+    let couple = noisy();
+    let bank = rehearse(&couple, BANK, "");
+    let mut company = rehearse(&couple, COMPANY, &bank.address());
+    company.wait_for("both ledgers are debited");
+    company.kill();
+    drop(company.end());
+    let bank = bank.end();
+    let history = |who| ledger::read(&couple.path(who, "ledger.jsonl")).unwrap();
+    if bank.status != Some(0) {
+        bank.assert(1, &["ε 0.05 is spent and nothing was told"]);
+        assert_eq!(couple.runs(BANK)[0].status, Status::Aborted);
+    }
+    for who in [BANK, COMPANY] {
+        assert_eq!(history(who).spent("people").to_string(), "1/20");
+    }
+    let again = couple.start_again(COMPANY);
+    assert!(again.said.contains("was interrupted: its ε 0.05 stays spent"), "{}", again.said);
+    let once = couple.start_again(COMPANY);
+    assert!(!once.said.contains("was interrupted"), "{}", once.said);
+
+    // Cut in the set-up nothing is spent; cut later, ε is.
+    for (most_bytes, spent) in [(3_000, "0"), (400_000, "1/20")] {
+        let couple = noisy();
+        let bank = rehearse(&couple, BANK, "");
+        let address = cutting_relay(bank.address(), most_bytes);
+        let company = rehearse(&couple, COMPANY, &address).end();
+        for (who, outcome) in [(BANK, bank.end()), (COMPANY, company)] {
+            outcome.assert(1, &["the peer closed the connection"]);
+            let history = ledger::read(&couple.path(who, "ledger.jsonl")).unwrap();
+            assert_eq!(history.spent("people").to_string(), spent);
+            assert_eq!(outcome.said.contains("is spent and nothing was told"), spent != "0");
+            assert!(couple.runs(who).iter().all(|run| run.status == Status::Aborted));
+        }
     }
 }

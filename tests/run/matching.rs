@@ -122,7 +122,7 @@ fn a_rehearsal_tells_the_numbers_once_and_spends_nothing() {
     let mut again = couple.command(BANK, "", None);
     again.arg("--rehearse");
     let again = Running::start(again).end();
-    again.assert(2, &["was rehearsed on data set \"people\" before", "another release `id`"]);
+    again.assert(2, &["data set \"people\" was rehearsed with \"Loan company\" before"]);
     assert!(!again.said.contains("listening on"), "{}", again.said);
     // The run ends as foretold, and says as much.
     for outcome in couple.run() {
@@ -141,7 +141,7 @@ fn a_rehearsal_needs_the_agreement_and_a_peer_that_rehearses_too() {
     command.arg("--rehearse");
     Running::start(command)
         .end()
-        .assert(2, &["the agreement allows no rehearsal", "`rehearse = true`"]);
+        .assert(2, &["the agreement allows no such rehearsal", "`rehearse = \"noisy\"`"]);
 
     agree(&couple, "rehearse = true\nmin_common = 31");
     for outcome in rehearse(&couple, false) {
@@ -156,5 +156,108 @@ fn a_rehearsal_needs_the_agreement_and_a_peer_that_rehearses_too() {
         let few = "A run would end without a release, its ε spent: `min_common` in [id] is 31.";
         assert!(outcome.result.contains(few), "{}", outcome.result);
         assert!(!outcome.result.contains("approved"), "{}", outcome.result);
+    }
+}
+
+#[test]
+fn another_agreement_with_the_same_peer_gives_no_second_exact_rehearsal() {
+    let couple = Couple::new(40);
+    agree(&couple, "rehearse = true");
+    for outcome in rehearse(&couple, true) {
+        outcome.assert(0, &[]);
+        assert!(outcome.result.contains("30 people are in both tables"), "{}", outcome.result);
+    }
+    // Another release, and another name for the peer, whose key is the same.
+    for who in [BANK, COMPANY] {
+        couple.edit(who, "agreement.toml", "id = \"people\"", "id = \"r2\"");
+        couple.edit(who, "agreement.toml", "name = \"Loan company\"", "name = \"Lenders\"");
+    }
+    for who in [BANK, COMPANY] {
+        let mut again = couple.command(who, "127.0.0.1:1", None);
+        again.arg("--rehearse");
+        let again = Running::start(again).end();
+        again.assert(2, &["rehearsed with", "ledger allow-rehearsal", "--data-set"]);
+        assert!(!again.said.contains("listening on"), "{}", again.said);
+    }
+    // The data's owner allows one more, on both sides.
+    let allow = |who, data_set: &str, peer: &str| {
+        let mut allow = std::process::Command::new(env!("CARGO_BIN_EXE_diptych"));
+        allow.args(["ledger", "allow-rehearsal"]).arg(couple.path(who, "ledger.jsonl"));
+        allow.args(["--data-set", data_set, "--peer", peer]).output().unwrap()
+    };
+    assert_eq!(allow(BANK, "poeple", "Lenders").status.code(), Some(2), "no such data set");
+    assert_eq!(allow(BANK, "people", "Lander").status.code(), Some(2), "no such peer");
+    assert!(allow(BANK, "people", "Loan company").status.success(), "the name then");
+    assert!(allow(COMPANY, "people", "Bank").status.success());
+    for outcome in rehearse(&couple, true) {
+        outcome.assert(0, &[]);
+    }
+    for who in [BANK, COMPANY] {
+        let mut third = couple.command(who, "127.0.0.1:1", None);
+        third.arg("--rehearse");
+        Running::start(third).end().assert(2, &["allow-rehearsal"]);
+    }
+    let mut show = std::process::Command::new(env!("CARGO_BIN_EXE_diptych"));
+    let shown = show.args(["ledger", "show"]).arg(couple.path(BANK, "ledger.jsonl")).output();
+    let shown = String::from_utf8(shown.unwrap().stdout).unwrap();
+    let counted = "exact rehearsals on people with Loan company, later Lenders: 2 of 2 (one, and 1 \
+                   more by `allow-rehearsal`)";
+    assert!(shown.contains(counted), "{shown}");
+}
+
+#[test]
+fn noisy_rehearsals_are_debited_in_both_ledgers_as_often_as_the_cap_bears() {
+    let couple = Couple::new(80);
+    // ε 1 makes the noise small; after two there is 0.5 left of the cap of 3.
+    agree(&couple, "rehearse = \"noisy\"\nrehearse_epsilon = \"1.25\"");
+    for _ in 0..2 {
+        for outcome in rehearse(&couple, true) {
+            outcome.assert(0, &["both ledgers are debited ε 1.25"]);
+            let words = outcome.result.split("; about ").nth(1).unwrap();
+            let about: i64 = words.split(' ').next().unwrap().parse().unwrap();
+            assert!((60i64 - 30..=60 + 30).contains(&about), "{}", outcome.result);
+            for words in ["80 records and ", "at most 3 in 19 of 20", "ε 1.25 is spent"] {
+                assert!(outcome.result.contains(words), "{}", outcome.result);
+            }
+            let phases = outcome.phases();
+            assert!(phases.contains(&"hidden join".to_owned()), "{phases:?}");
+        }
+    }
+    for who in [BANK, COMPANY] {
+        let runs = couple.runs(who);
+        assert!(runs.iter().all(|run| run.is_rehearsal && run.status == Status::Finished));
+        assert!(runs.iter().all(|run| run.peer_head.is_some() && run.debit.delta.is_some()));
+        let history = read(&couple.path(who, "ledger.jsonl")).unwrap();
+        assert_eq!(history.spent("people").to_string(), "5/2");
+        let towards: Vec<_> = history.towards_peers("people").into_values().collect();
+        assert_eq!(towards, ["5".parse().unwrap()], "sizes are shown");
+        assert!(!couple.has_release(who));
+        // A third would pass the cap: refused before connecting, and nothing is entered.
+        let mut third = couple.command(who, "127.0.0.1:1", None);
+        third.arg("--rehearse");
+        let third = Running::start(third).end();
+        third.assert(2, &["has spent ε 2.500000 of its cap 3", "would spend 1.25 more"]);
+        assert_eq!(couple.runs(who).len(), 2);
+    }
+    let mut show = std::process::Command::new(env!("CARGO_BIN_EXE_diptych"));
+    let shown = show.args(["ledger", "show"]).arg(couple.path(BANK, "ledger.jsonl")).output();
+    let shown = String::from_utf8(shown.unwrap().stdout).unwrap();
+    assert!(shown.contains("rehearsal of people on people with Loan company"), "{shown}");
+}
+
+#[test]
+fn a_noisy_rehearsal_precedes_releases_of_every_form() {
+    let padded = Couple::one_class(60, BANK);
+    agree(&padded, "membership = \"hidden\"\npad_to = 100");
+    for couple in [Couple::new(60).in_groups(), padded] {
+        agree(&couple, "rehearse = \"noisy\"");
+        for outcome in rehearse(&couple, true) {
+            outcome.assert(0, &["both ledgers are debited ε 0.05"]);
+        }
+        for outcome in couple.run() {
+            outcome.assert(0, &[]);
+            assert!(!outcome.said.contains("this is another one"), "{}", outcome.said);
+        }
+        couple.assert_released();
     }
 }

@@ -162,6 +162,9 @@ def id_of(given, encrypted):
         entry |= {key: given["id"][key] for key in ("pad_to",) if key in given["id"]}
     if given["id"].get("rehearse", False):
         entry["rehearse"] = given["id"]["rehearse"]
+        # What a noisy one spends is always written out.
+        if entry["rehearse"] == "noisy":
+            entry["rehearse_epsilon"] = normal(given["id"].get("rehearse_epsilon", "0.05"))
     # The papers match by encryption.
     usual = "ristretto255" if encrypted else "oprf"
     if given["id"].get("matching", usual) != usual:
@@ -371,6 +374,7 @@ LATER = [
         LOANS, (TRIMMED, TRIMMED + "\nrehearse = true\nmin_common = 5000")), FILES),
     ("a rehearsal with labels", change(
         LOANS, (TRIMMED, TRIMMED + '\nrehearse = "labels"\nmin_common = 1')), FILES),
+    ("a noisy rehearsal", change(LOANS, (TRIMMED, TRIMMED + '\nrehearse = "noisy"')), FILES),
     ("people matched as they usually are", change(
         LOANS, (TRIMMED, TRIMMED + '\nmatching = "oprf"')), FILES),
     ("people matched by encryption", change(
@@ -398,6 +402,9 @@ LATER += [
         LOANS, (TRIMMED, TRIMMED + '\nmembership = "shown"')), FILES),
     ("who is common hidden, the class at the first party", change(
         LOANS, HIDDEN, FLIPS, JOINT, (APPROVED, APPROVED + '\nowner = "p1"')), FILES),
+    ("a noisy rehearsal for another epsilon, who is common hidden and padded", change(
+        LOANS, (TRIMMED, TRIMMED + '\nmembership = "hidden"\npad_to = 100000\nrehearse = "noisy"\n'
+                'rehearse_epsilon = "0.10"'), FLIPS, JOINT, OF_P1), FILES),
     ("both sizes hidden too, what can be left out left out", change(
         LOANS, (TRIMMED, TRIMMED + '\nmembership = "hidden"\npad_to = 100000'),
         (APPROVED, APPROVED + '\nowner = "p2"'), ('utility = "max"', ""),
@@ -602,6 +609,15 @@ INVALID = [
     ("membership in a horizontal release", change(
         HORIZONTAL, ("max_records", "overlap_check = true\nmax_records")) + ID
      + 'membership = "hidden"\n', ["does-not-apply"]),
+    ("an epsilon of a rehearsal that spends none", change(
+        LOANS, (TRIMMED, TRIMMED + '\nrehearse = true\nrehearse_epsilon = "0.1"')),
+     ["does-not-apply"]),
+    ("a noisy rehearsal for too much", change(
+        LOANS, (TRIMMED, TRIMMED + '\nrehearse = "noisy"\nrehearse_epsilon = "13.01"')),
+     ["out-of-range"]),
+    ("a noisy rehearsal of a horizontal release", change(
+        HORIZONTAL, ("max_records", "overlap_check = true\nmax_records")) + ID
+     + 'rehearse = "noisy"\n', ["does-not-apply"]),
     ("a rehearsal of something else", change(
         LOANS, (TRIMMED, TRIMMED + '\nrehearse = "everything"')), ["unknown-word"]),
     ("more shards than there may be", LOANS + "\n[scale]\nshards = 257\n", ["out-of-range"]),

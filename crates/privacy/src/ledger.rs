@@ -76,7 +76,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use super::{Budget, Epsilon};
 pub use entry::{Debit, Entry, Event, Hash, Rehearsal, RunId};
 pub use error::Error;
-pub use history::{History, Run, Status, Torn};
+pub use history::{History, Rehearsals, Run, Status, Torn};
 pub use loss::{Delta, Towards};
 
 /// Largest ledger that is read: some 100,000 runs.
@@ -129,6 +129,23 @@ impl Ledger {
     /// [`Error::CapReached`], [`Error::KnownRun`], [`Error::BadName`] and those of the file; the
     /// run must then not begin.
     pub fn debit(&mut self, debit: Debit) -> Result<Receipt, Error> {
+        self.debit_as(debit, Event::Debited)
+    }
+
+    /// The same for a rehearsal with noise: its whole ε is on disk before the first message that depends
+    /// on private data, and is never given back.
+    ///
+    /// # Errors
+    /// As [`Ledger::debit`]; the rehearsal must then not begin.
+    pub fn debit_rehearsal(&mut self, debit: Debit) -> Result<Receipt, Error> {
+        self.debit_as(debit, Event::RehearsalDebited)
+    }
+
+    fn debit_as(
+        &mut self,
+        debit: Debit,
+        event: impl FnOnce(Box<Debit>) -> Event,
+    ) -> Result<Receipt, Error> {
         if let (Some(epsilon), Some(cap)) = (&debit.epsilon, &debit.cap) {
             self.check_cap(&debit.data_set, epsilon, cap)?;
         }
@@ -137,31 +154,51 @@ impl Ledger {
         }
         let receipt = Receipt { run: debit.run, epsilon: debit.epsilon.clone() };
         self.reserve()?;
-        self.append(Event::Debited(Box::new(debit)))?;
+        self.append(event(Box::new(debit)))?;
         Ok(receipt)
     }
 
-    /// Enters a rehearsal. When this returns the entry is on disk; only then may identifiers be
+    /// Enters an exact rehearsal. When this returns the entry is on disk; only then may identifiers be
     /// compared.
     ///
     /// # Errors
     /// [`Error::RehearsedBefore`], [`Error::BadName`] and those of the file; the rehearsal must then
     /// not begin.
     pub fn rehearse(&mut self, rehearsal: Rehearsal) -> Result<(), Error> {
-        self.check_rehearsal(&rehearsal.data_set, &rehearsal.agreement)?;
+        let Rehearsal { data_set, peer, fingerprint, .. } = &rehearsal;
+        self.check_rehearsal(data_set, peer, fingerprint.as_ref())?;
         self.reserve()?;
         self.append(Event::Rehearsed(Box::new(rehearsal)))
     }
 
-    /// Whether an agreement may be rehearsed on a data set: asked before connecting.
+    /// Whether there may be an exact rehearsal with a peer on a data set: asked before connecting.
     ///
     /// # Errors
     /// [`Error::RehearsedBefore`].
-    pub fn check_rehearsal(&self, data_set: &str, agreement: &Hash) -> Result<(), Error> {
-        match self.history.rehearsed(data_set, agreement) {
-            Some(_) => Err(Error::RehearsedBefore(data_set.to_owned())),
-            None => Ok(()),
+    pub fn check_rehearsal(
+        &self,
+        data_set: &str,
+        peer: &str,
+        fingerprint: Option<&Hash>,
+    ) -> Result<(), Error> {
+        let mut before = self.history.rehearsals(data_set, peer, fingerprint);
+        if before.held < before.most() {
+            return Ok(());
         }
+        let (data_set, last) = (data_set.to_owned(), before.names.pop());
+        Err(Error::RehearsedBefore { data_set, peer: last.unwrap_or_else(|| peer.to_owned()) })
+    }
+
+    /// Allows one more exact rehearsal on a data set with a peer, by a name that it had in one.
+    ///
+    /// # Errors
+    /// [`Error::NotRehearsed`] and those of the file.
+    pub fn allow_rehearsal(&mut self, data_set: &str, peer: &str) -> Result<(), Error> {
+        let (data_set, peer) = (data_set.to_owned(), peer.to_owned());
+        if self.history.rehearsals(&data_set, &peer, None).held == 0 {
+            return Err(Error::NotRehearsed { data_set, peer });
+        }
+        self.append(Event::RehearsalAllowed { data_set, peer })
     }
 
     /// Whether a run may spend `epsilon`: asked before connecting.
@@ -303,7 +340,10 @@ impl Ledger {
         let entry = Entry { time: now(), event };
         let line = self.history.next_line(&entry)?;
         // A longer file could not be read again. Debits stop early, so that open runs can still be closed.
-        let opens = matches!(entry.event, Event::Debited(_) | Event::Rehearsed(_));
+        let opens = matches!(
+            entry.event,
+            Event::Debited(_) | Event::Rehearsed(_) | Event::RehearsalDebited(_)
+        );
         let reserve = if opens { CLOSING_RESERVE } else { 0 };
         if self.length + line.len() as u64 + reserve > MOST_BYTES {
             return Err(Error::TooLong { most: MOST_BYTES });

@@ -60,6 +60,7 @@ mod model;
 pub mod node;
 mod problem;
 mod read;
+mod rehearsal;
 pub mod syntactic;
 mod taxonomies;
 #[cfg(test)]
@@ -74,6 +75,7 @@ pub use draft::{Division, Draft, DraftAttribute, DraftParty};
 pub use model::Model;
 pub use problem::{Location, Problem, Problems, Rule};
 pub use read::MAX_ATTRIBUTES;
+pub use rehearsal::noise_bound;
 pub use taxonomies::{TaxonomyFormat, read_taxonomy};
 pub use words::Block;
 
@@ -81,7 +83,7 @@ use crate::math::hex;
 use crate::net::Fingerprint;
 use crate::privacy::Epsilon;
 use crate::role::Role;
-use crate::table::{Identifier, Schema};
+use crate::table::{Decimal, Identifier, Schema};
 use canonical::Format;
 use sha2::{Digest, Sha256};
 use std::fmt;
@@ -225,13 +227,18 @@ impl MatchBy {
     }
 }
 
-/// What a rehearsal tells both parties, outside ε.
+/// What a rehearsal tells both parties.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rehearsal {
-    /// How many records each has, and how many people are common.
+    /// How many records each has, and how many people are common; outside ε.
     Numbers,
-    /// Also of how many common people the class differs.
+    /// Also of how many common people the class differs; outside ε.
     Labels,
+    /// How many people are common, with noise; and how many records each has, unless both are padded.
+    Noisy {
+        /// What each such rehearsal spends.
+        epsilon: Decimal,
+    },
 }
 
 /// The two parties.
@@ -422,6 +429,15 @@ impl Agreement {
     /// What the parties learn of whom both have, where people are matched.
     pub fn membership(&self) -> Membership {
         self.matching().map_or(Membership::Shown, |matching| matching.membership)
+    }
+
+    /// What a noisy rehearsal spends, where there may be one.
+    pub fn rehearse_epsilon(&self) -> Option<Epsilon> {
+        match self.matching()?.rehearse? {
+            // The reader takes none that is not an ε.
+            Rehearsal::Noisy { epsilon } => epsilon.to_string().parse().ok(),
+            Rehearsal::Numbers | Rehearsal::Labels => None,
+        }
     }
 
     /// To how many records both parties' tables are padded, if they are.

@@ -139,8 +139,9 @@ pub enum Error {
     PreparedForAnother,
     /// A rehearsal that the agreement does not allow.
     #[error(
-        "the agreement allows no rehearsal: agree on `rehearse = true` in [id], or \"labels\" to count \
-         differing labels too"
+        "the agreement allows no such rehearsal: agree on `rehearse = \"noisy\"` in [id], which spends \
+         a small ε; or, once for a data set and a peer, on `true`, or \"labels\" to count differing \
+         labels too"
     )]
     NoRehearsal,
     /// The model spends ε and was not given any.

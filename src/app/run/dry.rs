@@ -4,23 +4,25 @@ use std::path::Path;
 
 use rustix::fs::{Access, access};
 
+use crate::agreement::Rehearsal;
 use crate::app::console::Console;
 use crate::app::progress::Screen;
 use crate::app::speed::{Speeds, together};
 use crate::math::Rational;
 use crate::net::memory::NetworkModel;
 use crate::net::meter::PhaseCost;
-use crate::privacy::ledger::{self, History, Run, Status};
+use crate::privacy::ledger::{self, Hash, History, Run, Status};
 use crate::privacy::{Epsilon, Promise};
 use crate::protocol::forecast::{Forecast, Works};
 use crate::publish::failure::Failure;
 use crate::publish::manifest::delta_text;
 use crate::publish::run::Side;
 use crate::publish::run::costs::bytes;
-use crate::publish::run::forecast::{assumed_records, people, whole_run};
+use crate::publish::run::forecast::{assumed_records, people, whole_rehearsal, whole_run};
 use crate::publish::verify::short_delta;
 use crate::release::forecast::{Records, course, key_bits, random_trees};
 use crate::release::plan;
+use crate::release::rehearsal::noisy::NoisyPlan;
 use crate::table::Cuts;
 
 /// Checks what a run would check before it connects, and says what it would spend, show and cost.
@@ -60,6 +62,9 @@ pub(super) fn run(
         Promise::Words(words) => console.result(format!("  no ε; promised is {words}")),
     }
     side.plan.details.iter().for_each(|line| console.result(format!("  {line}")));
+    if let Some(line) = rehearsal_words(side, records, &history)? {
+        console.result(format!("  {line}"));
+    }
     let remarks = [side.remark_on_id(&history), side.remark_on_identity()];
     remarks.iter().flatten().for_each(|remark| console.result(format!("  {remark}")));
     let people = people(side.agreement, records);
@@ -146,6 +151,38 @@ fn ledger_words(side: &Side<'_>, epsilon: &Epsilon, history: &History) -> String
     )
 }
 
+/// What a rehearsal before the run would spend and send, where one is agreed.
+fn rehearsal_words(
+    side: &Side<'_>,
+    records: Records,
+    history: &History,
+) -> Result<Option<String>, Failure> {
+    let (agreement, party) = (side.agreement, side.party);
+    let Some(kind) = agreement.matching().and_then(|matching| matching.rehearse) else {
+        return Ok(None);
+    };
+    if !matches!(kind, Rehearsal::Noisy { .. }) {
+        let key = Hash(*side.peer().as_bytes());
+        let before = history.rehearsals(&party.data_set, side.peer_name, Some(&key));
+        return Ok(Some(format!(
+            "a rehearsal (`--rehearse`) would spend no ε; with {} there were {} of {} on this data set",
+            side.peer_name,
+            before.held,
+            before.most()
+        )));
+    }
+    let plan = NoisyPlan::of(agreement)?;
+    let sizes = [records.own, records.peer];
+    let total = whole_rehearsal(agreement, &plan, party.role, sizes, false)?.costs().total();
+    Ok(Some(format!(
+        "each rehearsal (`--rehearse`) would spend ε {} more and {} δ, with {} sent and {} received",
+        plan.epsilon,
+        short_delta(&delta_text(&plan.delta)),
+        bytes(total.bytes_sent),
+        bytes(total.bytes_received)
+    )))
+}
+
 /// A run that leads to one tree, as both parties would hold it.
 struct Expected {
     rows: u64,
@@ -184,7 +221,10 @@ fn tell_costs(
     console: &Console,
 ) -> Result<(), Failure> {
     let agreement = side.agreement;
-    let finished = |run: &Run| run.debit.peer == side.peer_name && run.status == Status::Finished;
+    let finished = |run: &Run| {
+        let with_peer = run.debit.peer == side.peer_name && !run.is_rehearsal;
+        with_peer && run.status == Status::Finished
+    };
     let again = history.runs().iter().any(finished);
     console.say("working out what is said …");
     let trees = random_trees(agreement, TREES, Some(people(agreement, records)))?;

@@ -38,6 +38,11 @@ impl Fingerprint {
         Ok(Self(Sha256::digest(parsed.subject_public_key_info()).into()))
     }
 
+    /// The hash itself.
+    pub fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+
     fn of_key(public_key: &[u8; 32]) -> Self {
         Self(Sha256::new().chain_update(SPKI_PREFIX).chain_update(public_key).finalize().into())
     }

@@ -63,8 +63,20 @@ pub enum Event {
         /// The head of the peer's ledger right after that.
         head: Hash,
     },
-    /// The parties are about to count whom they have in common, before a release and without ε.
+    /// The parties are about to count exactly whom they have in common, before a release and without ε.
     Rehearsed(Box<Rehearsal>),
+    /// The parties are about to count with noise whom they have in common, and the whole ε of that is
+    /// spent.
+    #[serde(rename = "rehearsal_debited")]
+    RehearsalDebited(Box<Debit>),
+    /// One more exact rehearsal is allowed.
+    #[serde(rename = "rehearsal_allowed")]
+    RehearsalAllowed {
+        /// The data set.
+        data_set: String,
+        /// The peer, by a name that it had in a rehearsal.
+        peer: String,
+    },
     /// A data set's cap was raised.
     Raised {
         /// The data set.
@@ -112,8 +124,8 @@ pub struct Debit {
     pub promise: Option<String>,
 }
 
-/// A rehearsal as it is entered before it begins. It spends no ε, and there is one of an agreement
-/// and a data set.
+/// An exact rehearsal as it is entered before it begins. It spends no ε, and there is one for a data set
+/// and a peer, whatever the agreement, unless a line allows another.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rehearsal {
@@ -125,6 +137,9 @@ pub struct Rehearsal {
     pub agreement: Hash,
     /// The peer, as the agreement names it.
     pub peer: String,
+    /// The fingerprint of the peer's key. Lines of before it was entered have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fingerprint: Option<Hash>,
     /// Random, as that of a [`Debit`].
     pub salt: Hash,
 }
@@ -229,7 +244,7 @@ impl Entry {
 
     fn check_names(&self) -> Result<(), Error> {
         let names: &[_] = match &self.event {
-            Event::Debited(debit) => &[
+            Event::Debited(debit) | Event::RehearsalDebited(debit) => &[
                 ("the release id", &debit.release),
                 ("the name of the data set", &debit.data_set),
                 ("the name of the peer", &debit.peer),
@@ -239,6 +254,9 @@ impl Entry {
                 ("the name of the data set", &rehearsal.data_set),
                 ("the name of the peer", &rehearsal.peer),
             ],
+            Event::RehearsalAllowed { data_set, peer } => {
+                &[("the name of the data set", data_set), ("the name of the peer", peer)]
+            }
             Event::Raised { data_set, .. } => &[("the name of the data set", data_set)],
             _ => &[],
         };
@@ -251,7 +269,12 @@ impl Entry {
             Event::Debited(debit) if !debit.promises_one_thing() => {
                 Err(Error::BadName { what: "the promise (an ε with a cap, or words)" })
             }
-            Event::Debited(debit)
+            Event::RehearsalDebited(debit)
+                if debit.epsilon.is_none() || !debit.promises_one_thing() =>
+            {
+                Err(Error::BadName { what: "the promise of a rehearsal (an ε with a cap)" })
+            }
+            Event::Debited(debit) | Event::RehearsalDebited(debit)
                 if debit.out.as_ref().is_some_and(|out| !fits(out, LONGEST_PATH)) =>
             {
                 Err(Error::BadName { what: "the path of the release" })

@@ -115,13 +115,31 @@ pub enum Error {
         /// The line, from 1.
         line: usize,
     },
-    /// An agreement was rehearsed on the data set before.
+    /// There were as many exact rehearsals with the peer on the data set as are allowed.
     #[error(
-        "this agreement was rehearsed on data set {0:?} before; every further rehearsal with \
-         changed tables could tell about single people, so there is one: run the release, or agree \
-         on another release `id` and rehearse that"
+        "data set {data_set:?} was rehearsed with {peer:?} before; every further exact rehearsal, under \
+         whatever agreement, could tell about single people if a table changed, so there is one for a \
+         data set and a peer: run the release; or agree on rehearse = \"noisy\" in [id], which spends a \
+         small ε and can be repeated; or, if the data's owner consents, allow one more exact rehearsal \
+         with `diptych ledger allow-rehearsal LEDGER --data-set {data_set:?} --peer {peer:?}`"
     )]
-    RehearsedBefore(String),
+    RehearsedBefore {
+        /// The data set.
+        data_set: String,
+        /// The peer, by the last name that it had in a rehearsal.
+        peer: String,
+    },
+    /// A rehearsal that is allowed without a line for it.
+    #[error(
+        "the ledger has no rehearsal on data set {data_set:?} with {peer:?}, and the first needs no \
+         leave; `diptych ledger show` lists those that there were, with the names of peers"
+    )]
+    NotRehearsed {
+        /// The data set.
+        data_set: String,
+        /// The peer.
+        peer: String,
+    },
     /// A run is entered twice.
     #[error("run {0} is in the ledger already; a retry needs a run id of its own")]
     KnownRun(RunId),

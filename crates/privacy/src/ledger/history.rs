@@ -1,11 +1,11 @@
 //! What a ledger says, read line by line: pure, no files.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde::de::IgnoredAny;
 use serde_json::Deserializer;
 
-use super::entry::{Debit, Entry, Event, Hash, LINE_START, LONGEST_LINE, RunId};
+use super::entry::{Debit, Entry, Event, Hash, LINE_START, LONGEST_LINE, Rehearsal, RunId};
 use super::loss::{Delta, Towards};
 use super::{Error, MOST_BYTES};
 use crate::Epsilon;
@@ -20,8 +20,6 @@ pub struct History {
     index: HashMap<RunId, usize>,
     spent: HashMap<String, Rational>,
     caps: BTreeMap<String, Epsilon>,
-    /// When which agreement was rehearsed on which data set.
-    rehearsals: HashMap<(String, Hash), u64>,
     torn: Option<Torn>,
 }
 
@@ -38,6 +36,26 @@ pub struct Run {
     pub head: Hash,
     /// The head of the peer's ledger right after the peer's, if the peer told it.
     pub peer_head: Option<Hash>,
+    /// Whether it is a rehearsal with noise: it spends ε, and makes no release.
+    pub is_rehearsal: bool,
+}
+
+/// The exact rehearsals with a peer on a data set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rehearsals {
+    /// The names that the peer had in them, the oldest first.
+    pub names: Vec<String>,
+    /// How many there were, ended or not.
+    pub held: usize,
+    /// How many lines allow one more.
+    pub allowed: usize,
+}
+
+impl Rehearsals {
+    /// How many there may be in all: one, and one for each line that allows one.
+    pub fn most(&self) -> usize {
+        1 + self.allowed
+    }
 }
 
 impl Run {
@@ -135,9 +153,48 @@ impl History {
         &self.runs
     }
 
-    /// When an agreement was rehearsed on a data set, in seconds since 1970; none if it was not.
-    pub fn rehearsed(&self, data_set: &str, agreement: &Hash) -> Option<u64> {
-        self.rehearsals.get(&(data_set.to_owned(), *agreement)).copied()
+    /// The exact rehearsals with a peer on a data set, whatever the agreement. A peer is who has the
+    /// name or the fingerprint, or one that a rehearsal has together with either, and so on: neither
+    /// another name nor another key makes it another peer.
+    pub fn rehearsals(&self, data_set: &str, peer: &str, fingerprint: Option<&Hash>) -> Rehearsals {
+        let on_data_set: Vec<_> =
+            self.exact_rehearsals().filter(|r| r.data_set == data_set).collect();
+        let mut known = HashSet::from([peer]);
+        let mut keys: HashSet<Hash> = fingerprint.copied().into_iter().collect();
+        loop {
+            let before = (known.len(), keys.len());
+            for rehearsal in &on_data_set {
+                let same_key = rehearsal.fingerprint.is_some_and(|key| keys.contains(&key));
+                if same_key || known.contains(rehearsal.peer.as_str()) {
+                    known.insert(&rehearsal.peer);
+                    keys.extend(rehearsal.fingerprint);
+                }
+            }
+            if (known.len(), keys.len()) == before {
+                break;
+            }
+        }
+        let with_peer = on_data_set.iter().filter(|r| known.contains(r.peer.as_str()));
+        let mut names: Vec<String> = Vec::new();
+        with_peer.clone().for_each(|r| {
+            if !names.contains(&r.peer) {
+                names.push(r.peer.clone());
+            }
+        });
+        let allows = |entry: &&Entry| {
+            matches!(&entry.event, Event::RehearsalAllowed { data_set: of, peer }
+                if of == data_set && known.contains(peer.as_str()))
+        };
+        let (held, allowed) = (with_peer.count(), self.entries.iter().filter(allows).count());
+        Rehearsals { names, held, allowed }
+    }
+
+    /// All exact rehearsals, the oldest first.
+    pub fn exact_rehearsals(&self) -> impl Iterator<Item = &Rehearsal> {
+        self.entries.iter().filter_map(|entry| match &entry.event {
+            Event::Rehearsed(rehearsal) => Some(&**rehearsal),
+            _ => None,
+        })
     }
 
     /// A run by its id.
@@ -220,7 +277,9 @@ impl History {
             // A peer that has told its head may have heard anything, however the run ended.
             let told = run.peer_head.is_some();
             let published = spent || told || run.status != Status::Aborted;
-            run.debit.data_set == data_set && published && !(spent && spends)
+            // A noisy rehearsal releases nothing, and tells the peer less than an exact one.
+            let of_data_set = run.debit.data_set == data_set && !run.is_rehearsal;
+            of_data_set && published && !(spent && spends)
         };
         match self.runs().iter().find(before) {
             Some(run) if !accepted => Err(Error::DoesNotAddUp {
@@ -257,7 +316,12 @@ impl History {
                 },
             )?;
         match &entry.event {
-            Event::Debited(debit) => self.enter_debit(debit, entry.time, hash).map_err(bad)?,
+            Event::Debited(debit) => {
+                self.enter_debit(debit, entry.time, hash, false).map_err(bad)?;
+            }
+            Event::RehearsalDebited(debit) => {
+                self.enter_debit(debit, entry.time, hash, true).map_err(bad)?;
+            }
             Event::Finished { run } => self.open_run(run).map_err(bad)?.status = Status::Finished,
             Event::Aborted { run } => self.open_run(run).map_err(bad)?.status = Status::Aborted,
             Event::Met { run, head } => {
@@ -270,20 +334,21 @@ impl History {
                 let fixed = self.caps.get_mut(data_set).filter(|fixed| **fixed < *cap);
                 *fixed.ok_or_else(|| bad("it raises a cap that is not lower"))? = cap.clone();
             }
-            Event::Rehearsed(rehearsal) => {
-                let key = (rehearsal.data_set.clone(), rehearsal.agreement);
-                if self.rehearsals.insert(key, entry.time).is_some() {
-                    return Err(bad("it rehearses an agreement a second time"));
-                }
-            }
-            Event::Repaired { .. } => {}
+            // Ledgers of before had one rehearsal for each agreement: all of them count.
+            Event::Rehearsed(_) | Event::RehearsalAllowed { .. } | Event::Repaired { .. } => {}
         }
         self.entries.push(entry);
         self.hashes.push(hash);
         Ok(())
     }
 
-    fn enter_debit(&mut self, debit: &Debit, time: u64, head: Hash) -> Result<(), &'static str> {
+    fn enter_debit(
+        &mut self,
+        debit: &Debit,
+        time: u64,
+        head: Hash,
+        is_rehearsal: bool,
+    ) -> Result<(), &'static str> {
         if self.index.contains_key(&debit.run) {
             return Err("it debits a run that was debited before");
         }
@@ -294,7 +359,7 @@ impl History {
         }
         self.index.insert(debit.run, self.runs.len());
         let (debit, status) = (debit.clone(), Status::Debited);
-        self.runs.push(Run { debit, time, status, head, peer_head: None });
+        self.runs.push(Run { debit, time, status, head, peer_head: None, is_rehearsal });
         Ok(())
     }
 

@@ -524,36 +524,104 @@ proptest! {
     }
 }
 
-#[test]
-fn an_agreement_is_rehearsed_once_on_a_data_set_without_epsilon() {
-    let (_directory, path) = sample();
-    let rehearsal = |data_set: &str, agreement: u8, salt: u8| Rehearsal {
+/// An exact rehearsal under an agreement, with a peer that has this name and key.
+fn rehearsal(data_set: &str, agreement: u8, peer: &str, key: Option<u8>) -> Rehearsal {
+    Rehearsal {
         release: "loans-2026q4".to_owned(),
         data_set: data_set.to_owned(),
         agreement: Hash([agreement; 32]),
-        peer: "Loan company".to_owned(),
-        salt: Hash([salt; 32]),
-    };
+        peer: peer.to_owned(),
+        fingerprint: key.map(|key| Hash([key; 32])),
+        salt: Hash([agreement; 32]),
+    }
+}
+
+#[test]
+fn a_data_set_is_rehearsed_once_with_a_peer_whatever_the_agreement_its_name_or_its_key() {
+    let (_directory, path) = sample();
     let mut ledger = Ledger::open(&path).unwrap();
     let spent = ledger.history().spent("loans");
-    ledger.rehearse(rehearsal("loans", 7, 1)).unwrap();
-    assert!(ledger.check_rehearsal("loans", &Hash([7; 32])).is_err());
-    let again = ledger.rehearse(rehearsal("loans", 7, 2));
-    assert!(matches!(again, Err(Error::RehearsedBefore(_))));
-    // Another agreement, or another data set, is another matter.
-    ledger.rehearse(rehearsal("loans", 8, 3)).unwrap();
-    ledger.rehearse(rehearsal("cards", 7, 4)).unwrap();
-    assert!(matches!(ledger.rehearse(rehearsal("", 7, 5)), Err(Error::BadName { .. })));
+    ledger.rehearse(rehearsal("loans", 7, "Bank", Some(1))).unwrap();
+    let refused = |ledger: &mut Ledger, agreement, peer, key| {
+        let again = ledger.rehearse(rehearsal("loans", agreement, peer, key));
+        assert!(matches!(again, Err(Error::RehearsedBefore { .. })), "{peer} {key:?}: {again:?}");
+    };
+    for (agreement, peer, key) in [(7, "Bank", 1), (8, "Bank", 1), (8, "Banque", 1), (8, "Bank", 2)]
+    {
+        refused(&mut ledger, agreement, peer, Some(key));
+    }
+    let words = ledger.check_rehearsal("loans", "Banque", Some(&Hash([1; 32]))).unwrap_err();
+    let allow = "allow-rehearsal LEDGER --data-set \"loans\" --peer \"Bank\"";
+    assert!(words.to_string().contains(allow), "{words}");
+    // Another peer, or another data set, is another matter.
+    ledger.rehearse(rehearsal("loans", 7, "Shop", Some(3))).unwrap();
+    ledger.rehearse(rehearsal("cards", 7, "Bank", Some(1))).unwrap();
+    let nameless = ledger.rehearse(rehearsal("", 7, "Bank", Some(1)));
+    assert!(matches!(nameless, Err(Error::BadName { .. })));
+    // A line allows one more, which then has another key; that key under another name is known too.
+    for (data_set, peer) in [("loans", "Banque"), ("other", "Bank")] {
+        let none = ledger.allow_rehearsal(data_set, peer);
+        assert!(matches!(none, Err(Error::NotRehearsed { .. })), "{data_set} {peer}");
+    }
+    ledger.allow_rehearsal("loans", "Bank").unwrap();
+    ledger.rehearse(rehearsal("loans", 7, "Bank", Some(2))).unwrap();
+    refused(&mut ledger, 9, "Banque", Some(2));
+    ledger.allow_rehearsal("loans", "Bank").unwrap();
+    ledger.rehearse(rehearsal("loans", 9, "Banque", Some(2))).unwrap();
+    refused(&mut ledger, 9, "Bank", Some(1));
     drop(ledger);
 
     let history = read(&path).unwrap();
-    assert_eq!((history.entries().len(), history.runs().len()), (8, 3));
+    assert_eq!((history.entries().len(), history.runs().len()), (12, 3));
     assert_eq!(history.spent("loans"), spent);
-    assert!(history.rehearsed("loans", &Hash([8; 32])).is_some());
-    assert!(history.rehearsed("cards", &Hash([8; 32])).is_none());
-    // A line that rehearses a second time was not written by a ledger.
-    let mut history = history;
-    let entry = Entry { time: 1, event: Event::Rehearsed(Box::new(rehearsal("loans", 7, 9))) };
-    let line = history.next_line(&entry).unwrap();
-    assert!(matches!(history.accept(line.trim_end()), Err(Error::BadLine { line: 9, .. })));
+    let names = vec!["Bank".to_owned(), "Banque".to_owned()];
+    let expected = Rehearsals { names, held: 3, allowed: 2 };
+    assert_eq!(history.rehearsals("loans", "Banque", None), expected);
+    assert_eq!(history.rehearsals("cards", "Shop", None).held, 0);
+}
+
+#[test]
+fn lines_of_before_which_have_no_fingerprint_and_one_for_each_agreement_are_read_and_count() {
+    let mut history = History::default();
+    for agreement in [7, 8] {
+        let old = Event::Rehearsed(Box::new(rehearsal("loans", agreement, "Bank", None)));
+        let line = history.next_line(&Entry { time: 1, event: old }).unwrap();
+        assert!(!line.contains("fingerprint"), "{line}");
+        history.accept(line.trim_end()).unwrap();
+    }
+    let before = history.rehearsals("loans", "Bank", Some(&Hash([1; 32])));
+    assert_eq!((before.held, before.most()), (2, 1));
+    // The key alone does not tell who it was.
+    assert_eq!(history.rehearsals("loans", "Banque", Some(&Hash([1; 32]))).held, 0);
+}
+
+#[test]
+fn a_noisy_rehearsal_spends_like_a_run_and_does_not_stand_in_the_way_of_a_release() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("ledger.jsonl");
+    let mut ledger = Ledger::open(&path).unwrap();
+    for number in 1..=2 {
+        let receipt = ledger.debit_rehearsal(debit(number, "loans", "0.05")).unwrap();
+        assert_eq!(receipt.into_budget().unwrap().total(), &"1/20".parse().unwrap());
+        ledger.note_peer(RunId([number; 32]), Hash([number; 32])).unwrap();
+    }
+    ledger.finish(RunId([1; 32])).unwrap();
+    let known = ledger.debit_rehearsal(debit(1, "loans", "0.05"));
+    assert!(matches!(known, Err(Error::KnownRun(_))));
+    let above = ledger.debit_rehearsal(debit(3, "loans", "2.91"));
+    assert!(matches!(above, Err(Error::CapReached { .. })));
+    let free =
+        Debit { epsilon: None, cap: None, promise: Some("k".to_owned()), ..debit(3, "x", "1") };
+    assert!(matches!(ledger.debit_rehearsal(free), Err(Error::BadName { .. })));
+    assert!(ledger.check_composition("loans", false, false).is_ok(), "it releases nothing");
+    assert!(
+        ledger.check_rehearsal("loans", "Loan company", None).is_ok(),
+        "exact ones count apart"
+    );
+    drop(ledger);
+    let history = read(&path).unwrap();
+    assert_eq!(history.spent("loans"), "1/10".parse().unwrap());
+    assert_eq!(history.towards_peers("loans")["Loan company"], "1/5".parse().unwrap());
+    assert!(history.runs().iter().all(|run| run.is_rehearsal));
+    assert_eq!(history.unfinished().count(), 1);
 }

@@ -106,6 +106,10 @@ fn identifier(identifier: &Identifier, matching: Matching, usual: MatchBy) -> Va
     match matching.rehearse {
         Some(Rehearsal::Numbers) => entries.push(("rehearse", json!(true))),
         Some(Rehearsal::Labels) => entries.push(("rehearse", json!("labels"))),
+        Some(Rehearsal::Noisy { epsilon }) => {
+            entries.push(("rehearse", json!("noisy")));
+            entries.push(("rehearse_epsilon", json!(epsilon.to_string())));
+        }
         None => {}
     }
     if matching.by != usual {

@@ -102,20 +102,16 @@ impl Draft {
                 &mut text,
                 "normalize = [\"trim\", \"uppercase\"]   # so that 'a1 ' and 'A1' are one",
             );
-            let word = if self.class_owner.is_some() { "true    " } else { "\"labels\"" };
             text.push_str(
                 "# min_common = 100                # with fewer people in common, no release\n",
             );
-            line(
-                &mut text,
-                &format!(
-                    "# rehearse = {word}            # both may count them once before; see \
-                     docs/agreement.md"
-                ),
+            text.push_str(
+                "# rehearse = \"noisy\"             # both may count them before, with noise, for ε \
+                 0.05 each time\n",
             );
             if self.class_owner.is_some() {
                 let hidden = "# membership = \"hidden\"           # neither learns who is common, in \
-                              place of these two";
+                              place of `min_common`";
                 line(&mut text, hidden);
             }
         }

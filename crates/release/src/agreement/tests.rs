@@ -350,9 +350,10 @@ fn the_words_say_what_a_rehearsal_tells_and_what_it_tells_that_there_is_a_releas
         "A run ends without a release, and its ε is spent, if fewer than 5,000 people are in both \
          tables (`min_common` 5,000). That there is a release tells that at least so many are; ε does \
          not cover that.",
-        "BEFORE THE RELEASE they may rehearse, once for each data set",
-        "how many people are in both tables, but not who. So they know before ε is spent whether a \
-         run would end for such a reason. It spends no ε and is not protected by it",
+        "exactly how many people are in both tables, but not who. So they know before a run whether \
+         it would end for such a reason. It spends no ε and is not protected by it",
+        "one exact rehearsal for a data set and a peer, under whatever agreement, and one more for \
+         each line that the data's owner adds to it (`diptych ledger allow-rehearsal`)",
         "learn whether it is the same at both, and stop if it is not. The ε of that run is spent \
          then.",
     ] {
@@ -362,6 +363,16 @@ fn the_words_say_what_a_rehearsal_tells_and_what_it_tells_that_there_is_a_releas
     for part in [
         "and for how many of them the column `approved` differs (`rehearse` \"labels\"), but not who",
         "stop if it is not, having learned for how many people it differs. The ε of that",
+    ] {
+        assert!(words.contains(part), "{part} is not in:\n{words}");
+    }
+    let words = with_lines("rehearse = \"noisy\"");
+    for part in [
+        "with noise added, which neither knows, but not who. In 19 of 20 rehearsals the noise is at \
+         most 60. Each rehearsal spends ε 0.05 (`rehearse_epsilon`)",
+        "at most 1.06 times as likely",
+        "a record replaced by another: at most 1.11.",
+        "stop if it is not. The ε of that run is spent",
     ] {
         assert!(words.contains(part), "{part} is not in:\n{words}");
     }

@@ -101,7 +101,7 @@ pub fn run_with(
     if let Some(epsilon) = side.plan.promise.epsilon() {
         let checked = ledger.check_cap(&party.data_set, epsilon, &party.cap);
         if let Err(ledger::Error::CapReached { .. }) = &checked {
-            side.tell_of_cap(watcher);
+            side.tell_of_cap(&agreement.canonical(), watcher);
         }
         checked?;
     }
@@ -211,6 +211,11 @@ impl<'a> Side<'a> {
         Ok(Self { agreement, party, identity, peer, peer_name: &other.name, plan })
     }
 
+    /// Whom this party meets.
+    pub fn peer(&self) -> Fingerprint {
+        self.peer
+    }
+
     fn door<'d>(
         &'d self,
         meeting: &'d Meeting,
@@ -315,11 +320,10 @@ impl<'a> Side<'a> {
     }
 
     /// Tells a peer that waits already that this side's cap lets no such run begin.
-    fn tell_of_cap(&self, watcher: &dyn Watcher) {
+    fn tell_of_cap(&self, terms: &str, watcher: &dyn Watcher) {
         let name = self.peer_name;
-        watcher.say(&format!("the cap allows no such release; telling {name}, if it is there"));
+        watcher.say(&format!("the cap allows no such run; telling {name}, if it is there"));
         let connect = self.party.limits.connect.min(LONGEST_TELLING);
-        let terms = self.agreement.canonical();
         let limits = Limits { connect, ..self.party.limits };
         let mut door = self.door(&self.party.meeting, limits, watcher);
         match door.meet(terms.as_bytes(), false) {
@@ -334,7 +338,8 @@ impl<'a> Side<'a> {
     /// What to say about a release of the same name that the ledger knows.
     pub fn remark_on_id(&self, history: &History) -> Option<String> {
         let id = &self.agreement.id;
-        let before = history.runs().iter().rev().find(|run| run.debit.release == *id)?;
+        let of_id = |run: &&ledger::Run| run.debit.release == *id && !run.is_rehearsal;
+        let before = history.runs().iter().rev().find(of_id)?;
         let how = match before.status {
             ledger::Status::Finished => "was made",
             _ => "was begun",

@@ -1,5 +1,7 @@
 //! A rehearsal: how many people two parties have in common, before anything is released.
 //!
+//! Two kinds: an exact one, outside ε, which is here, and one with noise that spends ε ([`noisy`]).
+//!
 //! *Inputs*: identifiers, and classes if the agreement says so. *Output*, to both: how many records
 //! the other has, how many people are common and, with labels, for how many of these the class
 //! differs. Nobody learns who they are.
@@ -9,8 +11,10 @@
 //! difference of the two numbers is how many classes differ.
 //!
 //! *Outside ε*: two rehearsals on tables that differ in one person tell about that person. The caller
-//! enters each in its ledger before the first message, and none twice
+//! enters each in its ledger before the first message, and the ledger has one for a data set and a peer
 //! ([`Ledger::rehearse`](crate::privacy::ledger::Ledger::rehearse)).
+
+pub mod noisy;
 
 use super::{Error, Step};
 use crate::agreement::{Agreement, Rehearsal};
@@ -20,7 +24,7 @@ use crate::protocol::forecast::Forecast;
 use crate::protocol::psi::{self, Cardinality};
 use crate::table::Table;
 
-/// What a rehearsal tells both parties.
+/// What an exact rehearsal tells both parties.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rehearsed {
     /// Records of the peer.
@@ -31,7 +35,7 @@ pub struct Rehearsed {
     pub differing: Option<usize>,
 }
 
-/// Counts with the peer. `table` has identifiers and, for labels, classes.
+/// Counts exactly with the peer. `table` has identifiers and, for labels, classes.
 ///
 /// # Errors
 /// [`Error::NoRehearsal`] unless the agreement allows it, and those of set intersection.
@@ -41,7 +45,7 @@ pub fn run(
     table: &Table,
     progress: &(dyn Fn(Step) + Sync),
 ) -> Result<Rehearsed, Error> {
-    let allowed = allowed(agreement)?;
+    let with_labels = with_labels(agreement)?;
     let identifiers = table.identifiers().ok_or(Error::NoRehearsal)?;
     let starts = |total| progress(Step::Began { phase: "set intersection", total });
     let options = psi::Options {
@@ -52,9 +56,9 @@ pub fn run(
     let group = Ristretto::default();
     let Cardinality { common, peer_size } =
         psi::cardinality(session, &group, identifiers, options)?;
-    let differing = match allowed {
-        Rehearsal::Numbers => None,
-        Rehearsal::Labels => {
+    let differing = match with_labels {
+        false => None,
+        true => {
             let labelled = labelled(table).ok_or(Error::NoRehearsal)?;
             let same = psi::cardinality(session, &group, &labelled, options)?;
             Some(common.saturating_sub(same.common))
@@ -74,10 +78,7 @@ pub fn forecast(
     own: usize,
     peer: usize,
 ) -> Result<(), Error> {
-    let times = match allowed(agreement)? {
-        Rehearsal::Numbers => 1,
-        Rehearsal::Labels => 2,
-    };
+    let times = if with_labels(agreement)? { 2 } else { 1 };
     (0..times).for_each(|_| psi::forecast_cardinality(f, &Ristretto::default(), own, peer));
     Ok(())
 }
@@ -88,6 +89,15 @@ pub fn forecast(
 /// [`Error::NoRehearsal`] if there may be none.
 pub fn allowed(agreement: &Agreement) -> Result<Rehearsal, Error> {
     agreement.matching().and_then(|matching| matching.rehearse).ok_or(Error::NoRehearsal)
+}
+
+/// Whether an exact rehearsal counts labels too.
+fn with_labels(agreement: &Agreement) -> Result<bool, Error> {
+    match allowed(agreement)? {
+        Rehearsal::Numbers => Ok(false),
+        Rehearsal::Labels => Ok(true),
+        Rehearsal::Noisy { .. } => Err(Error::NoRehearsal),
+    }
 }
 
 /// Everybody's class and identifier as one text: the same at both parties where both are.

@@ -3,6 +3,7 @@
 mod hidden;
 
 use super::{CountTable, Noise, Profile, Selection, Specializations, Terms, Transfers, Utility};
+use crate::agreement::rehearsal::rehearsed;
 use crate::agreement::words::{
     Page, Wording, grouped, left_out, normalization, told_to_the_network,
 };
@@ -74,12 +75,11 @@ impl Wording for Terms {
         let (p1, p2) = (&parties.p1.name, &parties.p2.name);
         match &agreement.partition {
             Partition::Vertical { matching, .. } if matching.membership.is_hidden() => {
+                rehearsed(page, agreement);
                 self.learned_where_hidden(page, agreement, parties);
             }
             Partition::Vertical { matching, .. } => {
-                if let Some(rehearsal) = matching.rehearse {
-                    page.item(&rehearsed(rehearsal, agreement));
-                }
+                rehearsed(page, agreement);
                 page.item(&format!(
                     "{p1} and {p2} each learn how many records the other has, and which of its own \
                      people are also in the other's data. This is not protected by ε: agree to it \
@@ -446,25 +446,6 @@ fn enough_in_common(least: u64) -> String {
     }
 }
 
-/// What is learned before anything is released.
-fn rehearsed(rehearsal: Rehearsal, agreement: &Agreement) -> String {
-    let labels = match rehearsal {
-        Rehearsal::Numbers => String::new(),
-        Rehearsal::Labels => format!(
-            ", and for how many of them the column `{}` differs (`rehearse` \"labels\")",
-            agreement.schema.class.column
-        ),
-    };
-    format!(
-        "BEFORE THE RELEASE they may rehearse, once for each data set: both then learn how many \
-         records the other has and how many people are in both tables{labels}, but not who. So \
-         they know before ε is spent whether a run would end for such a reason. It spends no ε and is \
-         not protected by it; each ledger notes it. A party that rehearsed again \
-         with one person more or less would learn whether that person is in the other's data, so \
-         neither side's program does it twice."
-    )
-}
-
 /// In the words of this release: its class, and its first attribute.
 fn facts_about_groups(agreement: &Agreement) -> String {
     let class = &agreement.schema.class.column;
@@ -479,12 +460,12 @@ fn facts_about_groups(agreement: &Agreement) -> String {
 }
 
 /// ε for showing to people only.
-fn approximate(epsilon: &Epsilon) -> f64 {
+pub(in crate::agreement) fn approximate(epsilon: &Epsilon) -> f64 {
     epsilon.to_string().parse().unwrap_or(f64::INFINITY)
 }
 
 /// e^ε rounded up, for people. The computation itself never uses it.
-fn factor(epsilon: f64) -> String {
+pub(in crate::agreement) fn factor(epsilon: f64) -> String {
     let factor = epsilon.exp();
     if factor < 10_000.0 {
         format!("{:.2}", (factor * 100.0).ceil() / 100.0)

@@ -8,10 +8,14 @@ use super::Kind;
 use super::release::MAX_RECORDS;
 use crate::math::Rational;
 use crate::role::Role;
-use crate::table::Identifier;
+use crate::table::{Decimal, Identifier};
 
 /// The keys of [id] that say it.
-pub(super) const KEYS: [&str; 5] = ["min_common", "rehearse", "matching", "membership", "pad_to"];
+pub(super) const KEYS: [&str; 6] =
+    ["min_common", "rehearse", "rehearse_epsilon", "matching", "membership", "pad_to"];
+
+/// What a noisy rehearsal spends where the agreement does not say.
+const USUAL_REHEARSE_EPSILON: &str = "0.05";
 
 /// The section [id].
 pub(super) struct Matched {
@@ -86,20 +90,51 @@ fn word<T: Copy>(
 }
 
 fn rehearsal(form: &mut Form<'_>, section: &mut Section) -> Optional<Rehearsal> {
-    let Some(node) = section.take("rehearse") else { return Some(None) };
-    let (what, at) = ("`rehearse` in [id]", node.at);
-    match node {
-        Node { value: Value::Boolean(false), .. } => Some(None),
-        Node { value: Value::Boolean(true), .. } => Some(Some((Rehearsal::Numbers, at))),
-        node if matches!(node.value, Value::Text(_)) => {
-            let chosen = form.word(node, what, &[("labels", Rehearsal::Labels)])?;
-            Some(Some((chosen, at)))
+    let given = section.take("rehearse_epsilon");
+    let (epsilon_at, mut noisy) = (given.as_ref().map(|node| node.at), false);
+    let epsilon = rehearse_epsilon(form, given);
+    let exact = |rehearsal, at| Some(Some((rehearsal, at)));
+    let rehearsal = match section.take("rehearse") {
+        None | Some(Node { value: Value::Boolean(false), .. }) => Some(None),
+        Some(Node { value: Value::Boolean(true), at, .. }) => exact(Rehearsal::Numbers, at),
+        Some(node) if matches!(node.value, Value::Text(_)) => {
+            let at = node.at;
+            noisy = form.word(node, REHEARSE, &[("labels", false), ("noisy", true)])?;
+            match noisy {
+                false => exact(Rehearsal::Labels, at),
+                true => Some(Some((Rehearsal::Noisy { epsilon: epsilon? }, at))),
+            }
         }
-        node => {
-            form.wrong_type(&node, what, "true, false or \"labels\"");
+        Some(node) => {
+            form.wrong_type(&node, REHEARSE, "true, false, \"labels\" or \"noisy\"");
             None
         }
+    };
+    if let (false, Some(at)) = (noisy, epsilon_at) {
+        let message = "`rehearse_epsilon` in [id] does not apply: a noisy rehearsal alone spends ε";
+        let remedy = "add rehearse = \"noisy\", or remove `rehearse_epsilon`";
+        form.note(Rule::DoesNotApply, at, message.to_owned(), remedy);
     }
+    rehearsal
+}
+
+const REHEARSE: &str = "`rehearse` in [id]";
+
+/// What a noisy rehearsal spends: no less than a millionth, as its noise would be larger than any
+/// table, and no more than where membership is hidden, as people are found in the same way.
+fn rehearse_epsilon(form: &mut Form<'_>, given: Option<Node>) -> Option<Decimal> {
+    let what = "`rehearse_epsilon` in [id]";
+    let Some(node) = given else { return Decimal::parse(USUAL_REHEARSE_EPSILON).ok() };
+    let at = node.at;
+    let epsilon = form.decimal(node, what, false)?;
+    let most = Decimal::from(i64::from(MOST_EPSILON_HIDDEN));
+    if epsilon.floor_units(6) < 1 || epsilon > most {
+        let message = format!("{what} is {epsilon}");
+        let remedy = format!("use at least 0.000001 and at most {most}; 0.05 is usual");
+        form.note(Rule::OutOfRange, at, message, &remedy);
+        return None;
+    }
+    Some(epsilon)
 }
 
 /// What the section says together with the rest of the agreement, defaults filled in.
@@ -140,7 +175,7 @@ pub(super) fn check(
             "`rehearse` in [id] cannot be \"labels\": {owner} alone has the class, so there is \
              nothing to compare it with"
         );
-        form.note(Rule::DoesNotApply, at, message, "use rehearse = true");
+        form.note(Rule::DoesNotApply, at, message, "use rehearse = \"noisy\", or true");
     }
     let usual = Matching::default();
     Matching {
@@ -187,10 +222,11 @@ fn check_hidden(
                        learns how many people are common, so no run can depend on it";
         refuse(at, message, "remove `min_common`");
     }
-    if let Some((_, at)) = asked.rehearse {
-        let message = "`rehearse` in [id] does not apply where membership = \"hidden\": a rehearsal \
-                       tells how many people are common";
-        refuse(at, message, "remove `rehearse`");
+    let rehearse = asked.rehearse.map(|(rehearsal, _)| rehearsal);
+    if let Some((Rehearsal::Numbers | Rehearsal::Labels, at)) = asked.rehearse {
+        let message = "`rehearse` in [id] can only be \"noisy\" where membership = \"hidden\": an \
+                       exact rehearsal tells how many people are common";
+        refuse(at, message, "use rehearse = \"noisy\", or remove `rehearse`");
     }
     if let Some((_, at)) = asked.by.filter(|(by, _)| *by != MatchBy::Oprf) {
         let message = "`matching` in [id] can only be \"oprf\" where membership = \"hidden\": who \
@@ -206,5 +242,5 @@ fn check_hidden(
         form.note(Rule::OutOfRange, at, message, remedy);
     }
     let membership = Membership::Hidden { pad_to: asked.pad_to.map(|(records, _)| records) };
-    Matching { min_common: 0, rehearse: None, by: MatchBy::Oprf, membership }
+    Matching { min_common: 0, rehearse, by: MatchBy::Oprf, membership }
 }

@@ -1,6 +1,7 @@
 //! Models that hide people in groups, on the page that is signed and wherever a release is shown.
 
 use super::{Linkage, Requirement, Search, Sensitive, Terms};
+use crate::agreement::rehearsal::rehearsed;
 use crate::agreement::words::{
     Page, Wording, grouped, left_out, normalization, told_to_the_network,
 };
@@ -213,17 +214,7 @@ impl Terms {
     ) {
         let (p1, p2) = (&parties.p1.name, &parties.p2.name);
         let class = &agreement.schema.class.column;
-        if let Some(rehearsal) = rehearsal {
-            page.item(&format!(
-                "BEFORE THE RELEASE they may rehearse, once for each data set: both then learn how many \
-                 records the other has and how many people are in both tables{}, but not who.",
-                match rehearsal {
-                    Rehearsal::Numbers => String::new(),
-                    Rehearsal::Labels =>
-                        format!(", and for how many of them the column `{class}` differs"),
-                }
-            ));
-        }
+        rehearsed(page, agreement);
         page.item(&format!(
             "{p1} and {p2} each learn how many records the other has, and which of its own people are \
              also in the other's data. Agree to it only if each may know who is with the other."

@@ -33,7 +33,7 @@ fn what_hidden_membership_rules_out_is_refused_with_what_to_write() {
             ("\"joint\"", "\"two-party\"", &["neither party knows", "use noise = \"joint\""]),
             ("\"permute-and-flip\"", "\"exponential\"", &["use \"permute-and-flip\""]),
             ("\"hidden\"\n", "\"hidden\"\nmin_common = 1\n", &["remove `min_common`"]),
-            ("\"hidden\"\n", "\"hidden\"\nrehearse = true\n", &["remove `rehearse`"]),
+            ("\"hidden\"\n", "\"hidden\"\nrehearse = true\n", &["use rehearse = \"noisy\""]),
             ("\"hidden\"\n", "\"hidden\"\nmatching = \"ffdhe3072\"\n", &["remove `matching`"]),
             ("epsilon = \"1.0\"", "epsilon = \"13.5\"", &["ε = 13.5", "at most 13"]),
         ] {

@@ -229,7 +229,34 @@ fn every_rule_of_identifier_and_class_is_checked() {
             &["no party has more than 100000 records", "raise `max_records`"],
         ),
         ("rehearse = \"lables\"", Rule::UnknownWord, &["did you mean \"labels\"?"]),
-        ("rehearse = 1", Rule::WrongType, &["true, false or \"labels\""]),
+        ("rehearse = 1", Rule::WrongType, &["true, false, \"labels\" or \"noisy\""]),
+        ("rehearse_epsilon = \"0.1\"", Rule::DoesNotApply, &["add rehearse = \"noisy\""]),
+        (
+            "rehearse = \"labels\"\nrehearse_epsilon = \"0.1\"",
+            Rule::DoesNotApply,
+            &["remove `rehearse_epsilon`"],
+        ),
+        (
+            "rehearse = \"noisy\"\nrehearse_epsilon = 0.1",
+            Rule::WrongType,
+            &["without quotes", "\"0.1\""],
+        ),
+        (
+            "rehearse = \"noisy\"\nrehearse_epsilon = \"0\"",
+            Rule::OutOfRange,
+            &["at least 0.000001"],
+        ),
+        (
+            "rehearse = \"noisy\"\nrehearse_epsilon = \"0.0000009\"",
+            Rule::OutOfRange,
+            &["`rehearse_epsilon` in [id] is 0.0000009"],
+        ),
+        (
+            "rehearse = \"noisy\"\nrehearse_epsilon = \"13.1\"",
+            Rule::OutOfRange,
+            &["at most 13; 0.05 is usual"],
+        ),
+        ("rehearse = \"noisy\"\nrehearse_epsilon = \"-1\"", Rule::OutOfRange, &["is -1"]),
         ("matching = \"opr\"", Rule::UnknownWord, &["did you mean \"oprf\"?"]),
     ] {
         assert_refused(&also(line), rule, parts);
@@ -238,6 +265,15 @@ fn every_rule_of_identifier_and_class_is_checked() {
     for usual in ["min_common = 1", "rehearse = false", "matching = \"oprf\""] {
         assert_eq!(parse(&also(usual)).unwrap().hash(), loans().hash(), "{usual}");
     }
+    let noisy = |more: &str| parse(&also(&format!("rehearse = \"noisy\"\n{more}"))).unwrap();
+    for same in ["", "rehearse_epsilon = \"0.05\"", "rehearse_epsilon = \"0.050\""] {
+        assert_eq!(noisy(same).hash(), noisy("").hash(), "{same}");
+    }
+    assert_eq!(noisy("").rehearse_epsilon(), "0.05".parse().ok());
+    let least = noisy("rehearse_epsilon = \"0.000001\"");
+    assert_eq!(least.rehearse_epsilon(), "0.000001".parse().ok());
+    assert!(least.hash() != noisy("").hash() && loans().rehearse_epsilon().is_none());
+    assert_eq!(Agreement::from_canonical(least.canonical().as_bytes()).unwrap(), least);
     let reordered = with(LOANS, rules, "normalize = [\"uppercase\", \"trim\"]");
     assert_eq!(parse(&reordered).unwrap().hash(), loans().hash());
 }
@@ -479,7 +515,7 @@ fn what_a_class_at_one_party_rules_out_is_refused_with_what_to_write() {
             (
                 "\"uppercase\"]\n",
                 "\"uppercase\"]\nrehearse = \"labels\"\n",
-                &["nothing to compare it with", "use rehearse = true"],
+                &["nothing to compare it with", "use rehearse = \"noisy\", or true"],
             ),
         ] {
             assert_refused(&with(&text, from, to), Rule::DoesNotApply, parts);

@@ -4,12 +4,14 @@
 use std::time::Duration;
 
 use super::Side;
-use super::forecast::whole_run;
+use super::forecast::{whole_rehearsal, whole_run};
 use crate::net::Limits;
 use crate::protocol::forecast::{Forecast, Work};
 use crate::publish::failure::Failure;
 use crate::release::forecast::{Records, beyond, course, key_bits, random_trees};
+use crate::release::rehearsal::noisy::NoisyPlan;
 use crate::release::trajectory::union::Extent;
+use crate::role::Role;
 
 /// No run is given less.
 const LEAST: Duration = Duration::from_secs(600);
@@ -33,15 +35,43 @@ pub(super) fn of(side: &Side<'_>, own: Records) -> Result<Duration, Failure> {
     let most = usize::try_from(agreement.most_records()).unwrap_or(usize::MAX);
     let paths = [own.paths[0], Extent::most(agreement)];
     let records = Records { own: own.own, peer: most, common: own.own, paths };
-    let records = [(side.party.role, records), (side.party.role.peer(), records.turned())];
     let trees = random_trees(agreement, TREES, None)?;
     let course = trees.last().map(|tree| course(agreement, tree)).unwrap_or_default();
     let beyond = trees.last().map_or(Ok(1), |tree| beyond(agreement, tree))?;
-    let bits = key_bits(agreement) as u128;
+    let of_role = |role: Role| {
+        let records = if role == side.party.role { records } else { records.turned() };
+        Ok(whole_run(agreement, role, records, &course, true)?.0)
+    };
+    limit(side, key_bits(agreement), beyond, of_role)
+}
+
+/// The same of a noisy rehearsal.
+pub(super) fn of_rehearsal(
+    side: &Side<'_>,
+    plan: &NoisyPlan,
+    own: usize,
+) -> Result<Duration, Failure> {
+    if let Some(limit) = side.party.run_limit {
+        return Ok(limit);
+    }
+    let most = usize::try_from(side.agreement.most_records()).unwrap_or(usize::MAX);
+    limit(side, 0, 1, |role| {
+        let records = if role == side.party.role { [own, most] } else { [most, own] };
+        whole_rehearsal(side.agreement, plan, role, records, true)
+    })
+}
+
+/// Ten times what both parties' sides of a conversation take, one after the other, and so many times more.
+fn limit(
+    side: &Side<'_>,
+    key_bits: usize,
+    beyond: u64,
+    of_role: impl Fn(Role) -> Result<Forecast, Failure>,
+) -> Result<Duration, Failure> {
     let mut nanoseconds = 0;
-    for (role, records) in records {
-        let (forecast, _) = whole_run(agreement, role, records, &course, true)?;
-        nanoseconds += cpu_nanoseconds(&forecast, bits);
+    for role in Role::BOTH {
+        let forecast = of_role(role)?;
+        nanoseconds += cpu_nanoseconds(&forecast, key_bits as u128);
         // One party's messages are all messages.
         let total = forecast.costs().total();
         if role == side.party.role {

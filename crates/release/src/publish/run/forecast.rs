@@ -8,6 +8,7 @@ use crate::protocol::forecast::Forecast;
 use crate::publish::failure::Failure;
 use crate::publish::manifest;
 use crate::release::forecast::{Records, prepare, together};
+use crate::release::rehearsal::noisy::{self, NoisyPlan};
 use crate::release::{Examined, shards};
 use crate::role::Role;
 
@@ -34,6 +35,27 @@ pub fn whole_run(
     let rows = together(&mut forecast, agreement, records, course)?;
     messages::forecast_end(&mut forecast, manifest::SIGNED_BYTES)?;
     Ok((forecast, rows))
+}
+
+/// One party's side of a noisy rehearsal, for `own` and `peer` records. Neither party has unfinished runs.
+///
+/// # Errors
+/// If there are too many records.
+pub fn whole_rehearsal(
+    agreement: &Agreement,
+    plan: &NoisyPlan,
+    role: Role,
+    records: [usize; 2],
+    finished_before: bool,
+) -> Result<Forecast, Failure> {
+    let mut forecast = Forecast::new(role);
+    Session::forecast(&mut forecast);
+    unfinished::forecast(&mut forecast, finished_before)?;
+    noisy::forecast_prepare(&mut forecast, plan);
+    messages::forecast_heads(&mut forecast)?;
+    noisy::forecast(&mut forecast, agreement, plan, records, false)?;
+    messages::forecast_closing(&mut forecast)?;
+    Ok(forecast)
 }
 
 /// The records that an estimate is for: ours, and what is assumed of the peer's and of the common ones.

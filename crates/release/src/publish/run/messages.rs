@@ -170,6 +170,11 @@ pub(super) fn forecast_end(f: &mut Forecast, signed: usize) -> Result<(), net::E
     f.begin_phase(SIGNING);
     let message = vec![0; signed];
     f.exchange_like(&Signed { message, public_key: [0; 32], signature: [[0; 32]; 2] })?;
+    forecast_closing(f)
+}
+
+/// The messages of closing alone.
+pub(super) fn forecast_closing(f: &mut Forecast) -> Result<(), net::Error> {
     f.begin_phase(CLOSING);
     f.exchange_like(&Written)
 }

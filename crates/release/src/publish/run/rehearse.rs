@@ -1,26 +1,31 @@
-//! One party's side of a rehearsal: how many people both have in common, before ε is spent.
+//! One party's side of a rehearsal: how many people both have in common, before a release.
 //!
 //! | step | what is exchanged | what a failure leaves |
 //! | --- | --- | --- |
 //! | handshake | the hash of the agreement *and that it is a rehearsal*, roles | nothing |
 //! | status | as before a run | nothing |
-//! | ledger | that the rehearsal is in the ledger, on disk, and its head | a line without ε |
-//! | set intersection | [`rehearsal`] | a line without ε |
+//! | set-up | of a noisy one: transfers, nothing that depends on data | nothing |
+//! | ledger | that the rehearsal is in the ledger, on disk, and its head | a line; of a noisy one ε spent |
+//! | counting | [`rehearsal`], [`noisy`] | a line; of a noisy one ε spent |
 //! | closing | that it is over | the numbers |
 //!
-//! A ledger has one rehearsal of an agreement and a data set, whether it came to its end or not.
+//! A ledger has one exact rehearsal of a data set with a peer, whether it came to its end or not, and
+//! one more for each line that allows it. Noisy ones are debited, and there are as many as the cap bears.
 
 use super::messages::{self, Ending};
-use super::{Side, unfinished};
-use crate::privacy::ledger::{Hash, Ledger, Rehearsal};
+use super::{Side, deadline, unfinished};
+use crate::agreement;
+use crate::privacy::ledger::{self, Debit, Delta, Hash, Ledger, Rehearsal, RunId};
 use crate::protocol::Session;
 use crate::publish::Watcher;
 use crate::publish::failure::Failure;
+use crate::release;
 use crate::release::forecast::Records;
+use crate::release::rehearsal::noisy::{self, Counted, NoisyPlan};
 use crate::release::rehearsal::{self, Rehearsed};
 use crate::table::Table;
 
-/// The phase in which both tell that the rehearsal is in their ledgers.
+/// The phase in which both tell that an exact rehearsal is in their ledgers.
 const LEDGER: &str = "ledger";
 
 /// What a rehearsal told this party.
@@ -29,22 +34,38 @@ pub struct Told {
     /// Records of this party.
     pub records: usize,
     /// What both learned.
-    pub rehearsed: Rehearsed,
+    pub numbers: Numbers,
+}
+
+/// What both parties of a rehearsal learn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Numbers {
+    /// Exactly, outside ε.
+    Exact(Rehearsed),
+    /// With noise, for ε.
+    Noisy(Counted),
 }
 
 /// Rehearses a release with the peer, which must do the same at the same time.
 ///
 /// # Errors
-/// If the agreement allows no rehearsal or there was one, and whatever stops the conversation.
+/// If the agreement allows no rehearsal, there was an exact one or the cap bears no noisy one, and
+/// whatever stops the conversation.
 pub fn rehearse(side: &Side<'_>, watcher: &dyn Watcher) -> Result<Told, Failure> {
     let (agreement, party) = (side.agreement, side.party);
-    rehearsal::allowed(agreement)?;
+    let plan = plan(side)?;
     let mut ledger = Ledger::open(&party.ledger)?;
     unfinished::tell(&mut ledger, side, watcher)?;
-    ledger.check_rehearsal(&party.data_set, &Hash(agreement.hash().0))?;
+    check_ledger(side, plan.as_ref(), &ledger, watcher)?;
     ledger.reserve()?;
     let table = side.read_table(watcher)?;
-    let limit = side.deadline(Records { own: table.len(), ..Records::default() })?;
+    let limit = match &plan {
+        None => side.deadline(Records { own: table.len(), ..Records::default() })?,
+        Some(plan) => {
+            noisy::check_records(agreement, table.len())?;
+            deadline::of_rehearsal(side, plan, table.len())?
+        }
+    };
     let mut session = party.meeting.open(
         &side.identity,
         side.peer,
@@ -55,24 +76,44 @@ pub fn rehearse(side: &Side<'_>, watcher: &dyn Watcher) -> Result<Told, Failure>
     )?;
     session.channel.end_within(limit);
     watcher.say(&format!("{} is here to rehearse the same agreement", side.peer_name));
-    let mut entered = false;
-    match hold(side, &mut session, &mut ledger, &table, watcher, &mut entered) {
-        Ok(rehearsed) => Ok(Told { records: table.len(), rehearsed }),
-        Err(ended) => {
-            if let Some(reason) = ended.tell {
-                session.channel.abort(reason);
-            }
-            Err(if entered {
-                let advice = "no ε is spent, but the rehearsal is in the ledger: to have another, \
-                              agree on another release `id`";
-                let before = ended.failure.advice.clone();
-                let advice = before.into_iter().chain([advice.to_owned()]);
-                ended.failure.advise(advice.collect::<Vec<_>>().join("\n       "))
-            } else {
-                ended.failure
-            })
-        }
+    let mut conversation =
+        Conversation { side, ledger: &mut ledger, table: &table, watcher, entered: false };
+    let numbers = match &plan {
+        None => conversation.count(&mut session).map(Numbers::Exact),
+        Some(plan) => conversation.count_with_noise(&mut session, plan).map(Numbers::Noisy),
+    };
+    match numbers {
+        Ok(numbers) => Ok(Told { records: table.len(), numbers }),
+        Err(ended) => Err(conversation.end(ended, &mut session, plan.as_ref())),
     }
+}
+
+/// The plan of a noisy rehearsal; none of an exact one.
+fn plan(side: &Side<'_>) -> Result<Option<NoisyPlan>, Failure> {
+    Ok(match rehearsal::allowed(side.agreement)? {
+        agreement::Rehearsal::Noisy { .. } => Some(NoisyPlan::of(side.agreement)?),
+        agreement::Rehearsal::Numbers | agreement::Rehearsal::Labels => None,
+    })
+}
+
+/// Whether the ledger lets it begin: asked before connecting.
+fn check_ledger(
+    side: &Side<'_>,
+    plan: Option<&NoisyPlan>,
+    ledger: &Ledger,
+    watcher: &dyn Watcher,
+) -> Result<(), Failure> {
+    let (agreement, party) = (side.agreement, side.party);
+    let Some(plan) = plan else {
+        let key = Hash(*side.peer.as_bytes());
+        return Ok(ledger.check_rehearsal(&party.data_set, side.peer_name, Some(&key))?);
+    };
+    let checked = ledger.check_cap(&party.data_set, &plan.epsilon, &party.cap);
+    if let Err(ledger::Error::CapReached { .. }) = &checked {
+        side.tell_of_cap(&terms(&agreement.canonical()), watcher);
+    }
+    checked?;
+    Ok(ledger.check_composition(&party.data_set, true, agreement.accept_composition)?)
 }
 
 /// What both must have in common. That it is a rehearsal is part of it, so that no run meets one.
@@ -81,30 +122,116 @@ fn terms(canonical: &str) -> String {
     format!("{{\"--rehearse\":true,{rest}")
 }
 
-fn hold(
-    side: &Side<'_>,
-    session: &mut Session,
-    ledger: &mut Ledger,
-    table: &Table,
-    watcher: &dyn Watcher,
-    entered: &mut bool,
-) -> Result<Rehearsed, Ending> {
-    ledger.check_name()?;
-    unfinished::compare(session, ledger, side.peer_name, watcher)?;
-    session.channel.begin_phase(LEDGER);
-    watcher.stop().check()?;
-    ledger.rehearse(Rehearsal {
+/// A rehearsal from the handshake to its closing, and whether it is in the ledger.
+struct Conversation<'a> {
+    side: &'a Side<'a>,
+    ledger: &'a mut Ledger,
+    table: &'a Table,
+    watcher: &'a dyn Watcher,
+    entered: bool,
+}
+
+impl Conversation<'_> {
+    fn begin(&mut self, session: &mut Session) -> Result<(), Ending> {
+        self.ledger.check_name()?;
+        unfinished::compare(session, self.ledger, self.side.peer_name, self.watcher)
+    }
+
+    /// Holds an exact rehearsal.
+    fn count(&mut self, session: &mut Session) -> Result<Rehearsed, Ending> {
+        self.begin(session)?;
+        let (side, watcher) = (self.side, self.watcher);
+        session.channel.begin_phase(LEDGER);
+        watcher.stop().check()?;
+        self.ledger.rehearse(Rehearsal {
+            release: side.agreement.id.clone(),
+            data_set: side.party.data_set.clone(),
+            agreement: Hash(side.agreement.hash().0),
+            peer: side.peer_name.to_owned(),
+            fingerprint: Some(Hash(*side.peer.as_bytes())),
+            salt: Hash(session.rng.array()),
+        })?;
+        self.entered = true;
+        messages::exchange_heads(session, self.ledger.history().head())?;
+        let progress = |step| watcher.step(step);
+        let rehearsed = rehearsal::run(session, side.agreement, self.table, &progress)?;
+        close(session);
+        Ok(rehearsed)
+    }
+
+    /// Holds a noisy one, whose ε is on disk at both before the first message that depends on data.
+    fn count_with_noise(
+        &mut self,
+        session: &mut Session,
+        plan: &NoisyPlan,
+    ) -> Result<Counted, Ending> {
+        self.begin(session)?;
+        let (side, watcher) = (self.side, self.watcher);
+        noisy::prepare(session, plan)?;
+        session.channel.begin_phase(messages::DEBIT);
+        watcher.stop().check()?;
+        let (run, salt) = (RunId(*session.id.as_bytes()), Hash(session.rng.array()));
+        let receipt = self.ledger.debit_rehearsal(debit(side, plan, run, salt))?;
+        self.entered = true;
+        let theirs = messages::exchange_heads(session, self.ledger.history().head())?;
+        self.ledger.note_peer(run, theirs)?;
+        watcher.say(&format!("both ledgers are debited ε {}", plan.epsilon));
+        let budget = receipt.into_budget().ok_or(release::Error::NoBudget)?;
+        let progress = |step| watcher.step(step);
+        let counted =
+            noisy::run(session, side.agreement, plan, self.table, budget, false, &progress)?;
+        self.ledger.finish(run)?;
+        close(session);
+        Ok(counted)
+    }
+
+    /// Tells ledger and peer that it is over, and says what is left of it. The ledger first, as after a
+    /// run.
+    fn end(&mut self, ended: Ending, session: &mut Session, plan: Option<&NoisyPlan>) -> Failure {
+        let noted = match plan.filter(|_| self.entered) {
+            Some(_) => self.ledger.abort(RunId(*session.id.as_bytes())),
+            None => Ok(()),
+        };
+        if let Some(reason) = ended.tell {
+            session.channel.abort(reason);
+        }
+        if !self.entered {
+            return ended.failure;
+        }
+        let mut advice: Vec<String> = ended.failure.advice.clone().into_iter().collect();
+        advice.push(match plan {
+            Some(plan) => format!("ε {} is spent and nothing was told", plan.epsilon),
+            None => {
+                "no ε is spent, but the rehearsal is in the ledger and counts: for another, see \
+                     `diptych ledger allow-rehearsal --help`, or agree on rehearse = \"noisy\""
+                    .to_owned()
+            }
+        });
+        advice
+            .extend(noted.err().map(|error| format!("that it ended could not be noted: {error}")));
+        ended.failure.advise(advice.join("\n       "))
+    }
+}
+
+fn debit(side: &Side<'_>, plan: &NoisyPlan, run: RunId, salt: Hash) -> Debit {
+    Debit {
+        run,
         release: side.agreement.id.clone(),
         data_set: side.party.data_set.clone(),
+        epsilon: Some(plan.epsilon.clone()),
+        cap: Some(side.party.cap.clone()),
         agreement: Hash(side.agreement.hash().0),
         peer: side.peer_name.to_owned(),
-        salt: Hash(session.rng.array()),
-    })?;
-    *entered = true;
-    messages::exchange_heads(session, ledger.history().head())?;
-    let rehearsed = rehearsal::run(session, side.agreement, table, &|step| watcher.step(step))?;
-    // The numbers are known whatever the peer says now; it only keeps the line open for both.
+        salt,
+        delta: Some(Delta::at_least(&plan.delta)),
+        towards_peer: Some(side.towards_peer()),
+        out: None,
+        promise: None,
+    }
+}
+
+/// The numbers are known whatever the peer says now; it only keeps the line open for both.
+fn close(session: &mut Session) {
     session.channel.begin_phase(messages::CLOSING);
     let _ = messages::exchange_written(session);
-    Ok(rehearsed)
 }

@@ -38,6 +38,16 @@ pub(super) fn tell(
     };
     for run in unfinished {
         let debit = &run.debit;
+        if run.is_rehearsal {
+            ledger.abort(debit.run)?;
+            let (release, peer, when) = (&debit.release, &debit.peer, utc(run.time));
+            let epsilon = debit.epsilon.as_ref().map(ToString::to_string).unwrap_or_default();
+            watcher.say(&format!(
+                "a rehearsal of \"{release}\" with {peer} of {when} was interrupted: its ε {epsilon} \
+                 stays spent"
+            ));
+            continue;
+        }
         let what = format!(
             "release \"{}\" with {} of {} (run {})",
             debit.release,
@@ -120,7 +130,8 @@ pub(super) fn compare(
     watcher: &dyn Watcher,
 ) -> Result<(), Ending> {
     session.channel.begin_phase(STATUS);
-    let with_peer = |run: &&Run| run.debit.peer == peer;
+    // A rehearsal leaves nothing to compare but its head.
+    let with_peer = |run: &&Run| run.debit.peer == peer && !run.is_rehearsal;
     let history = ledger.history();
     let own: Vec<RunId> = {
         let all: Vec<_> = history.unfinished().filter(with_peer).map(|run| run.debit.run).collect();

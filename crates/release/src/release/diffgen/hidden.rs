@@ -71,7 +71,7 @@ use tables::CountPlan;
 pub const FAILURES: u64 = 2 * join::failures(1);
 
 /// Transfers from P1 for every bin of a join, or a few more: two for each bit that is compared.
-const TRANSFERS_PER_BIN: usize = 2 * 80;
+pub(in crate::release) const TRANSFERS_PER_BIN: usize = 2 * 80;
 
 const NO_OWNER: Error = Error::WrongInput("membership is hidden, and nobody alone has the class");
 

@@ -115,7 +115,7 @@ pub enum Error {
     #[error(
         "the class columns of the common individuals differ between the parties{}: compare how each \
          side derived column `{column}`, and start again; `rehearse = \"labels\"` in [id] of an \
-         agreement tells it before ε is spent",
+         agreement tells it, once, before ε is spent",
         in_numbers(*differing)
     )]
     ClassesDiffer {
@@ -128,8 +128,8 @@ pub enum Error {
     #[error(
         "of this side's people {common} are also in the peer's data, and the agreement asks for at \
          least {least} (`min_common` in [id]): compare how each side writes column `{column}`, with \
-         signs and zeros such as c1, c-1 and c01, and start again; `rehearse = true` in [id] of an \
-         agreement tells it before ε is spent"
+         signs and zeros such as c1, c-1 and c01, and start again; `rehearse = \"noisy\"` in [id] of \
+         an agreement tells about how many there are, for a small ε, before a run"
     )]
     TooFewCommon {
         /// How many are.
