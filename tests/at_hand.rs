@@ -156,6 +156,9 @@ fn a_key_under_a_passphrase_opens_with_the_one_in_the_file() {
         assert!(told.contains(words), "{told}");
         assert!(word.len() < 3 || !told.contains(word.trim()), "no passphrase is shown: {told}");
     }
+    write(place, "word.txt", "another\n");
+    let (_, _, told) = dry_run(place, PARTY);
+    assert!(told.contains("check the first line of word.txt"), "{told}");
 }
 
 #[test]

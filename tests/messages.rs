@@ -262,3 +262,44 @@ fn a_run_that_is_interrupted_while_it_waits_says_so_and_leaves_nothing() {
     assert!(told.contains("help: nothing was spent, and the peer has seen nobody"), "{told}");
     assert!(!place.join("release").exists(), "no empty directory is left");
 }
+
+#[test]
+fn a_listener_that_nobody_reaches_says_what_to_check() {
+    let place = place();
+    let (status, _, told) = psi(place.path(), &["--listen", "127.0.0.1:0"]);
+    assert_eq!(status, 1, "{told}");
+    for words in ["did not connect within 1.0 s", "is it started", "firewall"] {
+        assert!(told.contains(words), "{words:?} is not in {told}");
+    }
+}
+
+#[test]
+fn a_first_run_beyond_its_cap_is_told_of_the_key_and_not_of_a_data_set_that_is_not_there() {
+    let place = place();
+    let place = place.path();
+    std::fs::write(place.join("party.toml"), PARTY.replace("\"3\"", "\"0.5\"")).unwrap();
+    for arguments in [&["--dry-run"][..], &["--new-ledger"]] {
+        let (status, _, told) = diptych(place, &[&RUN[..], arguments].concat());
+        assert_eq!(status, 2, "{told}");
+        assert!(told.contains("raise `cap` in the party file"), "{told}");
+        assert!(!told.contains("raise-cap"), "{told}");
+    }
+    assert!(!place.join("ledger.jsonl").exists(), "nothing is entered, and nothing is left");
+}
+
+#[test]
+fn psi_looks_at_who_may_read_the_key_and_at_whose_fingerprint_it_is_given() {
+    let place = place();
+    let place = place.path();
+    std::fs::set_permissions(place.join("one.pem"), PermissionsExt::from_mode(0o644)).unwrap();
+    let (_, _, told) = psi(place, &["--connect", "127.0.0.1:1", "--quiet"]);
+    let words = "ATTENTION: others may read the private key in one.pem: chmod 600 one.pem";
+    assert!(told.contains(words), "{told}");
+    let agreement = std::fs::read_to_string(place.join("agreement.toml")).unwrap();
+    let own = agreement.split('"').find(|word| word.starts_with("sha256:")).unwrap();
+    let psi = ["psi", "--cardinality", "--column", "id", "--role", "p1", "--ids", "table.csv"];
+    let who = ["--identity", "one.pem", "--peer", own, "--connect", "127.0.0.1:1", "--wait", "1"];
+    let (status, _, told) = diptych(place, &[&psi[..], &who[..]].concat());
+    assert_eq!(status, 2, "{told}");
+    assert!(told.contains("is our own fingerprint") && !told.contains("connecting"), "{told}");
+}

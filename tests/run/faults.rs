@@ -232,6 +232,23 @@ fn a_release_that_appears_while_a_run_waits_is_not_touched_and_nothing_is_spent(
 }
 
 #[test]
+fn an_output_directory_that_goes_while_a_run_waits_stops_it_before_anything_is_spent() {
+    for put_another in [false, true] {
+        let couple = Couple::new(20);
+        let bank = Running::start(couple.command(BANK, "", None));
+        let address = bank.address();
+        std::fs::remove_dir_all(couple.path(BANK, "release")).unwrap();
+        if put_another {
+            std::fs::create_dir(couple.path(BANK, "release")).unwrap();
+        }
+        let company = Running::start(couple.command(COMPANY, &address, None)).end();
+        bank.end().assert(2, &["release was moved, removed or replaced", "nothing was spent"]);
+        company.assert(1, &["the peer ended the run"]);
+        assert!(couple.runs(BANK).is_empty() && couple.runs(COMPANY).is_empty());
+    }
+}
+
+#[test]
 fn a_release_that_appears_during_a_run_is_not_overwritten() {
     let couple = Couple::new(40);
     let both = couple.start();

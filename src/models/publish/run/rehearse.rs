@@ -39,7 +39,7 @@ pub struct Told {
 pub fn rehearse(side: &Side<'_>, watcher: &dyn Watcher) -> Result<Told, Failure> {
     let (agreement, party) = (side.agreement, side.party);
     rehearsal::allowed(agreement)?;
-    let mut ledger = Ledger::open(&party.ledger)?;
+    let mut ledger = side.open_ledger()?;
     unfinished::tell(&mut ledger, side, watcher)?;
     ledger.check_rehearsal(&party.data_set, &Hash(agreement.hash().0))?;
     ledger.reserve()?;
