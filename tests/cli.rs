@@ -409,6 +409,8 @@ fn made_up_paths_are_anonymized_checked_and_entered_once() {
     assert!(status == 2 && said.contains("not differentially private"), "{said}");
     let acknowledged = ["--acknowledge", "not differentially private"];
     let (status, _, said) = anonymize(&out, &acknowledged);
+    assert!(status == 2 && said.contains("there is no ledger"), "{said}");
+    let (status, _, said) = anonymize(&out, &[&acknowledged[..], &["--new-ledger"]].concat());
     assert!(status == 0 && said.contains("This is not differential privacy."), "{said}");
     assert_eq!(check(&format!("{out}/release.csv")).0, 0);
     let summary = std::fs::read_to_string(format!("{out}/summary.json")).unwrap();
@@ -438,7 +440,7 @@ fn paths_that_tell_too_much_once_empty_ones_are_left_out_are_refused_and_nothing
     let terms = ["--l", "2", "--k", "2", "--c", "0.5", "--protect", "AIDS"];
     let ledger = name("ledger.jsonl");
     let words = ["--acknowledge", "not differentially private", "--support", "0.2"];
-    let more = [&words[..], &["--out", &out, "--ledger", &ledger]].concat();
+    let more = [&words[..], &["--out", &out, "--ledger", &ledger, "--new-ledger"]].concat();
     let (status, _, said) = ask("anonymize", &paths, &terms, &more);
     assert!(
         status == 2 && said.contains("4 of 6 have AIDS") && said.contains("raise `c`"),

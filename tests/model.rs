@@ -65,7 +65,7 @@ fn a_model_without_epsilon_goes_from_agreement_to_report_through_the_library() {
     assert_eq!(Agreement::from_canonical(agreement.canonical().as_bytes()).unwrap(), agreement);
 
     let (ledger, cap) = (place.path().join("ledger.jsonl"), "1".parse().unwrap());
-    let entered = Some(Entered { ledger: &ledger, cap: &cap, data_set: None });
+    let entered = Some(Entered { ledger: &ledger, new: !ledger.exists(), cap: &cap, data_set: None });
     let data = Source::file(&data);
     let wanted = Wanted { data: &data, out: &out, compact: false, entered };
     local::release(&agreement, &wanted, &ear).unwrap();
@@ -127,10 +127,11 @@ fn run_two(
         let text = format!(
             "role = \"p{}\"\ndata = \"table.csv\"\nidentity = \"identity.pem\"\n\
              {meeting} = \"{free}\"\nledger = \"ledger.jsonl\"\nout = \"release\"\ncap = \"3\"\n\
-             wait_seconds = 30\n",
+             data_set = \"people\"\nwait_seconds = 30\n",
             index + 1
         );
-        Party::parse("party.toml", text.as_bytes(), &directory).unwrap()
+        let party = Party::parse("party.toml", text.as_bytes(), &directory).unwrap();
+        Party { new_ledger: true, ..party }
     };
     let both = [party(0, "listen"), party(1, "connect")];
     let side = |party: &Party| {
@@ -228,7 +229,7 @@ fn a_table_of_groups_goes_from_agreement_to_page_with_its_warning_and_stands_alo
     let ear = Ear::default();
     let release = |text: &str, name: &str| {
         let out = place.path().join(name);
-        let entered = Some(Entered { ledger: &ledger, cap: &cap, data_set: None });
+        let entered = Some(Entered { ledger: &ledger, new: !ledger.exists(), cap: &cap, data_set: None });
         let wanted = Wanted { data: &data, out: &out, compact: false, entered };
         local::release(&agreement(text), &wanted, &ear).map(|_| out)
     };
@@ -288,7 +289,7 @@ fn what_fails_after_the_release_is_in_place_leaves_it_entered_as_finished() {
     let (ledger, cap) = (place.path().join("ledger.jsonl"), "1".parse().unwrap());
     let (data, ear) = (Source::file(&data), Ear::default());
     let release = |out: &Path| {
-        let entered = Some(Entered { ledger: &ledger, cap: &cap, data_set: None });
+        let entered = Some(Entered { ledger: &ledger, new: !ledger.exists(), cap: &cap, data_set: None });
         local::release(&agreement(LKC), &Wanted { data: &data, out, compact: false, entered }, &ear)
     };
     release(&out).unwrap();
@@ -486,7 +487,7 @@ fn release_paths(
     fs::write(&data, rows).map_err(|error| error.to_string())?;
     let (ledger, cap) = (place.join("ledger.jsonl"), "1".parse());
     let cap = cap.map_err(|_| "1 is not a cap")?;
-    let entered = Some(Entered { ledger: &ledger, cap: &cap, data_set: None });
+    let entered = Some(Entered { ledger: &ledger, new: !ledger.exists(), cap: &cap, data_set: None });
     let data = Source::file(&data);
     let wanted = Wanted { data: &data, out: &out, compact: true, entered };
     local::release(&agreement(text), &wanted, ear).map_err(|refused| refused.to_string())?;
