@@ -49,7 +49,7 @@ def local(
     data: Union[Table, str],
     out: str,
     compact: bool,
-    ledger: Optional[tuple[str, str, Optional[str]]],
+    ledger: Optional[tuple[str, bool, str, Optional[str]]],
     problems: Optional[str],
     callback: _Callback,
 ) -> None: ...
@@ -59,6 +59,7 @@ def run(
     party_text: Optional[tuple[str, str, str]],
     data: Union[Table, str, None],
     options: tuple[bool, bool, int, bool],
+    new_ledger: bool,
     shards: Optional[tuple[int, Callable[[bytes, int, Stopped], None], Callable[[int, bytes, Stopped], bytes]]],
     problems: Optional[str],
     passphrase: Optional[str],
