@@ -178,12 +178,13 @@ fn two_parties_in_one_role_are_status_3_on_both_sides() {
 #[test]
 fn nobody_at_the_address_is_status_1_and_says_what_to_check() {
     let place = tempfile::tempdir().unwrap();
-    let (one, one_print) = keygen(place.path(), "one.pem");
+    let (one, _) = keygen(place.path(), "one.pem");
+    let (_, two_print) = keygen(place.path(), "two.pem");
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let free = free.to_string();
     let (status, _, said) = run_psi(
         "p1",
-        &["--wait", "1", "--identity", &one, "--peer", &one_print, "--connect", &free],
+        &["--wait", "1", "--identity", &one, "--peer", &two_print, "--connect", &free],
     );
     assert_eq!(status, 1, "{said}");
     assert!(said.contains("is the other side started?"), "{said}");

@@ -154,9 +154,8 @@ fn standard_input_is_a_table_if_it_is_whole() {
 fn a_command_is_a_table_only_if_it_ends_well_in_time_and_whole() {
     let place = place();
     let place = place.path();
-    let command = |words: &str| {
-        dry_run(place, &format!("data_seconds = 2\ndata_command = {words}"))
-    };
+    let command =
+        |words: &str| dry_run(place, &format!("data_seconds = 2\ndata_command = {words}"));
     let (status, said, told) = command("[\"printf\", \"job,ill\\nWriter,yes\\nWriter,no\\n\"]");
     assert_eq!(status, 0, "{told}");
     assert!(told.contains("read 2 records") && said.contains("A dry run"), "{told}");

@@ -159,7 +159,11 @@ fn a_ledger_of_an_earlier_version_is_read_and_continued() {
     assert_eq!(statuses, [Finished, Aborted, Finished, Finished, Debited]);
     assert_eq!(history.entries().len(), 10);
     assert_eq!(history.spent("loans"), "4".parse().unwrap());
-    assert_eq!(history.cap("loans", Reader::Anybody), Some(&"3".parse().unwrap()), "that of the first debit");
+    assert_eq!(
+        history.cap("loans", Reader::Anybody),
+        Some(&"3".parse().unwrap()),
+        "that of the first debit"
+    );
     assert_eq!(history.cap("visits", Reader::Anybody), Some(&"2".parse().unwrap()));
     assert_eq!(history.towards_peers("loans")["Loan company"], "8".parse().unwrap());
     assert_eq!(history.last_met("Loan company"), None);
@@ -206,7 +210,10 @@ fn the_command_counts_a_line_without_newline_and_refuses_one_with_another_last_b
     std::fs::write(&path, &bytes[..bytes.len() - 1]).unwrap();
     let (status, said) = ledger_command(&["show", file]);
     assert_eq!(status, Some(0), "{said}");
-    assert!(said.contains("towards readers ε 0.1 of") && said.contains("lacks its newline"), "{said}");
+    assert!(
+        said.contains("towards readers ε 0.1 of") && said.contains("lacks its newline"),
+        "{said}"
+    );
     let changed = [&bytes[..bytes.len() - 1], b"x"].concat();
     std::fs::write(&path, &changed).unwrap();
     for arguments in

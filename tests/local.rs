@@ -118,7 +118,10 @@ fn the_ledger_counts_every_run_and_stops_at_the_cap() {
     assert!(status == 2 && said.contains("cap 2"), "{said}");
     assert!(!place.path().join("c/release.csv").exists());
     let (_, shown, _) = diptych(place.path(), &["ledger", "show", "ledger.jsonl"]);
-    assert!(shown.contains("table.csv: towards readers ε 2 of 2; towards the peer ε 0 (no cap)"), "{shown}");
+    assert!(
+        shown.contains("table.csv: towards readers ε 2 of 2; towards the peer ε 0 (no cap)"),
+        "{shown}"
+    );
     assert!(!shown.contains("unfinished"), "{shown}");
     let (status, ..) = local(place.path(), &["--out", "d", "--cap", "2"]);
     assert_eq!(status, 2, "a cap needs a ledger");

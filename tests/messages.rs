@@ -290,7 +290,8 @@ fn a_ledger_that_is_missing_is_never_begun_by_itself() {
     assert!(status == 2 && told.contains("exists already"), "{told}");
     let (status, said, told) = dry_run(place);
     assert_eq!(status, 0, "{told}");
-    let words = "after it, data set \"table.csv\": towards readers ε 1 of 3; towards the peer ε 2 (no cap)";
+    let words =
+        "after it, data set \"table.csv\": towards readers ε 1 of 3; towards the peer ε 2 (no cap)";
     assert!(said.contains(words) && !said.contains("there is no ledger"), "{said}");
 }
 

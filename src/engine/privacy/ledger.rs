@@ -226,12 +226,7 @@ impl Ledger {
     /// # Errors
     /// [`Error::UnknownDataSet`], [`Error::NoCapTowardsPeer`], [`Error::NotRaised`] and those of the
     /// file.
-    pub fn raise_cap(
-        &mut self,
-        data_set: &str,
-        reader: Reader,
-        cap: Epsilon,
-    ) -> Result<(), Error> {
+    pub fn raise_cap(&mut self, data_set: &str, reader: Reader, cap: Epsilon) -> Result<(), Error> {
         let data_set = data_set.to_owned();
         let known = self.history.runs().iter().any(|run| run.debit.data_set == data_set);
         match self.history.cap(&data_set, reader) {

@@ -311,7 +311,10 @@ mod tests {
         let ours = terms(&lead, 3, 8);
         let another = "another run between the same two parties";
         for (theirs, words) in [
-            (terms(&other, 3, 8), format!("shard 3 of this run was connected to shard 3 of {another}")),
+            (
+                terms(&other, 3, 8),
+                format!("shard 3 of this run was connected to shard 3 of {another}"),
+            ),
             (b"{}".to_vec(), format!("shard 3 of this run was connected to the lead of {another}")),
             (terms(&lead, 4, 8), "shard 3 of this run was connected to shard 4 of the peer".into()),
         ] {

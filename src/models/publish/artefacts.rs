@@ -135,7 +135,8 @@ impl Output {
     /// If it was moved, removed or replaced.
     pub fn check_place(&self) -> Result<(), Failure> {
         let Some(lock) = &self.lock else { return Ok(()) };
-        let own = lock.metadata().map_err(|error| Failure::file(&self.directory, "find", &error))?;
+        let own =
+            lock.metadata().map_err(|error| Failure::file(&self.directory, "find", &error))?;
         let same = |named: fs::Metadata| (named.dev(), named.ino()) == (own.dev(), own.ino());
         if fs::metadata(&self.directory).is_ok_and(same) {
             return Ok(());

@@ -69,8 +69,10 @@ impl Meeting {
         watcher: &dyn Watcher,
     ) -> Result<Session, Failure> {
         if peer == identity.fingerprint() {
-            return Err(Failure::wrong_input(format!("{peer} is our own fingerprint, not a peer's"))
-                .advise("ask the peer for its own: `diptych keygen` printed it there"));
+            return Err(Failure::wrong_input(format!(
+                "{peer} is our own fingerprint, not a peer's"
+            ))
+            .advise("ask the peer for its own: `diptych keygen` printed it there"));
         }
         let (meeting, stop) = (self, watcher.stop());
         let mut door =

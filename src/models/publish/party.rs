@@ -197,8 +197,7 @@ fn read(
     );
     let out = path(form, section, "out", "add out = \"release\", a directory", beside);
     let remedy = "add cap = \"3.0\", the largest total ε that this data may ever spend";
-    let cap =
-        form.required(section, "cap", remedy).and_then(|node| epsilon(form, node, "`cap`"));
+    let cap = form.required(section, "cap", remedy).and_then(|node| epsilon(form, node, "`cap`"));
     let cap_towards_peer = match section.take("cap_towards_peer") {
         Some(node) => Some(epsilon(form, node, "`cap_towards_peer`")?),
         None => None,

@@ -244,7 +244,14 @@ impl History {
         }
         let (spent, wanted) = (Box::new(spent), Box::new(wanted.clone()));
         let raise = fixed.is_some_and(|fixed| fixed == cap);
-        Err(Error::CapReached { data_set, reader, spent, wanted, cap: Box::new(cap.clone()), raise })
+        Err(Error::CapReached {
+            data_set,
+            reader,
+            spent,
+            wanted,
+            cap: Box::new(cap.clone()),
+            raise,
+        })
     }
 
     /// Whether a run may follow those on its data set, see [`super::Ledger::check_composition`].
@@ -309,8 +316,7 @@ impl History {
                 }
             }
             Event::Raised { data_set, cap, towards_peer } => {
-                let caps =
-                    if *towards_peer { &mut self.caps_towards_peer } else { &mut self.caps };
+                let caps = if *towards_peer { &mut self.caps_towards_peer } else { &mut self.caps };
                 let fixed = caps.get_mut(data_set).filter(|fixed| **fixed < *cap);
                 *fixed.ok_or_else(|| bad("it raises a cap that is not lower"))? = cap.clone();
             }

@@ -512,7 +512,7 @@ fn the_longest_names_and_path_fit_a_line() {
         release: long.clone(),
         data_set: long.clone(),
         peer: long,
-        epsilon: Some("9999.999999999999999999".parse().unwrap()),
+        epsilon: Some("4999.999999999999999999".parse().unwrap()),
         cap: Some("9999.999999999999999999".parse().unwrap()),
         delta: Some(Delta::at_least(&"1/3".parse().unwrap())),
         towards_peer: Some(Towards::Twice),

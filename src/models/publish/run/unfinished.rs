@@ -172,9 +172,8 @@ fn refuse_lost_head(history: &History, head: Hash, peer: &str) -> Result<(), End
     if history.has_had_head(&head) || history.acknowledged(&head) {
         return Ok(());
     }
-    let failure = Failure::wrong_input(format!(
-        "{peer} has a head of our ledger that is not in it: {head}"
-    ));
+    let failure =
+        Failure::wrong_input(format!("{peer} has a head of our ledger that is not in it: {head}"));
     let failure = failure.advise(format!(
         "nothing was spent. Restore the ledger from a backup, or name the right one in the party file; \
          if it is lost and the data's owner consents to go on though what was spent before does not count: \
