@@ -85,6 +85,7 @@ listen = "127.0.0.1:0"
 ledger = "ledger.jsonl"
 out = "release"
 cap = "3"
+data_set = "people"
 "#;
 
 fn write(place: &Path, name: &str, text: &str) {
@@ -134,16 +135,16 @@ fn a_key_under_a_passphrase_opens_with_the_one_in_the_file() {
     let pem = std::fs::read_to_string(place.join("one.pem")).unwrap();
     assert!(pem.starts_with("-----BEGIN ENCRYPTED PRIVATE KEY-----"), "{pem}");
     assert!(!pem.contains("BEGIN PRIVATE KEY"), "{pem}");
-    let (status, said, told) = dry_run(place, PARTY);
+    let (status, _, told) = dry_run(place, PARTY);
     assert_eq!(status, 0, "{told}");
-    assert!(!said.contains("others may read"), "{said}");
+    assert!(!told.contains("others may read"), "{told}");
     assert_other_tools_read_it(place);
 
     std::fs::set_permissions(place.join("word.txt"), PermissionsExt::from_mode(0o644)).unwrap();
-    let (status, said, _) = dry_run(place, PARTY);
+    let (status, _, told) = dry_run(place, PARTY);
     assert_eq!(status, 0);
     let words = "ATTENTION: others may read the passphrase in word.txt: chmod 600 word.txt";
-    assert!(said.contains(words), "{said}");
+    assert!(told.contains(words), "{told}");
 
     for (word, words) in [
         ("another\n", "one.pem: the passphrase of the identity: "),
@@ -156,6 +157,9 @@ fn a_key_under_a_passphrase_opens_with_the_one_in_the_file() {
         assert!(told.contains(words), "{told}");
         assert!(word.len() < 3 || !told.contains(word.trim()), "no passphrase is shown: {told}");
     }
+    write(place, "word.txt", "another\n");
+    let (_, _, told) = dry_run(place, PARTY);
+    assert!(told.contains("check the first line of word.txt"), "{told}");
 }
 
 #[test]

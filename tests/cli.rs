@@ -178,12 +178,13 @@ fn two_parties_in_one_role_are_status_3_on_both_sides() {
 #[test]
 fn nobody_at_the_address_is_status_1_and_says_what_to_check() {
     let place = tempfile::tempdir().unwrap();
-    let (one, one_print) = keygen(place.path(), "one.pem");
+    let (one, _) = keygen(place.path(), "one.pem");
+    let (_, two_print) = keygen(place.path(), "two.pem");
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let free = free.to_string();
     let (status, _, said) = run_psi(
         "p1",
-        &["--wait", "1", "--identity", &one, "--peer", &one_print, "--connect", &free],
+        &["--wait", "1", "--identity", &one, "--peer", &two_print, "--connect", &free],
     );
     assert_eq!(status, 1, "{said}");
     assert!(said.contains("is the other side started?"), "{said}");
@@ -409,6 +410,8 @@ fn made_up_paths_are_anonymized_checked_and_entered_once() {
     assert!(status == 2 && said.contains("not differentially private"), "{said}");
     let acknowledged = ["--acknowledge", "not differentially private"];
     let (status, _, said) = anonymize(&out, &acknowledged);
+    assert!(status == 2 && said.contains("there is no ledger"), "{said}");
+    let (status, _, said) = anonymize(&out, &[&acknowledged[..], &["--new-ledger"]].concat());
     assert!(status == 0 && said.contains("This is not differential privacy."), "{said}");
     assert_eq!(check(&format!("{out}/release.csv")).0, 0);
     let summary = std::fs::read_to_string(format!("{out}/summary.json")).unwrap();
@@ -438,7 +441,7 @@ fn paths_that_tell_too_much_once_empty_ones_are_left_out_are_refused_and_nothing
     let terms = ["--l", "2", "--k", "2", "--c", "0.5", "--protect", "AIDS"];
     let ledger = name("ledger.jsonl");
     let words = ["--acknowledge", "not differentially private", "--support", "0.2"];
-    let more = [&words[..], &["--out", &out, "--ledger", &ledger]].concat();
+    let more = [&words[..], &["--out", &out, "--ledger", &ledger, "--new-ledger"]].concat();
     let (status, _, said) = ask("anonymize", &paths, &terms, &more);
     assert!(
         status == 2 && said.contains("4 of 6 have AIDS") && said.contains("raise `c`"),

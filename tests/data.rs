@@ -57,7 +57,7 @@ fn place() -> tempfile::TempDir {
 fn dry_run(place: &Path, lines: &str) -> (i32, String, String) {
     let party = format!(
         "role = \"p1\"\nidentity = \"one.pem\"\nlisten = \"127.0.0.1:0\"\nledger = \"l\"\n\
-         out = \"out\"\ncap = \"3\"\n{lines}\n"
+         out = \"out\"\ncap = \"3\"\ndata_set = \"x\"\n{lines}\n"
     );
     std::fs::write(place.join("party.toml"), party).unwrap();
     std::fs::set_permissions(place.join("party.toml"), PermissionsExt::from_mode(0o644)).unwrap();
@@ -154,9 +154,8 @@ fn standard_input_is_a_table_if_it_is_whole() {
 fn a_command_is_a_table_only_if_it_ends_well_in_time_and_whole() {
     let place = place();
     let place = place.path();
-    let command = |words: &str| {
-        dry_run(place, &format!("data_set = \"x\"\ndata_seconds = 2\ndata_command = {words}"))
-    };
+    let command =
+        |words: &str| dry_run(place, &format!("data_seconds = 2\ndata_command = {words}"));
     let (status, said, told) = command("[\"printf\", \"job,ill\\nWriter,yes\\nWriter,no\\n\"]");
     assert_eq!(status, 0, "{told}");
     assert!(told.contains("read 2 records") && said.contains("A dry run"), "{told}");
@@ -199,10 +198,7 @@ fn a_command_is_a_table_only_if_it_ends_well_in_time_and_whole() {
         }
         assert!(begun.elapsed().as_secs() < 30, "{words}");
     }
-    let (status, _, told) = dry_run(place, "data_command = [\"true\"]");
-    assert_eq!(status, 2);
-    assert!(told.contains("`data_set` is missing"), "{told}");
-    let (_, _, told) = dry_run(place, "data = \"x\"\ndata_set = \"x\"\ndata_command = [\"true\"]");
+    let (_, _, told) = dry_run(place, "data = \"x\"\ndata_command = [\"true\"]");
     assert!(told.contains("`data` and `data_command` exclude each other"), "{told}");
 }
 
@@ -210,7 +206,7 @@ fn a_command_is_a_table_only_if_it_ends_well_in_time_and_whole() {
 fn a_command_in_a_file_that_others_may_write_is_not_run() {
     let place = place();
     let place = place.path();
-    let lines = "data_set = \"x\"\ndata_command = [\"touch\", \"was-run\"]";
+    let lines = "data_command = [\"touch\", \"was-run\"]";
     dry_run(place, lines);
     assert!(place.join("was-run").exists(), "it is started in the directory of the party file");
     std::fs::remove_file(place.join("was-run")).unwrap();
@@ -242,11 +238,11 @@ fn a_real_sqlite_is_a_source() {
         return;
     }
     let command = "[\"sqlite3\", \"-csv\", \"-header\", \"people.db\", \"select * from p\"]";
-    let (status, _, told) = dry_run(place, &format!("data_set = \"x\"\ndata_command = {command}"));
+    let (status, _, told) = dry_run(place, &format!("data_command = {command}"));
     assert_eq!(status, 0, "{told}");
     assert!(told.contains("read 2 records"), "{told}");
     let wrong = command.replace("from p", "from q");
-    let (status, _, told) = dry_run(place, &format!("data_set = \"x\"\ndata_command = {wrong}"));
+    let (status, _, told) = dry_run(place, &format!("data_command = {wrong}"));
     assert_eq!(status, 2);
     assert!(told.contains("failed (exit status: 1)") && told.contains("no such table"), "{told}");
 }
@@ -371,7 +367,7 @@ fn a_real_postgresql_is_a_source() {
     ));
     let source = |question: &str| {
         let words = serde_json::Value::from(postgres.words(place, question));
-        format!("data_set = \"x\"\ndata_command = {words}")
+        format!("data_command = {words}")
     };
     let (status, _, told) = dry_run(place, &source("select job, ill from p"));
     assert_eq!(status, 0, "{told}");

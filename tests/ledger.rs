@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use diptych::privacy::ledger::{self, Debit, Error, Event, Hash, Ledger, RunId};
+use diptych::privacy::ledger::{self, Debit, Error, Event, Hash, Ledger, Reader, RunId};
 
 /// A writer process: `debits` runs by a name of its own, each said aloud once it is debited.
 const WRITER: &str = "DIPTYCH_TEST_LEDGER_WRITER";
@@ -135,7 +135,7 @@ fn the_command_shows_a_ledger_and_names_its_first_bad_line() {
     };
     let (status, shown, _) = show();
     assert_eq!(status, Some(0));
-    assert!(shown.contains("loans: spent ε 0.2 of at most 8"), "{shown}");
+    assert!(shown.contains("loans: towards readers ε 0.2 of 8"), "{shown}");
     let text = std::fs::read_to_string(&path).unwrap();
     let (first, rest) = text.split_once('\n').unwrap();
     std::fs::write(&path, format!("{first}\n{}", rest.replacen("finished", "aborted", 1))).unwrap();
@@ -159,8 +159,12 @@ fn a_ledger_of_an_earlier_version_is_read_and_continued() {
     assert_eq!(statuses, [Finished, Aborted, Finished, Finished, Debited]);
     assert_eq!(history.entries().len(), 10);
     assert_eq!(history.spent("loans"), "4".parse().unwrap());
-    assert_eq!(history.caps()["loans"], "3".parse().unwrap(), "that of the first debit");
-    assert_eq!(history.caps()["visits"], "2".parse().unwrap());
+    assert_eq!(
+        history.cap("loans", Reader::Anybody),
+        Some(&"3".parse().unwrap()),
+        "that of the first debit"
+    );
+    assert_eq!(history.cap("visits", Reader::Anybody), Some(&"2".parse().unwrap()));
     assert_eq!(history.towards_peers("loans")["Loan company"], "8".parse().unwrap());
     assert_eq!(history.last_met("Loan company"), None);
 
@@ -176,7 +180,7 @@ fn a_ledger_of_an_earlier_version_is_read_and_continued() {
     };
     assert!(matches!(ledger.debit(next(1, "loans", "4")), Err(Error::CapAbove { .. })));
     assert!(matches!(ledger.debit(next(1, "loans", "3")), Err(Error::CapReached { .. })));
-    ledger.raise_cap("loans", "5".parse().unwrap()).unwrap();
+    ledger.raise_cap("loans", Reader::Anybody, "5".parse().unwrap()).unwrap();
     for (number, data_set, cap) in [(1, "loans", "5"), (2, "visits", "2")] {
         let _ = ledger.debit(next(number, data_set, cap)).unwrap();
         ledger.note_peer(run_id(1, number), Hash([3; 32])).unwrap();
@@ -194,7 +198,7 @@ fn a_ledger_of_an_earlier_version_is_read_and_continued() {
 fn the_command_counts_a_line_without_newline_and_refuses_one_with_another_last_byte() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("ledger");
-    let _ = Ledger::open(&path).unwrap().debit(debit(run_id(1, 1))).unwrap();
+    let _ = Ledger::create(&path).unwrap().debit(debit(run_id(1, 1))).unwrap();
     let bytes = std::fs::read(&path).unwrap();
     let ledger_command = |arguments: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_diptych"));
@@ -206,7 +210,10 @@ fn the_command_counts_a_line_without_newline_and_refuses_one_with_another_last_b
     std::fs::write(&path, &bytes[..bytes.len() - 1]).unwrap();
     let (status, said) = ledger_command(&["show", file]);
     assert_eq!(status, Some(0), "{said}");
-    assert!(said.contains("spent ε 0.1 of") && said.contains("lacks its newline"), "{said}");
+    assert!(
+        said.contains("towards readers ε 0.1 of") && said.contains("lacks its newline"),
+        "{said}"
+    );
     let changed = [&bytes[..bytes.len() - 1], b"x"].concat();
     std::fs::write(&path, &changed).unwrap();
     for arguments in
@@ -220,6 +227,9 @@ fn the_command_counts_a_line_without_newline_and_refuses_one_with_another_last_b
 }
 
 fn writer(name: u8, debits: u32, path: &Path, first: Option<&str>) -> Child {
+    if !path.exists() {
+        drop(Ledger::create(path).unwrap());
+    }
     let program = std::env::current_exe().unwrap();
     let arguments = ["writer_process", "--exact", "--ignored", "--nocapture"];
     let mut command = match first {
@@ -272,6 +282,7 @@ fn debit(run: RunId) -> Debit {
         salt: Hash([7; 32]),
         delta: None,
         towards_peer: None,
+        cap_towards_peer: None,
         out: None,
         promise: None,
     }

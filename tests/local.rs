@@ -106,15 +106,22 @@ fn a_release_is_never_overwritten_and_wrong_data_is_named() {
 fn the_ledger_counts_every_run_and_stops_at_the_cap() {
     let place = place();
     let ledger = ["--ledger", "ledger.jsonl", "--cap", "2"];
+    let (status, _, said) = local(place.path(), &[&["--out", "a"], &ledger[..]].concat());
+    assert!(status == 2 && said.contains("there is no ledger ledger.jsonl"), "{said}");
     for out in ["a", "b"] {
-        let (status, _, said) = local(place.path(), &[&["--out", out], &ledger[..]].concat());
+        let new: &[&str] = if out == "a" { &["--new-ledger"] } else { &[] };
+        let arguments = [&["--out", out], &ledger[..], new].concat();
+        let (status, _, said) = local(place.path(), &arguments);
         assert_eq!(status, 0, "{said}");
     }
     let (status, _, said) = local(place.path(), &[&["--out", "c"], &ledger[..]].concat());
     assert!(status == 2 && said.contains("cap 2"), "{said}");
     assert!(!place.path().join("c/release.csv").exists());
     let (_, shown, _) = diptych(place.path(), &["ledger", "show", "ledger.jsonl"]);
-    assert!(shown.contains("table.csv: spent ε 2 of at most 2"), "{shown}");
+    assert!(
+        shown.contains("table.csv: towards readers ε 2 of 2; towards the peer ε 0 (no cap)"),
+        "{shown}"
+    );
     assert!(!shown.contains("unfinished"), "{shown}");
     let (status, ..) = local(place.path(), &["--out", "d", "--cap", "2"]);
     assert_eq!(status, 2, "a cap needs a ledger");

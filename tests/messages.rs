@@ -52,6 +52,7 @@ listen = "127.0.0.1:0"
 ledger = "ledger.jsonl"
 out = "release"
 cap = "3"
+data_set = "table.csv"
 "#;
 
 /// A place where the first party could run.
@@ -124,9 +125,11 @@ fn the_dry_run_finds_places_that_cannot_be_written_and_a_key_that_others_can_rea
     let (status, said, told) = dry_run(place);
     assert_eq!(status, 0, "{told}");
     assert!(
-        said.contains("ATTENTION: others may read the private key in one.pem: chmod 600"),
-        "{said}"
+        told.contains("ATTENTION: others may read the private key in one.pem: chmod 600"),
+        "{told}"
     );
+    let words = "the run would be refused now: there is no ledger ledger.jsonl";
+    assert!(said.contains(words) && said.contains("--new-ledger"), "{said}");
     assert!(!place.join("release").exists() && !place.join("ledger.jsonl").exists());
     for (key, from) in [("out", "\"release\""), ("ledger", "\"ledger.jsonl\"")] {
         std::fs::write(place.join("party.toml"), PARTY.replace(from, "\"table.csv/x\"")).unwrap();
@@ -164,7 +167,7 @@ fn a_release_of_the_same_name_is_remarked_and_one_without_a_ledger_says_so() {
     let (status, _, told) = diptych(place, &[&local[..], &["alone"]].concat());
     assert_eq!(status, 0, "{told}");
     assert!(told.contains("no ledger is given: nobody adds up what releases"), "{told}");
-    let entered = ["again", "--ledger", "ledger.jsonl", "--cap", "3"];
+    let entered = ["again", "--ledger", "ledger.jsonl", "--new-ledger", "--cap", "3"];
     let (status, _, told) = diptych(place, &[&local[..], &entered[..]].concat());
     assert_eq!(status, 0, "{told}");
     assert!(!told.contains("no ledger is given"), "{told}");
@@ -184,7 +187,7 @@ fn the_dry_run_refuses_what_does_not_add_up_with_an_earlier_release() {
                   taxonomy = { Any_Job = [\"Engineer\", \"Writer\"] }\n";
     std::fs::write(place.join("groups.toml"), groups).unwrap();
     let local = ["local", "--agreement", "groups.toml", "--data", "table.csv", "--out", "groups"];
-    let entered = ["--ledger", "ledger.jsonl", "--cap", "3"];
+    let entered = ["--ledger", "ledger.jsonl", "--new-ledger", "--cap", "3"];
     let (status, _, told) = diptych(place, &[&local[..], &entered[..]].concat());
     assert_eq!(status, 0, "{told}");
     let (status, _, told) = dry_run(place);
@@ -240,6 +243,7 @@ fn a_run_that_is_interrupted_while_it_waits_says_so_and_leaves_nothing() {
     let place = place.path();
     let mut child = Command::new(env!("CARGO_BIN_EXE_diptych"))
         .args(RUN)
+        .arg("--new-ledger")
         .current_dir(place)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
@@ -261,4 +265,87 @@ fn a_run_that_is_interrupted_while_it_waits_says_so_and_leaves_nothing() {
     assert!(told.contains("the run was stopped on this side"), "{told}");
     assert!(told.contains("help: nothing was spent, and the peer has seen nobody"), "{told}");
     assert!(!place.join("release").exists(), "no empty directory is left");
+    assert!(!place.join("ledger.jsonl").exists(), "no empty ledger is left");
+}
+
+#[test]
+fn a_ledger_that_is_missing_is_never_begun_by_itself() {
+    let place = place();
+    let place = place.path();
+    let run = |more: &[&str]| diptych(place, &[&RUN[..], more].concat());
+    let (status, _, told) = run(&[]);
+    assert_eq!(status, 2, "{told}");
+    for words in ["there is no ledger ledger.jsonl", "diptych ledger create ledger.jsonl"] {
+        assert!(told.contains(words) && told.contains("--new-ledger"), "{told}");
+    }
+    assert!(!place.join("ledger.jsonl").exists());
+    let (status, said, told) = diptych(place, &["ledger", "create", "ledger.jsonl"]);
+    assert_eq!((status, said.trim()), (0, "ledger.jsonl"), "{told}");
+    for more in [&["--new-ledger"][..], &["--new-ledger", "--dry-run"]] {
+        let (status, _, told) = run(more);
+        assert_eq!(status, 2, "{told}");
+        assert!(told.contains("exists already; leave out --new-ledger"), "{told}");
+    }
+    let (status, _, told) = diptych(place, &["ledger", "create", "ledger.jsonl"]);
+    assert!(status == 2 && told.contains("exists already"), "{told}");
+    let (status, said, told) = dry_run(place);
+    assert_eq!(status, 0, "{told}");
+    let words =
+        "after it, data set \"table.csv\": towards readers ε 1 of 3; towards the peer ε 2 (no cap)";
+    assert!(said.contains(words) && !said.contains("there is no ledger"), "{said}");
+}
+
+#[test]
+fn what_the_peer_may_learn_is_capped_before_connecting() {
+    let place = place();
+    let place = place.path();
+    for (cap, status) in [("1.5", 2), ("2", 0)] {
+        let party = format!("{PARTY}cap_towards_peer = \"{cap}\"\n");
+        std::fs::write(place.join("party.toml"), party).unwrap();
+        let (ended, said, told) = dry_run(place);
+        assert_eq!(ended, status, "{told}");
+        assert!(said.contains(&format!("towards the peer ε 2 of {cap}")), "{said}");
+        assert_eq!(told.contains("raise `cap_towards_peer` in the party file"), status == 2);
+    }
+}
+
+#[test]
+fn a_listener_that_nobody_reaches_says_what_to_check() {
+    let place = place();
+    let (status, _, told) = psi(place.path(), &["--listen", "127.0.0.1:0"]);
+    assert_eq!(status, 1, "{told}");
+    for words in ["did not connect within 1.0 s", "is it started", "firewall"] {
+        assert!(told.contains(words), "{words:?} is not in {told}");
+    }
+}
+
+#[test]
+fn a_first_run_beyond_its_cap_is_told_of_the_key_and_not_of_a_data_set_that_is_not_there() {
+    let place = place();
+    let place = place.path();
+    std::fs::write(place.join("party.toml"), PARTY.replace("\"3\"", "\"0.5\"")).unwrap();
+    for arguments in [&["--dry-run"][..], &["--new-ledger"]] {
+        let (status, _, told) = diptych(place, &[&RUN[..], arguments].concat());
+        assert_eq!(status, 2, "{told}");
+        assert!(told.contains("raise `cap` in the party file"), "{told}");
+        assert!(!told.contains("raise-cap"), "{told}");
+    }
+    assert!(!place.join("ledger.jsonl").exists(), "nothing is entered, and nothing is left");
+}
+
+#[test]
+fn psi_looks_at_who_may_read_the_key_and_at_whose_fingerprint_it_is_given() {
+    let place = place();
+    let place = place.path();
+    std::fs::set_permissions(place.join("one.pem"), PermissionsExt::from_mode(0o644)).unwrap();
+    let (_, _, told) = psi(place, &["--connect", "127.0.0.1:1", "--quiet"]);
+    let words = "ATTENTION: others may read the private key in one.pem: chmod 600 one.pem";
+    assert!(told.contains(words), "{told}");
+    let agreement = std::fs::read_to_string(place.join("agreement.toml")).unwrap();
+    let own = agreement.split('"').find(|word| word.starts_with("sha256:")).unwrap();
+    let psi = ["psi", "--cardinality", "--column", "id", "--role", "p1", "--ids", "table.csv"];
+    let who = ["--identity", "one.pem", "--peer", own, "--connect", "127.0.0.1:1", "--wait", "1"];
+    let (status, _, told) = diptych(place, &[&psi[..], &who[..]].concat());
+    assert_eq!(status, 2, "{told}");
+    assert!(told.contains("is our own fingerprint") && !told.contains("connecting"), "{told}");
 }

@@ -65,7 +65,8 @@ fn a_model_without_epsilon_goes_from_agreement_to_report_through_the_library() {
     assert_eq!(Agreement::from_canonical(agreement.canonical().as_bytes()).unwrap(), agreement);
 
     let (ledger, cap) = (place.path().join("ledger.jsonl"), "1".parse().unwrap());
-    let entered = Some(Entered { ledger: &ledger, cap: &cap, data_set: None });
+    let entered =
+        Some(Entered { ledger: &ledger, new: !ledger.exists(), cap: &cap, data_set: None });
     let data = Source::file(&data);
     let wanted = Wanted { data: &data, out: &out, compact: false, entered, identity: None };
     local::release(&agreement, &wanted, &ear).unwrap();
@@ -87,7 +88,10 @@ fn a_model_without_epsilon_goes_from_agreement_to_report_through_the_library() {
     let debit = &history.runs()[0].debit;
     assert_eq!((&debit.epsilon, &debit.cap, &debit.delta), (&None, &None, &None));
     assert_eq!(debit.promise.as_deref(), Some("none: the counts are exact"));
-    assert!(history.spent("people.csv").is_zero() && history.caps().is_empty());
+    assert!(
+        history.spent("people.csv").is_zero()
+            && history.cap("people.csv", ledger::Reader::Anybody).is_none()
+    );
 }
 
 #[test]
@@ -127,10 +131,11 @@ fn run_two(
         let text = format!(
             "role = \"p{}\"\ndata = \"table.csv\"\nidentity = \"identity.pem\"\n\
              {meeting} = \"{free}\"\nledger = \"ledger.jsonl\"\nout = \"release\"\ncap = \"3\"\n\
-             wait_seconds = 30\n",
+             data_set = \"people\"\nwait_seconds = 30\n",
             index + 1
         );
-        Party::parse("party.toml", text.as_bytes(), &directory).unwrap()
+        let party = Party::parse("party.toml", text.as_bytes(), &directory).unwrap();
+        Party { new_ledger: true, ..party }
     };
     let both = [party(0, "listen"), party(1, "connect")];
     let side = |party: &Party| {
@@ -228,7 +233,8 @@ fn a_table_of_groups_goes_from_agreement_to_page_with_its_warning_and_stands_alo
     let ear = Ear::default();
     let release = |text: &str, name: &str| {
         let out = place.path().join(name);
-        let entered = Some(Entered { ledger: &ledger, cap: &cap, data_set: None });
+        let entered =
+            Some(Entered { ledger: &ledger, new: !ledger.exists(), cap: &cap, data_set: None });
         let wanted = Wanted { data: &data, out: &out, compact: false, entered, identity: None };
         local::release(&agreement(text), &wanted, &ear).map(|_| out)
     };
@@ -289,12 +295,10 @@ fn what_fails_after_the_release_is_in_place_leaves_it_entered_as_finished() {
     let (ledger, cap) = (place.path().join("ledger.jsonl"), "1".parse().unwrap());
     let (data, ear) = (Source::file(&data), Ear::default());
     let release = |out: &Path| {
-        let entered = Some(Entered { ledger: &ledger, cap: &cap, data_set: None });
-        local::release(
-            &agreement(LKC),
-            &Wanted { data: &data, out, compact: false, entered, identity: None },
-            &ear,
-        )
+        let entered =
+            Some(Entered { ledger: &ledger, new: !ledger.exists(), cap: &cap, data_set: None });
+        let wanted = Wanted { data: &data, out, compact: false, entered, identity: None };
+        local::release(&agreement(LKC), &wanted, &ear)
     };
     release(&out).unwrap();
     verify::check(&out).unwrap();
@@ -491,7 +495,8 @@ fn release_paths(
     fs::write(&data, rows).map_err(|error| error.to_string())?;
     let (ledger, cap) = (place.join("ledger.jsonl"), "1".parse());
     let cap = cap.map_err(|_| "1 is not a cap")?;
-    let entered = Some(Entered { ledger: &ledger, cap: &cap, data_set: None });
+    let entered =
+        Some(Entered { ledger: &ledger, new: !ledger.exists(), cap: &cap, data_set: None });
     let data = Source::file(&data);
     let wanted = Wanted { data: &data, out: &out, compact: true, entered, identity: None };
     local::release(&agreement(text), &wanted, ear).map_err(|refused| refused.to_string())?;
@@ -708,7 +713,8 @@ fn two_parties_hide_people_in_groups_as_one_would_and_keep_their_own_rows_to_the
             let debit = &history.runs()[0].debit;
             assert!(debit.epsilon.is_none() && debit.promise.is_some());
             // Without ε nothing adds up: a further release of the same data is refused.
-            let again = Side::new(&agreement, party, &Ear::default()).unwrap();
+            let party = Party { new_ledger: false, ..party.clone() };
+            let again = Side::new(&agreement, &party, &Ear::default()).unwrap();
             let refused = run::run(&again, Options::default(), &Ear::default()).unwrap_err();
             assert!(refused.message.contains("accept_composition"), "{refused}");
         }

@@ -11,7 +11,7 @@ table, :func:`run` one party's side of a release by two; a :class:`Release` is w
 ...           "ill": ["no"] * 700 + ["yes"] * 300}
 >>> import tempfile; place = tempfile.mkdtemp()
 >>> release = diptych.local(agreement, people, out=f"{place}/release",
-...                         ledger=f"{place}/ledger.jsonl", cap="3", data_set="patients")
+...                         ledger=f"{place}/ledger.jsonl", new_ledger=True, cap="3", data_set="patients")
 >>> release.promise.epsilon
 '1'
 """
@@ -75,6 +75,7 @@ def local(
     table: TableLike,
     *,
     ledger: Optional[_Path] = None,
+    new_ledger: bool = False,
     cap: Union[str, int, None] = None,
     data_set: Optional[str] = None,
     out: Optional[_Path] = None,
@@ -89,7 +90,8 @@ def local(
     The table is a data frame of pandas or polars, a table of pyarrow, a dictionary of columns, or the
     path of a CSV file. With ``ledger`` the whole ε is entered before the data is used, under the name
     ``data_set`` (that of the file, unless given), and refused if it would pass ``cap``. Without one,
-    nobody counts how often the same data is released, and this warns.
+    nobody counts how often the same data is released, and this warns. The first release makes the ledger,
+    with ``new_ledger``; a ledger that is missing later is an error.
 
     The release goes to the directory ``out``, or to a temporary one that is gone with the object that is
     returned. ``problems`` names a file in which everything is listed that does not fit (it holds data).
@@ -107,8 +109,8 @@ def local(
     native = _tables.read(table, agreement._native.wanted(False))
     entered = None
     if ledger is None:
-        if cap is not None or data_set is not None:
-            raise WrongInput("cap and data_set are for a ledger", "name one with ledger=FILE")
+        if new_ledger or cap is not None or data_set is not None:
+            raise WrongInput("new_ledger, cap and data_set are for a ledger", "name one with ledger=FILE")
         warnings.warn(
             "no ledger is given: nobody adds up what releases of this data spend (ledger=FILE, cap=EPS)",
             NoLedgerWarning,
@@ -119,7 +121,7 @@ def local(
             raise WrongInput("a ledger needs the largest total ε that the data may ever spend", "give it with cap=EPS")
         if data_set is None and not isinstance(native, str):
             raise WrongInput("without a file, the ledger needs a name for the data", "give it with data_set=NAME")
-        entered = (os.fspath(ledger), str(cap), data_set)
+        entered = (os.fspath(ledger), new_ledger, str(cap), data_set)
     place, kept = _release.temporary() if out is None else (os.fspath(out), None)
     listing = None if problems is None else os.fspath(problems)
     signer = None if identity is None else os.fspath(identity)
@@ -141,12 +143,13 @@ def run(
     passphrase: Optional[str] = None,
     shards_at_once: int = 1,
     shard_ports: bool = False,
+    new_ledger: bool = False,
 ) -> Release:
     """Runs one party's side of a release by two; both end with the same table.
 
     ``party`` is a party file, or a dictionary with its keys: ``role``, ``identity``, ``listen`` or
     ``connect``, ``ledger``, ``cap``, ``data_set``, ``out``, and those that have defaults. A ``table`` is
-    used in place of the party's ``data``.
+    used in place of the party's ``data``. The first run on the data makes the ledger, with ``new_ledger``.
 
     Other threads of the program go on meanwhile. Ctrl-C ends the run in order: the peer is told, the
     ledger says what was spent, and :class:`Interrupted` is raised. From the moment when the release is
@@ -178,6 +181,7 @@ def run(
         party_text,
         native,
         (compact, record, shards_at_once, shard_ports),
+        new_ledger,
         None,
         None if problems is None else os.fspath(problems),
         passphrase,

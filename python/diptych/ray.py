@@ -48,12 +48,13 @@ def run(
     passphrase: Optional[str] = None,
     shards_at_once: Optional[int] = None,
     actor_options: Optional[Mapping[str, Any]] = None,
+    new_ledger: bool = False,
 ) -> Release:
     """Runs one party's side of a release by two, with every shard in a Ray actor.
 
     ``partitions`` are the party's records: a Ray Dataset, or a list of paths (Parquet or CSV, read where
     the work is placed), of tables as :func:`diptych.run` takes them, or of references to such tables.
-    ``party`` is as for :func:`diptych.run`. In a vertical release every machine of the cluster must have
+    ``party`` and ``new_ledger`` are as for :func:`diptych.run`. In a vertical release every machine of the cluster must have
     the identity (and its passphrase file) at the same path; a ``passphrase`` that is given here goes to the
     actors through Ray. The party's address needs a port: the shard with number n listens, or connects, n + 1
     ports above. A peer that does not use this function says ``shard_ports=True`` to :func:`diptych.run`, or
@@ -81,6 +82,7 @@ def run(
             *given,
             None,
             (compact, record, shards_at_once or 1 << 16, True),
+            new_ledger,
             (records, cluster.open, cluster.call),
             None,
             passphrase,

@@ -51,7 +51,7 @@ def side(role, agreement, table, place, meeting):
         **meeting,
     }
     told = print if role == "p1" else None
-    diptych.run(diptych.Agreement.from_dict(agreement), party, table, on_progress=told)
+    diptych.run(diptych.Agreement.from_dict(agreement), party, table, on_progress=told, new_ledger=True)
 
 
 # %% A classifier on records, whose values are numbers and names.

@@ -41,7 +41,7 @@ impl Data<'_> {
     }
 }
 
-/// A release by one party. `ledger` is a file, the cap and the name of the data set.
+/// A release by one party. `ledger` is a file, whether it is made, the cap and the name of the data set.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "they have names in Python")]
 pub fn local(
@@ -50,17 +50,17 @@ pub fn local(
     data: Data<'_>,
     out: PathBuf,
     compact: bool,
-    ledger: Option<(PathBuf, String, Option<String>)>,
+    ledger: Option<(PathBuf, bool, String, Option<String>)>,
     problems: Option<PathBuf>,
     identity: Option<PathBuf>,
     passphrase: Option<String>,
     callback: Option<Py<PyAny>>,
 ) -> PyResult<()> {
     let source = data.source(problems);
-    let parsed = ledger.as_ref().map(|(_, cap, _)| epsilon(cap)).transpose().or_raise(py)?;
+    let parsed = ledger.as_ref().map(|(_, _, cap, _)| epsilon(cap)).transpose().or_raise(py)?;
     let entered = match (&ledger, &parsed) {
-        (Some((ledger, _, data_set)), Some(cap)) => {
-            Some(Entered { ledger, cap, data_set: data_set.as_deref() })
+        (Some((ledger, new, _, data_set)), Some(cap)) => {
+            Some(Entered { ledger, new: *new, cap, data_set: data_set.as_deref() })
         }
         _ => None,
     };
@@ -107,6 +107,7 @@ pub fn run(
     party_text: Option<PartyText>,
     data: Option<Data<'_>>,
     options: (bool, bool, u32, bool),
+    new_ledger: bool,
     shards: Option<(usize, Py<PyAny>, Py<PyAny>)>,
     problems: Option<PathBuf>,
     passphrase: Option<String>,
@@ -118,6 +119,7 @@ pub fn run(
     };
     let mut party = read_party(party_file, party_text, given).or_raise(py)?;
     party.data.problems = problems;
+    party.new_ledger = new_ledger;
     let (compact, record, shards_at_once, shard_ports) = options;
     let options = Options { compact, record, shards_at_once, shard_ports };
     let agreement = &agreement.inner;

@@ -44,8 +44,10 @@ def agreement():
 
 
 def ledger_events(path):
-    """What happened, in order, and how much was debited."""
+    """What happened, in order, and how much was debited; nothing where no ledger was made."""
     events = []
+    if not Path(path).exists():
+        return events
     for line in Path(path).read_text().splitlines():
         ((name, fields),) = json.loads(line)["entry"]["event"].items()
         events.append((name, fields.get("epsilon")))

@@ -17,7 +17,7 @@ from diptych import _native
 @pytest.fixture
 def release(agreement, tmp_path):
     return diptych.local(
-        agreement, people(2000), out=tmp_path / "release", ledger=tmp_path / "l.jsonl", cap="2", data_set="people"
+        agreement, people(2000), out=tmp_path / "release", ledger=tmp_path / "l.jsonl", new_ledger=True, cap="2", data_set="people"
     )
 
 
@@ -28,6 +28,9 @@ def test_a_release_is_entered_in_the_ledger_and_refused_beyond_the_cap(agreement
     with pytest.raises(diptych.WrongInput, match="cap"):
         diptych.local(agreement, people(2000), **more)
     assert len(ledger_events(tmp_path / "l.jsonl")) == 4, "what is refused is not entered"
+    with pytest.raises(diptych.WrongInput, match="there is no ledger"):
+        diptych.local(agreement, people(2000), ledger=tmp_path / "moved.jsonl", cap="2", data_set="people")
+    assert not (tmp_path / "moved.jsonl").exists()
 
 
 def test_without_a_ledger_it_warns_and_half_of_one_is_refused(agreement, tmp_path):
@@ -45,7 +48,7 @@ def test_without_a_ledger_it_warns_and_half_of_one_is_refused(agreement, tmp_pat
 def test_a_table_that_does_not_fit_spends_nothing(agreement, tmp_path):
     table = people(100)
     table["job"][5] = "Enginer"
-    arguments = {"ledger": tmp_path / "l", "cap": 1, "data_set": "people", "problems": tmp_path / "bad.csv"}
+    arguments = {"ledger": tmp_path / "l", "new_ledger": True, "cap": 1, "data_set": "people", "problems": tmp_path / "bad.csv"}
     with pytest.raises(diptych.WrongInput, match="did you mean `Engineer`") as caught:
         diptych.local(agreement, table, **arguments)
     assert not (tmp_path / "l").exists() or ledger_events(tmp_path / "l") == []
@@ -125,7 +128,7 @@ def test_a_release_without_a_place_is_gone_with_its_object(agreement):
 
 def test_progress_is_told_in_lines_and_phases_by_the_thread_that_called(agreement, tmp_path):
     told = []
-    diptych.local(agreement, people(5000), out=tmp_path / "r", ledger=tmp_path / "l", cap=1, data_set="x",
+    diptych.local(agreement, people(5000), out=tmp_path / "r", ledger=tmp_path / "l", new_ledger=True, cap=1, data_set="x",
                   on_progress=lambda progress: told.append((progress, threading.current_thread())))
     assert {thread for _, thread in told} == {threading.current_thread()}
     progress = [progress for progress, _ in told]
@@ -138,7 +141,7 @@ def test_an_exception_of_the_callback_is_the_callers(agreement, tmp_path):
         raise RuntimeError("enough")
 
     with pytest.raises(RuntimeError, match="enough"):
-        diptych.local(agreement, people(100), out=tmp_path / "r", ledger=tmp_path / "l", cap=1, data_set="x", on_progress=told)
+        diptych.local(agreement, people(100), out=tmp_path / "r", ledger=tmp_path / "l", new_ledger=True, cap=1, data_set="x", on_progress=told)
 
 
 def test_other_threads_go_on_meanwhile(couple):

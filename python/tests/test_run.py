@@ -32,8 +32,8 @@ def test_two_parties_end_with_one_table_signed_by_both(couple, frame):
 
 def test_a_party_file_can_be_given_and_its_table_replaced(couple):
     path = couple.place / "bank.toml"
-    keys = {key: value for key, value in couple.party(0, None).items() if key != "data_set"}
-    keys.update(identity="p1.pem", ledger="p1.jsonl", out="p1-release", data="customers.csv")
+    keys = couple.party(0, None)
+    keys.update(identity="p1.pem", ledger="p1.jsonl", out="p1-release", data="customers.csv", data_set="customers")
     path.write_text("\n".join(f"{key} = {json.dumps(value)}" for key, value in keys.items()))
     agreement = couple.place / "agreement.toml"
     from diptych import _toml
@@ -41,7 +41,7 @@ def test_a_party_file_can_be_given_and_its_table_replaced(couple):
     agreement.write_text(_toml.dumps(couple.agreement))
     one, two = both(couple, {"party": str(path), "agreement": str(agreement)})
     assert one["rows"] == two["rows"], (one, two)
-    assert '"data_set":"customers.csv"' in (couple.place / "p1.jsonl").read_text()
+    assert '"data_set":"customers"' in (couple.place / "p1.jsonl").read_text()
 
 
 def test_a_column_of_a_wrong_kind_ends_it_before_anybody_connects(couple):

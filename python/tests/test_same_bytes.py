@@ -76,7 +76,7 @@ def test_a_release_by_two(tmp_path):
         out = {**couple.party(who, address), "out": str(tmp_path / f"command-{who}"), "ledger": str(tmp_path / f"command-{who}.jsonl"), "data": str(tmp_path / f"p{who + 1}.csv")}
         party = tmp_path / f"party-{who}.toml"
         party.write_text("\n".join(f"{key} = {json.dumps(value)}" for key, value in out.items()))
-        words = [COMMAND, "run", "--agreement", str(tmp_path / "agreement.toml"), "--party", str(party)]
+        words = [COMMAND, "run", "--new-ledger", "--agreement", str(tmp_path / "agreement.toml"), "--party", str(party)]
         return subprocess.Popen(words, env=environment(11 + who), stderr=subprocess.PIPE, text=True)
 
     bank = by_command(0, None)

@@ -17,7 +17,7 @@ use crate::publish::failure::Failure;
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Global options")]
 pub struct GlobalArgs {
-    /// Say nothing but results and errors
+    /// Say nothing but results, errors and what begins with ATTENTION
     #[arg(long, global = true)]
     quiet: bool,
     /// How the log on standard error is written (what it says: DIPTYCH_LOG=warn|info|debug)
@@ -160,9 +160,11 @@ impl Console {
         }
     }
 
-    /// A line about what is going on, to standard error, unless `--quiet`.
+    /// A line about what is going on, to standard error, unless `--quiet`; what begins with ATTENTION is
+    /// said all the same.
     pub fn say(&self, line: impl std::fmt::Display) {
-        match (self.quiet, self.json) {
+        let line = line.to_string();
+        match (self.quiet && !line.starts_with("ATTENTION"), self.json) {
             (true, _) => {}
             (false, true) => tracing::info!(target: SAID, "{line}"),
             (false, false) => {

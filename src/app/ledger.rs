@@ -8,12 +8,14 @@ use clap::{Args, Subcommand};
 use crate::app::console::Console;
 use crate::math::Rational;
 use crate::privacy::Epsilon;
-use crate::privacy::ledger::{self, Delta, Event, History, Ledger, Rehearsals, Run, Status};
+use crate::privacy::ledger::{
+    self, Delta, Event, Hash, History, Ledger, Reader, Rehearsals, Run, Status,
+};
 use crate::publish::clock::utc;
 use crate::publish::failure::Failure;
 use crate::publish::verify::short_delta;
 
-/// Look at the record of the privacy budget spent, or raise a cap
+/// Make, look at or add to the record of the privacy budget spent
 #[derive(Args, Debug)]
 pub struct LedgerArgs {
     #[command(subcommand)]
@@ -22,6 +24,13 @@ pub struct LedgerArgs {
 
 #[derive(Subcommand, Debug)]
 enum LedgerVerb {
+    /// Make an empty ledger, for data of which nothing was ever spent
+    #[command(after_help = "Example: diptych ledger create ledger.jsonl")]
+    Create {
+        /// The ledger file, as the party file names it
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+    },
     /// Check every line of a ledger and print what was spent on each data set
     Show {
         /// The ledger file, as the party file names it
@@ -52,6 +61,8 @@ enum LedgerVerb {
     ///
     /// The first run on a data set fixes its cap. This enters a higher one, in a
     /// line of its own. A run can always be held to a lower one by its party file.
+    /// It bounds what readers of the releases learn; with --towards-peer the cap on
+    /// what peers learn in runs with them is raised instead.
     #[command(
         after_help = "Example: diptych ledger raise-cap ledger.jsonl --data-set customers --cap 5"
     )]
@@ -65,7 +76,33 @@ enum LedgerVerb {
         /// The largest total ε from now on
         #[arg(long, value_name = "EPS")]
         cap: Epsilon,
+        /// Raise the cap on what peers learn (`cap_towards_peer` in the party file) instead
+        #[arg(long)]
+        towards_peer: bool,
     },
+    /// Note that lines of a ledger are lost, so that runs with a peer that remembers them go on
+    ///
+    /// What was spent in lost lines does not count any more: restore the ledger
+    /// from a backup if there is one. The run that was refused prints this
+    /// command. It holds for that head alone.
+    #[command(
+        after_help = "Example: diptych ledger acknowledge ledger.jsonl --peer \"Loan company\" --head 3f…"
+    )]
+    Acknowledge {
+        /// The ledger file, as the party file names it
+        #[arg(value_name = "LEDGER")]
+        file: PathBuf,
+        /// The peer, as the agreement names it
+        #[arg(long, value_name = "NAME")]
+        peer: String,
+        /// The head that the peer has and this ledger does not
+        #[arg(long, value_name = "HEX", value_parser = head)]
+        head: Hash,
+    },
+}
+
+fn head(text: &str) -> Result<Hash, &'static str> {
+    Hash::try_from(text.to_owned())
 }
 
 /// Runs the verb.
@@ -79,9 +116,22 @@ pub fn run(arguments: &LedgerArgs, console: &Console) -> Result<(), Failure> {
             console.result(text.trim_end());
             Ok(())
         }
-        LedgerVerb::RaiseCap { file, data_set, cap } => raise_cap(file, data_set, cap, console),
+        LedgerVerb::Create { file } => {
+            Ledger::create(file)?;
+            console.result(file.display());
+            Ok(())
+        }
+        LedgerVerb::RaiseCap { file, data_set, cap, towards_peer } => {
+            let reader = if *towards_peer { Reader::Peer } else { Reader::Anybody };
+            raise_cap(file, data_set, reader, cap, console)
+        }
         LedgerVerb::AllowRehearsal { file, data_set, peer } => {
             allow_rehearsal(file, data_set, peer, console)
+        }
+        LedgerVerb::Acknowledge { file, peer, head } => {
+            Ledger::open(file)?.acknowledge(peer, *head)?;
+            console.result(format!("runs with {peer} go on without what led to head {head}"));
+            Ok(())
         }
     }
 }
@@ -92,8 +142,6 @@ fn allow_rehearsal(
     peer: &str,
     console: &Console,
 ) -> Result<(), Failure> {
-    // Opening would make one, and a misspelt name is not a ledger.
-    file.metadata().map_err(|error| Failure::file(file, "open", &error))?;
     let mut ledger = Ledger::open(file)?;
     ledger.allow_rehearsal(data_set, peer)?;
     console.result(rehearsals_words(data_set, &ledger.history().rehearsals(data_set, peer, None)));
@@ -114,14 +162,43 @@ fn rehearsals_words(data_set: &str, of_peer: &Rehearsals) -> String {
     )
 }
 
-fn raise_cap(file: &Path, data_set: &str, cap: &Epsilon, console: &Console) -> Result<(), Failure> {
-    // Opening would make one, and a misspelt name is not a ledger.
-    file.metadata().map_err(|error| Failure::file(file, "open", &error))?;
+fn raise_cap(
+    file: &Path,
+    data_set: &str,
+    reader: Reader,
+    cap: &Epsilon,
+    console: &Console,
+) -> Result<(), Failure> {
     let mut ledger = Ledger::open(file)?;
-    ledger.raise_cap(data_set, cap.clone())?;
-    let spent = decimal(&ledger.history().spent(data_set));
-    console.result(format!("{data_set}: spent ε {spent} of at most {cap}, which is its cap now"));
+    ledger.raise_cap(data_set, reader, cap.clone())?;
+    console.result(format!("{data_set}: {}", spent_words(ledger.history(), data_set)));
     Ok(())
+}
+
+/// What was spent on a data set, towards whom, of which cap.
+fn spent_words(history: &History, data_set: &str) -> String {
+    let caps = [Reader::Anybody, Reader::Peer].map(|reader| history.cap(data_set, reader));
+    let without = history.runs_without_epsilon(data_set);
+    columns_words([history.spent(data_set), history.towards_peer(data_set)], caps, without)
+}
+
+/// Both sums of ε with their caps, by name, and the runs that are in neither.
+pub(super) fn columns_words(
+    spent: [Rational; 2],
+    caps: [Option<&Epsilon>; 2],
+    without_epsilon: usize,
+) -> String {
+    let [readers, peer] = spent.map(|spent| decimal(&spent));
+    let [of_readers, of_peer] = caps.map(|cap| match cap {
+        Some(cap) => format!(" of {cap}"),
+        None => " (no cap)".to_owned(),
+    });
+    let without = match without_epsilon {
+        0 => String::new(),
+        1 => "; 1 run without ε, which no cap counts".to_owned(),
+        runs => format!("; {runs} runs without ε, which no cap counts"),
+    };
+    format!("towards readers ε {readers}{of_readers}; towards the peer ε {peer}{of_peer}{without}")
 }
 
 /// Debits have at most 18 digits after the point, and so have their sums.
@@ -153,19 +230,30 @@ fn render(history: &History) -> String {
             let _ = writeln!(text, "{}", cells.collect::<Vec<_>>().join("  ").trim_end());
         }
     }
-    for (data_set, cap) in history.caps() {
+    for data_set in history.data_sets() {
         let delta = delta_words(&history.delta(data_set));
-        let spent = decimal(&history.spent(data_set));
-        let _ = write!(text, "{data_set}: spent ε {spent} of at most {cap}, δ at most {delta}");
-        for (peer, loss) in history.towards_peers(data_set) {
-            let _ = write!(text, "; towards {peer} ε {}", decimal(&loss));
+        let spent = spent_words(history, data_set);
+        let _ = writeln!(text, "{data_set}: {spent}; δ at most {delta}");
+        let peers = history.towards_peers(data_set);
+        if peers.len() > 1 {
+            let each = peers.iter().map(|(peer, loss)| format!("{peer} ε {}", decimal(loss)));
+            let each = each.collect::<Vec<_>>().join(", ");
+            let _ = writeln!(text, "{data_set}: each peer may have learnt: {each}");
         }
-        text.push('\n');
     }
     for event in history.entries().iter().map(|entry| (utc(entry.time), &entry.event)) {
         match event {
-            (time, Event::Raised { data_set, cap }) => {
-                let _ = writeln!(text, "the cap of {data_set} was raised to {cap} on {time}");
+            (time, Event::Raised { data_set, cap, towards_peer }) => {
+                let which = if *towards_peer { " towards the peer" } else { "" };
+                let _ =
+                    writeln!(text, "the cap{which} of {data_set} was raised to {cap} on {time}");
+            }
+            (time, Event::Acknowledged { peer, head }) => {
+                let _ = writeln!(
+                    text,
+                    "it was acknowledged on {time} that the lines up to head {head}, which {peer} has, \
+                     are lost: what they spent is not counted here"
+                );
             }
             (time, Event::Rehearsed(rehearsal)) => {
                 let (release, data_set) = (&rehearsal.release, &rehearsal.data_set);
@@ -259,13 +347,13 @@ fn columns(run: &Run) -> [String; 6] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::privacy::ledger::{Debit, Hash, RunId, Towards};
+    use crate::privacy::ledger::{Debit, RunId, Towards};
 
     #[test]
     fn a_ledger_is_shown_with_totals_unfinished_runs_torn_line_and_head() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("ledger");
-        let mut ledger = Ledger::open(&path).unwrap();
+        let mut ledger = Ledger::create(&path).unwrap();
         for number in [1, 2] {
             let debit = Debit {
                 run: RunId([number; 32]),
@@ -278,6 +366,7 @@ mod tests {
                 salt: Hash([number; 32]),
                 delta: None,
                 towards_peer: None,
+                cap_towards_peer: None,
                 out: None,
                 promise: None,
             };
@@ -293,7 +382,7 @@ mod tests {
         for part in [
             "begun                 end         ε    δ at most  ε to peer  release",
             "finished    0.1  9.1e-13    0.2        loans-1 on loans with Bank",
-            "loans: spent ε 0.2 of at most 3, δ at most 1.9e-12; towards Bank ε 0.4",
+            "loans: towards readers ε 0.2 of 3; towards the peer ε 0.4 (no cap); δ at most 1.9e-12\n",
             "loans-2 is unfinished",
             "line 4 is torn",
             "3 entries, all good; head ",
@@ -309,7 +398,7 @@ mod tests {
     fn losses_are_summed_per_data_set_and_peer_and_a_raised_cap_is_shown() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("ledger");
-        let mut ledger = Ledger::open(&path).unwrap();
+        let mut ledger = Ledger::create(&path).unwrap();
         let kinds = [
             ("Bank", Some(Towards::Once)),
             ("Bank", Some(Towards::Twice)),
@@ -327,17 +416,28 @@ mod tests {
                 salt: Hash([number; 32]),
                 delta: Some(Delta::at_least(&"1/1000".parse().unwrap())),
                 towards_peer,
+                cap_towards_peer: Some("3".parse().unwrap()),
                 out: None,
                 promise: None,
             };
             let _ = ledger.debit(debit).unwrap();
         }
+        let promise = Some("groups of 5".to_owned());
+        let run = RunId([9; 32]);
+        let (delta, towards_peer, cap_towards_peer) = (None, None, None);
+        let first = ledger.history().runs()[0].debit.clone();
+        let lkc = Debit { run, epsilon: None, cap: None, promise, delta, ..first };
+        let _ = ledger.debit(Debit { towards_peer, cap_towards_peer, ..lkc }).unwrap();
         drop(ledger);
-        raise_cap(&path, "loans", &"4.5".parse().unwrap(), &Console::silent()).unwrap();
+        for (reader, cap) in [(Reader::Anybody, "4.5"), (Reader::Peer, "6")] {
+            raise_cap(&path, "loans", reader, &cap.parse().unwrap(), &Console::silent()).unwrap();
+        }
         let text = show(&path).unwrap();
         for part in [
-            "loans: spent ε 3 of at most 4.5, δ at most 0.003; towards Bank ε 3\n",
+            "loans: towards readers ε 3 of 4.5; towards the peer ε 3 of 6; 1 run without ε, which no cap \
+             counts; δ at most 0.003\n",
             "the cap of loans was raised to 4.5 on ",
+            "the cap towards the peer of loans was raised to 6 on ",
             "unfinished  1  0.001      1          loans on loans with Bank",
             "unfinished  1  0.001      –          loans on loans with none",
         ] {
@@ -347,10 +447,11 @@ mod tests {
             ("ledger", "loans", "4.5", "is 4.5 already"),
             ("ledger", "loans", "4", "is 4.5 already"),
             ("ledger", "cards", "4", "no data set \"cards\""),
-            ("legder", "loans", "9", "cannot open"),
+            ("legder", "loans", "9", "there is no ledger"),
         ] {
             let file = directory.path().join(file);
-            let refused = raise_cap(&file, data_set, &cap.parse().unwrap(), &Console::silent());
+            let cap = cap.parse().unwrap();
+            let refused = raise_cap(&file, data_set, Reader::Anybody, &cap, &Console::silent());
             let refused = refused.unwrap_err();
             assert!(refused.message.contains(why), "{}", refused.message);
         }

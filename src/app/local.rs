@@ -20,10 +20,11 @@ use crate::table::{Dialect, Encoding};
 /// both would have made together over the joined table, as a baseline. With
 /// --ledger the whole ε is entered in a ledger before the data is used, and a
 /// run that would pass the cap is refused; without it nobody counts how often
-/// the same data is released. With --identity it is signed: `verify` tells by whom.
+/// the same data is released. The first run makes the ledger, with --new-ledger. With --identity the
+/// release is signed: `verify` tells by whom.
 #[derive(Args, Debug)]
 #[command(after_help = "Example: diptych local --agreement agreement.toml --data table.csv \
-                  --out release/ --ledger ledger.jsonl --cap 3")]
+                  --out release/ --ledger ledger.jsonl --new-ledger --cap 3")]
 pub struct LocalArgs {
     /// The agreement, in TOML
     #[arg(long, value_name = "FILE")]
@@ -58,6 +59,9 @@ pub struct LocalArgs {
     /// Enter what is spent in this ledger
     #[arg(long, value_name = "FILE", requires = "cap")]
     ledger: Option<PathBuf>,
+    /// Make the ledger: nothing was ever spent on this data
+    #[arg(long, requires = "ledger")]
+    new_ledger: bool,
     /// The largest total ε that this data set may ever spend; its first run fixes it
     #[arg(long, value_name = "EPS", requires = "ledger")]
     cap: Option<Epsilon>,
@@ -75,7 +79,7 @@ pub fn run(arguments: &LocalArgs, console: &Console) -> Result<(), Failure> {
     let entered = match (&arguments.ledger, &arguments.cap) {
         (Some(ledger), Some(cap)) => {
             let data_set = arguments.data_set.as_deref();
-            Some(Entered { ledger, cap, data_set })
+            Some(Entered { ledger, new: arguments.new_ledger, cap, data_set })
         }
         _ => {
             console.say(

@@ -33,6 +33,9 @@ pub struct RunArgs {
     /// This party's own file, in TOML: role, data, identity, address, ledger, output, cap
     #[arg(long, value_name = "FILE")]
     party: PathBuf,
+    /// Make the ledger that the party file names: nothing was ever spent on this data
+    #[arg(long)]
+    new_ledger: bool,
     /// Connect to nobody and spend nothing: check everything and say what the run would cost
     #[arg(long)]
     dry_run: bool,
@@ -77,6 +80,7 @@ pub fn run(arguments: &RunArgs, console: &Console) -> Result<(), Failure> {
     let agreement = agreement::load(&arguments.agreement)?;
     let mut party = Party::load(&arguments.party)?;
     party.data.problems = arguments.problems.clone();
+    party.new_ledger = arguments.new_ledger;
     let side = Side::new(&agreement, &party, &Screen::new(console))?;
     if arguments.dry_run {
         let assumed = (arguments.peer_records, arguments.common_records);

@@ -197,6 +197,9 @@ impl Couple {
             .arg(self.path(who, "party.toml"))
             .env("DIPTYCH_LOG", "debug")
             .stdin(Stdio::null());
+        if !self.path(who, "ledger.jsonl").exists() {
+            command.arg("--new-ledger");
+        }
         command
     }
 

@@ -167,12 +167,35 @@ fn a_ledger_that_lost_its_lines_is_noticed_with_the_peers_help() {
     again.assert(2, &["interrupted when its release was complete already"]);
     assert_eq!(couple.runs(BANK)[0].status, Status::Finished);
 
+    let lost = couple.runs(BANK)[0].head;
     couple.write(BANK, "ledger.jsonl", "");
     for who in [BANK, COMPANY] {
         std::fs::remove_dir_all(couple.path(who, "release")).unwrap();
     }
-    let [bank, company] = couple.run();
-    bank.assert(0, &["ATTENTION: Loan company has finished run", "lines were removed"]);
+    // The run ends before anything is spent, until that is acknowledged in the ledger; no flag hides it.
+    let quiet_bank = || {
+        let address = format!("127.0.0.1:{}", free_port());
+        let mut bank = couple.command(BANK, "", None);
+        couple.edit(BANK, "party.toml", "127.0.0.1:0", &address);
+        bank.arg("--quiet");
+        let company = couple.command(COMPANY, &address, None);
+        [bank, company].map(Running::start).map(Running::end)
+    };
+    let [bank, company] = quiet_bank();
+    let acknowledge = format!("ledger acknowledge LEDGER --peer \"Loan company\" --head {lost}");
+    let words = ["ATTENTION: Loan company has finished run", "nothing was spent", &acknowledge];
+    bank.assert(2, &words);
+    company.assert(1, &["ATTENTION: Bank does not have the ledger any more that it had in run "]);
+    assert!(couple.runs(BANK).is_empty());
+    assert_eq!(couple.runs(COMPANY).len(), 1, "nothing was spent");
+    let acknowledged = std::process::Command::new(env!("CARGO_BIN_EXE_diptych"))
+        .args(["ledger", "acknowledge"])
+        .arg(couple.path(BANK, "ledger.jsonl"))
+        .args(["--peer", "Loan company", "--head", &lost.to_string()])
+        .status();
+    assert!(acknowledged.unwrap().success());
+    let [bank, company] = quiet_bank();
+    bank.assert(0, &["ATTENTION: Loan company has finished run"]);
     company.assert(0, &["ATTENTION: Bank does not have the ledger any more that it had in run "]);
     // Both have new heads of each other now.
     for who in [BANK, COMPANY] {
@@ -221,6 +244,7 @@ fn a_release_that_appears_while_a_run_waits_is_not_touched_and_nothing_is_spent(
     // Another run that wants the same directory is told at once.
     let second = couple.command(BANK, "", None);
     couple.edit(BANK, "party.toml", "ledger.jsonl", "other.jsonl");
+    couple.write(BANK, "other.jsonl", "");
     Running::start(second).end().assert(2, &["release is in use by another run"]);
     let company = Running::start(couple.command(COMPANY, &address, None)).end();
     bank.end().assert(2, &["manifest.json exists already", "never overwritten"]);
@@ -229,6 +253,23 @@ fn a_release_that_appears_while_a_run_waits_is_not_touched_and_nothing_is_spent(
     assert_eq!(couple.read(BANK, "release/manifest.json"), "another's");
     let left: Vec<_> = std::fs::read_dir(couple.path(BANK, "release")).unwrap().collect();
     assert_eq!(left.len(), 1, "{left:?}");
+}
+
+#[test]
+fn an_output_directory_that_goes_while_a_run_waits_stops_it_before_anything_is_spent() {
+    for put_another in [false, true] {
+        let couple = Couple::new(20);
+        let bank = Running::start(couple.command(BANK, "", None));
+        let address = bank.address();
+        std::fs::remove_dir_all(couple.path(BANK, "release")).unwrap();
+        if put_another {
+            std::fs::create_dir(couple.path(BANK, "release")).unwrap();
+        }
+        let company = Running::start(couple.command(COMPANY, &address, None)).end();
+        bank.end().assert(2, &["release was moved, removed or replaced", "nothing was spent"]);
+        company.assert(1, &["the peer ended the run"]);
+        assert!(couple.runs(BANK).is_empty() && couple.runs(COMPANY).is_empty());
+    }
 }
 
 #[test]
@@ -420,6 +461,11 @@ fn relay(to: String, [most_there, most_back]: [u64; 2]) -> String {
     address
 }
 
+/// A port that nobody has at the moment.
+fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
 /// The shell's limit on file sizes stands in for a full disk.
 fn full_disk(blocks: u64) -> String {
     format!("trap '' XFSZ; ulimit -f {blocks};")
@@ -513,7 +559,7 @@ fn a_disk_too_full_for_the_ledger_stops_the_run_before_anything_private_is_sent(
     let path = couple.path(BANK, "ledger.jsonl");
     // Earlier entries: more than the room that a release takes, and so many bytes that the next
     // one does not fit the last block.
-    let mut ledger = Ledger::open(&path).unwrap();
+    let mut ledger = Ledger::create(&path).unwrap();
     let mut earlier_runs = 0;
     let length = loop {
         let run = RunId([earlier_runs; 32]);
@@ -550,6 +596,7 @@ fn earlier(number: u8, length: usize) -> Debit {
         salt: Hash([number; 32]),
         delta: None,
         towards_peer: None,
+        cap_towards_peer: None,
         out: None,
         promise: None,
     }

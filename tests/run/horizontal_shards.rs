@@ -98,7 +98,8 @@ fn run_on_machines(couple: &Couple, last_for: usize) -> (Outcome, Result<(), Fai
     let bank = Running::start(couple.command(BANK, "", None));
     couple.command(COMPANY, &bank.address(), None);
     let machines = Machines::new(couple, last_for);
-    let party = Party::load(&couple.path(COMPANY, "party.toml")).unwrap();
+    let mut party = Party::load(&couple.path(COMPANY, "party.toml")).unwrap();
+    party.new_ledger = !party.ledger.exists();
     let side = Side::new(&machines.agreement, &party, &NoWatcher).unwrap();
     let options = Options { shards_at_once: 2, ..Options::default() };
     let company = run_with(&side, options, Some(&machines), &NoWatcher);

@@ -188,7 +188,8 @@ fn run_here(couple: &Couple, who: usize, elsewhere: bool, fail: bool) -> Result<
     let text = couple.read(who, "agreement.toml");
     let agreement =
         Agreement::parse("a.toml", text.as_bytes(), &|_| Err("no files here".to_owned()))?;
-    let party = Party::load(&couple.path(who, "party.toml"))?;
+    let mut party = Party::load(&couple.path(who, "party.toml"))?;
+    party.new_ledger = !party.ledger.exists();
     let side = Side::new(&agreement, &party, &NoWatcher)?;
     let options = Options { shards_at_once: 2, shard_ports: true, ..Options::default() };
     let workers = elsewhere.then(|| Elsewhere::new(&side, &couple.read(who, "table.csv"), fail));

@@ -15,11 +15,17 @@
 //! Before every line the file's name is looked up again: if it was moved or replaced meanwhile, what
 //! is written would never be read again, so nothing is.
 //!
+//! *No ledger begins by accident*: [`Ledger::open`] refuses a file that is not there, as a ledger that
+//! was moved or lost would begin anew and count nothing of what was spent. [`Ledger::create`] makes one,
+//! and [`Ledger::begin`] one for a first run, which is removed again if that run enters nothing.
+//!
 //! *The cap* belongs to a data set: its first debit fixes it, [`Ledger::raise_cap`] raises it in a
-//! line of its own. A run may be held to a lower one.
+//! line of its own. A run may be held to a lower one. It bounds what readers of the releases learn; what
+//! peers may learn ([`Towards`]) has a cap of its own, if a debit names one.
 //!
 //! *The peer's head* of every run is entered too ([`Ledger::note_peer`]), so that each side can tell
-//! when the other's ledger has lost lines.
+//! when the other's ledger has lost lines. A head of this ledger that a peer has and the ledger does not
+//! know stops runs with that peer until it is acknowledged in a line ([`Ledger::acknowledge`]).
 //!
 //! *Not protected*: whoever may write the file can replace it as a whole. The chain has no secret;
 //! it makes mistakes and quiet edits visible, against heads that others hold.
@@ -31,7 +37,7 @@
 //! use diptych_privacy::ledger::{Debit, Error, Hash, Ledger, RunId};
 //!
 //! let directory = tempfile::tempdir()?;
-//! let mut ledger = Ledger::open(&directory.path().join("ledger.jsonl"))?;
+//! let mut ledger = Ledger::create(&directory.path().join("ledger.jsonl"))?;
 //! let mut rng = Randomness::from_os()?;
 //! let mut debit = |release: &str| -> Result<Debit, diptych_privacy::Error> {
 //!     Ok(Debit {
@@ -45,6 +51,7 @@
 //!         salt: Hash(rng.array()),
 //!         delta: None,
 //!         towards_peer: None,
+//!         cap_towards_peer: None,
 //!         out: None,
 //!         promise: None,
 //!     })
@@ -77,7 +84,7 @@ use super::{Budget, Epsilon};
 pub use entry::{Debit, Entry, Event, Hash, Rehearsal, RunId};
 pub use error::Error;
 pub use history::{History, Rehearsals, Run, Status, Torn};
-pub use loss::{Delta, Towards};
+pub use loss::{Delta, Reader, Towards};
 
 /// Largest ledger that is read: some 100,000 runs.
 pub const MOST_BYTES: u64 = 64 << 20;
@@ -98,6 +105,8 @@ pub struct Ledger {
     length: u64,
     repaired: bool,
     poisoned: bool,
+    /// Whether the file is removed again if nothing is entered.
+    removed_if_empty: bool,
 }
 
 /// The proof that a run's ε is in the ledger, on disk. It is worth one [`Budget`], if it has one.
@@ -109,13 +118,31 @@ pub struct Receipt {
 }
 
 impl Ledger {
-    /// Opens the ledger, making it if it does not exist, and checks every line.
+    /// Makes a ledger.
     ///
     /// # Errors
-    /// [`Error::Locked`], [`Error::BadLine`] and those of the file. A torn last line is not an error:
-    /// see the module page and [`Ledger::was_repaired`].
+    /// [`Error::Exists`] and those of the file.
+    pub fn create(path: &Path) -> Result<Self, Error> {
+        Self::open_locked(path, true)
+    }
+
+    /// Makes a ledger for a first run; it is removed again if nothing was entered when this is dropped.
+    ///
+    /// # Errors
+    /// As [`Ledger::create`].
+    pub fn begin(path: &Path) -> Result<Self, Error> {
+        let mut ledger = Self::create(path)?;
+        ledger.removed_if_empty = true;
+        Ok(ledger)
+    }
+
+    /// Opens a ledger that exists and checks every line.
+    ///
+    /// # Errors
+    /// [`Error::Missing`], [`Error::Locked`], [`Error::BadLine`] and those of the file. A torn last
+    /// line is not an error: see the module page and [`Ledger::was_repaired`].
     pub fn open(path: &Path) -> Result<Self, Error> {
-        let mut ledger = Self::open_locked(path)?;
+        let mut ledger = Self::open_locked(path, false)?;
         if let Some(torn) = ledger.history.forget_torn() {
             ledger.repair(&torn)?;
         }
@@ -148,6 +175,10 @@ impl Ledger {
     ) -> Result<Receipt, Error> {
         if let (Some(epsilon), Some(cap)) = (&debit.epsilon, &debit.cap) {
             self.check_cap(&debit.data_set, epsilon, cap)?;
+        }
+        if let Some(loss) = debit.epsilon_towards_peer() {
+            let cap = debit.cap_towards_peer.as_ref();
+            self.history.check_cap_towards_peer(&debit.data_set, &loss, cap)?;
         }
         if self.history.run(&debit.run).is_some() {
             return Err(Error::KnownRun(debit.run));
@@ -227,19 +258,37 @@ impl Ledger {
         self.history.check_composition(data_set, spends, accepted)
     }
 
-    /// Raises the cap of a data set.
+    /// Raises one of the caps of a data set.
     ///
     /// # Errors
-    /// [`Error::UnknownDataSet`], [`Error::NotRaised`] and those of the file.
-    pub fn raise_cap(&mut self, data_set: &str, cap: Epsilon) -> Result<(), Error> {
+    /// [`Error::UnknownDataSet`], [`Error::NoCapTowardsPeer`], [`Error::NotRaised`] and those of the
+    /// file.
+    pub fn raise_cap(&mut self, data_set: &str, reader: Reader, cap: Epsilon) -> Result<(), Error> {
         let data_set = data_set.to_owned();
-        match self.history.caps().get(&data_set) {
+        let known = self.history.runs().iter().any(|run| run.debit.data_set == data_set);
+        match self.history.cap(&data_set, reader) {
+            None if known && reader == Reader::Peer => Err(Error::NoCapTowardsPeer(data_set)),
             None => Err(Error::UnknownDataSet(data_set)),
             Some(fixed) if *fixed >= cap => {
                 let (fixed, wanted) = (Box::new(fixed.clone()), Box::new(cap));
                 Err(Error::NotRaised { data_set, fixed, wanted })
             }
-            Some(_) => self.append(Event::Raised { data_set, cap }),
+            Some(_) => {
+                let towards_peer = reader == Reader::Peer;
+                self.append(Event::Raised { data_set, cap, towards_peer })
+            }
+        }
+    }
+
+    /// Notes that a head of this ledger, which a peer has, is known to be lost: runs with that peer go
+    /// on, and what was entered up to that head does not count.
+    ///
+    /// # Errors
+    /// [`Error::KnownHead`], [`Error::BadName`] and those of the file.
+    pub fn acknowledge(&mut self, peer: &str, head: Hash) -> Result<(), Error> {
+        match self.history.has_had_head(&head) || self.history.acknowledged(&head) {
+            true => Err(Error::KnownHead(head)),
+            false => self.append(Event::Acknowledged { peer: peer.to_owned(), head }),
         }
     }
 
@@ -370,17 +419,22 @@ impl Ledger {
         self.file.sync_all().map_err(failed("bring to disk"))
     }
 
-    fn open_locked(path: &Path) -> Result<Self, Error> {
+    fn open_locked(path: &Path, new: bool) -> Result<Self, Error> {
+        use std::io::ErrorKind::{AlreadyExists, NotFound};
+        let action = if new { "create" } else { "open" };
         let failed = |action| move |source| Error::File { action, path: path.to_owned(), source };
         let mut options = OpenOptions::new();
         let mut file = options
             .read(true)
             .write(true)
-            .create(true)
-            .truncate(false)
+            .create_new(new)
             .mode(0o600) // what was spent on whose data is nobody else's business
             .open(path)
-            .map_err(failed("open"))?;
+            .map_err(|error| match error.kind() {
+                AlreadyExists => Error::Exists(path.to_owned()),
+                NotFound if !new => Error::Missing(path.to_owned()),
+                _ => failed(action)(error),
+            })?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(Error::Locked(path.to_owned())),
@@ -393,7 +447,8 @@ impl Ledger {
         let torn = history.torn().map_or(0, |torn| torn.bytes);
         let length = bytes.len() as u64 - torn;
         let path = path.to_owned();
-        let ledger = Self { path, file, history, length, repaired: false, poisoned: false };
+        let (repaired, poisoned, removed_if_empty) = (false, false, false);
+        let ledger = Self { path, file, history, length, repaired, poisoned, removed_if_empty };
         ledger.check_name()?;
         Ok(ledger)
     }
@@ -418,13 +473,25 @@ impl Ledger {
     }
 }
 
+impl Drop for Ledger {
+    fn drop(&mut self) {
+        let empty = self.file.metadata().is_ok_and(|file| file.len() == 0);
+        if self.removed_if_empty && empty && self.check_name().is_ok() {
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
+}
+
 /// Reads and checks a ledger without locking or changing it.
 ///
 /// # Errors
-/// [`Error::BadLine`] names the first bad line. A torn last line is not an error: [`History::torn`].
+/// [`Error::Missing`]; [`Error::BadLine`] names the first bad line. A torn last line is not an error: [`History::torn`].
 pub fn read(path: &Path) -> Result<History, Error> {
     let failed = |source| Error::File { action: "read", path: path.to_owned(), source };
-    let mut file = File::open(path).map_err(failed)?;
+    let mut file = File::open(path).map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => Error::Missing(path.to_owned()),
+        _ => failed(error),
+    })?;
     History::parse(&read_bounded(&mut file).map_err(failed)?)
 }
 

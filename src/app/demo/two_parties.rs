@@ -151,7 +151,7 @@ impl Party {
     fn start(name: &'static str, place: &Path, console: &Console) -> Result<Self, Failure> {
         let start = || {
             Command::new(std::env::current_exe()?)
-                .args(["run", "--compact", "--agreement"])
+                .args(["run", "--compact", "--new-ledger", "--agreement"])
                 .arg(place.join("agreement.toml"))
                 .arg("--party")
                 .arg(place.join(directory(name)).join("party.toml"))

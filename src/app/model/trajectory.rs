@@ -100,6 +100,9 @@ pub(super) struct AnonymizeArgs {
     /// Enter the release in this ledger
     #[arg(long, value_name = "FILE")]
     ledger: Option<PathBuf>,
+    /// Make the ledger: nothing was ever released of this data
+    #[arg(long, requires = "ledger")]
+    new_ledger: bool,
     /// The data set's name in the ledger [default: the data file's name]
     #[arg(long, value_name = "NAME", requires = "ledger")]
     data_set: Option<String>,
@@ -195,7 +198,8 @@ fn anonymized(arguments: &AnonymizeArgs, console: &Console) -> Result<(), Failur
     let (above, below) = part(&arguments.support, "--support")?;
     let support = share((above.into(), below), paths.len() as u64);
     let terms = arguments.table.terms(&paths, support, arguments.score)?;
-    let mut ledger = arguments.ledger.as_deref().map(Ledger::open).transpose()?;
+    let open = if arguments.new_ledger { Ledger::begin } else { Ledger::open };
+    let mut ledger = arguments.ledger.as_deref().map(open).transpose()?;
     let run = RunId(Randomness::from_os()?.array());
     let debit = debit(arguments, terms.promise(&paths.protected), run)?;
     if let Some(ledger) = &ledger {
@@ -234,6 +238,7 @@ fn debit(arguments: &AnonymizeArgs, promise: String, run: RunId) -> Result<Debit
         salt: Hash(Randomness::from_os()?.array()),
         delta: None,
         towards_peer: None,
+        cap_towards_peer: None,
         out: Debit::path_for_line(&arguments.out),
         promise: Some(promise),
     })

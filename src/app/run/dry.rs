@@ -6,12 +6,13 @@ use rustix::fs::{Access, access};
 
 use crate::agreement::Rehearsal;
 use crate::app::console::Console;
+use crate::app::ledger::columns_words;
 use crate::app::progress::Screen;
 use crate::app::speed::{Speeds, together};
 use crate::math::Rational;
 use crate::net::memory::NetworkModel;
 use crate::net::meter::PhaseCost;
-use crate::privacy::ledger::{self, Hash, History, Run, Status};
+use crate::privacy::ledger::{self, Hash, History, Reader, Run, Status};
 use crate::privacy::{Epsilon, Promise};
 use crate::protocol::forecast::{Forecast, Works};
 use crate::publish::failure::Failure;
@@ -34,9 +35,13 @@ pub(super) fn run(
 ) -> Result<(), Failure> {
     let party = side.party;
     check_places(side)?;
-    let history = match party.ledger.symlink_metadata() {
-        Ok(_) => ledger::read(&party.ledger)?,
-        Err(_) => History::default(),
+    let (history, missing) = match ledger::read(&party.ledger) {
+        Ok(_) if party.new_ledger => {
+            let error = ledger::Error::Exists(party.ledger.clone());
+            return Err(Failure::wrong_input(format!("the run would be refused: {error}")));
+        }
+        Err(missing @ ledger::Error::Missing(_)) => (History::default(), Some(missing)),
+        read => (read?, None),
     };
     let data = side.read_data(&Screen::new(console))?;
     let records = assumed_records(side.agreement, data.len(), assumed)?;
@@ -57,16 +62,23 @@ pub(super) fn run(
                 "  ε {epsilon} and δ ≤ {} (promised: at most 2^-40)",
                 short_delta(&delta_text(delta))
             ));
-            console.result(format!("  {}", ledger_words(side, epsilon, &history)));
+            console.result(format!("  {}", ledger_words(side, Some(epsilon), &history)));
         }
-        Promise::Words(words) => console.result(format!("  no ε; promised is {words}")),
+        Promise::Words(words) => {
+            console.result(format!("  no ε; promised is {words}"));
+            console.result(format!("  {}", ledger_words(side, None, &history)));
+        }
+    }
+    if let Some(missing) = missing.filter(|_| !party.new_ledger) {
+        console.result(format!("  the run would be refused now: {missing}"));
     }
     side.plan.details.iter().for_each(|line| console.result(format!("  {line}")));
     if let Some(line) = rehearsal_words(side, records, &history)? {
         console.result(format!("  {line}"));
     }
-    let remarks = [side.remark_on_id(&history), side.remark_on_identity()];
-    remarks.iter().flatten().for_each(|remark| console.result(format!("  {remark}")));
+    if let Some(remark) = side.remark_on_id(&history) {
+        console.result(format!("  {remark}"));
+    }
     let people = people(side.agreement, records);
     console
         .result("\nWhat the release would look like (your records count here: do not pass it on)");
@@ -118,11 +130,8 @@ fn check_places(side: &Side<'_>) -> Result<(), Failure> {
 /// What would stop the run before it connects.
 fn refuse(side: &Side<'_>, history: &History) -> Result<(), Failure> {
     let party = side.party;
-    if let Some(epsilon) = side.plan.promise.epsilon() {
-        history
-            .check_cap(&party.data_set, epsilon, &party.cap)
-            .map_err(|error| Failure::wrong_input(format!("the run would be refused: {error}")))?;
-    }
+    side.check_caps(history)
+        .map_err(|error| Failure::wrong_input(format!("the run would be refused: {error}")))?;
     let spends = side.plan.promise.epsilon().is_some();
     history
         .check_composition(&party.data_set, spends, side.agreement.accept_composition)
@@ -137,18 +146,16 @@ fn refuse(side: &Side<'_>, history: &History) -> Result<(), Failure> {
     Ok(())
 }
 
-fn ledger_words(side: &Side<'_>, epsilon: &Epsilon, history: &History) -> String {
-    let party = side.party;
-    let before = history.spent(&party.data_set);
-    let after = &before + epsilon.value();
-    let text = |value: &Rational| value.exact_decimal(18).unwrap_or_else(|| value.to_string());
-    format!(
-        "data set \"{}\" has spent ε {} and would have spent {} of at most {}",
-        party.data_set,
-        text(&before),
-        text(&after),
-        party.cap
-    )
+/// What the data set would have spent after the run, towards whom, of which cap.
+fn ledger_words(side: &Side<'_>, epsilon: Option<&Epsilon>, history: &History) -> String {
+    let (party, data_set) = (side.party, &side.party.data_set);
+    let own = epsilon.map_or(Rational::zero(), |epsilon| epsilon.value().clone());
+    let towards = epsilon.map_or(Rational::zero(), |epsilon| side.towards_peer().loss(epsilon));
+    let after = [&history.spent(data_set) + &own, &history.towards_peer(data_set) + &towards];
+    let fixed = history.cap(data_set, Reader::Peer);
+    let caps = [Some(&party.cap), party.cap_towards_peer.as_ref().or(fixed)];
+    let without = history.runs_without_epsilon(data_set) + usize::from(epsilon.is_none());
+    format!("after it, data set \"{data_set}\": {}", columns_words(after, caps, without))
 }
 
 /// What a rehearsal before the run would spend and send, where one is agreed.

@@ -43,6 +43,10 @@ impl std::fmt::Display for AbortReason {
     }
 }
 
+/// What keeps a listener waiting for somebody who may be trying.
+const NOT_REACHED: &str = "is it started, does its `connect` name this machine and port, and does a \
+                           firewall between the two let it through?";
+
 /// Every way in which talking to the peer can fail.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -152,9 +156,9 @@ pub enum Error {
     },
     /// Nobody acceptable connected while this side listened.
     #[error(
-        "the expected peer did not connect within {}{}",
+        "the expected peer did not connect within {}; {}",
         seconds(*limit),
-        refused.as_ref().map_or(String::new(), |why| format!("; the last connection refused: {why}"))
+        refused.as_ref().map_or(NOT_REACHED.to_owned(), |why| format!("the last connection refused: {why}"))
     )]
     NobodyCame {
         /// How long this side listened.
@@ -186,6 +190,12 @@ pub enum Error {
     /// The key of an identity does not open.
     #[error("the passphrase of the identity: {0}")]
     Passphrase(&'static str),
+    /// The other end has the right key, but it is another program's connection.
+    #[error(
+        "the other end holds the expected key, but does not speak this program's protocol (no ALPN \
+         \"diptych/1\"); is it another program, or one of another version?"
+    )]
+    NotOurProtocol,
     /// TLS itself failed.
     #[error("the secure connection failed: {0}")]
     Tls(#[from] rustls::Error),
@@ -237,6 +247,7 @@ impl Error {
             | Self::UnexpectedMessage { .. }
             | Self::Malformed { .. }
             | Self::WrongPeer { .. }
+            | Self::NotOurProtocol
             | Self::PeerAborted(
                 AbortReason::Disagreement | AbortReason::Busy | AbortReason::OverCap,
             )

@@ -207,6 +207,34 @@ mod tests {
     }
 
     #[test]
+    fn a_client_with_the_right_key_and_another_program_is_refused() {
+        let identity = |name| Identity::from_pem(&Identity::generate_pem(name).unwrap()).unwrap();
+        let (one, two) = (identity("one"), identity("two"));
+        let connect = Duration::from_secs(2);
+        let limits = Limits { connect, handshake: connect, ..Limits::default() };
+        let listener = Listener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_address().unwrap();
+        let (config, _) = client_config(&two, one.fingerprint()).unwrap();
+        let mut config = config.as_ref().clone();
+        config.alpn_protocols.clear();
+        let outcome = thread::scope(|scope| {
+            scope.spawn(|| {
+                let name = ServerName::try_from("diptych").unwrap();
+                let client = ClientConnection::new(config.into(), name).unwrap();
+                let socket = reach(&address, connect).unwrap();
+                let _ = TlsStream::handshake(socket, Connection::Client(client), connect);
+                thread::sleep(Duration::from_millis(200));
+            });
+            listener.accept(&one, two.fingerprint(), limits)
+        });
+        let Err(Error::NobodyCame { refused: Some(why), .. }) = outcome else {
+            panic!("{:?}", outcome.map(|_| "it was served"));
+        };
+        assert!(matches!(*why, Error::NotOurProtocol), "{why}");
+        assert!(why.is_refusal());
+    }
+
+    #[test]
     fn a_connection_that_meets_itself_is_no_peer() {
         let Some(target) = ephemeral_port() else { return };
         let mut met_itself = false;

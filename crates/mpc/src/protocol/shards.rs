@@ -163,16 +163,37 @@ pub struct Shards {
     pub records: Option<usize>,
 }
 
+/// Begins the terms of a shard.
+const LABEL: &[u8] = b"diptych shard v1";
+
 /// What one shard came to, by its number.
 type Came<T, E> = Vec<(usize, Result<T, E>)>;
 
 /// The terms of the handshake of one of so many shards, under the session of their lead.
 pub fn terms(lead: &SessionId, number: usize, shards: usize) -> Vec<u8> {
-    let mut terms = b"diptych shard v1".to_vec();
+    let mut terms = LABEL.to_vec();
     terms.extend(lead.as_bytes());
     terms.extend((number as u64).to_le_bytes());
     terms.extend((shards as u64).to_le_bytes());
     terms
+}
+
+/// What to say of two terms that differ, if either is of a shard: which connections were taken for each
+/// other.
+pub fn crossed(ours: &[u8], theirs: &[u8]) -> Option<String> {
+    let shard = |terms: &[u8]| {
+        let (lead, rest) = terms.strip_prefix(LABEL)?.split_first_chunk::<32>()?;
+        Some((*lead, u64::from_le_bytes(*rest.first_chunk()?)))
+    };
+    let name = |shard: Option<(_, u64)>| match shard {
+        Some((_, number)) => format!("shard {number}"),
+        None => "the lead".to_owned(),
+    };
+    let (ours, theirs) = (shard(ours), shard(theirs));
+    let same_run = ours.zip(theirs).is_some_and(|(ours, theirs)| ours.0 == theirs.0);
+    let whose = if same_run { "the peer" } else { "another run between the same two parties" };
+    ours.or(theirs)?;
+    Some(format!("{} of this run was connected to {} of {whose}", name(ours), name(theirs)))
 }
 
 impl Shards {
@@ -283,6 +304,25 @@ mod tests {
     use crate::net::{Limits, Tag, codec, memory};
     use crate::protocol::pair::{Setup, run_pair};
     use crate::role::Role;
+
+    #[test]
+    fn connections_that_were_taken_for_each_other_are_named() {
+        let [lead, other] = [1, 2].map(|byte| SessionId::from_bytes([byte; 32]));
+        let ours = terms(&lead, 3, 8);
+        let another = "another run between the same two parties";
+        for (theirs, words) in [
+            (
+                terms(&other, 3, 8),
+                format!("shard 3 of this run was connected to shard 3 of {another}"),
+            ),
+            (b"{}".to_vec(), format!("shard 3 of this run was connected to the lead of {another}")),
+            (terms(&lead, 4, 8), "shard 3 of this run was connected to shard 4 of the peer".into()),
+        ] {
+            assert_eq!(crossed(&ours, &theirs), Some(words));
+        }
+        assert!(crossed(b"{}", &ours).unwrap().starts_with("the lead of this run was"));
+        assert_eq!(crossed(b"{}", b"diptych shard v1 and so on"), None);
+    }
 
     #[test]
     fn a_shard_of_another_number_or_of_another_run_is_refused() {

@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use super::Error;
 use super::loss::{Delta, Towards};
 use crate::Epsilon;
-use crate::math::hex;
+use crate::math::{Rational, hex};
 
 /// Longest line that is read.
 pub(super) const LONGEST_LINE: usize = 4096;
@@ -83,6 +83,16 @@ pub enum Event {
         data_set: String,
         /// The cap from now on.
         cap: Epsilon,
+        /// Whether it is the cap towards the peer.
+        #[serde(default, skip_serializing_if = "is_false")]
+        towards_peer: bool,
+    },
+    /// Lines of this ledger were lost, and its owner knows it.
+    Acknowledged {
+        /// The peer that has the head.
+        peer: String,
+        /// A head that this ledger once had.
+        head: Hash,
     },
 }
 
@@ -116,6 +126,10 @@ pub struct Debit {
     /// What the peer may learn; none if there is no peer, or if it was not entered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub towards_peer: Option<Towards>,
+    /// The cap towards the peer that this run was held to, if its party file has one. The data set's
+    /// first one fixes the data set's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cap_towards_peer: Option<Epsilon>,
     /// The directory of the release, so that it is found even if the next run has another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub out: Option<String>,
@@ -150,10 +164,21 @@ impl Debit {
         match (&self.epsilon, &self.cap, &self.promise) {
             (Some(_), Some(_), None) => true,
             (None, None, Some(words)) => {
-                self.delta.is_none() && self.towards_peer.is_none() && fits(words, LONGEST_NAME)
+                let losses = self.delta.is_some() || self.towards_peer.is_some();
+                !losses && self.cap_towards_peer.is_none() && fits(words, LONGEST_NAME)
             }
             _ => false,
         }
+    }
+
+    /// The loss towards the peer, at most; none if there is no peer, or no ε.
+    pub fn epsilon_towards_peer(&self) -> Option<Rational> {
+        if self.peer == super::NO_PEER {
+            return None;
+        }
+        // Where it was not entered, the larger is true of either.
+        let towards = self.towards_peer.unwrap_or(Towards::Twice);
+        Some(towards.loss(self.epsilon.as_ref()?))
     }
 
     /// A path as it is entered: absolute, if it fits a line.
@@ -161,6 +186,11 @@ impl Debit {
         let path = std::path::absolute(path).ok()?;
         path.to_str().filter(|text| fits(text, LONGEST_PATH)).map(str::to_owned)
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_false(value: &bool) -> bool {
+    !*value
 }
 
 fn fits(text: &str, longest: usize) -> bool {
@@ -258,6 +288,7 @@ impl Entry {
                 &[("the name of the data set", data_set), ("the name of the peer", peer)]
             }
             Event::Raised { data_set, .. } => &[("the name of the data set", data_set)],
+            Event::Acknowledged { peer, .. } => &[("the name of the peer", peer)],
             _ => &[],
         };
         for (what, name) in names {

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::RunId;
+use super::{Hash, Reader, RunId};
 use crate::Epsilon;
 use crate::math::Rational;
 
@@ -19,6 +19,20 @@ pub enum Error {
         /// What the system says.
         source: std::io::Error,
     },
+    /// There is no such ledger, and none is made unless that is said.
+    #[error(
+        "there is no ledger {}; if it was moved, put it back or name its place in the party file: an \
+         empty one counts nothing of what was spent. If nothing was ever spent on this data, make it with \
+         `diptych ledger create {}`, or let the first run make it with --new-ledger",
+        .0.display(), .0.display()
+    )]
+    Missing(PathBuf),
+    /// A new ledger would replace one that is there.
+    #[error("the ledger {} exists already; leave out --new-ledger, or choose another name", .0.display())]
+    Exists(PathBuf),
+    /// A head that is acknowledged is not lost, or was acknowledged before.
+    #[error("the ledger knows the head {0} already; nothing is entered")]
+    KnownHead(Hash),
     /// Another process holds the ledger.
     #[error("the ledger {} is in use by another run; wait until that run has ended", .0.display())]
     Locked(PathBuf),
@@ -41,30 +55,36 @@ pub enum Error {
     },
     /// The data set's cap does not allow this run.
     #[error(
-        "data set {data_set:?} has spent ε {} of its cap {cap}, and this run would spend {wanted} \
-         more; agree on a smaller ε or, if the data's owner consents, raise the cap with `diptych \
-         ledger raise-cap LEDGER --data-set {data_set:?} --cap X` and then in the party file",
-        spent.decimal_rounded_up(6)
+        "data set {data_set:?} has spent ε {}{} of its cap {cap}, and this run would spend {} more; \
+         agree on a smaller ε or, if the data's owner consents, {}",
+        decimal(spent), reader.words(), decimal(wanted), how_to_raise(data_set, *reader, *raise)
     )]
     CapReached {
         /// The data set.
         data_set: String,
+        /// Whose cap it is.
+        reader: Reader,
         /// Spent before.
         spent: Box<Rational>,
         /// Asked for.
-        wanted: Box<Epsilon>,
+        wanted: Box<Rational>,
         /// Allowed in total.
         cap: Box<Epsilon>,
+        /// Whether the ledger holds the data set to that cap, and not the party file alone.
+        raise: bool,
     },
     /// The cap that is asked for is not that of the data set.
     #[error(
-        "the cap of data set {data_set:?} is {fixed}, fixed when it was first spent from, and \
+        "the cap{} of data set {data_set:?} is {fixed}, fixed when it was first spent from, and \
          {wanted} is more; use {fixed} or less or, if the data's owner consents, raise it with \
-         `diptych ledger raise-cap LEDGER --data-set {data_set:?} --cap {wanted}`"
+         `diptych ledger raise-cap LEDGER --data-set {data_set:?} {} {wanted}`",
+        reader.words(), reader.flag()
     )]
     CapAbove {
         /// The data set.
         data_set: String,
+        /// Whose cap it is.
+        reader: Reader,
         /// The data set's cap.
         fixed: Box<Epsilon>,
         /// What was asked for.
@@ -100,6 +120,12 @@ pub enum Error {
         "the ledger has no data set {0:?}: its first run fixes its cap; `diptych ledger show` lists them"
     )]
     UnknownDataSet(String),
+    /// A data set that has no cap towards the peer.
+    #[error(
+        "data set {0:?} has no cap towards the peer: the first run whose party file has \
+         `cap_towards_peer` fixes it"
+    )]
+    NoCapTowardsPeer(String),
     /// The file is not the one that its name stands for any more.
     #[error(
         "the ledger {} was moved, removed or replaced after this command had opened it, and what is \
@@ -155,4 +181,21 @@ pub enum Error {
     /// A write failed before, so what the file holds is unknown.
     #[error("a write to the ledger failed before; open it again so that it is read afresh")]
     Poisoned,
+}
+
+fn decimal(epsilon: &Rational) -> String {
+    epsilon.exact_decimal(18).unwrap_or_else(|| epsilon.decimal_rounded_up(6))
+}
+
+/// A data set's cap is raised in the ledger; a lower one, or the first, is the party file's own.
+fn how_to_raise(data_set: &str, reader: Reader, raise: bool) -> String {
+    let (key, flag) = (reader.key(), reader.flag());
+    match raise {
+        true => format!(
+            "raise the cap with `diptych ledger raise-cap LEDGER --data-set {data_set:?} {flag} X` and \
+             then `{key}` in the party file"
+        ),
+        false if reader == Reader::Peer => format!("raise `{key}` in the party file"),
+        false => format!("raise `{key}` in the party file (without one: --cap)"),
+    }
 }

@@ -1,12 +1,12 @@
 //! What a ledger says, read line by line: pure, no files.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use serde::de::IgnoredAny;
 use serde_json::Deserializer;
 
 use super::entry::{Debit, Entry, Event, Hash, LINE_START, LONGEST_LINE, Rehearsal, RunId};
-use super::loss::{Delta, Towards};
+use super::loss::{Delta, Reader};
 use super::{Error, MOST_BYTES};
 use crate::Epsilon;
 use crate::math::Rational;
@@ -20,6 +20,9 @@ pub struct History {
     index: HashMap<RunId, usize>,
     spent: HashMap<String, Rational>,
     caps: BTreeMap<String, Epsilon>,
+    caps_towards_peer: BTreeMap<String, Epsilon>,
+    /// Heads that this ledger once had and lost.
+    acknowledged: HashSet<Hash>,
     torn: Option<Torn>,
 }
 
@@ -61,13 +64,7 @@ impl Rehearsals {
 impl Run {
     /// The loss towards the peer, at most; none if there was no peer.
     pub fn epsilon_towards_peer(&self) -> Option<Rational> {
-        if self.debit.peer == super::NO_PEER {
-            return None;
-        }
-        // Where it was not entered, the larger is true of either.
-        let towards = self.debit.towards_peer.unwrap_or(Towards::Twice);
-        let epsilon = self.debit.epsilon.as_ref()?;
-        Some(epsilon.value() * &Rational::whole(towards.factor()))
+        self.debit.epsilon_towards_peer()
     }
 
     /// δ, at most; none if ε was not what was promised.
@@ -135,6 +132,11 @@ impl History {
     /// Whether `head` was the head at some time: if not, lines were removed since it was noted.
     pub fn has_had_head(&self, head: &Hash) -> bool {
         head == &Hash::BEGINNING || self.hashes.contains(head)
+    }
+
+    /// Whether it is known that this ledger had the head once and lost it.
+    pub fn acknowledged(&self, head: &Hash) -> bool {
+        self.acknowledged.contains(head)
     }
 
     /// The newest run with a peer that has told the head of its ledger.
@@ -231,10 +233,29 @@ impl History {
         sums
     }
 
-    /// Every data set that ever spent something, and its cap: that of its first debit, or what it
-    /// was raised to since.
-    pub fn caps(&self) -> &BTreeMap<String, Epsilon> {
-        &self.caps
+    /// The sum of what all peers may learn of a data set in runs with it.
+    pub fn towards_peer(&self, data_set: &str) -> Rational {
+        let sums = self.towards_peers(data_set);
+        sums.values().fold(Rational::zero(), |sum, loss| &sum + loss)
+    }
+
+    /// How many runs of a data set promise something else than ε.
+    pub fn runs_without_epsilon(&self, data_set: &str) -> usize {
+        let of_data_set = self.runs.iter().filter(|run| run.debit.data_set == data_set);
+        of_data_set.filter(|run| run.debit.epsilon.is_none()).count()
+    }
+
+    /// Every data set that has a run.
+    pub fn data_sets(&self) -> BTreeSet<&str> {
+        self.runs.iter().map(|run| run.debit.data_set.as_str()).collect()
+    }
+
+    /// A cap of a data set: that of the first debit that names it, or what it was raised to since.
+    pub fn cap(&self, data_set: &str, reader: Reader) -> Option<&Epsilon> {
+        match reader {
+            Reader::Anybody => self.caps.get(data_set),
+            Reader::Peer => self.caps_towards_peer.get(data_set),
+        }
     }
 
     /// Whether a run that is to be held to `cap` may spend `epsilon`.
@@ -243,22 +264,50 @@ impl History {
     /// [`Error::CapAbove`] if the data set's own cap is lower, [`Error::CapReached`] if its total
     /// would pass `cap`.
     pub fn check_cap(&self, data_set: &str, epsilon: &Epsilon, cap: &Epsilon) -> Result<(), Error> {
-        if let Some(fixed) = self.caps.get(data_set).filter(|fixed| *fixed < cap) {
-            return Err(Error::CapAbove {
-                data_set: data_set.to_owned(),
-                fixed: Box::new(fixed.clone()),
-                wanted: Box::new(cap.clone()),
-            });
+        self.check(data_set, Reader::Anybody, self.spent(data_set), epsilon.value(), Some(cap))
+    }
+
+    /// Whether a run that is to be held to `cap`, if there is one, and to the data set's own, if
+    /// there is one, may let its peer learn `loss`.
+    ///
+    /// # Errors
+    /// As [`History::check_cap`].
+    pub fn check_cap_towards_peer(
+        &self,
+        data_set: &str,
+        loss: &Rational,
+        cap: Option<&Epsilon>,
+    ) -> Result<(), Error> {
+        self.check(data_set, Reader::Peer, self.towards_peer(data_set), loss, cap)
+    }
+
+    fn check(
+        &self,
+        data_set: &str,
+        reader: Reader,
+        spent: Rational,
+        wanted: &Rational,
+        cap: Option<&Epsilon>,
+    ) -> Result<(), Error> {
+        let data_set = data_set.to_owned();
+        let fixed = self.cap(&data_set, reader);
+        let Some(cap) = cap.or(fixed) else { return Ok(()) };
+        if let Some(fixed) = fixed.filter(|fixed| *fixed < cap) {
+            let (fixed, wanted) = (Box::new(fixed.clone()), Box::new(cap.clone()));
+            return Err(Error::CapAbove { data_set, reader, fixed, wanted });
         }
-        let spent = self.spent(data_set);
-        if &(&spent + epsilon.value()) <= cap.value() {
+        if &(&spent + wanted) <= cap.value() {
             return Ok(());
         }
+        let (spent, wanted) = (Box::new(spent), Box::new(wanted.clone()));
+        let raise = fixed.is_some_and(|fixed| fixed == cap);
         Err(Error::CapReached {
-            data_set: data_set.to_owned(),
-            spent: Box::new(spent),
-            wanted: Box::new(epsilon.clone()),
+            data_set,
+            reader,
+            spent,
+            wanted,
             cap: Box::new(cap.clone()),
+            raise,
         })
     }
 
@@ -330,9 +379,13 @@ impl History {
                     return Err(bad("it notes the peer's head of a run a second time"));
                 }
             }
-            Event::Raised { data_set, cap } => {
-                let fixed = self.caps.get_mut(data_set).filter(|fixed| **fixed < *cap);
+            Event::Raised { data_set, cap, towards_peer } => {
+                let caps = if *towards_peer { &mut self.caps_towards_peer } else { &mut self.caps };
+                let fixed = caps.get_mut(data_set).filter(|fixed| **fixed < *cap);
                 *fixed.ok_or_else(|| bad("it raises a cap that is not lower"))? = cap.clone();
+            }
+            Event::Acknowledged { head, .. } => {
+                self.acknowledged.insert(*head);
             }
             // Ledgers of before had one rehearsal for each agreement: all of them count.
             Event::Rehearsed(_) | Event::RehearsalAllowed { .. } | Event::Repaired { .. } => {}
@@ -356,6 +409,10 @@ impl History {
             let total = &self.spent(&debit.data_set) + epsilon.value();
             self.spent.insert(debit.data_set.clone(), total);
             self.caps.entry(debit.data_set.clone()).or_insert_with(|| cap.clone());
+        }
+        if let Some(cap) = &debit.cap_towards_peer {
+            let fixed = self.caps_towards_peer.entry(debit.data_set.clone());
+            fixed.or_insert_with(|| cap.clone());
         }
         self.index.insert(debit.run, self.runs.len());
         let (debit, status) = (debit.clone(), Status::Debited);

@@ -5,6 +5,7 @@ use std::fmt;
 use num_bigint::BigUint;
 use serde::{Deserialize, Serialize};
 
+use crate::Epsilon;
 use crate::math::Rational;
 
 /// Digits after the point with which δ is entered.
@@ -23,6 +24,15 @@ pub enum Towards {
     Once,
     /// 2ε: the peer knows who is in the table, so its neighbours have a record replaced.
     Twice,
+}
+
+/// Whom a cap is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reader {
+    /// Whoever reads the releases.
+    Anybody,
+    /// The peers of runs by two, who see more of a run than its release.
+    Peer,
 }
 
 impl Delta {
@@ -44,7 +54,38 @@ impl Delta {
     }
 }
 
+impl Reader {
+    /// The key of the cap in a party file.
+    pub(super) fn key(self) -> &'static str {
+        match self {
+            Self::Anybody => "cap",
+            Self::Peer => "cap_towards_peer",
+        }
+    }
+
+    /// How the command that raises the cap is given it.
+    pub(super) fn flag(self) -> &'static str {
+        match self {
+            Self::Anybody => "--cap",
+            Self::Peer => "--towards-peer --cap",
+        }
+    }
+
+    /// What is spent where this cap is concerned.
+    pub(super) fn words(self) -> &'static str {
+        match self {
+            Self::Anybody => "",
+            Self::Peer => " towards the peer",
+        }
+    }
+}
+
 impl Towards {
+    /// What the peer may learn of a run that spends so much.
+    pub fn loss(self, epsilon: &Epsilon) -> Rational {
+        epsilon.value() * &Rational::whole(self.factor())
+    }
+
     /// By which ε is multiplied.
     pub fn factor(self) -> u64 {
         match self {

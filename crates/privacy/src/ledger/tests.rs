@@ -17,6 +17,7 @@ fn debit(number: u8, data_set: &str, epsilon: &str) -> Debit {
         salt: Hash([number; 32]),
         delta: None,
         towards_peer: None,
+        cap_towards_peer: None,
         out: None,
         promise: None,
     }
@@ -26,7 +27,7 @@ fn debit(number: u8, data_set: &str, epsilon: &str) -> Debit {
 fn sample() -> (tempfile::TempDir, PathBuf) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("ledger.jsonl");
-    let mut ledger = Ledger::open(&path).unwrap();
+    let mut ledger = Ledger::create(&path).unwrap();
     for number in 1..=3 {
         let receipt = ledger.debit(debit(number, "loans", "0.7")).unwrap();
         assert_eq!(receipt.into_budget().unwrap().total(), &"7/10".parse().unwrap());
@@ -60,7 +61,7 @@ fn what_was_entered_is_read_back() {
 fn a_run_without_epsilon_that_ended_counts_once_the_peer_may_have_heard_of_it() {
     for told in [false, true] {
         let directory = tempfile::tempdir().unwrap();
-        let mut ledger = Ledger::open(&directory.path().join("ledger.jsonl")).unwrap();
+        let mut ledger = Ledger::create(&directory.path().join("ledger.jsonl")).unwrap();
         let promise = Some("groups".to_owned());
         let entered = Debit { epsilon: None, cap: None, promise, ..debit(1, "loans", "1") };
         assert!(ledger.debit(entered).unwrap().into_budget().is_none());
@@ -80,7 +81,7 @@ fn a_run_without_epsilon_that_ended_counts_once_the_peer_may_have_heard_of_it() 
 #[test]
 fn the_cap_is_exact_and_holds_per_data_set() {
     let directory = tempfile::tempdir().unwrap();
-    let mut ledger = Ledger::open(&directory.path().join("ledger")).unwrap();
+    let mut ledger = Ledger::create(&directory.path().join("ledger")).unwrap();
     for number in 0..30 {
         let _ = ledger.debit(debit(number, "loans", "0.1")).unwrap();
     }
@@ -104,7 +105,7 @@ fn a_run_is_debited_once_and_closed_once() {
 #[test]
 fn names_that_do_not_fit_a_line_are_refused() {
     let directory = tempfile::tempdir().unwrap();
-    let mut ledger = Ledger::open(&directory.path().join("ledger")).unwrap();
+    let mut ledger = Ledger::create(&directory.path().join("ledger")).unwrap();
     let long = "x".repeat(201);
     for name in ["", "two\nlines", &long] {
         let result = ledger.debit(debit(1, name, "1"));
@@ -205,7 +206,7 @@ fn a_last_line_that_was_edited_is_not_taken_for_a_torn_one() {
 fn a_changed_last_byte_never_takes_a_debit_away() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("ledger");
-    let mut ledger = Ledger::open(&path).unwrap();
+    let mut ledger = Ledger::create(&path).unwrap();
     let _ = ledger.debit(debit(1, "loans", "0.7")).unwrap();
     drop(ledger);
     let bytes = fs::read(&path).unwrap();
@@ -263,7 +264,7 @@ fn a_changed_line_without_an_epsilon_is_refused() {
     let path = directory.path().join("ledger");
     let promise = Some("counts as they are".to_owned());
     let run = Debit { epsilon: None, cap: None, promise, ..debit(1, "loans", "1") };
-    let mut ledger = Ledger::open(&path).unwrap();
+    let mut ledger = Ledger::create(&path).unwrap();
     assert!(ledger.debit(run).unwrap().into_budget().is_none());
     ledger.finish(RunId([1; 32])).unwrap();
     let text = fs::read_to_string(&path).unwrap();
@@ -358,7 +359,7 @@ fn a_ledger_that_was_moved_or_replaced_is_not_written() {
 fn the_first_debit_fixes_the_cap_and_only_a_line_of_its_own_raises_it() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("ledger");
-    let mut ledger = Ledger::open(&path).unwrap();
+    let mut ledger = Ledger::create(&path).unwrap();
     let with_cap = |number, epsilon, cap: &str| Debit {
         cap: Some(cap.parse().unwrap()),
         ..debit(number, "loans", epsilon)
@@ -375,16 +376,99 @@ fn the_first_debit_fixes_the_cap_and_only_a_line_of_its_own_raises_it() {
     let _ = ledger.debit(with_cap(3, "0.6", "2")).unwrap();
     assert!(matches!(ledger.debit(with_cap(4, "0.1", "2")), Err(Error::CapReached { .. })));
 
-    let raise = |ledger: &mut Ledger, cap: &str| ledger.raise_cap("loans", cap.parse().unwrap());
+    let raise = |ledger: &mut Ledger, cap: &str| {
+        ledger.raise_cap("loans", Reader::Anybody, cap.parse().unwrap())
+    };
     assert!(matches!(raise(&mut ledger, "2"), Err(Error::NotRaised { .. })));
-    let unknown = ledger.raise_cap("cards", "9".parse().unwrap());
+    let unknown = ledger.raise_cap("cards", Reader::Anybody, "9".parse().unwrap());
     assert!(matches!(unknown, Err(Error::UnknownDataSet(_))));
     raise(&mut ledger, "3").unwrap();
     drop(ledger);
     let mut ledger = Ledger::open(&path).unwrap();
-    assert_eq!(ledger.history().caps()["loans"], "3".parse().unwrap());
+    assert_eq!(ledger.history().cap("loans", Reader::Anybody), Some(&"3".parse().unwrap()));
     let _ = ledger.debit(with_cap(4, "1", "3")).unwrap();
     assert!(matches!(ledger.debit(with_cap(5, "1", "4")), Err(Error::CapAbove { .. })));
+}
+
+#[test]
+fn what_peers_learn_has_a_cap_of_its_own_that_the_first_debit_that_names_it_fixes() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut ledger = Ledger::create(&directory.path().join("ledger")).unwrap();
+    let next = |number, towards, cap: Option<&str>| Debit {
+        towards_peer: Some(towards),
+        cap_towards_peer: cap.map(|cap| cap.parse().unwrap()),
+        ..debit(number, "loans", "0.5")
+    };
+    let _ = ledger.debit(next(1, Towards::Twice, None)).unwrap();
+    let raise = |ledger: &mut Ledger, cap: &str| {
+        ledger.raise_cap("loans", Reader::Peer, cap.parse().unwrap())
+    };
+    assert!(matches!(raise(&mut ledger, "9"), Err(Error::NoCapTowardsPeer(_))));
+    // What was spent before counts; the first cap is the party file's own.
+    let said = ledger.debit(next(2, Towards::Twice, Some("1.5"))).unwrap_err().to_string();
+    let words = "has spent ε 1 towards the peer of its cap 1.5, and this run would spend 1 more";
+    assert!(said.contains(words), "{said}");
+    assert!(said.contains("raise `cap_towards_peer` in the party file"), "{said}");
+    let _ = ledger.debit(next(2, Towards::Once, Some("1.5"))).unwrap();
+    assert_eq!(ledger.history().towards_peer("loans"), "3/2".parse().unwrap());
+    // It holds for runs that do not name it, and whoever the peer is.
+    let other = Debit { peer: "Bank".to_owned(), ..next(3, Towards::Once, None) };
+    let said = ledger.debit(other.clone()).unwrap_err().to_string();
+    let raising = "raise-cap LEDGER --data-set \"loans\" --towards-peer --cap X";
+    assert!(said.contains(raising), "{said}");
+    assert!(matches!(
+        ledger.debit(next(3, Towards::Once, Some("2"))),
+        Err(Error::CapAbove { reader: Reader::Peer, .. })
+    ));
+    raise(&mut ledger, "2").unwrap();
+    let _ = ledger.debit(other).unwrap();
+    // A run without a peer tells no peer anything.
+    let alone = Debit { peer: NO_PEER.to_owned(), towards_peer: None, ..debit(4, "loans", "0.5") };
+    let _ = ledger.debit(alone).unwrap();
+    let history = ledger.history();
+    assert_eq!(history.cap("loans", Reader::Peer), Some(&"2".parse().unwrap()));
+    assert_eq!(history.cap("loans", Reader::Anybody), Some(&"3".parse().unwrap()));
+}
+
+#[test]
+fn a_ledger_is_made_only_where_that_is_said_and_where_there_is_none() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("ledger");
+    for error in [Ledger::open(&path).unwrap_err(), read(&path).unwrap_err()] {
+        let said = error.to_string();
+        assert!(said.contains("diptych ledger create") && said.contains("--new-ledger"), "{said}");
+    }
+    assert!(!path.exists());
+    // Begun for a run that enters nothing, it is not left behind; one that was replaced is.
+    drop(Ledger::begin(&path).unwrap());
+    assert!(!path.exists());
+    let begun = Ledger::begin(&path).unwrap();
+    fs::rename(&path, directory.path().join("moved")).unwrap();
+    fs::write(&path, "").unwrap();
+    drop(begun);
+    assert!(path.exists() && directory.path().join("moved").exists());
+    fs::remove_file(&path).unwrap();
+    let mut begun = Ledger::begin(&path).unwrap();
+    let _ = begun.debit(debit(1, "loans", "1")).unwrap();
+    drop(begun);
+    assert_eq!(read(&path).unwrap().runs().len(), 1);
+    for again in [Ledger::begin(&path), Ledger::create(&path)] {
+        assert!(again.unwrap_err().to_string().contains("exists already"));
+    }
+}
+
+#[test]
+fn a_head_that_was_lost_is_acknowledged_and_no_other() {
+    let (_directory, path) = sample();
+    let mut ledger = Ledger::open(&path).unwrap();
+    let (lost, own) = (Hash([9; 32]), ledger.history().runs()[0].head);
+    assert!(matches!(ledger.acknowledge("Bank", own), Err(Error::KnownHead(_))));
+    ledger.acknowledge("Bank", lost).unwrap();
+    assert!(matches!(ledger.acknowledge("Bank", lost), Err(Error::KnownHead(_))));
+    assert!(matches!(ledger.acknowledge("", Hash([8; 32])), Err(Error::BadName { .. })));
+    drop(ledger);
+    let history = read(&path).unwrap();
+    assert!(history.acknowledged(&lost) && !history.acknowledged(&Hash([8; 32])));
 }
 
 #[test]
@@ -428,15 +512,16 @@ fn the_longest_names_and_path_fit_a_line() {
         release: long.clone(),
         data_set: long.clone(),
         peer: long,
-        epsilon: Some("9999.999999999999999999".parse().unwrap()),
+        epsilon: Some("4999.999999999999999999".parse().unwrap()),
         cap: Some("9999.999999999999999999".parse().unwrap()),
         delta: Some(Delta::at_least(&"1/3".parse().unwrap())),
         towards_peer: Some(Towards::Twice),
+        cap_towards_peer: Some("9999.999999999999999999".parse().unwrap()),
         out: Debit::path_for_line(&out),
         ..debit(1, "loans", "1")
     };
     assert!(debit.out.is_some());
-    let _ = Ledger::open(&path).unwrap().debit(debit.clone()).unwrap();
+    let _ = Ledger::create(&path).unwrap().debit(debit.clone()).unwrap();
     assert_eq!(read(&path).unwrap().runs()[0].debit, debit);
     assert_eq!(Debit::path_for_line(&out.join("x".repeat(9))), None, "it would not fit");
     assert_eq!(Debit::path_for_line(Path::new("two\nlines")), None);
@@ -483,10 +568,20 @@ fn the_optional_fields_and_the_newer_lines_are_fixed_too() {
     let (_, optional) = line.split_once(&format!("\"salt\":\"{}\",", "01".repeat(32))).unwrap();
     assert_eq!(optional, r#""delta":"0.25","towards_peer":"twice","out":"/srv/release"}}"#);
     let (run, head) = (RunId([1; 32]), Hash([2; 32]));
+    let cap_towards_peer = Some("6.0".parse().unwrap());
+    let line = text(Event::Debited(Box::new(Debit { cap_towards_peer, ..debit(1, "loans", "1") })));
+    assert!(line.ends_with(r#","cap_towards_peer":"6"}}"#), "{line}");
     let met = format!(r#"{{"met":{{"run":"{run}","head":"{head}"}}}}"#);
     assert_eq!(text(Event::Met { run, head }), met);
-    let raised = Event::Raised { data_set: "loans".to_owned(), cap: "4.50".parse().unwrap() };
-    assert_eq!(text(raised), r#"{"raised":{"data_set":"loans","cap":"4.5"}}"#);
+    let raised = |towards_peer| {
+        let (data_set, cap) = ("loans".to_owned(), "4.50".parse().unwrap());
+        text(Event::Raised { data_set, cap, towards_peer })
+    };
+    assert_eq!(raised(false), r#"{"raised":{"data_set":"loans","cap":"4.5"}}"#);
+    let towards_peer = r#"{"raised":{"data_set":"loans","cap":"4.5","towards_peer":true}}"#;
+    assert_eq!(raised(true), towards_peer);
+    let acknowledged = format!(r#"{{"acknowledged":{{"peer":"Bank","head":"{head}"}}}}"#);
+    assert_eq!(text(Event::Acknowledged { peer: "Bank".to_owned(), head }), acknowledged);
 }
 
 /// SHA-256 of the domain string, 32 zero bytes and the entry, by another program.

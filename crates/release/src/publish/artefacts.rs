@@ -11,7 +11,7 @@
 
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, BufWriter, Seek, Write};
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
@@ -127,6 +127,25 @@ impl Output {
             "without a manifest.json it is not a release (an interrupted run may have left it): move \
              it away, or choose another directory"
         }))
+    }
+
+    /// Sees that the directory is still the one that was prepared: what is spent must have where to go.
+    ///
+    /// # Errors
+    /// If it was moved, removed or replaced.
+    pub fn check_place(&self) -> Result<(), Failure> {
+        let Some(lock) = &self.lock else { return Ok(()) };
+        let own =
+            lock.metadata().map_err(|error| Failure::file(&self.directory, "find", &error))?;
+        let same = |named: fs::Metadata| (named.dev(), named.ino()) == (own.dev(), own.ino());
+        if fs::metadata(&self.directory).is_ok_and(same) {
+            return Ok(());
+        }
+        let place = self.directory.display();
+        Err(Failure::wrong_input(format!(
+            "{place} was moved, removed or replaced after this run had made room in it"
+        ))
+        .advise("leave it in its place while a run is under way; nothing was spent"))
     }
 
     /// Where it is.

@@ -40,6 +40,8 @@ pub struct Wanted<'a> {
 pub struct Entered<'a> {
     /// Its file.
     pub ledger: &'a Path,
+    /// Whether there is none yet, and this run makes it.
+    pub new: bool,
     /// The largest total ε that the data set may ever spend.
     pub cap: &'a Epsilon,
     /// The data set's name; if none is given, the data file's.
@@ -74,6 +76,7 @@ pub fn release(
     watcher.stop().check()?;
     let run = RunId(rng.array());
     let mut ledger = match &wanted.entered {
+        Some(entered) if entered.new => Some(Ledger::begin(entered.ledger)?),
         Some(entered) => Some(Ledger::open(entered.ledger)?),
         None => None,
     };
@@ -82,6 +85,7 @@ pub fn release(
             let debit = debit(agreement, &plan.promise, wanted, entered, run, &mut rng);
             let (spends, accepted) = (debit.epsilon.is_some(), agreement.accept_composition);
             ledger.check_composition(&debit.data_set, spends, accepted)?;
+            output.check_place()?;
             ledger.debit(debit)?.into_budget()
         }
         _ => plan.promise.epsilon().map(Budget::new),
@@ -125,6 +129,7 @@ fn debit(
         salt: Hash(rng.array()),
         delta: promise.delta().map(Delta::at_least),
         towards_peer: None,
+        cap_towards_peer: None,
         out: Debit::path_for_line(wanted.out),
         promise: promise.words().map(str::to_owned),
     }

@@ -2,7 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -14,6 +14,7 @@ use crate::math::Randomness;
 use crate::net::tls::{self, Listener};
 use crate::net::{Channel, Error, Fingerprint, Identity, Limits, Stop};
 use crate::protocol::Session;
+use crate::protocol::shards::crossed;
 use crate::publish::Watcher;
 use crate::publish::failure::Failure;
 use crate::role::Role;
@@ -67,6 +68,12 @@ impl Meeting {
         terms: &[u8],
         watcher: &dyn Watcher,
     ) -> Result<Session, Failure> {
+        if peer == identity.fingerprint() {
+            return Err(Failure::wrong_input(format!(
+                "{peer} is our own fingerprint, not a peer's"
+            ))
+            .advise("ask the peer for its own: `diptych keygen` printed it there"));
+        }
         let (meeting, stop) = (self, watcher.stop());
         let mut door =
             Door { meeting, identity, peer, role, limits, watcher, stop, listener: None };
@@ -171,6 +178,13 @@ impl Door<'_> {
                     thread::sleep(BETWEEN_MEETINGS.min(connect));
                 }
                 Error::Terms { ref theirs } => {
+                    if let Some(message) = crossed(terms, theirs) {
+                        let failure = Failure { message, ..Failure::from(error) };
+                        return Err(failure.advise(
+                            "two runs of these parties are under way at the same address: let one end \
+                             before the other begins, or give each ports of its own",
+                        ));
+                    }
                     let difference = name_difference(terms, theirs);
                     return Err(Failure::from(error).advise(difference));
                 }
@@ -249,7 +263,7 @@ pub fn create_identity(
 }
 
 /// Reads an identity file; if its key is under a passphrase, with the one in a file, or as whoever
-/// watches answers.
+/// watches answers. Whoever watches is told if others can read either file.
 ///
 /// # Errors
 /// If it cannot be read, is far too long, is not an identity, or does not open.
@@ -258,6 +272,15 @@ pub fn read_identity(
     passphrase_file: Option<&Path>,
     watcher: &dyn Watcher,
 ) -> Result<Identity, Failure> {
+    for (what, path) in [("private key", Some(path)), ("passphrase", passphrase_file)] {
+        let mode = path.and_then(|path| std::fs::metadata(path).ok()).map(|file| file.mode());
+        if let (Some(path), Some(true)) = (path, mode.map(|mode| mode & 0o077 != 0)) {
+            let shown = path.display();
+            watcher.say(&format!(
+                "ATTENTION: others may read the {what} in {shown}: chmod 600 {shown}"
+            ));
+        }
+    }
     let pem = read_secret(path, Identity::LONGEST_PEM).map_err(|failure| {
         failure.advise(format!("make one: diptych keygen --name NAME --out {}", path.display()))
     })?;
@@ -278,8 +301,19 @@ pub fn read_identity(
         Identity::from_pem(&pem)
     };
     read.map_err(|error| {
+        let wrong = matches!(error, Error::Passphrase(_));
         let failure = Failure::from(error);
-        Failure { message: format!("{}: {}", path.display(), failure.message), ..failure }
+        let failure =
+            Failure { message: format!("{}: {}", path.display(), failure.message), ..failure };
+        match passphrase_file {
+            Some(file) if wrong => failure.advise(format!(
+                "check the first line of {}: it must be the passphrase that was given to `diptych \
+                 keygen` for this identity",
+                file.display()
+            )),
+            None if wrong => failure.advise("start again and type the passphrase of this identity"),
+            _ => failure,
+        }
     })
 }
 

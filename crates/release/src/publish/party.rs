@@ -37,6 +37,7 @@ const KEYS: &[&str] = &[
     "ledger",
     "out",
     "cap",
+    "cap_towards_peer",
     "data_set",
     "wait_seconds",
     "silence_seconds",
@@ -63,10 +64,14 @@ pub struct Party {
     pub meeting: Meeting,
     /// The ledger.
     pub ledger: PathBuf,
+    /// Whether there is none yet and a run makes it: whoever starts the run says so, no file does.
+    pub new_ledger: bool,
     /// Where the release goes.
     pub out: PathBuf,
     /// The largest total ε that the data set may ever spend.
     pub cap: Epsilon,
+    /// The largest sum of what its peers may ever learn in runs with it, if there is such.
+    pub cap_towards_peer: Option<Epsilon>,
     /// The data set's name in the ledger.
     pub data_set: String,
     /// How long this side waits for the peer.
@@ -166,7 +171,7 @@ fn read(
             "add role = \"p1\" or \"p2\", as the agreement lists the parties",
         )
         .and_then(|node| form.word(node, "`role`", &roles));
-    // A file that is named still gives the data set its name.
+    // A file that is named must still be written as it should be.
     let data = match &given {
         Some(_) if !section.has("data") && !section.has("data_command") => given.clone(),
         _ => data(form, section, beside),
@@ -187,24 +192,21 @@ fn read(
         form,
         section,
         "ledger",
-        "add ledger = \"ledger.jsonl\", the record of what was spent; it is made if it is missing",
+        "add ledger = \"ledger.jsonl\", the record of what was spent",
         beside,
     );
     let out = path(form, section, "out", "add out = \"release\", a directory", beside);
-    let cap = cap(form, section);
-    let data_set = match section.take("data_set") {
-        Some(node) => form.text(node, "`data_set`", "\"customers\""),
-        None => match data.as_ref().map(Source::file_name) {
-            Some(None) if !section.has_misspelt("data_set") => {
-                let message = format!("`data_set` is missing in {TITLE}");
-                let remedy =
-                    "add data_set = \"customers\": without a file, the ledger needs a name";
-                form.note(Rule::MissingKey, section.at(), message, remedy);
-                None
-            }
-            named => named.flatten(),
-        },
+    let remedy = "add cap = \"3.0\", the largest total ε that this data may ever spend";
+    let cap = form.required(section, "cap", remedy).and_then(|node| epsilon(form, node, "`cap`"));
+    let cap_towards_peer = match section.take("cap_towards_peer") {
+        Some(node) => Some(epsilon(form, node, "`cap_towards_peer`")?),
+        None => None,
     };
+    let remedy = "add data_set = \"customers\", the name under which the ledger adds up what was spent \
+                  on this data: the same for every run on it, wherever the table lies";
+    let data_set = form
+        .required(section, "data_set", remedy)
+        .and_then(|node| form.text(node, "`data_set`", "\"customers\""));
     let usual = Limits { connect: Duration::from_secs(WAIT_SECONDS), ..Limits::default() };
     let silence = seconds(form, section, "silence_seconds", DAY)?;
     let limits = Limits {
@@ -221,8 +223,10 @@ fn read(
         passphrase_file,
         meeting: meeting?,
         ledger: ledger?,
+        new_ledger: false,
         out: out?,
         cap: cap?,
+        cap_towards_peer,
         data_set: data_set?,
         limits,
         run_limit,
@@ -358,17 +362,15 @@ fn meeting(form: &mut Form<'_>, section: &mut Section) -> Option<Meeting> {
     }
 }
 
-fn cap(form: &mut Form<'_>, section: &mut Section) -> Option<Epsilon> {
-    let remedy = "add cap = \"3.0\", the largest total ε that this data may ever spend";
-    let node = form.required(section, "cap", remedy)?;
+fn epsilon(form: &mut Form<'_>, node: Node, what: &str) -> Option<Epsilon> {
     let at = node.at;
-    let written = form.decimal(node, "`cap`", false)?;
-    let cap = written.to_string().parse().ok();
-    if cap.is_none() {
+    let written = form.decimal(node, what, false)?;
+    let epsilon = written.to_string().parse().ok();
+    if epsilon.is_none() {
         let remedy = "use more than 0 and less than 10000";
-        form.note(Rule::OutOfRange, at, format!("`cap` is {written}"), remedy);
+        form.note(Rule::OutOfRange, at, format!("{what} is {written}"), remedy);
     }
-    cap
+    epsilon
 }
 
 /// Nothing if the file does not say; `None` outside if what it says is wrong.
@@ -398,6 +400,7 @@ listen = "0.0.0.0:7000"
 ledger = "/var/ledger.jsonl"
 out = "release"
 cap = "3.0"
+data_set = "customers"
 "#;
 
     fn problems(text: &str) -> String {
@@ -411,11 +414,13 @@ cap = "3.0"
         assert_eq!(party.identity, Path::new("etc/keys/bank.pem"));
         assert_eq!(party.ledger, Path::new("/var/ledger.jsonl"));
         assert_eq!(party.meeting, Meeting::Listen("0.0.0.0:7000".to_owned()));
-        assert_eq!((party.data_set.as_str(), party.cap.to_string().as_str()), ("bank.csv", "3"));
+        assert_eq!((party.data_set.as_str(), party.cap.to_string().as_str()), ("customers", "3"));
+        assert_eq!((party.cap_towards_peer, party.new_ledger), (None, false));
         assert_eq!(party.limits.connect, Duration::from_secs(WAIT_SECONDS));
-        let more = format!("{GOOD}data_set = \"customers\"\nwait_seconds = 5\nsilence_seconds = 7");
+        let more = "cap_towards_peer = \"6\"\nwait_seconds = 5\nsilence_seconds = 7";
+        let more = format!("{GOOD}{more}");
         let party = Party::parse("bank.toml", more.as_bytes(), Path::new("etc")).unwrap();
-        assert_eq!(party.data_set, "customers");
+        assert_eq!(party.cap_towards_peer, "6".parse().ok());
         assert_eq!(party.limits.connect, Duration::from_secs(5));
         assert_eq!(party.limits.read, Duration::from_secs(7));
         assert_eq!(party.limits.write, Duration::from_secs(7));
@@ -426,17 +431,27 @@ cap = "3.0"
     }
 
     #[test]
-    fn a_table_that_is_given_is_used_and_the_file_may_still_name_the_data_set() {
+    fn a_table_that_is_given_is_used_and_the_file_need_not_name_one() {
         let given = || Some(Source::file("given.csv"));
         let read = |text: &str| {
             Party::parse_with("bank.toml", text.as_bytes(), Path::new("etc"), given()).unwrap()
         };
         let party = read(GOOD);
-        assert_eq!((party.data, party.data_set.as_str()), (Source::file("given.csv"), "bank.csv"));
+        assert_eq!(party.data, Source::file("given.csv"));
         let party = read(&GOOD.replace("data = \"bank.csv\"", ""));
-        assert_eq!((party.data, party.data_set.as_str()), (Source::file("given.csv"), "given.csv"));
+        assert_eq!(party.data, Source::file("given.csv"));
         let without = GOOD.replace("data = \"bank.csv\"", "");
         assert!(problems(&without).contains("`data` is missing"));
+    }
+
+    #[test]
+    fn the_data_set_must_be_named_and_the_remedy_shows_how() {
+        let said = problems(&GOOD.replace("data_set = \"customers\"", ""));
+        for part in ["`data_set` is missing in the party file", "add data_set = \"customers\""] {
+            assert!(said.contains(part), "{part:?} is not in {said}");
+        }
+        let wrong = format!("{GOOD}cap_towards_peer = \"0\"");
+        assert!(problems(&wrong).contains("`cap_towards_peer` is 0"), "{}", problems(&wrong));
     }
 
     #[test]

@@ -28,13 +28,12 @@ pub mod rehearse;
 mod unfinished;
 mod waiting;
 
-use std::os::unix::fs::MetadataExt;
 use std::time::Duration;
 
 use crate::agreement::{Agreement, Partition};
 use crate::net::{AbortReason, Fingerprint, Identity, Limits, Stop};
-use crate::privacy::Budget;
 use crate::privacy::ledger::{self, Debit, Delta, Hash, History, Ledger, RunId, Towards};
+use crate::privacy::{Budget, Epsilon};
 use crate::protocol::Session;
 use crate::protocol::shards::Shard;
 use crate::protocol::shards::remote::{Line, Remote};
@@ -96,22 +95,17 @@ pub fn run_with(
     watcher: &dyn Watcher,
 ) -> Result<(), Failure> {
     let (agreement, party) = (side.agreement, side.party);
-    let mut ledger = Ledger::open(&party.ledger)?;
+    let mut ledger = side.open_ledger()?;
     unfinished::tell(&mut ledger, side, watcher)?;
-    if let Some(epsilon) = side.plan.promise.epsilon() {
-        let checked = ledger.check_cap(&party.data_set, epsilon, &party.cap);
-        if let Err(ledger::Error::CapReached { .. }) = &checked {
-            side.tell_of_cap(&agreement.canonical(), watcher);
-        }
-        checked?;
+    let checked = side.check_caps(ledger.history());
+    if let Err(ledger::Error::CapReached { .. }) = &checked {
+        side.tell_of_cap(&agreement.canonical(), watcher);
     }
+    checked?;
     let (spends, accepted) = (side.plan.promise.epsilon().is_some(), agreement.accept_composition);
     ledger.check_composition(&party.data_set, spends, accepted)?;
     ledger.reserve()?;
     if let Some(remark) = side.remark_on_id(ledger.history()) {
-        watcher.say(&remark);
-    }
-    if let Some(remark) = side.remark_on_identity() {
         watcher.say(&remark);
     }
     let output = Output::prepare(&party.out, agreement, &side.plan, options.compact)?;
@@ -351,20 +345,35 @@ impl<'a> Side<'a> {
         ))
     }
 
-    /// What to say about a key or passphrase that others can read.
-    pub fn remark_on_identity(&self) -> Option<String> {
-        let secrets = [
-            ("private key", Some(&self.party.identity)),
-            ("passphrase", self.party.passphrase_file.as_ref()),
-        ];
-        secrets.into_iter().find_map(|(what, path)| {
-            let path = path?;
-            let mode = std::fs::metadata(path).ok()?.mode();
-            let shown = path.display();
-            (mode & 0o077 != 0).then(|| {
-                format!("ATTENTION: others may read the {what} in {shown}: chmod 600 {shown}")
-            })
-        })
+    /// Opens this party's ledger, or makes it if that is said.
+    ///
+    /// # Errors
+    /// If there is none, or one that is not to be there, and those of [`Ledger::open`].
+    fn open_ledger(&self) -> Result<Ledger, ledger::Error> {
+        match self.party.new_ledger {
+            true => Ledger::begin(&self.party.ledger),
+            false => Ledger::open(&self.party.ledger),
+        }
+    }
+
+    /// Whether the data set's caps allow what the release would spend.
+    ///
+    /// # Errors
+    /// [`ledger::Error::CapReached`] and [`ledger::Error::CapAbove`].
+    pub fn check_caps(&self, history: &History) -> Result<(), ledger::Error> {
+        match self.plan.promise.epsilon() {
+            Some(epsilon) => self.check_caps_for(history, epsilon),
+            None => Ok(()),
+        }
+    }
+
+    /// The same for a spend of `epsilon`.
+    fn check_caps_for(&self, history: &History, epsilon: &Epsilon) -> Result<(), ledger::Error> {
+        let party = self.party;
+        history.check_cap(&party.data_set, epsilon, &party.cap)?;
+        let loss = self.towards_peer().loss(epsilon);
+        let cap = party.cap_towards_peer.as_ref();
+        history.check_cap_towards_peer(&party.data_set, &loss, cap)
     }
 
     /// How long the run may take, with so many records of this party, whatever the peer has.
@@ -452,6 +461,7 @@ impl<'a> Side<'a> {
             salt,
             delta: promise.delta().map(Delta::at_least),
             towards_peer: promise.epsilon().map(|_| self.towards_peer()),
+            cap_towards_peer: promise.epsilon().and(self.party.cap_towards_peer.clone()),
             out: Debit::path_for_line(&self.party.out),
             promise: promise.words().map(str::to_owned),
         }
@@ -459,7 +469,7 @@ impl<'a> Side<'a> {
 
     /// Where identifiers are compared, the peer learns sizes, so its neighbours are replacements; unless
     /// tables are padded.
-    fn towards_peer(&self) -> Towards {
+    pub fn towards_peer(&self) -> Towards {
         match &self.agreement.partition {
             Partition::Horizontal { overlap_check: None, .. } => Towards::Once,
             _ if self.agreement.pad_to().is_some() => Towards::Once,
@@ -509,6 +519,7 @@ impl<'a> Conversation<'a> {
         let peer = self.side.peer_name;
         // What may have changed while this side waited is seen before the peer can spend anything.
         self.ledger.check_name()?;
+        self.output.check_place()?;
         self.output.refuse_to_overwrite()?;
         unfinished::compare(session, self.ledger, peer, self.watcher)?;
         // The later the debit, the less a cut line costs: everything that needs no data comes first.
@@ -560,6 +571,8 @@ impl<'a> Conversation<'a> {
         session.channel.begin_phase(messages::DEBIT);
         self.watcher.stop().check()?;
         let salt = Hash(session.rng.array());
+        // What is spent must have where to go.
+        self.output.check_place()?;
         let receipt = self.ledger.debit(self.side.debit(self.run, salt))?;
         self.debited = true;
         let own = self.ledger.history().head();

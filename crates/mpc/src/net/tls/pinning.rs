@@ -16,7 +16,7 @@ use rustls::{
 
 use crate::net::{Error, Fingerprint, Identity};
 
-const APPLICATION_PROTOCOL: &[u8] = b"diptych/1";
+pub(super) const APPLICATION_PROTOCOL: &[u8] = b"diptych/1";
 
 /// Configuration of the side that listens.
 pub(super) fn server_config(

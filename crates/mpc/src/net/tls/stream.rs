@@ -11,6 +11,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::sockopt;
 use rustls::Connection;
 
+use super::pinning::APPLICATION_PROTOCOL;
 use crate::net::{Accept, Error, HEADER_BYTES, Header, Limits, Patience, Stop, Tag, Transport};
 
 /// TLS records that may wait for the socket.
@@ -130,7 +131,11 @@ impl TlsStream {
             }
         }
         self.flush(wait)?;
-        Ok(self)
+        // A client that offers no protocol at all is let through by TLS.
+        match self.connection.alpn_protocol() {
+            Some(APPLICATION_PROTOCOL) => Ok(self),
+            _ => Err(Error::NotOurProtocol),
+        }
     }
 
     /// Reads what the socket has, waiting for something if there is nothing.

@@ -54,7 +54,7 @@ pub enum Numbers {
 pub fn rehearse(side: &Side<'_>, watcher: &dyn Watcher) -> Result<Told, Failure> {
     let (agreement, party) = (side.agreement, side.party);
     let plan = plan(side)?;
-    let mut ledger = Ledger::open(&party.ledger)?;
+    let mut ledger = side.open_ledger()?;
     unfinished::tell(&mut ledger, side, watcher)?;
     check_ledger(side, plan.as_ref(), &ledger, watcher)?;
     ledger.reserve()?;
@@ -108,7 +108,7 @@ fn check_ledger(
         let key = Hash(*side.peer.as_bytes());
         return Ok(ledger.check_rehearsal(&party.data_set, side.peer_name, Some(&key))?);
     };
-    let checked = ledger.check_cap(&party.data_set, &plan.epsilon, &party.cap);
+    let checked = side.check_caps_for(ledger.history(), &plan.epsilon);
     if let Err(ledger::Error::CapReached { .. }) = &checked {
         side.tell_of_cap(&terms(&agreement.canonical()), watcher);
     }
@@ -220,6 +220,7 @@ fn debit(side: &Side<'_>, plan: &NoisyPlan, run: RunId, salt: Hash) -> Debit {
         data_set: side.party.data_set.clone(),
         epsilon: Some(plan.epsilon.clone()),
         cap: Some(side.party.cap.clone()),
+        cap_towards_peer: side.party.cap_towards_peer.clone(),
         agreement: Hash(side.agreement.hash().0),
         peer: side.peer_name.to_owned(),
         salt,

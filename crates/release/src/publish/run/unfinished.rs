@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Side;
 use super::messages::{Ending, STATUS};
-use crate::net::{self, Message, Tag};
+use crate::net::{self, AbortReason, Message, Tag};
 use crate::privacy::ledger::{Hash, History, Ledger, Run, RunId, Status};
 use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
@@ -170,10 +170,27 @@ pub(super) fn compare(
     let told = Told { own: &own, theirs: &theirs, here: &here, there: &answers.here };
     told.tell_lost_lines(history, peer, knows_head, answers.knows_head, watcher);
     told.tell_runs(history, peer, watcher);
+    refuse_lost_head(history, Hash(theirs.met), peer)?;
     for run in own {
         ledger.abort(run)?;
     }
     Ok(())
+}
+
+/// Refuses to go on where the peer has a head of our ledger that is not in it, unless that is
+/// acknowledged: what was spent up to it would not count.
+fn refuse_lost_head(history: &History, head: Hash, peer: &str) -> Result<(), Ending> {
+    if history.has_had_head(&head) || history.acknowledged(&head) {
+        return Ok(());
+    }
+    let failure =
+        Failure::wrong_input(format!("{peer} has a head of our ledger that is not in it: {head}"));
+    let failure = failure.advise(format!(
+        "nothing was spent. Restore the ledger from a backup, or name the right one in the party file; \
+         if it is lost and the data's owner consents to go on though what was spent before does not count: \
+         diptych ledger acknowledge LEDGER --peer {peer:?} --head {head}"
+    ));
+    Err(Ending { failure, tell: Some(AbortReason::Stopped) })
 }
 
 /// How unfinished runs stand on both sides.
@@ -284,14 +301,14 @@ fn short(run: &RunId) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::net::{AbortReason, Error};
+    use crate::net::Error;
     use crate::privacy::ledger::{Debit, Hash};
     use crate::protocol::pair::{Setup, run_pair};
     use crate::publish::NoWatcher;
     use crate::publish::failure::Status as Exit;
 
     fn ledger(directory: &tempfile::TempDir, peer: &str, runs: &[(u8, Status)]) -> Ledger {
-        let mut ledger = Ledger::open(&directory.path().join(peer)).unwrap();
+        let mut ledger = Ledger::create(&directory.path().join(peer)).unwrap();
         for (number, status) in runs {
             let run = RunId([*number; 32]);
             let _ = ledger
@@ -306,6 +323,7 @@ mod tests {
                     salt: Hash([0; 32]),
                     delta: None,
                     towards_peer: None,
+                    cap_towards_peer: None,
                     out: None,
                     promise: None,
                 })
@@ -377,14 +395,21 @@ mod tests {
                     session.channel.receive::<Answers>().unwrap().knows_head
                 },
             );
-            assert!(outcome.p1);
-            outcome.p2
+            (outcome.p1, outcome.p2)
         };
         drop(bank);
-        assert!(ask(history.runs()[0].head) && ask(Hash::BEGINNING));
-        assert!(!ask(history.runs()[1].head), "a run with another");
-        assert!(history.has_had_head(&history.head()) && !ask(history.head()), "no debit");
-        assert!(!ask(Hash([5; 32])));
+        for head in [history.runs()[0].head, Hash::BEGINNING] {
+            assert_eq!(ask(head), (true, true));
+        }
+        // Nothing is lost then, but it is not for the peer to find out.
+        assert_eq!(ask(history.runs()[1].head), (true, false), "a run with another");
+        assert_eq!(ask(history.head()), (true, false), "no debit");
+        let lost = Hash([5; 32]);
+        assert_eq!(ask(lost), (false, false), "a lost head stops the run");
+        let open = || Ledger::open(&place.path().join("company")).unwrap();
+        open().acknowledge("company", lost).unwrap();
+        assert_eq!(ask(lost), (true, false), "it is acknowledged");
+        assert_eq!(ask(Hash([6; 32])), (false, false), "another one is not");
     }
 
     /// What a party makes of a peer that speaks by hand.
