@@ -195,7 +195,9 @@ mod tests {
             let number = Decimal::parse_rounding_down(text).unwrap();
             assert_eq!(number.to_string(), lower, "{text}");
         }
-        for text in ["1.000000000x", "1.000000000-", "x.0000000001", "1.00000000½0", "01.0000000000"] {
+        for text in
+            ["1.000000000x", "1.000000000-", "x.0000000001", "1.00000000½0", "01.0000000000"]
+        {
             let found = Decimal::parse_rounding_down(text);
             assert!(matches!(found, Err(Error::NotADecimal(_))), "{text}");
         }

@@ -98,7 +98,8 @@ fn a_bad_cell_is_named_with_line_column_value_and_the_nearest_one_allowed() {
 fn cells_with_many_decimals_are_rounded_down_to_a_point_as_all_are() {
     let schema = schema();
     let few = read(&schema, b"class,age,codes,job\nY,20.6,11,Lawyer\nN,23,11,Lawyer\n").unwrap();
-    let csv = "class,age,codes,job\nY,20.616666666666667,11,Lawyer\nN,23.000000000000004,11,Lawyer\n";
+    let csv =
+        "class,age,codes,job\nY,20.616666666666667,11,Lawyer\nN,23.000000000000004,11,Lawyer\n";
     assert!(read(&schema, csv.as_bytes()).unwrap().column(1) == few.column(1));
 }
 
