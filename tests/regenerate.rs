@@ -58,13 +58,13 @@ fn attacks_on_the_sets_in_use_cost_enough_and_stores_and_bins_seldom_fail() {
     let [program, source] =
         [directory.join("lpn_costs.py"), directory.join("../../crates/mpc/src/protocol/silent.rs")]
             .map(|path| fs::read_to_string(path).unwrap());
-    assert!(program.contains("\"silent transfers\": (4_194_304, 224_000, 2_048)"));
-    assert!(source.contains("secret: 224_000, blocks: 2_048, levels: 11"));
+    assert!(program.contains("\"silent transfers\": (4_194_304, 262_144, 2_048)"));
+    assert!(source.contains("secret: 262_144, blocks: 2_048, levels: 11"));
     let source =
         fs::read_to_string(directory.join("../../crates/mpc/src/protocol/vole/plan.rs")).unwrap();
     for (set, numbers) in [
-        ("first\": (9_600, 1_000, 1_200)", "secret: 1_000, blocks: 1_200, levels: 3 "),
-        ("second\": (112_000, 7_800, 1_750)", "secret: 7_800, blocks: 1_750, levels: 6 "),
+        ("first\": (10_000, 1_050, 1_250)", "secret: 1_050, blocks: 1_250, levels: 3 "),
+        ("second\": (112_000, 8_200, 1_750)", "secret: 8_200, blocks: 1_750, levels: 6 "),
         ("main\": (1_945_600, 110_000, 1_900)", "secret: 110_000, blocks: 1_900, levels: 10 "),
     ] {
         assert!(program.contains(set) && source.contains(numbers), "{set}");

@@ -3,14 +3,15 @@
 
     python3 benches/peers/run.py --environments DIR --install      # once: get the Python peers
     python3 benches/peers/run.py --environments DIR --write docs/peers.md
-    python3 benches/peers/run.py --environments DIR --emp EMP --criterion --only psi,ot
+    python3 benches/peers/run.py --environments DIR --criterion --only psi,paillier
 
 needs nothing beyond Python itself. Peers that cannot be had are named and left out:
 
 - Python packages are looked for in two environments below DIR, since they want different versions of
   the same libraries; `--install` makes these with pip.
-- EMP is compiled from its sources where EMP has checkouts `emp-tool` and `emp-ot`.
 - Crates that the benches know are measured by `cargo bench` with --criterion.
+
+Peers come from package registries alone: nobody's sources are built here.
 
 Times are of CPU, of both parties and of all threads, the least of so many runs (`--repeat`), because
 others may use the machine: what ran back to back can be compared, a figure of another day cannot.
@@ -23,7 +24,6 @@ import os
 import pathlib
 import platform
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -150,19 +150,7 @@ def tables(arguments):
         ("diffprivlib {version}, random forest (no table)", peer("diffprivlib"))])]
 
 
-def transfers(arguments):
-    mine = ours(arguments, "ot")
-    rows = []
-    for name, theirs, peer in (("IKNP", "iknp", "IKNP"),
-                               ("SoftSpoken", "softspoken", "SoftSpoken, k = 4"),
-                               ("silent", "ferret", "Ferret")):
-        value = figure(mine, f"^{name} transfers: processor")
-        rows.append((f"a correlated transfer, {name}, both parties, set-up included", "ns", value,
-                     [("EMP (emp-ot {version}), " + peer, lambda kind=theirs: emp(arguments, kind))]))
-    return rows
-
-
-WORKS = {"psi": psi, "paillier": paillier, "tables": tables, "ot": transfers}
+WORKS = {"psi": psi, "paillier": paillier, "tables": tables}
 
 
 # Peers that are no Python packages.
@@ -185,44 +173,6 @@ def criterion(arguments, bench, name):
 
 def target(arguments):
     return pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-
-
-def emp(arguments, kind):
-    """Nanoseconds of CPU of both parties per correlated transfer, by EMP's own bench."""
-    if arguments.emp is None:
-        raise Missing("no sources given (--emp)")
-    sources = [arguments.emp / "emp-tool", arguments.emp / "emp-ot"]
-    for source in sources:
-        if not source.exists():
-            raise Missing(f"{source.name} is not in {arguments.emp}")
-    compiler = shutil.which("g++") or shutil.which("clang++")
-    if compiler is None:
-        raise Missing("there is no C++ compiler")
-    program = arguments.emp / "diptych-peers"
-    if not program.exists():
-        code = [[path for source in sources for path in (source / source.name).rglob(ending)]
-                for ending in ("*.c", "*.cpp")]
-        flags = ["-O3", "-DNDEBUG", "-march=native", "-w", *[f"-I{source}" for source in sources]]
-        try:
-            with tempfile.TemporaryDirectory() as place:
-                finished([compiler.replace("++", "cc" if compiler.endswith("g++") else ""),
-                          "-c", *flags, "-DKYBER_K=2",  # as EMP's own build has it
-                          *{f"-I{path.parent.parent}" for path in code[0]}, *code[0]],
-                         cwd=place)
-                finished([compiler, "-std=c++20", *flags, HERE / "emp.cpp", *code[1],
-                          *pathlib.Path(place).glob("*.o"), "-pthread", "-lssl", "-lcrypto",
-                          "-o", program])
-        except subprocess.CalledProcessError as error:
-            first = [line for line in error.stderr.splitlines() if "error" in line][:1]
-            raise Missing(f"EMP did not compile: {' '.join(first) or 'no reason given'}") from error
-    command = [program, kind, "PARTY", str(20_000 + os.getpid() % 20_000), str(1 << 23)]
-    parties = [subprocess.Popen([str(number if part == "PARTY" else part) for part in command],
-                                stdout=subprocess.PIPE, text=True) for number in (1, 2)]
-    found = [party.communicate(timeout=600)[0].split() for party in parties]
-    if any(party.returncode for party in parties):
-        raise Missing("EMP's run failed")
-    version = finished(["git", "-C", sources[1], "log", "-1", "--format=%h"]).strip()
-    return sum(float(one[0]) for one in found), version
 
 
 # The page.
@@ -329,7 +279,6 @@ def main():
     parser.add_argument("--diptych", type=pathlib.Path, default=ROOT / "target/release/diptych")
     parser.add_argument("--environments", type=pathlib.Path, default=ROOT / "target/peers")
     parser.add_argument("--install", action="store_true", help="make the environments with pip")
-    parser.add_argument("--emp", type=pathlib.Path, help="a directory with emp-tool and emp-ot")
     parser.add_argument("--criterion", action="store_true", help="also run cargo bench")
     parser.add_argument("--only", type=lambda text: text.split(","), default=list(WORKS))
     parser.add_argument("--repeat", type=int, default=2)

@@ -19,7 +19,7 @@ use crate::net::{AbortReason, Channel, Error, Limits, Message, Tag};
 use crate::role::Role;
 
 /// Version of everything that stands on the wire.
-pub const PROTOCOL_VERSION: u16 = 7;
+pub const PROTOCOL_VERSION: u16 = 8;
 
 const SESSION_LABEL: &[u8] = b"diptych session v1";
 const CONFIRMATION_LABEL: &[u8] = b"diptych confirmation v1";

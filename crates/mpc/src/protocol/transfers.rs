@@ -67,7 +67,7 @@ pub enum Source {
     Silent(silent::Parameters),
 }
 
-/// From how many transfers on silent ones pay: SoftSpoken sends 2 MB for so many, silent ones a quarter
+/// From how many transfers on silent ones pay: SoftSpoken sends 2 MB for so many, silent ones a third
 /// of it, nearly all for their set-up. What they save takes longer on a line of 100 Mbit/s than their
 /// further work.
 pub const SILENT_PAYS_FROM: usize = 1 << 19;

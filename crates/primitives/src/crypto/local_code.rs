@@ -3,8 +3,8 @@
 //!
 //! The places of rows 2p and 2p + 1 come from five blocks of AES in counter mode, from 5p on, under a
 //! public key: twenty words of 32 bits, the lowest first, ten for each row. Word w means place
-//! ⌊w·k / 2³²⌋ of k: places are uniform but for a relative 2⁻¹⁴, and may repeat, in which
-//! case they cancel; with k = 224,000 that happens to one row in 5,000.
+//! ⌊w·k / 2³²⌋ of k: places are uniform but for a relative k/2³², and exactly where k is a power of two.
+//! They may repeat, in which case they cancel; with k = 262,144 that happens to one row in 5,800.
 //!
 //! The places are public, so that looking them up tells nothing.
 //!

@@ -3,7 +3,9 @@
 //! Keys: n = p·q, both primes ≡ 3 mod 4, of equal length, gcd(p−1, q−1) = 2; g = n + 1; h_n =
 //! (−x²)^n mod n² is published with n. A ciphertext of m is (1 + m·n)·ρ mod n², ρ an n-th residue:
 //! `r^n` with uniform r (textbook), or `h_n^a` with a of half the length of n (Damgård, Jurik,
-//! Nielsen), which is many times quicker since the base is fixed.
+//! Nielsen 2010), which is many times quicker since the base is fixed. That h_n^a hides m as r^n does
+//! is an assumption beside decisional composite residuosity: (−x²)^a mod n, a uniform with half as
+//! many bits as n, is indistinguishable from a uniform element of the group that −x² generates.
 //!
 //! **Which ρ may go where is in the types.** The owner can compute Jacobi symbols and small
 //! discrete logarithms, so from ρ = h_n^a it could read which of its ciphertexts were multiplied

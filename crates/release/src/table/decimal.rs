@@ -54,6 +54,25 @@ impl Decimal {
         Ok(Self::from_units(units, decimals.len() as u8))
     }
 
+    /// As [`Decimal::parse`], for the cells of a table: decimals after the ninth are rounded down, as
+    /// every value is to the points of its domain, which has no more.
+    ///
+    /// # Errors
+    /// As for [`Decimal::parse`]; [`Error::TooManyDigits`] before the decimal point alone.
+    pub fn parse_rounding_down(text: &str) -> Result<Self, Error> {
+        let long = text.find('.').and_then(|dot| text.split_at_checked(dot + 1 + MAX_DECIMALS));
+        let Some((kept, dropped)) = long else { return Self::parse(text) };
+        if !dropped.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Err(Error::NotADecimal(super::text::shown(text)));
+        }
+        let number = Self::parse(kept)?;
+        if text.starts_with('-') && dropped.bytes().any(|digit| digit != b'0') {
+            let scale = MAX_DECIMALS as u8;
+            return Ok(Self::from_units(number.floor_units(scale) - 1, scale));
+        }
+        Ok(number)
+    }
+
     /// `units / 10^scale` in normal form. `scale` is at most 9 wherever this room calls it.
     pub(super) fn from_units(mut units: i128, mut scale: u8) -> Self {
         while scale > 0 && units % 10 == 0 {
@@ -162,6 +181,31 @@ mod tests {
     }
 
     #[test]
+    fn further_decimals_of_a_cell_are_rounded_down() {
+        for (text, lower) in [
+            ("16.616666666666667", "16.616666666"),
+            ("-16.616666666666667", "-16.616666667"),
+            ("-0.0000000001", "-0.000000001"),
+            ("-1.5000000000", "-1.5"),
+            ("0.9999999999", "0.999999999"),
+            ("-999999999999999999.9999999999", "-1000000000000000000"),
+            ("12", "12"),
+            ("-0.25", "-0.25"),
+        ] {
+            let number = Decimal::parse_rounding_down(text).unwrap();
+            assert_eq!(number.to_string(), lower, "{text}");
+        }
+        for text in
+            ["1.000000000x", "1.000000000-", "x.0000000001", "1.00000000½0", "01.0000000000"]
+        {
+            let found = Decimal::parse_rounding_down(text);
+            assert!(matches!(found, Err(Error::NotADecimal(_))), "{text}");
+        }
+        let found = Decimal::parse_rounding_down("1000000000000000000.5");
+        assert!(matches!(found, Err(Error::TooManyDigits(_))));
+    }
+
+    #[test]
     fn rounding_down_goes_towards_minus_infinity() {
         let units = |text: &str, scale| Decimal::parse(text).unwrap().floor_units(scale);
         assert_eq!(units("57.99", 0), 57);
@@ -187,6 +231,7 @@ mod tests {
         #[test]
         fn no_text_panics(text in ".{0,40}") {
             let _ = Decimal::parse(&text);
+            let _ = Decimal::parse_rounding_down(&format!("1.{text}"));
         }
     }
 }

@@ -123,7 +123,7 @@ impl Reading {
                 let found = column.taxonomy.and_then(|t| Some(t.leaf_range(t.find(own)?)));
                 found.is_some_and(|own| leaves.start <= own.start && own.end <= leaves.end)
             }
-            Self::Interval { from, to, with_end } => Decimal::parse(own)
+            Self::Interval { from, to, with_end } => Decimal::parse_rounding_down(own)
                 .is_ok_and(|own| *from <= own && (own < *to || (*with_end && own == *to))),
         }
     }

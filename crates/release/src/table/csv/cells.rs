@@ -427,7 +427,7 @@ impl<'a> CellReader<'a> {
                     }
                 } else if let Some(point) = std::str::from_utf8(cell)
                     .ok()
-                    .and_then(|text| Decimal::parse(text).ok())
+                    .and_then(|text| Decimal::parse_rounding_down(text).ok())
                     .and_then(|number| range.locate(number))
                 {
                     return Cell::Code(point);
@@ -523,7 +523,11 @@ fn out_of_range(cell: &[u8], range: &NumericDomain) -> Why {
     let text = std::str::from_utf8(cell).unwrap_or_default();
     let (min, max) = (range.min(), range.max());
     let with_point = || Decimal::parse(&text.replace(',', ".")).ok();
-    match Decimal::parse(text) {
+    match Decimal::parse_rounding_down(text) {
+        Err(Error::TooManyDigits(_)) => Why::new(
+            "has more than 18 digits before the decimal point",
+            &format!(": write a number from {min} to {max}"),
+        ),
         Err(_) => match with_point().filter(|number| range.locate(*number).is_some()) {
             Some(meant) => Why {
                 problem: format!("is not a number: did you mean `{meant}`?"),

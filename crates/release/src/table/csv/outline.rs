@@ -117,7 +117,7 @@ impl Growing {
         }
         self.filled += 1;
         let text = std::str::from_utf8(cell).ok();
-        let number = text.is_some_and(|text| Decimal::parse(text).is_ok());
+        let number = text.is_some_and(|text| Decimal::parse_rounding_down(text).is_ok());
         self.outline.looks = match self.outline.looks {
             Looks::Text => Looks::Text,
             _ if number => Looks::Numeric,

@@ -76,6 +76,12 @@ fn a_bad_cell_is_named_with_line_column_value_and_the_nearest_one_allowed() {
         ("Y,65.5,11,Lawyer", "`65.5` is outside 18 to 64; the nearest value allowed is 64"),
         ("Y,young,11,Lawyer", "`young` is not a number"),
         ("Y,,11,Lawyer", "`` is not a number"),
+        (
+            "Y,1234567890123456789,11,Lawyer",
+            "`1234567890123456789` has more than 18 digits before the decimal point: write a number from \
+             18 to 64",
+        ),
+        ("Y,17.999999999999999,11,Lawyer", "`17.999999999999999` is outside 18 to 64"),
         ("Y,20,11|13,Lawyer", "`11|13` holds `13`, which is not a value of the taxonomy"),
         ("Y,20,,Lawyer", "`` holds no item"),
         ("y,20,11,Lawyer", "column `class` (field 1): `y` is not a class: did you mean `Y`?"),
@@ -86,6 +92,15 @@ fn a_bad_cell_is_named_with_line_column_value_and_the_nearest_one_allowed() {
     }
     let latin1 = read(&schema(), b"class,age,codes,job\nY,20,11,Caf\xe9 owner\n").unwrap_err();
     assert!(latin1.to_string().contains("is not UTF-8"), "{latin1}");
+}
+
+#[test]
+fn cells_with_many_decimals_are_rounded_down_to_a_point_as_all_are() {
+    let schema = schema();
+    let few = read(&schema, b"class,age,codes,job\nY,20.6,11,Lawyer\nN,23,11,Lawyer\n").unwrap();
+    let csv =
+        "class,age,codes,job\nY,20.616666666666667,11,Lawyer\nN,23.000000000000004,11,Lawyer\n";
+    assert!(read(&schema, csv.as_bytes()).unwrap().column(1) == few.column(1));
 }
 
 #[test]
