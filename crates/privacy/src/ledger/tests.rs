@@ -694,7 +694,7 @@ fn lines_of_before_which_have_no_fingerprint_and_one_for_each_agreement_are_read
 fn a_noisy_rehearsal_spends_like_a_run_and_does_not_stand_in_the_way_of_a_release() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("ledger.jsonl");
-    let mut ledger = Ledger::open(&path).unwrap();
+    let mut ledger = Ledger::create(&path).unwrap();
     for number in 1..=2 {
         let receipt = ledger.debit_rehearsal(debit(number, "loans", "0.05")).unwrap();
         assert_eq!(receipt.into_budget().unwrap().total(), &"1/20".parse().unwrap());
