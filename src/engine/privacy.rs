@@ -133,6 +133,21 @@ pub enum Error {
         /// The largest value allowed.
         most: u64,
     },
+    /// ε is so large that δ would be above 2^-40 by what may fail in a run alone.
+    #[error(
+        "ε is {}, and at most {most} keeps δ below 2^-40 where a run may fail with a probability of \
+         {failures}·2^-64, as matching people in shards may: lower `epsilon` to {most}, or use fewer \
+         `shards` or none",
+        epsilon.decimal_rounded_up(6)
+    )]
+    FailuresTooLikely {
+        /// ε of the run.
+        epsilon: Rational,
+        /// In how many ways it may fail.
+        failures: u64,
+        /// The largest ε with one decimal.
+        most: String,
+    },
     /// The sensitivity is zero.
     #[error("a utility with sensitivity 0 does not depend on the data; state its true sensitivity")]
     NoSensitivity,
