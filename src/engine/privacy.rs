@@ -135,14 +135,13 @@ pub enum Error {
     },
     /// ε is so large that δ would be above 2^-40 by what may fail in a run alone.
     #[error(
-        "ε is {}, and at most {most} keeps δ below 2^-40 where a run may fail with a probability of \
+        "ε is {epsilon}, and at most {most} keeps δ below 2^-40 where a run may fail with a probability of \
          {failures}·2^-64, as matching people in shards may: lower `epsilon` to {most}, or use fewer \
-         `shards` or none",
-        epsilon.decimal_rounded_up(6)
+         `shards` or none"
     )]
     FailuresTooLikely {
         /// ε of the run.
-        epsilon: Rational,
+        epsilon: Epsilon,
         /// In how many ways it may fail.
         failures: u64,
         /// The largest ε with one decimal.

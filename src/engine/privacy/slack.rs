@@ -109,7 +109,7 @@ impl PublicBounds {
 
     fn failures_too_likely(&self) -> Error {
         Error::FailuresTooLikely {
-            epsilon: self.epsilon.value().clone(),
+            epsilon: self.epsilon.clone(),
             failures: self.failures,
             most: largest_epsilon(self.failures),
         }

@@ -520,7 +520,7 @@ fn what_runs_at_an_epsilon_runs_at_every_smaller_one_and_a_refusal_says_what_to_
             assert!(refused.iter().all(Result::is_err), "{choices} {shards}: {found:?}");
             assert!(run.len() > 100, "{choices} {shards}: {found:?}");
             for words in refused.iter().flat_map(|one| one.as_ref().err()) {
-                let limit = if choices == hidden { "11.5" } else { "16.6" };
+                let limit = if choices == hidden { "12.0" } else { "16.6" };
                 let remedy = format!("lower `epsilon` to {limit}, or use fewer `shards` or none");
                 assert!(words.ends_with(&remedy), "{choices} {shards}: {words}");
             }
