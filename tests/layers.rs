@@ -23,7 +23,7 @@ const KNOWS_NOTHING_OF: &[(&str, &[&str])] = &[
     ("net", &["circuit", "crypto", "privacy", "simd"]),
     ("mechanism", &["simd"]),
     ("table", &["circuit", "crypto", "math", "mechanism", "net", "privacy", "protocol", "simd"]),
-    ("agreement", &["circuit", "crypto", "mechanism", "protocol", "simd"]),
+    ("agreement", &["circuit", "crypto", "mechanism", "simd"]),
     ("release", &["simd"]),
     ("publish", &["simd"]),
 ];

@@ -6,8 +6,13 @@ use diptych::publish::failure::Failure;
 use diptych::table::Table;
 
 /// Attributes that all worlds have: five numbers and five choices, most of which say nothing.
-const ATTRIBUTES: &str = "n1: 0 99 1\nn2: 0 99 1\nn3: 0 99 1\nn4: 0 99 1\nn5: 0 99 1\n\
+pub const ATTRIBUTES: &str = "n1: 0 99 1\nn2: 0 99 1\nn3: 0 99 1\nn4: 0 99 1\nn5: 0 99 1\n\
                           c1: a|b|c|d\nc2: a|b|c|d\nc3: a|b|c|d\nc4: a|b\nc5: a|b";
+
+/// The same and two choices among many.
+const WIDE_ATTRIBUTES: &str = "n1: 0 99 1\nn2: 0 99 1\nn3: 0 99 1\nn4: 0 99 1\nn5: 0 99 1\n\
+                               c1: a|b|c|d\nc2: a|b|c|d\nc3: a|b|c|d\nc4: a|b\nc5: a|b\n\
+                               w1: a|b|c|d|e|f|g|h|i|j|k|l|m|n\nw2: a|b|c|d|e|f|g";
 
 /// Records of a table.
 const SIZES: [usize; 3] = [1_000, 4_000, 16_000];
@@ -18,7 +23,7 @@ const TEST: usize = 8_000;
 struct World {
     source: Source,
     /// From numbers, choices and a uniform number below 1 to the class.
-    class: fn(&[f64; 5], &[usize; 5], f64) -> usize,
+    class: fn(&[f64; 5], &[usize; 7], f64) -> usize,
 }
 
 const TWO: (&str, &[&str]) = ("class", &["no", "yes"]);
@@ -28,15 +33,16 @@ const fn source(name: &'static str, class: (&'static str, &'static [&'static str
     Source { name, class, attributes: ATTRIBUTES }
 }
 
-/// Some steps, slopes in several attributes, a rare class, and four classes.
-const WORLDS: [World; 4] = [
-    World {
-        source: source("steps", TWO),
-        class: |n, c, chance| {
-            let yes = if n[0] < 50.0 { c[0] < 2 } else { n[1] < 30.0 };
-            usize::from(yes != (chance < 0.15))
-        },
-    },
+/// The class of the first world, which others have among other attributes.
+fn steps(n: &[f64; 5], c: &[usize; 7], chance: f64) -> usize {
+    let yes = if n[0] < 50.0 { c[0] < 2 } else { n[1] < 30.0 };
+    usize::from(yes != (chance < 0.15))
+}
+
+/// Some steps, slopes in several attributes, a rare class, and four classes; then choices among many
+/// that say nothing, and one that says most.
+const WORLDS: [World; 7] = [
+    World { source: source("steps", TWO), class: steps },
     World {
         source: source("slopes", TWO),
         class: |n, c, chance| {
@@ -59,7 +65,26 @@ const WORLDS: [World; 4] = [
             if chance < 0.3 { (chance / 0.075) as usize } else { known }
         },
     },
+    World { source: wide("steps beside wide choices", TWO), class: steps },
+    World {
+        source: wide("a wide choice", TWO),
+        class: |n, c, chance| {
+            let often = [0.1, 0.9, 0.3, 0.7][c[5] % 4] + if n[0] < 50.0 { 0.1 } else { -0.1 };
+            usize::from(chance < often)
+        },
+    },
+    World {
+        source: wide("a wide choice, four classes", FOUR),
+        class: |n, c, chance| {
+            let known = if n[0] < 70.0 { c[5] * 5 % 4 } else { 3 };
+            if chance < 0.4 { (chance / 0.1) as usize } else { known }
+        },
+    },
 ];
+
+const fn wide(name: &'static str, class: (&'static str, &'static [&'static str])) -> Source {
+    Source { name, class, attributes: WIDE_ATTRIBUTES }
+}
 
 /// A name, where its agreements come from, and training and test records.
 pub type Simulated = (String, &'static Source, [Table; 2]);
@@ -80,18 +105,18 @@ pub fn all() -> Result<Vec<Simulated>, Failure> {
 impl World {
     /// So many records; the same `from` gives the same ones.
     fn csv(&self, from: u64, count: usize) -> String {
-        let values = ["a", "b", "c", "d"];
-        let mut text = "n1,n2,n3,n4,n5,c1,c2,c3,c4,c5,class\n".to_owned();
+        let mut text = "n1,n2,n3,n4,n5,c1,c2,c3,c4,c5,w1,w2,class\n".to_owned();
         for record in from..from + count as u64 {
             let draw = |column: u64| {
                 (scrambled(scrambled(record) ^ (column << 48)) >> 11) as f64 / (1u64 << 53) as f64
             };
             let numbers = [0, 1, 2, 3, 4].map(|column| (draw(column) * 100.0).floor());
-            let choices = [(5, 4.0), (6, 4.0), (7, 4.0), (8, 2.0), (9, 2.0)]
+            let choices = [(5, 4.0), (6, 4.0), (7, 4.0), (8, 2.0), (9, 2.0), (11, 14.0), (12, 7.0)]
                 .map(|(column, count)| (draw(column) * count) as usize);
             let class = (self.class)(&numbers, &choices, draw(10));
             let fields = numbers.iter().map(ToString::to_string);
-            let fields = fields.chain(choices.iter().map(|choice| values[*choice].to_owned()));
+            let letter = |choice: &usize| char::from(b'a' + *choice as u8).to_string();
+            let fields = fields.chain(choices.iter().map(letter));
             let fields: Vec<String> = fields.collect();
             text += &format!("{},{}\n", fields.join(","), self.source.class.1[class]);
         }

@@ -101,6 +101,9 @@ def main():
     of_r(place, "carData", "Chile",
          "region population sex age education income statusquo vote".split(),
          {"statusquo": lambda v: f"{v:.2f}"})
+    of_r(place, "modeldata", "hpc_data",
+         "protocol compounds input_fields iterations num_pending hour day class".split(),
+         {"hour": lambda v: number(round(v * 4) / 4)})
 
 
 if __name__ == "__main__":

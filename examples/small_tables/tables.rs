@@ -107,9 +107,18 @@ const CHILE: Source = Source {
                  education: P|PS|S\nincome: 0 200000 2500\nstatusquo: -2 3 0.01",
 };
 
+/// `hpc_data` of R's modeldata: jobs of a computer and how long they took; `hour` in quarters.
+const JOBS: Source = Source {
+    name: "hpc_data",
+    class: ("class", &["VF", "F", "M", "L"]),
+    attributes: "protocol: A|C|D|E|F|G|H|I|J|K|L|M|N|O\ncompounds: 0 15000 1\n\
+                 input_fields: 0 60000 1\niterations: 0 200 1\nnum_pending: 0 6000 1\n\
+                 hour: 0 24 0.25\nday: Mon|Tue|Wed|Thu|Fri|Sat|Sun",
+};
+
 /// All but Adult.
-pub const SOURCES: [&Source; 8] =
-    [&FAIR, &CHURN, &WVS, &SATELLITE, &INSURANCE, &CREDIT, &BEPS, &CHILE];
+pub const SOURCES: [&Source; 9] =
+    [&FAIR, &CHURN, &WVS, &SATELLITE, &INSURANCE, &CREDIT, &BEPS, &CHILE, &JOBS];
 
 impl Source {
     /// An agreement of one party with these lines for `[release]`.

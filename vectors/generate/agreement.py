@@ -251,7 +251,11 @@ def canonical(toml, files):
     if given.get("scale"):
         full["scale"] = {"shards": given["scale"]["shards"]}
     if "id" in given:
-        full["id"] = id_of(given, paper or decimal.Decimal(release["epsilon"]) > 15)
+        epsilon, shards = decimal.Decimal(release["epsilon"]), given.get("scale", {}).get("shards", 0)
+        # Each shard fails in two ways of 2^-64, and dealing in one for each begun 64: 63/64 of 2^-40 at most.
+        failures = 2 * shards + 1 + shards // 64 if shards else 0
+        too_likely = failures * (1 + epsilon.exp()) > 63 * 2 ** 18 if epsilon <= 15 else True
+        full["id"] = id_of(given, paper or too_likely)
     full["attribute"] = [attribute_entry(attribute, files) for attribute in given["attribute"]]
     return written(full)
 
@@ -415,6 +419,12 @@ LATER += [
         ("max = 99", "max = 1041")), FILES),
 ]
 LATER += [
+    ("people in shards, an ε too large for the oblivious function there", change(
+        LOANS, ('"1.0"', '"14.9"'), (TRIMMED, TRIMMED + '\nmatching = "ristretto255"'))
+     + "\n[scale]\nshards = 3\n", FILES),
+    ("people in shards, an ε small enough for it", change(
+        LOANS, ('"1.0"', '"14.6"'), (TRIMMED, TRIMMED + '\nmatching = "ristretto255"'))
+     + "\n[scale]\nshards = 3\n", FILES),
     ("people in shards", LOANS + "\n[scale]\nshards = 16\n", FILES),
     ("room for shards, and none", LOANS + "\n[scale]\n", FILES),
     ("people in shards, who is common hidden", change(
@@ -519,6 +529,9 @@ INVALID = [
     ("not TOML", "[release", ["syntax"]),
     ("an ε that is too large for the oblivious function", change(
         LOANS, ('"1.0"', '"15.1"'), (TRIMMED, TRIMMED + '\nmatching = "oprf"')), ["does-not-apply"]),
+    ("an ε that is too large for the oblivious function in shards", change(
+        LOANS, ('"1.0"', '"14.9"'), (TRIMMED, TRIMMED + '\nmatching = "oprf"'))
+     + "\n[scale]\nshards = 3\n", ["does-not-apply"]),
     ("unknown key", change(LOANS, ("profile =", "profiles =")), ["unknown-key"]),
     ("unknown section", LOANS + "\n[colour]\n", ["unknown-key"]),
     ("no ε", change(LOANS, ('epsilon = "1.0"', "")), ["missing-key"]),

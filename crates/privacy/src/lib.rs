@@ -134,6 +134,20 @@ pub enum Error {
         /// The largest value allowed.
         most: u64,
     },
+    /// ε is so large that δ would be above 2^-40 by what may fail in a run alone.
+    #[error(
+        "ε is {epsilon}, and at most {most} keeps δ below 2^-40 where a run may fail with a probability of \
+         {failures}·2^-64, as matching people in shards may: lower `epsilon` to {most}, or use fewer \
+         `shards` or none"
+    )]
+    FailuresTooLikely {
+        /// ε of the run.
+        epsilon: Epsilon,
+        /// In how many ways it may fail.
+        failures: u64,
+        /// The largest ε with one decimal.
+        most: String,
+    },
     /// The sensitivity is zero.
     #[error("a utility with sensitivity 0 does not depend on the data; state its true sensitivity")]
     NoSensitivity,

@@ -41,6 +41,11 @@ pub const DELTA_BITS: u32 = 40;
 /// τ, σ and T are at least this.
 pub const LEAST_WIDTH: u32 = 64;
 
+/// The part of δ that failures without a width must leave to the other terms: 2^-6.
+const SPARE_BITS: u32 = 6;
+/// No run that may fail at all can have an ε of this many tenths: e^17 is more than 2^24.
+const MOST_TENTHS: u64 = 170;
+
 /// What is public about a run before it begins.
 #[derive(Clone, Debug)]
 pub struct PublicBounds {
@@ -84,26 +89,30 @@ impl PublicBounds {
     /// The least widths with δ ≤ 2^-40, and that δ.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] if a noise would need more than 62 digits or a width above 256 bits.
+    /// [`Error::OutOfRange`] if a noise would need more than 62 digits or a width above 256 bits, and
+    /// [`Error::FailuresTooLikely`] if δ would be above 2^-40 whatever the widths are.
     pub fn widths(&self) -> Result<Widths, Error> {
-        // A quarter of the allowed TV for each of the four terms that have a width; the fifth is small
-        // beside what rounding leaves, and if not, they get half of that.
-        let widths = self.widths_with(2)?;
-        let allowed = Rational::power_of_two(-(DELTA_BITS as i32));
-        if widths.delta <= allowed {
-            return Ok(widths);
+        // Decided by what has no width alone, so that a smaller ε is never refused where a larger one is not.
+        if !bears(self.epsilon.value(), self.failures) {
+            return Err(self.failures_too_likely());
         }
-        let widths = self.widths_with(3)?;
-        if widths.delta <= allowed {
-            return Ok(widths);
+        // A quarter of the allowed TV for each of the four terms that have a width; the fifth is mostly small
+        // beside what rounding leaves, and if not, they get half of that, and so on.
+        for spare in 2..=u64::from(SPARE_BITS) + 3 {
+            let widths = self.widths_with(spare)?;
+            if widths.delta <= Rational::power_of_two(-(DELTA_BITS as i32)) {
+                return Ok(widths);
+            }
         }
-        let factor = &Rational::whole(1u32) + &exp_upper(self.epsilon.value(), 64);
-        Err(Error::OutOfRange {
-            what: "the bits of 1 + e^ε, where people are matched by a function",
-            given: ceil_log2(&factor.ceil()),
-            least: 1,
-            most: 22,
-        })
+        Err(self.failures_too_likely())
+    }
+
+    fn failures_too_likely(&self) -> Error {
+        Error::FailuresTooLikely {
+            epsilon: self.epsilon.clone(),
+            failures: self.failures,
+            most: largest_epsilon(self.failures),
+        }
     }
 
     /// The widths for which each of four terms is at most 2^-(40 + factor + `spare`).
@@ -158,6 +167,24 @@ impl PublicBounds {
         let products = self.noises.iter().zip(digits).map(|(n, &d)| BigUint::from(n.count) * d);
         products.sum()
     }
+}
+
+/// Whether a run with this ε may fail in so many ways, each with probability 2^-64: (1 + e^ε) times that
+/// leaves 2^-6 of δ to everything else. Where it may not, it may not with any larger ε either.
+pub fn bears(epsilon: &Rational, failures: u64) -> bool {
+    let factor = &Rational::whole(1u32) + &exp_upper(epsilon, 64);
+    let units = 1u64 << (LEAST_WIDTH - DELTA_BITS);
+    failures == 0
+        || &factor * &Rational::whole(failures) <= Rational::whole(units - (units >> SPARE_BITS))
+}
+
+/// The largest ε with one decimal that [`bears`] so many failures; there must be some.
+pub fn largest_epsilon(failures: u64) -> String {
+    let borne = |tenths: &u64| {
+        Rational::new(*tenths, 10u32).is_some_and(|epsilon| bears(&epsilon, failures))
+    };
+    let most = (1..MOST_TENTHS).take_while(borne).count();
+    format!("{}.{}", most / 10, most % 10)
 }
 
 /// The least D with e^(−rate·2^D) ≤ 2^-bits.
@@ -247,7 +274,26 @@ mod tests {
             let more = widths.delta.checked_sub(&none.delta(&widths).unwrap()).unwrap();
             assert!(more >= Rational::power_of_two(-63), "{epsilon}");
         }
-        assert!(matches!(with("17").widths(), Err(Error::OutOfRange { most: 22, .. })));
+        let refused = with("17").widths().unwrap_err();
+        assert!(matches!(&refused, Error::FailuresTooLikely { most, .. } if most == "15.9"));
+        assert!(refused.to_string().contains("lower `epsilon` to 15.9"), "{refused}");
+    }
+
+    #[test]
+    fn failures_bound_epsilon_from_above_and_nowhere_else() {
+        for failures in [1, 2, 3, 4, 7, 33, 289] {
+            let of = |hundredths: u32| {
+                let epsilon = format!("{}.{:02}", hundredths / 100, hundredths % 100);
+                let mut run = bounds(&epsilon, 1 << 13, Rational::whole(1u32), 0, 8);
+                run.failures = failures;
+                run.widths()
+            };
+            let found: Vec<_> = (1..=2000).step_by(3).map(of).collect();
+            let runs = found.partition_point(Result::is_ok);
+            assert!(runs < found.len() && found[runs..].iter().all(Result::is_err), "{failures}");
+            let allowed = Rational::power_of_two(-40);
+            assert!(found.iter().flatten().all(|widths| widths.delta <= allowed), "{failures}");
+        }
     }
 
     #[test]

@@ -36,6 +36,13 @@ use crate::protocol::Session;
 /// Shards that are told at a time that the run ends.
 const MOST_PARTINGS: usize = 64;
 
+/// Ways in which people who are dealt into shards may fill one, in units of 2⁻⁶⁴: each party's and the common
+/// ones, each with probability e⁻⁵⁰ in each shard. Finding the common ones fails in `of_one` ways in each.
+pub fn failures(shards: u32, of_one: u64) -> u64 {
+    let shards = u64::from(shards);
+    shards * of_one + 1 + shards / 64
+}
+
 /// An answer: it may hold shares, so it is wiped.
 pub type Answer = Zeroizing<Vec<u8>>;
 

@@ -82,7 +82,7 @@ pub(super) fn value(agreement: &Agreement, format: Format) -> Value {
     if let Some(id) = agreement.identifier() {
         // Older forms had no such keys.
         let matching = agreement.matching().filter(|_| format == Format::Two);
-        let usual = MatchBy::usual(agreement.model.matches_by_encryption());
+        let usual = MatchBy::usual(agreement.model.matches_by_encryption(agreement.shards));
         let matching = matching.unwrap_or(Matching { by: usual, ..Matching::default() });
         sections.push(("id", identifier(id, matching, usual)));
     }

@@ -8,12 +8,32 @@ use super::read::{Divided, Kind};
 use super::words::Wording;
 use super::{Partition, syntactic, trajectory};
 use crate::math::Rational;
-use crate::privacy::Epsilon;
+use crate::privacy::{Epsilon, slack};
+use crate::protocol::psi::oblivious;
+use crate::protocol::shards::failures;
 use crate::table::{Identifier, Schema};
 
 /// The largest ε at which people may be matched by the oblivious function: 1 + e^ε times its failures stays
 /// below δ.
 const MOST_EPSILON_BY_FUNCTION: u32 = 15;
+
+/// The largest ε at which people may be matched by the oblivious function, in words.
+pub(super) fn most_by_function(shards: Option<u32>) -> String {
+    let most = MOST_EPSILON_BY_FUNCTION;
+    let in_shards = |number: u32| {
+        let failures = failures_by_function(number);
+        match slack::bears(&Rational::whole(most), failures) {
+            true => most.to_string(),
+            false => format!("{} in {number} shards", slack::largest_epsilon(failures)),
+        }
+    };
+    shards.map_or_else(|| most.to_string(), in_shards)
+}
+
+/// Ways in which matching in so many shards may fail.
+fn failures_by_function(shards: u32) -> u64 {
+    failures(shards, oblivious::FAILURES)
+}
 
 /// What is made of the data. Each model has its own promise, and its own terms.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,8 +59,10 @@ pub(super) struct Reader {
     pub of_paths: bool,
     /// Reads [release] and the model's own section: the terms, and where problems with them as a whole
     /// are noted.
-    pub read: fn(&mut Form<'_>, Sections<'_>, Option<Divided>) -> Option<(Model, usize)>,
+    pub read: Read,
 }
+
+type Read = fn(&mut Form<'_>, Sections<'_>, Option<Divided>) -> Option<(Model, usize)>;
 
 /// Where a model finds its keys.
 pub(super) struct Sections<'s> {
@@ -150,10 +172,13 @@ impl Model {
     }
 
     /// Whether people are matched by encryption unless the agreement says otherwise: the papers do, and
-    /// with a very large ε the rare failures of the oblivious function would weigh more than δ allows.
-    pub fn matches_by_encryption(&self) -> bool {
+    /// with a very large ε the rare failures of the oblivious function, in each shard if there are some,
+    /// would weigh more than δ allows.
+    pub fn matches_by_encryption(&self, shards: Option<u32>) -> bool {
         let most = Rational::whole(MOST_EPSILON_BY_FUNCTION);
-        self.is_paper() || self.epsilon().is_some_and(|epsilon| *epsilon.value() > most)
+        let failures = shards.map_or(0, failures_by_function);
+        let too_large = |epsilon: &Rational| *epsilon > most || !slack::bears(epsilon, failures);
+        self.is_paper() || self.epsilon().is_some_and(|epsilon| too_large(epsilon.value()))
     }
 
     /// Whether everything is done as in the papers.

@@ -140,7 +140,9 @@ fn whole(form: &mut Form<'_>, document: Node, origin: Origin<'_>) -> Option<Agre
     let partition = match kind? {
         Kind::Vertical => {
             let matched = identifier?;
-            let matching = matching::check(form, &matched, common.max_records, class_owner, &model);
+            let shards = shards.flatten();
+            let matching =
+                matching::check(form, &matched, common.max_records, class_owner, &model, shards);
             Partition::Vertical { parties: parties?, identifier: matched.identifier, matching }
         }
         Kind::Horizontal => {

@@ -96,12 +96,6 @@ pub fn padded(agreement: &Agreement, people: usize) -> usize {
     number(agreement).map_or(people, |shards| bound(people, shards).saturating_mul(shards))
 }
 
-/// Ways in which dealing may fail, in units of 2⁻⁶⁴: each party's people and the common ones may fill one
-/// of the shards, each with probability e⁻⁵⁰.
-pub fn failures(shards: u64) -> u64 {
-    1 + shards / 64
-}
-
 /// Who is in which shard: see the page.
 pub struct Dealing {
     start: Sha256,

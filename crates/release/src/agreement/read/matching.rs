@@ -1,6 +1,7 @@
 //! What is asked of the people whom both parties of a vertical release have.
 
 use super::super::form::{Form, Section};
+use super::super::model::most_by_function;
 use super::super::node::{Node, Value};
 use super::super::problem::Rule;
 use super::super::{MOST_EPSILON_HIDDEN, MatchBy, Matching, Membership, Model, Rehearsal};
@@ -144,6 +145,7 @@ pub(super) fn check(
     max_records: u64,
     class_owner: Option<Role>,
     model: &Model,
+    shards: Option<u32>,
 ) -> Matching {
     let asked = &matched.asked;
     let membership = asked.membership.map_or(Membership::Shown, |(membership, _)| membership);
@@ -156,12 +158,15 @@ pub(super) fn check(
         let remedy = "remove `pad_to`, or add membership = \"hidden\"";
         form.note(Rule::DoesNotApply, at, message.to_owned(), remedy);
     }
-    let by_encryption = model.matches_by_encryption();
+    let by_encryption = model.matches_by_encryption(shards);
     if let (true, Some((MatchBy::Oprf, at))) = (by_encryption, asked.by) {
-        let message = "`matching` in [id] cannot be \"oprf\": profile = \"paper\", and every release \
-                       with ε above 15, finds common people by commutative encryption";
+        let message = format!(
+            "`matching` in [id] cannot be \"oprf\": profile = \"paper\", and every release with ε \
+             above {}, finds common people by commutative encryption",
+            most_by_function(shards)
+        );
         let remedy = "remove `matching`, or use \"ristretto255\" or \"ffdhe3072\"";
-        form.note(Rule::DoesNotApply, at, message.to_owned(), remedy);
+        form.note(Rule::DoesNotApply, at, message, remedy);
     }
     if let Some((min_common, at)) = asked.min_common.filter(|(least, _)| *least > max_records) {
         let message = format!(

@@ -16,8 +16,9 @@
 //! people, some 3/ε'; that should be a small part of all, so n·ε' ≥ [`NOISES_PER_CHOICE`]. h is the
 //! largest, up to [`MOST_AUTO`], that passes both. Fewer leaves than classes cannot tell the classes
 //! apart, so up to ⌈log2 classes⌉ the second is not asked. Values with many children would break the
-//! first side's "halves": candidates that would make more than 2·2^h leaves are left out while there
-//! are others. All of it is public or noisy output. (`docs/experiments/small-tables.md` has what it
+//! first side's "halves": candidates that would make more leaves than the fewest records for h + 1 fill
+//! are left out while there are others. These are 2·2^h where leaves bound h + 1, and more where choices
+//! do: 20·(h + 1)·(1 − s)/s. All of it is public or noisy output. (`docs/experiments/small-tables.md` has what it
 //! was found on.)
 
 use super::{Error, PostProcess, terms};
@@ -181,7 +182,9 @@ impl Plan {
                 (cuts.leaves() / values).saturating_mul(values + more)
             };
             let fewest = candidates.iter().map(leaves).min().unwrap_or(0);
-            let most = fewest.max(2 << self.specializations.min(MOST_AUTO));
+            let next = self.specializations.min(MOST_AUTO) + 1;
+            let filled = filled_leaves(&self.schema, &self.terms, next).floor();
+            let most = fewest.max(filled.try_into().unwrap_or(u64::MAX));
             candidates.retain(|candidate| leaves(candidate) <= most);
         }
         candidates
@@ -364,19 +367,29 @@ fn specializations(schema: &Schema, terms: &Terms) -> Result<(u32, u32, Option<R
 
 /// The fewest records that so many specializations are for: see the page.
 fn least_records(schema: &Schema, terms: &Terms, specializations: u32) -> BigUint {
-    let share = rational(terms.structure_share);
-    let structure = &share * terms.epsilon.value();
-    let counts = terms.epsilon.value().checked_sub(&structure).unwrap_or_else(Rational::zero);
-    let least = |noises: BigUint, epsilon: &Rational| {
-        Rational::whole(noises).checked_div(epsilon).map_or_else(BigUint::default, |n| n.ceil())
-    };
-    let for_leaves = least(BigUint::from(NOISES_PER_LEAF) << specializations, &counts);
+    let counts = &counts_share(terms) * terms.epsilon.value();
+    let noises = &Rational::whole(NOISES_PER_LEAF) * &filled_leaves(schema, terms, specializations);
+    noises.checked_div(&counts).map_or_else(BigUint::default, |records| records.ceil())
+}
+
+/// How many leaves these records fill, with [`NOISES_PER_LEAF`] each.
+fn filled_leaves(schema: &Schema, terms: &Terms, specializations: u32) -> Rational {
+    let halved = Rational::whole(BigUint::from(1u32) << specializations);
     let classes = schema.class.values.len().max(1);
     if specializations <= classes.next_power_of_two().ilog2() {
-        return for_leaves;
+        return halved;
     }
+    // Noises of a choice, by how much larger or smaller that of a count is.
     let noises = u64::from(NOISES_PER_CHOICE) * 2 * u64::from(specializations);
-    for_leaves.max(least(noises.into(), &structure))
+    let choices = &Rational::whole(noises) * &counts_share(terms);
+    let leaf = &Rational::whole(NOISES_PER_LEAF) * &rational(terms.structure_share);
+    choices.checked_div(&leaf).unwrap_or_else(Rational::zero).max(halved)
+}
+
+/// 1 − s, the part of ε that the counts get.
+fn counts_share(terms: &Terms) -> Rational {
+    let whole = Rational::whole(1u32);
+    whole.checked_sub(&rational(terms.structure_share)).unwrap_or_else(Rational::zero)
 }
 
 /// The largest h up to [`MOST_AUTO`] that so many records are enough for; 0 if there is none.

@@ -21,7 +21,7 @@ use crate::privacy::noisy_max::rate_per_step;
 use crate::privacy::slack::{Noises, PublicBounds, Widths};
 use crate::privacy::taylor::Taylor;
 use crate::protocol::psi::oblivious;
-use crate::release::shards;
+use crate::protocol::shards::failures;
 use crate::table::{Domain, Schema};
 
 /// Bits of all prefix sums of one choice: at 16 bytes a label, 2 GiB.
@@ -82,7 +82,7 @@ impl Sizes {
                 (None, Some(_)) => 2 * rounds * most_candidates(plan.schema(), rounds),
             },
             random_values: if terms.selection == Selection::Exponential { rounds } else { 0 },
-            failures: failures(agreement),
+            failures: ways_to_fail(agreement),
         };
         let widths = bounds.widths()?;
         let mut digits = widths.digits.iter().copied();
@@ -162,16 +162,14 @@ impl Sizes {
 
 /// In how many ways matching may fail, each with probability at most 2^-64: in every shard, if people are
 /// matched in shards, and in dealing them.
-fn failures(agreement: &Agreement) -> u64 {
+fn ways_to_fail(agreement: &Agreement) -> u64 {
+    let vertical = matches!(agreement.partition, Partition::Vertical { .. });
     let of_one = match agreement.matching() {
         Some(matching) if matching.membership.is_hidden() => hidden::FAILURES,
         Some(matching) if matching.by == MatchBy::Oprf => oblivious::FAILURES,
         _ => 0,
     };
-    match shards::paired(agreement).map(|shards| shards as u64) {
-        None => of_one,
-        Some(shards) => shards * of_one + shards::failures(shards),
-    }
+    agreement.shards.filter(|_| vertical).map_or(of_one, |shards| failures(shards, of_one))
 }
 
 /// Bits of a shared count: room for up to so many bits of records, for its noise and for the sign.

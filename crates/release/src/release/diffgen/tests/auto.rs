@@ -78,6 +78,36 @@ fn values_that_would_make_too_many_leaves_wait_until_there_are_no_others() {
     assert_eq!(all.len(), 2, "an agreed number leaves nothing out");
 }
 
+/// Fourteen values and four classes, as `hpc_data` of docs/experiments/small-tables.md has them.
+#[test]
+fn a_value_with_many_children_is_a_candidate_where_records_are_enough_for_them() {
+    let flat = |name: &str, count: usize| {
+        let values: Vec<String> = (0..count).map(|value| format!("\"{name}{value}\"")).collect();
+        format!(
+            "[[attribute]]\nname = \"{name}\"\nkind = \"categorical\"\n\
+             taxonomy = {{ any_{name} = [{}] }}\n",
+            values.join(", ")
+        )
+    };
+    let attributes = [flat("p", 2), flat("w", 14), flat("x", 26), NUMBERS.to_owned()].concat();
+    let first = |classes: &str, records| -> Vec<String> {
+        let plan = Plan::new(&auto("epsilon = \"0.1\"", classes, &attributes)).unwrap();
+        let (plan, cuts) = (plan.for_records(records), Cuts::topmost(plan.schema()));
+        let candidates = plan.candidates(&cuts);
+        candidates
+            .iter()
+            .filter_map(|c| cuts.name(*c).strip_prefix("any_").map(String::from))
+            .collect()
+    };
+    let four = "\"VF\", \"F\", \"M\", \"L\"";
+    // Two specializations up to 8,571 records, which fill 25 leaves; with one fewer than 1,333 fill four.
+    assert_eq!(first(four, 2_887), ["p", "w"]);
+    assert_eq!(first(four, 8_572), ["p", "w", "x"]);
+    assert_eq!(first(four, 1_000), ["p"]);
+    // One up to 5,714, which fill 17.
+    assert_eq!(first("\"Y\", \"N\"", 2_887), ["p", "w"]);
+}
+
 #[test]
 fn what_to_expect_is_said_and_noise_is_warned_of() {
     let said = |terms: &str, records| {

@@ -22,6 +22,7 @@ use crate::protocol::join;
 use crate::protocol::pair::{Outcome as Ran, assert_same_shape, run_pair};
 use crate::protocol::shards::remote::{Line, Remote, Server};
 use crate::protocol::shards::{Answer, Failed, Shard};
+use crate::release::diffgen::sizes::Sizes;
 use crate::release::diffgen::two_party::{Error, Keys, prepare, release_prepared, release_with};
 use crate::release::shards::{Dealing, Host};
 use crate::role::Role;
@@ -497,4 +498,32 @@ fn shards_that_lack_records_are_found_before_anything_is_said_of_them() {
     };
     let outcome = run_pair(setup(&agreement), party, party);
     assert!(outcome.p1.to_string().contains("as many records"), "{}", outcome.p1);
+}
+
+#[test]
+fn what_runs_at_an_epsilon_runs_at_every_smaller_one_and_a_refusal_says_what_to_change() {
+    let steps: Vec<u32> = [1, 2, 5].into_iter().chain((10..=4000).step_by(7)).collect();
+    let hidden = "[id]\nmembership = \"hidden\"\n[class]\nowner = \"p1\"";
+    for (choices, most) in [("", 4000), ("[id]\nmatching = \"ristretto255\"", 4000), (hidden, 1300)]
+    {
+        for shards in NUMBERS {
+            let tried = |hundredths: &u32| {
+                let epsilon = format!("{}.{:02}", hundredths / 100, hundredths % 100);
+                let terms = format!("epsilon = \"{epsilon}\"\nspecializations = 3\n{choices}");
+                let agreement =
+                    loans("vertical", &format!("{terms}\n[scale]\nshards = {shards}\n"));
+                let sizes = Plan::new(&agreement).and_then(|plan| Sizes::of(&agreement, &plan));
+                sizes.map(|_| epsilon).map_err(|error| error.to_string())
+            };
+            let found: Vec<_> = steps.iter().filter(|n| **n <= most).map(tried).collect();
+            let (run, refused) = found.split_at(found.partition_point(Result::is_ok));
+            assert!(refused.iter().all(Result::is_err), "{choices} {shards}: {found:?}");
+            assert!(run.len() > 100, "{choices} {shards}: {found:?}");
+            for words in refused.iter().flat_map(|one| one.as_ref().err()) {
+                let limit = if choices == hidden { "12.0" } else { "16.6" };
+                let remedy = format!("lower `epsilon` to {limit}, or use fewer `shards` or none");
+                assert!(words.ends_with(&remedy), "{choices} {shards}: {words}");
+            }
+        }
+    }
 }
