@@ -1,4 +1,4 @@
-//! Two shops find the customers that they have in common; nothing else leaves either list.
+//! Two shops find the customers that they have in common, and learn how many the other has: no more.
 //!
 //! ```text
 //! cargo run --release --example psi -- p1 127.0.0.1:7000 one.pem FINGERPRINT-OF-TWO
