@@ -1,15 +1,4 @@
-//! What two parties compute together over one connection.
-//!
-//! | module | what it holds |
-//! | --- | --- |
-//! | [`Role`] | which of the two parties one is |
-//! | [`circuit`] | boolean circuits: type, builder, reader, writer, plain evaluator |
-//! | [`net`] | framed, typed messages between two parties; TLS; metering |
-//! | [`protocol`] | two-party primitives over a session |
-//! | [`mechanism`] | the mechanisms of [`diptych_privacy`] run by two parties |
-//!
-//! A module uses only modules above it in this table. What its functions take and return from the
-//! packages below is shown here under the same names, so that one dependency is enough.
+#![doc = include_str!("../README.md")]
 
 pub mod circuit;
 pub mod mechanism;

@@ -56,9 +56,11 @@
 
 pub mod codec;
 pub mod handshake;
+#[cfg(feature = "tls")]
 pub mod identity;
 pub mod memory;
 pub mod meter;
+#[cfg(feature = "tls")]
 pub mod tls;
 
 mod channel;
@@ -72,6 +74,7 @@ pub use error::{AbortReason, Error};
 pub use fault::{Blame, Fault};
 pub use frame::{HEADER_BYTES, Header, Message, Tag};
 pub use handshake::{PROTOCOL_VERSION, SessionId};
+#[cfg(feature = "tls")]
 pub use identity::{Fingerprint, Identity, Signature};
 pub use meter::{Costs, Direction, Transcript};
 pub use stop::Stop;

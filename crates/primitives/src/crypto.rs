@@ -20,14 +20,24 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#[cfg(feature = "mpc")]
 pub mod commutative;
+#[cfg(feature = "mpc")]
 pub mod cuckoo;
+#[cfg(feature = "mpc")]
 pub mod field_code;
+#[cfg(feature = "mpc")]
 pub mod garble;
+#[cfg(feature = "mpc")]
 pub mod half_tree;
+#[cfg(feature = "mpc")]
 pub mod local_code;
+#[cfg(feature = "mpc")]
 pub mod okvs;
+#[cfg(feature = "mpc")]
 pub mod ot;
 pub mod paillier;
+#[cfg(feature = "mpc")]
 pub mod soft_spoken;
+#[cfg(feature = "mpc")]
 pub mod tree;

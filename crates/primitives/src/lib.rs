@@ -1,12 +1,4 @@
-//! What one party computes alone: vector kernels, big numbers, encryption, garbling.
-//!
-//! | module | what it holds |
-//! | --- | --- |
-//! | [`simd`] | vector kernels behind run-time detection: the only unsafe code |
-//! | [`math`] | big numbers, primes, the random generator |
-//! | [`crypto`] | Paillier, commutative encryption, garbling, codes and trees |
-//!
-//! Nothing here knows of channels or parties. A module uses only modules above it in this table.
+#![doc = include_str!("../README.md")]
 
 pub mod crypto;
 pub mod math;

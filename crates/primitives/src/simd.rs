@@ -39,16 +39,22 @@
               compiler must not leave out"
 )]
 
+#[cfg(feature = "mpc")]
 pub mod aes;
+#[cfg(feature = "mpc")]
 pub mod field;
+#[cfg(feature = "mpc")]
 pub mod gather;
 pub mod ifma;
 pub mod lanes;
 pub mod level;
+#[cfg(feature = "mpc")]
 pub mod pages;
+#[cfg(feature = "mpc")]
 pub mod ristretto8;
 #[cfg(test)]
 mod tests;
+#[cfg(feature = "mpc")]
 pub mod transpose;
 
 /// One two-input gate on slots.
@@ -63,6 +69,7 @@ pub struct Op {
 }
 
 /// What each kernel is for, and the vector instructions that it uses on this processor, if any.
+#[cfg(feature = "mpc")]
 pub fn in_use() -> [(&'static str, Option<&'static str>); 5] {
     let ifma = ifma::available().then_some("AVX-512 F and IFMA");
     let ristretto = ristretto8::Ristretto8::detect().map(|_| "AVX-512 F and IFMA");

@@ -1,58 +1,4 @@
-//! Exact samplers, the traits for choosing and noising with their single-party forms, budget
-//! accounting, the ledger. It knows nothing of networks.
-//!
-//! | page | what it is for |
-//! | --- | --- |
-//! | [`epsilon`] | ε from a decimal string, exactly |
-//! | [`sampler`] | Bernoulli(e^−x), geometric and discrete Laplace without a float |
-//! | [`digits`] | geometric noise digit by digit: the constants that circuits compare with |
-//! | [`decisions`] | where a mechanism gets its randomness: a generator, or a tape in tests |
-//! | [`choice`] | scores, calibration, the traits [`Choose`] and [`AddNoise`] |
-//! | [`exponential`] | the exponential mechanism with exact whole weights |
-//! | [`taylor`] | the same with the thesis' polynomial in place of e^x, for horizontal data |
-//! | [`noisy_max`] | the largest score after geometric noise (permute-and-flip) |
-//! | [`laplace`] | discrete Laplace noise on counts |
-//! | [`budget`] | spending ε: the right to run one mechanism, at most once |
-//! | [`slack`] | δ of a run, and the widths that keep it below 2^-40 |
-//! | [`ledger`] | what was spent on a data set, for ever |
-//!
-//! Neighbours are tables that differ by one record added or removed, everywhere in this package.
-//!
-//! *Attacks avoided.* No probability passes through a float, so the low bits of an output cannot
-//! give its input away (Mironov 2012); no budget is spent twice, since a [`Spend`] cannot be
-//! copied. *Not avoided here*: running times. Samplers loop and weights are as long as scores are
-//! high, so whoever speaks to a peer draws noise and computes weights before the phase that uses
-//! them ([`digits::DigitSampler`] alone draws and compares equally often whatever the outcome).
-//!
-//! # Example
-//!
-//! ```
-//! use diptych_primitives::math::Randomness;
-//! use diptych_privacy::exponential::{Exponential, Scaling};
-//! use diptych_privacy::laplace::DiscreteLaplace;
-//! use diptych_privacy::{AddNoise, Budget, Calibration, Scored, Choose, Epsilon, Score};
-//!
-//! // Which of three illnesses is the most common, and about how many people have it?
-//! let people = [210, 710, 8];
-//! let (epsilon, half): (Epsilon, Epsilon) = ("1".parse()?, "0.5".parse()?);
-//! let mut budget = Budget::new(&epsilon);
-//! let mut rng = Randomness::from_os()?;
-//!
-//! let scores = people.iter().filter_map(|count| Score::whole(*count));
-//! let candidates: Vec<Scored> = scores.map(Scored::single).collect();
-//! let mut mechanism = Exponential::new(Scaling::Binary { fraction_bits: 64 }, rng.fork());
-//! let spend = budget.spend("which", half.value())?;
-//! let winner = mechanism.choose(spend, &Calibration::max(), &candidates)?.index;
-//!
-//! let spend = budget.spend_rest("how many")?;
-//! let count = DiscreteLaplace::new(rng).add_noise(spend, &[people[winner]])?[0];
-//!
-//! // Another illness wins about once in e^250 runs, and the noise is as seldom so large.
-//! assert_eq!(winner, 1);
-//! assert!(count.abs_diff(710) < 500);
-//! assert!(budget.remaining().is_zero());
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
+#![doc = include_str!("../README.md")]
 
 pub mod budget;
 pub mod choice;
@@ -73,7 +19,8 @@ pub use choice::{AddNoise, Calibration, Choice, Choose, Score, Scored};
 pub use epsilon::Epsilon;
 pub use promise::Promise;
 
-use diptych_primitives::math;
+#[doc(no_inline)]
+pub use diptych_primitives::math;
 use math::Rational;
 
 /// What went wrong in this room, and what to do about it.

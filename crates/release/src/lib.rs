@@ -1,14 +1,4 @@
-//! From two tables to one release: what is agreed on, how each model runs, and what is published.
-//!
-//! | module | what it holds |
-//! | --- | --- |
-//! | [`table`] | schema, taxonomies, columns, CSV |
-//! | [`agreement`] | what two organisations sign before a release |
-//! | [`release`] | models: from tables to a release |
-//! | [`publish`] | one party's side of a release, from its files to what it publishes |
-//!
-//! A module uses only modules above it in this table. What its functions take and return from the
-//! packages below is shown here under the same names, so that one dependency is enough.
+#![doc = include_str!("../README.md")]
 
 pub mod agreement;
 pub mod publish;

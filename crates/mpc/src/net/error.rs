@@ -3,11 +3,14 @@
 use std::io;
 use std::time::Duration;
 
+#[cfg(feature = "tls")]
 use rustls::AlertDescription;
 use serde::{Deserialize, Serialize};
 
 use crate::math::random::SourceFailed;
-use crate::net::{Fingerprint, Tag};
+#[cfg(feature = "tls")]
+use crate::net::Fingerprint;
+use crate::net::Tag;
 use crate::role::Role;
 
 /// Why a party ends a run, told to its peer. A class only: it never carries private detail.
@@ -145,6 +148,7 @@ pub enum Error {
     )]
     NotThisSession,
     /// The peer's certificate is not the one that is pinned.
+    #[cfg(feature = "tls")]
     #[error(
         "the peer is {got}, but {expected} is expected; compare the fingerprint with your partner"
     )]
@@ -197,6 +201,7 @@ pub enum Error {
     )]
     NotOurProtocol,
     /// TLS itself failed.
+    #[cfg(feature = "tls")]
     #[error("the secure connection failed: {0}")]
     Tls(#[from] rustls::Error),
     /// The system gives no thread.
@@ -240,13 +245,14 @@ impl Error {
             }
             // A peer that does not accept our certificate answers with a TLS alert that says so.
             // Other alerts tell of bytes that were changed on the way.
+            #[cfg(feature = "tls")]
             Self::Tls(rustls::Error::AlertReceived(alert)) => is_about_certificate(*alert),
-            Self::Tls(rustls::Error::InvalidCertificate(_)) => true,
+            #[cfg(feature = "tls")]
+            Self::Tls(rustls::Error::InvalidCertificate(_)) | Self::WrongPeer { .. } => true,
             Self::FrameTooLarge { .. }
             | Self::WrongLength { .. }
             | Self::UnexpectedMessage { .. }
             | Self::Malformed { .. }
-            | Self::WrongPeer { .. }
             | Self::NotOurProtocol
             | Self::PeerAborted(
                 AbortReason::Disagreement | AbortReason::Busy | AbortReason::OverCap,
@@ -260,6 +266,7 @@ impl Error {
     }
 }
 
+#[cfg(feature = "tls")]
 fn is_about_certificate(alert: AlertDescription) -> bool {
     use AlertDescription as Alert;
     matches!(

@@ -4,12 +4,14 @@
 //! of authorities; names and validity dates in the certificate mean nothing. The key may be under a
 //! passphrase ([`Identity::from_protected_pem`]).
 
+#[cfg(feature = "keygen")]
 mod protected;
 
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
+#[cfg(feature = "keygen")]
 use pkcs8::LineEnding;
 use rustls::SignatureScheme;
 use rustls::pki_types::pem::PemObject;
@@ -17,6 +19,7 @@ use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer};
 use rustls::sign::CertifiedKey;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+#[cfg(feature = "keygen")]
 use zeroize::Zeroizing;
 
 use crate::math::hex;
@@ -108,6 +111,7 @@ impl Signature {
 }
 
 /// PEM text, made in one piece: a text that grows would leave parts of a key behind.
+#[cfg(feature = "keygen")]
 fn pem(label: &str, der: &[u8]) -> Result<String, Error> {
     pkcs8::der::pem::encode_string(label, LineEnding::LF, der)
         .map_err(|_| Error::Identity("the key could not be written"))
@@ -129,6 +133,7 @@ impl Identity {
     ///
     /// # Errors
     /// [`Error::Identity`] if the key cannot be made or `name` cannot stand in a certificate.
+    #[cfg(feature = "keygen")]
     pub fn generate_pem(name: &str) -> Result<Zeroizing<String>, Error> {
         let failed = |_| Error::Identity("the key could not be made");
         let key = rcgen::KeyPair::generate_for(&rcgen::PKCS_ED25519).map_err(failed)?;

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use crate::math::Randomness;
 use crate::net::{Channel, Costs, Error, Fault, SessionId, Stop, Transcript, handshake};
+#[cfg(feature = "tls")]
+use crate::net::{Fingerprint, Identity, Limits, tls};
 use crate::protocol::coins::Coins;
 use crate::protocol::forecast::Forecast;
 use crate::protocol::prepared::Pool;
@@ -16,7 +18,8 @@ use crate::role::Role;
 ///
 /// # Example
 ///
-/// Two machines have a channel from [`crate::net::tls`]; here both ends are in memory.
+/// Two programs meet over TLS by [`Session::listen`] and [`Session::connect`]; here both ends are in
+/// memory.
 ///
 /// ```
 /// use diptych_mpc::math::Randomness;
@@ -94,6 +97,39 @@ impl Session {
     ) -> Result<Self, Error> {
         let id = handshake::run(&mut channel, role, terms, &mut rng)?;
         Ok(Self::ready(role, channel, rng, id))
+    }
+
+    /// Waits at `address` (`host:port`) until the peer has connected over TLS and proved who it is,
+    /// with the usual limits, and runs the handshake as in [`Session::establish`].
+    ///
+    /// # Errors
+    /// If the peer does not come, is not the one expected, or runs under other terms.
+    #[cfg(feature = "tls")]
+    pub fn listen(
+        address: &str,
+        us: &Identity,
+        peer: Fingerprint,
+        role: Role,
+        terms: &[u8],
+    ) -> Result<Self, Error> {
+        let channel = tls::Listener::bind(address)?.accept(us, peer, Limits::default())?;
+        Self::establish(channel, role, terms, Randomness::from_os()?)
+    }
+
+    /// Connects over TLS to the peer, which waits at `address` or will soon: see [`Session::listen`].
+    ///
+    /// # Errors
+    /// As [`Session::listen`].
+    #[cfg(feature = "tls")]
+    pub fn connect(
+        address: &str,
+        us: &Identity,
+        peer: Fingerprint,
+        role: Role,
+        terms: &[u8],
+    ) -> Result<Self, Error> {
+        let channel = tls::connect(address, us, peer, Limits::default())?;
+        Self::establish(channel, role, terms, Randomness::from_os()?)
     }
 
     /// The messages of [`Session::establish`].
