@@ -11,11 +11,12 @@
 //! A module uses only modules above it in this table. What its functions take and return from the
 //! packages below is shown here under the same names, so that one dependency is enough.
 
+#[cfg(feature = "audit")]
+pub mod audit;
 pub mod circuit;
 pub mod mechanism;
 pub mod net;
 pub mod protocol;
-#[doc(hidden)]
 pub mod role;
 
 #[doc(no_inline)]

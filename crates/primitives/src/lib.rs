@@ -8,6 +8,8 @@
 //!
 //! Nothing here knows of channels or parties. A module uses only modules above it in this table.
 
+#[cfg(feature = "audit")]
+pub mod audit;
 pub mod crypto;
 pub mod math;
 pub mod simd;

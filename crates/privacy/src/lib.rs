@@ -54,6 +54,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#[cfg(feature = "audit")]
+pub mod audit;
 pub mod budget;
 pub mod choice;
 pub mod decisions;

@@ -11,6 +11,8 @@
 //! packages below is shown here under the same names, so that one dependency is enough.
 
 pub mod agreement;
+#[cfg(feature = "audit")]
+pub mod audit;
 pub mod publish;
 pub mod release;
 pub mod table;

@@ -42,7 +42,6 @@ fn join(limits: Limits, network: Option<NetworkModel>) -> (Channel, Channel) {
 }
 
 /// The two ends alone, for channels to be made of.
-#[doc(hidden)]
 pub fn ends(network: Option<NetworkModel>) -> (End, End) {
     let (there, back) = (Arc::new(Line::default()), Arc::new(Line::default()));
     let end = |outgoing, incoming| End { outgoing, incoming, network, stop: Stop::default() };
@@ -52,7 +51,6 @@ pub fn ends(network: Option<NetworkModel>) -> (End, End) {
 }
 
 /// One end.
-#[doc(hidden)]
 pub struct End {
     outgoing: Arc<Line>,
     incoming: Arc<Line>,

@@ -152,16 +152,16 @@ pub fn forecast(forecast: &mut Forecast, garbler: Role, ring: &Ring, sigma: usiz
 }
 
 /// Both parties' inputs of one run, in one place: for vectors.
-#[doc(hidden)]
-pub struct PlainInputs<'a> {
+#[cfg(feature = "audit")]
+pub(crate) struct PlainInputs<'a> {
     pub bound: [&'a BigUint; 2],
     pub random: [&'a [bool]; 2],
     pub mask: &'a BigUint,
 }
 
 /// The protocol's circuit without any secrecy: the evaluator's share, or nothing if it fails.
-#[doc(hidden)]
-pub fn plain(
+#[cfg(feature = "audit")]
+pub(crate) fn plain(
     ring: &Ring,
     shape: UniformBelow,
     garbler: Role,

@@ -88,8 +88,7 @@ impl TableShape {
         Ok(())
     }
 
-    #[doc(hidden)]
-    pub fn numbers(&self) -> PublicNumbers {
+    pub(crate) fn numbers(&self) -> PublicNumbers {
         let [first, second] = self.cells.map(|cells| cells as u64);
         [1, self.records as u64, first, second, u64::from(self.sigma), u64::from(self.bits)]
     }
@@ -260,8 +259,7 @@ fn evaluate(
 
 /// Which record and cell goes where: everything about a run that is arithmetic. A *block* is the
 /// part of the encrypting party's cells that one ciphertext holds.
-#[doc(hidden)]
-pub struct TablePlan {
+pub(crate) struct TablePlan {
     shape: TableShape,
     encrypting: Role,
     packing: Packing,

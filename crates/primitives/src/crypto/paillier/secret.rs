@@ -113,9 +113,13 @@ impl SecretKey {
         bytes
     }
 
-    /// A key as it stands, with primes of another's choice: for vectors.
-    #[doc(hidden)]
-    pub fn assemble(p: &BigUint, q: &BigUint, h: BigUint, tuning: Tuning) -> Result<Self, Error> {
+    /// A key as it stands, with primes that were checked, or that a vector gives.
+    pub(crate) fn assemble(
+        p: &BigUint,
+        q: &BigUint,
+        h: BigUint,
+        tuning: Tuning,
+    ) -> Result<Self, Error> {
         let n = p * q;
         let bits = n.bits() as usize;
         if p.bits() != q.bits() || !bits.is_multiple_of(128) || p == q {
@@ -199,8 +203,11 @@ impl SecretKey {
         fresh.map(Fresh).collect()
     }
 
-    /// For vectors: encrypts with a given exponent of h_n.
-    #[doc(hidden)]
+    /// For vectors: encrypts with a given exponent of h_n, which must be used once.
+    ///
+    /// # Errors
+    /// [`Error::PlaintextOutOfRange`], [`Error::RandomnessOutOfRange`].
+    #[cfg(feature = "audit")]
     pub fn encrypt_with_exponent(&self, m: &BigUint, a: &BigUint) -> Result<Fresh, Error> {
         let m = self.public.plaintext_limbs(m, 0)?;
         let exponent = self.public.check_exponent(a)?;
@@ -208,8 +215,8 @@ impl SecretKey {
     }
 
     /// For vectors: encrypts with a given r.
-    #[doc(hidden)]
-    pub fn encrypt_with_nonce(&self, m: &BigUint, r: &BigUint) -> Result<Fresh, Error> {
+    #[cfg(feature = "audit")]
+    pub(crate) fn encrypt_with_nonce(&self, m: &BigUint, r: &BigUint) -> Result<Fresh, Error> {
         self.public.check_nonce(r)?;
         let m = self.public.plaintext_limbs(m, 0)?;
         let r = limbs::from_biguint(r, self.public.bits() / 64);

@@ -3,10 +3,10 @@
 use num_bigint::BigUint;
 use serde_json::Value;
 
-use super::Verdict;
 use super::field::{
-    bytes32, check_all, expect, expect_list, integer, list, number, numbers, role, text, texts,
+    bytes32, check_all, expect, expect_list, integer, list, number, numbers, text, texts,
 };
+use super::{Verdict, role};
 use crate::crypto::field_code::FieldCode;
 use crate::crypto::half_tree::{grow_transfers, regrow_transfers};
 use crate::crypto::okvs::{Layout, Store};
@@ -162,7 +162,7 @@ fn function(test: &Value) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{assert_all_pass, assert_changes_are_found};
+    use super::super::testing::{assert_all_pass, assert_changes_are_found};
 
     #[test]
     fn every_vector_passes_and_a_changed_one_does_not() {

@@ -84,7 +84,7 @@ fn release(played: Played<'_>) -> Result<String, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{assert_all_pass, assert_changes_are_found};
+    use super::super::testing::{assert_all_pass, assert_changes_are_found};
 
     #[test]
     fn every_vector_passes_and_a_changed_one_does_not() {

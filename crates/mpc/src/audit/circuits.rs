@@ -5,8 +5,9 @@ use serde_json::Value;
 
 use super::Verdict;
 use super::field::{check_all, expect, is_valid, list, text};
-use crate::app::circuit::{bits_of_hex, number_of_bits};
+use crate::circuit::evaluate::bits_of_hex;
 use crate::circuit::{Circuit, gallery};
+use crate::protocol::yao::shares::number as number_of_bits;
 
 /// Checks every test of the document. A test that cannot be read fails.
 pub fn check(document: &Value) -> Vec<Verdict> {
@@ -48,7 +49,7 @@ fn examine(circuit: &Circuit, test: &Value) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{assert_all_pass, assert_changes_are_found};
+    use super::super::testing::{assert_all_pass, assert_changes_are_found};
 
     #[test]
     fn every_vector_passes_and_a_changed_one_does_not() {

@@ -5,10 +5,10 @@ use serde_json::Value;
 
 use super::Verdict;
 use super::field::{check_groups, expect_equal, fraction, number, numbers, refused, small, text};
-use crate::math::Rational;
-use crate::privacy::digits::{DigitSampler, digit_thresholds};
-use crate::privacy::sampler::enumeration::Law;
-use crate::privacy::sampler::{bernoulli_exp, discrete_laplace, geometric};
+use crate::digits::{DigitSampler, digit_thresholds};
+use crate::sampler::enumeration::Law;
+use crate::sampler::{bernoulli_exp, discrete_laplace, geometric};
+use diptych_primitives::math::Rational;
 
 /// Paths of a sampler that are less likely than 2^-18 are left out: see [`Law`].
 const LIMIT_BITS: u32 = 18;
@@ -95,7 +95,7 @@ fn sampler(group: &Value) -> Result<DigitSampler, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{assert_all_pass, assert_found, document};
+    use super::super::testing::{assert_all_pass, assert_found, document};
     use super::*;
 
     #[test]

@@ -9,7 +9,7 @@ use super::Verdict;
 use super::field::{
     self, check_groups, expect_equal, judge, list, number, numbers, parse_number, small, text,
 };
-use super::paillier::keys;
+use super::keys;
 use crate::crypto::paillier::{Ciphertext, Fresh, GroupSums, Returned, SecretKey};
 use crate::net::codec;
 use crate::protocol::scalar_product::{
@@ -186,7 +186,7 @@ impl From<Error> for Difference {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{assert_all_pass, document};
+    use super::super::testing::{assert_all_pass, document};
     use super::*;
 
     #[test]

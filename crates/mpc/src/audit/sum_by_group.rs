@@ -108,7 +108,7 @@ fn cells(test: &Value, name: &str) -> Result<Vec<u32>, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{assert_all_pass, assert_changes_are_found};
+    use super::super::testing::{assert_all_pass, assert_changes_are_found};
 
     #[test]
     fn every_vector_passes_and_a_changed_one_does_not() {

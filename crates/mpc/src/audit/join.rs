@@ -3,11 +3,11 @@
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::Verdict;
 use super::field::{
     Difference, bytes32, check_all, expect, expect_equal, expect_list, integer, judge, list,
-    number, numbers, role, small, text, texts,
+    number, numbers, small, text, texts,
 };
+use super::{Verdict, role};
 use crate::crypto::cuckoo::{Full, Three, bins_for, place};
 use crate::crypto::okvs::{Layout, Store};
 use crate::net::SessionId;
@@ -161,7 +161,7 @@ fn members(test: &Value, fields: Fields, drawn: &[u128], read: &[u128]) -> Resul
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{assert_all_pass, assert_changes_are_found};
+    use super::super::testing::{assert_all_pass, assert_changes_are_found};
 
     #[test]
     fn every_vector_passes_and_a_changed_one_does_not() {

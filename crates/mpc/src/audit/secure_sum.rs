@@ -75,7 +75,7 @@ fn input(test: &Value) -> Outcome {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{assert_all_pass, assert_found};
+    use super::super::testing::{assert_all_pass, assert_found};
 
     #[test]
     fn every_vector_passes_and_a_changed_one_does_not() {

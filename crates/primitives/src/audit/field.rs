@@ -1,4 +1,6 @@
-//! Reading the fields of test vectors.
+//! Reads the fields of test vectors, and compares what was computed with them.
+
+#![expect(clippy::missing_errors_doc, reason = "each error says what is wrong with the field")]
 
 use std::fmt::Debug;
 
@@ -8,10 +10,9 @@ use serde_json::Value;
 
 use super::Verdict;
 use crate::math::Rational;
-use crate::role::Role;
 
 /// Runs `examine` on every test of every group. A test that cannot be read fails.
-pub(super) fn check_all(
+pub fn check_all(
     document: &Value,
     examine: impl Fn(&Value, &Value) -> Result<(), String>,
 ) -> Vec<Verdict> {
@@ -19,11 +20,11 @@ pub(super) fn check_all(
 }
 
 /// What holds a test to what it says.
-pub(super) type Examiner<'a> = Box<dyn Fn(&Value) -> Result<(), String> + 'a>;
+pub type Examiner<'a> = Box<dyn Fn(&Value) -> Result<(), String> + 'a>;
 
 /// Runs what `prepare` makes of each group on its tests. A group is called by its type and by the
 /// fields `also`, where it has them.
-pub(super) fn check_groups<'a>(
+pub fn check_groups<'a>(
     document: &'a Value,
     also: &[&str],
     mut prepare: impl FnMut(&'a Value) -> Examiner<'a>,
@@ -44,27 +45,23 @@ pub(super) fn check_groups<'a>(
     verdicts
 }
 
-pub(super) fn list<'v>(value: &'v Value, name: &str) -> &'v [Value] {
+/// The items of a list; none if there is no such list.
+pub fn list<'v>(value: &'v Value, name: &str) -> &'v [Value] {
     value[name].as_array().map_or(&[], Vec::as_slice)
 }
 
-pub(super) fn text<'v>(value: &'v Value, name: &str) -> &'v str {
+/// A text; empty if there is none.
+pub fn text<'v>(value: &'v Value, name: &str) -> &'v str {
     value[name].as_str().unwrap_or_default()
 }
 
-pub(super) fn texts(value: &Value, name: &str) -> Vec<String> {
+/// The texts of a list.
+pub fn texts(value: &Value, name: &str) -> Vec<String> {
     list(value, name).iter().map(|text| text.as_str().unwrap_or_default().to_owned()).collect()
 }
 
-pub(super) fn role(value: &Value, name: &str) -> Result<Role, String> {
-    match text(value, name) {
-        "p1" => Ok(Role::P1),
-        "p2" => Ok(Role::P2),
-        other => Err(format!("unknown {name} {other:?}")),
-    }
-}
-
-pub(super) fn is_valid(test: &Value) -> Result<bool, String> {
+/// Whether a test must succeed.
+pub fn is_valid(test: &Value) -> Result<bool, String> {
     match text(test, "result") {
         "valid" => Ok(true),
         "invalid" => Ok(false),
@@ -72,39 +69,52 @@ pub(super) fn is_valid(test: &Value) -> Result<bool, String> {
     }
 }
 
-pub(super) fn integer(value: &Value, name: &str) -> Result<u64, String> {
+/// A whole number.
+pub fn integer(value: &Value, name: &str) -> Result<u64, String> {
     value[name].as_u64().ok_or_else(|| format!("field {name} is not a number"))
 }
 
-pub(super) fn small(value: &Value) -> Result<u32, String> {
+/// A whole number of at most 32 bits.
+pub fn small(value: &Value) -> Result<u32, String> {
     let number = value.as_u64().and_then(|number| u32::try_from(number).ok());
     number.ok_or_else(|| format!("{value} is not a small number"))
 }
 
 /// A number in hexadecimal, of whatever type is wanted.
-pub(super) fn number<T: Num>(value: &Value, name: &str) -> Result<T, String> {
+pub fn number<T: Num>(value: &Value, name: &str) -> Result<T, String> {
     parse_number(&value[name]).map_err(|wrong| format!("field {name} {wrong}"))
 }
 
-pub(super) fn numbers<T: Num>(value: &Value, name: &str) -> Result<Vec<T>, String> {
+/// The numbers of a list, in hexadecimal.
+pub fn numbers<T: Num>(value: &Value, name: &str) -> Result<Vec<T>, String> {
     list(value, name).iter().map(parse_number).collect()
 }
 
-pub(super) fn parse_number<T: Num>(value: &Value) -> Result<T, String> {
+/// A number in hexadecimal.
+pub fn parse_number<T: Num>(value: &Value) -> Result<T, String> {
     T::from_str_radix(value.as_str().unwrap_or_default(), 16)
         .map_err(|_| "is not a hexadecimal number that fits".to_owned())
 }
 
-pub(super) fn fraction(value: &Value, name: &str) -> Result<Rational, String> {
+/// An exact fraction.
+pub fn fraction(value: &Value, name: &str) -> Result<Rational, String> {
     text(value, name).parse().map_err(|error| format!("{name}: {error}"))
 }
 
+/// A fraction of two short numbers.
+pub fn ratio(value: &Value, name: &str) -> Result<(u64, u64), String> {
+    let fraction = fraction(value, name)?;
+    let part = |number: &BigUint| u64::try_from(number).map_err(|_| format!("{name} is too long"));
+    Ok((part(fraction.numerator())?, part(fraction.denominator())?))
+}
+
 /// The lowest `width` bits of a number, the least significant first.
-pub(super) fn bits(number: &BigUint, width: usize) -> Vec<bool> {
+pub fn bits(number: &BigUint, width: usize) -> Vec<bool> {
     (0..width as u64).map(|i| number.bit(i)).collect()
 }
 
-pub(super) fn bytes(value: &Value) -> Result<Vec<u8>, String> {
+/// Bytes in hexadecimal.
+pub fn bytes(value: &Value) -> Result<Vec<u8>, String> {
     let digits = value.as_str().unwrap_or("?").as_bytes();
     let digit = |d: &u8| char::from(*d).to_digit(16);
     let byte = |pair: &[u8]| match pair {
@@ -114,12 +124,13 @@ pub(super) fn bytes(value: &Value) -> Result<Vec<u8>, String> {
     digits.chunks(2).map(byte).collect::<Option<_>>().ok_or_else(|| "is not hexadecimal".to_owned())
 }
 
-pub(super) fn bytes32(value: &Value) -> Result<[u8; 32], String> {
+/// 32 bytes in hexadecimal.
+pub fn bytes32(value: &Value) -> Result<[u8; 32], String> {
     bytes(value)?.try_into().map_err(|_| "is not 32 bytes long".to_owned())
 }
 
 /// Compares, and names both if they differ.
-pub(super) fn expect<T: PartialEq + std::fmt::LowerHex>(
+pub fn expect<T: PartialEq + std::fmt::LowerHex>(
     what: &str,
     expected: T,
     got: T,
@@ -131,7 +142,7 @@ pub(super) fn expect<T: PartialEq + std::fmt::LowerHex>(
 }
 
 /// Compares lists, and names the first place where they differ.
-pub(super) fn expect_list(what: &str, expected: &[u128], got: &[u128]) -> Result<(), String> {
+pub fn expect_list(what: &str, expected: &[u128], got: &[u128]) -> Result<(), String> {
     if expected.len() != got.len() {
         return Err(format!("{what}: expected {} values, got {}", expected.len(), got.len()));
     }
@@ -140,11 +151,7 @@ pub(super) fn expect_list(what: &str, expected: &[u128], got: &[u128]) -> Result
 }
 
 /// Compares what has no other spelling than that of its type.
-pub(super) fn expect_equal<T: PartialEq + Debug>(
-    what: &str,
-    expected: &T,
-    got: &T,
-) -> Result<(), String> {
+pub fn expect_equal<T: PartialEq + Debug>(what: &str, expected: &T, got: &T) -> Result<(), String> {
     if expected == got {
         return Ok(());
     }
@@ -152,11 +159,12 @@ pub(super) fn expect_equal<T: PartialEq + Debug>(
 }
 
 /// Compares texts.
-pub(super) fn same(what: &str, expected: &str, got: &str) -> Result<(), String> {
+pub fn same(what: &str, expected: &str, got: &str) -> Result<(), String> {
     if expected == got { Ok(()) } else { Err(format!("{what}: expected {expected}, got {got}")) }
 }
 
-pub(super) fn refused<T, E>(result: Result<T, E>) -> Result<(), String> {
+/// Wants a refusal.
+pub fn refused<T, E>(result: Result<T, E>) -> Result<(), String> {
     match result {
         Ok(_) => Err("expected a refusal, got a result".to_owned()),
         Err(_) => Ok(()),
@@ -164,8 +172,10 @@ pub(super) fn refused<T, E>(result: Result<T, E>) -> Result<(), String> {
 }
 
 /// Why a test did not come to its end: a refusal by the product, or a difference.
-pub(super) enum Difference<E> {
+pub enum Difference<E> {
+    /// The product refused.
     Refused(E),
+    /// Expected …, got …
     Differs(String),
 }
 
@@ -176,10 +186,7 @@ impl<E> From<String> for Difference<E> {
 }
 
 /// Holds an outcome to the result of the test; a refusal must have the name that is its flag.
-pub(super) fn judge<E: Debug>(
-    test: &Value,
-    outcome: Result<(), Difference<E>>,
-) -> Result<(), String> {
+pub fn judge<E: Debug>(test: &Value, outcome: Result<(), Difference<E>>) -> Result<(), String> {
     let valid = is_valid(test)?;
     let reason = test["flags"][0].as_str().unwrap_or("an error");
     match outcome {

@@ -5,9 +5,9 @@ use serde_json::Value;
 
 use super::Verdict;
 use super::field::{check_groups, expect_equal, fraction, list, number, numbers, refused, text};
-use crate::privacy::choice::locate;
-use crate::privacy::exponential::{Scaling, weights};
-use crate::privacy::{Calibration, Score, Scored};
+use crate::choice::locate;
+use crate::exponential::{Scaling, weights};
+use crate::{Calibration, Score, Scored};
 
 /// Checks every test of the document. A test that cannot be read fails.
 pub fn check(document: &Value) -> Vec<Verdict> {
@@ -81,7 +81,7 @@ fn scaling(test: &Value) -> Result<Scaling, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{assert_all_pass, assert_found};
+    use super::super::testing::{assert_all_pass, assert_found};
     use super::*;
 
     #[test]

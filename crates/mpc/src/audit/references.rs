@@ -5,7 +5,6 @@ use num_traits::One;
 use rand::Rng;
 
 use super::field::bits;
-use crate::app::circuit::number_of_bits;
 use crate::circuit::random_value::UniformBelow;
 use crate::circuit::{Circuit, gallery};
 use crate::math::{Randomness, Rational};
@@ -19,6 +18,7 @@ use crate::privacy::Error;
 use crate::privacy::digits::DigitSampler;
 use crate::protocol::Bulk;
 use crate::protocol::coins::bits_per_noise;
+use crate::protocol::yao::shares::number as number_of_bits;
 
 /// A function of both parties' bits in a row; `None` for inputs that mean nothing. Where it gives
 /// fewer bits than the circuit, the circuit's first ones mean nothing.
@@ -36,8 +36,8 @@ pub(super) struct Subject {
     pub draw: Draw,
 }
 
-/// File, the circuit in it, and a small one by the same code whose inputs can all be tried.
-pub(super) fn subjects() -> Result<Vec<(&'static str, Subject, Subject)>, Error> {
+/// Each circuit, and a small one by the same code whose inputs can all be tried.
+pub(super) fn subjects() -> Result<Vec<(Subject, Subject)>, Error> {
     let half = Rational::power_of_two(-1);
     let small_noise = || DigitSampler::new(&half, 1, 2);
     let small_maximum = noisy_max::NoisyMaxShape {
@@ -49,7 +49,7 @@ pub(super) fn subjects() -> Result<Vec<(&'static str, Subject, Subject)>, Error>
     };
     let small_scores =
         MaxShape { classes: 2, children: vec![1], count_bits: 2, score_bits: 3, sigma: 1 };
-    let pairs = [
+    let pairs = vec![
         (less_than("less_than_64.txt", 64), less_than("", 6)),
         (maximum("maximum_8x32.txt", 8, 32), maximum("", 4, 3)),
         (modular_add("modular_add_p255.txt", gallery::p255()), modular_add("", 29u8.into())),
@@ -76,7 +76,7 @@ pub(super) fn subjects() -> Result<Vec<(&'static str, Subject, Subject)>, Error>
             horizontal_max("", small_scores),
         ),
     ];
-    Ok(pairs.into_iter().map(|(whole, small)| (whole.name, whole, small)).collect())
+    Ok(pairs)
 }
 
 fn less_than(name: &'static str, width: usize) -> Subject {

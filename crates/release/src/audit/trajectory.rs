@@ -62,7 +62,7 @@ fn judge(test: &Value) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{assert_all_pass, assert_changes_are_found};
+    use super::super::testing::{assert_all_pass, assert_changes_are_found};
 
     #[test]
     fn every_vector_passes_and_a_changed_one_does_not() {

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::Verdict;
 use super::field::{check_all, expect, is_valid, list, number, numbers, parse_number, text};
-use super::paillier::keys;
+use super::keys;
 use crate::crypto::paillier::SecretKey;
 use crate::protocol::polynomial::{Error, NoWrap, combine, decode, powers_of};
 
@@ -87,7 +87,7 @@ fn run(key: &SecretKey, test: &Value) -> Result<Result<(), Error>, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{assert_all_pass, assert_changes_are_found};
+    use super::super::testing::{assert_all_pass, assert_changes_are_found};
 
     #[test]
     fn every_vector_passes_and_a_changed_one_does_not() {

@@ -2,37 +2,28 @@
 
 use serde_json::Value;
 
-use super::Verdict;
 use super::field::{
-    check_all, expect_equal, fraction, integer, is_valid, list, number, refused, same, text,
+    check_all, expect_equal, integer, is_valid, list, number, ratio, refused, same, text,
 };
+use super::{Verdict, examine_division};
 use crate::math::Rational;
-use crate::mechanism::division::{DivisionShape, Side, ideal};
 use crate::release::presence::Delta;
 use crate::release::presence::check::{Column, check as look};
 use crate::release::presence::simulate::{self, Population, Setting, Sites};
-use crate::role::Role;
-
-/// No circuit of a document is built beyond this.
-const MOST_USERS: u64 = 4096;
 
 /// Checks every test of the document. A test that cannot be read fails.
 pub fn check(document: &Value) -> Vec<Verdict> {
     check_all(document, |group, test| match text(group, "type") {
         "Check" => site(test),
         "Simulation" => simulation(test),
-        "Division" => division(test),
+        "Division" => examine_division(test),
         other => Err(format!("expected a known type of group, got {other:?}")),
     })
 }
 
 fn delta(test: &Value) -> Result<Delta, String> {
-    let delta = fraction(test, "delta")?;
-    let part = |number: &num_bigint::BigUint| number.to_string().parse::<u64>();
-    match (part(delta.numerator()), part(delta.denominator())) {
-        (Ok(above), Ok(below)) => Ok(Delta { above, below }),
-        _ => Err("delta is too long".to_owned()),
-    }
+    let (above, below) = ratio(test, "delta")?;
+    Ok(Delta { above, below })
 }
 
 fn site(test: &Value) -> Result<(), String> {
@@ -94,36 +85,9 @@ fn simulation(test: &Value) -> Result<(), String> {
     expect_equal("discernibility", &discernibility, &found.discernibility())
 }
 
-fn division(test: &Value) -> Result<(), String> {
-    let bits = |name: &str| text(test, name).chars().map(|c| c == '1').collect::<Vec<bool>>();
-    let users = integer(test, "users")?;
-    if users > MOST_USERS {
-        return Err(format!("more than {MOST_USERS} users"));
-    }
-    let Delta { above, below } = delta(test)?;
-    let shape = DivisionShape {
-        users: users as usize,
-        k: integer(test, "k")?,
-        delta: (above, below),
-        divider: Role::P1,
-    };
-    let (high, first, second) = (bits("high"), bits("divider"), bits("other"));
-    let sides = [Side::Divider { high: &high, present: &first }, Side::Other { present: &second }];
-    let mut inputs = Vec::new();
-    for (side, name) in sides.into_iter().zip(["dividerInput", "otherInput"]) {
-        let made = shape.inputs(side).map_err(|error| error.to_string())?;
-        expect_equal(name, &bits(name), &*made)?;
-        inputs.extend_from_slice(&made);
-    }
-    let accepted = test["accepted"].as_bool().ok_or("accepted is neither true nor false")?;
-    expect_equal("the ideal function", &accepted, &ideal(&shape, &high, &first, &second))?;
-    let output = shape.circuit().evaluate(&inputs).map_err(|error| error.to_string())?;
-    expect_equal("the circuit", &vec![accepted], &output)
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{assert_all_pass, assert_found};
+    use super::super::testing::{assert_all_pass, assert_found};
     use super::*;
 
     #[test]

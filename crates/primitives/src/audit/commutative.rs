@@ -153,24 +153,17 @@ fn bytes_of(value: &Value, field: &str) -> Result<Vec<u8>, String> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::testing::{assert_all_pass, document};
     use super::*;
-
-    fn document() -> Value {
-        serde_json::from_str(include_str!("../../../vectors/commutative.json")).unwrap()
-    }
 
     #[test]
     fn every_vector_agrees() {
-        let document = document();
-        let verdicts = check(&document);
-        assert_eq!(Some(verdicts.len() as u64), document["numberOfTests"].as_u64());
-        let failed: Vec<_> = verdicts.iter().filter(|v| v.failure.is_some()).collect();
-        assert!(failed.is_empty(), "{failed:#?}");
+        assert_all_pass("commutative", check);
     }
 
     #[test]
     fn a_changed_answer_is_noticed_in_every_type_of_group() {
-        let mut document = document();
+        let mut document = document("commutative");
         let groups = document["testGroups"].as_array_mut().unwrap();
         // The slow groups say nothing new here.
         groups.retain(|group| group["group"] != "residues");

@@ -25,8 +25,11 @@ type Difference = field::Difference<Error>;
 /// What a test came to: nothing differed, or a difference, or a refusal by the product.
 type Outcome = Result<(), Difference>;
 
-/// The same key on both paths.
-pub(super) fn keys(key: &Value) -> Result<[SecretKey; 2], String> {
+/// The key of a group, on the portable and on the vector path.
+///
+/// # Errors
+/// If it is not a key.
+pub fn keys(key: &Value) -> Result<[SecretKey; 2], String> {
     let (p, q, h): (_, _, BigUint) = (number(key, "p")?, number(key, "q")?, number(key, "h")?);
     let make = |backend| {
         let tuning = Tuning { backend, table_bytes: 1 << 20 };
@@ -176,15 +179,12 @@ impl From<Error> for Difference {
 
 #[cfg(test)]
 mod tests {
+    use super::super::testing::document;
     use super::*;
-
-    fn document() -> Value {
-        serde_json::from_str(include_str!("../../../vectors/paillier.json")).unwrap()
-    }
 
     /// The first test of the first group of a kind, alone.
     fn one_of(kind: &str, result: &str) -> Value {
-        let mut document = document();
+        let mut document = document("paillier");
         let groups = document["testGroups"].as_array_mut().unwrap();
         groups.retain(|group| group["type"] == kind);
         for group in groups.iter_mut() {

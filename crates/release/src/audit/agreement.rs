@@ -56,7 +56,7 @@ fn rules(error: &Error) -> Vec<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{assert_all_pass, assert_found};
+    use super::super::testing::{assert_all_pass, assert_found};
     use super::*;
 
     #[test]

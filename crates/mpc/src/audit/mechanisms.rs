@@ -150,7 +150,7 @@ fn value(bits: &[bool]) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{assert_all_pass, assert_found, document};
+    use super::super::testing::{assert_all_pass, assert_found, document};
     use super::*;
 
     #[test]
