@@ -7,6 +7,7 @@
 //! | [`net`] | framed, typed messages between two parties; TLS; metering |
 //! | [`protocol`] | two-party primitives over a session |
 //! | [`mechanism`] | the mechanisms of [`diptych_privacy`] run by two parties |
+//! | `audit` | test vectors, with the feature `audit` |
 //!
 //! A module uses only modules above it in this table. What its functions take and return from the
 //! packages below is shown here under the same names, so that one dependency is enough.

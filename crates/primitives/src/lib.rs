@@ -5,6 +5,7 @@
 //! | [`simd`] | vector kernels behind run-time detection: the only unsafe code |
 //! | [`math`] | big numbers, primes, the random generator |
 //! | [`crypto`] | Paillier, commutative encryption, garbling, codes and trees |
+//! | `audit` | test vectors, with the feature `audit` |
 //!
 //! Nothing here knows of channels or parties. A module uses only modules above it in this table.
 

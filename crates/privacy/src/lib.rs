@@ -15,6 +15,7 @@
 //! | [`budget`] | spending ε: the right to run one mechanism, at most once |
 //! | [`slack`] | δ of a run, and the widths that keep it below 2^-40 |
 //! | [`ledger`] | what was spent on a data set, for ever |
+//! | `audit` | test vectors, with the feature `audit` |
 //!
 //! Neighbours are tables that differ by one record added or removed, everywhere in this package.
 //!

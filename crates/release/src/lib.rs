@@ -6,6 +6,7 @@
 //! | [`agreement`] | what two organisations sign before a release |
 //! | [`release`] | models: from tables to a release |
 //! | [`publish`] | one party's side of a release, from its files to what it publishes |
+//! | `audit` | test vectors, with the feature `audit` |
 //!
 //! A module uses only modules above it in this table. What its functions take and return from the
 //! packages below is shown here under the same names, so that one dependency is enough.

@@ -3,11 +3,11 @@
 //! from a guess ten times too high, and with every number from 1 to 8.
 //!
 //! ```text
-//! cargo run --release --example small_tables -- --data DIR             # on the test records
-//! cargo run --release --example small_tables -- --data DIR --validate  # inside the training records
-//! cargo run --release --example small_tables -- --data DIR --every     # every number of specializations
-//! cargo run --release --example small_tables -- --simulated            # where the class is known to come from
-//! cargo run --release --example small_tables -- --data DIR --synthetic PEERS  # records that a peer made
+//! cargo run --release -p diptych-experiments --bin small_tables -- --data DIR             # on the test records
+//! cargo run --release -p diptych-experiments --bin small_tables -- --data DIR --validate  # inside the training records
+//! cargo run --release -p diptych-experiments --bin small_tables -- --data DIR --every     # every number of specializations
+//! cargo run --release -p diptych-experiments --bin small_tables -- --simulated            # where the class is known to come from
+//! cargo run --release -p diptych-experiments --bin small_tables -- --data DIR --synthetic PEERS  # records that a peer made
 //! ```
 //!
 //! DIR has the tables as CSV files; `small_tables/tables.py` makes them, and `small_tables/tables.rs`

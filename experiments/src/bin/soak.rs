@@ -1,7 +1,7 @@
 //! Releases without end: random agreements, tables and faults, each compared with what one party alone
 //! would have released.
 //!
-//! `cargo run --release --example soak -- --minutes 10 --seed 1`
+//! `cargo run --release -p diptych-experiments --bin soak -- --minutes 10 --seed 1`
 //!
 //! Every trial draws an agreement (all forms of DiffGen, with membership shown, hidden and padded, and
 //! LKC of two parties; sizes, attributes, ε, numbers of specializations, selection, noise, matching,

@@ -2,8 +2,8 @@
 //! from, and who stands alone.
 //!
 //! ```text
-//! cargo run --release --example adult_lkc
-//! cargo run --release --example adult_lkc two
+//! cargo run --release -p diptych-experiments --bin adult_lkc
+//! cargo run --release -p diptych-experiments --bin adult_lkc two
 //! ```
 //!
 //! With `two`, releases by two parties in one process, against that of one. Prints the tables of `docs/experiments/lkc.md`. The data is expected at `../shared/data/adult`;

@@ -56,8 +56,8 @@ pub fn grid(adult: &Adult, rows: &[Row], out: &Path) -> Result<Vec<PathBuf>, Fai
     let (raw, class_only) = baselines(&agreement.schema, &adult.test, &adult.train)?;
     let mut page = format!(
         "# The grid\n\nAccuracy in % on the 15,060 test records, mean and standard deviation over \
-         {} (written by `cargo run --release --example adult -- grid`; all numbers in \
-         `adult-grid.csv`). Raw records: {:.2}. Class only: {:.2}.\n",
+         {} (written by `cargo run --release -p diptych-experiments --bin adult -- grid`; all \
+         numbers in `adult-grid.csv`). Raw records: {:.2}. Class only: {:.2}.\n",
         runs(rows, "seeds"),
         raw * 100.0,
         class_only * 100.0
@@ -118,8 +118,8 @@ pub fn grid(adult: &Adult, rows: &[Row], out: &Path) -> Result<Vec<PathBuf>, Fai
 pub fn tuning(rows: &[Row], out: &Path) -> Result<Vec<PathBuf>, Failure> {
     let mut page = format!(
         "# Settings compared\n\nAccuracy in % on held-out fifths of the 30,162 training records, \
-         mean and standard deviation over {} (written by `cargo run --release --example adult \
-         -- tune`; all numbers in `adult-tuning.csv`). The test records play no part.\n\n\
+         mean and standard deviation over {} (written by `cargo run --release \
+         -p diptych-experiments --bin adult -- tune`; all numbers in `adult-tuning.csv`). The test records play no part.\n\n\
          The first section is what a local agreement gets that leaves every choice out, and each \
          that follows changes one thing of it; then the same for two parties with different \
          columns. [adult.md](adult.md#what-was-tried) says what follows from it.\n",

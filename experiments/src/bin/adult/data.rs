@@ -28,7 +28,7 @@ const COLUMNS: [Column; 14] = [
 
 /// Where the data lies, if it does.
 pub fn place() -> Option<PathBuf> {
-    let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data/adult");
+    let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data/adult");
     let names = ["adult.data", "adult.test", "taxonomies.json"];
     names.iter().all(|name| place.join(name).exists()).then_some(place)
 }

@@ -2,7 +2,7 @@
 //! worth the same. Vertical: columns divided as in the papers; horizontal: half the records each.
 //!
 //! ```text
-//! cargo run --release --example adult_two_party
+//! cargo run --release -p diptych-experiments --bin adult_two_party
 //! ```
 //!
 //! Both parties run in this process over an in-memory channel. Paillier keys have 1024 bits here,

@@ -2,8 +2,8 @@
 //! not in it, over ε, the number of specializations, profiles and noises.
 //!
 //! ```text
-//! cargo run --release --example adult -- grid     # the grid, on the test records
-//! cargo run --release --example adult -- tune     # settings compared by cross-validation
+//! cargo run --release -p diptych-experiments --bin adult -- grid     # the grid, on the test records
+//! cargo run --release -p diptych-experiments --bin adult -- tune     # settings compared by cross-validation
 //! ```
 //!
 //! Both write their tables and plots to `docs/experiments/`. Finished runs are kept in
