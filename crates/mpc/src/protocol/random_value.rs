@@ -42,7 +42,7 @@ use zeroize::Zeroizing;
 
 use crate::circuit::random_value::UniformBelow;
 use crate::circuit::stream::Generated;
-use crate::circuit::{self, Bit, Source, Stream, integer};
+use crate::circuit::{Bit, Source, Stream, integer};
 use crate::math::Randomness;
 use crate::net::{self, Blame, Fault, Tag};
 use crate::protocol::Session;
@@ -166,7 +166,7 @@ pub(crate) fn plain(
     shape: UniformBelow,
     garbler: Role,
     inputs: &PlainInputs<'_>,
-) -> Result<Option<BigUint>, circuit::Error> {
+) -> Result<Option<BigUint>, crate::circuit::Error> {
     let drawing = Drawing { ring, shape, garbler, sigma: 0 };
     let bits = |value: &BigUint| (0..ring.width() as u64).map(|i| value.bit(i)).collect::<Vec<_>>();
     let mut parties = [0, 1].map(|i| [&bits(inputs.bound[i])[..], inputs.random[i]].concat());

@@ -162,7 +162,6 @@ pub(crate) struct ProductPlan {
     factor_bits: Option<u32>,
 }
 
-#[expect(clippy::missing_errors_doc, reason = "not shown: for vectors")]
 impl ProductPlan {
     pub fn new(shape: &VectorShape, encrypting: Role, key: &PublicKey) -> Result<Self, Error> {
         // The masked product and its sign stay within half of n.

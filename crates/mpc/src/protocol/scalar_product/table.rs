@@ -266,7 +266,6 @@ pub(crate) struct TablePlan {
     blocks: usize,
 }
 
-#[expect(clippy::missing_errors_doc, reason = "not shown: for vectors")]
 impl TablePlan {
     pub fn new(shape: &TableShape, key: &PublicKey) -> Result<Self, Error> {
         let blocks = shape.blocks(key.bits())?;
@@ -285,11 +284,13 @@ impl TablePlan {
     }
 
     /// Bits of a mask.
+    #[cfg(feature = "audit")]
     pub fn mask_bits(&self) -> u32 {
         self.shape.mask_bits()
     }
 
     /// Bits of a slot.
+    #[cfg(feature = "audit")]
     pub fn width(&self) -> usize {
         self.packing.width()
     }

@@ -428,7 +428,7 @@ impl PublicKey {
     }
 
     #[cfg(feature = "audit")]
-    pub(super) fn check_nonce(&self, r: &BigUint) -> Result<(), Error> {
+    fn check_nonce(&self, r: &BigUint) -> Result<(), Error> {
         if modular::check_range(r, 1, &self.0.n).is_err() || !r.gcd(&self.0.n).is_one() {
             return Err(Error::RandomnessOutOfRange);
         }

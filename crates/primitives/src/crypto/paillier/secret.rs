@@ -33,8 +33,6 @@ struct Half {
     /// p − 1, and (−q)⁻¹ mod p times R: the two steps of decryption.
     order: Limbs,
     unscale: Limbs,
-    /// q mod p − 1: r^q mod p to the power p is r^n mod p².
-    other_mod_order: Limbs,
     table: OnceLock<PowerTable>,
 }
 
@@ -214,16 +212,6 @@ impl SecretKey {
         self.encrypt_batch(&[m], &[exponent]).pop().ok_or(Error::RandomnessOutOfRange)
     }
 
-    /// For vectors: encrypts with a given r.
-    #[cfg(feature = "audit")]
-    pub(crate) fn encrypt_with_nonce(&self, m: &BigUint, r: &BigUint) -> Result<Fresh, Error> {
-        self.public.check_nonce(r)?;
-        let m = self.public.plaintext_limbs(m, 0)?;
-        let r = limbs::from_biguint(r, self.public.bits() / 64);
-        let residue = self.combine_squares(&self.p.nth_power(&r), &self.q.nth_power(&r));
-        Ok(Fresh(self.public.shift_by_plaintext(&residue, &m)))
-    }
-
     /// `count` ciphertexts that came back: each in range and all coprime to n.
     ///
     /// # Errors
@@ -289,7 +277,6 @@ impl Half {
         let unscale = modular::invert_vartime(&minus_other, prime)?;
         let unscale = power.square.root.enter(&limbs::from_biguint(&unscale, count));
         Ok(Self {
-            other_mod_order: limbs::from_biguint(&(other % &order), count),
             order: limbs::from_biguint(&order, count),
             unscale,
             table: OnceLock::new(),
@@ -312,17 +299,6 @@ impl Half {
             plaintext
         };
         powers.into_iter().map(finish).collect()
-    }
-
-    /// r^n mod p², for r below n.
-    fn nth_power(&self, r: &[u64]) -> Limbs {
-        let count = self.root().limb_count();
-        // r/R mod p, brought back by one entry.
-        let low = self.root().enter(&self.root().reduce_wide(r));
-        let low = self.root().pow_limbs(&low, &self.other_mod_order, 64 * count);
-        let mut base = limbs::zeros(2 * count);
-        base[..count].copy_from_slice(&low);
-        self.power.pow_all(&[base], &self.root().limbs, 64 * count).pop().unwrap_or_default()
     }
 
     fn table(&self, public: &PublicKey) -> &PowerTable {
@@ -381,8 +357,8 @@ mod tests {
         let key = SecretKey::generate_for_tests(256, Tuning::default(), &mut rng).unwrap();
         let SecretKey { public: _, p, q: _, p_inverse, p_squared, p_squared_inverse } = &key;
         // Prepared moduli and tables hold their numbers in limbs or lanes that wipe themselves.
-        let Half { power, order, unscale, other_mod_order, table: _ } = p;
-        for limbs in [p_inverse, p_squared, order, unscale, other_mod_order] {
+        let Half { power, order, unscale, table: _ } = p;
+        for limbs in [p_inverse, p_squared, order, unscale] {
             wipes(limbs);
         }
         wipes(&p_squared_inverse.0);
