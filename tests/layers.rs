@@ -36,7 +36,8 @@ fn modules() -> impl Iterator<Item = &'static str> {
     PACKAGES.iter().flat_map(|(_, modules)| modules.iter().copied())
 }
 
-/// Every file of every package, and the module it belongs to; `None` for roots of packages.
+/// Every file of every package, and the module it belongs to; `None` for what may use the whole
+/// package: its root, and what checks its vectors.
 fn files() -> Vec<(PathBuf, Option<&'static str>)> {
     let mut found = Vec::new();
     for (package, modules) in PACKAGES {
@@ -50,7 +51,7 @@ fn files() -> Vec<(PathBuf, Option<&'static str>)> {
             // The package `privacy` is one module, and the root of the package is its page.
             let module = match modules {
                 [only @ "privacy"] => Some(*only),
-                _ if ["lib", "main"].contains(&first.as_str()) => None,
+                _ if ["audit", "lib", "main"].contains(&first.as_str()) => None,
                 _ => Some(*modules.iter().find(|name| **name == first).unwrap_or_else(|| {
                     panic!("{} belongs to no module of {package}", inside.display())
                 })),

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use diptych::Role;
 use diptych::agreement::Agreement;
-use diptych::app::audit::{self, netlists};
+use diptych::app::audit;
 use diptych::math::{Randomness, Rational};
 use diptych::net::Identity;
 use diptych::privacy::ledger::Hash;
@@ -91,9 +91,11 @@ fn a_nibble_changed_in_the_circuits_is_noticed() {
     let mut rng = Randomness::from_os().unwrap();
     let (place, files) = copy("circuits", &["."], &[".txt", "SHA256SUMS"]);
     assert!(files.len() > 9);
-    change_nibbles(&files, CHANGES, |_, _| netlists::run(place.path(), &mut rng).is_err());
+    change_nibbles(&files, CHANGES, |_, _| audit::run_circuits(place.path(), &mut rng).is_err());
     let list = [place.path().join("./SHA256SUMS")];
-    change_nibbles(&list, CHANGES_OF_LIST, |_, _| netlists::run(place.path(), &mut rng).is_err());
+    change_nibbles(&list, CHANGES_OF_LIST, |_, _| {
+        audit::run_circuits(place.path(), &mut rng).is_err()
+    });
 }
 
 #[test]
@@ -109,7 +111,7 @@ fn a_nibble_changed_in_a_circuit_is_noticed_even_if_its_checksum_is_renewed() {
             _ => format!("{line}\n"),
         });
         fs::write(place.path().join("SHA256SUMS"), renewed.collect::<String>()).unwrap();
-        let rows = netlists::run(place.path(), &mut rng).unwrap();
+        let rows = audit::run_circuits(place.path(), &mut rng).unwrap();
         rows.iter().all(|row| (row.file == name) == row.failure.is_some())
     });
 }

@@ -1,14 +1,14 @@
-"""Peers' differentially private tables and classifiers on the tables of `examples/small_tables`.
+"""Peers' differentially private tables and classifiers on the tables of `experiments/src/bin/small_tables`.
 
     accuracy.py --data DIR --adult DIR --out DIR [--tables A,B] [--peer mst|forest] [--seeds N]
 
 Runs in an environment that has the peers: `smartnoise-synth` for MST, `diffprivlib` for the forest.
 MST writes synthetic records, one file per table, ε and seed, which
 
-    cargo run --release --example small_tables -- --data DIR --synthetic OUT
+    cargo run --release -p diptych-experiments --bin small_tables -- --data DIR --synthetic OUT
 
 judges by the same tree and the same test records as ours. The forest is judged here: it is a
-classifier and no table. Records are divided as `examples/small_tables/tables.rs` does it.
+classifier and no table. Records are divided as `experiments/src/bin/small_tables/tables.rs` does it.
 """
 
 import argparse

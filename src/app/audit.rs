@@ -1,78 +1,35 @@
 //! `diptych audit`: every test vector against this build, without trusting this build.
 //!
 //! The vectors are made by plain-Python programs that share no code with the product. First the
-//! checksums, then each document by the checker that its "algorithm" names. A new kind of document
-//! is one line in `CHECKERS` and one in `BUILT_IN`. `--circuits` is [`netlists`], `--transcript`
-//! is [`transcript`].
+//! checksums, then each document by the package that knows its "algorithm". A new kind of document
+//! is a line in a package's `audit::check` and one in `BUILT_IN`. `--circuits` checks the circuits
+//! kept for review, `--transcript` is [`transcript`].
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use serde_json::Value;
+use diptych_mpc::audit::netlists::{self, Kept};
+use diptych_mpc::audit::{Document, Verdict};
 use sha2::{Digest, Sha256};
 
 use crate::app::console::Console;
 use crate::math::{Randomness, hex};
 use crate::publish::failure::Failure;
 
-pub mod agreement;
-pub mod circuits;
-pub mod commutative;
-pub mod exponential;
-mod field;
-pub mod game;
-pub mod garble;
-pub mod join;
-pub mod lkc;
-pub mod mechanisms;
-pub mod netlists;
-pub mod noise;
-pub mod oprf;
-pub mod ot;
-pub mod paillier;
-pub mod polynomial;
-pub mod presence;
-pub mod random_value;
-mod references;
 mod report;
-pub mod scalar_product;
-pub mod secure_sum;
-pub mod sum_by_group;
-pub mod taylor;
-pub mod trajectory;
 pub mod transcript;
-pub mod transfers;
 
-/// A checker: one verdict per test of the document.
-type Checker = fn(&Value) -> Vec<Verdict>;
+/// What a package says of a document, if it is about what the package computes.
+type Check = fn(&Document) -> Option<Vec<Verdict>>;
 
-/// The algorithms that documents may name.
-const CHECKERS: &[(&str, Checker)] = &[
-    ("diptych-agreement-2", agreement::check),
-    ("boolean circuits", circuits::check),
-    ("commutative encryption", commutative::check),
-    ("exponential mechanism", exponential::check),
-    ("garbling", garble::check),
-    ("hidden join", join::check),
-    ("participation game", game::check),
-    ("geometric and discrete Laplace noise", noise::check),
-    ("LKC-privacy", lkc::check),
-    ("oblivious pseudorandom function", oprf::check),
-    ("LKC-privacy for paths", trajectory::check),
-    ("oblivious transfer", ot::check),
-    ("Paillier", paillier::check),
-    ("oblivious polynomial evaluation", polynomial::check),
-    ("random value", random_value::check),
-    ("scalar product", scalar_product::check),
-    ("secure sum", secure_sum::check),
-    ("site presence", presence::check),
-    ("sums by group", sum_by_group::check),
-    ("Taylor exponential mechanism", taylor::check),
-    ("transfers with few bytes", transfers::check),
-    ("two-party mechanisms", mechanisms::check),
+const PACKAGES: [Check; 4] = [
+    diptych_primitives::audit::check,
+    diptych_privacy::audit::check,
+    diptych_mpc::audit::check,
+    diptych_release::audit::check,
 ];
 
 /// The documents of this version, for where there is no directory of vectors.
@@ -102,6 +59,21 @@ const BUILT_IN: &[(&str, &str)] = &[
 ];
 const BUILT_IN_SUMS: &str = include_str!("../../vectors/SHA256SUMS");
 
+/// The circuits of this version, for where there is no directory of them.
+const CIRCUITS: &[(&str, &str)] = &[
+    ("division_8.txt", include_str!("../../circuits/division_8.txt")),
+    ("horizontal_choice_4.txt", include_str!("../../circuits/horizontal_choice_4.txt")),
+    ("horizontal_max_2.txt", include_str!("../../circuits/horizontal_max_2.txt")),
+    ("joint_noise_k24.txt", include_str!("../../circuits/joint_noise_k24.txt")),
+    ("less_than_64.txt", include_str!("../../circuits/less_than_64.txt")),
+    ("maximum_8x32.txt", include_str!("../../circuits/maximum_8x32.txt")),
+    ("modular_add_p255.txt", include_str!("../../circuits/modular_add_p255.txt")),
+    ("noisy_maximum_4.txt", include_str!("../../circuits/noisy_maximum_4.txt")),
+    ("random_value_16.txt", include_str!("../../circuits/random_value_16.txt")),
+    ("vertical_choice_2x2.txt", include_str!("../../circuits/vertical_choice_2x2.txt")),
+];
+const CIRCUIT_SUMS: &str = include_str!("../../circuits/SHA256SUMS");
+
 /// The list of checksums in a directory of vectors, as `sha256sum` writes it.
 const SUMS: &str = "SHA256SUMS";
 /// No document is read beyond this.
@@ -128,19 +100,6 @@ pub struct AuditArgs {
     /// Also write everything that was found to this file
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-}
-
-/// What came of one test.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Verdict {
-    /// The kind of test: rows of the table.
-    pub group: String,
-    /// The test's number in its document.
-    pub test_id: u64,
-    /// What the document says about the test.
-    pub comment: String,
-    /// What differed: expected …, got …
-    pub failure: Option<String>,
 }
 
 /// Counts for one row of the table.
@@ -232,12 +191,13 @@ pub fn run_verb(arguments: &AuditArgs, console: &Console) -> Result<(), Failure>
     if arguments.circuits {
         let mut rng = Randomness::from_os()?;
         let rows = match directory {
-            Some(directory) => netlists::run(directory, &mut rng),
-            None => netlists::run_built_in(&mut rng),
+            Some(directory) => run_circuits(directory, &mut rng),
+            None => check_circuits(CIRCUIT_SUMS, &built_in(CIRCUITS), &mut rng),
         };
         return report::show_circuits(&rows.map_err(Failure::wrong_input)?, json, console);
     }
-    let report = directory.map_or_else(run_built_in, run);
+    let built_in = || check_all(BUILT_IN_SUMS, &built_in(BUILT_IN));
+    let report = directory.map_or_else(built_in, run);
     report::show_vectors(&report.map_err(Failure::wrong_input)?, json, console)
 }
 
@@ -248,30 +208,41 @@ pub fn run_verb(arguments: &AuditArgs, console: &Console) -> Result<(), Failure>
 pub fn run(directory: &Path) -> Result<Report, Error> {
     let sums = read(&directory.join(SUMS))?;
     let sums = String::from_utf8_lossy(&sums);
-    let unreadable = |source| Error::Unreadable { path: directory.into(), source };
-    let mut documents = Vec::new();
-    for entry in std::fs::read_dir(directory).map_err(unreadable)? {
-        let path = entry.map_err(unreadable)?.path();
-        if path.extension().is_some_and(|extension| extension == "json") {
-            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            documents.push((name, Cow::Owned(read(&path)?)));
-        }
-    }
-    documents.sort();
+    let documents = files(directory, "json")?;
     check_schemas(directory, &sums)?;
     check_all(&sums, &documents)
 }
 
-/// Checks the documents that are built into the command.
+/// Checks every circuit of a directory.
 ///
 /// # Errors
-/// As [`run`].
-pub fn run_built_in() -> Result<Report, Error> {
-    let documents: Vec<_> = BUILT_IN
-        .iter()
-        .map(|(name, text)| ((*name).to_owned(), Cow::Borrowed(text.as_bytes())))
-        .collect();
-    check_all(BUILT_IN_SUMS, &documents)
+/// As [`run`]. Circuits that compute something else are in the rows.
+pub fn run_circuits(directory: &Path, rng: &mut Randomness) -> Result<Vec<netlists::Row>, Error> {
+    let sums = read(&directory.join(SUMS))?;
+    check_circuits(&String::from_utf8_lossy(&sums), &files(directory, "txt")?, rng)
+}
+
+/// Names and contents.
+type Files = Vec<(String, Cow<'static, [u8]>)>;
+
+/// The files of a directory whose names end so, by name.
+fn files(directory: &Path, extension: &str) -> Result<Files, Error> {
+    let unreadable = |source| Error::Unreadable { path: directory.into(), source };
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(directory).map_err(unreadable)? {
+        let path = entry.map_err(unreadable)?.path();
+        if path.extension().is_some_and(|found| found == extension) {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            files.push((name, read(&path)?.into()));
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// Files that are part of the command.
+fn built_in(files: &[(&str, &'static str)]) -> Files {
+    files.iter().map(|(name, text)| ((*name).to_owned(), text.as_bytes().into())).collect()
 }
 
 impl Report {
@@ -301,10 +272,9 @@ fn read(path: &Path) -> Result<Vec<u8>, Error> {
     std::fs::read(path).map_err(unreadable)
 }
 
-fn check_all(sums: &str, documents: &[(String, Cow<'_, [u8]>)]) -> Result<Report, Error> {
-    let listed = documents.iter().map(|(name, bytes)| (name.as_str(), &**bytes));
+fn check_all(sums: &str, documents: &Files) -> Result<Report, Error> {
     // Schemas are listed as well, for outsiders; only documents are run.
-    let left = check_sums(sums, listed)?;
+    let left = check_sums(sums, documents)?;
     if let Some(missing) = left.iter().find(|name| !name.starts_with("schema/")) {
         return Err(Error::Unlisted(missing.clone()));
     }
@@ -315,16 +285,40 @@ fn check_all(sums: &str, documents: &[(String, Cow<'_, [u8]>)]) -> Result<Report
     Ok(report)
 }
 
-/// Compares files with a list of checksums; the names in the list that were not among them.
-fn check_sums<'f>(
+fn check_circuits(
     sums: &str,
-    files: impl Iterator<Item = (&'f str, &'f [u8])>,
-) -> Result<Vec<String>, Error> {
+    files: &Files,
+    rng: &mut Randomness,
+) -> Result<Vec<netlists::Row>, Error> {
+    if let Some(missing) = check_sums(sums, files)?.first() {
+        return Err(Error::Unlisted(missing.clone()));
+    }
+    let kept = Kept::all().map_err(|error| Error::Malformed {
+        document: "the references".to_owned(),
+        problem: error.to_string(),
+    })?;
+    let absent = kept.iter().find(|kept| !files.iter().any(|(name, _)| name == kept.file));
+    if let Some(absent) = absent {
+        return Err(Error::Unlisted(absent.file.to_owned()));
+    }
+    let check = |(name, bytes): &(String, Cow<'_, [u8]>)| {
+        let known = kept.iter().find(|kept| kept.file == name);
+        let known = known.ok_or_else(|| Error::UnknownAlgorithm {
+            document: name.clone(),
+            algorithm: "a circuit".to_owned(),
+        })?;
+        Ok(known.check(bytes, rng))
+    };
+    files.iter().map(check).collect()
+}
+
+/// Compares files with a list of checksums; the names in the list that were not among them.
+fn check_sums(sums: &str, files: &Files) -> Result<Vec<String>, Error> {
     let mut expected = parse_sums(sums)?;
     for (name, bytes) in files {
-        let sum = expected.remove(name).ok_or_else(|| Error::Unlisted(name.to_owned()))?;
+        let sum = expected.remove(name).ok_or_else(|| Error::Unlisted(name.clone()))?;
         if sum != hex::encode(Sha256::digest(bytes)) {
-            return Err(Error::Checksum(name.to_owned()));
+            return Err(Error::Checksum(name.clone()));
         }
     }
     Ok(expected.into_keys().collect())
@@ -359,22 +353,18 @@ fn parse_sums(sums: &str) -> Result<BTreeMap<String, String>, Error> {
 
 fn check_document(name: &str, bytes: &[u8], report: &mut Report) -> Result<(), Error> {
     let malformed = |problem: String| Error::Malformed { document: name.to_owned(), problem };
-    let document: Value =
-        serde_json::from_slice(bytes).map_err(|error| malformed(error.to_string()))?;
-    let algorithm = document["algorithm"].as_str().unwrap_or_default();
-    let known = CHECKERS.iter().find(|(known, _)| *known == algorithm);
-    let (_, check) = known.ok_or_else(|| Error::UnknownAlgorithm {
-        document: name.to_owned(),
-        algorithm: algorithm.to_owned(),
-    })?;
-    let mut results = results(&document).map_err(malformed)?;
+    let mut document = Document::parse(bytes).map_err(malformed)?;
     let start = Instant::now();
-    let verdicts = check(&document);
+    let verdicts = PACKAGES.iter().find_map(|check| check(&document));
+    let verdicts = verdicts.ok_or_else(|| Error::UnknownAlgorithm {
+        document: name.to_owned(),
+        algorithm: document.algorithm.clone(),
+    })?;
     let audited = report.documents.entry(name.to_owned()).or_default();
     audited.time = start.elapsed();
-    algorithm.clone_into(&mut audited.algorithm);
+    audited.algorithm = document.algorithm;
     for verdict in verdicts {
-        let listed = results.remove(&verdict.test_id);
+        let listed = document.tests.remove(&verdict.test_id);
         let listed = listed.ok_or_else(|| malformed(format!("test {} twice", verdict.test_id)))?;
         let passed = verdict.failure.is_none();
         let row = report.rows.entry((name.to_owned(), verdict.group.clone())).or_default();
@@ -387,40 +377,10 @@ fn check_document(name: &str, bytes: &[u8], report: &mut Report) -> Result<(), E
             report.failures.push((name.to_owned(), verdict));
         }
     }
-    match results.keys().next() {
+    match document.tests.keys().next() {
         Some(unchecked) => Err(malformed(format!("test {unchecked} was not checked"))),
         None => Ok(()),
     }
-}
-
-/// What a document says of a test.
-struct Listed {
-    valid: bool,
-    flags: BTreeSet<String>,
-}
-
-/// Every test's number and what is said of it, which must be as many as announced.
-fn results(document: &Value) -> Result<BTreeMap<u64, Listed>, String> {
-    let mut results = BTreeMap::new();
-    for group in document["testGroups"].as_array().ok_or("no test groups")? {
-        for test in group["tests"].as_array().ok_or("a group without tests")? {
-            let id = test["tcId"].as_u64().ok_or("a test without a number")?;
-            let valid = match test["result"].as_str() {
-                Some("valid") => true,
-                Some("invalid") => false,
-                _ => return Err(format!("test {id} is neither valid nor invalid")),
-            };
-            let flags = field::list(test, "flags").iter().filter_map(Value::as_str);
-            let flags = flags.map(str::to_owned).collect();
-            if results.insert(id, Listed { valid, flags }).is_some() {
-                return Err(format!("test {id} is there twice"));
-            }
-        }
-    }
-    if document["numberOfTests"].as_u64() != Some(results.len() as u64) {
-        return Err(format!("it has {} tests and announces another number", results.len()));
-    }
-    Ok(results)
 }
 
 #[cfg(test)]

@@ -11,7 +11,6 @@ use crate::circuit::{self, Program, Source};
 use crate::crypto::garble::BYTES_PER_AND;
 use crate::protocol::yao::Reveal;
 use crate::publish::circuit::{Ready, Roles, read};
-pub use crate::publish::circuit::{bits_of_hex, number_of_bits};
 use crate::publish::failure::Failure;
 use crate::role::Role;
 

@@ -9,7 +9,6 @@ use crate::app::bench::process::cpu_time;
 use crate::circuit::{Bit, Builder, Gates, Program};
 use crate::crypto::commutative::{Domain, Group, Ristretto};
 use crate::crypto::field_code::FieldCode;
-use crate::crypto::garble::Delta;
 use crate::crypto::okvs::{Layout, Store, encode};
 use crate::crypto::paillier::{PublicKey, SecretKey, Tuning};
 use crate::math::{Randomness, Rational};
@@ -21,7 +20,7 @@ use crate::protocol::Session;
 use crate::protocol::forecast::{Forecast, Work, Works};
 use crate::protocol::pair::{Setup, try_run_pair};
 use crate::protocol::shares::WordShares;
-use crate::protocol::sum_by_group::{Addends, ReceiverPart, SenderPart, Starts, SumShape};
+use crate::protocol::sum_by_group::{self, SumShape};
 use crate::protocol::yao::{self, Reveal};
 use crate::publish::failure::Failure;
 use crate::role::Role;
@@ -202,16 +201,8 @@ fn garbling(seconds: &mut BTreeMap<Work, f64>) -> Result<(), Failure> {
 /// Sums by group of a usual shape, with all that belongs to a record; transfers are counted apart.
 fn hashing() -> Result<f64, Failure> {
     const SHAPE: SumShape = SumShape { records: 4096, groups: 64, words: 16, bits: 20 };
-    let groups = vec![7; SHAPE.records];
-    let rows = vec![2; SHAPE.transfers()];
-    let mut message = vec![0; SHAPE.records * SHAPE.record_bytes()];
-    let starts = Starts::default();
-    let mut sender = SenderPart::new(SHAPE, starts);
-    let mut receiver = ReceiverPart::new(SHAPE, starts);
     each(2 * SHAPE.hashes() as usize, || {
-        let addends = Addends::Units(&groups);
-        sender.answer(0, &rows, &Delta::new(3), addends, &mut message);
-        receiver.take(0, &groups, &[], &rows, &message);
+        sum_by_group::exercise(SHAPE);
         Ok(())
     })
 }

@@ -18,6 +18,9 @@ use diptych::release::Step;
 use crate::AS_FORECAST;
 use crate::couple::{BANK, COMPANY, Couple, Running};
 
+/// The wait of a party that is told sooner: so long that no machine is busy enough to take it.
+const LONG: Duration = Duration::from_secs(600);
+
 /// Each party with another number of shards in work at a time.
 fn run(couple: &Couple) -> [String; 2] {
     let mut bank = couple.command(BANK, "", None);
@@ -96,7 +99,7 @@ fn with_ports(couple: &Couple, shards: u16) -> [Command; 2] {
 /// other hears of it at once.
 #[test]
 fn shards_that_wait_at_different_ports_tell_what_to_try() {
-    for (says_so, seconds) in [(BANK, [3, 60]), (COMPANY, [60, 3])] {
+    for (says_so, seconds) in [(BANK, [3, LONG.as_secs()]), (COMPANY, [LONG.as_secs(), 3])] {
         let couple = Couple::new(20).in_shards(2);
         let mut commands = with_ports(&couple, 2);
         commands[says_so].arg("--shard-ports");
@@ -106,7 +109,7 @@ fn shards_that_wait_at_different_ports_tell_what_to_try() {
         }
         let begun = Instant::now();
         let both = commands.map(Running::start).map(Running::end);
-        assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
+        assert!(begun.elapsed() < LONG / 2, "{:?}", begun.elapsed());
         both[says_so].assert(1, &["does the peer run with --shard-ports too"]);
         both[1 - says_so].assert(1, &["say --shard-ports here too"]);
         assert!([BANK, COMPANY].iter().all(|who| couple.runs(*who).is_empty()), "nothing is spent");
@@ -229,10 +232,11 @@ fn a_peer_whose_shards_wait_hears_at_once_that_ours_will_not_come() {
     for elsewhere in [false, true] {
         let couple = Couple::new(20).in_shards(2);
         with_ports(&couple, 2);
-        couple.edit(COMPANY, "party.toml", "wait_seconds = 20", "wait_seconds = 60");
+        let wait = format!("wait_seconds = {}", LONG.as_secs());
+        couple.edit(COMPANY, "party.toml", "wait_seconds = 20", &wait);
         let begun = Instant::now();
         let [bank, company] = run_both(&couple, elsewhere, true);
-        assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
+        assert!(begun.elapsed() < LONG / 2, "{:?}", begun.elapsed());
         assert_eq!(bank.unwrap_err().message, "a machine is gone");
         let company = company.unwrap_err();
         assert!(company.message.contains("the peer ended the run"), "{company}");

@@ -1,10 +1,11 @@
 #![doc = include_str!("../README.md")]
 
+#[cfg(feature = "audit")]
+pub mod audit;
 pub mod circuit;
 pub mod mechanism;
 pub mod net;
 pub mod protocol;
-#[doc(hidden)]
 pub mod role;
 
 #[doc(no_inline)]

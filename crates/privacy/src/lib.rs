@@ -1,5 +1,7 @@
 #![doc = include_str!("../README.md")]
 
+#[cfg(feature = "audit")]
+pub mod audit;
 pub mod budget;
 pub mod choice;
 pub mod decisions;

@@ -53,11 +53,9 @@ pub mod diffgen;
 mod draft;
 #[cfg(any(test, feature = "testing"))]
 mod exact_counts;
-#[doc(hidden)]
-pub mod form;
+pub(crate) mod form;
 mod model;
-#[doc(hidden)]
-pub mod node;
+pub(crate) mod node;
 mod problem;
 mod read;
 mod rehearsal;

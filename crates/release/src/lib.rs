@@ -1,6 +1,8 @@
 #![doc = include_str!("../README.md")]
 
 pub mod agreement;
+#[cfg(feature = "audit")]
+pub mod audit;
 pub mod publish;
 pub mod release;
 pub mod table;

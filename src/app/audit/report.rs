@@ -4,8 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::netlists;
-use super::{Report, Row, Verdict};
+use super::{Report, Row, Verdict, netlists};
 use crate::app::console::Console;
 use crate::publish::failure::Failure;
 

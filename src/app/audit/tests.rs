@@ -1,4 +1,5 @@
-use super::field::list;
+use std::collections::BTreeSet;
+
 use super::*;
 
 const SMALL: &str = r#"{"algorithm": "Paillier", "numberOfTests": 1, "testGroups": [{"type": "?",
@@ -63,57 +64,14 @@ fn a_document_that_is_not_in_the_envelope_is_refused() {
     }
 }
 
-/// Every test of a document passes, and all of them are run.
-pub(super) fn assert_all_pass(name: &str, check: fn(&Value) -> Vec<Verdict>) {
-    let document = document(name);
-    let verdicts = check(&document);
-    assert_eq!(verdicts.len() as u64, document["numberOfTests"].as_u64().unwrap());
-    for verdict in &verdicts {
-        assert_eq!(verdict.failure, None, "{} {}", verdict.group, verdict.test_id);
+#[test]
+fn every_circuit_computes_its_function_and_the_built_in_copy_is_the_same() {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("circuits");
+    let rows = run_circuits(&directory, &mut Randomness::from_os().unwrap()).unwrap();
+    assert_eq!(rows.len(), CIRCUITS.len());
+    assert!(rows.iter().all(|row| row.failure.is_none()), "{rows:?}");
+    for (name, text) in CIRCUITS {
+        assert_eq!(std::fs::read_to_string(directory.join(name)).unwrap(), *text);
     }
-}
-
-/// Changes one hexadecimal digit of every text in turn in the first test of a
-/// group and expects some failure: a check that accepts anything checks nothing.
-pub(super) fn assert_changes_are_found(name: &str, check: fn(&Value) -> Vec<Verdict>) {
-    let document = document(name);
-    for group in 0..list(&document, "testGroups").len() {
-        let mut changed = document.clone();
-        let test = &mut changed["testGroups"][group]["tests"][0];
-        let field = test.as_object().unwrap().keys().rfind(|key| *key != "result").unwrap().clone();
-        alter(&mut test[&field]);
-        assert!(check(&changed).iter().any(|v| v.failure.is_some()), "group {group}: {field}");
-    }
-}
-
-/// Puts `wrong` in a field of the first test of a group and expects exactly one failure.
-pub(super) fn assert_found(
-    name: &str,
-    check: fn(&Value) -> Vec<Verdict>,
-    group: usize,
-    field: &str,
-    wrong: Value,
-) {
-    let mut document = document(name);
-    document["testGroups"][group]["tests"][0][field] = wrong;
-    let failed = check(&document).iter().filter(|v| v.failure.is_some()).count();
-    assert_eq!(failed, 1, "{field} of group {group}");
-}
-
-pub(super) fn document(name: &str) -> Value {
-    let path = format!("{}/vectors/{name}.json", env!("CARGO_MANIFEST_DIR"));
-    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
-}
-
-fn alter(value: &mut Value) {
-    match value {
-        Value::String(text) => {
-            let last = if text.ends_with('0') { '1' } else { '0' };
-            text.pop();
-            text.push(last);
-        }
-        Value::Number(number) => *value = Value::from(number.as_u64().unwrap() ^ 1),
-        Value::Array(items) => alter(items.last_mut().unwrap()),
-        _ => {}
-    }
+    assert_eq!(std::fs::read_to_string(directory.join(SUMS)).unwrap(), CIRCUIT_SUMS);
 }

@@ -1,5 +1,7 @@
 //! The plain evaluator: what a circuit computes, without any secrecy. 64 runs at a time.
 
+use num_bigint::BigUint;
+
 use super::Error;
 use super::bit::Bit;
 use super::netlist::{Circuit, Gate};
@@ -32,6 +34,21 @@ impl Circuit {
         }
         Ok(self.output_bits().iter().map(|bit| read(&values, *bit)).collect())
     }
+}
+
+/// The bits of a hexadecimal number, least significant first.
+///
+/// # Errors
+/// If it is not hexadecimal or does not fit `width` bits; the value is not repeated.
+pub fn bits_of_hex(text: &str, width: usize) -> Result<Vec<bool>, String> {
+    let digits = text.strip_prefix("0x").unwrap_or(text);
+    let is_hex = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_hexdigit());
+    let number = is_hex.then(|| BigUint::parse_bytes(digits.as_bytes(), 16)).flatten();
+    let number = number.ok_or("expected a hexadecimal number")?;
+    if number.bits() > width as u64 {
+        return Err(format!("the number does not fit {width} bits"));
+    }
+    Ok((0..width as u64).map(|i| number.bit(i)).collect())
 }
 
 /// Runs any source in the plain: the reference for garbled runs.

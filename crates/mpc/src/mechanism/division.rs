@@ -143,8 +143,7 @@ impl DivisionShape {
     }
 
     /// A party's bits for the circuit.
-    #[doc(hidden)]
-    pub fn inputs(&self, side: Side<'_>) -> Result<Zeroizing<Vec<bool>>, Error> {
+    pub(crate) fn inputs(&self, side: Side<'_>) -> Result<Zeroizing<Vec<bool>>, Error> {
         if self.users > MOST_USERS {
             let (what, given, most) = ("users", self.users, MOST_USERS);
             return Err(Error::TooMany { what, given, most });

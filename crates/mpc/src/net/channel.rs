@@ -37,7 +37,6 @@ impl Limits {
     pub const IN_FLIGHT_BYTES: usize = 64 << 20;
 
     /// The time that the slowest line takes for so many bytes.
-    #[doc(hidden)]
     pub fn time_for(bytes: u64) -> Duration {
         let whole = Duration::from_secs(bytes / Self::SLOWEST_BYTES_PER_SECOND);
         let rest = bytes % Self::SLOWEST_BYTES_PER_SECOND;
@@ -351,7 +350,6 @@ impl Channel {
     }
 
     /// Counts CPU time from now on by this clock, in the calling thread.
-    #[doc(hidden)]
     pub fn restart_meter(&mut self, clock: CpuClock) {
         self.meter.restart(clock);
     }

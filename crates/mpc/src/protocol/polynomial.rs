@@ -344,8 +344,7 @@ pub fn forecast(
 }
 
 /// α, α², …, α^w modulo n.
-#[doc(hidden)]
-pub fn powers_of(argument: &BigInt, bound: &NoWrap) -> Vec<BigUint> {
+pub(crate) fn powers_of(argument: &BigInt, bound: &NoWrap) -> Vec<BigUint> {
     let modulus = &bound.modulus;
     let base = argument.mod_floor(&modulus.clone().into()).to_biguint().unwrap_or_default();
     let next = |power: &BigUint| Some(power * &base % modulus);
@@ -353,8 +352,7 @@ pub fn powers_of(argument: &BigInt, bound: &NoWrap) -> Vec<BigUint> {
 }
 
 /// Encryptions of Q(α) plus the offset that the receiver knows, not yet fit to be sent.
-#[doc(hidden)]
-pub fn combine(
+pub(crate) fn combine(
     key: &PublicKey,
     bound: &NoWrap,
     powers: &[Ciphertext],
@@ -399,8 +397,7 @@ pub fn combine(
 }
 
 /// The result of one evaluation from what was decrypted.
-#[doc(hidden)]
-pub fn decode(
+pub(crate) fn decode(
     key: &PublicKey,
     bound: &NoWrap,
     plaintext: &BigUint,

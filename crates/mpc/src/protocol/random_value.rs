@@ -42,7 +42,7 @@ use zeroize::Zeroizing;
 
 use crate::circuit::random_value::UniformBelow;
 use crate::circuit::stream::Generated;
-use crate::circuit::{self, Bit, Source, Stream, integer};
+use crate::circuit::{Bit, Source, Stream, integer};
 use crate::math::Randomness;
 use crate::net::{self, Blame, Fault, Tag};
 use crate::protocol::Session;
@@ -152,21 +152,21 @@ pub fn forecast(forecast: &mut Forecast, garbler: Role, ring: &Ring, sigma: usiz
 }
 
 /// Both parties' inputs of one run, in one place: for vectors.
-#[doc(hidden)]
-pub struct PlainInputs<'a> {
+#[cfg(feature = "audit")]
+pub(crate) struct PlainInputs<'a> {
     pub bound: [&'a BigUint; 2],
     pub random: [&'a [bool]; 2],
     pub mask: &'a BigUint,
 }
 
 /// The protocol's circuit without any secrecy: the evaluator's share, or nothing if it fails.
-#[doc(hidden)]
-pub fn plain(
+#[cfg(feature = "audit")]
+pub(crate) fn plain(
     ring: &Ring,
     shape: UniformBelow,
     garbler: Role,
     inputs: &PlainInputs<'_>,
-) -> Result<Option<BigUint>, circuit::Error> {
+) -> Result<Option<BigUint>, crate::circuit::Error> {
     let drawing = Drawing { ring, shape, garbler, sigma: 0 };
     let bits = |value: &BigUint| (0..ring.width() as u64).map(|i| value.bit(i)).collect::<Vec<_>>();
     let mut parties = [0, 1].map(|i| [&bits(inputs.bound[i])[..], inputs.random[i]].concat());

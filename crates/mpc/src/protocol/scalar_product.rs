@@ -87,12 +87,10 @@ use crate::role::Role;
 
 pub use crate::crypto::paillier::Progress;
 pub use key::{ExpectedKey, Key};
-#[doc(hidden)]
-pub use product::ProductPlan;
 pub use product::{Entries, VectorShape, ideal_product, product};
-#[doc(hidden)]
-pub use table::TablePlan;
 pub use table::{TableShape, count_table, forecast_table, ideal_table};
+#[cfg(feature = "audit")]
+pub(crate) use {product::ProductPlan, table::TablePlan};
 
 /// The largest number of entries of a table, and of records or of entries of a vector.
 pub const MOST_ENTRIES: usize = 1 << 24;
@@ -163,13 +161,11 @@ impl Fault for Error {
 }
 
 /// Public numbers of a run in one fixed form, so that both parties can compare them.
-#[doc(hidden)]
-pub type PublicNumbers = [u64; 6];
+pub(crate) type PublicNumbers = [u64; 6];
 
 /// The first message: what the encrypting party works on, and its key.
 #[derive(Serialize, Deserialize)]
-#[doc(hidden)]
-pub struct Opening {
+pub(crate) struct Opening {
     pub numbers: PublicNumbers,
     pub key: Vec<u8>,
 }

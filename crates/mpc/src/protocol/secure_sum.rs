@@ -245,8 +245,7 @@ impl RingShape {
         u64::MAX >> (64 - self.bits.clamp(1, 64))
     }
 
-    #[doc(hidden)]
-    pub fn check(&self, place: usize, own: &[u64]) -> Result<(), Error> {
+    pub(crate) fn check(&self, place: usize, own: &[u64]) -> Result<(), Error> {
         if !(3..=MOST_PARTIES).contains(&self.parties) {
             return Err(Error::Shape("it has 3 to 1000 parties"));
         }
@@ -272,22 +271,19 @@ impl RingShape {
     }
 
     /// What a party sends in the first lap: what it heard, or its masks, and its own words.
-    #[doc(hidden)]
-    pub fn plus(&self, heard: &[u64], own: &[u64]) -> Zeroizing<Vec<u64>> {
+    pub(crate) fn plus(&self, heard: &[u64], own: &[u64]) -> Zeroizing<Vec<u64>> {
         let sums = heard.iter().zip(own).map(|(a, b)| a.wrapping_add(*b) & self.largest());
         Zeroizing::new(sums.collect())
     }
 
     /// What the party at place 0 makes of what comes back.
-    #[doc(hidden)]
-    pub fn minus(&self, heard: &[u64], masks: &[u64]) -> Zeroizing<Vec<u64>> {
+    pub(crate) fn minus(&self, heard: &[u64], masks: &[u64]) -> Zeroizing<Vec<u64>> {
         let sums = heard.iter().zip(masks).map(|(a, b)| a.wrapping_sub(*b) & self.largest());
         Zeroizing::new(sums.collect())
     }
 
     /// Message number `hop`, from 1 on: it goes to place `hop` mod n.
-    #[doc(hidden)]
-    pub fn message(&self, hop: usize, words: &[u64]) -> Vec<u8> {
+    pub(crate) fn message(&self, hop: usize, words: &[u64]) -> Vec<u8> {
         let mut body = Vec::with_capacity(self.message_bytes());
         body.extend(self.head(hop));
         for word in words {
@@ -302,8 +298,7 @@ impl RingShape {
     }
 
     /// The words of a message that is due as number `hop`.
-    #[doc(hidden)]
-    pub fn read(&self, hop: usize, body: &[u8]) -> Result<Zeroizing<Vec<u64>>, Error> {
+    pub(crate) fn read(&self, hop: usize, body: &[u8]) -> Result<Zeroizing<Vec<u64>>, Error> {
         let Some((head, body)) = body.split_at_checked(HEAD_BYTES) else {
             return Err(Error::OtherShape);
         };

@@ -141,7 +141,6 @@ impl Session {
     }
 
     /// A session whose id both parties have already.
-    #[doc(hidden)]
     pub fn ready(role: Role, channel: Channel, mut rng: Randomness, id: SessionId) -> Self {
         let coins = Box::new(rng.fork());
         let (garbling, noises) = (Yao::default(), Pool::default());

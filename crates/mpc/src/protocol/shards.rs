@@ -18,7 +18,6 @@
 
 pub mod remote;
 #[cfg(any(test, feature = "testing"))]
-#[doc(hidden)]
 pub mod stand_in;
 
 use std::panic;

@@ -72,9 +72,8 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
-#[doc(hidden)]
-pub use local::{ReceiverPart, SenderPart, Starts};
-pub(crate) use local::{pack, unpack};
+pub use local::exercise;
+pub(crate) use local::{ReceiverPart, SenderPart, Starts, pack, unpack};
 pub use table::{
     CountShape, count_cells, count_table, forecast_cells, forecast_table, forecast_units,
     ideal_table, sum_several, sum_shared, sum_units,
@@ -186,14 +185,12 @@ impl SumShape {
     }
 
     /// Transfers of a whole run.
-    #[doc(hidden)]
     pub fn transfers(&self) -> usize {
         self.records.saturating_mul(self.tree().levels())
     }
 
     /// Bytes that answer one record.
-    #[doc(hidden)]
-    pub fn record_bytes(&self) -> usize {
+    pub(crate) fn record_bytes(&self) -> usize {
         self.tree_bytes() + self.sum_bytes()
     }
 

@@ -18,8 +18,7 @@ pub struct Modulus {
     pub(crate) limbs: Limbs,
     /// `N⁻¹ mod 2^64`.
     inverse: u64,
-    /// `R`, `R²` and `R³` modulo N, where R is the first power of 2^64 above N.
-    one: Limbs,
+    /// `R²` and `R³` modulo N, where R is the first power of 2^64 above N.
     r_squared: Limbs,
     r_cubed: Limbs,
 }
@@ -36,10 +35,9 @@ impl Modulus {
         let count = modulus.bits().div_ceil(64) as usize;
         let limbs = limbs::from_biguint(modulus, count);
         let r = BigUint::one() << (64 * count);
-        let one = limbs::from_biguint(&(&r % modulus), count);
         let r_squared = limbs::from_biguint(&(&r * &r % modulus), count);
         let r_cubed = limbs::from_biguint(&(&r * &r * &r % modulus), count);
-        Ok(Self { inverse: inverse_of_odd(limbs[0]), limbs, one, r_squared, r_cubed })
+        Ok(Self { inverse: inverse_of_odd(limbs[0]), limbs, r_squared, r_cubed })
     }
 
     /// The modulus as a number.
@@ -50,36 +48,6 @@ impl Modulus {
     /// How many 64-bit limbs it has.
     pub fn limb_count(&self) -> usize {
         self.limbs.len()
-    }
-
-    /// `base^exponent mod N` for a base below N, constant-time for all exponents of up to
-    /// `exponent_bits` bits. Costs one squaring per bit and one multiplication per five.
-    pub(crate) fn pow_limbs(&self, base: &[u64], exponent: &[u64], exponent_bits: usize) -> Limbs {
-        const WINDOW: usize = 5;
-        let count = self.limb_count();
-        let mut scratch = limbs::zeros(3 * count);
-        let mut table = limbs::zeros(count << WINDOW);
-        table[..count].copy_from_slice(&self.one);
-        let first = self.enter(base);
-        for entry in 1..1 << WINDOW {
-            let (before, here) = table.split_at_mut(entry * count);
-            self.multiply(&mut here[..count], &before[(entry - 1) * count..], &first, &mut scratch);
-        }
-        let mut masks = Zeroizing::new([0; 1 << WINDOW]);
-        let mut accumulator = self.one.clone();
-        let mut product = limbs::zeros(count);
-        let mut factor = limbs::zeros(count);
-        for window in (0..exponent_bits.div_ceil(WINDOW)).rev() {
-            for _ in 0..WINDOW {
-                self.square(&mut product, &accumulator, &mut scratch);
-                std::mem::swap(&mut product, &mut accumulator);
-            }
-            let digit = limbs::digit(exponent, window * WINDOW, WINDOW);
-            limbs::look_up(&mut factor, &table, digit, &mut *masks);
-            self.multiply(&mut product, &accumulator, &factor, &mut scratch);
-            std::mem::swap(&mut product, &mut accumulator);
-        }
-        self.leave(&accumulator)
     }
 
     /// `a·b mod N` for numbers below N.
@@ -105,14 +73,6 @@ impl Modulus {
         out
     }
 
-    /// `a·R⁻¹ mod N`.
-    pub(crate) fn leave(&self, a: &[u64]) -> Limbs {
-        let count = self.limb_count();
-        let mut wide = limbs::zeros(2 * count);
-        wide[..count].copy_from_slice(a);
-        self.reduce_wide(&wide)
-    }
-
     /// `wide·R⁻¹ mod N`, for `wide` below N·R.
     pub(crate) fn reduce_wide(&self, wide: &[u64]) -> Limbs {
         let count = self.limb_count();
@@ -132,16 +92,6 @@ impl Modulus {
         let count = self.limb_count();
         let (total, quotient) = scratch.split_at_mut(2 * count);
         limbs::multiply(total, &a[..count], &b[..count]);
-        let high = self.reduce(total, 0, quotient);
-        out.copy_from_slice(&total[count..]);
-        limbs::add_masked(out, &self.limbs, limbs::mask(high));
-    }
-
-    #[inline]
-    fn square(&self, out: &mut [u64], a: &[u64], scratch: &mut [u64]) {
-        let count = self.limb_count();
-        let (total, quotient) = scratch.split_at_mut(2 * count);
-        limbs::square(total, &a[..count]);
         let high = self.reduce(total, 0, quotient);
         out.copy_from_slice(&total[count..]);
         limbs::add_masked(out, &self.limbs, limbs::mask(high));
@@ -215,15 +165,6 @@ mod tests {
     }
 
     proptest! {
-        #[test]
-        fn powers_agree_with_num_bigint(n in number(1..9), base in number(0..9), e in number(0..3)) {
-            let n = n | BigUint::from(3u8);
-            let modulus = Modulus::new(&n).unwrap();
-            let reduced = limbs::from_biguint(&(&base % &n), modulus.limb_count());
-            let power = modulus.pow_limbs(&reduced, &limbs::from_biguint(&e, 3), 192);
-            prop_assert_eq!(limbs::to_biguint(&power), base.modpow(&e, &n));
-        }
-
         #[test]
         fn products_agree_with_num_bigint(n in number(1..9), a in number(0..9), b in number(0..9)) {
             let n = n | BigUint::from(3u8);

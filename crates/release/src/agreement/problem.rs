@@ -123,8 +123,7 @@ impl Problems {
         self.found.is_empty()
     }
 
-    #[doc(hidden)]
-    pub fn sort(&mut self) {
+    pub(crate) fn sort(&mut self) {
         let place = |problem: &Problem| {
             problem.location.as_ref().map(|place| (place.file.clone(), place.line, place.column))
         };

@@ -5,7 +5,6 @@ use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::Path;
 
-use num_bigint::BigUint;
 use sha2::{Digest, Sha256};
 
 use crate::circuit::bristol::{self, Contents, Limited, Limits};
@@ -92,7 +91,7 @@ impl Ready {
         for port in self.program.outputs() {
             let (bits, later) = rest.split_at(port.width);
             let digits = port.width.div_ceil(4);
-            shown.push(format!("{:0digits$x}", number_of_bits(bits)));
+            shown.push(format!("{:0digits$x}", yao::shares::number(bits)));
             rest = later;
         }
         Ok(Some(shown))
@@ -152,29 +151,9 @@ fn own_bits(circuit: &Circuit, role: Role, given: &[String]) -> Result<Vec<bool>
     let mut bits = Vec::new();
     for ((index, port), text) in own.into_iter().zip(given) {
         bits.extend(
-            bits_of_hex(text, port.width)
+            circuit::evaluate::bits_of_hex(text, port.width)
                 .map_err(|wrong| Failure::wrong_input(format!("input {index}: {wrong}")))?,
         );
     }
     Ok(bits)
-}
-
-/// The bits of a hexadecimal number, least significant first.
-///
-/// # Errors
-/// If it is not hexadecimal or does not fit `width` bits; the value is not repeated.
-pub fn bits_of_hex(text: &str, width: usize) -> Result<Vec<bool>, String> {
-    let digits = text.strip_prefix("0x").unwrap_or(text);
-    let is_hex = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_hexdigit());
-    let number = is_hex.then(|| BigUint::parse_bytes(digits.as_bytes(), 16)).flatten();
-    let number = number.ok_or("expected a hexadecimal number")?;
-    if number.bits() > width as u64 {
-        return Err(format!("the number does not fit {width} bits"));
-    }
-    Ok((0..width as u64).map(|i| number.bit(i)).collect())
-}
-
-/// The number with these bits, least significant first.
-pub fn number_of_bits(bits: &[bool]) -> BigUint {
-    yao::shares::number(bits)
 }

@@ -105,8 +105,7 @@ impl Table {
 
     /// Takes the records of `other` behind its own; both were read in the same way. The lines of
     /// `other` are counted from this one.
-    #[doc(hidden)]
-    pub fn append(&mut self, mut other: Self, first_line: u64) {
+    pub(crate) fn append(&mut self, mut other: Self, first_line: u64) {
         other.lines.iter_mut().for_each(|line| *line += first_line);
         if self.columns.is_empty() {
             *self = other;

@@ -76,8 +76,7 @@ pub struct Identifier {
 impl Schema {
     /// The same, with intervals written as in manifests of before version 3.
     #[must_use]
-    #[doc(hidden)]
-    pub fn with_both_ends(&self) -> Self {
+    pub(crate) fn with_both_ends(&self) -> Self {
         let mut older = self.clone();
         for attribute in &mut older.attributes {
             if let Domain::Numeric(range) = &attribute.domain {

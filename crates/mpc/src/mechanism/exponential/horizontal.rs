@@ -482,8 +482,11 @@ impl Lengths {
 }
 
 /// The weight of (own + z) plus a mask, as a polynomial in z.
-#[doc(hidden)]
-pub fn shifted_polynomial(coefficients: &[BigUint], own: &BigInt, mask: &BigInt) -> Vec<BigInt> {
+pub(crate) fn shifted_polynomial(
+    coefficients: &[BigUint],
+    own: &BigInt,
+    mask: &BigInt,
+) -> Vec<BigInt> {
     let signed: Vec<BigInt> = coefficients.iter().cloned().map(BigInt::from).collect();
     let mut shifted: Vec<BigInt> = (0..signed.len()).map(|k| derivative(&signed, k, own)).collect();
     if let Some(constant) = shifted.first_mut() {

@@ -61,8 +61,7 @@ impl VectorShape {
         }
     }
 
-    #[doc(hidden)]
-    pub fn numbers(&self) -> PublicNumbers {
+    pub(crate) fn numbers(&self) -> PublicNumbers {
         let bits = match self.entries {
             Entries::Binary => [0, 0],
             Entries::Signed(bits) => bits.map(u64::from),
@@ -156,15 +155,13 @@ fn evaluate(
 }
 
 /// Everything about a run that is arithmetic.
-#[doc(hidden)]
-pub struct ProductPlan {
+pub(crate) struct ProductPlan {
     shape: VectorShape,
     key: PublicKey,
     /// Bits of the evaluating party's entries; none if they are binary.
     factor_bits: Option<u32>,
 }
 
-#[expect(clippy::missing_errors_doc, reason = "not shown: for vectors")]
 impl ProductPlan {
     pub fn new(shape: &VectorShape, encrypting: Role, key: &PublicKey) -> Result<Self, Error> {
         // The masked product and its sign stay within half of n.

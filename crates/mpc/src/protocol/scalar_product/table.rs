@@ -88,8 +88,7 @@ impl TableShape {
         Ok(())
     }
 
-    #[doc(hidden)]
-    pub fn numbers(&self) -> PublicNumbers {
+    pub(crate) fn numbers(&self) -> PublicNumbers {
         let [first, second] = self.cells.map(|cells| cells as u64);
         [1, self.records as u64, first, second, u64::from(self.sigma), u64::from(self.bits)]
     }
@@ -260,15 +259,13 @@ fn evaluate(
 
 /// Which record and cell goes where: everything about a run that is arithmetic. A *block* is the
 /// part of the encrypting party's cells that one ciphertext holds.
-#[doc(hidden)]
-pub struct TablePlan {
+pub(crate) struct TablePlan {
     shape: TableShape,
     encrypting: Role,
     packing: Packing,
     blocks: usize,
 }
 
-#[expect(clippy::missing_errors_doc, reason = "not shown: for vectors")]
 impl TablePlan {
     pub fn new(shape: &TableShape, key: &PublicKey) -> Result<Self, Error> {
         let blocks = shape.blocks(key.bits())?;
@@ -287,11 +284,13 @@ impl TablePlan {
     }
 
     /// Bits of a mask.
+    #[cfg(feature = "audit")]
     pub fn mask_bits(&self) -> u32 {
         self.shape.mask_bits()
     }
 
     /// Bits of a slot.
+    #[cfg(feature = "audit")]
     pub fn width(&self) -> usize {
         self.packing.width()
     }

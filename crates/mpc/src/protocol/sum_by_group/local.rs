@@ -11,8 +11,7 @@ use crate::simd::lanes::equal;
 
 /// The starting points of the two kinds of hashes.
 #[derive(Clone, Copy, Debug, Default)]
-#[doc(hidden)]
-pub struct Starts {
+pub(crate) struct Starts {
     pub trees: u128,
     pub sums: u128,
 }
@@ -25,8 +24,7 @@ impl Starts {
 }
 
 /// The sender's work on some of the records.
-#[doc(hidden)]
-pub struct SenderPart {
+pub(crate) struct SenderPart {
     shape: SumShape,
     starts: Starts,
     rows: Rows,
@@ -97,8 +95,7 @@ impl SenderPart {
 }
 
 /// The receiver's work on some of the records.
-#[doc(hidden)]
-pub struct ReceiverPart {
+pub(crate) struct ReceiverPart {
     shape: SumShape,
     starts: Starts,
     rows: Rows,
@@ -159,6 +156,17 @@ impl ReceiverPart {
         share.extend(self.rows.words());
         share
     }
+}
+
+/// What both parties do alone in a run of this shape, with transfers that mean nothing: for measuring
+/// what [`SumShape::hashes`] cost on this machine.
+pub fn exercise(shape: SumShape) {
+    let (groups, rows) = (vec![0; shape.records], vec![2; shape.transfers().max(shape.records)]);
+    let mut message = vec![0; shape.records * shape.record_bytes()];
+    let starts = Starts::default();
+    let addends = Addends::Units(&groups);
+    SenderPart::new(shape, starts).answer(0, &rows, &Delta::new(3), addends, &mut message);
+    ReceiverPart::new(shape, starts).take(0, &groups, &[], &rows, &message);
 }
 
 /// The lowest `bits` bits of every word, one after the other, lowest first; what is left of the last

@@ -394,13 +394,16 @@ impl PublicKey {
     }
 
     /// For vectors: encrypts with a given r.
-    #[doc(hidden)]
-    pub fn encrypt_with_nonce(&self, m: &BigUint, r: &BigUint) -> Result<Returned, Error> {
+    #[cfg(feature = "audit")]
+    pub(crate) fn encrypt_with_nonce(&self, m: &BigUint, r: &BigUint) -> Result<Returned, Error> {
         self.rerandomise_with_nonce(&self.encode(m, 0)?, r)
     }
 
-    /// For vectors: re-randomises with a given r.
-    #[doc(hidden)]
+    /// For vectors: re-randomises with a given r, which must be used once.
+    ///
+    /// # Errors
+    /// [`Error::RandomnessOutOfRange`].
+    #[cfg(feature = "audit")]
     pub fn rerandomise_with_nonce(&self, a: &Ciphertext, r: &BigUint) -> Result<Returned, Error> {
         self.check_nonce(r)?;
         let nonce = limbs::from_biguint(r, self.0.n_squared.len());
@@ -410,8 +413,8 @@ impl PublicKey {
     }
 
     /// For vectors: encrypts with a given exponent of h_n.
-    #[doc(hidden)]
-    pub fn encrypt_with_exponent(&self, m: &BigUint, a: &BigUint) -> Result<BigUint, Error> {
+    #[cfg(feature = "audit")]
+    pub(crate) fn encrypt_with_exponent(&self, m: &BigUint, a: &BigUint) -> Result<BigUint, Error> {
         let exponent = self.check_exponent(a)?;
         let power = self.square().enter(&self.0.h)?;
         let power = self.square().pow_limbs(&power, &exponent, self.0.bits / 2);
@@ -419,18 +422,20 @@ impl PublicKey {
     }
 
     /// For vectors and tests: the number behind a ciphertext.
-    #[doc(hidden)]
-    pub fn number(&self, ciphertext: &Ciphertext) -> BigUint {
+    #[cfg(feature = "audit")]
+    pub(crate) fn number(&self, ciphertext: &Ciphertext) -> BigUint {
         self.square().leave(&ciphertext.0)
     }
 
-    pub(super) fn check_nonce(&self, r: &BigUint) -> Result<(), Error> {
+    #[cfg(feature = "audit")]
+    fn check_nonce(&self, r: &BigUint) -> Result<(), Error> {
         if modular::check_range(r, 1, &self.0.n).is_err() || !r.gcd(&self.0.n).is_one() {
             return Err(Error::RandomnessOutOfRange);
         }
         Ok(())
     }
 
+    #[cfg(feature = "audit")]
     pub(super) fn check_exponent(&self, a: &BigUint) -> Result<Limbs, Error> {
         if a.bits() > self.0.bits as u64 / 2 {
             return Err(Error::RandomnessOutOfRange);

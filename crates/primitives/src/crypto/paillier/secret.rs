@@ -33,8 +33,6 @@ struct Half {
     /// p − 1, and (−q)⁻¹ mod p times R: the two steps of decryption.
     order: Limbs,
     unscale: Limbs,
-    /// q mod p − 1: r^q mod p to the power p is r^n mod p².
-    other_mod_order: Limbs,
     table: OnceLock<PowerTable>,
 }
 
@@ -113,9 +111,13 @@ impl SecretKey {
         bytes
     }
 
-    /// A key as it stands, with primes of another's choice: for vectors.
-    #[doc(hidden)]
-    pub fn assemble(p: &BigUint, q: &BigUint, h: BigUint, tuning: Tuning) -> Result<Self, Error> {
+    /// A key as it stands, with primes that were checked, or that a vector gives.
+    pub(crate) fn assemble(
+        p: &BigUint,
+        q: &BigUint,
+        h: BigUint,
+        tuning: Tuning,
+    ) -> Result<Self, Error> {
         let n = p * q;
         let bits = n.bits() as usize;
         if p.bits() != q.bits() || !bits.is_multiple_of(128) || p == q {
@@ -199,22 +201,15 @@ impl SecretKey {
         fresh.map(Fresh).collect()
     }
 
-    /// For vectors: encrypts with a given exponent of h_n.
-    #[doc(hidden)]
+    /// For vectors: encrypts with a given exponent of h_n, which must be used once.
+    ///
+    /// # Errors
+    /// [`Error::PlaintextOutOfRange`], [`Error::RandomnessOutOfRange`].
+    #[cfg(feature = "audit")]
     pub fn encrypt_with_exponent(&self, m: &BigUint, a: &BigUint) -> Result<Fresh, Error> {
         let m = self.public.plaintext_limbs(m, 0)?;
         let exponent = self.public.check_exponent(a)?;
         self.encrypt_batch(&[m], &[exponent]).pop().ok_or(Error::RandomnessOutOfRange)
-    }
-
-    /// For vectors: encrypts with a given r.
-    #[doc(hidden)]
-    pub fn encrypt_with_nonce(&self, m: &BigUint, r: &BigUint) -> Result<Fresh, Error> {
-        self.public.check_nonce(r)?;
-        let m = self.public.plaintext_limbs(m, 0)?;
-        let r = limbs::from_biguint(r, self.public.bits() / 64);
-        let residue = self.combine_squares(&self.p.nth_power(&r), &self.q.nth_power(&r));
-        Ok(Fresh(self.public.shift_by_plaintext(&residue, &m)))
     }
 
     /// `count` ciphertexts that came back: each in range and all coprime to n.
@@ -282,7 +277,6 @@ impl Half {
         let unscale = modular::invert_vartime(&minus_other, prime)?;
         let unscale = power.square.root.enter(&limbs::from_biguint(&unscale, count));
         Ok(Self {
-            other_mod_order: limbs::from_biguint(&(other % &order), count),
             order: limbs::from_biguint(&order, count),
             unscale,
             table: OnceLock::new(),
@@ -305,17 +299,6 @@ impl Half {
             plaintext
         };
         powers.into_iter().map(finish).collect()
-    }
-
-    /// r^n mod p², for r below n.
-    fn nth_power(&self, r: &[u64]) -> Limbs {
-        let count = self.root().limb_count();
-        // r/R mod p, brought back by one entry.
-        let low = self.root().enter(&self.root().reduce_wide(r));
-        let low = self.root().pow_limbs(&low, &self.other_mod_order, 64 * count);
-        let mut base = limbs::zeros(2 * count);
-        base[..count].copy_from_slice(&low);
-        self.power.pow_all(&[base], &self.root().limbs, 64 * count).pop().unwrap_or_default()
     }
 
     fn table(&self, public: &PublicKey) -> &PowerTable {
@@ -374,8 +357,8 @@ mod tests {
         let key = SecretKey::generate_for_tests(256, Tuning::default(), &mut rng).unwrap();
         let SecretKey { public: _, p, q: _, p_inverse, p_squared, p_squared_inverse } = &key;
         // Prepared moduli and tables hold their numbers in limbs or lanes that wipe themselves.
-        let Half { power, order, unscale, other_mod_order, table: _ } = p;
-        for limbs in [p_inverse, p_squared, order, unscale, other_mod_order] {
+        let Half { power, order, unscale, table: _ } = p;
+        for limbs in [p_inverse, p_squared, order, unscale] {
             wipes(limbs);
         }
         wipes(&p_squared_inverse.0);
