@@ -22,8 +22,11 @@ use crate::publish::failure::Failure;
 mod report;
 pub mod transcript;
 
+/// The verdicts on a document, `None` if it is about something that another package computes.
+type Check = fn(&Document) -> Option<Vec<Verdict>>;
+
 /// Each package checks the documents about what it computes.
-const PACKAGES: [fn(&Document) -> Option<Vec<Verdict>>; 4] = [
+const PACKAGES: [Check; 4] = [
     diptych_primitives::audit::check,
     diptych_privacy::audit::check,
     diptych_mpc::audit::check,
