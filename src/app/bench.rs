@@ -229,7 +229,7 @@ pub fn run(arguments: &BenchArgs, console: &Console) -> Result<(), Failure> {
         }
         console.result(format!("{:<16} all of them, as a page with tables and plots", "all"));
         console.result(format!(
-            "{:<16} what the README and docs/cost.md tell, with and without vector code",
+            "{:<16} what docs/cost.md tells, with and without vector code",
             "figures"
         ));
         return Ok(());
