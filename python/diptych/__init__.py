@@ -204,7 +204,7 @@ class PsiResult(NamedTuple):
 
 
 def _identifier(row: int, value: Any) -> str:
-    """As ``run`` would read it: whole floats without a point, and nothing that is missing."""
+    """As ``run`` reads it from a table: floats by the same function, and nothing that is missing."""
     # Missing values of data frames are not equal to themselves, or do not say.
     try:
         missing = value is None or bool(value != value)
@@ -212,9 +212,7 @@ def _identifier(row: int, value: Any) -> str:
         missing = True
     if missing:
         raise WrongInput(f"row {row} has no identifier", "leave out rows without one")
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return str(value)
+    return _native.float_text(value) if isinstance(value, float) else str(value)
 
 
 def psi(

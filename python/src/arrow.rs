@@ -550,7 +550,8 @@ impl View {
 
 /// A number as a file has it: whole ones without a point, and none where it is not a number.
 pub fn write_float(number: f64, text: &mut Vec<u8>) -> std::io::Result<()> {
-    if number.is_nan() { Ok(()) } else { write!(text, "{number}") }
+    // Adding 0 makes 0 of −0.
+    if number.is_nan() { Ok(()) } else { write!(text, "{}", number + 0.0) }
 }
 
 fn bit(bits: *const u8, index: usize) -> bool {

@@ -181,6 +181,14 @@ impl Texts {
     }
 }
 
+/// A float as a table has it: identifiers of [`psi`](crate::conversation::psi) are written the same way.
+#[pyfunction]
+pub fn float_text(number: f64) -> PyResult<String> {
+    let mut text = Vec::new();
+    arrow::write_float(number, &mut text)?;
+    Ok(String::from_utf8(text)?)
+}
+
 /// `None`, and what pandas writes for it.
 fn is_missing(value: &Bound<'_, PyAny>) -> PyResult<bool> {
     if value.is_none() {

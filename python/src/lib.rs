@@ -41,7 +41,7 @@ mod _native {
     #[pymodule_export]
     use super::conversation::{circuit, keygen, psi};
     #[pymodule_export]
-    use super::frame::Table;
+    use super::frame::{Table, float_text};
     #[pymodule_export]
     use super::release::{local, open, picture, rows, run, verify};
     #[pymodule_export]

@@ -212,3 +212,9 @@ def test_what_is_no_table_is_refused_with_words(agreement):
         _native.Table.from_stream(stream, [])
     with pytest.raises(diptych.WrongInput, match="one column"):
         _native.Table.from_stream(pyarrow.chunked_array([[1, 2]]).__arrow_c_stream__(), [])
+
+
+def test_floats_have_one_text_in_tables_and_in_set_intersections():
+    numbers = {-0.0: "0", 1e-7: "0.0000001", 1e23: "100000000000000000000000", 7.0: "7", 2.5: "2.5"}
+    for number, text in numbers.items():
+        assert diptych._identifier(1, number) == text
