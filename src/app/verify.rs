@@ -8,7 +8,7 @@ use crate::app::console::Console;
 use crate::publish::failure::Failure;
 use crate::publish::verify::{check, check_ledger};
 
-/// Check a release: its hashes, its signatures and every row, offline
+/// Check a release offline: its hashes, its signatures, every row
 ///
 /// Rows are read by the agreement in the manifest: values are in its domain,
 /// counts as the model writes them, and no row comes twice. A release that
