@@ -30,6 +30,9 @@ pub enum Model {
     ExactCounts,
 }
 
+/// Reads the terms of a model.
+type ReadTerms = fn(&mut Form<'_>, Sections<'_>, Option<Divided>) -> Option<(Model, usize)>;
+
 /// How the terms of a model are read.
 #[derive(Clone, Copy)]
 pub(super) struct Reader {
@@ -39,7 +42,7 @@ pub(super) struct Reader {
     pub of_paths: bool,
     /// Reads [release] and the model's own section: the terms, and where problems with them as a whole
     /// are noted.
-    pub read: fn(&mut Form<'_>, Sections<'_>, Option<Divided>) -> Option<(Model, usize)>,
+    pub read: ReadTerms,
 }
 
 /// Where a model finds its keys.
