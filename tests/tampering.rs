@@ -381,6 +381,24 @@ fn rows_that_no_release_of_the_agreement_has_are_found_though_their_hash_was_ren
     }
 }
 
+#[test]
+fn more_specializations_than_agreed_are_found_though_the_agreements_hash_was_renewed() {
+    let place = release_alone(&models()[0]);
+    let release = place.path().join("release");
+    let mut manifest: serde_json::Value =
+        serde_json::from_slice(&fs::read(release.join(MANIFEST)).unwrap()).unwrap();
+    let made = manifest["cuts"].as_array().unwrap().len();
+    assert!(made > 1, "{made}");
+    manifest["agreement"]["release"]["specializations"] = (made - 1).into();
+    let canonical = manifest["agreement"].to_string();
+    manifest["agreement_sha256"] = diptych::math::hex::encode(Sha256::digest(canonical)).into();
+    let text = serde_json::to_string_pretty(&manifest).unwrap() + "\n";
+    fs::write(release.join(MANIFEST), text).unwrap();
+    let refused = verify::check(&release).unwrap_err().message;
+    let words = format!("states {made} specializations, and the agreement allows {}", made - 1);
+    assert!(refused.contains(&words), "{refused}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 

@@ -185,6 +185,7 @@ fn a_ledger_that_lost_its_lines_is_noticed_with_the_peers_help() {
     let acknowledge = format!("ledger acknowledge LEDGER --peer \"Loan company\" --head {lost}");
     let words = ["ATTENTION: Loan company has finished run", "nothing was spent", &acknowledge];
     bank.assert(2, &words);
+    bank.assert(2, &["diptych ledger create LEDGER", "run again without --new-ledger"]);
     company.assert(1, &["ATTENTION: Bank does not have the ledger any more that it had in run "]);
     assert!(couple.runs(BANK).is_empty());
     assert_eq!(couple.runs(COMPANY).len(), 1, "nothing was spent");
@@ -645,8 +646,12 @@ fn a_noisy_rehearsal_that_is_cut_or_killed_keeps_its_debit() {
         let company = rehearse(&couple, COMPANY, &address).end();
         for (who, outcome) in [(BANK, bank.end()), (COMPANY, company)] {
             outcome.assert(1, &["the peer closed the connection"]);
-            let history = ledger::read(&couple.path(who, "ledger.jsonl")).unwrap();
-            assert_eq!(history.spent("people").to_string(), spent);
+            // A new ledger in which nothing was entered is gone again.
+            let ledger = couple.path(who, "ledger.jsonl");
+            let entered = ledger.exists().then(|| ledger::read(&ledger).unwrap());
+            let found =
+                entered.map_or("0".to_owned(), |history| history.spent("people").to_string());
+            assert_eq!(found, spent);
             assert_eq!(outcome.said.contains("is spent and nothing was told"), spent != "0");
             assert!(couple.runs(who).iter().all(|run| run.status == Status::Aborted));
         }

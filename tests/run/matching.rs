@@ -235,7 +235,7 @@ fn noisy_rehearsals_are_debited_in_both_ledgers_as_often_as_the_cap_bears() {
         let mut third = couple.command(who, "127.0.0.1:1", None);
         third.arg("--rehearse");
         let third = Running::start(third).end();
-        third.assert(2, &["has spent ε 2.500000 of its cap 3", "would spend 1.25 more"]);
+        third.assert(2, &["has spent ε 2.5 of its cap 3", "would spend 1.25 more"]);
         assert_eq!(couple.runs(who).len(), 2);
     }
     let mut show = std::process::Command::new(env!("CARGO_BIN_EXE_diptych"));

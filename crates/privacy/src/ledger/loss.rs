@@ -22,7 +22,7 @@ pub struct Delta(Rational);
 pub enum Towards {
     /// ε, as everybody: the peer does not know who is in the table.
     Once,
-    /// 2ε: the peer knows who is in the table, so its neighbours have a record replaced.
+    /// 2ε: the peer learns how many records there are, so its neighbours have a record replaced.
     Twice,
 }
 

@@ -175,6 +175,14 @@ fn check_rows(
     let schema = schema_of(agreement, manifest.text(&["format"]));
     let cuts = cuts_of(&schema, manifest.value(&["cuts"]))
         .map_err(|problem| changed(format!("{MANIFEST}, {problem}")))?;
+    let stated = manifest.value(&["cuts"]).and_then(|cuts| cuts.as_array()).map_or(0, Vec::len);
+    if let Some(most) =
+        plan::most_specializations(agreement)?.filter(|most| stated > *most as usize)
+    {
+        return Err(changed(format!(
+            "{MANIFEST} states {stated} specializations, and the agreement allows {most}"
+        )));
+    }
     let path = directory.join(RELEASE);
     let wrong = |problem: String| changed(format!("{}, {problem}", path.display()));
     let file = open(&path)?;

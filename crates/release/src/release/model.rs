@@ -42,6 +42,11 @@ pub(super) trait ReleaseModel {
         Ok(0)
     }
 
+    /// See [`super::plan::most_specializations`].
+    fn most_specializations(&self, _: &Agreement) -> Result<Option<u32>, Error> {
+        Ok(None)
+    }
+
     /// See [`super::plan::outlook`].
     fn outlook(&self, _: &Agreement, _records: Option<u64>) -> Result<Vec<String>, Error> {
         Ok(Vec::new())

@@ -47,6 +47,14 @@ pub fn most_people(agreement: &Agreement, rows: u64) -> Result<u64, Error> {
     Ok(people.saturating_add(model::of(agreement).most_added(agreement, rows)?))
 }
 
+/// No release has more specializations, if the agreement bounds them: each spends a part of ε.
+///
+/// # Errors
+/// What the model refuses.
+pub fn most_specializations(agreement: &Agreement) -> Result<Option<u32>, Error> {
+    model::of(agreement).most_specializations(agreement)
+}
+
 /// What a release will look like, in lines for people; `records` is how many there are thought to be.
 /// A party that gives its own number must not pass the lines on.
 ///

@@ -185,10 +185,18 @@ fn refuse_lost_head(history: &History, head: Hash, peer: &str) -> Result<(), End
     }
     let failure =
         Failure::wrong_input(format!("{peer} has a head of our ledger that is not in it: {head}"));
+    // One that was made for this run is removed again with it.
+    let first = match history.entries().is_empty() {
+        true => {
+            "make an empty one if there is none (diptych ledger create LEDGER), enter that its lines are \
+             lost as follows, and run again without --new-ledger: "
+        }
+        false => "",
+    };
     let failure = failure.advise(format!(
         "nothing was spent. Restore the ledger from a backup, or name the right one in the party file; \
          if it is lost and the data's owner consents to go on though what was spent before does not count: \
-         diptych ledger acknowledge LEDGER --peer {peer:?} --head {head}"
+         {first}diptych ledger acknowledge LEDGER --peer {peer:?} --head {head}"
     ));
     Err(Ending { failure, tell: Some(AbortReason::Stopped) })
 }

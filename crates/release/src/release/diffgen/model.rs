@@ -42,6 +42,10 @@ impl ReleaseModel for Terms {
         Ok(widest.unwrap_or(u64::MAX).saturating_mul(rows))
     }
 
+    fn most_specializations(&self, agreement: &Agreement) -> Result<Option<u32>, Error> {
+        Ok(Some(Plan::new(agreement)?.specializations()))
+    }
+
     fn outlook(&self, agreement: &Agreement, records: Option<u64>) -> Result<Vec<String>, Error> {
         Ok(outlook::outlook(agreement, records)?)
     }
