@@ -484,7 +484,7 @@ fn what_a_local_release_cannot_have_is_refused() {
     assert!(parse(&with(&text, "kind = \"categorical\"", "kind = \"set\"")).is_ok());
     let barred = "kind = \"set\"\ntaxonomy = { A = [\"a|b\"] }";
     let text = with(&text, "kind = \"categorical\"\ntaxonomy_file = \"job.csv\"", barred);
-    assert_refused(&text, Rule::Taxonomy, &["separates items"]);
+    assert_refused(&text, Rule::Taxonomy, &["separates the values of a set"]);
 }
 
 /// The loans with the class at one party, and nothing that this rules out.
