@@ -1,17 +1,13 @@
 //! Where a party's table can come from, and what is said when it does not come or does not fit.
 
-#![expect(clippy::print_stderr, clippy::unwrap_used, reason = "helpers of a test")]
-
-#[path = "shared/command.rs"]
-mod command;
-
-use command::diptych;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
+
+use crate::program::diptych;
 
 const AGREEMENT: &str = r#"
 [release]

@@ -1,5 +1,4 @@
 //! `diptych psi` as two people would run it: two processes, two files, one connection.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test may stop")]
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};

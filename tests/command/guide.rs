@@ -1,14 +1,12 @@
 //! The guide, done literally: its commands, in its order, in an empty directory.
 
-#![expect(clippy::unwrap_used, clippy::expect_used, reason = "helpers of a test")]
-
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-const GUIDE: &str = include_str!("../docs/guide.md");
-const WALK: &str = include_str!("../docs/walk-horizontal.md");
+const GUIDE: &str = include_str!("../../docs/guide.md");
+const WALK: &str = include_str!("../../docs/walk-horizontal.md");
 /// Where the guide's two parties meet; another test may be using it, so ours meet elsewhere.
 const ADDRESS: &str = "127.0.0.1:7000";
 const PATIENCE: Duration = Duration::from_secs(300);

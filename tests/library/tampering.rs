@@ -1,7 +1,5 @@
 //! One changed nibble anywhere in what is published is noticed: vectors, circuits, releases.
 
-#![expect(clippy::unwrap_used, reason = "helpers of a test")]
-
 use std::fs;
 use std::path::{Path, PathBuf};
 

@@ -1,21 +1,12 @@
 //! What makes the command easy to have: its front page, completions, manual pages, and keys under a
 //! passphrase.
 
-#![expect(
-    clippy::print_stderr,
-    clippy::unwrap_in_result,
-    clippy::unwrap_used,
-    reason = "helpers of a test"
-)]
-
-#[path = "shared/command.rs"]
-mod command;
-
-use command::diptych;
 use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
+
+use crate::program::diptych;
 
 #[test]
 fn the_front_page_groups_the_verbs_and_fits_a_screen() {

@@ -1,7 +1,5 @@
 //! The programs in `vectors/generate/` write every document again, byte for byte.
 
-#![expect(clippy::unwrap_used, reason = "helpers of a test")]
-
 use std::collections::VecDeque;
 use std::fs;
 use std::path::Path;

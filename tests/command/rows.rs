@@ -1,14 +1,10 @@
 //! What an analyst makes of a release: rows of people, error bars, intervals.
 
-#![expect(clippy::unwrap_used, reason = "helpers of a test")]
-
-#[path = "shared/command.rs"]
-mod command;
-
-use command::diptych;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::path::Path;
+
+use crate::program::diptych;
 
 const AGREEMENT: &str = r#"
 [release]

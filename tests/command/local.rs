@@ -1,17 +1,12 @@
 //! Releases by one party, as a person or a script meets them.
 
-#![expect(clippy::unwrap_used, reason = "helpers of a test")]
-
-#[path = "shared/command.rs"]
-mod command;
-#[path = "shared/loans.rs"]
-mod loans;
-
-use command::diptych;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::path::Path;
 use std::process::Command;
+
+use crate::loans;
+use crate::program::diptych;
 
 fn place() -> tempfile::TempDir {
     let place = tempfile::tempdir().unwrap();

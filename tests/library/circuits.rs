@@ -1,7 +1,5 @@
 //! The circuits kept for review are those that run.
 
-#![expect(clippy::unwrap_used, reason = "helpers of a test")]
-
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};

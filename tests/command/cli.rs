@@ -1,7 +1,5 @@
 //! The command as a person or a script meets it: exit statuses, words, files.
 
-#![expect(clippy::unwrap_used, reason = "helpers of a test")]
-
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -218,12 +216,12 @@ fn an_agreement_is_checked_and_printed_in_plain_words() {
 #[test]
 fn a_bad_agreement_is_status_2_with_every_place_and_remedy() {
     let place = tempfile::tempdir().unwrap();
-    let good = include_str!("../examples/loans/agreement.toml");
+    let good = include_str!("../../examples/loans/agreement.toml");
     let bad =
         good.replace("epsilon = \"1.0\"", "epsilom = \"1.0\"").replace("step = 1", "step = 0");
     let file = place.path().join("bad.toml");
     std::fs::write(&file, bad).unwrap();
-    std::fs::write(place.path().join("job.csv"), include_str!("../examples/loans/job.csv"))
+    std::fs::write(place.path().join("job.csv"), include_str!("../../examples/loans/job.csv"))
         .unwrap();
     let file = file.to_str().unwrap();
     let (status, page, said) = run(&["agreement", "check", file]);

@@ -1,14 +1,10 @@
 //! The page of a release, as a person, a script and a browser meet it.
 
-#![expect(clippy::unwrap_used, reason = "helpers of a test")]
-
-#[path = "shared/command.rs"]
-mod command;
-
-use command::diptych;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
+
+use crate::program::diptych;
 
 /// Names that would be markup if anything let them through.
 const AGREEMENT: &str = r#"

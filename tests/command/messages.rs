@@ -1,16 +1,12 @@
 //! What the command says when something stands in the way, and how it ends.
 
-#![expect(clippy::unwrap_used, reason = "helpers of a test")]
-
-#[path = "shared/command.rs"]
-mod command;
-
-use command::diptych;
 use std::io::{BufRead, BufReader, Read};
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
+
+use crate::program::diptych;
 
 const AGREEMENT: &str = r#"
 [release]

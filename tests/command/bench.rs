@@ -1,12 +1,8 @@
 //! The page of `diptych bench all`, as a person and a script meet it.
 
-#![expect(clippy::unwrap_used, reason = "helpers of a test")]
-
-#[path = "shared/command.rs"]
-mod command;
-
-use command::diptych;
 use std::path::Path;
+
+use crate::program::diptych;
 
 fn read(place: &Path, name: &str) -> String {
     std::fs::read_to_string(place.join(name)).unwrap()

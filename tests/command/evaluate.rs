@@ -1,14 +1,9 @@
 //! Releases, judged as a person or a script would.
 
-#![expect(clippy::unwrap_used, reason = "helpers of a test")]
-
-#[path = "shared/command.rs"]
-mod command;
-#[path = "shared/loans.rs"]
-mod loans;
-
-use command::diptych;
 use serde_json::Value;
+
+use crate::loans;
+use crate::program::diptych;
 
 /// Salaries above 58 get a loan; four releases under two budgets.
 fn place() -> tempfile::TempDir {

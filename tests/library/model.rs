@@ -1,8 +1,6 @@
 //! A release model from agreement to report through the library, as ARCHITECTURE.md says how to add
 //! one: the command has no line for it.
 
-#![expect(clippy::unwrap_used, reason = "helpers of a test")]
-
 use std::fs;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};

@@ -1,8 +1,6 @@
 //! A module uses only modules that its layer may know, and unsafe code is in one module alone. What
 //! packages may know of each other stands in their manifests; this is about the inside.
 
-#![expect(clippy::expect_used, clippy::panic, reason = "helpers of a test")]
-
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};

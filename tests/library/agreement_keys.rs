@@ -1,18 +1,16 @@
 //! `docs/agreement.md` and the JSON schemas, held to what the program reads. Which keys there are is
 //! asked of the reader itself, so that a new key makes these tests fail until it is on the page.
 
-#![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of a test")]
-
 use std::collections::BTreeSet;
 use std::path::Path;
 
 use diptych::agreement::{Agreement, Builtin, Error};
 use diptych::publish::party::Party;
 
-const PAGE: &str = include_str!("../docs/agreement.md");
+const PAGE: &str = include_str!("../../docs/agreement.md");
 const SCHEMAS: [(&str, &str); 2] = [
-    ("agreement.schema.json", include_str!("../docs/agreement.schema.json")),
-    ("party.schema.json", include_str!("../docs/party.schema.json")),
+    ("agreement.schema.json", include_str!("../../docs/agreement.schema.json")),
+    ("party.schema.json", include_str!("../../docs/party.schema.json")),
 ];
 const UNKNOWN: &str = "zzzzzzzzzzzzzzzz";
 const PARTY: &str = "The party file";

@@ -1,14 +1,10 @@
 //! `diptych model lkc game` and `diptych model presence`: who would contribute what, and what joined
 //! tables tell about who is where.
 
-#![expect(clippy::unwrap_used, reason = "helpers of a test")]
-
-#[path = "shared/command.rs"]
-mod command;
-
-use command::diptych;
 use std::fs;
 use std::path::Path;
+
+use crate::program::diptych;
 
 /// The command in the directory of the package, where the examples are.
 fn run(arguments: &[&str]) -> (i32, String, String) {

@@ -5,8 +5,6 @@
 //! chi-square test would reject a right sampler with probability 10^-6, each comparison of two
 //! frequencies a private mechanism with probability below 10^-6, for a seed chosen at random.
 
-#![allow(clippy::unwrap_used)]
-
 use std::collections::BTreeMap;
 
 use diptych::Role;

@@ -1,7 +1,5 @@
 //! The Adult census data, where it is at hand: cuts and totals must look sensible.
 
-#![expect(clippy::unwrap_used, clippy::print_stderr, reason = "helpers of a test")]
-
 use diptych::agreement::Agreement;
 use diptych::app::evaluate::{assess, baselines, released};
 use diptych::math::Randomness;

@@ -1,7 +1,5 @@
 //! The ledger among real processes: killed, racing, out of space.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
-
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -231,7 +229,7 @@ fn writer(name: u8, debits: u32, path: &Path, first: Option<&str>) -> Child {
         drop(Ledger::create(path).unwrap());
     }
     let program = std::env::current_exe().unwrap();
-    let arguments = ["writer_process", "--exact", "--ignored", "--nocapture"];
+    let arguments = ["ledger::writer_process", "--exact", "--ignored", "--nocapture"];
     let mut command = match first {
         None => Command::new(program),
         Some(script) => {

@@ -1,14 +1,10 @@
 //! From a CSV file to an agreement, as a person or a script meets it.
 
-#![expect(clippy::unwrap_used, reason = "helpers of a test")]
-
-#[path = "shared/command.rs"]
-mod command;
-
-use command::diptych;
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
+
+use crate::program::diptych;
 
 const BANK: &str = "id,job,country,approved\nc-1,Engineer,DE,Y\nc-2,Lawyer,FR,N\n";
 const COMPANY: &str = "salary;sex;approved;id\n30;M;Y;c-1\n4000;F;N;c-2\n";
