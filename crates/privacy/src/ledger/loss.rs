@@ -1,4 +1,4 @@
-//! What a run loses beside the ε that counts against the cap.
+//! The losses of a run other than the ε that counts against the cap.
 
 use std::fmt;
 
@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 use crate::Epsilon;
 use crate::math::Rational;
 
-/// Digits after the point with which δ is entered.
+/// Digits after the point with which δ is recorded.
 const DIGITS: u32 = 30;
 
-/// δ of a run, as a decimal number of at most 30 digits that is not below it.
+/// δ of a run, rounded up to a decimal number of at most 30 digits.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct Delta(Rational);
@@ -20,30 +20,31 @@ pub struct Delta(Rational);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Towards {
-    /// ε, as everybody: the peer does not know who is in the table.
+    /// ε, like everybody: the peer does not know who is in the table.
     Once,
-    /// 2ε: the peer knows who is in the table, so its neighbours have a record replaced.
+    /// 2ε: the peer knows who is in the table, so for it neighbouring tables differ in one replaced
+    /// record.
     Twice,
 }
 
-/// Whom a cap is about.
+/// Whose learning a cap limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reader {
     /// Whoever reads the releases.
     Anybody,
-    /// The peers of runs by two, who see more of a run than its release.
+    /// The peers of two-party runs, who see more of a run than its release.
     Peer,
 }
 
 impl Delta {
-    /// The least δ with 30 digits that is not below `delta`.
+    /// `delta`, rounded up to 30 digits.
     pub fn at_least(delta: &Rational) -> Self {
         let power = BigUint::from(10u32).pow(DIGITS);
         let units = (delta * &Rational::whole(power.clone())).ceil();
         Self(Rational::new(units, power).unwrap_or_else(Rational::zero))
     }
 
-    /// What no run exceeds, and what is counted for one whose δ was not entered.
+    /// The upper bound of every run's δ, used for a run whose δ was not recorded.
     pub fn promised() -> Self {
         Self(Rational::power_of_two(-40))
     }
@@ -63,7 +64,7 @@ impl Reader {
         }
     }
 
-    /// How the command that raises the cap is given it.
+    /// The option with which the command raises this cap.
     pub(super) fn flag(self) -> &'static str {
         match self {
             Self::Anybody => "--cap",
@@ -71,7 +72,7 @@ impl Reader {
         }
     }
 
-    /// What is spent where this cap is concerned.
+    /// What is spent under this cap.
     pub(super) fn words(self) -> &'static str {
         match self {
             Self::Anybody => "",
@@ -81,12 +82,12 @@ impl Reader {
 }
 
 impl Towards {
-    /// What the peer may learn of a run that spends so much.
+    /// What the peer may learn from a run that spends this ε.
     pub fn loss(self, epsilon: &Epsilon) -> Rational {
         epsilon.value() * &Rational::whole(self.factor())
     }
 
-    /// By which ε is multiplied.
+    /// The factor for ε.
     pub fn factor(self) -> u64 {
         match self {
             Self::Once => 1,
