@@ -16,7 +16,7 @@
 //! let number = modular::random_coprime(&BigUint::from(12u32), &mut Randomness::from_os()?)?;
 //! assert!([1u32, 5, 7, 11].map(BigUint::from).contains(&number));
 //!
-//! A tenth is exact: three of them are 3/10, which no float can represent.
+//! // A tenth is exact: three of them are 3/10, which no float can represent.
 //! let tenth: Rational = "1/10".parse()?;
 //! let sum = &(&tenth + &tenth) + &tenth;
 //! assert_eq!(sum.to_string(), "3/10");

@@ -64,7 +64,7 @@
 //! assert_eq!(budget.expect("ε is spent").total().to_string(), "1");
 //! ledger.finish(run)?;
 //!
-//! A second release would exceed the cap of 1.5, and does not begin.
+//! // A second release would exceed the cap of 1.5, and does not begin.
 //! let refused = ledger.debit(debit("illnesses-2027")?);
 //! assert!(matches!(refused, Err(Error::CapReached { .. })));
 //! assert_eq!(ledger.history().spent("patients").to_string(), "1");

@@ -40,7 +40,7 @@
 //! assert_eq!(bakery[..width], bookshop[width..], "ada is in both lists");
 //! assert_ne!(bakery[width..], bookshop[..width], "grace is not emmy");
 //!
-//! Bytes that do not encode an element of the group are rejected before the key is used.
+//! // Bytes that do not encode an element of the group are rejected before the key is used.
 //! assert!(group.reencrypt(&own, &[0xff; 32]).is_err());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

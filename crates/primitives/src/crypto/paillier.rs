@@ -39,7 +39,7 @@
 //! key.encrypt(&BigUint::from(20u32), &mut rng)?.write(&mut sent);
 //! key.encrypt(&BigUint::from(22u32), &mut rng)?.write(&mut sent);
 //!
-//! That party adds what it cannot read, and needs a randomiser before it may send the sum.
+//! // That party adds what it cannot read, and needs a randomiser before it may send the sum.
 //! let public = PublicKey::from_bytes(&key.public().to_bytes(), 2048, tuning, &mut rng)?;
 //! let numbers = public.read(&sent, 2)?;
 //! let sum = public.add(&numbers[0], &numbers[1]);
