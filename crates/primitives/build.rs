@@ -1,4 +1,4 @@
-//! Copies the vector code for the tests that run it on stand-ins of the instructions.
+//! Copies the vector code for the tests that run it on emulated instructions.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
@@ -24,8 +24,8 @@ fn copy_vector_code() -> io::Result<()> {
     fs::write(place.join("stand_in.rs"), copy)
 }
 
-/// The text of a module and, in their places, of those inside it. What says for which instructions
-/// a function is compiled is left out, and so are the tests of `ifma`, which would take minutes.
+/// The text of a module with the text of its submodules inlined. `target_feature` attributes are
+/// left out, and so are the tests of `ifma`, which would take minutes.
 fn with_modules(directory: &Path, name: &str) -> io::Result<String> {
     let inner = directory.join(name);
     let mut text = String::new();

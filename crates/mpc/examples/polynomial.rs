@@ -1,4 +1,4 @@
-//! A tariff is applied to an income that its owner does not tell.
+//! Applies a tariff to an income that its owner does not reveal.
 //!
 //! Oblivious polynomial evaluation by Paillier encryption: the resident has an income, the office a
 //! secret polynomial. The resident learns its value at the income, the office learns nothing.

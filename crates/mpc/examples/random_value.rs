@@ -1,4 +1,4 @@
-//! A raffle over the tickets of two sellers, neither of whom tells how many were sold.
+//! A raffle over the tickets of two sellers, neither of whom reveals how many it sold.
 //!
 //! The random value protocol draws a number below the sum of both, exactly uniform. The numbers of
 //! tickets are shares of that sum; both learn the ticket that was drawn and nothing else.

@@ -1,7 +1,7 @@
 //! What a shopping basket costs, where one side knows the prices and the other the basket.
 //!
-//! The private scalar product by Paillier encryption. Each side gets a share of the product, which says
-//! nothing by itself; here both open it, a larger protocol would go on computing with the shares.
+//! The private scalar product by Paillier encryption. Each side gets a share of the product, which
+//! reveals nothing by itself; here both open it, a larger protocol would continue with the shares.
 //!
 //! ```text
 //! cargo run --release --example scalar_product -- p1 127.0.0.1:7000 one.pem FINGERPRINT-OF-TWO

@@ -1,7 +1,7 @@
 //! Income by town, where one office knows what people earn and another where they live.
 //!
-//! Both have the same people in the same order. The tax office learns the sum of each town; who lives
-//! where and who earns what stays with whom it was.
+//! Both have the same people in the same order. The tax office learns the sum of each town; neither
+//! learns who lives where or who earns what from the other.
 //!
 //! ```text
 //! cargo run --release --example sum_by_group -- p1 127.0.0.1:7000 one.pem FINGERPRINT-OF-TWO

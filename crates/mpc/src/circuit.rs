@@ -1,12 +1,11 @@
-//! Boolean circuits: the type, a builder with integer gadgets, the Bristol
-//! Fashion reader and writer, a plain evaluator. It knows nothing of keys or peers.
+//! Boolean circuits: the type, a builder with integer gadgets, the Bristol Fashion reader and
+//! writer, a plain evaluator. Nothing here uses keys or peers.
 //!
-//! Gadgets ([`integer`]) are written once, against the trait [`Gates`]. Two
-//! things implement it: [`Builder`] stores the circuit and shares common
-//! subexpressions; [`Stream`] hands gates out as they are made and forgets
-//! them, so a circuit of 10⁹ gates needs memory for its live wires only.
-//! Whatever runs a circuit (plain evaluator, garbler) is a [`Consumer`] of
-//! [`Step`]s: first a list of XORs, then AND gates that do not depend on each other.
+//! Gadgets ([`integer`]) are written once, against the trait [`Gates`]. It has two implementations:
+//! [`Builder`] stores the circuit and shares common subexpressions; [`Stream`] emits gates as they
+//! are made and does not keep them, so a circuit of 10⁹ gates needs memory for its live wires only.
+//! Whatever runs a circuit (plain evaluator, garbler) is a [`Consumer`] of [`Step`]s: first a list
+//! of XORs, then AND gates that do not depend on each other.
 //!
 //! # Example
 //!
@@ -52,7 +51,7 @@ pub use schedule::{Consumer, Op, Source, Step};
 pub use size::Size;
 pub use stream::Stream;
 
-/// What can be wrong with a circuit or with what it is given.
+/// An error in a circuit or in its input.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum Error {
     /// A Bristol Fashion text that breaks the format.
@@ -73,12 +72,12 @@ pub enum Error {
         /// The largest value accepted.
         limit: usize,
     },
-    /// The text could not be read to its end.
+    /// Reading the text failed.
     #[error("line {line}: the circuit file cannot be read: {kind}")]
     Unreadable {
         /// Line of the text, counted from 1.
         line: usize,
-        /// What the operating system says.
+        /// The error of the operating system.
         kind: std::io::ErrorKind,
     },
     /// An evaluation with the wrong number of input bits.

@@ -1,7 +1,7 @@
 //! The traits of `privacy` run by two parties: exponential mechanism, noisy maximum, noise on
-//! counts. It knows nothing of tables.
+//! counts. Nothing here uses tables.
 //!
-//! | page | what it is for |
+//! | module | what it is for |
 //! | --- | --- |
 //! | [`exponential`] | the exponential mechanism over candidates of both parties |
 //! | [`noisy_max`] | the largest score after geometric noise (permute-and-flip) |
@@ -11,7 +11,7 @@
 //! | [`noise`] | discrete Laplace noise on shared counts: each party's own, or one joint noise |
 //! | [`division`] | whether a group of a public population may be divided, as one bit |
 //! | [`validity`] | whether all cells of a shared table are as required, as one bit |
-//! | [`gallery`] | the circuits of this room that are exported for review |
+//! | [`gallery`] | the circuits of these mechanisms that are exported for review |
 //!
 //! Each mechanism borrows a [`Session`](crate::protocol::Session) with its garbled circuits and
 //! coins, implements [`Choose`](crate::privacy::Choose) or
@@ -93,7 +93,7 @@ pub struct OneSided {
     pub peer: usize,
 }
 
-/// What went wrong in this room, and what to do about it.
+/// An error of a two-party mechanism; its message says what to do about it.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A garbled circuit failed.
@@ -132,7 +132,7 @@ pub enum Error {
     /// Counts that do not have one number per class.
     #[error("every child of every candidate needs one count per class; count them alike")]
     OtherCounts,
-    /// More records than was agreed.
+    /// More records than agreed.
     #[error("this party has more than {most} records; raise max_records on both sides")]
     TooManyRecords {
         /// The agreed `max_records`.
@@ -153,7 +153,7 @@ pub enum Error {
     /// Noise was prepared for other counts than were given.
     #[error("noise was drawn for other counts or another ε; prepare it again for these")]
     OtherNoise,
-    /// More candidates or counts than a mechanism takes.
+    /// More candidates or counts than a mechanism accepts.
     #[error("{given} {what} are too many: at most {most} are possible")]
     TooMany {
         /// What there are too many of.
@@ -174,20 +174,20 @@ pub enum Error {
         /// What is needed.
         least: u32,
     },
-    /// Not a bit for every user of a group, or those of the other party.
+    /// Not one bit for every user of a group, or the bits of the other party.
     #[error(
         "{given} bits where one for each of {due} users is due, of the party that divides or of its peer"
     )]
     OtherUsers {
         /// Bits given.
         given: usize,
-        /// Bits due.
+        /// Bits expected.
         due: usize,
     },
-    /// The circuit named no candidate.
+    /// The circuit's result is not the number of a candidate.
     #[error("the peers' circuit named candidate {index} of {count}; the peer must be stopped")]
     NoSuchCandidate {
-        /// The candidate that the circuit named.
+        /// The number that the circuit gave.
         index: usize,
         /// How many there are.
         count: usize,

@@ -1,25 +1,24 @@
-//! Typed, framed messages between two parties. This room knows nothing of what the messages mean.
+//! Typed, framed messages between two parties. Nothing here depends on what the messages mean.
 //!
-//! A [`Channel`] carries [`Message`]s over a *transport*: the in-memory pair of
-//! [`memory`] (with a model of a slower network, if wanted) or one mutually
-//! authenticated TLS 1.3 connection ([`tls`]). There is no plaintext mode.
-//! Before anything else moves, [`handshake`] makes sure that both sides run
-//! the same protocol under the same terms in different roles, and gives both
-//! the same session id.
+//! A [`Channel`] carries [`Message`]s over a *transport*: the in-memory pair of [`memory`]
+//! (optionally with a model of a slower network) or one mutually authenticated TLS 1.3 connection
+//! ([`tls`]). There is no plaintext mode. Before any other message, [`handshake`] ensures that both
+//! sides run the same protocol under the same terms in different roles, and gives both the same
+//! session id.
 //!
 //! What an attacker or a broken peer can do, and what happens then:
 //!
 //! | the peer … | this side gets |
 //! | --- | --- |
-//! | dies, or cuts the connection in the middle of a frame | [`Error::Closed`] |
-//! | stalls, or drips bytes | [`Error::Timeout`] within the limit of the operation |
-//! | sends something now and then, for days | [`Error::RunTooLong`], if the conversation was given an end |
+//! | crashes, or closes the connection in the middle of a frame | [`Error::Closed`] |
+//! | stalls, or sends a byte at a time | [`Error::Timeout`] within the limit of the operation |
+//! | sends something now and then, for days | [`Error::RunTooLong`], if the conversation has a time limit |
 //! | announces a frame above the limit | [`Error::FrameTooLarge`], before any allocation |
-//! | announces another length than is due | [`Error::WrongLength`], before any of it is read |
+//! | announces another length than expected | [`Error::WrongLength`], before any of it is read |
 //! | sends a message of another type | [`Error::UnexpectedMessage`] |
 //! | sends bytes that do not decode, or decode with bytes left over | [`Error::Malformed`] |
 //! | ends the run | [`Error::PeerAborted`] with the class of its reason |
-//! | is not who it should be | [`Error::WrongPeer`] or [`Error::NobodyCame`]; nothing of it is read |
+//! | has another key than expected | [`Error::WrongPeer`] or [`Error::NobodyCame`]; nothing of it is read |
 //! | replays an old handshake | [`Error::NotThisSession`]: the session id covers both nonces and the TLS exporter |
 //!
 //! # Example

@@ -1,19 +1,18 @@
-//! Two-party primitives over a [`Session`]. This room knows nothing of privacy budgets or tables.
+//! Two-party primitives over a [`Session`]. Nothing here uses privacy budgets or tables.
 //!
-//! Every primitive has the same shape, so that reading one is reading all: a
-//! page that states inputs, output, what each party learns and what it costs;
-//! the ideal function; one function per role, or one for both; and tests that
-//! the real run equals the ideal function, that the shape of the transcript
-//! does not depend on inputs, and that bad messages are errors.
+//! Every primitive has the same structure: a page that states inputs, output, what each party
+//! learns and what it costs; the ideal function; one function per role, or one for both; and tests
+//! that the real run equals the ideal function, that the shape of the transcript does not depend on
+//! inputs, and that invalid messages are errors.
 //!
 //! All of them take a [`Session`]; [`pair`] runs two parties in one process.
 //! Values that neither party knows are held as [`shares`]; [`coins`] are a party's part of random
 //! bits that neither knows; [`forecast`] counts what a run costs.
 //!
-//! | page | what it computes |
+//! | module | what it computes |
 //! | --- | --- |
 //! | [`ot`] | oblivious transfers |
-//! | [`transfers`] | correlated transfers, wherever they come from |
+//! | [`transfers`] | correlated transfers from any source |
 //! | [`soft_spoken`] | correlated transfers with four bytes each |
 //! | [`silent`] | correlated transfers with almost no bytes, by LPN |
 //! | [`vole`] | vector OLE, from transfers and LPN |
@@ -21,8 +20,8 @@
 //! | [`yao`] | any circuit, garbled |
 //! | [`bits`] | any circuit on bits in shares, with few bytes |
 //! | [`prepared`] | digits of noise that nobody knows, drawn ahead |
-//! | [`psi`] | which identifiers two lists share, how many, or whether so many |
-//! | [`join`] | which of one's people the peer has, and what it says of them, in shares |
+//! | [`psi`] | which identifiers two lists share, how many, or whether at least so many |
+//! | [`join`] | which of one's people the peer has, and the peer's values for them, in shares |
 //! | [`random_value`] | a uniform number below a shared bound |
 //! | [`sum_by_group`] | sums by the peer's groups, and the joint count table |
 //! | [`scalar_product`] | inner products and the joint count table, by Paillier |

@@ -1,4 +1,4 @@
-//! Every example runs as two programs over TLS, and both print what is true.
+//! Runs every example as two programs over TLS, and checks what both print.
 
 #![expect(clippy::panic, clippy::unwrap_used, reason = "helpers of a test")]
 
@@ -115,7 +115,7 @@ fn program(example: &str) -> PathBuf {
     found
 }
 
-/// Ended with the test, whatever happens.
+/// Killed at the end of the test, whatever happens.
 struct Running(Child);
 
 impl Running {

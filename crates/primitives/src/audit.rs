@@ -46,7 +46,7 @@ pub fn check(document: &Document) -> Option<Vec<Verdict>> {
 /// A checker: one verdict per test of the document.
 pub type Checker = fn(&Value) -> Vec<Verdict>;
 
-/// A document of vectors, whose envelope is as it should be.
+/// A parsed document of vectors with a valid envelope.
 #[derive(Debug, Clone)]
 pub struct Document {
     /// What it is about.
@@ -59,13 +59,13 @@ pub struct Document {
 /// What a document says of a test.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Test {
-    /// Whether it must succeed; otherwise it must be refused.
+    /// Whether it must succeed; otherwise it must be rejected.
     pub valid: bool,
     /// What it is an example of.
     pub flags: BTreeSet<String>,
 }
 
-/// What came of one test.
+/// The outcome of one test.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verdict {
     /// The kind of test: rows of the table.
@@ -96,7 +96,7 @@ impl Document {
     }
 }
 
-/// Every test's number and what is said of it, which must be as many as announced.
+/// The number of every test and what is said of it; there must be as many tests as announced.
 fn tests(document: &Value) -> Result<BTreeMap<u64, Test>, String> {
     let mut tests = BTreeMap::new();
     for group in document["testGroups"].as_array().ok_or("no test groups")? {

@@ -1,7 +1,7 @@
 //! What one party can do alone: Paillier, commutative encryption, garbling, trees of seeds, key-value
 //! stores, bins, the mathematics of oblivious transfer and vector OLE.
 //!
-//! It knows nothing of channels or peers.
+//! Nothing here uses channels or peers.
 //!
 //! # Example
 //!

@@ -1,4 +1,4 @@
-//! Big-number helpers and the random generator. It knows nothing of networks or parties.
+//! Big-number helpers and the random generator. Nothing here uses networks or parties.
 //!
 //! Numbers are [`num_bigint`] at the boundary and little-endian 64-bit limbs inside. What works
 //! on limbs is constant-time in their values unless its name ends in `_vartime`; the lengths of
@@ -16,7 +16,7 @@
 //! let number = modular::random_coprime(&BigUint::from(12u32), &mut Randomness::from_os()?)?;
 //! assert!([1u32, 5, 7, 11].map(BigUint::from).contains(&number));
 //!
-//! // A tenth is a tenth: three of them are 3/10, which no float would say.
+//! // A tenth is exact: three of them are 3/10, which no float can represent.
 //! let tenth: Rational = "1/10".parse()?;
 //! let sum = &(&tenth + &tenth) + &tenth;
 //! assert_eq!(sum.to_string(), "3/10");
@@ -45,7 +45,7 @@ pub use random::Randomness;
 pub use rational::Rational;
 pub use square::{Residue, SquareModulus};
 
-/// What the arithmetic refuses.
+/// Errors of the arithmetic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

@@ -1,8 +1,9 @@
-//! Vector kernels behind run-time detection: the only room with unsafe code.
+//! Vector kernels behind run-time detection: the only module with unsafe code.
 //!
-//! Each kernel says at run time whether the processor has its instructions, and [`level`] whether
-//! they may be used. Where not, [`ifma`] and [`ristretto8`] give `None`, and the caller keeps to its portable code, which is also
-//! what the tests of the callers compare with; [`aes`], [`field`] and [`transpose`] have portable twins here.
+//! Each kernel detects at run time whether the processor has its instructions, and [`level`]
+//! decides whether they may be used. Where not, [`ifma`] and [`ristretto8`] return `None`, and the
+//! caller uses its portable code, which is also what the tests of the callers compare with;
+//! [`aes`], [`field`] and [`transpose`] have portable twins here.
 //!
 //! | kernel | what it computes | instructions |
 //! | --- | --- | --- |

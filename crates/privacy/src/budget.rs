@@ -1,8 +1,8 @@
 //! Budget accounting that cannot be exceeded.
 //!
-//! A mechanism runs on a [`Spend`]: a value that only a [`Budget`] makes, that cannot be copied and
-//! that the mechanism consumes. The sum of all spends never passes the total (sequential
-//! composition; amounts may depend on outputs already made, since the total holds on every path).
+//! A mechanism runs on a [`Spend`]: a value that only a [`Budget`] creates, that cannot be copied
+//! and that the mechanism consumes. The sum of all spends never exceeds the total (sequential
+//! composition; amounts may depend on earlier outputs, since the total holds on every path).
 //!
 //! # Example
 //!
@@ -44,7 +44,7 @@ pub struct Entry {
     pub epsilon: Rational,
 }
 
-/// The right to run one mechanism once. Dropped unused, it is spent all the same.
+/// The right to run one mechanism once. A spend that is dropped unused still counts as spent.
 #[derive(Debug)]
 #[must_use = "this part of the budget is spent whether a mechanism uses it or not"]
 pub struct Spend {
@@ -63,7 +63,7 @@ impl Budget {
     ///
     /// # Errors
     /// [`Error::BudgetExceeded`] if more is asked for than is left, [`Error::EmptySpend`] for 0.
-    /// The budget is then as it was.
+    /// The budget is then unchanged.
     pub fn spend(&mut self, name: impl Into<String>, amount: &Rational) -> Result<Spend, Error> {
         let name = name.into();
         if amount.is_zero() {
@@ -116,7 +116,7 @@ impl Spend {
 
     /// The right to run one mechanism on each of several **disjoint** sets of records: one record
     /// takes part in one of them only, so all together cost one spend (parallel composition).
-    /// That the sets are disjoint is for the caller to see to.
+    /// The caller must ensure that the sets are disjoint.
     pub fn over_disjoint_records(self, parts: usize) -> Vec<Spend> {
         let part =
             |i| Spend { name: format!("{} ({i})", self.name), epsilon: self.epsilon.clone() };

@@ -20,7 +20,7 @@ pub trait Choose {
     /// Uses up `spend` and returns the winner. The winner is all that is learned.
     ///
     /// # Errors
-    /// Whatever the mechanism cannot do; the spend is gone all the same.
+    /// Errors of the mechanism; the spend is used up in any case.
     fn choose(
         &mut self,
         spend: Spend,
@@ -41,7 +41,7 @@ pub trait AddNoise {
     /// Uses up `spend` and returns the noisy counts, which may be negative.
     ///
     /// # Errors
-    /// Whatever the mechanism cannot do; the spend is gone all the same.
+    /// Errors of the mechanism; the spend is used up in any case.
     fn add_noise(&mut self, spend: Spend, counts: &Self::Counts) -> Result<Vec<i64>, Self::Error>;
 }
 
@@ -50,7 +50,7 @@ pub trait AddNoise {
 pub struct Score(u64);
 
 impl Score {
-    /// A whole score, such as a count; nothing at 2^44 and above.
+    /// A whole score, such as a count; `None` at 2^44 and above.
     pub fn whole(value: u64) -> Option<Self> {
         (value < 1 << (64 - SCORE_GRID_BITS)).then_some(Self(value << SCORE_GRID_BITS))
     }
@@ -71,18 +71,18 @@ impl Score {
     }
 }
 
-/// What may be chosen: a candidate, or a stretch of neighbouring grid points (split points) with one
-/// score.
+/// What may be chosen: a candidate, or a range of neighbouring grid points (split points) with the
+/// same score.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scored {
     /// The score of each of them.
     pub score: Score,
-    /// How many there are; a stretch of none never wins.
+    /// How many there are; an empty range never wins.
     pub multiplicity: u64,
 }
 
 impl Scored {
-    /// A candidate that stands for itself.
+    /// A single candidate.
     pub fn single(score: Score) -> Self {
         Self { score, multiplicity: 1 }
     }
@@ -93,7 +93,7 @@ impl Scored {
 pub struct Choice {
     /// Position in the list of candidates.
     pub index: usize,
-    /// Which point of the candidate's run it is, from 0; every one is as likely.
+    /// Which point of the candidate's range it is, from 0; all are equally likely.
     pub offset: u64,
 }
 
@@ -141,11 +141,11 @@ impl Calibration {
     pub fn rate(&self, epsilon: &Rational) -> Rational {
         let factor = if self.monotone { 1u32 } else { 2 };
         let divisor = &self.sensitivity * &Rational::whole(factor);
-        // Never zero: every constructor sees to it.
+        // Never zero: every constructor checks it.
         epsilon.checked_div(&divisor).unwrap_or_else(Rational::zero)
     }
 
-    /// The sensitivity Δ: by how much one record moves a score at most.
+    /// The sensitivity Δ: the most by which one record can change a score.
     pub fn sensitivity(&self) -> &Rational {
         &self.sensitivity
     }

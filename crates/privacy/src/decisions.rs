@@ -1,7 +1,7 @@
 //! Where a mechanism gets its randomness: from a generator, or from a tape in tests.
 //!
-//! What is asked for are *decisions* (a uniform R, a noise value), not bits, so the single-party
-//! and the two-party form of a mechanism can be driven by the same tape.
+//! Mechanisms ask for *decisions* (a uniform R, a noise value), not for bits, so the single-party
+//! and the two-party form of a mechanism can use the same tape.
 
 #[cfg(any(test, feature = "testing"))]
 use std::collections::VecDeque;
@@ -20,7 +20,7 @@ pub trait Decisions {
     /// Only a tape fails.
     fn uniform_below(&mut self, bound: &BigUint) -> Result<BigUint, Error>;
 
-    /// The same below a bound that need not be worked out to its last digit.
+    /// A uniform whole number below a bound that is computed exactly only if necessary.
     ///
     /// # Errors
     /// Those of the bound, and of a tape.
@@ -41,7 +41,7 @@ pub trait Decisions {
     fn discrete_laplace(&mut self, rate: &Rational) -> Result<BigInt, Error>;
 }
 
-/// A sum that is known to its last digit only where that is asked for, since that can be much work.
+/// A sum whose exact value is computed only on request, since that can be expensive.
 pub trait Sum {
     /// Bits of the largest whole number below it.
     ///
@@ -49,20 +49,20 @@ pub trait Sum {
     /// Those of [`Sum::exact`].
     fn bits_below(&self) -> Result<u64, Error>;
 
-    /// Whether a number is below it.
+    /// Whether a number is below the sum.
     ///
     /// # Errors
     /// Those of [`Sum::exact`].
     fn is_above(&self, number: &BigUint) -> Result<bool, Error>;
 
-    /// All of it.
+    /// The exact sum.
     ///
     /// # Errors
-    /// If it cannot be worked out.
+    /// If it cannot be computed.
     fn exact(&self) -> Result<BigUint, Error>;
 }
 
-/// Every cryptographic generator decides exactly, by the samplers of this room.
+/// Every cryptographic generator decides exactly, with the samplers of this package.
 impl<R: CryptoRng> Decisions for R {
     fn uniform_below(&mut self, bound: &BigUint) -> Result<BigUint, Error> {
         Ok(sampler::uniform_below(bound, self))
@@ -97,7 +97,7 @@ pub enum Decision {
     Noise(BigInt),
 }
 
-/// Decisions made in advance. The command is built without it: a tape has no privacy.
+/// Decisions made in advance. The command is built without it: a tape gives no privacy.
 #[cfg(any(test, feature = "testing"))]
 #[derive(Clone, Debug, Default)]
 pub struct Tape(VecDeque<Decision>);
@@ -124,13 +124,13 @@ impl Tape {
         self.0.len()
     }
 
-    /// The same tape, cut off after so many decisions.
+    /// The same tape, truncated after so many decisions.
     #[must_use]
     pub fn beginning(&self, decisions: usize) -> Self {
         Self::new(self.0.iter().take(decisions).cloned())
     }
 
-    /// Passes over decisions that somebody else makes.
+    /// Skips decisions that another party makes.
     pub fn skip(&mut self, decisions: usize) {
         self.0.drain(..decisions.min(self.0.len()));
     }

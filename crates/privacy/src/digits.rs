@@ -5,9 +5,9 @@
 //! So each digit is one comparison of a uniform τ-bit number with a constant, which a circuit
 //! does without knowing the noise.
 //!
-//! *Distance from the exact law*: each constant is a floor, off by less than 2^-τ, and D digits
-//! stop at 2^D, which N passes with probability e^(−rate·2^D). The total variation distance is
-//! below D·2^-τ + e^(−rate·2^D); [`super::slack`] adds these up into δ.
+//! *Distance from the exact law*: each constant is a floor, off by less than 2^-τ, and D digits end
+//! at 2^D, which N exceeds with probability e^(−rate·2^D). The total variation distance is below
+//! D·2^-τ + e^(−rate·2^D); [`super::slack`] adds these up into δ.
 //!
 //! # Example
 //!
@@ -71,8 +71,8 @@ fn thresholds(rate: &Rational, digits: u32, tau: u32) -> Vec<BigUint> {
     exponents.map(|exponent| floor_logistic(&exponent, tau)).collect()
 }
 
-/// Draws geometric noise by its digits: as many random numbers and comparisons whatever comes out,
-/// though a single comparison of big numbers is not constant-time.
+/// Draws geometric noise by its digits: the number of random numbers and comparisons does not
+/// depend on the outcome, though a single comparison of big numbers is not constant-time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DigitSampler {
     rate: Rational,
@@ -89,7 +89,8 @@ impl DigitSampler {
         Ok(Self { rate: rate.clone(), thresholds: digit_thresholds(rate, digits, tau)?, tau })
     }
 
-    /// The constants of numbers that are a bit longer: floors that are off by less than 2^-(τ + 1).
+    /// The constants for random numbers that are one bit longer: floors that are off by less than
+    /// 2^-(τ + 1).
     pub fn finer_thresholds(&self) -> Vec<BigUint> {
         thresholds(&self.rate, self.thresholds.len() as u32, self.tau + 1)
     }
@@ -111,7 +112,7 @@ impl DigitSampler {
         self.noise(&uniforms)
     }
 
-    /// The noise that given uniform numbers stand for, digit 0 first: what the circuits compute.
+    /// The noise that given uniform numbers produce, digit 0 first: what the circuits compute.
     pub fn noise(&self, uniforms: &[BigUint]) -> u64 {
         let digits = uniforms.iter().zip(&self.thresholds).map(|(u, threshold)| u < threshold);
         digits.enumerate().fold(0, |noise, (j, digit)| noise | u64::from(digit) << j)

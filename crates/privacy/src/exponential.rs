@@ -6,8 +6,8 @@
 //! *Theorem.* The choice is ε'-differentially private for adding or removing one record, where
 //! |u_i(D) − u_i(D')| ≤ Δ.
 //!
-//! *Proof sketch.* Rounding takes from a weight less than the part 1/s of it, since u_i ≥ 0 makes
-//! it at least s. So Pr[i | D]/Pr[i | D'] = (W_i/W'_i)·(ΣW'/ΣW) is within (1 − 1/s)^-2 of the same
+//! *Proof sketch.* Rounding reduces a weight by less than 1/s of it, since u_i ≥ 0 makes it at
+//! least s. So Pr[i | D]/Pr[i | D'] = (W_i/W'_i)·(ΣW'/ΣW) is within (1 − 1/s)^-2 of the same
 //! ratio for the real weights. That one is at most e^(2cΔ); for a monotone utility, where all
 //! scores move the same way, one of the two factors is at most 1 and e^(cΔ) suffices. With
 //! c = (ε' − d)/(2Δ) or (ε' − d)/Δ and d ≥ −2·ln(1 − 1/s), the bound is e^ε'. For s = 2^f,
@@ -16,10 +16,10 @@
 //! (The thesis compares R ≤ L_k: candidate 1 then has a unit too many.)
 //!
 //! *Cost*: weights are f + 1.4427·c·u_i bits long; a table of powers of one base is computed once
-//! per choice, then a weight takes some five multiplications, all of the length of the longest weight
-//! that a bound on the scores allows ([`ScoreBound`]), or that there is. Whoever chooses alone works with
-//! the leading bits of all weights instead, and with all of a weight only where those leave it open who wins
-//! (`leading`): the winner is the same.
+//! per choice, then a weight takes some five multiplications, all of the length of the longest
+//! weight that a bound on the scores allows ([`ScoreBound`]), or of the longest weight without a
+//! bound. A party that chooses alone computes only the leading bits of all weights, and a whole
+//! weight only where the leading bits do not decide the winner (`leading`): the winner is the same.
 //!
 //! # Example
 //!
@@ -61,10 +61,11 @@ use leading::Leading;
 /// Longest weight: 128 KiB. At ε = 1 and h = 10 that is enough for 3·10^7 records.
 pub const MOST_WEIGHT_BITS: u64 = 1 << 20;
 
-/// Bits of a weight beyond its last, so that one try almost always finds the floor.
+/// Extra bits with which a weight is computed, so that the first attempt almost always determines
+/// the floor.
 const GUARD_BITS: u64 = 64;
 
-/// What weights are multiplied with before they are rounded down.
+/// The factor by which weights are multiplied before they are rounded down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scaling {
     /// 2^f: the default, with f = σ.
@@ -114,7 +115,7 @@ impl Scaling {
         })
     }
 
-    /// c for a mechanism that may spend `epsilon`, the deduction made.
+    /// c for a mechanism that may spend `epsilon`, after the deduction.
     ///
     /// # Errors
     /// [`Error::RoundingTooCoarse`] if the deduction leaves nothing.
@@ -136,18 +137,18 @@ impl Scaling {
     }
 }
 
-/// What is public about the scores of a choice. All the work on weights is sized by it, so that how
-/// long they take tells a peer who waits nothing about the scores.
+/// What is public about the scores of a choice. It determines the size of all the work on weights,
+/// so that the time this takes reveals nothing about the scores to a waiting peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScoreBound {
-    /// No score is above this; a higher one counts as this.
+    /// The largest score; higher scores are reduced to it.
     pub largest: Score,
     /// Whether every score is a whole number, whatever the data.
     pub whole: bool,
 }
 
 impl ScoreBound {
-    /// The bound, lowered to [`highest_score`] if weights up to it were too long.
+    /// The bound, lowered to [`highest_score`] if weights up to it would be too long.
     ///
     /// # Errors
     /// As [`highest_score`].
@@ -159,8 +160,8 @@ impl ScoreBound {
     }
 }
 
-/// The weights ⌊s·e^(c·u)⌋, exactly, for c = `rate`. The highest score sizes the work: for whoever
-/// computes where nobody waits.
+/// The weights ⌊s·e^(c·u)⌋, exactly, for c = `rate`. The highest score determines the size of the
+/// work, so use this only where no peer can observe the time.
 ///
 /// # Errors
 /// [`Error::WeightsTooLong`], and those of [`Scaling::scale`].
@@ -173,11 +174,11 @@ pub fn weights(scores: &[Score], rate: &Rational, scaling: Scaling) -> Result<Ve
 /// The same weights, for scores within a public bound: every one takes the same multiplications of
 /// numbers of the same length.
 ///
-/// Not the same are: shifting the result into place and whatever is done with it later, since a
-/// weight is as long as its score is high (a pass over 5 KB at most for a million records at
-/// ε' = 1/40); a score of 0, whose weight is known; and a weight whose bounds do not agree on the
-/// floor, which is computed anew with more digits. Of the `GUARD_BITS` at least 56 are good at the
-/// end, so that this happens to one weight in 2^56.
+/// These differ: shifting the result into place and whatever is done with it later, since a weight
+/// is longer the higher its score is (a pass over 5 KB at most for a million records at ε' = 1/40);
+/// a score of 0, whose weight is known; and a weight whose bounds do not agree on the floor, which
+/// is computed again with more digits. Of the `GUARD_BITS` at least 56 are correct at the end, so
+/// that this happens to one weight in 2^56.
 ///
 /// # Errors
 /// [`Error::WeightsTooLong`], and those of [`Scaling::scale`].
@@ -205,7 +206,7 @@ struct Powers<'a> {
     rate: &'a Rational,
     bound: ScoreBound,
     ladder: Ladder,
-    /// Bits of a score that are 0.
+    /// Low bits that are 0 in every score.
     zeros: u32,
 }
 
@@ -218,14 +219,15 @@ impl<'a> Powers<'a> {
         Self { rate, bound, ladder, zeros }
     }
 
-    /// Bounds for the power, with the same work for every score; none for a fraction where scores are whole.
+    /// Bounds for the power, with the same work for every score; `None` for a fraction where scores
+    /// are whole.
     fn of(&self, score: Score) -> Option<Enclosure> {
         let score = score.min(self.bound.largest);
         let rest = score.steps() & ((1 << self.zeros) - 1);
         Some(self.ladder.power(score.steps() >> self.zeros)).filter(|_| rest == 0)
     }
 
-    /// ⌊s·e^(c·u)⌋, with as many digits as it takes.
+    /// ⌊s·e^(c·u)⌋, with as many digits as necessary.
     fn floor(&self, score: Score, scale: &BigUint) -> BigUint {
         floor_exp(&(self.rate * &score.min(self.bound.largest).value()), scale)
     }
@@ -243,9 +245,9 @@ pub fn weight_bits(largest: Score, rate: &Rational, scaling: Scaling) -> Result<
     Ok(bits)
 }
 
-/// The highest score whose weight is not too long: a number of public parameters alone. Scores
-/// above it count as it does. That moves no two scores further apart, so Δ and monotonicity hold,
-/// and whether a choice fails does not depend on the data.
+/// The highest score whose weight is not too long, which depends on public parameters alone. Higher
+/// scores are reduced to it. That increases the distance of no two scores, so Δ and monotonicity
+/// hold, and whether a choice fails does not depend on the data.
 ///
 /// # Errors
 /// [`Error::WeightsTooLong`] if even a score of 0 has too long a weight, and those of
@@ -269,7 +271,7 @@ fn decimal_deduction(scale: BigUint) -> Rational {
     let (mut sum, mut power) = (Rational::zero(), Rational::whole(1u32));
     let mut k = NonZeroU64::MIN;
     loop {
-        // −ln(1−x) = x + x²/2 + …; what is left after the term with x^k is below x^k.
+        // −ln(1−x) = x + x²/2 + …; the remainder after the term with x^k is below x^k.
         power = &power * &x;
         sum = &sum + &power.divided_by(k);
         k = k.saturating_add(1);
@@ -296,8 +298,8 @@ impl<D: Decisions> Exponential<D> {
         Self { scaling, largest: None, decisions }
     }
 
-    /// The same with all work on weights sized by a public bound on the scores, for whoever has a
-    /// peer that waits. A higher score counts as `largest`.
+    /// The same with all work on weights sized by a public bound on the scores, for a party whose
+    /// peer waits for it. Higher scores are reduced to `largest`.
     #[must_use]
     pub fn within(self, largest: Score) -> Self {
         Self { largest: Some(largest), ..self }
@@ -428,7 +430,7 @@ mod tests {
         let info_gain = Calibration::info_gain(2);
         for calibration in [Calibration::max(), info_gain] {
             let work_on = |candidates: &[Scored]| {
-                // An R at the very edge of a weight would take all of its digits.
+                // An R at the very edge of a weight needs all of its digits.
                 let mechanism = Exponential::new(BINARY, Randomness::seeded(1));
                 work::take();
                 mechanism
@@ -464,7 +466,7 @@ mod tests {
         assert!(weight_bits(highest, &rate, BINARY).is_ok());
         let next = Score::from_steps(highest.steps() + 1);
         assert!(weight_bits(next, &rate, BINARY).is_err());
-        // Both count as the highest score: R below the first weight is the first candidate.
+        // Both are reduced to the highest score: R below the first weight is the first candidate.
         let mut mechanism = Exponential::new(BINARY, Tape::of_uniforms([0u32]));
         let choice = mechanism.choose(spend("1"), &Calibration::max(), &huge).unwrap();
         assert_eq!(choice.index, 0);

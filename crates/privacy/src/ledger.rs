@@ -1,34 +1,36 @@
-//! The ledger: what was ever spent on a party's data sets.
+//! The ledger: everything that was ever spent on a party's data sets.
 //!
-//! A file of JSON lines that only grows. Each line carries the hash of the line before it, so an
-//! edited, removed or reordered line is found and named; removed *last* lines are found by
-//! comparing with a head hash kept elsewhere (the manifest of the last release). The whole ε of a
-//! run is written and on disk before [`Ledger::debit`] returns, and is never given back.
+//! A file of JSON lines to which lines are only appended. Each line contains the hash of the line
+//! before it, so an edited, removed or reordered line is detected and reported; removed *last*
+//! lines are detected by comparing with a head hash kept elsewhere (the manifest of the last
+//! release). The whole ε of a run is written and on disk before [`Ledger::debit`] returns, and is
+//! never given back.
 //!
 //! *A torn last line* (the strict beginning of a line, without a newline) is what a crash or a full
 //! disk leaves. The debit in it was never acknowledged, so no run used it: the next writer removes
-//! it and notes that in a line of its own. If only the newline is missing the entry is complete,
-//! counts for readers too, and is kept. A last line that is whole but wrong, or followed by
-//! anything but its newline, or begins like no entry, was changed: that is an error.
+//! it and records that in a line of its own. If only the newline is missing, the entry is complete:
+//! readers count it too, and it is kept. A last line that is complete but wrong, or is followed by
+//! anything but its newline, or does not begin like an entry, was changed: that is an error.
 //!
-//! *One writer at a time*: the file is locked as long as a [`Ledger`] lives. Reading needs no lock.
-//! Before every line the file's name is looked up again: if it was moved or replaced meanwhile, what
-//! is written would never be read again, so nothing is.
+//! *One writer at a time*: the file is locked as long as a [`Ledger`] exists. Reading needs no
+//! lock. Before every line the file's name is looked up again: if the file was moved or replaced
+//! meanwhile, nobody would ever read what is written, so nothing is written.
 //!
-//! *No ledger begins by accident*: [`Ledger::open`] refuses a file that is not there, as a ledger that
-//! was moved or lost would begin anew and count nothing of what was spent. [`Ledger::create`] makes one,
-//! and [`Ledger::begin`] one for a first run, which is removed again if that run enters nothing.
+//! *No ledger is created by accident*: [`Ledger::open`] fails if the file does not exist, because
+//! in place of a ledger that was moved or lost it would start a new one that counts nothing of what
+//! was spent. [`Ledger::create`] creates one, and [`Ledger::begin`] one for a first run, which is
+//! removed again if that run enters nothing.
 //!
 //! *The cap* belongs to a data set: its first debit fixes it, [`Ledger::raise_cap`] raises it in a
-//! line of its own. A run may be held to a lower one. It bounds what readers of the releases learn; what
-//! peers may learn ([`Towards`]) has a cap of its own, if a debit names one.
+//! line of its own. A run may have a lower one. It limits what readers of the releases learn; what
+//! peers may learn ([`Towards`]) has a separate cap, if a debit names one.
 //!
 //! *The peer's head* of every run is entered too ([`Ledger::note_peer`]), so that each side can tell
 //! when the other's ledger has lost lines. A head of this ledger that a peer has and the ledger does not
 //! know stops runs with that peer until it is acknowledged in a line ([`Ledger::acknowledge`]).
 //!
-//! *Not protected*: whoever may write the file can replace it as a whole. The chain has no secret;
-//! it makes mistakes and quiet edits visible, against heads that others hold.
+//! *Not protected*: anyone who may write the file can replace it as a whole. The chain has no
+//! secret; it makes mistakes and quiet edits visible, by comparison with heads that others keep.
 //!
 //! # Example
 //!
@@ -62,7 +64,7 @@
 //! assert_eq!(budget.expect("ε is spent").total().to_string(), "1");
 //! ledger.finish(run)?;
 //!
-//! // A second release would pass the cap of 1.5, and does not begin.
+//! // A second release would exceed the cap of 1.5, and does not begin.
 //! let refused = ledger.debit(debit("illnesses-2027")?);
 //! assert!(matches!(refused, Err(Error::CapReached { .. })));
 //! assert_eq!(ledger.history().spent("patients").to_string(), "1");
@@ -88,11 +90,11 @@ pub use loss::{Delta, Reader, Towards};
 
 /// Largest ledger that is read: some 100,000 runs.
 pub const MOST_BYTES: u64 = 64 << 20;
-/// Kept free of debits, for the closing lines of runs that are open.
+/// Bytes that debits may not use, for the closing lines of open runs.
 const CLOSING_RESERVE: u64 = 1 << 20;
 /// Room on disk for the lines of one run: debit, peer's head, end.
 const ROOM_FOR_A_RUN: u64 = 3 * entry::LONGEST_LINE as u64;
-/// What stands for the peer of a run that has none.
+/// Names the peer of a run that has none.
 pub const NO_PEER: &str = "none (local)";
 
 /// An open ledger, locked against other writers.
@@ -101,7 +103,7 @@ pub struct Ledger {
     path: PathBuf,
     file: File,
     history: History,
-    /// Length of the part of the file that is known to be good.
+    /// Length of the part of the file that is known to be valid.
     length: u64,
     repaired: bool,
     poisoned: bool,
@@ -109,7 +111,8 @@ pub struct Ledger {
     removed_if_empty: bool,
 }
 
-/// The proof that a run's ε is in the ledger, on disk. It is worth one [`Budget`], if it has one.
+/// The proof that a run's ε is in the ledger, on disk. It can be exchanged for one [`Budget`], if
+/// the run spends ε.
 #[derive(Debug)]
 #[must_use = "the run's budget is debited already"]
 pub struct Receipt {
@@ -118,7 +121,7 @@ pub struct Receipt {
 }
 
 impl Ledger {
-    /// Makes a ledger.
+    /// Creates a ledger.
     ///
     /// # Errors
     /// [`Error::Exists`] and those of the file.
@@ -126,7 +129,8 @@ impl Ledger {
         Self::open_locked(path, true)
     }
 
-    /// Makes a ledger for a first run; it is removed again if nothing was entered when this is dropped.
+    /// Creates a ledger for a first run; it is removed again if nothing was entered when this is
+    /// dropped.
     ///
     /// # Errors
     /// As [`Ledger::create`].
@@ -149,8 +153,8 @@ impl Ledger {
         Ok(ledger)
     }
 
-    /// Enters a run, with its whole ε if it spends any. When this returns the entry is on disk; only then may the first
-    /// message that depends on private data be sent.
+    /// Enters a run, with its whole ε if it spends any. When this returns, the entry is on disk;
+    /// only then may the first message that depends on private data be sent.
     ///
     /// # Errors
     /// [`Error::CapReached`], [`Error::KnownRun`], [`Error::BadName`] and those of the file; the
@@ -189,8 +193,8 @@ impl Ledger {
         Ok(receipt)
     }
 
-    /// Enters an exact rehearsal. When this returns the entry is on disk; only then may identifiers be
-    /// compared.
+    /// Enters an exact rehearsal. When this returns, the entry is on disk; only then may
+    /// identifiers be compared.
     ///
     /// # Errors
     /// [`Error::RehearsedBefore`], [`Error::BadName`] and those of the file; the rehearsal must then
@@ -202,7 +206,7 @@ impl Ledger {
         self.append(Event::Rehearsed(Box::new(rehearsal)))
     }
 
-    /// Whether there may be an exact rehearsal with a peer on a data set: asked before connecting.
+    /// Whether an exact rehearsal with a peer on a data set is allowed: checked before connecting.
     ///
     /// # Errors
     /// [`Error::RehearsedBefore`].
@@ -232,20 +236,21 @@ impl Ledger {
         self.append(Event::RehearsalAllowed { data_set, peer })
     }
 
-    /// Whether a run may spend `epsilon`: asked before connecting.
+    /// Whether a run may spend `epsilon`: checked before connecting.
     ///
     /// # Errors
-    /// [`Error::CapReached`] if the data set's total would pass `cap`, [`Error::CapAbove`] if the
+    /// [`Error::CapReached`] if the data set's total would exceed `cap`, [`Error::CapAbove`] if the
     /// data set's own cap is lower.
     pub fn check_cap(&self, data_set: &str, epsilon: &Epsilon, cap: &Epsilon) -> Result<(), Error> {
         self.history.check_cap(data_set, epsilon, cap)
     }
 
-    /// Whether a run may follow those on its data set: asked before connecting. Promises other than ε
-    /// do not add up, neither with each other nor with ε, so a run whose promise is such, or that
-    /// follows one, must be `accepted`. A run without ε and without a peer is aborted only before its
-    /// release is in place; one that was killed stays open, and counts. With a peer it counts from when
-    /// both had entered it: when and why it ended may depend on data, and the peer has heard it.
+    /// Whether a run may follow the earlier ones on its data set: checked before connecting.
+    /// Promises other than ε do not add up, neither with each other nor with ε, so a run that makes
+    /// such a promise, or that follows one that did, must be `accepted`. A run without ε and
+    /// without a peer is aborted only before its release is in place; one that was killed stays
+    /// open, and counts. A run with a peer counts as soon as both have entered it: when and why it
+    /// ended may depend on data, and the peer has learned that.
     ///
     /// # Errors
     /// [`Error::DoesNotAddUp`].
@@ -280,8 +285,8 @@ impl Ledger {
         }
     }
 
-    /// Notes that a head of this ledger, which a peer has, is known to be lost: runs with that peer go
-    /// on, and what was entered up to that head does not count.
+    /// Records that a head of this ledger, which a peer has, is known to be lost: runs with that
+    /// peer may continue, and what was entered up to that head does not count.
     ///
     /// # Errors
     /// [`Error::KnownHead`], [`Error::BadName`] and those of the file.
@@ -292,7 +297,7 @@ impl Ledger {
         }
     }
 
-    /// Notes the head of the peer's ledger right after it has debited a run.
+    /// Records the head of the peer's ledger right after it has debited a run.
     ///
     /// # Errors
     /// [`Error::NotOpen`] and those of the file.
@@ -303,10 +308,10 @@ impl Ledger {
         }
     }
 
-    /// Whether the file is still the one that its name stands for.
+    /// Whether the file's name still refers to this file.
     ///
     /// # Errors
-    /// [`Error::Moved`] if it is not, or if the system does not say.
+    /// [`Error::Moved`] if it does not, or if the system cannot tell.
     pub fn check_name(&self) -> Result<(), Error> {
         let failed = |source| Error::File { action: "find", path: self.path.clone(), source };
         let own = self.file.metadata().map_err(failed)?;
@@ -320,7 +325,7 @@ impl Ledger {
         }
     }
 
-    /// Notes that a run's release is complete.
+    /// Records that a run's release is complete.
     ///
     /// # Errors
     /// [`Error::NotOpen`] and those of the file.
@@ -328,7 +333,7 @@ impl Ledger {
         self.close(run, Event::Finished { run })
     }
 
-    /// Notes that a run ended without a release. Its ε stays spent.
+    /// Records that a run ended without a release. Its ε stays spent.
     ///
     /// # Errors
     /// [`Error::NotOpen`] and those of the file.
@@ -341,13 +346,14 @@ impl Ledger {
         &self.history
     }
 
-    /// Whether opening found a torn last line and put it right.
+    /// Whether opening found a torn last line and repaired it.
     pub fn was_repaired(&self) -> bool {
         self.repaired
     }
 
-    /// Takes room on disk for the lines of a run, so that a full disk is found before ε is spent
-    /// and not when the run must be closed. Where a filesystem cannot promise room, nothing is done.
+    /// Allocates disk space for the lines of a run, so that a full disk is detected before ε is
+    /// spent and not when the run must be closed. Does nothing on filesystems that cannot allocate
+    /// in advance.
     ///
     /// # Errors
     /// Those of the file.
@@ -400,7 +406,7 @@ impl Ledger {
         // Until the line is on disk, what the file holds is unknown.
         self.poisoned = true;
         if let Err(error) = self.write_line(line.as_bytes()) {
-            // Not vital: a torn line is put right by the next writer.
+            // May fail: a torn line is repaired by the next writer.
             let _ = self.file.set_len(self.length).and_then(|()| self.file.sync_all());
             return Err(error);
         }
@@ -440,7 +446,7 @@ impl Ledger {
             Err(TryLockError::WouldBlock) => return Err(Error::Locked(path.to_owned())),
             Err(TryLockError::Error(source)) => return Err(failed("lock")(source)),
         }
-        // The name must outlast a crash as well as the contents do.
+        // The name must survive a crash as well as the contents.
         sync_directory(path).map_err(failed("bring to disk"))?;
         let bytes = read_bounded(&mut file).map_err(failed("read"))?;
         let history = History::parse(&bytes)?;
@@ -455,7 +461,7 @@ impl Ledger {
 
     fn repair(&mut self, torn: &Torn) -> Result<(), Error> {
         if torn.complete {
-            // Only the newline is missing: the entry stands.
+            // Only the newline is missing: the entry is valid.
             self.length += torn.bytes - torn.zeros;
         }
         self.file.set_len(self.length).and_then(|()| self.file.sync_all()).map_err(|source| {
@@ -501,13 +507,13 @@ impl Receipt {
         self.run
     }
 
-    /// The budget that was paid for, if the run spends ε.
+    /// The budget of this receipt, if the run spends ε.
     pub fn into_budget(self) -> Option<Budget> {
         self.epsilon.as_ref().map(Budget::new)
     }
 }
 
-/// One byte more than allowed is read, so that parsing refuses what is too long.
+/// Reads one byte more than allowed, so that parsing rejects a file that is too long.
 fn read_bounded(file: &mut File) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     file.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;

@@ -25,7 +25,7 @@ pub use promise::Promise;
 pub use diptych_primitives::math;
 use math::Rational;
 
-/// What went wrong in this room, and what to do about it.
+/// An error of this package; its message says what to do about it.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A text is not a privacy budget.
@@ -34,12 +34,12 @@ pub enum Error {
          with at most 4 digits before the point and 18 after it"
     )]
     Epsilon {
-        /// The text, cut to a printable length.
+        /// The text, truncated to a printable length.
         text: String,
         /// What is wrong with it.
         problem: &'static str,
     },
-    /// A spend of nothing: a mechanism cannot run on it.
+    /// A spend of zero, on which no mechanism can run.
     #[error("{name:?} would spend nothing; give it a positive part of the budget")]
     EmptySpend {
         /// What it was to be spent on.
@@ -83,7 +83,7 @@ pub enum Error {
         /// The largest value allowed.
         most: u64,
     },
-    /// ε is so large that δ would be above 2^-40 by what may fail in a run alone.
+    /// ε is so large that the failure probability of a run alone would make δ larger than 2^-40.
     #[error(
         "ε is {epsilon}, and at most {most} keeps δ below 2^-40 where a run may fail with a probability of \
          {failures}·2^-64, as matching people in shards may: lower `epsilon` to {most}, or use fewer \
@@ -105,7 +105,7 @@ pub enum Error {
         "there is no candidate to choose from; at least one with a multiplicity above 0 is needed"
     )]
     NoCandidates,
-    /// The weights would be longer than a machine should be asked to handle.
+    /// The weights would exceed the supported length.
     #[error(
         "weights of {bits} bits are too long (at most {most}); lower max_records or ε, or select \
          by permute-and-flip, whose cost does not grow with them"
@@ -116,7 +116,7 @@ pub enum Error {
         /// The longest allowed.
         most: u64,
     },
-    /// A score has digits below the grid of the noise.
+    /// A score is not a multiple of the grid step of the noise.
     #[error(
         "candidate {index} has a score that is not a multiple of 2^-{grid_bits}; use 20 grid bits"
     )]
@@ -126,7 +126,7 @@ pub enum Error {
         /// g: scores are multiples of 2^-g.
         grid_bits: u32,
     },
-    /// The rate of a choice has no digit left.
+    /// The rate of a choice is rounded to zero.
     #[error(
         "a rate of {} is 0 at {digits} decimal digits; use more digits or a larger ε",
         rate.decimal_rounded_up(18)
@@ -145,10 +145,10 @@ pub enum Error {
         /// The candidate.
         index: usize,
     },
-    /// The ledger stands in the way.
+    /// An error of the ledger.
     #[error(transparent)]
     Ledger(#[from] ledger::Error),
-    /// A tape does not fit the mechanism that it drives.
+    /// A tape does not match the mechanism that uses it.
     #[error("the tape does not fit: {0}")]
     Tape(&'static str),
 }

@@ -54,8 +54,8 @@ impl<D: Decisions> NoisyMax<D> {
     /// A mechanism on the grid of multiples of 2^-`grid_bits`.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] unless 10 ≤ grid_bits ≤ 20: a coarser grid has so many ties that the
-    /// choice is worse than the exponential mechanism's, scores have no finer one.
+    /// [`Error::OutOfRange`] unless 10 ≤ grid_bits ≤ 20: on a coarser grid there are so many ties
+    /// that the choice is worse than the exponential mechanism's, and scores have no finer one.
     pub fn new(grid_bits: u32, decisions: D) -> Result<Self, Error> {
         if !(10..=SCORE_GRID_BITS).contains(&grid_bits) {
             let [given, most] = [grid_bits, SCORE_GRID_BITS].map(u64::from);
@@ -86,7 +86,8 @@ impl<D: Decisions> Choose for NoisyMax<D> {
             return Err(Error::OutOfRange { what, given: points, least: 1, most: MOST_POINTS });
         }
         if self.grid_bits < SCORE_GRID_BITS && !calibration.has_whole_scores() {
-            // Refused by what is public: whether a real score lies on a coarser grid would depend on the data.
+            // Rejected by public parameters: whether an actual score is on a coarser grid would
+            // depend on the data.
             let what = "the number of grid bits for a utility that is not whole";
             let (given, needed) = (u64::from(self.grid_bits), u64::from(SCORE_GRID_BITS));
             return Err(Error::OutOfRange { what, given, least: needed, most: needed });

@@ -3,7 +3,7 @@
 use super::Epsilon;
 use crate::math::Rational;
 
-/// A promise. Which one a release makes is its model's; differential privacy is one kind.
+/// A promise. The model of a release decides which one it makes; differential privacy is one kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Promise {
     /// (ε, δ)-differential privacy: ε is spent.
@@ -18,7 +18,7 @@ pub enum Promise {
 }
 
 impl Promise {
-    /// ε, if that is what is promised.
+    /// ε, if the promise is differential privacy.
     pub fn epsilon(&self) -> Option<&Epsilon> {
         match self {
             Self::Differential { epsilon, .. } => Some(epsilon),
@@ -26,7 +26,7 @@ impl Promise {
         }
     }
 
-    /// δ, if that is what is promised.
+    /// δ, if the promise is differential privacy.
     pub fn delta(&self) -> Option<&Rational> {
         match self {
             Self::Differential { delta, .. } => Some(delta),
@@ -34,7 +34,7 @@ impl Promise {
         }
     }
 
-    /// The sentence, if something else is promised.
+    /// The sentence, if the promise is something else.
     pub fn words(&self) -> Option<&str> {
         match self {
             Self::Differential { .. } => None,

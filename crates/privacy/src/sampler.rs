@@ -33,7 +33,7 @@ use rand::CryptoRng;
 
 use crate::math::Rational;
 
-/// What the samplers are made of: uniform numbers.
+/// The source of the samplers: uniform numbers.
 ///
 /// Implemented by every cryptographic generator, and by [`enumeration::Path`], which follows each
 /// possible sequence of answers in turn and so finds the exact law of a sampler.
@@ -119,7 +119,7 @@ pub fn discrete_laplace(rate: &Rational, source: &mut impl Uniform) -> BigInt {
     loop {
         let negative = source.happens(&BigUint::one(), &BigUint::from(2u32));
         let magnitude = geometric(rate, source);
-        // Zero is reached from both sides: one of them is turned away.
+        // Zero occurs with both signs: one of them is rejected.
         if !(negative && magnitude.is_zero()) {
             let value = BigInt::from(magnitude);
             return if negative { -value } else { value };
@@ -159,7 +159,7 @@ mod tests {
     fn certain_events_are_certain() {
         let mut rng = Randomness::seeded(2);
         assert!((0..100).all(|_| bernoulli_exp(&Rational::zero(), &mut rng)));
-        // e^−10000 does not happen, and does not take 10,000 steps to say so.
+        // The result is false, with probability 1 − e^−10000, and does not take 10,000 steps.
         assert!(!bernoulli_exp(&Rational::whole(10_000u32), &mut rng));
     }
 

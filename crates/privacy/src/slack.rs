@@ -1,10 +1,11 @@
 //! δ of a run, and the widths of masks, digits and retries that keep it below 2^-40.
 //!
-//! A run differs from the exact mechanisms in five ways, each bounded in total variation: digits
-//! of noise compared at τ bits, noise cut off at 2^D, masks of σ bits, a random value that T
-//! tries may not find, and what else fails with probability 2^-64, such as the matching of people. If the run is within TV of an ε-private one, it is (ε, δ)-private with
-//! δ ≤ (1 + e^ε)·TV: Pr[run(D) ∈ A] ≤ Pr[exact(D) ∈ A] + TV ≤ e^ε·Pr[exact(D') ∈ A] + TV
-//! ≤ e^ε·Pr[run(D') ∈ A] + (1 + e^ε)·TV. All arithmetic rounds δ upwards.
+//! A run differs from the exact mechanisms in five ways, each bounded in total variation: digits of
+//! noise compared at τ bits, noise cut off at 2^D, masks of σ bits, a random value that T tries may
+//! not find, and other failures of probability 2^-64, such as that of the matching of people. If
+//! the run is within TV of an ε-private one, it is (ε, δ)-private with δ ≤ (1 + e^ε)·TV: Pr[run(D)
+//! ∈ A] ≤ Pr[exact(D) ∈ A] + TV ≤ e^ε·Pr[exact(D') ∈ A] + TV ≤ e^ε·Pr[run(D') ∈ A] + (1 + e^ε)·TV.
+//! All arithmetic rounds δ upwards.
 //!
 //! # Example
 //!
@@ -41,9 +42,9 @@ pub const DELTA_BITS: u32 = 40;
 /// τ, σ and T are at least this.
 pub const LEAST_WIDTH: u32 = 64;
 
-/// The part of δ that failures without a width must leave to the other terms: 2^-6.
+/// The part of δ that failures without a width must leave for the other terms: 2^-6.
 const SPARE_BITS: u32 = 6;
-/// No run that may fail at all can have an ε of this many tenths: e^17 is more than 2^24.
+/// In tenths, an ε that no run with any failure can have: e^17 is more than 2^24.
 const MOST_TENTHS: u64 = 170;
 
 /// What is public about a run before it begins.
@@ -92,12 +93,14 @@ impl PublicBounds {
     /// [`Error::OutOfRange`] if a noise would need more than 62 digits or a width above 256 bits, and
     /// [`Error::FailuresTooLikely`] if δ would be above 2^-40 whatever the widths are.
     pub fn widths(&self) -> Result<Widths, Error> {
-        // Decided by what has no width alone, so that a smaller ε is never refused where a larger one is not.
+        // Decided only by the terms without a width, so that a smaller ε is never rejected where a
+        // larger one is accepted.
         if !bears(self.epsilon.value(), self.failures) {
             return Err(self.failures_too_likely());
         }
-        // A quarter of the allowed TV for each of the four terms that have a width; the fifth is mostly small
-        // beside what rounding leaves, and if not, they get half of that, and so on.
+        // A quarter of the allowed TV for each of the four terms that have a width; the fifth term
+        // is mostly smaller than what rounding leaves. If it is not, the four get half of that, and
+        // so on.
         for spare in 2..=u64::from(SPARE_BITS) + 3 {
             let widths = self.widths_with(spare)?;
             if widths.delta <= Rational::power_of_two(-(DELTA_BITS as i32)) {
@@ -139,7 +142,7 @@ impl PublicBounds {
         Ok(widths)
     }
 
-    /// An upper bound of δ for given widths, whose `delta` is not looked at.
+    /// An upper bound of δ for given widths, whose `delta` is ignored.
     ///
     /// # Errors
     /// [`Error::OutOfRange`] unless there is one number of digits for each kind of noise.
@@ -169,8 +172,9 @@ impl PublicBounds {
     }
 }
 
-/// Whether a run with this ε may fail in so many ways, each with probability 2^-64: (1 + e^ε) times that
-/// leaves 2^-6 of δ to everything else. Where it may not, it may not with any larger ε either.
+/// Whether a run with this ε may fail in so many ways, each with probability 2^-64: (1 + e^ε) times
+/// that must leave 2^-6 of δ for everything else. If it may not, it may not with any larger ε
+/// either.
 pub fn bears(epsilon: &Rational, failures: u64) -> bool {
     let factor = &Rational::whole(1u32) + &exp_upper(epsilon, 64);
     let units = 1u64 << (LEAST_WIDTH - DELTA_BITS);
@@ -178,7 +182,7 @@ pub fn bears(epsilon: &Rational, failures: u64) -> bool {
         || &factor * &Rational::whole(failures) <= Rational::whole(units - (units >> SPARE_BITS))
 }
 
-/// The largest ε with one decimal that [`bears`] so many failures; there must be some.
+/// The largest ε with one decimal for which [`bears`] accepts so many failures, at least one.
 pub fn largest_epsilon(failures: u64) -> String {
     let borne = |tenths: &u64| {
         Rational::new(*tenths, 10u32).is_some_and(|epsilon| bears(&epsilon, failures))
@@ -314,7 +318,7 @@ mod tests {
             let bounds = bounds(&epsilon, count, rate, cells, choices);
             let widths = bounds.widths().unwrap();
             prop_assert!(widths.delta <= Rational::power_of_two(-40));
-            // One digit fewer, and the cut-off is felt.
+            // With one digit fewer the cut-off would exceed the bound.
             let mut shorter = widths.clone();
             if shorter.digits[0] > 1 {
                 shorter.digits[0] -= 1;

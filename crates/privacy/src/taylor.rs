@@ -90,7 +90,7 @@ impl Taylor {
     /// c'·10^s = ⌊c·10^s⌋.
     ///
     /// # Errors
-    /// [`Error::RateVanishes`] if nothing is left of it.
+    /// [`Error::RateVanishes`] if that is zero.
     pub fn whole_rate(&self, rate: &Rational) -> Result<BigUint, Error> {
         let whole = (rate * &Rational::whole(self.power_of_ten(1))).floor();
         if whole.is_zero() {

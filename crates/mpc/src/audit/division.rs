@@ -6,7 +6,7 @@ use super::field::{expect_equal, integer, ratio, text};
 use crate::mechanism::division::{DivisionShape, Side, ideal};
 use crate::role::Role;
 
-/// No circuit of a document is built beyond this.
+/// Largest circuit that is built for a document.
 const MOST_USERS: u64 = 4096;
 
 /// Checks a test of a group `Division`: both parties' inputs, the ideal function and the circuit.

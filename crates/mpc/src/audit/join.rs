@@ -14,7 +14,7 @@ use crate::net::SessionId;
 use crate::protocol::join::{Fields, choices, empty_query, query};
 use crate::protocol::oprf::{HashedKey, hash_keys_of};
 
-/// More bins than this are in no document.
+/// Most bins in a document.
 const MOST_BINS: usize = 1 << 20;
 
 /// Checks every test of the document. A test that cannot be read fails.
@@ -137,7 +137,7 @@ fn read(
     Ok(hinted.iter().zip(&values).map(|(hinted, value)| fields.read(*hinted, *value)).collect())
 }
 
-/// Payloads are where people are common, and with a target one sees where they are.
+/// Payloads are where people are common; with a target these places are revealed.
 fn members(test: &Value, fields: Fields, drawn: &[u128], read: &[u128]) -> Result<(), String> {
     let due = list(test, "members");
     if [due.len(), read.len()] != [drawn.len(); 2] {

@@ -18,7 +18,7 @@ use crate::privacy::digits::DigitSampler;
 use crate::protocol::Bulk;
 use crate::protocol::shares::signed;
 
-/// No circuit of a document is built beyond these.
+/// Largest circuits that are built for a document.
 const MOST_WIDTH: u64 = 4096;
 const MOST_CANDIDATES: usize = 64;
 

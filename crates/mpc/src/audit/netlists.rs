@@ -1,9 +1,9 @@
 //! Each circuit kept for review against a plain function.
 //!
-//! Three checks of every file: that this version builds the very same bytes; that the file computes
-//! what the function in `references` says, on inputs drawn at random with edges among them; and that
-//! a small sibling, built by the same code at a size at which all inputs can be tried, computes that
-//! function for every input.
+//! Three checks of every file: this version builds exactly the same bytes; the file computes the
+//! function in `references`, on random inputs that include edge cases; and a smaller circuit, built
+//! by the same code at a size at which all inputs can be tried, computes that function for every
+//! input.
 
 use std::time::{Duration, Instant};
 
@@ -13,12 +13,12 @@ use crate::math::Randomness;
 use crate::privacy;
 use crate::protocol::yao::shares::number;
 
-/// Random inputs per file: a multiple of the 64 that run side by side.
+/// Random inputs per file: a multiple of the 64 that are evaluated together.
 pub const TRIALS: usize = 4096;
 /// All inputs are tried up to so many bits of them.
 const FEW_BITS: usize = 16;
 
-/// What came of one circuit.
+/// The result for one circuit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
     /// The file.
@@ -27,7 +27,7 @@ pub struct Row {
     pub ands: usize,
     /// Random inputs of the file that were compared.
     pub random: usize,
-    /// Inputs of the small sibling that were compared: all that mean something.
+    /// Inputs of the smaller circuit that were compared: all valid ones.
     pub exhaustive: usize,
     /// How long that took.
     pub time: Duration,
@@ -90,15 +90,16 @@ fn examine(
         (0..1u32 << width).map(|number| (0..width).map(|i| number >> i & 1 == 1).collect());
     row.exhaustive = compare(&small.circuit, small, &mut all)
         .map_err(|wrong| format!("at small size: {wrong}"))?;
-    // Last, so that a circuit that computes something else is explained by what it computes.
+    // Last, so that for a circuit that computes something else the error names the difference in
+    // its outputs.
     if bristol::write(&whole.circuit).ok().as_deref() != Some(text) {
         return Err("expected the bytes that this version builds, got others".to_owned());
     }
     Ok(())
 }
 
-/// Compares a circuit with the function of a subject, 64 inputs at a time; how many of them mean
-/// something, or the first that differs.
+/// Compares a circuit with the function of a subject, 64 inputs at a time; returns the number of
+/// valid inputs, or the first difference.
 fn compare(
     circuit: &Circuit,
     subject: &Subject,
@@ -155,7 +156,7 @@ fn explain(circuit: &Circuit, input: &[bool], expected: &[bool], got: &[bool]) -
 mod tests {
     use super::*;
 
-    /// The text of a file that is kept.
+    /// The text of an exported file.
     fn text(kept: &Kept) -> String {
         let path = format!("{}/../../circuits/{}", env!("CARGO_MANIFEST_DIR"), kept.file);
         std::fs::read_to_string(path).unwrap()
@@ -167,7 +168,7 @@ mod tests {
         for kept in Kept::all().unwrap() {
             let row = kept.check(text(&kept).as_bytes(), &mut rng);
             assert_eq!(row.failure, None, "{}", row.file);
-            // Few inputs are without meaning, or the trials show little.
+            // If many inputs were invalid, the trials would show little.
             assert!(row.random > TRIALS / 2, "{}: {} trials", row.file, row.random);
             assert!(row.exhaustive >= 64, "{}: {} inputs", row.file, row.exhaustive);
         }

@@ -1,4 +1,4 @@
-//! `vectors/polynomial.json`: what the receiver sends, what the sender returns, what comes out.
+//! `vectors/polynomial.json`: the receiver's message, the sender's reply, and the result.
 
 use num_bigint::{BigInt, BigUint};
 use serde_json::Value;
@@ -37,7 +37,8 @@ fn evaluation(key: &SecretKey, test: &Value) -> Result<(), String> {
     }
 }
 
-/// One run without a network: differences outside, refusals inside.
+/// One run without a network: differences are the outer error, errors of the protocol the inner
+/// one.
 fn run(key: &SecretKey, test: &Value) -> Result<Result<(), Error>, String> {
     let public = key.public();
     let argument = number(test, "argument")?;

@@ -20,8 +20,8 @@ use crate::protocol::Bulk;
 use crate::protocol::coins::bits_per_noise;
 use crate::protocol::yao::shares::number as number_of_bits;
 
-/// A function of both parties' bits in a row; `None` for inputs that mean nothing. Where it gives
-/// fewer bits than the circuit, the circuit's first ones mean nothing.
+/// A function of the concatenated bits of both parties; `None` for invalid inputs. Where it gives
+/// fewer bits than the circuit, the circuit's first ones are unspecified.
 type Function = Box<dyn Fn(&[bool]) -> Option<Vec<bool>>>;
 
 /// Draws one input.
@@ -32,7 +32,7 @@ pub(super) struct Subject {
     pub name: &'static str,
     pub circuit: Circuit,
     pub reference: Function,
-    /// Inputs worth trying: mostly random, edges among them.
+    /// Inputs to try: mostly random, with edge cases.
     pub draw: Draw,
 }
 
@@ -267,7 +267,7 @@ fn vertical_choice(name: &'static str, counts: [usize; 2], width: usize, tries: 
             let [first, second] =
                 [parts[0], parts[2]].map(|sums| sums.chunks(width).map(number_of_bits).collect());
             let (first, second): (Vec<BigUint>, Vec<BigUint>) = (first, second);
-            // One list of sums: P2's go on where P1's end.
+            // One list of sums: P2's continue where P1's end.
             let all: Vec<BigUint> = match first.last() {
                 Some(total) => {
                     first.iter().cloned().chain(second.iter().map(|s| total + s)).collect()
@@ -362,7 +362,7 @@ fn horizontal_max(name: &'static str, shape: MaxShape) -> Subject {
 }
 
 /// A failure bit and the first candidate whose sum is above the R drawn below the last of them.
-/// Sums that fall, exceed the width or end at 0 mean nothing.
+/// Sums that decrease, exceed the width or end at 0 are invalid.
 fn choice(
     sums: &[BigUint],
     width: usize,
@@ -380,7 +380,7 @@ fn choice(
     Some(output)
 }
 
-/// The noise that joint coins stand for.
+/// The noise that joint coins give.
 fn noise(sampler: &DigitSampler, coins: &[bool]) -> BigUint {
     let uniforms: Vec<_> = coins.chunks(sampler.tau() as usize).map(number_of_bits).collect();
     sampler.noise(&uniforms).into()

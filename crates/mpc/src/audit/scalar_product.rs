@@ -1,6 +1,6 @@
 //! The vectors of scalar products and count tables. Each message is read as its receiver reads it
-//! and made as its sender makes it, on the portable and on the vector path; an invalid test must
-//! be refused for the reason in its flag.
+//! and made as its sender makes it, on the portable and on the vector path; an invalid test must be
+//! rejected for the reason in its flag.
 
 use num_bigint::{BigInt, BigUint};
 use serde_json::Value;
@@ -37,7 +37,7 @@ pub fn check(document: &Value) -> Vec<Verdict> {
 
 type Difference = field::Difference<Error>;
 
-/// What a test came to: nothing differed, or a difference, or a refusal by the product.
+/// The outcome of a test: no difference, a difference, or an error of the code under test.
 type Outcome = Result<(), Difference>;
 
 fn product(key: &SecretKey, test: &Value) -> Outcome {

@@ -1,4 +1,4 @@
-//! `vectors/secure_sum.json`: what goes around the ring, and what comes out.
+//! `vectors/secure_sum.json`: the messages around the ring, and the result.
 
 use serde_json::Value;
 

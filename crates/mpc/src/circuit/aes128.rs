@@ -158,8 +158,8 @@ impl Tower {
         std::array::from_fn(|i| if i < 4 { bottom[i] } else { top[i - 4] })
     }
 
-    /// Inversion in GF(2⁴) with 5 ANDs (Boyar and Peralta), between two changes of
-    /// basis that were found by trying all.
+    /// Inversion in GF(2⁴) with 5 ANDs (Boyar and Peralta), between two changes of basis that were
+    /// found by exhaustive search.
     fn invert_16<G: Gates>(&self, g: &mut G, x: Nibble) -> Nibble {
         let basis = self.basis.apply(g, &x);
         let (a, b, c, d) = (basis[0], basis[1], basis[2], basis[3]);

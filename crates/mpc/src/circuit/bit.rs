@@ -91,7 +91,7 @@ pub trait Gates: Sized {
     /// A gate on two distinct wires, neither a constant; either may be negated.
     fn and_gate(&mut self, a: Bit, b: Bit) -> Bit;
 
-    /// Runs `inner`; a stream then forgets every wire made inside that is not returned.
+    /// Runs `inner`; a stream then frees every wire made inside that is not returned.
     fn scope<R: Keep>(&mut self, inner: impl FnOnce(&mut Self) -> R) -> R {
         inner(self)
     }
@@ -150,7 +150,7 @@ pub trait Gates: Sized {
     }
 }
 
-/// A value made of bits that a [`Gates::scope`] hands out.
+/// A value made of bits that a [`Gates::scope`] returns.
 pub trait Keep {
     /// Calls `visit` for every bit of the value.
     fn each_bit(&self, visit: &mut dyn FnMut(Bit));

@@ -1,10 +1,9 @@
 //! Bristol Fashion: the text format in which circuits are published.
 //!
-//! The reader takes XOR, AND, INV, EQ and EQW, checks everything and says in
-//! which line something is wrong; the circuit comes out folded, without dead
-//! gates, and with equal gates that stand near each other made one. It names what it does not take: MAND, which does several ANDs
-//! in a line, and the format that came before this one. The writer uses XOR,
-//! AND and INV only.
+//! The reader accepts XOR, AND, INV, EQ and EQW, checks everything and reports the line of an
+//! error; the resulting circuit has constants folded, no dead gates, and nearby equal gates merged.
+//! It rejects by name what it does not support: MAND, which does several ANDs in a line, and the
+//! format that preceded this one. The writer uses XOR, AND and INV only.
 //!
 //! # Example
 //!
@@ -77,7 +76,7 @@ pub fn read(text: &str, limits: Limits) -> Result<Circuit, Error> {
     Ok(read_from(text.as_bytes(), Some(text.len() as u64), limits)?.circuit)
 }
 
-/// Writes a circuit. Names and owners of ports have no place in the format.
+/// Writes a circuit. The format cannot express names and owners of ports.
 ///
 /// # Errors
 /// [`Error::Unwritable`] if an output is constant and there is no input bit to make it from.
@@ -90,8 +89,8 @@ pub fn write(circuit: &Circuit) -> Result<String, Error> {
     Ok(writer.text(circuit))
 }
 
-/// Where a written gate's value goes; numbers are known only at the end,
-/// because the format wants the outputs last.
+/// Where a written gate's value goes; numbers are known only at the end, because the format
+/// requires the outputs to be last.
 #[derive(Clone, Copy)]
 enum Wire {
     Input(usize),
@@ -135,7 +134,7 @@ impl Writer {
 
     fn place(&mut self, bit: Bit) -> Wire {
         let id = bit.id() as usize;
-        // Gates stand after their inputs, so the plain place is always known.
+        // Gates come after their inputs, so the place of the plain wire is always known.
         let plain = self.places[id][0].unwrap_or(Wire::Input(0));
         match (bit.negated(), self.places[id][1]) {
             (false, _) => plain,

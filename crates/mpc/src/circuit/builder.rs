@@ -45,9 +45,10 @@ impl Builder {
         Self::default()
     }
 
-    /// One for gates that come from a file, with room for so many: 12 bytes each. Equal gates become
-    /// one only if they stand near each other, because a table of millions costs more time than all
-    /// else that is done with a gate, and published circuits hardly repeat themselves.
+    /// A builder for gates that come from a file, with capacity for so many: 12 bytes each. Equal
+    /// gates are merged only if they are near each other, because a table of millions costs more
+    /// time than everything else that is done with a gate, and published circuits hardly repeat
+    /// themselves.
     pub(super) fn for_file(gates: usize) -> Self {
         let known = Known::Recent(vec![(0, 0); 1 << RECENT_BITS].into());
         Self { gates: Vec::with_capacity(gates), known, ..Self::default() }
@@ -90,7 +91,7 @@ impl Builder {
         let rename = |bit: Bit, renamed: &[u32]| {
             Bit::wire(renamed[bit.id() as usize]).negate_if(bit.negated())
         };
-        // Gates move down over the dead ones before them.
+        // Live gates move down over the dead ones before them.
         let mut kept = 0;
         for index in 0..gates.len() {
             renamed.push((first_gate + kept) as u32);
@@ -131,10 +132,10 @@ impl Gates for Builder {
     }
 }
 
-/// Places for recent gates, as a power of two: so few that they stay in the L2 cache.
+/// Places for recent gates, as a power of two: few enough for the L2 cache.
 const RECENT_BITS: u32 = 14;
 
-/// Which gates there are.
+/// Finds gates that exist already.
 enum Known {
     /// All of them.
     All(Table),
@@ -171,8 +172,8 @@ impl Known {
 /// 2⁶⁴ divided by the golden ratio.
 const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// The gate as a number that no other has and that is not 0: its inputs, which are different wires
-/// in order, with the first one low for an AND and high for an XOR.
+/// A unique non-zero number for the gate: its inputs, which are different wires in order, with the
+/// first one low for an AND and high for an XOR.
 fn word_of(gate: Gate) -> u64 {
     let [low, high] = gate.inputs().map(|bit| u64::from(bit.code()));
     match gate {
@@ -185,8 +186,8 @@ fn word_of(gate: Gate) -> u64 {
 /// several times faster than the standard one; its key keeps crafted gates from making the table
 /// slow.
 struct Table {
-    /// 0, or the number of a gate, from 1; in the bits that no number needs, some of its hash, so that
-    /// few gates are looked at in vain. As many as a power of two.
+    /// 0, or the number of a gate, from 1; the bits that no number needs hold part of its hash, so
+    /// that few gates are compared in vain. The length is a power of two.
     places: Vec<u32>,
     key: u64,
 }
@@ -218,7 +219,7 @@ impl Table {
     }
 
     /// The first place from the gate's own on that is free or holds the same gate, and the bits of
-    /// the gate's hash that stand there.
+    /// the gate's hash that are stored there.
     fn place(&self, gate: Gate, is_same: impl Fn(usize) -> bool) -> (usize, u32) {
         let mix = |word: u64| {
             let product = u128::from(word) * u128::from(MULTIPLIER);

@@ -5,7 +5,7 @@ use super::netlist::Port;
 use super::schedule::{Consumer, Op, Source, Step};
 use super::size::Size;
 
-/// `then` on the outputs of `first`, in one run: nothing in between is opened or shared.
+/// Runs `then` on the outputs of `first`, in one circuit: nothing in between is opened or shared.
 pub struct Chain<'a> {
     first: &'a dyn Source,
     then: &'a dyn Source,

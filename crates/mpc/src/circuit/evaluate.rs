@@ -1,4 +1,4 @@
-//! The plain evaluator: what a circuit computes, without any secrecy. 64 runs at a time.
+//! The plain evaluator: what a circuit computes, without any secrecy. 64 evaluations at a time.
 
 use num_bigint::BigUint;
 
@@ -39,7 +39,7 @@ impl Circuit {
 /// The bits of a hexadecimal number, least significant first.
 ///
 /// # Errors
-/// If it is not hexadecimal or does not fit `width` bits; the value is not repeated.
+/// If it is not hexadecimal or does not fit `width` bits; the error does not contain the value.
 pub fn bits_of_hex(text: &str, width: usize) -> Result<Vec<bool>, String> {
     let digits = text.strip_prefix("0x").unwrap_or(text);
     let is_hex = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_hexdigit());
@@ -51,7 +51,7 @@ pub fn bits_of_hex(text: &str, width: usize) -> Result<Vec<bool>, String> {
     Ok((0..width as u64).map(|i| number.bit(i)).collect())
 }
 
-/// Runs any source in the plain: the reference for garbled runs.
+/// Evaluates any source without secrecy: the reference for garbled runs.
 ///
 /// # Errors
 /// [`Error::InputWidth`] unless there is one bit per input bit.

@@ -51,7 +51,7 @@ pub fn constant(value: &BigUint, width: usize) -> Vec<Bit> {
     (0..width).map(|i| Bit::constant(value.bit(i as u64))).collect()
 }
 
-/// `value` cut or extended with zeros to `width` bits.
+/// `value` truncated or extended with zeros to `width` bits.
 pub fn resize(value: &[Bit], width: usize) -> Vec<Bit> {
     (0..width).map(|i| bit_at(value, i)).collect()
 }

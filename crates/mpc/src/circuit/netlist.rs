@@ -86,8 +86,8 @@ impl Circuit {
         &self.gates
     }
 
-    /// Says whose each input is. Bristol Fashion files do not: the reader gives
-    /// the first input to P1 and the others to P2.
+    /// Sets the owner of each input. Bristol Fashion files do not state it: the reader gives the
+    /// first input to P1 and the others to P2.
     pub fn assign_inputs(&mut self, owner: impl Fn(usize) -> Role) {
         for (index, port) in self.inputs.iter_mut().enumerate() {
             port.owner = Some(owner(index));

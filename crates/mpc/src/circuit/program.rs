@@ -73,7 +73,8 @@ impl Program {
 }
 
 impl From<Circuit> for Program {
-    /// The same as [`Program::new`] with less memory: the gates go as soon as they are sorted.
+    /// The same as [`Program::new`] with less memory: the gates are freed as soon as they are
+    /// sorted.
     fn from(circuit: Circuit) -> Self {
         let sorted = Sorted::new(&circuit, STORED_WINDOW);
         let Circuit { inputs, outputs, input_bits: _, gates, output_bits } = circuit;
@@ -101,8 +102,8 @@ impl Source for Program {
     }
 }
 
-/// Renumbers slots in running order, each used again right after its last
-/// reader. Returns their number and the outputs' new places.
+/// Renumbers slots in running order, each reused right after its last reader. Returns their number
+/// and the outputs' new places.
 fn reuse_slots(
     ops: &mut [Op],
     ends: &[(usize, usize)],
@@ -110,8 +111,8 @@ fn reuse_slots(
     outputs: &[Bit],
 ) -> (usize, Vec<Bit>) {
     let wires = ops.iter().map(|op| op.out as usize).max().unwrap_or(0).max(inputs) + 1;
-    // Positions are counted so that all ANDs of a step die together, after it.
-    // A stored circuit has fewer than 2^32 gates and negations.
+    // Positions are counted so that all ANDs of a step end together, after it. A stored circuit has
+    // fewer than 2^32 gates and negations.
     const ALWAYS: u32 = u32::MAX;
     #[derive(Clone, Copy)]
     struct Wire {
@@ -178,8 +179,8 @@ fn reuse_slots(
     (slots as usize, moved)
 }
 
-/// Many runs of one program, side by side: their AND gates are hashed together
-/// and all inputs and outputs travel together.
+/// Many runs of one program, side by side: their AND gates are hashed together and all inputs and
+/// outputs are sent together.
 ///
 /// The inputs are those of the first run, then those of the second, and so on.
 pub struct Repeat<'p> {

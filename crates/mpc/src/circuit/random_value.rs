@@ -1,4 +1,4 @@
-//! A uniform number below a secret bound, inside a circuit: the heart of the random value protocol.
+//! A uniform number below a secret bound, inside a circuit: the core of the random value protocol.
 //!
 //! *In*: the bits of Q ≥ 1, and random bits that neither party knows (each the
 //! XOR of a bit of both). *Out*: R and a bit that says whether the attempt
@@ -13,10 +13,9 @@
 //! 2. R has H as its top bits and, if ℓ > k, ℓ − k further uniform bits below.
 //! 3. R > q: failed. That needs H = A, which has a chance below 2^(1−k).
 //!
-//! *Why R is uniform.* The lower bits are looked at only when H = A. So every
-//! (H, lower bits) that makes R ≤ q is the outcome of try t with the same
-//! probability, 2^−ℓ times that of t − 1 tries above A; one that makes R > q ends
-//! in failure and is never exchanged for another. For ℓ ≤ k exactly 2^(k−ℓ)
+//! *Why R is uniform.* The lower bits are used only when H = A. So every (H, lower bits) that makes
+//! R ≤ q is the outcome of try t with the same probability, 2^−ℓ times that of t − 1 tries above A;
+//! one that makes R > q ends in failure and is never replaced by another. For ℓ ≤ k exactly 2^(k−ℓ)
 //! values of H give each R, and step 3 never fails.
 //! *Failure.* A starts with a one, so each try succeeds with a chance above 1/2:
 //! in all less than 2^−T + 2^(1−k), which is 2^−σ for T = σ + 1 and k = σ + 2.
@@ -44,8 +43,8 @@ impl UniformBelow {
         Self::with(width, sigma + 2, sigma + 1)
     }
 
-    /// With a window of k bits and a number of tries of the caller's choice: for
-    /// vectors and for tests that want it to fail.
+    /// With a window of k bits and a number of tries of the caller's choice: for vectors and for
+    /// tests in which it is to fail.
     pub fn with(width: usize, window: usize, tries: usize) -> Self {
         Self { width, window: window.min(width), tries }
     }
@@ -74,7 +73,7 @@ impl UniformBelow {
     /// lowest bit first, and then the lower part.
     ///
     /// # Panics
-    /// If the bits are not as many as said.
+    /// If there is another number of bits.
     pub fn build<G: Gates>(&self, g: &mut G, bound: &[Bit], random: &[Bit]) -> (Vec<Bit>, Bit) {
         assert_eq!(bound.len(), self.width, "a bound of the declared width");
         assert_eq!(random.len(), self.random_bits(), "as many random bits as are needed");
@@ -96,8 +95,8 @@ impl UniformBelow {
         })
     }
 
-    /// A: bits ℓ to ℓ + k − 1 of the number with k ones below it. Of every shift
-    /// only the bits are made that a later one can still bring into the window.
+    /// A: bits ℓ to ℓ + k − 1 of the number with k ones below it. Every shift computes only the
+    /// bits that a later one can still bring into the window.
     fn top_of<G: Gates>(&self, g: &mut G, largest: &[Bit], length: &[Bit]) -> Vec<Bit> {
         g.scope(|g| {
             let mut value = vec![Bit::TRUE; self.window];
@@ -159,8 +158,8 @@ impl UniformBelow {
         })
     }
 
-    /// What [`Self::build`] computes: R for the bound Q ≥ 1 and these random bits, or
-    /// nothing if the attempt fails.
+    /// What [`Self::build`] computes: R for the bound Q ≥ 1 and these random bits, or `None` if the
+    /// attempt fails.
     pub fn ideal(&self, bound: &BigUint, random: &[bool]) -> Option<BigUint> {
         let largest = bound - 1u8;
         let length = largest.bits() as usize;

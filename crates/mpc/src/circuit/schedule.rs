@@ -1,16 +1,16 @@
-//! From gates to steps: in which order a circuit is run, and in which slots its live wires lie.
+//! From gates to steps: the order in which a circuit is run, and the slots of its live wires.
 //!
-//! Gates are sorted by AND depth inside a window, so that AND gates which do
-//! not depend on each other stand together and can be hashed at once. A slot
-//! is used again only after the window in which its wire died.
+//! Gates are sorted by AND depth inside a window, so that AND gates which do not depend on each
+//! other are together and can be hashed at once. A slot is reused only after the window in which
+//! its wire was last used.
 
 use super::bit::Bit;
 use super::netlist::Port;
 use super::size::{Count, Size};
 pub use crate::simd::Op;
 
-/// Gates sorted together in a stream, if nothing else is said: so few that the
-/// window's wires stay in the L2 cache.
+/// Gates sorted together in a stream by default: few enough that the window's wires fit the L2
+/// cache.
 pub const STREAM_WINDOW: usize = 1 << 13;
 
 /// A part of a circuit run: the XORs in order, then all ANDs at once. No AND
@@ -38,8 +38,8 @@ impl<'a> Step<'a> {
 /// Something that runs circuits. Value 0 is the constant 1 (for a garbler: Δ),
 /// values 1, 2, … are the input bits.
 pub trait Consumer {
-    /// Runs one step; every place in it is below `values`, which never shrinks.
-    /// Returns false if it cannot go on; it is then given no further step.
+    /// Runs one step; every place in it is below `values`, which never shrinks. Returns false if it
+    /// cannot continue; it then gets no further step.
     fn step(&mut self, values: usize, step: Step<'_>) -> bool;
 }
 
@@ -53,7 +53,7 @@ pub trait Source: Sync {
     /// The outputs in order.
     fn outputs(&self) -> &[Port];
 
-    /// Hands every step to `consumer` and returns the outputs as slots.
+    /// Passes every step to `consumer` and returns the outputs as slots.
     fn stream(&self, consumer: &mut dyn Consumer) -> Vec<Bit>;
 
     /// How large it is. Streams it, unless the source knows better.
@@ -74,7 +74,7 @@ pub trait Source: Sync {
     }
 }
 
-/// Sorts gates into steps and hands out slots.
+/// Sorts gates into steps and assigns slots.
 pub(super) struct Scheduler<'c> {
     consumer: &'c mut dyn Consumer,
     stopped: bool,
@@ -137,7 +137,7 @@ impl<'c> Scheduler<'c> {
         self.dying.push(slot);
     }
 
-    /// Hands the remaining gates to the consumer.
+    /// Passes the remaining gates to the consumer.
     pub(super) fn drain(&mut self) {
         let slots = self.level_of.len();
         for (linear, ands) in &mut self.levels[..self.depth] {
@@ -192,7 +192,7 @@ impl<'c> Scheduler<'c> {
         out
     }
 
-    /// Called when a gate is complete: no slot may change hands inside one.
+    /// Called when a gate is complete: no slot may be reassigned within one.
     fn count_gate(&mut self) {
         self.waiting += 1;
         if self.waiting >= self.window {

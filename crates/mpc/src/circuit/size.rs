@@ -12,7 +12,7 @@ pub struct Size {
     pub outputs: usize,
 }
 
-/// Counts the AND gates of what is streamed to it.
+/// Counts the AND gates of a streamed circuit.
 #[derive(Default)]
 pub(super) struct Count {
     ands: usize,
@@ -40,7 +40,7 @@ mod tests {
     use crate::circuit::{Builder, Chain, Gates, Program, Repeat, Source};
     use crate::role::Role;
 
-    /// A source that forgets how large it is.
+    /// A source without its own implementation of `size`.
     fn counted(source: &dyn Source) -> Size {
         let mut count = Count::default();
         let outputs = source.stream(&mut count);

@@ -1,20 +1,19 @@
-//! Circuits that are made while they run.
+//! Circuits that are generated while they run.
 
 use super::bit::{Bit, Gates, Keep};
 use super::netlist::Port;
 use super::schedule::{Consumer, STREAM_WINDOW, Scheduler, Source};
 use crate::role::Role;
 
-/// A builder that hands its gates to a [`Consumer`] and forgets them.
+/// A builder that passes its gates to a [`Consumer`] and does not keep them.
 ///
-/// Wires made inside a [`Gates::scope`] and not returned from it are forgotten
-/// at its end; using one later is a mistake that gives wrong results. Nothing
-/// is shared between equal subexpressions.
+/// Wires made inside a [`Gates::scope`] and not returned from it are freed at its end; using one
+/// later gives wrong results. Equal subexpressions are not shared.
 pub struct Stream<'c> {
     scheduler: Scheduler<'c>,
     /// Per open scope, the slots made in it.
     scopes: Vec<Vec<u32>>,
-    /// Per slot, the number of the last scope that handed it out.
+    /// Per slot, the number of the last scope that returned it.
     marks: Vec<u64>,
     scope_number: u64,
 }
@@ -78,7 +77,7 @@ impl<F> Generated<F>
 where
     F: Fn(&mut Stream<'_>, &[Vec<Bit>]) -> Vec<Vec<Bit>> + Sync,
 {
-    /// `build` gets the inputs and returns the outputs, which must have the widths said here.
+    /// `build` gets the inputs and returns the outputs, which must have the declared widths.
     pub fn new(inputs: &[(Role, &str, usize)], outputs: &[(&str, usize)], build: F) -> Self {
         let input = |&(owner, name, width): &(Role, &str, usize)| Port {
             name: name.to_owned(),
@@ -95,9 +94,8 @@ where
         }
     }
 
-    /// Sorts `gates` gates together in place of the usual number. More of them
-    /// find more ANDs that can be hashed at once in long chains that run side by
-    /// side; both parties must choose the same.
+    /// Sorts `gates` gates together instead of the default number. More of them find more ANDs that
+    /// can be hashed at once in long parallel chains; both parties must choose the same.
     #[must_use]
     pub fn window(self, gates: usize) -> Self {
         Self { window: gates, ..self }

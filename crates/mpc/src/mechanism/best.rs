@@ -1,14 +1,16 @@
 //! The best candidate, and the best split of an interval, of a table whose records two parties hold
 //! apart: by largest class counts, and nothing else is opened.
 //!
-//! *Inputs*: each party's own class counts, of every child of every candidate ([`candidate`]), or left
-//! and right of every possible split ([`split`]). Together the parties' counts add up; all
-//! counts of one party in one candidate or split are below 2^b in all. *Output*, to both: the number of the best, or that there is none. *Learned*: that.
+//! *Inputs*: each party's own class counts, of every child of every candidate ([`candidate`]), or
+//! left and right of every possible split ([`split`]). The counts of the two parties are added; the
+//! sum of all counts of one party in one candidate or split is below 2^b. *Output*, to both: the
+//! number of the best, or that there is none. *Learned*: that.
 //!
-//! A candidate is worth the sum of its children's largest class counts; it counts if it has records,
-//! or records of several classes where that is asked. The first of equal ones wins. A split is worth
-//! the same of its two sides; of equal ones that which divides the records most evenly, and of those
-//! the last. Without records on both sides there is none.
+//! The score of a candidate is the sum of its children's largest class counts; it is eligible if it
+//! has records, or records of several classes where that is required. The first of equal ones wins.
+//! The score of a split is the same for its two sides; of equal ones the one that divides the
+//! records most evenly wins, and of those the last. Without records on both sides there is no
+//! split.
 //!
 //! *Cost* in ANDs, for C classes, counts of b bits: some 3·C·b per child, 8·C·b per split.
 //!
@@ -56,7 +58,7 @@ pub struct CandidateShape {
     pub count_bits: usize,
     /// How many children each candidate has.
     pub children: Vec<usize>,
-    /// Whether candidates whose records are all of one class do not count.
+    /// Whether candidates whose records are all of one class are not eligible.
     pub several: bool,
 }
 
@@ -76,7 +78,7 @@ impl CandidateShape {
         self.children.iter().sum::<usize>() * self.classes
     }
 
-    /// The circuit. The outputs are whether there is any candidate, and its number.
+    /// The circuit. The outputs are whether any candidate is eligible, and the number of the best.
     pub fn source(&self) -> impl Source + '_ {
         let bits = self.counts() * self.count_bits;
         let index = bits_to_count(self.children.len());
@@ -100,7 +102,7 @@ impl CandidateShape {
         .window(WINDOW)
     }
 
-    /// What a candidate is worth; the highest bit says whether it counts.
+    /// The score of a candidate; the highest bit says whether it is eligible.
     fn key<G: Gates>(&self, g: &mut G, counts: &[(&[Bit], &[Bit])]) -> Vec<Bit> {
         let width = self.count_bits + 1;
         let mut score = vec![Bit::FALSE; width];
@@ -145,7 +147,7 @@ impl SplitShape {
         .window(WINDOW)
     }
 
-    /// What a split is worth: the smaller side's records, and above them the score.
+    /// The score of a split: the smaller side's records, and above them the class counts.
     fn key<G: Gates>(&self, g: &mut G, first: &[Bit], second: &[Bit]) -> Vec<Bit> {
         let width = self.count_bits + 1;
         let pairs = first.chunks(self.count_bits).zip(second.chunks(self.count_bits));
@@ -209,11 +211,11 @@ pub fn forecast_split(f: &mut Forecast, shape: &SplitShape) {
     yao::forecast(f, Role::P1, &shape.source(), Reveal::Both);
 }
 
-/// The best of some candidates, if any counts. `counts` are this party's: classes fastest, then
-/// children, then candidates.
+/// The best of some candidates, if any is eligible. `counts` are this party's: classes fastest,
+/// then children, then candidates.
 ///
 /// # Errors
-/// If there are not as many as the shape says, one is too long, or the run fails.
+/// If there is another number of counts than the shape says, a count is too long, or the run fails.
 pub fn candidate(
     session: &mut Session,
     shape: &CandidateShape,

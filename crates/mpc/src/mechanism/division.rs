@@ -6,14 +6,14 @@
 //! most the part δ of each party's people there. *Learned*: that bit, and nothing else: no size of a
 //! half, no count, not which test failed.
 //!
-//! The paper's parties find out by intersections and comparisons, which show sizes of halves, counts
-//! of dummies at every point that is tried, and thresholds. Because the population is public no
-//! intersection is needed: users stand in one order, and a circuit counts.
+//! The paper's parties compute this by intersections and comparisons, which reveal sizes of halves,
+//! counts of dummies at every point that is tried, and thresholds. Because the population is public
+//! no intersection is needed: both list the users in one order, and a circuit counts.
 //!
-//! *What it does not hide*: **once a division is accepted, the other party must be told who is in
-//! which half**, so it learns for every user of the population a group of the first one's values; for
-//! whom the first one does not have, that of a dummy. And the answers together are those of exact
-//! thresholds, not differentially private ones.
+//! *What it does not hide*: **once a division is accepted, the other party must learn who is in
+//! which half**, so it learns for every user of the population a group of the first one's values;
+//! for users that the first one does not have, that of a dummy. And the answers together are those
+//! of exact thresholds, not differentially private ones.
 //!
 //! *Cost* for n users: 6·n ANDs of 32 bytes at most, and on top some 10·log n for δ of few digits; 16·n
 //! bytes and n transfers for the other party's inputs; one round and a half. At most [`MOST_USERS`].
@@ -54,7 +54,7 @@ use crate::role::Role;
 
 /// The most users of a group.
 pub const MOST_USERS: usize = 1 << 20;
-/// Gates sorted together: enough that many users are hashed at once.
+/// Gates sorted together: enough to hash many users at once.
 const WINDOW: usize = 1 << 16;
 
 /// What both know.
@@ -70,7 +70,7 @@ pub struct DivisionShape {
     pub divider: Role,
 }
 
-/// What one party has; a bit for each user.
+/// One party's input: a bit for each user.
 #[derive(Clone, Copy)]
 pub enum Side<'a> {
     /// The party that divides.
@@ -106,10 +106,10 @@ pub fn ideal(shape: &DivisionShape, high: &[bool], divider: &[bool], other: &[bo
     })
 }
 
-/// Whether both halves are as required.
+/// Whether both halves meet the requirements.
 ///
 /// # Errors
-/// If there are too many users or not a bit for each, and failures of the connection or the peer.
+/// If there are too many users or not one bit for each, and failures of the connection or the peer.
 pub fn accepts(
     session: &mut Session,
     shape: &DivisionShape,
@@ -135,9 +135,10 @@ impl DivisionShape {
         (usize::BITS - self.users.leading_zeros()) as usize
     }
 
-    /// Input bits of the divider and of the other. The divider: per user, whether it is its and in
-    /// the upper half, its and in the lower half, in the upper half; then ⌊δ·its people⌋ of the
-    /// upper and of the lower half. The other: per user whether it is its; then how many are.
+    /// Input bits of the divider and of the other. The divider: per user, three bits: among its
+    /// people and in the upper half, among its people and in the lower half, in the upper half;
+    /// then ⌊δ·its people⌋ of the upper and of the lower half. The other: per user whether it is
+    /// among its people; then how many are.
     fn widths(&self) -> [usize; 2] {
         [3 * self.users + 2 * self.count_bits(), self.users + self.count_bits()]
     }
@@ -213,7 +214,7 @@ impl DivisionShape {
                 count_ones(g, &both)
             })
         });
-        // In place of the lower half's common people stands the other's people there.
+        // In place of the lower half's common people there are the other's people in it.
         let low_common = std::mem::take(&mut counts[1]);
         let other_low = subtract(g, total, &counts[2]);
         let (high_bound, low_bound) = bounds.split_at(self.count_bits());

@@ -1,5 +1,5 @@
-//! The circuits of this room that are exported for review in `circuits/`: at sizes that a person
-//! can read, built by the same code as those that run.
+//! The circuits of these mechanisms that are exported for review in `circuits/`: at sizes that a
+//! person can read, built by the same code as those that run.
 
 use super::division::DivisionShape;
 use super::exponential::{horizontal, vertical};

@@ -1,4 +1,4 @@
-//! Which of two parties has the better candidate, and nothing else of either.
+//! Which of two parties has the better candidate, revealing nothing else of either.
 //!
 //! *Inputs*: each party's best candidate, if it has one: a score as a fraction, and a number that
 //! orders those of equal score. *Output*, to both: whose is better, or that nobody has any.
@@ -54,7 +54,7 @@ pub struct HeadShape {
 pub struct Head {
     /// Its score is this, below 2^32,
     pub above: u64,
-    /// over this, from 1 and below 2^32; not looked at where all denominators are the same.
+    /// over this, from 1 and below 2^32; ignored where all denominators are the same.
     pub below: u64,
     /// Of equal scores the lower number comes first; below 2^16, and the parties' differ.
     pub order: u32,

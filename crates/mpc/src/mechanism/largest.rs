@@ -51,15 +51,15 @@ use crate::protocol::yao::{self, Reveal, bits_of};
 use crate::protocol::{Bulk, Session, bits};
 use crate::role::Role;
 
-/// Input labels of one batch, both parties': memory must not follow the number of classes.
+/// Input labels of one batch, both parties': memory must not grow with the number of classes.
 const BATCH_LABELS: usize = 1 << 22;
 
-/// Products of bits of one batch on shared bits, each a word for some time: 128 MB, or somewhat more
-/// with very many classes.
+/// Products of bits in one batch on shared bits, each of which takes a word for some time: 128 MB,
+/// or somewhat more with very many classes.
 const BATCH_PRODUCTS: usize = 1 << 24;
 
-/// Groups that are worth the rounds of shared bits: about as many as send garbled tables for as long
-/// as those rounds take on a line of 100 Mbit/s and 40 ms.
+/// From this many groups on, shared bits are worth their rounds: sending the garbled tables of
+/// about so many takes as long as those rounds on a line of 100 Mbit/s and 40 ms.
 pub const MANY: usize = 1 << 9;
 
 /// What is public about the groups, apart from how many there are.
@@ -170,7 +170,7 @@ pub fn largest_counts(
     counts: &[u64],
 ) -> Result<WordShares, Error> {
     let most = u64::MAX >> (64 - shape.count_bits.clamp(1, 64));
-    // Of a share only what it is modulo the ring goes in.
+    // A share is reduced modulo the ring first.
     if let Some(count) = counts.iter().find(|count| !shape.of_shares && **count > most) {
         let [given, most] = [*count, most].map(|count| count as usize);
         return Err(Error::TooMany { what: "records in one group", given, most });

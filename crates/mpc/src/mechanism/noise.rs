@@ -74,8 +74,8 @@ pub struct OwnNoise {
 }
 
 impl OwnNoise {
-    /// Draws noise for `count` counts: do it before the phase that makes the counts, since the time
-    /// it takes tells something about the noise.
+    /// Draws noise for `count` counts. Call it before the phase that makes the counts, since the
+    /// time it takes reveals something about the noise.
     ///
     /// # Errors
     /// Only a tape fails.
@@ -89,12 +89,12 @@ impl OwnNoise {
         Ok(Self { epsilon: epsilon.clone(), noise })
     }
 
-    /// The same with as much work whatever the noise is, so that a peer who waits for the next
+    /// The same with work that does not depend on the noise, so that a peer who waits for the next
     /// message learns nothing from how long it takes. The noise is as far from the exact law as its
     /// digits are: count 2 per noise and party in [`crate::privacy::slack`].
     ///
     /// # Errors
-    /// For widths that make no sense; otherwise only a tape fails.
+    /// For unsupported widths; otherwise only a tape fails.
     pub fn draw_digits(
         coins: &mut (impl Coins + ?Sized),
         epsilon: &Rational,

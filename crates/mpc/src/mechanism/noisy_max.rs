@@ -71,8 +71,8 @@ use crate::protocol::yao::{self, Reveal};
 use crate::protocol::{Bulk, Session, prepared};
 use crate::role::Role;
 
-/// Candidates of one circuit that draws their noise: their labels, some 25 MB, stay near the
-/// processor.
+/// Candidates of one circuit that draws their noise: their labels, some 25 MB, fit the processor's
+/// caches.
 pub const BATCH: usize = 1 << 9;
 /// Candidates of one circuit whose noise is drawn already: it has one bit per digit, not τ.
 pub(super) const PREPARED_BATCH: usize = 1 << 13;
@@ -106,7 +106,7 @@ pub struct NoiseWidths {
 pub struct NoisyMaxParameters {
     /// g: the grid is that of the multiples of 2^-g.
     pub grid_bits: u32,
-    /// No score is above this; a higher one of a party's own counts as that.
+    /// The largest score; a higher one of a party's own is reduced to it.
     pub largest: Score,
     /// How long its random numbers are.
     pub widths: NoiseWidths,
@@ -138,7 +138,7 @@ impl NoisyMaxParameters {
     }
 }
 
-/// A score in the unit in which circuits have it.
+/// A score in the unit that circuits use.
 fn unit(score: Score, whole: bool) -> u64 {
     if whole { score.steps() >> SCORE_GRID_BITS } else { score.steps() }
 }
@@ -146,7 +146,7 @@ fn unit(score: Score, whole: bool) -> u64 {
 /// The messages of a choice among `count` candidates.
 ///
 /// # Errors
-/// As the mechanism, for parameters that do not fit.
+/// As the mechanism, for unsupported parameters.
 pub fn forecast(
     f: &mut Forecast,
     parameters: &NoisyMaxParameters,
@@ -191,7 +191,7 @@ pub fn forecast_each(
     Ok(())
 }
 
-/// Neighbouring choices that one batch has room for; one that has more candidates is alone.
+/// Consecutive choices that fit one batch; one with more candidates than that is alone.
 fn together<T>(
     choices: &[T],
     batch: usize,
@@ -208,15 +208,15 @@ fn together<T>(
     })
 }
 
-/// How many noises are drawn beyond those of a choice, if there are too few for it: half as many, so
-/// that what is never used stays small, and a choice that has a few candidates more than the last one
-/// finds its noise.
+/// How many noises are drawn in addition to those of a choice, if there are too few for it: half as
+/// many, so that few remain unused, and a choice that has a few candidates more than the last one
+/// has enough.
 fn ahead(count: usize) -> usize {
     count / 2
 }
 
-/// Draws the noises of `count` candidates of later choices, if noise is drawn ahead: in fewer rounds
-/// than one choice after the other.
+/// Draws the noises of `count` candidates of later choices, if noise is drawn ahead. This takes
+/// fewer rounds than drawing them choice by choice.
 ///
 /// # Errors
 /// As [`NoisyMax`].
@@ -260,7 +260,7 @@ pub struct NoisyMax<'a> {
 
 impl<'a> NoisyMax<'a> {
     /// A mechanism on the grid of multiples of 2^-`grid_bits`, for scores up to a public `largest`
-    /// (a higher score of a party's own counts as that).
+    /// (a higher score of a party's own is reduced to it).
     ///
     /// # Errors
     /// As [`NoisyMax::with`].
@@ -345,7 +345,7 @@ impl<'a> NoisyMax<'a> {
         }
     }
 
-    /// Choices that one batch has room for.
+    /// Choices that fit one batch.
     fn run_together(
         &mut self,
         shape: &NoisyMaxShape,
@@ -455,7 +455,7 @@ impl Choose for NoisyMax<'_> {
     }
 }
 
-/// How both parties' numbers make a score.
+/// How a score follows from both parties' numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sharing {
     /// Their XOR; of a score that one party knows, the other's number is 0.

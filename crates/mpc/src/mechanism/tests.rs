@@ -1,4 +1,4 @@
-//! The two-party forms choose and count as the single-party forms do.
+//! The two-party forms give the same results as the single-party forms.
 
 mod division;
 mod exponential;
@@ -52,7 +52,7 @@ fn with_generators<T: Send>(
     run_pair(Setup::default().seed(seed), run, run)
 }
 
-/// Runs both parties with coins from one tape; both must use up the same of it.
+/// Runs both parties with coins from one tape; both must use the same part of it.
 fn with_tape<T: Send>(
     tape: &Tape,
     party: impl Fn(Role, &mut Session) -> T + Sync,

@@ -1,14 +1,14 @@
-//! Whether every cell of a table that two parties hold in shares is as required: one bit.
+//! Whether every cell of a table that two parties hold in shares meets its requirement: one bit.
 //!
-//! *Inputs*: per cell, shares of a count n over Z_{2^c}, of which n is at most 2^c − 1 and the least
-//! that is required of it at most that; shares of margins over Z_{2^m}, as signed numbers; and a bit
-//! in XOR shares, of what is known beside the cells. *Output*, to both: whether the bit is set, every
+//! *Inputs*: per cell, shares of a count n over Z_{2^c}, where n and the minimum that is required
+//! of it are at most 2^c − 1; shares of margins over Z_{2^m}, as signed numbers; and a bit in XOR
+//! shares, the result of checks outside the cells. *Output*, to both: whether the bit is set, every
 //! n is 0 or as large as required, and no margin is negative. *Learned*: that bit.
 //!
 //! *How.* n = 0 or n ≥ k is one comparison: n − 1 ≥ k − 1 over Z_{2^c}, where 0 − 1 is the largest
-//! number there is. A margin such as a·n − b·n_s is a sum of shares at home, and its sign one
-//! addition. Cells go in batches whose labels fit 16 MiB; what a batch found goes on to the next in
-//! XOR shares, and only the last is opened.
+//! number there is. Shares of a margin such as a·n − b·n_s are computed locally, and its sign is
+//! one addition. Cells are processed in batches whose labels fit 16 MiB; the result of a batch is
+//! passed to the next in XOR shares, and only the last is opened.
 //!
 //! *Cost* per cell: 2c + margins·m ANDs, c + margins·m transfers. One round per batch.
 //!
@@ -49,7 +49,7 @@ use crate::role::Role;
 /// Input labels of one batch, both parties'; few in tests, so that these have batches.
 const BATCH_LABELS: usize = if cfg!(test) { 1 << 12 } else { 1 << 20 };
 
-/// Gates sorted together: enough that many cells are hashed at once.
+/// Gates sorted together: enough to hash many cells at once.
 const WINDOW: usize = 1 << 14;
 
 /// What is public about the cells, apart from how many there are.
@@ -84,7 +84,7 @@ impl<'a> Cells<'a> {
     }
 
     /// # Errors
-    /// Unless there is one of each for every cell.
+    /// If there is not one of each for every cell.
     fn check(&self, shape: &CellShape) -> Result<(), Error> {
         let fits = self.counts.len() == self.least.len()
             && self.margins.len() == self.least.len().saturating_mul(shape.margins);
@@ -106,7 +106,7 @@ impl CellShape {
         (BATCH_LABELS / self.bits().iter().sum::<usize>().max(1)).max(1)
     }
 
-    /// Cells of each circuit, for so many in all. There is always one.
+    /// Cells of each circuit, for so many in all. There is always at least one circuit.
     fn batches(&self, cells: usize) -> impl Iterator<Item = (usize, usize)> + use<> {
         let batch = self.batch();
         (0..cells.max(1))
@@ -114,8 +114,8 @@ impl CellShape {
             .map(move |first| (first, batch.min(cells - first.min(cells))))
     }
 
-    /// The circuit for so many cells. P1's input is its share of what was found so far, a mask and
-    /// its cells; P2's its share and its cells. The output is what was found, XOR the mask.
+    /// The circuit for so many cells. P1's input is its share of the result so far, a mask and its
+    /// cells; P2's its share and its cells. The output is the new result, XOR the mask.
     pub fn source(&self, cells: usize) -> impl Source + use<> {
         let (shape, [first, second]) = (*self, self.bits().map(|bits| bits * cells));
         let ports = [(Role::P1, "p1", 2 + first), (Role::P2, "p2", 1 + second)];
@@ -138,7 +138,7 @@ impl CellShape {
         .window(WINDOW)
     }
 
-    /// Whether one cell is as required.
+    /// Whether one cell meets its requirement.
     fn cell<G: Gates>(&self, g: &mut G, first: &[Bit], second: &[Bit]) -> Bit {
         let (count1, rest) = first.split_at(self.count_bits as usize);
         let (least, margins1) = rest.split_at(self.count_bits as usize);
@@ -207,10 +207,10 @@ pub fn forecast(f: &mut Forecast, shape: &CellShape, cells: usize) {
     }
 }
 
-/// Whether the bit of which each party gives a share is set and all cells are as required.
+/// Whether the bit of which each party gives a share is set and all cells meet their requirements.
 ///
 /// # Errors
-/// If the cells are not as many as they should be, or the run fails.
+/// If the number of cells is wrong, or the run fails.
 pub fn all_valid(
     session: &mut Session,
     shape: &CellShape,

@@ -16,12 +16,12 @@ pub struct Limits {
     pub connect: Duration,
     /// For the TLS handshake, and for each message of ours that follows it.
     pub handshake: Duration,
-    /// For a frame to arrive, the peer's computing included. What has arrived
-    /// of it gives the time on top that [`Limits::SLOWEST_BYTES_PER_SECOND`]
-    /// needs; no pause may be longer than this.
+    /// For a frame to arrive, the peer's computing included. The bytes that have arrived extend
+    /// this by the time that they take at [`Limits::SLOWEST_BYTES_PER_SECOND`]; no pause may be
+    /// longer than this.
     pub read: Duration,
-    /// For a frame to be taken by the network, likewise. The peer may have to
-    /// compute before it takes more.
+    /// For the network to accept a frame, likewise. The peer may have to compute before it reads
+    /// more.
     pub write: Duration,
     /// Largest body of a frame.
     pub frame_bytes: usize,
@@ -56,45 +56,46 @@ impl Default for Limits {
     }
 }
 
-/// How long the moving of one frame may take.
+/// Time limits for sending or receiving one frame.
 #[derive(Clone, Copy, Debug)]
 pub struct Patience {
-    /// Without a byte that moves. A frame may take as long, and what has moved of it at the slowest
-    /// speed on top.
+    /// The longest time without progress. A frame may take this long, plus the time that the bytes
+    /// moved so far take at the slowest speed.
     pub pause: Duration,
-    /// In any case.
+    /// The deadline in any case.
     pub until: Option<Instant>,
 }
 
 impl Patience {
-    /// With no end but that of the pause.
+    /// Limited only by the longest pause.
     pub fn pause(pause: Duration) -> Self {
         Self { pause, until: None }
     }
 
-    /// When it is over if nothing moves.
+    /// The deadline if nothing moves.
     pub fn end(&self) -> Instant {
         let end = Instant::now() + self.pause;
         self.until.map_or(end, |until| end.min(until))
     }
 }
 
-/// Says of a header whether what it announces may be received.
+/// Decides from a header whether the frame that it announces may be received.
 pub type Accept<'a> = &'a dyn Fn(Header) -> Result<(), Error>;
 
-/// Moves frames. Implemented in memory and over TLS; a channel does not care which.
+/// Sends and receives frames. Implemented in memory and over TLS; a channel does not depend on
+/// which.
 pub trait Transport: Send {
-    /// Sends one frame, or fails when the patience is over.
+    /// Sends one frame, or fails when its time limit is over.
     ///
     /// # Errors
     /// [`Error::Closed`], [`Error::Timeout`] or a failure of the system.
     fn send(&mut self, header: Header, body: &[u8], patience: Patience) -> Result<(), Error>;
 
-    /// Receives one frame into `body`, or fails when the patience is over.
+    /// Receives one frame into `body`, or fails when its time limit is over.
     ///
     /// # Errors
-    /// As for `send`, and what `accept` says of the header, before anything of
-    /// the body is read or allocated.
+    /// As for `send`, and the error of `accept` for the header, before anything of the body is read
+    /// or allocated.
     fn receive(
         &mut self,
         body: &mut Vec<u8>,
@@ -105,14 +106,14 @@ pub trait Transport: Send {
     /// A value that only the two ends of this very connection share.
     ///
     /// # Errors
-    /// If the connection is not in a state to give one.
+    /// If the connection cannot provide one in its current state.
     fn binding(&self) -> Result<[u8; 32], Error>;
 
-    /// From now on every wait ends when this flag is set.
+    /// From now on every wait ends early if this flag is set.
     fn stop_on(&mut self, stop: Stop);
 
-    /// The tag of the next frame, if it has come already: nothing is taken, and nobody waits. A transport that
-    /// cannot look has nothing to tell.
+    /// The tag of the next frame, if it has arrived already. Nothing is consumed, and the call does
+    /// not wait. A transport that cannot look ahead returns nothing.
     ///
     /// # Errors
     /// As for `receive`, if nothing more will come.
@@ -120,15 +121,15 @@ pub trait Transport: Send {
         Ok(None)
     }
 
-    /// Ends the conversation so that what was sent still arrives. Bounded in time.
+    /// Closes the connection such that everything sent still arrives. Bounded in time.
     fn close(&mut self) {}
 }
 
-/// One end of a conversation with the peer.
+/// One end of a connection with the peer.
 pub struct Channel {
     transport: Box<dyn Transport>,
     limits: Limits,
-    /// When the whole conversation must be over, and how long it was given.
+    /// The deadline of the whole conversation, and its time limit.
     end: Option<(Instant, Duration)>,
     stop: Stop,
     meter: Meter,
@@ -160,7 +161,7 @@ impl Channel {
     /// Sends a message.
     ///
     /// # Errors
-    /// If the peer is gone, does not take the message in time, or has ended the run.
+    /// If the peer is gone, does not accept the message in time, or has aborted the run.
     pub fn send<M: Message>(&mut self, message: &M) -> Result<(), Error> {
         let body =
             codec::encode(message).map_err(|problem| Error::Malformed { tag: M::TAG, problem })?;
@@ -171,10 +172,10 @@ impl Channel {
         self.send_bytes(M::TAG, &body)
     }
 
-    /// Receives a message of the type that is due.
+    /// Receives a message of the expected type.
     ///
     /// # Errors
-    /// If the peer is gone, sends nothing in time, sends something else, or has ended the run.
+    /// If the peer is gone, sends nothing in time, sends something else, or has aborted the run.
     pub fn receive<M: Message>(&mut self) -> Result<M, Error> {
         let mut body = Vec::new();
         self.receive_bytes_at_most(M::TAG, M::MOST_BYTES, &mut body)?;
@@ -198,8 +199,8 @@ impl Channel {
         }
     }
 
-    /// Receives bulk data of `due` bytes. A header that announces another
-    /// length is refused before any of the body is read.
+    /// Receives bulk data of `due` bytes. A header that announces another length is rejected before
+    /// any of the body is read.
     ///
     /// # Errors
     /// As for [`Channel::receive`], and [`Error::WrongLength`].
@@ -209,7 +210,7 @@ impl Channel {
         Ok(body)
     }
 
-    /// The same into a buffer that is used again and again.
+    /// The same into a buffer that is reused.
     ///
     /// # Errors
     /// As for [`Channel::receive_bytes`].
@@ -224,7 +225,7 @@ impl Channel {
         })
     }
 
-    /// The same where the sender chooses the length, and `most` bytes are the longest.
+    /// The same where the sender chooses the length, up to `most` bytes.
     ///
     /// # Errors
     /// As for [`Channel::receive`], and [`Error::FrameTooLarge`].
@@ -237,8 +238,8 @@ impl Channel {
         self.receive_frame(tag, body, |header| header.check(most))
     }
 
-    /// The message that is due, if `accept` takes it by its header. In place of any message the
-    /// peer may say that the run ends.
+    /// The expected message, if `accept` accepts its header. Instead of any message the peer may
+    /// send that it aborts the run.
     fn receive_frame(
         &mut self,
         tag: Tag,
@@ -263,11 +264,11 @@ impl Channel {
         if got == tag { Ok(()) } else { Err(aborted(body)) }
     }
 
-    /// Looks, without waiting, whether the peer has ended the run or is gone, while something else is waited
-    /// for. A message that has come stays for whom it is due.
+    /// Checks, without waiting, whether the peer has aborted the run or is gone, while this side
+    /// waits for something else. A message that has arrived stays in the queue.
     ///
     /// # Errors
-    /// [`Error::PeerAborted`], or what became of the line.
+    /// [`Error::PeerAborted`], or the error of the connection.
     pub fn check_peer(&mut self) -> Result<(), Error> {
         match self.transport.look_ahead()? {
             Some(Abort::TAG) => {
@@ -277,19 +278,19 @@ impl Channel {
         }
     }
 
-    /// Tells the peer that the run ends and why, as far as it still listens, and closes the channel.
+    /// Sends the peer an abort with its reason, if it still listens, and closes the channel.
     pub fn abort(&mut self, reason: AbortReason) {
         const PARTING_LIMIT: Duration = Duration::from_secs(1);
         self.limits.write = self.limits.write.min(PARTING_LIMIT);
         self.end = None;
-        // The last words must still go out.
+        // The abort message must still be sent.
         self.stop_on(Stop::default());
         if self.send(&Abort { reason }).is_ok() {
             self.transport.close();
         }
     }
 
-    /// Counts what follows under another name.
+    /// Counts the following messages under another name.
     pub fn begin_phase(&mut self, name: &'static str) {
         tracing::debug!(phase = name, "phase begins");
         self.meter.begin_phase(name);
@@ -300,7 +301,7 @@ impl Channel {
         self.meter.costs()
     }
 
-    /// Keeps direction, tag and length of every message from now on.
+    /// Records direction, tag and length of every message from now on.
     pub fn record_transcript(&mut self) {
         self.meter.record_transcript();
     }
@@ -320,8 +321,8 @@ impl Channel {
         self.limits = limits;
     }
 
-    /// Ends the conversation with [`Error::RunTooLong`] if it is not over in so much time from now,
-    /// however lively it is.
+    /// Aborts the conversation with [`Error::RunTooLong`] if it is not over within this time from
+    /// now, even if messages still arrive.
     pub fn end_within(&mut self, limit: Duration) {
         self.end = Instant::now().checked_add(limit).map(|end| (end, limit));
     }
@@ -334,7 +335,7 @@ impl Channel {
         }
     }
 
-    /// A wait that the end of the whole conversation cut short.
+    /// Turns a timeout caused by the conversation's deadline into [`Error::RunTooLong`].
     fn or_too_long(&self, error: Error) -> Error {
         match (&error, self.end) {
             (Error::Timeout { .. }, Some((end, limit))) if Instant::now() >= end => {
@@ -354,7 +355,8 @@ impl Channel {
         self.meter.restart(clock);
     }
 
-    /// A peer that ends the run says why before it closes; find that instead of 'closed'.
+    /// A peer that aborts the run sends the reason before it closes: look for that before reporting
+    /// 'closed'.
     fn last_words(&mut self) -> Option<Error> {
         const WAIT: Duration = Duration::from_millis(200);
         const LONGEST: Duration = Duration::from_secs(5);

@@ -1,13 +1,13 @@
-//! The one place that turns messages into bytes and back.
+//! Encodes messages into bytes and decodes them.
 //!
-//! bincode is unmaintained (RUSTSEC-2025-0141), so nothing else in the house
-//! names it: replacing it means rewriting this file. Integers are fixed-width
-//! and little-endian, so that lengths tell nothing about values.
+//! bincode is unmaintained (RUSTSEC-2025-0141), so no other module uses it: replacing it means
+//! rewriting this file. Integers are fixed-width and little-endian, so that lengths reveal nothing
+//! about values.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// Largest body that the codec reads or writes. Bulk data travels as raw bytes instead.
+/// Largest body that the codec reads or writes. Bulk data is sent as raw bytes instead.
 pub const CODEC_LIMIT: usize = 1 << 24;
 
 const TOO_LARGE: &str = "it is too large for the codec";
@@ -30,8 +30,8 @@ pub fn encode<T: Serialize>(value: &T) -> Result<Vec<u8>, &'static str> {
     if bytes.len() > CODEC_LIMIT { Err(TOO_LARGE) } else { Ok(bytes) }
 }
 
-/// The value that the bytes stand for: all of them, exactly. A length inside
-/// the bytes is checked against the limit before anything is allocated for it.
+/// The value that all of the bytes encode. A length inside the bytes is checked against the limit
+/// before anything is allocated for it.
 ///
 /// # Errors
 /// What is wrong, for anything that [`encode`] does not produce for this type.

@@ -1,4 +1,4 @@
-//! What can go wrong between two parties.
+//! Errors between two parties.
 
 use std::io;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::net::Fingerprint;
 use crate::net::Tag;
 use crate::role::Role;
 
-/// Why a party ends a run, told to its peer. A class only: it never carries private detail.
+/// Why a party aborts a run, sent to its peer. A class only: it never contains private detail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum AbortReason {
     /// The peer sent something that the protocol does not allow.
@@ -26,9 +26,9 @@ pub enum AbortReason {
     Busy,
     /// The operator or a rule on the other side stopped the run.
     Stopped,
-    /// Something failed on the other side that has nothing to do with the peer.
+    /// Something failed on the other side that was not caused by the peer.
     Internal,
-    /// The other side may not spend what the run would: its cap forbids it.
+    /// The other side may not spend the run's ε: its cap forbids it.
     OverCap,
 }
 
@@ -50,7 +50,7 @@ impl std::fmt::Display for AbortReason {
 const NOT_REACHED: &str = "is it started, does its `connect` name this machine and port, and does a \
                            firewall between the two let it through?";
 
-/// Every way in which talking to the peer can fail.
+/// Every error of the communication with the peer.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -77,7 +77,7 @@ pub enum Error {
         seconds(*limit)
     )]
     RunTooLong {
-        /// How long it was given.
+        /// Its time limit.
         limit: Duration,
     },
     /// A frame is longer than this side accepts, or than it may send.
@@ -88,8 +88,8 @@ pub enum Error {
         /// Largest allowed length of a body.
         limit: usize,
     },
-    /// A message has another length than the protocol calls for: seen by its header, before any of
-    /// it is read.
+    /// A message has another length than the protocol requires, found in its header before any of
+    /// the body is read.
     #[error(
         "the peer announced {got} bytes of message {tag} where {due} are due; are both sides of the \
          same version?"
@@ -97,19 +97,19 @@ pub enum Error {
     WrongLength {
         /// The message.
         tag: Tag,
-        /// Bytes due.
+        /// Bytes expected.
         due: usize,
         /// Bytes that its header announces.
         got: usize,
     },
-    /// Another message was due.
+    /// Another message was expected.
     #[error(
         "the peer sent message {got} where {expected} was due; are both sides of the same version?"
     )]
     UnexpectedMessage {
-        /// The message that the protocol calls for here.
+        /// The message that the protocol requires here.
         expected: Tag,
-        /// The message that came.
+        /// The message that arrived.
         got: Tag,
     },
     /// A body does not decode to its message.
@@ -117,13 +117,13 @@ pub enum Error {
     Malformed {
         /// The message.
         tag: Tag,
-        /// What is wrong with it; never a value out of it.
+        /// What is wrong with it; never a value from it.
         problem: &'static str,
     },
-    /// The peer ended the run.
+    /// The peer aborted the run.
     #[error("the peer ended the run: {0}")]
     PeerAborted(AbortReason),
-    /// The peer speaks another version of the protocol.
+    /// The peer uses another version of the protocol.
     #[error(
         "the peer speaks protocol version {theirs}, this side {ours}; install the same version on both"
     )]
@@ -139,7 +139,8 @@ pub enum Error {
     /// The two sides run under different terms.
     #[error("the two sides run under different terms; compare them, then start both again")]
     Terms {
-        /// The peer's terms, if it sent what it had announced, so that the caller can name the first difference.
+        /// The peer's terms, if they match the hash that it announced, so that the caller can name
+        /// the first difference.
         theirs: Vec<u8>,
     },
     /// The peer's handshake belongs to another connection.
@@ -147,7 +148,7 @@ pub enum Error {
         "the peer's handshake does not belong to this connection (a replay?); nothing was sent"
     )]
     NotThisSession,
-    /// The peer's certificate is not the one that is pinned.
+    /// The peer's certificate is not the pinned one.
     #[cfg(feature = "tls")]
     #[error(
         "the peer is {got}, but {expected} is expected; compare the fingerprint with your partner"
@@ -155,7 +156,7 @@ pub enum Error {
     WrongPeer {
         /// Pinned fingerprint.
         expected: Fingerprint,
-        /// Fingerprint of the certificate that was shown.
+        /// Fingerprint of the certificate that was presented.
         got: Fingerprint,
     },
     /// Nobody acceptable connected while this side listened.
@@ -167,7 +168,7 @@ pub enum Error {
     NobodyCame {
         /// How long this side listened.
         limit: Duration,
-        /// Why the last connection was refused, if there was one.
+        /// Why the last connection was rejected, if there was one.
         refused: Option<Box<Error>>,
     },
     /// The peer could not be reached.
@@ -185,16 +186,16 @@ pub enum Error {
     Address {
         /// As given.
         address: String,
-        /// What the system says.
+        /// The system's error.
         problem: io::Error,
     },
     /// An identity or certificate is not usable.
     #[error("identity not usable: {0}; make one with `diptych keygen`")]
     Identity(&'static str),
-    /// The key of an identity does not open.
+    /// The key of an identity cannot be decrypted.
     #[error("the passphrase of the identity: {0}")]
     Passphrase(&'static str),
-    /// The other end has the right key, but it is another program's connection.
+    /// The other end has the right key, but the connection is from another program.
     #[error(
         "the other end holds the expected key, but does not speak this program's protocol (no ALPN \
          \"diptych/1\"); is it another program, or one of another version?"
@@ -204,13 +205,13 @@ pub enum Error {
     #[cfg(feature = "tls")]
     #[error("the secure connection failed: {0}")]
     Tls(#[from] rustls::Error),
-    /// The system gives no thread.
+    /// The system could not start a thread.
     #[error(
         "cannot start a thread: {0}; end other programs, or raise the limits on threads and memory \
          (`ulimit -u`, `ulimit -v`)"
     )]
     NoThread(io::Error),
-    /// The system failed.
+    /// A system call failed.
     #[error("the connection failed: {0}")]
     Io(#[from] io::Error),
     /// No randomness.
@@ -219,7 +220,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// What to tell the peer when this error ends the run.
+    /// The reason to send the peer when this error aborts the run.
     pub fn abort_reason(&self) -> AbortReason {
         match self {
             Self::Timeout { .. } | Self::RunTooLong { .. } => AbortReason::TooSlow,
@@ -236,15 +237,15 @@ impl Error {
         }
     }
 
-    /// Whether the peer refused, is not who it should be, or broke the protocol (exit status 3 of
-    /// the command). What the network changes never gets here: TLS notices it.
+    /// Whether the peer rejected us, has the wrong key, or broke the protocol (exit status 3 of the
+    /// command). Changes made by the network never cause this: TLS detects them.
     pub fn is_refusal(&self) -> bool {
         match self {
             Self::NobodyCame { refused, .. } => {
                 refused.as_ref().is_some_and(|why| why.is_refusal())
             }
             // A peer that does not accept our certificate answers with a TLS alert that says so.
-            // Other alerts tell of bytes that were changed on the way.
+            // Other alerts report bytes that were changed on the way.
             #[cfg(feature = "tls")]
             Self::Tls(rustls::Error::AlertReceived(alert)) => is_about_certificate(*alert),
             #[cfg(feature = "tls")]

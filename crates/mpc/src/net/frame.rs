@@ -1,5 +1,4 @@
-//! What stands on the wire: a header of eight bytes (tag, then length as
-//! little-endian u32), then the body.
+//! The wire format: a header of eight bytes (tag, then length as little-endian u32), then the body.
 
 use std::fmt;
 
@@ -22,7 +21,7 @@ impl Tag {
         Self(name)
     }
 
-    /// The four bytes as they stand on the wire.
+    /// The four bytes as on the wire.
     pub const fn bytes(self) -> [u8; 4] {
         self.0
     }
@@ -30,7 +29,7 @@ impl Tag {
 
 impl fmt::Display for Tag {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Bytes come from the peer: whatever they are, they print harmlessly.
+        // The bytes come from the peer and are escaped for printing.
         write!(f, "\"{}\"", self.0.escape_ascii())
     }
 }
@@ -41,11 +40,11 @@ impl fmt::Debug for Tag {
     }
 }
 
-/// A type that travels as one frame.
+/// A type that is sent as one frame.
 pub trait Message: Serialize + DeserializeOwned {
     /// The tag of its frames, different for every message of a protocol.
     const TAG: Tag;
-    /// No message of this type has more bytes: a longer frame is refused by its header.
+    /// The longest message of this type: a longer frame is rejected by its header.
     const MOST_BYTES: usize = CODEC_LIMIT;
 }
 
@@ -71,14 +70,14 @@ impl Header {
         Ok(Self { tag, length })
     }
 
-    /// The header as it stands on the wire.
+    /// The header as on the wire.
     pub fn encode(self) -> [u8; HEADER_BYTES] {
         let [a, b, c, d] = self.tag.bytes();
         let [e, f, g, h] = (self.length as u32).to_le_bytes();
         [a, b, c, d, e, f, g, h]
     }
 
-    /// Reads a header. What it announces is to be checked before anyone allocates.
+    /// Reads a header. What it announces must be checked before anything is allocated.
     pub fn decode(bytes: [u8; HEADER_BYTES]) -> Self {
         let [a, b, c, d, e, f, g, h] = bytes;
         let length = u32::from_le_bytes([e, f, g, h]) as usize;

@@ -18,13 +18,14 @@ use crate::net::codec::CODEC_LIMIT;
 use crate::net::{AbortReason, Channel, Error, Limits, Message, Tag};
 use crate::role::Role;
 
-/// Version of everything that stands on the wire.
+/// Version of the wire format and of all messages.
 pub const PROTOCOL_VERSION: u16 = 8;
 
 const SESSION_LABEL: &[u8] = b"diptych session v1";
 const CONFIRMATION_LABEL: &[u8] = b"diptych confirmation v1";
 
-/// Names one conversation; both parties have the same. It enters every domain-separation string.
+/// Identifies one conversation; both parties have the same. It enters every domain-separation
+/// string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SessionId([u8; 32]);
 
@@ -65,9 +66,9 @@ impl Message for Confirmation {
 
 const TERMS: Tag = Tag::new(*b"term");
 
-/// What the meter calls this conversation.
+/// The meter's name for this conversation.
 pub const PHASE: &str = "handshake";
-/// What each party sends in it if all goes well: tag and bytes of the body.
+/// What each party sends in a successful one: tag and bytes of the body.
 pub const MESSAGES: [(Tag, usize); 2] =
     [(Hello::TAG, Hello::MOST_BYTES), (Confirmation::TAG, Confirmation::MOST_BYTES)];
 
@@ -125,7 +126,7 @@ fn exchange(
     Ok(id)
 }
 
-/// Exchanges the terms themselves. The hash holds the peer to what it announced.
+/// Exchanges the terms themselves. The peer's must match the hash that it announced.
 fn compare_terms(
     channel: &mut Channel,
     terms: &[u8],
@@ -236,14 +237,14 @@ mod tests {
         assert!(matches!(b, Err(Error::Terms { theirs }) if theirs == b"mine"));
     }
 
-    /// A peer that speaks by hand: what it answers is made from what it receives.
+    /// A scripted peer: its answers are made from what it receives.
     fn against(answer: impl FnOnce(&mut Channel, Hello) + Send) -> Outcome {
         let (a, mut b) = memory::pair(Limits::default());
         thread::scope(|scope| {
             scope.spawn(move || {
                 let hello = b.receive::<Hello>().unwrap();
                 answer(&mut b, hello);
-                // Stay until the other side is done: it may still be sending.
+                // Keep the connection open until the other side is done: it may still be sending.
                 while !matches!(b.receive_bytes(TERMS, 0), Err(Error::Closed)) {}
             });
             let mut ours = a;

@@ -1,7 +1,7 @@
-//! Who a party is: an Ed25519 key in a self-signed certificate, known by its fingerprint.
+//! A party's identity: an Ed25519 key in a self-signed certificate, known by its fingerprint.
 //!
-//! As with SSH, trust comes from comparing fingerprints once, not from a chain
-//! of authorities; names and validity dates in the certificate mean nothing. The key may be under a
+//! As with SSH, trust comes from comparing fingerprints once, not from a chain of authorities;
+//! names and validity dates in the certificate mean nothing. The key may be encrypted under a
 //! passphrase ([`Identity::from_protected_pem`]).
 
 #[cfg(feature = "keygen")]
@@ -25,7 +25,7 @@ use zeroize::Zeroizing;
 use crate::math::hex;
 use crate::net::Error;
 
-/// What comes before the 32 bytes of an Ed25519 key in its SPKI (RFC 8410).
+/// The prefix of the 32 bytes of an Ed25519 key in its SPKI (RFC 8410).
 const SPKI_PREFIX: [u8; 12] =
     [0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00];
 
@@ -91,7 +91,7 @@ impl FromStr for Fingerprint {
     }
 }
 
-/// A signature by an identity, with the key to check it, which the fingerprint must name.
+/// A signature by an identity, with the key to check it, which must match the fingerprint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Signature {
     /// The signer's Ed25519 key.
@@ -110,7 +110,7 @@ impl Signature {
     }
 }
 
-/// PEM text, made in one piece: a text that grows would leave parts of a key behind.
+/// PEM text, allocated at its full length: reallocation would leave parts of a key behind.
 #[cfg(feature = "keygen")]
 fn pem(label: &str, der: &[u8]) -> Result<String, Error> {
     pkcs8::der::pem::encode_string(label, LineEnding::LF, der)
@@ -132,7 +132,7 @@ impl Identity {
     /// Makes a new identity and returns it as PEM: private key, then certificate.
     ///
     /// # Errors
-    /// [`Error::Identity`] if the key cannot be made or `name` cannot stand in a certificate.
+    /// [`Error::Identity`] if the key cannot be made or `name` cannot be in a certificate.
     #[cfg(feature = "keygen")]
     pub fn generate_pem(name: &str) -> Result<Zeroizing<String>, Error> {
         let failed = |_| Error::Identity("the key could not be made");
@@ -144,7 +144,7 @@ impl Identity {
         let private = Zeroizing::new(key.serialize_der());
         let private = Zeroizing::new(pem("PRIVATE KEY", &private)?);
         let certificate = pem("CERTIFICATE", certificate.der())?;
-        // With its whole length at once: a text that grows would leave the key behind.
+        // Allocated at its full length: reallocation would leave the key behind.
         let mut both = Zeroizing::new(String::with_capacity(private.len() + certificate.len()));
         both.push_str(&private);
         both.push_str(&certificate);
@@ -185,13 +185,12 @@ impl Identity {
         Ok(Self { certified_key: Arc::new(certified_key), public_key, fingerprint })
     }
 
-    /// What the peer must be told about this identity.
+    /// The fingerprint, which the peer must be given.
     pub fn fingerprint(&self) -> Fingerprint {
         self.fingerprint
     }
 
-    /// Signs a message. Whoever signs says what for: every message begins with a string that no
-    /// other use has.
+    /// Signs a message. Every message must begin with a string that is unique to its purpose.
     ///
     /// # Errors
     /// None in practice: an identity always holds an Ed25519 key.

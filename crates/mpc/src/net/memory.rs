@@ -1,4 +1,4 @@
-//! Two channels joined in memory, with a model of a slower network if wanted.
+//! Two channels connected in memory, optionally with a model of a slower network.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -8,19 +8,19 @@ use crate::net::{
     Accept, Channel, Error, HEADER_BYTES, Header, Limits, Patience, Stop, Tag, Transport,
 };
 
-/// A network between the two ends: each direction is a line of its own.
+/// A network between the two ends, with an independent line in each direction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NetworkModel {
-    /// Time from one end to the other and back.
+    /// Round-trip time.
     pub round_trip: Duration,
     /// Bytes that each direction carries per second.
     pub bytes_per_second: f64,
 }
 
 impl NetworkModel {
-    /// Two machines in one data centre: 0.5 ms there and back, 10 Gbit/s.
+    /// Two machines in one data centre: 0.5 ms round trip, 10 Gbit/s.
     pub const LAN: Self = Self { round_trip: Duration::from_micros(500), bytes_per_second: 1.25e9 };
-    /// Two organisations in one country: 40 ms there and back, 100 Mbit/s.
+    /// Two organisations in one country: 40 ms round trip, 100 Mbit/s.
     pub const WAN: Self = Self { round_trip: Duration::from_millis(40), bytes_per_second: 1.25e7 };
 
     /// When the last of so many bytes that are sent `now` has passed the line, which is free at
@@ -48,7 +48,7 @@ fn join(limits: Limits, network: Option<NetworkModel>) -> (Channel, Channel) {
     (Channel::new(Box::new(first), limits), Channel::new(Box::new(second), limits))
 }
 
-/// The two ends alone, for channels to be made of.
+/// The two ends without channels over them.
 pub fn ends(network: Option<NetworkModel>) -> (End, End) {
     let (there, back) = (Arc::new(Line::default()), Arc::new(Line::default()));
     let end = |outgoing, incoming| End { outgoing, incoming, network, stop: Stop::default() };
@@ -88,7 +88,7 @@ struct Frame {
 }
 
 impl Line {
-    /// The queue is valid after every statement, so a panic elsewhere does not spoil it.
+    /// The queue is valid after every statement, so a panic elsewhere does not corrupt it.
     fn lock(&self) -> MutexGuard<'_, LineState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -158,7 +158,7 @@ impl Transport for End {
                 .wait(state, deadline)
                 .ok_or(Error::Timeout { action: "send the next message", limit })?;
         };
-        // Room on the line is given back when the frame has arrived, not when it is looked at.
+        // Capacity is released when the frame has arrived, not when it is peeked at.
         if let Some(wait) =
             frame.arrives_at.and_then(|at| at.checked_duration_since(Instant::now()))
         {

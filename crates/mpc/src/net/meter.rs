@@ -1,4 +1,4 @@
-//! What a conversation costs, counted per phase and per direction.
+//! The cost of a conversation, counted per phase and per direction.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -17,8 +17,8 @@ pub enum Direction {
     Received,
 }
 
-/// The shape of a conversation: direction, tag and body length of every message, which is what whoever
-/// watches the network can count. It must depend on what SECURITY.md lists for the run, and on nothing else.
+/// The shape of a conversation: direction, tag and body length of every message, which is what an
+/// observer of the network can count. It must depend only on what SECURITY.md lists for the run.
 pub type Transcript = Vec<(Direction, Tag, usize)>;
 
 /// Whose CPU time counts.
@@ -26,7 +26,8 @@ pub type Transcript = Vec<(Direction, Tag, usize)>;
 pub enum CpuClock {
     /// All threads of this process: right when a party is a process.
     Process,
-    /// The calling thread alone: for two parties in one process. Work handed to other threads is not seen.
+    /// The calling thread alone: for two parties in one process. Work on other threads is not
+    /// counted.
     Thread,
 }
 
@@ -41,10 +42,10 @@ impl CpuClock {
     }
 }
 
-/// The shape of a phase is a polynomial in this, with a number for every message.
+/// The shape of a phase is a polynomial in this, with one coefficient per message.
 const SHAPE_BASE: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// A number that tells messages of different direction, tag or length apart.
+/// A number that distinguishes messages of different direction, tag or length.
 fn number_of(direction: Direction, tag: Tag, body_bytes: usize) -> u64 {
     let [a, b, c, d] = tag.bytes();
     let mut number =
@@ -74,13 +75,13 @@ pub struct PhaseCost {
     pub messages_received: u64,
     /// Receives that follow a send: counted, not timed.
     pub rounds: u64,
-    /// A fingerprint of direction, tag and length of every message, in order. It finds differences
-    /// that nobody makes on purpose.
+    /// A fingerprint of direction, tag and length of every message, in order. It detects accidental
+    /// differences.
     #[serde(default)]
     pub shape: u64,
-    /// Time on the wall.
+    /// Wall-clock time.
     pub wall: Duration,
-    /// Time on the processor.
+    /// CPU time.
     pub cpu: Duration,
 }
 
@@ -107,13 +108,13 @@ pub struct Costs {
 }
 
 impl Costs {
-    /// What a phase cost; nothing, if it never began.
+    /// The cost of a phase; zero if it never began.
     pub fn phase(&self, name: &str) -> PhaseCost {
         self.phases.iter().find(|phase| phase.phase == name).cloned().unwrap_or_default()
     }
 
-    /// Adds what another conversation said, so many times: bytes, messages and rounds, phase by phase.
-    /// How long it took is in this one's times, if this one waited for it.
+    /// Adds the cost of another conversation, so many times: bytes, messages and rounds, phase by
+    /// phase. Its duration is already part of this one's times, if this one waited for it.
     pub(crate) fn include(&mut self, other: &Self, times: usize) {
         let spoken = other.phases.iter().filter(|p| p.messages_sent + p.messages_received > 0);
         for phase in spoken {
@@ -183,7 +184,7 @@ impl Meter {
         }
     }
 
-    /// Starts the CPU clock anew, for a channel that is handed to another thread.
+    /// Restarts the CPU clock, for a channel that moves to another thread.
     pub(crate) fn restart(&mut self, clock: CpuClock) {
         self.clock = clock;
         self.wall_start = Instant::now();

@@ -1,10 +1,10 @@
-//! A flag by which a conversation is asked to end: a key press, a signal, a notebook.
+//! A flag that stops a conversation: set by a key press, a signal, a notebook.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Every copy is the same flag. Once set it stays set; every wait looks at it.
+/// All copies share one flag. Once set it stays set; every wait checks it.
 #[derive(Clone, Debug, Default)]
 pub struct Stop {
     flag: Arc<AtomicBool>,
@@ -12,30 +12,30 @@ pub struct Stop {
 }
 
 impl Stop {
-    /// How long a wait goes on without looking.
+    /// The longest time a wait goes on without checking.
     pub const LOOK: Duration = Duration::from_millis(100);
 
-    /// The flag itself, for those who set it from where a method cannot be called.
+    /// The flag itself, for code that cannot call a method, such as a signal handler.
     pub fn flag(&self) -> &Arc<AtomicBool> {
         &self.flag
     }
 
-    /// Asks for the end.
+    /// Sets the flag.
     pub fn set(&self) {
         self.flag.store(true, Ordering::Relaxed);
     }
 
-    /// The same flag for one who is to wait until then at the latest, as if it were set at that time.
+    /// The same flag with a deadline, at which it counts as set.
     pub fn until(&self, end: Option<Instant>) -> Self {
         Self { flag: self.flag.clone(), end: end.or(self.end) }
     }
 
-    /// Whether the end was asked for, or is there.
+    /// Whether the flag is set or the deadline has passed.
     pub fn is_set(&self) -> bool {
         self.flag.load(Ordering::Relaxed) || self.end.is_some_and(|end| Instant::now() >= end)
     }
 
-    /// An error if the end was asked for.
+    /// An error if the flag is set or the deadline has passed.
     ///
     /// # Errors
     /// [`super::Error::Stopped`].

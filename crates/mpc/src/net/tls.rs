@@ -1,10 +1,9 @@
-//! One mutually authenticated TLS 1.3 connection. There is no other way between two machines.
+//! One mutually authenticated TLS 1.3 connection, the only transport between two machines.
 //!
-//! Both ends show a self-signed Ed25519 certificate and accept exactly one
-//! fingerprint. Names, dates and authorities play no part. There are no
-//! session tickets and no early data, so nothing of an old connection is worth
-//! replaying. The listening side goes on listening when strangers knock, however
-//! many they are, and the connecting side tries again when its handshake is cut.
+//! Both ends present a self-signed Ed25519 certificate and accept exactly one fingerprint. Names,
+//! dates and authorities are ignored. There are no session tickets and no early data, so replaying
+//! an old connection gains nothing. The listening side continues to listen when strangers connect,
+//! however many they are, and the connecting side retries when its handshake is interrupted.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
@@ -43,22 +42,22 @@ impl Listener {
         Ok(Self { socket })
     }
 
-    /// Where this side listens.
+    /// The address on which this side listens.
     ///
     /// # Errors
-    /// If the system does not say.
+    /// If the system cannot tell.
     pub fn local_address(&self) -> Result<SocketAddr, Error> {
         Ok(self.socket.local_addr()?)
     }
 
-    /// Waits until the expected peer has connected and proved who it is. Whoever waits for
-    /// nobody else drops the listener then. Strangers, garbage and slow handshakes are refused
-    /// without keeping the peer out: each handshake has a thread of its own,
-    /// and where they become too many, the oldest makes room for the newest.
+    /// Waits until the expected peer has connected and proved its identity. A caller that expects
+    /// nobody else then drops the listener. Strangers, garbage and slow handshakes are rejected
+    /// without keeping the peer out: each handshake has its own thread, and if there are too many,
+    /// the newest replaces the oldest.
     ///
     /// # Errors
-    /// [`Error::NobodyCame`] with the reason of the last refusal;
-    /// [`Error::NoThread`] if the system gives no thread for a handshake.
+    /// [`Error::NobodyCame`] with the reason of the last rejection; [`Error::NoThread`] if the
+    /// system cannot start a thread for a handshake.
     pub fn accept(
         &self,
         us: &Identity,
@@ -80,7 +79,7 @@ impl Listener {
         limits: Limits,
     ) -> Result<Channel, Error> {
         const PAUSE: Duration = Duration::from_millis(10);
-        /// A flood must not keep this side from looking at who has arrived.
+        /// A flood of connections must not keep this side from handling finished handshakes.
         const AT_ONCE: usize = 64;
         let deadline = Instant::now() + limits.connect;
         let (arrived, arrivals) = mpsc::channel();
@@ -105,10 +104,10 @@ impl Listener {
     }
 }
 
-/// Connects to the peer at `address` (`host:port`), trying again until it
-/// listens or the limit is over, so that either side may start first. A
-/// handshake that is cut before the peer has shown its certificate is tried
-/// again too: a listener that is beset by strangers may have to drop it.
+/// Connects to the peer at `address` (`host:port`), retrying until it listens or the time limit is
+/// over, so that either side may start first. A handshake that is interrupted before the peer has
+/// presented its certificate is retried too: a listener with too many connections may have to drop
+/// it.
 ///
 /// # Errors
 /// [`Error::Unreachable`], [`Error::WrongPeer`], or a failure of the handshake.
@@ -144,7 +143,7 @@ pub fn connect_unless(
         stop.check()?;
         for target in &targets {
             let left = deadline.saturating_duration_since(Instant::now());
-            // Short enough that a stop is seen soon, long enough for any line.
+            // Short enough to notice a stop soon, long enough for any line.
             match reach(target, left.clamp(Duration::from_millis(1), LONGEST_ATTEMPT)) {
                 Ok(socket) => match meet(socket, us, peer, limits)? {
                     Ok(stream) => return Ok(Channel::new(Box::new(stream), limits)),
@@ -161,8 +160,8 @@ pub fn connect_unless(
     }
 }
 
-/// One attempt. On a port that the system also gives to outgoing connections,
-/// a socket can meet itself where nobody listens.
+/// One attempt. On a port from the system's range for outgoing connections, a socket can connect to
+/// itself if nobody listens.
 fn reach(target: &SocketAddr, limit: Duration) -> io::Result<TcpStream> {
     let socket = TcpStream::connect_timeout(target, limit)?;
     if socket.local_addr()? == socket.peer_addr()? {
@@ -171,7 +170,7 @@ fn reach(target: &SocketAddr, limit: Duration) -> io::Result<TcpStream> {
     Ok(socket)
 }
 
-/// One handshake on the connecting side. What is worth another attempt is the inner error.
+/// One handshake on the connecting side. The inner error is one that is worth a retry.
 fn meet(
     socket: TcpStream,
     us: &Identity,

@@ -3,7 +3,7 @@
 //! *Inputs*: each party's [`Bits`], whose XOR nobody knows. *Output*: shares of any circuit of them
 //! ([`run`]), of a ring element ([`to_words`]), of whether strings are equal ([`equal`]), of a unit
 //! vector ([`unit_vector`]); inputs and outputs of garbled circuits ([`SharedInputs`]). *Learned*:
-//! nothing but the public lengths; [`open`] tells who is told.
+//! nothing but the public lengths; with [`open`], the bits, by whom it names.
 //!
 //! XOR is free, and so is negation, which P1 alone does to its share. An AND takes a random triple of
 //! shared bits c = a·b, and two opened bits: with d = x ⊕ a and e = y ⊕ b opened,
@@ -70,7 +70,7 @@ use crate::protocol::yao::Reveal;
 use crate::protocol::{Session, ot, shares, yao};
 use crate::role::Role;
 
-/// Bits that both send before they wait for each other's: far below what may be in flight.
+/// Bits that both send before they wait for each other's: far fewer than may be in flight.
 const PART: usize = 1 << 24;
 
 /// Opened bits.
@@ -92,7 +92,7 @@ pub enum Error {
     /// The inputs do not fit the circuit.
     #[error(transparent)]
     Circuit(#[from] circuit::Error),
-    /// The output ring is no ring.
+    /// The output ring is not supported.
     #[error(transparent)]
     Shares(#[from] shares::Error),
     /// Vectors that should be equally long are not.
@@ -146,8 +146,8 @@ pub fn not(role: Role, bits: &Bits) -> Bits {
     bits.xor(&constant(role, true, bits.len()))
 }
 
-/// Shared bits that nobody knows, and others, and the products of both: [a, b, a·b]. They are random to
-/// each party as the transfers are that they come from, and nothing is opened for them.
+/// Shared random bits a and b that nobody knows, and their products: [a, b, a·b]. They are as
+/// random to each party as the transfers that they come from, and nothing is opened for them.
 ///
 /// # Errors
 /// If the connection fails or the peer sends something that is not allowed.
@@ -191,7 +191,7 @@ pub fn forecast_and(f: &mut Forecast, count: usize) {
     }
 }
 
-/// Tells the bits to whom they are revealed.
+/// Opens the bits to the given parties.
 ///
 /// # Errors
 /// If the connection fails or the peer's message has the wrong length.
@@ -279,8 +279,8 @@ pub fn forecast_all(f: &mut Forecast, vectors: usize, length: usize) {
 }
 
 /// Whether two strings are equal, for many pairs of strings at once: vector j has bit j of every
-/// string. An AND less than a string has bits, and ⌈log2⌉ of that number rounds. Strings without
-/// bits have no vector that could tell their number: nothing comes out for them.
+/// string. Takes one AND less than a string has bits, and ⌈log2⌉ of that number rounds. Strings
+/// without bits have no vector from which their number would follow: the result is empty.
 ///
 /// # Errors
 /// As for [`and`].
@@ -300,7 +300,7 @@ pub fn equal(session: &mut Session, first: &[Bits], second: &[Bits]) -> Result<B
 /// `gate` all are 0 where the gate is. `places` − 2 ANDs each (none for one place), or one more with a gate, in as many
 /// rounds as the index has bits, less one without a gate.
 ///
-/// Bits of an index that would lead beyond the last place are not looked at.
+/// Bits of an index that would lead beyond the last place are ignored.
 ///
 /// # Errors
 /// As for [`and`], and [`Error::IndexBits`] unless the index has ⌈log2⌉ of `places` bits.
@@ -324,7 +324,7 @@ pub fn unit_vector(
     for level in 1..=levels {
         let bit = &index[levels - level];
         let width = places.div_ceil(1 << (levels - level));
-        // A node without a right child hands itself down.
+        // A node without a right child is copied to the next level.
         let split = width / 2;
         let right: Vec<Bits> = if level == 1 && gate.is_none() {
             vec![bit.clone()]

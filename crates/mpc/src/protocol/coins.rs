@@ -47,7 +47,7 @@ use crate::privacy::digits::DigitSampler;
 /// Bits that are wiped after use.
 pub type Bits = Zeroizing<Vec<bool>>;
 
-/// What noise is like.
+/// The distribution of a noise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Law {
     /// Geometric: a number of digits.
@@ -60,7 +60,7 @@ pub enum Law {
 /// decisions that are this party's alone.
 pub trait Coins: Decisions {
     /// This party's part of the bits that [`UniformBelow`] takes. `own_bound` is its part of the
-    /// bound, which a generator does not look at.
+    /// bound, which a generator ignores.
     ///
     /// # Errors
     /// Only a tape fails.
@@ -80,11 +80,11 @@ pub trait Coins: Decisions {
     /// Only a tape fails.
     fn joint_laplace(&mut self, sampler: &DigitSampler, count: usize) -> Result<Bits, Error>;
 
-    /// This party's part of random bits that serve noise which is drawn ahead.
+    /// This party's part of random bits for noise that is drawn ahead.
     fn joint_bytes(&mut self, into: &mut [u8]);
 
-    /// This party's shares of the digits of `count` noises that were drawn ahead, one noise after the
-    /// other, if they are prescribed where they are used: by a tape. A generator prescribes nothing.
+    /// This party's shares of the digits of `count` noises that were drawn ahead, one noise after
+    /// the other, if a tape prescribes them. A generator prescribes nothing.
     ///
     /// # Errors
     /// Only a tape fails.
@@ -104,8 +104,8 @@ pub trait Coins: Decisions {
     /// Only a tape fails.
     fn own_laplace(&mut self, rate: &Rational, count: usize) -> Result<Vec<BigInt>, Error>;
 
-    /// The same with as much work whatever the noise is: what a peer may wait for. As far from the
-    /// exact law as the digits are.
+    /// The same with work that does not depend on the noise, for use while a peer may wait. As far
+    /// from the exact law as the digits are.
     ///
     /// # Errors
     /// Only a tape fails.
@@ -115,7 +115,7 @@ pub trait Coins: Decisions {
         count: usize,
     ) -> Result<Vec<BigInt>, Error>;
 
-    /// The peer makes so many decisions alone: a tape goes on, a generator has nothing to do.
+    /// The peer makes so many decisions alone: a tape skips them, a generator does nothing.
     fn skip(&mut self, decisions: usize);
 
     /// How many decisions a tape has left; a generator has no end.

@@ -1,21 +1,21 @@
-//! Conversations that are not held: what would be said and done is counted.
+//! Forecasts: the messages and the work of a run, counted without running it.
 //!
-//! A protocol whose messages depend on public numbers alone has, beside the functions that run it, a
-//! function `forecast` that takes those numbers and tells a [`Forecast`] every message and every
-//! costly operation of one party, in order. Bytes, messages and rounds come out of the meter that
-//! counts real conversations, so that a forecast and a run can be compared message by message; tests
-//! do. Times follow from the operations and what each takes on a machine.
+//! A protocol whose messages depend on public numbers alone has, beside the functions that run it,
+//! a function `forecast` that takes those numbers and adds to a [`Forecast`] every message and
+//! every costly operation of one party, in order. Bytes, messages and rounds come from the meter
+//! that counts real conversations, so that a forecast and a run can be compared message by message,
+//! as the tests do. Times follow from the operations and what each takes on a machine.
 //!
-//! *Why messages are described a second time.* Running a protocol's own script against a channel that
-//! counts would need the peer's answers (its ciphertexts, labels and shares are computed, not only
-//! counted) and the work itself, so a forecast would cost as much as a run; and `dry-run` makes
-//! hundreds of them. What can be derived is: the loop that makes a release runs as it is, with a
-//! `Specializer` that counts, and the lengths of encoded messages come from the codec. The tests that
-//! compare both message by message keep the two descriptions together.
+//! *Why messages are described a second time.* Running a protocol's own script against a channel
+//! that counts would need the peer's answers (its ciphertexts, labels and shares are computed, not
+//! only counted) and the work itself, so a forecast would cost as much as a run; and `dry-run`
+//! makes hundreds of them. What can be derived is derived: the loop that makes a release runs as it
+//! is, with a `Specializer` that counts, and the lengths of encoded messages come from the codec.
+//! The tests that compare both message by message keep the two descriptions consistent.
 //!
 //! # Example
 //!
-//! What set intersection will say, and what it says:
+//! A forecast of set intersection, and the run itself:
 //!
 //! ```
 //! use diptych_mpc::crypto::commutative::Ristretto;
@@ -79,7 +79,7 @@ pub enum Work {
     Decrypt,
     /// The sum of two ciphertexts.
     Add,
-    /// A fresh randomness on a ciphertext.
+    /// Re-randomising a ciphertext.
     Rerandomise,
     /// A ciphertext times a number, for each bit of the number.
     PowerBit,
@@ -88,7 +88,7 @@ pub enum Work {
 /// How often each operation is done.
 pub type Works = BTreeMap<Work, u64>;
 
-/// One party's side of a conversation that is not held.
+/// One party's side of a conversation that does not take place.
 pub struct Forecast {
     role: Role,
     meter: Meter,
@@ -99,12 +99,12 @@ pub struct Forecast {
     bulk: Bulk,
     noises: Vec<Stock>,
     schedules: [Option<silent::Schedule>; 2],
-    /// What each of so many shards says: they are alike.
+    /// The messages of each of so many shards, all alike.
     shards: Option<(Box<Self>, usize)>,
 }
 
 impl Forecast {
-    /// Nothing said yet.
+    /// A forecast without messages.
     pub fn new(role: Role) -> Self {
         let meter = Meter::new(CpuClock::Thread);
         let (works, set_up) = (Vec::new(), Vec::new());
@@ -114,12 +114,12 @@ impl Forecast {
         Self { role, meter, phase, works, set_up, transfers, bulk, noises, schedules, shards }
     }
 
-    /// Keeps every message from now on, as [`crate::net::Channel::record_transcript`].
+    /// Records every message from now on, as [`crate::net::Channel::record_transcript`].
     pub fn record_transcript(&mut self) {
         self.meter.record_transcript();
     }
 
-    /// What is said on the connection of each of so many shards ([`crate::protocol::shards`]).
+    /// Adds the messages on the connection of each of so many shards ([`crate::protocol::shards`]).
     pub fn in_shards<T>(&mut self, shards: usize, tell: impl FnOnce(&mut Self) -> T) -> T {
         let role = self.role;
         let (shard, _) = self.shards.get_or_insert_with(|| (Box::new(Self::new(role)), shards));
@@ -138,14 +138,14 @@ impl Forecast {
         self.meter.begin_phase(name);
     }
 
-    /// A message of so many bytes, header aside.
+    /// A message of so many bytes, without its header.
     pub fn message(&mut self, from: Role, tag: Tag, bytes: usize) {
         let sent = from == self.role;
         let direction = if sent { Direction::Sent } else { Direction::Received };
         self.meter.count(direction, tag, bytes);
     }
 
-    /// A message of so many bytes each way: this party sends before it waits for the other's.
+    /// A message of so many bytes each way: this party sends before it waits for the peer's.
     pub fn exchange(&mut self, tag: Tag, bytes: usize) {
         self.message(self.role, tag, bytes);
         self.message(self.role.peer(), tag, bytes);
@@ -200,7 +200,7 @@ impl Forecast {
         self.bulk
     }
 
-    /// Lends the number of noises that would be left beside the rest.
+    /// Borrows the number of noises that would be left, together with the forecast.
     pub(super) fn with_noises<T>(
         &mut self,
         work: impl FnOnce(&mut Vec<Stock>, &mut Self) -> T,
@@ -242,8 +242,8 @@ impl Forecast {
         costs
     }
 
-    /// Whether a conversation had these phases with the same messages in the same order, as bytes,
-    /// rounds and shapes tell; it may have had other phases.
+    /// Whether a conversation had these phases with the same messages in the same order, judged by
+    /// bytes, rounds and shapes; it may have had other phases.
     pub fn matches(&self, seen: &Costs) -> bool {
         let counted = |phase: &PhaseCost| {
             let (wall, cpu) = Default::default();
@@ -269,7 +269,7 @@ impl Forecast {
         all
     }
 
-    /// Every message in order, since they are kept; then those of each shard.
+    /// Every message in order, from when they were recorded; then those of each shard.
     pub fn transcript(&self) -> Transcript {
         let mut transcript = self.meter.transcript();
         if let Some((shard, times)) = &self.shards {
@@ -280,7 +280,7 @@ impl Forecast {
     }
 }
 
-/// The bytes of a message, header aside.
+/// The bytes of a message, without its header.
 fn length<M: Message>(message: &M) -> Result<usize, Error> {
     let bytes =
         codec::encode(message).map_err(|problem| Error::Malformed { tag: M::TAG, problem })?;

@@ -1,41 +1,44 @@
-//! A join that nobody sees: which of one party's people the other has, and what it says of them, in
-//! shares.
+//! A join in shares: which of one party's people the other has, and the other's values for them.
 //!
-//! *Inputs*: each party's list of distinct identifiers; of the party that gives a hint, a payload for
-//! each of its identifiers, up to 32 bits. *Output*: the owner of the bins learns in which bin each
-//! of its own identifiers stands, each in one ([`Bins::places`]); both get shares, bin by bin, of
-//! whether the identifier there is in the peer's list, and of the peer's payload ([`Members`]). **The
-//! payload is garbage where the bit is 0**: it is only used together with the bit. *Learned*: nothing
-//! but what the [`JoinShape`] says: both numbers of identifiers, or numbers that both pad to.
-//! *Assumptions*: those of [`crate::protocol::oprf`] and [`crate::protocol::bits`].
+//! *Inputs*: each party's list of distinct identifiers; of the party that gives a hint, a payload
+//! for each of its identifiers, up to 32 bits. *Output*: the owner of the bins learns in which bin
+//! each of its own identifiers is, each in one ([`Bins::places`]); both get shares, bin by bin, of
+//! whether the identifier there is in the peer's list, and of the peer's payload ([`Members`]).
+//! **The payload is garbage where the bit is 0**: it is only used together with the bit. *Learned*:
+//! nothing but what the [`JoinShape`] says: both numbers of identifiers, or numbers that both pad
+//! to. *Assumptions*: those of [`crate::protocol::oprf`] and [`crate::protocol::bits`].
 //!
 //! *How.* The owner puts its identifiers into bins, three to choose from for each
 //! ([`crate::crypto::cuckoo`]), and learns F ([`crate::protocol::oprf`]) of one key per bin: (i, x)
-//! where identifier x stands in the i-th of its bins, ("empty", bin) where nobody does. For every bin
-//! the giver of the hint draws a random target and a random mask, also where it has nobody. For each
-//! of its identifiers y and i = 0, 1, 2 it has (target ‖ payload ⊕ mask) of the i-th bin of y, and
-//! gives a store ([`crate::crypto::okvs`]) in which key (i, y) has this ⊕ F(i, y). In every bin the
-//! owner reads the store at its key and takes F away: where the peer has its identifier that is
-//! target and masked payload, elsewhere it is random. Whether it is the target is asked on shared
-//! bits ([`crate::protocol::bits::all`]), and what it read and the mask are shares of the payload.
+//! where identifier x is in the i-th of its bins, ("empty", bin) for an empty bin. For every bin
+//! the giver of the hint draws a random target and a random mask, also where it has nobody. For
+//! each of its identifiers y and i = 0, 1, 2 it has (target ‖ payload ⊕ mask) of the i-th bin of y,
+//! and sends a store ([`crate::crypto::okvs`]) in which key (i, y) has this ⊕ F(i, y). In every bin
+//! the owner reads the store at its key and XORs the result with F: where the peer has its
+//! identifier that is target and masked payload, elsewhere it is random. Whether it is the target
+//! is decided on shared bits ([`crate::protocol::bits::all`]), and what it read and the mask are
+//! shares of the payload.
 //!
 //! *Why it hides.* The giver sees the messages of the function's receiver and of shared bits, which
-//! can be simulated. To the owner all values of the store are uniform and independent: where it does
-//! not know F, F masks them; where it does, which is at one key per bin, target and mask of that bin
-//! do, and they serve in no other value that it can unmask. The store fills up with random blocks, so
-//! all of it is uniform, whoever the people are: a simulator sends random blocks. Target and mask are
-//! the giver's shares, and go nowhere else but into shared bits. The owner asks as many keys as there
-//! are bins, and the store has three keys for each of the giver's identifiers. Lists that are padded
-//! are so with random identifiers, at both sides, so that all work is that of the padded length.
-//! Blocks of the store are cut to the bits in use: beyond target and payload F alone would stand, and
-//! where the owner takes it away members would show.
+//! can be simulated. To the owner all values of the store are uniform and independent: where it
+//! does not know F, F masks them; where it does, which is at one key per bin, target and mask of
+//! that bin do, and they are used in no other value that it can unmask. The store is filled up with
+//! random blocks, so all of it is uniform, whoever the people are: a simulator sends random blocks.
+//! Target and mask are the giver's shares, and are used nowhere else but in shared bits. The owner
+//! asks for as many keys as there are bins, and the store has three keys for each of the giver's
+//! identifiers. Lists are padded with random identifiers, at both sides, so that all work is that
+//! of the padded length. Blocks of the store are truncated to the bits in use: beyond target and
+//! payload there would be F alone, and after the XOR with F the owner would recognise members by
+//! zeros.
 //!
-//! *Later payloads* ([`Hint::send_payload`]) come by a further store, under the next output number of F
-//! and with fresh masks, without target. Under the same values of F the XOR of both stores would be
-//! free of F: at the keys of all people in a bin it would have that of both drawings, and so tell them.
+//! *Later payloads* ([`Hint::send_payload`]) are sent in a further store, under the next output
+//! number of F and with fresh masks, without target. Under the same values of F the XOR of both
+//! stores would be free of F: at the keys of all people in a bin it would be the XOR of what was
+//! drawn for the bin in both, and so reveal them.
 //!
-//! *How sure.* Targets have ℓ = 64 + ⌈log2 bins⌉ bits, so that another identifier passes for a member
-//! in some bin with probability 2⁻⁶⁴ at most; all ways to fail are counted by [`failures`].
+//! *Failure probability.* Targets have ℓ = 64 + ⌈log2 bins⌉ bits, so that another identifier passes
+//! for a member in some bin with probability 2⁻⁶⁴ at most; all ways to fail are counted by
+//! [`failures`].
 //!
 //! *Messages*, whose number and lengths follow from the shape and the widths alone: those of the
 //! function with as many keys as there are bins; of each hint a seed and the store's columns, 1.1 for
@@ -47,13 +50,13 @@
 //! transfers and set-up), 160 at 10^5, 202 at 30,162. Memory of both parties together: 696 MB at 10^6,
 //! most of it while a store is filled.
 //!
-//! *What a faulty peer meets.* A message of another length than due ends the run. Whoever lies within
-//! these rules is outside the model; an owner can ask for other keys than its own, at most 1.1 per
-//! bin.
+//! *A faulty peer.* A message of another length than expected aborts the run. A peer that lies
+//! within these rules is outside the model; an owner can ask for other keys than its own, at most
+//! 1.1 per bin.
 //!
-//! *Time.* Identifiers are digested before the first message. How long bins and stores take follows
-//! hashes under seeds of this run ([`crate::crypto::cuckoo`], [`crate::crypto::okvs`]); nothing takes
-//! time by who is common.
+//! *Time.* Identifiers are digested before the first message. The time for bins and stores depends
+//! on hashes under seeds of this run ([`crate::crypto::cuckoo`], [`crate::crypto::okvs`]); no time
+//! depends on who is common.
 //!
 //! # Example
 //!
@@ -117,7 +120,7 @@ pub const MOST_IDENTIFIERS: usize = okvs::MOST_KEYS / 3;
 /// Bins whose targets are compared together.
 const COMPARED: usize = 1 << 18;
 
-/// Why there is no join.
+/// Errors of a join.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -130,10 +133,10 @@ pub enum Error {
     /// Comparing on shared bits failed.
     #[error(transparent)]
     Bits(#[from] bits::Error),
-    /// There is no place for all identifiers.
+    /// No placement exists for the identifiers.
     #[error(transparent)]
     Placement(#[from] cuckoo::Full),
-    /// The hint's keys do not go into a store.
+    /// The hint's keys cannot be encoded in a store.
     #[error(transparent)]
     Store(#[from] okvs::Unfit),
     /// This side's list, or what it is padded to, is too long.
@@ -160,13 +163,13 @@ pub enum Error {
         /// How many there should be.
         identifiers: usize,
     },
-    /// A payload, or the number of its bits, is too large. (It is not told which payload.)
+    /// A payload, or the number of its bits, is too large. (The error does not say which payload.)
     #[error("a payload has more than {bits} bits")]
     PayloadBits {
         /// Bits that it may have.
         bits: usize,
     },
-    /// This is the other party's side of the join.
+    /// A function for the other party's side of the join was called.
     #[error("the bins of this join belong to {owner}; its peer gives the hint")]
     OtherSide {
         /// Whose bins they are.
@@ -218,7 +221,7 @@ impl JoinShape {
         Self { least: 20, ..self }
     }
 
-    /// To whom the bins belong.
+    /// The owner of the bins.
     pub fn owner(&self) -> Role {
         self.owner
     }
@@ -239,9 +242,9 @@ impl JoinShape {
     }
 }
 
-/// Ways in which one join with so many later payloads may go wrong, in units of 2⁻⁶⁴: another
-/// identifier passes for a member in some bin (1); the owner's identifiers do not go into their bins, the
-/// function's store or that of a hint takes another seed (½ each).
+/// Ways in which one join with so many later payloads may fail, in units of 2⁻⁶⁴: another
+/// identifier passes for a member in some bin (1); no placement exists for the owner's identifiers,
+/// or the function's store or that of a hint needs another seed (½ each).
 pub const fn failures(later_payloads: u64) -> u64 {
     1 + (3 + later_payloads).div_ceil(2)
 }
@@ -299,7 +302,7 @@ pub fn forecast_payload(f: &mut Forecast, shape: &JoinShape, payload_bits: usize
 pub struct Bins {
     shape: JoinShape,
     places: Zeroizing<Vec<Option<u32>>>,
-    /// What each bin asks for.
+    /// The key that each bin asks for.
     keys: Zeroizing<Vec<HashedKey>>,
     function: oprf::Receiver,
     /// Hints so far: each has an output number of F of its own.
@@ -325,7 +328,7 @@ impl Bins {
         Self::of_digests(session, method, shape, digests, identifiers.len())
     }
 
-    /// The first `own` digests are of identifiers, the others are there to pad.
+    /// The first `own` digests are of identifiers, the others are padding.
     fn of_digests(
         session: &mut Session,
         method: Method,
@@ -347,13 +350,13 @@ impl Bins {
             Zeroizing::new(places.par_iter().enumerate().map(ask).collect());
         let keys = hash_keys(session, shape.owner.peer(), &queries);
         drop((queries, choices, digests));
-        // Whoever was only there to pad is nobody.
+        // Padding is treated as an empty bin.
         places.iter_mut().for_each(|place| *place = place.filter(|row| (*row as usize) < own));
         let function = oprf::Receiver::setup(session, method, &keys)?;
         Ok(Self { shape, places, keys, function, hints: 0 })
     }
 
-    /// The row of one's own list that stands in each bin: every row in one of them.
+    /// The row of one's own list that is in each bin: every row is in one of them.
     pub fn places(&self) -> &[Option<u32>] {
         &self.places
     }
@@ -388,7 +391,7 @@ impl Bins {
         Ok(fields.payload_of(&self.read(session, fields)?))
     }
 
-    /// What the next hint says in every bin.
+    /// The contents of the next hint for every bin.
     fn read(&mut self, session: &mut Session, fields: Fields) -> Result<Blocks, Error> {
         let number = self.hints;
         self.hints += 1;
@@ -405,7 +408,7 @@ impl Bins {
 /// The giver's side: its identifiers, and F.
 pub struct Hint {
     shape: JoinShape,
-    /// Of its identifiers and of those that pad the list.
+    /// Digests of its identifiers and of the padding.
     digests: Zeroizing<Vec<[u8; 32]>>,
     /// How many are its own.
     own: usize,
@@ -414,7 +417,7 @@ pub struct Hint {
 }
 
 impl Hint {
-    /// Can evaluate F from now on; the peer calls [`Bins::setup`] with the same shape.
+    /// Sets up the evaluation of F; the peer calls [`Bins::setup`] with the same shape.
     ///
     /// # Errors
     /// If the list is too long or has an identifier twice, the connection fails or the peer's messages
@@ -433,11 +436,11 @@ impl Hint {
         Ok(Self { shape, digests, own: identifiers.len(), function, hints: 0 })
     }
 
-    /// Says who is there, with a payload for each of one's own identifiers (or none at all where it has
-    /// no bits).
+    /// Sends membership, with a payload for each of one's own identifiers (or none at all where it
+    /// has no bits).
     ///
     /// # Errors
-    /// If the payloads do not fit, the connection fails or the peer's messages are not acceptable.
+    /// If the payloads are invalid, the connection fails or the peer's messages are not acceptable.
     pub fn send_members(
         &mut self,
         session: &mut Session,
@@ -449,7 +452,7 @@ impl Hint {
         members(session, &drawn, fields)
     }
 
-    /// A later payload of the same people. Without bits there is nothing to say.
+    /// A later payload of the same people. Without bits nothing is sent.
     ///
     /// # Errors
     /// As for [`Hint::send_members`].
@@ -466,7 +469,7 @@ impl Hint {
         Ok(fields.payload_of(&self.give(session, fields, payloads)?))
     }
 
-    /// Gives the next hint; returns what was drawn for every bin.
+    /// Sends the next hint; returns what was drawn for every bin.
     fn give(
         &mut self,
         session: &mut Session,
@@ -480,7 +483,7 @@ impl Hint {
         let choices = choices(session.id, self.shape.owner, self.shape.bins());
         let sender = session.role;
         let mut entries = hint::Entries::with_capacity(self.shape.keys());
-        // A part at a time: otherwise keys and values would be there several times over.
+        // In parts: otherwise keys and values would be in memory several times.
         for (part, digests) in self.digests.chunks(hint::PART).enumerate() {
             let rows = part * hint::PART..;
             let queries: Zeroizing<Vec<Query>> = Zeroizing::new(
@@ -504,7 +507,7 @@ impl Hint {
 /// A number of 128 bits for every bin.
 type Blocks = Zeroizing<Vec<u128>>;
 
-/// Both sides' end of a hint with targets: where what was read is what was drawn.
+/// Both sides' last step of a hint with targets: compares what was read with what was drawn.
 fn members(session: &mut Session, blocks: &[u128], fields: Fields) -> Result<Members, Error> {
     let role = session.role;
     let mut is_member = Bits::default();
@@ -517,7 +520,7 @@ fn members(session: &mut Session, blocks: &[u128], fields: Fields) -> Result<Mem
     Ok(Members { bits: is_member, payload: fields.payload_of(blocks) })
 }
 
-/// Which of an owner's bins identifiers have, by their digests.
+/// The bins that identifiers have, by their digests.
 ///
 /// # Panics
 /// If there are fewer than three bins, or 2³² or more.
@@ -525,7 +528,7 @@ pub fn choices(session: SessionId, owner: Role, bins: usize) -> Choices {
     Choices::new(hash_start("diptych/v1/join-bins", session, owner), bins)
 }
 
-/// One digest per identifier, and random ones up to the length that is told.
+/// One digest per identifier, padded with random ones to the given length.
 fn digests<S: AsRef<[u8]> + Sync>(
     session: &mut Session,
     identifiers: &[S],

@@ -21,8 +21,8 @@
 //! 2⁻¹²⁸: it would have to guess Δ, of 127 random bits. The number separates
 //! outputs on the same key: each use has its own.
 //!
-//! *Failures*: a store that does not take the keys (2⁻⁶⁵, [`crate::crypto::okvs`]) is made again with
-//! another seed, before anything is sent.
+//! *Failures*: if the keys cannot be encoded in a store (2⁻⁶⁵, [`crate::crypto::okvs`]), it is made
+//! again with another seed, before anything is sent.
 //!
 //! # Example
 //!
@@ -76,7 +76,7 @@ const CHUNK: usize = 1 << 15;
 /// Keys that one thread works on at a time.
 const PART: usize = 1 << 10;
 
-/// Why there is no function.
+/// Errors of the function.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// Talking to the peer failed.
@@ -85,7 +85,7 @@ pub enum Error {
     /// The transfers behind it failed.
     #[error(transparent)]
     Transfers(#[from] ot::Error),
-    /// The receiver's keys do not go into a store.
+    /// The receiver's keys cannot be encoded in a store.
     #[error(transparent)]
     Store(#[from] okvs::Unfit),
 }
@@ -100,7 +100,7 @@ impl Fault for Error {
     }
 }
 
-/// A key, hashed with the session. Wiped when dropped with the list that it is in.
+/// A key, hashed with the session. Wiped when its list is dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Zeroize)]
 pub struct HashedKey {
     store: u128,
@@ -126,8 +126,8 @@ impl HashedKey {
     }
 }
 
-/// Hashes keys for the function of this session with this sender, in the same time whatever they are
-/// if they are of one length.
+/// Hashes keys for the function of this session with this sender, in a time that does not depend on
+/// them if they have one length.
 pub fn hash_keys<S: AsRef<[u8]> + Sync>(
     session: &Session,
     sender: Role,
@@ -198,7 +198,7 @@ pub fn forecast(f: &mut Forecast, sender: Role, method: Method, keys: usize) {
     }
 }
 
-/// Whoever can evaluate F.
+/// The party that can evaluate F.
 pub struct Sender {
     delta: u128,
     store: Store,
@@ -213,7 +213,7 @@ impl Drop for Sender {
 }
 
 impl Sender {
-    /// Takes the store of a receiver with so many keys, who calls [`Receiver::setup`].
+    /// Receives the store of a receiver with so many keys, who calls [`Receiver::setup`].
     ///
     /// # Errors
     /// If the connection fails or the peer's messages are not acceptable.
@@ -244,7 +244,7 @@ impl Sender {
     }
 }
 
-/// Whoever learns F on its own keys.
+/// The party that learns F on its own keys.
 pub struct Receiver {
     store: Store,
     table: Zeroizing<Vec<u128>>,
@@ -277,7 +277,7 @@ impl Receiver {
         Ok(Self { store: Store::new(layout, seed), table: c, outputs })
     }
 
-    /// F of the keys that the store was made with; of others, something that nobody else finds.
+    /// F of the keys that the store was made with; of others, a meaningless value.
     pub fn outputs(&self, number: u64, keys: &[HashedKey]) -> Zeroizing<Vec<u128>> {
         let elements = self.store.decode(&self.table, keys, HashedKey::store);
         self.outputs.all(number, keys, &elements)

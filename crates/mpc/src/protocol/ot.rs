@@ -49,10 +49,10 @@ use crate::protocol::transfers::{Numbers, Purpose, Receiving, Sending};
 use crate::role::Role;
 use crate::simd::lanes;
 
-/// Transfers per message: 256 KiB that stay in the cache while they are turned into rows.
+/// Transfers per message: 256 KiB, which fit the cache while they are turned into rows.
 pub const CHUNK: usize = 1 << 14;
 
-/// Chosen-form transfers before the sender answers; what is in flight stays far below the limit.
+/// Chosen-form transfers before the sender answers; the bytes in flight stay far below the limit.
 const CHOSEN_WINDOW: usize = 1 << 18;
 
 const BASE_PUBLIC: Tag = Tag::new(*b"otbs");
@@ -60,7 +60,7 @@ const BASE_ANSWERS: Tag = Tag::new(*b"otbr");
 const COLUMNS: Tag = Tag::new(*b"otex");
 const CIPHERTEXTS: Tag = Tag::new(*b"otct");
 
-/// What can go wrong in a transfer.
+/// Errors of a transfer.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The connection failed.
@@ -372,7 +372,7 @@ impl Receiving for Receiver {
         &mut self.numbers
     }
 
-    /// The choices are drawn here, and stand in the rows' lowest bits.
+    /// The choices are drawn here, and are the rows' lowest bits.
     fn extend(
         &mut self,
         session: &mut Session,

@@ -1,7 +1,7 @@
 //! Runs two closures as two parties in two threads, over an in-memory channel.
 //!
-//! For tests, benchmarks and experiments: both parties' outputs, transcripts
-//! and costs come back together.
+//! For tests, benchmarks and experiments: both parties' outputs, transcripts and costs are returned
+//! together.
 //!
 //! # Example
 //!
@@ -43,7 +43,7 @@ use crate::role::Role;
 #[cfg(any(test, feature = "testing"))]
 use crate::{net::meter::PhaseCost, protocol::forecast::Forecast};
 
-/// How the two parties meet.
+/// How the two parties are connected.
 #[derive(Clone, Debug, Default)]
 pub struct Setup {
     limits: Limits,
@@ -70,7 +70,7 @@ impl Setup {
         Self { shards, at_once, ..self }
     }
 
-    /// With randomness that repeats itself.
+    /// With randomness from a fixed seed.
     #[cfg(any(test, feature = "testing"))]
     pub fn seed(self, seed: u64) -> Self {
         Self { seed: Some(seed), ..self }
@@ -125,7 +125,7 @@ pub struct Both<T> {
     pub p2: T,
 }
 
-/// What came of a run of two parties.
+/// The result of a run of two parties.
 #[derive(Debug)]
 pub struct Outcome<A, B> {
     /// What P1's closure returned.
@@ -141,7 +141,7 @@ pub struct Outcome<A, B> {
 /// Runs P1 and P2 to their ends. There is no handshake: the session starts ready.
 ///
 /// # Panics
-/// If a closure panics, or the operating system gives no randomness or no thread.
+/// If a closure panics, or the operating system gives no randomness or cannot start a thread.
 #[expect(clippy::expect_used, reason = "documented: there is no run of two without a thread")]
 pub fn run_pair<A: Send, B: Send>(
     setup: Setup,
@@ -151,10 +151,10 @@ pub fn run_pair<A: Send, B: Send>(
     try_run_pair(setup, p1, p2).expect("the operating system gives a thread")
 }
 
-/// The same where a thread that cannot be had is not a reason to panic.
+/// The same, but returns an error if a thread cannot be started.
 ///
 /// # Errors
-/// If the operating system gives no thread.
+/// If the operating system cannot start a thread.
 ///
 /// # Panics
 /// If a closure panics, or the operating system gives no randomness.
@@ -229,7 +229,7 @@ pub fn assert_same_shape<I, A, B>(inputs: &[I], mut run: impl FnMut(&I) -> Outco
     }
 }
 
-/// Asserts that an error says: the peer announced `got` bytes where `due` were due.
+/// Asserts that an error says that the peer announced `got` bytes where `due` were expected.
 ///
 /// # Panics
 /// If it says something else.
@@ -242,7 +242,8 @@ pub(crate) fn assert_wrong_length(error: &dyn net::Fault, due: usize, got: usize
     assert_eq!((*d, *g), (due, got), "{error}");
 }
 
-/// Asserts that both parties said what a forecast tells, message by message and phase by phase.
+/// Asserts that both parties sent the messages of a forecast, message by message and phase by
+/// phase.
 ///
 /// # Panics
 /// If they did not; the message names the first difference.

@@ -8,16 +8,16 @@
 //! w + 1 ciphertexts of |n|/4 bytes.
 //!
 //! The receiver sends encryptions of α, α², …, α^w. The sender raises each to its coefficient,
-//! multiplies, and re-randomises with r^n, r uniform (the types of [`crate::crypto::paillier`] let
-//! nothing else go back to the key's owner). So that no negative coefficient costs an inverse or an
-//! exponent as long as n, the sender adds 2^bᵢ to each coefficient of at most bᵢ bits, and the
-//! receiver, who knows α, takes Σ 2^bᵢ·αⁱ off again.
+//! multiplies, and re-randomises with r^n, r uniform (the types of [`crate::crypto::paillier`]
+//! allow nothing else to return to the key's owner). So that no negative coefficient costs an
+//! inverse or an exponent as long as n, the sender adds 2^bᵢ to each coefficient of at most bᵢ
+//! bits, and the receiver, who knows α, subtracts Σ 2^bᵢ·αⁱ again.
 //!
 //! Everything is computed modulo n. That the result is the integer Q(α) is the caller's promise:
 //! [`NoWrap`] can be built only if it holds.
 //!
-//! *What a faulty peer meets*: messages of other lengths than due, ciphertexts out of range or not
-//! coprime to n, a result beyond the bound: each ends the run with an error.
+//! *A faulty peer*: messages of other lengths than expected, ciphertexts out of range or not
+//! coprime to n, a result beyond the bound: each aborts the run with an error.
 //!
 //! # Example
 //!
@@ -67,9 +67,9 @@ use crate::role::Role;
 #[cfg(test)]
 mod tests;
 
-/// What the slowest machine may take for one power; generous.
+/// The time that a slow machine may take for one power, with a margin.
 const SLOWEST_POWER_MS: u64 = 500;
-/// No peer is waited for longer than this beyond the usual limit.
+/// The most by which the usual time limit is extended.
 const LONGEST_WORK: Duration = Duration::from_secs(3600);
 const POWERS: Tag = Tag::new(*b"ope1");
 const RESULTS: Tag = Tag::new(*b"ope2");
@@ -82,14 +82,14 @@ pub const MOST_DEGREE: usize = 1 << 10;
 /// See [`MOST_DEGREE`].
 pub const MOST_EVALUATIONS: usize = 1 << 20;
 
-/// Why an evaluation was refused or ended.
+/// Why an evaluation was rejected or aborted.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// Talking to the peer failed.
     #[error(transparent)]
     Net(#[from] net::Error),
-    /// A ciphertext is not as it should be.
+    /// A ciphertext is invalid.
     #[error(transparent)]
     Paillier(#[from] paillier::Error),
     /// The result could wrap around the modulus.
@@ -127,7 +127,7 @@ pub enum Error {
         /// Which one, counted from 0.
         evaluation: usize,
     },
-    /// The key is not the one of the bound, or a polynomial has not one coefficient per bound.
+    /// The key is not that of the bound, or a polynomial does not have one coefficient per bound.
     #[error("the {0} is not the one that the bound was built for; build both from the same")]
     OtherBound(&'static str),
 }
@@ -220,7 +220,7 @@ impl NoWrap {
         shifted.to_biguint().filter(|_| fits).map(|shifted| (shifted, bits as usize + 1))
     }
 
-    /// What the receiver takes off: Σ 2^bᵢ·αⁱ, over all i ≥ 1 with an offset, modulo n.
+    /// What the receiver subtracts: Σ 2^bᵢ·αⁱ, over all i ≥ 1 with an offset, modulo n.
     fn offset(&self, powers: &[BigUint]) -> BigUint {
         let terms = powers.iter().enumerate();
         let term = |(i, power): (usize, &BigUint)| match self.offset_bits(i + 1) {
@@ -267,7 +267,7 @@ pub fn receive(
         session.channel.send_bytes(POWERS, &body)?;
     }
     let mut results = Vec::with_capacity(arguments.len());
-    // All results leave together, so the first comes after the work on all: a public number.
+    // All results are sent together, so the first arrives after the work on all: a public number.
     let usual = *session.channel.limits();
     let work = SLOWEST_POWER_MS.saturating_mul(powers.iter().map(|p| p.len() as u64).sum());
     let work = Duration::from_millis(work).min(LONGEST_WORK);
@@ -351,7 +351,7 @@ pub(crate) fn powers_of(argument: &BigInt, bound: &NoWrap) -> Vec<BigUint> {
     std::iter::successors(Some(base.clone()), next).take(bound.degree()).collect()
 }
 
-/// Encryptions of Q(α) plus the offset that the receiver knows, not yet fit to be sent.
+/// Encryptions of Q(α) plus the offset that the receiver knows, not yet re-randomised for sending.
 pub(crate) fn combine(
     key: &PublicKey,
     bound: &NoWrap,

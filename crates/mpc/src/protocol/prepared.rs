@@ -9,10 +9,10 @@
 //! a round: products are what comparing begins with. A bit of U that has no other beside it is drawn by
 //! the parties.
 //!
-//! *Heads and tails.* Whether U < T_j is decided by its first bits, except where they are equal to those of
-//! T_j. So a noise has only the first h = ⌈τ/2⌉ + 3 bits of U to itself, its head; the rest, the tail, it
-//! shares with the other noises of its group of [`GROUP`], for each digit one. U is below T_j where its head is
-//! below, or where its head is equal and the tail is below.
+//! *Heads and tails.* Whether U < T_j is decided by its first bits, except where they are equal to
+//! those of T_j. So only the first h = ⌈τ/2⌉ + 3 bits of U, the head, belong to a single noise; the
+//! rest, the tail, is shared by the noises of a group of [`GROUP`], one tail for each digit. U is
+//! below T_j where its head is below, or where its head is equal and the tail is below.
 //!
 //! *Law*: digits are as far from the exact law as [`crate::privacy::digits`] says, less than 2^-τ each,
 //! whoever does the comparing. Half of that is for T_j, a floor at τ + 1 bits. The other half is for tails:
@@ -24,10 +24,10 @@
 //! mechanisms that take their noise from here stand as they are, under the assumptions that hide
 //! everything else.
 //!
-//! *The pool.* Noise does not depend on data, so more of it is drawn than the next choice takes, and
-//! rounds are saved. Digit j of a noise only ever serves as digit j. A noise serves once, and is gone
-//! when the circuit that uses it is sent, whether its candidate wins or not. How many are drawn
-//! follows from numbers of candidates, which are public. The pool ends with its session.
+//! *The pool.* Noise does not depend on data, so more of it is drawn than the next choice takes,
+//! which saves rounds. Digit j of a noise is only ever used as digit j. A noise is used once, and
+//! is removed when the circuit that uses it is sent, whether its candidate wins or not. How many
+//! are drawn follows from numbers of candidates, which are public. The pool ends with its session.
 //!
 //! *Cost* of a noise: some D·0.8·τ ANDs, of which a third open nothing: about 0.5·D·τ bytes on silent
 //! transfers, against 48·D·τ in a garbled circuit on IKNP.
@@ -79,7 +79,7 @@ use crate::role::Role;
 /// Random bits of one batch: 8 MB at each party, and some times as much while they are compared.
 const BATCH_BITS: usize = 1 << 26;
 
-/// Why there is no noise.
+/// Errors of drawing noise.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// Comparing failed.
@@ -133,7 +133,7 @@ impl Stock {
 /// Noises that share the tails of their random numbers: as many as a word of bits has.
 pub const GROUP: usize = 64;
 
-/// h: bits of a random number that a noise has to itself.
+/// h: bits of a random number that belong to a single noise.
 fn head_bits(tau: usize) -> usize {
     tau.div_ceil(2) + 3
 }
@@ -229,8 +229,8 @@ impl Comparing {
 }
 
 impl Part {
-    /// `compare` says from a digit's number and products whether the number is below and, if that matters,
-    /// whether it is equal. Equalities come out after all digits.
+    /// `compare` computes from a digit's number and products whether the number is below and, if
+    /// that matters, whether it is equal. Equalities come after all digits in the output.
     fn new(
         lengths: Vec<usize>,
         compare: impl Fn(&mut Builder, usize, &[Bit], &[Bit]) -> (Bit, Option<Bit>),
@@ -281,7 +281,7 @@ fn random_numbers(
     Ok(numbers)
 }
 
-/// Draws noises until `count` are there.
+/// Draws noises until the pool has `count`.
 ///
 /// # Errors
 /// If the connection fails or the peer sends something that is not allowed.
@@ -304,7 +304,7 @@ pub fn forecast_fill(f: &mut Forecast, sampler: &DigitSampler, count: usize) {
     });
 }
 
-/// Takes noises: vector j has digit j of each. If there are too few, those are drawn that are missing,
+/// Takes noises: vector j has digit j of each. If there are too few, the missing ones are drawn,
 /// and `ahead` more. For [`Law::Laplace`] two geometric noises make one.
 ///
 /// # Errors
@@ -363,7 +363,7 @@ fn by_digit(bits: &[bool], digits: usize) -> Slices {
 }
 
 impl Pool {
-    /// Draws until `count` noises are there; returns their place.
+    /// Draws until the pool has `count` noises; returns their place.
     fn fill(
         &mut self,
         session: &mut Session,

@@ -10,24 +10,22 @@
 //! each side sends `E_k(x)` in random order under a key of this run, and what
 //! returns is the same list once more encrypted; for the cardinality the whole
 //! returned list is shuffled again, so that no match can be traced to a row.
-//! *Cost.* Per identifier of either party two group operations, one at each
-//! side, and two elements on the wire, one there and one back. The number of
-//! messages grows with the chunks; waiting does not: each chunk is on its way
-//! while the next is computed.
+//! *Cost.* Per identifier of either party two group operations, one at each side, and two elements
+//! on the wire, one there and one back. The number of messages grows with the chunks; waiting does
+//! not: each chunk is sent while the next is computed.
 //!
 //! *Common order.* Ascending double encryption; where elements are wider than
 //! 32 bytes, ascending SHA-256 of it, so that memory stays small in every group.
 //!
-//! *What a peer can count or time.* Messages depend on the two set sizes alone.
-//! Identifiers are digested to one width before the first message, a chunk goes
-//! out when all of it is done, and comparing is local and last.
+//! *What a peer can count or time.* Messages depend on the two set sizes alone. Identifiers are
+//! digested to one width before the first message, a chunk is sent when all of it is done, and
+//! comparing is local and last.
 //!
-//! *What a faulty peer meets.* A list longer than the bound, a chunk of another
-//! length than due, an element that is not canonical, not in the group or the
-//! identity, the same element twice (in its own list, or in what it returns):
-//! each ends the run with an error. A peer that lies *within* these rules (adds
-//! guesses to its list, returns other elements) is outside the model: it can
-//! test guesses, at most as many as the size that it announced ([`oblivious`]: somewhat more).
+//! *A faulty peer.* A list longer than the bound, a chunk of another length than expected, an
+//! element that is not canonical, not in the group or the identity, the same element twice (in its
+//! own list, or in what it returns): each aborts the run with an error. A peer that lies *within*
+//! these rules (adds guesses to its list, returns other elements) is outside the model: it can test
+//! guesses, at most as many as the size that it announced ([`oblivious`]: somewhat more).
 //!
 //! # Example
 //!
@@ -72,17 +70,17 @@ use crate::protocol::{Session, oprf, yao};
 pub use crate::crypto::commutative::Progress;
 pub(super) use matching::duplicate;
 
-/// What a run of set intersection may do and whom it tells about it.
+/// Limits and progress callbacks of a run of set intersection.
 #[derive(Clone, Copy)]
 pub struct Options<'a> {
     /// The longest list accepted, one's own or the peer's; at most 2^31.
     /// Memory is about 100 bytes per element of both lists that has arrived;
     /// [`cardinality`] holds the peer's elements whole on top of that.
     pub largest_set: usize,
-    /// Hears, once, how many steps this side has before it: group operations, or identifiers that are
-    /// looked up.
+    /// Called once with the number of steps that this side has to do: group operations, or
+    /// identifiers that are looked up.
     pub starts: Progress<'a>,
-    /// Hears how many of them were just done.
+    /// Called with the number of steps just done.
     pub progress: Progress<'a>,
 }
 
@@ -110,7 +108,7 @@ pub struct Cardinality {
     pub peer_size: usize,
 }
 
-/// Why a run of set intersection ended without result.
+/// Why a run of set intersection failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// Talking to the peer failed.
@@ -122,10 +120,10 @@ pub enum Error {
     /// The function by which identifiers are compared failed.
     #[error(transparent)]
     Function(#[from] oprf::Error),
-    /// The peer's answer does not fit the lists.
+    /// The peer's answer does not match the lists.
     #[error("the peer names more common identifiers than there can be; its program is faulty")]
     BadAnswer,
-    /// The peer asks for another threshold.
+    /// The peer uses another threshold.
     #[error("the peer compares with {peer} where this side has {own}; agree on one threshold")]
     OtherThreshold {
         /// Ours.
@@ -269,8 +267,8 @@ fn lists<S: AsRef<[u8]> + Sync>(
     lists_of(session, identifiers.len(), &|row| identifiers[row].as_ref(), options)
 }
 
-/// An identifier by its row. What loops over identifiers takes them so, whatever they are: a generic
-/// function is compiled with its callers, and these need not be optimized.
+/// An identifier by its row. Loops over identifiers use this trait object, whatever their type: a
+/// generic function is compiled with its callers, which need not be optimized.
 type ByRow<'a> = &'a (dyn Fn(usize) -> &'a [u8] + Sync);
 
 fn lists_of(

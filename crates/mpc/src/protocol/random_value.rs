@@ -60,7 +60,7 @@ const STATUS: Tag = Tag::new(*b"rvp1");
 /// Gates sorted together: enough to hash the gates of all tries at once.
 const WINDOW: usize = 1 << 16;
 
-/// Why no value was drawn.
+/// Errors of a draw.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The circuit could not be run.
@@ -78,7 +78,7 @@ pub enum Error {
         /// σ: the chance of this was 2^-σ.
         sigma: usize,
     },
-    /// The evaluator's last message says neither yes nor no.
+    /// The evaluator's last message is neither yes nor no.
     #[error("the peer's report on the drawing is malformed; the peer must be stopped")]
     Status,
 }

@@ -35,9 +35,9 @@
 //! takes one multiplication per ciphertext whatever the cells are, and results leave when all of
 //! them are done.
 //!
-//! *What a faulty peer meets.* Another shape, a bad key, ciphertexts that are out of range or not
-//! coprime to n, a chunk of another length than due, slots that overflow: each ends the run with
-//! an error.
+//! *A faulty peer.* Another shape, a bad key, ciphertexts that are out of range or not coprime to
+//! n, a chunk of another length than expected, slots that overflow: each aborts the run with an
+//! error.
 //!
 //! # Example
 //!
@@ -99,20 +99,20 @@ pub const MOST_RECORDS: usize = u32::MAX as usize;
 /// The largest σ.
 pub const MOST_SIGMA: u32 = 256;
 
-/// Why a product or a table could not be made.
+/// Errors of a product or a table.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// Talking to the peer failed.
     #[error(transparent)]
     Net(#[from] net::Error),
-    /// A key, a ciphertext or a plaintext is not as it should be.
+    /// A key, a ciphertext or a plaintext is invalid.
     #[error(transparent)]
     Paillier(#[from] paillier::Error),
-    /// The output ring does not exist.
+    /// The output ring is not supported.
     #[error(transparent)]
     Shares(#[from] shares::Error),
-    /// The shape asks for something impossible.
+    /// The shape is impossible.
     #[error("this shape is impossible: {0}")]
     Shape(&'static str),
     /// The values do not fit the key.
@@ -140,7 +140,7 @@ pub enum Error {
     /// The peer has another shape.
     #[error("the peer works on another shape; both must agree on it")]
     OtherShape,
-    /// What was returned decrypts to a number that no sum of counts and masks is.
+    /// A returned plaintext is not a possible sum of counts and masks.
     #[error("result {0} is outside its bounds; the peer does not follow the protocol")]
     ResultOutOfRange(usize),
 }
@@ -172,7 +172,7 @@ pub(crate) struct Opening {
 
 impl Message for Opening {
     const TAG: Tag = Tag::new(*b"ssp0");
-    /// Numbers, and a key that is no longer than the longest that is agreed on.
+    /// Numbers, and a key that is not longer than the longest supported one.
     const MOST_BYTES: usize = 1 << 16;
 }
 

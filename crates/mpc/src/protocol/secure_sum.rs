@@ -1,10 +1,9 @@
 //! Secure sum around a ring of three parties or more (thesis, section 5.4).
 //!
-//! *Inputs*: each party as many words modulo 2^k as all of them have, k and their number public.
-//! *Output*: the sums modulo 2^k, at every party. *Learned*: the sums, by each party **alone**; see
-//! the caveat for two that put together what they saw.
-//! *Cost*: 2n − 1 messages of 32 bytes and ⌈k/8⌉ per word, one after the other: every party waits
-//! for two laps. No cryptography beyond that of the connections.
+//! *Inputs*: each party the same public number of words modulo 2^k, k public. *Output*: the sums
+//! modulo 2^k, at every party. *Learned*: the sums, by each party **alone**; see the caveat for two
+//! that combine what they saw. *Cost*: 2n − 1 messages of 32 bytes and ⌈k/8⌉ per word, one after
+//! the other: every party waits for two laps. No cryptography beyond that of the connections.
 //!
 //! Parties sit in a ring, at places 0 to n − 1; each has a [`Session`] with the one before it and one
 //! with the one after it. The party at place 0 adds a mask to its words, uniform modulo 2^k and drawn
@@ -26,9 +25,9 @@
 //! of them give [`shares`](crate::protocol::shares) of their words to two of them who do not, and let
 //! those two compute.
 //!
-//! Neither is anything here checked: a party that adds other words than its own, or spreads other
-//! sums, is not found. Words of many parties that are worth hiding one from the other are no less
-//! worth hiding in a sum: nothing is added to it for privacy.
+//! Nothing here is checked either: a party that adds other words than its own, or sends on other
+//! sums, is not detected. And the sums are exact: no noise is added for privacy, so words that must
+//! be hidden from each other may need to be hidden in their sum too.
 //!
 //! # Example
 //!
@@ -70,17 +69,17 @@ pub const MOST_PARTIES: usize = 1_000;
 /// The largest number of words, which are one message.
 pub const MOST_ENTRIES: usize = 1 << 20;
 
-/// Why there is no sum.
+/// Errors of a secure sum.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// Talking to a neighbour failed.
     #[error("the {0} party of the ring: {1}")]
     Net(Neighbour, #[source] net::Error),
-    /// The shape or the place asks for something impossible.
+    /// The shape or the place is impossible.
     #[error("this ring is impossible: {0}")]
     Shape(&'static str),
-    /// The sessions do not go around.
+    /// The sessions do not form a ring.
     #[error("a party is P2 towards the one before it and P1 towards the one after it")]
     Roles,
     /// Not as many words as the shape says.
@@ -88,7 +87,7 @@ pub enum Error {
     InputLength {
         /// Words given.
         found: usize,
-        /// Words due.
+        /// Words expected.
         expected: usize,
     },
     /// A word of this party is outside the ring of numbers.
@@ -97,17 +96,17 @@ pub enum Error {
     /// The previous party has another shape, or another place than the one before this.
     #[error("the previous party of the ring works on another ring; all must agree on it")]
     OtherShape,
-    /// A word that came is outside the ring of numbers.
+    /// A received word is outside the ring of numbers.
     #[error("word {0} of the previous party has too many bits; that party must be stopped")]
     WordOutOfRange(usize),
 }
 
-/// One of the two that a party talks to.
+/// One of a party's two neighbours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Neighbour {
-    /// The one that it hears.
+    /// The one that it receives from.
     Previous,
-    /// The one that it speaks to.
+    /// The one that it sends to.
     Next,
 }
 
@@ -160,7 +159,7 @@ pub fn ideal(shape: &RingShape, words: &[&[u64]]) -> Vec<u64> {
     (0..shape.entries).map(|entry| sum(entry) & shape.largest()).collect()
 }
 
-/// Adds up the words of all parties; all get the sums. If it fails, tell both neighbours with
+/// Adds up the words of all parties; all get the sums. If it fails, notify both neighbours with
 /// [`Neighbours::conclude`].
 ///
 /// # Errors
@@ -191,8 +190,8 @@ pub fn sum(
 }
 
 impl Neighbours<'_> {
-    /// Where the conversation ends: if it failed, both neighbours are told, once, as far as they may
-    /// know. The one that is not to blame hears that something failed here.
+    /// Ends the conversation: if it failed, both neighbours are sent the reason, once, without
+    /// private detail. The one that is not to blame is told that something failed here.
     ///
     /// # Errors
     /// Those of the outcome.
@@ -270,13 +269,13 @@ impl RingShape {
         Zeroizing::new((0..self.entries).map(|_| rng.next_u64() & self.largest()).collect())
     }
 
-    /// What a party sends in the first lap: what it heard, or its masks, and its own words.
+    /// What a party sends in the first lap: what it received, or its masks, plus its own words.
     pub(crate) fn plus(&self, heard: &[u64], own: &[u64]) -> Zeroizing<Vec<u64>> {
         let sums = heard.iter().zip(own).map(|(a, b)| a.wrapping_add(*b) & self.largest());
         Zeroizing::new(sums.collect())
     }
 
-    /// What the party at place 0 makes of what comes back.
+    /// The sums that the party at place 0 computes from what comes back.
     pub(crate) fn minus(&self, heard: &[u64], masks: &[u64]) -> Zeroizing<Vec<u64>> {
         let sums = heard.iter().zip(masks).map(|(a, b)| a.wrapping_sub(*b) & self.largest());
         Zeroizing::new(sums.collect())
@@ -297,7 +296,7 @@ impl RingShape {
         numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
     }
 
-    /// The words of a message that is due as number `hop`.
+    /// The words of a message that is expected as number `hop`.
     pub(crate) fn read(&self, hop: usize, body: &[u8]) -> Result<Zeroizing<Vec<u64>>, Error> {
         let Some((head, body)) = body.split_at_checked(HEAD_BYTES) else {
             return Err(Error::OtherShape);

@@ -1,4 +1,4 @@
-//! What every two-party protocol takes.
+//! The session that every two-party protocol takes.
 
 use std::time::Duration;
 
@@ -46,7 +46,7 @@ pub struct Session {
     pub role: Role,
     /// The way to the peer; it also counts the costs.
     pub channel: Channel,
-    /// This party's own randomness.
+    /// The channel to the peer; it also counts the costs.
     pub rng: Randomness,
     /// This party's part of the random bits that neither party knows: a generator, or a tape in
     /// tests.
@@ -67,7 +67,7 @@ pub struct Session {
     pub shards: Shards,
 }
 
-/// How work is done that is wide and shallow: many comparisons, digits of noise.
+/// How wide and shallow work is done: many comparisons, digits of noise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Bulk {
     /// In garbled circuits: few rounds, 32 bytes per AND.
@@ -88,7 +88,7 @@ impl Session {
     /// of all that both sides must have in common.
     ///
     /// # Errors
-    /// Whatever [`handshake::run`] finds; the peer has then been told.
+    /// The errors of [`handshake::run`]; the peer has then been notified.
     pub fn establish(
         mut channel: Channel,
         role: Role,
@@ -99,8 +99,8 @@ impl Session {
         Ok(Self::ready(role, channel, rng, id))
     }
 
-    /// Waits at `address` (`host:port`) until the peer has connected over TLS and proved who it is,
-    /// with the usual limits, and runs the handshake as in [`Session::establish`].
+    /// Waits at `address` (`host:port`) until the peer has connected over TLS and proved its
+    /// identity, with the usual limits, and runs the handshake as in [`Session::establish`].
     ///
     /// # Errors
     /// If the peer does not come, is not the one expected, or runs under other terms.
@@ -149,15 +149,15 @@ impl Session {
         Self { role, channel, rng, coins, id, garbling, setups, transfers, bulk, noises, shards }
     }
 
-    /// What the conversation has cost so far, those of its shards included. Times are this session's own,
-    /// which waits for its shards.
+    /// What the conversation has cost so far, including those of its shards. Times are this
+    /// session's own, which waits for its shards.
     pub fn costs(&self) -> Costs {
         let mut costs = self.channel.costs();
         self.shards.costs().for_each(|shard| costs.include(&shard, 1));
         costs
     }
 
-    /// Keeps direction, tag and length of every message from now on.
+    /// Records direction, tag and length of every message from now on.
     pub fn record_transcript(&mut self) {
         self.channel.record_transcript();
         self.shards.record_transcript();
@@ -170,30 +170,32 @@ impl Session {
         transcript
     }
 
-    /// Ends this conversation and those of its shards if they are not over in so much time from now.
+    /// Aborts this conversation and those of its shards if they are not over within this time from
+    /// now.
     pub fn end_within(&mut self, limit: Duration) {
         self.channel.end_within(limit);
         self.shards.end_within(limit);
     }
 
-    /// From now on every wait, those of its shards too, ends when this flag is set.
+    /// From now on every wait, also of its shards, ends when this flag is set.
     pub fn stop_on(&mut self, stop: &Stop) {
         self.channel.stop_on(stop.clone());
         self.shards.stop_on(stop);
     }
 
-    /// Says where the transfers of a direction come from that is set up from now on. Both parties say
-    /// the same, by public numbers; otherwise the set-up ends with a message that is not due.
+    /// Sets the source of transfers for directions that are set up from now on. Both parties must
+    /// set the same, by public numbers; otherwise the set-up fails with an unexpected message.
     pub fn use_transfers(&mut self, source: Source) {
         self.transfers = source;
     }
 
-    /// Where transfers come from that are not set up yet.
+    /// The source of transfers that are not set up yet.
     pub fn transfers(&self) -> Source {
         self.transfers
     }
 
-    /// Says how work in bulk is done from now on. Both parties say the same, by public numbers.
+    /// Sets how work in bulk is done from now on. Both parties must set the same, by public
+    /// numbers.
     pub fn do_bulk(&mut self, bulk: Bulk) {
         self.bulk = bulk;
     }
@@ -203,7 +205,7 @@ impl Session {
         self.bulk
     }
 
-    /// Lends the noise that was drawn ahead beside the rest of the session.
+    /// Borrows the noise that was drawn ahead, together with the rest of the session.
     pub(super) fn with_noises<T>(&mut self, work: impl FnOnce(&mut Pool, &mut Self) -> T) -> T {
         let mut noises = std::mem::take(&mut self.noises);
         let result = work(&mut noises, self);
@@ -211,7 +213,7 @@ impl Session {
         result
     }
 
-    /// Lends the garbled circuits beside the rest of the session.
+    /// Borrows the garbled circuits, together with the rest of the session.
     pub(super) fn with_garbling<T>(&mut self, work: impl FnOnce(&mut Yao, &mut Self) -> T) -> T {
         let mut garbling = std::mem::take(&mut self.garbling);
         let result = work(&mut garbling, self);
@@ -219,8 +221,8 @@ impl Session {
         result
     }
 
-    /// Where a conversation ends: if it failed, the peer is told why, once, as far as it may know.
-    /// Protocols leave that to whoever holds the session.
+    /// Ends a conversation: if it failed, the peer is sent the class of the reason, once. Protocols
+    /// leave that to the owner of the session.
     ///
     /// # Errors
     /// Those of the outcome.

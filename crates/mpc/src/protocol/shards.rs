@@ -1,20 +1,20 @@
-//! Shards: each holds some of a party's people, and talks to the peer's shard of the same number, over a
-//! connection of its own.
+//! Shards: each holds some of a party's people, and has its own connection to the peer's shard of
+//! the same number.
 //!
 //! What grows with records adds up over disjoint sets of people, so a party may hold its people in
-//! shards. The *lead* is the session of the release itself, and asks its shards. Every one of them had
-//! a handshake whose terms name the lead's session and the shard's number ([`terms`]): a connection of
-//! another run, or of another shard, is refused there.
+//! shards. The *lead* is the session of the release itself, and sends requests to its shards. Every
+//! shard has done a handshake whose terms name the lead's session and the shard's number
+//! ([`terms`]): a connection of another run, or of another shard, is rejected there.
 //!
-//! *What is asked* is bytes to this room, and so are the answers: a shard may live in this process or in another one
-//! ([`Shard`], [`remote`]), and what a release wants of it is the release's matter.
+//! *Requests and answers* are bytes to this module: a shard may be in this process or in another
+//! one ([`Shard`], [`remote`]), and the release defines what they mean.
 //!
-//! *Order.* Both parties take shards in ascending order and have the same number of them in work
-//! ([`Shards::at_once`]), so that the lowest shard that is not done is in work at both, and nobody waits
-//! for a shard that waits for another.
+//! *Order.* Both parties process shards in ascending order and the same number of them at a time
+//! ([`Shards::at_once`]), so that the lowest unfinished shard is being processed at both, and
+//! nobody waits for a shard that waits for another.
 //!
-//! *Faults.* A shard that fails tells its peer why, as any session does; then no further shard begins,
-//! and all others are told the same. So each side's run ends with a typed error.
+//! *Faults.* A shard that fails sends its peer the reason, as any session does; then no further
+//! shard begins, and all others are sent the same. So each side's run ends with a typed error.
 
 pub mod remote;
 #[cfg(any(test, feature = "testing"))]
@@ -32,11 +32,12 @@ use zeroize::Zeroizing;
 use crate::net::{AbortReason, Blame, Costs, Error, Fault, SessionId, Stop, Transcript};
 use crate::protocol::Session;
 
-/// Shards that are told at a time that the run ends.
+/// Shards that are notified at a time that the run ends.
 const MOST_PARTINGS: usize = 64;
 
-/// Ways in which people who are dealt into shards may fill one, in units of 2⁻⁶⁴: each party's and the common
-/// ones, each with probability e⁻⁵⁰ in each shard. Finding the common ones fails in `of_one` ways in each.
+/// Ways in which a shard may overflow when people are distributed over shards, in units of 2⁻⁶⁴:
+/// each party's and the common ones, each with probability e⁻⁵⁰ in each shard. Finding the common
+/// ones fails in `of_one` ways in each.
 pub fn failures(shards: u32, of_one: u64) -> u64 {
     let shards = u64::from(shards);
     shards * of_one + 1 + shards / 64
@@ -45,24 +46,24 @@ pub fn failures(shards: u32, of_one: u64) -> u64 {
 /// An answer: it may hold shares, so it is wiped.
 pub type Answer = Zeroizing<Vec<u8>>;
 
-/// One of a party's shards, as its lead knows it.
+/// One of a party's shards, as its lead uses it.
 pub trait Shard: Send {
-    /// Does what is asked, and answers.
+    /// Handles a request, and returns the answer.
     ///
     /// # Errors
-    /// Whatever keeps the shard from it; its peer has been told.
+    /// Errors of the shard; its peer has been notified.
     fn ask(&mut self, request: &[u8]) -> Result<Answer, Failed>;
 
-    /// Tells the peer's shard that the run ends and why, if it still listens.
+    /// Sends the peer's shard an abort with its reason, if it still listens.
     fn abort(&mut self, reason: AbortReason);
 
-    /// Ends the shard's conversation if it is not over in so much time from now.
+    /// Aborts the shard's conversation if it is not over within this time from now.
     fn end_within(&mut self, limit: Duration);
 
     /// From now on every wait ends when this flag is set.
     fn stop_on(&mut self, stop: &Stop);
 
-    /// Keeps direction, tag and length of every message to and from the peer from now on.
+    /// Records direction, tag and length of every message to and from the peer from now on.
     fn record_transcript(&mut self);
 
     /// What the shard's conversation has cost so far.
@@ -72,7 +73,7 @@ pub trait Shard: Send {
     fn transcript(&self) -> Transcript;
 }
 
-/// Whose fault it is that a shard failed: what of [`Blame`] crosses from one process to another.
+/// Whose fault it is that a shard failed: the part of [`Blame`] that is sent between processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Class {
     PeerAborted(AbortReason),
@@ -85,19 +86,19 @@ enum Class {
     Here,
 }
 
-/// Why a shard did not answer, as its lead hears it: in words, with whose fault it is.
+/// Why a shard did not answer, as sent to its lead: in words, with whose fault it is.
 #[derive(Debug, thiserror::Error, Serialize, Deserialize)]
 #[error("{words}")]
 #[serde(from = "Heard")]
 pub struct Failed {
     class: Class,
     words: String,
-    /// The failure of the connection that the class stands for.
+    /// The connection error that the class stands for.
     #[serde(skip)]
     connection: Option<Error>,
 }
 
-/// What crosses of [`Failed`].
+/// The serialised form of [`Failed`].
 #[derive(Deserialize)]
 struct Heard {
     class: Class,
@@ -122,7 +123,7 @@ impl Failed {
         Self { class, words, connection }
     }
 
-    /// What an error of a shard is to its lead.
+    /// An error of a shard, as its lead reports it.
     pub fn of(error: &impl Fault) -> Self {
         let class = match error.blame() {
             Blame::Connection(Error::PeerAborted(reason)) => Class::PeerAborted(*reason),
@@ -138,7 +139,7 @@ impl Failed {
         Self::new(class, error.to_string())
     }
 
-    /// Something failed here that is neither the user's nor the peer's doing.
+    /// Something failed here that neither the user nor the peer caused.
     pub fn here(words: impl Into<String>) -> Self {
         Self::new(Class::Here, words.into())
     }
@@ -159,20 +160,20 @@ impl Fault for Failed {
 /// A party's shards, at its lead.
 #[derive(Default)]
 pub struct Shards {
-    /// Connections by number, until the release makes shards of them that answer.
+    /// Connections by number, until the release turns them into shards that answer.
     pub sessions: Vec<Session>,
-    /// Who answers, by number.
+    /// The shards that answer, by number.
     pub asked: Vec<Box<dyn Shard>>,
-    /// How many are in work at a time, the same at both parties; 0 counts as 1.
+    /// How many are processed at a time, the same at both parties; 0 counts as 1.
     pub at_once: usize,
-    /// How many records they hold among them, where the lead has none of its own to deal.
+    /// How many records they hold together, where the lead has none of its own to distribute.
     pub records: Option<usize>,
 }
 
-/// Begins the terms of a shard.
+/// Prefix of the terms of a shard.
 const LABEL: &[u8] = b"diptych shard v1";
 
-/// What one shard came to, by its number.
+/// The result of one shard, by its number.
 type Came<T, E> = Vec<(usize, Result<T, E>)>;
 
 /// The terms of the handshake of one of so many shards, under the session of their lead.
@@ -184,8 +185,7 @@ pub fn terms(lead: &SessionId, number: usize, shards: usize) -> Vec<u8> {
     terms
 }
 
-/// What to say of two terms that differ, if either is of a shard: which connections were taken for each
-/// other.
+/// The message for two terms that differ, if either is of a shard: which connections were mixed up.
 pub fn crossed(ours: &[u8], theirs: &[u8]) -> Option<String> {
     let shard = |terms: &[u8]| {
         let (lead, rest) = terms.strip_prefix(LABEL)?.split_first_chunk::<32>()?;
@@ -203,8 +203,9 @@ pub fn crossed(ours: &[u8], theirs: &[u8]) -> Option<String> {
 }
 
 impl Shards {
-    /// Asks every shard, and returns what each told. `request` makes what one is asked when its turn
-    /// has come, and `hear` reads its answer: of both there are as many at a time as shards in work.
+    /// Sends every shard a request, and returns all answers. `request` makes the request of a shard
+    /// when its turn comes, and `hear` reads its answer: of both there are as many at a time as
+    /// shards being processed.
     ///
     /// # Errors
     /// That of the first shard that failed.
@@ -242,7 +243,7 @@ impl Shards {
         self.gathered(came?)
     }
 
-    /// What the shards came to, in their order; if one failed, all are told.
+    /// The results of the shards, in their order; if one failed, all are notified.
     fn gathered<T, E: Fault>(&mut self, mut came: Came<T, E>) -> Result<Vec<T>, E> {
         came.sort_by_key(|(number, _)| *number);
         let outcome: Result<Vec<T>, E> = came.into_iter().map(|(_, outcome)| outcome).collect();
@@ -253,7 +254,7 @@ impl Shards {
         outcome
     }
 
-    /// Tells all of them at once: each may wait a moment for a peer that is gone.
+    /// Notifies all of them at once: each may wait a moment for a peer that is gone.
     fn abort(&mut self, reason: AbortReason) {
         let threads = self.asked.len().min(MOST_PARTINGS);
         let queue = Mutex::new(self.asked.iter_mut());
@@ -265,7 +266,7 @@ impl Shards {
         };
         thread::scope(|scope| {
             for _ in 1..threads {
-                // Where the system gives no more threads, those that there are do it.
+                // If the system cannot start more threads, the existing ones do it.
                 let _ = thread::Builder::new().spawn_scoped(scope, tell);
             }
             tell();
@@ -405,7 +406,7 @@ mod tests {
         session.shards.each(|number| Ok(vec![number as u8]), |_, answer| Ok(answer.to_vec()))
     }
 
-    /// Shard 2 of 5 fails at P1 alone; P2 has all of them in work, or waits for the first.
+    /// Shard 2 of 5 fails at P1 alone; P2 processes all of them, or waits for the first.
     #[test]
     fn a_shard_that_fails_ends_all_others_with_its_reason() {
         for at_once in [1, 2, 5] {
@@ -455,7 +456,8 @@ mod tests {
         }
     }
 
-    /// What the peer is told and how the run ends is the same as without a process in between.
+    /// The message to the peer and the outcome of the run are the same as without a process in
+    /// between.
     #[test]
     fn whose_fault_it_is_crosses_from_one_process_to_another() {
         let slow = Error::Timeout { action: "answer", limit: Duration::from_secs(1) };

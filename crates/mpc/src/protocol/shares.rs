@@ -1,15 +1,15 @@
 //! Shares: what the two parties hold of a value that neither knows.
 //!
-//! The type says where the shares live, because adding shares of different rings is nonsense that
-//! no test of small numbers finds:
+//! The type says in which ring the shares are, because adding shares of different rings is an error
+//! that no test with small numbers finds:
 //! - [`Share`]: x = x1 + x2 in a [`Ring`], Z_N or Z_{2^k}. Each share alone is uniform.
 //! - [`IntegerShare`]: x = x1 + x2 over the integers, |x| < 2^bits, masked σ bits wider. Each share
 //!   alone is within 2^-σ of one that does not depend on x.
 //! - [`WordShares`]: many values over Z_{2^k}, k ≤ 64, as one vector.
 //!
 //! *Functions* (nothing is sent): sums, and an integer share reduced into any ring. *Protocols*:
-//! [`open`] and [`WordShares::open`], which tell the value. A share never prints its value, and two
-//! of them are put together in one place only: [`reconstruct`].
+//! [`open`] and [`WordShares::open`], which reveal the value. A share never prints its value, and
+//! two shares are combined in one place only: [`reconstruct`].
 //!
 //! *Cost* of opening: the width of the ring per value and direction, one message each.
 //!
@@ -61,7 +61,7 @@ const OPENED: Tag = Tag::new(*b"shar");
 /// Bytes of opened shares per message, at most (or one share, if that is longer).
 const CHUNK_BYTES: usize = 4 << 20;
 
-/// What can go wrong with shares.
+/// Errors of shares.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The connection failed.
@@ -70,7 +70,7 @@ pub enum Error {
     /// The circuit that moves shares to another ring failed.
     #[error(transparent)]
     Circuit(#[from] yao::Error),
-    /// Shares of two rings, or of two lengths, do not fit together.
+    /// Shares of two rings, or of two lengths, cannot be combined.
     #[error("the shares are of different rings or numbers; both parties must share alike")]
     Mismatch,
     /// The peer's share is not an element of the ring.
@@ -107,8 +107,8 @@ pub fn deal(ring: &Ring, value: &BigUint, rng: &mut Randomness) -> (Share, Share
     (mask, rest)
 }
 
-/// Tells the values of shares to whom `reveal` says; the other party learns nothing.
-/// [`Reveal::XorShares`] tells nobody.
+/// Reveals the values of shares to the parties in `reveal`; the other party learns nothing.
+/// [`Reveal::XorShares`] reveals them to nobody.
 ///
 /// # Errors
 /// If the connection fails or the peer sends something that is not a list of shares.
@@ -147,7 +147,7 @@ fn chunk_length(shares: &[Share]) -> usize {
     shares.iter().take_while(fits).count().max(1)
 }
 
-/// Sends and receives as `reveal` says; what is received has the length of what is held.
+/// Sends and receives as `reveal` says; a received list has the length of the own one.
 fn exchange(session: &mut Session, body: &[u8], reveal: Reveal) -> Result<Option<Vec<u8>>, Error> {
     if reveal.to(session.role.peer()) {
         session.channel.send_bytes(OPENED, body)?;

@@ -38,9 +38,9 @@
 //! blocks. At each side and per transfer: one AES for the trees, 2.5 for the places of the
 //! matrix, and ten blocks from the secret.
 //!
-//! *Time.* The receiver's places are secret: trees are mended and blocks selected in the same time
-//! whatever they are ([`crate::simd::lanes`]). Places in memory that depend on data are those of the
-//! public matrix.
+//! *Time.* The receiver's places are secret: trees are corrected and blocks selected in the same
+//! time whatever they are ([`crate::simd::lanes`]). The only addresses that depend on data are
+//! those of the public matrix.
 //!
 //! # Example
 //!
@@ -94,8 +94,8 @@ use crate::role::Role;
 use ends::{ReceiverEnd, SenderEnd};
 use schedule::{CHUNK_BLOCKS, Iterations, Step};
 
-/// How the transfers are made that the first iteration takes: there are few of them, so that fewer
-/// bytes are worth the work.
+/// How the transfers for the first iteration are made: there are few of them, so that fewer bytes
+/// are worth the work.
 const BASE: Columns = Columns::Eight;
 
 /// The receiver's corrections of the transfers of all trees of an iteration.
@@ -149,7 +149,7 @@ impl Parameters {
         16 * (self.levels - 1)
     }
 
-    /// How many blocks each of the sender's messages is about, from block `first` on.
+    /// How many blocks each of the sender's messages covers, from block `first` on.
     fn chunks(self, first: usize) -> impl Iterator<Item = usize> {
         let blocks = self.blocks;
         (first..blocks).step_by(CHUNK_BLOCKS).map(move |at| CHUNK_BLOCKS.min(blocks - at))

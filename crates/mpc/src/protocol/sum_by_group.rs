@@ -96,7 +96,7 @@ const TRANSFER_BYTES: u64 = 4;
 
 /// Bytes of answers per message.
 const CHUNK_BYTES: usize = 256 << 10;
-/// Hashes behind one message: a slow peer is done with them long before its limit.
+/// Hashes behind one message: even a slow peer computes them well within its time limit.
 const CHUNK_HASHES: usize = 1 << 26;
 /// Blocks of all threads' tables together, 512 MiB, unless one table is larger.
 const MOST_BLOCKS: usize = 1 << 25;
@@ -110,7 +110,7 @@ const MOST_RECORD_BYTES: usize = 1 << 20;
 /// Sums of the levels from 2 on and C, record by record.
 const ANSWERS: Tag = Tag::new(*b"sums");
 
-/// Hears how many records are done.
+/// Called with the number of records done.
 pub type Progress<'a> = &'a (dyn Fn(usize) + Sync);
 
 /// The public numbers of a run.
@@ -127,12 +127,12 @@ pub struct SumShape {
 }
 
 impl SumShape {
-    /// Hashes of each side: what a run's time is made of.
+    /// Hashes of each side, which determine the time of a run.
     pub fn hashes(&self) -> u64 {
         (self.hashes_per_record() as u64).saturating_mul(self.records as u64)
     }
 
-    /// Bytes that go over the line, set-up and headers aside.
+    /// Bytes on the wire, without set-up and headers.
     pub fn bytes(&self) -> u64 {
         let transfers = self.transfers() as u64;
         let answers = (self.records as u64).saturating_mul(self.record_bytes() as u64);
@@ -174,7 +174,7 @@ impl SumShape {
         self.groups.saturating_add(stretched)
     }
 
-    /// Bytes of what grows a record's tree.
+    /// Bytes of the tree sums of a record.
     fn tree_bytes(&self) -> usize {
         16 * self.tree().levels().saturating_sub(1)
     }
@@ -250,7 +250,7 @@ impl<'a> Addends<'a> {
     }
 }
 
-/// Why there are no sums.
+/// Errors of sums by group.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -260,10 +260,10 @@ pub enum Error {
     /// The transfers failed.
     #[error(transparent)]
     Transfer(#[from] ot::Error),
-    /// The output ring does not exist.
+    /// The output ring is not supported.
     #[error(transparent)]
     Shares(#[from] shares::Error),
-    /// The shape asks for something impossible.
+    /// The shape is impossible.
     #[error("these sums by group are impossible: {0}")]
     Shape(&'static str),
     /// Not as many inputs as the shape says.
@@ -271,7 +271,7 @@ pub enum Error {
     InputLength {
         /// Inputs given.
         found: usize,
-        /// Inputs due.
+        /// Inputs expected.
         expected: usize,
     },
     /// An input is outside its bounds.
@@ -295,7 +295,7 @@ impl Fault for Error {
 /// What is computed: the sums themselves.
 ///
 /// # Panics
-/// If the inputs do not fit the shape.
+/// If the inputs do not match the shape.
 pub fn ideal(shape: &SumShape, groups: &[u32], addends: Addends<'_>) -> Vec<u64> {
     let mut sums = vec![0u64; shape.groups * shape.words];
     for (record, group) in groups.iter().enumerate() {
@@ -401,8 +401,8 @@ pub fn receive<R: Receiving + ?Sized>(
     receive_adding(session, source, shape, groups, &[], progress)
 }
 
-/// The same where the receiver has words of its own for every record, or none at all: they are added
-/// where the sender's are, in a time that does not tell the group.
+/// The same where the receiver has words of its own for every record, or none at all: they are
+/// added to the sender's, in a time that does not reveal the group.
 fn receive_adding<R: Receiving + ?Sized>(
     session: &mut Session,
     source: &mut R,
@@ -420,7 +420,7 @@ fn receive_adding<R: Receiving + ?Sized>(
     let mut message = Vec::new();
     for window in shape.windows() {
         let paths = groups[window.clone()].iter().flat_map(|group| shape.tree().path(*group));
-        // As long as it becomes at once: a list that moves would leave a copy behind.
+        // Allocated at its full length: reallocation would leave a copy behind.
         let mut choices = Zeroizing::new(Vec::with_capacity(window.len() * levels));
         choices.extend(paths.map(|right| !right));
         let rows = source.chosen_rows(session, &choices)?;
@@ -442,7 +442,7 @@ fn receive_adding<R: Receiving + ?Sized>(
     Ok(WordShares::new(shape.bits, words)?)
 }
 
-/// One worker with a table of its own per thread; tables are added in the end.
+/// One worker with its own table per thread; tables are added at the end.
 struct Parts<P>(Vec<P>);
 
 impl<P: Send> Parts<P> {

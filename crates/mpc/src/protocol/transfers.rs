@@ -1,4 +1,4 @@
-//! Correlated transfers, wherever they come from.
+//! Correlated transfers from any source.
 //!
 //! *Inputs*: the sender's Δ, which is odd and the same for a whole direction. *Output*: to the sender
 //! Q of every transfer, its lowest bit clear; to the receiver T = Q ⊕ r·Δ, whose lowest bit is
@@ -10,10 +10,10 @@
 //! is used must follow from public numbers, the same at both parties
 //! ([`Session::use_transfers`]).
 //!
-//! *One Δ for many uses.* Labels of garbled circuits, transfers and trees may hang on one Δ if each
-//! use hashes from a starting point of its own ([`Purpose`]), if no key and tweak are used twice, and
-//! if a transfer serves once. [`Numbers`] counts what has been used in one direction: the counters
-//! only grow, and both parties take from them alike.
+//! *One Δ for many uses.* Labels of garbled circuits, transfers and trees may use one Δ if each use
+//! hashes from a starting point of its own ([`Purpose`]), if no key and tweak are used twice, and
+//! if a transfer is used once. [`Numbers`] counts what has been used in one direction: the counters
+//! only grow, and both parties use them alike.
 //!
 //! # Example
 //!
@@ -63,7 +63,7 @@ pub enum Source {
     Iknp,
     /// [`soft_spoken`]: 4 bytes per transfer, and more work; with eight columns 2, and much more.
     SoftSpoken(Columns),
-    /// [`silent`]: almost no bytes per transfer, and still more work. Rests on LPN.
+    /// [`silent`]: almost no bytes per transfer, and still more work. Assumes LPN.
     Silent(silent::Parameters),
 }
 
@@ -72,10 +72,10 @@ pub enum Source {
 /// further work.
 pub const SILENT_PAYS_FROM: usize = 1 << 19;
 
-/// What the security of transfers may rest on, beside what all of them need.
+/// What the security of transfers may assume, beside what all of them need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Assumptions {
-    /// Learning parity with noise may be taken to be hard.
+    /// Learning parity with noise is assumed to be hard.
     Lpn,
     /// Nothing else.
     NoLpn,
@@ -90,7 +90,7 @@ impl Source {
         Self::Silent(silent::Parameters::STANDARD),
     ];
 
-    /// All of them, with numbers that are quick and hide nothing.
+    /// All of them, with parameters that are fast and hide nothing.
     #[cfg(test)]
     pub(crate) const SMALL: [Self; 3] =
         [Self::Iknp, Self::SoftSpoken(Columns::Four), Self::Silent(silent::Parameters::TINY)];
@@ -107,7 +107,7 @@ impl Source {
         }
     }
 
-    /// What the literature calls it.
+    /// Its name in the literature.
     pub fn name(self) -> &'static str {
         match self {
             Self::Iknp => "IKNP",
@@ -264,8 +264,8 @@ pub trait Sending {
         Ok(rows)
     }
 
-    /// Zero labels of fresh transfers for which the receiver has chosen: hands Q' of each to `take`,
-    /// some at a time. The lowest bit of Q' may be anything.
+    /// Zero labels of fresh transfers for which the receiver has chosen: passes Q' of each to
+    /// `take`, some at a time. The lowest bit of Q' may be anything.
     ///
     /// # Errors
     /// As for [`Sending::extend`].
@@ -320,8 +320,8 @@ pub trait Receiving {
         Ok(rows)
     }
 
-    /// Labels of fresh transfers, one for each choice: hands Q' ⊕ choice·Δ of each to `take`, some at
-    /// a time.
+    /// Labels of fresh transfers, one for each choice: passes Q' ⊕ choice·Δ of each to `take`, some
+    /// at a time.
     ///
     /// # Errors
     /// As for [`Receiving::extend`].

@@ -33,10 +33,10 @@
 //! peeling of columns included, also if the smallest subsystem that can exist were known. The matrix is fixed by the session's id, hence by both parties'
 //! nonces, and no row of it serves twice. Δ is drawn for this use alone.
 //!
-//! *Time.* The receiver's places are secret: trees are mended and blocks selected in the same time
-//! whatever they are. Places in memory that depend on data are those of the public matrix.
-//! *Memory*: 16 bytes per element at the sender, 32 at the receiver, and once more for an iteration of
-//! the main set (31 and 62 MB).
+//! *Time.* The receiver's places are secret: trees are corrected and blocks selected in the same
+//! time whatever they are. The only addresses that depend on data are those of the public matrix.
+//! *Memory*: 16 bytes per element at the sender, 32 at the receiver, and once more for an iteration
+//! of the main set (31 and 62 MB).
 //!
 //! # Example
 //!

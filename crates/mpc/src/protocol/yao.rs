@@ -1,4 +1,4 @@
-//! Yao's garbled circuits: both parties' inputs go into a circuit, its outputs come out.
+//! Yao's garbled circuits: evaluates a circuit on both parties' inputs.
 //!
 //! *Inputs*: each party's bits for its ports of a circuit that both know.
 //! *Output*: to P1, to P2, to both, or XOR shares; shares over Z_{2^k} or Z_N
@@ -9,11 +9,11 @@
 //! garbler learns an output; the first run of a direction adds the round of
 //! the base transfers. Semi-honest.
 //!
-//! Tables are streamed in chunks while they are made: memory holds the live
-//! wires of the circuit and one chunk. The network carries a chunk while the
-//! next one is garbled, and the evaluator works on it while others are under
-//! way; no thread is used for that, because a party with one core would pay for it. Many circuits run as one
-//! ([`run_all`]) share the messages' order and so the round.
+//! Tables are streamed in chunks while they are made: memory holds the live wires of the circuit
+//! and one chunk. The network carries a chunk while the next one is garbled, and the evaluator
+//! works on it while others are in flight; no thread is used for that, because it would slow down a
+//! party with one core. Circuits that are run together ([`run_all`]) share the messages and so the
+//! round.
 //!
 //! # Example
 //!
@@ -90,9 +90,8 @@ pub enum Reveal {
     P2,
     /// Both parties.
     Both,
-    /// Each party gets a share; the XOR of both is the output. Costs nothing: the
-    /// shares are the pointer bits of the labels, so outputs that are the XOR of
-    /// other outputs have shares that are so, too.
+    /// Each party gets a share; the XOR of both is the output. Costs nothing: the shares are the
+    /// pointer bits of the labels, so if an output is the XOR of other outputs, so are its shares.
     XorShares,
 }
 
@@ -108,7 +107,7 @@ impl Reveal {
     }
 }
 
-/// What can go wrong in a garbled run.
+/// Errors of a garbled run.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The connection failed.
@@ -120,7 +119,7 @@ pub enum Error {
     /// A table or a label is wrong.
     #[error(transparent)]
     Garble(#[from] garble::Error),
-    /// The inputs do not fit the circuit.
+    /// The inputs do not match the circuit.
     #[error(transparent)]
     Circuit(#[from] circuit::Error),
 }
@@ -204,7 +203,7 @@ pub fn forecast_all(
     }
 }
 
-/// Messages of `part` bytes, and what is left.
+/// Messages of `part` bytes, and the remainder.
 fn forecast_parts(forecast: &mut Forecast, from: Role, tag: Tag, bytes: usize, part: usize) {
     for first in (0..bytes).step_by(part) {
         forecast.message(from, tag, part.min(bytes - first));
@@ -239,8 +238,8 @@ pub fn set_up(session: &mut Session, garbler: Role) -> Result<(), Error> {
 /// this party's shares of them, or nothing if only the peer learns them.
 ///
 /// # Errors
-/// If the inputs do not fit, the connection fails, or the peer sends
-/// something that is not allowed.
+/// If the inputs do not match, the connection fails, or the peer sends something that is not
+/// allowed.
 pub fn run(
     session: &mut Session,
     garbler: Role,
@@ -271,9 +270,9 @@ impl Yao {
         Ok(())
     }
 
-    /// Lends this party's end of the transfers whose sender is `sender`, and sets them up if that
-    /// was not done. They hang on the Δ of the circuits that the sender garbles: whoever borrows
-    /// them hashes under purposes of its own, see [`crate::protocol::transfers`].
+    /// Borrows this party's end of the transfers whose sender is `sender`, and sets them up if that
+    /// was not done. They use the Δ of the circuits that the sender garbles: the borrower must hash
+    /// under purposes of its own, see [`crate::protocol::transfers`].
     pub(super) fn transfers(
         &mut self,
         session: &mut Session,
@@ -342,8 +341,8 @@ pub fn bits_of(source: &dyn Source, role: Role) -> usize {
         .sum()
 }
 
-/// The wires of every job as they are before its first gate: `one`, then room for
-/// the labels of all inputs. Wiped when the run ends.
+/// The wires of every job before its first gate: `one`, then space for the labels of all inputs.
+/// Wiped when the run ends.
 fn empty_wires(jobs: &[Job<'_>], one: u128) -> Vec<Zeroizing<Vec<u128>>> {
     let wires = |job: &Job<'_>| {
         let mut wires = vec![0; 1 + job.source.input_bits()];
@@ -390,9 +389,9 @@ impl Filler {
     }
 }
 
-/// The garbler's inputs: the label that stands for the value is public and
-/// pseudorandom, so that one seed tells the evaluator all of them and nothing of
-/// the values. Hands `count` of them to `take`, some at a time.
+/// The garbler's inputs: the label of the actual value is public and pseudorandom, so that one seed
+/// gives the evaluator all of them and reveals nothing of the values. Passes `count` of them to
+/// `take`, some at a time.
 fn public_labels(seed: [u8; 16], count: usize, mut take: impl FnMut(&mut [u128])) {
     let keys = RoundKeys::new(u128::from_le_bytes(seed));
     let mut labels = [0; 256];

@@ -116,7 +116,8 @@ fn key<G: Group>(group: &G, test: &Value) -> Result<(), String> {
     compare_outcome(test, outcome, "key", flag)
 }
 
-/// Holds an outcome to `result`, to the flag if one is named, and to the bytes under `field`.
+/// Checks an outcome against `result`, against the flag if there is one, and against the bytes in
+/// `field`.
 fn compare_outcome<E>(
     test: &Value,
     outcome: Result<Vec<u8>, E>,
@@ -165,7 +166,7 @@ mod tests {
     fn a_changed_answer_is_noticed_in_every_type_of_group() {
         let mut document = document("commutative");
         let groups = document["testGroups"].as_array_mut().unwrap();
-        // The slow groups say nothing new here.
+        // The slow groups would test nothing new here.
         groups.retain(|group| group["group"] != "residues");
         for group in groups.iter_mut() {
             group["tests"].as_array_mut().unwrap().truncate(1);

@@ -19,11 +19,11 @@ pub fn check_all(
     check_groups(document, &["circuit"], |group| Box::new(|test| examine(group, test)))
 }
 
-/// What holds a test to what it says.
+/// Checks one test against the values in it.
 pub type Examiner<'a> = Box<dyn Fn(&Value) -> Result<(), String> + 'a>;
 
-/// Runs what `prepare` makes of each group on its tests. A group is called by its type and by the
-/// fields `also`, where it has them.
+/// Runs the examiner that `prepare` makes for each group on the tests of the group. A group is named
+/// by its type and by its fields `also`, where it has them.
 pub fn check_groups<'a>(
     document: &'a Value,
     also: &[&str],
@@ -80,7 +80,7 @@ pub fn small(value: &Value) -> Result<u32, String> {
     number.ok_or_else(|| format!("{value} is not a small number"))
 }
 
-/// A number in hexadecimal, of whatever type is wanted.
+/// A number in hexadecimal, as the type that the caller asks for.
 pub fn number<T: Num>(value: &Value, name: &str) -> Result<T, String> {
     parse_number(&value[name]).map_err(|wrong| format!("field {name} {wrong}"))
 }
@@ -150,7 +150,7 @@ pub fn expect_list(what: &str, expected: &[u128], got: &[u128]) -> Result<(), St
     pairs.try_for_each(|(i, (e, g))| expect(&format!("{what} {i}"), *e, *g))
 }
 
-/// Compares what has no other spelling than that of its type.
+/// Compares values, and shows both in their `Debug` form if they differ.
 pub fn expect_equal<T: PartialEq + Debug>(what: &str, expected: &T, got: &T) -> Result<(), String> {
     if expected == got {
         return Ok(());
@@ -163,7 +163,7 @@ pub fn same(what: &str, expected: &str, got: &str) -> Result<(), String> {
     if expected == got { Ok(()) } else { Err(format!("{what}: expected {expected}, got {got}")) }
 }
 
-/// Wants a refusal.
+/// Expects an error.
 pub fn refused<T, E>(result: Result<T, E>) -> Result<(), String> {
     match result {
         Ok(_) => Err("expected a refusal, got a result".to_owned()),
@@ -171,9 +171,9 @@ pub fn refused<T, E>(result: Result<T, E>) -> Result<(), String> {
     }
 }
 
-/// Why a test did not come to its end: a refusal by the product, or a difference.
+/// Why a test stopped early: the code under test returned an error, or a value differed.
 pub enum Difference<E> {
-    /// The product refused.
+    /// The code under test returned an error.
     Refused(E),
     /// Expected …, got …
     Differs(String),
@@ -185,7 +185,7 @@ impl<E> From<String> for Difference<E> {
     }
 }
 
-/// Holds an outcome to the result of the test; a refusal must have the name that is its flag.
+/// Checks an outcome against the result of the test; the name of an error must be the test's flag.
 pub fn judge<E: Debug>(test: &Value, outcome: Result<(), Difference<E>>) -> Result<(), String> {
     let valid = is_valid(test)?;
     let reason = test["flags"][0].as_str().unwrap_or("an error");

@@ -1,4 +1,4 @@
-//! `vectors/ot.json`: base transfers, points to refuse, the extension, the hash of rows.
+//! `vectors/ot.json`: base transfers, points to reject, the extension, the hash of rows.
 
 use curve25519_dalek::scalar::Scalar;
 use serde_json::Value;

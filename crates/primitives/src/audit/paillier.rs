@@ -1,6 +1,6 @@
-//! The vectors of Paillier, on the portable and on the vector path. Encryptions that the owner makes in
-//! a run are made by it and by the public key; an invalid test must be refused for the reason in its
-//! flag.
+//! The vectors of Paillier, on the portable and on the vector path. Encryptions that the owner
+//! makes in a run are computed with the secret and with the public key; an invalid test must be
+//! rejected for the reason in its flag.
 
 use num_bigint::{BigInt, BigUint};
 use serde_json::Value;
@@ -23,7 +23,7 @@ pub fn check(document: &Value) -> Vec<Verdict> {
 
 type Difference = field::Difference<Error>;
 
-/// What a test came to: nothing differed, or a difference, or a refusal by the product.
+/// The outcome of a test: no difference, a difference, or an error of the code under test.
 type Outcome = Result<(), Difference>;
 
 /// The key of a group, on the portable and on the vector path.

@@ -1,4 +1,4 @@
-//! Whether a checker checks anything: for tests of the packages.
+//! Checks that a checker detects errors, for tests of the packages.
 
 #![expect(clippy::missing_panics_doc, clippy::unwrap_used, reason = "helpers of a test")]
 

@@ -14,10 +14,9 @@
 //! like random elements. They are *deterministic*: a key must live for one run
 //! only, and whoever can ask for encryptions of guesses can test guesses.
 //!
-//! Elements cross this interface as bytes of fixed width, many at once, so that
-//! an implementation can share work inside a batch. Whatever is received is
-//! held to three rules before a key touches it: canonical encoding, in the
-//! group, not the identity.
+//! Elements cross this interface as bytes of fixed width, many at once, so that an implementation
+//! can share work inside a batch. Every received element is checked against three rules before it
+//! is combined with a key: canonical encoding, in the group, not the identity.
 //!
 //! # Example
 //!
@@ -41,7 +40,7 @@
 //! assert_eq!(bakery[..width], bookshop[width..], "ada is in both lists");
 //! assert_ne!(bakery[width..], bookshop[..width], "grace is not emmy");
 //!
-//! // What is not an element of the group is refused before a key touches it.
+//! // Bytes that do not encode an element of the group are rejected before the key is used.
 //! assert!(group.reencrypt(&own, &[0xff; 32]).is_err());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -110,11 +109,11 @@ pub trait Group: Sync {
     /// Checks received elements and raises each to `key`, in place.
     ///
     /// # Errors
-    /// [`Error::Element`] for the first that is not canonical, not in the group
-    /// or the identity; the buffer is then to be thrown away.
+    /// [`Error::Element`] for the first that is not canonical, not in the group or the identity;
+    /// the contents of the buffer must then be discarded.
     fn reencrypt_batch(&self, key: &Self::Key, elements: &mut [u8]) -> Result<(), Error>;
 
-    /// Checks received elements that no key will touch, by the same rules.
+    /// Checks received elements that are not combined with a key, by the same rules.
     ///
     /// # Errors
     /// [`Error::Element`] for the first that breaks one.
@@ -147,8 +146,7 @@ pub trait Group: Sync {
         Ok(out)
     }
 
-    /// Takes one layer of encryption off: `E_key^-1`. What is left at the end
-    /// is `H(x)`, not x.
+    /// Removes one layer of encryption: `E_key^-1`. The last layer leaves `H(x)`, not x.
     ///
     /// # Errors
     /// As [`Group::reencrypt`].
@@ -156,7 +154,8 @@ pub trait Group: Sync {
         self.reencrypt(&self.inverse(key), element)
     }
 
-    /// [`Group::encrypt_batch`] on all cores. `progress` hears how many were just done.
+    /// [`Group::encrypt_batch`] on all cores. `progress` is called with the number of items just
+    /// done.
     ///
     /// # Errors
     /// As [`Group::encrypt_batch`].
@@ -179,7 +178,8 @@ pub trait Group: Sync {
             })
     }
 
-    /// [`Group::reencrypt_batch`] on all cores. `progress` hears how many were just done.
+    /// [`Group::reencrypt_batch`] on all cores. `progress` is called with the number of items just
+    /// done.
     ///
     /// # Errors
     /// As [`Group::reencrypt_batch`]; the position counts from the beginning of `elements`.
@@ -214,12 +214,12 @@ pub trait Group: Sync {
 /// Called with the number of items just done, from any thread.
 pub type Progress<'a> = &'a (dyn Fn(usize) + Sync);
 
-/// Elements that share one inversion and one turn on a core: long enough that
-/// the inversion is nothing, short enough that every core has work.
+/// Elements that share one inversion and are processed by one core at a time: enough that the cost
+/// of the inversion is negligible, few enough that every core has work.
 pub const BATCH: usize = 256;
 
-/// What separates one run's hashes from every other's: equal identifiers in two
-/// sessions have unrelated hashes, so that nothing recorded in one helps in another.
+/// Separates the hashes of one run from those of every other: equal identifiers in two sessions
+/// have unrelated hashes, so a transcript of one session does not help against another.
 #[derive(Clone, Debug)]
 pub struct Domain {
     session: [u8; 32],
@@ -243,13 +243,13 @@ impl Domain {
     }
 }
 
-/// Why something could not be encrypted or was refused.
+/// Why something could not be encrypted or was rejected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
-    /// A received element breaks a rule. The peer, or something between, is broken: end the run.
+    /// A received element breaks a rule. The peer, or something between, is faulty: abort the run.
     #[error("received element {position} {fault}; the peer's program is faulty, end the run")]
     Element {
-        /// Where it stands in what was received, counted from 0.
+        /// Its position in what was received, counted from 0.
         position: usize,
         /// Which rule it breaks.
         fault: ElementFault,
@@ -257,15 +257,15 @@ pub enum Error {
     /// The key's bytes are not an exponent.
     #[error("the key is not a canonical non-zero exponent; generate a new one")]
     Key,
-    /// The modulus does not do.
+    /// The modulus is not usable.
     #[error("the modulus {0}; use ffdhe3072, or a safe prime of 2048 to 8192 bits")]
     Modulus(ModulusFault),
     /// A buffer does not have the length of whole elements.
     #[error("{got} bytes where {expected} were due")]
     Width {
-        /// The length that was due.
+        /// The expected length.
         expected: usize,
-        /// The length that came.
+        /// The actual length.
         got: usize,
     },
 }
@@ -273,18 +273,18 @@ pub enum Error {
 /// Which rule a received element breaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ElementFault {
-    /// Not the one encoding of an element, or of no element at all.
+    /// Not the canonical encoding of an element, or not the encoding of an element at all.
     #[error("is not the canonical encoding of an element of the group")]
     NotInGroup,
-    /// The neutral element, which every key leaves as it is.
+    /// The neutral element, which every key maps to itself.
     #[error("is the identity, which no honest encryption gives")]
     Identity,
 }
 
-/// Why a modulus is refused.
+/// Why a modulus is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ModulusFault {
-    /// Outside the lengths that are safe and bearable.
+    /// Shorter than is safe or longer than is practical.
     #[error("is {0} bits long")]
     Length(u64),
     /// p or (p − 1)/2 is composite.

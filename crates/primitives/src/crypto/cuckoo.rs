@@ -1,18 +1,18 @@
-//! Bins for identifiers: each has three, and all stand in different ones.
+//! Cuckoo hashing: each identifier has three candidate bins and is placed in one of them, alone.
 //!
-//! For n identifiers there are ⌈27·max(n, 8,192)/20⌉ bins. The three of an identifier are distinct and
-//! follow from a hash of it ([`Choices`]); [`place`] finds for each one of its three, so that no two
-//! share a bin, whenever there is a way.
+//! For n identifiers there are ⌈27·max(n, 8,192)/20⌉ bins. The three bins of an identifier are
+//! distinct and follow from a hash of it ([`Choices`]); [`place`] assigns each identifier one of
+//! its three, so that no two share a bin, whenever such a placement exists.
 //!
 //! *Rule.* With b bins and the first three words w0, w1, w2 of the hash (64 bits, little-endian): x =
 //! ⌊w0·b / 2⁶⁴⌋, y = ⌊w1·(b − 1) / 2⁶⁴⌋, z = ⌊w2·(b − 2) / 2⁶⁴⌋; y grows by one if it is x or more; z
 //! grows by one if it is min(x, y) or more, and then by one if it is max(x, y) or more. So every
 //! triple of distinct bins is as likely as any other (up to b/2⁶⁴).
 //!
-//! *Placement* is by augmenting paths: an identifier whose bins are taken moves others, along a
-//! shortest way to a bin that is free, found breadth first. A search looks at every bin at most once.
-//! If it finds none there is no placement at all, so the law of failures is that of the hashes alone:
-//! a walk with a limit of steps would have another.
+//! *Placement* is by augmenting paths: an identifier whose bins are taken displaces others along a
+//! shortest path to a free bin, found breadth first. A search visits every bin at most once. If it
+//! finds no free bin, no placement exists, so the probability of failure depends on the hashes
+//! alone; for a walk with a limit on its steps it would not.
 //!
 //! *When it fails*: with probability below 2⁻⁶⁵ for every n. This is proven here, and
 //! `vectors/generate/cuckoo_failure.py` computes it. There is no placement if and only if some s
@@ -43,11 +43,12 @@ use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
-/// The fewest identifiers that bins are made for: fewer bins would fail more often.
+/// The number of bins is never smaller than for this many identifiers: fewer bins would fail more
+/// often.
 pub const LEAST: usize = 8192;
 /// Identifiers that one thread works on at a time.
 const PART: usize = 1 << 10;
-/// Nobody, and no bin.
+/// Marks an empty bin, or the absence of a bin.
 const NONE: u32 = u32::MAX;
 
 /// The bins of one identifier, distinct.
@@ -58,25 +59,25 @@ pub type Three = [u32; 3];
 #[error("the identifiers do not go into their bins, which happens once in 2^65 runs; run again")]
 pub struct Full;
 
-/// Bins for so many identifiers.
+/// The number of bins for so many identifiers.
 pub const fn bins_for(identifiers: usize) -> usize {
     bins_for_at_least(identifiers, LEAST)
 }
 
-/// The same, where fewer bins may fail more often.
+/// The number of bins without the minimum, where a higher failure probability is acceptable.
 pub const fn bins_for_at_least(identifiers: usize, least: usize) -> usize {
     let identifiers = if identifiers < least { least } else { identifiers };
     (27 * identifiers).div_ceil(20)
 }
 
-/// Which bins an identifier has.
+/// Derives the three bins of an identifier.
 pub struct Choices {
     start: Sha256,
     bins: u32,
 }
 
 impl Choices {
-    /// Among so many bins, by a hash that has begun with purpose and session.
+    /// For so many bins, with a hash that has already absorbed purpose and session.
     ///
     /// # Panics
     /// If there are fewer than three bins, or 2³² or more.
@@ -108,13 +109,13 @@ impl Choices {
     }
 }
 
-/// Who stands in each bin, each of them in one of its three.
+/// Which identifier is in each bin; each is in one of its three.
 ///
 /// # Errors
 /// [`Full`] if there is no such placement.
 ///
 /// # Panics
-/// If somebody has a bin that is not there, or there are 2³² − 1 bins or more.
+/// If a bin number is out of range, or there are 2³² − 1 bins or more.
 pub fn place(choices: &[Three], bins: usize) -> Result<Zeroizing<Vec<Option<u32>>>, Full> {
     assert!(bins < NONE as usize, "bins have numbers of 32 bits");
     let mut search = Search {
@@ -134,9 +135,9 @@ pub fn place(choices: &[Three], bins: usize) -> Result<Zeroizing<Vec<Option<u32>
 struct Search<'a> {
     choices: &'a [Three],
     occupants: Zeroizing<Vec<u32>>,
-    /// For whom a bin was last looked at.
+    /// The identifier for which a bin was last visited.
     seen_by: Zeroizing<Vec<u32>>,
-    /// From which bin it was reached.
+    /// The bin from which it was reached.
     from: Zeroizing<Vec<u32>>,
     /// Bins that were reached, in this order.
     queue: Zeroizing<Vec<u32>>,
@@ -154,7 +155,7 @@ impl Search<'_> {
             let occupant = self.occupants[bin as usize];
             free = self.reach(who, bin, &choices[occupant as usize]);
         }
-        // Everybody on the way moves one bin on.
+        // Every identifier on the path moves to the next bin.
         let mut bin = free.ok_or(Full)?;
         while self.from[bin as usize] != NONE {
             let before = self.from[bin as usize];
@@ -165,7 +166,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Looks at bins that were not looked at for `who`; tells the first that is free.
+    /// Visits bins not yet visited for `who`; returns the first that is free.
     fn reach(&mut self, who: u32, from: u32, bins: &Three) -> Option<u32> {
         for bin in bins {
             let place = *bin as usize;
@@ -237,7 +238,7 @@ mod tests {
         }
     }
 
-    /// Whether there is a placement, by trying everything.
+    /// Whether there is a placement, by exhaustive search.
     fn has_placement(choices: &[Three], taken: u32) -> bool {
         let Some((first, rest)) = choices.split_first() else { return true };
         first.iter().any(|bin| taken >> bin & 1 == 0 && has_placement(rest, taken | 1 << bin))

@@ -5,9 +5,10 @@
 //! sixteen words of 32 bits, the lowest first, then sixteen coefficients. Word w means place
 //! ⌊w·k / 2³²⌋ of k. Places may repeat: their coefficients add up.
 //!
-//! *Why coefficients.* With ones alone, every bit of the elements would be an instance of its own over
-//! two elements, with the same noise in all but in each with only half of it: whoever looks at one bit
-//! would solve with half the guesses in the exponent. A coefficient mixes all bits.
+//! *Why coefficients.* With ones alone, each bit position of the elements would be a separate
+//! instance over two elements, with the same noise in all but in each with only half of it: an
+//! attacker on one bit position would need half the guesses in the exponent. A coefficient mixes
+//! all bits.
 //!
 //! # Example
 //!
@@ -32,7 +33,7 @@ pub const WEIGHT: usize = 16;
 const PLACE_BLOCKS: usize = WEIGHT / 4;
 const ROW_BLOCKS: usize = PLACE_BLOCKS + WEIGHT;
 
-/// Rows that are made together: what they take stays near the processor.
+/// Rows that are computed together: their inputs fit the processor's caches.
 const GROUP: usize = 32;
 
 /// The matrix, as many rows of it as are asked for.
@@ -46,8 +47,8 @@ impl FieldCode {
         Self { keys: RoundKeys::new(seed) }
     }
 
-    /// Adds to each of `rows` what the rows of the matrix from number `first` on make of the secret in
-    /// its place; all secrets are of one length, and so are all rows.
+    /// Adds to each of `rows` the product of the matrix, from row `first` on, with the secret at
+    /// the same index; all secrets have one length, and so have all rows.
     ///
     /// # Panics
     /// If lengths differ, or a secret is empty or has 2³² elements.

@@ -169,8 +169,8 @@ impl GateHash {
         self.next
     }
 
-    /// Leaves out the next `gates` gates, for vectors; nothing if that is beyond gate 2⁶³. There is
-    /// no way back: a number that came twice under one Δ would tell how two gates differ.
+    /// Skips the next `gates` gates, for vectors; does nothing if that is beyond gate 2⁶³. The
+    /// counter never goes back: using a number twice under one Δ would reveal how two gates differ.
     #[must_use]
     pub fn skip(mut self, gates: u64) -> Option<Self> {
         self.next = self.next.checked_add(gates).filter(|next| *next <= 1 << 63)?;

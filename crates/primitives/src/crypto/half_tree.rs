@@ -54,8 +54,8 @@ pub fn grow(
     }
 }
 
-/// Grows all leaves but `hole` from the rows T of the tree's levels and what the sender sent. In the
-/// place of `hole` comes a meaningless one; returns what that must be XORed with to become the leaf ⊕ Δ.
+/// Grows all leaves but `hole` from the rows T of the tree's levels and the sender's message. The
+/// leaf at `hole` is meaningless; XORed with the returned value it becomes the leaf ⊕ Δ.
 ///
 /// # Panics
 /// If the lengths do not fit each other.
@@ -87,7 +87,7 @@ fn regrow_but_last(
     (nodes[0], nodes[1]) = (0, 0);
     let (mut total, mut mend) = (rows[0], rows[0]);
     for (level, (row, sum)) in (1..).zip(rows[1..].iter().zip(sums)) {
-        // A sibling beyond the last node does not exist, and nothing has to be mended then.
+        // A sibling beyond the last node does not exist, and nothing has to be corrected then.
         lanes::xor_into(&mut nodes[..shape.nodes_at(level)], hole >> (levels - level) ^ 1, mend);
         let left = next_level(shape, keys, level, nodes);
         // The children of all nodes, the wrong one among them, XOR to these nodes.

@@ -6,7 +6,7 @@
 //! ⌊w·k / 2³²⌋ of k: places are uniform but for a relative k/2³², and exactly where k is a power of two.
 //! They may repeat, in which case they cancel; with k = 262,144 that happens to one row in 5,800.
 //!
-//! The places are public, so that looking them up tells nothing.
+//! The places are public, so that the memory accesses reveal nothing.
 //!
 //! # Example
 //!
@@ -32,7 +32,7 @@ use crate::simd::gather::{BLOCKS_PER_PAIR, xor_gathered};
 /// Entries of a row.
 pub const WEIGHT: usize = 10;
 
-/// Rows that are looked up together: their places stay near the processor.
+/// Rows that are looked up together: their places fit the processor's caches.
 const GROUP: usize = 256;
 
 /// The matrix, as many rows of it as are asked for.
@@ -46,8 +46,8 @@ impl LocalCode {
         Self { keys: RoundKeys::new(seed) }
     }
 
-    /// XORs into `rows` what the rows of the matrix from number `first` on, which is even, make of
-    /// `secret`.
+    /// XORs into `rows` the product of the matrix, from row `first` on, with `secret`. `first` must
+    /// be even.
     ///
     /// # Panics
     /// If `first` or the number of rows is odd, or `secret` is empty or has 2³² blocks.
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn every_place_is_used_about_as_often() {
-        // One block at a time is set, so that a row tells how often it was taken, modulo 2.
+        // One block at a time is set, so that a row shows how often that block was used, modulo 2.
         let mut rows = vec![0; 4096];
         let secret: Vec<u128> = (0..64).map(|i| 1 << i).collect();
         LocalCode::new(3).add(0, &secret, &mut rows);

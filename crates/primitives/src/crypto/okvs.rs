@@ -69,12 +69,12 @@ const ATTEMPTS: usize = 4;
 /// Keys that one thread works on at a time.
 const PART: usize = 1 << 12;
 
-/// No seed fits: the keys are not distinct.
+/// No seed works: the keys are not distinct.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no store holds these keys; are they distinct?")]
 pub struct Unfit;
 
-/// The numbers of a store: they follow from that of its keys.
+/// The dimensions of a store, which follow from the number of its keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
     starts: usize,
@@ -143,7 +143,7 @@ impl Store {
         key: impl Fn(&T) -> u128 + Sync,
     ) -> Zeroizing<Vec<u128>> {
         assert_eq!(table.len(), self.layout.columns(), "a table of this layout");
-        // By place in the table: otherwise every key would wait for memory.
+        // In order of place in the table: otherwise every key would wait for a cache miss.
         let order = self.by_start(entries, &key);
         let value = |place: &u64| {
             let row = self.row(key(&entries[*place as u32 as usize]));
@@ -158,7 +158,8 @@ impl Store {
         values
     }
 
-    /// The numbers of all entries, below 32 bits of where their rows begin, ascending.
+    /// For every entry, the start of its row above its number in the low 32 bits, in ascending
+    /// order.
     fn by_start<T: Sync>(
         &self,
         entries: &[T],
@@ -175,7 +176,7 @@ impl Store {
         order
     }
 
-    /// The table for these keys, or `None` if this seed does not fit them.
+    /// The table for these keys, or `None` if this seed does not work for them.
     fn fill(
         &self,
         keys: &[u128],
@@ -249,14 +250,14 @@ fn sum(blocks: &[u128], bits: &[u64; WORDS]) -> u128 {
     sum
 }
 
-/// Shifts the lowest 1 to the lowest place and tells how far it was; `None` if there is none.
+/// Shifts the lowest 1 to the lowest place and returns by how much; `None` if there is none.
 fn skip_zeros(bits: &mut [u64; WORDS]) -> Option<usize> {
     let words = bits.iter().position(|word| *word != 0)?;
     let shift = bits[words].trailing_zeros();
     for number in 0..WORDS {
         let word = |at: usize| bits.get(at).copied().unwrap_or(0);
         let (low, high) = (word(number + words), word(number + words + 1));
-        // A shift by 64 in two steps, since one would be none at all.
+        // A shift by 64 in two steps: a single one would overflow.
         bits[number] = low >> shift | high << 1 << (63 - shift);
     }
     Some(64 * words + shift as usize)

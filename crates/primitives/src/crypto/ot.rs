@@ -374,7 +374,7 @@ pub fn lowest_hash_bits(
     bits
 }
 
-/// Hashes of which [`lowest_hash_bits`] keeps the lowest bits: they stay near the processor.
+/// Hashes of which [`lowest_hash_bits`] keeps the lowest bits: a batch fits the processor's caches.
 const HASHED_TOGETHER: usize = 512;
 
 #[cfg(test)]

@@ -39,7 +39,7 @@
 //! key.encrypt(&BigUint::from(20u32), &mut rng)?.write(&mut sent);
 //! key.encrypt(&BigUint::from(22u32), &mut rng)?.write(&mut sent);
 //!
-//! // That party adds what it cannot read, and takes a randomiser to be allowed to send the sum.
+//! // That party adds what it cannot read, and needs a randomiser before it may send the sum.
 //! let public = PublicKey::from_bytes(&key.public().to_bytes(), 2048, tuning, &mut rng)?;
 //! let numbers = public.read(&sent, 2)?;
 //! let sum = public.add(&numbers[0], &numbers[1]);
@@ -72,7 +72,7 @@ use crate::math;
 
 /// The shortest modulus that protects anything.
 pub const MINIMUM_BITS: usize = 2048;
-/// The longest modulus that is worked with.
+/// The longest modulus that is supported.
 pub const MAXIMUM_BITS: usize = 8192;
 
 /// The fixed width of a ciphertext under a key of so many bits.
@@ -103,11 +103,11 @@ impl Default for Tuning {
     }
 }
 
-/// What Paillier refuses.
+/// Errors of the Paillier operations.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// No key of this length is worked with.
+    /// Keys of this length are not supported.
     #[error(
         "keys of {0} bits are not supported; use a multiple of 128 bits from {MINIMUM_BITS} to {MAXIMUM_BITS}"
     )]
@@ -189,7 +189,7 @@ pub enum Error {
     /// The pool's thread has ended.
     #[error("the pool of randomisers has stopped; start a new one")]
     PoolStopped,
-    /// The arithmetic refused.
+    /// An error of the arithmetic.
     #[error(transparent)]
     Math(#[from] math::Error),
     /// The operating system gave no randomness.

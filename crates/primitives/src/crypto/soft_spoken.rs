@@ -3,10 +3,10 @@
 //!
 //! # Set-up
 //!
-//! The 128 columns stand in groups of four, or of eight ([`Columns`]). For each group the receiver grows
-//! a tree of 16 or 256 seeds ([`crate::crypto::tree`]); with the two seeds of the base transfers as masks,
-//! the sender gets all leaves but the one whose number is the group's bits of Δ. The highest bit of a
-//! group belongs to the first level below the root, bit 0 to the last.
+//! The 128 columns form groups of four, or of eight ([`Columns`]). For each group the receiver
+//! grows a tree of 16 or 256 seeds ([`crate::crypto::tree`]); with the two seeds of the base
+//! transfers as masks, the sender gets all leaves but the one whose number is the group's bits of
+//! Δ. The highest bit of a group belongs to the first level below the root, bit 0 to the last.
 //!
 //! # Extension
 //!
@@ -64,7 +64,7 @@ pub enum Columns {
 }
 
 impl Columns {
-    /// How many they are.
+    /// How many columns share a tree.
     pub const fn count(self) -> usize {
         match self {
             Self::Four => 4,
@@ -72,12 +72,12 @@ impl Columns {
         }
     }
 
-    /// Trees.
+    /// The number of trees.
     pub const fn groups(self) -> usize {
         BASE_TRANSFERS / self.count()
     }
 
-    /// Leaves of a tree.
+    /// The number of leaves of a tree.
     const fn leaves(self) -> usize {
         1 << self.count()
     }
@@ -127,7 +127,8 @@ impl Receiver {
         for (number, (root, pairs)) in roots.iter().zip(pairs.chunks_exact(count)).enumerate() {
             let keys = record_keys(start, number as u64);
             grow(columns.tree(), &keys, *root, &mut nodes, &mut sums);
-            // Whose bit is 1 lacks the right child: it gets the left one, under its own mask.
+            // A sender whose bit is 1 lacks the right child: it gets the left one, under its own
+            // mask.
             for ([left, right], [zero, one]) in sums.iter().zip(pairs.iter().rev()) {
                 message.extend_from_slice(&(left ^ mask(*one)).to_le_bytes());
                 message.extend_from_slice(&(right ^ mask(*zero)).to_le_bytes());
@@ -273,7 +274,7 @@ impl Space {
 }
 
 /// Column i becomes the XOR of the streams whose number has bit i; the first stream becomes the XOR
-/// of all. The other streams are used up.
+/// of all. The other streams are overwritten.
 fn fold(streams: &mut [u128], columns: &mut [u128], blocks: usize) {
     for (bit, column) in columns.chunks_exact_mut(blocks).enumerate().rev() {
         let (low, high) = streams.split_at_mut(blocks << bit);
@@ -286,8 +287,8 @@ fn fold(streams: &mut [u128], columns: &mut [u128], blocks: usize) {
     }
 }
 
-/// What hides a sum of the set-up: the last block of the seed's stream, of which the other extension
-/// takes the first ones.
+/// Masks a sum of the set-up: the last block of the seed's stream, of which the other extension
+/// uses only the first ones.
 fn mask(seed: u128) -> u128 {
     let mut block = [0];
     RoundKeys::new(seed).counter_stream(u64::MAX, &mut block);

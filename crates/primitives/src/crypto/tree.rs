@@ -1,4 +1,4 @@
-//! Trees of seeds of which somebody may know all leaves but one (Goldreich, Goldwasser, Micali
+//! Trees of seeds of which a party may know all leaves but one (Goldreich, Goldwasser, Micali
 //! 1986), and sums of what the leaves stretch to.
 //!
 //! The root has level 0; node j of level l has the children 2j and 2j + 1 of level l + 1. A tree
@@ -10,8 +10,8 @@
 //! path to leaf g (children to the left if the path turns right) knows every leaf but g: [`regrow`].
 //! It knows nothing of leaf g, because on every level the node of the path is one child of an unknown
 //! node and enters none of these sums: H gives both children of an unknown node independently.
-//! [`regrow`] takes the same time for every g. It grows a tree from a wrong root and mends, on every
-//! level, the sibling of the path; the path itself and its leaf stay wrong.
+//! [`regrow`] takes the same time for every g. It grows a tree from a wrong root and corrects, on
+//! every level, the sibling of the path; the path itself and its leaf stay wrong.
 //!
 //! *Stretching.* Block b of leaf ℓ is H(leaf, ℓ·blocks + b) under s' ⊕ record number, s' the
 //! starting point for sums: a leaf itself is never used. [`Rows`] adds these blocks to a table.
@@ -25,7 +25,7 @@ use zeroize::Zeroizing;
 use crate::simd::aes::RoundKeys;
 use crate::simd::lanes::{self, Lane};
 
-/// Blocks that are hashed together: they stay near the processor.
+/// Blocks that are hashed together: they fit the processor's caches.
 const GROUP_BLOCKS: usize = 256;
 
 /// How many leaves a tree has.
@@ -70,7 +70,7 @@ pub fn record_keys(start: u128, record: u64) -> RoundKeys {
 /// and of the right children of level l + 1.
 ///
 /// # Panics
-/// If `sums` has not one entry per level.
+/// If `sums` does not have one entry per level.
 pub fn grow(
     shape: TreeShape,
     keys: &RoundKeys,
@@ -91,7 +91,7 @@ pub fn grow(
 /// leaves, with a meaningless one in the place of `hole`.
 ///
 /// # Panics
-/// If `sums` has not one entry per level.
+/// If `sums` does not have one entry per level.
 pub fn regrow(shape: TreeShape, keys: &RoundKeys, hole: u32, sums: &[u128], nodes: &mut Vec<u128>) {
     assert_eq!(sums.len(), shape.levels(), "one sum per level");
     nodes.resize(shape.leaves(), 0);
@@ -102,7 +102,7 @@ pub fn regrow(shape: TreeShape, keys: &RoundKeys, hole: u32, sums: &[u128], node
         let sibling = (hole >> (shape.levels() - level)) ^ 1;
         let [left, right] = sides(nodes);
         let found = left ^ ((left ^ right) & u128::from(sibling & 1).wrapping_neg());
-        // A sibling beyond the last node does not exist, and nothing is mended then.
+        // A sibling beyond the last node does not exist, and nothing is corrected then.
         lanes::xor_into(nodes, sibling, found ^ sum);
     }
 }
@@ -123,7 +123,7 @@ fn sides(nodes: &[u128]) -> [u128; 2] {
     pairs.iter().fold([last, 0], |[left, right], [a, b]| [left ^ a, right ^ b])
 }
 
-/// A table with one row of words per leaf, to which what leaves stretch to is added. Wiped when
+/// A table with one row of words per leaf, to which the stretched leaves are added. Wiped when
 /// dropped.
 pub struct Rows {
     lane: Lane,

@@ -48,8 +48,8 @@ pub fn floor_exp_neg(x: &Rational, scale: &BigUint) -> BigUint {
     })
 }
 
-/// `⌊2^bits / (1 + e^x)⌋`, exactly, for x > 0: the threshold below which a
-/// uniform `bits`-bit number says that a digit is 1.
+/// `⌊2^bits / (1 + e^x)⌋`, exactly, for x > 0: a digit is 1 if a uniform `bits`-bit number is below
+/// this threshold.
 pub fn floor_logistic(x: &Rational, bits: u32) -> BigUint {
     if x >= &Rational::whole(bits) {
         return BigUint::zero(); // e^x > 2^bits
@@ -106,12 +106,13 @@ pub fn exp(x: &Rational, precision: u64) -> Enclosure {
 /// Powers `e^(rate·k)` of one base for many whole k: a table of base-16 digits.
 ///
 /// Every power takes the same products of numbers of the same length, whatever k is: one less than
-/// the largest k has digits. No factor is a power of two or another number that is quick to multiply
-/// with: a digit d stands for d + 1, and what is too much is taken out of the lowest digit. So the
-/// time tells of k at most what the big-number library lets through for numbers without a pattern.
+/// the largest k has digits. No factor is a power of two or another number that is quick to
+/// multiply with: a digit d stands for d + 1, and the excess is divided out in the table of the
+/// lowest digit. So the timing reveals of k at most what the big-number library reveals for numbers
+/// without a pattern.
 pub struct Ladder {
-    /// `windows[i][d]` encloses `e^(rate·(d + 1)·16^i)`; for i = 0, that without what all digits
-    /// have too much, `e^(rate·Σ 16^i)`.
+    /// `windows[i][d]` encloses `e^(rate·(d + 1)·16^i)`; for i = 0, that divided by the excess of
+    /// all digits, `e^(rate·Σ 16^i)`.
     windows: Vec<Vec<Enclosure>>,
     /// Bits of every mantissa.
     working: u64,
@@ -237,7 +238,7 @@ impl Enclosure {
             if exact {
                 return self;
             }
-            // One for the part of the mantissa that was cut, one for that of the error.
+            // One for the truncated part of the mantissa, one for that of the error.
             self.error = (self.error >> excess) + 2u32;
         }
         self
@@ -300,7 +301,7 @@ fn raise_precision(attempt: impl Fn(u64) -> Option<BigUint>) -> BigUint {
     }
 }
 
-/// What a computation multiplies, for tests that it is the same whatever the secrets are.
+/// Records what a computation multiplies, for tests that this does not depend on secrets.
 #[cfg(any(test, feature = "testing"))]
 pub mod work {
     use num_bigint::BigUint;
@@ -310,13 +311,14 @@ pub mod work {
         static PRODUCTS: RefCell<Option<Vec<[u64; 4]>>> = const { RefCell::new(None) };
     }
 
-    /// Notes the lengths of the factors, in words.
+    /// Records the lengths of the factors, in words.
     pub(super) fn note(factors: [&BigUint; 4]) {
         let words = factors.map(|factor| factor.bits().div_ceil(64));
         PRODUCTS.with_borrow_mut(|products| products.iter_mut().for_each(|all| all.push(words)));
     }
 
-    /// The lengths of all factors that this thread multiplied since it was last asked; none are noted before.
+    /// The lengths of all factors that this thread multiplied since the last call; the first call
+    /// starts the recording.
     pub fn take() -> Vec<[u64; 4]> {
         PRODUCTS.replace(Some(Vec::new())).unwrap_or_default()
     }
@@ -389,7 +391,7 @@ mod tests {
             let product = exp(&x, 100).times(&exp(&y, 100), 100);
             let sum = exp(&(&x + &y), 300);
             prop_assert!(product.lower() <= sum.upper() && sum.lower() <= product.upper());
-            // And the narrow one is narrow.
+            // And the interval is narrow.
             let width = sum.upper().checked_sub(&sum.lower()).unwrap();
             prop_assert!(width <= &sum.lower() * &Rational::power_of_two(-280));
         }
@@ -398,7 +400,7 @@ mod tests {
         fn bounds_of_a_reciprocal_hold_it(n in 1u64..1 << 40, d in 1u64..1 << 36, bits in 8u64..300) {
             let power = exp(&fraction(n % (d * 50) + 1, d), 200);
             let inverse = power.inverse(bits);
-            // Bounds of x·(1/x) hold 1.
+            // The bounds of x·(1/x) contain 1.
             let one = Rational::whole(1u32);
             prop_assert!(&inverse.lower() * &power.lower() <= one);
             prop_assert!(&inverse.upper() * &power.upper() >= one);
@@ -425,7 +427,7 @@ mod tests {
             let x = &rate * &Rational::whole(k);
             let precision = exp_bits(&x) + 64 + 64;
             let ladder = Ladder::new(&rate, k.max(1), precision);
-            // k = 0 lies on a whole number, where bounds never agree.
+            // k = 0 gives a whole number, on which the bounds never agree.
             let power = ladder.power(k).floor_scaled(&scale);
             prop_assert_eq!(power, (k > 0).then(|| floor_exp(&x, &scale)));
         }

@@ -6,7 +6,7 @@ use num_bigint::BigUint;
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
-/// Limbs that are wiped when they go.
+/// Limbs that are wiped when dropped.
 pub type Limbs = Zeroizing<Vec<u64>>;
 
 /// `count` zero limbs.
@@ -23,12 +23,12 @@ pub fn from_biguint(number: &BigUint, count: usize) -> Limbs {
     limbs
 }
 
-/// The number that the limbs write.
+/// The number with these limbs.
 pub fn to_biguint(limbs: &[u64]) -> BigUint {
     BigUint::new(limbs.iter().flat_map(|limb| [*limb as u32, (*limb >> 32) as u32]).collect())
 }
 
-/// Big-endian bytes, padded or cut to `8 * limbs.len()`.
+/// Big-endian bytes, padded or truncated to `8 * limbs.len()`.
 pub(crate) fn extend_bytes_be(bytes: &mut Vec<u8>, limbs: &[u64]) {
     bytes.extend(limbs.iter().rev().flat_map(|limb| limb.to_be_bytes()));
 }
@@ -131,7 +131,7 @@ pub(crate) fn multiply_add(out: &mut [u64], a: &[u64], b: &[u64]) -> u64 {
 }
 
 /// `out += a·low + a·high·2^64 + pending·2^(64·a.len())`; the carry out of `a.len() + 2` limbs. The
-/// two rows' carries do not wait for each other.
+/// two rows' carries are independent of each other.
 #[inline]
 fn add_two_rows(out: &mut [u64], a: &[u64], low: u64, high: u64, pending: u64) -> u64 {
     let (row, rest) = out.split_at_mut(a.len());

@@ -11,8 +11,8 @@ use crate::simd::ifma::{self, FixedBase8, Lanes, Modulus8};
 
 /// Numbers that are worked on together: the lanes of the vector path.
 pub(crate) const BATCH: usize = 8;
-/// The most exponents for which one row of a table is used before the next: a row comes from far
-/// memory once for all of them.
+/// The most exponents for which one row of a table is used before the next: the row is fetched from
+/// main memory once for all of them.
 pub(crate) const TABLE_BATCH: usize = 16 * BATCH;
 /// From this many numbers on, eight lanes are quicker than one number after another.
 const WORTH_A_VECTOR: usize = 3;
@@ -22,8 +22,8 @@ const WORTH_A_VECTOR: usize = 3;
 pub enum Backend {
     /// Plain Rust, on any processor.
     Portable,
-    /// Eight numbers at once; falls back to [`Backend::Portable`] where the processor cannot or
-    /// the modulus is too wide.
+    /// Eight numbers at once; falls back to [`Backend::Portable`] where the processor lacks the
+    /// instructions or the modulus is too wide.
     Vector,
 }
 
@@ -65,7 +65,7 @@ impl PowerModulus {
         self.in_lanes(bases, exponent, bits, power)
     }
 
-    /// `base^exponent` for each base, for an exponent that everyone knows.
+    /// `base^exponent` for each base, for a public exponent.
     pub fn pow_all_vartime(&self, bases: &[Limbs], exponent: &BigUint) -> Vec<Limbs> {
         let bits = exponent.bits() as usize;
         let limbs = limbs::from_biguint(exponent, bits.div_ceil(64));
@@ -158,7 +158,7 @@ impl fmt::Debug for PowerTable {
     }
 }
 
-/// Up to eight numbers as lanes; empty lanes are 0.
+/// Up to eight numbers as lanes; unused lanes are 0.
 fn lanes(numbers: &[Limbs]) -> [&[u64]; BATCH] {
     std::array::from_fn(|lane| numbers.get(lane).map_or(&[][..], |number| &number[..]))
 }

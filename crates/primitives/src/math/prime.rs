@@ -1,5 +1,5 @@
-//! Primes: made and judged by `glass_pumpkin`, whose verdicts the tests compare with another
-//! library and with numbers made to deceive.
+//! Primes: generated and tested by `glass_pumpkin`, whose results the tests compare with another
+//! library and with pseudoprimes constructed to pass primality tests.
 
 use num_bigint::BigUint;
 use num_integer::Integer;
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     fn other_verdict(number: &BigUint) -> bool {
-        // num-primes speaks an older num-bigint; its decimal form is the bridge.
+        // num-primes uses an older num-bigint; numbers are passed to it in decimal.
         let digits = number.to_string();
         let number = num_primes::BigUint::parse_bytes(digits.as_bytes(), 10).unwrap();
         num_primes::Verification::is_prime(&number)

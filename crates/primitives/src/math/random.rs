@@ -10,18 +10,19 @@ use zeroize::{ZeroizeOnDrop, Zeroizing};
 /// A cryptographic generator. It implements [`rand::CryptoRng`], never fails
 /// once it exists, and does not print its state.
 ///
-/// Key and unused output are wiped when it goes. They stay in one place until then: moving the
-/// generator moves the pointer to them, and leaves no copy behind.
+/// Key and unused output are wiped on drop. They stay in one place until then: moving the generator
+/// moves the pointer to them, and leaves no copy behind.
 pub struct Randomness(Box<ChaCha20Rng>);
 
 impl ZeroizeOnDrop for Randomness {}
 
-/// Does not compile unless ChaCha20 wipes itself: a matter of its features.
+/// Does not compile unless ChaCha20 wipes itself, which depends on its features.
 const _: fn() = wipes_itself::<ChaCha20Rng>;
 
 const fn wipes_itself<T: ZeroizeOnDrop>() {}
 
-/// The operating system gave no randomness. The run must end: nothing may go on with a weaker source.
+/// The operating system gave no randomness. Abort the run: nothing may continue with a weaker
+/// source.
 #[derive(Debug, thiserror::Error)]
 #[error("the operating system's random source failed; nothing secret can be made without it")]
 pub struct SourceFailed;
@@ -41,8 +42,8 @@ impl Randomness {
         Ok(Self::from_seed(&seed))
     }
 
-    /// A generator that repeats itself. For tests, vectors and benchmarks; the
-    /// command is built without it.
+    /// A generator with a fixed seed. For tests, vectors and benchmarks; the command is built
+    /// without it.
     #[cfg(any(test, feature = "testing"))]
     pub fn seeded(seed: u64) -> Self {
         Self(Box::new(ChaCha20Rng::seed_from_u64(seed)))
@@ -67,7 +68,7 @@ impl Randomness {
     }
 }
 
-/// In builds for tests alone a variable of the environment makes whole processes repeat themselves.
+/// In test builds only, an environment variable makes whole processes deterministic.
 #[cfg(feature = "testing")]
 fn seed_of_tests() -> Option<u64> {
     std::env::var("DIPTYCH_TEST_SEED").ok()?.parse().ok()

@@ -11,7 +11,7 @@ use num_integer::Integer;
 use num_traits::{One, Zero};
 use serde::{Deserialize, Serialize};
 
-/// Longest text that [`Rational::from_str`] reads: a bound on what a file can make us allocate.
+/// Longest text that [`Rational::from_str`] reads: limits what a file can make us allocate.
 const LONGEST_TEXT: usize = 4096;
 
 /// A non-negative fraction in lowest terms. Written `n` or `n/d`, in text and in JSON.
@@ -30,7 +30,7 @@ pub struct Rational {
 pub struct NotAFraction;
 
 impl Rational {
-    /// `numerator / denominator` in lowest terms; nothing if the denominator is zero.
+    /// `numerator / denominator` in lowest terms; `None` if the denominator is zero.
     pub fn new(numerator: impl Into<BigUint>, denominator: impl Into<BigUint>) -> Option<Self> {
         let denominator = denominator.into();
         (!denominator.is_zero()).then(|| Self::reduced(numerator.into(), denominator))
@@ -56,12 +56,12 @@ impl Rational {
         }
     }
 
-    /// The upper number of the fraction in lowest terms.
+    /// The numerator in lowest terms.
     pub fn numerator(&self) -> &BigUint {
         &self.numerator
     }
 
-    /// The lower number of the fraction in lowest terms; never zero.
+    /// The denominator in lowest terms; never zero.
     pub fn denominator(&self) -> &BigUint {
         &self.denominator
     }
@@ -78,7 +78,7 @@ impl Rational {
         (left >= right).then(|| Self::reduced(left - right, &self.denominator * &other.denominator))
     }
 
-    /// `self / other`; nothing if `other` is zero.
+    /// `self / other`; `None` if `other` is zero.
     pub fn checked_div(&self, other: &Self) -> Option<Self> {
         Self::new(&self.numerator * &other.denominator, &self.denominator * &other.numerator)
     }
@@ -104,13 +104,14 @@ impl Rational {
         Self::reduced(scaled, BigUint::one() << bits)
     }
 
-    /// The decimal number with `digits` digits after the point that is not below this: for people.
+    /// The value rounded up to `digits` decimal digits after the point, for display.
     pub fn decimal_rounded_up(&self, digits: u32) -> String {
         let power = BigUint::from(10u32).pow(digits);
         decimal(&(&self.numerator * &power).div_ceil(&self.denominator), &power, digits)
     }
 
-    /// The nearest decimal number with `digits` digits after the point, the larger of two: for people.
+    /// The value rounded to the nearest decimal number with `digits` digits after the point, ties
+    /// upwards, for display.
     pub fn decimal_nearest(&self, digits: u32) -> String {
         let power = BigUint::from(10u32).pow(digits);
         let twice = &self.numerator * &power * 2u32 + &self.denominator;
@@ -138,7 +139,7 @@ impl Rational {
     }
 }
 
-/// A whole number of parts of `power`, which is 10 to so many `digits`.
+/// Writes a whole number of units of 1/`power`, where `power` is 10^`digits`.
 fn decimal(scaled: &BigUint, power: &BigUint, digits: u32) -> String {
     let (whole, part) = scaled.div_rem(power);
     if digits == 0 {

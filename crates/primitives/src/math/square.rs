@@ -21,7 +21,7 @@ use super::{Error, Modulus, modular};
 pub struct SquareModulus {
     pub(crate) root: Modulus,
     one: Residue,
-    /// `R³` and `R⁵` modulo N²: they bring a number and the upper half of a longer one into form.
+    /// `R³` and `R⁵` modulo N²: they convert a number and the upper half of a longer one.
     r_cubed: Residue,
     r_fifth: Residue,
 }
@@ -65,7 +65,7 @@ impl SquareModulus {
         self.one.clone()
     }
 
-    /// Brings a number below N² into form.
+    /// Converts a number below N² into this form.
     ///
     /// # Errors
     /// [`Error::OutOfRange`] if the number is not below N².
@@ -79,7 +79,7 @@ impl SquareModulus {
         Ok(self.enter_limbs(&limbs::from_biguint(number, 2 * self.root.limb_count())))
     }
 
-    /// The number that a residue stands for, below N².
+    /// The number, below N², that a residue represents.
     pub fn leave(&self, residue: &Residue) -> BigUint {
         limbs::to_biguint(&self.leave_limbs(residue))
     }
@@ -194,7 +194,7 @@ impl SquareModulus {
         let (low, high) = out.0.split_at_mut(count);
         let carry = limbs::add_assign(low, &b.0[..count]);
         let wrapped = limbs::subtract_if_not_below(low, &self.root.limbs, carry);
-        // Below 2N − 1 together with the one that came over from the lower half.
+        // Below 2N − 1 together with the carry from the lower half.
         let mut top = limbs::add_assign(high, &b.0[count..]);
         top |= limbs::add_assign(high, &[wrapped]);
         limbs::subtract_if_not_below(high, &self.root.limbs, top);
@@ -214,7 +214,7 @@ impl SquareModulus {
         out
     }
 
-    /// Brings `2·limbs` limbs, any number below R², into form.
+    /// Converts `2·limbs` limbs, any number below R², into this form.
     pub fn enter_limbs(&self, number: &[u64]) -> Residue {
         let mut scratch = self.scratch();
         let mut out = self.divide_by_r(number, &mut scratch);
@@ -222,8 +222,8 @@ impl SquareModulus {
         out
     }
 
-    /// Brings `4·limbs` limbs into form: this is how the key's owner reduces modulo p² without a
-    /// division by a secret.
+    /// Converts `4·limbs` limbs into this form: this is how the key's owner reduces modulo p²
+    /// without a division by a secret.
     pub(crate) fn enter_wide(&self, number: &[u64]) -> Residue {
         let (low, high) = number.split_at(2 * self.root.limb_count());
         let mut scratch = self.scratch();
@@ -232,7 +232,7 @@ impl SquareModulus {
         self.add(&upper, &self.enter_limbs(low))
     }
 
-    /// The number that a residue stands for.
+    /// The number that a residue represents.
     pub(crate) fn leave_limbs(&self, a: &Residue) -> Limbs {
         self.join(&self.leave_pair(a))
     }
@@ -246,7 +246,7 @@ impl SquareModulus {
         out
     }
 
-    /// The number that a residue stands for, as remainder and quotient by N.
+    /// The number that a residue represents, as remainder and quotient by N.
     pub(crate) fn leave_pair(&self, a: &Residue) -> Residue {
         let count = self.root.limb_count();
         let mut scratch = self.scratch();
@@ -349,7 +349,8 @@ impl SquareModulus {
         let high = self.root.reduce(&mut s.total, top, &mut s.quotient);
         out.copy_from_slice(&s.total[count..]);
         let high = high.wrapping_sub(limbs::sub_assign(out, &[wrapped]));
-        // The number lies in [−N, 2N): a set sign bit asks for one N more, otherwise one may go.
+        // The number is in [−N, 2N): if the sign bit is set N is added, otherwise N is subtracted
+        // if possible.
         let high =
             high.wrapping_add(limbs::add_masked(out, &self.root.limbs, limbs::mask(high >> 63)));
         limbs::subtract_if_not_below(out, &self.root.limbs, high);

@@ -1,6 +1,6 @@
-//! Lists of secrets that grow. [`zeroize::Zeroizing`] wipes a list when it goes, but not the place
-//! that a growing list leaves: that goes back to the allocator as it is. Where the length is known a
-//! list is made with its capacity; where it is not, it grows here.
+//! Lists of secrets that grow. [`zeroize::Zeroizing`] wipes a list when it is dropped, but not the
+//! buffer that a growing list abandons: that is returned to the allocator as it is. Where the
+//! length is known, a list is allocated with its full capacity; where it is not, it grows here.
 //!
 //! # Example
 //!
@@ -18,9 +18,9 @@
 
 use zeroize::Zeroize;
 
-/// Makes room for `more` elements. If the list has to move for it, the place that it leaves is
-/// wiped. A list that moves gets a quarter more than it has, so that it does not move often, and no
-/// more, since whoever wipes it touches all the room there is.
+/// Reserves capacity for `more` elements. If the list has to be reallocated, the old buffer is
+/// wiped. A reallocated list grows by a quarter of its length, so that it is not reallocated often,
+/// and by no more, since wiping it touches its whole capacity.
 pub fn make_room<T: Zeroize + Clone>(list: &mut Vec<T>, more: usize) {
     let length = list.len();
     if list.capacity() - length >= more {

@@ -1,10 +1,9 @@
 //! AES for garbling: many short runs under keys that change often.
 //!
-//! The `aes` crate is fast on long runs of blocks but needs 67 ns for one block
-//! and 81 ns for a key schedule (3.0 ns per block in runs of 128), and a gate
-//! that waits for another one is a run of four blocks. The kernels work in
-//! registers from labels to ciphertexts. The `aes` crate is their portable
-//! twin, and all that processors without AES-NI have.
+//! The `aes` crate is fast on long runs of blocks but needs 67 ns for one block and 81 ns for a key
+//! schedule (3.0 ns per block in runs of 128), and a gate that waits for another one is a run of
+//! four blocks. The kernels work in registers from labels to ciphertexts. The `aes` crate is their
+//! portable twin, and the only code on processors without AES-NI.
 //!
 //! ```
 //! use diptych_primitives::simd::aes::{Kernel, RoundKeys};
@@ -46,8 +45,8 @@ use kernel::Schedule;
 /// The widest run of gates under one key: see `crypto::garble`.
 pub const GATES_PER_KEY: usize = 64;
 
-/// From so many gates on, wide registers are quicker: fewer are a chain of gates that depend on
-/// each other, and a wide load would wait for the narrow store of the label before it.
+/// From so many gates on, wide registers are faster. Fewer gates form a chain of dependent gates,
+/// in which a wide load would wait for the narrow store of the label before it.
 #[cfg(target_arch = "x86_64")]
 const WORTH_WIDE: usize = 4;
 
@@ -56,7 +55,7 @@ const WORTH_WIDE: usize = 4;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kernel(Option<Instructions>);
 
-/// What the vector kernels need.
+/// The instruction sets of the vector kernels.
 #[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Instructions {
@@ -70,7 +69,7 @@ enum Instructions {
 type Instructions = std::convert::Infallible;
 
 impl Kernel {
-    /// The code that every processor runs.
+    /// The portable code.
     pub const PORTABLE: Self = Self(None);
 
     /// The fastest that the processor has and the level in use allows.
@@ -260,17 +259,17 @@ impl RoundKeys {
 
 #[cfg(target_arch = "x86_64")]
 impl Instructions {
-    /// For so few gates, narrow ones.
+    /// Whether so few gates use the narrow kernel.
     fn for_gates(self, count: usize) -> Self {
         if count < WORTH_WIDE { Self::Narrow } else { self }
     }
 }
 
-/// Blocks two by two.
+/// Blocks in pairs.
 #[cfg(target_arch = "x86_64")]
 fn pairs(blocks: &mut [u128]) -> &mut [[u8; 32]] {
     let pairs = blocks.as_chunks_mut::<2>().0;
-    // SAFETY: two blocks are 32 bytes, any bytes are two blocks, and bytes lie anywhere.
+    // SAFETY: two blocks are 32 bytes, any bytes are two blocks, and bytes need no alignment.
     unsafe { std::slice::from_raw_parts_mut(pairs.as_mut_ptr().cast(), pairs.len()) }
 }
 
@@ -302,8 +301,8 @@ pub fn xor_wires(wires: &mut [u128], lanes: usize, gates: &[Op]) {
     }
 }
 
-/// a ⊕ b in one vector register: two halves stored apart would make the next
-/// gate's wide load wait.
+/// a ⊕ b in one vector register: two halves stored separately would stall the next gate's wide
+/// load.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 fn xor_labels(a: &u128, b: &u128) -> u128 {

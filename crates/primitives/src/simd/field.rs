@@ -1,5 +1,5 @@
-//! The field with 2^128 elements, for vector OLE: bit i of a block is the coefficient of x^i, modulo
-//! x^128 + x^7 + x^2 + x + 1. A sum is an XOR. No branch and no place in memory depends on elements.
+//! The field with 2^128 elements, for vector OLE: bit i of a block is the coefficient of x^i,
+//! modulo x^128 + x^7 + x^2 + x + 1. A sum is an XOR. No branch and no address depends on elements.
 //!
 //! ```
 //! use diptych_primitives::simd::field::{multiply, multiply_portable};
@@ -17,10 +17,10 @@ use std::arch::x86_64 as arch;
 #[cfg(target_arch = "x86_64")]
 use super::level::Level;
 
-/// x^128 is this much.
+/// x^128 modulo the polynomial.
 const TAIL: u64 = 0x87;
 
-/// Whether the processor multiplies polynomials and the level in use allows it.
+/// Whether the processor has carry-less multiplication and the level in use allows it.
 #[cfg(target_arch = "x86_64")]
 fn carryless() -> bool {
     Level::in_use() >= Level::Aes && is_x86_feature_detected!("pclmulqdq")
@@ -54,7 +54,7 @@ pub fn times_x(a: u128) -> u128 {
     a << 1 ^ u128::from(TAIL) & (a >> 127).wrapping_neg()
 }
 
-/// Adds `by` times each element of `from` to the one of `to` in its place.
+/// Adds `by` times each element of `from` to the element of `to` at the same index.
 ///
 /// # Panics
 /// If they differ in length.
@@ -142,7 +142,7 @@ fn load(block: &u128) -> arch::__m128i {
     unsafe { arch::_mm_loadu_si128(std::ptr::from_ref(block).cast()) }
 }
 
-/// The product before it is reduced: what stands at x^0, at x^64 and at x^128.
+/// The product before reduction: its parts at x^0, x^64 and x^128.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 #[target_feature(enable = "pclmulqdq,sse2")]
@@ -153,7 +153,7 @@ fn product(a: arch::__m128i, b: arch::__m128i) -> [arch::__m128i; 3] {
     [_mm_clmulepi64_si128::<0x00>(a, b), middle, _mm_clmulepi64_si128::<0x11>(a, b)]
 }
 
-/// What stands at x^0, at x^64 and at x^128, modulo the polynomial.
+/// The sum of the parts at x^0, x^64 and x^128, modulo the polynomial.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 #[target_feature(enable = "pclmulqdq,sse2")]
@@ -165,7 +165,8 @@ fn reduce(low: arch::__m128i, middle: arch::__m128i, high: arch::__m128i) -> u12
     let tail = _mm_set_epi64x(0, TAIL.cast_signed());
     let low = _mm_xor_si128(low, _mm_slli_si128::<8>(middle));
     let high = _mm_xor_si128(high, _mm_srli_si128::<8>(middle));
-    // The highest 64 bits come down to x^64, and what that sends beyond x^128 with the rest to x^0.
+    // The highest 64 bits are reduced to x^64, and what exceeds x^128 then is reduced with the rest
+    // to x^0.
     let upper = _mm_clmulepi64_si128::<0x01>(high, tail);
     let low = _mm_xor_si128(low, _mm_slli_si128::<8>(upper));
     let high = _mm_xor_si128(high, _mm_srli_si128::<8>(upper));
@@ -185,14 +186,14 @@ fn product_portable(a: u128, b: u128) -> [u128; 2] {
 }
 
 fn reduce_portable(low: u128, high: u128) -> u128 {
-    // h·(x^7 + x^2 + x + 1), and once more for what of it lies beyond x^128.
+    // h·(x^7 + x^2 + x + 1), and once more for its part beyond x^128.
     let folded = |h: u128| h ^ h << 1 ^ h << 2 ^ h << 7;
     let beyond = high >> 127 ^ high >> 126 ^ high >> 121;
     low ^ folded(high) ^ folded(beyond)
 }
 
-/// Multiplies polynomials with whole numbers: of every five bits only one is taken at a time, so that
-/// no sum of at most thirteen bits reaches the next that counts.
+/// Multiplies polynomials with integer multiplications: only every fifth bit is used at a time, so
+/// that no sum of at most thirteen bits carries into the next bit that is used.
 fn carryless_portable(a: u64, b: u64) -> u128 {
     const EVERY_FIFTH: u128 = {
         let (mut mask, mut bit) = (0, 0);

@@ -7,7 +7,7 @@ use super::level::Level;
 /// Blocks of random words behind two rows.
 pub const BLOCKS_PER_PAIR: usize = 5;
 
-/// Blocks that a row takes.
+/// Blocks per row.
 const TAKEN: usize = 10;
 
 /// XORs into every row ten blocks of `table`: word w of 32 bits takes number ⌊w·k / 2³²⌋ of k. Two
@@ -30,8 +30,8 @@ pub fn xor_gathered(rows: &mut [u128], table: &[u128], words: &[u128]) {
     }
 }
 
-/// Rows whose places are computed together. A processor looks far enough ahead by itself while it
-/// reads a table of some megabytes: asking for blocks beforehand only cost time.
+/// Rows whose places are computed together. Explicit prefetching only cost time: while it reads a
+/// table of some megabytes, the processor looks ahead far enough by itself.
 const GROUP: usize = 32;
 
 /// The places that words mean: a word below 2^32 times the length, over 2^32, is below the length.
@@ -51,7 +51,7 @@ fn place_of(word: u32, length: u32) -> u32 {
     ((u64::from(word) * u64::from(length)) >> 32) as u32
 }
 
-/// The same from words as they lie in memory, lowest first: a loop that becomes vectors.
+/// The same for words in memory order, lowest first, in a loop that the compiler vectorises.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 fn places_avx2(words: &[u128], length: u32, places: &mut [u32]) {

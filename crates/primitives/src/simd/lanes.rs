@@ -1,9 +1,9 @@
 //! Words over Z_{2^32} or Z_{2^64} in blocks of 128 bits, added lane by lane.
 //!
 //! The loops are plain, and the compiler turns them into vectors of the width that the processor
-//! has. No branch and no place in memory depends on words or on the row that is selected: what
-//! selects is hidden from the compiler, which would otherwise make a jump or a choice of addresses
-//! of it (seen in the machine code of an earlier version).
+//! has. No branch and no address depends on words or on the row that is selected: the selecting
+//! mask is hidden from the compiler, which would otherwise turn it into a jump or a choice of
+//! addresses (seen in the machine code of an earlier version).
 #![allow(unsafe_code)]
 
 use std::hint::black_box;
@@ -20,7 +20,7 @@ pub enum Lane {
 }
 
 impl Lane {
-    /// The shorter one that holds words of `bits` bits.
+    /// The shorter length that holds words of `bits` bits.
     pub fn for_bits(bits: u32) -> Self {
         if bits <= 32 { Self::Bits32 } else { Self::Bits64 }
     }
@@ -44,7 +44,7 @@ impl Lane {
         }
     }
 
-    /// Blocks with these words, reduced to the lane's length; what is left of the last one is 0.
+    /// Blocks with these words, reduced to the lane's length; the last block is padded with 0.
     pub fn pack(self, words: &[u64], blocks: &mut Vec<u128>) {
         blocks.clear();
         blocks.extend(words.chunks(self.words_per_block()).map(|words| match self {
@@ -54,7 +54,8 @@ impl Lane {
     }
 }
 
-/// Adds `blocks` to `rows` place by place, and every row of it to `total`, which is one row long.
+/// Adds `blocks` to `rows` index by index, and every row of `blocks` to `total`, which is one row
+/// long.
 ///
 /// # Panics
 /// If `rows` and `blocks` differ in length or are not whole rows.
@@ -86,7 +87,7 @@ pub fn xor_into(blocks: &mut [u128], place: u32, value: u128) {
         }
         return;
     }
-    // What would be XORed into the right part, at its place in it; only that part gets it.
+    // The value at its position within a part; only the right part gets it.
     let mut spread = [0; SPREAD];
     xor_into(&mut spread, place % SPREAD as u32, value);
     for (number, part) in (0u32..).zip(blocks.chunks_mut(SPREAD)) {
@@ -107,7 +108,7 @@ pub fn clear_and_xor_into(blocks: &mut [u128], place: u32, [value, neighbour]: [
     }
 }
 
-/// Clears the lowest bits of `to` and XORs what `mask` leaves of `from` into it.
+/// Clears the lowest bits of `to` and XORs `from & mask` into it.
 fn clear_and_xor_masked(to: &mut [u128], from: &[u128], mask: u128) {
     #[cfg(target_arch = "x86_64")]
     if Level::in_use() >= Level::Avx2 {
@@ -142,7 +143,7 @@ pub fn xor(to: &mut [u128], from: &[u128]) {
     xor_masked(to, from, u128::MAX);
 }
 
-/// XORs what `mask` leaves of `from` into `to`.
+/// XORs `from & mask` into `to`.
 fn xor_masked(to: &mut [u128], from: &[u128], mask: u128) {
     #[cfg(target_arch = "x86_64")]
     if Level::in_use() >= Level::Avx2 {

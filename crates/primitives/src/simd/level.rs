@@ -1,4 +1,4 @@
-//! Which vector instructions may be used: the one place that decides.
+//! Decides which vector instructions may be used.
 //!
 //! A level is a bound. Each kernel takes the widest instructions that the processor has and the
 //! level allows; without a bound that is the best that the processor has. All levels compute the
@@ -20,7 +20,7 @@ pub enum Level {
     Avx512,
 }
 
-/// A level that was asked for and cannot be used.
+/// A requested level that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
     /// A word that names no level.
@@ -37,7 +37,7 @@ pub enum Refused {
     },
 }
 
-/// The level in use plus one; 0 until it is first asked for.
+/// The level in use plus one; 0 until it is first read.
 static IN_USE: AtomicU8 = AtomicU8::new(0);
 
 impl Level {
@@ -68,8 +68,8 @@ impl Level {
         }
     }
 
-    /// Uses this level and no wider one from now on, in the whole process. What was made before
-    /// goes on as it began.
+    /// Uses this level and no wider one from now on, in the whole process. Values made before keep
+    /// their level.
     ///
     /// # Errors
     /// [`Refused::Unavailable`] if the processor does not have it.
@@ -98,7 +98,7 @@ impl Level {
             return Self::in_use();
         }
         let widest = Self::available().last().unwrap_or(Self::Portable);
-        // Whoever set a level meanwhile is not overruled.
+        // A level that was set meanwhile takes precedence.
         let _ = IN_USE.compare_exchange(0, widest as u8 + 1, Ordering::Relaxed, Ordering::Relaxed);
         Self::in_use()
     }

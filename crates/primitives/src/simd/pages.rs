@@ -1,5 +1,5 @@
-//! Large pages for tables that are read in random order: a processor finds them without looking up
-//! where each small page lies, which takes longer than the reading.
+//! Large pages for tables that are read in random order: with small pages, address translation
+//! takes longer than the read itself.
 
 #![allow(unsafe_code)]
 
@@ -7,8 +7,8 @@ use std::ops::{Deref, DerefMut};
 
 use zeroize::Zeroize;
 
-/// A table of blocks, zeros at first, that begins where a large page does if the operating system has
-/// some. Wiped when dropped.
+/// A table of blocks, initially zero, aligned to a large page if the operating system has some.
+/// Wiped when dropped.
 pub struct Table(Store);
 
 enum Store {
@@ -63,10 +63,10 @@ mod mapped {
 
     use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 
-    /// What a large page has on most processors.
+    /// The size of a large page on most processors.
     const LARGE_PAGE: usize = 2 << 20;
 
-    /// Pages of this table's own: what an allocator hands out may lie on small ones already.
+    /// Pages mapped for this table alone: memory from an allocator may already be on small pages.
     pub struct Mapped {
         start: NonNull<u128>,
         length: usize,
@@ -80,7 +80,7 @@ mod mapped {
     unsafe impl Sync for Mapped {}
 
     impl Mapped {
-        /// `None` where less than a page is wanted or there are no pages to be had.
+        /// `None` for less than a page, or if no pages can be mapped.
         pub fn new(length: usize) -> Option<Self> {
             let bytes = length.checked_mul(size_of::<u128>())?;
             if bytes < LARGE_PAGE {
@@ -92,8 +92,9 @@ mod mapped {
             let pages =
                 unsafe { mmap_anonymous(ptr::null_mut(), bytes, protection, flags) }.ok()?;
             let before = pages.cast::<u8>().align_offset(LARGE_PAGE);
-            // SAFETY: there is one page more than is needed, so that all of this is in them. The advice
-            // changes how they are mapped, not what they hold: a refusal does not matter.
+            // SAFETY: one page more than is needed was mapped, so all of this range is in it. The
+            // advice changes how pages are mapped, not their contents; if it fails, nothing is
+            // lost.
             let start = unsafe {
                 let start = pages.cast::<u8>().add(before).cast::<c_void>();
                 let _ = madvise(start, bytes - LARGE_PAGE, Advice::LinuxHugepage);

@@ -14,7 +14,7 @@ mod point;
 #[cfg(all(test, target_arch = "x86_64"))]
 mod tests;
 
-/// Where in a list stands something that does not encode an element.
+/// The position in a list of something that does not encode an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotAnElement(pub usize);
 
@@ -43,8 +43,8 @@ impl Ristretto8 {
     /// Replaces every element by its multiple by *twice* the scalar `half` (little-endian, below 2^253).
     ///
     /// # Errors
-    /// [`NotAnElement`] names the first that is not a canonical encoding. The
-    /// identity is an encoding: refuse it beforehand, as one of them spoils all results.
+    /// [`NotAnElement`] names the first that is not a canonical encoding. The identity is a valid
+    /// encoding: reject it beforehand, because one identity makes all results wrong.
     pub fn multiply(self, half: &[u8; 32], elements: &mut [[u8; 32]]) -> Result<(), NotAnElement> {
         let mut digits = point::digits(half);
         // SAFETY: a `Ristretto8` exists only where the instructions do.
@@ -88,8 +88,8 @@ fn multiply(digits: &point::Digits, elements: &mut [[u8; 32]]) -> Result<(), Not
 fn multiply_mapped(digits: &point::Digits, uniform: &[[u8; 64]], out: &mut [[u8; 32]]) {
     let mut points = Vec::with_capacity(uniform.len().div_ceil(8));
     for group in uniform.chunks(8) {
-        // Lanes without an input repeat the group's: the identity, which zeros
-        // would map to, must not come near the shared inversion.
+        // Lanes without an input repeat one of the group: zeros would map to the identity, which
+        // must not enter the shared inversion.
         let mut halves = [[[0; 32]; 8]; 2];
         for (lane, bytes) in group.iter().cycle().take(8).enumerate() {
             halves[0][lane].copy_from_slice(&bytes[..32]);

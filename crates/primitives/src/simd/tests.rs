@@ -1,3 +1,3 @@
-//! The room as a whole, on processors that lack what it is written for.
+//! The vector code on processors that lack its instructions.
 
 mod stand_in;

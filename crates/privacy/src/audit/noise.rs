@@ -82,7 +82,8 @@ fn check_law(test: &Value) -> Result<(), String> {
     }
 }
 
-/// Whether the true probability, which is between `ends`, is possible, and the law is well known.
+/// Checks that the true probability, which is between `ends`, is within the bounds of the law, and
+/// that the law is known precisely.
 fn meets<T: Ord>(law: &Law<T>, outcome: &T, ends: &[Rational; 2]) -> bool {
     let sharp = law.unresolved < Rational::power_of_two(-4);
     sharp && ends.iter().any(|end| law.allows(outcome, end))

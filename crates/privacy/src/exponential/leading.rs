@@ -1,16 +1,17 @@
-//! The winner that exact weights have, found by their leading bits.
+//! Finds the winner of exact weights from their leading bits.
 //!
-//! A weight is as long as its score is high: at 10^7 records 80 KB, of which there would be one for every score
-//! that a split can have. Who wins hangs on the first bits of them. So each weight is known between two whole
-//! numbers of 2^shift, where the sum of all has about [`LEADING_BITS`] bits before that; what R cannot be told
-//! apart from by them is computed exactly. Every R has the winner that it has with exact weights.
+//! A weight is longer the higher its score is: at 10^7 records 80 KB, and there would be one for
+//! every score that a split can have. The winner usually depends on their first bits only. So each
+//! weight is bounded by two multiples of 2^shift, with shift such that the sum of all has about
+//! [`LEADING_BITS`] bits above it; where these bounds do not decide on which side of a sum R is,
+//! the sum is computed exactly. Every R has the same winner as with exact weights.
 //!
-//! *How often that is.* For m points to choose from, bounds of sums are at most 2·m units apart, and there are m sums
-//! that R is compared with; of 2^190 units at least R is in one of those with a chance of m·(2·m + 2)/2^190, which is
-//! below 2^-120 for every column (m < 2^32).
+//! *How often that is.* For m points to choose from, bounds of sums are at most 2·m units apart,
+//! and there are m sums that R is compared with; of 2^190 units at least R is in one of those with
+//! a chance of m·(2·m + 2)/2^190, which is below 2^-120 for every column (m < 2^32).
 //!
-//! *What can be timed*: all weights take the same products of the same length, whatever the scores are. R is as long
-//! as the sum.
+//! *What can be timed*: all weights take the same products of the same length, whatever the scores
+//! are. R is as long as the sum.
 
 use num_bigint::BigUint;
 
@@ -21,7 +22,7 @@ use crate::decisions::Sum;
 use crate::math::Rational;
 use crate::math::exponential::{Enclosure, exp};
 
-/// Bits that a sum of weights is known to, and somewhat more than it takes.
+/// Bits to which a sum of weights is known, somewhat more than necessary.
 const LEADING_BITS: u64 = 256;
 
 /// Bounds of all weights, in units of 2^shift.
@@ -31,14 +32,14 @@ pub(super) struct Leading<'a> {
     scaling: Scaling,
     bound: ScoreBound,
     shift: u64,
-    /// Of each weight, the lower one first.
+    /// The bounds of each weight, the lower one first.
     bounds: Vec<[BigUint; 2]>,
-    /// Of the sum of all, with how often each counts.
+    /// The bounds of the sum of all weights times their multiplicities.
     sum: [BigUint; 2],
 }
 
 impl<'a> Leading<'a> {
-    /// Of candidates whose scores have this bound.
+    /// The bounds for candidates whose scores have this bound.
     ///
     /// # Errors
     /// Those of [`weights_within`].
@@ -62,8 +63,8 @@ impl<'a> Leading<'a> {
         weight_bits(bound.largest, rate, scaling)?;
         let precision = leading_bits + GUARD_BITS;
         let powers = Powers::new(rate, bound, precision);
-        // Where the bound is no whole number, this is the power of all scores above it; it is computed whether
-        // there are such or not.
+        // Where the bound is not a whole number, this is the power of all scores above it; it is
+        // computed whether there are such scores or not.
         let highest = exp(&(rate * &bound.largest.value()), precision);
         let power = |candidate: &Scored| {
             let score = candidate.score;
@@ -80,7 +81,8 @@ impl<'a> Leading<'a> {
         let shift = most_bits.saturating_sub(leading_bits);
         let of_weight =
             |(candidate, power): (&Scored, &Enclosure)| match power.floors_scaled(&scale, shift) {
-                // Nothing is cut off: where the bounds do not agree more digits must tell.
+                // Nothing is truncated: where the bounds do not agree, more digits must be
+                // computed.
                 [low, high] if shift == 0 && low != high => {
                     [(); 2].map(|()| powers.floor(candidate.score, &scale))
                 }
@@ -94,7 +96,7 @@ impl<'a> Leading<'a> {
         Ok(Self { candidates, rate, scaling, bound, shift, bounds, sum })
     }
 
-    /// The candidate, and which of its points, that `r` falls on: the same as with exact weights.
+    /// The candidate, and which of its points, that `r` selects: the same as with exact weights.
     ///
     /// # Errors
     /// Those of [`weights_within`].
@@ -154,8 +156,8 @@ fn add(sum: &mut [BigUint; 2], bounds: &[BigUint; 2], times: u64) {
     sum.iter_mut().zip(bounds).for_each(|(sum, bound)| *sum += bound * times);
 }
 
-/// Whether what lies between these bounds is above every number with these leading bits; nothing if that
-/// hangs on what is cut off.
+/// Whether a value between these bounds is above every number with these leading bits; `None` if
+/// that depends on the truncated bits.
 fn is_above([low, high]: &[BigUint; 2], leading: &BigUint) -> Option<bool> {
     match (leading < low, leading >= high) {
         (true, _) => Some(true),
@@ -164,7 +166,7 @@ fn is_above([low, high]: &[BigUint; 2], leading: &BigUint) -> Option<bool> {
     }
 }
 
-/// ⌊(r − before)/weight⌋, if it is the same whatever is cut off. R is at least as much as what is before.
+/// ⌊(r − before)/weight⌋, if it does not depend on the truncated bits. R is not below `before`.
 fn offset(leading: &BigUint, before: &[BigUint; 2], weight: &[BigUint; 2]) -> Option<u64> {
     if weight[0] == BigUint::ZERO {
         return None;
@@ -195,7 +197,7 @@ mod tests {
     }
 
     proptest! {
-        /// With a few leading bits it is often open who wins, with many never.
+        /// Few leading bits often leave the winner undecided, many never do.
         #[test]
         fn every_r_has_the_winner_that_it_has_with_exact_weights(
             candidates in prop::collection::vec((0u64..400, 0u64..5), 1..12),
@@ -229,7 +231,8 @@ mod tests {
         }
     }
 
-    /// As where `max_records` allows more than the longest weight: the highest score is then no whole number.
+    /// Happens where `max_records` allows more than the longest weight: the highest score is then
+    /// not a whole number.
     #[test]
     fn scores_above_the_bound_weigh_as_much_as_it_does() {
         let candidates = [3, 40, 41, 900, 901].map(|score| scored((score, 2)));
@@ -262,7 +265,7 @@ mod tests {
         }
     }
 
-    /// Ten million records in a second: weights have 600,000 bits.
+    /// Ten million records within a second: weights have 600,000 bits.
     #[test]
     fn a_choice_among_many_high_scores_takes_no_long_numbers() {
         let candidates: Vec<_> = (0..20_000).map(|score| scored((score * 800, 3))).collect();

@@ -1,4 +1,4 @@
-//! One line of the ledger: its fields, its one spelling, its hash.
+//! One line of the ledger: its fields, its canonical form, its hash.
 
 use std::fmt;
 use std::path::Path;
@@ -19,7 +19,7 @@ pub(super) const LINE_START: &[u8] = br#"{"entry":{"time":"#;
 const LONGEST_NAME: usize = 200;
 /// Longest path, in bytes. With every character escaped a line is still below [`LONGEST_LINE`].
 const LONGEST_PATH: usize = 800;
-/// Begins what is hashed; its version changes with the format.
+/// Prefix of what is hashed; its version changes with the format.
 const DOMAIN: &[u8] = b"diptych ledger line v1\0";
 
 /// What is entered, and when.
@@ -34,8 +34,8 @@ pub struct Entry {
 
 /// What happened to a run, to a data set, or to the ledger.
 ///
-/// A ledger outlives the program: new facts come as new kinds of lines or as optional fields, and
-/// what stands here stays.
+/// A ledger outlives the program: new facts are added as new kinds of lines or as optional fields,
+/// and existing ones never change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", deny_unknown_fields)]
 pub enum Event {
@@ -56,17 +56,18 @@ pub enum Event {
         /// How long it was.
         bytes: u64,
     },
-    /// The peer of a run has debited it too. What it says later is compared with this.
+    /// The peer of a run has debited it too. Later heads from the peer are compared with this one.
     Met {
         /// The run.
         run: RunId,
         /// The head of the peer's ledger right after that.
         head: Hash,
     },
-    /// The parties are about to count exactly whom they have in common, before a release and without ε.
+    /// The parties are about to count exactly how many people they have in common, before a release
+    /// and without ε.
     Rehearsed(Box<Rehearsal>),
-    /// The parties are about to count with noise whom they have in common, and the whole ε of that is
-    /// spent.
+    /// The parties are about to count with noise how many people they have in common, and the whole
+    /// ε of that is spent.
     #[serde(rename = "rehearsal_debited")]
     RehearsalDebited(Box<Debit>),
     /// One more exact rehearsal is allowed.
@@ -96,7 +97,8 @@ pub enum Event {
     },
 }
 
-/// A run as it is entered before it begins: its ε, or in words what it promises in place of one.
+/// A run as it is entered before it begins: its ε, or a sentence that says what it promises
+/// instead.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Debit {
@@ -104,57 +106,57 @@ pub struct Debit {
     pub run: RunId,
     /// The agreement's release id.
     pub release: String,
-    /// Whose budget is spent.
+    /// The data set whose budget is spent.
     pub data_set: String,
-    /// How much; nothing where the release promises something else than differential privacy.
+    /// How much; `None` where the release promises something other than differential privacy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub epsilon: Option<Epsilon>,
-    /// The cap that this run was held to, if it spends ε. The data set's first one fixes the data
-    /// set's.
+    /// The cap that applied to this run, if it spends ε. The first one for a data set becomes the
+    /// data set's cap.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cap: Option<Epsilon>,
     /// The hash of the agreement.
     pub agreement: Hash,
     /// The peer, as the agreement names it.
     pub peer: String,
-    /// Random: heads of the ledger stand in manifests, and must not let anyone test guesses about
-    /// the cap or the data set's name.
+    /// Random: heads of the ledger are in manifests, and must not let anyone test guesses about the
+    /// cap or the data set's name.
     pub salt: Hash,
-    /// δ of the run. Lines of before it was entered have none.
+    /// δ of the run. Lines written before δ was recorded have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delta: Option<Delta>,
-    /// What the peer may learn; none if there is no peer, or if it was not entered.
+    /// What the peer may learn; `None` if there is no peer, or if it was not recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub towards_peer: Option<Towards>,
-    /// The cap towards the peer that this run was held to, if its party file has one. The data set's
-    /// first one fixes the data set's.
+    /// The cap towards the peer that applied to this run, if its party file has one. The first one
+    /// for a data set becomes the data set's cap.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cap_towards_peer: Option<Epsilon>,
     /// The directory of the release, so that it is found even if the next run has another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub out: Option<String>,
-    /// What is promised, in words, where it is not ε.
+    /// What is promised, in words, where it is not differential privacy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub promise: Option<String>,
 }
 
-/// An exact rehearsal as it is entered before it begins. It spends no ε, and there is one for a data set
-/// and a peer, whatever the agreement, unless a line allows another.
+/// An exact rehearsal as it is entered before it begins. It spends no ε, and only one is allowed
+/// for a data set and a peer, whatever the agreement, unless a line allows another.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rehearsal {
     /// The agreement's release id.
     pub release: String,
-    /// Whose people are counted.
+    /// The data set whose people are counted.
     pub data_set: String,
     /// The hash of the agreement.
     pub agreement: Hash,
     /// The peer, as the agreement names it.
     pub peer: String,
-    /// The fingerprint of the peer's key. Lines of before it was entered have none.
+    /// The fingerprint of the peer's key. Lines written before it was recorded have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fingerprint: Option<Hash>,
-    /// Random, as that of a [`Debit`].
+    /// Random, like that of a [`Debit`].
     pub salt: Hash,
 }
 
@@ -176,7 +178,7 @@ impl Debit {
         if self.peer == super::NO_PEER {
             return None;
         }
-        // Where it was not entered, the larger is true of either.
+        // Where it was not recorded, the larger is an upper bound for both.
         let towards = self.towards_peer.unwrap_or(Towards::Twice);
         Some(towards.loss(self.epsilon.as_ref()?))
     }
@@ -207,7 +209,7 @@ pub struct RunId(pub [u8; 32]);
 #[serde(into = "String", try_from = "String")]
 pub struct Hash(pub [u8; 32]);
 
-/// A line as it stands in the file, without its newline.
+/// A line as it is in the file, without its newline.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Line {
@@ -217,7 +219,7 @@ struct Line {
 }
 
 impl Hash {
-    /// What the first line names as the one before it.
+    /// The previous hash in the first line.
     pub const BEGINNING: Hash = Hash([0; 32]);
 }
 
@@ -227,7 +229,7 @@ impl Entry {
         self.check_names()?;
         let hash = self.hash(previous);
         let line = Line { entry: self.clone(), previous, hash };
-        // A struct of strings and numbers always serialises; an empty line would be refused.
+        // A struct of strings and numbers always serialises; an empty line would be rejected.
         let mut text = serde_json::to_string(&line).unwrap_or_default();
         text.push('\n');
         Ok((text, hash))
@@ -255,8 +257,8 @@ impl Entry {
         Ok((line.entry, hash))
     }
 
-    /// Whether a line that cannot be read follows `previous` and has a hash that fits: then it was
-    /// not changed, but written by a version that knows more kinds of lines.
+    /// Whether a line that cannot be read follows `previous` and has a valid hash: then it was not
+    /// changed, but written by a version that knows more kinds of lines.
     pub(super) fn is_of_a_newer_kind(text: &str, previous: Hash) -> bool {
         let parts = || {
             let (entry, hash) = text

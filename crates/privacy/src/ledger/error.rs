@@ -1,4 +1,4 @@
-//! How a ledger fails.
+//! Errors of the ledger.
 
 use std::path::PathBuf;
 
@@ -6,20 +6,20 @@ use super::{Hash, Reader, RunId};
 use crate::Epsilon;
 use crate::math::Rational;
 
-/// What can go wrong with a ledger, and what to do about it.
+/// An error of the ledger; its message says what to do about it.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The file cannot be opened, read, written or brought to disk.
+    /// The file cannot be opened, read, written or synchronised to disk.
     #[error("cannot {action} the ledger {}: {source}; nothing was spent that the ledger does not show", path.display())]
     File {
         /// What was tried.
         action: &'static str,
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// There is no such ledger, and none is made unless that is said.
+    /// There is no such ledger, and none is created unless requested.
     #[error(
         "there is no ledger {}; if it was moved, put it back or name its place in the party file: an \
          empty one counts nothing of what was spent. If nothing was ever spent on this data, make it with \
@@ -27,10 +27,10 @@ pub enum Error {
         .0.display(), .0.display()
     )]
     Missing(PathBuf),
-    /// A new ledger would replace one that is there.
+    /// A new ledger would replace an existing one.
     #[error("the ledger {} exists already; leave out --new-ledger, or choose another name", .0.display())]
     Exists(PathBuf),
-    /// A head that is acknowledged is not lost, or was acknowledged before.
+    /// A head to be acknowledged is not lost, or was acknowledged before.
     #[error("the ledger knows the head {0} already; nothing is entered")]
     KnownHead(Hash),
     /// Another process holds the ledger.
@@ -47,7 +47,7 @@ pub enum Error {
         /// What is wrong with it.
         problem: &'static str,
     },
-    /// The ledger is larger than any real one.
+    /// The ledger is larger than the limit.
     #[error("the ledger has more than {most} bytes; is this the right file?")]
     TooLong {
         /// The limit.
@@ -62,7 +62,7 @@ pub enum Error {
     CapReached {
         /// The data set.
         data_set: String,
-        /// Whose cap it is.
+        /// Towards whom the cap applies.
         reader: Reader,
         /// Spent before.
         spent: Box<Rational>,
@@ -70,10 +70,10 @@ pub enum Error {
         wanted: Box<Rational>,
         /// Allowed in total.
         cap: Box<Epsilon>,
-        /// Whether the ledger holds the data set to that cap, and not the party file alone.
+        /// Whether the cap is recorded in the ledger, and not in the party file alone.
         raise: bool,
     },
-    /// The cap that is asked for is not that of the data set.
+    /// The requested cap is not that of the data set.
     #[error(
         "the cap{} of data set {data_set:?} is {fixed}, fixed when it was first spent from, and \
          {wanted} is more; use {fixed} or less or, if the data's owner consents, raise it with \
@@ -83,14 +83,14 @@ pub enum Error {
     CapAbove {
         /// The data set.
         data_set: String,
-        /// Whose cap it is.
+        /// Towards whom the cap applies.
         reader: Reader,
         /// The data set's cap.
         fixed: Box<Epsilon>,
         /// What was asked for.
         wanted: Box<Epsilon>,
     },
-    /// A release beside one whose promise does not add up with its own.
+    /// An earlier release makes a promise that does not add up with this one.
     #[error(
         "data set {data_set:?} has a release {release:?}, and what the two tell together is bounded \
          by no promise, as one of them is not differentially private; if the data's owner consents \
@@ -103,7 +103,7 @@ pub enum Error {
         /// The earlier release.
         release: String,
     },
-    /// A cap that cannot be raised, or not to this.
+    /// A cap that cannot be raised, or not to this value.
     #[error(
         "the cap of data set {data_set:?} is {fixed} already; a cap can only be raised, not to {wanted}"
     )]
@@ -126,7 +126,7 @@ pub enum Error {
          `cap_towards_peer` fixes it"
     )]
     NoCapTowardsPeer(String),
-    /// The file is not the one that its name stands for any more.
+    /// The name no longer refers to the file that was opened.
     #[error(
         "the ledger {} was moved, removed or replaced after this command had opened it, and what is \
          entered now would never be read again; put the ledger back in its place and start again",
@@ -141,7 +141,7 @@ pub enum Error {
         /// The line, from 1.
         line: usize,
     },
-    /// There were as many exact rehearsals with the peer on the data set as are allowed.
+    /// All exact rehearsals that are allowed with the peer on the data set were used.
     #[error(
         "data set {data_set:?} was rehearsed with {peer:?} before; every further exact rehearsal, under \
          whatever agreement, could tell about single people if a table changed, so there is one for a \
@@ -155,7 +155,7 @@ pub enum Error {
         /// The peer, by the last name that it had in a rehearsal.
         peer: String,
     },
-    /// A rehearsal that is allowed without a line for it.
+    /// A rehearsal that needs no line to be allowed.
     #[error(
         "the ledger has no rehearsal on data set {data_set:?} with {peer:?}, and the first needs no \
          leave; `diptych ledger show` lists those that there were, with the names of peers"
@@ -187,7 +187,7 @@ fn decimal(epsilon: &Rational) -> String {
     epsilon.exact_decimal(18).unwrap_or_else(|| epsilon.decimal_rounded_up(6))
 }
 
-/// A data set's cap is raised in the ledger; a lower one, or the first, is the party file's own.
+/// A data set's cap is raised in the ledger; a lower one, or the first, is set in the party file.
 fn how_to_raise(data_set: &str, reader: Reader, raise: bool) -> String {
     let (key, flag) = (reader.key(), reader.flag());
     match raise {

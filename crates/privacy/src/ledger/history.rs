@@ -1,4 +1,4 @@
-//! What a ledger says, read line by line: pure, no files.
+//! The state that follows from the lines of a ledger. No files are used here.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -11,7 +11,7 @@ use super::{Error, MOST_BYTES};
 use crate::Epsilon;
 use crate::math::Rational;
 
-/// The entries of a ledger whose every line is good.
+/// The entries of a ledger, all of whose lines are valid.
 #[derive(Clone, Debug, Default)]
 pub struct History {
     entries: Vec<Entry>,
@@ -26,20 +26,20 @@ pub struct History {
     torn: Option<Torn>,
 }
 
-/// A run and how it stands.
+/// A run and its state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run {
     /// What was entered before it began.
     pub debit: Debit,
     /// When that was, in seconds since 1970.
     pub time: u64,
-    /// How it stands.
+    /// Its state.
     pub status: Status,
-    /// The head right after its debit: what its manifest notes.
+    /// The head right after its debit, as in its manifest.
     pub head: Hash,
-    /// The head of the peer's ledger right after the peer's, if the peer told it.
+    /// The head of the peer's ledger right after the peer's debit, if the peer sent it.
     pub peer_head: Option<Hash>,
-    /// Whether it is a rehearsal with noise: it spends ε, and makes no release.
+    /// Whether it is a rehearsal with noise: it spends ε, and produces no release.
     pub is_rehearsal: bool,
 }
 
@@ -67,14 +67,14 @@ impl Run {
         self.debit.epsilon_towards_peer()
     }
 
-    /// δ, at most; none if ε was not what was promised.
+    /// δ, at most; `None` if the promise was not differential privacy.
     pub fn delta(&self) -> Option<Delta> {
         self.debit.epsilon.as_ref()?;
         Some(self.debit.delta.clone().unwrap_or_else(Delta::promised))
     }
 }
 
-/// How a run stands.
+/// The state of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
     /// Its ε is spent, if it has one, and nothing more is known: it is under way, or was interrupted.
@@ -85,7 +85,7 @@ pub enum Status {
     Aborted,
 }
 
-/// A last line without a newline at its end: a write that was cut off.
+/// A last line without a newline: a write that was interrupted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Torn {
     /// Its number, from 1.
@@ -134,12 +134,12 @@ impl History {
         head == &Hash::BEGINNING || self.hashes.contains(head)
     }
 
-    /// Whether it is known that this ledger had the head once and lost it.
+    /// Whether this head was acknowledged as lost.
     pub fn acknowledged(&self, head: &Hash) -> bool {
         self.acknowledged.contains(head)
     }
 
-    /// The newest run with a peer that has told the head of its ledger.
+    /// The newest run with a peer that has sent the head of its ledger.
     pub fn last_met(&self, peer: &str) -> Option<(RunId, Hash)> {
         let with_peer = self.runs.iter().rev().filter(|run| run.debit.peer == peer);
         with_peer.clone().find_map(|run| Some((run.debit.run, run.peer_head?)))
@@ -155,9 +155,10 @@ impl History {
         &self.runs
     }
 
-    /// The exact rehearsals with a peer on a data set, whatever the agreement. A peer is who has the
-    /// name or the fingerprint, or one that a rehearsal has together with either, and so on: neither
-    /// another name nor another key makes it another peer.
+    /// The exact rehearsals with a peer on a data set, whatever the agreement. Rehearsals with this
+    /// name or this fingerprint are with the same peer, and so are rehearsals with any name or
+    /// fingerprint found in those, and so on: neither another name nor another key makes it another
+    /// peer.
     pub fn rehearsals(&self, data_set: &str, peer: &str, fingerprint: Option<&Hash>) -> Rehearsals {
         let on_data_set: Vec<_> =
             self.exact_rehearsals().filter(|r| r.data_set == data_set).collect();
@@ -239,7 +240,7 @@ impl History {
         sums.values().fold(Rational::zero(), |sum, loss| &sum + loss)
     }
 
-    /// How many runs of a data set promise something else than ε.
+    /// How many runs of a data set promise something other than ε.
     pub fn runs_without_epsilon(&self, data_set: &str) -> usize {
         let of_data_set = self.runs.iter().filter(|run| run.debit.data_set == data_set);
         of_data_set.filter(|run| run.debit.epsilon.is_none()).count()
@@ -258,17 +259,17 @@ impl History {
         }
     }
 
-    /// Whether a run that is to be held to `cap` may spend `epsilon`.
+    /// Whether a run with this `cap` may spend `epsilon`.
     ///
     /// # Errors
     /// [`Error::CapAbove`] if the data set's own cap is lower, [`Error::CapReached`] if its total
-    /// would pass `cap`.
+    /// would exceed `cap`.
     pub fn check_cap(&self, data_set: &str, epsilon: &Epsilon, cap: &Epsilon) -> Result<(), Error> {
         self.check(data_set, Reader::Anybody, self.spent(data_set), epsilon.value(), Some(cap))
     }
 
-    /// Whether a run that is to be held to `cap`, if there is one, and to the data set's own, if
-    /// there is one, may let its peer learn `loss`.
+    /// Whether a run may let its peer learn `loss`, under `cap` and the data set's own cap, each if
+    /// there is one.
     ///
     /// # Errors
     /// As [`History::check_cap`].
@@ -311,7 +312,8 @@ impl History {
         })
     }
 
-    /// Whether a run may follow those on its data set, see [`super::Ledger::check_composition`].
+    /// Whether a run may follow the earlier ones on its data set, see
+    /// [`super::Ledger::check_composition`].
     ///
     /// # Errors
     /// [`Error::DoesNotAddUp`].
@@ -323,10 +325,10 @@ impl History {
     ) -> Result<(), Error> {
         let before = |run: &&Run| {
             let spent = run.debit.epsilon.is_some();
-            // A peer that has told its head may have heard anything, however the run ended.
+            // A peer that has sent its head may have learned anything, however the run ended.
             let told = run.peer_head.is_some();
             let published = spent || told || run.status != Status::Aborted;
-            // A noisy rehearsal releases nothing, and tells the peer less than an exact one.
+            // A noisy rehearsal releases nothing, and reveals less to the peer than an exact one.
             let of_data_set = run.debit.data_set == data_set && !run.is_rehearsal;
             of_data_set && published && !(spent && spends)
         };
@@ -353,7 +355,7 @@ impl History {
         entry.to_line(self.head()).map(|(line, _)| line)
     }
 
-    /// Takes in the next line, newline removed.
+    /// Applies the next line, given without its newline.
     pub(super) fn accept(&mut self, text: &str) -> Result<(), Error> {
         let line = self.entries.len() + 1;
         let bad = |problem| Error::BadLine { line, problem };
@@ -387,7 +389,7 @@ impl History {
             Event::Acknowledged { head, .. } => {
                 self.acknowledged.insert(*head);
             }
-            // Ledgers of before had one rehearsal for each agreement: all of them count.
+            // Older ledgers have one rehearsal for each agreement: all of them count.
             Event::Rehearsed(_) | Event::RehearsalAllowed { .. } | Event::Repaired { .. } => {}
         }
         self.entries.push(entry);
@@ -426,8 +428,9 @@ impl History {
         run.filter(|run| run.status == Status::Debited).ok_or("it is about a run that is not open")
     }
 
-    /// What stands after the last newline. Only the strict beginning of a line is a write that was
-    /// cut off, with zeros or nothing for its rest; a whole entry counts; all else was changed.
+    /// Classifies what follows the last newline. Only the strict beginning of a line is an
+    /// interrupted write, padded with zeros or not; a complete entry counts; everything else was
+    /// changed.
     fn accept_torn(&mut self, rest: &[u8]) -> Result<Torn, Error> {
         let line = self.entries.len() + 1;
         let bad = |problem| Error::BadLine { line, problem };

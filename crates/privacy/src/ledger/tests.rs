@@ -154,7 +154,7 @@ fn the_next_writer_puts_a_torn_line_right_and_says_so() {
         let whole_lines = before.entries();
         assert_eq!(&ledger.history().entries()[..whole_lines.len()], whole_lines);
         if bytes.get(length) == Some(&b'\n') {
-            // The entry was whole: what it spent is spent, for readers and for the next writer.
+            // The entry was complete: its ε is spent, for readers and for the next writer.
             assert_eq!(ledger.history().entries().len(), whole_lines.len());
             assert!(!matches!(
                 ledger.history().entries().last().unwrap().event,
@@ -315,7 +315,7 @@ fn removed_last_lines_are_found_against_a_head_kept_elsewhere() {
 
 #[test]
 fn a_chain_that_was_computed_anew_over_impossible_events_is_refused() {
-    // Hashes fit, the story does not: the writer never closes a run twice.
+    // The hashes are valid, the history is not: the writer never closes a run twice.
     let mut history = History::default();
     let run = RunId([1; 32]);
     for event in [Event::Debited(Box::new(debit(1, "loans", "1"))), Event::Finished { run }] {
@@ -369,7 +369,7 @@ fn the_first_debit_fixes_the_cap_and_only_a_line_of_its_own_raises_it() {
     let said = higher.unwrap_err().to_string();
     let command = "diptych ledger raise-cap LEDGER --data-set \"loans\" --cap 2.000000000000000001";
     assert!(said.contains(command), "{said}");
-    // A lower one holds for its run and for no other.
+    // A lower cap applies to its run only.
     let lower = ledger.debit(with_cap(2, "0.5", "1.4"));
     assert!(matches!(lower, Err(Error::CapReached { .. })));
     let _ = ledger.debit(with_cap(2, "0.4", "1.4")).unwrap();
@@ -404,14 +404,14 @@ fn what_peers_learn_has_a_cap_of_its_own_that_the_first_debit_that_names_it_fixe
         ledger.raise_cap("loans", Reader::Peer, cap.parse().unwrap())
     };
     assert!(matches!(raise(&mut ledger, "9"), Err(Error::NoCapTowardsPeer(_))));
-    // What was spent before counts; the first cap is the party file's own.
+    // What was spent before counts; the first cap comes from the party file.
     let said = ledger.debit(next(2, Towards::Twice, Some("1.5"))).unwrap_err().to_string();
     let words = "has spent ε 1 towards the peer of its cap 1.5, and this run would spend 1 more";
     assert!(said.contains(words), "{said}");
     assert!(said.contains("raise `cap_towards_peer` in the party file"), "{said}");
     let _ = ledger.debit(next(2, Towards::Once, Some("1.5"))).unwrap();
     assert_eq!(ledger.history().towards_peer("loans"), "3/2".parse().unwrap());
-    // It holds for runs that do not name it, and whoever the peer is.
+    // It applies to runs that do not name it, and to every peer.
     let other = Debit { peer: "Bank".to_owned(), ..next(3, Towards::Once, None) };
     let said = ledger.debit(other.clone()).unwrap_err().to_string();
     let raising = "raise-cap LEDGER --data-set \"loans\" --towards-peer --cap X";
@@ -422,7 +422,7 @@ fn what_peers_learn_has_a_cap_of_its_own_that_the_first_debit_that_names_it_fixe
     ));
     raise(&mut ledger, "2").unwrap();
     let _ = ledger.debit(other).unwrap();
-    // A run without a peer tells no peer anything.
+    // A run without a peer reveals nothing to any peer.
     let alone = Debit { peer: NO_PEER.to_owned(), towards_peer: None, ..debit(4, "loans", "0.5") };
     let _ = ledger.debit(alone).unwrap();
     let history = ledger.history();
@@ -439,7 +439,7 @@ fn a_ledger_is_made_only_where_that_is_said_and_where_there_is_none() {
         assert!(said.contains("diptych ledger create") && said.contains("--new-ledger"), "{said}");
     }
     assert!(!path.exists());
-    // Begun for a run that enters nothing, it is not left behind; one that was replaced is.
+    // A ledger begun for a run that enters nothing is removed; one that replaced it is not.
     drop(Ledger::begin(&path).unwrap());
     assert!(!path.exists());
     let begun = Ledger::begin(&path).unwrap();
@@ -609,7 +609,7 @@ proptest! {
         bytes[position] ^= flip;
         match History::parse(&bytes) {
             Err(Error::BadLine { line: found, .. }) => prop_assert_eq!(found, line),
-            // A newline that became a zero is a write that was cut off, and the entry counts.
+            // If only the newline is a zero, the write was interrupted, and the entry counts.
             Ok(damaged) => {
                 prop_assert!(line == 4 && damaged.torn().is_some_and(|torn| torn.complete));
                 prop_assert_eq!(damaged.spent("loans"), "1".parse().unwrap());
@@ -648,7 +648,7 @@ fn a_data_set_is_rehearsed_once_with_a_peer_whatever_the_agreement_its_name_or_i
     let words = ledger.check_rehearsal("loans", "Banque", Some(&Hash([1; 32]))).unwrap_err();
     let allow = "allow-rehearsal LEDGER --data-set \"loans\" --peer \"Bank\"";
     assert!(words.to_string().contains(allow), "{words}");
-    // Another peer, or another data set, is another matter.
+    // Another peer, or another data set, is not affected.
     ledger.rehearse(rehearsal("loans", 7, "Shop", Some(3))).unwrap();
     ledger.rehearse(rehearsal("cards", 7, "Bank", Some(1))).unwrap();
     let nameless = ledger.rehearse(rehearsal("", 7, "Bank", Some(1)));
@@ -686,7 +686,7 @@ fn lines_of_before_which_have_no_fingerprint_and_one_for_each_agreement_are_read
     }
     let before = history.rehearsals("loans", "Bank", Some(&Hash([1; 32])));
     assert_eq!((before.held, before.most()), (2, 1));
-    // The key alone does not tell who it was.
+    // The key alone does not identify the peer.
     assert_eq!(history.rehearsals("loans", "Banque", Some(&Hash([1; 32]))).held, 0);
 }
 

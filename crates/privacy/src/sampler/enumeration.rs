@@ -17,14 +17,14 @@ use crate::math::Rational;
 pub struct Law<T> {
     /// Lower bounds of the probabilities.
     pub at_least: BTreeMap<T, Rational>,
-    /// What all cut-off paths weigh together: no probability is above its lower bound by more.
+    /// The total probability of all cut-off paths: no probability exceeds its lower bound by more.
     pub unresolved: Rational,
 }
 
 impl<T: Ord> Law<T> {
     /// Follows all paths of `sampler` that have a probability of at least 2^-`limit_bits`.
     ///
-    /// Cost: at most 2^`limit_bits` runs of the sampler; for tiny rates only.
+    /// Cost: at most 2^`limit_bits` runs of the sampler, so only for small limits.
     pub fn of(limit_bits: u32, sampler: impl Fn(&mut Path) -> T) -> Self {
         let mut law = Self { at_least: BTreeMap::new(), unresolved: Rational::zero() };
         let mut path = Path::new(limit_bits);
@@ -51,7 +51,7 @@ impl<T: Ord> Law<T> {
     }
 }
 
-/// One sequence of answers; the sampler takes it for a generator.
+/// One sequence of answers, which the sampler uses as a generator.
 #[derive(Debug)]
 pub struct Path {
     branches: Vec<Branch>,
@@ -64,7 +64,7 @@ pub struct Path {
 struct Branch {
     /// The answer taken now, and those not tried yet.
     answers: Vec<(BigUint, Rational)>,
-    /// The probability of the path up to and with this branch.
+    /// The probability of the path up to and including this branch.
     so_far: Rational,
 }
 
@@ -78,7 +78,8 @@ impl Path {
         self.branches.last().map_or_else(|| Rational::whole(1u32), |last| last.so_far.clone())
     }
 
-    /// Answers with the current branch, or opens a new one; `last` ends every loop of a sampler.
+    /// Returns the answer of the current branch, or opens a new one; `last` ends every loop of a
+    /// sampler.
     fn answer(
         &mut self,
         options: impl FnOnce() -> Vec<(BigUint, Rational)>,
@@ -100,7 +101,7 @@ impl Path {
         branch.answers.last().map_or(last, |(answer, _)| answer.clone())
     }
 
-    /// Goes on to the next path; false when all are done.
+    /// Moves to the next path; false when all are done.
     fn advance(&mut self) -> bool {
         self.position = 0;
         self.cut = false;

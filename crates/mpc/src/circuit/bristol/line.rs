@@ -1,12 +1,13 @@
-//! What stands in a line: words, numbers, a gate.
+//! Parsing of a line: words, numbers, a gate.
 
 use crate::circuit::Error;
 
-/// What stands in the line of a gate.
+/// The contents of a gate's line.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Words {
     pub(super) numbers: [usize; 5],
-    /// Of `numbers`; more if there are too many, which no kind of gate has.
+    /// How many `numbers` there are; if it is larger than the array there are too many, which no
+    /// kind of gate has.
     pub(super) count: usize,
     pub(super) kind: Kind,
 }
@@ -48,8 +49,8 @@ impl Kind {
 }
 
 impl Words {
-    /// Those of the line that `text` begins with, and its length, if the line is whole and written
-    /// as almost all are: `2 1 a b c` or `1 1 a b` with wires below 10^8, one space after each
+    /// Parses the line that `text` begins with and returns its length, if the line is complete and
+    /// in the usual form: `2 1 a b c` or `1 1 a b` with wires below 10^8, one space after each
     /// number, three letters.
     #[inline]
     pub(super) fn usual(text: &[u8]) -> Option<(Self, usize)> {
@@ -79,7 +80,7 @@ impl Words {
         Some((Self { numbers, count, kind }, at + 4))
     }
 
-    /// Those of any line.
+    /// Parses any line.
     pub(super) fn any(line: usize, content: &[u8]) -> Result<Self, Error> {
         let (mut numbers, mut count) = ([0; 5], 0);
         let mut kind: &[u8] = b"";
@@ -109,7 +110,7 @@ fn leading_number(text: [u8; 8]) -> Option<(u32, usize)> {
     // The high bit of the first byte above 9; those after it may be wrong.
     let others = (values | values.wrapping_add(ONES * (0x7f - 9))) & (ONES << 7);
     let digits = others.trailing_zeros() / 8;
-    // The first digit comes first, below it zeros to eight digits.
+    // The first digit is the highest; shorter numbers are padded with zeros to eight digits.
     let values = values.checked_shl(u64::BITS - 8 * digits)?;
     let pairs = (values * 10 + (values >> 8)) & 0x00ff_00ff_00ff_00ff;
     let fours = (pairs * 100 + (pairs >> 16)) & 0x0000_ffff_0000_ffff;
@@ -121,20 +122,20 @@ pub(super) fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty())
 }
 
-/// The number that a word is.
+/// Parses a word as a number.
 pub(super) fn number(line: usize, word: &[u8]) -> Result<usize, Error> {
     let mut value = 0usize;
     for byte in word {
         if !byte.is_ascii_digit() {
             return syntax(line, format!("expected a number, found '{}'", shortened(word)));
         }
-        // What is too large for its type is too large for everything here.
+        // A number too large for its type exceeds every limit here.
         value = value.saturating_mul(10).saturating_add(usize::from(byte - b'0'));
     }
     Ok(value)
 }
 
-/// The beginning of a word, harmless to print.
+/// The beginning of a word, escaped for printing.
 fn shortened(word: &[u8]) -> String {
     let start = String::from_utf8_lossy(&word[..word.len().min(80)]);
     start.chars().take(20).filter(|c| !c.is_control()).collect()
@@ -151,7 +152,7 @@ mod tests {
 
     use super::*;
 
-    /// Both ways to read a line must find the same, if the quick one finds anything.
+    /// If the fast parser accepts a line, the general one must give the same result.
     fn check(text: &str) -> Option<usize> {
         let end = text.find('\n').map_or(text.len(), |end| end + 1);
         let (words, length) = Words::usual(text.as_bytes())?;

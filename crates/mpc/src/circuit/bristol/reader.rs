@@ -1,4 +1,4 @@
-//! The reader: line by line, so that a text needs no memory of its own.
+//! The reader works line by line, so that the text is never in memory as a whole.
 
 use std::io::{BufRead, Read};
 
@@ -18,7 +18,7 @@ const LONGEST_LINE: u64 = 1 << 24;
 pub struct Contents {
     /// What it computes, folded and without dead gates.
     pub circuit: Circuit,
-    /// The gates that stand in it.
+    /// The gates as written in the file.
     pub lines: GateLines,
 }
 
@@ -38,7 +38,7 @@ pub struct GateLines {
 }
 
 /// Reads a circuit as [`super::read`] does, from a file or a pipe. `length` is that of the text, if
-/// it is known: a text that is too short for its gates is then refused before memory is taken.
+/// it is known: a text that is too short for its gates is then rejected before memory is allocated.
 ///
 /// # Errors
 /// [`Error::Syntax`], [`Error::TooLarge`] or [`Error::Unreadable`] with the line.
@@ -51,7 +51,7 @@ pub fn read_from(
         Limits { gates: limits.gates.min(1 << 30), port_bits: limits.port_bits.min(1 << 28) };
     let mut lines = Lines { text, line: Vec::new(), number: 0 };
     let Header { gates, wires, inputs, outputs } = header(&mut lines, length, limits)?;
-    // Without a length, memory is taken as gates come.
+    // Without a length, memory is allocated as gates are read.
     let room = if length.is_some() { gates } else { 0 };
     let mut values = Values { builder: Builder::for_file(room), codes: Vec::new() };
     values.codes.reserve_exact(if length.is_some() { wires } else { 0 });
@@ -90,7 +90,7 @@ pub fn read_from(
 struct Lines<T> {
     text: T,
     line: Vec<u8>,
-    /// That of `line`; at the end, that of the last line.
+    /// The number of `line`; at the end, that of the last line.
     number: usize,
 }
 
@@ -116,7 +116,8 @@ impl<T: BufRead> Lines<T> {
         }
     }
 
-    /// The words of the next line that is not blank. A line in the usual form is read where it lies.
+    /// The words of the next line that is not blank. A line in the usual form is parsed in the
+    /// buffer.
     #[inline]
     fn next_words(&mut self) -> Result<Option<Words>, Error> {
         if let Ok(ahead) = self.text.fill_buf()
@@ -126,7 +127,7 @@ impl<T: BufRead> Lines<T> {
             self.number += 1;
             return Ok(Some(words));
         }
-        // Whatever is unusual, a failure to read among it, is found again here.
+        // Everything unusual, including read errors, is handled again here.
         match self.advance()? {
             true => Words::any(self.number, &self.line).map(Some),
             false => Ok(None),
@@ -185,7 +186,7 @@ fn header<T: BufRead>(
     if outputs.iter().sum::<usize>() > wires {
         return syntax(first_line, format!("{wires} wires are too few for the outputs"));
     }
-    // No text is shorter than its gates: eight characters are the least for one.
+    // A gate takes at least eight characters, so a shorter text cannot contain them all.
     if length.is_some_and(|length| gates as u64 > length / 8 + 1) {
         return syntax(first_line, format!("the text is too short for {gates} gates"));
     }
@@ -227,11 +228,11 @@ fn ports(line: usize, what: &str, numbers: &[usize], limits: Limits) -> Result<V
     Ok(widths.to_vec())
 }
 
-/// What every wire of the file is in the circuit.
+/// The circuit's bit for every wire of the file.
 struct Values {
     builder: Builder,
-    /// Per wire: 0 if it is not set yet, else one more than its bit's code. As long as the highest
-    /// wire that is set needs.
+    /// Per wire: 0 if it is not set yet, else one more than its bit's code. Only as long as the
+    /// highest wire set so far requires.
     codes: Vec<u32>,
 }
 

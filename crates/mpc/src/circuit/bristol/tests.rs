@@ -87,7 +87,7 @@ proptest! {
     ) {
         let ports = [(Role::P1, "a", circuit.inputs()[0].width), (Role::P2, "b", circuit.inputs()[1].width)];
         let width = circuit.output_bits().len();
-        // Twice in scopes, so that the second copy runs in slots that the first gave back.
+        // Twice in scopes, so that the second copy uses slots that the first freed.
         let source = Generated::new(&ports, &[("first", width), ("second", width)], |g, x| {
             let inputs = x.concat();
             let first = g.scope(|g| circuit.embed(g, &inputs));
@@ -183,7 +183,7 @@ fn gates_are_counted_as_they_stand_in_the_file() {
 
 #[test]
 fn equal_gates_become_one_wherever_they_are_near_and_all_copies_compute_the_same() {
-    // Every AND stands in the file again, after `between` gates that are all different.
+    // Every AND is repeated in the file, after `between` gates that are all different.
     for between in [1usize, 100, 40_000] {
         let (inputs, mut lines) = (400, Vec::new());
         let pairs: Vec<_> = (0..inputs).flat_map(|a| (0..a).map(move |b| (a, b))).collect();
@@ -210,7 +210,8 @@ fn a_text_that_arrives_in_pieces_is_read_as_one_at_once() {
     let pieces = std::io::BufReader::with_capacity(7, text.as_bytes());
     let contents = read_from(pieces, None, Limits::default()).unwrap();
     assert_eq!(contents.circuit, read(&text, Limits::default()).unwrap());
-    // Without a length, an announcement alone takes no memory and is found wrong at the end.
+    // Without a length, the announced number alone allocates no memory, and the error is found at
+    // the end.
     let short = read_from(&b"60000000 60000001\n1 1\n1 1\n"[..], None, Limits::default());
     assert!(matches!(short, Err(Error::Syntax { line: 3, .. })));
     let endless = std::io::Read::chain(&b"5 8\n"[..], std::io::repeat(b' '));

@@ -57,7 +57,7 @@ pub(super) fn add_columns<G: Gates>(g: &mut G, mut columns: Vec<VecDeque<Bit>>) 
     let mut total = Vec::with_capacity(columns.len());
     for index in 0..columns.len() {
         let last = index + 1 == columns.len();
-        // Oldest first, so that the tree stays flat; zeros cost nothing to drop.
+        // Oldest first, so that the tree stays flat; zeros are dropped at no cost.
         columns[index].retain(|bit| *bit != Bit::FALSE);
         while columns[index].len() > 1 {
             let mut next = || columns[index].pop_front().unwrap_or(Bit::FALSE);

@@ -31,8 +31,8 @@ pub fn less_than_constant<G: Gates>(g: &mut G, a: &[Bit], bound: &BigUint) -> Bi
     less_than(g, a, &bound)
 }
 
-/// How many bits of a number of w bits decide whether it is below a public bound, its highest ones:
-/// whatever stands below the lowest one of the bound does not matter.
+/// How many of the highest bits of a number of w bits decide whether it is below a public bound:
+/// bits below the lowest 1 of the bound do not matter.
 pub fn bits_that_matter(width: usize, bound: &BigUint) -> usize {
     match bound.trailing_zeros() {
         Some(zeros) if bound.bits() <= width as u64 => width - zeros as usize,
@@ -50,7 +50,7 @@ pub fn less_than_constant_of_products<G: Gates>(
 ) -> Bit {
     let first = match bound.trailing_zeros() {
         Some(zeros) if !a.is_empty() => zeros,
-        // No number is below 0, and every one is below what has more bits.
+        // No number is below 0, and every number is below a bound with more bits.
         _ => return Bit::constant(bound.bits() > 0),
     };
     let ones: Vec<bool> = (first..first + a.len() as u64).map(|i| bound.bit(i)).collect();
@@ -101,7 +101,7 @@ fn below_constant<G: Gates>(
             .map(|pair| match pair {
                 [(low, low_same), (high, high_same)] => {
                     let lower = g.and(*high_same, *low);
-                    // Whether the lowest block is equal decides nothing but equality.
+                    // Whether the lowest block is equal matters for equality only.
                     let same =
                         if decides_nothing { Bit::FALSE } else { g.and(*high_same, *low_same) };
                     decides_nothing = false;

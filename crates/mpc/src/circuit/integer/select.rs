@@ -20,7 +20,7 @@ pub fn maximum_with_index<G: Gates>(g: &mut G, values: &[Vec<Bit>]) -> (Vec<Bit>
     tournament(g, values, (usize::BITS - last.leading_zeros()) as usize)
 }
 
-/// A knock-out: ties go to the lower index, which always stands on the left.
+/// A tournament: ties go to the lower index, which is always on the left.
 fn tournament<G: Gates>(g: &mut G, values: &[Vec<Bit>], index_bits: usize) -> (Vec<Bit>, Vec<Bit>) {
     let width = values.iter().map(Vec::len).max().unwrap_or(0);
     // An index starts as a constant, so selecting among indices costs little.

@@ -12,7 +12,7 @@ const WIDTHS: [usize; 7] = [1, 7, 63, 64, 65, 521, 3072];
 fn random_below_power(width: usize, rng: &mut Randomness) -> BigUint {
     let mut bytes = vec![0; width.div_ceil(8)];
     rng.fill_bytes(&mut bytes);
-    // Extreme values find more mistakes in carries than uniform ones.
+    // Extreme values find more carry errors than uniform ones.
     match rng.next_u32() % 8 {
         0 => bytes.fill(0),
         1 => bytes.fill(255),

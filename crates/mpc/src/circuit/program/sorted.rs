@@ -1,11 +1,11 @@
-//! The order in which a stored circuit runs, found by counting.
+//! Computes the order in which a stored circuit runs, by counting.
 
 use crate::circuit::bit::Bit;
 use crate::circuit::netlist::{Circuit, Gate};
 use crate::circuit::schedule::Op;
 
-/// The gates in the order in which [`super::super::schedule::Scheduler`] hands them out. Every wire
-/// lies in the slot of its own number; negations follow.
+/// The gates in the order in which [`super::super::schedule::Scheduler`] emits them. Every wire is
+/// in the slot of its own number; negations follow.
 pub(super) struct Sorted {
     pub(super) ops: Vec<Op>,
     /// Per step: end of its XORs and end of its ANDs in `ops`.
@@ -76,13 +76,13 @@ impl Sorter {
         *place += 1;
     }
 
-    /// The slot of a wire or of its negation, which is put in its place when it is met first.
+    /// The slot of a wire or of its negation, which is computed when it is first needed.
     fn slot(&mut self, bit: Bit, places: &mut [[usize; 2]]) -> u32 {
         if !bit.negated() {
             return bit.id();
         }
         let out = self.negation_of[bit.id() as usize];
-        // They were numbered in the order in which they are met.
+        // They were numbered in the order in which they are needed.
         if out == self.next_negation {
             self.next_negation += 1;
             let level = self.level(bit) as usize;
@@ -167,7 +167,7 @@ mod tests {
                 let (mut expected, outputs) = scheduled(&circuit, window);
                 let mut found = Sorted::new(&circuit, window);
                 assert_eq!(found.ends, expected.ends, "{name}, {window}");
-                // Slots are numbered anew in running order, which makes equal what runs alike.
+                // Slots are renumbered in running order, so that equal programs have equal slots.
                 let inputs = circuit.input_bits();
                 let slots = [
                     reuse_slots(&mut found.ops, &found.ends, inputs, circuit.output_bits()),

@@ -22,8 +22,8 @@
 //!
 //! *Cost* for k candidates: circuits of some hundred ANDs per class count and 2·B ANDs per candidate,
 //! B the length of the sum of all weights; k·w encryptions at P2 and k·w powers at P1. Four rounds.
-//! [`HorizontalExponential::weigh`] and [`HorizontalExponential::pick`] are apart, because weights of
-//! candidates that stay need not be computed again.
+//! [`HorizontalExponential::weigh`] and [`HorizontalExponential::pick`] are separate, because
+//! weights of candidates that remain need not be computed again.
 //!
 //! # Example
 //!
@@ -149,8 +149,8 @@ impl TaylorKey {
         )
     }
 
-    /// The same with a key that may be too short to protect anything, made quickly: the same each
-    /// time.
+    /// The same with a key that may be too short to protect anything, generated quickly and
+    /// deterministically.
     ///
     /// # Errors
     /// As [`TaylorKey::exchange`].
@@ -205,7 +205,7 @@ impl TaylorKey {
 pub struct Horizontal {
     /// Digits s and degree w of the polynomial.
     pub taylor: Taylor,
-    /// The most records that one party has; more are refused.
+    /// The most records that one party may have; more are rejected.
     pub most_records: u64,
     /// σ: masks hide all but a chance of 2^-σ.
     pub sigma: u32,
@@ -350,7 +350,8 @@ impl<'a> HorizontalExponential<'a> {
         Ok(Choice { index, offset: 0 })
     }
 
-    /// Too many records would pass a bound on which the other party's safety rests.
+    /// Rejects too many records, which would exceed a bound that the other party's security depends
+    /// on.
     fn check(&self, counts: &ClassCounts) -> Result<(), Error> {
         let Horizontal { most_records, .. } = self.horizontal;
         if counts.children.is_empty() {
@@ -457,7 +458,7 @@ impl Weights {
     }
 }
 
-/// How long the numbers of an evaluation are, whatever the counts.
+/// How long the numbers of an evaluation are, independent of the counts.
 struct Lengths {
     /// Of the largest weight, without its mask.
     weight: u32,
@@ -507,7 +508,8 @@ where
     })
 }
 
-/// The single-party form of the weighing: the weights of the scores that both parties' counts make.
+/// The single-party form of `weigh`: the weights of the scores that follow from both parties'
+/// counts.
 ///
 /// # Errors
 /// As [`Taylor::coefficients`].

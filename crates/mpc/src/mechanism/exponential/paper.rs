@@ -1,9 +1,10 @@
 //! The choice as the papers make it (thesis 7.2 and 7.3): the random value protocol, and then one
 //! COMPARISON per candidate.
 //!
-//! *Learned*: the answers to all comparisons, which say no more than the winner's index: R < L_k from
-//! the winner on. All of them are run, so that the number of messages tells nothing; the thesis stops
-//! at the winner, and compares R ≤ L_k, which gives the first candidate one unit too many.
+//! *Learned*: the answers to all comparisons, which reveal no more than the winner's index: R < L_k
+//! from the winner on. All of them are run, so that the number of messages reveals nothing; the
+//! thesis stops at the winner, and compares R ≤ L_k, which gives the first candidate one unit too
+//! many.
 //! *Cost*: 3·w ANDs per candidate beside the random value; two rounds, the set-up
 //! included, and one for each candidate.
 //!

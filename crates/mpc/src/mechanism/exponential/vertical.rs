@@ -76,7 +76,7 @@ pub struct VerticalExponential<'a> {
 }
 
 impl<'a> VerticalExponential<'a> {
-    /// A mechanism for scores up to a public `largest` (a higher one counts as that) that fails
+    /// A mechanism for scores up to a public `largest` (higher ones are reduced to it) that fails
     /// with a chance below 2^-`tries`.
     pub fn new(session: &'a mut Session, scaling: Scaling, largest: Score, tries: u32) -> Self {
         Self::with(session, WeightParameters { scaling, largest, tries, paper: false })
@@ -137,8 +137,8 @@ impl Choose for VerticalExponential<'_> {
     }
 }
 
-/// The scores that count, and the bits that hold the sum of all weights: the longest weight is a
-/// number of public values alone.
+/// The scores after the bound is applied, and the bits that hold the sum of all weights: the length
+/// of the longest weight depends on public values alone.
 fn public_bounds(
     count: usize,
     bound: ScoreBound,
@@ -154,7 +154,7 @@ fn public_bounds(
 pub struct WeightParameters {
     /// How weights are scaled.
     pub scaling: Scaling,
-    /// No score is above this; a higher one counts as that.
+    /// The largest score; higher ones are reduced to it.
     pub largest: Score,
     /// A choice fails with a chance below 2^-tries.
     pub tries: u32,
@@ -310,7 +310,7 @@ impl ChoiceShape {
             let coins = xor(g, &inputs[1], &inputs[3]);
             let (r, failed) = self.uniform.build(g, &total, &coins);
             let (past_p1, is_p1s) = subtract_borrow(g, &r, s1);
-            // Candidate k is passed over if R ≥ L_k; the last one of all never is.
+            // Candidate k is skipped if R ≥ L_k; the last one of all never is.
             let mut over = passed(g, &r, &p1_sums[..p1_sums.len().saturating_sub(1)]);
             if !p1_sums.is_empty() && !p2_sums.is_empty() {
                 over.push(!is_p1s);
@@ -324,7 +324,7 @@ impl ChoiceShape {
     }
 }
 
-/// Which of `sums` are at most `r`. All comparisons go from bit to bit together, so that their
+/// Which of `sums` are at most `r`. All comparisons advance bit by bit together, so that their
 /// gates can be hashed together.
 pub(super) fn passed<G: Gates>(g: &mut G, r: &[Bit], sums: &[Vec<Bit>]) -> Vec<Bit> {
     let mut carries = vec![Bit::TRUE; sums.len()];

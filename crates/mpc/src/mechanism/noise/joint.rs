@@ -8,9 +8,9 @@
 //! *Distance*: m counts add 2m·(D·2^-τ + e^(−ε·2^D)) to the run's TV ([`crate::privacy::slack`]: count 2m, rate ε).
 //!
 //! *On shared bits* ([`Bulk::SharedBits`]) no circuit is garbled: digits of both noises come from
-//! [`prepared`] and become shares over Z_{2^k} ([`bits::to_words`]), which are weighed by 2^j, added to
-//! the shares of the counts, and opened. Nothing but the noisy counts is told by that: the share that
-//! the peer opens is the noisy count less one's own share.
+//! [`prepared`] and become shares over Z_{2^k} ([`bits::to_words`]), which are weighed by 2^j,
+//! added to the shares of the counts, and opened. That reveals nothing but the noisy counts: the
+//! share that the peer opens is the noisy count less one's own share.
 //! *Cost*: the digits, k bits and a transfer for each, k bits per count and direction.
 //!
 //! *In a garbled circuit*: at most 2·D·(τ − 1) + 3·k ANDs per count, 2·D·τ random bits of each party. A
@@ -135,7 +135,7 @@ impl JointNoise<'_> {
 /// The messages of [`JointNoise`] on so many counts, shared over `ring_bits` bits.
 ///
 /// # Errors
-/// As the mechanism, for widths that do not fit.
+/// As the mechanism, for unsupported widths.
 pub fn forecast(
     f: &mut Forecast,
     epsilon: &Rational,

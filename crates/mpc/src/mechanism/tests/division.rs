@@ -1,4 +1,4 @@
-//! The division's one bit is what its ideal function says, and all that is sent depends on is public.
+//! The division's output bit equals its ideal function, and messages depend on public values only.
 
 use super::*;
 use crate::mechanism::division::{DivisionShape, MOST_USERS, Side, accepts, forecast, ideal};

@@ -124,7 +124,7 @@ fn the_transcript_has_the_same_shape_for_all_scores() {
 
 #[test]
 fn sums_are_as_wide_as_the_highest_possible_score_needs_and_no_wider() {
-    // A bound so high that its weight would be too long: the highest score counts in its place.
+    // A bound so high that its weight would be too long is replaced by the highest score.
     let rate = TINY.rate("", spend("1").epsilon(), &Calibration::max()).unwrap();
     let highest = highest_score(&rate, TINY).unwrap();
     let beyond = Score::whole(1 << 21).unwrap();

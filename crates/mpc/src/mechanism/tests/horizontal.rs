@@ -188,7 +188,7 @@ fn what_would_wrap_or_does_not_fit_is_refused_before_anything_is_sent() {
 
 #[test]
 fn the_largest_weight_that_fits_is_allowed_and_exact() {
-    // The bound on the result is tight: one digit more is refused.
+    // The bound on the result is tight: one digit more is rejected.
     let [first, second] = example();
     let rate = Rational::new(1u32, 2u32).unwrap();
     let largest = (1..=18).rev().find(|digits| {

@@ -1,4 +1,4 @@
-//! The bits that models without ε open are what their ideal functions say, and no more is said.
+//! The bits that models without ε open equal their ideal functions, and nothing else is opened.
 
 use super::*;
 use crate::mechanism::best::{self, CandidateShape, SplitShape, candidate, split};

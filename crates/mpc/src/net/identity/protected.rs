@@ -1,8 +1,8 @@
 //! Identities under a passphrase: `ENCRYPTED PRIVATE KEY` (PKCS#8, RFC 5958) with PBES2 (RFC 8018),
 //! scrypt (RFC 7914) and AES-256-CBC, as other tools read it, in place of `PRIVATE KEY`.
 //!
-//! The mode does not notice changes by itself. What it gives back is taken only if it is the key of
-//! the certificate beside it, and the peer and the agreement know that by its fingerprint.
+//! CBC does not detect changes. The decrypted key is accepted only if it matches the certificate in
+//! the same file, which the peer and the agreement know by its fingerprint.
 
 use pkcs8::der::pem::PemLabel;
 use pkcs8::der::{Decode, EncodePem, asn1::OctetStringRef};
@@ -32,12 +32,12 @@ impl Identity {
     /// Longest passphrase, in bytes.
     pub const LONGEST_PASSPHRASE: usize = 1024;
 
-    /// Whether the key in a PEM text is under a passphrase.
+    /// Whether the key in a PEM text is encrypted under a passphrase.
     pub fn is_protected(pem: &str) -> bool {
         key_block(pem).is_some()
     }
 
-    /// Puts the key of a PEM text under a passphrase; the certificate stays as it is.
+    /// Encrypts the key of a PEM text under a passphrase; the certificate is unchanged.
     ///
     /// # Errors
     /// [`Error::Identity`] if there is no key in it, [`Error::Randomness`] without randomness.
@@ -60,11 +60,10 @@ impl Identity {
         Ok(info.to_pem(LineEnding::LF).map_err(|_| NOT_MADE)? + certificate)
     }
 
-    /// Reads an identity whose key is under a passphrase.
+    /// Reads an identity whose key is encrypted under a passphrase.
     ///
     /// # Errors
-    /// [`Error::Passphrase`] if the passphrase is not the right one, and what
-    /// [`Identity::from_pem`] says.
+    /// [`Error::Passphrase`] if the passphrase is wrong, and those of [`Identity::from_pem`].
     pub fn from_protected_pem(pem: &str, passphrase: &[u8]) -> Result<Self, Error> {
         let wrong = Error::Identity("the private key under a passphrase is malformed");
         if pem.len() > Self::LONGEST_PEM {
@@ -82,18 +81,18 @@ impl Identity {
             .decrypt_in_place(passphrase, &mut bytes)
             .map_err(|_| Error::Passphrase("it does not open the key"))?;
         Self::from_parts(&PrivatePkcs8KeyDer::from(key), pem)
-            // One wrong passphrase in 256 ends in bytes that look right.
+            // One wrong passphrase in 256 gives valid padding.
             .map_err(|_| Error::Passphrase("what it opens is not the key of the certificate"))
     }
 }
 
-/// What comes before the 32 bytes of an Ed25519 key in PKCS#8 of the first version (RFC 8410).
+/// The prefix of the 32 bytes of an Ed25519 key in PKCS#8 version 1 (RFC 8410).
 const KEY_PREFIX: [u8; 16] = [
     0x30, 0x2e, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x04, 0x22, 0x04, 0x20,
 ];
 
-/// An Ed25519 key in PKCS#8 of the first version. Keys are made in the second, which has the public
-/// half too and which not all tools read.
+/// An Ed25519 key in PKCS#8 version 1. Keys are generated in version 2, which includes the public
+/// key and which not all tools read.
 fn first_version(der: &[u8]) -> Option<Zeroizing<[u8; 48]>> {
     let rest = der.get(5..)?.strip_prefix(&KEY_PREFIX[5..])?;
     let mut key = Zeroizing::new([0; 48]);
@@ -102,7 +101,7 @@ fn first_version(der: &[u8]) -> Option<Zeroizing<[u8; 48]>> {
     Some(key)
 }
 
-/// The lines of the key, if it is under a passphrase.
+/// The lines of the key, if it is encrypted.
 fn key_block(pem: &str) -> Option<&str> {
     let label = EncryptedPrivateKeyInfoRef::PEM_LABEL;
     let from = pem.find(&format!("-----BEGIN {label}-----"))?;
@@ -111,7 +110,7 @@ fn key_block(pem: &str) -> Option<&str> {
     Some(&pem[from..to])
 }
 
-/// No file makes this machine work for hours or take all of its memory.
+/// Rejects parameters that would take hours of work or all of the memory.
 fn check_method(method: &EncryptionScheme) -> Result<(), Error> {
     let Some(pbes2) = method.pbes2() else {
         return Err(Error::Identity("the key is not protected by PBES2 with scrypt"));
@@ -179,7 +178,7 @@ mod tests {
         let plain = Identity::generate_pem("x").unwrap();
         let locked = Identity::protect_pem(&plain, b"word").unwrap();
         let header = locked.find('\n').unwrap() + 1;
-        // Mostly among the parameters, which stand first; another byte there may make work.
+        // Mostly among the parameters, which come first; another byte there may cost time.
         for place in (header..header + 120).step_by(7) {
             let mut damaged = locked.clone().into_bytes();
             damaged[place] = if damaged[place] == b'A' { b'B' } else { b'A' };

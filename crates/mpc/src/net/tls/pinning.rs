@@ -51,7 +51,7 @@ pub(super) fn client_config(
     Ok((Arc::new(config), pin))
 }
 
-/// Accepts the one pinned certificate, and remembers which other one it refused.
+/// Accepts the one pinned certificate, and remembers which other one it rejected.
 #[derive(Debug)]
 pub(super) struct Pin {
     expected: Fingerprint,
@@ -62,7 +62,7 @@ pub(super) struct Pin {
 
 impl Pin {
     fn new(expected: Fingerprint) -> Self {
-        // 128-bit keys first: they match the rest of the house and are the quickest.
+        // 128-bit keys first: they match the security level of everything else and are the fastest.
         let cipher_suites = vec![
             ring::cipher_suite::TLS13_AES_128_GCM_SHA256,
             ring::cipher_suite::TLS13_AES_256_GCM_SHA384,
@@ -73,7 +73,7 @@ impl Pin {
         Self { expected, refused, judged, provider: Arc::new(provider) }
     }
 
-    /// Says who the stranger was where TLS only says 'bad certificate'.
+    /// Names the fingerprint of the stranger where TLS only says 'bad certificate'.
     pub(super) fn explain(&self, error: Error) -> Error {
         let refused = *self.refused.lock().unwrap_or_else(PoisonError::into_inner);
         match (error, refused) {
@@ -84,7 +84,7 @@ impl Pin {
         }
     }
 
-    /// Whether the other end has shown a certificate, good or bad.
+    /// Whether the other end has presented a certificate, valid or not.
     pub(super) fn has_judged(&self) -> bool {
         self.judged.load(Ordering::SeqCst)
     }

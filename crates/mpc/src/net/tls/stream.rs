@@ -1,7 +1,7 @@
 //! Frames over a TLS connection on a non-blocking socket, every wait bounded.
 //!
-//! While this side sends, it also takes in what the peer sends, so that two
-//! parties that send at the same time do not block each other.
+//! While this side sends, it also reads what the peer sends, so that two parties that send at the
+//! same time do not block each other.
 
 use std::io::{self, ErrorKind, IoSlice, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -17,9 +17,8 @@ use crate::net::{Accept, Error, HEADER_BYTES, Header, Limits, Patience, Stop, Ta
 /// TLS records that may wait for the socket.
 const OUTGOING_BYTES: usize = 256 << 10;
 
-/// After such a silence the system asks whether the other end is still there. A party that computes, or
-/// that waits while its shards work, says nothing for minutes, and what lies between the two forgets
-/// connections that nothing goes through.
+/// After such a silence the system sends keep-alive probes. A party that computes, or that waits
+/// while its shards work, sends nothing for minutes, and middleboxes drop idle connections.
 const SILENCE: Duration = Duration::from_secs(60);
 
 const HANDSHAKE: &str = "finish the TLS handshake";
@@ -29,20 +28,20 @@ const EXPORTER_LABEL: &[u8] = b"EXPORTER-diptych-session-v1";
 pub(super) struct TlsStream {
     socket: TcpStream,
     connection: Connection,
-    /// Plaintext that came in while this side was sending, from `inbox_start` on.
+    /// Plaintext that arrived while this side was sending, from `inbox_start` on.
     inbox: Vec<u8>,
     inbox_start: usize,
     closed: bool,
     stop: Stop,
-    /// A frame was left in its middle: whatever followed would be taken for its rest.
+    /// A frame was abandoned in its middle: whatever followed would be read as its rest.
     torn: bool,
 }
 
-/// The longest piece of a body that gets memory before its bytes have come.
+/// The longest piece of a body that is allocated before its bytes have arrived.
 const PIECE_BYTES: usize = 1 << 20;
 
-/// One bounded wait: what for, how long, until when. Time is earned by bytes that move, never by
-/// what the peer announces.
+/// One bounded wait: its purpose, its limit, its deadline. Bytes that move extend it, never what
+/// the peer announces.
 struct Wait {
     action: &'static str,
     patience: Patience,
@@ -94,8 +93,8 @@ impl TlsStream {
         Self::begin(socket, connection)?.finish(&mut Wait::short(HANDSHAKE, limit))
     }
 
-    /// The same for the side that listens: the client speaks first and soon, or it is not served.
-    /// `heard` is called when its first words were TLS and whole.
+    /// The same for the side that listens: the client must send first and soon, or it is not
+    /// served. `heard` is called when its first message was complete TLS.
     pub(super) fn handshake_with_client(
         socket: TcpStream,
         connection: Connection,
@@ -131,7 +130,7 @@ impl TlsStream {
             }
         }
         self.flush(wait)?;
-        // A client that offers no protocol at all is let through by TLS.
+        // TLS accepts a client that offers no protocol at all.
         match self.connection.alpn_protocol() {
             Some(APPLICATION_PROTOCOL) => Ok(self),
             _ => Err(Error::NotOurProtocol),
@@ -155,14 +154,14 @@ impl TlsStream {
             Err(error) => return Err(from_io(error)),
         }
         if let Err(error) = self.connection.process_new_packets() {
-            // The peer deserves the alert that says what was wrong, if it still listens.
+            // Send the alert that says what was wrong, if the peer still listens.
             let _ = self.connection.write_tls(&mut self.socket);
             return Err(Error::Tls(error));
         }
         Ok(true)
     }
 
-    /// Gives the socket everything that waits, taking in what arrives meanwhile.
+    /// Writes everything that waits to the socket, reading what arrives meanwhile.
     fn flush(&mut self, wait: &mut Wait) -> Result<(), Error> {
         while self.connection.wants_write() {
             match self.connection.write_tls(&mut self.socket) {
@@ -174,8 +173,8 @@ impl TlsStream {
         Ok(())
     }
 
-    /// The same where more of a frame follows: asked to stop, it goes on for a moment, because the
-    /// peer can be told only after a whole frame.
+    /// The same where more of a frame follows: after a stop it continues for a moment, because an
+    /// abort can be sent only after a whole frame.
     fn flush_inside_a_frame(&mut self, wait: &mut Wait) -> Result<(), Error> {
         const MOMENT: Duration = Duration::from_millis(500);
         match self.flush(wait) {
@@ -189,7 +188,7 @@ impl TlsStream {
         }
     }
 
-    /// Waits until the socket takes more, and keeps the peer's own sending going.
+    /// Waits until the socket accepts more, and reads meanwhile so that the peer can send.
     fn make_room(&mut self, wait: &Wait) -> Result<(), Error> {
         let may_take_in = self.inbox.len() - self.inbox_start < Limits::IN_FLIGHT_BYTES;
         let interest = if may_take_in { PollFlags::OUT | PollFlags::IN } else { PollFlags::OUT };
@@ -322,7 +321,7 @@ impl Transport for TlsStream {
             let stored = &stream.inbox[stream.inbox_start..];
             stored.first_chunk().map(|bytes| Header::decode(*bytes).tag)
         };
-        // What was said before the end comes before it.
+        // Data received before the end is delivered first.
         self.store_plaintext()?;
         if header(self).is_none() && self.take_in_now()? {
             self.store_plaintext()?;
@@ -330,8 +329,8 @@ impl Transport for TlsStream {
         Ok(header(self))
     }
 
-    /// Says goodbye, then reads on for a moment: a socket that is closed with
-    /// unread data resets the connection, and the peer would lose our last message.
+    /// Sends the closing alert, then reads for a moment: closing a socket with unread data resets
+    /// the connection, and the peer would lose our last message.
     fn close(&mut self) {
         const MOST_BYTES: usize = 2 * Limits::IN_FLIGHT_BYTES;
         if std::mem::replace(&mut self.closed, true) {
@@ -372,7 +371,7 @@ fn is_transient(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted)
 }
 
-/// A connection that is cut, in whatever way the system words it, is closed.
+/// A connection that was interrupted is reported as closed, whichever error the system gives.
 fn from_io(error: io::Error) -> Error {
     match error.kind() {
         ErrorKind::UnexpectedEof

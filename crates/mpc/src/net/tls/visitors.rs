@@ -1,10 +1,10 @@
-//! Who knocks while this side listens, before it is known who they are.
+//! Connections whose handshake is under way while this side listens.
 //!
-//! Anybody can open connections and say nothing, so none of them may hold a place that the peer
-//! needs. A visitor has a moment to say its first words. When a network address, or all of them
-//! together, have too many handshakes under way, the newest takes the place of the oldest: first of
-//! one that has said nothing, of the same address if that one is the trouble. A peer that loses its
-//! place to a crowd tries again ([`super::connect`]).
+//! Anybody can open connections and send nothing, so none of them may hold a place that the peer
+//! needs. A visitor has a short time to send its first message. When a network address, or all of
+//! them together, have too many handshakes under way, the newest replaces the oldest: first one
+//! that has sent nothing, of the same address if that address has too many. A peer that loses its
+//! place this way retries ([`super::connect`]).
 
 use std::collections::VecDeque;
 use std::net::{IpAddr, Ipv6Addr, Shutdown, SocketAddr, TcpStream};
@@ -25,16 +25,16 @@ const MOST: usize = 32;
 /// Handshakes of one network address that may be under way at once. More than one, because the peer
 /// may share its address with others behind a gateway.
 const MOST_OF_ADDRESS: usize = 8;
-/// For a visitor's first words. One lost packet is forgiven.
+/// For a visitor's first message. Allows for one lost packet.
 const FIRST_WORDS: Duration = Duration::from_secs(2);
-/// Strangers cannot fill the log: one line in this time, after the first few.
+/// Strangers cannot fill the log: at most one line in this time, after the first few.
 const BETWEEN_LINES: Duration = Duration::from_secs(10);
 const FIRST_LINES: u64 = 4;
 
-/// What came of a visitor's handshake.
+/// The outcome of a visitor's handshake.
 pub(super) type Arrival = (u64, Result<Channel, Error>);
 
-/// The handshakes under way, the oldest first, and the visitors that were refused.
+/// The handshakes under way, the oldest first, and the number of rejected visitors.
 pub(super) struct Visitors {
     present: VecDeque<Visitor>,
     next: u64,
@@ -52,13 +52,13 @@ struct Visitor {
 }
 
 impl Visitors {
-    /// Nobody yet. What comes of each handshake is told to `arrived`.
+    /// No visitors yet. The outcome of each handshake is sent to `arrived`.
     pub(super) fn new(arrived: Sender<Arrival>) -> Self {
         let lines = Lines::new(Instant::now());
         Self { present: VecDeque::new(), next: 0, arrived, last_refusal: None, lines }
     }
 
-    /// Begins a handshake, in a thread of its own.
+    /// Begins a handshake in its own thread.
     ///
     /// # Errors
     /// [`Error::NoThread`].
@@ -89,7 +89,7 @@ impl Visitors {
                 let heard = || has_spoken.store(true, Ordering::SeqCst);
                 let outcome = serve(socket, &us, peer, limits.handshake, heard)
                     .map(|stream| Channel::new(Box::new(stream), limits));
-                // The peer was found meanwhile: a second connection of it is told so.
+                // The peer was found meanwhile: a second connection from it is told so.
                 if let Err(mpsc::SendError((_, Ok(mut late)))) = arrived.send((number, outcome)) {
                     late.abort(AbortReason::Busy);
                 }
@@ -99,7 +99,7 @@ impl Visitors {
         Ok(())
     }
 
-    /// Ends the oldest handshake of those that `may` be ended; silent ones go first.
+    /// Ends the oldest of the handshakes that `may` be ended; silent ones first.
     fn drop_oldest(&mut self, may: impl Fn(&Visitor) -> bool) {
         let silent = |visitor: &Visitor| !visitor.has_spoken.load(Ordering::SeqCst);
         let oldest = self.present.iter().position(|visitor| may(visitor) && silent(visitor));
@@ -111,7 +111,7 @@ impl Visitors {
         }
     }
 
-    /// Notes that a handshake has failed.
+    /// Records that a handshake has failed.
     pub(super) fn refused(&mut self, number: u64, error: Error) {
         let place = self.present.iter().position(|visitor| visitor.number == number);
         let Some(visitor) = place.and_then(|place| self.present.remove(place)) else {
@@ -121,14 +121,14 @@ impl Visitors {
         self.last_refusal = Some(Box::new(error));
     }
 
-    /// Why the last visitor was refused.
+    /// Why the last visitor was rejected.
     pub(super) fn last_refusal(self) -> Option<Box<Error>> {
         self.last_refusal
     }
 
     fn note(&mut self, from: IpAddr, why: String) {
         if let Some(unsaid) = self.lines.next(Instant::now()) {
-            // Some of these words are the stranger's.
+            // Part of this text comes from the stranger.
             let why = why.escape_debug();
             tracing::warn!(%from, %why, refused_without_a_line = unsaid, "refused a connection");
         }
@@ -148,7 +148,8 @@ fn serve(
         .map_err(|error| pin.explain(error))
 }
 
-/// What counts as one address: of version 6, the 64 bits that one subscriber has at least.
+/// The part of an address that identifies a visitor: for IPv6, the 64 bits that one subscriber has
+/// at least.
 fn network_of(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => {
@@ -170,7 +171,7 @@ impl Lines {
         Self { written: 0, unsaid: 0, next_at: now }
     }
 
-    /// How many events have had no line before this one, if it may have one.
+    /// How many events were not logged before this one, if this one may be logged.
     fn next(&mut self, now: Instant) -> Option<u64> {
         if self.written >= FIRST_LINES && now < self.next_at {
             self.unsaid += 1;

@@ -33,7 +33,7 @@ const PRODUCTS: Tag = Tag::new(*b"btpr");
 /// # Errors
 /// If k is not 1 to 64, the connection fails, or the peer sends something that is not allowed.
 pub fn to_words(session: &mut Session, bits: &Bits, ring_bits: u32) -> Result<WordShares, Error> {
-    // Refuses a ring that is none before anything is sent.
+    // Rejects an unsupported ring before anything is sent.
     WordShares::new(ring_bits, Vec::new())?;
     let mut words = Zeroizing::new(Vec::with_capacity(bits.len()));
     session.with_garbling(|yao, session| -> Result<(), Error> {
@@ -112,7 +112,7 @@ fn packed_bytes(words: usize, ring_bits: u32) -> usize {
 /// The messages of [`to_words`] on `count` bits, with those of the set-up of transfers from P1.
 ///
 /// # Errors
-/// As [`to_words`] for a ring that is none.
+/// As [`to_words`] for an unsupported ring.
 pub fn forecast_to_words(f: &mut Forecast, count: usize, ring_bits: u32) -> Result<(), Error> {
     WordShares::new(ring_bits, Vec::new())?;
     yao::forecast_set_up(f, Role::P1);
@@ -263,7 +263,7 @@ fn receive_products(
 /// The messages of [`select_words`].
 ///
 /// # Errors
-/// For a ring that is none.
+/// For an unsupported ring.
 pub fn forecast_select_words(f: &mut Forecast, count: usize, ring_bits: u32) -> Result<(), Error> {
     WordShares::new(ring_bits, Vec::new())?;
     yao::forecast_set_up(f, Role::P1);
@@ -276,15 +276,15 @@ pub fn forecast_select_words(f: &mut Forecast, count: usize, ring_bits: u32) -> 
     Ok(())
 }
 
-/// A circuit whose inputs are shared bits, to be garbled: both parties put in their shares, which
-/// are XORed for free. Outputs go to whom they are revealed, or into shares again.
+/// A circuit whose inputs are shared bits, to be garbled: both parties give their shares as inputs,
+/// which are XORed for free. Outputs are revealed to the chosen parties, or shared again.
 pub struct SharedInputs {
     program: Program,
     input_bits: usize,
 }
 
 impl SharedInputs {
-    /// Wraps `circuit`; whose its inputs are does not matter.
+    /// Wraps `circuit`; the owners of its inputs are ignored.
     pub fn new(circuit: &Circuit) -> Self {
         let mut g = Builder::new();
         let width = circuit.input_bits();

@@ -1,15 +1,16 @@
 //! Signs of shared words, as shared bits.
 //!
-//! The highest bit of the sum of two shares is the XOR of their highest bits and of the carry out of the
-//! bits below: of whether x < y, x = 2^(k−1) − 1 − P1's lower bits and y P2's. Both are cut into digits of
-//! five bits. Of every digit P2 gets shares of whether x's is below y's and whether they are equal, out of a table of
-//! P1's with an entry for every value of y's (Rathee and others, CrypTFlow2, CCS 2020). The
-//! answers of neighbouring digits are then combined, two by two, by ANDs.
+//! The highest bit of the sum of two shares is the XOR of their highest bits and of the carry out
+//! of the bits below: of whether x < y, x = 2^(k−1) − 1 − P1's lower bits and y P2's. Both are
+//! divided into digits of five bits. For every digit P2 gets shares of whether x's is below y's and
+//! whether they are equal, from a table of P1's with an entry for every value of y's (Rathee and
+//! others, CrypTFlow2, CCS 2020). The answers of neighbouring digits are then combined in pairs, by
+//! ANDs.
 //!
-//! *The table.* P2 chooses by the bits of its digit in transfers from P1. With h_{i,b} the hash of the row
-//! for choice b in transfer i, entry j is masked by the XOR over i of the bits of h_{i,jᵢ} in j's own place:
-//! P2 can compute that of its own digit, and of every other entry it lacks a hash. What entry j says is
-//! XORed with two random bits of P1's, which are P1's shares.
+//! *The table.* P2 chooses by the bits of its digit in transfers from P1. With h_{i,b} the hash of
+//! the row for choice b in transfer i, entry j is masked by the XOR over i of the bits of h_{i,jᵢ}
+//! at position j: P2 can compute that of its own digit, and of every other entry it lacks a hash.
+//! The contents of entry j are XORed with two random bits of P1's, which are P1's shares.
 
 use rand::Rng;
 use zeroize::Zeroizing;
@@ -159,7 +160,7 @@ fn send(
                     [&rows, &other].map(|hashes| hashes[column * words.len() + index] as u64);
                 table ^= zero ^ ((zero ^ one) & entries_with(bit));
             }
-            // What is left of the last byte would be entries that P2 can open beside its own.
+            // The unused bits of the last byte would be entries that P2 can open beside its own.
             table &= u64::MAX >> (64 - (2 << size));
             message.extend_from_slice(&table.to_le_bytes()[..digit_bytes(size)]);
         }
@@ -206,8 +207,8 @@ fn receive(
     Ok(())
 }
 
-/// ANDs per word by which so many digits become half as many: whether the lowest ones are equal decides
-/// nothing.
+/// ANDs per word by which so many digits become half as many: whether the lowest digits are equal
+/// does not matter.
 fn ands(digits: usize) -> usize {
     2 * (digits / 2) - 1
 }
@@ -295,7 +296,7 @@ mod tests {
             .iter()
             .flat_map(|bits| Source::SMALL.map(|source| (source, *bits)))
         {
-            // Differences of a few units beside any.
+            // Small differences as well as random ones.
             let values: Vec<u64> = (0..60)
                 .map(|i| if i % 2 == 0 { next() } else { (i as u64).wrapping_sub(30) })
                 .collect();

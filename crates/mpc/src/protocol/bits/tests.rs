@@ -207,7 +207,7 @@ proptest! {
         let rng = &mut Randomness::seeded(seed);
         let (first, one) = shared(rng, width, length);
         let (mut second, mut two) = shared(rng, width, length);
-        // Every other string is made equal: random ones are so only where they are short.
+        // Every other string is made equal: random strings are equal only if they are short.
         for (bit, value) in second.iter_mut().enumerate() {
             let even: Bits = (0..length).map(|place| place % 2 == 0).collect();
             let change = value.xor(&first[bit]).and_with(&even);
@@ -295,7 +295,7 @@ fn openings_of_another_length_and_a_peer_that_stops_are_typed_errors() {
         |session| {
             Triples::make(session, 9).unwrap();
             session.channel.send_bytes(OPENED, &[0; 5]).unwrap();
-            // Whoever leaves at once could be gone before the other has sent.
+            // A party that closes at once could be gone before the other has sent.
             session.channel.receive_bytes(OPENED, 3).unwrap();
         },
     );

@@ -10,7 +10,7 @@ use crate::protocol::yao::{self, Side};
 use crate::protocol::{Session, ot};
 use crate::role::Role;
 
-/// Triples that are made together: their rows stay near the processor, and messages are few.
+/// Triples that are made together: their rows fit the processor's caches, and messages are few.
 const WINDOW: usize = 1 << 13;
 
 /// One party's shares of a, b and c = a·b.

@@ -7,8 +7,8 @@ use zeroize::Zeroizing;
 
 use crate::math::wiped;
 
-/// One party's share of a vector of bits: 64 to a word, the first in the lowest place; what is left of
-/// the last word is 0. Wiped when dropped.
+/// One party's share of a vector of bits: 64 per word, the first in the lowest place; the last word
+/// is padded with 0. Wiped when dropped.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Bits {
     length: usize,
@@ -37,7 +37,7 @@ impl Bits {
         words.into_iter().map(|words| Self { length, words }).collect()
     }
 
-    /// From words that have at least this many bits.
+    /// From words that contain at least this many bits.
     pub(super) fn from_words(words: Vec<u64>, length: usize) -> Self {
         let mut bits = Self { length, words: Zeroizing::new(words) };
         bits.words.truncate(length.div_ceil(64));
@@ -80,7 +80,8 @@ impl Bits {
         self.combine(other, |a, b| a ^ b)
     }
 
-    /// The conjunction of two vectors that this party knows, or one of which both know.
+    /// The conjunction of two vectors that this party knows, or of one shared and one public
+    /// vector.
     #[must_use]
     pub(super) fn and_with(&self, other: &Self) -> Self {
         self.combine(other, |a, b| a & b)
@@ -132,7 +133,7 @@ impl Bits {
         Self::from_words(words.collect(), length)
     }
 
-    /// Vectors of `length` bits, and what is left.
+    /// Vectors of `length` bits, and the remainder.
     pub fn parts(&self, length: usize) -> impl Iterator<Item = Self> + '_ {
         let firsts = (0..self.length).step_by(length.max(1));
         firsts.map(move |first| self.part(first, length.min(self.length - first)))
@@ -143,7 +144,7 @@ impl Bits {
         (self.part(0, length), self.part(length, self.length - length))
     }
 
-    /// A vector of `length` bits in which every bit of this one stands 64 times.
+    /// A vector of `length` bits in which every bit of this one is repeated 64 times.
     ///
     /// # Panics
     /// If there are too few bits for that.
@@ -159,7 +160,7 @@ impl Bits {
         bytes
     }
 
-    /// Reads what [`Bits::to_bytes`] writes; bits beyond `length` are not looked at.
+    /// Reads what [`Bits::to_bytes`] writes; bits beyond `length` are ignored.
     pub(super) fn from_bytes(bytes: &[u8], length: usize) -> Self {
         let word = |chunk: &[u8]| {
             let mut word = [0; 8];

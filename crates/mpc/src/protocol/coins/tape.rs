@@ -1,4 +1,4 @@
-//! Both parties' coins from one tape. A tape has no privacy: the command is built without it.
+//! Both parties' coins from one tape. A tape gives no privacy: the command is built without it.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 
@@ -14,10 +14,10 @@ use crate::privacy::decisions::{Decisions, Sum, Tape};
 use crate::privacy::digits::DigitSampler;
 use crate::role::Role;
 
-/// One party's coins, read off a tape of which the peer has a copy.
+/// One party's coins, read from a tape of which the peer has a copy.
 ///
 /// How a random value is encoded depends on the length of its bound, of which each party knows a
-/// part: P2 tells P1 its part beside the session.
+/// part: P2 sends P1 its part outside the session.
 pub struct TapeCoins {
     tape: Tape,
     role: Role,
@@ -101,7 +101,7 @@ impl Coins for TapeCoins {
         Ok(bits)
     }
 
-    /// What is drawn ahead is replaced where it is used.
+    /// Noise that is drawn ahead is replaced where it is used.
     fn joint_bytes(&mut self, into: &mut [u8]) {
         into.fill(0);
     }
@@ -164,7 +164,7 @@ impl Decisions for TapeCoins {
     }
 }
 
-/// Random bits with which `shape` finds `value`: it is the first try.
+/// Random bits with which `shape` gives `value`, at the first try.
 fn encode(shape: &UniformBelow, bound: &BigUint, value: &BigUint) -> Vec<bool> {
     let length = (bound - 1u8).bits();
     let window = shape.window() as u64;

@@ -1,4 +1,4 @@
-//! What a hint says, and its messages.
+//! The contents of a hint, and its messages.
 
 use zeroize::Zeroizing;
 
@@ -32,7 +32,7 @@ pub fn query(number: u8, digest: &[u8; 32]) -> Query {
     query
 }
 
-/// The key of a bin where nobody is.
+/// The key of an empty bin.
 pub fn empty_query(bin: usize) -> Query {
     let mut query = [0; 33];
     query[0] = u8::MAX;
@@ -94,7 +94,7 @@ impl Fields {
         blocks
     }
 
-    /// What the hint has under a key of a bin for which this was drawn, `value` being F of the key.
+    /// The entry of a hint for a key of a bin for which this was drawn, `value` being F of the key.
     ///
     /// # Panics
     /// If target and payload have more than 128 bits.
@@ -102,7 +102,7 @@ impl Fields {
         (drawn ^ u128::from(payload) << self.target ^ value) & self.mask()
     }
 
-    /// What a bin's owner finds, from what the hint has under its key, and F of it.
+    /// What a bin's owner finds, from the hint's entry for its key, and F of it.
     pub fn read(self, hinted: u128, value: u128) -> u128 {
         (hinted ^ value) & self.mask()
     }
@@ -153,7 +153,7 @@ pub(super) fn send(
     Ok(())
 }
 
-/// The store of a hint, and its table: it grows as it comes.
+/// The store of a hint, and its table, which grows as messages arrive.
 pub(super) fn receive(
     session: &mut Session,
     shape: &JoinShape,
@@ -174,7 +174,7 @@ pub(super) fn receive(
     Ok((Store::new(layout, seed), table))
 }
 
-/// The messages of [`send`], and what it takes to make and to read a hint.
+/// The messages of [`send`], and the work of making and reading a hint.
 pub(super) fn forecast(f: &mut Forecast, shape: &JoinShape, fields: Fields) {
     let giver = shape.owner.peer();
     f.work(Work::Lookup, if f.role() == giver { 2 * shape.keys() } else { 2 * shape.bins() });

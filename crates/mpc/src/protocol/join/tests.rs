@@ -65,7 +65,7 @@ fn opened(one: &[Bits], two: &[Bits], bin: usize) -> u32 {
     bits.enumerate().map(|(place, bit)| bit << place).sum()
 }
 
-/// Shares make what the ideal function says, and messages are those forecast.
+/// Shares give the ideal function, and messages are those forecast.
 fn assert_ideal(method: Method, shape: JoinShape, own: &[String], peer: &[String], runs: Runs) {
     let (p1, p2) = (runs.p1.unwrap(), runs.p2.unwrap());
     let places = if shape.owner() == Role::P1 { &p1.places } else { &p2.places };
@@ -202,7 +202,7 @@ fn each_party_s_shares_are_fair_coins_for_members_and_others() {
     assert_fair(ones as usize, garbage.len() * LATER, "garbage");
 }
 
-/// What comes to an owner who asks for nobody in common, hint by hint, with the giver's list.
+/// What an owner who asks for nobody in common receives, hint by hint, with the giver's list.
 fn tables(peer: &[String], fields: &[Fields]) -> Vec<Vec<u128>> {
     let shape = shape(Role::P1, 10, peer.len());
     let outcome = run_pair(
@@ -228,7 +228,7 @@ fn tables(peer: &[String], fields: &[Fields]) -> Vec<Vec<u128>> {
 
 #[test]
 fn a_hint_has_no_bit_that_is_not_masked_by_target_or_mask() {
-    // A bit of F beyond the fields would be told to members, and to nobody else.
+    // A bit of F beyond the fields would reveal members.
     let all = [Fields { target: 69, payload: 3 }, Fields { target: 0, payload: 1 }];
     for peer in [names(100..160), names(0..0)] {
         for (table, fields) in tables(&peer, &all).iter().zip(all) {
@@ -259,8 +259,8 @@ fn every_bin_has_a_target_and_a_mask_of_its_own() {
     }
 }
 
-/// Under one output number, hints at the same key would differ by what was drawn for its bin alone: two
-/// people of one bin would tell that both are there.
+/// Under one output number, hints at the same key would differ only by what was drawn for its bin:
+/// two people of one bin would reveal that both are there.
 #[test]
 fn a_later_hint_is_under_another_number_of_the_function() {
     let (people, shape) = (names(0..8), shape(Role::P1, 8, 8));

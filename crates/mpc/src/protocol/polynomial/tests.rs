@@ -142,7 +142,7 @@ fn the_shape_depends_on_degree_and_number_alone() {
     });
 }
 
-/// What the receiver is told after these bytes come as its results.
+/// The receiver's error after these bytes arrive as its results.
 fn receive_after(results: &[u8]) -> Error {
     let proof = bound(10, &[5, 5]);
     let outcome = run_pair(

@@ -47,7 +47,7 @@ fn a_digit_is_whether_head_and_tail_are_below_the_constant() {
     let tail = width - head;
     for low in 0..1u32 << tail {
         let outcome = pair(Source::SoftSpoken(Columns::Four), |session| {
-            // What stands below the bits that matter does not.
+            // Bits below those that matter have no effect.
             let cut = |number: u32, bits: usize, length: usize| number >> (bits - length);
             let heads: Vec<Vec<u32>> = (0..1u32 << head)
                 .map(|high| {
@@ -86,7 +86,7 @@ fn tails_are_shared_by_the_noises_of_a_group_alone() {
     assert_eq!(outcome.p1, due);
 }
 
-/// What a run adds to the total variation is at most 2^-τ per digit: the bound at the head of the page.
+/// What a run adds to the total variation is at most 2^-τ per digit: the bound in the module page.
 #[test]
 fn heads_are_long_enough_for_every_tau() {
     for tau in 1..=256 {

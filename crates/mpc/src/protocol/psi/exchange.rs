@@ -1,4 +1,4 @@
-//! Moving the lists: shuffled, in chunks, never more in memory than a few of them.
+//! Exchanging the lists: shuffled, in chunks, never more in memory than a few of them.
 //!
 //! Both parties take the same steps. In step s a party sends its chunk s, then
 //! receives, encrypts and returns the peer's chunk s − 1, then takes back its
@@ -18,10 +18,11 @@ use crate::protocol::forecast::Forecast;
 
 /// Elements encrypted once, by their owner.
 const ONCE: Tag = Tag::new(*b"psi1");
-/// The same elements encrypted again, on their way back.
+/// The same elements encrypted again, returned to their owner.
 const TWICE: Tag = Tag::new(*b"psi2");
 
-/// A chunk takes about a second to make, whatever the group, and fits many times into what may be in flight.
+/// A chunk takes about a second to make, whatever the group, and is much smaller than what may be
+/// in flight.
 const CHUNK_BYTES: usize = 512 << 10;
 
 /// Exchanges both lists, each returned in the order received: own rows with
@@ -34,7 +35,7 @@ pub(super) fn in_order<G: Group>(
     let channel = &mut session.channel;
     let chunk = chunk_elements(run.group);
     let mut own = Vec::with_capacity(order.len());
-    // Grows with what arrives: an announcement alone must not take memory.
+    // Grows with what arrives: an announced length alone must not allocate memory.
     let mut peer = Vec::new();
     let mut buffer = Vec::new();
 
@@ -97,8 +98,8 @@ pub(super) fn forecast_in_order<G: Group>(f: &mut Forecast, group: &G, own: usiz
     }
 }
 
-/// Exchanges both lists, each shuffled as a whole before it is returned. (A
-/// shuffle inside each chunk would tell in which chunk a match lies.)
+/// Exchanges both lists, each shuffled as a whole before it is returned. (A shuffle inside each
+/// chunk would reveal in which chunk a match is.)
 pub(super) fn shuffled<G: Group>(
     session: &mut Session,
     run: &Exchange<'_, G>,

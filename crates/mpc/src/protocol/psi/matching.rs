@@ -41,7 +41,7 @@ pub(super) fn common_count(
     Ok(common_rows(own, peer)?.len())
 }
 
-/// Refuses a list in which a digest occurs twice, before anything is sent.
+/// Rejects a list in which a digest occurs twice, before anything is sent.
 pub(super) fn check_distinct(digests: &[[u8; 32]]) -> Result<(), Error> {
     match duplicate(digests) {
         None => Ok(()),
@@ -49,9 +49,10 @@ pub(super) fn check_distinct(digests: &[[u8; 32]]) -> Result<(), Error> {
     }
 }
 
-/// The first digest that was there before, and where that was; the first row is row 1.
+/// The first digest that occurred before, and where; the first row is row 1.
 pub(in crate::protocol) fn duplicate(digests: &[[u8; 32]]) -> Option<[usize; 2]> {
-    // By the first eight bytes, which lie beside the row: whole digests would have to be fetched.
+    // By the first eight bytes, which are stored beside the row: whole digests would have to be
+    // fetched.
     let first = |digest: &[u8; 32]| u64::from_be_bytes(std::array::from_fn(|i| digest[i]));
     let mut rows: Vec<(u64, u32)> = digests.iter().map(first).zip(0..).collect();
     let of = |(_, row): &(u64, u32)| &digests[*row as usize];

@@ -23,11 +23,11 @@
 //! the receiver makes its store, and the sender evaluates its whole list before the first value: for more
 //! than 10^7 identifiers on slow machines that may need a larger `silence_seconds`.
 //!
-//! *What a faulty peer meets.* A list longer than the bound, a message of another length than due, a
-//! value twice that matches, an answer with more bits than the receiver has identifiers or with bits
-//! behind the last: each ends the run with an error. A receiver that lies within these rules can test
-//! as many guesses as its store has places, 1.1·n + 383 for n announced; it learns the result first, and
-//! may leave.
+//! *A faulty peer.* A list longer than the bound, a message of another length than expected, a
+//! value twice that matches, an answer with more bits than the receiver has identifiers or with
+//! bits after the last: each aborts the run with an error. A receiver that lies within these rules
+//! can test as many guesses as its store has places, 1.1·n + 383 for n announced; it learns the
+//! result first, and may abort then.
 //!
 //! *Memory.* At the receiver about 200 bytes per identifier of its own and 1/8 of the peer's (values
 //! are compared as they come); at the sender about 130 per identifier of its own. Nothing grows with
@@ -50,8 +50,9 @@ const VALUES: Tag = Tag::new(*b"psi3");
 /// Which of them the receiver has.
 const ANSWER: Tag = Tag::new(*b"psi4");
 
-/// Ways in which a run may go wrong, in units of 2⁻⁶⁴: two different identifiers of the two lists have the
-/// same value (1); the store takes another seed, or two of the receiver's own have one (½ each).
+/// Ways in which a run may fail, in units of 2⁻⁶⁴: two different identifiers of the two lists have
+/// the same value (1); the store needs another seed, or two of the receiver's own have one (½
+/// each).
 pub const FAILURES: u64 = 2;
 
 /// Statistical security of the comparison, bits.
@@ -130,7 +131,7 @@ fn width(own: usize, peer: usize) -> usize {
     bits.div_ceil(8).min(16) as usize
 }
 
-/// The function's values cut to the width, with the row of each.
+/// The function's values truncated to the width, with the row of each.
 fn cut(values: &[u128], width: usize) -> Zeroizing<Vec<(u128, u32)>> {
     let shift = 128 - 8 * width as u32;
     Zeroizing::new(values.iter().map(|value| value >> shift).zip(0..).collect())
@@ -237,7 +238,7 @@ impl Table {
         Ok(Self { values, is_found, index, shift })
     }
 
-    /// Notes that the peer has this value, and tells whether it is one of one's own.
+    /// Records that the peer has this value, and returns whether it is one of one's own.
     fn take(&mut self, value: u128) -> Result<bool, Error> {
         let prefix = (value >> self.shift) as usize;
         let (start, end) = (self.index[prefix] as usize, self.index[prefix + 1] as usize);

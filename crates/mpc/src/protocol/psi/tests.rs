@@ -140,7 +140,7 @@ fn a_bad_element_in_a_later_chunk_is_named_by_its_place_in_the_list() {
             for part in sent.chunks(chunk * width) {
                 session.channel.send_bytes(Tag::new(*b"psi1"), part).unwrap();
             }
-            // Stay until P1 has found it.
+            // Stay connected until P1 has found it.
             while session
                 .channel
                 .receive_bytes(Tag::new(*b"none"), 0)
@@ -184,7 +184,7 @@ fn messages_depend_on_the_sizes_alone() {
     assert_same_shape(&inputs, |(a, b)| run_cardinality(&Ristretto::new(), 5, a, b));
 }
 
-/// P2's side by hand for lists of one chunk: what P1 sent, its elements one by one.
+/// A scripted P2 for lists of one chunk: what P1 sent, its elements one by one.
 fn view_of_p1<S: AsRef<[u8]> + Sync>(seed: u64, own: &[S]) -> Vec<[u8; 32]> {
     let outcome = run_pair(
         Setup::default().seed(seed),
@@ -224,7 +224,8 @@ fn permuting_the_input_changes_nothing_in_the_peers_view_but_the_random_order() 
 
 #[test]
 fn a_row_is_sent_in_every_place_equally_often() {
-    // Reversing the input under one seed tells where row 0 went: its element moves to where row 2 was.
+    // Reversing the input under one seed shows where row 0 went: its element moves to where row 2
+    // was.
     let mut seen = [0; 3];
     let rounds = 600;
     for seed in 0..rounds {
@@ -238,7 +239,8 @@ fn a_row_is_sent_in_every_place_equally_often() {
 
 #[test]
 fn the_cardinality_is_returned_in_another_order_than_it_came() {
-    // P1 against a peer by hand that sends known elements: they come back encrypted, but not in order.
+    // P1 against a scripted peer that sends known elements: they come back encrypted, but not in
+    // order.
     let returned_in_place = |seed| {
         let outcome = run_pair(
             Setup::default().seed(seed),
@@ -310,7 +312,7 @@ fn duplicates_of_ones_own_are_found_before_anything_is_sent() {
     assert!(matches!(outcome.p2, Err(net::Error::PeerAborted(AbortReason::Stopped))));
 }
 
-/// P1 against a peer that says and sends what it is given.
+/// P1 against a peer that sends the given messages.
 fn against(announced: u64, sent: Vec<u8>) -> Error {
     let limits = Limits { read: std::time::Duration::from_secs(2), ..Limits::default() };
     let outcome = run_pair(

@@ -2,10 +2,11 @@
 //!
 //! *Inputs.* Each party a list of distinct identifiers; a threshold t on which both agree.
 //! *Output*, to both: whether |intersection| ≥ t. *Learned.* That bit and the peer's number of
-//! identifiers: all that would tell more (which match, how many) stays inside one garbled circuit.
+//! identifiers: everything that would reveal more (which match, how many) stays inside one garbled
+//! circuit.
 //!
 //! Each party hashes its identifiers to ℓ = σ + log n1 + log n2 bits under the session's id (so two
-//! different ones collide with a chance below 2^-σ, over all pairs) and sorts them at home. The
+//! different ones collide with a chance below 2^-σ, over all pairs) and sorts them locally. The
 //! circuit merges the two sorted lists (Batcher's odd-even merge; Huang, Evans, Katz 2012 sort so),
 //! counts neighbours that are equal, and compares the count with t.
 //!
@@ -49,7 +50,7 @@ use crate::role::Role;
 /// The most identifiers of both parties together: 100 million ANDs, 3 GB on the wire.
 pub const MOST_IN_CIRCUIT: usize = 1 << 16;
 
-/// Gates sorted together: enough that many comparisons are hashed at once.
+/// Gates sorted together: enough to hash many comparisons at once.
 const WINDOW: usize = 1 << 16;
 
 /// What both parties learn.
@@ -140,7 +141,7 @@ struct Comparison {
 }
 
 impl Comparison {
-    /// The first ℓ bits of every digest as a number, lowest bit first; cutting keeps the order.
+    /// The first ℓ bits of every digest as a number, lowest bit first; truncation keeps the order.
     fn inputs(&self, sorted: &[[u8; 32]]) -> Zeroizing<Vec<bool>> {
         let bit = |digest: &[u8; 32], i: usize| digest[i / 8] >> (7 - i % 8) & 1 == 1;
         let mut bits = Zeroizing::new(Vec::with_capacity(sorted.len() * self.width));
@@ -168,7 +169,7 @@ impl Comparison {
     }
 }
 
-/// Two sorted lists as one. Each part is a scope, so that a stream forgets its wires.
+/// Two sorted lists as one. Each part is a scope, so that a stream frees its wires.
 fn merge<G: Gates>(g: &mut G, a: &[Vec<Bit>], b: &[Vec<Bit>]) -> Vec<Vec<Bit>> {
     if a.is_empty() || b.is_empty() {
         return [a, b].concat();

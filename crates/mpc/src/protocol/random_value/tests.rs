@@ -102,7 +102,7 @@ fn when_all_candidates_fail_both_parties_learn_just_that() {
     let mut last = ones.clone();
     last[4 * 8..].fill(false);
     assert!(draw_with(shape, &129u32.into(), [&last, &zeros]).p1.is_ok());
-    // The first bits fit, the rest makes it too large: that is a failure as well.
+    // The first bits are equal, the rest makes it too large: that is a failure as well.
     let shape = UniformBelow::with(8, 2, 1);
     let random: Vec<bool> = [[false, true].as_slice(), &[true; 6]].concat();
     let outcome = draw_with(shape, &129u32.into(), [&random, &[false; 8]]);

@@ -1,4 +1,4 @@
-//! Who has the key, and how the other side gets to trust it.
+//! Which side has the key, and how the other side checks it.
 
 use super::{Error, Opening, PublicNumbers};
 use crate::crypto::paillier::{self, MAXIMUM_BITS, MINIMUM_BITS, PublicKey, SecretKey, Tuning};
@@ -15,7 +15,7 @@ pub enum Key<'a> {
     Peer(ExpectedKey),
 }
 
-/// What is known about the peer's key before it comes.
+/// What is known about the peer's key before it arrives.
 #[derive(Clone, Copy, Debug)]
 pub struct ExpectedKey {
     bits: usize,
@@ -23,7 +23,7 @@ pub struct ExpectedKey {
 }
 
 impl ExpectedKey {
-    /// A key of the agreed length, which must be one that protects.
+    /// A key of the agreed length, which must be long enough to be secure.
     ///
     /// # Errors
     /// [`paillier::Error::UnsupportedLength`].

@@ -71,8 +71,8 @@ impl VectorShape {
 }
 
 /// The inner product of P1's and P2's vectors, shared over the integers. The side with the secret
-/// key encrypts its entries, one ciphertext each; the other returns one. `progress` hears of
-/// entries, and of the result.
+/// key encrypts its entries, one ciphertext each; the other returns one. `progress` is called for
+/// entries, and for the result.
 ///
 /// # Errors
 /// See [`Error`].
@@ -89,7 +89,7 @@ pub fn product(
 /// The ideal function of [`product`].
 ///
 /// # Errors
-/// [`Error::InputLength`] and [`Error::InputOutOfRange`] for what is not an input.
+/// [`Error::InputLength`] and [`Error::InputOutOfRange`] for invalid inputs.
 pub fn ideal_product(shape: &VectorShape, p1: &[i64], p2: &[i64]) -> Result<BigInt, Error> {
     check_inputs(shape, Role::P1, p1)?;
     check_inputs(shape, Role::P2, p2)?;
@@ -154,7 +154,7 @@ fn evaluate(
     Ok(-BigInt::from(mask))
 }
 
-/// Everything about a run that is arithmetic.
+/// The arithmetic of a run.
 pub(crate) struct ProductPlan {
     shape: VectorShape,
     key: PublicKey,

@@ -1,4 +1,4 @@
-//! Moving ciphertexts: in chunks, never more in memory than a few of them.
+//! Exchanging ciphertexts: in chunks, never more in memory than a few of them.
 
 use std::sync::mpsc::sync_channel;
 use std::time::Duration;
@@ -14,21 +14,22 @@ use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
 use crate::role::Role;
 
-/// Ciphertexts on their way to the party without the key.
+/// Ciphertexts sent to the party without the key.
 pub(super) const FRESH: Tag = Tag::new(*b"ssp1");
 /// What returns to the key's owner.
 pub(super) const RETURNED: Tag = Tag::new(*b"ssp2");
 
-/// A chunk takes about a tenth of a second to make on the vector path, and fits many times into
+/// A chunk takes about a tenth of a second to make on the vector path, and is much smaller than
 /// what may be in flight.
 const CHUNK_BYTES: usize = 512 << 10;
 
 /// Chunks that may wait for the line while the next is made.
 const WAITING: usize = 2;
 
-/// What one ciphertext may take a slow peer to re-randomise: the owner waits for all of them.
+/// The time that a slow peer may need to re-randomise one ciphertext: the owner waits for all of
+/// them.
 const SLOWEST_RERANDOMISE_MS: u64 = 250;
-/// No peer is waited for longer than this beyond the usual limit.
+/// The most by which the usual time limit is extended.
 const LONGEST_WORK: Duration = Duration::from_secs(6 * 3600);
 
 /// Encrypts plaintexts 0 to `total` − 1 and sends them. One thread sends while the caller's
@@ -54,7 +55,7 @@ pub(super) fn send_fresh(
             let mut bytes = Vec::with_capacity(plaintexts.len() * width);
             let fresh = key.encrypt_all(&plaintexts, rng, progress)?;
             fresh.iter().for_each(|ciphertext| ciphertext.write(&mut bytes));
-            // A queue without a reader means that sending failed, and the sender says why.
+            // A queue without a reader means that sending failed; the sender returns the error.
             queue.send(bytes).map_err(|_| Error::Net(net::Error::Closed))
         });
         drop(queue);
@@ -78,7 +79,7 @@ pub(super) fn receive_fresh(
     Ok(())
 }
 
-/// Sends results to the key's owner. The type says that all of them are done.
+/// Sends results to the key's owner. The type ensures that all of them are re-randomised.
 pub(super) fn send_returned(
     channel: &mut Channel,
     key: &PublicKey,
@@ -102,7 +103,7 @@ pub(super) fn receive_returned(
     mut take: impl FnMut(usize, &[BigUint]) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let usual = *channel.limits();
-    // All results leave together, so the first comes after the work on all: a public number.
+    // All results are sent together, so the first arrives after the work on all: a public number.
     let work = Duration::from_millis(SLOWEST_RERANDOMISE_MS.saturating_mul(total as u64));
     let work = work.min(LONGEST_WORK);
     channel.set_limits(Limits { read: usual.read + work, ..usual });
@@ -127,7 +128,7 @@ pub(super) fn forecast_returned(f: &mut Forecast, from: Role, total: usize, widt
     chunks(total, width).for_each(|items| f.message(from, RETURNED, items.len() * width));
 }
 
-/// The ranges of 0 to `total` − 1 that travel together.
+/// The ranges of 0 to `total` − 1 that are sent together.
 fn chunks(total: usize, width: usize) -> impl Iterator<Item = std::ops::Range<usize>> {
     let chunk = (CHUNK_BYTES / width).max(1);
     (0..total).step_by(chunk).map(move |first| first..(first + chunk).min(total))

@@ -38,8 +38,8 @@ impl TableShape {
         if self.cells[0] <= self.cells[1] { Role::P1 } else { Role::P2 }
     }
 
-    /// How many items each side's progress hears of with a key of `key_bits`: ciphertexts sent
-    /// for records, and ciphertexts returned for cells.
+    /// How many items each side's progress counts with a key of `key_bits`: ciphertexts sent for
+    /// records, and ciphertexts returned for cells.
     ///
     /// # Errors
     /// As [`count_table`] for an impossible shape.
@@ -95,8 +95,8 @@ impl TableShape {
 }
 
 /// Counts the common records in every pair of cells; each party gets a share of every count.
-/// `cells` are this party's, one per record in the common order. Both parties' `progress` hears of
-/// the items that [`TableShape::items`] counts.
+/// `cells` are this party's, one per record in the common order. Both parties' `progress` is called
+/// for the items that [`TableShape::items`] counts.
 ///
 /// # Errors
 /// See [`Error`].
@@ -170,7 +170,7 @@ pub fn forecast_table(f: &mut Forecast, shape: &TableShape, key_bits: usize) -> 
 /// The ideal function of [`count_table`]: how many records have both cells, row-major by P1's.
 ///
 /// # Errors
-/// [`Error::InputLength`] and [`Error::InputOutOfRange`] for what is not an input.
+/// [`Error::InputLength`] and [`Error::InputOutOfRange`] for invalid inputs.
 pub fn ideal_table(shape: &TableShape, p1: &[u32], p2: &[u32]) -> Result<Vec<u64>, Error> {
     check_inputs(shape, Role::P1, p1)?;
     check_inputs(shape, Role::P2, p2)?;
@@ -234,7 +234,7 @@ fn evaluate(
     progress: Progress<'_>,
 ) -> Result<Vec<u64>, Error> {
     let plan = TablePlan::new(shape, public)?;
-    // Randomisers depend on nothing that comes in, so they are made meanwhile.
+    // Randomisers do not depend on what arrives, so they are made meanwhile.
     let stock = Pool::start(public, plan.returned().min(STOCK))?;
     let mut sums = GroupSums::new(public, plan.returned());
     stream::receive_fresh(&mut session.channel, public, plan.sent(), |first, items| {
@@ -257,8 +257,8 @@ fn evaluate(
     Ok(words)
 }
 
-/// Which record and cell goes where: everything about a run that is arithmetic. A *block* is the
-/// part of the encrypting party's cells that one ciphertext holds.
+/// The arithmetic of a run: which record and cell goes where. A *block* is the part of the
+/// encrypting party's cells that one ciphertext holds.
 pub(crate) struct TablePlan {
     shape: TableShape,
     encrypting: Role,
@@ -370,7 +370,7 @@ impl TablePlan {
         self.packing.slots().min(cells - before)
     }
 
-    /// Where in the table a slot of a returned ciphertext stands.
+    /// The index in the table of a slot of a returned ciphertext.
     fn entry(&self, place: usize, slot: usize) -> usize {
         let encrypting = place % self.blocks * self.packing.slots() + slot;
         let evaluating = place / self.blocks;

@@ -1,4 +1,4 @@
-//! Ideal = real, what single messages and shares tell, and bad messages.
+//! Ideal = real, what single messages and shares reveal, and invalid messages.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -380,7 +380,7 @@ fn parties_with_different_shapes_stop() {
     ));
 }
 
-/// P1 says what it likes as the encrypting party; P2 is honest.
+/// P1, the encrypting party, sends arbitrary messages; P2 is honest.
 fn hostile_owner(speak: impl FnOnce(&mut Session, PublicNumbers) + Send) -> Error {
     let shape = table(3, [1, 2]);
     let numbers = [1, 3, 1, 2, 64, 40];
@@ -473,7 +473,7 @@ fn bad_ciphertexts_and_counts_of_the_owner_are_refused() {
     assert!(matches!(found, Error::Net(net::Error::UnexpectedMessage { .. })), "{found}");
 }
 
-/// P2 returns what it likes; P1 is honest and owns the key.
+/// P2 returns arbitrary messages; P1 is honest and owns the key.
 fn hostile_evaluator(answer: impl FnOnce(&mut Session) + Send) -> Error {
     let shape = table(1, [1, 2]);
     run_pair(
@@ -483,7 +483,7 @@ fn hostile_evaluator(answer: impl FnOnce(&mut Session) + Send) -> Error {
             session.channel.receive::<Opening>().unwrap();
             session.channel.receive_bytes(FRESH, BITS / 4).unwrap();
             answer(session);
-            // Stays until P1 has judged.
+            // Stays connected until P1 is done.
             assert!(session.channel.receive_bytes(RETURNED, 0).is_err());
         },
     )

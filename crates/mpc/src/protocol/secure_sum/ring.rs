@@ -10,7 +10,7 @@ use crate::net::{self, Costs, Limits, SessionId, Transcript, memory};
 use crate::protocol::Session;
 use crate::role::Role;
 
-/// What came of one party.
+/// The result of one party.
 #[derive(Debug)]
 pub struct RingOutcome<T> {
     /// What its closure returned.

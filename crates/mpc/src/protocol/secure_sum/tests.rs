@@ -1,4 +1,5 @@
-//! The ring adds up, hides from each party alone, and says what it does not hide from two.
+//! The ring computes sums, hides words from each party alone, and shows what it does not hide from
+//! two.
 
 use proptest::prelude::*;
 

@@ -1,5 +1,5 @@
-//! A shard in another process: the lead's end of it ([`Remote`]) and the shard's ([`Server`]). What lies in
-//! between carries bytes ([`Line`]), and is the organisation's own.
+//! A shard in another process: the lead's end of it ([`Remote`]) and the shard's ([`Server`]). The
+//! transport between them carries bytes ([`Line`]), and is the organisation's own.
 
 use std::time::{Duration, Instant};
 
@@ -8,33 +8,33 @@ use serde::{Deserialize, Serialize};
 use super::{Answer, Failed, Shard};
 use crate::net::{AbortReason, Costs, Direction, Error, Stop, Tag, Transcript, codec};
 
-/// A way to a shard in another process.
+/// A transport to a shard in another process.
 pub trait Line: Send {
-    /// Brings a call to the shard, and its reply back. When the flag is set, by somebody or because the time of the
-    /// run is over, the shard is to be told, and no long wait follows.
+    /// Sends a call to the shard, and returns its reply. When the flag is set, by the user or
+    /// because the time of the run is over, it must notify the shard and return soon.
     ///
     /// # Errors
-    /// If the shard cannot be reached, or is no more.
+    /// If the shard cannot be reached, or no longer exists.
     fn call(&mut self, call: &[u8], stop: &Stop) -> Result<Answer, Failed>;
 }
 
-/// What a lead wants; a request follows what is asked.
+/// A call of the lead; for a request, its bytes follow.
 #[derive(Serialize, Deserialize)]
 enum Call {
     Ask { left: Option<Duration>, record: bool },
     Abort(AbortReason),
 }
 
-/// What became of it; the answer follows.
+/// The outcome of a call; the answer follows.
 #[derive(Serialize, Deserialize)]
 struct Reply {
     failed: Option<Failed>,
     costs: Costs,
-    /// Messages since the reply before, if they are kept: whether sent, tag, length.
+    /// Messages since the last reply, if they are recorded: whether sent, tag, length.
     messages: Vec<(bool, [u8; 4], usize)>,
 }
 
-/// A head and what follows it.
+/// A head and the bytes after it.
 fn join(head: &impl Serialize, follows: &[u8]) -> Result<Answer, &'static str> {
     let head = codec::encode(head)?;
     let mut bytes = Answer::new(Vec::with_capacity(8 + head.len() + follows.len()));
@@ -77,7 +77,7 @@ impl Remote {
 
     fn call(&mut self, call: &Call, request: &[u8]) -> Result<Answer, Failed> {
         let call = join(call, request).map_err(malformed)?;
-        // A shard that hangs is waited for no longer than the run may take.
+        // A shard that hangs is waited for no longer than the time limit of the run.
         let until = self.stop.until(self.end);
         let reply = self.line.call(&call, &until).map_err(|failed| {
             match (self.stop.check(), until.is_set()) {
@@ -109,7 +109,7 @@ impl Shard for Remote {
     }
 
     fn abort(&mut self, reason: AbortReason) {
-        // A shard that is gone has told its peer by that.
+        // If a shard is gone, its peer has noticed that.
         let _ = self.call(&Call::Abort(reason), &[]);
     }
 
@@ -137,7 +137,7 @@ impl Shard for Remote {
 /// The shard's end.
 pub struct Server {
     shard: Box<dyn Shard>,
-    /// Messages that its lead has been told of.
+    /// Messages that its lead already knows.
     told: usize,
 }
 
@@ -147,7 +147,7 @@ impl Server {
         Self { shard, told: 0 }
     }
 
-    /// Does what a call of the lead says, and replies.
+    /// Handles a call of the lead, and replies.
     ///
     /// # Errors
     /// If the reply is too large.
@@ -189,7 +189,7 @@ mod tests {
 
     use super::*;
 
-    /// A shard that hangs: its line waits until it is told not to.
+    /// A shard that hangs: its line waits until the flag is set.
     struct Hangs;
 
     impl Line for Hangs {

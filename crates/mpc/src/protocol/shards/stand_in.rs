@@ -1,4 +1,4 @@
-//! Shards of tests: what they say is the test's matter, and they count nothing.
+//! Shards for tests: the test defines their messages, and they count nothing.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ pub trait Answers: Send {
     /// As [`Shard::ask`].
     ///
     /// # Errors
-    /// Whatever the test wants.
+    /// Errors that the test defines.
     fn ask(&mut self, request: &[u8]) -> Result<Answer, Failed>;
 
     /// As [`Shard::abort`].

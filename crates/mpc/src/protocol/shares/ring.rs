@@ -13,7 +13,7 @@ use crate::circuit::integer::{add, modular_add, modular_subtract, resize, subtra
 use crate::circuit::{Bit, Gates};
 use crate::math::Randomness;
 
-/// Where shares live.
+/// The ring of shares.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ring {
     /// Z_{2^k}.
@@ -65,7 +65,7 @@ impl Ring {
         }
     }
 
-    /// A uniform element. The number of tries tells nothing about it.
+    /// A uniform element. The number of tries reveals nothing about it.
     pub fn random(&self, rng: &mut Randomness) -> BigUint {
         let (order, width) = (self.order(), self.width());
         let mut bytes = Zeroizing::new(vec![0; width.div_ceil(8)]);

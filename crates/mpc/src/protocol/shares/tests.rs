@@ -1,4 +1,4 @@
-//! Shares make the value again, alone they tell nothing, and what is opened is checked.
+//! Shares reconstruct the value, reveal nothing alone, and opened shares are checked.
 
 use num_bigint::{BigInt, BigUint};
 use num_traits::One;

@@ -72,7 +72,7 @@ impl WordShares {
         Self::new(self.bits, sums.collect())
     }
 
-    /// Tells the values to whom `reveal` says.
+    /// Reveals the values to the parties in `reveal`.
     ///
     /// # Errors
     /// If the connection fails or the peer sends something that is not a list of shares.

@@ -138,7 +138,7 @@ impl End for ReceiverEnd {
         self.base.extend(session, count, rows)
     }
 
-    /// The choice at each level is 1 where the path turns left: the other side is due.
+    /// The choice at each level is 1 where the path turns left: the receiver gets the other side.
     fn open(
         &mut self,
         session: &mut Session,

@@ -1,4 +1,4 @@
-//! What is made when: the same at both ends, and in a forecast.
+//! The schedule of a source: the same at both ends, and in a forecast.
 
 use zeroize::Zeroizing;
 
@@ -12,7 +12,7 @@ use crate::simd::pages::Table;
 /// Blocks that are made together, one message of the sender.
 pub(super) const CHUNK_BLOCKS: usize = 8;
 
-/// How far a source has come: what it has made and handed out of the iteration that is under way.
+/// The progress of a source: what it has made and handed out of the current iteration.
 #[derive(Clone, Copy, Debug)]
 pub struct Schedule {
     parameters: Parameters,
@@ -86,7 +86,7 @@ pub(super) trait End {
         rows: &mut [u128],
     ) -> Result<(), Error>;
 
-    /// Makes as many blocks as `rows` has room for, the first of which is `block` of the iteration.
+    /// Makes as many blocks as fit `rows`, the first of which is `block` of the iteration.
     fn make(
         &mut self,
         session: &mut Session,
@@ -129,7 +129,7 @@ pub(super) struct Iterations<E> {
     end: E,
     schedule: Schedule,
     iteration: Iteration,
-    /// Rows of the blocks made last, of which the first `used` are gone.
+    /// Rows of the blocks made last, of which the first `used` were handed out.
     stock: Zeroizing<Vec<u128>>,
     used: usize,
     /// Whether a step failed in its middle.
@@ -162,7 +162,7 @@ impl<E: End> Iterations<E> {
         count: usize,
         rows: &mut Vec<u128>,
     ) -> Result<(), Error> {
-        // A step that failed in its middle has left neither the rows of before nor those after it.
+        // After a step that failed in its middle, neither the old nor the new rows are complete.
         if self.broken {
             return Err(net::Error::Closed.into());
         }
@@ -211,8 +211,9 @@ impl<E: End> Iterations<E> {
         }
     }
 
-    /// Makes the blocks that were counted last, and appends as many of `due` transfers as they have;
-    /// returns how many. What is wanted as a whole is made where it is wanted.
+    /// Makes the blocks that were counted last, and appends as many of `due` transfers as they
+    /// have; returns how many. Blocks that are wanted as a whole are written directly to the
+    /// output.
     fn some_blocks(
         &mut self,
         session: &mut Session,

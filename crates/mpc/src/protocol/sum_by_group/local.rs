@@ -1,4 +1,4 @@
-//! What each party does with one message, alone: everything that is arithmetic.
+//! The local arithmetic of each party for one message.
 
 use zeroize::Zeroizing;
 
@@ -158,8 +158,8 @@ impl ReceiverPart {
     }
 }
 
-/// What both parties do alone in a run of this shape, with transfers that mean nothing: for measuring
-/// what [`SumShape::hashes`] cost on this machine.
+/// The local work of both parties in a run of this shape, with meaningless transfers: measures what
+/// [`SumShape::hashes`] cost on this machine.
 pub fn exercise(shape: SumShape) {
     let (groups, rows) = (vec![0; shape.records], vec![2; shape.transfers().max(shape.records)]);
     let mut message = vec![0; shape.records * shape.record_bytes()];
@@ -169,8 +169,8 @@ pub fn exercise(shape: SumShape) {
     ReceiverPart::new(shape, starts).take(0, &groups, &[], &rows, &message);
 }
 
-/// The lowest `bits` bits of every word, one after the other, lowest first; what is left of the last
-/// byte is 0.
+/// The lowest `bits` bits of every word, one after the other, lowest first; the last byte is padded
+/// with 0.
 pub(crate) fn pack(words: &[u64], bits: u32, bytes: &mut [u8]) {
     let mask = u64::MAX >> (64 - bits);
     let (mut held, mut count) = (0u128, 0);
@@ -187,7 +187,7 @@ pub(crate) fn pack(words: &[u64], bits: u32, bytes: &mut [u8]) {
     bytes.next().into_iter().for_each(|byte| *byte = held as u8);
 }
 
-/// Reads what [`pack`] writes; what is left of the last byte is not looked at.
+/// Reads what [`pack`] writes; the padding of the last byte is ignored.
 pub(crate) fn unpack(bytes: &[u8], bits: u32, words: &mut [u64]) {
     let mask = u64::MAX >> (64 - bits);
     let (mut held, mut count) = (0u128, 0);

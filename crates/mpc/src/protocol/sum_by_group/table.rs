@@ -26,15 +26,15 @@ pub struct CountShape {
 }
 
 impl CountShape {
-    /// The party whose cells are the groups: with it fewer bytes go over the line; P1 if they are
-    /// equal. Without records it is who it would be with one.
+    /// The party whose cells are the groups: the one with which fewer bytes are sent; P1 if they
+    /// are equal. Without records it is the same as with one.
     pub fn receiving_role(&self) -> Role {
         let some = Self { records: self.records.max(1), ..*self };
         let bytes = |receiver: Role| some.sums(receiver).bytes();
         if bytes(Role::P1) <= bytes(Role::P2) { Role::P1 } else { Role::P2 }
     }
 
-    /// Hashes of each side: what a run's time is made of.
+    /// Hashes of each side, which determine the time of a run.
     pub fn hashes(&self) -> u64 {
         self.sums(self.receiving_role()).hashes()
     }
@@ -198,7 +198,7 @@ pub fn count_table(
     count_cells(session, shape, cells, progress)
 }
 
-/// The same within the phase that there is.
+/// The same within the current phase.
 ///
 /// # Errors
 /// As [`count_table`].

@@ -343,7 +343,7 @@ fn whoever_makes_the_bytes_fewer_receives() {
     assert_eq!(role(30_000, 1024, 2), Role::P1);
     assert_eq!(role(30_000, 8, 2), Role::P2);
     assert_eq!(role(30_000, 16, 16), Role::P1);
-    // Nobody in common is as good a number as any other: the table must fit as with somebody.
+    // Zero records in common is a valid number: the limits of the table are the same as with one.
     for cells in [[1 << 20, 4], [4, 1 << 20]] {
         let empty = CountShape { records: 0, cells, bits: 20 };
         assert!(empty.check().is_ok());

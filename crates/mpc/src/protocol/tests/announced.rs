@@ -1,5 +1,5 @@
-//! Whatever a protocol receives, it knows how long that may be before it comes: a peer that
-//! announces far more ends the run, and none of it is read.
+//! Every protocol knows the longest allowed length of a message before it arrives: a peer that
+//! announces far more aborts the run, and none of it is read.
 
 use std::collections::HashSet;
 use std::thread;
@@ -30,8 +30,8 @@ use crate::role::Role;
 /// As much as any frame may have.
 const FAR_TOO_MUCH: usize = 32 << 20;
 
-/// Announces far too much in place of one kind of message, and sends nothing of it: whoever reads
-/// on finds an empty body.
+/// Announces far too much in place of one kind of message, and sends nothing of it: a peer that
+/// reads on finds an empty body.
 struct Overstating {
     end: End,
     tag: Tag,
@@ -67,7 +67,7 @@ impl Transport for Overstating {
     }
 }
 
-/// What a party made of it: how much the error says was announced, and what else it says.
+/// A party's outcome: how much the error says was announced, and the rest of the error.
 pub(crate) type Ending = Result<(), (Option<u64>, String)>;
 
 /// For the table of protocols below.
@@ -80,8 +80,8 @@ pub(crate) fn ending<T>(outcome: Result<T, impl Fault>) -> Ending {
     outcome.map(drop).map_err(|error| (announced(&error), error.to_string()))
 }
 
-/// Runs a protocol as it should be, then once more for every kind of message that a party sent,
-/// with that party announcing far too much of it: its peer must say so. Returns the kinds.
+/// Runs a protocol correctly, then once more for every kind of message that a party sent, with that
+/// party announcing far too much of it: its peer must report that. Returns the kinds.
 pub(crate) fn assert_refuses_what_is_overstated(
     party: impl Fn(&mut Session) -> Ending + Copy + Send,
 ) -> Vec<Tag> {
@@ -122,7 +122,7 @@ fn against_overstated(
         party(&mut Session::ready(role, channel, Randomness::seeded(seed), id))
     };
     thread::scope(|scope| {
-        // It waits until its peer has gone, and what it makes of that is nobody's concern.
+        // It waits until its peer has gone; its own outcome does not matter.
         scope.spawn(move || run(role, overstating, 1).is_ok());
         run(role.peer(), honest, 2)
     })

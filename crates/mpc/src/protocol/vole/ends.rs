@@ -1,4 +1,4 @@
-//! What the two ends do.
+//! The work of the two ends.
 
 use rayon::prelude::*;
 use zeroize::Zeroizing;
@@ -214,7 +214,8 @@ impl End<2> for ReceiverEnd {
         let mask = size as u32 - 1;
         let mut holes = Zeroizing::new(Vec::with_capacity(level.blocks));
         holes.extend((0..level.blocks).map(|_| u32::from_le_bytes(session.rng.array()) & mask));
-        // The choice at each level is 1 where the path turns left: the other side is due.
+        // The choice at each level is 1 where the path turns left: the receiver gets the other
+        // side.
         let path = |hole: &u32| {
             let hole = *hole;
             (0..set.levels).rev().map(move |bit| hole >> bit & 1 == 0)
@@ -250,8 +251,8 @@ impl End<2> for ReceiverEnd {
                     let keys = record_keys(common.trees, common.tree + number);
                     regrow_transfers(&keys, *hole, rows, sums.as_chunks().0, nodes);
                     record_keys(common.leaves, common.tree + number).hash(0, nodes);
-                    // All leaves, and what closes them, sum up to b; the one in the hole is a wrong one,
-                    // and goes with the sum.
+                    // All leaves, and the closing value, sum up to b; the leaf in the hole is wrong
+                    // and cancels in the sum.
                     let closing = closing.as_chunks().0.first().copied().unwrap_or_default();
                     let mend = total(nodes) ^ u128::from_le_bytes(closing) ^ c;
                     xor_into(nodes, *hole, mend);

@@ -1,4 +1,4 @@
-//! What is made from what: the same at both ends, and in a forecast.
+//! The plan of a run, which elements are made from which: the same at both ends, and in a forecast.
 
 use crate::protocol::transfers::Assumptions;
 
@@ -96,7 +96,7 @@ impl Level {
         self.blocks * self.set.levels
     }
 
-    /// How many blocks each of the sender's messages is about.
+    /// How many blocks each of the sender's messages covers.
     pub fn chunks(self) -> impl Iterator<Item = usize> {
         crate::protocol::ot::chunks(self.blocks, CHUNK_PLACES >> self.set.levels)
     }
@@ -120,7 +120,7 @@ impl Plan {
         if first.inputs_for(count) >= count {
             return direct;
         }
-        // From the end: what a level takes is what the one before it has to make.
+        // From the end: what a level takes is what the one before it must make.
         let (mut levels, mut due) = (Vec::new(), count);
         if due > second.outputs() {
             due = main_iterations(main, due, &mut levels);

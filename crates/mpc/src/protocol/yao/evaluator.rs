@@ -54,7 +54,7 @@ impl State {
         self.tables.clear();
         for (job, wires) in jobs.iter().zip(&mut wires) {
             let channel = &mut session.channel;
-            // The last chunk is shorter, and whether this is the last is known when it is used up.
+            // The last chunk is shorter; whether this is the last is known only at its end.
             let mut receive = |chunk: &mut Vec<u8>| {
                 Ok(channel.receive_bytes_at_most(TABLES, CHUNK_BYTES, chunk)?)
             };
@@ -101,7 +101,7 @@ fn reveal_outputs(
     Ok(bits)
 }
 
-/// The chunk of garbled tables under way.
+/// The current chunk of garbled tables.
 #[derive(Default)]
 pub struct Tables {
     chunk: Vec<u8>,
@@ -132,11 +132,11 @@ impl Tables {
     }
 }
 
-/// The evaluator's work alone: evaluates `source` on `wires` (0, then a label per
-/// input bit) and asks `receive` for a chunk whenever one is used up.
+/// The evaluator's local work: evaluates `source` on `wires` (0, then a label per input bit) and
+/// calls `receive` for a chunk whenever one is used up.
 ///
 /// # Errors
-/// Whatever `receive` returns, and [`garble::Error::TableLength`] for chunks of wrong length.
+/// The errors of `receive`, and [`garble::Error::TableLength`] for chunks of wrong length.
 pub fn evaluate(
     evaluator: &mut Evaluator,
     source: &dyn Source,
@@ -159,7 +159,7 @@ struct Evaluation<'a> {
 
 impl Evaluation<'_> {
     fn next_chunk(&mut self) -> Result<(), Error> {
-        // Only the last chunk of a run is shorter, and after it none is due.
+        // Only the last chunk of a run is shorter, and none follows it.
         let length = self.tables.chunk.len();
         if length != 0 && length != CHUNK_BYTES {
             return Err(table_length(CHUNK_BYTES, length));

@@ -99,12 +99,12 @@ impl State {
     }
 }
 
-/// The garbler's work alone: garbles `source` on `wires` (Δ, then the zero labels
-/// of the inputs) and hands every full chunk of `tables` to `send`. What is left
-/// in `tables` belongs to the next circuit or the last message.
+/// The garbler's local work: garbles `source` on `wires` (Δ, then the zero labels of the inputs)
+/// and passes every full chunk of `tables` to `send`. The rest in `tables` belongs to the next
+/// circuit or the last message.
 ///
 /// # Errors
-/// Whatever `send` returns.
+/// The errors of `send`.
 pub fn garble(
     garbler: &mut Garbler,
     source: &dyn Source,

@@ -77,7 +77,7 @@ fn run(
     run_pair(Setup::default().seed(11), party, party)
 }
 
-/// A random circuit with `gates` gates, as in the circuit room's tests but deeper.
+/// A random circuit with `gates` gates, as in the tests of `circuit` but deeper.
 fn random_circuit(gates: usize, rng: &mut Randomness) -> Circuit {
     let mut g = Builder::new();
     let mut bits = vec![Bit::FALSE];

@@ -5,7 +5,7 @@ use sha2::{Digest, Sha512};
 const DIGEST_BYTES: usize = 64;
 const BLOCK_BYTES: usize = 128;
 
-/// More bytes were asked of the expander than its standard gives.
+/// More bytes were requested than `expand_message_xmd` can produce.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the expander gives 16320 bytes at most and takes a domain string of 255 at most")]
 pub struct TooLong;

@@ -1,10 +1,9 @@
 //! Commutative encryption in the quadratic residues modulo a safe prime.
 //!
-//! For a safe prime p = 2q + 1 the squares modulo p are a group of prime order
-//! q. An element is hashed to by squaring a wide hash reduced modulo p;
-//! membership of what is received is its Legendre symbol. All elements of a run
-//! have the same exponent, so eight of them are raised side by side where the
-//! processor has AVX-512 IFMA.
+//! For a safe prime p = 2q + 1 the squares modulo p are a group of prime order q. An identifier is
+//! hashed to an element by squaring a wide hash reduced modulo p; whether a received number is in
+//! the group follows from its Legendre symbol. All elements of a run have the same exponent, so
+//! eight of them are raised at once where the processor has AVX-512 IFMA.
 
 use std::fmt;
 
@@ -21,8 +20,8 @@ use super::{Domain, ElementFault, Error, Group, ModulusFault, check_whole, check
 use crate::math::Randomness;
 use crate::simd::ifma::Modulus8;
 
-/// The 3072-bit safe prime of RFC 7919, big-endian hex: 2^3072 − 2^3008 +
-/// (⌊2^2942·e⌋ + 2625351)·2^64 − 1. Nobody chose its digits.
+/// The 3072-bit safe prime of RFC 7919, big-endian hex: 2^3072 − 2^3008 + (⌊2^2942·e⌋ +
+/// 2625351)·2^64 − 1. Its digits follow from e, so nobody could choose them.
 pub const FFDHE3072: &str = "\
     FFFFFFFFFFFFFFFFADF85458A2BB4A9AAFDC5620273D3CF1D8B9C583CE2D3695A9E13641146433FB\
     CC939DCE249B3EF97D2FE363630C75D8F681B202AEC4617AD3DF1ED5D5FD65612433F51F5F066ED0\
@@ -38,7 +37,7 @@ pub const FFDHE3072: &str = "\
 /// The name of [`FFDHE3072`] in [`Group::suite`].
 const BUILT_IN: &str = "ffdhe3072";
 
-/// Lengths that are neither broken today nor unbearably slow.
+/// Lengths that are neither insecure today nor too slow to use.
 const MODULUS_BITS: std::ops::RangeInclusive<u64> = 2048..=8192;
 
 /// Bytes beyond the modulus' own width that make a reduction uniform to 2^-128.
@@ -63,7 +62,7 @@ pub struct ResidueKey {
 }
 
 impl Residues {
-    /// The residues modulo [`FFDHE3072`]. A vector holds the prime to its formula.
+    /// The residues modulo [`FFDHE3072`]. A test vector checks the prime against its formula.
     ///
     /// # Errors
     /// None: the constant is well-formed.
@@ -73,9 +72,9 @@ impl Residues {
         Self::unchecked(&prime, BUILT_IN.to_owned())
     }
 
-    /// The residues modulo any other safe prime, given big-endian. Costs a few
-    /// seconds: p and (p − 1)/2 are tested by Miller–Rabin with random bases
-    /// and by Baillie–PSW, since a modulus may come from somebody hostile.
+    /// The residues modulo any other safe prime, given big-endian. Costs a few seconds: p and (p −
+    /// 1)/2 are tested by Miller–Rabin with random bases and by Baillie–PSW, since the modulus may
+    /// have been chosen by an attacker.
     ///
     /// # Errors
     /// [`Error::Modulus`] unless it is a safe prime of 2048 to 8192 bits.
@@ -98,7 +97,7 @@ impl Residues {
         Self::unchecked(&prime, if name == FFDHE3072 { BUILT_IN.to_owned() } else { name })
     }
 
-    /// The same group in portable code alone: what the vector code is compared with.
+    /// The same group in portable code only, to compare the vector code with.
     #[must_use]
     pub fn portable(self) -> Self {
         Self { vector: None, ..self }
@@ -170,7 +169,7 @@ impl Residues {
         Ok(number)
     }
 
-    /// The Legendre symbol is 1. Received elements are not a secret of ours.
+    /// Whether the Legendre symbol is 1. Variable-time: received elements are not our secrets.
     fn is_residue_vartime(&self, number: &BoxedUint) -> bool {
         fn symbol<const LIMBS: usize>(number: &BoxedUint, modulus: &BoxedUint) -> bool {
             let fixed = |boxed: &BoxedUint| {
@@ -278,7 +277,7 @@ impl Group for Residues {
     }
 
     fn inverse(&self, key: &ResidueKey) -> ResidueKey {
-        // k^(q−2) modulo the prime q: no case in which there is no inverse.
+        // k^(q−2) modulo the prime q: every key has an inverse.
         let modulo_order = BoxedMontyParams::new_vartime(self.order.clone());
         let mut key = BoxedMontyForm::new(key.exponent.clone(), &modulo_order);
         let exponent = self.order.as_ref().wrapping_sub(BoxedUint::from(2_u8));

@@ -135,7 +135,8 @@ impl Group for Ristretto {
     }
 }
 
-/// The identity has one encoding, all zeros. If something before it is not an element, that is named.
+/// Rejects the identity, which has one encoding, all zeros. If an earlier element is invalid, that
+/// one is reported.
 fn refuse_identity(vector: Ristretto8, elements: &[[u8; WIDTH]]) -> Result<(), Error> {
     let Some(position) = elements.iter().position(|bytes| *bytes == [0; WIDTH]) else {
         return Ok(());
@@ -161,7 +162,7 @@ impl Ristretto {
         Self { vector: Ristretto8::detect() }
     }
 
-    /// The group in portable code alone: what the vector code is compared with.
+    /// The group in portable code only, to compare the vector code with.
     pub fn portable() -> Self {
         Self { vector: None }
     }
@@ -173,9 +174,8 @@ impl Ristretto {
     }
 }
 
-/// None of the points may be the identity: one zero would spoil the shared
-/// inversion. Keys are not zero, received identities are refused, and a hash is
-/// the identity with probability 2^-252.
+/// None of the points may be the identity: one zero would make the shared inversion zero. Keys are
+/// not zero, received identities are rejected, and a hash is the identity with probability 2^-252.
 fn encode_doubled(halves: &[RistrettoPoint], out: &mut [u8]) {
     let encoded = RistrettoPoint::double_and_compress_batch(halves);
     for (bytes, place) in encoded.iter().zip(out.as_chunks_mut::<WIDTH>().0) {

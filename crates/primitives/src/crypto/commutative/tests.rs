@@ -168,7 +168,7 @@ fn keys_do_not_print_themselves() {
     assert_eq!(format!("{:?}", residues.generate_key(&mut rng)), "ResidueKey(..)");
 }
 
-/// Every width of a batch, so that every filling of the vectors' lanes occurs.
+/// Every batch size, so that vectors with every number of used lanes occur.
 #[test]
 fn vector_and_portable_code_agree() {
     let (vector, portable) = (Ristretto::new(), Ristretto::portable());
@@ -188,7 +188,7 @@ fn vector_and_portable_code_agree() {
     }
 }
 
-/// Found by fuzzing: something that is not an element stood before an identity.
+/// Found by fuzzing: an invalid element preceded an identity.
 #[test]
 fn vector_and_portable_code_name_the_same_element_of_several_bad_ones() {
     let (vector, portable) = (Ristretto::new(), Ristretto::portable());

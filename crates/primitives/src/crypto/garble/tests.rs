@@ -121,7 +121,7 @@ fn skipping_goes_forward_only_and_lands_where_counting_would() {
     let tables = garble_all(&mut pair(3, Kernel::in_use()).0, &mut all, &gates);
     let skipped = |gates: u64| GateHash::new(3).skip(gates);
     for gate in [0, 1, 63, 64, 65, 128, 129] {
-        // In two leaps, the second from the middle of a batch.
+        // In two steps, the second from the middle of a batch.
         let hash = skipped(gate / 2).and_then(|hash| hash.skip(gate.div_ceil(2))).unwrap();
         assert_eq!(hash.next_gate(), gate);
         let mut garbler = Garbler::new(Delta::random(&mut Randomness::seeded(5)), hash);
@@ -130,7 +130,7 @@ fn skipping_goes_forward_only_and_lands_where_counting_would() {
         let table = garble_all(&mut garbler, &mut wires, &gates[gate..=gate]);
         assert_eq!(table, tables[gate * BYTES_PER_AND..(gate + 1) * BYTES_PER_AND]);
     }
-    // What would come round to a number that was used is refused.
+    // A counter that would wrap around to a used number is rejected.
     assert!(skipped(1 << 63).is_some());
     assert!(skipped((1 << 63) + 1).is_none());
     assert!(skipped(5).and_then(|hash| hash.skip(u64::MAX - 4)).is_none());

@@ -1,4 +1,4 @@
-//! Three types for one set of numbers, so that what may be sent is clear from the type.
+//! Three types for one set of numbers, so that the type says what may be sent.
 
 use std::fmt;
 

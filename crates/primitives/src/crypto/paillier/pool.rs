@@ -15,12 +15,12 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// Starts filling, up to `capacity` (and the batch being made). The randomness comes from the
-    /// operating system and from nowhere else.
+    /// Starts filling, up to `capacity` (and the batch being made). The randomness comes only from
+    /// the operating system.
     ///
     /// # Errors
-    /// [`Error::SourceFailed`] if the operating system gives no randomness, [`Error::PoolStopped`] if
-    /// it gives no thread.
+    /// [`Error::SourceFailed`] if the operating system gives no randomness, [`Error::PoolStopped`]
+    /// if no thread can be started.
     pub fn start(key: &PublicKey, capacity: usize) -> Result<Self, Error> {
         let mut rng = Randomness::from_os()?;
         let key = key.clone();
@@ -28,7 +28,7 @@ impl Pool {
         let fill = move || {
             loop {
                 let batch = key.randomiser_batch(&mut rng);
-                // An error means that the pool is gone.
+                // An error means that the pool was dropped.
                 if batch.into_iter().any(|randomiser| sender.send(randomiser).is_err()) {
                     return;
                 }

@@ -1,4 +1,4 @@
-//! What everyone can do who has the public key.
+//! Operations with the public key alone.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -58,7 +58,7 @@ impl PublicKey {
         Self::from_bytes_of_any_length(bytes, bits, tuning, rng)
     }
 
-    /// As [`PublicKey::from_bytes`]; the caller has decided that the length will do.
+    /// As [`PublicKey::from_bytes`]; the caller has accepted the length.
     #[doc(hidden)]
     pub fn from_bytes_of_any_length(
         bytes: &[u8],
@@ -169,7 +169,7 @@ impl PublicKey {
         if let Some(bad) = numbers.par_iter().position_first(|c| !in_range(c)) {
             return Err(Error::CiphertextOutOfRange(bad));
         }
-        // Powers of R creep into the product; they are coprime to n and do not matter.
+        // The product contains powers of R; they are coprime to n and do not matter.
         let one = || limbs::from_biguint(&BigUint::one(), self.root_limbs().len());
         let multiply = |a: Limbs, b: Limbs| {
             let mut out = one();
@@ -334,7 +334,7 @@ impl PublicKey {
         Ok(Ciphertext(self.square().invert_vartime(&a.0)?))
     }
 
-    /// Makes a ciphertext fit for the key's owner: the result says nothing but its plaintext.
+    /// Makes a ciphertext that may go to the key's owner: it reveals nothing but its plaintext.
     pub fn rerandomise(&self, a: &Ciphertext, randomiser: Randomiser) -> Returned {
         Returned(self.square().leave_limbs(&self.square().product(&a.0, &randomiser.0)))
     }
@@ -368,7 +368,7 @@ impl PublicKey {
         self.randomisers_from(&[nonce]).pop().ok_or(Error::RandomnessOutOfRange)
     }
 
-    /// As many as are quickest to make together.
+    /// As many randomisers as are fastest to make together.
     pub(super) fn randomiser_batch(&self, rng: &mut Randomness) -> Vec<Randomiser> {
         let nonces: Vec<Limbs> = (0..BATCH).map(|_| self.nonce(rng)).collect();
         self.randomisers_from(&nonces)
@@ -379,8 +379,8 @@ impl PublicKey {
         powers.iter().map(|power| Randomiser(self.square().enter_limbs(power))).collect()
     }
 
-    /// Uniform below n, in as many limbs as n². Not being coprime to n would mean having found a
-    /// factor, so that is not looked for.
+    /// Uniform below n, in as many limbs as n². Whether it is coprime to n is not checked: a number
+    /// that is not would be a factor of n found by chance.
     fn nonce(&self, rng: &mut Randomness) -> Limbs {
         let mut nonce = limbs::zeros(self.0.n_squared.len());
         let drawn = modular::random_limbs_below(self.root_limbs(), self.0.bits as u64, rng);

@@ -1,5 +1,4 @@
-//! What only the key's owner can do, modulo p² and q² and put together by the Chinese remainder
-//! theorem.
+//! Operations of the key's owner, modulo p² and q² and combined by the Chinese remainder theorem.
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -111,7 +110,7 @@ impl SecretKey {
         bytes
     }
 
-    /// A key as it stands, with primes that were checked, or that a vector gives.
+    /// A key from primes that were checked, or that a vector gives.
     pub(crate) fn assemble(
         p: &BigUint,
         q: &BigUint,
@@ -349,7 +348,8 @@ fn check_primes(p: &BigUint, q: &BigUint, rng: &mut Randomness) -> Result<(), Er
 mod tests {
     use super::*;
 
-    /// A new field does not compile here until it is said how it is wiped.
+    /// A destructuring pattern: a new field does not compile until it is wiped here or named as
+    /// exempt.
     #[test]
     fn every_secret_field_wipes_itself() {
         fn wipes<T: zeroize::ZeroizeOnDrop>(_: &T) {}

@@ -1,4 +1,4 @@
-//! Properties, bad input, and what the owner can see.
+//! Properties, invalid input, and what the owner can see.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};

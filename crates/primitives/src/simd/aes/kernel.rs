@@ -217,7 +217,7 @@ macro_rules! kernel {
         #[target_feature(enable = $features)]
         pub(super) fn children(keys: &Schedule, first: usize, nodes: &mut [u128]) -> u128 {
             let (mut end, mut total, mut rest) = (nodes.len() / 2, zero(), 0);
-            // From the last node on: what is written lies beyond what is still to be read.
+            // From the last node on: writes are beyond what is still to be read.
             while end > 0 {
                 let start = (end - 1) / TOGETHER * TOGETHER;
                 let mut parents = [0; TOGETHER];

@@ -1,6 +1,6 @@
-//! The kernel for processors with AES-NI: a block to a register. Others use it for fewer than four
-//! gates: those stand alone in a chain of dependent ones, and a wide load would wait for the narrow
-//! store of the label before it.
+//! The kernel for processors with AES-NI: one block per register. The other kernels use it for
+//! fewer than four gates: these form a chain of dependent gates, in which a wide load would wait
+//! for the narrow store of the label before it.
 
 use super::arch::*;
 use super::kernel::{ROUND_CONSTANTS, Schedule, kernel};

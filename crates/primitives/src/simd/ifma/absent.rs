@@ -1,4 +1,4 @@
-//! The same names where no processor has the instructions: none of these types has a value.
+//! The same names for targets without the instructions: none of these types has a value.
 
 use std::convert::Infallible;
 

@@ -1,9 +1,9 @@
 //! Powers of one fixed base, by a table.
 //!
-//! What window pays was measured for exponents of 1536 bits modulo 3072 bits: microseconds of
-//! processor time for one power of a bulk of 1, 2, 16 and 64 groups of eight, one run on a busy
-//! machine, so differences of a few percent mean nothing. (192 products, for a window of 8, make
-//! about 65 of it.)
+//! The best window was measured for exponents of 1536 bits modulo 3072 bits: microseconds of
+//! processor time per power in batches of 1, 2, 16 and 64 groups of eight, one run on a busy
+//! machine, so differences of a few percent are noise. (192 products, for a window of 8, take about
+//! 65 of it.)
 //!
 //! | window | passes | table | 1 | 2 | 16 | 64 |
 //! | --- | --- | --- | --- | --- | --- | --- |
@@ -15,8 +15,9 @@
 //! | 8 | 1 | 24 MB | 181 | 134 | 92 | 84 |
 //! | 9 | 2 | 21 MB | 179 | 136 | 99 | 90 |
 //!
-//! Fetching rows from outside the core's own caches is what a single group waits for; passes and
-//! bulk both divide it. A window of 9 did not pay, and memory beyond some 12 MB hardly.
+//! A single group mostly waits for rows from outside the core's own caches; more passes and larger
+//! batches both reduce that. A window of 9 was not faster, and memory beyond some 12 MB hardly
+//! helps.
 
 use std::arch::x86_64::__m512i;
 use std::fmt;
@@ -28,7 +29,7 @@ use super::modulus::Modulus8;
 /// Windows from which [`FixedBase8`] chooses: a look-up takes sixteen entries at a time.
 const WINDOWS: std::ops::RangeInclusive<usize> = 4..=8;
 
-/// Groups of eight for which the table's windows is chosen.
+/// Groups of eight for which the table's windows are chosen.
 const GROUPS: usize = 16;
 
 /// Look-ups that share one reading of a row.
@@ -36,9 +37,9 @@ const TOGETHER: usize = 4;
 
 /// A table of base^(d·2^(w·i)), one base for all lanes.
 ///
-/// The exponent's digits of w bits are dealt out to `passes` products: row i of the table, made for
-/// 2^(w·passes·i), serves that many neighbouring digits, and the products are joined at the end by
-/// w squarings each. More passes make a smaller table. The table is wiped when dropped.
+/// The exponent's digits of w bits are distributed over `passes` products: row i of the table, made
+/// for 2^(w·passes·i), serves that many neighbouring digits, and the products are combined at the
+/// end by w squarings each. More passes make a smaller table. The table is wiped when dropped.
 pub struct FixedBase8 {
     modulus: Modulus8,
     exponent_bits: usize,
@@ -95,7 +96,7 @@ impl FixedBase8 {
     }
 
     /// [`FixedBase8::pow`] for many groups of eight: each row of the table is read for all groups
-    /// while it is near, which for big tables is several times faster.
+    /// while it is cached, which for big tables is several times faster.
     #[must_use]
     pub fn pow_many(&self, exponents: &[[&[u64]; 8]]) -> Vec<Lanes> {
         let Windows { window, passes, .. } = self.windows;
@@ -124,7 +125,7 @@ impl FixedBase8 {
         products.chunks_exact(passes).map(|products| self.join(products)).collect()
     }
 
-    /// Joins the products of one group, the highest first.
+    /// Combines the products of one group, the highest first.
     fn join(&self, products: &[Lanes]) -> Lanes {
         let mut result = products.last().cloned().unwrap_or_else(|| self.modulus.one());
         let mut other = result.clone();

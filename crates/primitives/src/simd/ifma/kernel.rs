@@ -5,7 +5,7 @@
 //! read from memory and nothing but a finished limb is written. Cutting the operands into blocks of
 //! [`TILE`] limbs, a tile gets whole rows from the blocks in its middle and one triangle at the end.
 //!
-//! What works on a tile is a macro where a call would send the tile through memory.
+//! Operations on a tile are macros where a call would spill the tile to memory.
 
 use std::arch::x86_64::{
     __m512i, _mm512_add_epi64, _mm512_and_si512, _mm512_cmplt_epi64_mask, _mm512_madd52hi_epu64,
@@ -25,7 +25,7 @@ pub(super) const LIMB_MASK: u64 = (1 << LIMB_BITS) - 1;
 
 type Tile = [__m512i; TILE];
 
-/// What the kernel has to know about a modulus.
+/// The parameters of a modulus for the kernel.
 #[derive(Clone, Copy)]
 pub(super) struct Reduction<'a> {
     /// The modulus, each limb repeated in all lanes; the length is a multiple of [`TILE`].

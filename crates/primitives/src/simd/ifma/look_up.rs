@@ -1,4 +1,4 @@
-//! Reading tables without letting memory know which entry was wanted.
+//! Table look-ups whose memory accesses do not depend on the entry.
 
 use std::arch::x86_64::{
     __m512i, _mm512_add_epi64, _mm512_cmpeq_epi64_mask, _mm512_mask_mov_epi64,
@@ -47,8 +47,8 @@ pub(super) fn look_up<const N: usize>(
     let mut out = out.map(|out| out.as_chunks_mut::<STRIP>().0.iter_mut());
     let sixteens = digits.map(|digits| _mm512_srli_epi64::<4>(digits));
     for pairs in pairs.chunks_exact(pairs.len() / strips) {
-        // A lane holds its digit until its sixteen entries come by, which takes the digit's low
-        // four bits as an index and leaves the entry.
+        // A lane keeps its digit until the sixteen entries that contain its entry are read; then
+        // the low four bits of the digit select the entry, which replaces the digit.
         let mut chosen = digits.map(|digits| [digits; STRIP]);
         let mut sixteen = _mm512_setzero_si512();
         for pairs in pairs {

@@ -3,7 +3,7 @@ use proptest::prelude::*;
 
 use super::{FixedBase8, Lanes, MAX_BITS, Modulus8, available};
 
-/// Says so and returns true where there is nothing to test.
+/// Prints a message and returns true where the instructions are missing.
 fn skipped() -> bool {
     if !available() {
         println!("skipped: this processor has no AVX-512 IFMA");

@@ -336,7 +336,7 @@ fn fold(low: [__m512i; 9], high: [__m512i; 9]) -> Wide {
     let zero = _mm512_setzero_si512();
     let mut out = [zero; 5];
     for (column, vector) in out.iter_mut().enumerate() {
-        // The upper half of a product stands one bit above the next column.
+        // The upper half of a product is one bit above the next column.
         let above = _mm512_add_epi64(high[column + 4], high[column + 4]);
         let above = if column < 4 { _mm512_add_epi64(above, low[column + 5]) } else { above };
         let mut sum = _mm512_add_epi64(low[column], times_19(above));

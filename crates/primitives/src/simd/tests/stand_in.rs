@@ -1,7 +1,7 @@
-//! The vector code once more, on stand-ins of the instructions: so its tests run on any processor.
+//! Runs the vector code on emulated instructions, so that its tests run on any processor.
 //!
-//! `build.rs` copies the modules of this room, without what says for which instructions they are
-//! compiled; `arch` takes the place of `std::arch`. The tests beside the code come along.
+//! `build.rs` copies the modules of `simd`, without the attributes that say for which instructions
+//! they are compiled; `arch` replaces `std::arch`. The tests in these modules are copied too.
 #![allow(
     dead_code,
     unused_imports,
@@ -15,7 +15,7 @@
 
 mod arch;
 
-/// All instructions are there.
+/// All instructions are available.
 macro_rules! is_x86_feature_detected {
     ($name:literal) => {
         true

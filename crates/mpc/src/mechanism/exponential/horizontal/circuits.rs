@@ -163,7 +163,7 @@ impl PickShape {
         let coins = xor(g, &inputs[1], &inputs[3]);
         let (total, others) = sums.split_last().map_or((&[][..], &[][..]), |(t, o)| (t, o));
         let (r, failed) = self.uniform.build(g, total, &coins);
-        // Candidate k is passed over if R ≥ L_k; the last one never is.
+        // Candidate k is skipped if R ≥ L_k; the last one never is.
         let over = passed(g, &r, others);
         let index = count_ones(g, &over);
         (failed, mask(g, !failed, &resize(&index, self.index_bits())))

@@ -172,7 +172,7 @@ fn lists_beyond_the_bound_and_duplicates_are_refused() {
     assert_eq!(outcome.transcripts.p1, []);
 }
 
-/// A sender of one value that does what `last` says where its values are due.
+/// A sender of one value that runs `last` where its values are expected.
 fn faulty_sender(values: &[u8], values_due: usize) -> Error {
     let outcome = run_pair(
         Setup::default(),

@@ -1,4 +1,5 @@
-//! What the vector code uses of `std::arch::x86_64`, in plain Rust, as Intel's manual defines it.
+//! The part of `std::arch::x86_64` that the vector code uses, in plain Rust, as Intel's manual
+//! defines it.
 #![allow(non_camel_case_types, reason = "the names that the code under test uses")]
 
 /// A register of `N` words of 64 bits, the lowest first.
