@@ -153,7 +153,7 @@ fn carry_out(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     }
     let _ = write!(
         page,
-        "\n{} runs by two parties, {} by one. Written by `cargo run --release --example \
+        "\n{} runs by two parties, {} by one. Written by `cargo run --release -p diptych-experiments --bin \
          adult_two_party`, in which Paillier keys have 1024 bits (no release depends on it).\n",
         arguments.runs, arguments.single_runs
     );
