@@ -129,7 +129,7 @@ fn command() -> Command {
     command.help_template(page)
 }
 
-/// Starts the threads that share the work, now: where they were needed first, their want would be a
+/// Starts the thread pool now, so that a failure is an error. At its first use a failure would be a
 /// panic.
 fn start_threads() -> Result<(), Failure> {
     rayon::ThreadPoolBuilder::new().build_global().map_err(|error| {
@@ -140,7 +140,7 @@ fn start_threads() -> Result<(), Failure> {
     })
 }
 
-/// Bounds the vector instructions as the environment wants it.
+/// Limits the vector instructions as the environment variable says.
 fn bound_vectors() -> Result<(), Failure> {
     let Some(name) = std::env::var_os(level::VARIABLE) else { return Ok(()) };
     Level::set_by_name(&name.to_string_lossy()).map_err(|refused| {

@@ -79,7 +79,7 @@ pub fn run(arguments: &AgreementArgs, console: &Console) -> Result<(), Failure> 
     }
 }
 
-/// Labels that would be run by a spreadsheet in which somebody opens the release.
+/// Labels that a spreadsheet would run as formulas when the release is opened in it.
 fn warning_of_formulas(agreement: &Agreement) -> Option<String> {
     let found = agreement.schema.formulas();
     if found.is_empty() {

@@ -107,7 +107,7 @@ pub struct AuditArgs {
 pub struct Row {
     /// Valid tests that passed and that failed.
     pub valid: [usize; 2],
-    /// Invalid tests that were refused and that were not.
+    /// Invalid tests that were rejected and that were not.
     pub invalid: [usize; 2],
 }
 

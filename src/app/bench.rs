@@ -201,7 +201,7 @@ pub struct Figure {
     pub value: f64,
     /// The unit of the value.
     pub unit: &'static str,
-    /// Under which parameters; limits and counts that explain the value stand here too.
+    /// Under which parameters; includes limits and counts that explain the value.
     pub parameters: String,
 }
 
@@ -292,7 +292,7 @@ fn all(arguments: &BenchArgs, console: &Console) -> Result<Vec<Figure>, Failure>
     }
     let grown = growth::measure(&options, &|what| console.say(format!("measuring {what} …")))?;
     grown.iter().for_each(|section| show(&section.figures, console));
-    // What a reader looks for first stands first.
+    // What a reader looks for first comes first.
     sections.splice(0..0, grown);
     let page = place.write(&machine, arguments.quick, &sections)?;
     console.say(format!("wrote {}", page.display()));

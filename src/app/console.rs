@@ -1,4 +1,4 @@
-//! Where the command speaks: results to standard output, everything else to standard error.
+//! The output of the command: results to standard output, everything else to standard error.
 
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::sync::{Arc, OnceLock};
@@ -44,7 +44,7 @@ enum Color {
 /// The target of what the command says, which a log in JSON always has.
 const SAID: &str = "diptych::said";
 
-/// Standard output and standard error, as the flags want them.
+/// Standard output and standard error, as set by the flags.
 #[derive(Clone, Debug)]
 pub struct Console {
     quiet: bool,

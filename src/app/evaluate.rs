@@ -1,4 +1,4 @@
-//! `diptych evaluate`: what a release is worth to somebody who learns from it.
+//! `diptych evaluate`: how useful a release is for learning.
 //!
 //! A decision tree is learnt from the release, held-out records are generalized by its cuts, and
 //! the tree tells their class. Two trees stand beside it, as in the papers: one learnt from the raw
@@ -129,7 +129,7 @@ pub struct Assessment {
     pub leaves: u64,
     /// Records that it says there are.
     pub total: f64,
-    /// The part of the held-out records whose class a tree tells that was learnt from it.
+    /// The part of the held-out records whose class is predicted by a tree learnt from it.
     pub accuracy: f64,
     /// How far its frequencies are from those of the records it was made from.
     pub distances: Option<Distances>,

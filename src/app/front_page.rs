@@ -1,4 +1,4 @@
-//! The page that `diptych --help` shows: its verbs by what one wants to do, on one screen.
+//! The page that `diptych --help` shows: its verbs by task, on one screen.
 
 use std::fmt::Write as _;
 

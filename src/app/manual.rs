@@ -1,4 +1,4 @@
-//! `diptych completions` and `diptych man`: what a shell and `man` want to know of the command.
+//! `diptych completions` and `diptych man`: shell completions and the manual page.
 
 use std::path::PathBuf;
 

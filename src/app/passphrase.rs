@@ -67,7 +67,7 @@ fn read_line(terminal: &Stdin) -> Option<Zeroizing<String>> {
     const CTRL_C: u8 = 3;
     const CTRL_D: u8 = 4;
     const CTRL_U: u8 = 21;
-    // With all the room that it may take: a list that grows would leave the secret behind.
+    // Allocated at its largest length: reallocation would leave the secret behind.
     let mut line = Zeroizing::new(Vec::with_capacity(Identity::LONGEST_PASSPHRASE));
     let mut byte = Zeroizing::new([0]);
     loop {

@@ -14,7 +14,7 @@ pub struct Chart {
     pub x_label: String,
     /// Over the vertical axis.
     pub y_label: String,
-    /// How the horizontal axis is divided; marks stand where points are.
+    /// How the horizontal axis is divided; marks are where points are.
     pub x_scale: Scale,
     /// How the vertical axis is divided.
     pub y_scale: Scale,
@@ -36,7 +36,7 @@ pub enum Scale {
 /// A line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
-    /// Stands beside its end.
+    /// The label beside its end.
     pub name: String,
     /// From left to right.
     pub points: Vec<Point>,
@@ -56,7 +56,7 @@ pub struct Point {
 /// A horizontal line for comparison.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Level {
-    /// Stands beside its end.
+    /// The label beside its end.
     pub name: String,
     /// Where it lies.
     pub y: f64,
@@ -70,7 +70,7 @@ const BOTTOM: f64 = 392.0;
 /// Least distance of two names.
 const LINE_HEIGHT: f64 = 15.0;
 
-/// Colours for light and dark ground, told apart by most eyes that see few colours.
+/// Colours for light and dark backgrounds that most colour-blind readers can distinguish.
 const COLOURS: [(&str, &str); 8] = [
     ("#0060b8", "#5fa8f0"),
     ("#c25100", "#f59a4a"),
@@ -96,7 +96,7 @@ impl Chart {
                 frame.right
             );
         }
-        // Bars of different lines stand side by side, so that none hides another.
+        // Bars of different lines are side by side, so that none hides another.
         let middle = (self.series.len() as f64 - 1.0) / 2.0;
         for (index, series) in self.series.iter().enumerate() {
             self.line(&frame, index, (index as f64 - middle) * 3.0, series, &mut svg);

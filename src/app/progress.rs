@@ -30,7 +30,7 @@ fn unit(phase: &str) -> Option<&'static str> {
     }
 }
 
-/// The progress of one phase. Can be told from any thread.
+/// The progress of one phase. May be updated from any thread.
 pub struct Bar {
     console: Console,
     name: &'static str,

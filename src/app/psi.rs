@@ -105,7 +105,7 @@ fn mode(arguments: &PsiArgs) -> Mode {
 /// Runs the verb.
 ///
 /// # Errors
-/// If the table does not do, the peer does not come or refuses, or the run fails.
+/// If the table is unusable, the peer does not connect or rejects us, or the run fails.
 pub fn run(arguments: &PsiArgs, console: &Console) -> Result<(), Failure> {
     let rule = parse_rule(&arguments.normalize)?;
     let mode = mode(arguments);

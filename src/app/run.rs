@@ -99,7 +99,7 @@ pub fn run(arguments: &RunArgs, console: &Console) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What a rehearsal told, in lines for this party alone.
+/// What a rehearsal revealed, in lines for this party alone.
 fn rehearsed_words(side: &Side<'_>, told: &Told) -> Vec<String> {
     match &told.numbers {
         Numbers::Exact(rehearsed) => exact_words(side, told.records, rehearsed),

@@ -1,11 +1,11 @@
 //! The agreement that two organisations sign: parsing, checking, canonical form, hash, plain words.
 //!
-//! Everything on which a release depends and nothing private stands in one TOML file. It is read
+//! One TOML file contains everything on which a release depends and nothing private. It is read
 //! strictly (an unknown key is an error, and every rule that is broken is reported with its place
-//! and a remedy), filled up with its defaults, and written in a *canonical form*: JSON with sorted
+//! and a remedy), completed with its defaults, and written in a *canonical form*: JSON with sorted
 //! keys, no white space, exact decimals in normal form, text in Unicode NFC, taxonomies inlined.
 //! Two files that say the same have the same canonical form, and their SHA-256 is what the parties
-//! compare before any data moves. This room knows nothing of the files of one party.
+//! compare before any data moves. Nothing here depends on the private files of a party.
 //!
 //! `partition = "local"` describes a release by one party: it has no parties, owners, identifiers
 //! or cryptography, and may have set-valued attributes. A two-party agreement can be run by one
@@ -117,7 +117,8 @@ pub struct Agreement {
     pub schema: Arc<Schema>,
     /// What is made of the data, and with which promise.
     pub model: Model,
-    /// Into how many shards the people of a vertical release are dealt, if they are.
+    /// The number of shards over which the people of a vertical release are distributed, if they
+    /// are.
     pub shards: Option<u32>,
 }
 
@@ -130,7 +131,7 @@ pub enum Partition {
         parties: Parties,
         /// How individuals are recognized.
         identifier: Identifier,
-        /// What is asked of how many of them are common.
+        /// Requirements on the common people.
         matching: Matching,
     },
     /// The same columns, different individuals.
@@ -144,12 +145,13 @@ pub enum Partition {
     Local,
 }
 
-/// What the parties of a vertical release ask of how many people they have in common.
+/// The requirements of a vertical release on the people that both parties have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Matching {
-    /// A run with fewer common people ends without a release. 0 where nobody learns how many are.
+    /// A run with fewer common people ends without a release. 0 where neither party learns how many
+    /// are.
     pub min_common: u64,
-    /// What a rehearsal may tell, if there may be one.
+    /// What a rehearsal may reveal, if one is allowed.
     pub rehearse: Option<Rehearsal>,
     /// How common people are found.
     pub by: MatchBy,
@@ -181,14 +183,14 @@ impl Membership {
     pub const ALL: &'static [(&'static str, Self)] =
         &[("shown", Self::Shown), ("hidden", Self::Hidden { pad_to: None })];
 
-    /// Whether nobody learns who is common.
+    /// Whether neither party learns who is common.
     pub fn is_hidden(self) -> bool {
         matches!(self, Self::Hidden { .. })
     }
 }
 
-/// The largest ε with hidden membership: with a larger one what fails in a hidden join, rarely, would
-/// weigh more than δ allows.
+/// The largest ε with hidden membership: with a larger one the failure probability of a hidden join
+/// would exceed what δ allows.
 pub const MOST_EPSILON_HIDDEN: u32 = 13;
 
 /// How the parties of a vertical release find the people that they have in common.
@@ -210,7 +212,7 @@ impl MatchBy {
         ("ffdhe3072", Self::Ffdhe3072),
     ];
 
-    /// What an agreement that does not say means: see [`Model::matches_by_encryption`].
+    /// The default of an agreement that names none: see [`Model::matches_by_encryption`].
     pub fn usual(by_encryption: bool) -> Self {
         if by_encryption { Self::Ristretto255 } else { Self::Oprf }
     }
@@ -225,7 +227,7 @@ impl MatchBy {
     }
 }
 
-/// What a rehearsal tells both parties.
+/// What a rehearsal reveals to both parties.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rehearsal {
     /// How many records each has, and how many people are common; outside ε.
@@ -285,13 +287,13 @@ pub enum Error {
     /// The agreement is not well formed or breaks a rule. All that was found is listed.
     #[error("{0}")]
     Invalid(Problems),
-    /// The text would be a valid agreement but is not the one way to write it.
+    /// The text would be a valid agreement but is not in canonical form.
     #[error("the text is not in canonical form: send exactly what `Agreement::canonical` returns")]
     NotCanonical,
 }
 
 impl Agreement {
-    /// Reads the agreement and the taxonomy files it names, which lie beside or below it.
+    /// Reads the agreement and the taxonomy files it names, which are beside or below it.
     ///
     /// # Errors
     /// [`Error::Unreadable`] or [`Error::Invalid`].
@@ -299,7 +301,7 @@ impl Agreement {
         Self::load_with_remarks(path).map(|(agreement, _)| agreement)
     }
 
-    /// The same, with remarks on what stands in the file and has no effect.
+    /// The same, with remarks on what is in the file and has no effect.
     ///
     /// # Errors
     /// As [`Agreement::load`].
@@ -310,8 +312,8 @@ impl Agreement {
         Self::parse_beside(&shown, &bytes, path.parent().unwrap_or(Path::new("")))
     }
 
-    /// Reads an agreement from bytes, with the taxonomy files that it names, which lie in `directory` or
-    /// below it; with remarks. `name` stands in messages.
+    /// Reads an agreement from bytes, with the taxonomy files that it names, which are in
+    /// `directory` or below it; with remarks. `name` is used in messages.
     ///
     /// # Errors
     /// [`Error::Invalid`] with every rule that is broken.
@@ -324,7 +326,7 @@ impl Agreement {
         read::from_toml(name, bytes, &file).map_err(Error::Invalid)
     }
 
-    /// Reads an agreement from bytes. `name` stands in messages; `taxonomy_file` returns the bytes
+    /// Reads an agreement from bytes. `name` is used in messages; `taxonomy_file` returns the bytes
     /// of a file named by the agreement (a relative path without `..`) or the reason why not.
     ///
     /// # Errors
@@ -359,7 +361,7 @@ impl Agreement {
         Err(Error::NotCanonical)
     }
 
-    /// The one way to write this agreement. Its length is at most [`MAX_CANONICAL_BYTES`].
+    /// The canonical form of this agreement. Its length is at most [`MAX_CANONICAL_BYTES`].
     pub fn canonical(&self) -> String {
         canonical::value(self, Format::Two).to_string()
     }
@@ -416,7 +418,7 @@ impl Agreement {
         }
     }
 
-    /// What is asked of how many people are common, where people are matched.
+    /// The requirements on the common people, where people are matched.
     pub fn matching(&self) -> Option<Matching> {
         match &self.partition {
             Partition::Vertical { matching, .. } => Some(*matching),
@@ -429,10 +431,10 @@ impl Agreement {
         self.matching().map_or(Membership::Shown, |matching| matching.membership)
     }
 
-    /// What a noisy rehearsal spends, where there may be one.
+    /// What a noisy rehearsal spends, where one is allowed.
     pub fn rehearse_epsilon(&self) -> Option<Epsilon> {
         match self.matching()?.rehearse? {
-            // The reader takes none that is not an ε.
+            // The reader accepts only a valid ε here.
             Rehearsal::Noisy { epsilon } => epsilon.to_string().parse().ok(),
             Rehearsal::Numbers | Rehearsal::Labels => None,
         }
@@ -446,7 +448,7 @@ impl Agreement {
         }
     }
 
-    /// The most records that a party, or both together, may come with: `pad_to`, where that is smaller
+    /// The most records that a party, or both together, may have: `pad_to`, where that is smaller
     /// than `max_records`.
     pub fn most_records(&self) -> u64 {
         self.pad_to().unwrap_or(self.max_records)
@@ -470,11 +472,11 @@ impl fmt::Display for AgreementHash {
     }
 }
 
-/// A regular file's bytes; one byte more than allowed at most, so that readers see it is too large.
+/// A regular file's bytes; at most one byte more than allowed, so that readers see it is too large.
 fn read_file(path: &Path) -> Result<Vec<u8>, String> {
     let metadata = std::fs::metadata(path).map_err(|error| error.to_string())?;
     if !metadata.is_file() {
-        // Opening a pipe could wait for ever, and a device could deliver for ever.
+        // Opening a pipe could block for ever, and a device could be endless.
         return Err("not a regular file".to_owned());
     }
     let mut bytes = Vec::new();

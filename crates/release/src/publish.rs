@@ -1,10 +1,10 @@
 //! One party's side of a release, from its files to what it publishes: no command line, no printing.
 //!
-//! [`party`] reads the party's own file, [`data`] its table, [`meeting`] reaches the peer, [`run`] holds the conversation
-//! around a release by two parties, [`local`] makes one alone. What they leave is written by
-//! [`artefacts`], described and signed in [`manifest`], checked by [`verify`] and made readable by
-//! [`report`]. [`psi`] and [`circuit`] are conversations without a release. Whoever calls hears what is
-//! going on through a [`Watcher`], and of a [`Failure`] in words.
+//! [`party`] reads the party's own file, [`data`] its table, [`meeting`] connects to the peer,
+//! [`run`] runs the protocol of a release by two parties, [`local`] makes one alone. Their output
+//! is written by [`artefacts`], described and signed in [`manifest`], checked by [`verify`] and
+//! made readable by [`report`]. [`psi`] and [`circuit`] run protocols without a release. The caller
+//! is informed of progress through a [`Watcher`], and of a [`Failure`] in words.
 //!
 //! # Example
 //!
@@ -73,7 +73,7 @@ use crate::net::Stop;
 use crate::release::Step;
 pub use failure::Failure;
 
-/// Whoever watches a run: a terminal, a log, a notebook. Can be told from any thread.
+/// Observes a run: a terminal, a log, a notebook. May be called from any thread.
 pub trait Watcher: Sync {
     /// A line for people about what is going on.
     fn say(&self, line: &str);
@@ -81,19 +81,19 @@ pub trait Watcher: Sync {
     /// How far the run has come.
     fn step(&self, step: Step);
 
-    /// The flag by which the run is asked to end; every wait for the peer looks at it.
+    /// The flag that stops the run; every wait for the peer checks it.
     fn stop(&self) -> Stop {
         Stop::default()
     }
 
-    /// The passphrase of the identity in this file, if there is somebody to ask for it.
+    /// The passphrase of the identity in this file, if a user can be asked for it.
     fn passphrase(&self, identity: &Path) -> Option<Zeroizing<String>> {
         let _ = identity;
         None
     }
 }
 
-/// Nobody watches.
+/// Ignores everything.
 #[derive(Clone, Copy, Debug)]
 pub struct NoWatcher;
 

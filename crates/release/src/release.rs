@@ -1,8 +1,9 @@
-//! From tables to a release. An agreement names a model; [`plan`], [`run`] and [`forecast`] ask it
-//! what it promises and refuses, let it run, and tell what it will exchange; [`examine`] looks at what
-//! was released. [`tree`] is what models by top-down specialization have in common, [`diffgen`] the one
-//! that is differentially private; [`groups`], [`lkc`], [`lattice`] and [`trajectory`] hide people in
-//! groups, and are not; [`presence`] looks at what joined tables tell about who is where.
+//! From tables to a release. An agreement names a model; [`plan`] returns what it promises and
+//! rejects, [`run`] runs it, and [`forecast`] computes what it will exchange; [`examine`] checks
+//! what was released. [`tree`] is what models by top-down specialization have in common,
+//! [`diffgen`] the one that is differentially private; [`groups`], [`lkc`], [`lattice`] and
+//! [`trajectory`] hide people in groups, and are not; [`presence`] checks what joined tables reveal
+//! about who is where.
 //!
 //! # Example
 //!
@@ -73,13 +74,13 @@ use crate::privacy::budget::Entry;
 use crate::table::{Specialization, Table};
 use tree::Generalized;
 
-/// Why there is no release. What was spent is gone.
+/// Why there is no release. The ε stays spent.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// DiffGen failed.
     #[error(transparent)]
     DiffGen(Box<diffgen::two_party::Error>),
-    /// Even the coarsest table is not as required.
+    /// Even the coarsest table does not meet the requirements.
     #[error(
         "even the coarsest table is not as the agreement requires: {0}; no generalization can help, \
          so agree on a smaller k or a larger c"
@@ -88,26 +89,26 @@ pub enum Error {
     /// There is no release of paths.
     #[error(transparent)]
     Paths(Box<trajectory::Error>),
-    /// The data are not what the model is about.
+    /// The data is not of the kind that the model needs.
     #[error("the agreement is about {0}, and the data are something else")]
     OtherData(&'static str),
-    /// A release that is not as its agreement requires.
+    /// A release that does not meet its agreement.
     #[error("the release is not as its agreement requires: {0}")]
     Broken(String),
-    /// A release whose groups nobody can test in reasonable time.
+    /// A release whose groups cannot be tested in reasonable time.
     #[error(
         "too many combinations to check: {0} steps, above {most}; agree on a smaller l or fewer \
          attributes",
         most = groups::MOST_STEPS
     )]
     TooMany(u64),
-    /// The same, as the party hears it that does not hold the sensitive attribute.
+    /// The same, as reported to the party that does not hold the sensitive attribute.
     #[error(
         "even the coarsest table is not as the agreement requires, by what the peer says of its \
          sensitive attribute; no generalization can help, so agree on a larger c"
     )]
     UnmetThere,
-    /// The same, as both parties hear it that hold different people.
+    /// The same, as reported to both parties where they hold different people.
     #[error(
         "even the coarsest table of both parties' people is not as the agreement requires; no \
          generalization can help, so agree on a smaller k or a larger c"
@@ -128,13 +129,13 @@ pub enum Error {
          fewer attributes, a larger k, or an l of all attributes"
     )]
     TooManyCells(u64),
-    /// The peer sent something about a candidate that cannot be.
+    /// The peer sent something impossible about a candidate.
     #[error("the peer {0}; it must be stopped")]
     Impossible(&'static str),
-    /// The agreement is for one party, and two want to run it.
+    /// The agreement is for one party, and two try to run it.
     #[error("this agreement is for one party: use `diptych local`")]
     OneParty,
-    /// What was made ready with the peer is for another model.
+    /// The set-up with the peer was for another model.
     #[error("the release was prepared for another agreement")]
     PreparedForAnother,
     /// A rehearsal that the agreement does not allow.
@@ -184,7 +185,7 @@ pub enum Data<'d> {
     Table(&'d Table),
     /// Paths, each with a class.
     Paths(&'d trajectory::Paths),
-    /// Paths that were anonymized at home, for a release by two.
+    /// Paths that were anonymized locally, for a release by two.
     Part(&'d trajectory::Part),
 }
 
@@ -260,7 +261,7 @@ pub struct Release {
     pub table: Generalized,
     /// What was spent on what; sums to at most ε. Nothing where the model spends none.
     pub spends: Vec<Entry>,
-    /// How it came about, in lines for the eyes of whoever holds the data.
+    /// How it was made, in lines that only the holder of the data may see.
     pub notes: Vec<String>,
 }
 
@@ -276,7 +277,7 @@ pub struct Outcome {
     pub peer_records: Option<usize>,
     /// What was examined on the way, in order: what the messages depended on.
     pub course: Vec<Examined>,
-    /// How much this party and the peer told of their paths, where they hold such: likewise.
+    /// How much this party and the peer revealed of their paths, where they hold such: likewise.
     pub paths: [trajectory::union::Extent; 2],
 }
 

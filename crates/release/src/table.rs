@@ -1,8 +1,9 @@
 //! Schema, taxonomies, cuts, columns, and CSV reading with errors that help.
 //!
-//! Here is what a table *may* hold: which attributes there are and which values each can take.
-//! All of it is public and comes from the agreement, never from the data. This room knows nothing
-//! of cryptography, of privacy budgets, or of who the two parties are beyond "first" and "second".
+//! This module describes what a table *may* contain: which attributes there are and which values
+//! each can take. All of it is public and comes from the agreement, never from the data. Nothing
+//! here uses cryptography, privacy budgets, or more about the two parties than "first" and
+//! "second".
 //!
 //! # Example
 //!
@@ -62,7 +63,7 @@ pub use schema::{Attribute, Class, Domain, Identifier, MAX_SET_CHILDREN, OnBadVa
 pub use taxonomy::{MAX_DEPTH, MAX_VALUES, Taxonomy, TaxonomyBuilder, ValueId};
 pub use text::{MAX_TEXT, clean_text, is_formula, nearest};
 
-/// What can be wrong with the description of a table. Each says what to do about it.
+/// Errors in the description of a table. Each says what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// A number that is not an exact decimal.
@@ -77,7 +78,7 @@ pub enum Error {
     /// A name that cannot be shown or matched safely.
     #[error("`{text}` {why}")]
     BadText {
-        /// The text, made printable and cut short.
+        /// The text, made printable and truncated.
         text: String,
         /// What is wrong and what to do, as the rest of a sentence.
         why: &'static str,
@@ -103,7 +104,7 @@ pub enum Error {
     /// A taxonomy with too many values.
     #[error("the taxonomy has more than {max} values: group rare ones", max = MAX_VALUES)]
     TooManyValues,
-    /// A numeric domain that is upside down.
+    /// A numeric domain whose lower end is above its upper end.
     #[error("min {min} is larger than max {max}: swap them")]
     EmptyRange {
         /// The lower end as given.
@@ -147,7 +148,7 @@ pub enum Error {
         /// What the operating system said.
         reason: String,
     },
-    /// A data file whose first line does not name the columns that the agreement wants.
+    /// A data file whose first line does not name the columns that the agreement requires.
     #[error("{file}:1: {problem}")]
     BadHeader {
         /// As given by the caller.
@@ -155,7 +156,7 @@ pub enum Error {
         /// What is wrong and what to do.
         problem: String,
     },
-    /// A table in memory whose columns are not those that the agreement wants.
+    /// A table in memory whose columns are not those that the agreement requires.
     #[error("{table}: {problem}")]
     BadColumns {
         /// As given by the caller.

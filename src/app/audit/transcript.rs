@@ -161,7 +161,7 @@ fn read_some(path: &Path, most: u64) -> Result<Vec<u8>, Failure> {
     Ok(bytes)
 }
 
-/// What both parties know of the two runs and is not equal, as far as the directories tell.
+/// What both parties know of the two runs and is not equal, as far as the directories show.
 fn known_differences(first: &Path, second: &Path) -> Vec<&'static str> {
     let page = |directory: &Path, file: &str| -> Option<Value> {
         let path: PathBuf = directory.join(file);

@@ -16,7 +16,7 @@ use crate::app::console::Console;
 use crate::publish::failure::Failure;
 use crate::simd::level::{self, Level};
 
-/// Where the figures of the project's own pages stand.
+/// The file with the figures of the project's own pages.
 pub(super) const FILE: &str = "docs/figures.json";
 
 /// A table of figures.

@@ -56,7 +56,7 @@ const QUICK: Sizes = Sizes {
     paillier_bits: 2048,
 };
 
-/// Measures everything; `begin` is told what comes next.
+/// Measures everything; `begin` is called with what comes next.
 ///
 /// # Errors
 /// If a run fails.

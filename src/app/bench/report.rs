@@ -17,7 +17,7 @@ pub(super) const FIGURES: &str = "figures.json";
 /// A part of the page.
 pub(super) struct Section {
     pub title: String,
-    /// Stands between title and plots.
+    /// Text between title and plots.
     pub words: String,
     pub plots: Vec<Plot>,
     pub figures: Vec<Figure>,
@@ -132,7 +132,7 @@ impl Place {
 fn files_of(page: &str) -> BTreeSet<&str> {
     let plots = page.lines().filter_map(|line| line.strip_prefix("![")?.strip_suffix(')'));
     let plots = plots.filter_map(|line| Some(line.rsplit_once("](")?.1));
-    // A page that somebody wrote may name files elsewhere: those are not ours.
+    // A page written by hand may name files elsewhere: those are not checked.
     let plots = plots.filter(|file| file.ends_with(".svg") && !file.contains('/'));
     plots.chain([PAGE, FIGURES].into_iter().filter(|_| page.starts_with(TITLE))).collect()
 }

@@ -16,7 +16,7 @@ pub fn rows_of(released: &Released, values: &mut Generalization<'_>) -> Result<R
     rows(&released.directory.join(RELEASE).display().to_string(), &released.csv, values)
 }
 
-/// Reads the table of a release: the rows whose count is not 0. `name` stands in messages.
+/// Reads the table of a release: the rows whose count is not 0. `name` is used in messages.
 ///
 /// # Errors
 /// A header or a row that does not fit the cuts, with its place.

@@ -162,7 +162,7 @@ fn look(arguments: &CheckArgs, console: &Console) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What came of one δ.
+/// The result for one δ.
 struct Row {
     delta: f64,
     text: String,

@@ -11,7 +11,7 @@ pub struct Bars {
     pub title: String,
     /// What the numbers are.
     pub label: String,
-    /// What the bars of a row stand for, in their order. Colours repeat after eight.
+    /// The meanings of the bars of a row, in their order. Colours repeat after eight.
     pub series: Vec<String>,
     /// The rows from top to bottom.
     pub rows: Vec<Row>,
@@ -20,7 +20,7 @@ pub struct Bars {
 /// A row of bars.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
-    /// Stands left of its bars.
+    /// The label left of its bars.
     pub name: String,
     /// One number for each series, none of them negative; those that are not finite are left out.
     pub values: Vec<f64>,
@@ -32,7 +32,7 @@ const LETTER: f64 = 7.0;
 const BAR: f64 = 16.0;
 /// Between rows.
 const GAP: f64 = 10.0;
-/// Where the key to the colours stands, and where rows begin.
+/// The position of the legend, and where rows begin.
 const KEY: f64 = 64.0;
 const TOP: f64 = 80.0;
 /// Room for the number at the end of the longest bar.

@@ -7,7 +7,7 @@ use super::problem::Problem;
 use super::taxonomies::{TaxonomyFormat, read_taxonomy};
 use crate::table::{Taxonomy, nearest};
 
-/// What stands before the name of a built-in taxonomy.
+/// The prefix of the name of a built-in taxonomy.
 pub(super) const PREFIX: &str = "builtin:";
 
 const FILES: &[(&str, &str)] = &[

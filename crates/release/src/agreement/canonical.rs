@@ -1,4 +1,4 @@
-//! The canonical form: one way to write an agreement, as JSON in the manner of RFC 8785.
+//! The canonical form of an agreement: JSON, following RFC 8785.
 
 use super::{Agreement, Identifier, MatchBy, Matching, Membership, Partition, Party, Rehearsal};
 use crate::table::{Attribute, Domain, MAX_DEPTH, OnBadValue, Taxonomy, ValueId};

@@ -26,7 +26,7 @@ const READING_ORDER: &[&str] = &[
 pub struct Difference {
     /// Such as `release.epsilon` or `attribute "job".taxonomy`.
     pub path: String,
-    /// What ours says, in short; `None` if it says nothing there.
+    /// Our value, shortened; `None` if it is missing.
     pub ours: Option<String>,
     /// What theirs says.
     pub theirs: Option<String>,

@@ -277,7 +277,7 @@ fn likely_builtin(column: &str) -> Option<Builtin> {
     Builtin::all().find(|builtin| builtin.name == *name)
 }
 
-/// A list whose entries stand in lines of their own, each marked.
+/// A list with one entry per line, each marked.
 fn list_from_data(text: &mut String, values: &[String]) {
     text.push_str("[\n");
     for value in values {

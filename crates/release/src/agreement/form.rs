@@ -8,7 +8,7 @@ use std::ops::RangeInclusive;
 /// How messages call the outermost table, whose keys are sections.
 pub const WHOLE: &str = "the agreement";
 
-/// How a text begins that somebody left to be filled in.
+/// Prefix of a text that is still to be filled in.
 pub const TO_DO: &str = "TODO";
 
 /// The file that is being read and what was found wrong with it so far.
@@ -66,7 +66,7 @@ impl<'a> Form<'a> {
     }
 
     pub fn note(&mut self, rule: Rule, at: usize, message: String, remedy: &str) {
-        // A place costs a walk through the file: not for problems that nobody will see.
+        // Finding a position scans the file: not for problems that are not shown.
         if self.problems.is_full() {
             self.problems.count_one_more();
         } else {
@@ -112,7 +112,7 @@ impl<'a> Form<'a> {
         Some(section)
     }
 
-    /// Takes out what is still `TODO`, names each, and lets nobody miss it a second time.
+    /// Removes what is still `TODO` and reports each once, so that it is not reported as missing as well.
     fn name_open_ends(&mut self, section: &mut Section) {
         let is_open = |node: &Node| match &node.value {
             Value::Text(text) => text.trim() == TO_DO || text.starts_with(&format!("{TO_DO}:")),

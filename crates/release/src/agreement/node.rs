@@ -1,4 +1,4 @@
-//! TOML and JSON as one kind of tree whose parts know where they stand.
+//! TOML and JSON as one kind of tree whose nodes know their positions.
 
 use super::problem::{Location, Problem, Rule};
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
@@ -205,9 +205,9 @@ impl<'a> Source<'a> {
         )
     }
 
-    /// Reads the text as JSON. Its parts do not know where they stand.
+    /// Reads the text as JSON. Its nodes have no positions.
     pub fn json(&self) -> Result<Node, Problem> {
-        // The reader has a limit of nesting of its own, and refuses text after the value.
+        // The reader has its own nesting limit, and rejects text after the value.
         serde_json::from_str(self.text).map_err(|error| self.json_problem(&error))
     }
 

@@ -56,7 +56,7 @@ pub enum Rule {
     Taxonomy,
     /// A taxonomy file that cannot be read.
     TaxonomyFile,
-    /// A place that somebody left to be filled in.
+    /// A place that is still to be filled in.
     ToDo,
     /// Something that has no effect here. Only remarks have it.
     NoEffect,

@@ -32,7 +32,7 @@ const RELEASE_KEYS: &[&str] =
 /// The key of [release] by which a release may follow or be followed by one that does not add up.
 pub(super) const ACCEPT_COMPOSITION: &str = "accept_composition";
 
-/// Why a section is refused.
+/// Why a section is rejected.
 pub(super) const ONE_PARTY: &str = "a local release has one party only";
 
 /// Where taxonomies come from.

@@ -35,7 +35,7 @@ impl TaxonomyFormat {
     }
 }
 
-/// Reads a taxonomy file. `name` stands in messages.
+/// Reads a taxonomy file. `name` is used in messages.
 ///
 /// # Errors
 /// The first problem, with its place as far as the format tells it.
@@ -134,7 +134,7 @@ fn json_value(
     Ok(())
 }
 
-/// JSON values do not know where they stand; the last mention is where a repetition is.
+/// JSON values have no positions; a repetition is reported at the last occurrence.
 fn place_of(source: &Source<'_>, name: &str) -> usize {
     source.text().rfind(&format!("\"{name}\"")).unwrap_or(0)
 }

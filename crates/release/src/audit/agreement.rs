@@ -1,4 +1,4 @@
-//! Checks `vectors/agreement.json`: canonical forms, hashes, and agreements that must be refused.
+//! Checks `vectors/agreement.json`: canonical forms, hashes, and agreements that must be rejected.
 
 use serde_json::Value;
 

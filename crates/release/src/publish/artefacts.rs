@@ -1,13 +1,13 @@
-//! What a run leaves behind: `release.csv`, `manifest.json`, and what is for this party's eyes
-//! only in `private/`. `report.html` is made from them afterwards.
+//! The output of a run: `release.csv`, `manifest.json`, and in `private/` what only this party may
+//! see. `report.html` is made from them afterwards.
 //!
-//! Release and manifest hold nothing but the agreement and what its model releases. Each
-//! file is written under another name, brought to disk and renamed, the manifest last: a directory
-//! with a manifest has a whole release, one without has none.
+//! Release and manifest contain nothing but the agreement and what its model releases. Each file is
+//! written under another name, synchronised to disk and renamed, the manifest last: a directory
+//! with a manifest has a complete release, one without has none.
 //!
-//! A release is never overwritten: the directory is locked while a run has it, names are given
-//! without replacing anything, and what is removed after a failure is only what the run made. Room
-//! for the largest release is taken before anything is spent.
+//! A release is never overwritten: the directory is locked during a run, files are renamed without
+//! replacing anything, and after a failure only what the run created is removed. Disk space for the
+//! largest release is allocated before anything is spent.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, BufWriter, Seek, Write};
@@ -31,31 +31,32 @@ pub const RELEASE: &str = "release.csv";
 pub const MANIFEST: &str = "manifest.json";
 /// The file name of the copy without zero rows.
 pub const COMPACT: &str = "release-compact.csv";
-/// The file name of what stands beside a release that has no agreement, and so no manifest.
+/// The file name of the summary of a release that has no agreement, and so no manifest.
 pub const SUMMARY: &str = "summary.json";
-/// The directory for this party's eyes only.
+/// The directory for what only this party may see.
 pub const PRIVATE: &str = "private";
 
-/// Most room that is taken in advance.
+/// Most disk space that is allocated in advance.
 const MOST_RESERVED: u64 = 64_000_000;
 
-/// Where the artefacts of one run go. Made before anything is spent, so that a directory that
-/// cannot be written, or has not enough room, is found in time.
+/// The output directory of one run. Created before anything is spent, so that a directory that
+/// cannot be written, or does not have enough space, is found in time.
 #[derive(Debug)]
 pub struct Output {
     directory: PathBuf,
-    /// Locked as long as this lives; none for a release that is there already.
+    /// Locked until this is dropped; `None` for a release that exists already.
     lock: Option<File>,
-    /// Whether this run made the directory; it is removed again if nothing comes to lie in it.
+    /// Whether this run created the directory; it is removed again if it stays empty.
     made: bool,
 }
 
 impl Output {
-    /// Makes the directory if need be, locks it, sees that it holds no release, and takes room for
-    /// the largest one that can come out.
+    /// Creates the directory if necessary, locks it, checks that it contains no release, and
+    /// allocates disk space for the largest possible one.
     ///
     /// # Errors
-    /// If it holds one, is in use by another run, cannot be written or has not enough room.
+    /// If it contains one, is in use by another run, cannot be written or does not have enough
+    /// space.
     pub fn prepare(
         directory: &Path,
         agreement: &Agreement,
@@ -88,10 +89,10 @@ impl Output {
         Ok(output)
     }
 
-    /// Makes the directory if need be, locks it, and sees that it holds no release.
+    /// Creates the directory if necessary, locks it, and checks that it contains no release.
     ///
     /// # Errors
-    /// If it holds one, is in use by another run or cannot be made.
+    /// If it contains one, is in use by another run or cannot be created.
     pub fn claim(directory: &Path) -> Result<Self, Failure> {
         let made = !directory.is_dir();
         make_directory(directory).map_err(|error| Failure::file(directory, "create", &error))?;
@@ -99,18 +100,19 @@ impl Output {
         let output = Self { directory: directory.to_owned(), lock: Some(lock), made };
         output.refuse_to_overwrite()?;
         for name in [MANIFEST, RELEASE, COMPACT, SUMMARY] {
-            // The directory is ours: what has such a name was left by a run that was killed.
+            // The directory is locked by us: a file of such a name was left by a run that was
+            // killed.
             let _ = fs::remove_file(output.temporary(name));
         }
         Ok(output)
     }
 
-    /// A directory that holds a release already.
+    /// A directory that contains a release already.
     pub fn of_release(directory: &Path) -> Self {
         Self { directory: directory.to_owned(), lock: None, made: false }
     }
 
-    /// Sees that no release has come in meanwhile.
+    /// Checks that no release was put into the directory meanwhile.
     ///
     /// # Errors
     /// If one has.
@@ -129,7 +131,7 @@ impl Output {
         }))
     }
 
-    /// Sees that the directory is still the one that was prepared: what is spent must have where to go.
+    /// Checks that the directory is still the one that was prepared, before anything is spent.
     ///
     /// # Errors
     /// If it was moved, removed or replaced.
@@ -148,16 +150,16 @@ impl Output {
         .advise("leave it in its place while a run is under way; nothing was spent"))
     }
 
-    /// Where it is.
+    /// Its path.
     pub fn directory(&self) -> &Path {
         &self.directory
     }
 
-    /// Writes a release and its manifest, and if asked a copy without zero rows.
+    /// Writes a release and its manifest, and on request a copy without zero rows.
     ///
     /// # Errors
-    /// If a file cannot be written or is there already; nothing of this release is then left, and
-    /// what others made is untouched.
+    /// If a file cannot be written or exists already; nothing of this release is then left, and the
+    /// files of others are untouched.
     pub fn write(
         &self,
         release: &Release,
@@ -169,7 +171,7 @@ impl Output {
         let result = self.write_all(release, described, manifest, compact, &mut made);
         if result.is_err() {
             for name in made {
-                // Whatever can be removed is; the failure itself is what must be told.
+                // Errors of removing are ignored; the original failure is returned.
                 let _ = fs::remove_file(self.directory.join(name));
             }
         }
@@ -196,7 +198,7 @@ impl Output {
             return Err(Failure::failed("the release changed while it was written"));
         }
         self.part(MANIFEST, |out| out.write_all(manifest.as_bytes()))?;
-        // All of it is on disk: only names change from here on.
+        // All of it is on disk: only renames follow.
         if compact {
             self.name(COMPACT, made)?;
         }
@@ -206,8 +208,8 @@ impl Output {
         self.sync()
     }
 
-    /// Writes a release that has a summary and no manifest. The release gets its name last, and
-    /// nothing can fail from then on.
+    /// Writes a release that has a summary and no manifest. The release is renamed last, and
+    /// nothing can fail after that.
     ///
     /// # Errors
     /// As [`Output::write`].
@@ -220,7 +222,7 @@ impl Output {
             let _ = fs::remove_file(self.directory.join(SUMMARY));
         }
         named?;
-        // The release is out, whether its name is on disk yet or not.
+        // The release is in place, whether its name is on disk yet or not.
         let _ = self.sync();
         Ok(())
     }
@@ -228,7 +230,7 @@ impl Output {
     /// Writes a file that only its owner may read, under `private/`.
     ///
     /// # Errors
-    /// If it cannot be written; there is then the older file, or none.
+    /// If it cannot be written; the older file, if any, then remains.
     pub fn write_private(&self, name: &str, text: &str) -> Result<PathBuf, Failure> {
         let directory = self.directory.join(PRIVATE);
         let path = directory.join(name);
@@ -249,7 +251,7 @@ impl Output {
         })
     }
 
-    /// Writes a file under its temporary name and brings it to disk.
+    /// Writes a file under its temporary name and synchronises it to disk.
     fn part<T>(
         &self,
         name: &str,
@@ -260,18 +262,18 @@ impl Output {
             let mut out = BufWriter::new(file);
             let result = write(&mut out)?;
             let mut file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
-            // The room that was taken for it may be longer.
+            // The space allocated for it may be longer.
             let length = file.stream_position()?;
             file.set_len(length)?;
             file.sync_all()?;
             Ok(result)
         };
-        // Not truncated: that would give the room back.
+        // Not truncated: that would free the allocated space.
         let options = OpenOptions::new().write(true).create(true).truncate(false).clone();
         options.open(&path).and_then(fill).map_err(|error| self.unwritten(name, &error))
     }
 
-    /// Gives a file its own name, if nothing has it.
+    /// Renames a file to its own name, if nothing has that name.
     fn name(&self, name: &'static str, made: &mut Vec<&'static str>) -> Result<(), Failure> {
         let path = self.directory.join(name);
         match move_without_replacing(&self.temporary(name), &path) {
@@ -306,14 +308,14 @@ impl Drop for Output {
                 let _ = fs::remove_file(self.temporary(name));
             }
             if self.made {
-                // Only if nothing lies in it.
+                // Only if it is empty.
                 let _ = fs::remove_dir(&self.directory);
             }
         }
     }
 }
 
-/// Makes a directory and those above it, each of them on disk when this returns.
+/// Creates a directory and its parents, all of them on disk when this returns.
 fn make_directory(directory: &Path) -> io::Result<()> {
     if directory.is_dir() {
         return Ok(());
@@ -324,7 +326,7 @@ fn make_directory(directory: &Path) -> io::Result<()> {
     };
     make_directory(parent)?;
     match fs::create_dir(directory) {
-        // Another process was quicker.
+        // Another process created it first.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists && directory.is_dir() => {}
         result => result?,
     }
@@ -339,7 +341,7 @@ fn lock(directory: &Path) -> Result<File, Failure> {
             Err(Failure::wrong_input(format!("{place} is in use by another run"))
                 .advise("name another directory, or wait until that run has ended"))
         }
-        // Some network filesystems cannot lock a directory; what is there is still not replaced.
+        // Some network filesystems cannot lock a directory; existing files are still not replaced.
         Ok(()) | Err(TryLockError::Error(_)) => Ok(file),
     }
 }

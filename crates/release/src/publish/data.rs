@@ -1,8 +1,8 @@
-//! Where a party's table comes from: a file, standard input, a command that prints it, or memory.
+//! The source of a party's table: a file, standard input, a command that prints it, or memory.
 //!
-//! A command is started without a shell. Until it has ended well nothing of what it printed is used:
-//! an exit status other than 0, an output that stops in the middle of a line, or no end within the
-//! limit is a wrong input, found before anybody connects.
+//! A command is started without a shell. Nothing of its output is used until it has exited with
+//! status 0: any other exit status, an output that ends in the middle of a line, or no end within
+//! the limit is an input error, found before this side connects.
 
 use std::fmt;
 use std::fs::File;
@@ -30,25 +30,25 @@ use crate::table::{Cells, Dialect, Error, Reading, Table, parse_csv_as, read_cel
 
 /// How long standard input and a command may take, unless the party file says otherwise.
 pub(crate) const USUAL_SECONDS: u64 = 600;
-/// What is kept of a command's complaints.
+/// How much of a command's standard error is kept.
 const MOST_COMPLAINT: u64 = 1 << 12;
-/// How long the words of a command that failed are waited for.
+/// How long to wait for the standard error of a command that failed.
 const COMPLAINT_WAIT: Duration = Duration::from_secs(1);
 
-/// A table and how it is written.
+/// A table and its format.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
     /// Where it comes from.
     pub from: Origin,
-    /// How it is written.
+    /// Its format.
     pub dialect: Dialect,
     /// How long standard input or a command may take.
     pub limit: Duration,
-    /// Where everything that does not fit is listed, if anything does not. It is private.
+    /// The private file that lists all invalid cells and records, if there are any.
     pub problems: Option<PathBuf>,
 }
 
-/// What reads a source: its name, its bytes, and whom to tell how many were done.
+/// Reads a source: gets its name, its bytes, and a progress callback.
 type Parser<'p, T> = &'p dyn Fn(&str, &mut dyn Read, &(dyn Fn(usize) + Sync)) -> Result<T, Failure>;
 
 /// What a party has, as the agreement says.
@@ -89,8 +89,8 @@ impl Contents {
         }
     }
 
-    /// How much would be told of paths in a release by two, by this party and by a peer that has
-    /// similar ones.
+    /// How much would be revealed of paths in a release by two, by this party and by a peer that
+    /// has similar ones.
     pub fn extents(&self) -> [Extent; 2] {
         match self {
             Self::Part(part) => [part.extent(); 2],
@@ -117,7 +117,8 @@ pub enum Origin {
     Memory(Memory),
 }
 
-/// A table in memory, as messages call it. Copies are the same table; nothing of it is shown by `Debug`.
+/// A table in memory, with its name for messages. Copies share the table; `Debug` shows nothing of
+/// it.
 #[derive(Clone)]
 pub struct Memory {
     /// For messages.
@@ -152,7 +153,7 @@ impl Source {
         Self { from, dialect: Dialect::default(), limit, problems: None }
     }
 
-    /// How messages call it.
+    /// Its name in messages.
     pub fn name(&self) -> String {
         match &self.from {
             Origin::File(path) => path.display().to_string(),
@@ -172,7 +173,7 @@ impl Source {
         }
     }
 
-    /// What the number of a record is called in messages.
+    /// The unit in which messages count records.
     pub fn place_word(&self) -> &'static str {
         if matches!(self.from, Origin::Memory(_)) { "row" } else { "line" }
     }
@@ -180,7 +181,7 @@ impl Source {
     /// Reads a table.
     ///
     /// # Errors
-    /// If it is not what the agreement says, or does not come.
+    /// If it is not what the agreement says, or does not arrive.
     pub fn read(&self, reading: &Reading<'_>, watcher: &dyn Watcher) -> Result<Table, Failure> {
         let table = match &self.from {
             Origin::Memory(memory) => self.read_memory(memory, reading, watcher)?,
@@ -212,7 +213,7 @@ impl Source {
     /// Reads paths.
     ///
     /// # Errors
-    /// If they are not what the agreement says, or do not come.
+    /// If they are not what the agreement says, or do not arrive.
     pub fn read_paths(&self, form: &Form, watcher: &dyn Watcher) -> Result<Paths, Failure> {
         let paths = self.read_with(watcher, &|name, source, progress| {
             Paths::read((name, self.dialect), source, form, progress).map_err(Failure::wrong_input)
@@ -231,7 +232,7 @@ impl Source {
         watcher.step(Step::Began { phase: "reading", total });
         let progress = |done| watcher.step(Step::Advanced(done));
         let read = self.read_from(&name, &progress, watcher, parse);
-        // Whatever a source that was interrupted looks like, that is what happened.
+        // An interruption is reported as such, whatever error the source gives.
         watcher.stop().check()?;
         let read = read?;
         watcher.step(Step::Ended);
@@ -251,7 +252,8 @@ impl Source {
                 parse(name, &mut file, progress)
             }
             Origin::StandardInput => {
-                // Not through the library's buffer, of which a wait for more would not know.
+                // Not through the library's buffer: waiting for the file descriptor would ignore
+                // what is buffered.
                 let input = io::stdin().as_fd().try_clone_to_owned();
                 let input =
                     input.map_err(|error| Failure::wrong_input(format!("{name}: {error}")))?;
@@ -268,7 +270,7 @@ impl Source {
                     })?;
                 let mut source = Patient::new(output, self.limit, watcher.stop());
                 let read = parse(name, &mut source, progress);
-                // A command that failed is told first: what it printed explains itself less.
+                // The failure of a command is reported first: its output explains less.
                 running.end(name, source.at_end, &watcher.stop())?;
                 let read = read?;
                 source.ended_with_a_line(name, self.dialect)?;
@@ -296,7 +298,7 @@ impl Source {
     }
 }
 
-/// A command that runs, and is ended with all it started when nobody needs it any more.
+/// A running command, killed with all its children when dropped.
 struct Running {
     child: Child,
     complaint: Option<Receiver<String>>,
@@ -335,7 +337,8 @@ impl Running {
         Ok(Self { child, complaint, deadline: Instant::now() + limit, limit })
     }
 
-    /// Sees how the command ended; one whose output was not read to the end need not have.
+    /// Checks the exit status of the command; one whose output was not read to the end need not
+    /// have exited.
     fn end(&mut self, name: &str, read: bool, stop: &Stop) -> Result<(), Failure> {
         let seconds = self.limit.as_secs();
         let late = || {
@@ -353,7 +356,7 @@ impl Running {
                     ))
                     .advise("run the command by hand to see what is wrong"));
                 }
-                // What it still wants to print, nobody reads: it would wait for ever.
+                // Nobody reads what it still prints: it would wait for ever.
                 Ok(None) if !read => {
                     return if Instant::now() >= self.deadline { Err(late()) } else { Ok(()) };
                 }
@@ -365,7 +368,7 @@ impl Running {
     }
 
     fn complaint(&mut self) -> String {
-        // What it started may outlive it and keep the line open: that is not waited for.
+        // Its children may outlive it and keep the pipe open: do not wait for that.
         let said = self.complaint.take().map(|told| told.recv_timeout(COMPLAINT_WAIT));
         let said = said.and_then(Result::ok).unwrap_or_default();
         let words: Vec<&str> = said.split_whitespace().collect();
@@ -385,7 +388,7 @@ impl Drop for Running {
     }
 }
 
-/// A source that may be slow, but not for ever, and that can be interrupted.
+/// A source that may be slow, but has a time limit and can be interrupted.
 struct Patient<R> {
     source: R,
     deadline: Instant,
@@ -400,7 +403,7 @@ impl<R> Patient<R> {
         Self { source, deadline: Instant::now() + limit, limit, stop, last: None, at_end: false }
     }
 
-    /// A table that was cut somewhere ends in the middle of a line, most probably.
+    /// A table that was truncated most probably ends in the middle of a line.
     fn ended_with_a_line(&self, name: &str, dialect: Dialect) -> Result<(), Failure> {
         let wide = dialect.encoding == crate::table::Encoding::Utf16;
         match self.last {

@@ -1,4 +1,4 @@
-//! Writing files so that there is all of one or nothing, and nobody's is replaced.
+//! Writes files completely or not at all, without replacing other files.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -8,7 +8,7 @@ use std::path::Path;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
 
-/// Brings the names in a directory to disk.
+/// Synchronises the names in a directory to disk.
 ///
 /// # Errors
 /// Those of the system.
@@ -16,11 +16,11 @@ pub(crate) fn sync_directory(directory: &Path) -> io::Result<()> {
     File::open(directory)?.sync_all()
 }
 
-/// Writes a file under another name first, so that there is no half file, nor one with an older
+/// Writes a file under another name first, so that it is never incomplete and never has an older
 /// file's mode. An older file is replaced.
 ///
 /// # Errors
-/// Those of the system; an older file is then still there.
+/// Those of the system; an older file then remains.
 pub(crate) fn write_whole(path: &Path, text: &str, mode: u32) -> io::Result<()> {
     let Some(name) = path.file_name() else {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a file's name"));
@@ -39,13 +39,13 @@ pub(crate) fn write_whole(path: &Path, text: &str, mode: u32) -> io::Result<()> 
     written
 }
 
-/// Gives a file another name unless something has that name.
+/// Renames a file unless something has the new name.
 ///
 /// # Errors
-/// [`io::ErrorKind::AlreadyExists`] if something has; those of the system.
+/// [`io::ErrorKind::AlreadyExists`] if something has it; those of the system.
 pub(crate) fn move_without_replacing(from: &Path, to: &Path) -> io::Result<()> {
     match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
-        // A kernel or a filesystem that cannot.
+        // Not supported by this kernel or filesystem.
         Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => link_and_remove(from, to),
         result => Ok(result?),
     }
@@ -59,7 +59,8 @@ fn link_and_remove(from: &Path, to: &Path) -> io::Result<()> {
     }
 }
 
-/// For filesystems without hard links: an empty file of our own is what is replaced.
+/// For filesystems without hard links: reserves the name with an empty file, which is then
+/// replaced.
 fn claim_and_rename(from: &Path, to: &Path) -> io::Result<()> {
     OpenOptions::new().write(true).create_new(true).open(to)?;
     fs::rename(from, to).inspect_err(|_| {
@@ -67,7 +68,7 @@ fn claim_and_rename(from: &Path, to: &Path) -> io::Result<()> {
     })
 }
 
-/// Takes so much room on disk for a file that is empty, which is so long then.
+/// Allocates so much disk space for an empty file, which then has this length.
 ///
 /// # Errors
 /// Those of the system: usually that the disk is full.

@@ -17,19 +17,20 @@ use crate::release::{Data, Release, examine, form_of_paths, plan, run};
 use crate::role::Role;
 use crate::table::{Identifier, Reading, Table};
 
-/// The file under `private/` that says how a release came about.
+/// The file under `private/` that records how a release was made.
 const NOTES: &str = "how.txt";
 
-/// What a party that releases alone wants.
+/// The options of a release by one party.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted<'a> {
     /// The table: CSV with a header line.
     pub data: &'a Source,
-    /// Where the release goes; made if it does not exist, never overwritten.
+    /// The output directory; created if it does not exist, never overwritten.
     pub out: &'a Path,
     /// Also write a copy without the rows whose count is 0.
     pub compact: bool,
-    /// Where what is spent is entered; without it nobody counts how often the data is released.
+    /// The ledger in which the spending is entered; without it nobody counts how often the data is
+    /// released.
     pub entered: Option<Entered<'a>>,
     /// Who signs it; only where the agreement is for one party.
     pub identity: Option<&'a Identity>,
@@ -51,13 +52,13 @@ pub struct Entered<'a> {
 /// Makes a release and writes it, with its manifest and page.
 ///
 /// # Errors
-/// If a file is not as it should be, the budget does not suffice, or the release cannot be written.
+/// If a file is invalid, the budget does not suffice, or the release cannot be written.
 pub fn release(
     agreement: &Agreement,
     wanted: &Wanted<'_>,
     watcher: &dyn Watcher,
 ) -> Result<Release, Failure> {
-    // Everything that can be refused is refused before anything is spent.
+    // Everything that can be rejected is rejected before anything is spent.
     if let (Some(_), Some(parties)) = (wanted.identity, agreement.parties()) {
         let [one, two] = [&parties.p1.name, &parties.p2.name];
         return Err(Failure::wrong_input(format!(
@@ -72,7 +73,7 @@ pub fn release(
         Some(form) => Contents::Paths(wanted.data.read_paths(&form, watcher)?),
         None => Contents::Table(read(agreement, wanted.data, None, None, watcher)?),
     };
-    // Nothing is spent for whoever does not want it any more.
+    // A run that was stopped spends nothing.
     watcher.stop().check()?;
     let run = RunId(rng.array());
     let mut ledger = match &wanted.entered {
@@ -97,7 +98,7 @@ pub fn release(
         let put = put(agreement, &release, &plan.promise, &output, wanted)?;
         Ok((release, put))
     });
-    // Once the release is in place nothing can make it undone, so nothing is asked before it is entered.
+    // A release in place cannot be undone, so there is no check for a stop before it is entered.
     if let Some(ledger) = &mut ledger {
         match &made {
             Ok(_) => ledger.finish(run)?,
@@ -135,7 +136,7 @@ fn debit(
     }
 }
 
-/// Reads a table: all columns or those of one owner, and identifiers if wanted.
+/// Reads a table: all columns or those of one owner, and identifiers if requested.
 pub(crate) fn read(
     agreement: &Agreement,
     data: &Source,
@@ -174,10 +175,10 @@ struct Put {
     warning: Option<String>,
 }
 
-/// Sees that a release is as agreed; returns what must be told with it, if anything.
+/// Checks that a release is as agreed; returns a warning to show with it, if any.
 ///
 /// # Errors
-/// If it is not, or it would take too long to see.
+/// If it is not, or checking would take too long.
 pub(super) fn examined(
     agreement: &Agreement,
     release: &Release,
@@ -190,7 +191,7 @@ pub(super) fn examined(
     Ok(examine::released(agreement, csv.as_slice())?.warning)
 }
 
-/// Sees that the release is as agreed and puts it in place, with its manifest.
+/// Checks that the release is as agreed and puts it in place, with its manifest.
 fn put(
     agreement: &Agreement,
     release: &Release,
@@ -210,8 +211,8 @@ fn put(
     Ok(Put { described: draft.release, warning })
 }
 
-/// Says what was released, and writes what goes with it. The release is whole without that, so a
-/// failure is only told.
+/// Reports what was released, and writes the accompanying files. The release is complete without
+/// them, so a failure is only reported.
 fn tell(
     agreement: &Agreement,
     release: &Release,
@@ -220,7 +221,8 @@ fn tell(
     put: &Put,
     watcher: &dyn Watcher,
 ) {
-    // A baseline for two parties has not their signatures, and a page would look as if it had.
+    // A baseline for two parties does not have their signatures, and a page would look as if it
+    // had.
     if agreement.parties().is_none() {
         report::accompany(output.directory(), watcher);
     }
@@ -236,7 +238,7 @@ fn tell(
     }
 }
 
-/// Writes how a release came about, where its model tells that, and says where it is.
+/// Writes how a release was made, where its model records that, and reports where the file is.
 pub(super) fn keep_notes(output: &Output, release: &Release, watcher: &dyn Watcher) {
     if release.notes.is_empty() {
         return;
@@ -274,7 +276,7 @@ impl From<ledger::Error> for Failure {
     fn from(error: ledger::Error) -> Self {
         use std::io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
         match &error {
-            // The user did nothing wrong if the disk is full.
+            // A full disk is not the user's error.
             ledger::Error::File { source, .. }
                 if matches!(source.kind(), FileTooLarge | QuotaExceeded | StorageFull) =>
             {

@@ -3,9 +3,9 @@
 //! It holds the agreement, what is released, what is promised, versions, the hash of the
 //! release and, for a release by two parties, the heads of their ledgers and both signatures; a party
 //! that releases alone may sign too.
-//! What is signed is its format, a zero byte, and the SHA-256 of the *body*: the very
-//! text of the manifest with an empty list of signatures. There is one way to write a manifest,
-//! so any other spelling is as wrong as any other content.
+//! What is signed is its format, a zero byte, and the SHA-256 of the *body*: the exact text of the
+//! manifest with an empty list of signatures. A manifest has one canonical form; any other form is
+//! as invalid as any other content.
 
 use std::fmt;
 
@@ -44,8 +44,8 @@ pub struct Described {
     pub rows: u64,
 }
 
-/// A manifest that nobody has signed yet: byte for byte a function of the agreement, the
-/// release, its promise and the heads.
+/// An unsigned manifest: byte for byte a function of the agreement, the release, its promise and
+/// the heads.
 #[derive(Clone, Debug)]
 pub struct Draft {
     fields: Map<String, Value>,
@@ -127,7 +127,7 @@ impl Draft {
     }
 }
 
-/// A manifest as it was read: every value is what the file says, nothing is believed yet.
+/// A parsed manifest: every value is what the file says, nothing is verified yet.
 #[derive(Clone, Debug)]
 pub struct Manifest {
     fields: Map<String, Value>,
@@ -184,12 +184,12 @@ impl Manifest {
         Hash::try_from(self.text(&["ledger_heads", &role])?.to_owned()).ok()
     }
 
-    /// How many signatures it has, good or not.
+    /// How many signatures it has, valid or not.
     pub fn signatures(&self) -> usize {
         self.fields.get("signatures").and_then(Value::as_array).map_or(0, Vec::len)
     }
 
-    /// Whose fingerprint stands at its signature number `index`, good or not.
+    /// The fingerprint at signature number `index`, valid or not.
     pub fn signer(&self, index: usize) -> Option<Fingerprint> {
         let entry = self.value(&["signatures"])?.get(index)?;
         entry.get("fingerprint")?.as_str()?.parse().ok()
@@ -229,7 +229,7 @@ pub(crate) fn has_both_ends(format: Option<&str>) -> bool {
     matches!(format, Some(SECOND_FORMAT | FIRST_FORMAT))
 }
 
-/// A promise as a manifest states it: nothing is believed yet.
+/// A promise as a manifest states it: nothing is verified yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Promised<'a> {
     /// Differential privacy.
@@ -283,7 +283,7 @@ pub fn in_short(promise: &Promise) -> String {
     }
 }
 
-/// δ for people and programs: a decimal number that is not below it.
+/// δ rounded up to a decimal number.
 pub fn delta_text(delta: &Rational) -> String {
     if delta.is_zero() { "0".to_owned() } else { delta.decimal_rounded_up(DELTA_DIGITS) }
 }

@@ -1,4 +1,4 @@
-//! How one party reaches the other.
+//! Connects one party to the other.
 
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read, Write};
@@ -19,7 +19,7 @@ use crate::publish::Watcher;
 use crate::publish::failure::Failure;
 use crate::role::Role;
 
-/// Before another attempt after a connection that was cut as soon as it was made.
+/// The pause before another attempt after a connection that was closed as soon as it was made.
 const BETWEEN_MEETINGS: Duration = Duration::from_millis(500);
 
 /// Characters of the longest name in an identity.
@@ -28,9 +28,9 @@ const LONGEST_NAME: usize = 64;
 /// Where the two parties meet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Meeting {
-    /// The peer comes to this address.
+    /// The peer connects to this address.
     Listen(String),
-    /// The peer waits at this address.
+    /// The peer listens at this address.
     Connect(String),
 }
 
@@ -38,24 +38,24 @@ pub enum Meeting {
 pub struct Door<'a> {
     /// Where the two meet.
     pub meeting: &'a Meeting,
-    /// Who this is.
+    /// The own identity.
     pub identity: &'a Identity,
-    /// Who may come.
+    /// The fingerprint of the expected peer.
     pub peer: Fingerprint,
     /// Which party this is.
     pub role: Role,
     /// How long to wait.
     pub limits: Limits,
-    /// Who hears of it.
+    /// Is informed of it.
     pub watcher: &'a dyn Watcher,
-    /// Ends the meeting, not what follows it.
+    /// Stops the connecting, not what follows it.
     pub stop: Stop,
-    /// Listens until the door is closed, if this side listens and has begun to.
+    /// The listener, if this side listens and has begun to; kept until it is closed explicitly.
     pub listener: Option<Listener>,
 }
 
 impl Meeting {
-    /// Meets the peer and runs the handshake under `terms`.
+    /// Connects to the peer and runs the handshake under `terms`.
     ///
     /// # Errors
     /// If the peer does not come, is not the one expected, or runs under other terms.
@@ -80,7 +80,7 @@ impl Meeting {
         door.meet(terms, false)
     }
 
-    /// Where shards with this number meet that are in processes of their own: n + 1 ports above.
+    /// The address for shards with this number that are in separate processes: n + 1 ports above.
     ///
     /// # Errors
     /// If the address has no such port.
@@ -102,7 +102,7 @@ impl Meeting {
         })
     }
 
-    /// What keeps the two from meeting, each with a sentence of its own.
+    /// What prevents the connection, each with a sentence of its own.
     fn in_words(&self, error: Error, identity: &Identity) -> Failure {
         let (Self::Listen(address) | Self::Connect(address)) = self;
         let words = match (self, &error) {
@@ -148,8 +148,8 @@ impl Meeting {
 }
 
 impl Door<'_> {
-    /// Meets the peer and runs the handshake under `terms`. If `others` follow, this side goes on
-    /// listening.
+    /// Connects to the peer and runs the handshake under `terms`. If `others` follow, this side
+    /// continues to listen.
     ///
     /// # Errors
     /// As [`Meeting::open`].
@@ -172,8 +172,8 @@ impl Door<'_> {
             connect = deadline.saturating_duration_since(Instant::now());
             let connects = matches!(self.meeting, Meeting::Connect(_));
             match error {
-                // A listener that is beset by strangers drops a handshake without a word, even
-                // when we think that it is over. A peer with a reason says it.
+                // A listener with too many connections drops a handshake without a message, even
+                // when we consider it finished. A peer that aborts with a reason sends it.
                 Error::Closed if connects && !connect.is_zero() => {
                     thread::sleep(BETWEEN_MEETINGS.min(connect));
                 }
@@ -219,7 +219,7 @@ impl Door<'_> {
 /// A name that an identity may have, without white space around it.
 ///
 /// # Errors
-/// If there is none in the text.
+/// If the text has none.
 pub fn identity_name(text: &str) -> Result<&str, Failure> {
     let name = text.trim();
     if name.is_empty() || name.chars().count() > LONGEST_NAME || name.contains(char::is_control) {
@@ -229,11 +229,11 @@ pub fn identity_name(text: &str) -> Result<&str, Failure> {
     Ok(name)
 }
 
-/// Makes an identity and writes it to a file that only its owner can read; an existing file is never
-/// overwritten.
+/// Creates an identity and writes it to a file that only its owner can read; an existing file is
+/// never overwritten.
 ///
 /// # Errors
-/// If the file cannot be written, or is there already.
+/// If the file cannot be written, or exists already.
 pub fn create_identity(
     name: &str,
     path: &Path,
@@ -255,18 +255,18 @@ pub fn create_identity(
     )?;
     let written = file.write_all(pem.as_bytes()).and_then(|()| file.sync_all());
     if let Err(error) = written {
-        // Half a key is worse than none: the next attempt would stop at it.
+        // An incomplete key file is removed: the next attempt would fail because it exists.
         let _ = std::fs::remove_file(path);
         return Err(Failure::file(path, "write", &error));
     }
     Ok(identity)
 }
 
-/// Reads an identity file; if its key is under a passphrase, with the one in a file, or as whoever
-/// watches answers. Whoever watches is told if others can read either file.
+/// Reads an identity file; if its key is encrypted, the passphrase comes from a file or from the
+/// watcher. The watcher is warned if others can read either file.
 ///
 /// # Errors
-/// If it cannot be read, is far too long, is not an identity, or does not open.
+/// If it cannot be read, is far too long, is not an identity, or cannot be decrypted.
 pub fn read_identity(
     path: &Path,
     passphrase_file: Option<&Path>,
@@ -336,7 +336,7 @@ pub fn read_passphrase(path: &Path) -> Result<Zeroizing<String>, Failure> {
 
 /// The first bytes of a file, in memory that is wiped.
 fn read_secret(path: &Path, most: usize) -> Result<Zeroizing<String>, Failure> {
-    // With all the room that it may take: a text that grows would leave the secret behind.
+    // Allocated at its largest length: reallocation would leave the secret behind.
     let mut text = Zeroizing::new(String::with_capacity(most + 1));
     File::open(path)
         .and_then(|file| file.take(most as u64 + 1).read_to_string(&mut text))
@@ -344,7 +344,8 @@ fn read_secret(path: &Path, most: usize) -> Result<Zeroizing<String>, Failure> {
     Ok(text)
 }
 
-/// Names the first thing in which two canonical texts differ. What comes from the peer is printed harmlessly.
+/// Names the first difference of two canonical texts. What comes from the peer is escaped for
+/// printing.
 fn name_difference(ours: &[u8], theirs: &[u8]) -> String {
     let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
     match agreement::first_difference(&text(ours), &text(theirs)) {

@@ -18,7 +18,7 @@ use crate::publish::meeting::Meeting;
 use crate::role::Role;
 use crate::table::{Dialect, Encoding};
 
-/// How messages call the file.
+/// The file's name in messages.
 const TITLE: &str = "the party file";
 /// Longest file that is read.
 const MOST_BYTES: usize = 1 << 20;
@@ -44,11 +44,11 @@ const KEYS: &[&str] = &[
     "run_seconds",
 ];
 const PASSPHRASE_REMEDY: &str = "name a file whose first line is the passphrase of the identity";
-/// How long a party waits for its peer to appear, unless the file says otherwise.
+/// How long a party waits for its peer, unless the file says otherwise.
 const WAIT_SECONDS: u64 = 600;
 const DAY: i64 = 86_400;
 
-/// One party's side of a release. Paths are as they can be opened from the working directory.
+/// One party's side of a release. Paths can be opened from the working directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Party {
     /// Which of the agreement's parties this is.
@@ -57,16 +57,16 @@ pub struct Party {
     pub data: Source,
     /// The identity, as `diptych keygen` made it.
     pub identity: PathBuf,
-    /// The file whose first line is the passphrase of the identity, if it has one and nobody is
-    /// asked for it.
+    /// The file whose first line is the passphrase of the identity, if it has one and the user is
+    /// not asked for it.
     pub passphrase_file: Option<PathBuf>,
     /// Where the two meet.
     pub meeting: Meeting,
     /// The ledger.
     pub ledger: PathBuf,
-    /// Whether there is none yet and a run makes it: whoever starts the run says so, no file does.
+    /// Whether there is none yet and a run creates it: an option of the run, not of a file.
     pub new_ledger: bool,
-    /// Where the release goes.
+    /// The output directory.
     pub out: PathBuf,
     /// The largest total ε that the data set may ever spend.
     pub cap: Epsilon,
@@ -84,7 +84,7 @@ impl Party {
     /// Reads a party file.
     ///
     /// # Errors
-    /// If it cannot be read, or everything that is wrong with it.
+    /// If it cannot be read, or a list of everything that is wrong with it.
     pub fn load(path: &Path) -> Result<Self, Failure> {
         Self::load_with(path, None)
     }
@@ -108,7 +108,7 @@ impl Party {
             .map_err(|error| Failure::file(path, "read", &error))?;
         let beside = path.parent().unwrap_or(Path::new(""));
         let party = Self::parse_with(&path.display().to_string(), &bytes, beside, given)?;
-        // Whoever can write the file could run anything as us.
+        // Anyone who can write the file could run any command as this user.
         if matches!(party.data.from, Origin::Command { .. }) && !trusted.unwrap_or(false) {
             let shown = path.display();
             return Err(Failure::wrong_input(format!(
@@ -149,7 +149,7 @@ impl Party {
     }
 }
 
-/// Whether nobody else but the system's own user may write it.
+/// Whether only this user and the system's own user may write it.
 fn is_ours_alone(metadata: &Metadata) -> bool {
     let us = rustix::process::geteuid().as_raw();
     metadata.mode() & 0o022 == 0 && (metadata.uid() == us || metadata.uid() == 0)
@@ -171,7 +171,7 @@ fn read(
             "add role = \"p1\" or \"p2\", as the agreement lists the parties",
         )
         .and_then(|node| form.word(node, "`role`", &roles));
-    // A file that is named must still be written as it should be.
+    // A file that is named must still be described correctly.
     let data = match &given {
         Some(_) if !section.has("data") && !section.has("data_command") => given.clone(),
         _ => data(form, section, beside),
@@ -261,7 +261,7 @@ fn path_in(
     Some(beside.join(text))
 }
 
-/// A file, standard input or a command, and how the table is written.
+/// A file, standard input or a command, and the table's format.
 fn data(form: &mut Form<'_>, section: &mut Section, beside: &Path) -> Option<Source> {
     const REMEDY: &str = "add data = \"table.csv\", this party's table; \"-\" is standard input";
     let limit = seconds(form, section, "data_seconds", DAY)?;

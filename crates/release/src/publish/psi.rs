@@ -82,10 +82,10 @@ pub struct Terms {
 }
 
 impl Terms {
-    /// Terms; unless it is said how identifiers are compared, in the way that is usual.
+    /// The terms; identifiers are compared in the default way unless another is given.
     ///
     /// # Errors
-    /// If the way cannot tell what is asked.
+    /// If this way of comparing cannot compute the requested result.
     pub fn new(
         mode: Mode,
         matching: Option<Matching>,
@@ -111,7 +111,7 @@ impl Terms {
         self.matching
     }
 
-    /// What is compared in the handshake; it stands where an agreement's hash stands in a release.
+    /// What is compared in the handshake, in place of an agreement's hash.
     ///
     /// # Errors
     /// None in practice.
@@ -130,10 +130,9 @@ impl Terms {
         serde_json::to_vec(&terms).map_err(Failure::failed)
     }
 
-    /// How long the whole run may take unless something else is said: every wait has a limit of its
-    /// own, but a peer that says something just before each of them is over could hold a run for days.
-    /// The peer's list may be as long as `largest_set`, but for that alone nobody waits longer than a
-    /// day.
+    /// The default time limit of a whole run: every wait has its own limit, but a peer that sends
+    /// something just before the end of each could delay a run for days. The peer's list may be as
+    /// long as `largest_set`, but for that alone the limit is not longer than a day.
     pub fn usual_limit(&self, own: usize, largest_set: u32) -> Duration {
         const LEAST: Duration = Duration::from_secs(600);
         const DAY: Duration = Duration::from_secs(24 * 3600);
@@ -158,10 +157,10 @@ impl Terms {
         longest.min(DAY.max(time_for(own))).max(LEAST)
     }
 
-    /// Holds the conversation, with identifiers that [`Normalization::column`] has made of one's own.
+    /// Runs the protocol, with identifiers from [`Normalization::column`].
     ///
     /// # Errors
-    /// Whatever ends it.
+    /// Every error that aborts it.
     pub fn run(
         &self,
         session: &mut Session,

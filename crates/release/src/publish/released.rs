@@ -1,5 +1,5 @@
-//! A release as it lies on disk: the manifest says how values were generalized, the table how many
-//! records each cell stands for.
+//! A release on disk: the manifest says how values were generalized, the table how many records
+//! each cell counts.
 
 use std::fs::File;
 use std::io::Read;
@@ -25,7 +25,7 @@ pub(super) const MAX_RELEASE_BYTES: u64 = 4 << 30;
 
 /// A release's files, and what they say that needs no schema.
 pub struct Released {
-    /// Where it lies, as the user named it.
+    /// Its directory, as the user named it.
     pub directory: PathBuf,
     /// The agreement under which it was made.
     pub agreement: Agreement,
@@ -38,10 +38,10 @@ pub struct Released {
 }
 
 impl Released {
-    /// Reads a release's directory and sees that the table is the one that the manifest names.
+    /// Reads a release's directory and checks that the table is the one that the manifest names.
     ///
     /// # Errors
-    /// If a file is missing or not as it should be, with its name and the place.
+    /// If a file is missing or invalid, with its name and the place.
     pub fn open(directory: &Path) -> Result<Self, Failure> {
         let path = directory.join(MANIFEST);
         let shown = path.display();
@@ -73,7 +73,7 @@ impl Released {
         Ok(Self { directory: directory.to_owned(), agreement, manifest, schema, csv })
     }
 
-    /// The cuts, made again step by step.
+    /// The cuts, reconstructed step by step.
     ///
     /// # Errors
     /// A step that the agreement does not allow, with its place.
@@ -94,7 +94,7 @@ pub(super) fn schema_of(agreement: &Agreement, format: Option<&str>) -> Arc<Sche
     }
 }
 
-/// The cuts that a manifest lists, made again step by step.
+/// The cuts that a manifest lists, reconstructed step by step.
 ///
 /// # Errors
 /// A step that the agreement does not allow, with its place.
@@ -106,7 +106,7 @@ pub(super) fn cuts_of(schema: &Arc<Schema>, steps: Option<&Value>) -> Result<Cut
     Ok(cuts)
 }
 
-/// Makes one specialization that a manifest describes.
+/// Performs one specialization that a manifest describes.
 fn again(cuts: &mut Cuts, step: &Value) -> Result<(), String> {
     let text = |key: &str| {
         let value = step.get(key).and_then(Value::as_str);
@@ -167,7 +167,7 @@ fn read(path: &Path, most: u64) -> Result<Vec<u8>, Failure> {
         }
     })?;
     if !metadata.is_file() || metadata.len() > most {
-        // A pipe could keep us waiting for ever.
+        // Opening a pipe could block for ever.
         let message = format!("{}: not a file of at most {most} bytes", path.display());
         return Err(Failure::wrong_input(message).advise("name the directory of a release"));
     }

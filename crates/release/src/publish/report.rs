@@ -52,7 +52,7 @@ pub fn picture(directory: &Path) -> Result<String, Failure> {
 }
 
 /// Writes the page beside a release that was just made, and the private one if there is a record of
-/// what it cost. The release is whole without them, so a failure is only told.
+/// what it cost. The release is complete without them, so a failure is only reported.
 pub fn accompany(directory: &Path, watcher: &dyn Watcher) {
     let write = || {
         let facts = facts::Facts::of(directory)?;

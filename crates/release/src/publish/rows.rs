@@ -1,8 +1,8 @@
-//! A release as a table of people: one row for each person that its counts stand for.
+//! A release as a table of people: one row for each person that its counts represent.
 //!
-//! Values are those of the release, or concrete ones, drawn evenly among those that a value of the
-//! release stands for. Both see nothing but the release, so they cost no privacy; and concrete rows
-//! tell no more than general ones, however precise they look.
+//! Values are those of the release, or concrete ones, drawn uniformly among those that a value of
+//! the release represents. Both depend on nothing but the release, so they cost no privacy; and
+//! concrete rows reveal no more than general ones, however precise they look.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
@@ -49,13 +49,13 @@ fn refuse_concrete_paths(released: &Released, concrete: bool) -> Result<(), Fail
     Ok(())
 }
 
-/// Writes the rows of a release that verifies to a new file. Returns how many there are, and what must
-/// be told with them. If `spreadsheet_safe`, an apostrophe stands before every cell that a
-/// spreadsheet would run.
+/// Writes the rows of a release that verifies to a new file. Returns how many there are, and a
+/// warning to show with them, if any. If `spreadsheet_safe`, an apostrophe is put before every cell
+/// that a spreadsheet would run.
 ///
 /// # Errors
-/// If the release does not verify, a file cannot be read or written or is there already, or the end was
-/// asked for; nothing is left then.
+/// If the release does not verify, a file cannot be read or written or exists already, or the run
+/// was stopped; nothing is left then.
 pub fn write(
     directory: &Path,
     out: &Path,
@@ -82,7 +82,7 @@ pub fn write(
     unfinished.0.push(part.clone());
     let mut to = Stoppable { file: &file, stop };
     let written = write_rows(&released, &mut drawn, spreadsheet_safe, &mut to);
-    // What was stopped says so, and not that it could not write.
+    // A stop is reported as such, and not as a failed write.
     stop.check()?;
     let count = written?;
     file.sync_all().map_err(failed)?;
@@ -94,7 +94,7 @@ pub fn write(
     Ok((count, verify::warning(&lines).map(str::to_owned)))
 }
 
-/// Files that are removed unless what they belong to was finished.
+/// Files that are removed unless they were completed.
 #[derive(Default)]
 struct Unfinished(Vec<PathBuf>);
 
@@ -106,7 +106,7 @@ impl Drop for Unfinished {
     }
 }
 
-/// A file that takes no more once the end was asked for.
+/// A file that rejects writes once the run was stopped.
 struct Stoppable<'f> {
     file: &'f File,
     stop: &'f Stop,

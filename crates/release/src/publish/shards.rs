@@ -1,12 +1,15 @@
-//! A run whose shards are in other processes, on as many machines as an organisation likes.
+//! A run whose shards are in other processes, on any number of machines.
 //!
-//! The *lead* runs where ledger, identity and output are, with no record in it ([`Workers`]). Records are
-//! read part by part wherever they lie ([`read_partition`]). Once the leads have met, every part is dealt to
-//! the shards ([`deal`]), and each shard takes what it was dealt ([`Taken`]), meets the peer's of the same number and answers its lead ([`Worker`]). What carries bytes
-//! between them, and places the processes, is the caller's: the package for Python does it with Ray.
+//! The *lead* runs where ledger, identity and output are, and has no records ([`Workers`]). Records
+//! are read part by part wherever they are ([`read_partition`]). Once the leads are connected,
+//! every part is distributed over the shards ([`deal`]), and each shard takes its records
+//! ([`Taken`]), connects to the peer's shard of the same number and answers its lead ([`Worker`]).
+//! The caller transports the bytes between them and places the processes: the package for Python
+//! does it with Ray.
 //!
-//! In a horizontal release shards meet nobody ([`meet_peers`]): parts are dealt by position before the leads
-//! meet, a shard counts as soon as it has taken its own ([`Taken::alone`]), and needs neither port nor identity.
+//! In a horizontal release shards do not connect to the peer's ([`meet_peers`]): parts are
+//! distributed by position before the leads connect, a shard counts as soon as it has its records
+//! ([`Taken::alone`]), and needs neither port nor identity.
 //!
 //! What goes between a lead and its shards is private: records, and shares. It must stay inside the organisation.
 
@@ -28,21 +31,22 @@ use crate::release::shards::{Counter, Dealing, Host, number, paired, records};
 use crate::role::Role;
 use crate::table::Table;
 
-/// Shards of a party that are elsewhere, as its lead reaches them.
+/// Shards of a party in other processes, as its lead reaches them.
 pub trait Workers: Sync {
     /// How many records there are in all, as [`read_partition`] counted them.
     fn records(&self) -> usize;
 
-    /// Lets all shards take what they are dealt ([`Taken`]), then all of them meet the peer's if there are such
-    /// ([`meet_peers`]), and returns a line to each, by number. When the flag is set, because the peer has ended
-    /// the run or somebody stops it here, nobody waits any longer.
+    /// Lets all shards take their records ([`Taken`]), then connects all of them to the peer's if
+    /// they have peers ([`meet_peers`]), and returns a line to each, by number. When the flag is
+    /// set, because the peer has aborted the run or the user stops it here, it must stop waiting.
     ///
     /// # Errors
     /// If one of them cannot.
     fn open(&self, opening: &Opening, stop: &Stop) -> Result<Vec<Box<dyn Line>>, Failure>;
 }
 
-/// What shards must know of the run: once its leads have met, from which session people are dealt.
+/// What shards must know of the run: once the leads are connected, the session by which people are
+/// distributed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Opening {
     lead: [u8; 32],
@@ -57,7 +61,7 @@ impl Opening {
         Self { lead: *lead.as_bytes(), shards, agreement, version }
     }
 
-    /// Of shards that meet nobody, and so do not wait for the leads.
+    /// For shards without peers, which do not wait for the leads.
     pub(super) fn alone(agreement: &Agreement, shards: usize) -> Self {
         Self::new(agreement, &SessionId::from_bytes([0; 32]), shards)
     }
@@ -85,7 +89,7 @@ impl Opening {
         })
     }
 
-    /// Refuses an opening of another agreement's run, or of another version.
+    /// Rejects an opening of another agreement's run, or of another version.
     fn check(&self, agreement: &Agreement) -> Result<(), Failure> {
         if agreed(agreement)? != self.shards || agreement.hash().0 != self.agreement {
             return Err(Failure::wrong_input("lead and shards have different agreements")
@@ -116,7 +120,7 @@ fn agreed(agreement: &Agreement) -> Result<usize, Failure> {
     })
 }
 
-/// Whether each shard meets the peer's of the same number. Horizontally none does.
+/// Whether each shard connects to the peer's of the same number. Horizontally none does.
 pub fn meet_peers(agreement: &Agreement) -> bool {
     paired(agreement).is_some()
 }
@@ -137,8 +141,8 @@ pub fn read_partition(
     Ok((table.len(), write_records(agreement, role, &table)?))
 }
 
-/// Deals a part of the records: what each shard gets of it, by number. Where shards meet nobody, each gets as
-/// many as any other.
+/// Distributes a part of the records: what each shard gets of it, by number. Where shards have no
+/// peers, each gets as many as any other.
 ///
 /// # Errors
 /// If the part does not come from [`read_partition`].
@@ -177,15 +181,16 @@ fn read_records(agreement: &Agreement, role: Role, bytes: &[u8]) -> Result<Table
     })
 }
 
-/// What was dealt to one shard, once it is looked at. All shards of a party take theirs before any of them
-/// meets the peer's: one that stayed away would tell the peer in which shard somebody stands twice.
+/// The records of one shard, once they are checked. All shards of a party take theirs before any of
+/// them connects to the peer's: one that failed alone would reveal to the peer in which shard a
+/// person occurs twice.
 pub struct Taken(Table);
 
 impl Taken {
-    /// Takes what all parts of the records dealt to a shard.
+    /// Takes what all parts of the records have for a shard.
     ///
     /// # Errors
-    /// If somebody is in the records twice.
+    /// If a person is in the records twice.
     pub fn new(
         agreement: &Agreement,
         role: Role,
@@ -198,7 +203,7 @@ impl Taken {
             table.append(read_records(agreement, role, part.as_ref())?, 0);
         }
         if let (Some(identifier), Some(names)) = (agreement.identifier(), table.identifiers()) {
-            // Where in the records somebody stands twice, nobody can tell here.
+            // The position of the repetition in the records is not known here.
             identifier.normalize.check_unique(names).map_err(|_| {
                 let column = &identifier.column;
                 Failure::wrong_input(format!("column `{column}`: somebody is in the records twice"))
@@ -208,12 +213,12 @@ impl Taken {
         Ok(Self(table))
     }
 
-    /// Meets the peer's shard of the same number, if shards meet. The side is that of the lead, with the same party file and
-    /// identity; of its address the port counts: the shard with number n listens, or connects, n + 1 ports
-    /// above.
+    /// Connects to the peer's shard of the same number, if shards have peers. The side is that of
+    /// the lead, with the same party file and identity; the port follows from its address: the
+    /// shard with number n listens, or connects, n + 1 ports above.
     ///
     /// # Errors
-    /// If the peer's shard does not come.
+    /// If the peer's shard does not connect.
     pub fn meet(
         self,
         side: &Side<'_>,
@@ -230,10 +235,10 @@ impl Taken {
         Ok(Worker(Server::new(Box::new(host))))
     }
 
-    /// Counts without a peer, where shards meet nobody.
+    /// Counts without a peer, where shards have none.
     ///
     /// # Errors
-    /// If they meet.
+    /// If shards have peers.
     pub fn alone(self, agreement: &Agreement, opening: &Opening) -> Result<Worker, Failure> {
         opening.check(agreement)?;
         if meet_peers(agreement) {
@@ -247,7 +252,7 @@ impl Taken {
 pub struct Worker(Server);
 
 impl Worker {
-    /// Does what a call of the lead says, and replies: the bytes that a [`Line`] brings.
+    /// Handles a call of the lead, and replies: the bytes that a [`Line`] carries.
     ///
     /// # Errors
     /// If the reply is too large.

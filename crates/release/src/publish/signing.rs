@@ -51,10 +51,11 @@ pub fn page(agreement: &Agreement) -> String {
     page.into_string()
 }
 
-/// Sees that a run under this agreement would not be refused; the lines say what to expect of it.
+/// Checks that a run under this agreement would not be rejected; the lines say what to expect of
+/// it.
 ///
 /// # Errors
-/// What the model refuses.
+/// What the model rejects.
 pub fn check(agreement: &Agreement) -> Result<Vec<String>, Failure> {
     let planned = match agreement.parties() {
         Some(_) => plan::together(agreement),

@@ -26,7 +26,7 @@ const WARNING: &str = "warning    ";
 /// Checks a directory; the lines say what was found.
 ///
 /// # Errors
-/// If a file cannot be read (wrong input) or does not fit (failed).
+/// If a file cannot be read (wrong input) or does not match (failed).
 pub fn check(directory: &Path) -> Result<(Manifest, Vec<String>), Failure> {
     let manifest = read_manifest(directory)?;
     let lines = verify(&manifest, directory)?;
@@ -36,7 +36,7 @@ pub fn check(directory: &Path) -> Result<(Manifest, Vec<String>), Failure> {
 /// Reads the manifest of a directory.
 ///
 /// # Errors
-/// If it cannot be read, or is not spelt as a manifest is.
+/// If it cannot be read, or is not in canonical form.
 pub fn read_manifest(directory: &Path) -> Result<Manifest, Failure> {
     let path = directory.join(MANIFEST);
     let mut bytes = Vec::new();
@@ -50,7 +50,7 @@ pub fn read_manifest(directory: &Path) -> Result<Manifest, Failure> {
     Manifest::parse(&bytes).map_err(|problem| changed(format!("{} {problem}", path.display())))
 }
 
-/// What people must be told before they use the release, if [`check`] found such a thing.
+/// The warning to show before anyone uses the release, if [`check`] found a reason for one.
 pub fn warning(lines: &[String]) -> Option<&str> {
     lines.iter().find_map(|line| line.strip_prefix(WARNING))
 }
@@ -81,7 +81,7 @@ fn verify(manifest: &Manifest, directory: &Path) -> Result<Vec<String>, Failure>
         lines.push(format!("compact    {COMPACT} is {RELEASE} without the rows of count 0"));
     }
     match manifest.signatures() {
-        // Whoever reads one line must not miss it.
+        // A reader of a single line must not miss it.
         0 => lines.splice(0..0, signed).for_each(drop),
         _ => lines.extend(signed),
     }
@@ -92,7 +92,7 @@ fn check_agreement(manifest: &Manifest) -> Result<Agreement, Failure> {
     let canonical = manifest.value(&["agreement"]).map(ToString::to_string).unwrap_or_default();
     let agreement = Agreement::from_canonical(canonical.as_bytes())
         .map_err(|_| changed("the agreement in the manifest is not a valid agreement"))?;
-    // That of the text as it stands: older manifests have an older form.
+    // That of the original text: older manifests have an older form.
     let hash = hex::encode(Sha256::digest(canonical.as_bytes()));
     if manifest.text(&["agreement_sha256"]) != Some(&hash) {
         return Err(changed("the agreement in the manifest does not have the hash stated there"));
@@ -279,10 +279,10 @@ fn check_signatures(manifest: &Manifest, agreement: &Agreement) -> Result<Vec<St
     Ok(lines)
 }
 
-/// Sees that a ledger still has the line that a release was entered in.
+/// Checks that a ledger still has the line of a release.
 ///
 /// # Errors
-/// If it has not, or cannot be read.
+/// If it does not, or cannot be read.
 pub fn check_ledger(manifest: &Manifest, path: &Path) -> Result<String, Failure> {
     let history = ledger::read(path)?;
     let heads: Vec<_> =
@@ -310,11 +310,11 @@ fn open(path: &Path) -> Result<File, Failure> {
     File::open(path).map_err(|error| unreadable(&error))
 }
 
-/// δ with the first digits that count.
+/// δ with its first significant digits.
 pub fn short_delta(delta: &str) -> String {
     let zeros = delta.chars().take_while(|c| matches!(c, '0' | '.')).count();
     match delta.get(zeros..) {
-        // 2 characters stand for "0."; what is cut off must not make δ smaller.
+        // 2 characters for "0."; truncation must not make δ smaller.
         Some(digits) if zeros > 4 && digits.len() > 2 => {
             let first: u32 = digits.get(..2).and_then(|two| two.parse().ok()).unwrap_or(98);
             format!("{:.1}e-{}", f64::from(first + 1) / 10.0, zeros - 1)

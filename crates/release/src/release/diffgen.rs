@@ -90,7 +90,7 @@ use crate::table::{self, Candidate, CutValue, Cuts, Domain, Specialization};
 pub use plan::Plan;
 pub use postprocess::PostProcess;
 
-/// What went wrong, and what to do about it.
+/// An error of DiffGen; its message says what to do about it.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The release could become too large.
@@ -106,7 +106,7 @@ pub enum Error {
         /// What would fit.
         fit: String,
     },
-    /// The polynomial in place of the exponential does not fit the key.
+    /// The values of the polynomial do not fit the key.
     #[error(
         "the weights of the polynomial need a key of {needed} bits, and {bits} are agreed: lower \
          `taylor_degree` or `taylor_digits`, raise `paillier_bits`, or use \"permute-and-flip\""
@@ -184,13 +184,13 @@ pub enum Error {
         /// Combinations of values of the party that has fewer.
         leaves: usize,
     },
-    /// A budget or a mechanism refused.
+    /// An error of a budget or a mechanism.
     #[error(transparent)]
     Privacy(Box<privacy::Error>),
-    /// The records or the cuts do not fit.
+    /// The records do not match the cuts.
     #[error(transparent)]
     Tree(#[from] tree::Error),
-    /// The agreement is on something else.
+    /// The agreement is for another model.
     #[error("the agreement is on another model than DiffGen: run it by `release::run`")]
     OtherModel,
     /// The budget is not that of the agreement.
@@ -243,7 +243,7 @@ impl From<table::Error> for Error {
 
 /// What one party does alone and two parties do together. The loop in [`run`] calls it.
 ///
-/// Whoever implements it uses up every [`Spend`] for what it is named after, and nothing else.
+/// An implementation uses every [`Spend`] for what it is named after, and nothing else.
 pub trait Specializer {
     /// What can fail.
     type Error: From<Error>;
@@ -251,14 +251,14 @@ pub trait Specializer {
     /// The noisy number of records, where it decides on the number of specializations.
     ///
     /// # Errors
-    /// Whatever the mechanism cannot do.
+    /// Errors of the mechanism.
     fn noisy_records(&mut self, spend: Spend) -> Result<i64, Self::Error>;
 
     /// The structure begins: the plan is now the one in which the number of specializations is
     /// decided.
     ///
     /// # Errors
-    /// Whatever must be ready and is not.
+    /// If the set-up is incomplete.
     fn begin(&mut self, _: &Plan) -> Result<(), Self::Error> {
         Ok(())
     }
@@ -267,7 +267,7 @@ pub trait Specializer {
     /// disjoint, so one spend serves all of them.
     ///
     /// # Errors
-    /// Whatever the mechanism cannot do.
+    /// Errors of the mechanism.
     fn draw_splits(
         &mut self,
         spend: Spend,
@@ -275,8 +275,8 @@ pub trait Specializer {
         intervals: &[CutValue],
     ) -> Result<(), Self::Error>;
 
-    /// Draws the first split of every numeric attribute, each with a spend of its own. Whoever draws
-    /// them with a peer saves rounds by drawing them together.
+    /// Draws the first split of every numeric attribute, each with its own spend. Two parties save
+    /// rounds by drawing them together.
     ///
     /// # Errors
     /// As [`Specializer::draw_splits`].
@@ -290,20 +290,20 @@ pub trait Specializer {
     /// Chooses one of the candidates and returns its place in the list.
     ///
     /// # Errors
-    /// Whatever the mechanism cannot do.
+    /// Errors of the mechanism.
     fn choose(&mut self, spend: Spend, candidates: &[Candidate]) -> Result<usize, Self::Error>;
 
     /// The split that was drawn for an interval, which has just won.
     ///
     /// # Errors
-    /// If there is none, or the party that drew it does not tell it.
+    /// If there is none, or the party that drew it does not send it.
     fn split_of(&mut self, winner: Candidate) -> Result<u32, Self::Error>;
 
     /// Moves the records into the children. `keep` is the spend that decides which sub-partitions
     /// of a set attribute are kept; other kinds have none.
     ///
     /// # Errors
-    /// Whatever the mechanism cannot do.
+    /// Errors of the mechanism.
     fn specialize(
         &mut self,
         made: &Specialization,
@@ -315,7 +315,7 @@ pub trait Specializer {
     /// others.
     ///
     /// # Errors
-    /// If the records do not fit the cuts.
+    /// If the records do not match the cuts.
     fn leaves(&mut self, _: &Cuts) -> Result<Leaves, Self::Error> {
         Ok(Leaves::CrossProduct)
     }
@@ -323,7 +323,7 @@ pub trait Specializer {
     /// The noisy count of each leaf and class, classes fastest.
     ///
     /// # Errors
-    /// Whatever the mechanism cannot do.
+    /// Errors of the mechanism.
     fn noisy_counts(
         &mut self,
         spend: Spend,
@@ -335,10 +335,10 @@ pub trait Specializer {
 /// The spend and the phase of the noisy number of records.
 pub const RECORDS: &str = "number of records";
 
-/// Makes a release. `progress` is told of every specialization, and at last of the counts.
+/// Makes a release. `progress` is called for every specialization, and finally for the counts.
 ///
 /// # Errors
-/// Those of the specializer, of the budget and of the cuts. What was spent is gone then.
+/// Those of the specializer, of the budget and of the cuts. The ε stays spent.
 pub fn run<F: Specializer>(
     plan: &Plan,
     mut budget: Budget,

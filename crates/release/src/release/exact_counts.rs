@@ -43,7 +43,7 @@ impl ReleaseModel for ExactCounts {
         Ok(count(agreement, data.table()?, progress))
     }
 
-    /// Each party tells its counts.
+    /// Each party sends its counts.
     fn together(
         &self,
         session: &mut Session,

@@ -15,7 +15,7 @@ use crate::table::Schema;
 pub struct Seen {
     /// What was checked beyond hashes, in a line.
     pub checked: Option<String>,
-    /// What people must be told before they use it.
+    /// The warning to show before it is used.
     pub warning: Option<String>,
 }
 

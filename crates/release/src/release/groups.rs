@@ -21,13 +21,13 @@ use rayon::prelude::*;
 use crate::agreement::syntactic::{Terms, combinations};
 use crate::table::{Domain, Schema};
 
-/// Most steps of a test of somebody else's table.
+/// Most steps of a test of another party's table.
 pub const MOST_STEPS: u64 = 1_000_000_000;
 
 /// A requirement of an agreement, by places of attributes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {
-    /// What somebody may know.
+    /// What an attacker may know.
     pub attributes: Vec<usize>,
     /// How many of them at a time.
     pub most: usize,

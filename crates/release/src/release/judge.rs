@@ -1,4 +1,4 @@
-//! What a release is worth to somebody who learns from it: the classifier of the papers, and distances.
+//! How useful a release is for learning: the classifier of the papers, and distances.
 //!
 //! Of the release and of raw records the values are numbered alike ([`generalize`]); a decision tree
 //! learnt from either tells the class of other records ([`tree`]), and frequencies are compared

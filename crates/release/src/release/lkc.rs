@@ -108,7 +108,7 @@ pub struct Specialized<'t> {
     records: LeafRecords<'t>,
     cuts: Cuts,
     logarithms: Logarithms,
-    /// Where the sensitive attribute stands, and what its values are called.
+    /// The position of the sensitive attribute, and the names of its values.
     sensitive: Option<usize>,
     protected: Vec<String>,
     /// Of each record: 0, or one more than the place of its protected value.
@@ -436,7 +436,7 @@ impl Specialized<'_> {
         Ok((children, open))
     }
 
-    /// What was tried, for the eyes of whoever holds the data.
+    /// What was tried, for the holder of the data only.
     fn notes(&self) -> Vec<String> {
         let mut cuts = Cuts::topmost(self.cuts.schema());
         let mut lines = Vec::new();

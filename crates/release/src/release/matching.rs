@@ -106,7 +106,7 @@ impl Message for RecordCount {
     const MOST_BYTES: usize = 8;
 }
 
-/// Tells the peer how many records there are, and hears how many it has.
+/// Exchanges the numbers of records with the peer.
 pub(super) fn exchange_records(
     session: &mut Session,
     agreement: &Agreement,
@@ -196,7 +196,7 @@ pub(super) fn forecast_classes(f: &mut Forecast) {
     yao::forecast(f, Role::P1, &same_hash(), Reveal::Both);
 }
 
-/// The message that tells a split.
+/// The message with a split.
 pub(super) fn forecast_split(f: &mut Forecast, owner: Role) -> Result<(), Error> {
     Ok(f.message_like(owner, &Split { point: 0 })?)
 }
@@ -211,7 +211,7 @@ impl Message for Split {
     const MOST_BYTES: usize = 4;
 }
 
-/// Tells the peer the split of an interval that was chosen, or hears it.
+/// Sends the peer the split of the chosen interval, or receives it.
 pub(super) fn exchange_split(
     session: &mut Session,
     winner: Candidate,

@@ -1,4 +1,4 @@
-//! What is known of a release, and refused, before anything is spent: each model's answer.
+//! What is known of a release, and rejected, before anything is spent, by model.
 
 use super::{Error, model};
 use crate::agreement::Agreement;
@@ -13,14 +13,14 @@ pub struct Plan {
     pub most_bytes: u64,
     /// No release has more rows.
     pub most_rows: u64,
-    /// What an engineer may want to know, in lines.
+    /// Technical details, in lines.
     pub details: Vec<String>,
 }
 
 /// The plan of a release by one party.
 ///
 /// # Errors
-/// What the model refuses.
+/// What the model rejects.
 pub fn alone(agreement: &Agreement) -> Result<Plan, Error> {
     model::of(agreement).plan_alone(agreement)
 }
@@ -28,7 +28,7 @@ pub fn alone(agreement: &Agreement) -> Result<Plan, Error> {
 /// The plan of a release by two parties.
 ///
 /// # Errors
-/// What the model refuses, and agreements for one party.
+/// What the model rejects, and agreements for one party.
 pub fn together(agreement: &Agreement) -> Result<Plan, Error> {
     if agreement.parties().is_none() {
         return Err(Error::OneParty);
@@ -40,7 +40,7 @@ pub fn together(agreement: &Agreement) -> Result<Plan, Error> {
 /// but for a chance of 2^-40.
 ///
 /// # Errors
-/// What the model refuses.
+/// What the model rejects.
 pub fn most_people(agreement: &Agreement, rows: u64) -> Result<u64, Error> {
     let tables = if agreement.parties().is_some() { 2 } else { 1 };
     let people = agreement.max_records.saturating_mul(tables);
@@ -59,7 +59,7 @@ pub fn most_specializations(agreement: &Agreement) -> Result<Option<u32>, Error>
 /// A party that gives its own number must not pass the lines on.
 ///
 /// # Errors
-/// What the model refuses.
+/// What the model rejects.
 pub fn outlook(agreement: &Agreement, records: Option<u64>) -> Result<Vec<String>, Error> {
     model::of(agreement).outlook(agreement, records)
 }

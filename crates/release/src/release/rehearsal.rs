@@ -24,7 +24,7 @@ use crate::protocol::forecast::Forecast;
 use crate::protocol::psi::{self, Cardinality};
 use crate::table::Table;
 
-/// What an exact rehearsal tells both parties.
+/// What an exact rehearsal reveals to both parties.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rehearsed {
     /// Records of the peer.
@@ -83,7 +83,7 @@ pub fn forecast(
     Ok(())
 }
 
-/// What a rehearsal under this agreement may tell.
+/// What a rehearsal under this agreement may reveal.
 ///
 /// # Errors
 /// [`Error::NoRehearsal`] if there may be none.

@@ -1,4 +1,4 @@
-//! A release as a table of people: one row for each person that its counts stand for.
+//! A release as a table of people: one row for each person that its counts represent.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -21,7 +21,7 @@ pub enum Error {
 
 /// Writes the rows of a release's table as CSV, with its header, and returns how many there are: with the
 /// values of the release, or with concrete ones. `columns` is how many the table has beside class and
-/// count. If `spreadsheet_safe`, an apostrophe stands before every cell that a spreadsheet would run.
+/// count. If `spreadsheet_safe`, an apostrophe is put before every cell that a spreadsheet would run.
 ///
 /// # Errors
 /// See [`Error`].

@@ -4,22 +4,23 @@
 //! people, and shares of a sum are sums of shares. Choices, noise and signing see the sums alone, at the
 //! lead.
 //!
-//! *Who is in which shard* ([`Dealing`]): a hash of the normalised identifier under a key that the run
-//! makes of both parties' nonces (through the id of the lead's session). Both sides find common people in
-//! the same shard. The key must be new in every run and be made by both: whoever knew it before could put chosen
-//! people into one shard, and see by a run that ends there that they are in the peer's table.
+//! *Who is in which shard* ([`Dealing`]): a hash of the normalised identifier under a key that the
+//! run makes of both parties' nonces (through the id of the lead's session). Both sides find common
+//! people in the same shard. The key must be new in every run and be made by both: a party that
+//! knew it before could put chosen people into one shard, and see by a run that ends there that
+//! they are in the peer's table.
 //!
-//! *Where they are* ([`Host`]): in threads of this process or elsewhere; a lead asks all of them the same few
-//! things (`asks`).
+//! *Where they are* ([`Host`]): in threads of this process or elsewhere; a lead sends all of them
+//! the same few requests (`asks`).
 //!
-//! *Horizontally* (`counting`) a party's shards meet nobody, and nothing below is needed.
+//! *Horizontally* (`counting`) a party's shards have no peers, and nothing below is needed.
 //!
-//! *What sizes of shards tell*: nothing. Each party's shards are padded to [`bound`], which follows from how many
-//! records it has (that is shown, or itself padded to `pad_to`): where people are shown to be common
-//! with random identifiers that nobody has, in hidden joins as any padding. Sums over common people
-//! are padded to the bound that follows from how many there are, which both know: every record that is not
-//! there counts in the first cell, and their number, which both know, is taken away at the end. So the
-//! messages of all shards are alike, whoever falls where.
+//! *What sizes of shards reveal*: nothing. Each party's shards are padded to [`bound`], which
+//! follows from how many records it has (that is shown, or itself padded to `pad_to`): where people
+//! are shown to be common with random identifiers that nobody has, in hidden joins as any padding.
+//! Sums over common people are padded to the bound that follows from how many there are, which both
+//! know: every padding record counts in the first cell, and their number, which both know, is
+//! subtracted at the end. So the messages of all shards are alike, whoever is in which.
 //!
 //! *How likely a shard is too full.* A shard's size is binomial with mean μ = n/N and variance
 //! v < μ, whoever the n people are, because they are dealt by a key that is independent of them. By
@@ -63,24 +64,24 @@ use records::Bytes;
 /// The phase of the set intersection.
 const MATCHING: &str = "set intersection";
 
-/// Deviations above the mean, and people beyond them, that a shard has room for.
+/// Deviations above the mean, and people beyond them, for which a shard has capacity.
 const DEVIATIONS: u128 = 10;
 const ROOM: u128 = 34;
 
 const NO_SHARDS: Error =
     Error::WrongInput("people are in shards, and there are not as many of these as are agreed");
 
-/// In how many shards the records of a party may lie, if they may.
+/// In how many shards the records of a party may be, if any.
 pub fn number(agreement: &Agreement) -> Option<usize> {
     agreement.shards.map(|shards| shards as usize)
 }
 
-/// The same if each of them meets the peer's of the same number: horizontally none does.
+/// The same if each of them connects to the peer's of the same number: horizontally none does.
 pub fn paired(agreement: &Agreement) -> Option<usize> {
     number(agreement).filter(|_| matches!(agreement.partition, Partition::Vertical { .. }))
 }
 
-/// How many of so many people one of so many shards has room for.
+/// The capacity of one of so many shards for so many people.
 pub fn bound(people: usize, shards: usize) -> usize {
     let (n, shards) = (people as u128, shards.max(1) as u128);
     // √v = √(n·(N − 1))/N, rounded up.
@@ -91,12 +92,12 @@ pub fn bound(people: usize, shards: usize) -> usize {
     usize::try_from(most).unwrap_or(usize::MAX).min(people)
 }
 
-/// How many records so many people are in all shards, with those that stand for nobody.
+/// How many records so many people are in all shards, padding included.
 pub fn padded(agreement: &Agreement, people: usize) -> usize {
     number(agreement).map_or(people, |shards| bound(people, shards).saturating_mul(shards))
 }
 
-/// Who is in which shard: see the page.
+/// Who is in which shard: see the module page.
 pub struct Dealing {
     start: Sha256,
     shards: usize,
@@ -117,8 +118,8 @@ impl Dealing {
         ((u128::from(u64::from_le_bytes(first)) * self.shards as u128) >> 64) as usize
     }
 
-    /// The records of each shard, ascending. `people` is what the bound follows from: how many there are,
-    /// or seem to be.
+    /// The records of each shard, ascending. `people` determines the bound: how many there are, or
+    /// appear to be.
     ///
     /// # Errors
     /// [`Error::ShardTooFull`].
@@ -136,7 +137,7 @@ fn check(mut sizes: impl Iterator<Item = usize>, bound: usize) -> Result<(), Err
     if sizes.any(|size| size > bound) { Err(Error::ShardTooFull) } else { Ok(()) }
 }
 
-/// Makes shards that answer of the connections that there are, if nobody answers yet.
+/// Turns the connections into shards that answer, if there are none yet.
 fn host(session: &mut Session, agreement: &Agreement) -> Result<(), Error> {
     let connected = std::mem::take(&mut session.shards.sessions);
     if !connected.is_empty() {
@@ -150,8 +151,9 @@ fn host(session: &mut Session, agreement: &Agreement) -> Result<(), Error> {
     }
 }
 
-/// Sets up the transfers of every shard that has a peer, and sees that all records are there: nothing that is
-/// said depends on data. Horizontally a lead that has its records counts them itself, without shards.
+/// Sets up the transfers of every shard that has a peer, and checks that all records are there: no
+/// message depends on data. Horizontally a lead that has its records counts them itself, without
+/// shards.
 ///
 /// # Errors
 /// That of the first shard that failed, and shards that have their own records and do not have as many as
@@ -178,14 +180,15 @@ pub fn set_up(session: &mut Session, agreement: &Agreement) -> Result<(), Error>
     if paired(agreement).is_none() {
         return Ok(());
     }
-    // What seems to be there is at least what is there: a shard that has no room ends the run before any
-    // other has sent something of its data.
+    // The announced number is at least the real one: a shard that is too full ends the run before
+    // any other has sent anything that depends on its data.
     let people = agreement.pad_to().map_or(held, |pad| usize::try_from(pad).unwrap_or(usize::MAX));
     check(records.into_iter(), bound(people, session.shards.asked.len()))
 }
 
-/// Where the records of the shards come from: they have them, or the lead deals its table. Each shard
-/// gets its part when its turn has come, so that there are no more copies than shards in work.
+/// Where the records of the shards come from: they have them, or the lead distributes its table.
+/// Each shard gets its part when its turn comes, so that there are no more copies than shards being
+/// processed.
 struct Dealt<'t> {
     table: &'t Table,
     rows: Option<Vec<Vec<usize>>>,
@@ -208,7 +211,7 @@ impl<'t> Dealt<'t> {
         Ok(Self { table, rows: Some(rows) })
     }
 
-    /// What one shard is asked, with its records if the lead has them.
+    /// The request to one shard, with its records if the lead has them.
     fn request(
         &self,
         ask: &Ask,
@@ -227,11 +230,11 @@ pub fn records(session: &Session, table: &Table) -> usize {
     session.shards.records.unwrap_or(table.len())
 }
 
-/// How the records of the common people lie one after the other.
+/// The order of the records of the common people.
 #[derive(Clone, Debug)]
 pub struct Parts {
     counts: Vec<usize>,
-    /// Records of each part with those that stand for nobody.
+    /// Records of each part, padding included.
     padded: usize,
     sharded: bool,
 }
@@ -252,14 +255,14 @@ impl Parts {
         Ok(Self { counts, padded, sharded: true })
     }
 
-    /// Records of each part with those that stand for nobody: what its sums run over.
+    /// Records of each part, padding included: what its sums run over.
     pub fn padded(&self) -> usize {
         self.padded
     }
 
-    /// Sums over all common people: those of every part, added up. `places` has the numbers of some of
-    /// this party's records in one of the sums. In each of these a record that stands for nobody has
-    /// counted as 1 in the first entry.
+    /// Sums over all common people: those of every part, added up. `places` has the numbers of some
+    /// of this party's records in one of the sums. In each of these a padding record has counted as
+    /// 1 in the first entry.
     ///
     /// # Errors
     /// Those of `places` and of the sums.
@@ -311,7 +314,7 @@ impl Parts {
 /// Sums of what each of some parts has.
 ///
 /// # Errors
-/// If they do not fit.
+/// If they cannot be added.
 fn added(parts: Vec<Vec<WordShares>>) -> Result<Vec<WordShares>, Error> {
     let mut parts = parts.into_iter();
     let mut total = parts.next().unwrap_or_default();
@@ -323,7 +326,8 @@ fn added(parts: Vec<Vec<WordShares>>) -> Result<Vec<WordShares>, Error> {
     Ok(total)
 }
 
-/// The messages of sums over so many common people, in shards or not: `tell` has those over some records.
+/// The messages of sums over so many common people, in shards or not: `tell` adds those over some
+/// records.
 ///
 /// # Errors
 /// Those of `tell`.
@@ -343,14 +347,14 @@ pub fn forecast(
 pub struct Common {
     /// This party's columns of them, in their common order: shard after shard, in the order of each.
     pub table: Table,
-    /// How they lie in shards.
+    /// How they are distributed over shards.
     pub parts: Parts,
     /// Records of the peer.
     pub peer_records: usize,
 }
 
-/// Finds the common people. Shards tell their lead the columns, which are coded, and no identifier: all
-/// choices look at them, some at each record in every round, so it is the lead who must have them.
+/// Finds the common people. Shards send their lead the columns, which are coded, and no identifier:
+/// all choices use them, some of them each record in every round, so the lead must have them.
 ///
 /// # Errors
 /// See [`Error`].
@@ -400,8 +404,8 @@ pub fn labelled(session: &mut Session) -> Result<Vec<Vec<u8>>, Error> {
     Ok(session.shards.each(|_| request(&Ask::Labelled, &[]), hear)?.concat())
 }
 
-/// Joins every shard where nobody learns who is common: what each told of its people, which are
-/// shares of the sums that are due. `announced` is what all shards seem to have together.
+/// Joins every shard where neither party learns who is common: returns each one's shares of the
+/// expected sums. `announced` is what all shards appear to have together.
 ///
 /// # Errors
 /// That of the first shard that failed.
@@ -421,7 +425,7 @@ pub fn join(
     })
 }
 
-/// Counts in every shard after [`join`], by the leaves that these make: the counts that are due.
+/// Counts in every shard after [`join`], by the leaves that these make: the expected counts.
 ///
 /// # Errors
 /// That of the first shard that failed.
@@ -454,7 +458,8 @@ fn each_hidden(
 /// A random identifier that nobody has: the first byte is in no text.
 type Nobody = [u8; 33];
 
-/// The rows of one shard whose people are common, in their common order. Both lists are as long as is due.
+/// The rows of one shard whose people are common, in their common order. Both lists have the
+/// expected length.
 fn match_shard(
     session: &mut Session,
     agreement: &Agreement,

@@ -88,7 +88,7 @@ pub enum Error {
         /// What is wrong with the others.
         problem: String,
     },
-    /// Nobody knows nothing, nor so much.
+    /// The number of known pairs is out of range.
     #[error("`l` is {0}: it must be from 1 to {MOST_KNOWN}")]
     Known(usize),
     /// What is written asks for nothing.
@@ -153,7 +153,7 @@ impl Terms {
         words::promise(self.l, self.k, limited.then_some((part, values.as_str())))
     }
 
-    /// What stands wherever the release is shown.
+    /// The notice wherever the release is shown.
     pub fn warning(&self, alone: usize) -> String {
         words::warning(self.l, alone)
     }

@@ -27,7 +27,7 @@ pub struct Table {
     columns: Vec<Option<Column>>,
     classes: Vec<u8>,
     identifiers: Option<Vec<String>>,
-    /// Where each record stood in its file, if it was read with identifiers.
+    /// The position of each record in its file, if it was read with identifiers.
     lines: Vec<u64>,
 }
 
@@ -77,7 +77,7 @@ impl Table {
         self.lines.get(record).copied()
     }
 
-    /// Notes where the records stood.
+    /// Records the positions in the file.
     pub(super) fn with_lines(self, lines: Vec<u64>) -> Self {
         Self { lines, ..self }
     }

@@ -45,7 +45,7 @@ pub struct Reading<'a> {
     pub max_records: u64,
 }
 
-/// Reads a data file. `progress` is told how many bytes were just done.
+/// Reads a data file. `progress` is called with the number of bytes just done.
 ///
 /// # Errors
 /// Everything that is wrong with the file, with its places.
@@ -72,7 +72,7 @@ pub fn regular_file(path: &Path) -> Result<File, Error> {
     File::open(path).map_err(|error| unreadable(error.to_string()))
 }
 
-/// Reads data from anywhere. `name` stands in messages.
+/// Reads data from any source. `name` is used in messages.
 ///
 /// # Errors
 /// Everything that is wrong with the data, with its places.
@@ -85,7 +85,7 @@ pub fn parse_csv(
     parse_csv_as(Dialect::default(), name, source, reading, progress)
 }
 
-/// Reads data from anywhere, written in any way.
+/// Reads data from any source, in any dialect.
 ///
 /// # Errors
 /// As [`parse_csv`].

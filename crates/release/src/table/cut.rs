@@ -33,7 +33,7 @@ pub struct Candidate {
     pub value: CutValue,
 }
 
-/// One specialization: all that one party has to tell the other about it.
+/// One specialization, as one party sends it to the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Specialization {
     /// What is replaced by its children.

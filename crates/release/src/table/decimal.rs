@@ -73,7 +73,7 @@ impl Decimal {
         Ok(number)
     }
 
-    /// `units / 10^scale` in normal form. `scale` is at most 9 wherever this room calls it.
+    /// `units / 10^scale` in normal form. `scale` is at most 9 wherever this crate calls it.
     pub(super) fn from_units(mut units: i128, mut scale: u8) -> Self {
         while scale > 0 && units % 10 == 0 {
             units /= 10;

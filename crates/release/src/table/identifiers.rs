@@ -46,7 +46,7 @@ pub enum Error {
         after(.rule), list(.first)
     )]
     Duplicates {
-        /// How many rows repeat one that stands before them.
+        /// How many rows repeat an earlier one.
         count: usize,
         /// The first few identifiers that occur more than once: the rows of each.
         first: Vec<Vec<usize>>,

@@ -85,7 +85,7 @@ impl NumericDomain {
         fitting.next()
     }
 
-    /// The value at a point; points past the last stand for the last.
+    /// The value at a point; points past the last mean the last.
     pub fn point(&self, index: u32) -> Decimal {
         Decimal::from_units(self.point_units(index.min(self.points - 1)), self.scale)
     }

@@ -34,7 +34,7 @@ const FIRST_LINES: u64 = 4;
 /// The outcome of a visitor's handshake.
 pub(super) type Arrival = (u64, Result<Channel, Error>);
 
-/// The handshakes under way, the oldest first, and the number of rejected visitors.
+/// The handshakes under way, the oldest first, and why the last visitor was rejected.
 pub(super) struct Visitors {
     present: VecDeque<Visitor>,
     next: u64,

@@ -30,7 +30,7 @@ const USUAL_TAYLOR: (u64, u64) = (6, 16);
 const MAX_EPSILON: i64 = 100;
 const MAX_SPECIALIZATIONS: i64 = 1_024;
 
-/// The terms, and where the number of specializations stands.
+/// The terms, and the position of the number of specializations.
 pub(in crate::agreement) fn model(
     form: &mut Form<'_>,
     Sections { release, top, .. }: Sections<'_>,
@@ -89,7 +89,7 @@ fn read(
     Some((terms, specializations_at))
 }
 
-/// How many specializations, and where that stands.
+/// How many specializations, and the position of that number.
 fn specializations(form: &mut Form<'_>, section: &mut Section) -> (Option<Specializations>, usize) {
     let name = section.name_of("specializations");
     let node = section.take("specializations");
@@ -326,7 +326,7 @@ fn hidden_choices(
 /// A word that was chosen, and where.
 type Chosen<'a> = Option<(&'a str, usize)>;
 
-/// Refuses what differs from the papers: of each key the papers' word, and what was chosen where.
+/// Rejects what differs from the papers: of each key the papers' word, and what was chosen where.
 fn fixed_by_the_papers(form: &mut Form<'_>, fixed: [(&str, &str, Chosen<'_>); 4]) {
     for (key, papers, chosen) in fixed {
         if let Some((_, at)) = chosen.filter(|(chosen, _)| *chosen != papers) {

@@ -93,7 +93,7 @@ pub(super) fn identifier(
             return None;
         }
         Some(Kind::Horizontal) if overlap_check.is_none() => {
-            // Whether it is needed cannot be said yet, but what stands there is checked.
+            // Whether it is needed is not known yet, but its value is checked.
             top.take("id").and_then(|node| identifier_section(form, node, kind));
             return None;
         }

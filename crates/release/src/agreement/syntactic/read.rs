@@ -39,7 +39,7 @@ pub(in crate::agreement) fn model(
     Some((Model::Syntactic(terms), at))
 }
 
-/// The terms in the section called `title`, and where it stands.
+/// The terms in the section called `title`, and its position.
 fn read(
     form: &mut Form<'_>,
     release: &mut Section,

@@ -36,7 +36,7 @@ pub(in crate::agreement) fn model(
     Some((Model::Trajectory(terms), at))
 }
 
-/// The terms, and where they stand.
+/// The terms, and their position.
 fn read(form: &mut Form<'_>, top: &mut Section, kind: Option<Kind>) -> Option<(Terms, usize)> {
     form.refuse(top, "crypto", "nothing is encrypted by this model");
     form.refuse(top, "attribute", "the data are paths, which have no attributes");

@@ -1,4 +1,4 @@
-//! The identifiers of a CSV file, and its rows again when some of them are wanted.
+//! The identifiers of a CSV file, and its rows again when some of them are needed.
 
 use std::fs::File;
 use std::io::{BufReader, Write};
@@ -24,7 +24,8 @@ impl IdentifierColumn {
     /// Reads the column of this name.
     ///
     /// # Errors
-    /// A file that cannot be read, without such a column, or with identifiers that the rule refuses.
+    /// A file that cannot be read, without such a column, or with identifiers that the rule
+    /// rejects.
     pub fn read(path: &Path, column: &str, rule: &Normalization) -> Result<Self, Failure> {
         let mut reader = open(path)?;
         let header = reader.headers().map_err(|error| unreadable(path, &error))?.clone();
@@ -55,7 +56,7 @@ impl IdentifierColumn {
     /// Writes the header and the rows named, in that order.
     ///
     /// # Errors
-    /// If they cannot be written, or the file is not what it was.
+    /// If they cannot be written, or the file has changed.
     pub fn copy_rows(&self, rows: &[usize], to: &mut dyn Write) -> Result<(), Failure> {
         let failed = |error: csv::Error| Failure::failed(format!("cannot write rows: {error}"));
         let mut writer = csv::Writer::from_writer(to);
@@ -106,7 +107,7 @@ fn find_column(path: &Path, header: &StringRecord, column: &str) -> Result<usize
     }
 }
 
-/// What is wrong with the file and in which line; never what stands in it.
+/// What is wrong with the file and in which line; never its contents.
 fn unreadable(path: &Path, error: &csv::Error) -> Failure {
     let line = error.position().map_or(String::new(), |place| format!(", line {}", place.line()));
     let problem = match error.kind() {

@@ -1,4 +1,4 @@
-//! What a page tells: taken from a release that verifies, and from nothing else.
+//! The contents of a page, taken only from a release that verifies.
 
 use std::path::Path;
 
@@ -25,13 +25,13 @@ const MOST_DIGITS: u32 = 18;
 /// Longest common denominator that the parts of ε are written with.
 const MOST_DENOMINATOR_BITS: u64 = 64;
 
-/// Everything that a page tells, as plain text.
+/// The contents of a page, as plain text.
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
     pub id: String,
     pub version: String,
     pub promise: Told,
-    /// What must be told before anything else.
+    /// The warning that comes before anything else.
     pub warning: Option<String>,
     /// The parties' names; none for a release by one.
     pub parties: Vec<String>,

@@ -7,7 +7,7 @@ use std::fmt::Display;
 pub struct Html(String);
 
 impl Html {
-    /// Markup, as it stands in the program.
+    /// Markup that is constant in the program.
     pub fn raw(&mut self, markup: &'static str) -> &mut Self {
         self.0.push_str(markup);
         self

@@ -469,7 +469,7 @@ mod tests {
         fn no_tag_or_attribute_comes_from_data(
             text in "\\PC{0,30}|[<>/\"'=& a]{0,30}|</(script|style|title|svg)><script>"
         ) {
-            // What stands between two backticks is put into an element of ours.
+            // Text between two backticks is put into an element of its own.
             let text = text.replace('`', "");
             let (page, plain) = (facts(&text).page(None), facts("x").page(None));
             for mark in ['<', '>', '"', '\''] {

@@ -78,7 +78,7 @@ impl Tree {
 
     /// Adds up what was counted, once everything is.
     pub fn add_up(&mut self) {
-        // Children stand after their parents.
+        // Children come after their parents.
         for index in (0..self.nodes.len()).rev() {
             for child in self.nodes[index].children.clone() {
                 for class in 0..self.classes {

@@ -1,4 +1,4 @@
-//! What a run took, for this party's eyes only: sizes are not differentially private.
+//! The costs of a run, which only this party may see: sizes are not differentially private.
 
 use serde_json::json;
 
@@ -16,7 +16,7 @@ use crate::release::trajectory::union::Extent;
 pub const COSTS: &str = "costs.json";
 const MESSAGES: &str = "messages.csv";
 
-/// What a run was about, as this party knows it in the end.
+/// The sizes of a run, as far as this party knows them at the end.
 pub(super) struct About {
     /// Records of this party.
     pub own: usize,
@@ -26,11 +26,11 @@ pub(super) struct About {
     pub common: Option<usize>,
     /// What was examined.
     pub course: Vec<Examined>,
-    /// What both told of paths.
+    /// How much both revealed of paths.
     pub paths: [Extent; 2],
 }
 
-/// Writes what the run took, and the shape of the conversation if it was recorded.
+/// Writes the costs of the run, and the shape of the conversation if it was recorded.
 pub(super) fn write(
     output: &Output,
     side: &Side<'_>,
@@ -39,7 +39,7 @@ pub(super) fn write(
     record: bool,
 ) -> Result<(), Failure> {
     let costs = session.costs();
-    // What did not become known was not exchanged, and no message depends on it.
+    // An unknown size was not exchanged, and no message depends on it.
     let records = Records {
         own: about.own,
         peer: about.peer.unwrap_or_default(),
@@ -88,7 +88,7 @@ pub(super) fn write(
     Ok(())
 }
 
-/// Says how far a run came that did not end well.
+/// Reports how far a failed run came.
 pub(super) fn tell_end(costs: &Costs, watcher: &dyn Watcher) {
     let (Some(last), total) = (costs.phases.last(), costs.total()) else { return };
     watcher.say(&format!(
@@ -110,7 +110,7 @@ pub fn bytes(count: u64) -> String {
     }
 }
 
-/// The phases as they stand in a file that [`write`] wrote.
+/// The phases in a file that [`write`] wrote.
 pub fn read(text: &str) -> Option<Costs> {
     let page: serde_json::Value = serde_json::from_str(text).ok()?;
     let number = |phase: &serde_json::Value, key: &str| phase.get(key)?.as_u64();

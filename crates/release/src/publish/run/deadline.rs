@@ -1,5 +1,5 @@
-//! How long a whole run may take. Every wait has a limit of its own, but a peer that says something
-//! just before each of them is over could hold a run for days.
+//! The time limit of a whole run. Every wait has its own limit, but a peer that sends something
+//! just before the end of each could delay a run for days.
 
 use std::time::Duration;
 
@@ -13,11 +13,11 @@ use crate::release::rehearsal::noisy::NoisyPlan;
 use crate::release::trajectory::union::Extent;
 use crate::role::Role;
 
-/// No run is given less.
+/// The shortest time limit.
 const LEAST: Duration = Duration::from_secs(600);
-/// No run is given more, unless the party file says so.
+/// The longest time limit, unless the party file says otherwise.
 const MOST: Duration = Duration::from_secs(365 * 86_400);
-/// So many times what a run takes on the slowest line and a slow machine.
+/// The factor between the time on the slowest line with a slow machine and the limit.
 const TIMES: u32 = 10;
 /// Trees that are drawn to find a large one: enough for a bound that is this generous.
 const TREES: usize = 21;

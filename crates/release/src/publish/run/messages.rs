@@ -1,4 +1,4 @@
-//! What the two parties say to each other around a release. None of it depends on their data.
+//! The messages of the two parties around a release. None of them depends on their data.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,25 +9,25 @@ use crate::protocol::forecast::Forecast;
 use crate::publish::failure::Failure;
 use crate::release;
 
-/// The phase in which both tell how earlier runs stand.
+/// The phase in which both exchange the state of earlier runs.
 pub(super) const STATUS: &str = "status";
-/// The phase in which both tell that ε is in their ledgers.
+/// The phase in which both confirm that ε is in their ledgers.
 pub(super) const DEBIT: &str = "debit";
 /// The phase in which both sign the release.
 pub(super) const SIGNING: &str = "signing";
-/// The phase in which both tell that they have written it.
+/// The phase in which both confirm that they have written it.
 pub(super) const CLOSING: &str = "closing";
 
 /// Why a run ended, for this side and for the peer.
 #[derive(Debug)]
 pub(super) struct Ending {
     pub failure: Failure,
-    /// What the peer is told, unless it is gone or said it first.
+    /// The reason sent to the peer, unless it is gone or aborted first.
     pub tell: Option<AbortReason>,
 }
 
 impl Ending {
-    /// The peer does not run what we run.
+    /// The peer runs something else.
     pub fn disagreement(message: String, advice: &str) -> Self {
         let failure = Failure::peer_refused(message).advise(advice);
         Self { failure, tell: Some(AbortReason::Disagreement) }
@@ -38,7 +38,7 @@ impl Ending {
         Self { failure: Failure::failed(message), tell: Some(AbortReason::BadMessage) }
     }
 
-    /// What the peer is told follows from whose fault it is.
+    /// The reason sent to the peer follows from whose fault it is.
     fn of(error: &dyn Fault) -> Self {
         Self { failure: Failure::of(error), tell: error.blame().reason() }
     }
@@ -76,7 +76,7 @@ impl From<ledger::Error> for Ending {
     }
 }
 
-/// How many shards a party can have in work at a time.
+/// How many shards a party can process at a time.
 #[derive(Serialize, Deserialize)]
 struct AtOnce {
     shards: u32,
@@ -87,14 +87,14 @@ impl Message for AtOnce {
     const MOST_BYTES: usize = 4;
 }
 
-/// Tells the peer how many shards may be in work here at a time, and returns what both can have.
+/// Sends the peer how many shards may be processed here at a time, and returns the minimum of both.
 pub(super) fn exchange_at_once(session: &mut Session, own: u32) -> Result<usize, net::Error> {
     session.channel.send(&AtOnce { shards: own })?;
     let AtOnce { shards } = session.channel.receive()?;
     Ok(shards.min(own).max(1) as usize)
 }
 
-/// The messages by which so many shards meet.
+/// The messages by which so many shards connect.
 pub(super) fn forecast_shards(f: &mut Forecast, shards: usize) -> Result<(), net::Error> {
     f.exchange_like(&AtOnce { shards: 0 })?;
     f.in_shards(shards, Session::forecast);
@@ -127,7 +127,7 @@ pub(super) fn forecast_heads(f: &mut Forecast) -> Result<(), net::Error> {
     f.exchange_like(&Debited { head: [0; 32] })
 }
 
-/// What a party has made, and its word for it.
+/// What a party has made, and its signature of it.
 #[derive(Serialize, Deserialize)]
 struct Signed {
     /// What was signed: a label and the hash of the manifest's body, which has the release's.
@@ -179,7 +179,7 @@ pub(super) fn forecast_closing(f: &mut Forecast) -> Result<(), net::Error> {
     f.exchange_like(&Written)
 }
 
-/// The files are written and the ledger says so.
+/// The files are written and the run is closed in the ledger.
 #[derive(Serialize, Deserialize)]
 struct Written;
 

@@ -9,8 +9,8 @@
 //! | counting | [`rehearsal`], [`noisy`] | a line; of a noisy one ε spent |
 //! | closing | that it is over | the numbers |
 //!
-//! A ledger has one exact rehearsal of a data set with a peer, whether it came to its end or not, and
-//! one more for each line that allows it. Noisy ones are debited, and there are as many as the cap bears.
+//! A ledger allows one exact rehearsal of a data set with a peer, whether it completed or not, and
+//! one more for each line that allows it. Noisy ones are debited, and the cap limits their number.
 
 use super::messages::{self, Ending};
 use super::{Side, deadline, unfinished};
@@ -25,10 +25,10 @@ use crate::release::rehearsal::noisy::{self, Counted, NoisyPlan};
 use crate::release::rehearsal::{self, Rehearsed};
 use crate::table::Table;
 
-/// The phase in which both tell that an exact rehearsal is in their ledgers.
+/// The phase in which both confirm that an exact rehearsal is in their ledgers.
 const LEDGER: &str = "ledger";
 
-/// What a rehearsal told this party.
+/// What this party learned in a rehearsal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Told {
     /// Records of this party.
@@ -49,8 +49,8 @@ pub enum Numbers {
 /// Rehearses a release with the peer, which must do the same at the same time.
 ///
 /// # Errors
-/// If the agreement allows no rehearsal, there was an exact one or the cap bears no noisy one, and
-/// whatever stops the conversation.
+/// If the agreement allows no rehearsal, an exact one took place already or the cap allows no noisy
+/// one, and whatever aborts the run.
 pub fn rehearse(side: &Side<'_>, watcher: &dyn Watcher) -> Result<Told, Failure> {
     let (agreement, party) = (side.agreement, side.party);
     let plan = plan(side)?;
@@ -96,7 +96,7 @@ fn plan(side: &Side<'_>) -> Result<Option<NoisyPlan>, Failure> {
     })
 }
 
-/// Whether the ledger lets it begin: asked before connecting.
+/// Whether the ledger allows it: checked before connecting.
 fn check_ledger(
     side: &Side<'_>,
     plan: Option<&NoisyPlan>,
@@ -116,7 +116,8 @@ fn check_ledger(
     Ok(ledger.check_composition(&party.data_set, true, agreement.accept_composition)?)
 }
 
-/// What both must have in common. That it is a rehearsal is part of it, so that no run meets one.
+/// What both must have in common. That it is a rehearsal is part of it, so that a run and a
+/// rehearsal cannot be connected.
 fn terms(canonical: &str) -> String {
     let rest = canonical.strip_prefix('{').unwrap_or(canonical);
     format!("{{\"--rehearse\":true,{rest}")
@@ -137,7 +138,7 @@ impl Conversation<'_> {
         unfinished::compare(session, self.ledger, self.side.peer_name, self.watcher)
     }
 
-    /// Holds an exact rehearsal.
+    /// Runs an exact rehearsal.
     fn count(&mut self, session: &mut Session) -> Result<Rehearsed, Ending> {
         self.begin(session)?;
         let (side, watcher) = (self.side, self.watcher);
@@ -159,7 +160,7 @@ impl Conversation<'_> {
         Ok(rehearsed)
     }
 
-    /// Holds a noisy one, whose ε is on disk at both before the first message that depends on data.
+    /// Runs a noisy one, whose ε is on disk at both before the first message that depends on data.
     fn count_with_noise(
         &mut self,
         session: &mut Session,
@@ -185,8 +186,8 @@ impl Conversation<'_> {
         Ok(counted)
     }
 
-    /// Tells ledger and peer that it is over, and says what is left of it. The ledger first, as after a
-    /// run.
+    /// Closes it in the ledger, notifies the peer, and reports what remains of it. The ledger comes
+    /// first, as after a run.
     fn end(&mut self, ended: Ending, session: &mut Session, plan: Option<&NoisyPlan>) -> Failure {
         let noted = match plan.filter(|_| self.entered) {
             Some(_) => self.ledger.abort(RunId(*session.id.as_bytes())),
@@ -231,7 +232,7 @@ fn debit(side: &Side<'_>, plan: &NoisyPlan, run: RunId, salt: Hash) -> Debit {
     }
 }
 
-/// The numbers are known whatever the peer says now; it only keeps the line open for both.
+/// The numbers are known whatever the peer sends now; this only keeps the connection open for both.
 fn close(session: &mut Session) {
     session.channel.begin_phase(messages::CLOSING);
     let _ = messages::exchange_written(session);

@@ -1,4 +1,4 @@
-//! What became of runs that were interrupted: said at the start, compared with the peer.
+//! Interrupted runs: reported at the start, and compared with the peer.
 
 use std::path::Path;
 
@@ -20,8 +20,8 @@ use crate::publish::verify::read_manifest;
 const MOST_RUNS: usize = 64;
 const PROGRAM: &str = env!("CARGO_PKG_VERSION");
 
-/// Says what the ledger knows of runs that did not end. The ledger is locked, so none of them is
-/// under way. One whose release is complete after all is noted as finished.
+/// Reports the runs that did not end, from the ledger. The ledger is locked, so none of them is
+/// under way. One whose release is complete after all is recorded as finished.
 pub(super) fn tell(
     ledger: &mut Ledger,
     side: &Side<'_>,
@@ -55,7 +55,7 @@ pub(super) fn tell(
             utc(run.time),
             short(&debit.run)
         );
-        // Where that run was to leave it, which need not be where this one will.
+        // The output directory of that run, which may differ from this one's.
         let out = debit.out.as_ref().map_or(side.party.out.as_path(), Path::new);
         let place = out.display();
         if released(out) == Some(run.head) {
@@ -76,7 +76,7 @@ pub(super) fn tell(
     Ok(())
 }
 
-/// What a party tells before anything is spent.
+/// What a party sends before anything is spent.
 #[derive(Serialize, Deserialize)]
 struct EarlierRuns {
     program: String,
@@ -84,7 +84,7 @@ struct EarlierRuns {
     unfinished: Vec<[u8; 32]>,
     /// The last run with this peer that both finished.
     finished: Option<[u8; 32]>,
-    /// The last head of the peer's ledger that the peer told; zeros if it never did.
+    /// The last head of the peer's ledger that the peer sent; zeros if it never did.
     met: [u8; 32],
 }
 
@@ -92,11 +92,11 @@ impl Message for EarlierRuns {
     const TAG: Tag = Tag::new(*b"befo");
 }
 
-/// How the peer's unfinished runs stand here.
+/// The state of the peer's unfinished runs here.
 #[derive(Serialize, Deserialize)]
 struct Answers {
     here: Vec<Known>,
-    /// Whether the head that the peer has noted is one of this ledger.
+    /// Whether the head that the peer has recorded is one of this ledger.
     knows_head: bool,
 }
 
@@ -122,7 +122,7 @@ pub(super) fn forecast(f: &mut Forecast, finished_before: bool) -> Result<(), ne
     f.exchange_like(&Answers { here: Vec::new(), knows_head: true })
 }
 
-/// Compares with the peer how unfinished runs stand, says what differs, and closes our own.
+/// Compares the state of unfinished runs with the peer, reports differences, and closes our own.
 pub(super) fn compare(
     session: &mut Session,
     ledger: &mut Ledger,
@@ -159,7 +159,7 @@ pub(super) fn compare(
         ));
     }
     let here: Vec<Known> = theirs.unfinished.iter().map(|id| known(history, id, peer)).collect();
-    // Heads of debits with this peer alone: it must not find out more of our ledger by asking.
+    // Heads of debits with this peer alone: it must not learn more of our ledger by asking.
     let is_ours = |run: &Run| run.debit.peer == peer && run.head == Hash(theirs.met);
     let knows_head = Hash(theirs.met) == Hash::BEGINNING || history.runs().iter().any(is_ours);
     session.channel.send(&Answers { here: here.clone(), knows_head })?;
@@ -177,8 +177,8 @@ pub(super) fn compare(
     Ok(())
 }
 
-/// Refuses to go on where the peer has a head of our ledger that is not in it, unless that is
-/// acknowledged: what was spent up to it would not count.
+/// Fails if the peer has a head of our ledger that is not in it, unless that is acknowledged: what
+/// was spent up to it would not count.
 fn refuse_lost_head(history: &History, head: Hash, peer: &str) -> Result<(), Ending> {
     if history.has_had_head(&head) || history.acknowledged(&head) {
         return Ok(());
@@ -201,7 +201,7 @@ fn refuse_lost_head(history: &History, head: Hash, peer: &str) -> Result<(), End
     Err(Ending { failure, tell: Some(AbortReason::Stopped) })
 }
 
-/// How unfinished runs stand on both sides.
+/// The state of unfinished runs on both sides.
 struct Told<'a> {
     own: &'a [RunId],
     theirs: &'a EarlierRuns,
@@ -210,7 +210,7 @@ struct Told<'a> {
 }
 
 impl Told<'_> {
-    /// Says it loudly if either ledger has lost what the other side knows of.
+    /// Warns if either ledger has lost entries that the other side knows of.
     fn tell_lost_lines(
         &self,
         history: &History,
@@ -242,7 +242,7 @@ impl Told<'_> {
         }
     }
 
-    /// Says what differs about single runs.
+    /// Reports differences about single runs.
     fn tell_runs(&self, history: &History, peer: &str, watcher: &dyn Watcher) {
         if let Some(id) =
             self.theirs.finished.filter(|id| known(history, id, peer) == Known::Aborted)
@@ -257,7 +257,7 @@ impl Told<'_> {
             watcher.say(&format!("interrupted run {}: {}", short(run), at_the_peer(*there, peer)));
         }
         for (id, here) in self.theirs.unfinished.iter().zip(self.here) {
-            // Those that are unfinished on both sides are told already.
+            // Those that are unfinished on both sides are reported already.
             if let Some(words) = at_this_side(*here, peer) {
                 watcher.say(&format!("run {}: {words}", short(&RunId(*id))));
             }
@@ -265,7 +265,7 @@ impl Told<'_> {
     }
 }
 
-/// How a run with this peer stands in our ledger.
+/// The state of a run with this peer in our ledger.
 fn known(history: &History, id: &[u8; 32], peer: &str) -> Known {
     match history.run(&RunId(*id)).filter(|run| run.debit.peer == peer) {
         None => Known::Nothing,

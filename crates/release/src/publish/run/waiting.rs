@@ -1,4 +1,4 @@
-//! Shards that wait for the peer's, while their leads have met already.
+//! Connects shards to the peer's, while the leads are connected already.
 
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::{panic, thread};
@@ -10,7 +10,7 @@ use crate::protocol::shards::remote::Line;
 use crate::publish::Watcher;
 use crate::publish::failure::{Failure, Status};
 
-/// This party's shards, once they have met the peer's.
+/// This party's shards, connected to the peer's.
 pub enum Met {
     /// In other processes.
     Lines(Vec<Box<dyn Line>>),
@@ -18,8 +18,9 @@ pub enum Met {
     Sessions(Vec<Session>),
 }
 
-/// Lets shards meet while the leads are there: if the peer ends the run, or is gone, or somebody stops it here,
-/// the flag that `meet` gets is set. A failure is told to the peer, whose shards wait too.
+/// Lets shards connect while the leads stay connected: if the peer aborts the run, or is gone, or
+/// the user stops it here, the flag that `meet` gets is set. The peer, whose shards wait too, is
+/// notified of a failure.
 pub fn while_peer_stays<T>(
     session: &mut Session,
     watcher: &dyn Watcher,
@@ -34,7 +35,7 @@ pub fn while_peer_stays<T>(
             stop.set();
         }
         if is_done.recv_timeout(Stop::LOOK) != Err(RecvTimeoutError::Timeout) {
-            // What failed may have failed because the peer has ended the run.
+            // The failure may have been caused by the peer's abort.
             return channel.check_peer();
         }
     };
@@ -53,7 +54,7 @@ pub fn while_peer_stays<T>(
     met.inspect_err(|failure| session.channel.abort(reason_of(failure)))
 }
 
-/// What to try where shards wait at different ports: neither side can see that of the other.
+/// Advice for shards that use different ports: neither side can see that of the other.
 pub fn about_ports(failure: Failure, own_ports: bool) -> Failure {
     if failure.status != Status::Failed || failure.advice.is_some() {
         return failure;

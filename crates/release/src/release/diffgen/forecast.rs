@@ -54,7 +54,7 @@ pub struct Records {
     pub peer: usize,
     /// Of both; counts where columns are divided.
     pub common: usize,
-    /// Where records are paths: how much this party and the peer tell of them.
+    /// Where records are paths: how much this party and the peer reveal of them.
     pub paths: [Extent; 2],
 }
 
@@ -67,7 +67,7 @@ impl Records {
     }
 }
 
-/// Tells `forecast` every message of a release whose tree is `tree`, and returns its number of rows.
+/// Adds to `forecast` every message of a release whose tree is `tree`, and returns its number of rows.
 ///
 /// # Errors
 /// Those of an agreement that cannot be run, and [`super::Error::Fault`] for a tree that it cannot

@@ -66,7 +66,7 @@ use crate::table::{Candidate, CutValue, Cuts, Specialization, Table};
 use joined::{Announced, Joined};
 use tables::CountPlan;
 
-/// Ways in which a run may go wrong, in units of 2⁻⁶⁴: those of two joins, each of which may have the
+/// Ways in which a run may fail, in units of 2⁻⁶⁴: those of two joins, each of which may have the
 /// later payload.
 pub const FAILURES: u64 = 2 * join::failures(1);
 
@@ -172,7 +172,7 @@ struct Hidden<'a, 'p, 't> {
 pub struct Part<'t> {
     table: Cow<'t, Table>,
     joined: Joined,
-    /// Whether who stands in each bin of the class's owner is common.
+    /// Whether the person in each bin of the class's owner is common.
     members: WordShares,
 }
 
@@ -236,7 +236,7 @@ impl<'t> Part<'t> {
     }
 }
 
-/// What a shard tells when it has joined: [`Part::common`], then the histograms.
+/// What a shard sends when it has joined: [`Part::common`], then the histograms.
 fn due(agreement: &Agreement, plan: &Plan) -> Result<Vec<Due>, Error> {
     let (classes, bits) = (plan.schema().class.values.len(), share_bits(agreement));
     let mut due = vec![Due { bits: u64::BITS, words: 1 }];

@@ -398,7 +398,7 @@ fn suited(schema: &Schema, terms: &Terms, records: u64) -> u32 {
     (1..=MOST_AUTO).take_while(|h| least_records(schema, terms, *h) <= records).count() as u32
 }
 
-/// Refuses what could become too large, and says what would fit.
+/// Rejects what could become too large; the error says what would fit.
 fn check_rows(schema: &Schema, specializations: u32) -> Result<(), Error> {
     let classes = schema.class.values.len().max(1) as u64;
     let leaves = most_leaves(schema, specializations, MAX_ROWS);
@@ -413,7 +413,7 @@ fn check_rows(schema: &Schema, specializations: u32) -> Result<(), Error> {
     Err(Error::TooManyRows { specializations, most: MAX_ROWS, fit })
 }
 
-/// Refuses weights that could become too long, by the public bound on the scores.
+/// Rejects weights that could become too long, by the public bound on the scores.
 fn check_weights(plan: &Plan, specializations: u32, max_records: u64) -> Result<(), Error> {
     let largest = plan.largest_score(max_records)?;
     let scaling = Scaling::Binary { fraction_bits: FRACTION_BITS };

@@ -7,7 +7,7 @@
 //!
 //! # Example
 //!
-//! The agreement is like that on the [page of the room](crate::release): one attribute, one
+//! The agreement is like that on the [module page](crate::release): one attribute, one
 //! specialization, ε = 1.
 //!
 //! ```
@@ -247,13 +247,13 @@ impl<'p, 't, C, S, N> Single<'p, 't, C, S, N> {
         Ok(Self { plan, holders, records: table.len(), mechanisms })
     }
 
-    /// The mechanism that added the noise, for those who want to ask it something afterwards.
+    /// The mechanism that added the noise, for callers that need it afterwards.
     #[cfg(test)]
     pub(super) fn into_noise(self) -> N {
         self.mechanisms.noise
     }
 
-    /// Whoever holds an attribute.
+    /// The party that holds an attribute.
     pub(super) fn holder(&self, attribute: usize) -> Result<&Holder<'p, 't>, Error> {
         self.holders.iter().find(|holder| holder.holds(attribute)).ok_or(NOBODY)
     }

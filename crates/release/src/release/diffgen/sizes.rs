@@ -184,7 +184,7 @@ pub fn polynomial(agreement: &Agreement, taylor: Taylor, widths: &Widths) -> Hor
     Horizontal { taylor, most_records: agreement.max_records, sigma }
 }
 
-/// Refuses choices whose circuits would need more memory than a party is asked to have.
+/// Rejects choices whose circuits would need more memory than a party is asked to have.
 fn check_choice(plan: &Plan, largest: Score, candidates: u64) -> Result<(), Error> {
     let rate = scaling().rate("a choice", &plan.largest_epsilon_step(), plan.calibration())?;
     let bits = weight_bits(largest, &rate, scaling())?;
@@ -194,7 +194,7 @@ fn check_choice(plan: &Plan, largest: Score, candidates: u64) -> Result<(), Erro
     Ok(())
 }
 
-/// Refuses a polynomial whose values do not fit the key, before anything is spent.
+/// Rejects a polynomial whose values do not fit the key, before anything is spent.
 fn check_polynomial(agreement: &Agreement, plan: &Plan, widths: &Widths) -> Result<(), Error> {
     let Some(taylor) = plan.terms().taylor else { return Ok(()) };
     let rate = plan.calibration().rate(&plan.largest_epsilon_step());

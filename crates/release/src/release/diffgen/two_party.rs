@@ -139,7 +139,7 @@ pub enum Error {
         /// By which people are matched.
         column: String,
     },
-    /// A shard has more people than it has room for.
+    /// A shard has more people than its capacity.
     #[error(
         "more people fall into one shard than it has room for, which hardly ever happens: start \
          again; people are dealt anew in every run"
@@ -355,7 +355,7 @@ pub(in crate::release) fn shard_sources(
     Ok([(Role::P1, first), (Role::P2, second)])
 }
 
-/// What transfers, and what is made of them, may rest on.
+/// What transfers, and everything made from them, may assume.
 pub(in crate::release) fn assumptions(terms: &Terms) -> Assumptions {
     match terms.transfers {
         Some(Transfers::Auto) => Assumptions::Lpn,

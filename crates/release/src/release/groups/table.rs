@@ -8,7 +8,7 @@ use super::{Groups, Offender, protected};
 /// Which columns of a table mean what.
 #[derive(Clone, Copy, Debug)]
 pub struct Columns<'a> {
-    /// What somebody may know.
+    /// What an attacker may know.
     pub quasi: &'a [&'a str],
     /// The sensitive column and its protected values.
     pub sensitive: Option<(&'a str, &'a [String])>,

@@ -26,7 +26,7 @@ pub fn distances(release: &Rows, records: &Rows) -> Distances {
     let specialized = |kind: &Kind| !matches!(kind, Kind::Nominal(0 | 1));
     let attributes: Vec<usize> =
         (0..release.kinds.len()).filter(|index| specialized(&release.kinds[*index])).collect();
-    // The class stands behind the attributes.
+    // The class comes after the attributes.
     let columns: Vec<Option<usize>> = attributes.into_iter().map(Some).chain([None]).collect();
     let one_way: Vec<f64> =
         columns.iter().map(|column| distance(release, records, &[*column])).collect();

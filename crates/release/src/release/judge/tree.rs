@@ -44,7 +44,7 @@ pub struct Rows {
     pub columns: Vec<Vec<u32>>,
     /// A class per row, below `class_count`.
     pub classes: Vec<u8>,
-    /// For how many records each row stands.
+    /// How many records each row represents.
     pub weights: Vec<f64>,
     /// How many classes there are.
     pub class_count: usize,

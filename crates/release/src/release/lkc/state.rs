@@ -22,7 +22,7 @@ pub(super) struct Shared<'a> {
     /// Common people.
     pub records: usize,
     pub cuts: Cuts,
-    /// Where the sensitive attribute stands.
+    /// The position of the sensitive attribute.
     pub sensitive: Option<usize>,
     refused: HashSet<Candidate>,
     pub course: Vec<Examined>,
@@ -154,7 +154,7 @@ pub(super) fn listed(cuts: Cuts, counts: &[u64]) -> Generalized {
     Generalized { cuts, leaves, counts: kept }
 }
 
-/// On which value of a cut everybody stands, for the attributes that a party sees.
+/// Which value of a cut each person has, for the attributes that a party sees.
 pub(super) struct Values {
     /// Per attribute, a key for every person.
     keys: Vec<Option<Vec<u32>>>,

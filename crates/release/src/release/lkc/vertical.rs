@@ -142,7 +142,7 @@ impl Message for Worth {
     const MOST_BYTES: usize = 16;
 }
 
-/// Whether something is as required, by whoever knows.
+/// Whether a requirement is met, sent by the party that knows.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Met {
     pub met: bool,

@@ -14,7 +14,7 @@ use super::Delta;
 use crate::release::groups::MOST_STEPS;
 use crate::table::{Decimal, Taxonomy};
 
-/// Rows of a table that agree, and how many people they stand for.
+/// Equal rows of a table, and how many people they represent.
 type Rows = BTreeMap<Vec<String>, u64>;
 
 /// A column of the site.
@@ -98,7 +98,7 @@ pub fn check(
     Ok(seen)
 }
 
-/// What a released value stands for, besides itself.
+/// What a released value represents, besides itself.
 #[derive(Clone, Debug)]
 enum Reading {
     Word,

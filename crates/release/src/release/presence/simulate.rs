@@ -88,7 +88,7 @@ pub struct Group {
     pub holders: [u64; 2],
 }
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Simulated {
     /// The final groups, lower halves first.
@@ -111,7 +111,7 @@ pub enum Error {
         /// People at the smaller site, or with one sensitive value at B.
         holders: u64,
     },
-    /// More people are wanted than there are.
+    /// More people are requested than there are.
     #[error("{wanted} people are wanted and the population has {users}")]
     TooFew {
         /// At either site.

@@ -52,7 +52,7 @@ use crate::table::Table;
 /// The phase in which the number is opened.
 const NOISE: &str = "noise";
 
-/// What a noisy rehearsal tells both parties.
+/// What a noisy rehearsal reveals to both parties.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counted {
     /// Records of the peer, unless both are padded.
@@ -122,7 +122,7 @@ impl NoisyPlan {
     }
 }
 
-/// Refuses a table that is larger than what both are padded to: asked before connecting.
+/// Rejects a table that is larger than what both are padded to: checked before connecting.
 ///
 /// # Errors
 /// If it is.

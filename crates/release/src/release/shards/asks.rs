@@ -1,4 +1,4 @@
-//! What a lead asks of its shards, and what they answer: the whole of it.
+//! All requests of a lead to its shards, and their answers.
 //!
 //! Both stay inside one organisation. A request is a head in the codec and, behind it, records or
 //! numbers as they are; both sides refuse whatever does not read as what is due.
@@ -208,7 +208,7 @@ pub fn read_sums(
 /// An answer of shares.
 pub fn tell_shares(shares: &[WordShares]) -> Answer {
     let words: usize = shares.iter().map(|shares| 16 + 8 * shares.len()).sum();
-    // With all the room that it takes: bytes that grow would leave shares behind.
+    // Allocated at its full length: reallocation would leave shares behind.
     let mut bytes = Answer::new(Vec::with_capacity(8 + words));
     bytes.extend((shares.len() as u64).to_le_bytes());
     for shares in shares {

@@ -1,4 +1,4 @@
-//! Shards of a horizontal release: they count, and talk to nobody but their lead.
+//! Shards of a horizontal release: they count, and communicate only with their lead.
 //!
 //! Horizontally no message grows with records, so a party's shards are its own affair: they have no
 //! connection to the peer's, nothing is padded, and what the parties say to each other is what they say
@@ -72,7 +72,7 @@ impl Counter {
     }
 }
 
-/// Refuses what is not on the cuts, and more at a time than a lead asks for: before there is room for it.
+/// Rejects what is not on the cuts, and more at a time than a lead asks for, before it is allocated.
 fn check(tally: &Tally, cuts: &Cuts) -> Result<(), &'static str> {
     let attributes = cuts.schema().attributes.len();
     let candidates =
@@ -167,7 +167,7 @@ impl Shard for Counter {
         self.answer(request).map_err(|error| Failed::of(&error))
     }
 
-    /// There is no peer to tell.
+    /// There is no peer to notify.
     fn abort(&mut self, _: AbortReason) {}
 
     /// There is no conversation to end.
@@ -200,7 +200,7 @@ impl<'s> InShards<'s> {
         Self { shards, cuts: Cuts::topmost(schema) }
     }
 
-    /// So many counts, of all shards together. No more answers are kept than shards are in work.
+    /// So many counts, of all shards together. No more answers are held than shards are being processed.
     fn sum(&mut self, tally: Tally, due: usize) -> Result<Vec<u64>, Error> {
         let most = self.shards.records.unwrap_or_default() as u64;
         let (request, sums) = (request(&Ask::Tally(tally), &[])?, Mutex::new(vec![0; due]));

@@ -16,7 +16,7 @@ use crate::release::tree::{Generalized, Leaves, PathList};
 use crate::release::{self, Release, Step};
 use crate::table::{Cuts, Dialect};
 
-/// How long a row is taken to be at most when room is reserved; it can be longer.
+/// Assumed length of the longest row when disk space is allocated; rows can be longer.
 const LONG_ROW: u64 = 256;
 
 impl Form {
@@ -35,7 +35,7 @@ impl Form {
 }
 
 impl Anonymized {
-    /// How each pair came to be taken out, and what came of it, for whoever holds the data.
+    /// Why each pair was removed, and the result, for the holder of the data.
     pub fn how(&self, names: &[String]) -> Vec<String> {
         let each = self.suppressed.iter().map(|one| {
             let (name, people) = (&names[one.pair as usize], one.people);
@@ -47,7 +47,7 @@ impl Anonymized {
         each.chain(self.told()).collect()
     }
 
-    /// What came of it, for whoever holds the data.
+    /// The result, for the holder of the data.
     pub fn told(&self) -> Vec<String> {
         let (before, after) = self.instances;
         let (frequent, kept) = self.frequent;

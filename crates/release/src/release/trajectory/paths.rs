@@ -29,7 +29,7 @@ pub struct Paths {
     pub items: Vec<u32>,
     /// Where each row ends.
     pub ends: Vec<u32>,
-    /// How many people each row stands for.
+    /// How many people each row represents.
     pub people: Vec<u32>,
     /// The protected values.
     pub protected: Vec<String>,
@@ -46,7 +46,7 @@ pub struct Paths {
 pub struct Behind {
     /// Where it begins.
     pub start: u32,
-    /// How many people the row stands for.
+    /// How many people the row represents.
     pub people: u32,
     /// How many pairs it is.
     pub length: u16,
@@ -111,7 +111,7 @@ impl Paths {
 
     /// People whose whole path nobody else has.
     pub fn alone(&self) -> usize {
-        // Rows with the same path stand behind each other.
+        // Rows with the same path are adjacent.
         let same = (0..self.rows()).collect::<Vec<_>>();
         let same = same.chunk_by(|a, b| self.of(*a) == self.of(*b));
         same.filter(|rows| matches!(rows, [row] if self.people[*row] == 1)).count()

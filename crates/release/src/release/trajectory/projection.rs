@@ -6,7 +6,7 @@
 pub(super) struct Rest {
     pub start: u32,
     pub end: u32,
-    /// How many people the row stands for.
+    /// How many people the row represents.
     pub people: u32,
     /// 0, or one more than the place of the row's protected value.
     pub label: u8,
@@ -55,7 +55,7 @@ impl Work {
         }
     }
 
-    /// Where each pair stands that has at least `behind` others behind it.
+    /// The positions of the pairs that have at least `behind` others after them.
     pub fn by_next(&mut self, items: &[u32], rests: &[Rest], behind: usize) -> ByNext {
         let places = |rest: &Rest| rest.start..rest.end.saturating_sub(behind as u32);
         for pair in rests.iter().flat_map(places).map(|place| items[place as usize]) {

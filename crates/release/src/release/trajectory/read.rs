@@ -67,7 +67,7 @@ impl From<table::Error> for Error {
 }
 
 impl Paths {
-    /// Reads a table; `name` stands in messages, and `progress` is told how many bytes were just done.
+    /// Reads a table; `name` is used in messages, and `progress` is called with the number of bytes just done.
     ///
     /// # Errors
     /// [`Error::Table`]: what is wrong with it, and where.

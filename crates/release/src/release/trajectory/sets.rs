@@ -1,4 +1,4 @@
-//! Many sets of pairs, in little room.
+//! Many sets of pairs, stored compactly.
 
 use std::cmp::Ordering;
 

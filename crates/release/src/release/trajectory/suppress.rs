@@ -4,7 +4,7 @@ use super::Score;
 use super::paths::Paths;
 use super::sets::Sets;
 
-/// A pair that was taken out, as it stood then.
+/// A pair that was removed, with its state at that time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Suppressed {
     /// The pair.

@@ -53,7 +53,7 @@ const BESIDE_A_PLACE: usize = 22;
 /// Bytes of a message; parties take turns.
 const CHUNK: usize = 1 << 20;
 
-/// One party's paths, anonymized at home: what it brings to a release by two.
+/// One party's paths, anonymized locally: its input to a release by two.
 #[derive(Clone, Debug)]
 pub struct Part {
     /// What is left of them.
@@ -67,7 +67,7 @@ pub struct Part {
     notes: Vec<String>,
 }
 
-/// How much a party tells in a release of paths by two.
+/// How much a party reveals in a release of paths by two.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Extent {
     /// The pairs that it took out.
@@ -292,7 +292,7 @@ fn count_overlap(
     Ok(Some(cardinality(session, &Ristretto::default(), &part.identifiers, options)?))
 }
 
-/// Tells which pairs were taken out, and hears which the peer took out.
+/// Exchanges with the peer which pairs were removed.
 fn exchange_lists(
     session: &mut Session,
     own: &[Pair],
@@ -305,7 +305,7 @@ fn exchange_lists(
     Ok((taken, size))
 }
 
-/// Sends bytes and receives as many as are due, in turns.
+/// Sends bytes and receives the expected number, in turns.
 fn exchange(
     session: &mut Session,
     tag: Tag,

@@ -118,7 +118,7 @@ impl PartSize {
     }
 }
 
-/// Whether a place can stand in a release, so that it is read as it was written.
+/// Whether a place can be written in a release such that it is read back unchanged.
 pub fn is_place(place: &str) -> bool {
     (1..=MOST_NAME).contains(&place.len())
         && place.trim() == place

@@ -12,7 +12,7 @@ use crate::table::{Candidate, CutValue, Cuts, Specialization};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, HashMap};
 
-/// The specialization that each candidate stands for: its split is set once it is drawn.
+/// The specialization of each candidate: its split is set once it is drawn.
 pub type Known = HashMap<Candidate, Specialization>;
 
 /// Scores of all candidates of one party.

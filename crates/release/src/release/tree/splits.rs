@@ -133,7 +133,7 @@ impl Options {
         Self { weighed, stretches, grouped: true }
     }
 
-    /// The split that a choice stands for.
+    /// The split of a choice.
     pub fn split(&self, choice: Choice) -> Option<u32> {
         if !self.grouped {
             let stretch = self.stretches.get(choice.index)?;

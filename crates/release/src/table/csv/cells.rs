@@ -11,19 +11,19 @@ use super::{Reading, newlines};
 use std::collections::HashMap;
 use unicode_normalization::UnicodeNormalization;
 
-/// Where in a line the wanted columns stand, and how their cells are read.
+/// The positions of the needed columns in a line, and how their cells are read.
 pub(super) struct Header<'a> {
     dialect: Dialect,
     places: Places,
     fields: usize,
     attributes: Vec<Option<(usize, CellReader<'a>)>>,
     names: Vec<&'a str>,
-    /// Nothing if somebody else holds it.
+    /// `None` if the other party holds it.
     class: Option<ClassReader<'a>>,
     identifier: Option<(usize, &'a Identifier)>,
 }
 
-/// Where the class stands, its column, the codes of its values, and these.
+/// The position of the class, its column, the codes of its values, and these.
 type ClassReader<'a> = (usize, &'a str, HashMap<&'a [u8], u8>, &'a [String]);
 
 /// How the cells of one attribute become codes.
@@ -59,7 +59,7 @@ impl<'a> Header<'a> {
         Ok((Self::of_names(file, &names, Places::Lines, dialect, reading)?, end))
     }
 
-    /// Finds the wanted columns among those that there are.
+    /// Finds the needed columns among those of the table.
     pub(super) fn of_names(
         file: &str,
         names: &[String],
@@ -110,7 +110,7 @@ impl<'a> Header<'a> {
         self.places
     }
 
-    /// The places of the wanted columns in a record.
+    /// The positions of the needed columns in a record.
     pub(super) fn wanted(&self) -> Vec<usize> {
         let attributes = self.attributes.iter().flatten().map(|(field, _)| *field);
         let class = self.class.iter().map(|(field, ..)| *field);

@@ -1,15 +1,15 @@
-//! How a data file is written: delimiter, quote, encoding; and what to say when it is another way.
+//! The dialect of a data file: delimiter, quote, encoding; and the message when it is another one.
 
 use std::io::{self, Read};
 
-/// How cells are separated and quoted, and what the bytes stand for.
+/// How cells are separated, quoted and encoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dialect {
     /// Between two cells, an ASCII character.
     pub delimiter: u8,
     /// Around a cell that holds delimiters or line breaks, an ASCII character.
     pub quote: u8,
-    /// What the bytes stand for.
+    /// The encoding.
     pub encoding: Encoding,
 }
 
@@ -30,7 +30,7 @@ impl Dialect {
     }
 }
 
-/// What the bytes of a file stand for.
+/// The encoding of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encoding {
     /// UTF-8, with or without a byte-order mark.
@@ -97,7 +97,7 @@ pub(super) fn hint(bytes: &[u8], columns: usize, dialect: Dialect) -> Option<Str
     ))
 }
 
-/// A source of bytes, as UTF-8. What stands for nothing becomes U+FFFD, which no value holds.
+/// A source of bytes, as UTF-8. Invalid bytes become U+FFFD, which no value contains.
 pub(super) struct Decoded<R> {
     source: R,
     state: State,

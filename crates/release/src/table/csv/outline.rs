@@ -13,7 +13,7 @@ pub const MAX_OUTLINED_COLUMNS: usize = 10_000;
 /// Most distinct values of a column that are listed.
 pub const MAX_LISTED_VALUES: usize = 200;
 
-/// A column, as far as it can be told without an agreement.
+/// A column, as far as it can be described without an agreement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ColumnOutline {
     /// From the first line.

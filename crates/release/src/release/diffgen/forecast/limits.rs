@@ -1,4 +1,4 @@
-//! What would take too long, refused before a run.
+//! Rejects, before a run, what would take too long.
 
 use super::super::hidden::joined::check_size;
 use super::super::hidden::tables::{self, CountPlan};
@@ -17,7 +17,7 @@ use crate::table::Cuts;
 /// a processor without vector AES needs a night for.
 pub const MOST_HASHES: u64 = 1 << 42;
 
-/// Refuses a release whose table of counts would take too long: where the tree has more rows than
+/// Rejects a release whose table of counts would take too long: where the tree has more rows than
 /// nineteen in twenty of [`random_trees`], for so many common records.
 ///
 /// # Errors
@@ -76,7 +76,7 @@ fn check_hidden(
 /// [`MOST_HASHES`].
 const MOST_PAYLOAD_WORDS: u64 = 1 << 34;
 
-/// Refuses leaf-max over more leaves of the party without the class than can be counted.
+/// Rejects leaf-max over more leaves of the party without the class than can be counted.
 fn check_leaves(plan: &Plan, large: &Cuts, records: usize) -> Result<(), Error> {
     if plan.utility() != Utility::LeafMax || plan.class_owner().is_none() {
         return Ok(());

@@ -43,7 +43,7 @@ impl Announced {
         Self { records, small }
     }
 
-    /// Tells the peer how many records there are, and hears it; padded tables need no word.
+    /// Exchanges the numbers of records with the peer; padded tables need no message.
     ///
     /// # Errors
     /// If there are more than may be, or the connection fails.
@@ -100,7 +100,7 @@ impl Announced {
         Ok(shape)
     }
 
-    /// The peer's number, where it was told.
+    /// The peer's number, where it was sent.
     pub fn of_peer(&self, agreement: &Agreement, role: Role) -> Option<usize> {
         pad(agreement).is_none().then_some(self.records[role.peer() as usize])
     }
@@ -110,7 +110,7 @@ fn pad(agreement: &Agreement) -> Option<usize> {
     agreement.pad_to().map(|records| usize::try_from(records).unwrap_or(usize::MAX))
 }
 
-/// Refuses a table that is larger than what both seem to have.
+/// Rejects a table that is larger than what both are padded to.
 ///
 /// # Errors
 /// [`diffgen::Error::MoreThanPad`].
@@ -133,7 +133,7 @@ enum End {
 pub struct Joined {
     /// By owner of the bins.
     ends: [End; 2],
-    /// Shares of whether who stands in a bin is common, by owner of the bins.
+    /// Shares of whether the person in a bin is common, by owner of the bins.
     pub members: [Bits; 2],
     /// Shares of the class, in the bins of the party without it; bit j of all bins is vector j.
     pub class: Vec<Bits>,

@@ -37,7 +37,7 @@ pub(super) const COUNTS: &str = "count table";
 /// Words that are made at a time, in shares of 8 bytes: what bounds the memory.
 const PART_WORDS: usize = 1 << 21;
 
-/// Shares of whether who stands in each bin of the class's owner is common, over Z_{2^`bits`}.
+/// Shares of whether the person in each bin of the class's owner is common, over Z_{2^`bits`}.
 ///
 /// # Errors
 /// See [`Error`].
