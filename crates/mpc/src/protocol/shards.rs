@@ -82,7 +82,7 @@ enum Class {
     Peer,
     Disagreement,
     Input,
-    Here,
+    Internal,
 }
 
 /// Why a shard did not answer, as its lead hears it: in words, with whose fault it is.
@@ -117,7 +117,7 @@ impl Failed {
             Class::Closed => Some(Error::Closed),
             Class::Slow => Some(Error::Timeout { action: "answer", limit: Duration::ZERO }),
             Class::Stopped => Some(Error::Stopped),
-            Class::Peer | Class::Disagreement | Class::Input | Class::Here => None,
+            Class::Peer | Class::Disagreement | Class::Input | Class::Internal => None,
         };
         Self { class, words, connection }
     }
@@ -133,14 +133,14 @@ impl Failed {
             Blame::Peer => Class::Peer,
             Blame::Disagreement => Class::Disagreement,
             Blame::Input => Class::Input,
-            Blame::Connection(_) | Blame::Here => Class::Here,
+            Blame::Connection(_) | Blame::Internal => Class::Internal,
         };
         Self::new(class, error.to_string())
     }
 
     /// Something failed here that is neither the user's nor the peer's doing.
-    pub fn here(words: impl Into<String>) -> Self {
-        Self::new(Class::Here, words.into())
+    pub fn internal(words: impl Into<String>) -> Self {
+        Self::new(Class::Internal, words.into())
     }
 }
 
@@ -151,7 +151,7 @@ impl Fault for Failed {
             (None, Class::Peer) => Blame::Peer,
             (None, Class::Disagreement) => Blame::Disagreement,
             (None, Class::Input) => Blame::Input,
-            (None, _) => Blame::Here,
+            (None, _) => Blame::Internal,
         }
     }
 }
@@ -423,7 +423,7 @@ mod tests {
 
     impl Answers for Parts {
         fn ask(&mut self, _: &[u8]) -> Result<Answer, Failed> {
-            Err(Failed::here("gone"))
+            Err(Failed::internal("gone"))
         }
 
         fn abort(&mut self, _: AbortReason) {
