@@ -117,7 +117,7 @@ pub fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             console.fail(&failure);
-            failure.status.into()
+            failure.status().into()
         }
     }
 }

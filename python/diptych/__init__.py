@@ -29,6 +29,7 @@ from ._connection import connection
 from ._errors import (
     DiptychError,
     Failed,
+    FailedAfterSpending,
     Failure,
     Interrupted,
     NoLedgerWarning,
@@ -44,6 +45,7 @@ __all__ = [
     "DiptychError",
     "Expected",
     "Failed",
+    "FailedAfterSpending",
     "Failure",
     "Forecast",
     "Interrupted",
@@ -64,7 +66,16 @@ __all__ = [
 ]
 
 # People write and read diptych.WrongInput, wherever it is defined.
-for _kind in (DiptychError, Failed, Failure, Interrupted, NoLedgerWarning, PeerRefused, WrongInput):
+for _kind in (
+    DiptychError,
+    Failed,
+    FailedAfterSpending,
+    Failure,
+    Interrupted,
+    NoLedgerWarning,
+    PeerRefused,
+    WrongInput,
+):
     _kind.__module__ = __name__
 
 _Path = Union[str, "os.PathLike[str]"]

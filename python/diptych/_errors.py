@@ -28,21 +28,27 @@ class DiptychError(Failure, Exception):
 
 
 class Failed(DiptychError):
-    """Something failed that the user did not do wrong: a cut line, a full disk, a release that was changed."""
+    """The network or the machine failed, or a release was changed."""
 
     status = 1
 
 
 class WrongInput(DiptychError, ValueError):
-    """A file, a table or an argument that is not as it should be."""
+    """A file, a table or an argument that is not as it should be; nothing was spent."""
 
     status = 2
 
 
 class PeerRefused(DiptychError):
-    """The peer refused, or is not who it should be."""
+    """The peer refused, broke the protocol, is not who it should be, or has agreed to something else."""
 
     status = 3
+
+
+class FailedAfterSpending(DiptychError):
+    """It failed on this side, or too few people or other labels are common, after the ledger was debited."""
+
+    status = 4
 
 
 class Interrupted(Failure, KeyboardInterrupt):
@@ -60,7 +66,7 @@ class NoLedgerWarning(UserWarning):
 
 def of_status(status: int, message: str, advice: Optional[str]) -> Failure:
     """The exception for an exit status."""
-    for kind in (Failed, WrongInput, PeerRefused, Interrupted):
+    for kind in (Failed, WrongInput, PeerRefused, FailedAfterSpending, Interrupted):
         if kind.status == status:
             return kind(message, advice)
     return Failed(message, advice)

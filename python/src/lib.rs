@@ -15,7 +15,7 @@ use pyo3::prelude::*;
 fn raised(py: Python<'_>, failure: &Failure) -> PyErr {
     let made = py.import("diptych._errors").and_then(|errors| {
         let (message, advice) = (failure.message.as_str(), failure.advice.as_deref());
-        errors.call_method1("of_status", (failure.status as u8, message, advice))
+        errors.call_method1("of_status", (failure.status() as u8, message, advice))
     });
     match made {
         Ok(exception) => PyErr::from_value(exception),

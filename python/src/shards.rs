@@ -223,16 +223,20 @@ impl Workers for Reached {
 
 /// What a failure of the package's own says again, and anything else in its words.
 fn failure_of(py: Python<'_>, error: &PyErr) -> Failure {
-    use diptych::publish::failure::Status;
+    use diptych::net::{Blame, Error};
     let value = error.value(py);
     let text = |name: &str| value.getattr(name).and_then(|text| text.extract::<String>()).ok();
     let status = value.getattr("status").and_then(|status| status.extract::<u8>()).ok();
     let (Some(message), Some(status)) = (text("message"), status) else {
         return Failure::failed(format!("the shards could not be opened: {error}"));
     };
-    let known = [Status::WrongInput, Status::PeerRefused, Status::Interrupted];
-    let status = known.into_iter().find(|known| *known as u8 == status);
-    Failure { status: status.unwrap_or(Status::Failed), message, advice: text("advice") }
+    let blame = match status {
+        2 => Blame::Input,
+        3 => Blame::Peer,
+        130 => Blame::Connection(&Error::Stopped),
+        _ => Blame::Internal,
+    };
+    Failure { advice: text("advice"), ..Failure::new(&blame, message) }
 }
 
 /// The way to one shard.
@@ -249,6 +253,6 @@ impl Line for Called {
             let reply = reply.bind(py).cast::<PyBytes>()?;
             Ok::<_, PyErr>(Answer::new(reply.as_bytes().to_vec()))
         });
-        reply.map_err(|error| Failed::here(format!("shard {} is no more: {error}", self.shard)))
+        reply.map_err(|error| Failed::internal(format!("shard {} is no more: {error}", self.shard)))
     }
 }

@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use diptych::net::Stop;
+use diptych::net::{self, Stop};
 use diptych::publish::failure::Status;
 use diptych::publish::{Failure, Watcher};
 use diptych::release::Step;
@@ -143,12 +143,8 @@ pub fn work<T: Send>(
     match (ended, listener.error) {
         (Ok(result), None) => Ok(result),
         (Ok(_), Some(error)) if error.is_instance_of::<PyKeyboardInterrupt>(py) => {
-            let told = Failure {
-                status: Status::Interrupted,
-                message: "it was stopped too late: what was asked for is done".to_owned(),
-                advice: None,
-            };
-            let told = raised(py, &told);
+            let message = "it was stopped too late: what was asked for is done".to_owned();
+            let told = raised(py, &Failure { message, ..net::Error::Stopped.into() });
             told.set_cause(py, Some(error));
             Err(told)
         }
@@ -156,7 +152,7 @@ pub fn work<T: Send>(
         (Err(failure), None) => Err(raised(py, &failure)),
         (Err(failure), Some(error)) => {
             let said = raised(py, &failure);
-            let interrupted = failure.status == Status::Interrupted;
+            let interrupted = failure.status() == Status::Interrupted;
             let (told, why) = match error.is_instance_of::<PyKeyboardInterrupt>(py) && interrupted {
                 true => (said, error),
                 false => (error, said),

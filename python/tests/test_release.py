@@ -179,4 +179,8 @@ def test_failures_can_be_sent_between_processes():
     error = pickle.loads(pickle.dumps(diptych.WrongInput("a", "b")))
     assert (error.status, error.message, error.advice, str(error)) == (2, "a", "b", "a\n help: b")
     assert json.dumps(str(diptych.Interrupted("stopped")))
+    kinds = {1: "Failed", 2: "WrongInput", 3: "PeerRefused", 4: "FailedAfterSpending", 130: "Interrupted"}
+    for status, kind in kinds.items():
+        error = diptych._errors.of_status(status, "a", None)
+        assert type(error) is getattr(diptych, kind) and error.status == status
     assert not issubclass(diptych.Interrupted, Exception) and issubclass(diptych.Interrupted, KeyboardInterrupt)

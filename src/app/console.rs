@@ -201,7 +201,7 @@ impl Console {
     /// Says what failed and what to do.
     pub fn fail(&self, failure: &Failure) {
         if self.json {
-            let status = failure.status as u8;
+            let status = failure.status() as u8;
             match &failure.advice {
                 Some(advice) => {
                     tracing::error!(target: SAID, status, help = %advice, "{}", failure.message)

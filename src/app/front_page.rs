@@ -17,8 +17,11 @@ pub(super) const OTHERS: &str = "Others";
 
 /// What the manual says at its end.
 pub(super) const MORE: &str = "\
-Start with `diptych demo`. Exit status: 0 done, 1 failed, 2 wrong usage or input, 3 the peer refused, \
-is not who it should be or broke the protocol, 130 Ctrl-C.\n\n\
+Start with `diptych demo`. Exit status: 0 done; 1 the network or the machine failed, or what was checked \
+is not as it should be; 2 wrong usage, input or configuration, and nothing was spent; 3 the peer refused, \
+is not who it should be, broke the protocol or runs something else; 4 refused or failed on this side, or by \
+what the two tables have in common, after something was spent; 130 Ctrl-C. \
+docs/guide.md has the table, with what the peer is told.\n\n\
 The variable DIPTYCH_SIMD=portable|aes|avx2|avx512 bounds the vector instructions in use; without it, \
 the widest that the processor has. DIPTYCH_LOG=warn|info|debug says how much is logged.";
 
@@ -27,8 +30,8 @@ Every verb has --help, with examples, and takes
   --quiet                     say nothing but results and errors
   --log-format text|json      how the log on standard error is written
   --color auto|always|never   when to use colour
-Exit status: 0 done, 1 failed, 2 wrong usage or input, 3 the peer refused or
-broke the protocol, 130 Ctrl-C. Start with `diptych demo`.
+Exit status: 0 done, 1 failed, 2 wrong input, 3 the peer's fault, 4 failed after
+something was spent, 130 Ctrl-C (docs/guide.md). Start with `diptych demo`.
 ";
 
 /// The page, as a template.

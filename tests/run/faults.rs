@@ -229,7 +229,7 @@ fn a_ledger_that_is_moved_during_a_run_leaves_no_release() {
     assert!(both[BANK].wait_for("both ledgers are debited"));
     std::fs::rename(couple.path(BANK, "ledger.jsonl"), couple.path(BANK, "moved")).unwrap();
     let [bank, company] = both.map(Running::end);
-    bank.assert(2, &["was moved, removed or replaced", "ε 1 is spent and there is no release"]);
+    bank.assert(4, &["was moved, removed or replaced", "ε 1 is spent and there is no release"]);
     company.assert(1, &["the peer ended the run"]);
     assert!(!couple.has_release(BANK) && !couple.has_release(COMPANY));
     assert!(!couple.path(BANK, "ledger.jsonl").exists(), "no other ledger is begun");
@@ -280,7 +280,7 @@ fn a_release_that_appears_during_a_run_is_not_overwritten() {
     assert!(both[BANK].wait_for("both ledgers are debited"));
     couple.write(BANK, "release/release.csv", "another's");
     let [bank, company] = both.map(Running::end);
-    bank.assert(2, &["release.csv has appeared", "Loan company may have the complete release"]);
+    bank.assert(4, &["release.csv has appeared", "Loan company may have the complete release"]);
     company.assert(0, &[]);
     assert_eq!(couple.read(BANK, "release/release.csv"), "another's");
     let left: Vec<_> = std::fs::read_dir(couple.path(BANK, "release")).unwrap().collect();
@@ -537,7 +537,7 @@ fn a_release_that_cannot_be_written_leaves_none_and_the_peer_keeps_its_own() {
     std::fs::remove_file(&part).unwrap();
     std::fs::create_dir(&part).unwrap();
     let [bank, company] = both.map(Running::end);
-    bank.assert(1, &["cannot write", "Loan company may have the complete release"]);
+    bank.assert(4, &["cannot write", "Loan company may have the complete release"]);
     assert!(!couple.has_release(BANK) && !couple.path(BANK, "release/release.csv").exists());
     assert_eq!(couple.runs(BANK)[0].status, Status::Aborted);
     company.assert(0, &["did not confirm that it has written its own", "give it release.csv"]);

@@ -88,7 +88,7 @@ struct Machine {
 impl Line for Machine {
     fn call(&mut self, call: &[u8], _: &Stop) -> Result<Answer, Failed> {
         self.calls =
-            self.calls.checked_sub(1).ok_or_else(|| Failed::here("the machine is gone"))?;
+            self.calls.checked_sub(1).ok_or_else(|| Failed::internal("the machine is gone"))?;
         self.worker.serve(call)
     }
 }

@@ -301,7 +301,7 @@ fn class_columns_that_differ_end_the_run_without_a_release() {
     for (who, outcome) in couple.run().iter().enumerate() {
         let ended = "the run ended in phase \"class\" after ";
         let differ = "the class columns of the common individuals differ";
-        outcome.assert(2, &[differ, "`approved`", ended]);
+        outcome.assert(4, &[differ, "`approved`", ended]);
         assert!(!couple.has_release(who));
         assert_eq!(couple.runs(who)[0].status, Status::Aborted, "ε stays spent");
     }

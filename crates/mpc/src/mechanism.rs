@@ -205,7 +205,7 @@ impl Fault for Error {
             Self::Polynomial(error) => error.blame(),
             Self::NoSuchCandidate { .. } => Blame::Peer,
             Self::TooManyRecords { .. } | Self::OtherUsers { .. } => Blame::Input,
-            _ => Blame::Here,
+            _ => Blame::Internal,
         }
     }
 }

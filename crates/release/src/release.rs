@@ -165,9 +165,9 @@ impl Fault for Error {
             | Self::TooManyCells(_)
             | Self::Broken(_)
             | Self::TooMany(_) => Blame::Input,
-            Self::PreparedForAnother => Blame::Here,
+            Self::PreparedForAnother => Blame::Internal,
             Self::Impossible(_) | Self::BrokenThere(_) => Blame::Peer,
-            Self::NoBudget => Blame::Here,
+            Self::NoBudget => Blame::Internal,
         }
     }
 }

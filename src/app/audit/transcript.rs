@@ -211,7 +211,7 @@ mod tests {
         assert!(said(RECORD.as_bytes(), RECORD.as_bytes()).is_none());
         let changed = RECORD.replace("131072", "131056");
         let failure = said(RECORD.as_bytes(), changed.as_bytes()).unwrap();
-        assert_eq!(failure.status, crate::publish::failure::Status::Failed);
+        assert_eq!(failure.status(), crate::publish::failure::Status::Failed);
         let [first, second] = [RECORD, &changed].map(|text| parse(text).unwrap());
         let difference = first_difference(&first, &second).unwrap().to_string();
         assert_eq!(
@@ -280,7 +280,7 @@ mod tests {
             change in any::<u8>(),
         ) {
             // What is wrong with a file is wrong input; only good files can differ.
-            let wrong = |failure: &Failure| failure.status == crate::publish::failure::Status::WrongInput;
+            let wrong = |failure: &Failure| failure.status() == crate::publish::failure::Status::WrongInput;
             prop_assert!(said(&bytes, &bytes).is_some_and(|failure| wrong(&failure)));
             let mut changed = RECORD.as_bytes().to_vec();
             let place = place % changed.len();

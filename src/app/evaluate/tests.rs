@@ -203,7 +203,7 @@ fn what_does_not_belong_together_is_refused_with_its_place() {
     let refused = |text: &str| {
         std::fs::write(&manifest, text).unwrap();
         let failure = judged(place.path()).err().unwrap();
-        assert_eq!(failure.status, Status::WrongInput);
+        assert_eq!(failure.status(), Status::WrongInput);
         assert!(failure.advice.is_some() && failure.message.contains("manifest.json"));
         failure.message
     };
@@ -275,7 +275,7 @@ proptest! {
             let found = judged(place.path());
             std::fs::write(&manifest, whole).unwrap();
             if let Err(failure) = found {
-                assert_eq!(failure.status, Status::WrongInput, "{}", failure.message);
+                assert_eq!(failure.status(), Status::WrongInput, "{}", failure.message);
             }
         });
     }

@@ -209,16 +209,22 @@ fn anonymized(arguments: &AnonymizeArgs, console: &Console) -> Result<(), Failur
     let made = anonymize(&paths, &terms).map_err(Failure::wrong_input)?;
     if let Some(ledger) = &mut ledger {
         let _ = ledger.debit(debit)?;
-        ledger.check_name()?;
     }
+    let entered = |failure: Failure| match &arguments.ledger {
+        Some(_) => failure.after_spending("the run is in the ledger"),
+        None => failure,
+    };
+    let named = ledger.as_ref().map_or(Ok(()), Ledger::check_name);
+    named.map_err(|error| entered(error.into()))?;
     let written = write_all(arguments, &paths, &terms, &made, &output);
     if let Some(ledger) = &mut ledger {
         match &written {
-            Ok(()) => ledger.finish(run)?,
-            Err(_) => ledger.abort(run)?,
+            Ok(()) => ledger.finish(run),
+            Err(_) => ledger.abort(run),
         }
+        .map_err(|error| entered(error.into()))?;
     }
-    written?;
+    written.map_err(entered)?;
     made.told().into_iter().for_each(|line| console.say(line));
     console.say(terms.warning(made.paths.alone()));
     console.result_of_work_done(arguments.out.display());

@@ -15,7 +15,7 @@ pub enum Blame<'a> {
     /// What this side was given cannot be used.
     Input,
     /// Something failed here that is neither the user's nor the peer's doing.
-    Here,
+    Internal,
 }
 
 impl Blame<'_> {
@@ -28,7 +28,7 @@ impl Blame<'_> {
             Self::Peer => Some(AbortReason::BadMessage),
             Self::Disagreement => Some(AbortReason::Disagreement),
             Self::Input => Some(AbortReason::Stopped),
-            Self::Here => Some(AbortReason::Internal),
+            Self::Internal => Some(AbortReason::Internal),
         }
     }
 }

@@ -120,7 +120,7 @@ impl Fault for Error {
             Self::Transfer(error) => error.blame(),
             Self::Garbled(error) => error.blame(),
             Self::Circuit(_) | Self::Shares(_) | Self::Vectors { .. } | Self::IndexBits { .. } => {
-                Blame::Here
+                Blame::Internal
             }
         }
     }

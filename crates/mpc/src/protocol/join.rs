@@ -189,7 +189,7 @@ impl Fault for Error {
             | Self::Duplicate { .. }
             | Self::Payloads { .. }
             | Self::PayloadBits { .. }
-            | Self::OtherSide { .. } => Blame::Here,
+            | Self::OtherSide { .. } => Blame::Internal,
         }
     }
 }

@@ -95,7 +95,7 @@ impl Fault for Error {
         match self {
             Self::Net(error) => error.blame(),
             Self::Transfers(error) => error.blame(),
-            Self::Store(_) => Blame::Here,
+            Self::Store(_) => Blame::Internal,
         }
     }
 }

@@ -100,7 +100,7 @@ impl Fault for Error {
     fn blame(&self) -> Blame<'_> {
         match self {
             Self::Bits(error) => error.blame(),
-            Self::Coins(_) => Blame::Here,
+            Self::Coins(_) => Blame::Internal,
         }
     }
 }

@@ -89,7 +89,7 @@ impl Fault for Error {
             Self::Net(error) => error.blame(),
             Self::Circuit(error) => error.blame(),
             Self::Status => Blame::Peer,
-            Self::AllFailed { .. } => Blame::Here,
+            Self::AllFailed { .. } => Blame::Internal,
         }
     }
 }

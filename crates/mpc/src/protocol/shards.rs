@@ -83,7 +83,7 @@ enum Class {
     Peer,
     Disagreement,
     Input,
-    Here,
+    Internal,
 }
 
 /// Why a shard did not answer, as sent to its lead: in words, with whose fault it is.
@@ -118,7 +118,7 @@ impl Failed {
             Class::Closed => Some(Error::Closed),
             Class::Slow => Some(Error::Timeout { action: "answer", limit: Duration::ZERO }),
             Class::Stopped => Some(Error::Stopped),
-            Class::Peer | Class::Disagreement | Class::Input | Class::Here => None,
+            Class::Peer | Class::Disagreement | Class::Input | Class::Internal => None,
         };
         Self { class, words, connection }
     }
@@ -134,14 +134,14 @@ impl Failed {
             Blame::Peer => Class::Peer,
             Blame::Disagreement => Class::Disagreement,
             Blame::Input => Class::Input,
-            Blame::Connection(_) | Blame::Here => Class::Here,
+            Blame::Connection(_) | Blame::Internal => Class::Internal,
         };
         Self::new(class, error.to_string())
     }
 
     /// Something failed here that neither the user nor the peer caused.
-    pub fn here(words: impl Into<String>) -> Self {
-        Self::new(Class::Here, words.into())
+    pub fn internal(words: impl Into<String>) -> Self {
+        Self::new(Class::Internal, words.into())
     }
 }
 
@@ -152,7 +152,7 @@ impl Fault for Failed {
             (None, Class::Peer) => Blame::Peer,
             (None, Class::Disagreement) => Blame::Disagreement,
             (None, Class::Input) => Blame::Input,
-            (None, _) => Blame::Here,
+            (None, _) => Blame::Internal,
         }
     }
 }
@@ -424,7 +424,7 @@ mod tests {
 
     impl Answers for Parts {
         fn ask(&mut self, _: &[u8]) -> Result<Answer, Failed> {
-            Err(Failed::here("gone"))
+            Err(Failed::internal("gone"))
         }
 
         fn abort(&mut self, _: AbortReason) {

@@ -87,7 +87,7 @@ impl Fault for Error {
             Self::Net(error) => error.blame(),
             Self::Circuit(error) => error.blame(),
             Self::OutOfRing => Blame::Peer,
-            Self::Mismatch | Self::WordBits(_) => Blame::Here,
+            Self::Mismatch | Self::WordBits(_) => Blame::Internal,
         }
     }
 }

@@ -130,7 +130,7 @@ impl Fault for Error {
             Self::Net(error) => error.blame(),
             Self::Transfer(error) => error.blame(),
             Self::Garble(_) => Blame::Peer,
-            Self::Circuit(_) => Blame::Here,
+            Self::Circuit(_) => Blame::Internal,
         }
     }
 }

@@ -410,7 +410,7 @@ taxonomy = { Any = ["Male", "Female"] }
         assert_eq!(names(&directory), reserved);
         let second = prepare(&directory).unwrap_err();
         assert!(second.message.contains("is in use by another run"), "{}", second.message);
-        assert_eq!(second.status, Status::WrongInput);
+        assert_eq!(second.status(), Status::WrongInput);
         assert_eq!(names(&directory), reserved, "the second removes nothing of the first");
         drop(first);
         assert!(!directory.exists(), "it was made by the run, and nothing came to lie in it");

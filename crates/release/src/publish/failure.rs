@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use crate::agreement;
 use crate::math::random::SourceFailed;
 use crate::mechanism;
-use crate::net::{self, Blame, Fault};
+use crate::net::{self, AbortReason, Blame, Fault};
 use crate::protocol::{
     bits, join, oprf, ot, polynomial, prepared, psi, random_value, scalar_product, secure_sum,
     shards, shares, sum_by_group, yao,
@@ -19,12 +19,15 @@ use crate::release::tree;
 /// Exit statuses besides 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// Something failed that the user did not do wrong.
+    /// The network, the machine or the program failed, or what was checked is not as it should be.
     Failed = 1,
-    /// Wrong usage, or a file that is not as it should be.
+    /// Wrong usage, or a file that is not as it should be; nothing was spent.
     WrongInput = 2,
-    /// The peer refused, or is not who it should be.
+    /// The peer refused, broke the protocol, is not who it should be, or has agreed to something else.
     PeerRefused = 3,
+    /// Refused or failed on this side, or by what the two parties' data have in common, when the ledger
+    /// had the run already.
+    AfterSpending = 4,
     /// Somebody pressed Ctrl-C here, as shells report it.
     Interrupted = 130,
 }
@@ -35,11 +38,63 @@ impl From<Status> for ExitCode {
     }
 }
 
+/// Why something failed, as far as the exit status depends on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// Somebody stopped it here.
+    Stopped,
+    /// The connection.
+    Network,
+    /// The peer.
+    Peer,
+    /// The two parties do not have the same, whichever of them noticed it.
+    Disagreement,
+    /// What this side was given.
+    Input,
+    /// The machine or the program.
+    Internal,
+}
+
+impl Cause {
+    fn of(blame: &Blame<'_>) -> Self {
+        match blame {
+            Blame::Connection(net::Error::Stopped) => Self::Stopped,
+            Blame::Connection(net::Error::PeerAborted(AbortReason::Disagreement))
+            | Blame::Disagreement => Self::Disagreement,
+            Blame::Connection(error) if error.is_refusal() => Self::Peer,
+            Blame::Connection(
+                net::Error::Address { .. } | net::Error::Identity(_) | net::Error::Passphrase(_),
+            )
+            | Blame::Input => Self::Input,
+            Blame::Connection(_) => Self::Network,
+            Blame::Peer => Self::Peer,
+            Blame::Internal => Self::Internal,
+        }
+    }
+
+    /// The exit status, where the ledger has the run already (`spent`) or not. What the peer is told
+    /// is in [`Blame::reason`].
+    pub fn status(self, spent: bool) -> Status {
+        match (self, spent) {
+            (Self::Stopped, _) => Status::Interrupted,
+            (Self::Network, _) | (Self::Internal, false) => Status::Failed,
+            (Self::Peer, _) | (Self::Disagreement, false) => Status::PeerRefused,
+            (Self::Input, false) => Status::WrongInput,
+            (Self::Disagreement | Self::Input | Self::Internal, true) => Status::AfterSpending,
+        }
+    }
+}
+
 /// A failure, in words for the person who started the run.
 #[derive(Debug)]
 pub struct Failure {
-    /// Exit status.
-    pub status: Status,
+    /// Why.
+    pub cause: Cause,
+    /// Whether the ledger had the run already.
+    pub spent: bool,
+    /// What the peer is told: the class of the reason, no detail. Nothing if it is gone or was the one
+    /// that ended the run.
+    pub tell: Option<AbortReason>,
     /// What happened and where.
     pub message: String,
     /// What to do about it, where the message does not say so already.
@@ -56,19 +111,31 @@ impl Display for Failure {
 impl std::error::Error for Failure {}
 
 impl Failure {
+    /// A failure before anything is spent: exit status and what the peer is told follow from whose
+    /// fault it is.
+    pub fn new(blame: &Blame<'_>, message: impl Display) -> Self {
+        Self {
+            cause: Cause::of(blame),
+            spent: false,
+            tell: blame.reason(),
+            message: message.to_string(),
+            advice: None,
+        }
+    }
+
+    /// What ends a conversation says by itself whose fault it is.
+    pub fn of(error: &dyn Fault) -> Self {
+        Self::new(&error.blame(), error)
+    }
+
     /// Something failed that the user did not do wrong.
     pub fn failed(message: impl Display) -> Self {
-        Self { status: Status::Failed, message: message.to_string(), advice: None }
+        Self::new(&Blame::Internal, message)
     }
 
     /// Wrong usage or input.
     pub fn wrong_input(message: impl Display) -> Self {
-        Self { status: Status::WrongInput, message: message.to_string(), advice: None }
-    }
-
-    /// The peer did what it may not do.
-    pub fn peer_refused(message: impl Display) -> Self {
-        Self { status: Status::PeerRefused, message: message.to_string(), advice: None }
+        Self::new(&Blame::Input, message)
     }
 
     /// A file that cannot be read or written.
@@ -76,28 +143,25 @@ impl Failure {
         Self::wrong_input(format!("cannot {action} {}: {error}", path.display()))
     }
 
+    /// The exit status.
+    pub fn status(&self) -> Status {
+        self.cause.status(self.spent)
+    }
+
     /// With a line that says what to do.
     #[must_use]
     pub fn advise(self, advice: impl Display) -> Self {
         Self { advice: Some(advice.to_string()), ..self }
     }
-}
 
-impl Failure {
-    /// What ends a conversation says by itself whose fault it is, and the status follows.
-    pub fn of(error: &dyn Fault) -> Self {
-        let status = match error.blame() {
-            Blame::Connection(net::Error::Stopped) => Status::Interrupted,
-            Blame::Connection(error) if error.is_refusal() => Status::PeerRefused,
-            Blame::Connection(
-                net::Error::Address { .. } | net::Error::Identity(_) | net::Error::Passphrase(_),
-            )
-            | Blame::Input
-            | Blame::Disagreement => Status::WrongInput,
-            Blame::Peer => Status::PeerRefused,
-            Blame::Connection(_) | Blame::Here => Status::Failed,
+    /// The same, found when the ledger had the run already; `left` says what is left of it.
+    #[must_use]
+    pub fn after_spending(self, left: impl Display) -> Self {
+        let advice = match &self.advice {
+            None => left.to_string(),
+            Some(advice) => format!("{left}\n       {advice}"),
         };
-        Self { status, message: error.to_string(), advice: None }
+        Self { spent: true, ..self }.advise(advice)
     }
 }
 
@@ -166,7 +230,8 @@ mod tests {
 
     use super::*;
     use crate::crypto::garble;
-    use crate::net::AbortReason;
+    use crate::privacy::Epsilon;
+    use crate::privacy::ledger::History;
 
     /// The same failure of the connection as every protocol has it, however deep.
     fn at_every_depth(error: fn() -> net::Error) -> Vec<two_party::Error> {
@@ -192,69 +257,100 @@ mod tests {
     }
 
     #[track_caller]
-    fn assert_ends(error: two_party::Error, told: Option<AbortReason>, status: Status) {
-        assert_eq!(error.blame().reason(), told, "{error:?}");
-        let shown = format!("{error:?}");
-        assert_eq!(Failure::from(error).status, status, "{shown}");
+    fn assert_ends(error: &dyn Fault, told: Option<AbortReason>, [before, after]: [Status; 2]) {
+        let failure = Failure::of(error);
+        assert_eq!((failure.status(), failure.tell), (before, told), "{error:?}");
+        assert_eq!(failure.after_spending("ε 1 is spent").status(), after, "{error:?}");
     }
 
     #[test]
     fn a_failure_of_the_connection_says_the_same_however_deep_it_lies() {
+        use Status::{AfterSpending, Failed, Interrupted, PeerRefused, WrongInput};
         let slow = || net::Error::Timeout { action: "answer", limit: Duration::from_secs(1) };
-        let cases: [(fn() -> net::Error, _, _); 4] = [
-            (slow, Some(AbortReason::TooSlow), Status::Failed),
-            (|| net::Error::Closed, None, Status::Failed),
-            (|| net::Error::PeerAborted(AbortReason::Disagreement), None, Status::PeerRefused),
-            (
-                || net::Error::FrameTooLarge { length: 1 << 40, limit: 1 << 20 },
-                Some(AbortReason::BadMessage),
-                Status::PeerRefused,
-            ),
+        let disagrees = || net::Error::PeerAborted(AbortReason::Disagreement);
+        let over_cap = || net::Error::PeerAborted(AbortReason::OverCap);
+        let large = || net::Error::FrameTooLarge { length: 1 << 40, limit: 1 << 20 };
+        let identity = || net::Error::Identity("no key");
+        let cases: [(fn() -> net::Error, _, _); 7] = [
+            (slow, Some(AbortReason::TooSlow), [Failed; 2]),
+            (|| net::Error::Closed, None, [Failed; 2]),
+            (|| net::Error::Stopped, Some(AbortReason::Stopped), [Interrupted; 2]),
+            (disagrees, None, [PeerRefused, AfterSpending]),
+            (over_cap, None, [PeerRefused; 2]),
+            (large, Some(AbortReason::BadMessage), [PeerRefused; 2]),
+            (identity, Some(AbortReason::Internal), [WrongInput, AfterSpending]),
         ];
-        for (error, told, status) in cases {
+        for (error, told, statuses) in cases {
             for error in at_every_depth(error) {
-                assert_ends(error, told, status);
+                assert_ends(&error, told, statuses);
             }
         }
     }
 
     #[test]
     fn what_else_ends_a_release_tells_the_peer_its_class_and_sets_the_status() {
-        let bad = Some(AbortReason::BadMessage);
         let labels = || yao::Error::Garble(garble::Error::OutputLabel { index: 0 });
         let candidate = mechanism::Error::NoSuchCandidate { index: 9, count: 2 };
-        let column = tree::Error::MissingColumn("job".to_owned());
-        for (error, told, status) in [
-            (mechanism::Error::Yao(labels()).into(), bad, Status::PeerRefused),
-            (psi::Error::Circuit(labels()).into(), bad, Status::PeerRefused),
-            (psi::Error::PeerTooMany { size: 9, limit: 1 }.into(), bad, Status::PeerRefused),
-            (shares::Error::OutOfRing.into(), bad, Status::PeerRefused),
-            (scalar_product::Error::ResultOutOfRange(0).into(), bad, Status::PeerRefused),
-            (candidate.into(), bad, Status::PeerRefused),
-            (two_party::Error::ImpossibleSplit, bad, Status::PeerRefused),
+        let column = "ill".to_owned();
+        let rows: [(AbortReason, [Status; 2], Vec<two_party::Error>); 4] = [
             (
-                psi::Error::Duplicate { first: 1, second: 2 }.into(),
-                Some(AbortReason::Stopped),
-                Status::WrongInput,
-            ),
-            (column.into(), Some(AbortReason::Stopped), Status::WrongInput),
-            (
-                two_party::Error::ClassesDiffer { column: "ill".to_owned(), differing: None },
-                Some(AbortReason::Disagreement),
-                Status::WrongInput,
+                AbortReason::BadMessage,
+                [Status::PeerRefused; 2],
+                vec![
+                    mechanism::Error::Yao(labels()).into(),
+                    psi::Error::Circuit(labels()).into(),
+                    psi::Error::PeerTooMany { size: 9, limit: 1 }.into(),
+                    shares::Error::OutOfRing.into(),
+                    scalar_product::Error::ResultOutOfRange(0).into(),
+                    candidate.into(),
+                    two_party::Error::ImpossibleSplit,
+                ],
             ),
             (
-                mechanism::Error::NoRandomValue { tries: 64 }.into(),
-                Some(AbortReason::Internal),
-                Status::Failed,
+                AbortReason::Stopped,
+                [Status::WrongInput, Status::AfterSpending],
+                vec![
+                    psi::Error::Duplicate { first: 1, second: 2 }.into(),
+                    tree::Error::MissingColumn("job".to_owned()).into(),
+                ],
             ),
             (
-                diffgen::Error::Fault("no such candidate won").into(),
-                Some(AbortReason::Internal),
-                Status::Failed,
+                AbortReason::Disagreement,
+                [Status::PeerRefused, Status::AfterSpending],
+                vec![
+                    two_party::Error::ClassesDiffer { column: column.clone(), differing: None },
+                    two_party::Error::TooFewCommon { common: 0, least: 1, column },
+                ],
             ),
+            (
+                AbortReason::Internal,
+                [Status::Failed, Status::AfterSpending],
+                vec![
+                    mechanism::Error::NoRandomValue { tries: 64 }.into(),
+                    diffgen::Error::Fault("no such candidate won").into(),
+                ],
+            ),
+        ];
+        for (told, statuses, errors) in &rows {
+            errors.iter().for_each(|error| assert_ends(error, Some(*told), *statuses));
+        }
+    }
+
+    #[test]
+    fn what_is_not_an_error_of_a_protocol_follows_the_same_table() {
+        use std::io;
+        let full = Failure::file(Path::new("x"), "write", &io::ErrorKind::StorageFull.into());
+        let [one, two] = ["1", "2"].map(|epsilon| epsilon.parse::<Epsilon>().unwrap());
+        let cap = History::default().check_cap("people", &two, &one).unwrap_err();
+        for (failure, told, before) in [
+            (full, AbortReason::Stopped, Status::WrongInput),
+            (cap.into(), AbortReason::OverCap, Status::WrongInput),
+            (Failure::failed("no thread"), AbortReason::Internal, Status::Failed),
         ] {
-            assert_ends(error, told, status);
+            assert_eq!((failure.status(), failure.tell), (before, Some(told)), "{failure}");
+            let failure = failure.advise("do this").after_spending("ε 1 is spent");
+            assert_eq!(failure.status(), Status::AfterSpending, "{failure}");
+            assert_eq!(failure.advice.as_deref(), Some("ε 1 is spent\n       do this"));
         }
     }
 }

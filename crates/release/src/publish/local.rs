@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::agreement::Agreement;
 use crate::math::Randomness;
-use crate::net::Identity;
+use crate::net::{AbortReason, Identity};
 use crate::privacy::ledger::{self, Debit, Delta, Hash, Ledger, RunId};
 use crate::privacy::{Budget, Epsilon, Promise};
 use crate::publish::artefacts::Output;
@@ -91,6 +91,10 @@ pub fn release(
         }
         _ => plan.promise.epsilon().map(Budget::new),
     };
+    let entered = |failure: Failure| match &wanted.entered {
+        Some(_) => failure.after_spending(left(&plan.promise)),
+        None => failure,
+    };
     let made = make(agreement, data.given(), budget, &mut rng, watcher).and_then(|release| {
         if let Some(ledger) = &ledger {
             ledger.check_name()?;
@@ -101,13 +105,24 @@ pub fn release(
     // A release in place cannot be undone, so there is no check for a stop before it is entered.
     if let Some(ledger) = &mut ledger {
         match &made {
-            Ok(_) => ledger.finish(run)?,
-            Err(_) => ledger.abort(run)?,
+            Ok(_) => ledger.finish(run).map_err(|error| {
+                let place = output.directory().display();
+                Failure::from(error).after_spending(format!("the release in {place} is complete"))
+            })?,
+            Err(_) => ledger.abort(run).map_err(|error| entered(error.into()))?,
         }
     }
-    let (release, put) = made?;
+    let (release, put) = made.map_err(entered)?;
     tell(agreement, &release, &plan.promise, &output, &put, watcher);
     Ok(release)
+}
+
+/// What a run leaves that ends without a release once the ledger has it.
+pub(super) fn left(promise: &Promise) -> String {
+    match promise.epsilon() {
+        Some(epsilon) => format!("ε {epsilon} is spent and there is no release"),
+        None => "the run is in the ledger and there is no release".to_owned(),
+    }
 }
 
 fn debit(
@@ -281,6 +296,9 @@ impl From<ledger::Error> for Failure {
                 if matches!(source.kind(), FileTooLarge | QuotaExceeded | StorageFull) =>
             {
                 Self::failed(error)
+            }
+            ledger::Error::CapReached { .. } => {
+                Self { tell: Some(AbortReason::OverCap), ..Self::wrong_input(error) }
             }
             _ => Self::wrong_input(error),
         }

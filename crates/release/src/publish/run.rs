@@ -31,7 +31,7 @@ mod waiting;
 use std::time::Duration;
 
 use crate::agreement::{Agreement, Partition};
-use crate::net::{AbortReason, Fingerprint, Identity, Limits, Stop};
+use crate::net::{AbortReason, Blame, Fingerprint, Identity, Limits, Stop};
 use crate::privacy::ledger::{self, Debit, Delta, Hash, History, Ledger, RunId, Towards};
 use crate::privacy::{Budget, Epsilon};
 use crate::protocol::Session;
@@ -40,7 +40,7 @@ use crate::protocol::shards::remote::{Line, Remote};
 use crate::publish::artefacts::Output;
 use crate::publish::clock;
 use crate::publish::data::Contents;
-use crate::publish::failure::{Failure, Status};
+use crate::publish::failure::{Cause, Failure};
 use crate::publish::local;
 use crate::publish::manifest::{Draft, in_short};
 use crate::publish::meeting::{Door, Meeting, read_identity};
@@ -55,7 +55,6 @@ use crate::release::{self, Outcome};
 use crate::role::Role;
 use crate::table::Table;
 use costs::About;
-use messages::Ending;
 use waiting::{Met, about_ports, while_peer_stays};
 
 /// How long a party that may not run looks for its peer, to tell it.
@@ -118,14 +117,10 @@ pub fn run_with(
     let (own, paths) = (data.len(), data.extents());
     let limit = side.deadline(Records { own, paths, ..Records::default() })?;
     let mut session =
-        side.meet(options, workers, watcher).map_err(|failure| match failure.status {
+        side.meet(options, workers, watcher).map_err(|failure| match failure.cause {
             // Leads meet before their shards do.
-            Status::Interrupted if agreement.shards.is_some() => {
-                failure.advise("nothing was spent")
-            }
-            Status::Interrupted => {
-                failure.advise("nothing was spent, and the peer has seen nobody")
-            }
+            Cause::Stopped if agreement.shards.is_some() => failure.advise("nothing was spent"),
+            Cause::Stopped => failure.advise("nothing was spent, and the peer has seen nobody"),
             _ => failure,
         })?;
     session.end_within(limit);
@@ -154,7 +149,10 @@ pub fn run_with(
             report::accompany(&party.out, watcher);
             Ok(())
         }
-        Err(ended) => Err(conversation.end(ended, &mut session)),
+        Err(failure) => {
+            let left = conversation.left();
+            Err(left.end(failure, &mut session, &mut ledger, side.peer_name, watcher))
+        }
     }
 }
 
@@ -491,14 +489,6 @@ fn ask_workers(
     session.stop_on(&watcher.stop());
 }
 
-/// What the peer's lead is told when shards could not be opened.
-fn reason_of(failure: &Failure) -> AbortReason {
-    match failure.status {
-        Status::Interrupted => AbortReason::Stopped,
-        _ => AbortReason::Internal,
-    }
-}
-
 /// A run from the handshake to its closing, and how far it has come.
 struct Conversation<'a> {
     side: &'a Side<'a>,
@@ -515,7 +505,7 @@ struct Conversation<'a> {
 
 impl<'a> Conversation<'a> {
     /// Holds it, and returns what it was about.
-    fn hold(&mut self, session: &mut Session) -> Result<About, Ending> {
+    fn hold(&mut self, session: &mut Session) -> Result<About, Failure> {
         let peer = self.side.peer_name;
         // What may have changed while this side waited is seen before the peer can spend anything.
         self.ledger.check_name()?;
@@ -544,7 +534,8 @@ impl<'a> Conversation<'a> {
         self.signed = true;
         let theirs = messages::exchange_signatures(session, &message, own)?;
         if !theirs.is_by(self.side.peer, &message) {
-            return Err(Ending::bad_signature());
+            let problem = "the peer's signature is not one by the identity in the agreement";
+            return Err(Failure::new(&Blame::Peer, problem));
         }
         let own = (self.side.party.role, self.side.identity.fingerprint(), own);
         let mut both = [own, (self.side.party.role.peer(), self.side.peer, theirs)];
@@ -567,7 +558,7 @@ impl<'a> Conversation<'a> {
     }
 
     /// Puts the whole ε into the ledger, and sees that the peer has done so too.
-    fn debit(&mut self, session: &mut Session) -> Result<(Option<Budget>, [Hash; 2]), Ending> {
+    fn debit(&mut self, session: &mut Session) -> Result<(Option<Budget>, [Hash; 2]), Failure> {
         session.channel.begin_phase(messages::DEBIT);
         self.watcher.stop().check()?;
         let salt = Hash(session.rng.array());
@@ -594,7 +585,7 @@ impl<'a> Conversation<'a> {
         session: &mut Session,
         prepared: Prepared,
         budget: Option<Budget>,
-    ) -> Result<Outcome, Ending> {
+    ) -> Result<Outcome, Failure> {
         let progress = |step| self.watcher.step(step);
         Ok(release::run::together(
             session,
@@ -606,7 +597,7 @@ impl<'a> Conversation<'a> {
         )?)
     }
 
-    fn tell_result(&self, outcome: &Outcome, draft: &Draft) -> Result<(), Ending> {
+    fn tell_result(&self, outcome: &Outcome, draft: &Draft) -> Result<(), Failure> {
         let watcher = self.watcher;
         if let Some(common) = outcome.in_both {
             watcher.say(&format!(
@@ -642,52 +633,75 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    /// Tells the ledger and the peer that the run is over, and says what is left of it. The ledger
-    /// first: whoever is told may start again at once, and asks then what became of this run.
-    fn end(&mut self, ended: Ending, session: &mut Session) -> Failure {
-        let without_release = self.debited && !self.written;
-        let noted = without_release.then(|| self.ledger.abort(self.run));
-        if let Some(reason) = ended.tell {
-            session.channel.abort(reason);
-        }
-        costs::tell_end(&session.costs(), self.watcher);
-        let mut failure = ended.failure;
+    /// What is left of a run that failed now.
+    fn left(&self) -> Left {
         if self.written {
             let place = self.output.directory().display();
-            return failure.advise(format!(
-                "the release in {place} is complete; the next start notes that in the ledger, once \
-                 it can be written"
-            ));
+            return Left::Entered(vec![format!(
+                "the release in {place} is complete; the next start notes that in the ledger, once it \
+                 can be written"
+            )]);
         }
-        let peer = self.side.peer_name;
-        let told = format!("{peer} is told that this side was stopped");
-        let interrupted = failure.status == Status::Interrupted;
-        let Some(noted) = noted else {
-            return match interrupted {
-                true => failure.advise(format!("nothing was spent; {told}")),
-                false if failure.advice.is_none() => failure.advise("nothing was spent"),
-                false => failure,
-            };
-        };
-        let spent = match self.side.plan.promise.epsilon() {
-            Some(epsilon) => format!("ε {epsilon} is spent and there is no release"),
-            None => "the run is in the ledger and there is no release".to_owned(),
-        };
-        let mut advice = vec![match noted {
-            Ok(()) => spent,
-            Err(error) => format!("{spent}; that it ended could not be noted: {error}"),
-        }];
-        if interrupted {
-            advice.push(told);
+        if !self.debited {
+            return Left::Nothing;
         }
+        let mut lines = vec![local::left(&self.side.plan.promise)];
         if self.signed {
-            advice.push(format!(
-                "{} may have the complete release: ask for a copy, and check it with `diptych \
-                 verify`",
+            lines.push(format!(
+                "{} may have the complete release: ask for a copy, and check it with `diptych verify`",
                 self.side.peer_name
             ));
         }
-        advice.extend(failure.advice.take());
-        failure.advise(advice.join("\n       "))
+        Left::Open(lines)
+    }
+}
+
+/// What is left of a conversation that failed.
+enum Left {
+    /// Nothing was spent.
+    Nothing,
+    /// The ledger has it, with nothing to add; these lines say so.
+    Entered(Vec<String>),
+    /// The ledger has it, and waits to hear how it ended.
+    Open(Vec<String>),
+}
+
+impl Left {
+    /// Tells the ledger and the peer that a conversation is over, and adds what is left of it to the
+    /// failure. The ledger first: whoever is told may start again at once, and asks then what became
+    /// of this run.
+    fn end(
+        self,
+        mut failure: Failure,
+        session: &mut Session,
+        ledger: &mut Ledger,
+        peer: &str,
+        watcher: &dyn Watcher,
+    ) -> Failure {
+        let noted = match &self {
+            Self::Open(_) => ledger.abort(RunId(*session.id.as_bytes())),
+            Self::Nothing | Self::Entered(_) => Ok(()),
+        };
+        if let Some(reason) = failure.tell {
+            session.channel.abort(reason);
+        }
+        costs::tell_end(&session.costs(), watcher);
+        let stopped = failure.cause == Cause::Stopped;
+        let mut lines = match self {
+            Self::Entered(lines) | Self::Open(lines) => {
+                failure.spent = true;
+                lines
+            }
+            Self::Nothing if stopped || failure.advice.is_none() => {
+                vec!["nothing was spent".to_owned()]
+            }
+            Self::Nothing => Vec::new(),
+        };
+        lines.extend(noted.err().map(|error| format!("that it ended could not be noted: {error}")));
+        if stopped {
+            lines.push(format!("{peer} is told that this side was stopped"));
+        }
+        lines.extend(failure.advice.take());
+        failure.advise(lines.join("\n       "))
     }
 }

@@ -224,7 +224,9 @@ impl Fault for Error {
             | Self::PayloadsTooMany { .. }
             | Self::ChoiceTooLarge { .. } => Blame::Input,
             Self::Tree(error) => error.blame(),
-            Self::Privacy(_) | Self::OtherModel | Self::OtherBudget | Self::Fault(_) => Blame::Here,
+            Self::Privacy(_) | Self::OtherModel | Self::OtherBudget | Self::Fault(_) => {
+                Blame::Internal
+            }
         }
     }
 }

@@ -51,7 +51,7 @@ impl Fault for Error {
     fn blame(&self) -> Blame<'_> {
         match self {
             Self::MissingColumn(_) => Blame::Input,
-            Self::Table(_) | Self::Fault(_) => Blame::Here,
+            Self::Table(_) | Self::Fault(_) => Blame::Internal,
         }
     }
 }

@@ -53,7 +53,7 @@ fn split<T: for<'de> Deserialize<'de>>(bytes: &[u8]) -> Result<(T, &[u8]), &'sta
 }
 
 fn malformed(problem: &'static str) -> Failed {
-    Failed::here(format!(
+    Failed::internal(format!(
         "a lead and its shard do not understand each other: are both of the same version? ({problem})"
     ))
 }
@@ -83,7 +83,7 @@ impl Remote {
             match (self.stop.check(), until.is_set()) {
                 (Err(stopped), _) => Failed::of(&stopped),
                 (_, true) => {
-                    Failed::here("a shard did not answer in the time that the run may take")
+                    Failed::internal("a shard did not answer in the time that the run may take")
                 }
                 _ => failed,
             }
@@ -197,7 +197,7 @@ mod tests {
             while !stop.is_set() {
                 sleep(Duration::from_millis(1));
             }
-            Err(Failed::here("nothing came"))
+            Err(Failed::internal("nothing came"))
         }
     }
 

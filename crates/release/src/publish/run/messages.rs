@@ -2,12 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::net::{self, AbortReason, Fault, Message, Signature, Tag};
-use crate::privacy::ledger::{self, Hash};
+use crate::net::{self, Blame, Message, Signature, Tag};
+use crate::privacy::ledger::Hash;
 use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
 use crate::publish::failure::Failure;
-use crate::release;
 
 /// The phase in which both exchange the state of earlier runs.
 pub(super) const STATUS: &str = "status";
@@ -17,64 +16,6 @@ pub(super) const DEBIT: &str = "debit";
 pub(super) const SIGNING: &str = "signing";
 /// The phase in which both confirm that they have written it.
 pub(super) const CLOSING: &str = "closing";
-
-/// Why a run ended, for this side and for the peer.
-#[derive(Debug)]
-pub(super) struct Ending {
-    pub failure: Failure,
-    /// The reason sent to the peer, unless it is gone or aborted first.
-    pub tell: Option<AbortReason>,
-}
-
-impl Ending {
-    /// The peer runs something else.
-    pub fn disagreement(message: String, advice: &str) -> Self {
-        let failure = Failure::peer_refused(message).advise(advice);
-        Self { failure, tell: Some(AbortReason::Disagreement) }
-    }
-
-    pub fn bad_signature() -> Self {
-        let message = "the peer's signature is not one by the identity in the agreement";
-        Self { failure: Failure::failed(message), tell: Some(AbortReason::BadMessage) }
-    }
-
-    /// The reason sent to the peer follows from whose fault it is.
-    fn of(error: &dyn Fault) -> Self {
-        Self { failure: Failure::of(error), tell: error.blame().reason() }
-    }
-
-    pub fn bad_message(tag: Tag, problem: &'static str) -> Self {
-        net::Error::Malformed { tag, problem }.into()
-    }
-}
-
-impl From<Failure> for Ending {
-    fn from(failure: Failure) -> Self {
-        Self { failure, tell: Some(AbortReason::Internal) }
-    }
-}
-
-impl From<net::Error> for Ending {
-    fn from(error: net::Error) -> Self {
-        Self::of(&error)
-    }
-}
-
-impl From<release::Error> for Ending {
-    fn from(error: release::Error) -> Self {
-        Self::of(&error)
-    }
-}
-
-impl From<ledger::Error> for Ending {
-    fn from(error: ledger::Error) -> Self {
-        let reason = match &error {
-            ledger::Error::CapReached { .. } => AbortReason::OverCap,
-            _ => AbortReason::Internal,
-        };
-        Self { failure: error.into(), tell: Some(reason) }
-    }
-}
 
 /// How many shards a party can process at a time.
 #[derive(Serialize, Deserialize)]
@@ -112,11 +53,12 @@ impl Message for Debited {
     const MOST_BYTES: usize = 32;
 }
 
-pub(super) fn exchange_heads(session: &mut Session, own: Hash) -> Result<Hash, Ending> {
+pub(super) fn exchange_heads(session: &mut Session, own: Hash) -> Result<Hash, Failure> {
     session.channel.send(&Debited { head: own.0 })?;
     let Debited { head } = session.channel.receive()?;
     if Hash(head) == Hash::BEGINNING {
-        return Err(Ending::bad_message(Debited::TAG, "it is the head of an empty ledger"));
+        let problem = "it is the head of an empty ledger";
+        return Err(net::Error::Malformed { tag: Debited::TAG, problem }.into());
     }
     Ok(Hash(head))
 }
@@ -145,20 +87,18 @@ pub(super) fn exchange_signatures(
     session: &mut Session,
     message: &[u8],
     own: Signature,
-) -> Result<Signature, Ending> {
+) -> Result<Signature, Failure> {
     let mut signature = [[0; 32]; 2];
     signature.as_flattened_mut().copy_from_slice(&own.bytes);
     let public_key = own.public_key;
     session.channel.send(&Signed { message: message.to_vec(), public_key, signature })?;
     let theirs: Signed = session.channel.receive()?;
     if theirs.message != message {
-        return Err(Ending {
-            failure: Failure::failed(
-                "the two parties have made different releases; nothing is released, and this is a \
-                 fault of one of the programs",
-            ),
-            tell: Some(AbortReason::Disagreement),
-        });
+        return Err(Failure::new(
+            &Blame::Disagreement,
+            "the two parties have made different releases; nothing is released, and this is a fault of \
+             one of the programs",
+        ));
     }
     let mut bytes = [0; 64];
     bytes.copy_from_slice(theirs.signature.as_flattened());
@@ -196,7 +136,7 @@ pub(super) fn exchange_written(session: &mut Session) -> Result<(), net::Error> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::net::Identity;
+    use crate::net::{AbortReason, Identity};
     use crate::protocol::pair::{Setup, run_pair};
 
     #[test]
@@ -214,7 +154,7 @@ mod tests {
         for ended in [outcome.p1, outcome.p2] {
             let ended = ended.unwrap_err();
             assert_eq!(ended.tell, Some(AbortReason::Disagreement));
-            assert!(ended.failure.message.contains("different releases"));
+            assert!(ended.message.contains("different releases"));
         }
         let outcome = run_pair(
             Setup::default(),

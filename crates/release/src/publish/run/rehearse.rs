@@ -12,8 +12,7 @@
 //! A ledger allows one exact rehearsal of a data set with a peer, whether it completed or not, and
 //! one more for each line that allows it. Noisy ones are debited, and the cap limits their number.
 
-use super::messages::{self, Ending};
-use super::{Side, deadline, unfinished};
+use super::{Left, Side, deadline, messages, unfinished};
 use crate::agreement;
 use crate::privacy::ledger::{self, Debit, Delta, Hash, Ledger, Rehearsal, RunId};
 use crate::protocol::Session;
@@ -84,7 +83,10 @@ pub fn rehearse(side: &Side<'_>, watcher: &dyn Watcher) -> Result<Told, Failure>
     };
     match numbers {
         Ok(numbers) => Ok(Told { records: table.len(), numbers }),
-        Err(ended) => Err(conversation.end(ended, &mut session, plan.as_ref())),
+        Err(failure) => {
+            let left = conversation.left(plan.as_ref());
+            Err(left.end(failure, &mut session, &mut ledger, side.peer_name, watcher))
+        }
     }
 }
 
@@ -133,13 +135,13 @@ struct Conversation<'a> {
 }
 
 impl Conversation<'_> {
-    fn begin(&mut self, session: &mut Session) -> Result<(), Ending> {
+    fn begin(&mut self, session: &mut Session) -> Result<(), Failure> {
         self.ledger.check_name()?;
         unfinished::compare(session, self.ledger, self.side.peer_name, self.watcher)
     }
 
     /// Runs an exact rehearsal.
-    fn count(&mut self, session: &mut Session) -> Result<Rehearsed, Ending> {
+    fn count(&mut self, session: &mut Session) -> Result<Rehearsed, Failure> {
         self.begin(session)?;
         let (side, watcher) = (self.side, self.watcher);
         session.channel.begin_phase(LEDGER);
@@ -165,7 +167,7 @@ impl Conversation<'_> {
         &mut self,
         session: &mut Session,
         plan: &NoisyPlan,
-    ) -> Result<Counted, Ending> {
+    ) -> Result<Counted, Failure> {
         self.begin(session)?;
         let (side, watcher) = (self.side, self.watcher);
         noisy::prepare(session, plan)?;
@@ -186,31 +188,19 @@ impl Conversation<'_> {
         Ok(counted)
     }
 
-    /// Closes it in the ledger, notifies the peer, and reports what remains of it. The ledger comes
-    /// first, as after a run.
-    fn end(&mut self, ended: Ending, session: &mut Session, plan: Option<&NoisyPlan>) -> Failure {
-        let noted = match plan.filter(|_| self.entered) {
-            Some(_) => self.ledger.abort(RunId(*session.id.as_bytes())),
-            None => Ok(()),
-        };
-        if let Some(reason) = ended.tell {
-            session.channel.abort(reason);
-        }
-        if !self.entered {
-            return ended.failure;
-        }
-        let mut advice: Vec<String> = ended.failure.advice.clone().into_iter().collect();
-        advice.push(match plan {
-            Some(plan) => format!("ε {} is spent and nothing was told", plan.epsilon),
-            None => {
-                "no ε is spent, but the rehearsal is in the ledger and counts: for another, see \
-                     `diptych ledger allow-rehearsal --help`, or agree on rehearse = \"noisy\""
-                    .to_owned()
+    /// What is left of a rehearsal that failed now.
+    fn left(&self, plan: Option<&NoisyPlan>) -> Left {
+        match plan {
+            _ if !self.entered => Left::Nothing,
+            Some(plan) => {
+                Left::Open(vec![format!("ε {} is spent and nothing was told", plan.epsilon)])
             }
-        });
-        advice
-            .extend(noted.err().map(|error| format!("that it ended could not be noted: {error}")));
-        ended.failure.advise(advice.join("\n       "))
+            None => Left::Entered(vec![
+                "no ε is spent, but the rehearsal is in the ledger and counts: for another, see \
+                 `diptych ledger allow-rehearsal --help`, or agree on rehearse = \"noisy\""
+                    .to_owned(),
+            ]),
+        }
     }
 }
 

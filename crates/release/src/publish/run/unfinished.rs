@@ -5,8 +5,8 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::Side;
-use super::messages::{Ending, STATUS};
-use crate::net::{self, AbortReason, Message, Tag};
+use super::messages::STATUS;
+use crate::net::{self, Blame, Message, Tag};
 use crate::privacy::ledger::{Hash, History, Ledger, Run, RunId, Status};
 use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
@@ -128,7 +128,7 @@ pub(super) fn compare(
     ledger: &mut Ledger,
     peer: &str,
     watcher: &dyn Watcher,
-) -> Result<(), Ending> {
+) -> Result<(), Failure> {
     session.channel.begin_phase(STATUS);
     // A rehearsal leaves nothing to compare but its head.
     let with_peer = |run: &&Run| run.debit.peer == peer && !run.is_rehearsal;
@@ -148,15 +148,17 @@ pub(super) fn compare(
     })?;
     let theirs: EarlierRuns = session.channel.receive()?;
     if theirs.unfinished.len() > MOST_RUNS {
-        return Err(Ending::bad_message(EarlierRuns::TAG, "it lists too many runs"));
+        let problem = "it lists too many runs";
+        return Err(net::Error::Malformed { tag: EarlierRuns::TAG, problem }.into());
     }
     if theirs.program != PROGRAM {
         // The manifests would differ, and that would be found after ε is spent.
         let shown: String = theirs.program.chars().take(40).flat_map(char::escape_debug).collect();
-        return Err(Ending::disagreement(
+        return Err(Failure::new(
+            &Blame::Disagreement,
             format!("the peer runs version {shown} of the program, this side {PROGRAM}"),
-            "install the same version on both sides",
-        ));
+        )
+        .advise("install the same version on both sides"));
     }
     let here: Vec<Known> = theirs.unfinished.iter().map(|id| known(history, id, peer)).collect();
     // Heads of debits with this peer alone: it must not learn more of our ledger by asking.
@@ -165,7 +167,8 @@ pub(super) fn compare(
     session.channel.send(&Answers { here: here.clone(), knows_head })?;
     let answers: Answers = session.channel.receive()?;
     if answers.here.len() != own.len() {
-        return Err(Ending::bad_message(Answers::TAG, "it does not answer for every run"));
+        let problem = "it does not answer for every run";
+        return Err(net::Error::Malformed { tag: Answers::TAG, problem }.into());
     }
     let told = Told { own: &own, theirs: &theirs, here: &here, there: &answers.here };
     told.tell_lost_lines(history, peer, knows_head, answers.knows_head, watcher);
@@ -179,7 +182,7 @@ pub(super) fn compare(
 
 /// Fails if the peer has a head of our ledger that is not in it, unless that is acknowledged: what
 /// was spent up to it would not count.
-fn refuse_lost_head(history: &History, head: Hash, peer: &str) -> Result<(), Ending> {
+fn refuse_lost_head(history: &History, head: Hash, peer: &str) -> Result<(), Failure> {
     if history.has_had_head(&head) || history.acknowledged(&head) {
         return Ok(());
     }
@@ -193,12 +196,11 @@ fn refuse_lost_head(history: &History, head: Hash, peer: &str) -> Result<(), End
         }
         false => "",
     };
-    let failure = failure.advise(format!(
+    Err(failure.advise(format!(
         "nothing was spent. Restore the ledger from a backup, or name the right one in the party file; \
          if it is lost and the data's owner consents to go on though what was spent before does not count: \
          {first}diptych ledger acknowledge LEDGER --peer {peer:?} --head {head}"
-    ));
-    Err(Ending { failure, tell: Some(AbortReason::Stopped) })
+    )))
 }
 
 /// The state of unfinished runs on both sides.
@@ -309,7 +311,7 @@ fn short(run: &RunId) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::net::Error;
+    use crate::net::{AbortReason, Error};
     use crate::privacy::ledger::{Debit, Hash};
     use crate::protocol::pair::{Setup, run_pair};
     use crate::publish::NoWatcher;
@@ -421,7 +423,7 @@ mod tests {
     }
 
     /// What a party makes of a peer that speaks by hand.
-    fn against(peer: impl FnOnce(&mut Session) + Send) -> Ending {
+    fn against(peer: impl FnOnce(&mut Session) + Send) -> Failure {
         let place = tempfile::tempdir().unwrap();
         let mut ledger = ledger(&place, "company", &[(1, Status::Debited)]);
         let outcome = run_pair(
@@ -442,10 +444,10 @@ mod tests {
             session.channel.send(&before).unwrap();
             let _ = session.channel.receive::<EarlierRuns>();
         });
-        assert_eq!(ended.failure.status, Exit::PeerRefused);
+        assert_eq!(ended.status(), Exit::PeerRefused);
         assert_eq!(ended.tell, Some(AbortReason::Disagreement));
-        assert!(ended.failure.message.contains("9.9.9"), "{}", ended.failure.message);
-        assert!(!ended.failure.message.contains('\u{1b}'));
+        assert!(ended.message.contains("9.9.9"), "{}", ended.message);
+        assert!(!ended.message.contains('\u{1b}'));
     }
 
     #[test]
@@ -470,6 +472,6 @@ mod tests {
         assert_eq!(no_answer.tell, Some(AbortReason::BadMessage));
         let gone = against(|session| drop(session.channel.receive::<EarlierRuns>()));
         assert_eq!(gone.tell, None);
-        assert_eq!(gone.failure.message, Error::Closed.to_string());
+        assert_eq!(gone.message, Error::Closed.to_string());
     }
 }

@@ -3,7 +3,6 @@
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::{panic, thread};
 
-use super::reason_of;
 use crate::net::{self, AbortReason, Stop};
 use crate::protocol::Session;
 use crate::protocol::shards::remote::Line;
@@ -51,12 +50,13 @@ pub fn while_peer_stays<T>(
         net::Error::PeerAborted(AbortReason::Stopped) => error.into(),
         error => peer_ended(error.into()),
     })?;
-    met.inspect_err(|failure| session.channel.abort(reason_of(failure)))
+    // The leads still have each other, whatever became of the shards' connections.
+    met.inspect_err(|failure| session.channel.abort(failure.tell.unwrap_or(AbortReason::Internal)))
 }
 
 /// Advice for shards that use different ports: neither side can see that of the other.
 pub fn about_ports(failure: Failure, own_ports: bool) -> Failure {
-    if failure.status != Status::Failed || failure.advice.is_some() {
+    if failure.status() != Status::Failed || failure.advice.is_some() {
         return failure;
     }
     failure.advise(match own_ports {

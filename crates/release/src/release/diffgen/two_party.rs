@@ -178,7 +178,7 @@ impl Fault for Error {
             Self::Bits(error) => error.blame(),
             Self::Shares(error) => error.blame(),
             Self::Shard(error) => error.blame(),
-            Self::Key(_) | Self::ShardTooFull => Blame::Here,
+            Self::Key(_) | Self::ShardTooFull => Blame::Internal,
             Self::ClassesDiffer { .. } | Self::TooFewCommon { .. } => Blame::Disagreement,
             Self::ImpossibleSplit => Blame::Peer,
             Self::WrongInput(_) => Blame::Input,

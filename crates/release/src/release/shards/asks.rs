@@ -135,7 +135,7 @@ impl Sum {
 /// What is wrong with something that a shard was asked, or answered.
 pub fn malformed(problem: &'static str) -> Error {
     let words = "a lead and its shard do not understand each other: are both of the same version?";
-    Failed::here(format!("{words} ({problem})")).into()
+    Failed::internal(format!("{words} ({problem})")).into()
 }
 
 /// A request with what follows its head.

@@ -300,7 +300,7 @@ struct Shares(Due);
 impl Answers for Shares {
     fn ask(&mut self, _: &[u8]) -> Result<Answer, Failed> {
         let shares = WordShares::new(self.0.bits, vec![1; self.0.words]);
-        Ok(tell_shares(&[shares.map_err(|error| Failed::here(error.to_string()))?]))
+        Ok(tell_shares(&[shares.map_err(|error| Failed::internal(error.to_string()))?]))
     }
 }
 

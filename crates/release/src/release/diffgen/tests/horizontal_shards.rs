@@ -228,7 +228,7 @@ impl Shard for Fails {
             self.failed.store(true, Ordering::Relaxed);
             return match &self.garbage {
                 Some(garbage) => Ok(Answer::new([&answer[..], garbage].concat())),
-                None => Err(Failed::here("the machine is gone")),
+                None => Err(Failed::internal("the machine is gone")),
             };
         };
         self.left = left;
