@@ -185,7 +185,7 @@ pub enum Error {
         due: usize,
     },
     /// The circuit's result is not the number of a candidate.
-    #[error("the peers' circuit named candidate {index} of {count}; the peer must be stopped")]
+    #[error("the peers' circuit named candidate {index} of {count}; the run was aborted")]
     NoSuchCandidate {
         /// The number that the circuit gave.
         index: usize,

@@ -130,7 +130,7 @@ pub enum Error {
     )]
     TooManyCells(u64),
     /// The peer sent something impossible about a candidate.
-    #[error("the peer {0}; it must be stopped")]
+    #[error("the peer {0}; the run was aborted")]
     Impossible(&'static str),
     /// The agreement is for one party, and two try to run it.
     #[error("this agreement is for one party: use `diptych local`")]

@@ -122,7 +122,7 @@ pub enum Error {
         what: &'static str,
     },
     /// What the peer returned is beyond the bound.
-    #[error("evaluation {evaluation}: the result is beyond its bound; the peer must be stopped")]
+    #[error("evaluation {evaluation}: the result is beyond its bound; the run was aborted")]
     ResultBeyondBound {
         /// Which one, counted from 0.
         evaluation: usize,

@@ -79,7 +79,7 @@ pub enum Error {
         sigma: usize,
     },
     /// The evaluator's last message is neither yes nor no.
-    #[error("the peer's report on the drawing is malformed; the peer must be stopped")]
+    #[error("the peer's report on the drawing is malformed; the run was aborted")]
     Status,
 }
 

@@ -97,7 +97,7 @@ pub enum Error {
     #[error("the previous party of the ring works on another ring; all must agree on it")]
     OtherShape,
     /// A received word is outside the ring of numbers.
-    #[error("word {0} of the previous party has too many bits; that party must be stopped")]
+    #[error("word {0} of the previous party has too many bits; the run was aborted")]
     WordOutOfRange(usize),
 }
 

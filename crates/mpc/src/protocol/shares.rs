@@ -74,7 +74,7 @@ pub enum Error {
     #[error("the shares are of different rings or numbers; both parties must share alike")]
     Mismatch,
     /// The peer's share is not an element of the ring.
-    #[error("the peer opened a number that is not in the ring; it must be stopped")]
+    #[error("the peer opened a number that is not in the ring; the run was aborted")]
     OutOfRing,
     /// Words have 1 to 64 bits.
     #[error("words of {0} bits: from 1 to 64 are possible")]

@@ -87,9 +87,7 @@ pub const BYTES_PER_AND: usize = 32;
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum Error {
     /// A table with too few or too many ciphertexts.
-    #[error(
-        "the garbled table has {found} bytes where {expected} are due; the peer must be stopped"
-    )]
+    #[error("the garbled table has {found} bytes where {expected} are due; the run was aborted")]
     TableLength {
         /// Bytes needed.
         expected: usize,
@@ -98,7 +96,7 @@ pub enum Error {
     },
     /// An output label that is neither of the wire's two.
     #[error(
-        "the label returned for output bit {index} is neither of the two possible; the peer must be stopped"
+        "the label returned for output bit {index} is neither of the two possible; the run was aborted"
     )]
     OutputLabel {
         /// Which output bit.

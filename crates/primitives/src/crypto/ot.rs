@@ -70,7 +70,7 @@ pub const BLOCK_BYTES: usize = BASE_TRANSFERS * 16;
 /// What the peer sent is not a group element that the protocol allows.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error(
-    "a group element of the base transfers is not canonical or is the identity; the peer must be stopped"
+    "a group element of the base transfers is not canonical or is the identity; the run was aborted"
 )]
 pub struct InvalidPoint;
 

@@ -255,7 +255,7 @@ impl<'a> Side<'a> {
         let terms = self.agreement.canonical();
         let own_ports = options.shard_ports || workers.is_some();
         if own_ports {
-            // A port that there is not is found before the peer is.
+            // A port above 65535 is rejected before connecting.
             self.party.meeting.of_shard(shards.saturating_sub(1))?;
         }
         let mut door = self.door(&self.party.meeting, self.party.limits, watcher);

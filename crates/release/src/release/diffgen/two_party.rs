@@ -146,7 +146,7 @@ pub enum Error {
     )]
     ShardTooFull,
     /// The peer named a split that its interval does not have.
-    #[error("the peer named a split that its interval does not have; it must be stopped")]
+    #[error("the peer named a split that its interval does not have; the run was aborted")]
     ImpossibleSplit,
     /// A shard failed.
     #[error(transparent)]
