@@ -6,6 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use crate::data::AGREEMENT;
 use crate::program::diptych;
 
 #[test]
@@ -46,27 +47,6 @@ fn completions_and_manual_pages_know_the_verbs() {
     assert!(status == 2 && told.contains("cannot write into nowhere"), "{told}");
 }
 
-const AGREEMENT: &str = r#"
-[release]
-id = "a-release"
-partition = "horizontal"
-epsilon = "1.0"
-specializations = 1
-max_records = 1000
-[parties.p1]
-name = "One"
-fingerprint = "ONE"
-[parties.p2]
-name = "Two"
-fingerprint = "sha256:1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c"
-[class]
-column = "ill"
-values = ["yes", "no"]
-[[attribute]]
-name = "job"
-kind = "categorical"
-taxonomy = { Any_Job = ["Engineer", "Writer"] }
-"#;
 const PARTY: &str = r#"
 role = "p1"
 data = "table.csv"

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use crate::program::diptych;
 
-const AGREEMENT: &str = r#"
+pub const AGREEMENT: &str = r#"
 [release]
 id = "a-release"
 partition = "horizontal"
