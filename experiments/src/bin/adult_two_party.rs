@@ -92,7 +92,7 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             console.fail(&failure);
-            failure.status.into()
+            failure.status().into()
         }
     }
 }
