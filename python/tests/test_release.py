@@ -68,7 +68,7 @@ def test_a_release_reads_back_as_it_was_written(release, tmp_path):
 
 def test_a_release_by_one_party_tells_who_signed_it(agreement, tmp_path):
     who = diptych.keygen("Bank", tmp_path / "bank.pem")
-    more = {"ledger": tmp_path / "l", "cap": 1, "data_set": "x", "identity": tmp_path / "bank.pem"}
+    more = {"ledger": tmp_path / "l", "new_ledger": True, "cap": 1, "data_set": "x", "identity": tmp_path / "bank.pem"}
     release = diptych.local(agreement, people(300), out=tmp_path / "signed", **more)
     assert release.verify()[-1].startswith(f"signed     by {who} alone")
 
@@ -159,7 +159,7 @@ def test_other_threads_go_on_meanwhile(couple):
     try:
         party = {**couple.party(0, None), "wait_seconds": 1}
         with pytest.raises(diptych.Failed):
-            diptych.run(diptych.Agreement.from_dict(couple.agreement), party, couple.tables[0])
+            diptych.run(diptych.Agreement.from_dict(couple.agreement), party, couple.tables[0], new_ledger=True)
     finally:
         ended.set()
         thread.join()
