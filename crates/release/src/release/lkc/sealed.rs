@@ -15,7 +15,8 @@
 //!
 //! *What a watcher of the network learns*: lengths of messages follow from the cuts, the candidate's owner
 //! and its number of children, so that they tell the order of examination and what was refused, as
-//! far as these numbers tell candidates apart. Tests are not padded: SECURITY.md says what it would cost.
+//! far as these numbers tell candidates apart. Tests are not padded: docs/experiments/lkc.md
+//! says what it would cost.
 //!
 //! *Cost*: per pass as [`sum_by_group`] says, per cell as [`validity`] says.
 
