@@ -1,8 +1,8 @@
-//! May a group of a public population be divided, without anybody showing whom they have?
+//! May a group of a public population be divided? Neither party reveals whom it has.
 //!
 //! Everybody in a town of sixty is known; a clinic has some of them as patients, a shop some as
-//! customers. They want to publish, by age, how many are both, so that no age group shows for more
-//! than three quarters of either's people that they are at the other as well. The shop knows the
+//! customers. They want to publish, by age, how many are both, so that in no age group more than
+//! three quarters of either's people are shown to be at the other as well. The shop knows the
 //! ages, and asks about each cut with one circuit: both learn yes or no, and nothing else.
 //!
 //! `cargo run --release --example division`

@@ -1,7 +1,7 @@
 //! Two hospitals choose a topic to study together, with differential privacy.
 //!
 //! Each knows how many patients would take part in the studies that it proposes. The exponential
-//! mechanism picks one proposal of all, large ones more likely: both learn the winner and nothing
+//! mechanism picks one of all proposals, preferring large ones: both learn the winner and nothing
 //! else, neither sees the other's scores, and one patient more or less changes the chance of every
 //! winner by a factor of at most e^ε.
 //!

@@ -243,13 +243,13 @@ def page(arguments, rows, missing):
     version = finished([arguments.diptych, "--version"]).strip()
     load = os.getloadavg()[0]
     lines = [
-        "# Beside peers", "",
-        f"The same work by Diptych and by others, back to back on one machine: {machine()}; "
-        f"{datetime.date.today()}; {version}; Python {platform.python_version()}. The machine did "
-        f"other things too (load {load:.1f} at the end), so the figures are seconds of CPU, of both "
-        f"parties where there are two, the least of {arguments.repeat} run(s); a ratio below 1 means "
-        "that Diptych takes less. Written by `python3 benches/peers/run.py`, which says how to "
-        "get the peers.", "", table(rows), ""]
+        "# Compared with other software", "",
+        f"The same work by Diptych and by other software, one after the other on one machine: {machine()}; "
+        f"{datetime.date.today()}; {version}; Python {platform.python_version()}. The machine had "
+        f"other work too (load {load:.1f} at the end), so the figures are CPU time, of both "
+        f"parties where there are two, the smallest of {arguments.repeat} run(s); a ratio below 1 means "
+        "that Diptych takes less. Measured with `python3 benches/peers/run.py`, which says how to "
+        "install the others.", "", table(rows), ""]
     if missing:
         lines += ["Not found there: " + "; ".join(
             f"{label.replace(' {version}', '')} ({why})" for label, why in missing.items()) + ".", ""]

@@ -2,7 +2,7 @@
 
     python examples/two_parties.py [PEOPLE]
 
-Every cell below could be one of a notebook. A bank knows jobs, a loan company knows salaries and ages,
+Every cell below could be a notebook cell. A bank knows jobs, a loan company knows salaries and ages,
 and both know whether a loan was approved. The people are made up.
 """
 

@@ -1,7 +1,7 @@
 //! How many customers two shops have in common, by commutative encryption, step by step.
 //!
 //! Both lists are encrypted under both keys, in either order, and then compared. The bookshop returns
-//! the bakery's list sorted, so the bakery learns how many customers are common, and not which.
+//! the bakery's list sorted, so the bakery learns how many customers are in common, but not which.
 //! `psi::cardinality` is the same for lists of any length, in both directions.
 //!
 //! ```text

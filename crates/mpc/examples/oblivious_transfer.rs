@@ -1,7 +1,7 @@
 //! A reader takes one of two articles of each pair; the archive does not learn which.
 //!
-//! By oblivious transfers. Strings are 16 bytes each, here keys that open the articles; the reader learns
-//! nothing of the other key of each pair.
+//! By oblivious transfer. Strings are 16 bytes each, here keys that decrypt the articles; the reader learns
+//! nothing about the other key of each pair.
 //!
 //! ```text
 //! cargo run --release --example oblivious_transfer -- p1 127.0.0.1:7000 one.pem FINGERPRINT-OF-TWO

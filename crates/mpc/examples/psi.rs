@@ -1,4 +1,4 @@
-//! Two shops find the customers that they have in common, and learn how many the other has: no more.
+//! Two shops find the customers that they have in common, and learn nothing else but how many the other has.
 //!
 //! ```text
 //! cargo run --release --example psi -- p1 127.0.0.1:7000 one.pem FINGERPRINT-OF-TWO
