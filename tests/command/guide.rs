@@ -1,7 +1,7 @@
 //! The guide, done literally: its commands, in its order, in an empty directory.
 
 use std::net::TcpListener;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -133,18 +133,68 @@ fn the_example_runs_as_it_says() {
 }
 
 #[test]
-fn the_guide_names_every_address_alike_and_links_to_pages_that_exist() {
+fn the_guide_names_every_address_alike() {
     for page in [GUIDE, WALK] {
         assert_eq!(page.matches(ADDRESS).count(), 2, "one listens, one connects");
     }
-    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
-    for page in
-        ["guide.md", "walk-horizontal.md", "deploy.md", "agreement.md", "cost.md", "privacy.md"]
-    {
-        let text = std::fs::read_to_string(docs.join(page)).unwrap();
-        for link in text.split("](").skip(1).map(|rest| rest.split(')').next().unwrap()) {
-            let path = link.split('#').next().unwrap();
-            assert!(path.starts_with("http") || docs.join(path).exists(), "{page} links to {link}");
+}
+
+/// The pages that people read, with their directories.
+fn pages() -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let directories = ["", "docs", "docs/experiments", "python", "vectors", "circuits"];
+    let packages = ["primitives", "privacy", "mpc", "release"].map(|name| format!("crates/{name}"));
+    let names = directories.iter().copied().chain(packages.iter().map(String::as_str));
+    let files = names.flat_map(|name| std::fs::read_dir(root.join(name)).unwrap());
+    let paths = files.map(|entry| entry.unwrap().path());
+    paths.filter(|path| path.extension().is_some_and(|end| end == "md")).collect()
+}
+
+/// The names under which headings of a page can be linked to.
+fn anchors(page: &str) -> Vec<String> {
+    let lines = page.split("```").step_by(2).flat_map(str::lines);
+    let headings = lines.filter_map(|line| line.strip_prefix('#'));
+    let named = headings.map(|text| text.trim_start_matches('#').trim().to_lowercase());
+    let kept = |c: &char| c.is_alphanumeric() || " -_".contains(*c);
+    named.map(|text| text.chars().filter(kept).collect::<String>().replace(' ', "-")).collect()
+}
+
+#[test]
+fn pages_link_to_pages_and_headings_that_exist() {
+    let pages = pages();
+    assert!(pages.len() > 20, "{pages:?}");
+    for page in pages {
+        let text = std::fs::read_to_string(&page).unwrap();
+        let links = text.split("](").skip(1).map(|rest| rest.split(')').next().unwrap());
+        for link in links.filter(|link| !link.starts_with("http")) {
+            let (path, heading) = link.split_once('#').unwrap_or((link, ""));
+            let target = if path.is_empty() { page.clone() } else { page.with_file_name(path) };
+            assert!(target.exists(), "{} links to {link}", page.display());
+            if !heading.is_empty() {
+                let there = anchors(&std::fs::read_to_string(&target).unwrap());
+                assert!(
+                    there.iter().any(|name| name == heading),
+                    "{} links to {link}",
+                    page.display()
+                );
+            }
         }
+    }
+}
+
+#[test]
+fn the_guide_has_every_exit_status_and_so_have_the_help_and_the_manual() {
+    let place = tempfile::tempdir().unwrap();
+    let said = |arguments: &str| {
+        let command = format!("diptych {arguments}");
+        Shell::start(place.path(), &command).end(&command);
+        let page = read(place.path(), "said");
+        page.split_once("Exit status:").unwrap().1.to_owned()
+    };
+    let (help, manual) = (said("--help"), said("man"));
+    for status in ["0 ", "1 ", "2 ", "3 ", "4 ", "130 "] {
+        assert_eq!(GUIDE.matches(&format!("\n| {status}|")).count(), 1, "{status}");
+        assert!(help.contains(&format!(" {status}")), "{status}: {help}");
+        assert!(manual.contains(&format!(" {status}")), "{status}: {manual}");
     }
 }
