@@ -12,7 +12,9 @@ pub(super) const PREFIX: &str = "builtin:";
 
 const FILES: &[(&str, &str)] = &[
     ("age-bands", include_str!("builtin/age-bands.txt")),
+    ("atc", include_str!("builtin/atc.txt")),
     ("countries", include_str!("builtin/countries.txt")),
+    ("icd-10", include_str!("builtin/icd-10.txt")),
     ("isced-2011", include_str!("builtin/isced-2011.txt")),
     ("isco-08", include_str!("builtin/isco-08.txt")),
     ("months", include_str!("builtin/months.txt")),
@@ -134,6 +136,8 @@ mod tests {
             ("builtin:nace-2", 21),
             ("builtin:nace-2.1", 22),
             ("builtin:isced-2011", 9),
+            ("builtin:icd-10", 263),
+            ("builtin:atc", 94),
         ] {
             assert_eq!(find(reference).unwrap().leaves().len(), count, "{reference}");
         }
@@ -154,6 +158,82 @@ mod tests {
         }
         let codes = find("builtin:countries/alpha-3").unwrap();
         assert!(codes.generalizes(codes.find("Europe").unwrap(), codes.find("DEU").unwrap()));
+    }
+
+    /// The first and the last code of a value such as `A00-A09` or `II Neoplasms (C00-D48)`.
+    fn codes(name: &str) -> (&str, &str) {
+        let range = name.trim_end_matches(')').rsplit('(').next().unwrap();
+        let (first, last) = range.split_once('-').unwrap();
+        for code in [first, last] {
+            let digits = code.strip_prefix(|letter: char| letter.is_ascii_uppercase()).unwrap();
+            assert!(digits.len() == 2 && digits.parse::<u8>().is_ok(), "{name}");
+        }
+        assert!(first <= last, "{name}");
+        (first, last)
+    }
+
+    #[test]
+    fn the_blocks_of_icd_10_are_in_order_disjoint_and_inside_their_chapters() {
+        let icd = find("builtin:icd-10").unwrap();
+        for value in icd.values().skip(1).filter(|value| !icd.is_leaf(*value)) {
+            let (first, last) = codes(icd.name(value));
+            let below: Vec<_> = icd.children(value).map(|child| codes(icd.name(child))).collect();
+            assert!(below.is_sorted_by(|one, next| one.1 < next.0), "{}", icd.name(value));
+            // Every chapter and every block with blocks begins and ends with one of them.
+            assert_eq!((below[0].0, below[below.len() - 1].1), (first, last));
+        }
+        let chapters: Vec<_> = icd.children(icd.root()).map(|chapter| icd.name(chapter)).collect();
+        let numbers: Vec<_> = chapters.iter().map(|name| name.split(' ').next().unwrap()).collect();
+        assert_eq!(
+            numbers.join(" "),
+            "I II III IV V VI VII VIII IX X XI XII XIII XIV XV XVI XVII XVIII XIX XX XXI XXII"
+        );
+        // Chapter XXII (U00-U85) was added last and stands behind Z.
+        let mut ranges: Vec<_> = chapters.iter().map(|name| codes(name)).collect();
+        ranges.sort_unstable();
+        assert!(ranges.is_sorted_by(|one, next| one.1 < next.0), "{ranges:?}");
+    }
+
+    #[test]
+    fn the_groups_of_atc_are_in_order_below_the_letter_that_they_begin_with() {
+        let atc = find("builtin:atc").unwrap();
+        let groups: Vec<_> = atc.children(atc.root()).map(|group| atc.name(group)).collect();
+        let letters: String = groups.iter().filter_map(|name| name.chars().next()).collect();
+        assert_eq!(letters, "ABCDGHJLMNPRSV");
+        for leaf in atc.leaves() {
+            let (letter, digits) = atc.name(*leaf).split_at(1);
+            assert!(digits.len() == 2 && digits.parse::<u8>().is_ok(), "{letter}{digits}");
+            let group = atc.name(atc.parent(*leaf).unwrap());
+            assert!(group.starts_with(&format!("{letter} ")), "{letter}{digits} in {group}");
+        }
+        assert!(atc.leaves().is_sorted_by_key(|leaf| atc.name(*leaf)));
+    }
+
+    #[test]
+    fn well_known_diagnoses_and_medicines_lie_where_they_should() {
+        for (reference, general, value) in [
+            (
+                "builtin:icd-10",
+                "IV Endocrine, nutritional and metabolic diseases (E00-E90)",
+                "E10-E14",
+            ),
+            (
+                "builtin:icd-10/name",
+                "Malignant neoplasms (C00-C97)",
+                "Malignant neoplasm of breast",
+            ),
+            (
+                "builtin:icd-10/name",
+                "Transport accidents (V01-V99)",
+                "Car occupant in transport accident",
+            ),
+            ("builtin:atc", "A Alimentary tract and metabolism", "A10"),
+            ("builtin:atc/name", "C Cardiovascular system", "Diuretics"),
+        ] {
+            let taxonomy = find(reference).unwrap();
+            let [general, value] = [general, value].map(|name| taxonomy.find(name).unwrap());
+            assert!(taxonomy.generalizes(general, value), "{}", taxonomy.name(value));
+        }
     }
 
     #[test]

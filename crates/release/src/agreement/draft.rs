@@ -264,14 +264,20 @@ fn number(text: &mut String) {
 fn likely_builtin(column: &str) -> Option<Builtin> {
     const HINTS: &[(&str, &[&str])] = &[
         ("sex", &["sex", "gender"]),
-        ("age-bands", &["age"]),
+        ("age-bands", &[" age ", " agegroup", " ageband"]),
         ("months", &["month"]),
         ("countries", &["country", "nation", "citizenship"]),
         ("isco-08", &["occupation", "job", "isco", "profession"]),
         ("nace-2.1", &["industry", "nace", "sector", "branch"]),
         ("isced-2011", &["education", "isced", "degree", "school"]),
+        // Not built in: such columns get no taxonomy rather than that of ICD-10.
+        ("icd-9 and icd-11", &["icd9", "icd 9", "icd11", "icd 11"]),
+        ("icd-10", &["icd10", " icd ", " icdcode", "diagnosis"]),
+        ("atc", &[" atc"]),
     ];
-    let column = column.to_lowercase();
+    // A space in a hint is the beginning or the end of a word.
+    let column =
+        format!(" {} ", column.to_lowercase().replace(|c: char| !c.is_alphanumeric(), " "));
     let (name, _) =
         HINTS.iter().find(|(_, words)| words.iter().any(|word| column.contains(word)))?;
     Builtin::all().find(|builtin| builtin.name == *name)
@@ -326,12 +332,28 @@ mod tests {
 
     #[test]
     fn a_column_gets_the_public_taxonomy_that_its_name_suggests() {
-        for (column, builtin) in
-            [("Gender", "sex"), ("country_of_birth", "countries"), ("JobTitle", "isco-08")]
-        {
-            assert_eq!(likely_builtin(column).unwrap().name, builtin);
+        for (column, builtin) in [
+            ("Gender", "sex"),
+            ("country_of_birth", "countries"),
+            ("JobTitle", "isco-08"),
+            ("Age", "age-bands"),
+            ("age_at_diagnosis", "age-bands"),
+            ("AgeGroup", "age-bands"),
+            ("ICD-10", "icd-10"),
+            ("icd_code", "icd-10"),
+            ("primary_icd10", "icd-10"),
+            ("main diagnosis", "icd-10"),
+            ("ATC", "atc"),
+            ("atc_code", "atc"),
+            ("drug-ATC5", "atc"),
+        ] {
+            assert_eq!(likely_builtin(column).unwrap().name, builtin, "{column}");
         }
-        assert!(likely_builtin("zip").is_none());
+        for column in
+            ["zip", "batch", "match_code", "ICD9", "icd-11", "language", "stage", "dosage"]
+        {
+            assert!(likely_builtin(column).is_none(), "{column}");
+        }
     }
 
     #[test]
