@@ -68,7 +68,7 @@ pub use diptych_primitives::{crypto, math, simd};
 #[doc(inline)]
 pub use diptych_privacy as privacy;
 #[doc(inline)]
-pub use diptych_release::{agreement, publish, release, table};
+pub use diptych_release::{Error, agreement, error, publish, release, table};
 
 /// The command `diptych`: runs as the shell asked, and returns the exit status.
 #[cfg(feature = "cli")]

@@ -1,7 +1,8 @@
 //! Making a release, whatever its model: by one party or by two.
 
 use super::diffgen::two_party;
-use super::{Data, Error, Outcome, Release, Step, model};
+use super::{Data, Outcome, Release, Step, model};
+use crate::Error;
 use crate::agreement::Agreement;
 use crate::math::Randomness;
 use crate::privacy::Budget;

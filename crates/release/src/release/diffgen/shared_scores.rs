@@ -9,10 +9,11 @@ use std::collections::{BTreeMap, HashMap};
 
 use zeroize::Zeroizing;
 
+use super::Plan;
 use super::own_records::OwnRecords;
 use super::sizes::Sizes;
-use super::two_party::{self, points};
-use super::{Error, Plan};
+use super::two_party::points;
+use crate::Error;
 use crate::math::{Rational, wiped};
 use crate::mechanism;
 use crate::mechanism::largest::{self, GroupShape, largest_counts};
@@ -87,7 +88,7 @@ impl SharedScores {
         session: &mut Session,
         own: &mut dyn OwnRecords,
         cuts: &Cuts,
-    ) -> Result<(), two_party::Error> {
+    ) -> Result<(), Error> {
         if self.utility != Utility::LeafMax {
             return Ok(());
         }
@@ -160,7 +161,7 @@ impl SharedScores {
         }
         let divided = self.divided.remove(&winner).unwrap_or_default();
         for (old, largest) in divided {
-            self.leaves.remove(&old).ok_or(Error::Fault("a leaf that is not there"))?;
+            self.leaves.remove(&old).ok_or_else(|| Error::fault("a leaf that is not there"))?;
             for (child, largest) in children.iter().zip(largest) {
                 let mut new = old.clone();
                 new[winner.attribute] = child.key();
@@ -189,7 +190,7 @@ impl SharedScores {
         &mut self,
         session: &mut Session,
         own: &mut dyn OwnRecords,
-    ) -> Result<(), two_party::Error> {
+    ) -> Result<(), Error> {
         let pending = std::mem::take(&mut self.pending);
         let counts = own.children(&pending)?;
         Ok(self.settle_counts(session, pending, counts)?)
@@ -273,8 +274,8 @@ impl SharedScores {
         plan: &Plan,
         sizes: &Sizes,
         draws: Vec<(Spend, Candidate)>,
-        sides_of: impl Fn(Candidate) -> Result<Vec<u64>, two_party::Error>,
-    ) -> Result<Vec<(Candidate, u32)>, two_party::Error> {
+        sides_of: impl Fn(Candidate) -> Result<Vec<u64>, Error>,
+    ) -> Result<Vec<(Candidate, u32)>, Error> {
         if draws.is_empty() {
             return Ok(Vec::new());
         }
@@ -297,7 +298,7 @@ impl SharedScores {
         let mut splits = Vec::with_capacity(intervals.len());
         for ((candidate, index), scores) in intervals.into_iter().zip(chosen).zip(&scores) {
             let CutValue::Interval { start, .. } = candidate.value else {
-                return Err(Error::Fault("a split of something that is not an interval").into());
+                return Err(Error::fault("a split of something that is not an interval"));
             };
             let split = start + 1 + index as u32;
             let made = Specialization { candidate, split: Some(split) };
@@ -339,11 +340,11 @@ impl SharedScores {
     /// # Errors
     /// [`Error::Fault`] for a candidate that was never scored.
     pub fn share(&self, candidate: Candidate) -> Result<u64, Error> {
-        let unknown = Error::Fault("a candidate without a score");
+        let unknown = || Error::fault("a candidate without a score");
         if self.utility != Utility::LeafMax {
-            return self.scores.get(&candidate).copied().ok_or(unknown);
+            return self.scores.get(&candidate).copied().ok_or_else(unknown);
         }
-        let divided = self.divided.get(&candidate).ok_or(unknown)?;
+        let divided = self.divided.get(&candidate).ok_or_else(unknown)?;
         if self.shape.of_shares {
             let gained = divided.iter().map(|(leaf, children)| {
                 let now = self.leaves.get(leaf).copied().unwrap_or_default();

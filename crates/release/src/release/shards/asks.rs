@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::records::Bytes;
+use crate::Error;
 use crate::net::codec;
 use crate::protocol::Session;
 use crate::protocol::shards::{Answer, Failed};
@@ -13,7 +14,7 @@ use crate::protocol::shares::WordShares;
 use crate::protocol::sum_by_group::{CountShape, Progress, SumShape, count_cells, sum_units};
 use crate::release::diffgen::hidden::joined::Announced;
 use crate::release::diffgen::shared_scores::Pending;
-use crate::release::diffgen::two_party::{Error, STRUCTURE};
+use crate::release::diffgen::two_party::STRUCTURE;
 use crate::role::Role;
 use crate::table::{Candidate, Specialization};
 

@@ -8,10 +8,11 @@
 mod children;
 mod sets;
 
-use super::Error;
 use super::utility::largest;
 use std::sync::Arc;
 
+use crate::Error;
+use crate::release::tree;
 use crate::role::Role;
 use crate::table::{Column, CutValue, Cuts, Domain, Schema, Specialization, Table};
 pub use children::ChildOf;
@@ -132,10 +133,10 @@ impl<'t> LeafRecords<'t> {
                 (Domain::Categorical(_), Some(Column::Categorical(_)))
                 | (Domain::Numeric(_), Some(Column::Numeric(_)))
                 | (Domain::Set(_), Some(Column::Set(_))) => attributes.push(index),
-                _ => return Err(Error::MissingColumn(attribute.name.clone())),
+                _ => return Err(tree::missing_column(&attribute.name)),
             }
         }
-        let records = u32::try_from(table.len()).map_err(|_| Error::Fault("too many records"))?;
+        let records = u32::try_from(table.len()).map_err(|_| Error::fault("too many records"))?;
         let lists_empty =
             attributes.iter().any(|a| matches!(schema.attributes[*a].domain, Domain::Set(_)));
         let mut leaf_records = Self {
