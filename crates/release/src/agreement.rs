@@ -126,6 +126,7 @@ pub struct Agreement {
 
 /// How the data is divided between the parties.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Partition {
     /// The same individuals, different columns.
     Vertical {
@@ -170,6 +171,7 @@ impl Default for Matching {
 
 /// What the parties of a vertical release learn of whom both have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Membership {
     /// Who of its own people is common.
     Shown,
@@ -197,6 +199,7 @@ pub const MOST_EPSILON_HIDDEN: u32 = 13;
 
 /// How the parties of a vertical release find the people that they have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum MatchBy {
     /// By an oblivious pseudorandom function.
     Oprf,
@@ -231,6 +234,7 @@ impl MatchBy {
 
 /// What a rehearsal reveals to both parties.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Rehearsal {
     /// How many records each has, and how many people are common; outside ε.
     Numbers,

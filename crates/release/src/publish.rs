@@ -4,7 +4,7 @@
 //! [`run`] runs the protocol of a release by two parties, [`local`] makes one alone. Their output
 //! is written by [`artefacts`], described and signed in [`manifest`], checked by [`verify`] and
 //! made readable by [`report`]. [`psi`] and [`circuit`] run protocols without a release. The caller
-//! is informed of progress through a [`Watcher`], and of a [`Error`] in words.
+//! is informed of progress through a [`Watcher`], and of an [`Error`](crate::Error) in words.
 //!
 //! # Example
 //!

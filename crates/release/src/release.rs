@@ -76,6 +76,7 @@ use tree::Generalized;
 
 /// What a release is made from, as its agreement says.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub enum Data<'d> {
     /// A table with attributes and a class.
     Table(&'d Table),

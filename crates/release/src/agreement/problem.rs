@@ -33,6 +33,7 @@ pub struct Location {
 
 /// The kinds of rules an agreement can break.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Rule {
     /// Not TOML, not JSON, or not UTF-8.
     Syntax,

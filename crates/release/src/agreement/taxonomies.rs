@@ -16,6 +16,7 @@ const CSV_REMEDY: &str =
 
 /// The ways a taxonomy can be written in a file of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum TaxonomyFormat {
     /// One root with tables and lists below it, as inline in an agreement.
     Toml,

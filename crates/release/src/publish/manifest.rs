@@ -231,6 +231,7 @@ pub(crate) fn has_both_ends(format: Option<&str>) -> bool {
 
 /// A promise as a manifest states it: nothing is verified yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Promised<'a> {
     /// Differential privacy.
     Differential {

@@ -9,6 +9,7 @@ use crate::privacy::Budget;
 use crate::protocol::Session;
 
 /// What two parties made ready before anything is spent: see [`prepare`].
+#[non_exhaustive]
 pub enum Prepared {
     /// For DiffGen.
     DiffGen(Box<two_party::Prepared>),

@@ -132,7 +132,7 @@ impl Terms {
     /// Sees that something is asked for, of values that the table has.
     ///
     /// # Errors
-    /// [`Error::Terms`].
+    /// If they do not.
     pub fn ask_for_something(&self, paths: &Paths) -> Result<(), Error> {
         let limited = self.c.0 < self.c.1;
         if !limited && self.k <= 1 {
@@ -147,7 +147,7 @@ impl Terms {
     /// Sees that a search by these terms ends.
     ///
     /// # Errors
-    /// [`Error::Known`] and [`Error::TooLong`].
+    /// If `l` is out of range, or it would take too long.
     pub fn end_in_time(&self, paths: &Paths) -> Result<(), Error> {
         if !(1..=MOST_KNOWN).contains(&self.l) {
             return Err(Error::input(format!(

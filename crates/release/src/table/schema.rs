@@ -43,6 +43,7 @@ pub enum Domain {
 
 /// What becomes of a record whose cell does not fit the domain (unknown, out of range, missing).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum OnBadValue {
     /// The data is rejected before any connection is made.
     Refuse,

@@ -71,7 +71,7 @@ impl Records {
 /// Adds to `forecast` every message of a release whose tree is `tree`, and returns its number of rows.
 ///
 /// # Errors
-/// Those of an agreement that cannot be run, and [`Error::Fault`] for a tree that it cannot
+/// Those of an agreement that cannot be run, and [`Error::fault`] for a tree that it cannot
 /// lead to.
 pub fn release(
     forecast: &mut Forecast,

@@ -39,7 +39,7 @@ pub struct Histograms {
 /// Each attribute whose histogram is shared, and the sums that make it.
 ///
 /// # Errors
-/// [`Error::Fault`] for a set attribute, which no two parties have.
+/// [`Error::fault`] for a set attribute, which no two parties have.
 pub fn shapes(
     plan: &Plan,
     records: usize,
@@ -140,7 +140,7 @@ impl Histograms {
     /// Shares of the class counts of every child of a value of a taxonomy, classes fastest.
     ///
     /// # Errors
-    /// [`Error::Fault`] for anything else.
+    /// [`Error::fault`] for anything else.
     pub fn children(&self, plan: &Plan, made: &Specialization) -> Result<Vec<u64>, Error> {
         let attribute = made.candidate.attribute;
         let domain = plan.schema().attributes.get(attribute).map(|attribute| &attribute.domain);
@@ -166,7 +166,7 @@ impl Histograms {
     /// For every possible split of an interval, shares of the class counts left and right of it.
     ///
     /// # Errors
-    /// [`Error::Fault`] for anything but an interval of the attribute.
+    /// [`Error::fault`] for anything but an interval of the attribute.
     pub(in crate::release) fn sides(
         &self,
         attribute: usize,

@@ -27,7 +27,7 @@ impl<'p, 't> Holder<'p, 't> {
     /// All records in one leaf, and all candidates of taxonomies scored.
     ///
     /// # Errors
-    /// [`Error::MissingColumn`](Error::MissingColumn) if a column is not of the kind that the agreement says.
+    /// If a column is not of the kind that the agreement says.
     pub fn new(plan: &'p Plan, table: &'t Table) -> Result<Self, Error> {
         Self::of_owner(plan, table, None)
     }
@@ -67,7 +67,7 @@ impl<'p, 't> Holder<'p, 't> {
     /// counts what is gained.
     ///
     /// # Errors
-    /// [`Error::Fault`] for any other.
+    /// [`Error::fault`] for any other.
     pub fn score(&self, candidate: Candidate) -> Result<Score, Error> {
         let late = self.plan.splits_late(candidate.attribute)
             && matches!(candidate.value, CutValue::Interval { .. });
@@ -96,7 +96,7 @@ impl<'p, 't> Holder<'p, 't> {
     /// The split that was drawn for an interval.
     ///
     /// # Errors
-    /// [`Error::Fault`] if none was.
+    /// [`Error::fault`] if none was.
     pub fn split_of(&self, candidate: Candidate) -> Result<u32, Error> {
         let drawn = self.known.get(&candidate).and_then(|made| made.split);
         drawn.ok_or_else(|| Error::fault("an interval won for which no split was drawn"))

@@ -285,7 +285,7 @@ impl Plan {
     /// A bound on the scores that follows from a bound on the number of records.
     ///
     /// # Errors
-    /// [`Error::Fault`] for a bound that no score can reach.
+    /// [`Error::fault`] for a bound that no score can reach.
     pub fn largest_score(&self, max_records: u64) -> Result<Score, Error> {
         largest_score(self.utility, max_records, self.schema.class.values.len())
     }

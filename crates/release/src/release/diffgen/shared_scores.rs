@@ -151,7 +151,7 @@ impl SharedScores {
     /// A candidate was specialized: its leaves are replaced by their children.
     ///
     /// # Errors
-    /// [`Error::Fault`] if it was never scored.
+    /// [`Error::fault`] if it was never scored.
     pub fn follow(&mut self, made: &Specialization, children: &[CutValue]) -> Result<(), Error> {
         let winner = made.candidate;
         self.known.remove(&winner);
@@ -338,7 +338,7 @@ impl SharedScores {
     /// parties with different columns, where counts are shares, what is gained.
     ///
     /// # Errors
-    /// [`Error::Fault`] for a candidate that was never scored.
+    /// [`Error::fault`] for a candidate that was never scored.
     pub fn share(&self, candidate: Candidate) -> Result<u64, Error> {
         let unknown = || Error::fault("a candidate without a score");
         if self.utility != Utility::LeafMax {

@@ -72,7 +72,7 @@ use crate::table::{Candidate, CutValue, Cuts, Specialization, Table};
 /// specialization a pass over the records it concerns.
 ///
 /// # Errors
-/// [`Error::TooManyRows`] before anything is spent; afterwards those of the mechanisms.
+/// If the release could become too large, before anything is spent; afterwards those of the mechanisms.
 pub fn release(
     agreement: &Agreement,
     table: &Table,
@@ -228,7 +228,7 @@ impl<'p, 't, C, S, N> Single<'p, 't, C, S, N> {
     /// All records in one leaf, and all candidates of taxonomies scored.
     ///
     /// # Errors
-    /// [`Error::MissingColumn`] unless the table holds every attribute.
+    /// Unless the table holds every attribute.
     pub fn new(
         plan: &'p Plan,
         table: &'t Table,

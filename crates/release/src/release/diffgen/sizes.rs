@@ -149,7 +149,7 @@ impl Sizes {
     /// The widths of the noise on the number of records, and the bits of its shares.
     ///
     /// # Errors
-    /// [`Error::Fault`] where it does not decide anything.
+    /// [`Error::fault`] where it does not decide anything.
     pub fn on_records(&self) -> Result<(NoiseWidths, u32), Error> {
         let digits =
             self.record_digits.ok_or_else(|| Error::fault("records that nobody is to count"))?;

@@ -27,7 +27,7 @@ const LONGEST: usize = MOST_SETS.ilog2() as usize;
 /// The maximal sets that at least `support` people have.
 ///
 /// # Errors
-/// [`Error::TooManyFrequent`], [`Error::FrequentTooLong`].
+/// If there are too many, or they are not found in time.
 pub fn find(paths: &Paths, index: &Index, support: u64) -> Result<Sets, Error> {
     let support = support.max(1);
     let pairs = paths.pairs.len() as u32;

@@ -304,7 +304,7 @@ impl Rows {
     /// Whether there are more pairs than can be worked with.
     ///
     /// # Errors
-    /// [`Error::Table`].
+    /// If there are too many.
     pub fn check(&self) -> Result<(), Error> {
         if self.items.len() <= MOST_INSTANCES {
             return Ok(());

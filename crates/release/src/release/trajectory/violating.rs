@@ -37,7 +37,7 @@ pub struct Found {
 /// All minimal violating sets of at most `most` pairs.
 ///
 /// # Errors
-/// [`Error::TooManyViolating`].
+/// If there are too many.
 pub fn find(paths: &Paths, index: &Index, most: usize, rule: &Rule) -> Result<Found, Error> {
     find_at_most(paths, index, most, rule, MOST_SETS)
 }

@@ -93,7 +93,7 @@ impl<'t> LeafRecords<'t> {
     /// All records in one leaf. The attributes are those whose columns the table holds.
     ///
     /// # Errors
-    /// [`Error::MissingColumn`] if a column is not of the kind that the schema says.
+    /// If a column is not of the kind that the schema says.
     pub fn new(schema: &Arc<Schema>, table: &'t Table) -> Result<Self, Error> {
         Self::of_owner(schema, table, None)
     }
@@ -224,7 +224,7 @@ impl<'t> LeafRecords<'t> {
     /// In which child of a value each record lies.
     ///
     /// # Errors
-    /// [`Error::MissingColumn`] if the party does not hold the attribute.
+    /// If the party does not hold the attribute.
     pub fn child_of(&self, made: &Specialization) -> Result<ChildOf<'_>, Error> {
         ChildOf::new(&self.schema, &self.table, made)
     }
@@ -233,7 +233,7 @@ impl<'t> LeafRecords<'t> {
     /// those that came in their place.
     ///
     /// # Errors
-    /// [`Error::MissingColumn`] if the party does not hold the attribute, [`Error::Fault`] for a
+    /// If the party does not hold the attribute, [`Error::fault`] for a
     /// set attribute, which needs [`LeafRecords::sub_partitions`].
     pub fn specialize(
         &mut self,

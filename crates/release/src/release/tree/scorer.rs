@@ -60,7 +60,7 @@ impl Scorer {
     /// The score of a candidate.
     ///
     /// # Errors
-    /// [`Error::Fault`] for a candidate that was never scored.
+    /// [`Error::fault`] for a candidate that was never scored.
     pub fn score(&self, candidate: Candidate) -> Result<Score, Error> {
         match self.gain(candidate)? {
             Some(gain) => {
@@ -73,7 +73,7 @@ impl Scorer {
     /// Leaf-max: what a candidate gains over the leaves as they are.
     ///
     /// # Errors
-    /// [`Error::Fault`] for a candidate that was never scored.
+    /// [`Error::fault`] for a candidate that was never scored.
     pub fn gain(&self, candidate: Candidate) -> Result<Option<u64>, Error> {
         match self.utility {
             Utility::LeafMax => self.gains.get(&candidate).copied().map(Some).ok_or_else(unknown),
@@ -89,7 +89,7 @@ impl Scorer {
     /// Scores a candidate that has just appeared, or whose split was just drawn.
     ///
     /// # Errors
-    /// [`Error::MissingColumn`] if the party does not hold the attribute.
+    /// If the party does not hold the attribute.
     pub fn add(
         &mut self,
         leaf_records: &LeafRecords<'_>,
@@ -144,7 +144,7 @@ impl Scorer {
     /// that was specialized.
     ///
     /// # Errors
-    /// [`Error::MissingColumn`] if a column is not there.
+    /// If a column is not there.
     pub fn follow(
         &mut self,
         leaf_records: &LeafRecords<'_>,
@@ -206,7 +206,7 @@ impl Scorer {
     /// Forgets Max and InfoGain scores and computes them anew: after records were dropped.
     ///
     /// # Errors
-    /// [`Error::MissingColumn`] if a column is not there.
+    /// If a column is not there.
     pub fn recount(&mut self, leaf_records: &LeafRecords<'_>, known: &Known) -> Result<(), Error> {
         if self.utility == Utility::LeafMax {
             return Ok(()); // dropped leaves took their part with them

@@ -35,7 +35,7 @@ const AT_ONCE: usize = 1 << 12;
 /// The stretches of an interval, ascending; they cover all its points but the first.
 ///
 /// # Errors
-/// [`Error::MissingColumn`] if the party does not hold the attribute.
+/// If the party does not hold the attribute.
 pub fn stretches(
     leaf_records: &LeafRecords<'_>,
     attribute: usize,

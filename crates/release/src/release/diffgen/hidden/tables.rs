@@ -85,7 +85,7 @@ fn shapes(
 /// Hashes of each party that all histograms take.
 ///
 /// # Errors
-/// [`Error::Fault`] for a set attribute.
+/// [`Error::fault`] for a set attribute.
 pub fn histogram_hashes(plan: &Plan, bins: usize, share_bits: u32) -> Result<u64, Error> {
     let mut hashes = 0u64;
     for owner in Role::BOTH {

@@ -16,7 +16,7 @@ impl LeafRecords<'_> {
     /// the release) and every non-empty subset of the children (as a mask, ascending), the size.
     ///
     /// # Errors
-    /// [`Error::MissingColumn`] if the party does not hold the attribute.
+    /// If the party does not hold the attribute.
     pub fn sub_partitions(&mut self, made: &Specialization) -> Result<SubPartitions, Error> {
         let (old, parts) = self.divide(made)?;
         let Domain::Set(taxonomy) = &self.schema.attributes[made.candidate.attribute].domain else {
@@ -53,7 +53,7 @@ impl LeafRecords<'_> {
     /// Keeps the sub-partitions for which `keep` says so and drops the others with their records.
     ///
     /// # Errors
-    /// [`Error::Fault`] if `keep` does not fit.
+    /// [`Error::fault`] if `keep` does not fit.
     pub fn keep(
         &mut self,
         made: &Specialization,
