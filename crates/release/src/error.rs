@@ -13,13 +13,8 @@ use std::process::ExitCode;
 
 use crate::crypto::{commutative, paillier};
 use crate::math::random::SourceFailed;
-use crate::mechanism;
 use crate::net::{self, AbortReason, Blame, Fault};
 use crate::privacy::{self, ledger};
-use crate::protocol::{
-    bits, join, oprf, ot, polynomial, prepared, psi, random_value, scalar_product, secure_sum,
-    shards, shares, sum_by_group, yao,
-};
 
 /// Exit statuses besides 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,7 +101,6 @@ struct Detail {
     message: String,
     advice: Option<String>,
     origin: Option<Box<dyn StdError + Send + Sync>>,
-    fault: Option<Box<dyn Fault + Send + Sync>>,
 }
 
 impl Display for Error {
@@ -134,7 +128,6 @@ impl Error {
             message: message.to_string(),
             advice: None,
             origin: None,
-            fault: None,
         }))
     }
 
@@ -253,8 +246,8 @@ impl Error {
 
     /// Whose fault it is.
     pub fn blame(&self) -> Blame<'_> {
-        match (&self.0.fault, self.0.kind) {
-            (Some(fault), _) => fault.blame(),
+        match (self.origin::<net::Error>(), self.0.kind) {
+            (Some(error), _) => error.blame(),
             (None, Kind::Stopped) => Blame::Connection(&net::Error::Stopped),
             (None, Kind::Peer) => Blame::Peer,
             (None, Kind::Disagreement) => Blame::Disagreement,
@@ -270,39 +263,13 @@ impl Fault for Error {
     }
 }
 
-/// Lets `?` make an [`Error`] of those of protocols, which say whose fault they are.
-macro_rules! faults {
-    ($($error:ty),* $(,)?) => {$(
-        impl From<$error> for Error {
-            fn from(error: $error) -> Self {
-                let mut made = Self::new(&error.blame(), &error);
-                made.0.fault = Some(Box::new(error));
-                made
-            }
-        }
-    )*};
+impl From<net::Error> for Error {
+    fn from(error: net::Error) -> Self {
+        Self::new(&error.blame(), &error).because(error)
+    }
 }
 
-faults!(
-    net::Error,
-    bits::Error,
-    join::Error,
-    oprf::Error,
-    ot::Error,
-    polynomial::Error,
-    prepared::Error,
-    psi::Error,
-    random_value::Error,
-    scalar_product::Error,
-    secure_sum::Error,
-    shards::Failed,
-    shares::Error,
-    sum_by_group::Error,
-    yao::Error,
-    mechanism::Error,
-);
-
-/// The same for errors that neither the user nor the peer causes.
+/// Lets `?` make an [`Error`] of those that neither the user nor the peer causes.
 macro_rules! internal {
     ($($error:ty),* $(,)?) => {$(
         impl From<$error> for Error {
@@ -336,31 +303,17 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::crypto::garble;
+    use crate::crypto::{cuckoo, garble};
     use crate::privacy::Epsilon;
     use crate::privacy::ledger::History;
+    use crate::protocol::secure_sum::Neighbour;
+    use crate::protocol::{psi, shards};
 
-    /// The same failure of the connection as every protocol has it, however deep.
-    fn at_every_depth(error: fn() -> net::Error) -> Vec<Error> {
-        let transfer = || yao::Error::Transfer(ot::Error::Net(error()));
-        let mechanisms = vec![
-            mechanism::Error::Yao(yao::Error::Net(error())),
-            mechanism::Error::Yao(transfer()),
-            mechanism::Error::Shares(shares::Error::Net(error())),
-            mechanism::Error::Shares(shares::Error::Circuit(transfer())),
-            mechanism::Error::RandomValue(random_value::Error::Net(error())),
-            mechanism::Error::RandomValue(random_value::Error::Circuit(transfer())),
-            mechanism::Error::Polynomial(Box::new(polynomial::Error::Net(error()))),
-        ];
-        let mut all: Vec<Error> = vec![
-            error().into(),
-            psi::Error::Net(error()).into(),
-            psi::Error::Circuit(transfer()).into(),
-            scalar_product::Error::Net(error()).into(),
-            shares::Error::Circuit(transfer()).into(),
-        ];
-        all.extend(mechanisms.into_iter().map(Error::from));
-        all
+    /// The same failure as a protocol has it, and as a neighbour in a ring and a shard report it.
+    fn at_every_depth(error: fn() -> net::Error) -> [Error; 3] {
+        let in_ring = net::Error::Ring(Neighbour::Next, Box::new(error()));
+        let of_shard = net::Error::from(shards::Failed::of(&error()));
+        [error().into(), in_ring.into(), of_shard.into()]
     }
 
     #[track_caller]
@@ -397,19 +350,16 @@ mod tests {
 
     #[test]
     fn what_else_ends_a_release_tells_the_peer_its_class_and_sets_the_status() {
-        let labels = || yao::Error::Garble(garble::Error::OutputLabel { index: 0 });
-        let candidate = mechanism::Error::NoSuchCandidate { index: 9, count: 2 };
+        let labels = garble::Error::OutputLabel { index: 0 };
         let rows: [(AbortReason, [Status; 2], Vec<Error>); 4] = [
             (
                 AbortReason::BadMessage,
                 [Status::PeerRefused; 2],
                 vec![
-                    mechanism::Error::Yao(labels()).into(),
-                    psi::Error::Circuit(labels()).into(),
-                    psi::Error::PeerTooMany { size: 9, limit: 1 }.into(),
-                    shares::Error::OutOfRing.into(),
-                    scalar_product::Error::ResultOutOfRange(0).into(),
-                    candidate.into(),
+                    net::Error::from(labels).into(),
+                    net::Error::from(paillier::Error::CiphertextNotCoprime).into(),
+                    psi::bad_answer().into(),
+                    net::Error::peer("the peer opened a number that is not in the ring").into(),
                     Error::peer("the peer named a split that its interval does not have"),
                 ],
             ),
@@ -417,7 +367,7 @@ mod tests {
                 AbortReason::Stopped,
                 [Status::WrongInput, Status::AfterSpending],
                 vec![
-                    psi::Error::Duplicate { first: 1, second: 2 }.into(),
+                    net::Error::input("rows 1 and 2 hold the same identifier").into(),
                     Error::input("the data has no column for attribute `job`"),
                     Error::unmet("even the coarsest table is not as the agreement requires"),
                 ],
@@ -426,15 +376,21 @@ mod tests {
                 AbortReason::Disagreement,
                 [Status::PeerRefused, Status::AfterSpending],
                 vec![
+                    net::Error::disagreement("the peer compares with 2 where this side has 1")
+                        .into(),
                     Error::disagreement("the class columns of the common individuals differ"),
-                    shards::Failed::of(&Error::disagreement("so do those of a shard")).into(),
+                    net::Error::from(shards::Failed::of(&Error::disagreement("so in a shard")))
+                        .into(),
                 ],
             ),
             (
                 AbortReason::Internal,
                 [Status::Failed, Status::AfterSpending],
                 vec![
-                    mechanism::Error::NoRandomValue { tries: 64 }.into(),
+                    net::Error::internal("no try gave a random number below its bound").into(),
+                    net::Error::from(cuckoo::Full).into(),
+                    privacy::Error::NoCandidates.into(),
+                    paillier::Error::CiphertextNotCoprime.into(),
                     Error::fault("no such candidate won"),
                 ],
             ),

@@ -4,8 +4,9 @@ use crate::Error;
 use crate::app::bench::process::{Taken, taken};
 use crate::app::bench::scalar_product::total_bytes;
 use crate::app::bench::{Figure, Options};
+use crate::net;
 use crate::protocol::Session;
-use crate::protocol::join::{self, Bins, Hint, JoinShape, Members};
+use crate::protocol::join::{Bins, Hint, JoinShape, Members};
 use crate::protocol::pair::run_pair;
 use crate::protocol::transfers::{Assumptions, Source};
 use crate::protocol::vole::Method;
@@ -39,7 +40,7 @@ fn one_join(options: &Options, size: usize) -> Result<Vec<Figure>, Error> {
     // Two for each conjunction, and there is one for each bit of a target but one.
     let source = Source::suited_to(Assumptions::Lpn, 2 * 80 * shape.bins());
     let method = Method::suited_to(Assumptions::Lpn);
-    let owner = |session: &mut Session| -> Result<Members, join::Error> {
+    let owner = |session: &mut Session| -> Result<Members, net::Error> {
         session.use_transfers(source);
         Bins::setup(session, method, shape, &own)?.receive_members(session, PAYLOAD_BITS)
     };

@@ -4,8 +4,8 @@ use super::mechanism::{measure, source, spend, widths};
 use crate::Error;
 use crate::app::bench::{Figure, Options};
 use crate::math::Rational;
-use crate::mechanism;
 use crate::mechanism::noise::{JointNoise, OwnNoise, TwoPartyNoise};
+use crate::net;
 use crate::privacy::AddNoise;
 use crate::protocol::shares::WordShares;
 use crate::protocol::transfers::Source;
@@ -30,17 +30,17 @@ pub fn run(options: &Options) -> Result<Vec<Figure>, Error> {
         let shares = || WordShares::new(BITS, (0..size as u64).collect());
         let own_noise = measure(options, Source::Iknp, |session| {
             let own = OwnNoise::draw(&mut *session.coins, &half, size)?;
-            let spend = spend(&half).map_err(mechanism::Error::from)?;
+            let spend = spend(&half).map_err(net::Error::from)?;
             TwoPartyNoise::prepared(session, own).add_noise(spend, &shares()?)?;
-            Ok::<_, mechanism::Error>(())
+            Ok::<_, net::Error>(())
         })?;
         figures.push(own_noise.figure(format!("two-party noise, {size} counts")));
         let ahead = source(2 * size, widths);
         for (how, source) in [("drawn ahead", ahead), ("in a garbled circuit", Source::Iknp)] {
             let joint_noise = measure(options, source, |session| {
-                let spend = spend(&half).map_err(mechanism::Error::from)?;
+                let spend = spend(&half).map_err(net::Error::from)?;
                 JointNoise::new(session, widths).add_noise(spend, &shares()?)?;
-                Ok::<_, mechanism::Error>(())
+                Ok::<_, net::Error>(())
             })?;
             figures.push(joint_noise.figure(format!("joint noise, {size} counts, {how}")));
         }

@@ -8,9 +8,10 @@ use crate::app::bench::scalar_product::total_bytes;
 use crate::app::bench::{Figure, Options};
 use crate::crypto::garble::Delta;
 use crate::math::Randomness;
+use crate::net;
 use crate::net::Costs;
 use crate::protocol::Session;
-use crate::protocol::ot::{self, Receiver, Sender};
+use crate::protocol::ot::{Receiver, Sender};
 use crate::protocol::pair::{Outcome, run_pair};
 use crate::protocol::transfers::{Source, set_up_receiver, set_up_sender};
 
@@ -120,8 +121,8 @@ pub(super) fn per_item<E: std::error::Error>(
 /// Asks for transfers some at a time, and forgets them.
 fn in_parts(
     count: usize,
-    mut extend: impl FnMut(usize, &mut Vec<u128>) -> Result<(), ot::Error>,
-) -> Result<(), ot::Error> {
+    mut extend: impl FnMut(usize, &mut Vec<u128>) -> Result<(), net::Error>,
+) -> Result<(), net::Error> {
     const PART: usize = 1 << 18;
     let mut rows = Vec::with_capacity(PART);
     for first in (0..count).step_by(PART) {
@@ -162,10 +163,10 @@ impl Measured {
 
 fn measure(
     options: &Options,
-    send: impl FnOnce(&mut Session, &mut Sender) -> Result<(), ot::Error> + Send,
-    receive: impl FnOnce(&mut Session, &mut Receiver) -> Result<(), ot::Error> + Send,
+    send: impl FnOnce(&mut Session, &mut Sender) -> Result<(), net::Error> + Send,
+    receive: impl FnOnce(&mut Session, &mut Receiver) -> Result<(), net::Error> + Send,
 ) -> Result<Measured, Error> {
-    let outcome: Outcome<Result<f64, ot::Error>, Result<f64, ot::Error>> = run_pair(
+    let outcome: Outcome<Result<f64, net::Error>, Result<f64, net::Error>> = run_pair(
         options.setup(),
         |session| {
             let delta = Delta::random(&mut session.rng);

@@ -12,11 +12,10 @@ use crate::app::bench::{Figure, Options};
 use crate::math::Randomness;
 use crate::net;
 use crate::net::meter::CpuClock;
-use crate::protocol::Session;
 use crate::protocol::pair::{Outcome, run_pair};
-use crate::protocol::random_value::{self, draw};
+use crate::protocol::random_value::draw;
 use crate::protocol::shares::{Ring, Share, deal};
-use crate::protocol::yao;
+use crate::protocol::{Session, yao};
 use crate::role::Role;
 
 const SIGMA: usize = 64;
@@ -83,7 +82,7 @@ fn measure(options: &Options, ring: &Ring) -> Result<Vec<Figure>, Error> {
     let mut rng = Randomness::from_os()?;
     let bound = (ring.order() >> 1u8) + 1u8;
     let (first, second) = deal(ring, &bound, &mut rng);
-    let party = |share: &Share, session: &mut Session| -> Result<(f64, f64), random_value::Error> {
+    let party = |share: &Share, session: &mut Session| -> Result<(f64, f64), net::Error> {
         let start = Instant::now();
         yao::set_up(session, Role::P1)?;
         let set_up = start.elapsed().as_secs_f64();

@@ -5,10 +5,11 @@ use crate::Error;
 use crate::app::bench::{Figure, Options, scalar_product};
 use crate::crypto::soft_spoken::Columns;
 use crate::math::Rational;
+use crate::mechanism::OneSided;
 use crate::mechanism::exponential::horizontal::{ClassCounts, Horizontal, TaylorKey};
 use crate::mechanism::exponential::{HorizontalExponential, VerticalExponential};
 use crate::mechanism::noisy_max::{NoisyMax, Scores};
-use crate::mechanism::{self, OneSided};
+use crate::net;
 use crate::privacy::exponential::Scaling;
 use crate::privacy::noisy_max::rate_per_step;
 use crate::privacy::taylor::Taylor;
@@ -153,10 +154,10 @@ impl Choices {
         let counts = ClassCounts::new(2, &counts).map_err(Error::internal)?;
         let mut measured = measure(options, Source::Iknp, |session| {
             let key = &self.keys[usize::from(session.role == Role::P2)];
-            let spend = spend(&epsilon_step()).map_err(mechanism::Error::from)?;
+            let spend = spend(&epsilon_step()).map_err(net::Error::from)?;
             let mut mechanism = HorizontalExponential::new(session, key, terms);
             mechanism.choose(spend, &calibration, &counts)?;
-            Ok::<_, mechanism::Error>(())
+            Ok::<_, net::Error>(())
         })?;
         measured.parameters += "; key made and exchanged before, CPU of one thread each";
         Ok(measured)
@@ -189,9 +190,9 @@ fn noisy_maximum(options: &Options, candidates: usize, records: u64) -> Result<M
     measure(options, source(candidates, widths), |session| {
         let own = if session.role == Role::P1 { &p1 } else { &p2 };
         let scores = Scores::OneSided(own.clone());
-        let spend = spend(&epsilon_step()).map_err(mechanism::Error::from)?;
+        let spend = spend(&epsilon_step()).map_err(net::Error::from)?;
         NoisyMax::new(session, GRID_BITS, largest, widths)?.choose(spend, &calibration, &scores)?;
-        Ok::<_, mechanism::Error>(())
+        Ok::<_, net::Error>(())
     })
 }
 
@@ -207,10 +208,10 @@ fn exponential(
     let source = if paper { Source::Iknp } else { Source::SoftSpoken(Columns::Four) };
     measure(options, source, |session| {
         let own = if session.role == Role::P1 { &p1 } else { &p2 };
-        let spend = spend(&epsilon_step()).map_err(mechanism::Error::from)?;
+        let spend = spend(&epsilon_step()).map_err(net::Error::from)?;
         let mechanism = VerticalExponential::new(session, SCALING, largest, TRIES);
         let mut mechanism = if paper { mechanism.as_in_the_papers() } else { mechanism };
         mechanism.choose(spend, &calibration, own)?;
-        Ok::<_, mechanism::Error>(())
+        Ok::<_, net::Error>(())
     })
 }

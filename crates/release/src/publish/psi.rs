@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::Error;
 use crate::crypto::commutative::{Group, Residues, Ristretto};
-use crate::net::Limits;
+use crate::net::{self, Limits};
 use crate::protocol::Session;
 use crate::protocol::psi::threshold::MOST_IN_CIRCUIT;
 use crate::protocol::psi::{self, Cardinality, Intersection, Options};
@@ -183,7 +183,7 @@ impl Terms {
 }
 
 /// The outcome of a conversation, inside of what may go wrong before it.
-type Outcome<T> = Result<Result<T, psi::Error>, Error>;
+type Outcome<T> = Result<Result<T, net::Error>, Error>;
 
 fn intersect(
     session: &mut Session,

@@ -48,13 +48,12 @@ use super::matching::{self, no_identifiers};
 use crate::Error;
 use crate::agreement::{Agreement, Partition};
 use crate::net::{self, Tag};
-use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
-use crate::protocol::psi;
 use crate::protocol::shards::Shard;
 use crate::protocol::shares::WordShares;
 use crate::protocol::sum_by_group::Progress;
 use crate::protocol::transfers::Assumptions;
+use crate::protocol::{Session, psi};
 use crate::role::Role;
 use crate::table::{Specialization, Table};
 use asks::{Ask, Due, Sum, hear_names, hear_shares, malformed, request, request_sums};
@@ -498,7 +497,7 @@ fn match_shard(
     }
     match found.rows.iter().all(|row| *row < identifiers.len()) {
         true => Ok(found.rows),
-        false => Err(psi::Error::BadAnswer.into()),
+        false => Err(psi::bad_answer().into()),
     }
 }
 

@@ -29,11 +29,11 @@ use crate::Error;
 use crate::agreement::diffgen::Terms;
 use crate::agreement::{Agreement, CountTable, Noise, Partition, Selection};
 use crate::crypto::commutative::Ristretto;
-use crate::mechanism;
 use crate::mechanism::exponential::horizontal::TaylorKey;
 use crate::mechanism::exponential::vertical as weighted;
 use crate::mechanism::noise::joint;
 use crate::mechanism::noisy_max::{self, Sharing};
+use crate::net;
 use crate::net::Message;
 use crate::privacy::taylor::Taylor;
 use crate::privacy::{Budget, Calibration, Spend};
@@ -499,7 +499,7 @@ impl Counted<'_> {
         if !new.is_empty() {
             terms.forecast_weighing(self.forecast, self.key_bits, &rate, classes, new)?;
         }
-        let picked: Result<(), mechanism::Error> =
+        let picked: Result<(), net::Error> =
             terms.forecast_pick(self.forecast, &rate, candidates.len());
         Ok(picked?)
     }

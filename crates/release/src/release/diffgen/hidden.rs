@@ -338,7 +338,7 @@ impl Specializer for Hidden<'_, '_, '_> {
     fn choose(&mut self, spend: Spend, candidates: &[Candidate]) -> Result<usize, Error> {
         let (plan, histograms) = (self.plan, &self.histograms);
         let counts = |made: &Specialization, _: Option<&_>| histograms.children(plan, made);
-        self.scores.settle::<Error>(self.session, counts)?;
+        self.scores.settle(self.session, counts)?;
         let shares = candidates.iter().map(|candidate| self.scores.share(*candidate));
         let shares = shares.collect::<Result<Vec<_>, _>>()?;
         let shared = WordShares::new(self.scores.shape().share_bits, shares)?;

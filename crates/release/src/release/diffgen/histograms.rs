@@ -18,11 +18,10 @@ use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
 use crate::protocol::shares::WordShares;
 use crate::protocol::sum_by_group::{SumShape, forecast_units};
-use crate::release::Step;
 use crate::release::shards::Parts;
 use crate::release::shards::asks::Sum;
-use crate::release::tree;
 use crate::release::tree::utility::Utility;
+use crate::release::{Step, tree};
 use crate::role::Role;
 use crate::table::{Column, CutValue, Domain, Specialization, Table};
 

@@ -12,10 +12,9 @@ use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
 use crate::release::forecast::key_bits;
 use crate::release::model::ReleaseModel;
-use crate::release::no_budget;
 use crate::release::run::Prepared;
 use crate::release::tree::output::most_bytes;
-use crate::release::{Data, Examined, Outcome, Release, Step, plan};
+use crate::release::{Data, Examined, Outcome, Release, Step, no_budget, plan};
 use crate::table::{Cuts, Specialization};
 
 impl ReleaseModel for Terms {

@@ -249,7 +249,7 @@ impl Specializer for OneClass<'_, '_, '_> {
                 counts.ok_or_else(|| Error::fault("a leaf that was not counted"))
             }
         };
-        self.scores.settle::<Error>(self.session, counts)?;
+        self.scores.settle(self.session, counts)?;
         let shares = candidates.iter().map(|c| self.share(*c)).collect::<Result<Vec<_>, _>>()?;
         self.noisy_max(spend, self.plan.calibration(), shares)
     }

@@ -15,7 +15,6 @@ use super::sizes::Sizes;
 use super::two_party::points;
 use crate::Error;
 use crate::math::{Rational, wiped};
-use crate::mechanism;
 use crate::mechanism::largest::{self, GroupShape, largest_counts};
 use crate::mechanism::noisy_max::{self, NoisyMax, Sharing};
 use crate::privacy::Spend;
@@ -111,11 +110,7 @@ impl SharedScores {
     ///
     /// # Errors
     /// As [`largest::forecast`].
-    pub fn forecast_start(
-        &mut self,
-        f: &mut Forecast,
-        cuts: &Cuts,
-    ) -> Result<(), mechanism::Error> {
+    pub fn forecast_start(&mut self, f: &mut Forecast, cuts: &Cuts) -> Result<(), Error> {
         if self.utility == Utility::LeafMax {
             largest::forecast(f, &self.shape, 1)?;
             self.start_with(cuts, 0);
@@ -193,7 +188,7 @@ impl SharedScores {
     ) -> Result<(), Error> {
         let pending = std::mem::take(&mut self.pending);
         let counts = own.children(&pending)?;
-        Ok(self.settle_counts(session, pending, counts)?)
+        self.settle_counts(session, pending, counts)
     }
 
     /// Sends all groups that are new through MAX. `counts_of` gives this party's class counts of the
@@ -201,18 +196,15 @@ impl SharedScores {
     ///
     /// # Errors
     /// If the run fails.
-    pub fn settle<E>(
+    pub fn settle(
         &mut self,
         session: &mut Session,
         counts_of: impl Fn(&Specialization, Option<&Coordinates>) -> Result<Vec<u64>, Error>,
-    ) -> Result<(), E>
-    where
-        E: From<Error> + From<mechanism::Error>,
-    {
+    ) -> Result<(), Error> {
         let pending = std::mem::take(&mut self.pending);
         let of_one = |(made, leaf): &Pending| counts_of(made, leaf.as_ref());
         let counts = pending.iter().map(of_one).collect::<Result<Vec<_>, _>>()?;
-        Ok(self.settle_counts(session, pending, counts)?)
+        self.settle_counts(session, pending, counts)
     }
 
     /// Sends the groups of each of these through MAX.
@@ -221,7 +213,7 @@ impl SharedScores {
         session: &mut Session,
         pending: Vec<Pending>,
         counts: Vec<Vec<u64>>,
-    ) -> Result<(), mechanism::Error> {
+    ) -> Result<(), Error> {
         let groups = counts.iter().map(|of_one| of_one.len() / self.shape.classes.max(1));
         let groups: Vec<usize> = groups.collect();
         let shares = largest_counts(session, &self.shape, &counts.concat())?;
@@ -248,18 +240,14 @@ impl SharedScores {
     ///
     /// # Errors
     /// As [`largest::forecast`].
-    pub fn forecast_settle(
-        &mut self,
-        f: &mut Forecast,
-        cuts: &Cuts,
-    ) -> Result<(), mechanism::Error> {
+    pub fn forecast_settle(&mut self, f: &mut Forecast, cuts: &Cuts) -> Result<(), Error> {
         let mut groups = 0;
         for (made, leaf) in std::mem::take(&mut self.pending) {
             let children = cuts.number_of_children(made.candidate);
             self.file(made, leaf, vec![0; children]);
             groups += children;
         }
-        largest::forecast(f, &self.shape, groups)
+        Ok(largest::forecast(f, &self.shape, groups)?)
     }
 
     /// Draws a split of each of these intervals, all of them in as many rounds as one takes: on the
@@ -320,7 +308,7 @@ impl SharedScores {
         sizes: &Sizes,
         epsilon: &Rational,
         intervals: &[Candidate],
-    ) -> Result<(), mechanism::Error> {
+    ) -> Result<(), Error> {
         let counts: Vec<usize> = intervals.iter().map(|c| points(&c.value)).collect();
         largest::forecast(f, &self.shape, 2 * counts.iter().sum::<usize>())?;
         let (parameters, calibration) = (sizes.by_noisy_max(), plan.split_calibration());

@@ -12,7 +12,6 @@ use super::plan::{FRACTION_BITS, GRID_BITS, Plan};
 use crate::Error;
 use crate::agreement::diffgen::Terms;
 use crate::agreement::{Agreement, CountTable, MatchBy, Noise, Partition, Profile, Selection};
-use crate::mechanism;
 use crate::mechanism::exponential::horizontal::Horizontal;
 use crate::mechanism::exponential::vertical;
 use crate::mechanism::noisy_max::{self, NoiseWidths};
@@ -204,10 +203,7 @@ fn check_polynomial(agreement: &Agreement, plan: &Plan, widths: &Widths) -> Resu
     let Some(taylor) = plan.terms().taylor else { return Ok(()) };
     let rate = plan.calibration().rate(&plan.largest_epsilon_step());
     let polynomial = polynomial(agreement, taylor, widths);
-    let needed = polynomial.least_key_bits(&rate).map_err(|error| match error {
-        mechanism::Error::Privacy(error) => Error::from(*error),
-        _ => Error::fault("a polynomial without coefficients"),
-    })?;
+    let needed = polynomial.least_key_bits(&rate)?;
     let bits = plan.terms().paillier_bits.unwrap_or_default();
     if needed > u64::from(bits) {
         return Err(Error::input(format!(

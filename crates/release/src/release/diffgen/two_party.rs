@@ -64,7 +64,6 @@ use crate::agreement::diffgen::Terms;
 use crate::agreement::{Agreement, CountTable, Noise, Partition, Selection, Transfers};
 use crate::crypto::paillier::SecretKey;
 use crate::crypto::soft_spoken::Columns;
-use crate::mechanism;
 use crate::mechanism::exponential::horizontal::TaylorKey;
 use crate::mechanism::noise::{JointNoise, OwnNoise, TwoPartyNoise};
 use crate::mechanism::noisy_max::{self, NoiseWidths};
@@ -127,7 +126,7 @@ pub fn prepare(
     };
     for (sender, source) in sources(agreement)? {
         session.use_transfers(source);
-        yao::set_up(session, sender).map_err(mechanism::Error::from)?;
+        yao::set_up(session, sender)?;
     }
     session.do_bulk(bulk(terms));
     if shards::number(agreement).is_some() {

@@ -40,12 +40,11 @@ use crate::crypto::soft_spoken::Columns;
 use crate::math::Rational;
 use crate::mechanism::heads::{self, Head};
 use crate::net::{Message, Tag};
-use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
 use crate::protocol::psi::Intersection;
-use crate::protocol::sum_by_group;
 use crate::protocol::transfers::{Assumptions, Source};
 use crate::protocol::yao::{self, Reveal};
+use crate::protocol::{Session, sum_by_group};
 use crate::release::groups::{Groups, Rule};
 use crate::release::impossible;
 use crate::release::tree::{Generalized, Leaves};
@@ -68,7 +67,7 @@ pub fn prepare(session: &mut Session) -> Result<(), Error> {
     session.channel.begin_phase(SET_UP);
     session.use_transfers(Source::SoftSpoken(Columns::Four));
     for sender in Role::BOTH {
-        yao::set_up(session, sender).map_err(crate::mechanism::Error::from)?;
+        yao::set_up(session, sender)?;
     }
     session.channel.send(&Ready)?;
     let Ready = session.channel.receive()?;

@@ -11,11 +11,10 @@ use crate::Error;
 use crate::agreement::Agreement;
 use crate::agreement::trajectory::Terms as Agreed;
 use crate::privacy::Promise;
-use crate::release::broken;
 use crate::release::examine::Seen;
 use crate::release::plan::Plan;
 use crate::release::tree::{Generalized, Leaves, PathList};
-use crate::release::{Release, Step};
+use crate::release::{Release, Step, broken};
 use crate::table::{Cuts, Dialect};
 
 /// Assumed length of the longest row when disk space is allocated; rows can be longer.

@@ -36,11 +36,8 @@ use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
 use crate::protocol::psi::{self, Cardinality, cardinality};
 use crate::release::forecast::Records;
-use crate::release::impossible;
-use crate::release::other_data;
-use crate::release::trajectory::too_long;
-use crate::release::trajectory::unmet_then;
-use crate::release::{Outcome, Release, Step};
+use crate::release::trajectory::{too_long, unmet_then};
+use crate::release::{Outcome, Release, Step, impossible, other_data};
 
 /// The phase in which both tell which pairs they took out.
 const SUPPRESSION: &str = "suppression";

@@ -18,12 +18,11 @@ use zeroize::Zeroizing;
 
 use super::joined::{Announced, Joined, index_bits};
 use crate::Error;
-use crate::protocol::Session;
 use crate::protocol::bits::{self, Bits};
 use crate::protocol::forecast::Forecast;
-use crate::protocol::join;
 use crate::protocol::shares::WordShares;
 use crate::protocol::sum_by_group::{SumShape, forecast_units, sum_shared};
+use crate::protocol::{Session, join};
 use crate::release::Step;
 use crate::release::diffgen::Plan;
 use crate::release::diffgen::histograms::{Histograms, values, values_of};
