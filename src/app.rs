@@ -52,7 +52,8 @@ pub mod run;
 pub mod speed;
 pub mod verify;
 
-use crate::publish::failure::{Failure, Status};
+use crate::Error;
+use crate::error::Status;
 use console::{Console, GlobalArgs};
 
 use crate::simd::level::{self, Level};
@@ -100,7 +101,7 @@ pub fn main() -> ExitCode {
             let wrong = error.use_stderr();
             let console = Console::of_unread_flags();
             if wrong && console.is_json() {
-                console.fail(&Failure::wrong_input(error.to_string().trim_end()));
+                console.fail(&Error::input(error.to_string().trim_end()));
                 return Status::WrongInput.into();
             }
             // Nothing is left to do if even the help text cannot be written.
@@ -131,9 +132,9 @@ fn command() -> Command {
 
 /// Starts the thread pool now, so that a failure is an error. At its first use a failure would be a
 /// panic.
-fn start_threads() -> Result<(), Failure> {
+fn start_threads() -> Result<(), Error> {
     rayon::ThreadPoolBuilder::new().build_global().map_err(|error| {
-        Failure::failed(format!("cannot start the threads that share the work: {error}")).advise(
+        Error::internal(format!("cannot start the threads that share the work: {error}")).advise(
             "end other programs, or raise the limits on threads and memory (`ulimit -u`, `ulimit \
              -v`), or use fewer: RAYON_NUM_THREADS=1",
         )
@@ -141,19 +142,20 @@ fn start_threads() -> Result<(), Failure> {
 }
 
 /// Limits the vector instructions as the environment variable says.
-fn bound_vectors() -> Result<(), Failure> {
+fn bound_vectors() -> Result<(), Error> {
     let Some(name) = std::env::var_os(level::VARIABLE) else { return Ok(()) };
     Level::set_by_name(&name.to_string_lossy()).map_err(|refused| {
         let levels: Vec<_> = Level::available().map(Level::name).collect();
-        Failure::wrong_input(format!("the environment variable {}: {refused}", level::VARIABLE))
-            .advise(format!(
+        Error::input(format!("the environment variable {}: {refused}", level::VARIABLE)).advise(
+            format!(
                 "this processor has {}; without the variable the last of them is used",
                 levels.join(", ")
-            ))
+            ),
+        )
     })
 }
 
-fn run(verb: Verb, console: &Console) -> Result<(), Failure> {
+fn run(verb: Verb, console: &Console) -> Result<(), Error> {
     match verb {
         Verb::Agreement(arguments) => agreement::run(&arguments, console),
         Verb::Audit(arguments) => audit::run_verb(&arguments, console),

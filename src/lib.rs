@@ -27,7 +27,7 @@
 //!
 //! ```
 //! use diptych::mechanism::noise::TwoPartyNoise;
-//! use diptych::mechanism::Error;
+//! use diptych::net::Error;
 //! use diptych::privacy::{AddNoise, Budget, Epsilon};
 //! use diptych::protocol::Session;
 //! use diptych::protocol::pair::{Setup, run_pair};
@@ -68,7 +68,7 @@ pub use diptych_primitives::{crypto, math, simd};
 #[doc(inline)]
 pub use diptych_privacy as privacy;
 #[doc(inline)]
-pub use diptych_release::{agreement, publish, release, table};
+pub use diptych_release::{Error, agreement, error, publish, release, table};
 
 /// The command `diptych`: runs as the shell asked, and returns the exit status.
 #[cfg(feature = "cli")]

@@ -2,11 +2,12 @@
 
 use std::path::PathBuf;
 
+use diptych::Error;
 use diptych::Role;
 use diptych::agreement::Agreement as Inner;
 use diptych::net::meter::PhaseCost;
 use diptych::publish::run::forecast::{assumed_records, people, whole_run};
-use diptych::publish::{Failure, signing};
+use diptych::publish::signing;
 use diptych::release::forecast::{Records, course, random_trees};
 use diptych::release::plan;
 use diptych::table::{Attribute, Domain};
@@ -30,8 +31,8 @@ pub struct Agreement {
 type Phase = (String, u64, u64, u64, u64);
 
 /// The role that a word means.
-pub fn role(word: &str) -> Result<Role, Failure> {
-    word.parse().map_err(|_| Failure::wrong_input("a role is \"p1\" or \"p2\""))
+pub fn role(word: &str) -> Result<Role, Error> {
+    word.parse().map_err(|_| Error::input("a role is \"p1\" or \"p2\""))
 }
 
 #[pymethods]
@@ -156,7 +157,7 @@ impl Agreement {
         role: Role,
         records: Records,
         again: bool,
-    ) -> Result<Vec<(u64, Vec<Phase>)>, Failure> {
+    ) -> Result<Vec<(u64, Vec<Phase>)>, Error> {
         let agreement = &self.inner;
         plan::together(agreement)?;
         // Where nobody learns who is common, everything is done for all.

@@ -3,15 +3,16 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use diptych::Error;
 use diptych::circuit::bristol::Limits as CircuitLimits;
 use diptych::net::{Fingerprint, Limits};
 use diptych::protocol::Session;
 use diptych::protocol::psi::Options;
 use diptych::protocol::yao::Reveal;
+use diptych::publish::Watcher;
 use diptych::publish::circuit::{Ready, Roles};
 use diptych::publish::meeting::{Meeting, create_identity, identity_name, read_identity};
 use diptych::publish::psi::{Found, Matching, Mode, Terms, parse_rule};
-use diptych::publish::{Failure, Watcher};
 use diptych::release::Step;
 use pyo3::prelude::*;
 
@@ -33,20 +34,19 @@ pub struct Connection {
 }
 
 impl Connection {
-    fn open(&self, terms: &[u8], watcher: &dyn Watcher) -> Result<Session, Failure> {
+    fn open(&self, terms: &[u8], watcher: &dyn Watcher) -> Result<Session, Error> {
         let meeting = match (&self.listen, &self.connect) {
             (Some(address), None) => Meeting::Listen(address.clone()),
             (None, Some(address)) => Meeting::Connect(address.clone()),
             _ => {
-                return Err(Failure::wrong_input(
-                    "exactly one of listen and connect must be given",
-                )
-                .advise("listen at one side, and connect there from the other"));
+                return Err(Error::input("exactly one of listen and connect must be given")
+                    .advise("listen at one side, and connect there from the other"));
             }
         };
-        let peer: Fingerprint = self.peer.parse().map_err(|error| {
-            Failure::wrong_input(format!("peer {}: {error}", self.peer.escape_debug()))
-        })?;
+        let peer: Fingerprint = self
+            .peer
+            .parse()
+            .map_err(|error| Error::input(format!("peer {}: {error}", self.peer.escape_debug())))?;
         let identity = read_identity(&self.identity, None, watcher)?;
         let wait = Duration::from_secs(self.wait_seconds.max(1).into());
         let limits = Limits { connect: wait, ..Limits::default() };
@@ -91,7 +91,7 @@ pub fn psi(
     let (terms, rule) = (&terms, &rule);
     let passphrase = connection.passphrase.clone();
     work(py, callback.as_ref(), passphrase, |watcher| {
-        let own = rule.column(&identifiers).map_err(Failure::wrong_input)?;
+        let own = rule.column(&identifiers)?;
         drop(identifiers);
         let mut session = connection.open(&terms.canonical()?, watcher)?;
         let usual = || terms.usual_limit(own.len(), largest_set);
@@ -113,24 +113,24 @@ pub fn psi(
     })
 }
 
-fn mode_of(word: &str, threshold: Option<u32>) -> Result<Mode, Failure> {
+fn mode_of(word: &str, threshold: Option<u32>) -> Result<Mode, Error> {
     match (word, threshold) {
         ("intersection", None) => Ok(Mode::Intersection),
         ("cardinality", None) => Ok(Mode::Cardinality),
         ("threshold", Some(threshold)) => Ok(Mode::Threshold(threshold)),
-        _ => Err(Failure::wrong_input(
+        _ => Err(Error::input(
             "mode is \"intersection\", \"cardinality\", or \"threshold\" with a threshold",
         )),
     }
 }
 
-fn matching_of(word: Option<&str>) -> Result<Option<Matching>, Failure> {
+fn matching_of(word: Option<&str>) -> Result<Option<Matching>, Error> {
     let Some(word) = word else { return Ok(None) };
     let found = Matching::ALL.iter().find(|(known, _)| *known == word);
     let found = found.map(|(_, matching)| Some(*matching));
     found.ok_or_else(|| {
         let words: Vec<&str> = Matching::ALL.iter().map(|(known, _)| *known).collect();
-        Failure::wrong_input(format!("matching is one of {}", words.join(", ")))
+        Error::input(format!("matching is one of {}", words.join(", ")))
     })
 }
 
@@ -152,7 +152,7 @@ pub fn circuit(
         "p1" => Ok(Reveal::P1),
         "p2" => Ok(Reveal::P2),
         "both" => Ok(Reveal::Both),
-        _ => Err(Failure::wrong_input("reveal is \"p1\", \"p2\" or \"both\"")),
+        _ => Err(Error::input("reveal is \"p1\", \"p2\" or \"both\"")),
     };
     let roles =
         Roles { p1_inputs, garbler: role(garbler).or_raise(py)?, reveal: reveal.or_raise(py)? };

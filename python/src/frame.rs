@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::sync::Arc;
 
-use diptych::publish::Failure;
+use diptych::Error;
 use diptych::publish::data::{Memory, Origin, Source};
 use diptych::table::Cells;
 use pyo3::exceptions::PyTypeError;
@@ -45,8 +45,8 @@ impl Table {
         let pointer = capsule.pointer_checked(Some(arrow::STREAM))?;
         // SAFETY: by its name the capsule holds a stream, and it lives until the end of this call.
         let batches = unsafe { Batches::take(pointer) };
-        let batches = batches
-            .map_err(|problem| raised(py, &Failure::wrong_input(format!("{NAME}: {problem}"))))?;
+        let batches =
+            batches.map_err(|problem| raised(py, &Error::input(format!("{NAME}: {problem}"))))?;
         Ok(Self { cells: Arc::new(Streamed { batches, also }) })
     }
 
@@ -164,7 +164,7 @@ impl Texts {
             arrow::write_float(number.value(), text)?;
         } else if !is_missing(value)? {
             let (kind, row) = (value.get_type().name()?, self.ends.len() + 1);
-            let failure = Failure::wrong_input(format!(
+            let failure = Error::input(format!(
                 "{NAME}: column `{name}`: the value in row {row} is of type {kind}, which has no text \
                  that a release could hold: convert the column to text, whole numbers or floats"
             ));

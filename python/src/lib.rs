@@ -8,14 +8,14 @@ mod release;
 mod shards;
 mod watch;
 
-use diptych::publish::Failure;
+use diptych::Error;
 use pyo3::prelude::*;
 
 /// A failure as the package's own exception, with the command's words and exit status.
-fn raised(py: Python<'_>, failure: &Failure) -> PyErr {
+fn raised(py: Python<'_>, failure: &Error) -> PyErr {
     let made = py.import("diptych._errors").and_then(|errors| {
-        let (message, advice) = (failure.message.as_str(), failure.advice.as_deref());
-        errors.call_method1("of_status", (failure.status() as u8, message, advice))
+        let status = failure.status() as u8;
+        errors.call_method1("of_status", (status, failure.message(), failure.advice()))
     });
     match made {
         Ok(exception) => PyErr::from_value(exception),
@@ -28,7 +28,7 @@ trait OrRaise<T> {
     fn or_raise(self, py: Python<'_>) -> PyResult<T>;
 }
 
-impl<T, E: Into<Failure>> OrRaise<T> for Result<T, E> {
+impl<T, E: Into<Error>> OrRaise<T> for Result<T, E> {
     fn or_raise(self, py: Python<'_>) -> PyResult<T> {
         self.map_err(|error| raised(py, &error.into()))
     }

@@ -2,17 +2,18 @@
 
 use std::path::PathBuf;
 
+use diptych::Error;
 use diptych::privacy::Epsilon;
 use diptych::publish::data::Source;
 use diptych::publish::local::{Entered, Wanted, release as release_alone};
 use diptych::publish::meeting::read_identity;
 use diptych::publish::party::Party;
 use diptych::publish::released::Released;
+use diptych::publish::report;
 use diptych::publish::rows::to_csv;
 use diptych::publish::run::{Options, Side, run_with};
 use diptych::publish::shards::Workers;
 use diptych::publish::verify::{check, check_ledger};
-use diptych::publish::{Failure, report};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -74,8 +75,8 @@ pub fn local(
     Ok(())
 }
 
-fn epsilon(text: &str) -> Result<Epsilon, Failure> {
-    text.parse().map_err(|error| Failure::wrong_input(format!("cap {text}: {error}")))
+fn epsilon(text: &str) -> Result<Epsilon, Error> {
+    text.parse().map_err(|error| Error::input(format!("cap {text}: {error}")))
 }
 
 /// A party file's name and text, and the directory from which its paths are counted.
@@ -86,13 +87,13 @@ pub fn read_party(
     file: Option<PathBuf>,
     text: Option<PartyText>,
     given: Option<Source>,
-) -> Result<Party, Failure> {
+) -> Result<Party, Error> {
     match (file, text) {
         (Some(path), _) => Party::load_with(&path, given),
         (None, Some((name, text, beside))) => {
             Ok(Party::parse_with(&name, text.as_bytes(), &beside, given)?)
         }
-        (None, None) => Err(Failure::wrong_input("no party is given")),
+        (None, None) => Err(Error::input("no party is given")),
     }
 }
 
@@ -155,7 +156,7 @@ pub fn verify(
         if let Some(ledger) = &ledger {
             lines.push(check_ledger(&manifest, ledger)?);
         }
-        Ok::<_, Failure>(lines)
+        Ok::<_, Error>(lines)
     });
     checked.or_raise(py)
 }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use diptych::Error;
 use diptych::net::Stop;
 use diptych::protocol::shards::remote::Line;
 use diptych::protocol::shards::{Answer, Failed};
@@ -11,7 +12,7 @@ use diptych::publish::run::Side;
 use diptych::publish::shards::{
     Opening, Taken, Worker as Inner, Workers, deal as deal_to, meet_peers, read_partition,
 };
-use diptych::publish::{Failure, NoWatcher, Watcher};
+use diptych::publish::{NoWatcher, Watcher};
 use diptych::release::Step;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -100,10 +101,7 @@ pub struct Worker {
 
 impl Worker {
     /// Goes on from one state to another; a step that fails leaves none.
-    fn go_on<T>(
-        &self,
-        step: impl FnOnce(State) -> Result<(State, T), Failure>,
-    ) -> Result<T, Failure> {
+    fn go_on<T>(&self, step: impl FnOnce(State) -> Result<(State, T), Error>) -> Result<T, Error> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let (next, done) = step(std::mem::replace(&mut *state, State::Empty))?;
         *state = next;
@@ -147,7 +145,7 @@ impl Worker {
         let met = py.detach(|| {
             self.go_on(|state| {
                 let State::Taken(opening, taken) = state else {
-                    return Err(Failure::failed("a shard meets its peer once it has its records"));
+                    return Err(Error::internal("a shard meets its peer once it has its records"));
                 };
                 let worker = match meet_peers(&self.agreement) {
                     true => {
@@ -170,7 +168,7 @@ impl Worker {
                     let reply = worker.serve(call)?;
                     Ok((State::Met(worker), reply))
                 }
-                _ => Err(Failure::failed("a shard was called before it met its peer")),
+                _ => Err(Error::internal("a shard was called before it met its peer")),
             })
         });
         Ok(PyBytes::new(py, &reply.or_raise(py)?))
@@ -206,7 +204,7 @@ impl Workers for Reached {
         self.records
     }
 
-    fn open(&self, opening: &Opening, stop: &Stop) -> Result<Vec<Box<dyn Line>>, Failure> {
+    fn open(&self, opening: &Opening, stop: &Stop) -> Result<Vec<Box<dyn Line>>, Error> {
         let bytes = opening.to_bytes()?;
         Python::attach(|py| {
             let stopped = Stopped(stop.clone());
@@ -222,21 +220,22 @@ impl Workers for Reached {
 }
 
 /// What a failure of the package's own says again, and anything else in its words.
-fn failure_of(py: Python<'_>, error: &PyErr) -> Failure {
-    use diptych::net::{Blame, Error};
+fn failure_of(py: Python<'_>, error: &PyErr) -> Error {
+    use diptych::net::{self, Blame};
     let value = error.value(py);
     let text = |name: &str| value.getattr(name).and_then(|text| text.extract::<String>()).ok();
     let status = value.getattr("status").and_then(|status| status.extract::<u8>()).ok();
     let (Some(message), Some(status)) = (text("message"), status) else {
-        return Failure::failed(format!("the shards could not be opened: {error}"));
+        return Error::internal(format!("the shards could not be opened: {error}"));
     };
     let blame = match status {
         2 => Blame::Input,
         3 => Blame::Peer,
-        130 => Blame::Connection(&Error::Stopped),
+        130 => Blame::Connection(&net::Error::Stopped),
         _ => Blame::Internal,
     };
-    Failure { advice: text("advice"), ..Failure::new(&blame, message) }
+    let error = Error::new(&blame, message);
+    text("advice").into_iter().fold(error, Error::advise)
 }
 
 /// The way to one shard.

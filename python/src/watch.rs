@@ -6,9 +6,10 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use diptych::Error;
+use diptych::error::Status;
 use diptych::net::{self, Stop};
-use diptych::publish::failure::Status;
-use diptych::publish::{Failure, Watcher};
+use diptych::publish::Watcher;
 use diptych::release::Step;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
@@ -122,7 +123,7 @@ pub fn work<T: Send>(
     py: Python<'_>,
     callback: Option<&Py<PyAny>>,
     passphrase: Option<String>,
-    job: impl FnOnce(&dyn Watcher) -> Result<T, Failure> + Send,
+    job: impl FnOnce(&dyn Watcher) -> Result<T, Error> + Send,
 ) -> PyResult<T> {
     let (sender, events) = channel();
     let stop = Stop::default();
@@ -135,7 +136,7 @@ pub fn work<T: Send>(
         thread::scope(|scope| {
             let worker = thread::Builder::new().name("diptych".to_owned()).stack_size(STACK);
             let worker = worker.spawn_scoped(scope, move || job(&reporter));
-            let worker = worker.map_err(|error| Failure::failed(format!("no thread: {error}")))?;
+            let worker = worker.map_err(|error| Error::internal(format!("no thread: {error}")))?;
             listening.listen(&events);
             worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         })
@@ -143,8 +144,8 @@ pub fn work<T: Send>(
     match (ended, listener.error) {
         (Ok(result), None) => Ok(result),
         (Ok(_), Some(error)) if error.is_instance_of::<PyKeyboardInterrupt>(py) => {
-            let message = "it was stopped too late: what was asked for is done".to_owned();
-            let told = raised(py, &Failure { message, ..net::Error::Stopped.into() });
+            let message = "it was stopped too late: what was asked for is done";
+            let told = raised(py, &Error::from(net::Error::Stopped).reworded(message));
             told.set_cause(py, Some(error));
             Err(told)
         }

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 
+use crate::Error;
 use crate::agreement::{Agreement, Builtin, Problem};
 use crate::app::console::Console;
-use crate::publish::failure::Failure;
 use crate::publish::signing;
 
 /// Labels that a warning names.
@@ -51,14 +51,14 @@ enum AgreementVerb {
 ///
 /// # Errors
 /// If the agreement cannot be read or breaks a rule.
-pub fn run(arguments: &AgreementArgs, console: &Console) -> Result<(), Failure> {
+pub fn run(arguments: &AgreementArgs, console: &Console) -> Result<(), Error> {
     match &arguments.verb {
         AgreementVerb::New(arguments) => new::run(arguments, console),
         AgreementVerb::Check { file } => {
             let (agreement, remarks) = load_with_remarks(file)?;
             let outlook = signing::check(&agreement).map_err(|failure| {
-                let message = format!("{}: {}", file.display(), failure.message);
-                Failure { message, ..failure }
+                let message = format!("{}: {}", file.display(), failure.message());
+                failure.reworded(message)
             })?;
             console.result(agreement.plain_words().trim_end());
             console.say("\nWhat to expect");
@@ -98,7 +98,7 @@ fn warning_of_formulas(agreement: &Agreement) -> Option<String> {
     ))
 }
 
-fn show(file: &Path, html: bool, out: Option<&Path>, console: &Console) -> Result<(), Failure> {
+fn show(file: &Path, html: bool, out: Option<&Path>, console: &Console) -> Result<(), Error> {
     let agreement = load(file)?;
     let page = if html { signing::page(&agreement) } else { agreement.plain_words() };
     match out {
@@ -115,12 +115,12 @@ fn show(file: &Path, html: bool, out: Option<&Path>, console: &Console) -> Resul
 ///
 /// # Errors
 /// Everything that is wrong with the file, each with line, column and remedy.
-pub fn load(path: &Path) -> Result<Agreement, Failure> {
+pub fn load(path: &Path) -> Result<Agreement, Error> {
     load_with_remarks(path).map(|(agreement, _)| agreement)
 }
 
-fn load_with_remarks(path: &Path) -> Result<(Agreement, Vec<Problem>), Failure> {
-    Ok(Agreement::load_with_remarks(path)?)
+fn load_with_remarks(path: &Path) -> Result<(Agreement, Vec<Problem>), Error> {
+    Agreement::load_with_remarks(path)
 }
 
 #[cfg(test)]

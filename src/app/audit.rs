@@ -15,9 +15,9 @@ use diptych_mpc::audit::netlists::{self, Kept};
 use diptych_mpc::audit::{Document, Verdict};
 use sha2::{Digest, Sha256};
 
+use crate::Error;
 use crate::app::console::Console;
 use crate::math::{Randomness, hex};
-use crate::publish::failure::Failure;
 
 mod report;
 pub mod transcript;
@@ -135,52 +135,11 @@ pub struct Report {
     pub failures: Vec<(String, Verdict)>,
 }
 
-/// Why an audit could not be made.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// A file cannot be read.
-    #[error("cannot read {path}: {source}")]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// Why not.
-        source: std::io::Error,
-    },
-    /// A file is far larger than any document.
-    #[error("{0} is larger than any document of vectors")]
-    TooLarge(PathBuf),
-    /// A document without a checksum, or a checksum without a document.
-    #[error("{0} and SHA256SUMS do not list the same documents; restore the vectors")]
-    Unlisted(String),
-    /// A line of the list that cannot be read.
-    #[error("line {0} of SHA256SUMS is not a checksum and a name")]
-    BadSums(usize),
-    /// The file is not the one that was published.
-    #[error("{0} does not have the checksum in SHA256SUMS; restore the vectors")]
-    Checksum(String),
-    /// Not in the envelope.
-    #[error("{document} is not a document of vectors: {problem}")]
-    Malformed {
-        /// The document.
-        document: String,
-        /// What is wrong.
-        problem: String,
-    },
-    /// Nobody knows how to check it.
-    #[error("{document} is about {algorithm:?}, which this version cannot check")]
-    UnknownAlgorithm {
-        /// The document.
-        document: String,
-        /// Its algorithm.
-        algorithm: String,
-    },
-}
-
 /// Runs the verb.
 ///
 /// # Errors
 /// If files cannot be read (wrong input), or anything differs from what it should be (failed).
-pub fn run_verb(arguments: &AuditArgs, console: &Console) -> Result<(), Failure> {
+pub fn run_verb(arguments: &AuditArgs, console: &Console) -> Result<(), Error> {
     if let Some([first, second]) = arguments.transcript.as_deref() {
         return transcript::run(first, second, console);
     }
@@ -194,11 +153,11 @@ pub fn run_verb(arguments: &AuditArgs, console: &Console) -> Result<(), Failure>
             Some(directory) => run_circuits(directory, &mut rng),
             None => check_circuits(CIRCUIT_SUMS, &built_in(CIRCUITS), &mut rng),
         };
-        return report::show_circuits(&rows.map_err(Failure::wrong_input)?, json, console);
+        return report::show_circuits(&rows?, json, console);
     }
     let built_in = || check_all(BUILT_IN_SUMS, &built_in(BUILT_IN));
     let report = directory.map_or_else(built_in, run);
-    report::show_vectors(&report.map_err(Failure::wrong_input)?, json, console)
+    report::show_vectors(&report?, json, console)
 }
 
 /// Checks every document of a directory.
@@ -227,7 +186,7 @@ type Files = Vec<(String, Cow<'static, [u8]>)>;
 
 /// The files of a directory whose names end so, by name.
 fn files(directory: &Path, extension: &str) -> Result<Files, Error> {
-    let unreadable = |source| Error::Unreadable { path: directory.into(), source };
+    let unreadable = |error: std::io::Error| Error::file(directory, "read", &error);
     let mut files = Vec::new();
     for entry in std::fs::read_dir(directory).map_err(unreadable)? {
         let path = entry.map_err(unreadable)?.path();
@@ -265,9 +224,12 @@ impl Row {
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, Error> {
-    let unreadable = |source| Error::Unreadable { path: path.into(), source };
+    let unreadable = |error: std::io::Error| Error::file(path, "read", &error);
     if std::fs::metadata(path).map_err(unreadable)?.len() > LARGEST_DOCUMENT {
-        return Err(Error::TooLarge(path.into()));
+        return Err(Error::input(format!(
+            "{} is larger than any document of vectors",
+            path.display()
+        )));
     }
     std::fs::read(path).map_err(unreadable)
 }
@@ -276,7 +238,7 @@ fn check_all(sums: &str, documents: &Files) -> Result<Report, Error> {
     // Schemas are listed as well, for outsiders; only documents are run.
     let left = check_sums(sums, documents)?;
     if let Some(missing) = left.iter().find(|name| !name.starts_with("schema/")) {
-        return Err(Error::Unlisted(missing.clone()));
+        return Err(unlisted(missing));
     }
     let mut report = Report::default();
     for (name, bytes) in documents {
@@ -291,22 +253,16 @@ fn check_circuits(
     rng: &mut Randomness,
 ) -> Result<Vec<netlists::Row>, Error> {
     if let Some(missing) = check_sums(sums, files)?.first() {
-        return Err(Error::Unlisted(missing.clone()));
+        return Err(unlisted(missing));
     }
-    let kept = Kept::all().map_err(|error| Error::Malformed {
-        document: "the references".to_owned(),
-        problem: error.to_string(),
-    })?;
+    let kept = Kept::all().map_err(|error| malformed("the references", &error))?;
     let absent = kept.iter().find(|kept| !files.iter().any(|(name, _)| name == kept.file));
     if let Some(absent) = absent {
-        return Err(Error::Unlisted(absent.file.to_owned()));
+        return Err(unlisted(absent.file));
     }
     let check = |(name, bytes): &(String, Cow<'_, [u8]>)| {
         let known = kept.iter().find(|kept| kept.file == name);
-        let known = known.ok_or_else(|| Error::UnknownAlgorithm {
-            document: name.clone(),
-            algorithm: "a circuit".to_owned(),
-        })?;
+        let known = known.ok_or_else(|| unknown_algorithm(name, "a circuit"))?;
         Ok(known.check(bytes, rng))
     };
     files.iter().map(check).collect()
@@ -316,9 +272,9 @@ fn check_circuits(
 fn check_sums(sums: &str, files: &Files) -> Result<Vec<String>, Error> {
     let mut expected = parse_sums(sums)?;
     for (name, bytes) in files {
-        let sum = expected.remove(name).ok_or_else(|| Error::Unlisted(name.clone()))?;
+        let sum = expected.remove(name).ok_or_else(|| unlisted(name))?;
         if sum != hex::encode(Sha256::digest(bytes)) {
-            return Err(Error::Checksum(name.clone()));
+            return Err(other_checksum(name));
         }
     }
     Ok(expected.into_keys().collect())
@@ -330,10 +286,10 @@ fn check_schemas(directory: &Path, sums: &str) -> Result<(), Error> {
         let Some(file) = name.strip_prefix("schema/") else { continue };
         let plain = file.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b));
         if !plain {
-            return Err(Error::Unlisted(name));
+            return Err(unlisted(&name));
         }
         if sum != hex::encode(Sha256::digest(read(&directory.join(&name))?)) {
-            return Err(Error::Checksum(name));
+            return Err(other_checksum(&name));
         }
     }
     Ok(())
@@ -345,21 +301,21 @@ fn parse_sums(sums: &str) -> Result<BTreeMap<String, String>, Error> {
         |sum: &str| sum.len() == 64 && sum.bytes().all(|b| b"0123456789abcdef".contains(&b));
     let parse = |(line, text): (usize, &str)| {
         let parts = text.split_once("  ").filter(|(sum, name)| digits(sum) && !name.is_empty());
-        let (sum, name) = parts.ok_or(Error::BadSums(line + 1))?;
+        let (sum, name) = parts.ok_or_else(|| {
+            let line = line + 1;
+            Error::input(format!("line {line} of SHA256SUMS is not a checksum and a name"))
+        })?;
         Ok((name.to_owned(), sum.to_owned()))
     };
     sums.lines().enumerate().map(parse).collect()
 }
 
 fn check_document(name: &str, bytes: &[u8], report: &mut Report) -> Result<(), Error> {
-    let malformed = |problem: String| Error::Malformed { document: name.to_owned(), problem };
+    let malformed = |problem: String| malformed(name, &problem);
     let mut document = Document::parse(bytes).map_err(malformed)?;
     let start = Instant::now();
     let verdicts = PACKAGES.iter().find_map(|check| check(&document));
-    let verdicts = verdicts.ok_or_else(|| Error::UnknownAlgorithm {
-        document: name.to_owned(),
-        algorithm: document.algorithm.clone(),
-    })?;
+    let verdicts = verdicts.ok_or_else(|| unknown_algorithm(name, &document.algorithm))?;
     let audited = report.documents.entry(name.to_owned()).or_default();
     audited.time = start.elapsed();
     audited.algorithm = document.algorithm;
@@ -381,6 +337,28 @@ fn check_document(name: &str, bytes: &[u8], report: &mut Report) -> Result<(), E
         Some(unchecked) => Err(malformed(format!("test {unchecked} was not checked"))),
         None => Ok(()),
     }
+}
+
+/// An error for a document without a checksum, or a checksum without a document.
+fn unlisted(name: &str) -> Error {
+    Error::input(format!(
+        "{name} and SHA256SUMS do not list the same documents; restore the vectors"
+    ))
+}
+
+/// An error for a file that is not the one that was published.
+fn other_checksum(name: &str) -> Error {
+    Error::input(format!("{name} does not have the checksum in SHA256SUMS; restore the vectors"))
+}
+
+/// An error for a document that is not in the envelope.
+fn malformed(name: &str, problem: &dyn std::fmt::Display) -> Error {
+    Error::input(format!("{name} is not a document of vectors: {problem}"))
+}
+
+/// An error for a document that nobody knows how to check.
+fn unknown_algorithm(name: &str, algorithm: &str) -> Error {
+    Error::input(format!("{name} is about {algorithm:?}, which this version cannot check"))
 }
 
 #[cfg(test)]

@@ -10,10 +10,10 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
+use crate::Error;
 use crate::app::console::Console;
 use crate::net::memory::NetworkModel;
 use crate::protocol::pair::Setup;
-use crate::publish::failure::Failure;
 use crate::role::Role;
 
 use machine::Machine;
@@ -44,7 +44,7 @@ pub mod select;
 pub mod yao;
 
 /// A subject: its name, what is measured, and the function that measures it.
-type Subject = (&'static str, &'static str, fn(&Options) -> Result<Vec<Figure>, Failure>);
+type Subject = (&'static str, &'static str, fn(&Options) -> Result<Vec<Figure>, Error>);
 
 const SUBJECTS: &[Subject] = &[
     ("bits", "conjunctions of bits in shares, by source of transfers", bits::run),
@@ -221,7 +221,7 @@ impl Figure {
 ///
 /// # Errors
 /// If the subject is unknown, a run fails, or a file cannot be written.
-pub fn run(arguments: &BenchArgs, console: &Console) -> Result<(), Failure> {
+pub fn run(arguments: &BenchArgs, console: &Console) -> Result<(), Error> {
     console.say(format!("vector instructions: {}", machine::vector_instructions()));
     let Some(what) = arguments.what.as_deref() else {
         for (name, purpose, _) in SUBJECTS {
@@ -243,19 +243,19 @@ pub fn run(arguments: &BenchArgs, console: &Console) -> Result<(), Failure> {
         if what == "all" { all(arguments, console)? } else { one(what, arguments, console)? };
     if let Some(path) = &arguments.json {
         let text = as_json(&figures)?;
-        std::fs::write(path, text).map_err(|error| Failure::file(path, "write", &error))?;
+        std::fs::write(path, text).map_err(|error| Error::file(path, "write", &error))?;
     }
     Ok(())
 }
 
-fn one(what: &str, arguments: &BenchArgs, console: &Console) -> Result<Vec<Figure>, Failure> {
+fn one(what: &str, arguments: &BenchArgs, console: &Console) -> Result<Vec<Figure>, Error> {
     let Some((name, _, measure)) = SUBJECTS.iter().find(|(name, ..)| *name == what) else {
         let known: Vec<_> = SUBJECTS.iter().map(|(name, ..)| *name).collect();
-        return Err(Failure::wrong_input(format!("there is no benchmark called {what:?}"))
+        return Err(Error::input(format!("there is no benchmark called {what:?}"))
             .advise(format!("choose one of: {}, all", known.join(", "))));
     };
     if arguments.out.is_some() {
-        return Err(Failure::wrong_input("--out is where `bench all` writes its page")
+        return Err(Error::input("--out is where `bench all` writes its page")
             .advise("one subject's figures go to a file with --json FILE"));
     }
     console.say(format!("measuring {name} …"));
@@ -275,7 +275,7 @@ fn one(what: &str, arguments: &BenchArgs, console: &Console) -> Result<Vec<Figur
 }
 
 /// Every subject, and how costs grow and compare, as a page.
-fn all(arguments: &BenchArgs, console: &Console) -> Result<Vec<Figure>, Failure> {
+fn all(arguments: &BenchArgs, console: &Console) -> Result<Vec<Figure>, Error> {
     refuse_choices(arguments)?;
     let place = Place::prepare(arguments.out.as_deref().unwrap_or(Path::new("bench")))?;
     let machine = Machine::of_this_process();
@@ -301,14 +301,14 @@ fn all(arguments: &BenchArgs, console: &Console) -> Result<Vec<Figure>, Failure>
 
 /// # Errors
 /// If something is chosen that several subjects at once do not have.
-fn refuse_choices(arguments: &BenchArgs) -> Result<(), Failure> {
+fn refuse_choices(arguments: &BenchArgs) -> Result<(), Error> {
     let BenchArgs { net, size, partition, profile, class_owner, membership, no_lpn, .. } =
         arguments;
     let divided = partition.is_some() || class_owner.is_some() || membership.is_some();
     if net.is_some() || size.is_some() || profile.is_some() || divided || *no_lpn {
         let message = "--net, --size, --partition, --profile, --class-owner, --membership and --no-lpn \
                        are for one subject";
-        return Err(Failure::wrong_input(message).advise(
+        return Err(Error::input(message).advise(
             "`bench all` and `bench figures` measure several of each; `--quick` makes them small",
         ));
     }
@@ -327,8 +327,8 @@ fn show(figures: &[Figure], console: &Console) {
     }
 }
 
-fn as_json(figures: &[Figure]) -> Result<String, Failure> {
-    serde_json::to_string_pretty(figures).map(|text| text + "\n").map_err(Failure::failed)
+fn as_json(figures: &[Figure]) -> Result<String, Error> {
+    serde_json::to_string_pretty(figures).map(|text| text + "\n").map_err(Error::internal)
 }
 
 /// Four significant digits, thousands apart.

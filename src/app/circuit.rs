@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
 
+use crate::Error;
 use crate::app::connection::ConnectionArgs;
 use crate::app::console::Console;
 use crate::circuit::bristol::{Contents, Limits};
@@ -11,7 +12,6 @@ use crate::circuit::{self, Program, Source};
 use crate::crypto::garble::BYTES_PER_AND;
 use crate::protocol::yao::Reveal;
 use crate::publish::circuit::{Ready, Roles, read};
-use crate::publish::failure::Failure;
 use crate::role::Role;
 
 /// Look at a Bristol Fashion circuit, or run it between two peers
@@ -97,14 +97,14 @@ impl From<RevealName> for Reveal {
 ///
 /// # Errors
 /// If the file is not a circuit, the inputs do not fit, or the run with the peer fails.
-pub fn run(arguments: &CircuitArgs, console: &Console) -> Result<(), Failure> {
+pub fn run(arguments: &CircuitArgs, console: &Console) -> Result<(), Error> {
     match &arguments.action {
         Action::Info { file, limits } => info(file, (*limits).into(), console),
         Action::Run(arguments) => run_with_peer(arguments, console),
     }
 }
 
-fn info(file: &Path, limits: Limits, console: &Console) -> Result<(), Failure> {
+fn info(file: &Path, limits: Limits, console: &Console) -> Result<(), Error> {
     let (Contents { circuit, lines }, hash) = read(file, limits)?;
     let (counts, program) = (circuit.counts(), Program::from(circuit));
     let widths = |ports: &[circuit::Port]| {
@@ -129,7 +129,7 @@ fn info(file: &Path, limits: Limits, console: &Console) -> Result<(), Failure> {
     Ok(())
 }
 
-fn run_with_peer(arguments: &RunArgs, console: &Console) -> Result<(), Failure> {
+fn run_with_peer(arguments: &RunArgs, console: &Console) -> Result<(), Error> {
     let roles = Roles {
         p1_inputs: arguments.p1_inputs.clone(),
         garbler: arguments.garbler,

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use clap::Args;
 
+use crate::Error;
 use crate::app::console::Console;
 use crate::app::progress::Screen;
 use crate::net::{Fingerprint, Limits};
 use crate::protocol::Session;
-use crate::publish::failure::Failure;
 use crate::publish::meeting::{Meeting, read_identity};
 use crate::role::Role;
 
@@ -50,7 +50,7 @@ impl ConnectionArgs {
     ///
     /// # Errors
     /// If the identity is not usable, the peer does not come, is not the one expected, or runs under other terms.
-    pub fn open(&self, terms: &[u8], console: &Console) -> Result<Session, Failure> {
+    pub fn open(&self, terms: &[u8], console: &Console) -> Result<Session, Error> {
         let screen = Screen::new(console);
         let identity = read_identity(&self.identity, self.passphrase_file.as_deref(), &screen)?;
         console.stop_on_signals();

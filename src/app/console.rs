@@ -10,8 +10,8 @@ use tracing::level_filters::LevelFilter;
 use tracing_subscriber::filter::filter_fn;
 use tracing_subscriber::prelude::*;
 
+use crate::Error;
 use crate::net::Stop;
-use crate::publish::failure::Failure;
 
 /// Flags that every verb takes.
 #[derive(Args, Clone, Debug)]
@@ -150,11 +150,11 @@ impl Console {
     ///
     /// # Errors
     /// If one could not.
-    pub fn results_are_written(&self) -> Result<(), Failure> {
+    pub fn results_are_written(&self) -> Result<(), Error> {
         match self.unwritten.get() {
             None => Ok(()),
             Some(error) => {
-                Err(Failure::failed(format!("cannot write the result to standard output: {error}"))
+                Err(Error::internal(format!("cannot write the result to standard output: {error}"))
                     .advise("make room, or send it elsewhere"))
             }
         }
@@ -199,21 +199,21 @@ impl Console {
     }
 
     /// Says what failed and what to do.
-    pub fn fail(&self, failure: &Failure) {
+    pub fn fail(&self, failure: &Error) {
         if self.json {
             let status = failure.status() as u8;
-            match &failure.advice {
+            match failure.advice() {
                 Some(advice) => {
-                    tracing::error!(target: SAID, status, help = %advice, "{}", failure.message)
+                    tracing::error!(target: SAID, status, help = %advice, "{}", failure.message())
                 }
-                None => tracing::error!(target: SAID, status, "{}", failure.message),
+                None => tracing::error!(target: SAID, status, "{}", failure.message()),
             }
             return;
         }
         let (red, bold, plain) =
             if self.color { ("\x1b[1;31m", "\x1b[1m", "\x1b[0m") } else { ("", "", "") };
-        let mut text = format!("{red}error:{plain} {}\n", failure.message);
-        if let Some(advice) = &failure.advice {
+        let mut text = format!("{red}error:{plain} {}\n", failure.message());
+        if let Some(advice) = failure.advice() {
             text += &format!(" {bold}help:{plain} {advice}\n");
         }
         let _ = std::io::stderr().lock().write_all(text.as_bytes());

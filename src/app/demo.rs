@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
+use crate::Error;
 use crate::app::console::Console;
 use crate::math::Randomness;
 use crate::publish::artefacts::RELEASE;
-use crate::publish::failure::Failure;
 use crate::publish::manifest::Manifest;
 
 /// Make a release on this machine: two processes, one TLS connection
@@ -63,10 +63,10 @@ const SHOWN_ROWS: usize = 8;
 ///
 /// # Errors
 /// If a file cannot be written, or a party cannot be started, fails, or does not end in time.
-pub fn run(arguments: &DemoArgs, console: &Console) -> Result<(), Failure> {
+pub fn run(arguments: &DemoArgs, console: &Console) -> Result<(), Error> {
     let (records, out) = (arguments.records, arguments.out.as_deref());
     if arguments.membership.is_some() && arguments.partition != DemoPartition::Vertical {
-        return Err(Failure::wrong_input("--membership is for two parties with different columns")
+        return Err(Error::input("--membership is for two parties with different columns")
             .advise("leave it out, or use --partition vertical"));
     }
     let hidden = arguments.membership == Some(DemoMembership::Hidden);
@@ -81,7 +81,7 @@ pub fn run(arguments: &DemoArgs, console: &Console) -> Result<(), Failure> {
 }
 
 /// A new directory for the demo's files, readable by its owner alone.
-fn place(out: Option<&Path>) -> Result<PathBuf, Failure> {
+fn place(out: Option<&Path>) -> Result<PathBuf, Error> {
     use std::os::unix::fs::DirBuilderExt;
     let path = match out {
         Some(path) => path.to_owned(),
@@ -93,20 +93,20 @@ fn place(out: Option<&Path>) -> Result<PathBuf, Failure> {
     std::fs::DirBuilder::new()
         .mode(0o700)
         .create(&path)
-        .map_err(|error| Failure::file(&path, "create", &error))?;
+        .map_err(|error| Error::file(&path, "create", &error))?;
     Ok(path)
 }
 
-fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    std::fs::write(path, text).map_err(|error| Failure::file(path, "write", &error))
+fn write(path: &Path, text: &str) -> Result<(), Error> {
+    std::fs::write(path, text).map_err(|error| Error::file(path, "write", &error))
 }
 
-fn show_rows(release: &Path, manifest: &Manifest, console: &Console) -> Result<(), Failure> {
+fn show_rows(release: &Path, manifest: &Manifest, console: &Console) -> Result<(), Error> {
     let rows = manifest.value(&["release", "rows"]).map(ToString::to_string).unwrap_or_default();
     console.result(format!("\nThe first of {} rows of the release:", rows));
     let path = release.join(RELEASE);
     let text =
-        std::fs::read_to_string(&path).map_err(|error| Failure::file(&path, "read", &error))?;
+        std::fs::read_to_string(&path).map_err(|error| Error::file(&path, "read", &error))?;
     text.lines().take(SHOWN_ROWS + 1).for_each(|line| console.result(format!("  {line}")));
     Ok(())
 }

@@ -19,9 +19,9 @@ use std::sync::Arc;
 use clap::Args;
 use serde_json::{Value, json};
 
+use crate::Error;
 use crate::app::console::Console;
 use crate::app::progress::Bar;
-use crate::publish::failure::Failure;
 use crate::release::examine;
 use crate::release::judge::distance::{Distances, distances};
 use crate::release::judge::generalize::{Generalization, raw};
@@ -70,7 +70,7 @@ pub struct EvaluateArgs {
 ///
 /// # Errors
 /// If a file is not as it should be or cannot be written.
-pub fn run(arguments: &EvaluateArgs, console: &Console) -> Result<(), Failure> {
+pub fn run(arguments: &EvaluateArgs, console: &Console) -> Result<(), Error> {
     let (mut found, mut warnings) = (Vec::new(), Vec::new());
     let mut records: Option<(Arc<Schema>, Records)> = None;
     let bar = Bar::new(console, "judging");
@@ -80,7 +80,7 @@ pub fn run(arguments: &EvaluateArgs, console: &Console) -> Result<(), Failure> {
         let schema = &released.agreement.schema;
         if schema.attributes.is_empty() {
             let place = directory.display();
-            return Err(Failure::wrong_input(format!("{place} is a release of paths")).advise(
+            return Err(Error::input(format!("{place} is a release of paths")).advise(
                 "a tree is learnt from attributes, which paths have not: what was lost is told when they \
                  are released",
             ));
@@ -106,16 +106,16 @@ pub fn run(arguments: &EvaluateArgs, console: &Console) -> Result<(), Failure> {
     warnings.into_iter().for_each(|warning| console.say(warning));
     if let Some(path) = &arguments.json {
         let text = serde_json::to_string_pretty(&as_json(&found, &groups));
-        let text = text.map_err(Failure::failed)? + "\n";
-        std::fs::write(path, text).map_err(|error| Failure::file(path, "write", &error))?;
+        let text = text.map_err(Error::internal)? + "\n";
+        std::fs::write(path, text).map_err(|error| Error::file(path, "write", &error))?;
     }
     if let Some(directory) = &arguments.plots {
         std::fs::create_dir_all(directory)
-            .map_err(|error| Failure::file(directory, "create", &error))?;
+            .map_err(|error| Error::file(directory, "create", &error))?;
         for (name, chart) in PLOTS.iter().zip(group::charts(&groups, &found)) {
             let path = directory.join(name);
             std::fs::write(&path, chart.svg())
-                .map_err(|error| Failure::file(&path, "write", &error))?;
+                .map_err(|error| Error::file(&path, "write", &error))?;
             console.say(format!("wrote {}", path.display()));
         }
     }
@@ -144,7 +144,7 @@ pub fn assess(
     release: &Rows,
     test: &Table,
     train: Option<&Table>,
-) -> Result<Assessment, Failure> {
+) -> Result<Assessment, Error> {
     let generalize = |table| values.records(table).ok_or_else(no_column);
     let accuracy = Tree::learn(release).accuracy(&generalize(test)?);
     Ok(Assessment {
@@ -163,7 +163,7 @@ pub fn assess(
 ///
 /// # Errors
 /// If there is no held-out record, or a table lacks a column.
-pub fn baselines(schema: &Schema, test: &Table, train: &Table) -> Result<(f64, f64), Failure> {
+pub fn baselines(schema: &Schema, test: &Table, train: &Table) -> Result<(f64, f64), Error> {
     let [train, held_out] = [train, test].map(|table| raw(schema, table));
     let (train, held_out) = (train.ok_or_else(no_column)?, held_out.ok_or_else(no_column)?);
     let with_all = Tree::learn(&train).accuracy(&held_out).ok_or_else(no_records)?;
@@ -171,7 +171,7 @@ pub fn baselines(schema: &Schema, test: &Table, train: &Table) -> Result<(f64, f
 }
 
 /// The part of the records that have the heaviest class.
-fn class_only(weights: &[f64], test: &Table) -> Result<f64, Failure> {
+fn class_only(weights: &[f64], test: &Table) -> Result<f64, Error> {
     let class = heaviest(weights);
     let right = test.classes().iter().filter(|known| usize::from(**known) == class).count();
     if test.is_empty() { Err(no_records()) } else { Ok(right as f64 / test.len() as f64) }
@@ -186,7 +186,7 @@ struct Records {
 }
 
 impl Records {
-    fn read(schema: &Schema, test: &Path, train: Option<&Path>) -> Result<Self, Failure> {
+    fn read(schema: &Schema, test: &Path, train: Option<&Path>) -> Result<Self, Error> {
         let reading = Reading { schema, owner: None, identifier: None, max_records: MAX_RECORDS };
         let read = |path: &Path| read_csv(path, &reading, &|_| {});
         let (test, train) = (read(test)?, train.map(read).transpose()?);
@@ -215,7 +215,7 @@ struct Judged {
     train_records: Option<usize>,
 }
 
-fn judge(released: &Released, records: &Records) -> Result<Judged, Failure> {
+fn judge(released: &Released, records: &Records) -> Result<Judged, Error> {
     let cuts = released.cuts()?;
     let mut values = Generalization::new(&cuts);
     let rows = released::rows_of(released, &mut values)?;
@@ -347,12 +347,12 @@ fn as_json(found: &[Judged], groups: &[Group<'_>]) -> Value {
     json!({ "format": "diptych evaluation v1", "releases": releases, "groups": groups })
 }
 
-fn no_column() -> Failure {
-    Failure::failed("a table lacks a column of the agreement")
+fn no_column() -> Error {
+    Error::internal("a table lacks a column of the agreement")
 }
 
-fn no_records() -> Failure {
-    Failure::wrong_input("there is no held-out record").advise("give --test a file with records")
+fn no_records() -> Error {
+    Error::input("there is no held-out record").advise("give --test a file with records")
 }
 
 #[cfg(test)]

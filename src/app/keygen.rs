@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::Error;
 use crate::app::console::Console;
 use crate::app::passphrase;
-use crate::publish::failure::Failure;
 pub(crate) use crate::publish::meeting::create_identity as create;
 use crate::publish::meeting::{identity_name, read_passphrase};
 
@@ -36,7 +36,7 @@ pub struct KeygenArgs {
 ///
 /// # Errors
 /// If the name is unusable or the file cannot be written.
-pub fn run(arguments: &KeygenArgs, console: &Console) -> Result<(), Failure> {
+pub fn run(arguments: &KeygenArgs, console: &Console) -> Result<(), Error> {
     let name = identity_name(&arguments.name)?;
     let passphrase = match &arguments.passphrase_file {
         Some(file) => Some(read_passphrase(file)?),

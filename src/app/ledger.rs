@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 
+use crate::Error;
 use crate::app::console::Console;
 use crate::math::Rational;
 use crate::privacy::Epsilon;
@@ -12,7 +13,6 @@ use crate::privacy::ledger::{
     self, Delta, Event, Hash, History, Ledger, Reader, Rehearsals, Run, Status,
 };
 use crate::publish::clock::utc;
-use crate::publish::failure::Failure;
 use crate::publish::verify::short_delta;
 
 /// Make, look at or add to the record of the privacy budget spent
@@ -109,10 +109,10 @@ fn head(text: &str) -> Result<Hash, &'static str> {
 ///
 /// # Errors
 /// If the ledger cannot be read or was changed.
-pub fn run(arguments: &LedgerArgs, console: &Console) -> Result<(), Failure> {
+pub fn run(arguments: &LedgerArgs, console: &Console) -> Result<(), Error> {
     match &arguments.verb {
         LedgerVerb::Show { file } => {
-            let text = show(file).map_err(Failure::wrong_input)?;
+            let text = show(file).map_err(Error::input)?;
             console.result(text.trim_end());
             Ok(())
         }
@@ -141,7 +141,7 @@ fn allow_rehearsal(
     data_set: &str,
     peer: &str,
     console: &Console,
-) -> Result<(), Failure> {
+) -> Result<(), Error> {
     let mut ledger = Ledger::open(file)?;
     ledger.allow_rehearsal(data_set, peer)?;
     console.result(rehearsals_words(data_set, &ledger.history().rehearsals(data_set, peer, None)));
@@ -168,7 +168,7 @@ fn raise_cap(
     reader: Reader,
     cap: &Epsilon,
     console: &Console,
-) -> Result<(), Failure> {
+) -> Result<(), Error> {
     let mut ledger = Ledger::open(file)?;
     ledger.raise_cap(data_set, reader, cap.clone())?;
     console.result(format!("{data_set}: {}", spent_words(ledger.history(), data_set)));
@@ -453,7 +453,7 @@ mod tests {
             let cap = cap.parse().unwrap();
             let refused = raise_cap(&file, data_set, Reader::Anybody, &cap, &Console::silent());
             let refused = refused.unwrap_err();
-            assert!(refused.message.contains(why), "{}", refused.message);
+            assert!(refused.message().contains(why), "{}", refused.message());
         }
         assert_eq!(show(&path).unwrap(), text, "what is refused changes nothing");
         assert!(!directory.path().join("legder").exists());

@@ -4,12 +4,12 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::Error;
 use crate::app::agreement;
 use crate::app::console::Console;
 use crate::app::progress::Screen;
 use crate::privacy::Epsilon;
 use crate::publish::data::{Origin, Source};
-use crate::publish::failure::Failure;
 use crate::publish::local::{self, Entered, Wanted};
 use crate::publish::meeting::read_identity;
 use crate::table::{Dialect, Encoding};
@@ -74,7 +74,7 @@ pub struct LocalArgs {
 ///
 /// # Errors
 /// If a file is not as it should be, the budget does not suffice, or the release cannot be written.
-pub fn run(arguments: &LocalArgs, console: &Console) -> Result<(), Failure> {
+pub fn run(arguments: &LocalArgs, console: &Console) -> Result<(), Error> {
     let agreement = agreement::load(&arguments.agreement)?;
     let entered = match (&arguments.ledger, &arguments.cap) {
         (Some(ledger), Some(cap)) => {
@@ -99,7 +99,7 @@ pub fn run(arguments: &LocalArgs, console: &Console) -> Result<(), Failure> {
     Ok(())
 }
 
-fn source(arguments: &LocalArgs) -> Result<Source, Failure> {
+fn source(arguments: &LocalArgs) -> Result<Source, Error> {
     let from = match arguments.data.as_os_str() == "-" {
         true => Origin::StandardInput,
         false => Origin::File(arguments.data.clone()),
@@ -112,10 +112,10 @@ fn source(arguments: &LocalArgs) -> Result<Source, Failure> {
         encoding: arguments.encoding.unwrap_or(usual.encoding),
     };
     if dialect.delimiter == dialect.quote {
-        return Err(Failure::wrong_input("--delimiter and --quote are the same character"));
+        return Err(Error::input("--delimiter and --quote are the same character"));
     }
     if arguments.ledger.is_some() && arguments.data_set.is_none() && source.file_name().is_none() {
-        return Err(Failure::wrong_input("without a file, the ledger needs a name for the data")
+        return Err(Error::input("without a file, the ledger needs a name for the data")
             .advise("give it with --data-set"));
     }
     Ok(Source { dialect, problems: arguments.problems.clone(), ..source })

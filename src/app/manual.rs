@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Command};
 use clap_complete::Shell;
 
+use crate::Error;
 use crate::app::console::Console;
-use crate::publish::failure::Failure;
 
 /// Print what a shell needs to complete this command
 #[derive(Args, Debug)]
@@ -34,7 +34,7 @@ pub(super) fn completions(
     arguments: &CompletionsArgs,
     mut command: Command,
     console: &Console,
-) -> Result<(), Failure> {
+) -> Result<(), Error> {
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut command, "diptych", &mut script);
     console.result(String::from_utf8_lossy(&script).trim_end());
@@ -42,19 +42,19 @@ pub(super) fn completions(
 }
 
 /// Prints the manual page or writes all of them.
-pub(super) fn man(arguments: &ManArgs, command: Command, console: &Console) -> Result<(), Failure> {
+pub(super) fn man(arguments: &ManArgs, command: Command, console: &Console) -> Result<(), Error> {
     // What `help` would say of the other verbs is said by their own pages.
     let command = command.disable_help_subcommand(true);
     if let Some(directory) = &arguments.out {
         clap_mangen::generate_to(command, directory)
-            .map_err(|error| Failure::file(directory, "write into", &error))?;
+            .map_err(|error| Error::file(directory, "write into", &error))?;
         console.result_of_work_done(directory.display());
         return Ok(());
     }
     let mut page = Vec::new();
     clap_mangen::Man::new(command)
         .render(&mut page)
-        .map_err(|error| Failure::failed(format!("cannot make the page: {error}")))?;
+        .map_err(|error| Error::internal(format!("cannot make the page: {error}")))?;
     console.result(String::from_utf8_lossy(&page).trim_end());
     Ok(())
 }

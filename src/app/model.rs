@@ -9,12 +9,11 @@ use std::str::FromStr;
 
 use clap::{Args, Subcommand};
 
+use crate::Error;
 use crate::agreement::MAX_ATTRIBUTES;
 use crate::app::console::Console;
-use crate::publish::failure::Failure;
-use crate::release::Error;
 use crate::release::groups::table::{Columns, read};
-use crate::release::groups::{MOST_STEPS, Rule};
+use crate::release::groups::{MOST_STEPS, Rule, too_many_steps};
 use crate::table::{Decimal, regular_file};
 
 /// Ask a release model for more than releases: `diptych model NAME`
@@ -84,7 +83,7 @@ pub struct CheckArgs {
 ///
 /// # Errors
 /// If a table cannot be read, or is not as required.
-pub fn run(arguments: &ModelArgs, console: &Console) -> Result<(), Failure> {
+pub fn run(arguments: &ModelArgs, console: &Console) -> Result<(), Error> {
     match &arguments.model {
         Name::Lkc(Lkc::Check(arguments)) => check(arguments, console),
         Name::Lkc(Lkc::Game(arguments)) => game::run(arguments, console),
@@ -100,38 +99,37 @@ fn above_zero<N: FromStr + Default + PartialEq>(text: &str) -> Result<N, String>
 }
 
 /// A decimal above 0 and at most 1, as a fraction.
-fn part(text: &str, flag: &str) -> Result<(u64, u64), Failure> {
-    let (above, below) = Decimal::parse(text).map_err(Failure::wrong_input)?.ratio();
+fn part(text: &str, flag: &str) -> Result<(u64, u64), Error> {
+    let (above, below) = Decimal::parse(text)?.ratio();
     let above = u64::try_from(above).ok().filter(|above| *above > 0 && *above <= below);
-    let wrong = || Failure::wrong_input(format!("{flag} is not above 0 and at most 1"));
+    let wrong = || Error::input(format!("{flag} is not above 0 and at most 1"));
     Ok((above.ok_or_else(wrong)?, below))
 }
 
-fn check(arguments: &CheckArgs, console: &Console) -> Result<(), Failure> {
+fn check(arguments: &CheckArgs, console: &Console) -> Result<(), Error> {
     let quasi: Vec<&str> = arguments.columns.iter().map(String::as_str).collect();
     if quasi.len() > MAX_ATTRIBUTES {
         let message = format!("--columns names {} columns, above {MAX_ATTRIBUTES}", quasi.len());
-        return Err(Failure::wrong_input(message));
+        return Err(Error::input(message));
     }
     if arguments.sensitive.as_ref().is_some_and(|name| arguments.columns.contains(name)) {
         let message = "--sensitive is among --columns: whoever knows it has nothing to find out";
-        return Err(Failure::wrong_input(message));
+        return Err(Error::input(message));
     }
     let sensitive = arguments.sensitive.as_deref().map(|name| (name, &arguments.protect[..]));
     let columns = Columns { quasi: &quasi, sensitive, count: arguments.count.as_deref() };
-    let found = read(regular_file(&arguments.data)?, &columns).map_err(|problem| {
-        Failure::wrong_input(format!("{}: {problem}", arguments.data.display()))
-    })?;
+    let found = read(regular_file(&arguments.data)?, &columns)
+        .map_err(|problem| Error::input(format!("{}: {problem}", arguments.data.display())))?;
     let rule = Rule {
         attributes: (0..quasi.len()).collect(),
         most: arguments.l.unwrap_or(quasi.len()).min(quasi.len()),
         k: arguments.k,
         part: part(&arguments.c, "--c")?,
     };
-    found.check_protected(rule.part.0 < rule.part.1).map_err(Failure::wrong_input)?;
+    found.check_protected(rule.part.0 < rule.part.1).map_err(Error::input)?;
     let steps = found.groups.steps(&rule);
     if steps > MOST_STEPS {
-        return Err(Failure::wrong_input(Error::TooMany(steps)));
+        return Err(too_many_steps(steps));
     }
     let extremes = found.groups.test(&rule, None);
     let alone = found.groups.alone();
@@ -139,7 +137,7 @@ fn check(arguments: &CheckArgs, console: &Console) -> Result<(), Failure> {
     console.result(format!("people alone in theirs  {alone}"));
     if let Some(offender) = &extremes.offender {
         console.result(format!("first that fails        {}", found.words(offender)));
-        return Err(Failure::failed(format!("{} is not as required", arguments.data.display()))
+        return Err(Error::internal(format!("{} is not as required", arguments.data.display()))
             .advise("make values coarser, or leave columns out"));
     }
     console.result(format!("smallest group          {}", extremes.smallest));

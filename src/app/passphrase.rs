@@ -6,9 +6,9 @@ use rustix::io::{Errno, read};
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 use zeroize::Zeroizing;
 
+use crate::Error;
 use crate::app::console::Console;
 use crate::net::Identity;
-use crate::publish::failure::Failure;
 
 /// Asks for a passphrase; nothing where there is no terminal, or the answer is empty or Ctrl-C.
 pub fn ask(console: &Console, question: &str) -> Option<Zeroizing<String>> {
@@ -27,14 +27,14 @@ pub fn ask(console: &Console, question: &str) -> Option<Zeroizing<String>> {
 ///
 /// # Errors
 /// If there is no terminal, or the answers are empty or not the same.
-pub fn ask_for_new(console: &Console) -> Result<Zeroizing<String>, Failure> {
+pub fn ask_for_new(console: &Console) -> Result<Zeroizing<String>, Error> {
     let first = ask(console, "a passphrase for the new key: ").ok_or_else(|| {
-        Failure::wrong_input("no passphrase was given")
+        Error::input("no passphrase was given")
             .advise("type it on a terminal, or name a file that holds it: --passphrase-file FILE")
     })?;
     match ask(console, "once more: ") {
         Some(second) if *second == *first => Ok(first),
-        _ => Err(Failure::wrong_input("the two passphrases are not the same; nothing was written")),
+        _ => Err(Error::input("the two passphrases are not the same; nothing was written")),
     }
 }
 

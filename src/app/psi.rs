@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
+use crate::Error;
 use crate::app::connection::ConnectionArgs;
 use crate::app::console::Console;
 use crate::app::progress::Bar;
 use crate::protocol::psi::Options;
-use crate::publish::failure::Failure;
 use crate::publish::psi::column::IdentifierColumn;
 use crate::publish::psi::{Found, Matching, Mode, Terms, parse_rule};
 use output::Output;
@@ -106,7 +106,7 @@ fn mode(arguments: &PsiArgs) -> Mode {
 ///
 /// # Errors
 /// If the table is unusable, the peer does not connect or rejects us, or the run fails.
-pub fn run(arguments: &PsiArgs, console: &Console) -> Result<(), Failure> {
+pub fn run(arguments: &PsiArgs, console: &Console) -> Result<(), Error> {
     let rule = parse_rule(&arguments.normalize)?;
     let mode = mode(arguments);
     let terms = Terms::new(mode, arguments.matching.map(Matching::from), rule.clone())?;

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::Error;
 use crate::app::console::Console;
-use crate::publish::failure::Failure;
 use crate::publish::report::write_page;
 use crate::publish::width::write_error_bars;
 
@@ -36,7 +36,7 @@ pub struct ReportArgs {
 ///
 /// # Errors
 /// If the release does not verify, or a file cannot be read or written.
-pub fn run(arguments: &ReportArgs, console: &Console) -> Result<(), Failure> {
+pub fn run(arguments: &ReportArgs, console: &Console) -> Result<(), Error> {
     let path = write_page(&arguments.release, arguments.out.as_deref(), arguments.private)?;
     console.result(path.display());
     if let Some(out) = &arguments.error_bars {

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::Error;
 use crate::app::console::Console;
-use crate::publish::failure::Failure;
 use crate::publish::rows::{self, Values};
 
 /// Write a release as rows, one for each person that it counts
@@ -40,7 +40,7 @@ pub struct RowsArgs {
 ///
 /// # Errors
 /// If the release does not verify, or a file cannot be read or written.
-pub fn run(arguments: &RowsArgs, console: &Console) -> Result<(), Failure> {
+pub fn run(arguments: &RowsArgs, console: &Console) -> Result<(), Error> {
     let values = match arguments.concrete {
         true => Values::Concrete(arguments.seed.as_deref()),
         false => Values::Generalized,

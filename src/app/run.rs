@@ -6,13 +6,13 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::Error;
 use crate::agreement::noise_bound;
 use crate::app::agreement;
 use crate::app::bench::parse_network;
 use crate::app::console::Console;
 use crate::app::progress::Screen;
 use crate::net::memory::NetworkModel;
-use crate::publish::failure::Failure;
 use crate::publish::party::Party;
 use crate::publish::run::rehearse::{Numbers, Told, rehearse};
 use crate::publish::run::{self, Options, Side};
@@ -76,7 +76,7 @@ pub struct RunArgs {
 ///
 /// # Errors
 /// Whatever stops the run, in words; the ledger says what it has spent.
-pub fn run(arguments: &RunArgs, console: &Console) -> Result<(), Failure> {
+pub fn run(arguments: &RunArgs, console: &Console) -> Result<(), Error> {
     let agreement = agreement::load(&arguments.agreement)?;
     let mut party = Party::load(&arguments.party)?;
     party.data.problems = arguments.problems.clone();

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use num_bigint::BigUint;
 
+use crate::Error;
 use crate::app::bench::process::cpu_time;
 use crate::circuit::{Bit, Builder, Gates, Program};
 use crate::crypto::commutative::{Domain, Group, Ristretto};
@@ -22,7 +23,6 @@ use crate::protocol::pair::{Setup, try_run_pair};
 use crate::protocol::shares::WordShares;
 use crate::protocol::sum_by_group::{self, SumShape};
 use crate::protocol::yao::{self, Reveal};
-use crate::publish::failure::Failure;
 use crate::role::Role;
 
 /// Seconds of CPU that one of each kind takes.
@@ -40,7 +40,7 @@ impl Speeds {
     pub fn measure<'f>(
         forecasts: impl IntoIterator<Item = &'f Forecast>,
         key_bits: usize,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, Error> {
         let works = forecasts.into_iter().flat_map(Forecast::works);
         let needed: BTreeSet<Work> = works.flat_map(|(_, works)| works.into_keys()).collect();
         let mut seconds = BTreeMap::new();
@@ -105,14 +105,14 @@ pub fn together(speeds: &Speeds, own: &Works, peer: &Works) -> f64 {
 }
 
 /// CPU seconds of `work`, per item.
-fn each(items: usize, work: impl FnOnce() -> Result<(), Failure>) -> Result<f64, Failure> {
+fn each(items: usize, work: impl FnOnce() -> Result<(), Error>) -> Result<f64, Error> {
     let start = cpu_time();
     work()?;
     Ok(cpu_time().saturating_sub(start).as_secs_f64() / items as f64)
 }
 
 /// The mean of encrypting and encrypting again.
-fn group_operation() -> Result<f64, Failure> {
+fn group_operation() -> Result<f64, Error> {
     const ELEMENTS: usize = 512;
     let group = Ristretto::default();
     let key = group.generate_key(&mut Randomness::from_os()?);
@@ -126,7 +126,7 @@ fn group_operation() -> Result<f64, Failure> {
 }
 
 /// Rows of the code at the receiver, who has two of each, and storing and looking up keys.
-fn matching(seconds: &mut BTreeMap<Work, f64>) -> Result<(), Failure> {
+fn matching(seconds: &mut BTreeMap<Work, f64>) -> Result<(), Error> {
     const ROWS: usize = 1 << 13;
     const KEYS: usize = 1 << 13;
     let (secret, code) = (vec![7; 1 << 15], FieldCode::new(1));
@@ -139,7 +139,7 @@ fn matching(seconds: &mut BTreeMap<Work, f64>) -> Result<(), Failure> {
     let keys: Vec<u128> = (0..KEYS).map(|_| u128::from_le_bytes(rng.array())).collect();
     let layout = Layout::for_keys(KEYS);
     let lookup = each(2 * KEYS, || {
-        let (seed, table) = encode(layout, &keys, &keys, rng).map_err(Failure::failed)?;
+        let (seed, table) = encode(layout, &keys, &keys, rng).map_err(Error::internal)?;
         Store::new(layout, seed).decode(&table, &keys, |key| *key);
         Ok(())
     })?;
@@ -150,7 +150,7 @@ fn matching(seconds: &mut BTreeMap<Work, f64>) -> Result<(), Failure> {
 }
 
 /// A circuit of transfers alone, then joint noise, which is most of what releases garble.
-fn garbling(seconds: &mut BTreeMap<Work, f64>) -> Result<(), Failure> {
+fn garbling(seconds: &mut BTreeMap<Work, f64>) -> Result<(), Error> {
     const TRANSFERS: usize = 1 << 16;
     const COUNTS: usize = 256;
     const WIDTHS: NoiseWidths = NoiseWidths { tau: 64, digits: 9 };
@@ -162,27 +162,27 @@ fn garbling(seconds: &mut BTreeMap<Work, f64>) -> Result<(), Failure> {
     g.output("parity", &[parity]);
     let transfers = Program::new(&g.finish());
 
-    let party = |session: &mut Session| -> Result<(), Failure> {
+    let party = |session: &mut Session| -> Result<(), Error> {
         session.channel.begin_phase("set-up");
-        yao::set_up(session, Role::P1).map_err(Failure::failed)?;
+        yao::set_up(session, Role::P1).map_err(Error::internal)?;
         let bits = vec![true; yao::bits_of(&transfers, session.role)];
         session.channel.begin_phase("transfers");
         let out = yao::run(session, Role::P1, &transfers, &bits, Reveal::Both);
-        out.map_err(Failure::failed)?;
-        let budget = &"1".parse().map_err(Failure::failed)?;
-        let spend = Budget::new(budget).spend("calibration", &half).map_err(Failure::failed)?;
-        let counts = WordShares::new(BITS, vec![0; COUNTS]).map_err(Failure::failed)?;
+        out.map_err(Error::internal)?;
+        let budget = &"1".parse().map_err(Error::internal)?;
+        let spend = Budget::new(budget).spend("calibration", &half).map_err(Error::internal)?;
+        let counts = WordShares::new(BITS, vec![0; COUNTS]).map_err(Error::internal)?;
         session.channel.begin_phase("noise");
-        JointNoise::new(session, WIDTHS).add_noise(spend, &counts).map_err(Failure::failed)?;
+        JointNoise::new(session, WIDTHS).add_noise(spend, &counts).map_err(Error::internal)?;
         Ok(())
     };
     let outcome = try_run_pair(Setup::default(), party, party)?;
     outcome.p1?;
     outcome.p2?;
     let mut forecast = Forecast::new(Role::P1);
-    let shaped: Result<(), mechanism::Error> =
+    let shaped: Result<(), crate::net::Error> =
         mechanism::noise::joint::forecast(&mut forecast, &half, WIDTHS, BITS, COUNTS);
-    shaped.map_err(Failure::failed)?;
+    shaped.map_err(Error::internal)?;
     let works = forecast.works().first().map(|(_, works)| works.clone()).unwrap_or_default();
     let times = |work| works.get(&work).copied().unwrap_or(0) as f64;
     let phase = |costs: &crate::net::Costs, name: &str| costs.phase(name).cpu.as_secs_f64();
@@ -199,7 +199,7 @@ fn garbling(seconds: &mut BTreeMap<Work, f64>) -> Result<(), Failure> {
 }
 
 /// Sums by group of a usual shape, with all that belongs to a record; transfers are counted apart.
-fn hashing() -> Result<f64, Failure> {
+fn hashing() -> Result<f64, Error> {
     const SHAPE: SumShape = SumShape { records: 4096, groups: 64, words: 16, bits: 20 };
     each(2 * SHAPE.hashes() as usize, || {
         sum_by_group::exercise(SHAPE);
@@ -207,31 +207,31 @@ fn hashing() -> Result<f64, Failure> {
     })
 }
 
-fn paillier(bits: usize, seconds: &mut BTreeMap<Work, f64>) -> Result<(), Failure> {
+fn paillier(bits: usize, seconds: &mut BTreeMap<Work, f64>) -> Result<(), Error> {
     const MANY: usize = 64;
     const FEW: usize = 16;
     const EXPONENT: usize = 512;
     let rng = &mut Randomness::from_os()?;
     let tuning = Tuning::default();
     let start = cpu_time();
-    let key = SecretKey::generate(bits, tuning, rng).map_err(Failure::failed)?;
+    let key = SecretKey::generate(bits, tuning, rng).map_err(Error::internal)?;
     key.prepare();
     seconds.insert(Work::MakeKey, cpu_time().saturating_sub(start).as_secs_f64());
     let (bytes, start) = (key.public().to_bytes(), cpu_time());
-    let public = PublicKey::from_bytes(&bytes, bits, tuning, rng).map_err(Failure::failed)?;
+    let public = PublicKey::from_bytes(&bytes, bits, tuning, rng).map_err(Error::internal)?;
     seconds.insert(Work::CheckKey, cpu_time().saturating_sub(start).as_secs_f64());
 
     let plaintexts: Vec<BigUint> = (0..MANY).map(BigUint::from).collect();
     let mut wire = Vec::new();
     let encrypt = each(MANY, || {
-        let fresh = key.encrypt_all(&plaintexts, rng, &|_| ()).map_err(Failure::failed)?;
+        let fresh = key.encrypt_all(&plaintexts, rng, &|_| ()).map_err(Error::internal)?;
         fresh.iter().for_each(|ciphertext| ciphertext.write(&mut wire));
         Ok(())
     })?;
     seconds.insert(Work::Encrypt, encrypt);
     let mut received = Vec::new();
     let add = each(MANY, || {
-        received = public.read(&wire, MANY).map_err(Failure::failed)?;
+        received = public.read(&wire, MANY).map_err(Error::internal)?;
         let _ = public.sum(&received.iter().collect::<Vec<_>>());
         Ok(())
     })?;
@@ -241,13 +241,13 @@ fn paillier(bits: usize, seconds: &mut BTreeMap<Work, f64>) -> Result<(), Failur
         let factors = vec![(BigUint::from(1u8) << EXPONENT) - 1u8; FEW];
         public
             .mul_plain_all(&received, &factors, &[EXPONENT; FEW], &|_| ())
-            .map_err(Failure::failed)?;
+            .map_err(Error::internal)?;
         Ok(())
     })?;
     seconds.insert(Work::PowerBit, power);
     let mut returned = Vec::new();
     let rerandomise = each(FEW, || {
-        returned = public.rerandomise_all(&received, rng, &|_| ()).map_err(Failure::failed)?;
+        returned = public.rerandomise_all(&received, rng, &|_| ()).map_err(Error::internal)?;
         Ok(())
     })?;
     seconds.insert(Work::Rerandomise, rerandomise);

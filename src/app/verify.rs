@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::Error;
 use crate::app::console::Console;
-use crate::publish::failure::Failure;
 use crate::publish::verify::{check, check_ledger};
 
 /// Check a release offline: its hashes, its signatures, every row
@@ -32,7 +32,7 @@ pub struct VerifyArgs {
 ///
 /// # Errors
 /// If a file cannot be read (wrong input) or does not fit (failed).
-pub fn run(arguments: &VerifyArgs, console: &Console) -> Result<(), Failure> {
+pub fn run(arguments: &VerifyArgs, console: &Console) -> Result<(), Error> {
     let (manifest, lines) = check(&arguments.directory)?;
     for line in lines {
         console.result(line);

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use diptych::agreement::{Agreement, Builtin, Error};
+use diptych::agreement::{Agreement, Builtin};
 use diptych::publish::party::Party;
 
 const PAGE: &str = include_str!("../../docs/agreement.md");
@@ -68,11 +68,8 @@ fn with_section(section: &str) -> String {
 }
 
 fn read(text: &str) -> Result<Agreement, String> {
-    match Agreement::parse("a", text.as_bytes(), &|_| Err("no file".to_owned())) {
-        Ok(agreement) => Ok(agreement),
-        Err(Error::Invalid(problems)) => Err(problems.to_string()),
-        Err(other) => Err(other.to_string()),
-    }
+    Agreement::parse("a", text.as_bytes(), &|_| Err("no file".to_owned()))
+        .map_err(|error| error.to_string())
 }
 
 fn read_party(text: &str) -> Result<Party, String> {

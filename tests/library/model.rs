@@ -109,7 +109,7 @@ fn a_delta_that_is_something_else_than_a_small_number_is_refused() {
         assert_ne!(changed, manifest);
         fs::write(out.join("manifest.json"), changed).unwrap();
         let refused = verify::check(&out).unwrap_err();
-        assert!(refused.message.contains("δ of at most 2^-40"), "{forged}: {refused}");
+        assert!(refused.message().contains("δ of at most 2^-40"), "{forged}: {refused}");
     }
 }
 
@@ -714,7 +714,7 @@ fn two_parties_hide_people_in_groups_as_one_would_and_keep_their_own_rows_to_the
             let party = Party { new_ledger: false, ..party.clone() };
             let again = Side::new(&agreement, &party, &Ear::default()).unwrap();
             let refused = run::run(&again, Options::default(), &Ear::default()).unwrap_err();
-            assert!(refused.message.contains("accept_composition"), "{refused}");
+            assert!(refused.message().contains("accept_composition"), "{refused}");
         }
     }
 }

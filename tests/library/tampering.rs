@@ -392,7 +392,7 @@ fn more_specializations_than_agreed_are_found_though_the_agreements_hash_was_ren
     manifest["agreement_sha256"] = diptych::math::hex::encode(Sha256::digest(canonical)).into();
     let text = serde_json::to_string_pretty(&manifest).unwrap() + "\n";
     fs::write(release.join(MANIFEST), text).unwrap();
-    let refused = verify::check(&release).unwrap_err().message;
+    let refused = verify::check(&release).unwrap_err().to_string();
     let words = format!("states {made} specializations, and the agreement allows {}", made - 1);
     assert!(refused.contains(&words), "{refused}");
 }
@@ -480,12 +480,12 @@ fn a_release_by_one_party_tells_who_signed_it_and_a_change_is_noticed() {
     let whole = fs::read_to_string(out.join(RELEASE)).unwrap();
     let last = whole.trim_end().rsplit_once(',').unwrap().0;
     forge(&out, &format!("{last},199\n"), None);
-    assert!(verify::check(&out).unwrap_err().message.contains("does not fit the manifest"));
+    assert!(verify::check(&out).unwrap_err().message().contains("does not fit the manifest"));
     // An agreement between two has two signatures.
     let between = root().join("examples/loans/agreement.toml");
     let between = Agreement::load(&between).unwrap();
     let out = place.path().join("two");
     let refused = local::release(&between, &Wanted { out: &out, ..wanted }, &NoWatcher);
-    assert!(refused.unwrap_err().message.contains("has both signatures"));
+    assert!(refused.unwrap_err().message().contains("has both signatures"));
     assert!(!out.exists());
 }

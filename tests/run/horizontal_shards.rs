@@ -1,16 +1,17 @@
 //! A horizontal release in shards, which meet nobody.
 
+use diptych::Error;
 use diptych::Role;
 use diptych::agreement::Agreement;
 use diptych::net::Stop;
 use diptych::privacy::ledger::Status;
 use diptych::protocol::shards::remote::Line;
 use diptych::protocol::shards::{Answer, Failed};
+use diptych::publish::NoWatcher;
 use diptych::publish::data::Source;
 use diptych::publish::party::Party;
 use diptych::publish::run::{Options, Side, run_with};
 use diptych::publish::shards::{Opening, Taken, Worker, Workers, deal, read_partition};
-use diptych::publish::{Failure, NoWatcher};
 
 use crate::AS_FORECAST;
 use crate::couple::{BANK, COMPANY, Couple, Outcome, Running};
@@ -65,7 +66,7 @@ impl Workers for Machines {
         self.records
     }
 
-    fn open(&self, opening: &Opening, _: &Stop) -> Result<Vec<Box<dyn Line>>, Failure> {
+    fn open(&self, opening: &Opening, _: &Stop) -> Result<Vec<Box<dyn Line>>, Error> {
         let agreement = &self.agreement;
         let dealt = self.parts.iter().map(|part| deal(agreement, Role::P2, part, opening));
         let dealt = dealt.collect::<Result<Vec<_>, _>>()?;
@@ -94,7 +95,7 @@ impl Line for Machine {
 }
 
 /// The bank runs the command, the company leads shards of which the last answers so many calls.
-fn run_on_machines(couple: &Couple, last_for: usize) -> (Outcome, Result<(), Failure>) {
+fn run_on_machines(couple: &Couple, last_for: usize) -> (Outcome, Result<(), Error>) {
     let bank = Running::start(couple.command(BANK, "", None));
     couple.command(COMPANY, &bank.address(), None);
     let machines = Machines::new(couple, last_for);
@@ -133,7 +134,7 @@ fn a_machine_that_is_gone_at_any_request_ends_the_run_and_the_ledgers_are_true()
             break;
         };
         assert_eq!(bank.status, Some(1), "{}", bank.said);
-        assert!(failure.message.contains("the machine is gone"), "{failure}");
+        assert!(failure.message().contains("the machine is gone"), "{failure}");
         // The first question is how many records there are: nothing is spent before it is answered.
         let spent: &[Status] = if last_for == 0 { &[] } else { &[Status::Aborted] };
         for who in [BANK, COMPANY] {

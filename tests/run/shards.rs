@@ -4,6 +4,7 @@ use std::net::TcpListener;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use diptych::Error;
 use diptych::agreement::Agreement;
 use diptych::net::Stop;
 use diptych::protocol::shards::remote::Line;
@@ -12,7 +13,7 @@ use diptych::publish::data::Source;
 use diptych::publish::party::Party;
 use diptych::publish::run::{Options, Side, run_with};
 use diptych::publish::shards::{Opening, Taken, Worker, Workers, deal, read_partition};
-use diptych::publish::{Failure, NoWatcher, Watcher};
+use diptych::publish::{NoWatcher, Watcher};
 use diptych::release::Step;
 
 use crate::AS_FORECAST;
@@ -166,9 +167,9 @@ impl Workers for Elsewhere<'_> {
         self.parts.iter().map(|(records, _)| records).sum()
     }
 
-    fn open(&self, opening: &Opening, stop: &Stop) -> Result<Vec<Box<dyn Line>>, Failure> {
+    fn open(&self, opening: &Opening, stop: &Stop) -> Result<Vec<Box<dyn Line>>, Error> {
         if self.fail {
-            return Err(Failure::failed("a machine is gone"));
+            return Err(Error::internal("a machine is gone"));
         }
         // As from another process.
         let opening = Opening::from_bytes(&opening.to_bytes()?)?;
@@ -187,7 +188,7 @@ impl Workers for Elsewhere<'_> {
 }
 
 /// Runs one party in this process, with its shards elsewhere or at their ports.
-fn run_here(couple: &Couple, who: usize, elsewhere: bool, fail: bool) -> Result<(), Failure> {
+fn run_here(couple: &Couple, who: usize, elsewhere: bool, fail: bool) -> Result<(), Error> {
     let text = couple.read(who, "agreement.toml");
     let agreement =
         Agreement::parse("a.toml", text.as_bytes(), &|_| Err("no files here".to_owned()))?;
@@ -201,7 +202,7 @@ fn run_here(couple: &Couple, who: usize, elsewhere: bool, fail: bool) -> Result<
 }
 
 /// Runs both, with the shards of the bank elsewhere, and those of the company if so.
-fn run_both(couple: &Couple, company: bool, fail: bool) -> [Result<(), Failure>; 2] {
+fn run_both(couple: &Couple, company: bool, fail: bool) -> [Result<(), Error>; 2] {
     std::thread::scope(|scope| {
         let bank = scope.spawn(|| run_here(couple, BANK, true, fail));
         let company = run_here(couple, COMPANY, company, false);
@@ -237,9 +238,9 @@ fn a_peer_whose_shards_wait_hears_at_once_that_ours_will_not_come() {
         let begun = Instant::now();
         let [bank, company] = run_both(&couple, elsewhere, true);
         assert!(begun.elapsed() < LONG / 2, "{:?}", begun.elapsed());
-        assert_eq!(bank.unwrap_err().message, "a machine is gone");
+        assert_eq!(bank.unwrap_err().message(), "a machine is gone");
         let company = company.unwrap_err();
-        assert!(company.message.contains("the peer ended the run"), "{company}");
+        assert!(company.message().contains("the peer ended the run"), "{company}");
         assert!([BANK, COMPANY].iter().all(|who| couple.runs(*who).is_empty()), "nothing is spent");
     }
 }

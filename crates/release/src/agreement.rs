@@ -77,10 +77,12 @@ pub use rehearsal::noise_bound;
 pub use taxonomies::{TaxonomyFormat, read_taxonomy};
 pub use words::Block;
 
+use crate::Error;
 use crate::math::hex;
 use crate::net::Fingerprint;
 use crate::privacy::Epsilon;
 use crate::role::Role;
+use crate::table::csv::unreadable;
 use crate::table::{Decimal, Identifier, Schema};
 use canonical::Format;
 use sha2::{Digest, Sha256};
@@ -124,6 +126,7 @@ pub struct Agreement {
 
 /// How the data is divided between the parties.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Partition {
     /// The same individuals, different columns.
     Vertical {
@@ -168,6 +171,7 @@ impl Default for Matching {
 
 /// What the parties of a vertical release learn of whom both have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Membership {
     /// Who of its own people is common.
     Shown,
@@ -195,6 +199,7 @@ pub const MOST_EPSILON_HIDDEN: u32 = 13;
 
 /// How the parties of a vertical release find the people that they have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum MatchBy {
     /// By an oblivious pseudorandom function.
     Oprf,
@@ -229,6 +234,7 @@ impl MatchBy {
 
 /// What a rehearsal reveals to both parties.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Rehearsal {
     /// How many records each has, and how many people are common; outside ε.
     Numbers,
@@ -273,30 +279,11 @@ pub struct Party {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct AgreementHash(pub [u8; 32]);
 
-/// Why there is no agreement.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// The file could not be read.
-    #[error("{path}: cannot be read ({reason}): check the path and the permissions")]
-    Unreadable {
-        /// As given by the caller.
-        path: String,
-        /// What the operating system said.
-        reason: String,
-    },
-    /// The agreement is not well formed or breaks a rule. All that was found is listed.
-    #[error("{0}")]
-    Invalid(Problems),
-    /// The text would be a valid agreement but is not in canonical form.
-    #[error("the text is not in canonical form: send exactly what `Agreement::canonical` returns")]
-    NotCanonical,
-}
-
 impl Agreement {
     /// Reads the agreement and the taxonomy files it names, which are beside or below it.
     ///
     /// # Errors
-    /// [`Error::Unreadable`] or [`Error::Invalid`].
+    /// If the file cannot be read, or its [`Problems`].
     pub fn load(path: &Path) -> Result<Self, Error> {
         Self::load_with_remarks(path).map(|(agreement, _)| agreement)
     }
@@ -307,8 +294,7 @@ impl Agreement {
     /// As [`Agreement::load`].
     pub fn load_with_remarks(path: &Path) -> Result<(Self, Vec<Problem>), Error> {
         let shown = path.display().to_string();
-        let bytes =
-            read_file(path).map_err(|reason| Error::Unreadable { path: shown.clone(), reason })?;
+        let bytes = read_file(path).map_err(|reason| unreadable(&shown, reason))?;
         Self::parse_beside(&shown, &bytes, path.parent().unwrap_or(Path::new("")))
     }
 
@@ -316,36 +302,35 @@ impl Agreement {
     /// `directory` or below it; with remarks. `name` is used in messages.
     ///
     /// # Errors
-    /// [`Error::Invalid`] with every rule that is broken.
+    /// The [`Problems`], with every rule that is broken.
     pub fn parse_beside(
         name: &str,
         bytes: &[u8],
         directory: &Path,
     ) -> Result<(Self, Vec<Problem>), Error> {
         let file = |name: &str| read_file(&directory.join(name));
-        read::from_toml(name, bytes, &file).map_err(Error::Invalid)
+        Ok(read::from_toml(name, bytes, &file)?)
     }
 
     /// Reads an agreement from bytes. `name` is used in messages; `taxonomy_file` returns the bytes
     /// of a file named by the agreement (a relative path without `..`) or the reason why not.
     ///
     /// # Errors
-    /// [`Error::Invalid`] with every rule that is broken.
+    /// The [`Problems`], with every rule that is broken.
     pub fn parse(
         name: &str,
         bytes: &[u8],
         taxonomy_file: &dyn Fn(&str) -> Result<Vec<u8>, String>,
     ) -> Result<Self, Error> {
-        let read = read::from_toml(name, bytes, taxonomy_file).map_err(Error::Invalid);
-        read.map(|(agreement, _)| agreement)
+        Ok(read::from_toml(name, bytes, taxonomy_file)?.0)
     }
 
     /// Reads a canonical form, as a peer sends it or a manifest holds it; that of older manifests too.
     ///
     /// # Errors
-    /// [`Error::Invalid`] or [`Error::NotCanonical`].
+    /// The [`Problems`], or that it is not in canonical form.
     pub fn from_canonical(bytes: &[u8]) -> Result<Self, Error> {
-        let (mut agreement, format) = read::from_json(bytes).map_err(Error::Invalid)?;
+        let (mut agreement, format) = read::from_json(bytes)?;
         let is_form = |agreement: &Self, format| {
             canonical::value(agreement, format).to_string().as_bytes() == bytes
         };
@@ -358,7 +343,9 @@ impl Agreement {
                 return Ok(agreement);
             }
         }
-        Err(Error::NotCanonical)
+        Err(Error::input(
+            "the text is not in canonical form: send exactly what `Agreement::canonical` returns",
+        ))
     }
 
     /// The canonical form of this agreement. Its length is at most [`MAX_CANONICAL_BYTES`].

@@ -3,6 +3,7 @@
 pub mod agreement;
 #[cfg(feature = "audit")]
 pub mod audit;
+pub mod error;
 pub mod publish;
 pub mod release;
 pub mod table;
@@ -10,3 +11,4 @@ pub mod table;
 use diptych_mpc::role;
 #[doc(no_inline)]
 pub use diptych_mpc::{Role, circuit, crypto, math, mechanism, net, privacy, protocol, simd};
+pub use error::Error;

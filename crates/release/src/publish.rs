@@ -4,7 +4,7 @@
 //! [`run`] runs the protocol of a release by two parties, [`local`] makes one alone. Their output
 //! is written by [`artefacts`], described and signed in [`manifest`], checked by [`verify`] and
 //! made readable by [`report`]. [`psi`] and [`circuit`] run protocols without a release. The caller
-//! is informed of progress through a [`Watcher`], and of a [`Failure`] in words.
+//! is informed of progress through a [`Watcher`], and of an [`Error`](crate::Error) in words.
 //!
 //! # Example
 //!
@@ -49,7 +49,6 @@ pub mod artefacts;
 pub mod circuit;
 pub mod clock;
 pub mod data;
-pub mod failure;
 mod files;
 pub mod local;
 pub mod manifest;
@@ -71,7 +70,6 @@ use zeroize::Zeroizing;
 
 use crate::net::Stop;
 use crate::release::Step;
-pub use failure::Failure;
 
 /// Observes a run: a terminal, a log, a notebook. May be called from any thread.
 pub trait Watcher: Sync {

@@ -68,118 +68,15 @@ pub mod shards;
 pub mod trajectory;
 pub mod tree;
 
+use crate::Error;
 use crate::agreement::{Agreement, Model};
-use crate::net::{Blame, Fault};
 use crate::privacy::budget::Entry;
 use crate::table::{Specialization, Table};
 use tree::Generalized;
 
-/// Why there is no release. The ε stays spent.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// DiffGen failed.
-    #[error(transparent)]
-    DiffGen(Box<diffgen::two_party::Error>),
-    /// Even the coarsest table does not meet the requirements.
-    #[error(
-        "even the coarsest table is not as the agreement requires: {0}; no generalization can help, \
-         so agree on a smaller k or a larger c"
-    )]
-    Unmet(String),
-    /// There is no release of paths.
-    #[error(transparent)]
-    Paths(Box<trajectory::Error>),
-    /// The data is not of the kind that the model needs.
-    #[error("the agreement is about {0}, and the data are something else")]
-    OtherData(&'static str),
-    /// A release that does not meet its agreement.
-    #[error("the release is not as its agreement requires: {0}")]
-    Broken(String),
-    /// A release whose groups cannot be tested in reasonable time.
-    #[error(
-        "too many combinations to check: {0} steps, above {most}; agree on a smaller l or fewer \
-         attributes",
-        most = groups::MOST_STEPS
-    )]
-    TooMany(u64),
-    /// The same, as reported to the party that does not hold the sensitive attribute.
-    #[error(
-        "even the coarsest table is not as the agreement requires, by what the peer says of its \
-         sensitive attribute; no generalization can help, so agree on a larger c"
-    )]
-    UnmetThere,
-    /// The same, as reported to both parties where they hold different people.
-    #[error(
-        "even the coarsest table of both parties' people is not as the agreement requires; no \
-         generalization can help, so agree on a smaller k or a larger c"
-    )]
-    UnmetTogether,
-    /// The peer's paths break the promise.
-    #[error("the peer's paths are not as the agreement requires: {0}; nothing is released")]
-    BrokenThere(String),
-    /// People whom both parties have, in a release of different people.
-    #[error(
-        "{0} people are in both tables, and would count twice: agree on who leaves them out, and on \
-         accept_composition = true in [release], as the ledgers have this run already; then run again"
-    )]
-    InBoth(usize),
-    /// More combinations of values than two parties can count together.
-    #[error(
-        "two parties would have to count {0} combinations of values, which takes too long; agree on \
-         fewer attributes, a larger k, or an l of all attributes"
-    )]
-    TooManyCells(u64),
-    /// The peer sent something impossible about a candidate.
-    #[error("the peer {0}; the run was aborted")]
-    Impossible(&'static str),
-    /// The agreement is for one party, and two try to run it.
-    #[error("this agreement is for one party: use `diptych local`")]
-    OneParty,
-    /// The set-up with the peer was for another model.
-    #[error("the release was prepared for another agreement")]
-    PreparedForAnother,
-    /// A rehearsal that the agreement does not allow.
-    #[error(
-        "the agreement allows no such rehearsal: agree on `rehearse = \"noisy\"` in [id], which spends \
-         a small ε; or, once for a data set and a peer, on `true`, or \"labels\" to count differing \
-         labels too"
-    )]
-    NoRehearsal,
-    /// The model spends ε and was not given any.
-    #[error("this release spends ε, and no budget was debited for it")]
-    NoBudget,
-}
-
-impl Fault for Error {
-    fn blame(&self) -> Blame<'_> {
-        match self {
-            Self::DiffGen(error) => error.blame(),
-            Self::OneParty
-            | Self::NoRehearsal
-            | Self::Unmet(_)
-            | Self::Paths(_)
-            | Self::OtherData(_)
-            | Self::UnmetThere
-            | Self::UnmetTogether
-            | Self::InBoth(_)
-            | Self::TooManyCells(_)
-            | Self::Broken(_)
-            | Self::TooMany(_) => Blame::Input,
-            Self::PreparedForAnother => Blame::Internal,
-            Self::Impossible(_) | Self::BrokenThere(_) => Blame::Peer,
-            Self::NoBudget => Blame::Internal,
-        }
-    }
-}
-
-impl<E: Into<diffgen::two_party::Error>> From<E> for Error {
-    fn from(error: E) -> Self {
-        Self::DiffGen(Box::new(error.into()))
-    }
-}
-
 /// What a release is made from, as its agreement says.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub enum Data<'d> {
     /// A table with attributes and a class.
     Table(&'d Table),
@@ -193,23 +90,56 @@ impl<'d> Data<'d> {
     fn table(self) -> Result<&'d Table, Error> {
         match self {
             Self::Table(table) => Ok(table),
-            Self::Paths(_) | Self::Part(_) => Err(Error::OtherData("attributes")),
+            Self::Paths(_) | Self::Part(_) => Err(other_data("attributes")),
         }
     }
 
     fn paths(self) -> Result<&'d trajectory::Paths, Error> {
         match self {
             Self::Paths(paths) => Ok(paths),
-            Self::Table(_) | Self::Part(_) => Err(Error::OtherData("paths")),
+            Self::Table(_) | Self::Part(_) => Err(other_data("paths")),
         }
     }
 
     fn part(self) -> Result<&'d trajectory::Part, Error> {
         match self {
             Self::Part(part) => Ok(part),
-            Self::Table(_) | Self::Paths(_) => Err(Error::OtherData("anonymized paths")),
+            Self::Table(_) | Self::Paths(_) => Err(other_data("anonymized paths")),
         }
     }
+}
+
+/// An error for even the coarsest table not meeting the requirements.
+fn unmet(why: &str) -> Error {
+    Error::unmet(format!(
+        "even the coarsest table is not as the agreement requires: {why}; no generalization can help, so \
+         agree on a smaller k or a larger c"
+    ))
+}
+
+/// An error for a release that does not meet its agreement.
+fn broken(why: &str) -> Error {
+    Error::input(format!("the release is not as its agreement requires: {why}"))
+}
+
+/// An error for something impossible that the peer sent.
+fn impossible(what: &str) -> Error {
+    Error::peer(format!("the peer {what}; the run was aborted"))
+}
+
+/// An error for an agreement for one party that two try to run.
+pub(crate) fn one_party() -> Error {
+    Error::input("this agreement is for one party: use `diptych local`")
+}
+
+/// An error for a model that spends ε and was not given any.
+pub(crate) fn no_budget() -> Error {
+    Error::internal("this release spends ε, and no budget was debited for it")
+}
+
+/// An error for data that are not of the kind that the model needs.
+fn other_data(needed: &str) -> Error {
+    Error::input(format!("the agreement is about {needed}, and the data are something else"))
 }
 
 impl<'d> From<&'d Table> for Data<'d> {

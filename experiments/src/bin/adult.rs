@@ -21,9 +21,9 @@ mod runs;
 
 use clap::{Parser, Subcommand};
 use data::Adult;
+use diptych::Error;
 use diptych::app::console::{Console, GlobalArgs};
 use diptych::app::progress::Bar;
-use diptych::publish::failure::Failure;
 use runs::{Run, Runs};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -72,7 +72,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn carry_out(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
+fn carry_out(arguments: &Arguments, console: &Console) -> Result<(), Error> {
     let Some(place) = data::place() else {
         console.say("skipped: there is no Adult data at ../shared/data/adult");
         return Ok(());

@@ -15,12 +15,12 @@
 mod data;
 
 use data::Adult;
+use diptych::Error;
 use diptych::agreement::Agreement;
 use diptych::app::evaluate::released::rows;
 use diptych::math::Randomness;
 use diptych::protocol::Session;
 use diptych::protocol::pair::{Setup, run_pair};
-use diptych::publish::failure::Failure;
 use diptych::release::groups::table::{Columns, read};
 use diptych::release::judge::generalize::{Generalization, raw};
 use diptych::release::judge::tree::{Rows, Tree};
@@ -57,13 +57,13 @@ fn main() -> ExitCode {
     match Adult::read(&place).and_then(run) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            println!("{}", failure.message);
+            println!("{}", failure.message());
             ExitCode::FAILURE
         }
     }
 }
 
-fn all(adult: &Adult) -> Result<(), Failure> {
+fn all(adult: &Adult) -> Result<(), Error> {
     println!(
         "| L | K | C | steps | groups | discernibility | alone | error | without Sens | time |"
     );
@@ -90,7 +90,7 @@ fn all(adult: &Adult) -> Result<(), Failure> {
 
 /// One release that hides the named attributes; the others are learnt from as they are, since nothing
 /// is required of them.
-fn mashup(adult: &Adult, names: &[&str], score: &str, k: u32) -> Result<String, Failure> {
+fn mashup(adult: &Adult, names: &[&str], score: &str, k: u32) -> Result<String, Error> {
     let terms = format!(
         "partition = \"local\"\nmodel = \"lkc\"\n[lkc]\nacknowledge = \"not differentially private\"\n\
          score = \"{score}\"\n[[lkc.requirement]]\nattributes = {names:?}\nk = {k}\n"
@@ -103,14 +103,14 @@ fn mashup(adult: &Adult, names: &[&str], score: &str, k: u32) -> Result<String, 
     let hidden: Vec<bool> =
         agreement.schema.attributes.iter().map(|a| names.contains(&&*a.name)).collect();
     let rows = |table: &Table| {
-        let missing = || Failure::failed("a column is missing");
+        let missing = || Error::internal("a column is missing");
         let mut rows = raw(&agreement.schema, table).ok_or_else(missing)?;
         let general = values.records(table).ok_or_else(missing)?;
         for (place, _) in hidden.iter().enumerate().filter(|(_, hidden)| **hidden) {
             rows.kinds[place] = general.kinds[place];
             rows.columns[place].clone_from(&general.columns[place]);
         }
-        Ok::<Rows, Failure>(rows)
+        Ok::<Rows, Error>(rows)
     };
     let made = release.table.cuts.made().iter();
     let steps = made.filter(|step| hidden[step.candidate.attribute]).count();
@@ -119,7 +119,7 @@ fn mashup(adult: &Adult, names: &[&str], score: &str, k: u32) -> Result<String, 
 }
 
 /// Two parties with columns divided as in the papers, against one: what it takes them.
-fn together(adult: &Adult) -> Result<(), Failure> {
+fn together(adult: &Adult) -> Result<(), Error> {
     println!("| form | L | K | C | examined | performed | rows | as by one | time | CPU | bytes |");
     println!("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |");
     for (name, more) in FORMS {
@@ -139,7 +139,7 @@ const FORMS: [(&str, &str); 3] = [
 ];
 
 /// One release by two parties, as cells of a table.
-fn two_once(adult: &Adult, form: &str, terms: &str) -> Result<String, Failure> {
+fn two_once(adult: &Adult, form: &str, terms: &str) -> Result<String, Error> {
     let agreement = adult.agreement_with(&format!(
         "{form}model = \"lkc\"\n[lkc]\nacknowledge = \"not differentially private\"\n{terms}"
     ))?;
@@ -166,8 +166,8 @@ fn two_once(adult: &Adult, form: &str, terms: &str) -> Result<String, Failure> {
         let mut csv = Vec::new();
         write_csv(&release.table, output::Rows::All, &mut csv).map(|rows| (rows, csv))
     };
-    let (rows, found) = csv(&made.release).map_err(Failure::failed)?;
-    let (_, expected) = csv(&expected).map_err(Failure::failed)?;
+    let (rows, found) = csv(&made.release).map_err(Error::internal)?;
+    let (_, expected) = csv(&expected).map_err(Error::internal)?;
     Ok(format!(
         "{} | {} | {rows} | {} | {time:.1} s | {:.1} s | {:.0} MB",
         made.course.len(),
@@ -179,7 +179,7 @@ fn two_once(adult: &Adult, form: &str, terms: &str) -> Result<String, Failure> {
 }
 
 /// One release, as cells of a table.
-fn once(adult: &Adult, terms: &str, hidden: &str) -> Result<String, Failure> {
+fn once(adult: &Adult, terms: &str, hidden: &str) -> Result<String, Error> {
     let terms = format!(
         "partition = \"local\"\nmodel = \"lkc\"\n[lkc]\nacknowledge = \"not differentially private\"\n{terms}"
     );
@@ -188,12 +188,12 @@ fn once(adult: &Adult, terms: &str, hidden: &str) -> Result<String, Failure> {
     let release = run::alone(&agreement, &adult.train, None, &mut Randomness::from_os()?, &|_| {})?;
     let time = start.elapsed().as_secs_f64();
     let mut csv = Vec::new();
-    write_csv(&release.table, output::Rows::NotZero, &mut csv).map_err(Failure::failed)?;
+    write_csv(&release.table, output::Rows::NotZero, &mut csv).map_err(Error::internal)?;
     let (groups, pairs, alone) = groups(&agreement, &csv, hidden)?;
     let steps = release.notes.iter().filter(|note| note.contains(" was specialized ")).count();
     let mut values = Generalization::new(&release.table.cuts);
     let learnt = rows("release.csv", &csv, &mut values)?;
-    let test = values.records(&adult.test).ok_or_else(|| Failure::failed("a column is missing"))?;
+    let test = values.records(&adult.test).ok_or_else(|| Error::internal("a column is missing"))?;
     let place = agreement.schema.attributes.iter().position(|a| a.name == hidden);
     let without = |rows: &Rows| {
         let mut rows = rows.clone();
@@ -212,11 +212,11 @@ fn once(adult: &Adult, terms: &str, hidden: &str) -> Result<String, Failure> {
 
 /// Groups by all values that somebody may know, the part of all pairs of people that look alike, and
 /// people who stand alone.
-fn groups(agreement: &Agreement, csv: &[u8], hidden: &str) -> Result<(usize, f64, u64), Failure> {
+fn groups(agreement: &Agreement, csv: &[u8], hidden: &str) -> Result<(usize, f64, u64), Error> {
     let names = agreement.schema.attributes.iter().map(|attribute| attribute.name.as_str());
     let names: Vec<&str> = names.filter(|name| *name != hidden).collect();
     let columns = Columns { quasi: &names, sensitive: None, count: Some("count") };
-    let found = read(csv, &columns).map_err(Failure::failed)?.groups;
+    let found = read(csv, &columns).map_err(Error::internal)?.groups;
     let people: u64 = found.counts.iter().sum();
     let pairs: f64 = found.counts.iter().map(|count| (*count as f64).powi(2)).sum();
     Ok((found.len(), pairs / (people as f64).powi(2), found.alone()))

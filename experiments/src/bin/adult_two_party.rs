@@ -19,6 +19,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use data::Adult;
+use diptych::Error;
 use diptych::agreement::Agreement;
 use diptych::app::console::{Console, GlobalArgs};
 use diptych::app::evaluate::{assess, released};
@@ -27,7 +28,6 @@ use diptych::math::Randomness;
 use diptych::privacy::Budget;
 use diptych::protocol::Session;
 use diptych::protocol::pair::{Setup, run_pair};
-use diptych::publish::failure::Failure;
 use diptych::release::Release;
 use diptych::release::diffgen::single;
 use diptych::release::diffgen::two_party::{Keys, release_with};
@@ -97,7 +97,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn carry_out(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
+fn carry_out(arguments: &Arguments, console: &Console) -> Result<(), Error> {
     let Some(place) = data::place() else {
         console.say("skipped: there is no Adult data at ../shared/data/adult");
         return Ok(());
@@ -132,12 +132,12 @@ fn carry_out(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
                 .into_par_iter()
                 .map(|seed| {
                     let budget =
-                        Budget::new(agreement.epsilon().ok_or_else(|| Failure::failed("no ε"))?);
+                        Budget::new(agreement.epsilon().ok_or_else(|| Error::internal("no ε"))?);
                     let mut rng = Randomness::seeded(seed);
                     let release = single::release(&agreement, &train, budget, &mut rng, &|_| {})?;
                     judge(&release, &test, &train)
                 })
-                .collect::<Result<Vec<f64>, Failure>>()?;
+                .collect::<Result<Vec<f64>, Error>>()?;
             let (two, one) = (moments(&two), moments(&one));
             let line = format!(
                 "| {name} | {epsilon} | {:.2} ± {:.2} | {:.2} ± {:.2} | {:+.2} | {median:.2} |",
@@ -158,16 +158,12 @@ fn carry_out(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
         arguments.runs, arguments.single_runs
     );
     std::fs::write(&arguments.out, page)
-        .map_err(|error| Failure::file(&arguments.out, "write", &error))
+        .map_err(|error| Error::file(&arguments.out, "write", &error))
 }
 
 /// A release by both, and the seconds that it took beyond finding common people.
-fn together(
-    agreement: &Agreement,
-    parts: &[Table; 2],
-    seed: u64,
-) -> Result<(Release, f64), Failure> {
-    let epsilon = agreement.epsilon().ok_or_else(|| Failure::failed("no ε"))?;
+fn together(agreement: &Agreement, parts: &[Table; 2], seed: u64) -> Result<(Release, f64), Error> {
+    let epsilon = agreement.epsilon().ok_or_else(|| Error::internal("no ε"))?;
     let party = |table: &Table, session: &mut Session| {
         release_with(session, agreement, table, Budget::new(epsilon), KEYS, &|_| {})
     };
@@ -177,9 +173,9 @@ fn together(
         |session| party(first, session),
         |session| party(second, session),
     );
-    let (one, other) = (outcome.p1.map_err(Failure::failed)?, outcome.p2.map_err(Failure::failed)?);
+    let (one, other) = (outcome.p1.map_err(Error::internal)?, outcome.p2.map_err(Error::internal)?);
     if one.release.table.counts != other.release.table.counts {
-        return Err(Failure::failed("the two parties have different releases"));
+        return Err(Error::internal("the two parties have different releases"));
     }
     let phases = outcome.costs.p1.phases.iter();
     let others =
@@ -187,9 +183,9 @@ fn together(
     Ok((one.release, others.map(|phase| phase.wall.as_secs_f64()).sum()))
 }
 
-fn judge(release: &Release, test: &Table, train: &Table) -> Result<f64, Failure> {
+fn judge(release: &Release, test: &Table, train: &Table) -> Result<f64, Error> {
     let mut csv = Vec::new();
-    write_csv(&release.table, Rows::All, &mut csv).map_err(Failure::failed)?;
+    write_csv(&release.table, Rows::All, &mut csv).map_err(Error::internal)?;
     let mut values = Generalization::new(&release.table.cuts);
     let rows = released::rows("release.csv", &csv, &mut values)?;
     Ok(assess(&values, &rows, test, Some(train))?.accuracy * 100.0)

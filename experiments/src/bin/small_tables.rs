@@ -26,12 +26,12 @@ mod tables;
 
 use clap::Parser;
 use data::Adult;
+use diptych::Error;
 use diptych::agreement::Agreement;
 use diptych::app::evaluate::group::Summary;
 use diptych::app::evaluate::{assess, baselines, released};
 use diptych::math::Randomness;
 use diptych::privacy::Budget;
-use diptych::publish::failure::Failure;
 use diptych::release::diffgen::single;
 use diptych::release::judge::generalize::Generalization;
 use diptych::release::tree::output::{Rows, write_csv};
@@ -76,7 +76,7 @@ struct Arguments {
     synthetic: Option<PathBuf>,
 }
 
-fn main() -> Result<(), Failure> {
+fn main() -> Result<(), Error> {
     let arguments = Arguments::parse();
     let wanted =
         |name: &str| arguments.tables.is_empty() || arguments.tables.iter().any(|t| t == name);
@@ -93,7 +93,7 @@ fn main() -> Result<(), Failure> {
 }
 
 /// The rule beside every number of specializations, and the constants of the rule beside others.
-fn on_simulated(arguments: &Arguments) -> Result<(), Failure> {
+fn on_simulated(arguments: &Arguments) -> Result<(), Error> {
     let mut found = Vec::new();
     println!("{}", heading("table | larger class | ε"));
     for (name, source, [train, test]) in simulated::all()? {
@@ -110,7 +110,7 @@ fn on_simulated(arguments: &Arguments) -> Result<(), Failure> {
                 found.push(simulated::Found {
                     records: table.train.len(),
                     classes: schema.class.values.len(),
-                    epsilon: epsilon.parse().map_err(Failure::failed)?,
+                    epsilon: epsilon.parse().map_err(Error::internal)?,
                     by_number,
                 });
             }
@@ -131,7 +131,7 @@ fn heading(first: &str) -> String {
 }
 
 /// From lines of `[release]` to the agreement on a table.
-type Terms = dyn Fn(&str) -> Result<Agreement, Failure> + Sync;
+type Terms = dyn Fn(&str) -> Result<Agreement, Error> + Sync;
 
 /// A table with all that is needed to release it.
 struct Small {
@@ -143,7 +143,7 @@ struct Small {
 
 impl Small {
     /// Those whose files are there.
-    fn all(arguments: &Arguments) -> Result<Vec<Self>, Failure> {
+    fn all(arguments: &Arguments) -> Result<Vec<Self>, Error> {
         let mut all = Vec::new();
         match data::place() {
             None => eprintln!("skipped: there is no Adult data at ../shared/data/adult"),
@@ -177,7 +177,7 @@ impl Small {
         Ok(all)
     }
 
-    fn report(&self, arguments: &Arguments) -> Result<(), Failure> {
+    fn report(&self, arguments: &Arguments) -> Result<(), Error> {
         let parts: Vec<[Table; 2]> = match arguments.validate {
             true => (0..FOLDS).map(|fold| divided(&self.train, FOLDS, fold)).collect(),
             false => vec![[self.train.clone(), self.test.clone()]],
@@ -229,7 +229,7 @@ impl Small {
     }
 
     /// What each number of specializations gives.
-    fn every_number(&self, arguments: &Arguments, parts: &[[Table; 2]]) -> Result<(), Failure> {
+    fn every_number(&self, arguments: &Arguments, parts: &[[Table; 2]]) -> Result<(), Error> {
         println!("{}", heading("ε"));
         for epsilon in EPSILONS {
             let (cells, _) = self.row(arguments, parts, epsilon)?;
@@ -244,13 +244,13 @@ impl Small {
         arguments: &Arguments,
         parts: &[[Table; 2]],
         epsilon: &str,
-    ) -> Result<(String, Vec<f64>), Failure> {
+    ) -> Result<(String, Vec<f64>), Error> {
         let run = |more: &str| self.runs(arguments, parts, epsilon, more);
         let (auto, made) = run("")?;
         let by_number = NUMBERS
             .filter(|_| !arguments.only_auto)
             .map(|number| Ok(run(&format!("specializations = {number}"))?.0.mean))
-            .collect::<Result<Vec<f64>, Failure>>()?;
+            .collect::<Result<Vec<f64>, Error>>()?;
         let cells: Vec<String> = by_number.iter().map(|mean| format!("{mean:.1}")).collect();
         let Summary { mean, deviation } = auto;
         let cells =
@@ -259,7 +259,7 @@ impl Small {
     }
 
     /// How well a tree that was learnt from synthetic records tells the class of the test records.
-    fn judge_synthetic(&self, place: &Path) -> Result<(), Failure> {
+    fn judge_synthetic(&self, place: &Path) -> Result<(), Error> {
         let agreement = (self.terms)("epsilon = \"1\"")?;
         for epsilon in EPSILONS {
             let mut found = Vec::new();
@@ -269,7 +269,7 @@ impl Small {
                     break;
                 }
                 let csv = std::fs::read_to_string(&path)
-                    .map_err(|error| Failure::file(&path, "read", &error))?;
+                    .map_err(|error| Error::file(&path, "read", &error))?;
                 let made = tables::parse(&agreement, &path.display().to_string(), &csv)?;
                 found.push(baselines(&agreement.schema, &self.test, &made)?.0 * 100.0);
             }
@@ -292,23 +292,23 @@ impl Small {
         parts: &[[Table; 2]],
         epsilon: &str,
         more: &str,
-    ) -> Result<(Summary, Summary), Failure> {
+    ) -> Result<(Summary, Summary), Error> {
         let agreement = (self.terms)(&format!("epsilon = \"{epsilon}\"\n{more}"))?;
         let once = |seed: u64| {
             let [train, test] = &parts[seed as usize % parts.len()];
-            let epsilon = agreement.epsilon().ok_or_else(|| Failure::failed("no ε"))?;
+            let epsilon = agreement.epsilon().ok_or_else(|| Error::internal("no ε"))?;
             let mut rng = Randomness::seeded(seed);
             let release =
                 single::release(&agreement, train, Budget::new(epsilon), &mut rng, &|_| {})?;
             let mut csv = Vec::new();
-            write_csv(&release.table, Rows::All, &mut csv).map_err(Failure::failed)?;
+            write_csv(&release.table, Rows::All, &mut csv).map_err(Error::internal)?;
             let mut values = Generalization::new(&release.table.cuts);
             let rows = released::rows("release.csv", &csv, &mut values)?;
             let accuracy = assess(&values, &rows, test, None)?.accuracy * 100.0;
             Ok((accuracy, release.table.cuts.made().len() as f64))
         };
         let seeds: Vec<u64> = (0..arguments.seeds).collect();
-        let found: Result<Vec<(f64, f64)>, Failure> =
+        let found: Result<Vec<(f64, f64)>, Error> =
             seeds.par_iter().map(|seed| once(*seed)).collect();
         let (accuracy, made): (Vec<f64>, Vec<f64>) = found?.into_iter().unzip();
         Ok((Summary::of(&accuracy), Summary::of(&made)))

@@ -32,11 +32,12 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use cases::{Case, Form};
+use diptych::Error;
 use diptych::math::Randomness;
 use diptych::privacy::decisions::Tape;
 use line::{Fault, Wrong};
 use rand::RngExt;
-use trial::{Ended, Error};
+use trial::{Ended, is_of_few_bins, is_unmet};
 
 /// Faults that are tried on one case.
 const FAULTS: usize = 2;
@@ -163,7 +164,7 @@ fn compare(
         return Ok(());
     };
     let ended = trial::together(case, tables, &tape, seed, [None, None]);
-    if !case.all_bins && ended.iter().any(|one| failed(one, Error::is_of_few_bins)) {
+    if !case.all_bins && ended.iter().any(|one| failed(one, is_of_few_bins)) {
         counts.few_bins += 1;
         return Ok(());
     }
@@ -190,7 +191,7 @@ fn compare(
 fn unmet(case: &Case, seed: u64, counts: &mut Counts) -> Result<(), String> {
     let Some(tables) = &case.parties else { return Err("alone: nothing is required".to_owned()) };
     let ended = trial::together(case, tables, &Tape::new(Vec::new()), seed, [None, None]);
-    if !ended.iter().all(|one| failed(one, Error::is_unmet)) {
+    if !ended.iter().all(|one| failed(one, is_unmet)) {
         let said = said(&ended);
         return Err(format!("one party alone has no table as required; two parties: {said}"));
     }

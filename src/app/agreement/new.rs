@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
-use crate::agreement::{Agreement, Division, Draft, DraftAttribute, DraftParty, Error};
+use crate::Error;
+use crate::agreement::{Agreement, Division, Draft, DraftAttribute, DraftParty, Problems};
 use crate::app::console::Console;
-use crate::publish::failure::Failure;
 use crate::role::Role;
 use crate::table::{ColumnOutline, Looks, outline_csv};
 
@@ -105,7 +105,7 @@ impl ClassOwner {
 ///
 /// # Errors
 /// If a table cannot be read, a column is not there, or the file cannot be written.
-pub fn run(arguments: &NewArgs, console: &Console) -> Result<(), Failure> {
+pub fn run(arguments: &NewArgs, console: &Console) -> Result<(), Error> {
     let out = &arguments.out;
     if out.symlink_metadata().is_ok() {
         return Err(exists(out));
@@ -128,10 +128,8 @@ pub fn run(arguments: &NewArgs, console: &Console) -> Result<(), Failure> {
              and add those that could occur.",
         );
     }
-    let open = match Agreement::parse("", text.as_bytes(), &|_| Err(String::new())) {
-        Err(Error::Invalid(problems)) => problems.count(),
-        _ => 0,
-    };
+    let read = Agreement::parse("", text.as_bytes(), &|_| Err(String::new()));
+    let open = read.err().and_then(|error| error.origin().map(Problems::count)).unwrap_or(0);
     let command = format!("diptych agreement check {}", out.display());
     console.say(match open {
         0 => format!("nothing is left open; read it, then: {command}"),
@@ -247,10 +245,10 @@ fn draft<R: BufRead>(
     arguments: &NewArgs,
     tables: &Tables<'_>,
     desk: &mut Desk<'_, R>,
-) -> Result<Draft, Failure> {
+) -> Result<Draft, Error> {
     let division = division(arguments, tables.all, desk)?;
     if let (Division::Local, [_, _]) = (division, tables.all) {
-        return Err(Failure::wrong_input("a local release has one table")
+        return Err(Error::input("a local release has one table")
             .advise("give one table, or --partition vertical or horizontal"));
     }
     let id = arguments.id.clone().or_else(|| desk.ask("a name for the release", None));
@@ -315,10 +313,10 @@ fn class<R: BufRead>(
     tables: &Tables<'_>,
     identifier: Option<&str>,
     desk: &mut Desk<'_, R>,
-) -> Result<(Option<String>, Option<Role>), Failure> {
+) -> Result<(Option<String>, Option<Role>), Error> {
     let given = arguments.class_owner;
     if given.is_some() && division != Division::Vertical {
-        return Err(Failure::wrong_input("--class-owner is for vertical releases")
+        return Err(Error::input("--class-owner is for vertical releases")
             .advise("leave it out: here every party holds every column"));
     }
     let has = |role: Role, name: &str| tables.may_have(role, name);
@@ -380,7 +378,7 @@ fn division<R: BufRead>(
     arguments: &NewArgs,
     tables: &[Vec<ColumnOutline>],
     desk: &mut Desk<'_, R>,
-) -> Result<Division, Failure> {
+) -> Result<Division, Error> {
     match arguments.partition {
         Some(PartitionWord::Vertical) => return Ok(Division::Vertical),
         Some(PartitionWord::Horizontal) => return Ok(Division::Horizontal),
@@ -402,7 +400,7 @@ fn division<R: BufRead>(
     let word = desk.ask(question, usual);
     let found = Division::ALL.iter().find(|(known, _)| Some(*known) == word.as_deref());
     found.map(|(_, division)| *division).ok_or_else(|| {
-        Failure::wrong_input("how the data is divided cannot be told from one table")
+        Error::input("how the data is divided cannot be told from one table")
             .advise("say --partition vertical, horizontal or local")
     })
 }
@@ -414,7 +412,7 @@ fn names_people(column: &str) -> bool {
         || column.ends_with("id")
 }
 
-fn there(column: &str, known: &[&str], flag: &str) -> Result<String, Failure> {
+fn there(column: &str, known: &[&str], flag: &str) -> Result<String, Error> {
     if known.is_empty() || known.contains(&column) {
         return Ok(column.to_owned());
     }
@@ -423,19 +421,19 @@ fn there(column: &str, known: &[&str], flag: &str) -> Result<String, Failure> {
         Some(meant) => format!("did you mean {meant}?"),
         None => format!("it can be one of: {}", known.join(", ")),
     };
-    Err(Failure::wrong_input(format!("{flag} {column}: there is no such column")).advise(advice))
+    Err(Error::input(format!("{flag} {column}: there is no such column")).advise(advice))
 }
 
-fn exists(path: &Path) -> Failure {
-    Failure::wrong_input(format!("{} exists already", path.display()))
+fn exists(path: &Path) -> Error {
+    Error::input(format!("{} exists already", path.display()))
         .advise("name another file with --out")
 }
 
-fn write_new(path: &Path, text: &str) -> Result<(), Failure> {
+fn write_new(path: &Path, text: &str) -> Result<(), Error> {
     let opened = OpenOptions::new().write(true).create_new(true).open(path);
     let written = opened.and_then(|mut file| file.write_all(text.as_bytes()));
     written.map_err(|error| match error.kind() {
         ErrorKind::AlreadyExists => exists(path),
-        _ => Failure::file(path, "write", &error),
+        _ => Error::file(path, "write", &error),
     })
 }

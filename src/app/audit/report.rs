@@ -5,8 +5,8 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::{Report, Row, Verdict, netlists};
+use crate::Error;
 use crate::app::console::Console;
-use crate::publish::failure::Failure;
 
 const REPORT_IT: &str = "this build must not be used; report the lines above";
 
@@ -15,7 +15,7 @@ pub(super) fn show_vectors(
     report: &Report,
     json: Option<&Path>,
     console: &Console,
-) -> Result<(), Failure> {
+) -> Result<(), Error> {
     let flags = report.documents.values().flat_map(|audited| audited.flags.keys());
     let width = flags.map(|flag| flag.chars().count()).max().unwrap_or(0).max(9);
     console.result(format!(
@@ -46,7 +46,7 @@ pub(super) fn show_vectors(
         console.say(format!("all {tests} tests passed"));
         return Ok(());
     }
-    Err(Failure::failed(format!("{failed} of {tests} tests failed")).advise(REPORT_IT))
+    Err(Error::internal(format!("{failed} of {tests} tests failed")).advise(REPORT_IT))
 }
 
 /// The table of the circuits.
@@ -54,7 +54,7 @@ pub(super) fn show_circuits(
     rows: &[netlists::Row],
     json: Option<&Path>,
     console: &Console,
-) -> Result<(), Failure> {
+) -> Result<(), Error> {
     let width = rows.iter().map(|row| row.file.len()).max().unwrap_or(0);
     console.result(format!(
         "{:<width$} {:>6} {:>13} {:>17} {:>8}  outcome",
@@ -83,7 +83,7 @@ pub(super) fn show_circuits(
         return Ok(());
     }
     let failed = format!("{} of {} circuits are not what they should be", failed.len(), rows.len());
-    Err(Failure::failed(failed).advise(REPORT_IT))
+    Err(Error::internal(failed).advise(REPORT_IT))
 }
 
 /// File, test, comment, and what was expected and came instead.
@@ -165,9 +165,9 @@ fn circuits_page(rows: &[netlists::Row]) -> Value {
     json!({ "version": env!("CARGO_PKG_VERSION"), "failed": failed, "circuits": circuits })
 }
 
-fn write(path: &Path, page: &Value) -> Result<(), Failure> {
-    let text = serde_json::to_string_pretty(page).map_err(Failure::failed)? + "\n";
-    std::fs::write(path, text).map_err(|error| Failure::file(path, "write", &error))
+fn write(path: &Path, page: &Value) -> Result<(), Error> {
+    let text = serde_json::to_string_pretty(page).map_err(Error::internal)? + "\n";
+    std::fs::write(path, text).map_err(|error| Error::file(path, "write", &error))
 }
 
 #[cfg(test)]
@@ -198,7 +198,7 @@ mod tests {
 
         let path = place.path().join("audit-report");
         let failure = show_vectors(&report, Some(&path), &Console::silent()).unwrap_err();
-        assert!(failure.message.starts_with("1 of "), "{}", failure.message);
+        assert!(failure.message().starts_with("1 of "), "{}", failure.message());
         let page: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
         assert_eq!(page["failed"], 1);
         assert_eq!(page["documents"][0]["failures"][0]["tcId"], id);

@@ -42,25 +42,28 @@ fn a_test_that_differs_is_counted_and_named() {
 
 #[test]
 fn a_directory_that_is_not_as_published_is_refused() {
-    let wrong = |sums: &str| audit("a.json", SMALL, Some(sums)).unwrap_err();
+    let wrong = |sums: &str| audit("a.json", SMALL, Some(sums)).unwrap_err().to_string();
     let zeros = "0".repeat(64);
-    assert!(matches!(wrong(&format!("{zeros}  a.json\n")), Error::Checksum(_)));
-    assert!(matches!(wrong(""), Error::Unlisted(_)));
+    assert!(wrong(&format!("{zeros}  a.json\n")).contains("does not have the checksum"));
+    assert!(wrong("").contains("do not list the same documents"));
     let own = hex::encode(Sha256::digest(SMALL.as_bytes()));
-    assert!(matches!(wrong(&format!("{own}  a.json\n{zeros}  b.json\n")), Error::Unlisted(_)));
-    assert!(matches!(wrong("nonsense\n"), Error::BadSums(1)));
-    assert!(matches!(run(Path::new("/nonexistent")), Err(Error::Unreadable { .. })));
+    let more = wrong(&format!("{own}  a.json\n{zeros}  b.json\n"));
+    assert!(more.contains("do not list the same documents"), "{more}");
+    assert!(wrong("nonsense\n").contains("line 1 of SHA256SUMS"));
+    let missing = run(Path::new("/nonexistent")).unwrap_err();
+    assert!(missing.message().contains("cannot read /nonexistent"), "{missing}");
 }
 
 #[test]
 fn a_document_that_is_not_in_the_envelope_is_refused() {
     let unknown = audit("a.json", &SMALL.replace("Paillier", "ROT13"), None);
-    assert!(matches!(unknown, Err(Error::UnknownAlgorithm { .. })));
+    assert!(unknown.unwrap_err().message().contains("which this version cannot check"));
     for (from, to) in
         [("valid", "perhaps"), ("Tests\": 1", "Tests\": 2"), ("tcId", "id"), ("{", "[")]
     {
         let refused = audit("a.json", &SMALL.replace(from, to), None);
-        assert!(matches!(refused, Err(Error::Malformed { .. })), "{to}: {refused:?}");
+        let refused = refused.unwrap_err();
+        assert!(refused.message().contains("is not a document of vectors"), "{to}: {refused}");
     }
 }
 

@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use crate::Error;
 use crate::app::console::Console;
 use crate::publish::artefacts::MANIFEST;
-use crate::publish::failure::Failure;
 
 const HEADER: &str = "direction,kind,bytes";
 /// Where a release's directory keeps them.
@@ -63,7 +63,7 @@ impl fmt::Display for Difference {
 ///
 /// # Errors
 /// If a file cannot be read (wrong input), or the shapes differ (failed).
-pub fn run(first: &Path, second: &Path, console: &Console) -> Result<(), Failure> {
+pub fn run(first: &Path, second: &Path, console: &Console) -> Result<(), Error> {
     let records = [read(first)?, read(second)?];
     let Some(difference) = first_difference(&records[0], &records[1]) else {
         console.result(format!("equal shapes: {} messages in both runs", records[0].len()));
@@ -71,7 +71,7 @@ pub fn run(first: &Path, second: &Path, console: &Console) -> Result<(), Failure
     };
     console.result(&difference);
     let lengths = format!("{} and {} messages", records[0].len(), records[1].len());
-    let failure = Failure::failed(format!("the two runs ({lengths}) have different shapes"));
+    let failure = Error::internal(format!("the two runs ({lengths}) have different shapes"));
     let known = known_differences(first, second);
     Err(if known.is_empty() {
         failure.advise(
@@ -124,11 +124,11 @@ fn parse_line(line: &str) -> Result<Recorded, &'static str> {
     Ok(Recorded { sent, kind: kind.to_owned(), bytes })
 }
 
-fn read(place: &Path) -> Result<Vec<Recorded>, Failure> {
+fn read(place: &Path) -> Result<Vec<Recorded>, Error> {
     let path = if place.is_dir() {
         let mut paths = PLACES.iter().map(|inside| place.join(inside));
         paths.find(|path| path.is_file()).ok_or_else(|| {
-            Failure::wrong_input(format!("{} has no record of messages", place.display()))
+            Error::input(format!("{} has no record of messages", place.display()))
                 .advise("record it with `diptych run --record`")
         })?
     } else {
@@ -136,7 +136,7 @@ fn read(place: &Path) -> Result<Vec<Recorded>, Failure> {
     };
     let bytes = read_some(&path, MOST_BYTES)?;
     let wrong = |line: usize, what: &str| {
-        Failure::wrong_input(format!("{}: line {line}: {what}", path.display()))
+        Error::input(format!("{}: line {line}: {what}", path.display()))
             .advise("give the directory of a release, or its private/messages.csv")
     };
     let text = String::from_utf8(bytes).map_err(|error| {
@@ -146,17 +146,17 @@ fn read(place: &Path) -> Result<Vec<Recorded>, Failure> {
     parse(&text).map_err(|(line, what)| wrong(line, what))
 }
 
-fn read_some(path: &Path, most: u64) -> Result<Vec<u8>, Failure> {
-    let unreadable = |error: std::io::Error| Failure::file(path, "read", &error);
+fn read_some(path: &Path, most: u64) -> Result<Vec<u8>, Error> {
+    let unreadable = |error: std::io::Error| Error::file(path, "read", &error);
     let metadata = std::fs::metadata(path).map_err(unreadable)?;
     if !metadata.is_file() {
-        return Err(Failure::wrong_input(format!("{} is not a file", path.display())));
+        return Err(Error::input(format!("{} is not a file", path.display())));
     }
     let mut bytes = Vec::new();
     let file = std::fs::File::open(path).map_err(unreadable)?;
     file.take(most + 1).read_to_end(&mut bytes).map_err(unreadable)?;
     if bytes.len() as u64 > most {
-        return Err(Failure::wrong_input(format!("{} is larger than any record", path.display())));
+        return Err(Error::input(format!("{} is larger than any record", path.display())));
     }
     Ok(bytes)
 }
@@ -196,7 +196,7 @@ mod tests {
     const RECORD: &str =
         "direction,kind,bytes\nsent,psi0,8\nreceived,a,b\\\",40\nsent,ytab,131072\n";
 
-    fn said(first: &[u8], second: &[u8]) -> Option<Failure> {
+    fn said(first: &[u8], second: &[u8]) -> Option<Error> {
         let place = tempfile::tempdir().unwrap();
         let paths = [("one.csv", first), ("two.csv", second)].map(|(name, bytes)| {
             let path = place.path().join(name);
@@ -211,7 +211,7 @@ mod tests {
         assert!(said(RECORD.as_bytes(), RECORD.as_bytes()).is_none());
         let changed = RECORD.replace("131072", "131056");
         let failure = said(RECORD.as_bytes(), changed.as_bytes()).unwrap();
-        assert_eq!(failure.status(), crate::publish::failure::Status::Failed);
+        assert_eq!(failure.status(), crate::error::Status::Failed);
         let [first, second] = [RECORD, &changed].map(|text| parse(text).unwrap());
         let difference = first_difference(&first, &second).unwrap().to_string();
         assert_eq!(
@@ -237,17 +237,17 @@ mod tests {
             place.path().join(name)
         });
         let failure = run(&directories[0], &directories[1], &Console::silent()).unwrap_err();
-        assert!(failure.advice.unwrap().contains("(the numbers of records)"));
+        assert!(failure.advice().unwrap().contains("(the numbers of records)"));
         // The same release of a model without ε, but another value was refused on the way.
         for (directory, note) in directories.iter().zip(["sex: All stays\n", "job: Any stays\n"]) {
             std::fs::write(directory.join("private/costs.json"), "{}").unwrap();
             std::fs::write(directory.join("private/how.txt"), note).unwrap();
         }
         let failure = run(&directories[0], &directories[1], &Console::silent()).unwrap_err();
-        assert!(failure.advice.unwrap().contains("(what was examined or taken out"));
+        assert!(failure.advice().unwrap().contains("(what was examined or taken out"));
         assert!(run(&directories[0], &directories[0], &Console::silent()).is_ok());
         let nothing = run(place.path(), &directories[0], &Console::silent()).unwrap_err();
-        assert!(nothing.advice.unwrap().contains("--record"));
+        assert!(nothing.advice().unwrap().contains("--record"));
     }
 
     #[test]
@@ -267,7 +267,7 @@ mod tests {
         }
         assert_eq!(parse("").unwrap_err().0, 1);
         let failure = said(b"direction,kind,bytes\nsent,\xff,1\n", b"").unwrap();
-        assert!(failure.message.contains("line 2: is not text"), "{}", failure.message);
+        assert!(failure.message().contains("line 2: is not text"), "{}", failure.message());
     }
 
     proptest! {
@@ -280,7 +280,7 @@ mod tests {
             change in any::<u8>(),
         ) {
             // What is wrong with a file is wrong input; only good files can differ.
-            let wrong = |failure: &Failure| failure.status() == crate::publish::failure::Status::WrongInput;
+            let wrong = |failure: &Error| failure.status() == crate::error::Status::WrongInput;
             prop_assert!(said(&bytes, &bytes).is_some_and(|failure| wrong(&failure)));
             let mut changed = RECORD.as_bytes().to_vec();
             let place = place % changed.len();

@@ -1,5 +1,6 @@
 //! Conjunctions of bits in XOR shares, on every source of transfers.
 
+use crate::Error;
 use crate::app::bench::ot::per_item;
 use crate::app::bench::process::taken;
 use crate::app::bench::{Figure, Options};
@@ -7,7 +8,6 @@ use crate::protocol::Session;
 use crate::protocol::bits::{Bits, and};
 use crate::protocol::pair::run_pair;
 use crate::protocol::transfers::Source;
-use crate::publish::failure::Failure;
 
 const ANDS: usize = 1 << 22;
 
@@ -15,7 +15,7 @@ const ANDS: usize = 1 << 22;
 ///
 /// # Errors
 /// If a run fails.
-pub fn run(options: &Options) -> Result<Vec<Figure>, Failure> {
+pub fn run(options: &Options) -> Result<Vec<Figure>, Error> {
     let share = if options.network.is_some() || options.quick { 64 } else { 1 };
     let count = ANDS / share;
     let mut figures = Vec::new();

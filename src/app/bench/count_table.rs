@@ -1,6 +1,7 @@
 //! Joint count tables, by transfers and under Paillier encryption: both parties in one process, on
 //! all cores. The papers' cost, one scalar product per leaf, is computed from one product, not run.
 
+use crate::Error;
 use crate::app::bench::process::{Taken, taken};
 use crate::app::bench::scalar_product::{
     SIGMA, bytes_figure, ciphertext_bytes, expected, key, one_product, total_bytes,
@@ -11,7 +12,6 @@ use crate::protocol::pair::{Outcome, run_pair};
 use crate::protocol::scalar_product::{Key, TableShape, count_table};
 use crate::protocol::shares::WordShares;
 use crate::protocol::sum_by_group::{self, CountShape};
-use crate::publish::failure::Failure;
 use crate::role::Role;
 
 /// k of the shared counts: 20 bits of count and room for noise.
@@ -31,7 +31,7 @@ const OTHERS: [([usize; 2], usize); 4] =
 ///
 /// # Errors
 /// If a run fails.
-pub fn run(options: &Options) -> Result<Vec<Figure>, Failure> {
+pub fn run(options: &Options) -> Result<Vec<Figure>, Error> {
     let mut figures = Vec::new();
     let usual = options.size.is_none() && !options.quick;
     let mut cases: Vec<([usize; 2], usize)> =
@@ -55,7 +55,7 @@ pub(super) fn by_transfers(
     options: &Options,
     records: usize,
     cells: [usize; 2],
-) -> Result<(Taken, u64), Failure> {
+) -> Result<(Taken, u64), Error> {
     let shape = CountShape { records, cells, bits: WORD_BITS };
     let inputs = cells.map(|cells| spread(records, cells));
     let (outcome, taken) = taken(|| {
@@ -74,7 +74,7 @@ pub(super) fn by_paillier(
     key: &SecretKey,
     records: usize,
     cells: [usize; 2],
-) -> Result<(Taken, u64), Failure> {
+) -> Result<(Taken, u64), Error> {
     let shape = encrypted_shape(records, cells);
     let inputs = cells.map(|cells| spread(records, cells));
     let expected = expected(key)?;
@@ -103,16 +103,16 @@ fn checked<E>(
     outcome: Outcome<Result<WordShares, E>, Result<WordShares, E>>,
     cells: [usize; 2],
     inputs: &[Vec<u32>; 2],
-) -> Result<u64, Failure>
+) -> Result<u64, Error>
 where
     E: std::error::Error,
 {
-    let failed = |error: E| Failure::failed(error.to_string());
+    let failed = |error: E| Error::internal(error.to_string());
     let shares = [outcome.p1.map_err(failed)?, outcome.p2.map_err(failed)?];
-    let counts = shares[0].plus(&shares[1]).map_err(Failure::failed)?;
+    let counts = shares[0].plus(&shares[1]).map_err(Error::internal)?;
     let shape = CountShape { records: inputs[0].len(), cells, bits: WORD_BITS };
     if counts.words() != sum_by_group::ideal_table(&shape, &inputs[0], &inputs[1]) {
-        return Err(Failure::failed("the table is wrong"));
+        return Err(Error::internal("the table is wrong"));
     }
     Ok(total_bytes(&outcome.costs.p1, &outcome.costs.p2))
 }
@@ -122,7 +122,7 @@ fn transferred(
     records: usize,
     cells: [usize; 2],
     figures: &mut Vec<Figure>,
-) -> Result<(), Failure> {
+) -> Result<(), Error> {
     let (taken, bytes) = by_transfers(options, records, cells)?;
     let name = name("transfers", records, cells);
     add_times(&name, records, taken, "both roles, set-up of transfers included", figures);
@@ -139,9 +139,9 @@ fn encrypted(
     cells: [usize; 2],
     entry_seconds: f64,
     figures: &mut Vec<Figure>,
-) -> Result<(), Failure> {
+) -> Result<(), Error> {
     let shape = encrypted_shape(records, cells);
-    let [sent, returned] = shape.items(key.public().bits()).map_err(Failure::failed)?;
+    let [sent, returned] = shape.items(key.public().bits()).map_err(Error::internal)?;
     let (taken, bytes) = by_paillier(options, key, records, cells)?;
     let name = name("paillier", records, cells);
     let work = format!("both roles: {sent} ciphertexts there, {returned} back");

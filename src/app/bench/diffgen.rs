@@ -2,12 +2,12 @@
 
 use std::io;
 
+use crate::Error;
 use crate::agreement::Agreement;
 use crate::app::bench::process::{Taken, taken};
 use crate::app::bench::{Figure, Options, census};
 use crate::math::Randomness;
 use crate::privacy::Budget;
-use crate::publish::failure::Failure;
 use crate::release;
 use crate::release::tree::output::{Rows, write_csv};
 use crate::table::{Reading, parse_csv};
@@ -22,7 +22,7 @@ const UTILITIES: [&str; 2] = ["max", "leaf-max"];
 ///
 /// # Errors
 /// If a run fails.
-pub fn run(options: &Options) -> Result<Vec<Figure>, Failure> {
+pub fn run(options: &Options) -> Result<Vec<Figure>, Error> {
     let sizes = if options.quick { &QUICK_SIZES[..] } else { &SIZES[..] };
     let mut figures = Vec::new();
     let mut peak = None;
@@ -53,10 +53,10 @@ pub fn run(options: &Options) -> Result<Vec<Figure>, Failure> {
 ///
 /// # Errors
 /// If the data or the agreement is not as it should be.
-pub fn once(csv: &[u8], specializations: u32, utility: &str) -> Result<u64, Failure> {
+pub fn once(csv: &[u8], specializations: u32, utility: &str) -> Result<u64, Error> {
     let text = census::agreement(specializations, &format!("utility = \"{utility}\""));
     let agreement = Agreement::parse("census.toml", text.as_bytes(), &|_| Err(String::new()))
-        .map_err(Failure::failed)?;
+        .map_err(Error::internal)?;
     let reading = Reading {
         schema: &agreement.schema,
         owner: None,
@@ -67,5 +67,5 @@ pub fn once(csv: &[u8], specializations: u32, utility: &str) -> Result<u64, Fail
     let budget = agreement.epsilon().map(Budget::new);
     let mut rng = Randomness::from_os()?;
     let release = release::run::alone(&agreement, &table, budget, &mut rng, &|_| {})?;
-    write_csv(&release.table, Rows::All, io::sink()).map_err(Failure::failed)
+    write_csv(&release.table, Rows::All, io::sink()).map_err(Error::internal)
 }

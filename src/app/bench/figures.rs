@@ -12,8 +12,8 @@ use std::process::Command;
 use serde::{Deserialize, Serialize};
 
 use super::machine::Machine;
+use crate::Error;
 use crate::app::console::Console;
-use crate::publish::failure::Failure;
 use crate::simd::level::{self, Level};
 
 /// The file with the figures of the project's own pages.
@@ -176,7 +176,7 @@ struct Read {
 ///
 /// # Errors
 /// If a command fails or a file cannot be written.
-pub(super) fn run(quick: bool, out: &Path, console: &Console) -> Result<(), Failure> {
+pub(super) fn run(quick: bool, out: &Path, console: &Console) -> Result<(), Error> {
     let machine = Machine::of_this_process();
     if let Some(warning) = machine.warning() {
         console.say(format!("warning: {warning}"));
@@ -195,8 +195,8 @@ pub(super) fn run(quick: bool, out: &Path, console: &Console) -> Result<(), Fail
     let machine = machine.markdown();
     let machine = machine.lines().map(|line| line.trim_start_matches("- ").to_owned()).collect();
     let measured = Measured { machine, columns };
-    let text = serde_json::to_string_pretty(&measured).map_err(Failure::failed)? + "\n";
-    std::fs::write(out, text).map_err(|error| Failure::file(out, "write", &error))?;
+    let text = serde_json::to_string_pretty(&measured).map_err(Error::internal)? + "\n";
+    std::fs::write(out, text).map_err(|error| Error::file(out, "write", &error))?;
     console.say(format!("wrote {}", out.display()));
     for table in [Table::Releases, Table::Parts] {
         console.result(measured.table(table));
@@ -205,20 +205,20 @@ pub(super) fn run(quick: bool, out: &Path, console: &Console) -> Result<(), Fail
 }
 
 /// Runs one command of `diptych bench` in a process of its own.
-fn ask(command: &str, level: Level, quick: bool) -> Result<Vec<Read>, Failure> {
-    let program = std::env::current_exe().map_err(Failure::failed)?;
+fn ask(command: &str, level: Level, quick: bool) -> Result<Vec<Read>, Error> {
+    let program = std::env::current_exe().map_err(Error::internal)?;
     let file = std::env::temp_dir().join(format!("diptych-figures-{}.json", std::process::id()));
     let mut child = Command::new(program);
     child.env(level::VARIABLE, level.name()).args(["--quiet", "bench"]);
     child.args(command.split(' ')).args(quick.then_some("--quick")).arg("--json").arg(&file);
-    let output = child.output().map_err(Failure::failed)?;
+    let output = child.output().map_err(Error::internal)?;
     let text = std::fs::read(&file);
     let _ = std::fs::remove_file(&file);
     if !output.status.success() {
         let words = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-        return Err(Failure::failed(format!("`diptych bench {command}`: {words}")));
+        return Err(Error::internal(format!("`diptych bench {command}`: {words}")));
     }
-    serde_json::from_slice(&text.map_err(Failure::failed)?).map_err(Failure::failed)
+    serde_json::from_slice(&text.map_err(Error::internal)?).map_err(Error::internal)
 }
 
 impl Measured {

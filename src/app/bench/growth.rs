@@ -4,11 +4,11 @@ use super::process::{Taken, median};
 use super::report::{Plot, Section};
 use super::select::{Choices, Way};
 use super::{Figure, Options, count_table, mechanism, psi, readable, release, scalar_product};
+use crate::Error;
 use crate::app::plot::bars::{Bars, Row};
 use crate::app::plot::{Chart, Point, Scale, Series};
 use crate::app::speed::Speeds;
 use crate::net::memory::NetworkModel;
-use crate::publish::failure::Failure;
 use release::Case;
 
 /// Sizes of everything here.
@@ -60,7 +60,7 @@ const QUICK: Sizes = Sizes {
 ///
 /// # Errors
 /// If a run fails.
-pub(super) fn measure(options: &Options, begin: &dyn Fn(&str)) -> Result<Vec<Section>, Failure> {
+pub(super) fn measure(options: &Options, begin: &dyn Fn(&str)) -> Result<Vec<Section>, Error> {
     let sizes = if options.quick { &QUICK } else { &USUAL };
     begin("cost over records");
     let (records, largest) = over_records(options, sizes)?;
@@ -107,7 +107,7 @@ const SENT: Measure = Measure { name: "sent", unit: "MB", word: "bytes" };
 fn over_records(
     options: &Options,
     sizes: &Sizes,
-) -> Result<(Section, Vec<(Case, release::Measured)>), Failure> {
+) -> Result<(Section, Vec<(Case, release::Measured)>), Error> {
     let key = scalar_product::key(options)?;
     let mut samples = Vec::new();
     let mut largest = Vec::new();
@@ -151,11 +151,7 @@ fn over_records(
     Ok((section, largest))
 }
 
-fn over_candidates(
-    options: &Options,
-    sizes: &Sizes,
-    choices: &Choices,
-) -> Result<Section, Failure> {
+fn over_candidates(options: &Options, sizes: &Sizes, choices: &Choices) -> Result<Section, Error> {
     let mut samples = Vec::new();
     for way in Way::ALL {
         let feasible = |size: &&usize| way.is_feasible(**size, sizes.scored);
@@ -179,7 +175,7 @@ fn over_candidates(
     Ok(lines("Cost over candidates", &words, "candidates", &[MILLIS, BYTES], &samples))
 }
 
-fn over_leaves(sizes: &Sizes) -> Result<Section, Failure> {
+fn over_leaves(sizes: &Sizes) -> Result<Section, Error> {
     let mut samples = Vec::new();
     let names =
         [["vertical release", "noise, vertical"], ["horizontal release", "noise, horizontal"]];
@@ -248,7 +244,7 @@ fn by_phase(releases: &[(Case, release::Measured)]) -> Section {
 }
 
 /// Bytes and rounds were compared when the releases were measured; times are compared here.
-fn forecast(sizes: &Sizes, releases: &[(Case, release::Measured)]) -> Result<Section, Failure> {
+fn forecast(sizes: &Sizes, releases: &[(Case, release::Measured)]) -> Result<Section, Error> {
     let forecasts = releases.iter().flat_map(|(_, measured)| &measured.forecast);
     let speeds = Speeds::measure(forecasts, sizes.paillier_bits)?;
     let mut samples = Vec::new();
@@ -272,7 +268,7 @@ fn forecast(sizes: &Sizes, releases: &[(Case, release::Measured)]) -> Result<Sec
     Ok(bars("Forecast against measured", words, &[CPU], &samples))
 }
 
-fn networks(options: &Options, sizes: &Sizes, choices: &Choices) -> Result<Section, Failure> {
+fn networks(options: &Options, sizes: &Sizes, choices: &Choices) -> Result<Section, Error> {
     let networks = [("LAN", NetworkModel::LAN), ("WAN", NetworkModel::WAN)];
     let (mut whole, mut single) = (Vec::new(), Vec::new());
     for (series, network) in networks {
@@ -317,7 +313,7 @@ fn networks(options: &Options, sizes: &Sizes, choices: &Choices) -> Result<Secti
     Ok(section)
 }
 
-fn profiles(sizes: &Sizes) -> Result<Section, Failure> {
+fn profiles(sizes: &Sizes) -> Result<Section, Error> {
     let mut samples = Vec::new();
     for (series, paper) in [("default", false), ("paper", true)] {
         for (name, horizontal) in RELEASES {
@@ -360,7 +356,7 @@ impl Sizes {
     }
 
     /// One release. Where a key is made, its primes are found sooner or later: the median by CPU.
-    fn measure(&self, case: &Case) -> Result<release::Measured, Failure> {
+    fn measure(&self, case: &Case) -> Result<release::Measured, Error> {
         let times = if case.paper { self.runs } else { 1 };
         median(times, || release::measure(case), |measured| measured.taken.cpu)
     }
@@ -372,7 +368,7 @@ impl Sizes {
         options: &Options,
         way: Way,
         candidates: usize,
-    ) -> Result<mechanism::Measured, Failure> {
+    ) -> Result<mechanism::Measured, Error> {
         let work = || choices.measure(options, way, candidates, self.scored);
         median(self.runs, work, |measured| measured.millis)
     }

@@ -1,14 +1,15 @@
 //! Hidden joins: both parties in one process, on all cores.
 
+use crate::Error;
 use crate::app::bench::process::{Taken, taken};
 use crate::app::bench::scalar_product::total_bytes;
 use crate::app::bench::{Figure, Options};
+use crate::net;
 use crate::protocol::Session;
-use crate::protocol::join::{Bins, Error, Hint, JoinShape, Members};
+use crate::protocol::join::{Bins, Hint, JoinShape, Members};
 use crate::protocol::pair::run_pair;
 use crate::protocol::transfers::{Assumptions, Source};
 use crate::protocol::vole::Method;
-use crate::publish::failure::Failure;
 use crate::role::Role;
 
 /// Identifiers per side, where no size is asked for.
@@ -24,7 +25,7 @@ const PAYLOAD_BITS: usize = 8;
 ///
 /// # Errors
 /// If a run fails.
-pub fn run(options: &Options) -> Result<Vec<Figure>, Failure> {
+pub fn run(options: &Options) -> Result<Vec<Figure>, Error> {
     let mut figures = Vec::new();
     for size in options.sizes(&SIZES, &[QUICK]) {
         figures.extend(one_join(options, size)?);
@@ -32,14 +33,14 @@ pub fn run(options: &Options) -> Result<Vec<Figure>, Failure> {
     Ok(figures)
 }
 
-fn one_join(options: &Options, size: usize) -> Result<Vec<Figure>, Failure> {
+fn one_join(options: &Options, size: usize) -> Result<Vec<Figure>, Error> {
     // Half of them are common.
     let (own, peer) = (names(0, size), names(size / 2, size));
     let shape = JoinShape::new(Role::P1, size, size)?;
     // Two for each conjunction, and there is one for each bit of a target but one.
     let source = Source::suited_to(Assumptions::Lpn, 2 * 80 * shape.bins());
     let method = Method::suited_to(Assumptions::Lpn);
-    let owner = |session: &mut Session| -> Result<Members, Error> {
+    let owner = |session: &mut Session| -> Result<Members, net::Error> {
         session.use_transfers(source);
         Bins::setup(session, method, shape, &own)?.receive_members(session, PAYLOAD_BITS)
     };
@@ -52,7 +53,7 @@ fn one_join(options: &Options, size: usize) -> Result<Vec<Figure>, Failure> {
         taken(|| run_pair(options.setup(), owner, giver));
     let is_member = outcome.p1?.bits.xor(&outcome.p2?.bits);
     if is_member.to_bools().iter().filter(|is_member| **is_member).count() != size - size / 2 {
-        return Err(Failure::failed("the join is wrong"));
+        return Err(Error::internal("the join is wrong"));
     }
     let bytes = total_bytes(&outcome.costs.p1, &outcome.costs.p2) as f64;
     let name = format!("hidden join {size} × {size}");

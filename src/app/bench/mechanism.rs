@@ -3,18 +3,18 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::Error;
 use crate::app::bench::net::loopback_pair;
 use crate::app::bench::{Figure, Options};
 use crate::math::{Randomness, Rational};
 use crate::mechanism::noisy_max::NoiseWidths;
 use crate::net::meter::CpuClock;
-use crate::net::{Channel, Direction, Error, Limits, Tag, memory};
+use crate::net::{self, Channel, Direction, Limits, Tag, memory};
 use crate::privacy::slack::{Noises, PublicBounds};
 use crate::privacy::{Budget, Epsilon, Spend};
 use crate::protocol::transfers::{Assumptions, Source};
 use crate::protocol::yao::{self, TABLES};
 use crate::protocol::{Bulk, Session};
-use crate::publish::failure::Failure;
 use crate::role::Role;
 
 const PHASE: &str = "mechanism";
@@ -57,7 +57,7 @@ pub(super) fn measure<E: std::error::Error + Send>(
     options: &Options,
     source: Source,
     party: impl Fn(&mut Session) -> Result<(), E> + Sync,
-) -> Result<Measured, Failure> {
+) -> Result<Measured, Error> {
     let (first, second) = match options.network {
         Some(network) => memory::pair_with_network(Limits::default(), network),
         None => loopback_pair()?,
@@ -65,9 +65,9 @@ pub(super) fn measure<E: std::error::Error + Send>(
     let (p1, p2) = thread::scope(|scope| {
         let second = || one_party(second, Role::P2, source, &party);
         let other = thread::Builder::new().spawn_scoped(scope, second);
-        let other = other.map_err(Error::NoThread)?;
+        let other = other.map_err(net::Error::NoThread)?;
         let p1 = one_party(first, Role::P1, source, &party);
-        Ok::<_, Failure>((p1, other.join().unwrap_or_else(|_| Err(Error::Closed.into()))))
+        Ok::<_, Error>((p1, other.join().unwrap_or_else(|_| Err(net::Error::Closed.into()))))
     })?;
     let (p1, p2) = (p1?, p2?);
     let network = match options.network {
@@ -93,7 +93,7 @@ fn one_party<E: std::error::Error>(
     role: Role,
     source: Source,
     party: &(impl Fn(&mut Session) -> Result<(), E> + Sync),
-) -> Result<Seen, Failure> {
+) -> Result<Seen, Error> {
     let rng = Randomness::from_os()?;
     let mut session = Session::establish(channel, role, b"bench mechanism", rng)?;
     session.channel.restart_meter(CpuClock::Thread);
@@ -101,11 +101,11 @@ fn one_party<E: std::error::Error>(
     if source != Source::Iknp {
         session.do_bulk(Bulk::SharedBits);
     }
-    yao::set_up(&mut session, Role::P1).map_err(Failure::failed)?;
+    yao::set_up(&mut session, Role::P1).map_err(Error::internal)?;
     session.channel.begin_phase(PHASE);
     session.channel.record_transcript();
     let start = Instant::now();
-    party(&mut session).map_err(Failure::failed)?;
+    party(&mut session).map_err(Error::internal)?;
     let wall = start.elapsed();
     let costs = session.channel.costs().phase(PHASE);
     let sent = |tag: Tag| {
@@ -130,10 +130,10 @@ pub(super) fn spend(epsilon: &Rational) -> Result<Spend, crate::privacy::Error> 
 }
 
 /// The widths of a run with ε = 1 whose only slack are these noises.
-pub(super) fn widths(count: u64, rate: Rational) -> Result<NoiseWidths, Failure> {
-    let epsilon = "1".parse().map_err(Failure::failed)?;
+pub(super) fn widths(count: u64, rate: Rational) -> Result<NoiseWidths, Error> {
+    let epsilon = "1".parse().map_err(Error::internal)?;
     let noises = vec![Noises { count, rate }];
     let bounds = PublicBounds { epsilon, noises, masked_values: 0, random_values: 0, failures: 0 };
-    let widths = bounds.widths().map_err(Failure::failed)?;
+    let widths = bounds.widths().map_err(Error::internal)?;
     Ok(NoiseWidths { tau: widths.tau, digits: widths.digits.first().copied().unwrap_or(1) })
 }

@@ -2,11 +2,11 @@
 
 use std::io;
 
+use crate::Error;
 use crate::agreement::Agreement;
 use crate::app::bench::process::{Taken, taken};
 use crate::app::bench::{Figure, Options, census};
 use crate::math::Randomness;
-use crate::publish::failure::Failure;
 use crate::release;
 use crate::release::trajectory::generate::{World, write};
 use crate::release::trajectory::{Columns, Form, Paths, Score, Terms, anonymize};
@@ -29,7 +29,7 @@ const QUICK_SIZES: [(usize, u32, u32); 1] = [(1_000, 3, 5)];
 ///
 /// # Errors
 /// If a run fails.
-pub fn run(options: &Options) -> Result<Vec<Figure>, Failure> {
+pub fn run(options: &Options) -> Result<Vec<Figure>, Error> {
     let sizes = if options.quick { &QUICK_SIZES[..] } else { &SIZES[..] };
     let mut figures = Vec::new();
     for (records, l, k) in sizes {
@@ -44,7 +44,7 @@ pub fn run(options: &Options) -> Result<Vec<Figure>, Failure> {
     let people = if options.quick { 1_000 } else { 1_000_000 };
     let mut csv = Vec::new();
     let world = World::Metro { headway: 1, delay: 3 };
-    write(world, people, 1, &mut csv).map_err(Failure::failed)?;
+    write(world, people, 1, &mut csv).map_err(Error::internal)?;
     let (pairs, Taken { wall, cpu, .. }) = taken(|| trajectory(&csv, people));
     let parameters =
         format!("{people} metro paths, L = 3, K = 30, C = 0.6, {}; {wall:.2} s wall", pairs?);
@@ -53,30 +53,30 @@ pub fn run(options: &Options) -> Result<Vec<Figure>, Failure> {
 }
 
 /// Paths from CSV to CSV, which goes nowhere.
-fn trajectory(csv: &[u8], people: u64) -> Result<String, Failure> {
+fn trajectory(csv: &[u8], people: u64) -> Result<String, Error> {
     let columns = Columns::Wide { id: None, path: "path".to_owned() };
     let form = Form::new(columns, "sensitive", vec!["AIDS".to_owned()]);
     let named = ("paths.csv", Dialect::default());
-    let paths = Paths::read(named, csv, &form, &|_| {}).map_err(Failure::failed)?;
+    let paths = Paths::read(named, csv, &form, &|_| {}).map_err(Error::internal)?;
     let (c, support) = ((3, 5), people.div_ceil(200));
     let terms = Terms { l: 3, k: 30, c, support, score: Score::GainPerLoss };
     let steps = paths.most_increments(terms.l);
-    let made = anonymize(&paths, &terms).map_err(Failure::failed)?;
-    made.paths.write("sensitive", io::sink()).map_err(Failure::failed)?;
+    let made = anonymize(&paths, &terms).map_err(Error::internal)?;
+    made.paths.write("sensitive", io::sink()).map_err(Error::internal)?;
     Ok(format!("{} pairs, at most {steps} increments", paths.instances()))
 }
 
 /// One release, from the bytes of a CSV file to those of `release.csv`, which go nowhere.
-fn lkc(csv: &[u8], l: u32, k: u32) -> Result<u64, Failure> {
+fn lkc(csv: &[u8], l: u32, k: u32) -> Result<u64, Error> {
     let terms = format!("[lkc]\nacknowledge = \"not differentially private\"\nl = {l}\nk = {k}\n");
     let text = census::agreement(1, &terms);
     let text = text.replace("epsilon = \"1\"\nspecializations = 1\n", "model = \"lkc\"\n");
     let agreement = Agreement::parse("census.toml", text.as_bytes(), &|_| Err(String::new()))
-        .map_err(Failure::failed)?;
+        .map_err(Error::internal)?;
     let (schema, max_records) = (&agreement.schema, agreement.max_records);
     let reading = Reading { schema, owner: None, identifier: None, max_records };
     let table = parse_csv("census.csv", csv, &reading, &|_| {})?;
     let mut rng = Randomness::from_os()?;
     let release = release::run::alone(&agreement, &table, None, &mut rng, &|_| {})?;
-    write_csv(&release.table, Rows::NotZero, io::sink()).map_err(Failure::failed)
+    write_csv(&release.table, Rows::NotZero, io::sink()).map_err(Error::internal)
 }

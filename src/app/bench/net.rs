@@ -3,10 +3,10 @@
 use std::thread;
 use std::time::Instant;
 
+use crate::Error;
 use crate::app::bench::{Figure, Options};
 use crate::net::tls::{self, Listener};
-use crate::net::{Channel, Error, Identity, Limits, Tag, memory};
-use crate::publish::failure::Failure;
+use crate::net::{self, Channel, Identity, Limits, Tag, memory};
 
 const BLOCK: Tag = Tag::new(*b"blok");
 const BLOCK_BYTES: usize = 1 << 20;
@@ -17,7 +17,7 @@ const ROUND_TRIPS: usize = 2000;
 ///
 /// # Errors
 /// If the loopback connection fails.
-pub fn run(options: &Options) -> Result<Vec<Figure>, Failure> {
+pub fn run(options: &Options) -> Result<Vec<Figure>, Error> {
     let in_memory = || match options.network {
         Some(network) => memory::pair_with_network(Limits::default(), network),
         None => memory::pair(Limits::default()),
@@ -36,9 +36,9 @@ fn measure(
     name: &str,
     (mut here, mut there): (Channel, Channel),
     (blocks, trips): (usize, usize),
-) -> Result<Vec<Figure>, Error> {
+) -> Result<Vec<Figure>, net::Error> {
     thread::scope(|scope| {
-        let echo = move || -> Result<(), Error> {
+        let echo = move || -> Result<(), net::Error> {
             let mut body = Vec::new();
             for _ in 0..blocks {
                 there.receive_bytes_into(BLOCK, BLOCK_BYTES, &mut body)?;
@@ -50,7 +50,8 @@ fn measure(
             }
             Ok(())
         };
-        let echo = thread::Builder::new().spawn_scoped(scope, echo).map_err(Error::NoThread)?;
+        let echo =
+            thread::Builder::new().spawn_scoped(scope, echo).map_err(net::Error::NoThread)?;
         let block = vec![0x5a; BLOCK_BYTES];
         let start = Instant::now();
         for _ in 0..blocks {
@@ -65,7 +66,7 @@ fn measure(
             here.receive_bytes(BLOCK, 4)?;
         }
         let trips_per_second = trips as f64 / start.elapsed().as_secs_f64();
-        echo.join().map_err(|_| Error::Closed)??;
+        echo.join().map_err(|_| net::Error::Closed)??;
         Ok(vec![
             Figure::new(
                 format!("{name}: throughput"),
@@ -87,7 +88,7 @@ fn measure(
 ///
 /// # Errors
 /// If loopback cannot be used.
-pub fn loopback_pair() -> Result<(Channel, Channel), Error> {
+pub fn loopback_pair() -> Result<(Channel, Channel), net::Error> {
     let new_identity = || Identity::from_pem(&Identity::generate_pem("bench")?);
     let (one, two) = (new_identity()?, new_identity()?);
     let listener = Listener::bind("127.0.0.1:0")?;
@@ -96,9 +97,9 @@ pub fn loopback_pair() -> Result<(Channel, Channel), Error> {
     thread::scope(|scope| {
         let accept = || listener.accept(&one, peer, Limits::default());
         let accepting = thread::Builder::new().spawn_scoped(scope, accept);
-        let accepting = accepting.map_err(Error::NoThread)?;
+        let accepting = accepting.map_err(net::Error::NoThread)?;
         let connected = tls::connect(&address, &two, one.fingerprint(), Limits::default())?;
-        let accepted = accepting.join().map_err(|_| Error::Closed)??;
+        let accepted = accepting.join().map_err(|_| net::Error::Closed)??;
         Ok((accepted, connected))
     })
 }

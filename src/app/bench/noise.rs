@@ -1,14 +1,14 @@
 //! Noise on shared counts by two parties.
 
 use super::mechanism::{measure, source, spend, widths};
+use crate::Error;
 use crate::app::bench::{Figure, Options};
 use crate::math::Rational;
-use crate::mechanism::Error;
 use crate::mechanism::noise::{JointNoise, OwnNoise, TwoPartyNoise};
+use crate::net;
 use crate::privacy::AddNoise;
 use crate::protocol::shares::WordShares;
 use crate::protocol::transfers::Source;
-use crate::publish::failure::Failure;
 
 /// Bits of a share: 10^6 records, ten digits of noise, two to spare.
 const BITS: u32 = 32;
@@ -20,7 +20,7 @@ const SIZES: [usize; 3] = [16, 2_048, 16_384];
 ///
 /// # Errors
 /// If a run fails.
-pub fn run(options: &Options) -> Result<Vec<Figure>, Failure> {
+pub fn run(options: &Options) -> Result<Vec<Figure>, Error> {
     let most = if options.network.is_some() { 2 } else { SIZES.len() };
     let sizes = options.sizes(&SIZES[..most], &SIZES[..1]);
     let half = Rational::power_of_two(-1);
@@ -30,17 +30,17 @@ pub fn run(options: &Options) -> Result<Vec<Figure>, Failure> {
         let shares = || WordShares::new(BITS, (0..size as u64).collect());
         let own_noise = measure(options, Source::Iknp, |session| {
             let own = OwnNoise::draw(&mut *session.coins, &half, size)?;
-            let spend = spend(&half).map_err(Error::from)?;
+            let spend = spend(&half).map_err(net::Error::from)?;
             TwoPartyNoise::prepared(session, own).add_noise(spend, &shares()?)?;
-            Ok::<_, Error>(())
+            Ok::<_, net::Error>(())
         })?;
         figures.push(own_noise.figure(format!("two-party noise, {size} counts")));
         let ahead = source(2 * size, widths);
         for (how, source) in [("drawn ahead", ahead), ("in a garbled circuit", Source::Iknp)] {
             let joint_noise = measure(options, source, |session| {
-                let spend = spend(&half).map_err(Error::from)?;
+                let spend = spend(&half).map_err(net::Error::from)?;
                 JointNoise::new(session, widths).add_noise(spend, &shares()?)?;
-                Ok::<_, Error>(())
+                Ok::<_, net::Error>(())
             })?;
             figures.push(joint_noise.figure(format!("joint noise, {size} counts, {how}")));
         }

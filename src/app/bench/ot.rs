@@ -2,17 +2,18 @@
 
 use std::time::Instant;
 
+use crate::Error;
 use crate::app::bench::process::{Taken, taken};
 use crate::app::bench::scalar_product::total_bytes;
 use crate::app::bench::{Figure, Options};
 use crate::crypto::garble::Delta;
 use crate::math::Randomness;
+use crate::net;
 use crate::net::Costs;
 use crate::protocol::Session;
-use crate::protocol::ot::{Error, Receiver, Sender};
+use crate::protocol::ot::{Receiver, Sender};
 use crate::protocol::pair::{Outcome, run_pair};
 use crate::protocol::transfers::{Source, set_up_receiver, set_up_sender};
-use crate::publish::failure::Failure;
 
 const CORRELATED: usize = 1 << 24;
 const CHOSEN: usize = 1 << 21;
@@ -23,11 +24,11 @@ const LIMIT: &str = "limit: per transfer 1 AES block to send and 2 to receive (0
 ///
 /// # Errors
 /// If a run fails.
-pub fn run(options: &Options) -> Result<Vec<Figure>, Failure> {
+pub fn run(options: &Options) -> Result<Vec<Figure>, Error> {
     // A modelled network gets less work, so that the measurement ends.
     let share = if options.network.is_some() || options.quick { 64 } else { 1 };
     let (correlated, chosen) = (CORRELATED / share, CHOSEN / share);
-    let choices = |count: usize| -> Result<Vec<bool>, Failure> {
+    let choices = |count: usize| -> Result<Vec<bool>, Error> {
         let mut rng = Randomness::from_os()?;
         let word = u128::from_le_bytes(rng.array());
         Ok((0..count).map(|i| word >> (i % 127) & 1 == 1).collect())
@@ -76,7 +77,7 @@ pub fn run(options: &Options) -> Result<Vec<Figure>, Failure> {
 }
 
 /// Transfers with random choices as other protocols take them, their set-up included.
-fn by_source(options: &Options, source: Source, count: usize) -> Result<[Figure; 3], Failure> {
+fn by_source(options: &Options, source: Source, count: usize) -> Result<[Figure; 3], Error> {
     let (outcome, taken) = taken(|| {
         run_pair(
             options.setup(),
@@ -102,8 +103,8 @@ pub(super) fn per_item<E: std::error::Error>(
     note: &str,
     taken: Taken,
     outcome: Outcome<Result<(), E>, Result<(), E>>,
-) -> Result<[Figure; 3], Failure> {
-    let failed = |error: E| Failure::failed(error.to_string());
+) -> Result<[Figure; 3], Error> {
+    let failed = |error: E| Error::internal(error.to_string());
     outcome.p1.map_err(failed)?;
     outcome.p2.map_err(failed)?;
     let bytes = total_bytes(&outcome.costs.p1, &outcome.costs.p2) as f64;
@@ -120,8 +121,8 @@ pub(super) fn per_item<E: std::error::Error>(
 /// Asks for transfers some at a time, and forgets them.
 fn in_parts(
     count: usize,
-    mut extend: impl FnMut(usize, &mut Vec<u128>) -> Result<(), Error>,
-) -> Result<(), Error> {
+    mut extend: impl FnMut(usize, &mut Vec<u128>) -> Result<(), net::Error>,
+) -> Result<(), net::Error> {
     const PART: usize = 1 << 18;
     let mut rows = Vec::with_capacity(PART);
     for first in (0..count).step_by(PART) {
@@ -162,10 +163,10 @@ impl Measured {
 
 fn measure(
     options: &Options,
-    send: impl FnOnce(&mut Session, &mut Sender) -> Result<(), Error> + Send,
-    receive: impl FnOnce(&mut Session, &mut Receiver) -> Result<(), Error> + Send,
-) -> Result<Measured, Failure> {
-    let outcome: Outcome<Result<f64, Error>, Result<f64, Error>> = run_pair(
+    send: impl FnOnce(&mut Session, &mut Sender) -> Result<(), net::Error> + Send,
+    receive: impl FnOnce(&mut Session, &mut Receiver) -> Result<(), net::Error> + Send,
+) -> Result<Measured, Error> {
+    let outcome: Outcome<Result<f64, net::Error>, Result<f64, net::Error>> = run_pair(
         options.setup(),
         |session| {
             let delta = Delta::random(&mut session.rng);
@@ -187,9 +188,9 @@ fn measure(
     let cpu = |costs: &Costs| costs.phase("transfers").cpu.as_secs_f64();
     let before = |costs: &Costs| costs.total().cpu.as_secs_f64() - cpu(costs);
     Ok(Measured {
-        setup_seconds: outcome.p2.map_err(Failure::failed)?,
+        setup_seconds: outcome.p2.map_err(Error::internal)?,
         setup_cpu: [before(&outcome.costs.p1), before(&outcome.costs.p2)],
-        seconds: outcome.p1.map_err(Failure::failed)?,
+        seconds: outcome.p1.map_err(Error::internal)?,
         cpu: [cpu(&outcome.costs.p1), cpu(&outcome.costs.p2)],
     })
 }

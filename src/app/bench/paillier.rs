@@ -7,9 +7,9 @@ use num_bigint::BigUint;
 
 use super::process::thread_cpu;
 use super::{Figure, Options};
+use crate::Error;
 use crate::crypto::paillier::{Backend, Packing, SecretKey, Tuning};
 use crate::math::{Randomness, SquareModulus, limbs};
-use crate::publish::failure::Failure;
 use crate::simd::ifma::{self, Modulus8};
 
 /// Items per bulk operation.
@@ -22,8 +22,8 @@ const SLOT_BITS: usize = 80;
 ///
 /// # Errors
 /// If the operating system gives no randomness or no thread.
-pub fn run(options: &Options) -> Result<Vec<Figure>, Failure> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().map_err(Failure::failed)?;
+pub fn run(options: &Options) -> Result<Vec<Figure>, Error> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().map_err(Error::internal)?;
     let mut rng = Randomness::from_os()?;
     pool.install(|| {
         let mut figures = Vec::new();
@@ -34,9 +34,9 @@ pub fn run(options: &Options) -> Result<Vec<Figure>, Failure> {
     })
 }
 
-fn measure_length(bits: usize, quick: bool, rng: &mut Randomness) -> Result<Vec<Figure>, Failure> {
+fn measure_length(bits: usize, quick: bool, rng: &mut Randomness) -> Result<Vec<Figure>, Error> {
     let start = thread_cpu();
-    let key = SecretKey::generate(bits, Tuning::default(), rng).map_err(Failure::failed)?;
+    let key = SecretKey::generate(bits, Tuning::default(), rng).map_err(Error::internal)?;
     let took = (thread_cpu() - start).as_secs_f64() * 1e3;
     let note = format!("{bits} bits; one draw of a wide distribution");
     let mut figures = vec![Figure::new("paillier key generation", took, "ms", note)];
@@ -44,8 +44,8 @@ fn measure_length(bits: usize, quick: bool, rng: &mut Randomness) -> Result<Vec<
     // Quick is the one that is used alone, which is also the faster one.
     for (backend, name) in backends().into_iter().take(if quick { 1 } else { 2 }) {
         let tuning = Tuning { backend, ..Tuning::default() };
-        let key = SecretKey::from_bytes(&bytes, bits, tuning, rng).map_err(Failure::failed)?;
-        let found = measure_backend(&key, backend, name, rng).map_err(Failure::failed)?;
+        let key = SecretKey::from_bytes(&bytes, bits, tuning, rng).map_err(Error::internal)?;
+        let found = measure_backend(&key, backend, name, rng).map_err(Error::internal)?;
         figures.extend(found);
     }
     Ok(figures)

@@ -3,11 +3,11 @@
 use num_bigint::{BigInt, BigUint};
 use num_traits::One;
 
+use crate::Error;
 use crate::app::bench::{Figure, Options, scalar_product};
 use crate::crypto::paillier::SecretKey;
 use crate::protocol::pair::run_pair;
 use crate::protocol::polynomial::{NoWrap, receive, send};
-use crate::publish::failure::Failure;
 use std::time::Instant;
 
 /// Of every coefficient; arguments have a tenth of it.
@@ -17,7 +17,7 @@ const COEFFICIENT_BITS: u32 = 800;
 ///
 /// # Errors
 /// If a run fails.
-pub fn run(options: &Options) -> Result<Vec<Figure>, Failure> {
+pub fn run(options: &Options) -> Result<Vec<Figure>, Error> {
     let key = scalar_product::key(options)?;
     let many = options.size_or(32, 4);
     let mut figures = Vec::new();
@@ -32,10 +32,10 @@ fn measure(
     key: &SecretKey,
     degree: usize,
     count: usize,
-) -> Result<Vec<Figure>, Failure> {
+) -> Result<Vec<Figure>, Error> {
     let argument = BigUint::one() << (COEFFICIENT_BITS / 10);
     let largest = vec![BigUint::one() << COEFFICIENT_BITS; degree + 1];
-    let bound = NoWrap::from_inputs(key.public(), &argument, &largest).map_err(Failure::failed)?;
+    let bound = NoWrap::from_inputs(key.public(), &argument, &largest).map_err(Error::internal)?;
     let coefficient = (BigInt::one() << COEFFICIENT_BITS) - 12_345;
     let polynomials = vec![vec![coefficient; degree + 1]; count];
     let arguments = vec![BigInt::from(argument) - 7; count];
@@ -46,8 +46,8 @@ fn measure(
         |session| receive(session, key, &bound, &arguments, &|_| ()),
     );
     let seconds = start.elapsed().as_secs_f64();
-    outcome.p1.map_err(Failure::failed)?;
-    outcome.p2.map_err(Failure::failed)?;
+    outcome.p1.map_err(Error::internal)?;
+    outcome.p2.map_err(Error::internal)?;
     let bytes = outcome.costs.p2.total();
     let bytes = (bytes.bytes_sent + bytes.bytes_received) as f64;
     let name = |what: &str| format!("polynomial, degree {degree}, {count} at once{what}");

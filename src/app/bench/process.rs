@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::publish::failure::Failure;
+use crate::Error;
 
 /// What a piece of work took.
 #[derive(Clone, Copy, Debug)]
@@ -33,12 +33,12 @@ pub(super) fn taken<T>(work: impl FnOnce() -> T) -> (T, Taken) {
 /// Does `work` so many times and gives the result in the middle by `size`.
 pub(super) fn median<T>(
     times: usize,
-    work: impl Fn() -> Result<T, Failure>,
+    work: impl Fn() -> Result<T, Error>,
     size: impl Fn(&T) -> f64,
-) -> Result<T, Failure> {
+) -> Result<T, Error> {
     let mut results = (0..times).map(|_| work()).collect::<Result<Vec<_>, _>>()?;
     results.sort_by(|a, b| size(a).total_cmp(&size(b)));
-    results.drain(..).nth(times / 2).ok_or_else(|| Failure::failed("nothing was run"))
+    results.drain(..).nth(times / 2).ok_or_else(|| Error::internal("nothing was run"))
 }
 
 /// Processor time of all threads.

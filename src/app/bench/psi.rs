@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::Error;
 use crate::app::bench::process::{Taken, cpu_time, taken};
 use crate::app::bench::scalar_product::total_bytes;
 use crate::app::bench::{Figure, Options};
@@ -12,7 +13,6 @@ use crate::protocol::psi::Intersection;
 use crate::protocol::transfers::Assumptions;
 use crate::protocol::vole::Method;
 use crate::protocol::{Session, psi};
-use crate::publish::failure::Failure;
 
 /// Identifiers per side, where no size is asked for. 10,000,000 take 3 GB and a minute, on request.
 const SIZES: [usize; 4] = [1_000, 10_000, 100_000, 1_000_000];
@@ -59,7 +59,7 @@ impl Form {
         }
     }
 
-    fn intersect(self, session: &mut Session, list: &[String]) -> Result<Intersection, Failure> {
+    fn intersect(self, session: &mut Session, list: &[String]) -> Result<Intersection, Error> {
         let options = psi::Options::default();
         Ok(match self {
             Self::Oprf => {
@@ -77,7 +77,7 @@ impl Form {
 ///
 /// # Errors
 /// If a run fails.
-pub fn run(options: &Options) -> Result<Vec<Figure>, Failure> {
+pub fn run(options: &Options) -> Result<Vec<Figure>, Error> {
     let group = Ristretto::new();
     let mut figures = Vec::new();
     let limit = operations(&group, "ristretto255", PROBES, &mut figures)?;
@@ -100,7 +100,7 @@ fn operations<G: Group>(
     name: &str,
     count: usize,
     figures: &mut Vec<Figure>,
-) -> Result<f64, Failure> {
+) -> Result<f64, Error> {
     let key = group.generate_key(&mut Randomness::from_os()?);
     let domain = Domain::new([0; 32]);
     let names: Vec<[u8; 8]> = (0..count as u64).map(u64::to_le_bytes).collect();
@@ -132,7 +132,7 @@ fn operations<G: Group>(
 }
 
 /// Whether half of the identifiers are common, through one circuit.
-fn against_a_threshold(options: &Options) -> Result<Vec<Figure>, Failure> {
+fn against_a_threshold(options: &Options) -> Result<Vec<Figure>, Error> {
     let size = options.size_or(1_000, QUICK).min(1_000);
     let (a, b) = (names(0, size), names(size / 2, size));
     let threshold = size - size / 2;
@@ -143,7 +143,7 @@ fn against_a_threshold(options: &Options) -> Result<Vec<Figure>, Failure> {
         run_pair(options.setup(), |session| party(&a, session), |session| party(&b, session))
     });
     if !(outcome.p1?.reached && outcome.p2?.reached) {
-        return Err(Failure::failed("the comparison with the threshold is wrong"));
+        return Err(Error::internal("the comparison with the threshold is wrong"));
     }
     let name = format!("psi {size} × {size} against a threshold");
     let bytes = total_bytes(&outcome.costs.p1, &outcome.costs.p2);
@@ -159,7 +159,7 @@ pub(super) fn intersection(
     options: &Options,
     form: Form,
     size: usize,
-) -> Result<(Taken, u64), Failure> {
+) -> Result<(Taken, u64), Error> {
     // Half of them are common.
     let (a, b) = (names(0, size), names(size / 2, size));
     let (outcome, taken) = taken(|| {
@@ -171,7 +171,7 @@ pub(super) fn intersection(
     });
     let (p1, p2) = (outcome.p1?, outcome.p2?);
     if (p1.rows.len(), p2.rows.len()) != (size - size / 2, size - size / 2) {
-        return Err(Failure::failed("the intersection is wrong"));
+        return Err(Error::internal("the intersection is wrong"));
     }
     let bytes = total_bytes(&outcome.costs.p1, &outcome.costs.p2);
     Ok((taken, bytes))
@@ -182,7 +182,7 @@ fn whole_run(
     form: Form,
     size: usize,
     operations_micros: f64,
-) -> Result<Vec<Figure>, Failure> {
+) -> Result<Vec<Figure>, Error> {
     let (Taken { wall, cpu, peak_bytes }, bytes) = intersection(options, form, size)?;
     let name = format!("psi {size} × {size}, {}", form.name());
     let both = 2.0 * size as f64;

@@ -6,17 +6,16 @@ use std::time::Instant;
 use num_bigint::BigUint;
 use num_traits::One;
 
+use crate::Error;
 use crate::app::bench::net::loopback_pair;
 use crate::app::bench::{Figure, Options};
 use crate::math::Randomness;
 use crate::net;
 use crate::net::meter::CpuClock;
-use crate::protocol::Session;
 use crate::protocol::pair::{Outcome, run_pair};
-use crate::protocol::random_value::{Error, draw};
+use crate::protocol::random_value::draw;
 use crate::protocol::shares::{Ring, Share, deal};
-use crate::protocol::yao;
-use crate::publish::failure::Failure;
+use crate::protocol::{Session, yao};
 use crate::role::Role;
 
 const SIGMA: usize = 64;
@@ -25,7 +24,7 @@ const SIGMA: usize = 64;
 ///
 /// # Errors
 /// If a run fails.
-pub fn run(options: &Options) -> Result<Vec<Figure>, Failure> {
+pub fn run(options: &Options) -> Result<Vec<Figure>, Error> {
     let odd = |bits: usize| Ring::Modulo((BigUint::one() << bits) - 1u8);
     let rings = match options.size {
         Some(bits) => vec![Ring::PowerOfTwo(bits), odd(bits)],
@@ -49,15 +48,15 @@ pub fn run(options: &Options) -> Result<Vec<Figure>, Failure> {
 }
 
 /// Over loopback TLS: the first value of a session, base transfers included.
-fn over_loopback(ring: &Ring) -> Result<Figure, Failure> {
+fn over_loopback(ring: &Ring) -> Result<Figure, Error> {
     let bound = (ring.order() >> 1u8) + 1u8;
     let (first, second) = deal(ring, &bound, &mut Randomness::from_os()?);
     let (one, two) = loopback_pair()?;
-    let party = |share: &Share, role, channel| -> Result<(f64, f64), Failure> {
+    let party = |share: &Share, role, channel| -> Result<(f64, f64), Error> {
         let mut session = Session::establish(channel, role, b"bench", Randomness::from_os()?)?;
         session.channel.restart_meter(CpuClock::Thread);
         let start = Instant::now();
-        draw(&mut session, Role::P1, share, SIGMA).map_err(Failure::failed)?;
+        draw(&mut session, Role::P1, share, SIGMA).map_err(Error::internal)?;
         let cpu = session.channel.costs().total().cpu;
         Ok((start.elapsed().as_secs_f64(), cpu.as_secs_f64()))
     };
@@ -66,8 +65,8 @@ fn over_loopback(ring: &Ring) -> Result<Figure, Failure> {
         let other =
             thread::Builder::new().spawn_scoped(scope, first).map_err(net::Error::NoThread)?;
         let evaluator = party(&second, Role::P2, two)?;
-        let garbler = other.join().map_err(|_| Failure::failed("the other party panicked"))??;
-        Ok::<_, Failure>((evaluator, garbler))
+        let garbler = other.join().map_err(|_| Error::internal("the other party panicked"))??;
+        Ok::<_, Error>((evaluator, garbler))
     })?;
     let name = format!("random value, {} bits, over loopback TLS", ring.width());
     let parameters = format!(
@@ -78,12 +77,12 @@ fn over_loopback(ring: &Ring) -> Result<Figure, Failure> {
     Ok(Figure::new(name, evaluator.0 * 1e3, "ms", parameters))
 }
 
-fn measure(options: &Options, ring: &Ring) -> Result<Vec<Figure>, Failure> {
+fn measure(options: &Options, ring: &Ring) -> Result<Vec<Figure>, Error> {
     let draws = if options.network.is_some() { 3 } else { 20 };
     let mut rng = Randomness::from_os()?;
     let bound = (ring.order() >> 1u8) + 1u8;
     let (first, second) = deal(ring, &bound, &mut rng);
-    let party = |share: &Share, session: &mut Session| -> Result<(f64, f64), Error> {
+    let party = |share: &Share, session: &mut Session| -> Result<(f64, f64), net::Error> {
         let start = Instant::now();
         yao::set_up(session, Role::P1)?;
         let set_up = start.elapsed().as_secs_f64();
@@ -99,8 +98,8 @@ fn measure(options: &Options, ring: &Ring) -> Result<Vec<Figure>, Failure> {
         |session| party(&first, session),
         |session| party(&second, session),
     );
-    outcome.p1.map_err(Failure::failed)?;
-    let (set_up, seconds) = outcome.p2.map_err(Failure::failed)?;
+    outcome.p1.map_err(Error::internal)?;
+    let (set_up, seconds) = outcome.p2.map_err(Error::internal)?;
     let costs = &outcome.costs;
     let (garbler, evaluator) = (costs.p1.phase("draws"), costs.p2.phase("draws"));
     let each = |total: f64| total / draws as f64;

@@ -2,6 +2,7 @@
 //! costs. Reading files is left out, as is writing them. P1 says when a phase begins, and the
 //! processor time of a phase is what both parties used meanwhile.
 
+use crate::Error;
 use crate::agreement::Agreement;
 use crate::app::bench::process::{Taken, taken};
 use crate::app::bench::{Figure, Options, census};
@@ -12,7 +13,6 @@ use crate::privacy::Budget;
 use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
 use crate::protocol::pair::{Setup, run_pair};
-use crate::publish::failure::Failure;
 use crate::release::forecast::Records;
 use crate::release::{self, Examined};
 use crate::role::Role;
@@ -83,18 +83,18 @@ impl Measured {
 ///
 /// # Errors
 /// If it fails.
-pub fn run(options: &Options) -> Result<Vec<Figure>, Failure> {
+pub fn run(options: &Options) -> Result<Vec<Figure>, Error> {
     if options.class_owner.is_some() && (options.horizontal || options.paper) {
         let message = "--class-owner is for vertical releases with our choices";
-        return Err(Failure::wrong_input(message).advise("leave --partition and --profile out"));
+        return Err(Error::input(message).advise("leave --partition and --profile out"));
     }
     if options.hidden && (options.horizontal || options.paper) {
         let message = "--membership hidden is for vertical releases with our choices";
-        return Err(Failure::wrong_input(message).advise("leave --partition and --profile out"));
+        return Err(Error::input(message).advise("leave --partition and --profile out"));
     }
     if options.shards > 0 && (options.horizontal || options.paper) {
         let message = "--shards is for vertical releases with our choices";
-        return Err(Failure::wrong_input(message).advise("leave --partition and --profile out"));
+        return Err(Error::input(message).advise("leave --partition and --profile out"));
     }
     let class_owner = options.class_owner.or(options.hidden.then_some(Role::P1));
     let case = Case {
@@ -155,7 +155,7 @@ pub fn run(options: &Options) -> Result<Vec<Figure>, Failure> {
 ///
 /// # Errors
 /// If it fails.
-pub(super) fn measure(case: &Case) -> Result<Measured, Failure> {
+pub(super) fn measure(case: &Case) -> Result<Measured, Error> {
     let mut terms = format!("profile = \"{}\"", case.profile());
     if case.paper {
         terms += &format!("\n[crypto]\npaillier_bits = {}", case.paillier_bits);
@@ -174,9 +174,9 @@ pub(super) fn measure(case: &Case) -> Result<Measured, Failure> {
         &terms,
     );
     let agreement = Agreement::parse("census.toml", text.as_bytes(), &|_| Err(String::new()))
-        .map_err(Failure::failed)?;
+        .map_err(Error::internal)?;
     let tables = tables(&agreement, &census::csv_with_ids(case.records), case.horizontal)?;
-    let party = |table: &Table, session: &mut Session| -> Result<_, release::Error> {
+    let party = |table: &Table, session: &mut Session| -> Result<_, Error> {
         session.channel.restart_meter(CpuClock::Process);
         let prepared = release::run::prepare(session, &agreement)?;
         let budget = agreement.epsilon().map(Budget::new);
@@ -188,13 +188,13 @@ pub(super) fn measure(case: &Case) -> Result<Measured, Failure> {
     let (outcome, taken) = taken(|| {
         run_pair(setup, |session| party(&tables[0], session), |session| party(&tables[1], session))
     });
-    outcome.p2.map_err(Failure::failed)?;
-    let (rows, course) = outcome.p1.map_err(Failure::failed)?;
+    outcome.p2.map_err(Error::internal)?;
+    let (rows, course) = outcome.p1.map_err(Error::internal)?;
     let records = tables.each_ref().map(Table::len);
     let forecast = forecast_both(&agreement, records, &course)?;
     let costs = [&outcome.costs.p1, &outcome.costs.p2];
     if !forecast.iter().zip(costs).all(|(told, seen)| told.matches(seen)) {
-        return Err(Failure::failed("the run exchanged something else than was forecast"));
+        return Err(Error::internal("the run exchanged something else than was forecast"));
     }
     Ok(Measured { taken, costs: outcome.costs.p1, rows, forecast })
 }
@@ -204,13 +204,13 @@ fn forecast_both(
     agreement: &Agreement,
     [first, second]: [usize; 2],
     course: &[Examined],
-) -> Result<[Forecast; 2], Failure> {
+) -> Result<[Forecast; 2], Error> {
     let side = |role, own, peer| {
         let mut forecast = Forecast::new(role);
         let records = Records { own, peer, common: own, ..Records::default() };
         release::forecast::prepare(&mut forecast, agreement)?;
         release::forecast::together(&mut forecast, agreement, records, course)?;
-        Ok::<_, Failure>(forecast)
+        Ok::<_, Error>(forecast)
     };
     Ok([side(Role::P1, first, second)?, side(Role::P2, second, first)?])
 }
@@ -227,7 +227,7 @@ fn phase(phase: &PhaseCost) -> Figure {
 }
 
 /// Both parties' tables: all rows and its own columns each, or all columns and every other row.
-fn tables(agreement: &Agreement, csv: &[u8], horizontal: bool) -> Result<[Table; 2], Failure> {
+fn tables(agreement: &Agreement, csv: &[u8], horizontal: bool) -> Result<[Table; 2], Error> {
     let read = |owner| {
         let reading = Reading {
             schema: &agreement.schema,

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::machine::Machine;
 use super::{Figure, as_json, readable};
-use crate::publish::failure::Failure;
+use crate::Error;
 
 /// The page's file name.
 pub(super) const PAGE: &str = "bench.md";
@@ -69,18 +69,18 @@ impl Place {
     ///
     /// # Errors
     /// If it holds something else, or cannot be written.
-    pub fn prepare(directory: &Path) -> Result<Self, Failure> {
-        fs::create_dir_all(directory)
-            .map_err(|error| Failure::file(directory, "create", &error))?;
-        let unreadable = |error| Failure::file(directory, "read", &error);
+    pub fn prepare(directory: &Path) -> Result<Self, Error> {
+        fs::create_dir_all(directory).map_err(|error| Error::file(directory, "create", &error))?;
+        let unreadable = |error| Error::file(directory, "read", &error);
         let earlier = fs::read_to_string(directory.join(PAGE)).unwrap_or_default();
         for entry in fs::read_dir(directory).map_err(unreadable)? {
             let name = entry.map_err(unreadable)?.file_name().to_string_lossy().into_owned();
             if !files_of(&earlier).contains(name.as_str()) {
                 let place = directory.display();
                 let message = format!("{place} holds {name}, which is not of an earlier report");
-                return Err(Failure::wrong_input(message)
-                    .advise("choose an empty directory with --out DIR"));
+                return Err(
+                    Error::input(message).advise("choose an empty directory with --out DIR")
+                );
             }
         }
         let place = Self { directory: directory.to_owned() };
@@ -101,7 +101,7 @@ impl Place {
         machine: &Machine,
         quick: bool,
         sections: &[Section],
-    ) -> Result<PathBuf, Failure> {
+    ) -> Result<PathBuf, Error> {
         let earlier = fs::read_to_string(self.directory.join(PAGE)).unwrap_or_default();
         for file in files_of(&earlier) {
             let _ = fs::remove_file(self.directory.join(file));
@@ -117,14 +117,14 @@ impl Place {
         Ok(self.directory.join(PAGE))
     }
 
-    fn put(&self, name: &str, text: &str) -> Result<(), Failure> {
+    fn put(&self, name: &str, text: &str) -> Result<(), Error> {
         let path = self.directory.join(name);
-        fs::write(&path, text).map_err(|error| Failure::file(&path, "write", &error))
+        fs::write(&path, text).map_err(|error| Error::file(&path, "write", &error))
     }
 
-    fn remove(&self, name: &str) -> Result<(), Failure> {
+    fn remove(&self, name: &str) -> Result<(), Error> {
         let path = self.directory.join(name);
-        fs::remove_file(&path).map_err(|error| Failure::file(&path, "remove", &error))
+        fs::remove_file(&path).map_err(|error| Error::file(&path, "remove", &error))
     }
 }
 
@@ -195,7 +195,7 @@ mod tests {
         assert!(place.join("new.svg").exists() && !place.join("old.svg").exists());
         fs::write(place.join("mine.svg"), "").unwrap();
         let refused = Place::prepare(&place).err().unwrap();
-        assert!(refused.message.contains("mine.svg"), "{}", refused.message);
+        assert!(refused.message().contains("mine.svg"), "{}", refused.message());
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Scalar products: both parties in one process, on all cores.
 
+use crate::Error;
 use crate::app::bench::process::{Taken, taken};
 use crate::app::bench::{Figure, Options};
 use crate::crypto::paillier::{SecretKey, Tuning};
@@ -7,7 +8,6 @@ use crate::math::Randomness;
 use crate::net::Costs;
 use crate::protocol::pair::run_pair;
 use crate::protocol::scalar_product::{Entries, ExpectedKey, Key, VectorShape, product};
-use crate::publish::failure::Failure;
 
 pub(super) const SIGMA: u32 = 64;
 
@@ -18,17 +18,17 @@ const LENGTH: usize = 2_000;
 ///
 /// # Errors
 /// If a run fails.
-pub fn run(options: &Options) -> Result<Vec<Figure>, Failure> {
+pub fn run(options: &Options) -> Result<Vec<Figure>, Error> {
     let mut figures = Vec::new();
     one_product(options, &key(options)?, &mut figures)?;
     Ok(figures)
 }
 
 /// A key with its tables of powers: both can be made ahead of a run.
-pub(super) fn key(options: &Options) -> Result<SecretKey, Failure> {
+pub(super) fn key(options: &Options) -> Result<SecretKey, Error> {
     let mut rng = Randomness::from_os()?;
     let key = SecretKey::generate(options.key_bits(), Tuning::default(), &mut rng)
-        .map_err(Failure::failed)?;
+        .map_err(Error::internal)?;
     key.prepare();
     Ok(key)
 }
@@ -38,7 +38,7 @@ pub(super) fn one_product(
     options: &Options,
     key: &SecretKey,
     figures: &mut Vec<Figure>,
-) -> Result<f64, Failure> {
+) -> Result<f64, Error> {
     let shape = VectorShape { length: LENGTH, entries: Entries::Binary, sigma: SIGMA };
     let vector: Vec<i64> = (0..LENGTH).map(|i| i64::from(i % 3 == 0)).collect();
     let expected = expected(key)?;
@@ -49,10 +49,10 @@ pub(super) fn one_product(
             |session| product(session, expected, &shape, &vector, &|_| ()),
         )
     });
-    let sum = outcome.p1.map_err(Failure::failed)?.number().clone()
-        + outcome.p2.map_err(Failure::failed)?.number();
+    let sum = outcome.p1.map_err(Error::internal)?.number().clone()
+        + outcome.p2.map_err(Error::internal)?.number();
     if sum != LENGTH.div_ceil(3).into() {
-        return Err(Failure::failed("the product is wrong"));
+        return Err(Error::internal("the product is wrong"));
     }
     let name = format!("scalar product, {LENGTH} entries");
     let parameters = format!("both roles, {} bits, binary, σ = {SIGMA}", key.public().bits());
@@ -62,9 +62,9 @@ pub(super) fn one_product(
     Ok(cpu / LENGTH as f64)
 }
 
-pub(super) fn expected(key: &SecretKey) -> Result<Key<'static>, Failure> {
+pub(super) fn expected(key: &SecretKey) -> Result<Key<'static>, Error> {
     let expected =
-        ExpectedKey::new(key.public().bits(), Tuning::default()).map_err(Failure::failed)?;
+        ExpectedKey::new(key.public().bits(), Tuning::default()).map_err(Error::internal)?;
     Ok(Key::Peer(expected))
 }
 

@@ -1,19 +1,20 @@
 //! Choosing one of many candidates by two parties.
 
 use super::mechanism::{Measured, measure, source, spend, widths};
+use crate::Error;
 use crate::app::bench::{Figure, Options, scalar_product};
 use crate::crypto::soft_spoken::Columns;
 use crate::math::Rational;
+use crate::mechanism::OneSided;
 use crate::mechanism::exponential::horizontal::{ClassCounts, Horizontal, TaylorKey};
 use crate::mechanism::exponential::{HorizontalExponential, VerticalExponential};
 use crate::mechanism::noisy_max::{NoisyMax, Scores};
-use crate::mechanism::{Error, OneSided};
+use crate::net;
 use crate::privacy::exponential::Scaling;
 use crate::privacy::noisy_max::rate_per_step;
 use crate::privacy::taylor::Taylor;
 use crate::privacy::{Calibration, Choose, Score};
 use crate::protocol::transfers::Source;
-use crate::publish::failure::Failure;
 use crate::role::Role;
 
 const SCALING: Scaling = Scaling::Binary { fraction_bits: 64 };
@@ -79,7 +80,7 @@ impl Way {
 ///
 /// # Errors
 /// If a run fails.
-pub fn run(options: &Options) -> Result<Vec<Figure>, Failure> {
+pub fn run(options: &Options) -> Result<Vec<Figure>, Error> {
     let cases: Vec<(usize, u64)> = match options.size {
         Some(size) => vec![(size, 30_000)],
         None if options.quick => QUICK.to_vec(),
@@ -110,7 +111,7 @@ impl Choices {
     ///
     /// # Errors
     /// If there is no randomness.
-    pub fn prepare(options: &Options) -> Result<Self, Failure> {
+    pub fn prepare(options: &Options) -> Result<Self, Error> {
         let key = scalar_product::key(options)?;
         let peer = TaylorKey::Peer(key.public().clone());
         Ok(Self { keys: [peer, TaylorKey::Own(Box::new(key))] })
@@ -126,7 +127,7 @@ impl Choices {
         way: Way,
         candidates: usize,
         records: u64,
-    ) -> Result<Measured, Failure> {
+    ) -> Result<Measured, Error> {
         match way {
             Way::NoisyMaximum => noisy_maximum(options, candidates, records),
             Way::Exponential => exponential(options, candidates, records, false),
@@ -141,8 +142,8 @@ impl Choices {
         options: &Options,
         candidates: usize,
         records: u64,
-    ) -> Result<Measured, Failure> {
-        let taylor = Taylor::new(DIGITS, DEGREE).map_err(Failure::failed)?;
+    ) -> Result<Measured, Error> {
+        let taylor = Taylor::new(DIGITS, DEGREE).map_err(Error::internal)?;
         let most_records = records / 2;
         let terms = Horizontal { taylor, most_records, sigma: TRIES };
         let calibration = Calibration::max_of_the_papers();
@@ -150,13 +151,13 @@ impl Choices {
         let candidate =
             |i: usize| vec![vec![count(i), count(i + 1)], vec![count(i + 2), count(i + 3)]];
         let counts: Vec<_> = (0..candidates).map(candidate).collect();
-        let counts = ClassCounts::new(2, &counts).map_err(Failure::failed)?;
+        let counts = ClassCounts::new(2, &counts).map_err(Error::internal)?;
         let mut measured = measure(options, Source::Iknp, |session| {
             let key = &self.keys[usize::from(session.role == Role::P2)];
-            let spend = spend(&epsilon_step()).map_err(Error::from)?;
+            let spend = spend(&epsilon_step()).map_err(net::Error::from)?;
             let mut mechanism = HorizontalExponential::new(session, key, terms);
             mechanism.choose(spend, &calibration, &counts)?;
-            Ok::<_, Error>(())
+            Ok::<_, net::Error>(())
         })?;
         measured.parameters += "; key made and exchanged before, CPU of one thread each";
         Ok(measured)
@@ -169,18 +170,18 @@ fn epsilon_step() -> Rational {
 }
 
 /// What each party knows: half of the candidates are its own.
-fn scores(role: Role, candidates: usize, records: u64) -> Result<OneSided, Failure> {
+fn scores(role: Role, candidates: usize, records: u64) -> Result<OneSided, Error> {
     let (first, second) = (candidates.div_ceil(2), candidates / 2);
     let (own, peer) = if role == Role::P1 { (first, second) } else { (second, first) };
     let score = |i: usize| highest((i as u64 * 7919) % records);
     Ok(OneSided { own: (0..own).map(score).collect::<Result<_, _>>()?, peer })
 }
 
-fn highest(records: u64) -> Result<Score, Failure> {
-    Score::whole(records).ok_or_else(|| Failure::failed("too many records"))
+fn highest(records: u64) -> Result<Score, Error> {
+    Score::whole(records).ok_or_else(|| Error::internal("too many records"))
 }
 
-fn noisy_maximum(options: &Options, candidates: usize, records: u64) -> Result<Measured, Failure> {
+fn noisy_maximum(options: &Options, candidates: usize, records: u64) -> Result<Measured, Error> {
     let calibration = Calibration::max();
     let rate = rate_per_step(&calibration.rate(&epsilon_step()), GRID_BITS);
     let widths = widths(candidates as u64, rate)?;
@@ -189,9 +190,9 @@ fn noisy_maximum(options: &Options, candidates: usize, records: u64) -> Result<M
     measure(options, source(candidates, widths), |session| {
         let own = if session.role == Role::P1 { &p1 } else { &p2 };
         let scores = Scores::OneSided(own.clone());
-        let spend = spend(&epsilon_step()).map_err(Error::from)?;
+        let spend = spend(&epsilon_step()).map_err(net::Error::from)?;
         NoisyMax::new(session, GRID_BITS, largest, widths)?.choose(spend, &calibration, &scores)?;
-        Ok::<_, Error>(())
+        Ok::<_, net::Error>(())
     })
 }
 
@@ -200,17 +201,17 @@ fn exponential(
     candidates: usize,
     records: u64,
     paper: bool,
-) -> Result<Measured, Failure> {
+) -> Result<Measured, Error> {
     let calibration = if paper { Calibration::max_of_the_papers() } else { Calibration::max() };
     let largest = highest(records)?;
     let (p1, p2) = (scores(Role::P1, candidates, records)?, scores(Role::P2, candidates, records)?);
     let source = if paper { Source::Iknp } else { Source::SoftSpoken(Columns::Four) };
     measure(options, source, |session| {
         let own = if session.role == Role::P1 { &p1 } else { &p2 };
-        let spend = spend(&epsilon_step()).map_err(Error::from)?;
+        let spend = spend(&epsilon_step()).map_err(net::Error::from)?;
         let mechanism = VerticalExponential::new(session, SCALING, largest, TRIES);
         let mut mechanism = if paper { mechanism.as_in_the_papers() } else { mechanism };
         mechanism.choose(spend, &calibration, own)?;
-        Ok::<_, Error>(())
+        Ok::<_, net::Error>(())
     })
 }

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use clap::{Args, ValueEnum};
 use serde::{Deserialize, Serialize};
 
+use crate::Error;
 use crate::app::bench::process::{peak_memory_bytes, thread_cpu};
 use crate::app::bench::{Figure, Options};
 use crate::app::connection::ConnectionArgs;
@@ -17,7 +18,6 @@ use crate::circuit::{Program, Repeat, Source, aes128, gallery, sha256};
 use crate::crypto::garble::{Delta, Evaluator, Garbler, GateHash, random_label};
 use crate::math::Randomness;
 use crate::protocol::yao::{self, Reveal, Tables};
-use crate::publish::failure::Failure;
 use crate::role::Role;
 use crate::simd::aes::Kernel;
 
@@ -72,7 +72,7 @@ impl Workload {
 ///
 /// # Errors
 /// If a process cannot be started or a run fails.
-pub fn run(options: &Options) -> Result<Vec<Figure>, Failure> {
+pub fn run(options: &Options) -> Result<Vec<Figure>, Error> {
     let share = if options.quick { 200 } else { 1 };
     let mut figures = Vec::new();
     for workload in [Workload::Aes, Workload::AesOnce, Workload::Sha, Workload::Compare] {
@@ -90,7 +90,7 @@ pub fn run(options: &Options) -> Result<Vec<Figure>, Failure> {
 }
 
 /// Garbling and evaluating in this thread, tables kept in memory.
-fn alone(workload: Workload, ands: usize) -> Result<Vec<Figure>, Failure> {
+fn alone(workload: Workload, ands: usize) -> Result<Vec<Figure>, Error> {
     let program = workload.program();
     let source = workload.source(&program, ands);
     let mut rng = Randomness::from_os()?;
@@ -111,7 +111,7 @@ fn alone(workload: Workload, ands: usize) -> Result<Vec<Figure>, Failure> {
         copying += thread_cpu() - before;
         Ok(())
     })
-    .map_err(Failure::failed)?;
+    .map_err(Error::internal)?;
     let garbling = thread_cpu() - start - copying;
     chunks.push(last);
 
@@ -128,7 +128,7 @@ fn alone(workload: Workload, ands: usize) -> Result<Vec<Figure>, Failure> {
             Ok(())
         },
     )
-    .map_err(Failure::failed)?;
+    .map_err(Error::internal)?;
     let evaluating = thread_cpu() - start;
 
     let gates = garbler.next_gate() as f64;
@@ -176,7 +176,7 @@ struct Report {
 ///
 /// # Errors
 /// If the peer does not come or the run fails.
-pub fn run_party(arguments: &PartyArgs, console: &Console) -> Result<(), Failure> {
+pub fn run_party(arguments: &PartyArgs, console: &Console) -> Result<(), Error> {
     let program = arguments.workload.program();
     let source = arguments.workload.source(&program, arguments.ands);
     let terms = format!("bench yao {:?} {}", arguments.workload, arguments.ands);
@@ -184,11 +184,11 @@ pub fn run_party(arguments: &PartyArgs, console: &Console) -> Result<(), Failure
     let bits = vec![true; yao::bits_of(&source, session.role)];
     session.channel.begin_phase("set-up");
     let start = Instant::now();
-    yao::set_up(&mut session, Role::P1).map_err(Failure::failed)?;
+    yao::set_up(&mut session, Role::P1).map_err(Error::internal)?;
     let setup_seconds = start.elapsed().as_secs_f64();
     session.channel.begin_phase("run");
     let start = Instant::now();
-    yao::run(&mut session, Role::P1, &source, &bits, Reveal::Both).map_err(Failure::failed)?;
+    yao::run(&mut session, Role::P1, &source, &bits, Reveal::Both).map_err(Error::internal)?;
     let seconds = start.elapsed().as_secs_f64();
     let costs = session.channel.costs();
     let phase = costs.phase("run");
@@ -200,11 +200,11 @@ pub fn run_party(arguments: &PartyArgs, console: &Console) -> Result<(), Failure
         bytes: phase.bytes_sent + phase.bytes_received,
         peak_kib: peak_memory_bytes().unwrap_or(0) / 1024,
     };
-    console.result(serde_json::to_string(&report).map_err(Failure::failed)?);
+    console.result(serde_json::to_string(&report).map_err(Error::internal)?);
     Ok(())
 }
 
-fn between_processes(workload: Workload, ands: usize) -> Result<Vec<Figure>, Failure> {
+fn between_processes(workload: Workload, ands: usize) -> Result<Vec<Figure>, Error> {
     let place = Place::create()?;
     let identities = ["one.pem", "two.pem"].map(|name| place.0.join(name));
     let fingerprints = [
@@ -223,7 +223,7 @@ fn between_processes(workload: Workload, ands: usize) -> Result<Vec<Figure>, Fai
             .stderr(Stdio::piped())
             .spawn()
     };
-    let failed = |error| Failure::failed(format!("cannot start a process: {error}"));
+    let failed = |error| Error::internal(format!("cannot start a process: {error}"));
     let mut first = Party(
         start("p1", &identities[0], &fingerprints[1], ["--listen", "127.0.0.1:0"])
             .map_err(failed)?,
@@ -281,8 +281,8 @@ struct Party(Child);
 
 impl Party {
     /// Where the child listens, as it says on standard error.
-    fn address(&mut self) -> Result<String, Failure> {
-        let silent = || Failure::failed("the first process ended before it listened");
+    fn address(&mut self) -> Result<String, Error> {
+        let silent = || Error::internal("the first process ended before it listened");
         let mut lines = BufReader::new(self.0.stderr.take().ok_or_else(silent)?);
         let mut line = String::new();
         loop {
@@ -297,14 +297,14 @@ impl Party {
         }
     }
 
-    fn report(mut self) -> Result<Report, Failure> {
+    fn report(mut self) -> Result<Report, Error> {
         let mut text = String::new();
         if let Some(stdout) = self.0.stdout.take() {
             let _ = stdout.take(1 << 16).read_to_string(&mut text);
         }
         let _ = self.0.wait();
         serde_json::from_str(text.trim())
-            .map_err(|_| Failure::failed("a process of the measurement ended without a report"))
+            .map_err(|_| Error::internal("a process of the measurement ended without a report"))
     }
 }
 
@@ -319,10 +319,10 @@ impl Drop for Party {
 struct Place(PathBuf);
 
 impl Place {
-    fn create() -> Result<Self, Failure> {
+    fn create() -> Result<Self, Error> {
         let suffix = u64::from_le_bytes(Randomness::from_os()?.array());
         let path = std::env::temp_dir().join(format!("diptych-bench-{suffix:016x}"));
-        std::fs::create_dir(&path).map_err(|error| Failure::file(&path, "create", &error))?;
+        std::fs::create_dir(&path).map_err(|error| Error::file(&path, "create", &error))?;
         Ok(Self(path))
     }
 }

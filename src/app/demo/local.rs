@@ -3,20 +3,20 @@
 use std::path::Path;
 
 use super::{loans, place, show_rows, write};
+use crate::Error;
 use crate::agreement::Agreement;
 use crate::app::console::Console;
 use crate::app::progress::Screen;
 use crate::publish::data::Source;
-use crate::publish::failure::Failure;
 use crate::publish::local::{Wanted, release};
 use crate::publish::verify::read_manifest;
 
-pub(super) fn run(records: u32, out: Option<&Path>, console: &Console) -> Result<(), Failure> {
+pub(super) fn run(records: u32, out: Option<&Path>, console: &Console) -> Result<(), Error> {
     let place = place(out)?;
     let (data, out) = (place.join("table.csv"), place.join("release"));
     write(&place.join("agreement.toml"), &loans::local_agreement())?;
     write(&data, &loans::joined_csv(&loans::people(records)))?;
-    let agreement = Agreement::load(&place.join("agreement.toml")).map_err(Failure::wrong_input)?;
+    let agreement = Agreement::load(&place.join("agreement.toml"))?;
     let data = Source::file(data);
     let wanted = Wanted { data: &data, out: &out, compact: true, entered: None, identity: None };
     release(&agreement, &wanted, &Screen::new(console))?;

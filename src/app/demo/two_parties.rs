@@ -11,18 +11,18 @@ use serde_json::Value;
 
 use super::loans::Divided;
 use super::{place, show_rows, write};
+use crate::Error;
 use crate::app::console::Console;
 use crate::app::keygen;
 use crate::net::{self, Costs};
 use crate::publish::artefacts::{MANIFEST, PRIVATE};
-use crate::publish::failure::Failure;
 use crate::publish::run::costs;
 use crate::publish::verify;
 
 /// No demo takes longer, but for a few seconds per hundred thousand records.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-pub(super) fn run(data: &Divided, out: Option<&Path>, console: &Console) -> Result<(), Failure> {
+pub(super) fn run(data: &Divided, out: Option<&Path>, console: &Console) -> Result<(), Error> {
     let place = place(out)?;
     set_up(&place, data, console)?;
     let start = Instant::now();
@@ -33,13 +33,13 @@ pub(super) fn run(data: &Divided, out: Option<&Path>, console: &Console) -> Resu
 
     let releases = directories(data.names).map(|name| place.join(name).join("release"));
     let read = |path: PathBuf| {
-        std::fs::read_to_string(&path).map_err(|error| Failure::file(&path, "read", &error))
+        std::fs::read_to_string(&path).map_err(|error| Error::file(&path, "read", &error))
     };
     let manifests = [read(releases[0].join(MANIFEST))?, read(releases[1].join(MANIFEST))?];
     if manifests[0] != manifests[1] {
-        return Err(Failure::failed("the two parties ended with different manifests"));
+        return Err(Error::internal("the two parties ended with different manifests"));
     }
-    let manifest: Value = serde_json::from_str(&manifests[0]).map_err(Failure::failed)?;
+    let manifest: Value = serde_json::from_str(&manifests[0]).map_err(Error::internal)?;
     console.result("The table was generalized in these steps, each chosen privately by both:");
     cut_lines(&manifest).iter().for_each(|line| console.result(line));
     let signed = verify::read_manifest(&releases[0])?;
@@ -48,7 +48,7 @@ pub(super) fn run(data: &Divided, out: Option<&Path>, console: &Console) -> Resu
     for (index, name) in data.names.iter().enumerate() {
         let text = read(releases[index].join(PRIVATE).join(costs::COSTS))?;
         let costs = costs::read(&text)
-            .ok_or_else(|| Failure::failed(format!("{name} left no record of its costs")))?;
+            .ok_or_else(|| Error::internal(format!("{name} left no record of its costs")))?;
         console.result(format!("\nWhat it cost {name}:"));
         console.result(cost_table(&costs));
     }
@@ -74,12 +74,11 @@ pub(super) fn run(data: &Divided, out: Option<&Path>, console: &Console) -> Resu
 }
 
 /// Identities, agreement, tables and party files.
-fn set_up(place: &Path, data: &Divided, console: &Console) -> Result<(), Failure> {
+fn set_up(place: &Path, data: &Divided, console: &Console) -> Result<(), Error> {
     let directories = directories(data.names).map(|name| place.join(name));
     let mut fingerprints = Vec::new();
     for (index, directory) in directories.iter().enumerate() {
-        std::fs::create_dir(directory)
-            .map_err(|error| Failure::file(directory, "create", &error))?;
+        std::fs::create_dir(directory).map_err(|error| Error::file(directory, "create", &error))?;
         let name = data.names[index];
         let identity = keygen::create(name, &directory.join("identity.pem"), None)?;
         console.say(format!("{name:<12} is {}", identity.fingerprint()));
@@ -113,10 +112,10 @@ fn directory(name: &str) -> String {
 }
 
 /// An address on which nobody listens at the moment.
-fn free_address() -> Result<String, Failure> {
+fn free_address() -> Result<String, Error> {
     let free = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
     free.map(|address| address.to_string())
-        .map_err(|error| Failure::failed(format!("no address on this machine is free: {error}")))
+        .map_err(|error| Error::internal(format!("no address on this machine is free: {error}")))
 }
 
 /// Runs both parties to their ends.
@@ -125,7 +124,7 @@ fn hold(
     names: [&'static str; 2],
     deadline: Instant,
     console: &Console,
-) -> Result<(), Failure> {
+) -> Result<(), Error> {
     let [mut first, mut second] =
         [Party::start(names[0], place, console)?, Party::start(names[1], place, console)?];
     loop {
@@ -134,7 +133,7 @@ fn hold(
             return Ok(());
         }
         if Instant::now() > deadline {
-            return Err(Failure::failed("the two parties did not end in time"));
+            return Err(Error::internal("the two parties did not end in time"));
         }
         std::thread::sleep(Duration::from_millis(5));
     }
@@ -148,7 +147,7 @@ struct Party {
 }
 
 impl Party {
-    fn start(name: &'static str, place: &Path, console: &Console) -> Result<Self, Failure> {
+    fn start(name: &'static str, place: &Path, console: &Console) -> Result<Self, Error> {
         let start = || {
             Command::new(std::env::current_exe()?)
                 .args(["run", "--compact", "--new-ledger", "--agreement"])
@@ -161,7 +160,7 @@ impl Party {
                 .spawn()
         };
         let mut child = start().map_err(|error| {
-            Failure::failed(format!("cannot start a process for {name}: {error}"))
+            Error::internal(format!("cannot start a process for {name}: {error}"))
         })?;
         let stderr = child.stderr.take();
         let mut party = Self { name, child, speaker: None };
@@ -186,15 +185,15 @@ impl Party {
     }
 
     /// Whether it has ended well; a failure is an error.
-    fn has_ended(&mut self) -> Result<bool, Failure> {
-        let status = self.child.try_wait().map_err(Failure::failed)?;
+    fn has_ended(&mut self) -> Result<bool, Error> {
+        let status = self.child.try_wait().map_err(Error::internal)?;
         let Some(status) = status else { return Ok(false) };
         if status.success() {
             return Ok(true);
         }
         let said = self.speaker.take().and_then(|speaker| speaker.join().ok()).unwrap_or_default();
         let error = said.find("error:").map_or("", |start| said[start..].trim());
-        Err(Failure::failed(format!("{} failed: {error}", self.name)))
+        Err(Error::internal(format!("{} failed: {error}", self.name)))
     }
 }
 

@@ -1,7 +1,7 @@
 //! The table of a release, numbered by the values on its cuts.
 
+use crate::Error;
 use crate::publish::artefacts::RELEASE;
-use crate::publish::failure::Failure;
 pub use crate::publish::released::Released;
 use crate::release::judge::generalize::Generalization;
 use crate::release::judge::tree::Rows;
@@ -12,7 +12,7 @@ use crate::table::Schema;
 ///
 /// # Errors
 /// A row that does not fit the cuts, with its place.
-pub fn rows_of(released: &Released, values: &mut Generalization<'_>) -> Result<Rows, Failure> {
+pub fn rows_of(released: &Released, values: &mut Generalization<'_>) -> Result<Rows, Error> {
     rows(&released.directory.join(RELEASE).display().to_string(), &released.csv, values)
 }
 
@@ -20,14 +20,14 @@ pub fn rows_of(released: &Released, values: &mut Generalization<'_>) -> Result<R
 ///
 /// # Errors
 /// A header or a row that does not fit the cuts, with its place.
-pub fn rows(name: &str, csv: &[u8], values: &mut Generalization<'_>) -> Result<Rows, Failure> {
+pub fn rows(name: &str, csv: &[u8], values: &mut Generalization<'_>) -> Result<Rows, Error> {
     let schema = values.schema().clone();
     let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(csv);
     let mut record = csv::StringRecord::new();
     let mut rows = Rows { class_count: schema.class.values.len(), ..Rows::default() };
     rows.columns.resize(schema.attributes.len(), Vec::new());
     let wrong = |line: u64, problem: String| {
-        Failure::wrong_input(format!("{name}:{line}: {problem}"))
+        Error::input(format!("{name}:{line}: {problem}"))
             .advise("use release.csv as it was written, beside its manifest.json")
     };
     let (mut first, mut read) = (true, 0u64);

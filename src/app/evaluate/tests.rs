@@ -2,10 +2,10 @@ use super::group::Summary;
 use super::released::{Released, rows};
 use super::*;
 use crate::agreement::Agreement;
+use crate::error::Status;
 use crate::math::Randomness;
 use crate::privacy::Budget;
 use crate::publish::artefacts::{MANIFEST, Output, RELEASE};
-use crate::publish::failure::Status;
 use crate::publish::manifest::Draft;
 use crate::release::diffgen::single;
 use crate::release::judge::distance::distances;
@@ -174,7 +174,7 @@ fn on_disk() -> tempfile::TempDir {
     place
 }
 
-fn judged(directory: &Path) -> Result<Judged, Failure> {
+fn judged(directory: &Path) -> Result<Judged, Error> {
     let released = Released::open(directory)?;
     let agreement = agreement(AGREEMENT);
     let test = table(&agreement, TEST);
@@ -204,8 +204,8 @@ fn what_does_not_belong_together_is_refused_with_its_place() {
         std::fs::write(&manifest, text).unwrap();
         let failure = judged(place.path()).err().unwrap();
         assert_eq!(failure.status(), Status::WrongInput);
-        assert!(failure.advice.is_some() && failure.message.contains("manifest.json"));
-        failure.message
+        assert!(failure.advice().is_some() && failure.message().contains("manifest.json"));
+        failure.message().to_owned()
     };
     assert!(refused("{").contains("line 1"));
     assert!(refused("[]").contains("no `agreement`"));
@@ -217,7 +217,7 @@ fn what_does_not_belong_together_is_refused_with_its_place() {
     std::fs::write(&manifest, &whole).unwrap();
     assert!(judged(place.path()).is_ok());
     std::fs::remove_file(place.path().join(RELEASE)).unwrap();
-    assert!(judged(place.path()).err().unwrap().message.contains("release.csv"));
+    assert!(judged(place.path()).err().unwrap().message().contains("release.csv"));
 }
 
 #[test]
@@ -238,10 +238,10 @@ fn rows_that_do_not_fit_the_cuts_are_refused_with_their_line() {
     ] {
         let csv = RELEASED.replacen(from, to, 1);
         let failure = rows(RELEASE, csv.as_bytes(), &mut Generalization::new(&cuts)).err().unwrap();
-        assert!(failure.message.contains(problem), "{}", failure.message);
+        assert!(failure.message().contains(problem), "{}", failure.message());
     }
     let empty = rows(RELEASE, b"", &mut Generalization::new(&cuts)).err().unwrap();
-    assert!(empty.message.contains(":1: the file is empty"));
+    assert!(empty.message().contains(":1: the file is empty"));
 }
 
 proptest! {
@@ -256,7 +256,7 @@ proptest! {
         let _ = rows(RELEASE, &csv, &mut Generalization::new(&cuts));
         csv.splice(0..0, RELEASED.as_bytes()[..keep].iter().copied());
         if let Err(failure) = rows(RELEASE, &csv, &mut Generalization::new(&cuts)) {
-            prop_assert!(failure.message.starts_with("release.csv:"), "{}", failure.message);
+            prop_assert!(failure.message().starts_with("release.csv:"), "{}", failure.message());
         }
     }
 
@@ -275,7 +275,7 @@ proptest! {
             let found = judged(place.path());
             std::fs::write(&manifest, whole).unwrap();
             if let Err(failure) = found {
-                assert_eq!(failure.status(), Status::WrongInput, "{}", failure.message);
+                assert_eq!(failure.status(), Status::WrongInput, "{}", failure.message());
             }
         });
     }

@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
+use crate::Error;
 use crate::agreement::syntactic::{Search, Terms};
 use crate::agreement::{Agreement, Model};
 use crate::app::console::Console;
 use crate::app::progress::Screen;
 use crate::math::Rational;
 use crate::publish::data::Source;
-use crate::publish::failure::Failure;
 use crate::release::lkc::game::{
     Bid, MOST_OWNERS, Owner, Played, Round, Silence, Strategies, discount_of_equal_shares,
     discount_of_turns, play, smallest_discount,
@@ -82,10 +82,10 @@ struct Found<'t> {
     alone: Vec<Played<'t>>,
 }
 
-pub(super) fn run(arguments: &GameArgs, console: &Console) -> Result<(), Failure> {
+pub(super) fn run(arguments: &GameArgs, console: &Console) -> Result<(), Error> {
     let stage = Stage::prepare(arguments, console)?;
     let defecting = arguments.defect.iter().map(|name| stage.place(name));
-    let defecting = defecting.collect::<Result<Vec<usize>, Failure>>()?;
+    let defecting = defecting.collect::<Result<Vec<usize>, Error>>()?;
     let fair = (arguments.rule == WhichRule::Fair).then(|| stage.slack.clone());
     let alone = |owner| stage.play(fair.clone(), &[owner]);
     let found = Found {
@@ -105,23 +105,23 @@ pub(super) fn run(arguments: &GameArgs, console: &Console) -> Result<(), Failure
     );
     if let Some(path) = &arguments.json {
         let text = serde_json::to_string_pretty(&stage.as_json(&found, honest));
-        let text = text.map_err(Failure::failed)? + "\n";
-        std::fs::write(path, text).map_err(|error| Failure::file(path, "write", &error))?;
+        let text = text.map_err(Error::internal)? + "\n";
+        std::fs::write(path, text).map_err(|error| Error::file(path, "write", &error))?;
     }
     Ok(())
 }
 
 /// A decimal that is not negative.
-fn slack(text: &str) -> Result<Rational, Failure> {
-    let (above, below) = Decimal::parse(text).map_err(Failure::wrong_input)?.ratio();
+fn slack(text: &str) -> Result<Rational, Error> {
+    let (above, below) = Decimal::parse(text)?.ratio();
     let above = u64::try_from(above).ok();
     let slack = above.and_then(|above| Rational::new(above, below));
-    slack.ok_or_else(|| Failure::wrong_input("--slack is negative"))
+    slack.ok_or_else(|| Error::input("--slack is negative"))
 }
 
 /// `NAME=COLUMN,COLUMN`.
-fn owner(text: &str, agreement: &Agreement, terms: &Terms) -> Result<Owner, Failure> {
-    let wrong = |why: String| Failure::wrong_input(format!("--owner {text:?}: {why}"));
+fn owner(text: &str, agreement: &Agreement, terms: &Terms) -> Result<Owner, Error> {
+    let wrong = |why: String| Error::input(format!("--owner {text:?}: {why}"));
     let (name, columns) = text
         .split_once('=')
         .filter(|(name, _)| !name.is_empty())
@@ -133,19 +133,19 @@ fn owner(text: &str, agreement: &Agreement, terms: &Terms) -> Result<Owner, Fail
             .find(of)
             .ok_or_else(|| wrong(format!("{column:?} is not an attribute that is made coarser")))
     };
-    let attributes = columns.split(',').map(place).collect::<Result<Vec<usize>, Failure>>()?;
+    let attributes = columns.split(',').map(place).collect::<Result<Vec<usize>, Error>>()?;
     Ok(Owner { name: name.to_owned(), attributes })
 }
 
 impl Stage {
-    fn prepare(arguments: &GameArgs, console: &Console) -> Result<Self, Failure> {
+    fn prepare(arguments: &GameArgs, console: &Console) -> Result<Self, Error> {
         let agreement = crate::app::agreement::load(&arguments.agreement)?;
         let terms = match &agreement.model {
             Model::Syntactic(terms) if matches!(terms.search, Search::TopDown { .. }) => {
                 terms.clone()
             }
             _ => {
-                return Err(Failure::wrong_input("the agreement is for another model")
+                return Err(Error::input("the agreement is for another model")
                     .advise("the game is about model = \"lkc\""));
             }
         };
@@ -157,15 +157,15 @@ impl Stage {
         Ok(Self { terms, owners, table, slack, agreement })
     }
 
-    fn place(&self, name: &str) -> Result<usize, Failure> {
+    fn place(&self, name: &str) -> Result<usize, Error> {
         let found = self.owners.iter().position(|owner| owner.name == name);
-        found.ok_or_else(|| Failure::wrong_input(format!("--defect: there is no owner {name:?}")))
+        found.ok_or_else(|| Error::input(format!("--defect: there is no owner {name:?}")))
     }
 
-    fn play(&self, slack: Option<Rational>, defecting: &[usize]) -> Result<Played<'_>, Failure> {
+    fn play(&self, slack: Option<Rational>, defecting: &[usize]) -> Result<Played<'_>, Error> {
         let how = Strategies { slack, defecting: defecting.to_vec() };
         let schema = &self.agreement.schema;
-        Ok(play(schema, &self.terms, &self.table, &self.owners, &how)?)
+        play(schema, &self.terms, &self.table, &self.owners, &how)
     }
 
     fn words(&self, bid: &Bid) -> String {
@@ -285,7 +285,7 @@ impl Stage {
 }
 
 /// The owners that were named, or else the two of the agreement. Each attribute has one.
-fn owners(named: &[String], agreement: &Agreement, terms: &Terms) -> Result<Vec<Owner>, Failure> {
+fn owners(named: &[String], agreement: &Agreement, terms: &Terms) -> Result<Vec<Owner>, Error> {
     let schema = &agreement.schema;
     let owners: Vec<Owner> = match named {
         [] => {
@@ -301,18 +301,18 @@ fn owners(named: &[String], agreement: &Agreement, terms: &Terms) -> Result<Vec<
         _ => named.iter().map(|text| owner(text, agreement, terms)).collect::<Result<_, _>>()?,
     };
     if !(2..=MOST_OWNERS).contains(&owners.len()) {
-        return Err(Failure::wrong_input(format!("{} owners play; two to five can", owners.len()))
+        return Err(Error::input(format!("{} owners play; two to five can", owners.len()))
             .advise("say --owner NAME=COLUMNS once for each"));
     }
     let twice = |place: usize| owners[..place].iter().any(|other| other.name == owners[place].name);
     if let Some(place) = (0..owners.len()).find(|place| twice(*place)) {
-        return Err(Failure::wrong_input(format!("{:?} is named twice", owners[place].name)));
+        return Err(Error::input(format!("{:?} is named twice", owners[place].name)));
     }
     for place in terms.quasi(schema) {
         let holders = owners.iter().flat_map(|owner| &owner.attributes).filter(|a| **a == place);
         if holders.count() != 1 {
             let name = &schema.attributes[place].name;
-            return Err(Failure::wrong_input(format!("{name:?} does not have exactly one owner"))
+            return Err(Error::input(format!("{name:?} does not have exactly one owner"))
                 .advise("name it in one --owner"));
         }
     }

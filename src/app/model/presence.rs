@@ -7,13 +7,14 @@ use clap::{Args, Subcommand};
 use serde_json::json;
 
 use super::part;
+use crate::Error;
 use crate::app::console::Console;
 use crate::app::plot::{Chart, Level, Point, Scale, Series};
-use crate::publish::failure::Failure;
+use crate::error::Kind;
 use crate::release::presence::Delta;
 use crate::release::presence::check::{self, check};
 use crate::release::presence::simulate::{
-    Column, Error, MOST_USERS, MOST_VALUE, Population, Setting, Simulated, simulate_all,
+    Column, MOST_USERS, MOST_VALUE, Population, Setting, Simulated, simulate_all,
 };
 use crate::table::{Domain, regular_file};
 
@@ -117,19 +118,19 @@ pub(super) struct SimulateArgs {
     json: Option<PathBuf>,
 }
 
-pub(super) fn run(what: &Presence, console: &Console) -> Result<(), Failure> {
+pub(super) fn run(what: &Presence, console: &Console) -> Result<(), Error> {
     match what {
         Presence::Check(arguments) => look(arguments, console),
         Presence::Simulate(arguments) => play(arguments, console),
     }
 }
 
-fn delta(text: &str) -> Result<Delta, Failure> {
+fn delta(text: &str) -> Result<Delta, Error> {
     let (above, below) = part(text, "--delta")?;
     Ok(Delta { above, below })
 }
 
-fn look(arguments: &CheckArgs, console: &Console) -> Result<(), Failure> {
+fn look(arguments: &CheckArgs, console: &Console) -> Result<(), Error> {
     let agreement = arguments.agreement.as_deref().map(crate::app::agreement::load).transpose()?;
     let column = |name: &String| {
         let of = agreement.as_ref().map_or(&[][..], |agreement| &agreement.schema.attributes);
@@ -145,14 +146,14 @@ fn look(arguments: &CheckArgs, console: &Console) -> Result<(), Failure> {
         named.iter().map(|(name, taxonomy)| check::Column { name, taxonomy: *taxonomy }).collect();
     let (release, site) = (regular_file(&arguments.release)?, regular_file(&arguments.site)?);
     let seen = check(release, arguments.count.as_deref(), site, &columns, delta(&arguments.delta)?)
-        .map_err(Failure::wrong_input)?;
+        .map_err(Error::input)?;
     let (common, holders) = seen.largest;
     console.result(format!("combinations            {}", seen.combinations));
     console.result(format!("largest part            {common} of {holders}"));
     console.result(format!("people certainly in it  {}", seen.certain));
     if let Some(offender) = seen.offender {
         console.result(format!("first that tells more   {offender}"));
-        return Err(Failure::failed(format!("{} tells more than δ", arguments.release.display()))
+        return Err(Error::internal(format!("{} tells more than δ", arguments.release.display()))
             .advise("make values coarser, or leave columns out"));
     }
     console.say(
@@ -169,12 +170,12 @@ struct Row {
     found: Result<Vec<Simulated>, Error>,
 }
 
-fn play(arguments: &SimulateArgs, console: &Console) -> Result<(), Failure> {
+fn play(arguments: &SimulateArgs, console: &Console) -> Result<(), Error> {
     if !(0.0..=1.0).contains(&arguments.alpha) {
-        return Err(Failure::wrong_input("--alpha is not between 0 and 1"));
+        return Err(Error::input("--alpha is not between 0 and 1"));
     }
     if arguments.runs == 0 || arguments.runs > 10_000 {
-        return Err(Failure::wrong_input("--runs is not between 1 and 10000"));
+        return Err(Error::input("--runs is not between 1 and 10000"));
     }
     let population = population(arguments)?;
     let mut rows = Vec::new();
@@ -184,9 +185,10 @@ fn play(arguments: &SimulateArgs, console: &Console) -> Result<(), Failure> {
         let setting = Setting { k, delta, alpha, retry };
         let counts = [arguments.common, arguments.only, arguments.only];
         let found = simulate_all(&population, counts, arguments.seed, arguments.runs, &setting);
-        if let Err(error @ Error::TooFew { .. }) = &found {
-            return Err(Failure::wrong_input(error));
-        }
+        let found = match found {
+            Err(error) if error.kind() != Kind::Unmet => return Err(error),
+            found => found,
+        };
         let delta = delta.above as f64 / delta.below as f64;
         rows.push(Row { delta, text: text.clone(), found });
     }
@@ -195,13 +197,13 @@ fn play(arguments: &SimulateArgs, console: &Console) -> Result<(), Failure> {
     }
     console.say("exact counts and one release: this is not differential privacy");
     let write = |path: &Path, text: String| {
-        std::fs::write(path, text).map_err(|error| Failure::file(path, "write", &error))
+        std::fs::write(path, text).map_err(|error| Error::file(path, "write", &error))
     };
     if let Some(path) = &arguments.plot {
         write(path, chart(arguments, &rows).svg())?;
     }
     if let Some(path) = &arguments.json {
-        let text = serde_json::to_string_pretty(&as_json(&rows)).map_err(Failure::failed)?;
+        let text = serde_json::to_string_pretty(&as_json(&rows)).map_err(Error::internal)?;
         write(path, text + "\n")?;
     }
     Ok(())
@@ -281,9 +283,8 @@ fn as_json(rows: &[Row]) -> serde_json::Value {
 }
 
 /// The columns of a table as numbers.
-fn population(arguments: &SimulateArgs) -> Result<Population, Failure> {
-    let wrong =
-        |problem: String| Failure::wrong_input(format!("{}: {problem}", arguments.data.display()));
+fn population(arguments: &SimulateArgs) -> Result<Population, Error> {
+    let wrong = |problem: String| Error::input(format!("{}: {problem}", arguments.data.display()));
     let mut reader = csv::ReaderBuilder::new().from_reader(regular_file(&arguments.data)?);
     let header = reader.headers().map_err(|error| wrong(error.to_string()))?.clone();
     let names = arguments.a.iter().chain(&arguments.b).chain(&arguments.sensitive);
@@ -291,7 +292,7 @@ fn population(arguments: &SimulateArgs) -> Result<Population, Failure> {
         let found = header.iter().position(|known| known.trim() == name);
         found.ok_or_else(|| wrong(format!("there is no column `{name}`")))
     };
-    let places = names.map(place).collect::<Result<Vec<usize>, Failure>>()?;
+    let places = names.map(place).collect::<Result<Vec<usize>, Error>>()?;
     let mut cells: Vec<Vec<String>> = vec![Vec::new(); places.len()];
     let (mut record, mut users) = (csv::StringRecord::new(), 0);
     while reader.read_record(&mut record).map_err(|error| wrong(error.to_string()))? {

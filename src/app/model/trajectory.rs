@@ -9,11 +9,11 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 
 use super::{above_zero, part};
+use crate::Error;
 use crate::app::console::Console;
 use crate::math::{Randomness, hex};
 use crate::privacy::ledger::{self, Debit, Hash, Ledger, RunId};
 use crate::publish::artefacts::{Output, RELEASE};
-use crate::publish::failure::Failure;
 use crate::release::trajectory::generate::{World, write};
 use crate::release::trajectory::{
     Anonymized, Columns, Form, Paths, Score, Terms, anonymize, share, violating, whole,
@@ -154,7 +154,7 @@ fn score(word: &str) -> Result<Score, String> {
     found.map(|(_, score)| *score).ok_or_else(|| "use gain-per-loss, gain or loss".to_owned())
 }
 
-pub(super) fn run(what: &Trajectory, console: &Console) -> Result<(), Failure> {
+pub(super) fn run(what: &Trajectory, console: &Console) -> Result<(), Error> {
     match what {
         Trajectory::Anonymize(arguments) => anonymized(arguments, console),
         Trajectory::Check(arguments) => check(arguments, console),
@@ -163,7 +163,7 @@ pub(super) fn run(what: &Trajectory, console: &Console) -> Result<(), Failure> {
 }
 
 impl PathArgs {
-    fn read(&self) -> Result<Paths, Failure> {
+    fn read(&self) -> Result<Paths, Error> {
         let columns = match (&self.location, &self.time, &self.id) {
             (Some(location), Some(time), Some(id)) => {
                 let (id, location, time) = (id.clone(), location.clone(), time.clone());
@@ -177,20 +177,20 @@ impl PathArgs {
             ..Form::new(columns, &self.sensitive, self.protect.clone())
         };
         let (name, file) = (self.data.display().to_string(), regular_file(&self.data)?);
-        Paths::read((&name, Dialect::default()), file, &form, &|_| {}).map_err(Failure::wrong_input)
+        Paths::read((&name, Dialect::default()), file, &form, &|_| {})
     }
 
-    fn terms(&self, paths: &Paths, support: u64, score: Score) -> Result<Terms, Failure> {
+    fn terms(&self, paths: &Paths, support: u64, score: Score) -> Result<Terms, Error> {
         let terms = Terms { l: self.l, k: self.k, c: part(&self.c, "--c")?, support, score };
-        terms.ask_for_something(paths).map_err(Failure::wrong_input)?;
-        terms.end_in_time(paths).map_err(Failure::wrong_input)?;
+        terms.ask_for_something(paths)?;
+        terms.end_in_time(paths)?;
         Ok(terms)
     }
 }
 
-fn anonymized(arguments: &AnonymizeArgs, console: &Console) -> Result<(), Failure> {
+fn anonymized(arguments: &AnonymizeArgs, console: &Console) -> Result<(), Error> {
     if arguments.acknowledge != ACKNOWLEDGED {
-        return Err(Failure::wrong_input("what this does not promise is not acknowledged")
+        return Err(Error::input("what this does not promise is not acknowledged")
             .advise(format!("say --acknowledge '{ACKNOWLEDGED}' once you know what that means")));
     }
     let output = Output::claim(&arguments.out)?;
@@ -206,11 +206,11 @@ fn anonymized(arguments: &AnonymizeArgs, console: &Console) -> Result<(), Failur
         ledger.check_composition(&debit.data_set, false, arguments.accept_composition)?;
     }
     // What cannot be met is found before anything is entered or written.
-    let made = anonymize(&paths, &terms).map_err(Failure::wrong_input)?;
+    let made = anonymize(&paths, &terms)?;
     if let Some(ledger) = &mut ledger {
         let _ = ledger.debit(debit)?;
     }
-    let entered = |failure: Failure| match &arguments.ledger {
+    let entered = |failure: Error| match &arguments.ledger {
         Some(_) => failure.after_spending("the run is in the ledger"),
         None => failure,
     };
@@ -231,7 +231,7 @@ fn anonymized(arguments: &AnonymizeArgs, console: &Console) -> Result<(), Failur
     Ok(())
 }
 
-fn debit(arguments: &AnonymizeArgs, promise: String, run: RunId) -> Result<Debit, Failure> {
+fn debit(arguments: &AnonymizeArgs, promise: String, run: RunId) -> Result<Debit, Error> {
     let file = arguments.table.data.file_name().map(|name| name.to_string_lossy().into_owned());
     Ok(Debit {
         run,
@@ -257,9 +257,9 @@ fn write_all(
     terms: &Terms,
     made: &Anonymized,
     output: &Output,
-) -> Result<(), Failure> {
+) -> Result<(), Error> {
     let mut csv = Vec::new();
-    made.paths.write(&arguments.table.sensitive, &mut csv).map_err(Failure::failed)?;
+    made.paths.write(&arguments.table.sensitive, &mut csv).map_err(Error::internal)?;
     let alone = made.paths.alone();
     let summary = json!({
         "format": "diptych trajectory v2",
@@ -273,22 +273,22 @@ fn write_all(
         "people": made.paths.len(),
         "release": { "file": RELEASE, "sha256": hex::encode(Sha256::digest(&csv)) },
     });
-    let text = serde_json::to_string_pretty(&summary).map_err(Failure::failed)? + "\n";
+    let text = serde_json::to_string_pretty(&summary).map_err(Error::internal)? + "\n";
     let how = [made.how(&paths.names()), vec![terms.warning(alone)]].concat();
     output.write_private("how.txt", &(how.join("\n") + "\n"))?;
     output.write_with_summary(&csv, text.as_bytes())
 }
 
-fn check(arguments: &CheckArgs, console: &Console) -> Result<(), Failure> {
+fn check(arguments: &CheckArgs, console: &Console) -> Result<(), Error> {
     let paths = arguments.table.read()?;
     let terms = arguments.table.terms(&paths, 1, Score::Gain)?;
     let found = violating::find(&paths, &paths.index(), terms.l, &terms.rule());
-    let found = found.map_err(Failure::wrong_input)?.sets;
+    let found = found?.sets;
     console.result(format!("people                  {}", paths.len()));
     console.result(format!("alone on their path     {}", paths.alone()));
     console.result(format!("minimal violating sets  {}", found.len()));
     let data = arguments.table.data.display();
-    let failed = || Failure::failed(format!("{data} is not as required"));
+    let failed = || Error::internal(format!("{data} is not as required"));
     if let Err(problem) = whole(&paths, &terms) {
         console.result(format!("all paths together      {problem}"));
         return Err(failed().advise("raise --c or lower --k: taking pairs out does not help"));
@@ -308,8 +308,8 @@ fn check(arguments: &CheckArgs, console: &Console) -> Result<(), Failure> {
     Ok(())
 }
 
-fn generate(arguments: &GenerateArgs, console: &Console) -> Result<(), Failure> {
-    let failed = |error: std::io::Error| Failure::file(&arguments.out, "write", &error);
+fn generate(arguments: &GenerateArgs, console: &Console) -> Result<(), Error> {
+    let failed = |error: std::io::Error| Error::file(&arguments.out, "write", &error);
     let world = match arguments.world {
         Place::City => World::City,
         Place::Metro => World::Metro { headway: arguments.headway, delay: arguments.delay },

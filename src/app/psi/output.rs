@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::PathBuf;
 
-use crate::publish::failure::Failure;
+use crate::Error;
 use crate::publish::psi::column::IdentifierColumn;
 
 /// Where the matching rows go. A file gets its name only when it is complete.
@@ -14,28 +14,28 @@ pub(super) enum Output {
 }
 
 impl Output {
-    pub(super) fn create(path: &Option<PathBuf>) -> Result<Self, Failure> {
+    pub(super) fn create(path: &Option<PathBuf>) -> Result<Self, Error> {
         let Some(path) = path else { return Ok(Self::Standard) };
         if path.exists() {
-            return Err(Failure::wrong_input(format!("{} exists already", path.display()))
+            return Err(Error::input(format!("{} exists already", path.display()))
                 .advise("choose another name for --out, or move the file away"));
         }
         let mut partial = path.clone().into_os_string();
         partial.push(".partial");
         let partial = PathBuf::from(partial);
         let file =
-            File::create(&partial).map_err(|error| Failure::file(&partial, "write", &error))?;
+            File::create(&partial).map_err(|error| Error::file(&partial, "write", &error))?;
         Ok(Self::File { file, partial, path: path.clone() })
     }
 
-    pub(super) fn write(self, column: &IdentifierColumn, rows: &[usize]) -> Result<(), Failure> {
+    pub(super) fn write(self, column: &IdentifierColumn, rows: &[usize]) -> Result<(), Error> {
         match &self {
             Self::Standard => column.copy_rows(rows, &mut BufWriter::new(io::stdout().lock())),
             Self::File { file, partial, path } => {
                 column.copy_rows(rows, &mut BufWriter::new(file))?;
                 file.sync_all()
                     .and_then(|()| std::fs::rename(partial, path))
-                    .map_err(|error| Failure::file(path, "write", &error))
+                    .map_err(|error| Error::file(path, "write", &error))
             }
         }
     }

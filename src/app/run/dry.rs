@@ -4,6 +4,7 @@ use std::path::Path;
 
 use rustix::fs::{Access, access};
 
+use crate::Error;
 use crate::agreement::Rehearsal;
 use crate::app::console::Console;
 use crate::app::ledger::columns_words;
@@ -15,7 +16,6 @@ use crate::net::meter::PhaseCost;
 use crate::privacy::ledger::{self, Hash, History, Reader, Run, Status};
 use crate::privacy::{Epsilon, Promise};
 use crate::protocol::forecast::{Forecast, Works};
-use crate::publish::failure::Failure;
 use crate::publish::manifest::delta_text;
 use crate::publish::run::Side;
 use crate::publish::run::costs::bytes;
@@ -32,13 +32,13 @@ pub(super) fn run(
     assumed: (Option<usize>, Option<usize>),
     line: Option<NetworkModel>,
     console: &Console,
-) -> Result<(), Failure> {
+) -> Result<(), Error> {
     let party = side.party;
     check_places(side)?;
     let (history, missing) = match ledger::read(&party.ledger) {
         Ok(_) if party.new_ledger => {
             let error = ledger::Error::Exists(party.ledger.clone());
-            return Err(Failure::wrong_input(format!("the run would be refused: {error}")));
+            return Err(Error::input(format!("the run would be refused: {error}")));
         }
         Err(missing @ ledger::Error::Missing(_)) => (History::default(), Some(missing)),
         read => (read?, None),
@@ -92,7 +92,7 @@ pub(super) fn run(
 }
 
 /// Sees that the places of ledger and release can be written, without writing there.
-fn check_places(side: &Side<'_>) -> Result<(), Failure> {
+fn check_places(side: &Side<'_>) -> Result<(), Error> {
     let party = side.party;
     for (key, path) in [("ledger", &party.ledger), ("out", &party.out)] {
         let there = path.symlink_metadata().is_ok();
@@ -105,7 +105,7 @@ fn check_places(side: &Side<'_>) -> Result<(), Failure> {
             };
         }
         if !there && !place.is_dir() {
-            return Err(Failure::wrong_input(format!(
+            return Err(Error::input(format!(
                 "the run would be refused: `{key}` {} cannot be made: {} is not a directory",
                 path.display(),
                 place.display()
@@ -116,7 +116,7 @@ fn check_places(side: &Side<'_>) -> Result<(), Failure> {
             if place.is_dir() { Access::WRITE_OK | Access::EXEC_OK } else { Access::WRITE_OK };
         if let Err(error) = access(place, wanted) {
             let verb = if there { "written" } else { "made" };
-            return Err(Failure::wrong_input(format!(
+            return Err(Error::input(format!(
                 "the run would be refused: `{key}` {} cannot be {verb}: {}: {error}",
                 path.display(),
                 place.display()
@@ -128,17 +128,17 @@ fn check_places(side: &Side<'_>) -> Result<(), Failure> {
 }
 
 /// What would stop the run before it connects.
-fn refuse(side: &Side<'_>, history: &History) -> Result<(), Failure> {
+fn refuse(side: &Side<'_>, history: &History) -> Result<(), Error> {
     let party = side.party;
     side.check_caps(history)
-        .map_err(|error| Failure::wrong_input(format!("the run would be refused: {error}")))?;
+        .map_err(|error| Error::input(format!("the run would be refused: {error}")))?;
     let spends = side.plan.promise.epsilon().is_some();
     history
         .check_composition(&party.data_set, spends, side.agreement.accept_composition)
-        .map_err(|error| Failure::wrong_input(format!("the run would be refused: {error}")))?;
+        .map_err(|error| Error::input(format!("the run would be refused: {error}")))?;
     if party.out.join(crate::publish::artefacts::MANIFEST).exists() {
         let place = party.out.display();
-        return Err(Failure::wrong_input(format!(
+        return Err(Error::input(format!(
             "the run would be refused: {place} has a release already"
         ))
         .advise("name another directory as `out` in the party file"));
@@ -163,7 +163,7 @@ fn rehearsal_words(
     side: &Side<'_>,
     records: Records,
     history: &History,
-) -> Result<Option<String>, Failure> {
+) -> Result<Option<String>, Error> {
     let (agreement, party) = (side.agreement, side.party);
     let Some(kind) = agreement.matching().and_then(|matching| matching.rehearse) else {
         return Ok(None);
@@ -198,7 +198,7 @@ struct Expected {
 }
 
 impl Expected {
-    fn new(side: &Side<'_>, records: Records, tree: &Cuts, again: bool) -> Result<Self, Failure> {
+    fn new(side: &Side<'_>, records: Records, tree: &Cuts, again: bool) -> Result<Self, Error> {
         let role = side.party.role;
         let turned = records.turned();
         let course = course(side.agreement, tree);
@@ -226,7 +226,7 @@ fn tell_costs(
     history: &History,
     line: Option<NetworkModel>,
     console: &Console,
-) -> Result<(), Failure> {
+) -> Result<(), Error> {
     let agreement = side.agreement;
     let finished = |run: &Run| {
         let with_peer = run.debit.peer == side.peer_name && !run.is_rehearsal;

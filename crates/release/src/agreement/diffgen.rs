@@ -41,6 +41,7 @@ pub struct Terms {
 
 /// How many specializations a release makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Specializations {
     /// So many.
     Given(u32),

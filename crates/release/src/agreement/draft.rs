@@ -311,17 +311,17 @@ fn quoted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agreement::{Agreement, Error, Rule};
+    use crate::agreement::{Agreement, Problems, Rule};
     use proptest::prelude::*;
 
     fn problems(draft: &Draft) -> Vec<(Rule, String)> {
         let text = draft.to_toml();
         match Agreement::parse("a.toml", text.as_bytes(), &|_| Err("none".to_owned())) {
             Ok(_) => Vec::new(),
-            Err(Error::Invalid(problems)) => {
-                problems.iter().map(|problem| (problem.rule, problem.to_string())).collect()
+            Err(error) => {
+                let problems = error.origin::<Problems>().unwrap().iter();
+                problems.map(|problem| (problem.rule, problem.to_string())).collect()
             }
-            Err(other) => panic!("{other}"),
         }
     }
 

@@ -2,7 +2,8 @@
 
 use super::node::{Key, Node, Source, Value};
 use super::problem::{Problem, Problems, Rule};
-use crate::table::{Decimal, Error, clean_text, nearest};
+use crate::Error;
+use crate::table::{Decimal, clean_text, nearest};
 use std::ops::RangeInclusive;
 
 /// How messages call the outermost table, whose keys are sections.

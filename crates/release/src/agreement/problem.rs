@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::Error;
+
 /// Most problems that are kept; more would only hide the first ones.
 const MAX_PROBLEMS: usize = 40;
 
@@ -31,6 +33,7 @@ pub struct Location {
 
 /// The kinds of rules an agreement can break.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Rule {
     /// Not TOML, not JSON, or not UTF-8.
     Syntax,
@@ -128,6 +131,18 @@ impl Problems {
             problem.location.as_ref().map(|place| (place.file.clone(), place.line, place.column))
         };
         self.found.sort_by_key(place);
+    }
+}
+
+impl std::error::Error for Problems {}
+
+impl From<Problems> for Error {
+    fn from(problems: Problems) -> Self {
+        let error = match problems.count() {
+            1 => Self::input(&problems),
+            count => Self::input(format!("{count} problems:\n{problems}")),
+        };
+        error.because(problems)
     }
 }
 

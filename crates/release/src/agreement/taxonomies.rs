@@ -3,7 +3,9 @@
 use super::MAX_FILE_BYTES;
 use super::node::{Node, Source, Value};
 use super::problem::{Problem, Rule};
-use crate::table::{Error, MAX_VALUES, Taxonomy, TaxonomyBuilder};
+use crate::Error;
+use crate::table::taxonomy::{duplicate_value, second_root, too_many_values};
+use crate::table::{MAX_VALUES, Taxonomy, TaxonomyBuilder};
 use std::collections::HashMap;
 
 const TOML_REMEDY: &str =
@@ -14,6 +16,7 @@ const CSV_REMEDY: &str =
 
 /// The ways a taxonomy can be written in a file of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum TaxonomyFormat {
     /// One root with tables and lists below it, as inline in an agreement.
     Toml,
@@ -181,10 +184,10 @@ fn from_csv(source: &Source<'_>) -> Result<Taxonomy, Problem> {
                 }
                 Some(branch) => branch,
                 None if depth == 0 && !branches.is_empty() => {
-                    return Err(broken_line(source, at, &Error::SecondRoot((*name).to_owned())));
+                    return Err(broken_line(source, at, &second_root(name)));
                 }
                 None if branches.len() >= MAX_VALUES => {
-                    return Err(broken_line(source, at, &Error::TooManyValues));
+                    return Err(broken_line(source, at, &too_many_values()));
                 }
                 None => {
                     let branch = branches.len();
@@ -206,11 +209,7 @@ fn from_csv(source: &Source<'_>) -> Result<Taxonomy, Problem> {
         }
         if let Some(leaf) = parent {
             if branches[leaf].listed.is_some() {
-                return Err(broken(
-                    source,
-                    at,
-                    &Error::DuplicateValue(branches[leaf].name.clone()),
-                ));
+                return Err(broken(source, at, &duplicate_value(&branches[leaf].name)));
             }
             branches[leaf].listed = Some(at);
         }

@@ -21,11 +21,8 @@ fn files(name: &str) -> Result<Vec<u8>, String> {
 }
 
 fn parse(text: &str) -> Result<Agreement, Problems> {
-    match Agreement::parse("a.toml", text.as_bytes(), &files) {
-        Ok(agreement) => Ok(agreement),
-        Err(Error::Invalid(problems)) => Err(problems),
-        Err(other) => panic!("{other}"),
-    }
+    Agreement::parse("a.toml", text.as_bytes(), &files)
+        .map_err(|error| error.origin::<Problems>().unwrap().clone())
 }
 
 fn loans() -> Agreement {
@@ -243,7 +240,7 @@ fn only_the_canonical_form_is_read_as_canonical() {
     ] {
         let changed = with(&canonical, from, to);
         let result = Agreement::from_canonical(changed.as_bytes());
-        assert!(matches!(result, Err(Error::NotCanonical)), "{to}: {result:?}");
+        assert!(result.unwrap_err().message().contains("not in canonical form"), "{to}");
     }
     for (from, to) in [
         ("diptych-agreement-2", "diptych-agreement-3"),
@@ -252,7 +249,7 @@ fn only_the_canonical_form_is_read_as_canonical() {
     ] {
         let changed = with(&canonical, from, to);
         let result = Agreement::from_canonical(changed.as_bytes());
-        assert!(matches!(result, Err(Error::Invalid(_))), "{to}: {result:?}");
+        assert!(result.unwrap_err().origin::<Problems>().is_some(), "{to}");
     }
     assert!(Agreement::from_canonical(format!("{canonical}\n").as_bytes()).is_err());
     assert!(Agreement::from_canonical(LOANS.as_bytes()).is_err());

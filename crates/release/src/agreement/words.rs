@@ -35,6 +35,7 @@ pub(super) trait Wording {
 
 /// A part of the page that is signed.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Block {
     /// What the page is about; the first.
     Title(String),

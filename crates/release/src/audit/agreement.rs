@@ -4,7 +4,8 @@ use serde_json::Value;
 
 use super::Verdict;
 use super::field::{check_all, list, same, text};
-use crate::agreement::{Agreement, Error};
+use crate::Error;
+use crate::agreement::{Agreement, Problems};
 
 /// Checks every test of the document. A test that cannot be read fails.
 pub fn check(document: &Value) -> Vec<Verdict> {
@@ -47,10 +48,9 @@ fn judge(group: &str, test: &Value) -> Result<(), String> {
 }
 
 fn rules(error: &Error) -> Vec<&'static str> {
-    match error {
-        Error::Invalid(problems) => problems.iter().map(|problem| problem.rule.name()).collect(),
-        Error::NotCanonical => vec!["not-canonical"],
-        Error::Unreadable { .. } => vec!["unreadable"],
+    match error.origin::<Problems>() {
+        Some(problems) => problems.iter().map(|problem| problem.rule.name()).collect(),
+        None => vec!["not-canonical"],
     }
 }
 

@@ -16,9 +16,9 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
+use crate::Error;
 use crate::agreement::Agreement;
 use crate::math::hex;
-use crate::publish::failure::Failure;
 use crate::publish::files::{move_without_replacing, reserve, sync_directory, write_whole};
 use crate::publish::manifest::Described;
 use crate::release::Release;
@@ -62,7 +62,7 @@ impl Output {
         agreement: &Agreement,
         plan: &Plan,
         compact: bool,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, Error> {
         let output = Self::claim(directory)?;
         let release = plan.most_bytes.min(MOST_RESERVED);
         // The agreement with indentation, and the tree.
@@ -77,10 +77,10 @@ impl Output {
                 .write(true)
                 .create_new(true)
                 .open(&part)
-                .map_err(|error| Failure::file(&part, "write", &error))?;
+                .map_err(|error| Error::file(&part, "write", &error))?;
             reserve(&mut file, bytes).map_err(|error| {
                 let place = directory.display();
-                Failure::failed(format!(
+                Error::internal(format!(
                     "cannot reserve {bytes} bytes for {name} in {place}: {error}"
                 ))
                 .advise("make room on that disk, or name another directory; nothing was spent")
@@ -93,9 +93,9 @@ impl Output {
     ///
     /// # Errors
     /// If it contains one, is in use by another run or cannot be created.
-    pub fn claim(directory: &Path) -> Result<Self, Failure> {
+    pub fn claim(directory: &Path) -> Result<Self, Error> {
         let made = !directory.is_dir();
-        make_directory(directory).map_err(|error| Failure::file(directory, "create", &error))?;
+        make_directory(directory).map_err(|error| Error::file(directory, "create", &error))?;
         let lock = lock(directory)?;
         let output = Self { directory: directory.to_owned(), lock: Some(lock), made };
         output.refuse_to_overwrite()?;
@@ -116,13 +116,13 @@ impl Output {
     ///
     /// # Errors
     /// If one has.
-    pub fn refuse_to_overwrite(&self) -> Result<(), Failure> {
+    pub fn refuse_to_overwrite(&self) -> Result<(), Error> {
         let exists = |name: &&str| self.directory.join(name).symlink_metadata().is_ok();
         let whole = exists(&MANIFEST) || exists(&SUMMARY);
         let mut names = [MANIFEST, RELEASE, COMPACT, SUMMARY].iter();
         let Some(name) = names.find(|name| exists(name)) else { return Ok(()) };
         let failure =
-            Failure::wrong_input(format!("{} exists already", self.directory.join(name).display()));
+            Error::input(format!("{} exists already", self.directory.join(name).display()));
         Err(failure.advise(if whole {
             "choose another directory: a release is never overwritten"
         } else {
@@ -135,16 +135,15 @@ impl Output {
     ///
     /// # Errors
     /// If it was moved, removed or replaced.
-    pub fn check_place(&self) -> Result<(), Failure> {
+    pub fn check_place(&self) -> Result<(), Error> {
         let Some(lock) = &self.lock else { return Ok(()) };
-        let own =
-            lock.metadata().map_err(|error| Failure::file(&self.directory, "find", &error))?;
+        let own = lock.metadata().map_err(|error| Error::file(&self.directory, "find", &error))?;
         let same = |named: fs::Metadata| (named.dev(), named.ino()) == (own.dev(), own.ino());
         if fs::metadata(&self.directory).is_ok_and(same) {
             return Ok(());
         }
         let place = self.directory.display();
-        Err(Failure::wrong_input(format!(
+        Err(Error::input(format!(
             "{place} was moved, removed or replaced after this run had made room in it"
         ))
         .advise("leave it in its place while a run is under way; nothing was spent"))
@@ -166,7 +165,7 @@ impl Output {
         described: &Described,
         manifest: &str,
         compact: bool,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), Error> {
         let mut made = Vec::new();
         let result = self.write_all(release, described, manifest, compact, &mut made);
         if result.is_err() {
@@ -185,7 +184,7 @@ impl Output {
         manifest: &str,
         compact: bool,
         made: &mut Vec<&'static str>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), Error> {
         if compact {
             self.part(COMPACT, |out| write_csv(&release.table, Rows::NotZero, out))?;
         }
@@ -195,7 +194,7 @@ impl Output {
             Ok(hex::encode(hashed.hash.finalize()))
         })?;
         if sha256 != described.sha256 {
-            return Err(Failure::failed("the release changed while it was written"));
+            return Err(Error::internal("the release changed while it was written"));
         }
         self.part(MANIFEST, |out| out.write_all(manifest.as_bytes()))?;
         // All of it is on disk: only renames follow.
@@ -213,7 +212,7 @@ impl Output {
     ///
     /// # Errors
     /// As [`Output::write`].
-    pub fn write_with_summary(&self, release: &[u8], summary: &[u8]) -> Result<(), Failure> {
+    pub fn write_with_summary(&self, release: &[u8], summary: &[u8]) -> Result<(), Error> {
         self.part(RELEASE, |out| out.write_all(release))?;
         self.part(SUMMARY, |out| out.write_all(summary))?;
         self.name(SUMMARY, &mut Vec::new())?;
@@ -231,10 +230,10 @@ impl Output {
     ///
     /// # Errors
     /// If it cannot be written; the older file, if any, then remains.
-    pub fn write_private(&self, name: &str, text: &str) -> Result<PathBuf, Failure> {
+    pub fn write_private(&self, name: &str, text: &str) -> Result<PathBuf, Error> {
         let directory = self.directory.join(PRIVATE);
         let path = directory.join(name);
-        let failed = |error| Failure::file(&path, "write", &error);
+        let failed = |error| Error::file(&path, "write", &error);
         match DirBuilder::new().mode(0o700).create(&directory) {
             Ok(()) => self.sync()?,
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
@@ -244,10 +243,10 @@ impl Output {
         Ok(path)
     }
 
-    fn sync(&self) -> Result<(), Failure> {
+    fn sync(&self) -> Result<(), Error> {
         sync_directory(&self.directory).map_err(|error| {
             let place = self.directory.display();
-            Failure::failed(format!("cannot bring {place} to disk: {error}"))
+            Error::internal(format!("cannot bring {place} to disk: {error}"))
         })
     }
 
@@ -256,7 +255,7 @@ impl Output {
         &self,
         name: &str,
         write: impl FnOnce(&mut BufWriter<File>) -> io::Result<T>,
-    ) -> Result<T, Failure> {
+    ) -> Result<T, Error> {
         let path = self.temporary(name);
         let fill = |file| {
             let mut out = BufWriter::new(file);
@@ -274,7 +273,7 @@ impl Output {
     }
 
     /// Renames a file to its own name, if nothing has that name.
-    fn name(&self, name: &'static str, made: &mut Vec<&'static str>) -> Result<(), Failure> {
+    fn name(&self, name: &'static str, made: &mut Vec<&'static str>) -> Result<(), Error> {
         let path = self.directory.join(name);
         match move_without_replacing(&self.temporary(name), &path) {
             Ok(()) => {
@@ -282,7 +281,7 @@ impl Output {
                 Ok(())
             }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                Err(Failure::wrong_input(format!(
+                Err(Error::input(format!(
                     "{} has appeared while the run was under way, and is not overwritten",
                     path.display()
                 )))
@@ -291,9 +290,9 @@ impl Output {
         }
     }
 
-    fn unwritten(&self, name: &str, error: &io::Error) -> Failure {
+    fn unwritten(&self, name: &str, error: &io::Error) -> Error {
         let path = self.directory.join(name);
-        Failure::failed(format!("cannot write {}: {error}", path.display()))
+        Error::internal(format!("cannot write {}: {error}", path.display()))
     }
 
     fn temporary(&self, name: &str) -> PathBuf {
@@ -333,12 +332,12 @@ fn make_directory(directory: &Path) -> io::Result<()> {
     sync_directory(parent)
 }
 
-fn lock(directory: &Path) -> Result<File, Failure> {
-    let file = File::open(directory).map_err(|error| Failure::file(directory, "open", &error))?;
+fn lock(directory: &Path) -> Result<File, Error> {
+    let file = File::open(directory).map_err(|error| Error::file(directory, "open", &error))?;
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => {
             let place = directory.display();
-            Err(Failure::wrong_input(format!("{place} is in use by another run"))
+            Err(Error::input(format!("{place} is in use by another run"))
                 .advise("name another directory, or wait until that run has ended"))
         }
         // Some network filesystems cannot lock a directory; existing files are still not replaced.
@@ -366,7 +365,7 @@ impl<W: Write> Write for Hashed<W> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::publish::failure::Status;
+    use crate::error::Status;
 
     const AGREEMENT: &str = r#"
 [release]
@@ -386,9 +385,8 @@ kind = "categorical"
 taxonomy = { Any = ["Male", "Female"] }
 "#;
 
-    fn prepare(directory: &Path) -> Result<Output, Failure> {
-        let agreement = Agreement::parse("x", AGREEMENT.as_bytes(), &|_| Err(String::new()))
-            .map_err(Failure::wrong_input)?;
+    fn prepare(directory: &Path) -> Result<Output, Error> {
+        let agreement = Agreement::parse("x", AGREEMENT.as_bytes(), &|_| Err(String::new()))?;
         let plan = crate::release::plan::alone(&agreement)?;
         Output::prepare(directory, &agreement, &plan, true)
     }
@@ -409,7 +407,7 @@ taxonomy = { Any = ["Male", "Female"] }
         let reserved = [".manifest.json.part", ".release-compact.csv.part", ".release.csv.part"];
         assert_eq!(names(&directory), reserved);
         let second = prepare(&directory).unwrap_err();
-        assert!(second.message.contains("is in use by another run"), "{}", second.message);
+        assert!(second.message().contains("is in use by another run"), "{}", second.message());
         assert_eq!(second.status(), Status::WrongInput);
         assert_eq!(names(&directory), reserved, "the second removes nothing of the first");
         drop(first);
@@ -431,7 +429,7 @@ taxonomy = { Any = ["Male", "Female"] }
         output.name(COMPACT, &mut made).unwrap();
         fs::write(place.path().join(RELEASE), "theirs").unwrap();
         let refused = output.name(RELEASE, &mut made).unwrap_err();
-        assert!(refused.message.contains("has appeared"), "{}", refused.message);
+        assert!(refused.message().contains("has appeared"), "{}", refused.message());
         assert_eq!(made, [COMPACT]);
         assert_eq!(fs::read(place.path().join(RELEASE)).unwrap(), b"theirs");
         assert_eq!(fs::read(place.path().join(COMPACT)).unwrap(), b"ours", "to its length");
@@ -445,7 +443,7 @@ taxonomy = { Any = ["Male", "Female"] }
         let output = Output::claim(&directory).unwrap();
         fs::write(directory.join(RELEASE), "theirs").unwrap();
         let refused = output.write_with_summary(b"ours", b"{}").unwrap_err();
-        assert!(refused.message.contains("has appeared"), "{}", refused.message);
+        assert!(refused.message().contains("has appeared"), "{}", refused.message());
         assert_eq!(fs::read(directory.join(RELEASE)).unwrap(), b"theirs");
         drop(output);
         assert_eq!(names(&directory), [RELEASE]);
@@ -459,6 +457,6 @@ taxonomy = { Any = ["Male", "Female"] }
         assert_eq!(fs::read(directory.join(RELEASE)).unwrap(), b"ours");
         assert!(!elsewhere.exists());
         let refused = Output::claim(&directory).unwrap_err();
-        assert!(refused.message.contains("exists already"), "{}", refused.message);
+        assert!(refused.message().contains("exists already"), "{}", refused.message());
     }
 }

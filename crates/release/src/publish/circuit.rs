@@ -7,12 +7,13 @@ use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
+use crate::Error;
 use crate::circuit::bristol::{self, Contents, Limited, Limits};
 use crate::circuit::{self, Circuit, Program, Source};
 use crate::math::hex;
+use crate::net;
 use crate::protocol::Session;
 use crate::protocol::yao::{self, Reveal};
-use crate::publish::failure::Failure;
 use crate::role::Role;
 
 /// What both sides must have in common, besides the file.
@@ -46,14 +47,14 @@ impl Ready {
         role: Role,
         roles: &Roles,
         inputs: &[String],
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, Error> {
         let (Contents { mut circuit, .. }, hash) = read(file, limits)?;
         let mut p1_inputs = roles.p1_inputs.clone();
         p1_inputs.sort_unstable();
         p1_inputs.dedup();
         if p1_inputs.iter().any(|index| *index >= circuit.inputs().len()) {
             let count = circuit.inputs().len();
-            return Err(Failure::wrong_input(format!("the circuit has {count} inputs"))
+            return Err(Error::input(format!("the circuit has {count} inputs"))
                 .advise("name inputs that exist with --p1-inputs, counted from 0"));
         }
         circuit.assign_inputs(|index| {
@@ -82,7 +83,7 @@ impl Ready {
     ///
     /// # Errors
     /// Whatever ends it.
-    pub fn run(&self, session: &mut Session) -> Result<Option<Vec<String>>, Failure> {
+    pub fn run(&self, session: &mut Session) -> Result<Option<Vec<String>>, Error> {
         session.channel.begin_phase("circuit");
         let outputs = yao::run(session, self.garbler, &self.program, &self.bits, self.reveal);
         let Some(outputs) = session.conclude(outputs)? else { return Ok(None) };
@@ -102,8 +103,8 @@ impl Ready {
 ///
 /// # Errors
 /// If it cannot be read, or is not a circuit within the limits.
-pub fn read(path: &Path, limits: Limits) -> Result<(Contents, String), Failure> {
-    let unreadable = |error: &io::Error| Failure::file(path, "read", error);
+pub fn read(path: &Path, limits: Limits) -> Result<(Contents, String), Error> {
+    let unreadable = |error: &io::Error| Error::file(path, "read", error);
     let file = File::open(path).map_err(|error| unreadable(&error))?;
     let metadata = file.metadata().map_err(|error| unreadable(&error))?;
     let length = metadata.is_file().then_some(metadata.len());
@@ -111,15 +112,14 @@ pub fn read(path: &Path, limits: Limits) -> Result<(Contents, String), Failure> 
     let contents =
         bristol::read_from(BufReader::with_capacity(1 << 16, &mut hashed), length, limits)
             .map_err(|error| {
-                let failure = Failure::wrong_input(format!("{}: {error}", path.display()));
+                let failure = Error::input(format!("{}: {error}", path.display()));
                 match error {
-                    circuit::Error::TooLarge { what: Limited::Gates, .. } => {
+                    net::Error::CircuitTooLarge { what: Limited::Gates, .. } => {
                         failure.advise("raise the limit with --max-gates")
                     }
-                    circuit::Error::TooLarge { what: Limited::PortBits, .. } => {
+                    net::Error::CircuitTooLarge { what: Limited::PortBits, .. } => {
                         failure.advise("raise the limit with --max-port-bits")
                     }
-                    circuit::Error::Unreadable { kind, .. } => unreadable(&kind.into()),
                     _ => failure,
                 }
             })?;
@@ -141,18 +141,18 @@ impl<R: Read> Read for Hashed<R> {
     }
 }
 
-fn own_bits(circuit: &Circuit, role: Role, given: &[String]) -> Result<Vec<bool>, Failure> {
+fn own_bits(circuit: &Circuit, role: Role, given: &[String]) -> Result<Vec<bool>, Error> {
     let own: Vec<_> =
         circuit.inputs().iter().enumerate().filter(|(_, port)| port.owner == Some(role)).collect();
     if own.len() != given.len() {
         let message = format!("{} inputs are ours, {} were given", own.len(), given.len());
-        return Err(Failure::wrong_input(message).advise("give --input once for each of ours"));
+        return Err(Error::input(message).advise("give --input once for each of ours"));
     }
     let mut bits = Vec::new();
     for ((index, port), text) in own.into_iter().zip(given) {
         bits.extend(
             circuit::evaluate::bits_of_hex(text, port.width)
-                .map_err(|wrong| Failure::wrong_input(format!("input {index}: {wrong}")))?,
+                .map_err(|wrong| Error::input(format!("input {index}: {wrong}")))?,
         );
     }
     Ok(bits)

@@ -19,14 +19,16 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, kill_process_group};
 
+use crate::Error;
 use crate::net::Stop;
 use crate::publish::Watcher;
-use crate::publish::failure::Failure;
 use crate::publish::files::write_whole;
 use crate::release::trajectory::union::Extent;
 use crate::release::trajectory::{Form, Part, Paths};
 use crate::release::{Data, Step};
-use crate::table::{Cells, Dialect, Error, Reading, Table, parse_csv_as, read_cells, regular_file};
+use crate::table::{
+    BadValues, Cells, Dialect, Reading, Table, parse_csv_as, read_cells, regular_file,
+};
 
 /// How long standard input and a command may take, unless the party file says otherwise.
 pub(crate) const USUAL_SECONDS: u64 = 600;
@@ -49,7 +51,7 @@ pub struct Source {
 }
 
 /// Reads a source: gets its name, its bytes, and a progress callback.
-type Parser<'p, T> = &'p dyn Fn(&str, &mut dyn Read, &(dyn Fn(usize) + Sync)) -> Result<T, Failure>;
+type Parser<'p, T> = &'p dyn Fn(&str, &mut dyn Read, &(dyn Fn(usize) + Sync)) -> Result<T, Error>;
 
 /// What a party has, as the agreement says.
 #[derive(Clone, Debug)]
@@ -182,7 +184,7 @@ impl Source {
     ///
     /// # Errors
     /// If it is not what the agreement says, or does not arrive.
-    pub fn read(&self, reading: &Reading<'_>, watcher: &dyn Watcher) -> Result<Table, Failure> {
+    pub fn read(&self, reading: &Reading<'_>, watcher: &dyn Watcher) -> Result<Table, Error> {
         let table = match &self.from {
             Origin::Memory(memory) => self.read_memory(memory, reading, watcher)?,
             _ => self.read_with(watcher, &|name, source, progress| {
@@ -199,7 +201,7 @@ impl Source {
         memory: &Memory,
         reading: &Reading<'_>,
         watcher: &dyn Watcher,
-    ) -> Result<Table, Failure> {
+    ) -> Result<Table, Error> {
         let cells = &*memory.cells;
         watcher.step(Step::Began { phase: "reading", total: cells.records() });
         let progress = |done| watcher.step(Step::Advanced(done));
@@ -214,15 +216,15 @@ impl Source {
     ///
     /// # Errors
     /// If they are not what the agreement says, or do not arrive.
-    pub fn read_paths(&self, form: &Form, watcher: &dyn Watcher) -> Result<Paths, Failure> {
+    pub fn read_paths(&self, form: &Form, watcher: &dyn Watcher) -> Result<Paths, Error> {
         let paths = self.read_with(watcher, &|name, source, progress| {
-            Paths::read((name, self.dialect), source, form, progress).map_err(Failure::wrong_input)
+            Paths::read((name, self.dialect), source, form, progress)
         })?;
         watcher.say(&format!("read {} paths", paths.len()));
         Ok(paths)
     }
 
-    fn read_with<T>(&self, watcher: &dyn Watcher, parse: Parser<'_, T>) -> Result<T, Failure> {
+    fn read_with<T>(&self, watcher: &dyn Watcher, parse: Parser<'_, T>) -> Result<T, Error> {
         let name = self.name();
         let total = match &self.from {
             Origin::File(path) => std::fs::metadata(path).map_or(0, |metadata| metadata.len()),
@@ -245,7 +247,7 @@ impl Source {
         progress: &(dyn Fn(usize) + Sync),
         watcher: &dyn Watcher,
         parse: Parser<'_, T>,
-    ) -> Result<T, Failure> {
+    ) -> Result<T, Error> {
         match &self.from {
             Origin::File(path) => {
                 let mut file = regular_file(path).map_err(|error| self.failure(error))?;
@@ -255,8 +257,7 @@ impl Source {
                 // Not through the library's buffer: waiting for the file descriptor would ignore
                 // what is buffered.
                 let input = io::stdin().as_fd().try_clone_to_owned();
-                let input =
-                    input.map_err(|error| Failure::wrong_input(format!("{name}: {error}")))?;
+                let input = input.map_err(|error| Error::input(format!("{name}: {error}")))?;
                 let mut source = Patient::new(File::from(input), self.limit, watcher.stop());
                 let read = parse(name, &mut source, progress)?;
                 source.ended_with_a_line(name, self.dialect)?;
@@ -266,7 +267,7 @@ impl Source {
                 let mut running = Running::start(words, directory, self.limit)?;
                 let output =
                     running.child.stdout.take().ok_or_else(|| {
-                        Failure::failed(format!("{name}: its output cannot be had"))
+                        Error::internal(format!("{name}: its output cannot be had"))
                     })?;
                 let mut source = Patient::new(output, self.limit, watcher.stop());
                 let read = parse(name, &mut source, progress);
@@ -276,25 +277,25 @@ impl Source {
                 source.ended_with_a_line(name, self.dialect)?;
                 Ok(read)
             }
-            Origin::Memory(_) => Err(Failure::wrong_input(format!(
+            Origin::Memory(_) => Err(Error::input(format!(
                 "{name}: paths are read from a file, not from a table in memory"
             ))),
         }
     }
 
-    fn failure(&self, error: Error) -> Failure {
-        let (Some(path), Error::BadValues(found)) = (&self.problems, &error) else {
-            return error.into();
+    fn failure(&self, error: Error) -> Error {
+        let (Some(path), Some(found)) = (&self.problems, error.origin::<BadValues>()) else {
+            return error;
         };
         let distinct = found.found.len();
-        match write_whole(path, &found.to_csv(), 0o600) {
-            Ok(()) => Failure::wrong_input(&error).advise(format!(
+        let advice = match write_whole(path, &found.to_csv(), 0o600) {
+            Ok(()) => format!(
                 "all {distinct} of them are listed in {} (private: values of the data)",
                 path.display()
-            )),
-            Err(problem) => Failure::wrong_input(&error)
-                .advise(format!("they could not be listed in {}: {problem}", path.display())),
-        }
+            ),
+            Err(problem) => format!("they could not be listed in {}: {problem}", path.display()),
+        };
+        error.advise(advice)
     }
 }
 
@@ -307,9 +308,9 @@ struct Running {
 }
 
 impl Running {
-    fn start(words: &[String], directory: &Path, limit: Duration) -> Result<Self, Failure> {
+    fn start(words: &[String], directory: &Path, limit: Duration) -> Result<Self, Error> {
         let Some((program, arguments)) = words.split_first() else {
-            return Err(Failure::wrong_input("data_command is empty"));
+            return Err(Error::input("data_command is empty"));
         };
         let directory = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
         let mut child = Command::new(program)
@@ -321,7 +322,7 @@ impl Running {
             .process_group(0)
             .spawn()
             .map_err(|error| {
-                Failure::wrong_input(format!("cannot start data_command {program}: {error}"))
+                Error::input(format!("cannot start data_command {program}: {error}"))
                     .advise("check the program's name, and that it is in PATH")
             })?;
         let complaint = child.stderr.take().and_then(|mut stderr| {
@@ -339,10 +340,10 @@ impl Running {
 
     /// Checks the exit status of the command; one whose output was not read to the end need not
     /// have exited.
-    fn end(&mut self, name: &str, read: bool, stop: &Stop) -> Result<(), Failure> {
+    fn end(&mut self, name: &str, read: bool, stop: &Stop) -> Result<(), Error> {
         let seconds = self.limit.as_secs();
         let late = || {
-            Failure::wrong_input(format!("{name} did not end within {seconds} s"))
+            Error::input(format!("{name} did not end within {seconds} s"))
                 .advise("raise `data_seconds` in the party file, or mend the command")
         };
         loop {
@@ -351,7 +352,7 @@ impl Running {
                 Ok(Some(status)) if status.success() => return Ok(()),
                 Ok(Some(status)) => {
                     let said = self.complaint();
-                    return Err(Failure::wrong_input(format!(
+                    return Err(Error::input(format!(
                         "{name} failed ({status}); nothing that it printed is used{said}"
                     ))
                     .advise("run the command by hand to see what is wrong"));
@@ -362,7 +363,7 @@ impl Running {
                 }
                 Ok(None) if Instant::now() >= self.deadline => return Err(late()),
                 Ok(None) => thread::sleep(Duration::from_millis(5)),
-                Err(error) => return Err(Failure::failed(format!("{name}: {error}"))),
+                Err(error) => return Err(Error::internal(format!("{name}: {error}"))),
             }
         }
     }
@@ -404,12 +405,12 @@ impl<R> Patient<R> {
     }
 
     /// A table that was truncated most probably ends in the middle of a line.
-    fn ended_with_a_line(&self, name: &str, dialect: Dialect) -> Result<(), Failure> {
+    fn ended_with_a_line(&self, name: &str, dialect: Dialect) -> Result<(), Error> {
         let wide = dialect.encoding == crate::table::Encoding::Utf16;
         match self.last {
             Some([_, b'\n']) => Ok(()),
             Some([b'\n', 0]) if wide => Ok(()),
-            _ => Err(Failure::wrong_input(format!(
+            _ => Err(Error::input(format!(
                 "{name} ends in the middle of a line, so it may be cut; nothing of it is used"
             ))
             .advise("if it is whole, let its last line end with a line feed")),

@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
+use crate::Error;
 use crate::agreement::Agreement;
 use crate::math::Randomness;
-use crate::net::{AbortReason, Identity};
+use crate::net::Identity;
 use crate::privacy::ledger::{self, Debit, Delta, Hash, Ledger, RunId};
 use crate::privacy::{Budget, Epsilon, Promise};
 use crate::publish::artefacts::Output;
 use crate::publish::data::{Contents, Source};
-use crate::publish::failure::Failure;
 use crate::publish::manifest::{Described, Draft, described, in_short};
 use crate::publish::{Watcher, report};
 use crate::release::tree::output::{Rows, write_csv};
@@ -57,11 +57,11 @@ pub fn release(
     agreement: &Agreement,
     wanted: &Wanted<'_>,
     watcher: &dyn Watcher,
-) -> Result<Release, Failure> {
+) -> Result<Release, Error> {
     // Everything that can be rejected is rejected before anything is spent.
     if let (Some(_), Some(parties)) = (wanted.identity, agreement.parties()) {
         let [one, two] = [&parties.p1.name, &parties.p2.name];
-        return Err(Failure::wrong_input(format!(
+        return Err(Error::input(format!(
             "the agreement is one between {one} and {two}, and a release of it has both signatures"
         ))
         .advise("leave out the identity: what one party makes is a baseline, which nobody signs"));
@@ -91,7 +91,7 @@ pub fn release(
         }
         _ => plan.promise.epsilon().map(Budget::new),
     };
-    let entered = |failure: Failure| match &wanted.entered {
+    let entered = |failure: Error| match &wanted.entered {
         Some(_) => failure.after_spending(left(&plan.promise)),
         None => failure,
     };
@@ -107,7 +107,7 @@ pub fn release(
         match &made {
             Ok(_) => ledger.finish(run).map_err(|error| {
                 let place = output.directory().display();
-                Failure::from(error).after_spending(format!("the release in {place} is complete"))
+                Error::from(error).after_spending(format!("the release in {place} is complete"))
             })?,
             Err(_) => ledger.abort(run).map_err(|error| entered(error.into()))?,
         }
@@ -158,7 +158,7 @@ pub(crate) fn read(
     owner: Option<Role>,
     identifier: Option<&Identifier>,
     watcher: &dyn Watcher,
-) -> Result<Table, Failure> {
+) -> Result<Table, Error> {
     let reading = Reading {
         schema: &agreement.schema,
         owner,
@@ -174,7 +174,7 @@ fn make(
     budget: Option<Budget>,
     rng: &mut Randomness,
     watcher: &dyn Watcher,
-) -> Result<Release, Failure> {
+) -> Result<Release, Error> {
     let release = run::alone(agreement, data, budget, rng, &|step| watcher.step(step))?;
     let (made, rows) = (release.table.cuts.made().len(), release.table.counts.len());
     watcher.say(&match data {
@@ -194,15 +194,12 @@ struct Put {
 ///
 /// # Errors
 /// If it is not, or checking would take too long.
-pub(super) fn examined(
-    agreement: &Agreement,
-    release: &Release,
-) -> Result<Option<String>, Failure> {
+pub(super) fn examined(agreement: &Agreement, release: &Release) -> Result<Option<String>, Error> {
     if !examine::is_needed(agreement) {
         return Ok(None);
     }
     let mut csv = Vec::new();
-    write_csv(&release.table, Rows::All, &mut csv).map_err(Failure::failed)?;
+    write_csv(&release.table, Rows::All, &mut csv).map_err(Error::internal)?;
     Ok(examine::released(agreement, csv.as_slice())?.warning)
 }
 
@@ -213,7 +210,7 @@ fn put(
     promise: &Promise,
     output: &Output,
     wanted: &Wanted<'_>,
-) -> Result<Put, Failure> {
+) -> Result<Put, Error> {
     let warning = examined(agreement, release)?;
     let draft = Draft::new(agreement, release, promise, None)?;
     let signatures = match wanted.identity {
@@ -244,7 +241,7 @@ fn tell(
     keep_notes(output, release, watcher);
     match cut_lines(release) {
         Ok(lines) => lines.iter().for_each(|line| watcher.say(line)),
-        Err(failure) => watcher.say(&failure.message),
+        Err(failure) => watcher.say(failure.message()),
     }
     watcher.say(&format!("{}; rows: {}", in_short(promise), put.described.rows));
     watcher.say(&format!("sha256 of release.csv: {}", put.described.sha256));
@@ -260,12 +257,12 @@ pub(super) fn keep_notes(output: &Output, release: &Release, watcher: &dyn Watch
     }
     watcher.say(&match output.write_private(NOTES, &(release.notes.join("\n") + "\n")) {
         Ok(path) => format!("how it came about, for your eyes only: {}", path.display()),
-        Err(failure) => format!("how it came about is not told: {}", failure.message),
+        Err(failure) => format!("how it came about is not told: {}", failure.message()),
     });
 }
 
 /// The specializations, one per line.
-pub(crate) fn cut_lines(release: &Release) -> Result<Vec<String>, Failure> {
+pub(crate) fn cut_lines(release: &Release) -> Result<Vec<String>, Error> {
     let lines = described(&release.table.cuts)?;
     let width = lines.iter().map(|(attribute, ..)| attribute.chars().count()).max().unwrap_or(0);
     Ok(lines
@@ -279,28 +276,4 @@ pub(crate) fn cut_lines(release: &Release) -> Result<Vec<String>, Failure> {
             format!("{:>4}. {attribute:<width$}  {value} → {into}", index + 1)
         })
         .collect())
-}
-
-impl From<crate::table::Error> for Failure {
-    fn from(error: crate::table::Error) -> Self {
-        Self::wrong_input(error)
-    }
-}
-
-impl From<ledger::Error> for Failure {
-    fn from(error: ledger::Error) -> Self {
-        use std::io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
-        match &error {
-            // A full disk is not the user's error.
-            ledger::Error::File { source, .. }
-                if matches!(source.kind(), FileTooLarge | QuotaExceeded | StorageFull) =>
-            {
-                Self::failed(error)
-            }
-            ledger::Error::CapReached { .. } => {
-                Self { tell: Some(AbortReason::OverCap), ..Self::wrong_input(error) }
-            }
-            _ => Self::wrong_input(error),
-        }
-    }
 }

@@ -12,12 +12,12 @@ use std::fmt;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
+use crate::Error;
 use crate::agreement::Agreement;
 use crate::math::{Rational, hex};
 use crate::net::{Fingerprint, Signature};
 use crate::privacy::Promise;
 use crate::privacy::ledger::Hash;
-use crate::publish::failure::Failure;
 use crate::publish::verify::short_delta;
 use crate::release::Release;
 use crate::release::tree::output::{Rows, write_csv};
@@ -63,11 +63,11 @@ impl Draft {
         release: &Release,
         promise: &Promise,
         heads: Option<[Hash; 2]>,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, Error> {
         let canonical: Value =
-            serde_json::from_str(&agreement.canonical()).map_err(Failure::failed)?;
+            serde_json::from_str(&agreement.canonical()).map_err(Error::internal)?;
         let mut hash = Hashing(Sha256::new());
-        let rows = write_csv(&release.table, Rows::All, &mut hash).map_err(Failure::failed)?;
+        let rows = write_csv(&release.table, Rows::All, &mut hash).map_err(Error::internal)?;
         let described = Described { sha256: hex::encode(hash.0.finalize()), rows };
         let spends: Vec<Value> = release
             .spends
@@ -96,7 +96,7 @@ impl Draft {
     ///
     /// # Errors
     /// None in practice.
-    pub fn to_be_signed(&self) -> Result<Vec<u8>, Failure> {
+    pub fn to_be_signed(&self) -> Result<Vec<u8>, Error> {
         Ok(to_be_signed(FORMAT, &text(&self.fields)?))
     }
 
@@ -107,7 +107,7 @@ impl Draft {
     pub fn signed(
         &self,
         signatures: &[(Option<Role>, Fingerprint, Signature)],
-    ) -> Result<String, Failure> {
+    ) -> Result<String, Error> {
         let mut fields = self.fields.clone();
         let list = signatures
             .iter()
@@ -215,8 +215,8 @@ impl Manifest {
     }
 }
 
-fn text(fields: &Map<String, Value>) -> Result<String, Failure> {
-    let text = serde_json::to_string_pretty(fields).map_err(Failure::failed)?;
+fn text(fields: &Map<String, Value>) -> Result<String, Error> {
+    let text = serde_json::to_string_pretty(fields).map_err(Error::internal)?;
     Ok(text + "\n")
 }
 
@@ -231,6 +231,7 @@ pub(crate) fn has_both_ends(format: Option<&str>) -> bool {
 
 /// A promise as a manifest states it: nothing is verified yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Promised<'a> {
     /// Differential privacy.
     Differential {
@@ -289,7 +290,7 @@ pub fn delta_text(delta: &Rational) -> String {
 }
 
 /// The specializations in the order they were made, by name.
-fn cuts(made: &Cuts) -> Result<Vec<Value>, Failure> {
+fn cuts(made: &Cuts) -> Result<Vec<Value>, Error> {
     described(made)?
         .into_iter()
         .map(|(attribute, value, into)| {
@@ -302,14 +303,14 @@ fn cuts(made: &Cuts) -> Result<Vec<Value>, Failure> {
 ///
 /// # Errors
 /// None in practice: what was made once can be made again.
-pub fn described(made: &Cuts) -> Result<Vec<(String, String, Vec<String>)>, Failure> {
+pub fn described(made: &Cuts) -> Result<Vec<(String, String, Vec<String>)>, Error> {
     let mut cuts = Cuts::topmost(made.schema());
     made.made()
         .iter()
         .map(|made| {
             let candidate = made.candidate;
             let value = cuts.name(candidate);
-            let children = cuts.specialize(made).map_err(Failure::failed)?;
+            let children = cuts.specialize(made)?;
             let name = |value| cuts.name(crate::table::Candidate { value, ..candidate });
             let attribute = cuts.schema().attributes[candidate.attribute].name.clone();
             Ok((attribute, value, children.into_iter().map(name).collect()))

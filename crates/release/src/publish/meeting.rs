@@ -9,14 +9,14 @@ use std::time::{Duration, Instant};
 
 use zeroize::Zeroizing;
 
+use crate::Error;
 use crate::agreement;
 use crate::math::Randomness;
 use crate::net::tls::{self, Listener};
-use crate::net::{Channel, Error, Fingerprint, Identity, Limits, Stop};
+use crate::net::{self, Channel, Fingerprint, Identity, Limits, Stop};
 use crate::protocol::Session;
 use crate::protocol::shards::crossed;
 use crate::publish::Watcher;
-use crate::publish::failure::Failure;
 use crate::role::Role;
 
 /// The pause before another attempt after a connection that was closed as soon as it was made.
@@ -67,12 +67,10 @@ impl Meeting {
         limits: Limits,
         terms: &[u8],
         watcher: &dyn Watcher,
-    ) -> Result<Session, Failure> {
+    ) -> Result<Session, Error> {
         if peer == identity.fingerprint() {
-            return Err(Failure::wrong_input(format!(
-                "{peer} is our own fingerprint, not a peer's"
-            ))
-            .advise("ask the peer for its own: `diptych keygen` printed it there"));
+            return Err(Error::input(format!("{peer} is our own fingerprint, not a peer's"))
+                .advise("ask the peer for its own: `diptych keygen` printed it there"));
         }
         let (meeting, stop) = (self, watcher.stop());
         let mut door =
@@ -84,7 +82,7 @@ impl Meeting {
     ///
     /// # Errors
     /// If the address has no such port.
-    pub fn of_shard(&self, number: usize) -> Result<Self, Failure> {
+    pub fn of_shard(&self, number: usize) -> Result<Self, Error> {
         let (Self::Listen(address) | Self::Connect(address)) = self;
         let above = u16::try_from(number + 1).ok();
         let found = address.rsplit_once(':').and_then(|(host, port)| {
@@ -92,7 +90,7 @@ impl Meeting {
             Some(format!("{host}:{}", port.checked_add(above?)?))
         });
         let address = found.ok_or_else(|| {
-            Failure::wrong_input(format!("{address} has no port for shard {number}")).advise(
+            Error::input(format!("{address} has no port for shard {number}")).advise(
                 "shards need the ports above that of the leads: give it, and lower if need be",
             )
         })?;
@@ -103,10 +101,10 @@ impl Meeting {
     }
 
     /// What prevents the connection, each with a sentence of its own.
-    fn in_words(&self, error: Error, identity: &Identity) -> Failure {
+    fn in_words(&self, error: net::Error, identity: &Identity) -> Error {
         let (Self::Listen(address) | Self::Connect(address)) = self;
         let words = match (self, &error) {
-            (Self::Listen(_), Error::Address { problem, .. }) => match problem.kind() {
+            (Self::Listen(_), net::Error::Address { problem, .. }) => match problem.kind() {
                 ErrorKind::AddrInUse => Some((
                     format!("the port of {address} is in use by another program"),
                     "end that program, or listen on another port and tell your partner".to_owned(),
@@ -121,7 +119,7 @@ impl Meeting {
                 )),
                 _ => None,
             },
-            (Self::Connect(_), Error::Address { problem, .. })
+            (Self::Connect(_), net::Error::Address { problem, .. })
                 if problem.kind() != ErrorKind::InvalidInput =>
             {
                 Some((
@@ -129,7 +127,7 @@ impl Meeting {
                     "check its spelling, and that this machine can look up names".to_owned(),
                 ))
             }
-            (_, Error::Tls(_)) if error.is_refusal() => Some((
+            (_, net::Error::Tls(_)) if error.is_refusal() => Some((
                 format!("the peer does not accept this party's key ({error})"),
                 format!(
                     "ours is {}; the agreement at the peer must say so, and the peer's own \
@@ -139,9 +137,9 @@ impl Meeting {
             )),
             _ => None,
         };
-        let failure = Failure::from(error);
+        let failure = Error::from(error);
         match words {
-            Some((message, advice)) => Failure { message, ..failure }.advise(advice),
+            Some((message, advice)) => failure.reworded(message).advise(advice),
             None => failure,
         }
     }
@@ -153,7 +151,7 @@ impl Door<'_> {
     ///
     /// # Errors
     /// As [`Meeting::open`].
-    pub fn meet(&mut self, terms: &[u8], others: bool) -> Result<Session, Failure> {
+    pub fn meet(&mut self, terms: &[u8], others: bool) -> Result<Session, Error> {
         let deadline = Instant::now() + self.limits.connect;
         let mut connect = self.limits.connect;
         loop {
@@ -174,26 +172,26 @@ impl Door<'_> {
             match error {
                 // A listener with too many connections drops a handshake without a message, even
                 // when we consider it finished. A peer that aborts with a reason sends it.
-                Error::Closed if connects && !connect.is_zero() => {
+                net::Error::Closed if connects && !connect.is_zero() => {
                     thread::sleep(BETWEEN_MEETINGS.min(connect));
                 }
-                Error::Terms { ref theirs } => {
+                net::Error::Terms { ref theirs } => {
                     if let Some(message) = crossed(terms, theirs) {
-                        let failure = Failure { message, ..Failure::from(error) };
+                        let failure = Error::from(error).reworded(message);
                         return Err(failure.advise(
                             "two runs of these parties are under way at the same address: let one end \
                              before the other begins, or give each ports of its own",
                         ));
                     }
                     let difference = name_difference(terms, theirs);
-                    return Err(Failure::from(error).advise(difference));
+                    return Err(Error::from(error).advise(difference));
                 }
                 _ => return Err(self.meeting.in_words(error, self.identity)),
             }
         }
     }
 
-    fn reach(&mut self, limits: Limits, others: bool) -> Result<Channel, Error> {
+    fn reach(&mut self, limits: Limits, others: bool) -> Result<Channel, net::Error> {
         let (watcher, stop) = (self.watcher, self.stop.clone());
         let address = match self.meeting {
             Meeting::Listen(address) => address,
@@ -220,10 +218,10 @@ impl Door<'_> {
 ///
 /// # Errors
 /// If the text has none.
-pub fn identity_name(text: &str) -> Result<&str, Failure> {
+pub fn identity_name(text: &str) -> Result<&str, Error> {
     let name = text.trim();
     if name.is_empty() || name.chars().count() > LONGEST_NAME || name.contains(char::is_control) {
-        return Err(Failure::wrong_input("the name must have 1 to 64 printable characters")
+        return Err(Error::input("the name must have 1 to 64 printable characters")
             .advise("give the organisation's name, for example --name Bank"));
     }
     Ok(name)
@@ -238,7 +236,7 @@ pub fn create_identity(
     name: &str,
     path: &Path,
     passphrase: Option<&str>,
-) -> Result<Identity, Failure> {
+) -> Result<Identity, Error> {
     let mut pem = Identity::generate_pem(name)?;
     let identity = Identity::from_pem(&pem)?;
     if let Some(passphrase) = passphrase {
@@ -246,18 +244,16 @@ pub fn create_identity(
     }
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).map_err(
         |error| match error.kind() {
-            ErrorKind::AlreadyExists => {
-                Failure::wrong_input(format!("{} exists already", path.display()))
-                    .advise("choose another name; an identity that is in use must not be lost")
-            }
-            _ => Failure::file(path, "write", &error),
+            ErrorKind::AlreadyExists => Error::input(format!("{} exists already", path.display()))
+                .advise("choose another name; an identity that is in use must not be lost"),
+            _ => Error::file(path, "write", &error),
         },
     )?;
     let written = file.write_all(pem.as_bytes()).and_then(|()| file.sync_all());
     if let Err(error) = written {
         // An incomplete key file is removed: the next attempt would fail because it exists.
         let _ = std::fs::remove_file(path);
-        return Err(Failure::file(path, "write", &error));
+        return Err(Error::file(path, "write", &error));
     }
     Ok(identity)
 }
@@ -271,7 +267,7 @@ pub fn read_identity(
     path: &Path,
     passphrase_file: Option<&Path>,
     watcher: &dyn Watcher,
-) -> Result<Identity, Failure> {
+) -> Result<Identity, Error> {
     for (what, path) in [("private key", Some(path)), ("passphrase", passphrase_file)] {
         let mode = path.and_then(|path| std::fs::metadata(path).ok()).map(|file| file.mode());
         if let (Some(path), Some(true)) = (path, mode.map(|mode| mode & 0o077 != 0)) {
@@ -289,11 +285,10 @@ pub fn read_identity(
             Some(file) => read_passphrase(file)?,
             None => watcher.passphrase(path).ok_or_else(|| {
                 let shown = path.display();
-                Failure::wrong_input(format!("{shown} is under a passphrase, and none was given"))
-                    .advise(
-                        "start it on a terminal, or name a file that holds it: passphrase_file in \
+                Error::input(format!("{shown} is under a passphrase, and none was given")).advise(
+                    "start it on a terminal, or name a file that holds it: passphrase_file in \
                          the party file, or --passphrase-file",
-                    )
+                )
             })?,
         };
         Identity::from_protected_pem(&pem, passphrase.as_bytes())
@@ -301,10 +296,9 @@ pub fn read_identity(
         Identity::from_pem(&pem)
     };
     read.map_err(|error| {
-        let wrong = matches!(error, Error::Passphrase(_));
-        let failure = Failure::from(error);
-        let failure =
-            Failure { message: format!("{}: {}", path.display(), failure.message), ..failure };
+        let wrong = matches!(error, net::Error::Passphrase(_));
+        let message = format!("{}: {error}", path.display());
+        let failure = Error::from(error).reworded(message);
         match passphrase_file {
             Some(file) if wrong => failure.advise(format!(
                 "check the first line of {}: it must be the passphrase that was given to `diptych \
@@ -321,12 +315,12 @@ pub fn read_identity(
 ///
 /// # Errors
 /// If it cannot be read, or its first line is empty or too long.
-pub fn read_passphrase(path: &Path) -> Result<Zeroizing<String>, Failure> {
+pub fn read_passphrase(path: &Path) -> Result<Zeroizing<String>, Error> {
     let text = read_secret(path, Identity::LONGEST_PASSPHRASE + 2)?;
     let line = text.lines().next().unwrap_or_default();
     if line.is_empty() || line.len() > Identity::LONGEST_PASSPHRASE {
         let most = Identity::LONGEST_PASSPHRASE;
-        return Err(Failure::wrong_input(format!(
+        return Err(Error::input(format!(
             "the first line of {} is not a passphrase of 1 to {most} bytes",
             path.display()
         )));
@@ -335,12 +329,12 @@ pub fn read_passphrase(path: &Path) -> Result<Zeroizing<String>, Failure> {
 }
 
 /// The first bytes of a file, in memory that is wiped.
-fn read_secret(path: &Path, most: usize) -> Result<Zeroizing<String>, Failure> {
+fn read_secret(path: &Path, most: usize) -> Result<Zeroizing<String>, Error> {
     // Allocated at its largest length: reallocation would leave the secret behind.
     let mut text = Zeroizing::new(String::with_capacity(most + 1));
     File::open(path)
         .and_then(|file| file.take(most as u64 + 1).read_to_string(&mut text))
-        .map_err(|error| Failure::file(path, "read", &error))?;
+        .map_err(|error| Error::file(path, "read", &error))?;
     Ok(text)
 }
 

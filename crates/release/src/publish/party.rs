@@ -7,13 +7,13 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::Error;
 use crate::agreement::form::{Form, Section};
 use crate::agreement::node::{self, Node, Value};
 use crate::agreement::{Problems, Rule};
 use crate::net::Limits;
 use crate::privacy::Epsilon;
 use crate::publish::data::{Origin, Source};
-use crate::publish::failure::Failure;
 use crate::publish::meeting::Meeting;
 use crate::role::Role;
 use crate::table::{Dialect, Encoding};
@@ -85,7 +85,7 @@ impl Party {
     ///
     /// # Errors
     /// If it cannot be read, or a list of everything that is wrong with it.
-    pub fn load(path: &Path) -> Result<Self, Failure> {
+    pub fn load(path: &Path) -> Result<Self, Error> {
         Self::load_with(path, None)
     }
 
@@ -94,24 +94,24 @@ impl Party {
     ///
     /// # Errors
     /// As [`Party::load`].
-    pub fn load_with(path: &Path, given: Option<Source>) -> Result<Self, Failure> {
+    pub fn load_with(path: &Path, given: Option<Source>) -> Result<Self, Error> {
         let mut bytes = Vec::new();
         let metadata =
-            std::fs::metadata(path).map_err(|error| Failure::file(path, "read", &error))?;
+            std::fs::metadata(path).map_err(|error| Error::file(path, "read", &error))?;
         if !metadata.is_file() {
-            return Err(Failure::wrong_input(format!("{} is not a file", path.display())));
+            return Err(Error::input(format!("{} is not a file", path.display())));
         }
-        let file = File::open(path).map_err(|error| Failure::file(path, "read", &error))?;
+        let file = File::open(path).map_err(|error| Error::file(path, "read", &error))?;
         let trusted = file.metadata().map(|metadata| is_ours_alone(&metadata));
         file.take(MOST_BYTES as u64 + 1)
             .read_to_end(&mut bytes)
-            .map_err(|error| Failure::file(path, "read", &error))?;
+            .map_err(|error| Error::file(path, "read", &error))?;
         let beside = path.parent().unwrap_or(Path::new(""));
         let party = Self::parse_with(&path.display().to_string(), &bytes, beside, given)?;
         // Anyone who can write the file could run any command as this user.
         if matches!(party.data.from, Origin::Command { .. }) && !trusted.unwrap_or(false) {
             let shown = path.display();
-            return Err(Failure::wrong_input(format!(
+            return Err(Error::input(format!(
                 "{shown} has a `data_command`, and others may write the file: it is not run"
             ))
             .advise(format!("own the file yourself, and: chmod go-w {shown}")));

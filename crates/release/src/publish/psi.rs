@@ -4,14 +4,14 @@ pub mod column;
 
 use std::time::Duration;
 
-use crate::crypto::commutative::{self, Group, Residues, Ristretto};
-use crate::net::Limits;
+use crate::Error;
+use crate::crypto::commutative::{Group, Residues, Ristretto};
+use crate::net::{self, Limits};
 use crate::protocol::Session;
 use crate::protocol::psi::threshold::MOST_IN_CIRCUIT;
 use crate::protocol::psi::{self, Cardinality, Intersection, Options};
 use crate::protocol::transfers::Assumptions;
 use crate::protocol::vole::Method;
-use crate::publish::failure::Failure;
 use crate::table::identifiers::Normalization;
 
 /// Statistical security of the comparison with a threshold.
@@ -37,7 +37,7 @@ impl Matching {
     ];
 
     /// The name under which both sides must mean the same.
-    fn suite(self) -> Result<String, Failure> {
+    fn suite(self) -> Result<String, Error> {
         Ok(match self {
             Self::Oprf => "oprf 1".to_owned(),
             Self::Ristretto255 => Ristretto::new().suite().to_owned(),
@@ -86,16 +86,12 @@ impl Terms {
     ///
     /// # Errors
     /// If this way of comparing cannot compute the requested result.
-    pub fn new(
-        mode: Mode,
-        matching: Option<Matching>,
-        rule: Normalization,
-    ) -> Result<Self, Failure> {
+    pub fn new(mode: Mode, matching: Option<Matching>, rule: Normalization) -> Result<Self, Error> {
         let matching = match (matching, mode) {
             (None, Mode::Intersection) => Matching::Oprf,
             (None, _) => Matching::Ristretto255,
             (Some(Matching::Oprf), Mode::Cardinality) => {
-                return Err(Failure::wrong_input(
+                return Err(Error::input(
                     "--matching oprf cannot count only: whoever holds its values could test \
                      identifiers",
                 )
@@ -115,7 +111,7 @@ impl Terms {
     ///
     /// # Errors
     /// None in practice.
-    pub fn canonical(&self) -> Result<Vec<u8>, Failure> {
+    pub fn canonical(&self) -> Result<Vec<u8>, Error> {
         let mode = match self.mode {
             Mode::Intersection => "intersection".to_owned(),
             Mode::Cardinality => "cardinality".to_owned(),
@@ -127,7 +123,7 @@ impl Terms {
             "matching": self.matching.suite()?,
             "normalize": self.rule,
         });
-        serde_json::to_vec(&terms).map_err(Failure::failed)
+        serde_json::to_vec(&terms).map_err(Error::internal)
     }
 
     /// The default time limit of a whole run: every wait has its own limit, but a peer that sends
@@ -166,7 +162,7 @@ impl Terms {
         session: &mut Session,
         identifiers: &[String],
         options: Options<'_>,
-    ) -> Result<Found, Failure> {
+    ) -> Result<Found, Error> {
         match self.mode {
             Mode::Intersection => {
                 let found = intersect(session, self.matching, identifiers, options)?;
@@ -187,7 +183,7 @@ impl Terms {
 }
 
 /// The outcome of a conversation, inside of what may go wrong before it.
-type Outcome<T> = Result<Result<T, psi::Error>, Failure>;
+type Outcome<T> = Result<Result<T, net::Error>, Error>;
 
 fn intersect(
     session: &mut Session,
@@ -224,17 +220,10 @@ fn cardinality(
 ///
 /// # Errors
 /// If there is no such step, or two exclude each other.
-pub fn parse_rule(steps: &str) -> Result<Normalization, Failure> {
+pub fn parse_rule(steps: &str) -> Result<Normalization, Error> {
     let names = steps.split(',').map(str::trim).filter(|name| !name.is_empty() && *name != "none");
-    Normalization::parse(names).map_err(|error| {
-        Failure::wrong_input(error).advise("for example --normalize trim,nfc,uppercase, or none")
-    })
-}
-
-impl From<commutative::Error> for Failure {
-    fn from(error: commutative::Error) -> Self {
-        Self::failed(error)
-    }
+    Normalization::parse(names)
+        .map_err(|error| error.advise("for example --normalize trim,nfc,uppercase, or none"))
 }
 
 #[cfg(test)]

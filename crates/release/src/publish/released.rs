@@ -9,10 +9,10 @@ use std::sync::Arc;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
+use crate::Error;
 use crate::agreement::Agreement;
 use crate::math::hex;
 use crate::publish::artefacts::{MANIFEST, RELEASE};
-use crate::publish::failure::Failure;
 use crate::publish::manifest::has_both_ends;
 use crate::table::{
     Candidate, CutValue, Cuts, Decimal, Domain, NumericDomain, Schema, Specialization,
@@ -42,11 +42,11 @@ impl Released {
     ///
     /// # Errors
     /// If a file is missing or invalid, with its name and the place.
-    pub fn open(directory: &Path) -> Result<Self, Failure> {
+    pub fn open(directory: &Path) -> Result<Self, Error> {
         let path = directory.join(MANIFEST);
         let shown = path.display();
         let broken = |problem: String| {
-            Failure::wrong_input(format!("{shown}: {problem}"))
+            Error::input(format!("{shown}: {problem}"))
                 .advise("use the directory that `diptych local` or `diptych run` has written")
         };
         let bytes = read(&path, MAX_MANIFEST_BYTES)?;
@@ -66,7 +66,7 @@ impl Released {
         let found = hex::encode(Sha256::digest(&csv));
         if found != sha256 {
             let message = format!("{}: not the release that {shown} names", path.display());
-            return Err(Failure::wrong_input(message)
+            return Err(Error::input(message)
                 .advise("one of the two was changed after they were made: get both again"));
         }
         let schema = schema_of(&agreement, manifest.get("format").and_then(Value::as_str));
@@ -77,10 +77,10 @@ impl Released {
     ///
     /// # Errors
     /// A step that the agreement does not allow, with its place.
-    pub fn cuts(&self) -> Result<Cuts, Failure> {
+    pub fn cuts(&self) -> Result<Cuts, Error> {
         cuts_of(&self.schema, self.manifest.get("cuts")).map_err(|problem| {
             let path = self.directory.join(MANIFEST);
-            Failure::wrong_input(format!("{}: {problem}", path.display()))
+            Error::input(format!("{}: {problem}", path.display()))
                 .advise("get the manifest again from whoever made the release")
         })
     }
@@ -154,8 +154,8 @@ fn start_of(range: &NumericDomain, interval: &str) -> Option<u32> {
     range.locate(Decimal::parse(start).ok()?)
 }
 
-fn read(path: &Path, most: u64) -> Result<Vec<u8>, Failure> {
-    let failed = |error: std::io::Error| Failure::file(path, "read", &error);
+fn read(path: &Path, most: u64) -> Result<Vec<u8>, Error> {
+    let failed = |error: std::io::Error| Error::file(path, "read", &error);
     let metadata = std::fs::metadata(path).map_err(|error| {
         let failure = failed(error);
         match path.file_name() == Some(MANIFEST.as_ref()) && path.with_file_name(RELEASE).exists() {
@@ -169,7 +169,7 @@ fn read(path: &Path, most: u64) -> Result<Vec<u8>, Failure> {
     if !metadata.is_file() || metadata.len() > most {
         // Opening a pipe could block for ever.
         let message = format!("{}: not a file of at most {most} bytes", path.display());
-        return Err(Failure::wrong_input(message).advise("name the directory of a release"));
+        return Err(Error::input(message).advise("name the directory of a release"));
     }
     let mut bytes = Vec::new();
     let file = File::open(path).map_err(failed)?;

@@ -14,9 +14,9 @@ mod tree;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::Error;
 use crate::publish::Watcher;
 use crate::publish::artefacts::{Output, PRIVATE};
-use crate::publish::failure::Failure;
 use crate::publish::files::write_whole;
 use crate::publish::run::costs::COSTS;
 
@@ -30,7 +30,7 @@ const MOST_BYTES_OF_COSTS: u64 = 1 << 20;
 ///
 /// # Errors
 /// If the release does not verify, or a file cannot be read or written.
-pub fn write_page(directory: &Path, out: Option<&Path>, private: bool) -> Result<PathBuf, Failure> {
+pub fn write_page(directory: &Path, out: Option<&Path>, private: bool) -> Result<PathBuf, Error> {
     let costs = if private { Some(read_costs(directory)?) } else { None };
     let page = facts::Facts::of(directory)?.page(costs.as_ref());
     match (out, private) {
@@ -47,7 +47,7 @@ pub fn write_page(directory: &Path, out: Option<&Path>, private: bool) -> Result
 ///
 /// # Errors
 /// If the release does not verify, or a file cannot be read.
-pub fn picture(directory: &Path) -> Result<String, Failure> {
+pub fn picture(directory: &Path) -> Result<String, Error> {
     Ok(facts::Facts::of(directory)?.picture())
 }
 
@@ -61,32 +61,32 @@ pub fn accompany(directory: &Path, watcher: &dyn Watcher) {
             let costs = read_costs(directory)?;
             Output::of_release(directory).write_private(REPORT, &facts.page(Some(&costs)))?;
         }
-        Ok::<_, Failure>(())
+        Ok::<_, Error>(())
     };
     if let Err(failure) = write() {
-        watcher.say(&format!("the page {REPORT} could not be made: {}", failure.message));
+        watcher.say(&format!("the page {REPORT} could not be made: {}", failure.message()));
     }
 }
 
-fn write_public(directory: &Path, page: &str) -> Result<PathBuf, Failure> {
+fn write_public(directory: &Path, page: &str) -> Result<PathBuf, Error> {
     let path = directory.join(REPORT);
     write(&path, page, 0o644)?;
     Ok(path)
 }
 
-fn write(path: &Path, page: &str, mode: u32) -> Result<(), Failure> {
-    write_whole(path, page, mode).map_err(|error| Failure::file(path, "write", &error))
+fn write(path: &Path, page: &str, mode: u32) -> Result<(), Error> {
+    write_whole(path, page, mode).map_err(|error| Error::file(path, "write", &error))
 }
 
-fn read_costs(directory: &Path) -> Result<costs::Costs, Failure> {
+fn read_costs(directory: &Path) -> Result<costs::Costs, Error> {
     use std::io::Read;
     let path = directory.join(PRIVATE).join(COSTS);
     let mut text = String::new();
     fs::File::open(&path)
         .and_then(|file| file.take(MOST_BYTES_OF_COSTS).read_to_string(&mut text))
-        .map_err(|error| Failure::file(&path, "read", &error))?;
+        .map_err(|error| Error::file(&path, "read", &error))?;
     costs::Costs::parse(&text).ok_or_else(|| {
-        Failure::wrong_input(format!("{} is not a record of a run's costs", path.display()))
+        Error::input(format!("{} is not a record of a run's costs", path.display()))
             .advise("leave out --private for the page without costs")
     })
 }

@@ -8,10 +8,11 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
+use crate::Error;
+use crate::error::Kind;
 use crate::math::{Randomness, hex};
 use crate::net::Stop;
 use crate::publish::artefacts::RELEASE;
-use crate::publish::failure::Failure;
 use crate::publish::files::move_without_replacing;
 use crate::publish::released::Released;
 use crate::publish::verify;
@@ -31,7 +32,7 @@ pub enum Values<'a> {
 ///
 /// # Errors
 /// If the release does not verify, or a file cannot be read.
-pub fn to_csv(directory: &Path, seed: Option<[u8; 32]>) -> Result<Vec<u8>, Failure> {
+pub fn to_csv(directory: &Path, seed: Option<[u8; 32]>) -> Result<Vec<u8>, Error> {
     verify::check(directory)?;
     let released = Released::open(directory)?;
     refuse_concrete_paths(&released, seed.is_some())?;
@@ -41,9 +42,9 @@ pub fn to_csv(directory: &Path, seed: Option<[u8; 32]>) -> Result<Vec<u8>, Failu
     Ok(csv)
 }
 
-fn refuse_concrete_paths(released: &Released, concrete: bool) -> Result<(), Failure> {
+fn refuse_concrete_paths(released: &Released, concrete: bool) -> Result<(), Error> {
     if released.schema.attributes.is_empty() && concrete {
-        return Err(Failure::wrong_input("paths are concrete: they hold no coarser values")
+        return Err(Error::input("paths are concrete: they hold no coarser values")
             .advise("leave out --concrete for a row for each person"));
     }
     Ok(())
@@ -62,7 +63,7 @@ pub fn write(
     values: Values<'_>,
     spreadsheet_safe: bool,
     stop: &Stop,
-) -> Result<(u64, Option<String>), Failure> {
+) -> Result<(u64, Option<String>), Error> {
     let (_, lines) = verify::check(directory)?;
     let released = Released::open(directory)?;
     refuse_concrete_paths(&released, matches!(values, Values::Concrete(_)))?;
@@ -77,7 +78,7 @@ pub fn write(
     let name = out.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let part = out.with_file_name(format!(".{name}.part"));
     let _ = fs::remove_file(&part);
-    let failed = |error: io::Error| Failure::file(out, "write", &error);
+    let failed = |error: io::Error| Error::file(out, "write", &error);
     let file = OpenOptions::new().write(true).create_new(true).open(&part).map_err(failed)?;
     unfinished.0.push(part.clone());
     let mut to = Stoppable { file: &file, stop };
@@ -128,24 +129,24 @@ fn write_rows(
     drawn: &mut Option<Drawn<'_>>,
     spreadsheet_safe: bool,
     to: &mut dyn Write,
-) -> Result<u64, Failure> {
+) -> Result<u64, Error> {
     let columns = released.agreement.columns().len();
     let written = rows::write(&released.csv, columns, drawn.as_mut(), spreadsheet_safe, to);
-    written.map_err(|error| match error {
-        rows::Error::Release(what) => {
+    written.map_err(|error| match error.kind() {
+        Kind::Input => {
             let place = released.directory.join(RELEASE);
-            Failure::failed(format!("{}: {what}", place.display()))
+            Error::internal(format!("{}: {error}", place.display()))
         }
-        rows::Error::Write(error) => Failure::failed(format!("cannot write rows: {error}")),
+        _ => error,
     })
 }
 
-fn refuse_to_overwrite(out: &Path) -> Result<(), Failure> {
+fn refuse_to_overwrite(out: &Path) -> Result<(), Error> {
     if out.symlink_metadata().is_ok() { Err(exists(out)) } else { Ok(()) }
 }
 
-fn exists(path: &Path) -> Failure {
-    Failure::wrong_input(format!("{} exists already", path.display()))
+fn exists(path: &Path) -> Error {
+    Error::input(format!("{} exists already", path.display()))
         .advise("name another file with --out")
 }
 
@@ -156,20 +157,20 @@ pub fn seed_file(out: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-fn read_seed(path: &Path) -> Result<[u8; 32], Failure> {
-    let text = fs::read_to_string(path).map_err(|error| Failure::file(path, "read", &error))?;
+fn read_seed(path: &Path) -> Result<[u8; 32], Error> {
+    let text = fs::read_to_string(path).map_err(|error| Error::file(path, "read", &error))?;
     hex::decode_array(text.trim()).ok_or_else(|| {
-        Failure::wrong_input(format!("{} is not a seed", path.display()))
+        Error::input(format!("{} is not a seed", path.display()))
             .advise("use the file that lies beside rows that were drawn, or leave out --seed")
     })
 }
 
-fn make_seed(out: &Path, unfinished: &mut Unfinished) -> Result<[u8; 32], Failure> {
+fn make_seed(out: &Path, unfinished: &mut Unfinished) -> Result<[u8; 32], Error> {
     let seed: [u8; 32] = Randomness::from_os()?.array();
     let path = seed_file(out);
     refuse_to_overwrite(&path)?;
     unfinished.0.push(path.clone());
     fs::write(&path, hex::encode(seed) + "\n")
-        .map_err(|error| Failure::file(&path, "write", &error))?;
+        .map_err(|error| Error::file(&path, "write", &error))?;
     Ok(seed)
 }

@@ -30,23 +30,22 @@ mod waiting;
 
 use std::time::Duration;
 
+use crate::Error;
 use crate::agreement::{Agreement, Partition};
-use crate::net::{AbortReason, Blame, Fingerprint, Identity, Limits, Stop};
+use crate::error::Kind;
+use crate::net::{AbortReason, Fingerprint, Identity, Limits, Stop};
 use crate::privacy::ledger::{self, Debit, Delta, Hash, History, Ledger, RunId, Towards};
 use crate::privacy::{Budget, Epsilon};
 use crate::protocol::Session;
 use crate::protocol::shards::Shard;
 use crate::protocol::shards::remote::{Line, Remote};
 use crate::publish::artefacts::Output;
-use crate::publish::clock;
 use crate::publish::data::Contents;
-use crate::publish::failure::{Cause, Failure};
-use crate::publish::local;
 use crate::publish::manifest::{Draft, in_short};
 use crate::publish::meeting::{Door, Meeting, read_identity};
 use crate::publish::party::Party;
 use crate::publish::shards::{Opening, Workers};
-use crate::publish::{Watcher, report};
+use crate::publish::{Watcher, clock, local, report};
 use crate::release::forecast::Records;
 use crate::release::plan::{self, Plan};
 use crate::release::run::Prepared;
@@ -54,6 +53,7 @@ use crate::release::trajectory::Part;
 use crate::release::{self, Outcome};
 use crate::role::Role;
 use crate::table::Table;
+use crate::table::identifiers::by_line;
 use costs::About;
 use waiting::{Met, about_ports, while_peer_stays};
 
@@ -79,7 +79,7 @@ pub struct Options {
 ///
 /// # Errors
 /// Whatever stops the run, in words; the ledger says what it has spent.
-pub fn run(side: &Side<'_>, options: Options, watcher: &dyn Watcher) -> Result<(), Failure> {
+pub fn run(side: &Side<'_>, options: Options, watcher: &dyn Watcher) -> Result<(), Error> {
     run_with(side, options, None, watcher)
 }
 
@@ -92,7 +92,7 @@ pub fn run_with(
     options: Options,
     workers: Option<&dyn Workers>,
     watcher: &dyn Watcher,
-) -> Result<(), Failure> {
+) -> Result<(), Error> {
     let (agreement, party) = (side.agreement, side.party);
     let mut ledger = side.open_ledger()?;
     unfinished::tell(&mut ledger, side, watcher)?;
@@ -117,10 +117,10 @@ pub fn run_with(
     let (own, paths) = (data.len(), data.extents());
     let limit = side.deadline(Records { own, paths, ..Records::default() })?;
     let mut session =
-        side.meet(options, workers, watcher).map_err(|failure| match failure.cause {
+        side.meet(options, workers, watcher).map_err(|failure| match failure.kind() {
             // Leads meet before their shards do.
-            Cause::Stopped if agreement.shards.is_some() => failure.advise("nothing was spent"),
-            Cause::Stopped => failure.advise("nothing was spent, and the peer has seen nobody"),
+            Kind::Stopped if agreement.shards.is_some() => failure.advise("nothing was spent"),
+            Kind::Stopped => failure.advise("nothing was spent, and the peer has seen nobody"),
             _ => failure,
         })?;
     session.end_within(limit);
@@ -144,7 +144,8 @@ pub fn run_with(
         Ok(about) => {
             if let Err(failure) = costs::write(&output, side, &session, &about, options.record) {
                 // The release is whole without it.
-                watcher.say(&format!("what the run cost could not be noted: {}", failure.message));
+                watcher
+                    .say(&format!("what the run cost could not be noted: {}", failure.message()));
             }
             report::accompany(&party.out, watcher);
             Ok(())
@@ -179,17 +180,17 @@ impl<'a> Side<'a> {
         agreement: &'a Agreement,
         party: &'a Party,
         watcher: &dyn Watcher,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, Error> {
         // What the model refuses is found before anything is spent.
         let plan = plan::together(agreement)?;
-        let parties = agreement.parties().ok_or(release::Error::OneParty)?;
+        let parties = agreement.parties().ok_or_else(release::one_party)?;
         let (own, other) = match party.role {
             Role::P1 => (&parties.p1, &parties.p2),
             Role::P2 => (&parties.p2, &parties.p1),
         };
         let identity = read_identity(&party.identity, party.passphrase_file.as_deref(), watcher)?;
         if identity.fingerprint() != own.fingerprint {
-            return Err(Failure::wrong_input(format!(
+            return Err(Error::input(format!(
                 "{} is {}, but the agreement says that {} ({}) is {}",
                 party.identity.display(),
                 identity.fingerprint(),
@@ -225,7 +226,7 @@ impl<'a> Side<'a> {
         options: Options,
         workers: Option<&dyn Workers>,
         watcher: &dyn Watcher,
-    ) -> Result<Session, Failure> {
+    ) -> Result<Session, Error> {
         if let Some(shards) = release::shards::paired(self.agreement) {
             return self.meet_in_shards(shards, options, workers, watcher);
         }
@@ -251,7 +252,7 @@ impl<'a> Side<'a> {
         options: Options,
         workers: Option<&dyn Workers>,
         watcher: &dyn Watcher,
-    ) -> Result<Session, Failure> {
+    ) -> Result<Session, Error> {
         let terms = self.agreement.canonical();
         let own_ports = options.shard_ports || workers.is_some();
         if own_ports {
@@ -293,7 +294,7 @@ impl<'a> Side<'a> {
         opening: &Opening,
         shard: usize,
         watcher: &dyn Watcher,
-    ) -> Result<Session, Failure> {
+    ) -> Result<Session, Error> {
         self.meet_at_port(opening, shard, watcher, &watcher.stop())
             .map_err(|failure| about_ports(failure, true))
     }
@@ -304,7 +305,7 @@ impl<'a> Side<'a> {
         shard: usize,
         watcher: &dyn Watcher,
         stop: &Stop,
-    ) -> Result<Session, Failure> {
+    ) -> Result<Session, Error> {
         let meeting = self.party.meeting.of_shard(shard)?;
         let mut door = self.door(&meeting, self.party.limits, watcher);
         door.stop = stop.clone();
@@ -378,7 +379,7 @@ impl<'a> Side<'a> {
     ///
     /// # Errors
     /// If there is no forecast.
-    pub fn deadline(&self, own: Records) -> Result<Duration, Failure> {
+    pub fn deadline(&self, own: Records) -> Result<Duration, Error> {
         deadline::of(self, own)
     }
 
@@ -386,7 +387,7 @@ impl<'a> Side<'a> {
     ///
     /// # Errors
     /// If it is not what the agreement says, or cannot be released.
-    pub fn read_data(&self, watcher: &dyn Watcher) -> Result<Contents, Failure> {
+    pub fn read_data(&self, watcher: &dyn Watcher) -> Result<Contents, Error> {
         let Some(form) = release::form_of_paths(self.agreement) else {
             return self.read_table(watcher).map(Contents::Table);
         };
@@ -400,23 +401,23 @@ impl<'a> Side<'a> {
     }
 
     /// Records that shards hold: nothing is read here.
-    fn elsewhere(&self, records: usize) -> Result<Contents, Failure> {
+    fn elsewhere(&self, records: usize) -> Result<Contents, Error> {
         let most = self.agreement.max_records;
         match (records, release::shards::number(self.agreement)) {
             (0, _) => Err(self.nothing_to_release()),
-            (records, _) if records as u64 > most => Err(Failure::wrong_input(format!(
+            (records, _) if records as u64 > most => Err(Error::input(format!(
                 "there are {records} records, and the agreement allows {most} (`max_records`)"
             ))
             .advise("agree on a larger number, or leave records out")),
             (_, Some(_)) => Ok(Contents::Elsewhere(records, Table::default())),
-            (_, None) => Err(Failure::wrong_input("the agreement has no shards")
+            (_, None) => Err(Error::input("the agreement has no shards")
                 .advise("agree on them: `shards = N` in [scale]")),
         }
     }
 
-    fn nothing_to_release(&self) -> Failure {
+    fn nothing_to_release(&self) -> Error {
         let path = self.party.data.name();
-        Failure::wrong_input(format!("{path} has no record to release")).advise(
+        Error::input(format!("{path} has no record to release")).advise(
             "check that `data` in the party file names the right file, and that `on_bad_value` does not \
              drop all of its records",
         )
@@ -426,7 +427,7 @@ impl<'a> Side<'a> {
     ///
     /// # Errors
     /// If it is not what the agreement says.
-    pub fn read_table(&self, watcher: &dyn Watcher) -> Result<Table, Failure> {
+    pub fn read_table(&self, watcher: &dyn Watcher) -> Result<Table, Error> {
         let vertical = matches!(self.agreement.partition, Partition::Vertical { .. });
         let owner = vertical.then_some(self.party.role);
         let identifier = self.agreement.identifier();
@@ -438,9 +439,9 @@ impl<'a> Side<'a> {
         {
             identifier.normalize.check_unique(names).map_err(|error| {
                 let (path, column) = (self.party.data.name(), &identifier.column);
-                let error =
-                    error.by_line(self.party.data.place_word(), &|record| table.line(record));
-                Failure::wrong_input(format!("{path}, column `{column}`: {error}"))
+                let word = self.party.data.place_word();
+                let error = by_line(&error, word, &|record| table.line(record));
+                Error::input(format!("{path}, column `{column}`: {error}"))
             })?;
         }
         Ok(table)
@@ -505,7 +506,7 @@ struct Conversation<'a> {
 
 impl<'a> Conversation<'a> {
     /// Holds it, and returns what it was about.
-    fn hold(&mut self, session: &mut Session) -> Result<About, Failure> {
+    fn hold(&mut self, session: &mut Session) -> Result<About, Error> {
         let peer = self.side.peer_name;
         // What may have changed while this side waited is seen before the peer can spend anything.
         self.ledger.check_name()?;
@@ -534,8 +535,9 @@ impl<'a> Conversation<'a> {
         self.signed = true;
         let theirs = messages::exchange_signatures(session, &message, own)?;
         if !theirs.is_by(self.side.peer, &message) {
-            let problem = "the peer's signature is not one by the identity in the agreement";
-            return Err(Failure::new(&Blame::Peer, problem));
+            return Err(Error::peer(
+                "the peer's signature is not one by the identity in the agreement",
+            ));
         }
         let own = (self.side.party.role, self.side.identity.fingerprint(), own);
         let mut both = [own, (self.side.party.role.peer(), self.side.peer, theirs)];
@@ -558,7 +560,7 @@ impl<'a> Conversation<'a> {
     }
 
     /// Puts the whole ε into the ledger, and sees that the peer has done so too.
-    fn debit(&mut self, session: &mut Session) -> Result<(Option<Budget>, [Hash; 2]), Failure> {
+    fn debit(&mut self, session: &mut Session) -> Result<(Option<Budget>, [Hash; 2]), Error> {
         session.channel.begin_phase(messages::DEBIT);
         self.watcher.stop().check()?;
         let salt = Hash(session.rng.array());
@@ -585,19 +587,19 @@ impl<'a> Conversation<'a> {
         session: &mut Session,
         prepared: Prepared,
         budget: Option<Budget>,
-    ) -> Result<Outcome, Failure> {
+    ) -> Result<Outcome, Error> {
         let progress = |step| self.watcher.step(step);
-        Ok(release::run::together(
+        release::run::together(
             session,
             self.side.agreement,
             self.data.given(),
             budget,
             prepared,
             &progress,
-        )?)
+        )
     }
 
-    fn tell_result(&self, outcome: &Outcome, draft: &Draft) -> Result<(), Failure> {
+    fn tell_result(&self, outcome: &Outcome, draft: &Draft) -> Result<(), Error> {
         let watcher = self.watcher;
         if let Some(common) = outcome.in_both {
             watcher.say(&format!(
@@ -672,27 +674,25 @@ impl Left {
     /// of this run.
     fn end(
         self,
-        mut failure: Failure,
+        failure: Error,
         session: &mut Session,
         ledger: &mut Ledger,
         peer: &str,
         watcher: &dyn Watcher,
-    ) -> Failure {
+    ) -> Error {
         let noted = match &self {
             Self::Open(_) => ledger.abort(RunId(*session.id.as_bytes())),
             Self::Nothing | Self::Entered(_) => Ok(()),
         };
-        if let Some(reason) = failure.tell {
+        if let Some(reason) = failure.tell() {
             session.channel.abort(reason);
         }
         costs::tell_end(&session.costs(), watcher);
-        let stopped = failure.cause == Cause::Stopped;
+        let stopped = failure.kind() == Kind::Stopped;
+        let spent = !matches!(self, Self::Nothing);
         let mut lines = match self {
-            Self::Entered(lines) | Self::Open(lines) => {
-                failure.spent = true;
-                lines
-            }
-            Self::Nothing if stopped || failure.advice.is_none() => {
+            Self::Entered(lines) | Self::Open(lines) => lines,
+            Self::Nothing if stopped || failure.advice().is_none() => {
                 vec!["nothing was spent".to_owned()]
             }
             Self::Nothing => Vec::new(),
@@ -701,7 +701,11 @@ impl Left {
         if stopped {
             lines.push(format!("{peer} is told that this side was stopped"));
         }
-        lines.extend(failure.advice.take());
-        failure.advise(lines.join("\n       "))
+        let left = lines.join("\n       ");
+        match spent {
+            true => failure.after_spending(left),
+            false if left.is_empty() => failure,
+            false => failure.advise_first(left),
+        }
     }
 }

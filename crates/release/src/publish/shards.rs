@@ -19,8 +19,8 @@ use serde::{Deserialize, Serialize};
 
 use super::Watcher;
 use super::data::Source;
-use super::failure::Failure;
 use super::run::Side;
+use crate::Error;
 use crate::agreement::Agreement;
 use crate::net::handshake::PROTOCOL_VERSION;
 use crate::net::{SessionId, Stop, codec};
@@ -42,7 +42,7 @@ pub trait Workers: Sync {
     ///
     /// # Errors
     /// If one of them cannot.
-    fn open(&self, opening: &Opening, stop: &Stop) -> Result<Vec<Box<dyn Line>>, Failure>;
+    fn open(&self, opening: &Opening, stop: &Stop) -> Result<Vec<Box<dyn Line>>, Error>;
 }
 
 /// What shards must know of the run: once the leads are connected, the session by which people are
@@ -75,29 +75,29 @@ impl Opening {
     ///
     /// # Errors
     /// None that can happen.
-    pub fn to_bytes(&self) -> Result<Vec<u8>, Failure> {
-        codec::encode(self).map_err(Failure::failed)
+    pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
+        codec::encode(self).map_err(Error::internal)
     }
 
     /// From the bytes of [`Opening::to_bytes`].
     ///
     /// # Errors
     /// If they are not.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Failure> {
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
         codec::decode(bytes).map_err(|problem| {
-            Failure::wrong_input(format!("what a lead says to its shards does not read: {problem}"))
+            Error::input(format!("what a lead says to its shards does not read: {problem}"))
         })
     }
 
     /// Rejects an opening of another agreement's run, or of another version.
-    fn check(&self, agreement: &Agreement) -> Result<(), Failure> {
+    fn check(&self, agreement: &Agreement) -> Result<(), Error> {
         if agreed(agreement)? != self.shards || agreement.hash().0 != self.agreement {
-            return Err(Failure::wrong_input("lead and shards have different agreements")
+            return Err(Error::input("lead and shards have different agreements")
                 .advise("give all of them the same one"));
         }
         match self.version == PROTOCOL_VERSION {
             true => Ok(()),
-            false => Err(Failure::wrong_input("lead and shards are of different versions")
+            false => Err(Error::input("lead and shards are of different versions")
                 .advise("install the same one on all machines")),
         }
     }
@@ -113,10 +113,9 @@ impl Opening {
 }
 
 /// How many shards are agreed.
-fn agreed(agreement: &Agreement) -> Result<usize, Failure> {
+fn agreed(agreement: &Agreement) -> Result<usize, Error> {
     number(agreement).ok_or_else(|| {
-        Failure::wrong_input("the agreement has no shards")
-            .advise("agree on them: `shards = N` in [scale]")
+        Error::input("the agreement has no shards").advise("agree on them: `shards = N` in [scale]")
     })
 }
 
@@ -134,7 +133,7 @@ pub fn read_partition(
     role: Role,
     source: &Source,
     watcher: &dyn Watcher,
-) -> Result<(usize, Vec<u8>), Failure> {
+) -> Result<(usize, Vec<u8>), Error> {
     agreed(agreement)?;
     let owner = meet_peers(agreement).then_some(role);
     let table = local::read(agreement, source, owner, agreement.identifier(), watcher)?;
@@ -151,7 +150,7 @@ pub fn deal(
     role: Role,
     partition: &[u8],
     opening: &Opening,
-) -> Result<Vec<Vec<u8>>, Failure> {
+) -> Result<Vec<Vec<u8>>, Error> {
     opening.check(agreement)?;
     let table = read_records(agreement, role, partition)?;
     let rows = match meet_peers(agreement) {
@@ -171,13 +170,13 @@ fn by_position(records: usize, shards: usize) -> Vec<Vec<usize>> {
 }
 
 /// With identifiers, if the agreement has them.
-fn write_records(agreement: &Agreement, role: Role, table: &Table) -> Result<Vec<u8>, Failure> {
-    Ok(records::write(agreement, role, table, agreement.identifier().is_some())?)
+fn write_records(agreement: &Agreement, role: Role, table: &Table) -> Result<Vec<u8>, Error> {
+    records::write(agreement, role, table, agreement.identifier().is_some())
 }
 
-fn read_records(agreement: &Agreement, role: Role, bytes: &[u8]) -> Result<Table, Failure> {
+fn read_records(agreement: &Agreement, role: Role, bytes: &[u8]) -> Result<Table, Error> {
     records::read(agreement, role, bytes, agreement.identifier().is_some()).map_err(|problem| {
-        Failure::wrong_input(format!("records on the way to a shard do not read: {problem}"))
+        Error::input(format!("records on the way to a shard do not read: {problem}"))
     })
 }
 
@@ -196,7 +195,7 @@ impl Taken {
         role: Role,
         opening: &Opening,
         dealt: &[impl AsRef<[u8]>],
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, Error> {
         opening.check(agreement)?;
         let mut table = read_records(agreement, role, &0u64.to_le_bytes())?;
         for part in dealt {
@@ -206,7 +205,7 @@ impl Taken {
             // The position of the repetition in the records is not known here.
             identifier.normalize.check_unique(names).map_err(|_| {
                 let column = &identifier.column;
-                Failure::wrong_input(format!("column `{column}`: somebody is in the records twice"))
+                Error::input(format!("column `{column}`: somebody is in the records twice"))
                     .advise("give each person one record over all partitions")
             })?;
         }
@@ -225,7 +224,7 @@ impl Taken {
         opening: &Opening,
         shard: usize,
         watcher: &dyn Watcher,
-    ) -> Result<Worker, Failure> {
+    ) -> Result<Worker, Error> {
         if !meet_peers(side.agreement) {
             return self.alone(side.agreement, opening);
         }
@@ -239,10 +238,10 @@ impl Taken {
     ///
     /// # Errors
     /// If shards have peers.
-    pub fn alone(self, agreement: &Agreement, opening: &Opening) -> Result<Worker, Failure> {
+    pub fn alone(self, agreement: &Agreement, opening: &Opening) -> Result<Worker, Error> {
         opening.check(agreement)?;
         if meet_peers(agreement) {
-            return Err(Failure::failed("the shards of a vertical release meet the peer's"));
+            return Err(Error::internal("the shards of a vertical release meet the peer's"));
         }
         Ok(Worker(Server::new(Box::new(Counter::new(agreement, self.0)?))))
     }

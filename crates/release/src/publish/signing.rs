@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use crate::Error;
 use crate::agreement::{Agreement, Block};
-use crate::publish::failure::Failure;
 use crate::publish::files::write_whole;
 use crate::publish::report::html::Html;
 use crate::release::plan;
@@ -56,25 +56,24 @@ pub fn page(agreement: &Agreement) -> String {
 ///
 /// # Errors
 /// What the model rejects.
-pub fn check(agreement: &Agreement) -> Result<Vec<String>, Failure> {
+pub fn check(agreement: &Agreement) -> Result<Vec<String>, Error> {
     let planned = match agreement.parties() {
         Some(_) => plan::together(agreement),
         None => plan::alone(agreement),
     };
     planned.map_err(|error| {
-        let failure = Failure::from(error);
-        let message = format!("a run would be refused: {}", failure.message);
-        Failure { message, ..failure }
+        let message = format!("a run would be refused: {}", error.message());
+        error.reworded(message)
     })?;
-    Ok(plan::outlook(agreement, None)?)
+    plan::outlook(agreement, None)
 }
 
 /// Writes a page to a file, all of it or nothing; an older one is replaced.
 ///
 /// # Errors
 /// If it cannot be written.
-pub fn write(out: &Path, page: &str) -> Result<(), Failure> {
-    write_whole(out, page, 0o644).map_err(|error| Failure::file(out, "write", &error))
+pub fn write(out: &Path, page: &str) -> Result<(), Error> {
+    write_whole(out, page, 0o644).map_err(|error| Error::file(out, "write", &error))
 }
 
 /// A statement, whose names in backquotes become code.

@@ -6,11 +6,11 @@ use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
+use crate::Error;
 use crate::agreement::{self, Agreement};
 use crate::math::{Rational, hex};
 use crate::privacy::ledger::{self, Delta};
 use crate::publish::artefacts::{COMPACT, MANIFEST, RELEASE};
-use crate::publish::failure::Failure;
 use crate::publish::manifest::{Manifest, Promised};
 use crate::publish::released::{MAX_RELEASE_BYTES, cuts_of, schema_of};
 use crate::release::tree::reading::check_csv;
@@ -27,7 +27,7 @@ const WARNING: &str = "warning    ";
 ///
 /// # Errors
 /// If a file cannot be read (wrong input) or does not match (failed).
-pub fn check(directory: &Path) -> Result<(Manifest, Vec<String>), Failure> {
+pub fn check(directory: &Path) -> Result<(Manifest, Vec<String>), Error> {
     let manifest = read_manifest(directory)?;
     let lines = verify(&manifest, directory)?;
     Ok((manifest, lines))
@@ -37,13 +37,13 @@ pub fn check(directory: &Path) -> Result<(Manifest, Vec<String>), Failure> {
 ///
 /// # Errors
 /// If it cannot be read, or is not in canonical form.
-pub fn read_manifest(directory: &Path) -> Result<Manifest, Failure> {
+pub fn read_manifest(directory: &Path) -> Result<Manifest, Error> {
     let path = directory.join(MANIFEST);
     let mut bytes = Vec::new();
     open(&path)?
         .take(MOST_BYTES + 1)
         .read_to_end(&mut bytes)
-        .map_err(|error| Failure::file(&path, "read", &error))?;
+        .map_err(|error| Error::file(&path, "read", &error))?;
     if bytes.len() as u64 > MOST_BYTES {
         return Err(changed(format!("{} is larger than any manifest", path.display())));
     }
@@ -56,7 +56,7 @@ pub fn warning(lines: &[String]) -> Option<&str> {
 }
 
 /// Everything that can be checked, as lines to be read.
-fn verify(manifest: &Manifest, directory: &Path) -> Result<Vec<String>, Failure> {
+fn verify(manifest: &Manifest, directory: &Path) -> Result<Vec<String>, Error> {
     let agreement = check_agreement(manifest)?;
     let promise = check_promise(manifest, &agreement)?;
     check_hash(manifest, directory)?;
@@ -88,7 +88,7 @@ fn verify(manifest: &Manifest, directory: &Path) -> Result<Vec<String>, Failure>
     Ok(lines)
 }
 
-fn check_agreement(manifest: &Manifest) -> Result<Agreement, Failure> {
+fn check_agreement(manifest: &Manifest) -> Result<Agreement, Error> {
     let canonical = manifest.value(&["agreement"]).map(ToString::to_string).unwrap_or_default();
     let agreement = Agreement::from_canonical(canonical.as_bytes())
         .map_err(|_| changed("the agreement in the manifest is not a valid agreement"))?;
@@ -101,10 +101,7 @@ fn check_agreement(manifest: &Manifest) -> Result<Agreement, Failure> {
 }
 
 /// The promise is the agreement's; where that is ε, the parts spent do not exceed it.
-fn check_promise<'a>(
-    manifest: &'a Manifest,
-    agreement: &Agreement,
-) -> Result<Promised<'a>, Failure> {
+fn check_promise<'a>(manifest: &'a Manifest, agreement: &Agreement) -> Result<Promised<'a>, Error> {
     let wrong = || changed("the manifest does not state the agreement's promise");
     let stated = manifest.promise().ok_or_else(wrong)?;
     let spends = manifest.value(&["spends"]).and_then(|spends| spends.as_array());
@@ -132,7 +129,7 @@ fn check_promise<'a>(
 }
 
 /// δ is a number, and no larger than what every page that is signed promises.
-fn check_delta(stated: &str) -> Result<(), Failure> {
+fn check_delta(stated: &str) -> Result<(), Error> {
     let most = Delta::at_least(Delta::promised().value());
     match Delta::try_from(stated.to_owned()) {
         Ok(delta) if delta.value() <= most.value() => Ok(()),
@@ -140,9 +137,9 @@ fn check_delta(stated: &str) -> Result<(), Failure> {
     }
 }
 
-fn check_hash(manifest: &Manifest, directory: &Path) -> Result<(), Failure> {
+fn check_hash(manifest: &Manifest, directory: &Path) -> Result<(), Error> {
     let path = directory.join(RELEASE);
-    let unreadable = |error: io::Error| Failure::file(&path, "read", &error);
+    let unreadable = |error: io::Error| Error::file(&path, "read", &error);
     let mut reader = BufReader::with_capacity(1 << 16, open(&path)?);
     let mut hash = Sha256::new();
     loop {
@@ -167,11 +164,7 @@ fn check_hash(manifest: &Manifest, directory: &Path) -> Result<(), Failure> {
 }
 
 /// Every row is one that a release of this agreement has, and there are as many as the manifest says.
-fn check_rows(
-    manifest: &Manifest,
-    agreement: &Agreement,
-    directory: &Path,
-) -> Result<u64, Failure> {
+fn check_rows(manifest: &Manifest, agreement: &Agreement, directory: &Path) -> Result<u64, Error> {
     let schema = schema_of(agreement, manifest.text(&["format"]));
     let cuts = cuts_of(&schema, manifest.value(&["cuts"]))
         .map_err(|problem| changed(format!("{MANIFEST}, {problem}")))?;
@@ -186,7 +179,7 @@ fn check_rows(
     let path = directory.join(RELEASE);
     let wrong = |problem: String| changed(format!("{}, {problem}", path.display()));
     let file = open(&path)?;
-    let length = file.metadata().map_err(|error| Failure::file(&path, "read", &error))?.len();
+    let length = file.metadata().map_err(|error| Error::file(&path, "read", &error))?.len();
     if length > MAX_RELEASE_BYTES {
         return Err(wrong(format!("all of it: {length} bytes are more than {MAX_RELEASE_BYTES}")));
     }
@@ -212,7 +205,7 @@ fn check_rows(
 }
 
 /// The copy without zero rows, if it is there, line by line.
-fn check_compact(directory: &Path) -> Result<bool, Failure> {
+fn check_compact(directory: &Path) -> Result<bool, Error> {
     let path = directory.join(COMPACT);
     if path.symlink_metadata().is_err() {
         return Ok(false);
@@ -236,7 +229,7 @@ fn check_compact(directory: &Path) -> Result<bool, Failure> {
     if kept.next().is_some() { Err(wrong()) } else { Ok(true) }
 }
 
-fn check_signatures(manifest: &Manifest, agreement: &Agreement) -> Result<Vec<String>, Failure> {
+fn check_signatures(manifest: &Manifest, agreement: &Agreement) -> Result<Vec<String>, Error> {
     let Some(parties) = agreement.parties() else {
         return match (manifest.signatures(), manifest.signer(0)) {
             (0, _) => Ok(vec![
@@ -283,12 +276,12 @@ fn check_signatures(manifest: &Manifest, agreement: &Agreement) -> Result<Vec<St
 ///
 /// # Errors
 /// If it does not, or cannot be read.
-pub fn check_ledger(manifest: &Manifest, path: &Path) -> Result<String, Failure> {
+pub fn check_ledger(manifest: &Manifest, path: &Path) -> Result<String, Error> {
     let history = ledger::read(path)?;
     let heads: Vec<_> =
         Role::BOTH.into_iter().filter_map(|role| manifest.ledger_head(role)).collect();
     if heads.is_empty() {
-        return Err(Failure::wrong_input("the manifest of a release by one party names no ledger"));
+        return Err(Error::input("the manifest of a release by one party names no ledger"));
     }
     let entered = |head: &&ledger::Hash| **head != ledger::Hash::BEGINNING;
     if heads.iter().filter(entered).any(|head| history.has_had_head(head)) {
@@ -301,11 +294,11 @@ pub fn check_ledger(manifest: &Manifest, path: &Path) -> Result<String, Failure>
     )))
 }
 
-fn open(path: &Path) -> Result<File, Failure> {
-    let unreadable = |error: &io::Error| Failure::file(path, "read", error);
+fn open(path: &Path) -> Result<File, Error> {
+    let unreadable = |error: &io::Error| Error::file(path, "read", error);
     let metadata = std::fs::metadata(path).map_err(|error| unreadable(&error))?;
     if !metadata.is_file() {
-        return Err(Failure::wrong_input(format!("{} is not a file", path.display())));
+        return Err(Error::input(format!("{} is not a file", path.display())));
     }
     File::open(path).map_err(|error| unreadable(&error))
 }
@@ -323,8 +316,8 @@ pub fn short_delta(delta: &str) -> String {
     }
 }
 
-fn changed(what: impl std::fmt::Display) -> Failure {
-    Failure::failed(what).advise("do not rely on this release; get it again from whoever made it")
+fn changed(what: impl std::fmt::Display) -> Error {
+    Error::internal(what).advise("do not rely on this release; get it again from whoever made it")
 }
 
 #[cfg(test)]

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use crate::Error;
 use crate::math::Rational;
 use crate::publish::artefacts::RELEASE;
-use crate::publish::failure::Failure;
 use crate::publish::files::write_whole;
 use crate::publish::released::Released;
 use crate::publish::verify;
@@ -65,16 +65,15 @@ fn width(rate: f64, noises: u32) -> Option<u64> {
 ///
 /// # Errors
 /// If the release does not verify or has no such bars, or the file cannot be written.
-pub fn write_error_bars(directory: &Path, out: &Path) -> Result<(), Failure> {
+pub fn write_error_bars(directory: &Path, out: &Path) -> Result<(), Error> {
     verify::check(directory)?;
     let released = Released::open(directory)?;
     let spends = released.manifest.get("spends").and_then(Value::as_array);
     let width = spends.and_then(|spends| of_counts(released.agreement.model.noises(), spends));
-    let width = width.ok_or_else(|| {
-        Failure::wrong_input("the manifest does not say how much noise a count has")
-    })?;
+    let width = width
+        .ok_or_else(|| Error::input("the manifest does not say how much noise a count has"))?;
     let place = directory.join(RELEASE);
-    let wrong = |what: String| Failure::failed(format!("{}: {what}", place.display()));
+    let wrong = |what: String| Error::internal(format!("{}: {what}", place.display()));
     let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(&released.csv[..]);
     let mut writer =
         csv::WriterBuilder::new().terminator(csv::Terminator::Any(b'\n')).from_writer(Vec::new());
@@ -95,7 +94,7 @@ pub fn write_error_bars(directory: &Path, out: &Path) -> Result<(), Failure> {
     }
     let bytes = writer.into_inner().map_err(|error| wrong(error.to_string()))?;
     let text = String::from_utf8(bytes).map_err(|error| wrong(error.to_string()))?;
-    write_whole(out, &text, 0o644).map_err(|error| Failure::file(out, "write", &error))
+    write_whole(out, &text, 0o644).map_err(|error| Error::file(out, "write", &error))
 }
 
 #[cfg(test)]

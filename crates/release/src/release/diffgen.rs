@@ -80,166 +80,26 @@ mod tests;
 pub mod two_party;
 pub mod vertical;
 
+use crate::Error;
 use crate::agreement::diffgen::Terms;
 use crate::agreement::{Agreement, Model};
-use crate::net::{Blame, Fault};
-use crate::privacy::{self, Budget, Spend};
-use crate::release::tree::{self, Generalized, Leaves};
+use crate::privacy::{Budget, Spend};
+use crate::release::tree::{Generalized, Leaves};
 use crate::release::{Release, Step};
-use crate::table::{self, Candidate, CutValue, Cuts, Domain, Specialization};
+use crate::table::{Candidate, CutValue, Cuts, Domain, Specialization};
 pub use plan::Plan;
 pub use postprocess::PostProcess;
-
-/// An error of DiffGen; its message says what to do about it.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// The release could become too large.
-    #[error(
-        "{specializations} specializations could make more than {most} rows (leaves times \
-         classes), which is more than is released: {fit}"
-    )]
-    TooManyRows {
-        /// As agreed.
-        specializations: u32,
-        /// The limit.
-        most: u64,
-        /// What would fit.
-        fit: String,
-    },
-    /// The values of the polynomial do not fit the key.
-    #[error(
-        "the weights of the polynomial need a key of {needed} bits, and {bits} are agreed: lower \
-         `taylor_degree` or `taylor_digits`, raise `paillier_bits`, or use \"permute-and-flip\""
-    )]
-    PolynomialTooLong {
-        /// Bits needed.
-        needed: u64,
-        /// Bits agreed.
-        bits: u32,
-    },
-    /// A choice would need too much memory.
-    #[error(
-        "choosing among up to {candidates} candidates with weights of {bits} bits takes too much \
-         memory: use selection = \"permute-and-flip\", or lower `max_records` or `epsilon`"
-    )]
-    ChoiceTooLarge {
-        /// How many there could be.
-        candidates: u64,
-        /// Bits of a weight.
-        bits: u64,
-    },
-    /// The table of counts would take too long.
-    #[error(
-        "counting {records} people in a table of {rows} rows, as a large tree would have, takes \
-         more than an hour of the fastest processor: lower `specializations`"
-    )]
-    TableTooLong {
-        /// Records to count.
-        records: usize,
-        /// Leaves times classes.
-        rows: u64,
-    },
-    /// The histograms of the columns of the party without the class would take too long.
-    #[error(
-        "counting {records} people by class and by each value of the party without the class, or of \
-         both where membership is hidden, takes more than an hour of the fastest processor: use \
-         taxonomies with fewer leaves, or coarser steps, there"
-    )]
-    HistogramsTooLong {
-        /// Records to count.
-        records: usize,
-    },
-    /// Counting in every leaf of the party without the class would take too long.
-    #[error(
-        "counting {records} people by class in each of {leaves} combinations of values of the party \
-         without the class, as a large tree would have, takes too long: use utility = \"max\", or \
-         lower `specializations`"
-    )]
-    LeavesTooMany {
-        /// Records to count.
-        records: usize,
-        /// Combinations of values.
-        leaves: usize,
-    },
-    /// A party has more records than both are padded to.
-    #[error(
-        "the table has {records} records, and `pad_to` in [id] is {pad_to}: agree on a larger one, up to \
-         `max_records`"
-    )]
-    MoreThanPad {
-        /// Of this party.
-        records: usize,
-        /// What both seem to have.
-        pad_to: usize,
-    },
-    /// Counting without knowing who is common would take too long.
-    #[error(
-        "counting up to {records} people in {leaves} combinations of values of the party that has fewer, \
-         without knowing who is common, as a large tree would need, takes too long: lower \
-         `specializations`, or `pad_to`"
-    )]
-    PayloadsTooMany {
-        /// Of the larger table, or what it is padded to.
-        records: usize,
-        /// Combinations of values of the party that has fewer.
-        leaves: usize,
-    },
-    /// An error of a budget or a mechanism.
-    #[error(transparent)]
-    Privacy(Box<privacy::Error>),
-    /// The records do not match the cuts.
-    #[error(transparent)]
-    Tree(#[from] tree::Error),
-    /// The agreement is for another model.
-    #[error("the agreement is on another model than DiffGen: run it by `release::run`")]
-    OtherModel,
-    /// The budget is not that of the agreement.
-    #[error("the budget's ε is not the one agreed: make the budget from the agreement")]
-    OtherBudget,
-    /// A mechanism broke its contract.
-    #[error("{0}; this is a fault of the program, and nothing was released")]
-    Fault(&'static str),
-}
 
 /// What an agreement says, if it is on DiffGen.
 ///
 /// # Errors
-/// [`Error::OtherModel`].
+/// If it is not.
 pub fn terms(agreement: &Agreement) -> Result<&Terms, Error> {
     match &agreement.model {
         Model::DiffGen(terms) => Ok(terms),
-        _ => Err(Error::OtherModel),
-    }
-}
-
-impl Fault for Error {
-    fn blame(&self) -> Blame<'_> {
-        match self {
-            Self::TooManyRows { .. }
-            | Self::PolynomialTooLong { .. }
-            | Self::TableTooLong { .. }
-            | Self::HistogramsTooLong { .. }
-            | Self::LeavesTooMany { .. }
-            | Self::MoreThanPad { .. }
-            | Self::PayloadsTooMany { .. }
-            | Self::ChoiceTooLarge { .. } => Blame::Input,
-            Self::Tree(error) => error.blame(),
-            Self::Privacy(_) | Self::OtherModel | Self::OtherBudget | Self::Fault(_) => {
-                Blame::Internal
-            }
-        }
-    }
-}
-
-impl From<privacy::Error> for Error {
-    fn from(error: privacy::Error) -> Self {
-        Self::Privacy(Box::new(error))
-    }
-}
-
-impl From<table::Error> for Error {
-    fn from(error: table::Error) -> Self {
-        Self::Tree(error.into())
+        _ => Err(Error::internal(
+            "the agreement is on another model than DiffGen: run it by `release::run`",
+        )),
     }
 }
 
@@ -247,21 +107,18 @@ impl From<table::Error> for Error {
 ///
 /// An implementation uses every [`Spend`] for what it is named after, and nothing else.
 pub trait Specializer {
-    /// What can fail.
-    type Error: From<Error>;
-
     /// The noisy number of records, where it decides on the number of specializations.
     ///
     /// # Errors
     /// Errors of the mechanism.
-    fn noisy_records(&mut self, spend: Spend) -> Result<i64, Self::Error>;
+    fn noisy_records(&mut self, spend: Spend) -> Result<i64, Error>;
 
     /// The structure begins: the plan is now the one in which the number of specializations is
     /// decided.
     ///
     /// # Errors
     /// If the set-up is incomplete.
-    fn begin(&mut self, _: &Plan) -> Result<(), Self::Error> {
+    fn begin(&mut self, _: &Plan) -> Result<(), Error> {
         Ok(())
     }
 
@@ -275,14 +132,14 @@ pub trait Specializer {
         spend: Spend,
         attribute: usize,
         intervals: &[CutValue],
-    ) -> Result<(), Self::Error>;
+    ) -> Result<(), Error>;
 
     /// Draws the first split of every numeric attribute, each with its own spend. Two parties save
     /// rounds by drawing them together.
     ///
     /// # Errors
     /// As [`Specializer::draw_splits`].
-    fn draw_first_splits(&mut self, first: Vec<(Spend, Candidate)>) -> Result<(), Self::Error> {
+    fn draw_first_splits(&mut self, first: Vec<(Spend, Candidate)>) -> Result<(), Error> {
         for (spend, Candidate { attribute, value }) in first {
             self.draw_splits(spend, attribute, &[value])?;
         }
@@ -293,13 +150,13 @@ pub trait Specializer {
     ///
     /// # Errors
     /// Errors of the mechanism.
-    fn choose(&mut self, spend: Spend, candidates: &[Candidate]) -> Result<usize, Self::Error>;
+    fn choose(&mut self, spend: Spend, candidates: &[Candidate]) -> Result<usize, Error>;
 
     /// The split that was drawn for an interval, which has just won.
     ///
     /// # Errors
     /// If there is none, or the party that drew it does not send it.
-    fn split_of(&mut self, winner: Candidate) -> Result<u32, Self::Error>;
+    fn split_of(&mut self, winner: Candidate) -> Result<u32, Error>;
 
     /// Moves the records into the children. `keep` is the spend that decides which sub-partitions
     /// of a set attribute are kept; other kinds have none.
@@ -311,14 +168,14 @@ pub trait Specializer {
         made: &Specialization,
         children: &[CutValue],
         keep: Option<Spend>,
-    ) -> Result<(), Self::Error>;
+    ) -> Result<(), Error>;
 
     /// The leaves, in the order of the release: all combinations of the cuts, unless sets make
     /// others.
     ///
     /// # Errors
     /// If the records do not match the cuts.
-    fn leaves(&mut self, _: &Cuts) -> Result<Leaves, Self::Error> {
+    fn leaves(&mut self, _: &Cuts) -> Result<Leaves, Error> {
         Ok(Leaves::CrossProduct)
     }
 
@@ -331,7 +188,7 @@ pub trait Specializer {
         spend: Spend,
         cuts: &Cuts,
         leaves: &Leaves,
-    ) -> Result<Vec<i64>, Self::Error>;
+    ) -> Result<Vec<i64>, Error>;
 }
 
 /// The spend and the phase of the noisy number of records.
@@ -346,14 +203,16 @@ pub fn run<F: Specializer>(
     mut budget: Budget,
     specializer: &mut F,
     progress: &dyn Fn(Step),
-) -> Result<Release, F::Error> {
+) -> Result<Release, Error> {
     if budget.total() != plan.epsilon().value() {
-        return Err(Error::OtherBudget.into());
+        return Err(Error::internal(
+            "the budget's ε is not the one agreed: make the budget from the agreement",
+        ));
     }
     let decided = match plan.epsilon_records() {
         None => plan.clone(),
         Some(epsilon) => {
-            let spend = budget.spend(RECORDS, epsilon).map_err(Error::from)?;
+            let spend = budget.spend(RECORDS, epsilon)?;
             plan.for_records(specializer.noisy_records(spend)?)
         }
     };
@@ -370,7 +229,8 @@ pub fn run<F: Specializer>(
         }
         let choice = spend(&mut budget, plan, format!("round {round}: choice"))?;
         let winner = specializer.choose(choice, &candidates)?;
-        let winner = *candidates.get(winner).ok_or(Error::Fault("no such candidate won"))?;
+        let winner =
+            *candidates.get(winner).ok_or_else(|| Error::fault("no such candidate won"))?;
         let attribute = &schema.attributes[winner.attribute];
         let split = match winner.value {
             CutValue::Interval { .. } => {
@@ -384,7 +244,7 @@ pub fn run<F: Specializer>(
             CutValue::Value(_) => None,
         };
         let made = Specialization { candidate: winner, split };
-        let children = cuts.specialize(&made).map_err(Error::from)?;
+        let children = cuts.specialize(&made)?;
         let keep = match attribute.domain {
             Domain::Set(_) => {
                 let name = format!("round {round}: sub-partitions of {}", attribute.name);
@@ -406,7 +266,7 @@ pub fn run<F: Specializer>(
         progress(Step::Advanced(1));
     }
     let leaves = specializer.leaves(&cuts)?;
-    let rest = budget.spend_rest("counts").map_err(Error::from)?;
+    let rest = budget.spend_rest("counts")?;
     let noisy = specializer.noisy_counts(rest, &cuts, &leaves)?;
     progress(Step::Ended);
     let counts = plan.post_process().apply(&noisy);

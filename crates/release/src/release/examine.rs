@@ -5,9 +5,12 @@ use std::io::Read;
 
 use super::groups::table::{Columns, read};
 use super::groups::{Extremes, MOST_STEPS, Rule};
-use super::{Error, model};
+use super::model;
+use crate::Error;
 use crate::agreement::Agreement;
 use crate::agreement::syntactic::Terms;
+use crate::release::broken;
+use crate::release::groups::too_many_steps;
 use crate::table::Schema;
 
 /// What was seen.
@@ -27,8 +30,7 @@ pub fn is_needed(agreement: &Agreement) -> bool {
 /// Looks at the table of a release.
 ///
 /// # Errors
-/// [`Error::Broken`] if it is not as its agreement requires, [`Error::TooMany`] if it would take too
-/// long to see.
+/// If it is not as its agreement requires, or it would take too long to see.
 pub fn released(agreement: &Agreement, mut csv: impl Read) -> Result<Seen, Error> {
     model::of(agreement).examine(agreement, &mut csv)
 }
@@ -44,20 +46,20 @@ pub(super) fn groups(
     let names: Vec<&str> = quasi.iter().map(|place| &*schema.attributes[*place].name).collect();
     let sensitive = terms.sensitive.as_ref().map(|s| (s.attribute.as_str(), &s.protect[..]));
     let columns = Columns { quasi: &names, sensitive, count: Some("count") };
-    let found = read(csv, &columns).map_err(Error::Broken)?;
+    let found = read(csv, &columns).map_err(|problem| broken(&problem))?;
     let mut rules = Rule::of(terms, schema);
     for place in rules.iter_mut().flat_map(|rule| &mut rule.attributes) {
         *place = quasi.iter().position(|known| known == place).unwrap_or(0);
     }
     let steps = rules.iter().map(|rule| found.groups.steps(rule)).fold(0, u64::saturating_add);
     if steps > MOST_STEPS {
-        return Err(Error::TooMany(steps));
+        return Err(too_many_steps(steps));
     }
     let mut seen = Extremes::default();
     for rule in rules {
         let extremes = found.groups.test(&rule, None);
         if let Some(offender) = &extremes.offender {
-            return Err(Error::Broken(found.words(offender)));
+            return Err(broken(&found.words(offender)));
         }
         seen = seen.and(extremes);
     }

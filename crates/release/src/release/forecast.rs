@@ -1,6 +1,7 @@
 //! What a release by two parties will exchange, whatever its model: told without peer and data.
 
-use super::{Error, Examined, diffgen, model};
+use super::{Examined, diffgen, model};
+use crate::Error;
 use crate::agreement::Agreement;
 use crate::protocol::forecast::Forecast;
 use crate::table::Cuts;

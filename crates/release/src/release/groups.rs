@@ -18,11 +18,20 @@ use std::collections::HashMap;
 
 use rayon::prelude::*;
 
+use crate::Error;
 use crate::agreement::syntactic::{Terms, combinations};
 use crate::table::{Domain, Schema};
 
 /// Most steps of a test of another party's table.
 pub const MOST_STEPS: u64 = 1_000_000_000;
+
+/// An error for groups that cannot be tested in reasonable time.
+pub fn too_many_steps(steps: u64) -> Error {
+    Error::input(format!(
+        "too many combinations to check: {steps} steps, above {MOST_STEPS}; agree on a smaller l or fewer \
+         attributes"
+    ))
+}
 
 /// A requirement of an agreement, by places of attributes.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -16,9 +16,11 @@ use std::collections::BTreeMap;
 use super::groups::{self, Groups, Rule};
 use super::lkc::{labels, tabulate, words};
 use super::tree::leaf_records::LeafRecords;
-use super::{Error, Release, Step, tree};
+use super::{Release, Step};
+use crate::Error;
 use crate::agreement::Agreement;
 use crate::agreement::syntactic::{Elements, Terms};
+use crate::release::unmet;
 use crate::table::{Column, CutValue, Cuts, Domain, Schema, Table, Taxonomy, ValueId};
 
 /// A cut of one attribute's taxonomy.
@@ -66,7 +68,7 @@ pub(super) fn alone(
         let offence = rules.iter().find_map(|rule| Some((rule, groups.test(rule, None).offender?)));
         if let Some((rule, offender)) = offence {
             if element == 0 {
-                return Err(Error::Unmet(words(schema, terms, rule, &offender)));
+                return Err(unmet(&words(schema, terms, rule, &offender)));
             }
             continue;
         }
@@ -78,12 +80,12 @@ pub(super) fn alone(
         }
     }
     progress(Step::Ended);
-    let (_, best) = best.ok_or(tree::Error::Fault("no table was looked at"))?;
+    let (_, best) = best.ok_or_else(|| Error::fault("no table was looked at"))?;
     let cuts = lattice.cuts(best, protected.as_ref().map(|(place, _)| *place))?;
     let mut records = LeafRecords::new(schema, table)?;
     let mut again = Cuts::topmost(schema);
     for made in cuts.made() {
-        let children = again.specialize(made).map_err(tree::Error::from)?;
+        let children = again.specialize(made)?;
         if quasi.contains(&made.candidate.attribute) {
             records.specialize(made, &children)?;
         }
@@ -107,7 +109,7 @@ fn distinct(
 ) -> Result<Distinct, Error> {
     let columns = quasi.iter().map(|place| match table.column(*place) {
         Some(Column::Categorical(codes)) => Ok(codes),
-        _ => Err(tree::Error::Fault("a column without a taxonomy")),
+        _ => Err(Error::fault("a column without a taxonomy")),
     });
     let columns = columns.collect::<Result<Vec<_>, _>>()?;
     let (labels, several) = match protected {
@@ -135,7 +137,7 @@ fn choices(
 ) -> Result<Vec<Vec<Choice>>, Error> {
     let taxonomies = quasi.iter().map(|place| match &schema.attributes[*place].domain {
         Domain::Categorical(taxonomy) => Ok(taxonomy),
-        _ => Err(tree::Error::Fault("an attribute without a taxonomy")),
+        _ => Err(Error::fault("an attribute without a taxonomy")),
     });
     let taxonomies = taxonomies.collect::<Result<Vec<_>, _>>()?;
     let heights: Vec<u128> = taxonomies.iter().map(|t| u128::max(t.height() as u128, 1)).collect();
@@ -279,7 +281,7 @@ impl Lattice<'_> {
             let values = self.choices[number][choice].values.iter();
             goal[*place] = values.map(|value| CutValue::Value(*value)).collect();
         }
-        Ok(Cuts::reaching(self.schema, &goal, sensitive).map_err(tree::Error::from)?)
+        Cuts::reaching(self.schema, &goal, sensitive)
     }
 
     fn name(&self, element: usize) -> String {

@@ -43,10 +43,12 @@ use super::tree::leaf_records::{LeafId, LeafRecords};
 use super::tree::output::most_bytes_of_rows;
 use super::tree::utility::Logarithms;
 use super::tree::{Generalized, LeafList, Leaves};
-use super::{Error, Release, Step};
+use super::{Release, Step};
+use crate::Error;
 use crate::agreement::syntactic::{Score, Search, Terms};
 use crate::agreement::{Agreement, Partition};
 use crate::privacy::Promise;
+use crate::release::unmet;
 use crate::table::{Candidate, Column, CutValue, Cuts, Domain, Schema, Specialization, Table};
 use rayon::prelude::*;
 use score::{Kept, Value};
@@ -121,7 +123,7 @@ pub struct Specialized<'t> {
 /// Specializes a table as far as the terms allow.
 ///
 /// # Errors
-/// [`Error::Unmet`] if even the coarsest table breaks a rule; those of a table without a column.
+/// If even the coarsest table breaks a rule; those of a table without a column.
 pub fn specialize<'t>(
     schema: &Arc<Schema>,
     terms: &Terms,
@@ -148,7 +150,7 @@ fn begin<'t>(
 ) -> Result<(Specialized<'t>, Vec<Scored>), Error> {
     let mut made = Specialized::start(schema, terms, table)?;
     if made.sensitive.is_some_and(|place| table.column(place).is_none()) {
-        return Err(NO_SENSITIVE_COLUMN.into());
+        return Err(no_sensitive_column());
     }
     made.meet_at_top(terms)?;
     let quasi: Vec<usize> = terms.quasi(schema).collect();
@@ -168,12 +170,21 @@ fn best(open: &[Scored]) -> Option<usize> {
     })
 }
 
-const NO_SENSITIVE_COLUMN: super::tree::Error =
-    super::tree::Error::Fault("the sensitive column was not read");
+/// An error for more combinations of values than two parties can count together.
+fn too_many_cells(cells: u64) -> Error {
+    Error::input(format!(
+        "two parties would have to count {cells} combinations of values, which takes too long; agree on \
+         fewer attributes, a larger k, or an l of all attributes"
+    ))
+}
+
+fn no_sensitive_column() -> Error {
+    Error::fault("the sensitive column was not read")
+}
 
 pub(super) fn labels(table: &Table, sensitive: usize, codes: &[usize]) -> Result<Vec<u8>, Error> {
     let Some(Column::Categorical(column)) = table.column(sensitive) else {
-        return Err(NO_SENSITIVE_COLUMN.into());
+        return Err(no_sensitive_column());
     };
     let label = |code: &u16| codes.iter().position(|known| *known == usize::from(*code));
     Ok(column.iter().map(|code| label(code).map_or(0, |place| (place + 1) as u8)).collect())
@@ -254,7 +265,7 @@ impl Specialized<'_> {
             let extremes = top.test(rule, None);
             if let Some(offender) = &extremes.offender {
                 let schema = self.cuts.schema();
-                return Err(Error::Unmet(words(schema, terms, rule, offender)));
+                return Err(unmet(&words(schema, terms, rule, offender)));
             }
             self.extremes.push(extremes);
         }
@@ -420,7 +431,7 @@ impl Specialized<'_> {
         made: &Specialization,
         found: Vec<Option<Extremes>>,
     ) -> Result<(Vec<CutValue>, Vec<Scored>), Error> {
-        let children = self.cuts.specialize(made).map_err(super::tree::Error::from)?;
+        let children = self.cuts.specialize(made)?;
         self.records.specialize(made, &children)?;
         for (extremes, found) in self.extremes.iter_mut().zip(found) {
             // What was not divided is as it was, and the rest was never better than that.
@@ -458,7 +469,7 @@ impl Specialized<'_> {
     /// The table to be released, with cuts in an order that tells nothing of how they were found.
     fn into_table(self) -> Result<Generalized, Error> {
         let cuts = self.cuts.in_canonical_order(self.sensitive);
-        let cuts = cuts.map_err(super::tree::Error::from)?;
+        let cuts = cuts?;
         Ok(tabulate(&self.records, self.table, cuts, self.sensitive))
     }
 }

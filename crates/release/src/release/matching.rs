@@ -7,13 +7,12 @@
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::diffgen::two_party::Error;
 use super::{Step, rehearsal, shards};
+use crate::Error;
 use crate::agreement::{Agreement, MatchBy, Rehearsal};
 use crate::circuit::integer::equal;
 use crate::circuit::{Builder, Program};
 use crate::crypto::commutative::{Residues, Ristretto};
-use crate::mechanism;
 use crate::net::{self, Message, Tag};
 use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
@@ -21,11 +20,13 @@ use crate::protocol::psi::{self, Intersection, intersect, oblivious};
 use crate::protocol::transfers::Assumptions;
 use crate::protocol::vole::Method;
 use crate::protocol::yao::{self, Reveal};
+use crate::release::impossible;
 use crate::role::Role;
 use crate::table::{Candidate, CutValue, Table};
 
-pub(super) const NO_IDENTIFIERS: Error =
-    Error::WrongInput("the data was read without identifiers; read it for a vertical agreement");
+pub(super) fn no_identifiers() -> Error {
+    Error::input("the data was read without identifiers; read it for a vertical agreement")
+}
 
 /// How the common individuals of a release are found.
 enum Matched {
@@ -40,7 +41,7 @@ fn matched_by(agreement: &Agreement, assumptions: Assumptions) -> Result<Matched
         MatchBy::Oprf => Matched::Function(Method::suited_to(assumptions)),
         MatchBy::Ristretto255 => Matched::Curve(Ristretto::default()),
         MatchBy::Ffdhe3072 => {
-            let group = Residues::ffdhe3072().map_err(psi::Error::from)?;
+            let group = Residues::ffdhe3072().map_err(net::Error::from)?;
             Matched::Residues(Box::new(group))
         }
     })
@@ -70,7 +71,7 @@ pub(super) fn common_rows(
     table: &Table,
     progress: &(dyn Fn(Step) + Sync),
 ) -> Result<Intersection, Error> {
-    let identifiers = table.identifiers().ok_or(NO_IDENTIFIERS)?;
+    let identifiers = table.identifiers().ok_or_else(no_identifiers)?;
     let starts = |total| progress(Step::Began { phase: "set intersection", total });
     let options = psi::Options {
         largest_set: usize::try_from(agreement.max_records).unwrap_or(usize::MAX),
@@ -133,7 +134,12 @@ pub(super) fn check_common(agreement: &Agreement, common: usize) -> Result<(), E
         return Ok(());
     }
     let column = agreement.identifier().map(|id| id.column.clone()).unwrap_or_default();
-    Err(Error::TooFewCommon { common, least, column })
+    Err(Error::disagreement(format!(
+        "of this side's people {common} are also in the peer's data, and the agreement asks for at least \
+         {least} (`min_common` in [id]): compare how each side writes column `{column}`, with signs and \
+         zeros such as c1, c-1 and c01, and start again; `rehearse = \"noisy\"` in [id] of an agreement \
+         tells about how many there are, for a small ε, before a run"
+    )))
 }
 
 /// Ends the run unless both parties have the same class for every common individual. Hashes of the
@@ -151,12 +157,21 @@ pub(super) fn compare_classes(
     let hash: [u8; 32] = hash.finalize().into();
     let bits: Vec<bool> = (0..256).map(|i| hash[i / 8] >> (i % 8) & 1 == 1).collect();
     let same = yao::run(session, Role::P1, &same_hash(), &bits, Reveal::Both);
-    match same.map_err(mechanism::Error::from)?.as_deref() {
+    match same?.as_deref() {
         Some([true]) => Ok(()),
         _ => {
             let differing = count_differing(session, agreement, table)?;
-            let column = agreement.schema.class.column.clone();
-            Err(Error::ClassesDiffer { column, differing })
+            let differing = match differing {
+                None => String::new(),
+                Some(1) => " for 1 person".to_owned(),
+                Some(people) => format!(" for {people} people"),
+            };
+            let column = &agreement.schema.class.column;
+            Err(Error::disagreement(format!(
+                "the class columns of the common individuals differ between the parties{differing}: \
+                 compare how each side derived column `{column}`, and start again; `rehearse = \
+                 \"labels\"` in [id] of an agreement tells it, once, before ε is spent"
+            )))
         }
     }
 }
@@ -172,7 +187,7 @@ fn count_differing(
         return Ok(None);
     }
     let labelled = match shards::number(agreement) {
-        None => rehearsal::labelled(table).ok_or(NO_IDENTIFIERS)?,
+        None => rehearsal::labelled(table).ok_or_else(no_identifiers)?,
         Some(_) => shards::labelled(session)?,
     };
     let options = psi::Options { largest_set: table.len(), starts: &|_| (), progress: &|_| () };
@@ -224,5 +239,8 @@ pub(super) fn exchange_split(
     let Split { point } = session.channel.receive()?;
     let inside = matches!(winner.value, CutValue::Interval { start, end }
         if start < point && point < end);
-    if inside { Ok(point) } else { Err(Error::ImpossibleSplit) }
+    match inside {
+        true => Ok(point),
+        false => Err(impossible("named a split that its interval does not have")),
+    }
 }

@@ -1,8 +1,10 @@
 //! What is known of a release, and rejected, before anything is spent, by model.
 
-use super::{Error, model};
+use super::model;
+use crate::Error;
 use crate::agreement::Agreement;
 use crate::privacy::Promise;
+use crate::release::one_party;
 
 /// What a release will be like.
 #[derive(Clone, Debug)]
@@ -31,7 +33,7 @@ pub fn alone(agreement: &Agreement) -> Result<Plan, Error> {
 /// What the model rejects, and agreements for one party.
 pub fn together(agreement: &Agreement) -> Result<Plan, Error> {
     if agreement.parties().is_none() {
-        return Err(Error::OneParty);
+        return Err(one_party());
     }
     model::of(agreement).plan_together(agreement)
 }

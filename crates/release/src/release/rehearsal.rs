@@ -16,7 +16,8 @@
 
 pub mod noisy;
 
-use super::{Error, Step};
+use super::Step;
+use crate::Error;
 use crate::agreement::{Agreement, Rehearsal};
 use crate::crypto::commutative::Ristretto;
 use crate::protocol::Session;
@@ -38,7 +39,7 @@ pub struct Rehearsed {
 /// Counts exactly with the peer. `table` has identifiers and, for labels, classes.
 ///
 /// # Errors
-/// [`Error::NoRehearsal`] unless the agreement allows it, and those of set intersection.
+/// Unless the agreement allows it, and those of set intersection.
 pub fn run(
     session: &mut Session,
     agreement: &Agreement,
@@ -46,7 +47,7 @@ pub fn run(
     progress: &(dyn Fn(Step) + Sync),
 ) -> Result<Rehearsed, Error> {
     let with_labels = with_labels(agreement)?;
-    let identifiers = table.identifiers().ok_or(Error::NoRehearsal)?;
+    let identifiers = table.identifiers().ok_or_else(no_rehearsal)?;
     let starts = |total| progress(Step::Began { phase: "set intersection", total });
     let options = psi::Options {
         largest_set: usize::try_from(agreement.max_records).unwrap_or(usize::MAX),
@@ -59,7 +60,7 @@ pub fn run(
     let differing = match with_labels {
         false => None,
         true => {
-            let labelled = labelled(table).ok_or(Error::NoRehearsal)?;
+            let labelled = labelled(table).ok_or_else(no_rehearsal)?;
             let same = psi::cardinality(session, &group, &labelled, options)?;
             Some(common.saturating_sub(same.common))
         }
@@ -71,7 +72,7 @@ pub fn run(
 /// The messages of [`run`], for tables of `own` and `peer` records.
 ///
 /// # Errors
-/// [`Error::NoRehearsal`] unless the agreement allows it.
+/// Unless the agreement allows it.
 pub fn forecast(
     f: &mut Forecast,
     agreement: &Agreement,
@@ -86,9 +87,17 @@ pub fn forecast(
 /// What a rehearsal under this agreement may reveal.
 ///
 /// # Errors
-/// [`Error::NoRehearsal`] if there may be none.
+/// If there may be none.
 pub fn allowed(agreement: &Agreement) -> Result<Rehearsal, Error> {
-    agreement.matching().and_then(|matching| matching.rehearse).ok_or(Error::NoRehearsal)
+    agreement.matching().and_then(|matching| matching.rehearse).ok_or_else(no_rehearsal)
+}
+
+fn no_rehearsal() -> Error {
+    Error::input(
+        "the agreement allows no such rehearsal: agree on `rehearse = \"noisy\"` in [id], which spends a \
+         small ε; or, once for a data set and a peer, on `true`, or \"labels\" to count differing labels \
+         too",
+    )
 }
 
 /// Whether an exact rehearsal counts labels too.
@@ -96,7 +105,7 @@ fn with_labels(agreement: &Agreement) -> Result<bool, Error> {
     match allowed(agreement)? {
         Rehearsal::Numbers => Ok(false),
         Rehearsal::Labels => Ok(true),
-        Rehearsal::Noisy { .. } => Err(Error::NoRehearsal),
+        Rehearsal::Noisy { .. } => Err(no_rehearsal()),
     }
 }
 

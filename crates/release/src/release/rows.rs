@@ -6,25 +6,15 @@ use std::io::{BufWriter, Write};
 
 use sha2::{Digest, Sha256};
 
+use crate::Error;
 use crate::table::{Candidate, CutValue, Cuts, Domain, is_formula};
-
-/// Why rows could not be written.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// The table is not one of a release with these columns.
-    #[error("{0}")]
-    Release(String),
-    /// Where they go takes no more.
-    #[error("cannot write rows: {0}")]
-    Write(String),
-}
 
 /// Writes the rows of a release's table as CSV, with its header, and returns how many there are: with the
 /// values of the release, or with concrete ones. `columns` is how many the table has beside class and
 /// count. If `spreadsheet_safe`, an apostrophe is put before every cell that a spreadsheet would run.
 ///
 /// # Errors
-/// See [`Error`].
+/// Wrong input if the table is not one of a release with these columns; if `to` takes no more.
 pub fn write(
     csv: &[u8],
     columns: usize,
@@ -32,8 +22,9 @@ pub fn write(
     spreadsheet_safe: bool,
     to: &mut dyn Write,
 ) -> Result<u64, Error> {
-    let wrong = |what: &str| Error::Release(what.to_owned());
-    let failed = |error: &dyn std::fmt::Display| Error::Write(error.to_string());
+    let wrong = |what: &str| Error::input(what);
+    let failed =
+        |error: &dyn std::fmt::Display| Error::internal(format!("cannot write rows: {error}"));
     let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(csv);
     let mut writer = csv::WriterBuilder::new()
         .terminator(csv::Terminator::Any(b'\n'))

@@ -1,13 +1,15 @@
 //! Making a release, whatever its model: by one party or by two.
 
 use super::diffgen::two_party;
-use super::{Data, Error, Outcome, Release, Step, model};
+use super::{Data, Outcome, Release, Step, model};
+use crate::Error;
 use crate::agreement::Agreement;
 use crate::math::Randomness;
 use crate::privacy::Budget;
 use crate::protocol::Session;
 
 /// What two parties made ready before anything is spent: see [`prepare`].
+#[non_exhaustive]
 pub enum Prepared {
     /// For DiffGen.
     DiffGen(Box<two_party::Prepared>),

@@ -43,17 +43,17 @@ use sha2::{Digest, Sha256};
 use super::Step;
 use super::diffgen::hidden::joined::{self, Announced};
 use super::diffgen::terms;
-use super::diffgen::two_party::{Error, assumptions};
-use super::matching::{self, NO_IDENTIFIERS};
+use super::diffgen::two_party::assumptions;
+use super::matching::{self, no_identifiers};
+use crate::Error;
 use crate::agreement::{Agreement, Partition};
 use crate::net::{self, Tag};
-use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
-use crate::protocol::psi;
 use crate::protocol::shards::Shard;
 use crate::protocol::shares::WordShares;
 use crate::protocol::sum_by_group::Progress;
 use crate::protocol::transfers::Assumptions;
+use crate::protocol::{Session, psi};
 use crate::role::Role;
 use crate::table::{Specialization, Table};
 use asks::{Ask, Due, Sum, hear_names, hear_shares, malformed, request, request_sums};
@@ -68,8 +68,9 @@ const MATCHING: &str = "set intersection";
 const DEVIATIONS: u128 = 10;
 const ROOM: u128 = 34;
 
-const NO_SHARDS: Error =
-    Error::WrongInput("people are in shards, and there are not as many of these as are agreed");
+fn no_shards() -> Error {
+    Error::input("people are in shards, and there are not as many of these as are agreed")
+}
 
 /// In how many shards the records of a party may be, if any.
 pub fn number(agreement: &Agreement) -> Option<usize> {
@@ -122,7 +123,7 @@ impl Dealing {
     /// appear to be.
     ///
     /// # Errors
-    /// [`Error::ShardTooFull`].
+    /// If a shard has more people than its capacity.
     pub fn rows(&self, identifiers: &[String], people: usize) -> Result<Vec<Vec<usize>>, Error> {
         let of_each: Vec<usize> =
             identifiers.par_iter().map(|identifier| self.shard(identifier)).collect();
@@ -133,8 +134,16 @@ impl Dealing {
     }
 }
 
+/// An error for a shard that has more people than its capacity.
+fn too_full() -> Error {
+    Error::internal(
+        "more people fall into one shard than it has room for, which hardly ever happens: start again; \
+         people are dealt anew in every run",
+    )
+}
+
 fn check(mut sizes: impl Iterator<Item = usize>, bound: usize) -> Result<(), Error> {
-    if sizes.any(|size| size > bound) { Err(Error::ShardTooFull) } else { Ok(()) }
+    if sizes.any(|size| size > bound) { Err(too_full()) } else { Ok(()) }
 }
 
 /// Turns the connections into shards that answer, if there are none yet.
@@ -147,7 +156,7 @@ fn host(session: &mut Session, agreement: &Agreement) -> Result<(), Error> {
     }
     match number(agreement) == Some(session.shards.asked.len()) {
         true => Ok(()),
-        false => Err(NO_SHARDS),
+        false => Err(no_shards()),
     }
 }
 
@@ -173,7 +182,7 @@ pub fn set_up(session: &mut Session, agreement: &Agreement) -> Result<(), Error>
     let Some(said) = session.shards.records else { return Ok(()) };
     let held = records.iter().fold(0, |sum: usize, records| sum.saturating_add(*records));
     if said != held {
-        return Err(Error::WrongInput(
+        return Err(Error::input(
             "the shards do not have as many records as their partitions: each record goes to one shard",
         ));
     }
@@ -202,11 +211,11 @@ impl<'t> Dealt<'t> {
         table: &'t Table,
         people: usize,
     ) -> Result<Self, Error> {
-        let shards = number(agreement).ok_or(NO_SHARDS)?;
+        let shards = number(agreement).ok_or_else(no_shards)?;
         if session.shards.records.is_some() {
             return Ok(Self { table, rows: None });
         }
-        let identifiers = table.identifiers().ok_or(NO_IDENTIFIERS)?;
+        let identifiers = table.identifiers().ok_or_else(no_identifiers)?;
         let rows = Dealing::new(&session.id, shards).rows(identifiers, people)?;
         Ok(Self { table, rows: Some(rows) })
     }
@@ -248,7 +257,7 @@ impl Parts {
     /// Shards with so many common people each.
     ///
     /// # Errors
-    /// [`Error::ShardTooFull`].
+    /// If a shard has more people than its capacity.
     fn in_shards(counts: Vec<usize>) -> Result<Self, Error> {
         let padded = bound(counts.iter().sum(), counts.len());
         check(counts.iter().copied(), padded)?;
@@ -488,7 +497,7 @@ fn match_shard(
     }
     match found.rows.iter().all(|row| *row < identifiers.len()) {
         true => Ok(found.rows),
-        false => Err(psi::Error::BadAnswer.into()),
+        false => Err(psi::bad_answer().into()),
     }
 }
 

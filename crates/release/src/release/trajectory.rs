@@ -42,6 +42,7 @@ pub use read::Form;
 pub use union::Part;
 
 use super::groups::{Rule, protected};
+use crate::Error;
 use crate::agreement::trajectory::{self as agreed, words};
 pub use crate::agreement::trajectory::{Columns, Score};
 
@@ -66,49 +67,19 @@ pub struct Terms {
     pub score: Score,
 }
 
-/// Why there is no release.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Error {
-    /// The table is not one of paths.
-    #[error("{0}")]
-    Table(String),
-    /// The whole table breaks the promise.
-    #[error(
-        "the whole table is not as required: {0}; no suppression can help: raise `c` or lower `k`"
-    )]
-    Unmet(String),
-    /// What is left breaks it, since paths without any pair left are left out.
-    #[error(
+/// An error for what would take too long.
+fn too_long(steps: u128) -> Error {
+    Error::input(format!(
+        "this would take about {steps} steps: use a smaller `l`, coarser times, or shorter paths"
+    ))
+}
+
+/// An error for what is left breaking the promise, since paths without any pair left are left out.
+fn unmet_then(emptied: usize, problem: &str) -> Error {
+    Error::unmet(format!(
         "what is left once {emptied} paths have lost all their pairs is not as required: {problem}; \
          raise `c`, or lower `k` or `l`, so that fewer are lost"
-    )]
-    Left {
-        /// Paths that became empty.
-        emptied: usize,
-        /// What is wrong with the others.
-        problem: String,
-    },
-    /// The number of known pairs is out of range.
-    #[error("`l` is {0}: it must be from 1 to {MOST_KNOWN}")]
-    Known(usize),
-    /// What is written asks for nothing.
-    #[error("{0}")]
-    Terms(String),
-    /// It would take too long.
-    #[error("this would take about {0} steps: use a smaller `l`, coarser times, or shorter paths")]
-    TooLong(u128),
-    /// Too many sets are violating.
-    #[error(
-        "more than {0} sets of pairs tell too much: use a smaller `l`, coarser times, or places that \
-         more people share"
-    )]
-    TooManyViolating(usize),
-    /// Too many sets are frequent.
-    #[error("more than {0} sets of pairs are frequent: use a larger support")]
-    TooManyFrequent(usize),
-    /// They are not found in so many steps.
-    #[error("frequent sets of pairs are not found in {0} steps: use a larger support")]
-    FrequentTooLong(u128),
+    ))
 }
 
 /// What is released, and how it came about.
@@ -161,28 +132,31 @@ impl Terms {
     /// Sees that something is asked for, of values that the table has.
     ///
     /// # Errors
-    /// [`Error::Terms`].
+    /// If they do not.
     pub fn ask_for_something(&self, paths: &Paths) -> Result<(), Error> {
         let limited = self.c.0 < self.c.1;
         if !limited && self.k <= 1 {
             let problem =
                 "with `k` at most 1 and `c` 1 nothing is required: raise `k`, or lower `c`";
-            return Err(Error::Terms(problem.to_owned()));
+            return Err(Error::input(problem));
         }
         protected::check(&paths.protected, limited, paths.values.iter().map(String::as_str))
-            .map_err(Error::Terms)
+            .map_err(Error::input)
     }
 
     /// Sees that a search by these terms ends.
     ///
     /// # Errors
-    /// [`Error::Known`] and [`Error::TooLong`].
+    /// If `l` is out of range, or it would take too long.
     pub fn end_in_time(&self, paths: &Paths) -> Result<(), Error> {
         if !(1..=MOST_KNOWN).contains(&self.l) {
-            return Err(Error::Known(self.l));
+            return Err(Error::input(format!(
+                "`l` is {}: it must be from 1 to {MOST_KNOWN}",
+                self.l
+            )));
         }
         match paths.most_steps(self.l) {
-            steps if steps > MOST_STEPS => Err(Error::TooLong(steps)),
+            steps if steps > MOST_STEPS => Err(too_long(steps)),
             _ => Ok(()),
         }
     }
@@ -194,7 +168,12 @@ impl Terms {
 /// What cannot be met, or would take too long.
 pub fn anonymize(paths: &Paths, terms: &Terms) -> Result<Anonymized, Error> {
     terms.end_in_time(paths)?;
-    whole(paths, terms).map_err(Error::Unmet)?;
+    whole(paths, terms).map_err(|problem| {
+        Error::unmet(format!(
+            "the whole table is not as required: {problem}; no suppression can help: raise `c` or lower \
+             `k`"
+        ))
+    })?;
     let index = paths.index();
     let violating = violating::find(paths, &index, terms.l, &terms.rule())?.sets;
     let frequent = frequent::find(paths, &index, terms.support)?;
@@ -204,7 +183,7 @@ pub fn anonymize(paths: &Paths, terms: &Terms) -> Result<Anonymized, Error> {
     let kept = frequent.iter().filter(|set| set.iter().all(|pair| !gone[*pair as usize])).count();
     let left = paths.without(&gone);
     let emptied = paths.len() - left.len();
-    whole(&left, terms).map_err(|problem| Error::Left { emptied, problem })?;
+    whole(&left, terms).map_err(|problem| unmet_then(emptied, &problem))?;
     let mut by_length = violating.lengths();
     by_length.resize(terms.l, 0);
     Ok(Anonymized {

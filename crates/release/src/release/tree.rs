@@ -15,8 +15,8 @@ pub mod scorer;
 pub mod splits;
 pub mod utility;
 
-use crate::net::{Blame, Fault};
-use crate::table::{self, Cuts};
+use crate::Error;
+use crate::table::Cuts;
 pub use leaf_records::{LeafList, Leaves, PathList};
 
 /// Most rows of a release: leaves times classes, in the worst case.
@@ -33,31 +33,9 @@ pub struct Generalized {
     pub counts: Vec<u64>,
 }
 
-/// What went wrong, and what to do about it.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// The data lacks a column that the agreement gives to this party.
-    #[error("the data has no column for attribute `{0}`: read the file again with this agreement")]
-    MissingColumn(String),
-    /// A specialization that the cuts do not allow.
-    #[error(transparent)]
-    Table(Box<table::Error>),
-    /// Cuts, records and scores do not fit together.
-    #[error("{0}; this is a fault of the program, and nothing was released")]
-    Fault(&'static str),
-}
-
-impl Fault for Error {
-    fn blame(&self) -> Blame<'_> {
-        match self {
-            Self::MissingColumn(_) => Blame::Input,
-            Self::Table(_) | Self::Fault(_) => Blame::Internal,
-        }
-    }
-}
-
-impl From<table::Error> for Error {
-    fn from(error: table::Error) -> Self {
-        Self::Table(Box::new(error))
-    }
+/// The data lacks a column that the agreement gives to this party.
+pub(crate) fn missing_column(attribute: &str) -> Error {
+    Error::input(format!(
+        "the data has no column for attribute `{attribute}`: read the file again with this agreement"
+    ))
 }

@@ -18,11 +18,13 @@ pub use memory::{Cells, read_cells};
 pub use outline::{ColumnOutline, Looks, MAX_LISTED_VALUES, outline_csv};
 pub use records::{Piece, read_records};
 
-use super::{Error, Identifier, Schema, Table};
+use super::{Identifier, Schema, Table};
+use crate::Error;
 use crate::role::Role;
 use cells::{Builder, Header};
 use found::Found;
 use rayon::prelude::*;
+use std::fmt::Display;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -61,15 +63,35 @@ pub fn read_csv(
 /// Opens a file that cannot keep us waiting for ever, as a pipe could.
 ///
 /// # Errors
-/// [`Error::Unreadable`].
+/// If it cannot be read.
 pub fn regular_file(path: &Path) -> Result<File, Error> {
-    let unreadable =
-        |reason: String| Error::Unreadable { file: path.display().to_string(), reason };
-    let metadata = std::fs::metadata(path).map_err(|error| unreadable(error.to_string()))?;
-    if !metadata.is_file() {
-        return Err(unreadable("not a regular file".to_owned()));
+    let unreadable = |error: std::io::Error| unreadable(path.display(), error);
+    if !std::fs::metadata(path).map_err(unreadable)?.is_file() {
+        return Err(self::unreadable(path.display(), "not a regular file"));
     }
-    File::open(path).map_err(|error| unreadable(error.to_string()))
+    File::open(path).map_err(unreadable)
+}
+
+/// An error for a file that cannot be read.
+pub(crate) fn unreadable(file: impl Display, reason: impl Display) -> Error {
+    Error::input(format!("{file}: cannot be read ({reason}): check the path and the permissions"))
+}
+
+/// An error for a file whose first line does not name the columns that the agreement requires.
+fn bad_header(file: &str, problem: impl Display) -> Error {
+    Error::input(format!("{file}:1: {problem}"))
+}
+
+/// An error for a file without a first line.
+fn empty_file(file: &str) -> Error {
+    bad_header(file, "the file is empty: its first line must name the columns")
+}
+
+/// An error for more records than the agreement's public bound.
+fn too_many_records(file: &str, most: u64) -> Error {
+    Error::input(format!(
+        "{file}: more than {most} records, the agreement's `max_records`: agree on a larger bound"
+    ))
 }
 
 /// Reads data from any source. `name` is used in messages.
@@ -122,8 +144,7 @@ pub fn parse_csv_as(
                 found.append(wrong, lines_before + 1 + before);
                 table.append(piece, lines_before + 1 + before);
                 if table.len() as u64 > reading.max_records {
-                    let file = name.to_owned();
-                    return Err(Error::TooManyRecords { file, most: reading.max_records });
+                    return Err(too_many_records(name, reading.max_records));
                 }
             }
         }
@@ -135,10 +156,7 @@ pub fn parse_csv_as(
         Some(header) if !found.is_empty() => Err(found.into_error(name, &header)),
         Some(header) if table.is_empty() => Ok(Builder::new(&header, &[]).finish().0),
         Some(_) => Ok(table),
-        None => Err(Error::BadHeader {
-            file: name.to_owned(),
-            problem: "the file is empty: its first line must name the columns".to_owned(),
-        }),
+        None => Err(empty_file(name)),
     }
 }
 
@@ -159,26 +177,20 @@ impl<'n> Blocks<'n> {
 
     /// Reads on and returns the length of the next block; nothing at the end.
     fn fill(&mut self, source: &mut impl Read) -> Result<Option<usize>, Error> {
-        let unreadable = |error: std::io::Error| Error::Unreadable {
-            file: self.name.to_owned(),
-            reason: error.to_string(),
-        };
         if !self.at_end {
             let more = self.wanted.max(self.buffer.len() + MAX_RECORD_BYTES) - self.buffer.len();
             let read = source.by_ref().take(more as u64).read_to_end(&mut self.buffer);
-            self.at_end = read.map_err(unreadable)? < more;
+            self.at_end = read.map_err(|error| unreadable(self.name, error))? < more;
         }
         if self.at_end {
             return Ok((!self.buffer.is_empty()).then_some(self.buffer.len()));
         }
         match last_record_end(&self.buffer, self.dialect) {
             Some(end) => Ok(Some(end)),
-            None => Err(Error::Unreadable {
-                file: self.name.to_owned(),
-                reason: format!(
-                    "a record is longer than {MAX_RECORD_BYTES} bytes; is a quote left open?"
-                ),
-            }),
+            None => Err(unreadable(
+                self.name,
+                format!("a record is longer than {MAX_RECORD_BYTES} bytes; is a quote left open?"),
+            )),
         }
     }
 

@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Domain, Error, Schema, Taxonomy, ValueId};
+use super::{Domain, Schema, Taxonomy, ValueId};
+use crate::Error;
 
 /// A value on a cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -102,11 +103,16 @@ impl Cuts {
     /// The children of a value on a cut, in order.
     ///
     /// # Errors
-    /// [`Error::NotACandidate`] unless the value is on the cut and has children, and the split lies
-    /// inside the interval.
+    /// An internal one, unless the value is on the cut and has children, and the split lies inside the
+    /// interval.
     pub fn children(&self, specialization: &Specialization) -> Result<Vec<CutValue>, Error> {
         let candidate = specialization.candidate;
-        let refused = || Error::NotACandidate(format!("{candidate:?}"));
+        let refused = || {
+            Error::internal(format!(
+                "{candidate:?} cannot be specialized here: both parties must use the same agreement \
+                 and version"
+            ))
+        };
         let attribute = self.schema.attributes.get(candidate.attribute).ok_or_else(refused)?;
         if !self.cuts[candidate.attribute].contains(&candidate.value) {
             return Err(refused());
@@ -344,7 +350,8 @@ mod tests {
             (Candidate { value: below, ..age }, Some(4)),
         ] {
             let refused = cuts.specialize(&Specialization { candidate, split });
-            assert!(matches!(refused, Err(Error::NotACandidate(_))), "{candidate:?}");
+            let refused = refused.unwrap_err();
+            assert!(refused.message().contains("cannot be specialized here"), "{candidate:?}");
         }
         assert_eq!((cuts.leaves(), cuts.made().len()), (1, 0));
     }

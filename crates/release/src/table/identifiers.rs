@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use crate::Error;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
@@ -36,73 +37,43 @@ pub enum Step {
     Lowercase,
 }
 
-/// Why a column cannot serve as identifiers. Rows are counted from 1, the
-/// header not counted. No identifier is repeated in the text, so that it can be logged.
+/// Rows that become the same identifier, counted from 1, the header not counted. No identifier is
+/// repeated in the text, so that it can be logged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Error {
-    /// Some rows become the same identifier.
-    #[error(
-        "{count} row(s) repeat an identifier of another row{}: {}; keep one row per individual",
-        after(.rule), list(.first)
-    )]
-    Duplicates {
-        /// How many rows repeat an earlier one.
-        count: usize,
-        /// The first few identifiers that occur more than once: the rows of each.
-        first: Vec<Vec<usize>>,
-        /// The rule after which they are the same.
-        rule: Normalization,
-    },
-    /// Some rows have none.
-    #[error(
-        "{count} row(s) have no identifier{}: {}; fill them in or remove the rows",
-        after(.rule), list(std::slice::from_ref(.first))
-    )]
-    Empty {
-        /// How many.
-        count: usize,
-        /// The first few of them.
-        first: Vec<usize>,
-        /// The rule after which nothing is left.
-        rule: Normalization,
-    },
-    /// No such step.
-    #[error("'{0}' is not a step of normalisation; choose from trim, uppercase, lowercase, nfc")]
-    UnknownStep(String),
-    /// Both cases at once.
-    #[error("uppercase and lowercase undo each other; choose one of them")]
-    BothCases,
+#[error(
+    "{count} row(s) repeat an identifier of another row{}: {}; keep one row per individual",
+    after(.rule), list(.first)
+)]
+pub struct Repeated {
+    /// How many rows repeat an earlier one.
+    pub count: usize,
+    /// The first few identifiers that occur more than once: the rows of each.
+    pub first: Vec<Vec<usize>>,
+    /// The rule after which they are the same.
+    pub rule: Normalization,
 }
 
-impl Error {
-    /// The same in words that name lines of a file (or whatever the `word` for it is), where `line`
-    /// knows that of a row.
-    pub fn by_line(&self, word: &str, line: &dyn Fn(usize) -> Option<u64>) -> String {
-        let lines = |rows: &[usize]| -> Option<String> {
-            let lines: Option<Vec<String>> =
-                rows.iter().map(|row| Some(line(row.checked_sub(1)?)?.to_string())).collect();
-            match lines?.as_slice() {
-                [] => None,
-                [one] => Some(format!("{word} {one}")),
-                [some @ .., last] => Some(format!("{word}s {} and {last}", some.join(", "))),
-            }
-        };
-        let listed = |groups: &[Vec<usize>]| -> Option<String> {
-            let groups: Option<Vec<String>> = groups.iter().map(|rows| lines(rows)).collect();
-            Some(groups?.join("; "))
-        };
-        let words = match self {
-            Self::Duplicates { count, first, rule } => listed(first).map(|listed| {
-                let after = after(rule);
-                format!(
-                    "{count} record(s) repeat the identifier of another{after}: {listed}; keep one \
-                     record per individual"
-                )
-            }),
-            _ => None,
-        };
-        words.unwrap_or_else(|| self.to_string())
-    }
+/// An error of a column in words that name lines of a file (or whatever the `word` for it is), where
+/// `line` knows that of a row.
+pub fn by_line(error: &Error, word: &str, line: &dyn Fn(usize) -> Option<u64>) -> String {
+    let lines = |rows: &Vec<usize>| -> Option<String> {
+        let lines: Option<Vec<String>> =
+            rows.iter().map(|row| Some(line(row.checked_sub(1)?)?.to_string())).collect();
+        match lines?.as_slice() {
+            [] => None,
+            [one] => Some(format!("{word} {one}")),
+            [some @ .., last] => Some(format!("{word}s {} and {last}", some.join(", "))),
+        }
+    };
+    let words = error.origin().and_then(|Repeated { count, first, rule }| {
+        let groups: Option<Vec<String>> = first.iter().map(lines).collect();
+        let (after, listed) = (after(rule), groups?.join("; "));
+        Some(format!(
+            "{count} record(s) repeat the identifier of another{after}: {listed}; keep one record per \
+             individual"
+        ))
+    });
+    words.unwrap_or_else(|| error.to_string())
 }
 
 /// How many rows, or groups of rows, an error names.
@@ -112,10 +83,12 @@ impl Normalization {
     /// A rule of these steps; a step that is listed twice counts once.
     ///
     /// # Errors
-    /// [`Error::BothCases`] if it has both of the cases.
+    /// If it has both of the cases.
     pub fn new(mut steps: Vec<Step>) -> Result<Self, Error> {
         if steps.contains(&Step::Uppercase) && steps.contains(&Step::Lowercase) {
-            return Err(Error::BothCases);
+            return Err(Error::input(
+                "uppercase and lowercase undo each other; choose one of them",
+            ));
         }
         steps.sort_unstable();
         steps.dedup();
@@ -125,14 +98,16 @@ impl Normalization {
     /// A rule from the names of its steps, as agreements and the command line write them.
     ///
     /// # Errors
-    /// [`Error::UnknownStep`] names the first that is not a step; [`Error::BothCases`].
+    /// Names the first that is not a step; both of the cases.
     pub fn parse<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<Self, Error> {
         let step = |name: &str| match name {
             "trim" => Ok(Step::Trim),
             "uppercase" => Ok(Step::Uppercase),
             "lowercase" => Ok(Step::Lowercase),
             "nfc" => Ok(Step::Nfc),
-            other => Err(Error::UnknownStep(other.to_owned())),
+            other => Err(Error::input(format!(
+                "'{other}' is not a step of normalisation; choose from trim, uppercase, lowercase, nfc"
+            ))),
         };
         Self::new(names.into_iter().map(step).collect::<Result<_, _>>()?)
     }
@@ -159,7 +134,7 @@ impl Normalization {
     /// A whole column, normalised and checked: one row per individual. Uses all cores.
     ///
     /// # Errors
-    /// [`Error::Empty`] and [`Error::Duplicates`], with the first few rows.
+    /// If some are empty or [repeated](Repeated), with the first few rows.
     pub fn column<S: AsRef<str> + Sync>(&self, column: &[S]) -> Result<Vec<String>, Error> {
         let normalized: Vec<String> =
             column.par_iter().map(|raw| self.apply(raw.as_ref()).into_owned()).collect();
@@ -175,13 +150,17 @@ impl Normalization {
             return Ok(());
         }
         let first = empty().take(NAMED).map(|(index, _)| index + 1).collect();
-        Err(Error::Empty { count, first, rule: self.clone() })
+        Err(Error::input(format!(
+            "{count} row(s) have no identifier{}: {}; fill them in or remove the rows",
+            after(self),
+            list(&[first])
+        )))
     }
 
     /// Sees that no two rows of a column that is normalised already are the same individual.
     ///
     /// # Errors
-    /// [`Error::Duplicates`], with the first few rows.
+    /// [`Repeated`], with the first few rows.
     pub fn check_unique(&self, identifiers: &[String]) -> Result<(), Error> {
         // Sorting row numbers takes far less memory than a set of all identifiers.
         let mut rows: Vec<usize> = (0..identifiers.len()).collect();
@@ -194,7 +173,7 @@ impl Normalization {
             return Ok(());
         }
         repeated.sort_unstable_by_key(|group| group[0]);
-        Err(Error::Duplicates {
+        let repeated = Repeated {
             count: repeated.iter().map(|group| group.len() - 1).sum(),
             first: repeated
                 .iter()
@@ -202,7 +181,8 @@ impl Normalization {
                 .map(|group| group.iter().take(NAMED).map(|index| index + 1).collect())
                 .collect(),
             rule: self.clone(),
-        })
+        };
+        Err(Error::input(&repeated).because(repeated))
     }
 }
 
@@ -362,15 +342,13 @@ mod tests {
     #[test]
     fn only_the_first_few_duplicates_are_listed() {
         let column: Vec<String> = (0..2000).map(|i| (i / 2).to_string()).collect();
-        let Err(Error::Duplicates { count, first, .. }) = usual().column(&column) else {
-            panic!("duplicates were accepted");
-        };
-        assert_eq!(count, 1000);
-        assert_eq!(first, [[1, 2], [3, 4], [5, 6], [7, 8], [9, 10]]);
-        let Err(Error::Duplicates { count, first, .. }) = usual().column(&["x"; 100]) else {
-            panic!("duplicates were accepted");
-        };
-        assert_eq!((count, first), (99, vec![vec![1, 2, 3, 4, 5]]));
+        let error = usual().column(&column).unwrap_err();
+        let Repeated { count, first, .. } = error.origin().unwrap();
+        assert_eq!(*count, 1000);
+        assert_eq!(first, &[[1, 2], [3, 4], [5, 6], [7, 8], [9, 10]]);
+        let error = usual().column(&["x"; 100]).unwrap_err();
+        let Repeated { count, first, .. } = error.origin().unwrap();
+        assert_eq!((*count, first), (99, &vec![vec![1, 2, 3, 4, 5]]));
     }
 
     #[test]
@@ -385,7 +363,7 @@ mod tests {
 
     #[test]
     fn an_empty_column_is_ordinary() {
-        assert_eq!(usual().column::<&str>(&[]), Ok(vec![]));
+        assert!(usual().column::<&str>(&[]).unwrap().is_empty());
     }
 
     #[test]
@@ -394,8 +372,10 @@ mod tests {
         assert_eq!(rule.steps(), [Step::Trim, Step::Uppercase]);
         assert_eq!(serde_json::to_string(&rule).unwrap(), r#"["trim","uppercase"]"#);
         assert_eq!(rule.to_string(), "trim, uppercase");
-        assert_eq!(Normalization::parse(["upper"]), Err(Error::UnknownStep("upper".to_owned())));
-        assert_eq!(Normalization::parse(["uppercase", "lowercase"]), Err(Error::BothCases));
+        let unknown = Normalization::parse(["upper"]).unwrap_err();
+        assert!(unknown.message().starts_with("'upper' is not a step"), "{unknown}");
+        let both = Normalization::parse(["uppercase", "lowercase"]).unwrap_err();
+        assert!(both.message().contains("undo each other"), "{both}");
         let both = serde_json::from_str::<Normalization>(r#"["uppercase","lowercase"]"#);
         assert!(both.is_err());
     }

@@ -1,6 +1,7 @@
 //! Numeric domains: a public range and the grid on which it may be split.
 
-use super::{Decimal, Error};
+use super::Decimal;
+use crate::Error;
 use std::ops::Range;
 
 /// Most points of a grid, so that a point's number fits 32 bits with room to spare.
@@ -32,10 +33,12 @@ impl NumericDomain {
     /// more than [`MAX_POINTS`].
     pub fn new(min: Decimal, max: Decimal, step: Decimal) -> Result<Self, Error> {
         if min > max {
-            return Err(Error::EmptyRange { min, max });
+            return Err(Error::input(format!("min {min} is larger than max {max}: swap them")));
         }
         if step <= Decimal::ZERO {
-            return Err(Error::BadStep(step));
+            return Err(Error::input(format!(
+                "step {step} is not positive: use the distance between two possible splits, such as 1"
+            )));
         }
         let scale = min.scale().max(max.scale()).max(step.scale());
         let (low, high, width) =
@@ -44,10 +47,15 @@ impl NumericDomain {
         if range % width != 0 && (range + 1) % width != 0 {
             let below = Decimal::from_units(high - range % width, scale);
             let above = Decimal::from_units(high - range % width + width, scale);
-            return Err(Error::StepDoesNotDivide { step, below, above });
+            return Err(Error::input(format!(
+                "step {step} does not divide the range from min to max: use max {below} or {above}, or \
+                 another step"
+            )));
         }
         let points = u32::try_from(range / width + 1).ok().filter(|points| *points <= MAX_POINTS);
-        let points = points.ok_or(Error::TooManyPoints)?;
+        let points = points.ok_or_else(|| {
+            Error::input(format!("the range has more than {MAX_POINTS} points: use a larger step"))
+        })?;
         let both_ends = scale == 0 && width == 1;
         Ok(Self { min, max, step, scale, points, both_ends })
     }
@@ -197,16 +205,18 @@ mod tests {
 
     #[test]
     fn ranges_that_do_not_fit_say_what_would() {
-        let message = domain("0", "95", "10").unwrap_err().to_string();
-        assert!(message.contains("use max 90 or 100"), "{message}");
-        assert!(matches!(domain("2", "1", "1"), Err(Error::EmptyRange { .. })));
-        assert!(matches!(domain("1", "2", "0"), Err(Error::BadStep(_))));
-        assert!(matches!(domain("1", "2", "-1"), Err(Error::BadStep(_))));
-        assert_eq!(domain("0", "1000000000", "1"), Err(Error::TooManyPoints));
-        assert_eq!(
-            domain("-999999999999999999", "999999999999999999", "0.000000001"),
-            Err(Error::TooManyPoints)
-        );
+        let far = "999999999999999999";
+        for ([min, max, step], why) in [
+            (["0", "95", "10"], "use max 90 or 100"),
+            (["2", "1", "1"], "min 2 is larger than max 1: swap them"),
+            (["1", "2", "0"], "step 0 is not positive"),
+            (["1", "2", "-1"], "step -1 is not positive"),
+            (["0", "1000000000", "1"], "more than 1000000000 points"),
+            ([&format!("-{far}"), far, "0.000000001"], "more than 1000000000 points"),
+        ] {
+            let message = domain(min, max, step).unwrap_err().to_string();
+            assert!(message.contains(why), "{message}");
+        }
     }
 
     proptest! {

@@ -1,7 +1,8 @@
 //! What the two tables hold: attributes and their domains, the class, the identifier.
 
 use super::identifiers::Normalization;
-use super::{Decimal, Error, NumericDomain, Taxonomy, ValueId, is_formula};
+use super::{Decimal, NumericDomain, Taxonomy, ValueId, is_formula};
+use crate::Error;
 use crate::role::Role;
 
 /// Most children of a value of a set attribute: their subsets are numbered by 64-bit masks.
@@ -42,6 +43,7 @@ pub enum Domain {
 
 /// What becomes of a record whose cell does not fit the domain (unknown, out of range, missing).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum OnBadValue {
     /// The data is rejected before any connection is made.
     Refuse,
@@ -108,12 +110,18 @@ impl Domain {
     /// A value that contains `|`, or a value with more than [`MAX_SET_CHILDREN`] children.
     pub fn set(taxonomy: Taxonomy) -> Result<Self, Error> {
         for value in taxonomy.values() {
-            let name = || taxonomy.name(value).to_owned();
-            if taxonomy.name(value).contains('|') {
-                return Err(Error::SeparatorInItem(name()));
+            let name = taxonomy.name(value);
+            if name.contains('|') {
+                return Err(Error::input(format!(
+                    "value `{name}` contains `|`, which separates the values of a set in a cell: \
+                     rename it"
+                )));
             }
             if taxonomy.children(value).nth(MAX_SET_CHILDREN).is_some() {
-                return Err(Error::TooManySetChildren(name()));
+                return Err(Error::input(format!(
+                    "`{name}` has more than {MAX_SET_CHILDREN} children, too many for a set \
+                     attribute: add a level between"
+                )));
             }
         }
         Ok(Self::Set(taxonomy))
@@ -145,17 +153,18 @@ mod tests {
     #[test]
     fn set_domains_refuse_items_that_a_cell_cannot_hold() {
         assert!(Domain::set(flat(["a".to_owned(), "b".to_owned()])).is_ok());
-        let barred = Domain::set(flat(["a|b".to_owned()]));
-        assert!(matches!(barred, Err(Error::SeparatorInItem(_))));
+        let barred = Domain::set(flat(["a|b".to_owned()])).unwrap_err();
+        assert!(barred.message().contains("contains `|`"), "{barred}");
         // A release may hold values that are not items.
         let mut above = TaxonomyBuilder::new();
         above.open("Any|all").unwrap();
         above.leaf("a").unwrap();
-        let barred = Domain::set(above.finish().unwrap());
-        assert!(matches!(barred, Err(Error::SeparatorInItem(_))));
+        let barred = Domain::set(above.finish().unwrap()).unwrap_err();
+        assert!(barred.message().contains("contains `|`"), "{barred}");
         let wide = |leaves: usize| Domain::set(flat((0..leaves).map(|leaf| leaf.to_string())));
         assert!(wide(MAX_SET_CHILDREN).is_ok());
-        assert!(matches!(wide(MAX_SET_CHILDREN + 1), Err(Error::TooManySetChildren(_))));
+        let wide = wide(MAX_SET_CHILDREN + 1).unwrap_err();
+        assert!(wide.message().contains("too many for a set attribute"), "{wide}");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Taxonomy trees: how a value is generalized, from a leaf up to the root.
 
-use super::{Error, clean_text};
+use super::clean_text;
+use crate::Error;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::ops::Range;
@@ -149,17 +150,19 @@ impl TaxonomyBuilder {
     pub fn open(&mut self, name: &str) -> Result<(), Error> {
         let name = clean_text(name)?.into_boxed_str();
         if self.values.len() >= MAX_VALUES {
-            return Err(Error::TooManyValues);
+            return Err(too_many_values());
         }
         if self.open.len() >= MAX_DEPTH {
-            return Err(Error::TooDeep(name.into()));
+            return Err(Error::input(format!(
+                "`{name}` lies deeper than {MAX_DEPTH} levels: use a flatter taxonomy"
+            )));
         }
         if self.open.is_empty() && !self.values.is_empty() {
-            return Err(Error::SecondRoot(name.into()));
+            return Err(second_root(&name));
         }
         let id = ValueId(self.values.len() as u32);
         if self.by_name.insert(name.clone(), id).is_some() {
-            return Err(Error::DuplicateValue(name.into()));
+            return Err(duplicate_value(&name));
         }
         let leaves = self.leaves.len() as u32;
         self.values.push(Value {
@@ -198,16 +201,36 @@ impl TaxonomyBuilder {
     /// The finished tree; values still open are closed.
     ///
     /// # Errors
-    /// [`Error::EmptyTaxonomy`] if nothing was opened.
+    /// If nothing was opened.
     pub fn finish(mut self) -> Result<Taxonomy, Error> {
         while !self.open.is_empty() {
             self.close();
         }
         if self.values.is_empty() {
-            return Err(Error::EmptyTaxonomy);
+            return Err(Error::input(
+                "the taxonomy is empty: give it a root, such as { Any = [\"a\", \"b\"] }",
+            ));
         }
         Ok(Taxonomy { values: self.values, leaves: self.leaves, by_name: self.by_name })
     }
+}
+
+/// An error for a taxonomy with too many values.
+pub(crate) fn too_many_values() -> Error {
+    Error::input(format!("the taxonomy has more than {MAX_VALUES} values: group rare ones"))
+}
+
+/// An error for a taxonomy with more than one root.
+pub(crate) fn second_root(name: &str) -> Error {
+    Error::input(format!("`{name}` is a second root: put all values under one root, such as `Any`"))
+}
+
+/// An error for the same value twice in one taxonomy.
+pub(crate) fn duplicate_value(name: &str) -> Error {
+    Error::input(format!(
+        "`{name}` is in the taxonomy twice: every value must have a name of its own, parents and roots \
+         included"
+    ))
 }
 
 #[cfg(test)]
@@ -267,20 +290,21 @@ mod tests {
 
     #[test]
     fn trees_out_of_bounds_are_refused() {
-        assert_eq!(TaxonomyBuilder::new().finish(), Err(Error::EmptyTaxonomy));
+        let refused = |error: Error, why: &str| assert!(error.message().contains(why), "{error}");
+        refused(TaxonomyBuilder::new().finish().unwrap_err(), "the taxonomy is empty");
         let mut deep = TaxonomyBuilder::new();
         (0..MAX_DEPTH).for_each(|level| deep.open(&level.to_string()).unwrap());
-        assert!(matches!(deep.open("deeper"), Err(Error::TooDeep(_))));
+        refused(deep.open("deeper").unwrap_err(), "`deeper` lies deeper than");
         let mut wide = TaxonomyBuilder::new();
         wide.open("root").unwrap();
         (1..MAX_VALUES).for_each(|leaf| wide.leaf(&leaf.to_string()).unwrap());
-        assert_eq!(wide.leaf("one more"), Err(Error::TooManyValues));
+        refused(wide.leaf("one more").unwrap_err(), "values: group rare ones");
         let mut twice = TaxonomyBuilder::new();
         twice.open("a").unwrap();
-        assert!(matches!(twice.leaf("a"), Err(Error::DuplicateValue(_))));
+        refused(twice.leaf("a").unwrap_err(), "`a` is in the taxonomy twice");
         let mut two = TaxonomyBuilder::new();
         two.leaf("a").unwrap();
-        assert!(matches!(two.leaf("b"), Err(Error::SecondRoot(_))));
+        refused(two.leaf("b").unwrap_err(), "`b` is a second root");
     }
 
     proptest! {

@@ -1,6 +1,7 @@
 //! Names and values as people write them: what is allowed, and what was probably meant.
 
-use super::{Decimal, Error};
+use super::Decimal;
+use crate::Error;
 use unicode_normalization::UnicodeNormalization;
 
 /// Longest name or value, in characters.
@@ -12,9 +13,9 @@ pub const MAX_TEXT: usize = 128;
 /// characters with which a page could show something other than what is signed.
 ///
 /// # Errors
-/// [`Error::BadText`] says which of these it was.
+/// It says which of these it was.
 pub fn clean_text(text: &str) -> Result<String, Error> {
-    let bad = |why| Err(Error::BadText { text: shown(text), why });
+    let bad = |why| Err(Error::input(format!("`{}` {why}", shown(text))));
     if text.is_empty() {
         return bad("is empty: give it a name");
     }

@@ -1,8 +1,8 @@
 //! The Adult data and the agreements under which it is released.
 
+use diptych::Error;
 use diptych::Role;
 use diptych::agreement::Agreement;
-use diptych::publish::failure::Failure;
 use diptych::table::{Reading, Table, parse_csv};
 use std::path::{Path, PathBuf};
 
@@ -46,13 +46,12 @@ pub struct Adult {
 
 impl Adult {
     /// Reads the files as they were published. Records with `?` are left out, as in the papers.
-    pub fn read(place: &Path) -> Result<Self, Failure> {
+    pub fn read(place: &Path) -> Result<Self, Error> {
         let file = |name: &str| {
             let path = place.join(name);
-            std::fs::read_to_string(&path).map_err(|error| Failure::file(&path, "read", &error))
+            std::fs::read_to_string(&path).map_err(|error| Error::file(&path, "read", &error))
         };
-        let taxonomies =
-            serde_json::from_str(&file("taxonomies.json")?).map_err(Failure::wrong_input)?;
+        let taxonomies = serde_json::from_str(&file("taxonomies.json")?).map_err(Error::input)?;
         let names: Vec<&str> = COLUMNS.iter().map(|(name, ..)| *name).collect();
         // The first line of the second file is a comment, and its classes end in a full stop.
         let test = file("adult.test")?;
@@ -67,7 +66,7 @@ impl Adult {
     }
 
     /// Training and test records on the grids of an agreement.
-    pub fn tables(&self, agreement: &Agreement) -> Result<[Table; 2], Failure> {
+    pub fn tables(&self, agreement: &Agreement) -> Result<[Table; 2], Error> {
         let reading = Reading {
             schema: &agreement.schema,
             owner: None,
@@ -80,13 +79,13 @@ impl Adult {
     }
 
     /// The agreement with so many specializations and these further lines for `[release]`.
-    pub fn agreement(&self, terms: &str, specializations: u32) -> Result<Agreement, Failure> {
+    pub fn agreement(&self, terms: &str, specializations: u32) -> Result<Agreement, Error> {
         self.agreement_with(&format!("specializations = {specializations}\n{terms}"))
     }
 
     /// The agreement with these further lines for `[release]`. A comment `# class at p1` there puts
     /// the class at one party, and `# hidden` hides who is common.
-    pub fn agreement_with(&self, terms: &str) -> Result<Agreement, Failure> {
+    pub fn agreement_with(&self, terms: &str) -> Result<Agreement, Error> {
         let mut text = format!(
             "[release]\nid = \"adult\"\nmax_records = 50000\n{terms}\n\
              [class]\ncolumn = \"class\"\nvalues = [\"<=50K\", \">50K\"]\n"
@@ -132,13 +131,13 @@ impl Adult {
         let taxonomy = |name: &str| {
             Ok(self.taxonomies[name.trim_end_matches(".json")].to_string().into_bytes())
         };
-        Agreement::parse("adult.toml", text.as_bytes(), &taxonomy).map_err(Failure::wrong_input)
+        Agreement::parse("adult.toml", text.as_bytes(), &taxonomy).map_err(Error::input)
     }
 }
 
 /// What each party holds: its own columns with identifiers, or every other record.
 #[allow(dead_code, reason = "only what two parties run needs it")]
-pub fn parts(agreement: &Agreement, table: &Table) -> Result<[Table; 2], Failure> {
+pub fn parts(agreement: &Agreement, table: &Table) -> Result<[Table; 2], Error> {
     if agreement.identifier().is_none() {
         let half =
             |first: usize| table.select(&(first..table.len()).step_by(2).collect::<Vec<_>>());
@@ -155,7 +154,7 @@ pub fn parts(agreement: &Agreement, table: &Table) -> Result<[Table; 2], Failure
             _ => table.classes().to_vec(),
         };
         Table::new(columns.collect(), classes, Some(identifiers))
-            .ok_or_else(|| Failure::failed("columns of different lengths"))
+            .ok_or_else(|| Error::internal("columns of different lengths"))
     };
     Ok([part(Role::P1)?, part(Role::P2)?])
 }

@@ -3,10 +3,10 @@
 use crate::data::Adult;
 use crate::plan::{EPSILONS, SPECIALIZATIONS, WAYS};
 use crate::runs::{Outcome, Settings};
+use diptych::Error;
 use diptych::app::evaluate::baselines;
 use diptych::app::evaluate::group::Summary;
 use diptych::app::plot::{Chart, Level, Point, Scale, Series};
-use diptych::publish::failure::Failure;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -51,7 +51,7 @@ impl Row {
 }
 
 /// The grid: a table of all numbers, one of accuracies per way, and plots.
-pub fn grid(adult: &Adult, rows: &[Row], out: &Path) -> Result<Vec<PathBuf>, Failure> {
+pub fn grid(adult: &Adult, rows: &[Row], out: &Path) -> Result<Vec<PathBuf>, Error> {
     let agreement = adult.agreement("partition = \"local\"\nepsilon = \"1\"", 10)?;
     let (raw, class_only) = baselines(&agreement.schema, &adult.test, &adult.train)?;
     let mut page = format!(
@@ -115,7 +115,7 @@ pub fn grid(adult: &Adult, rows: &[Row], out: &Path) -> Result<Vec<PathBuf>, Fai
 }
 
 /// Cross-validation: a table of all numbers, and one of accuracies per way.
-pub fn tuning(rows: &[Row], out: &Path) -> Result<Vec<PathBuf>, Failure> {
+pub fn tuning(rows: &[Row], out: &Path) -> Result<Vec<PathBuf>, Error> {
     let mut page = format!(
         "# Settings compared\n\nAccuracy in % on held-out fifths of the 30,162 training records, \
          mean and standard deviation over {} (written by `cargo run --release \
@@ -222,13 +222,13 @@ fn csv(rows: &[Row]) -> String {
     csv
 }
 
-fn write_all(out: &Path, files: Vec<(String, String)>) -> Result<Vec<PathBuf>, Failure> {
-    std::fs::create_dir_all(out).map_err(|error| Failure::file(out, "create", &error))?;
+fn write_all(out: &Path, files: Vec<(String, String)>) -> Result<Vec<PathBuf>, Error> {
+    std::fs::create_dir_all(out).map_err(|error| Error::file(out, "create", &error))?;
     files
         .into_iter()
         .map(|(name, text)| {
             let path = out.join(name);
-            std::fs::write(&path, text).map_err(|error| Failure::file(&path, "write", &error))?;
+            std::fs::write(&path, text).map_err(|error| Error::file(&path, "write", &error))?;
             Ok(path)
         })
         .collect()

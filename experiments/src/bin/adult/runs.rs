@@ -1,10 +1,10 @@
 //! Single runs: what is to be run, running it, and the file in which finished ones are kept.
 
 use crate::data::Adult;
+use diptych::Error;
 use diptych::app::evaluate::{assess, released};
 use diptych::math::Randomness;
 use diptych::privacy::Budget;
-use diptych::publish::failure::Failure;
 use diptych::release::diffgen::single;
 use diptych::release::judge::generalize::Generalization;
 use diptych::release::tree::output::{Rows, write_csv};
@@ -92,21 +92,21 @@ impl Run {
     }
 
     /// Makes the release and judges it.
-    pub fn carry_out(&self, adult: &Adult, folds: &[(Table, Table)]) -> Result<Outcome, Failure> {
+    pub fn carry_out(&self, adult: &Adult, folds: &[(Table, Table)]) -> Result<Outcome, Error> {
         let (train, test) = match self.fold {
             None => (&adult.train, &adult.test),
             Some(fold) => (&folds[fold].0, &folds[fold].1),
         };
         let agreement = adult.agreement(&self.settings.terms(), self.settings.specializations)?;
         let mut rng = Randomness::seeded(self.seed);
-        let epsilon = agreement.epsilon().ok_or_else(|| Failure::failed("no ε"))?;
+        let epsilon = agreement.epsilon().ok_or_else(|| Error::internal("no ε"))?;
         let release = single::release(&agreement, train, Budget::new(epsilon), &mut rng, &|_| {})?;
         let mut csv = Vec::new();
-        write_csv(&release.table, Rows::All, &mut csv).map_err(Failure::failed)?;
+        write_csv(&release.table, Rows::All, &mut csv).map_err(Error::internal)?;
         let mut values = Generalization::new(&release.table.cuts);
         let rows = released::rows("release.csv", &csv, &mut values)?;
         let found = assess(&values, &rows, test, Some(train))?;
-        let distances = found.distances.ok_or_else(|| Failure::failed("no distances"))?;
+        let distances = found.distances.ok_or_else(|| Error::internal("no distances"))?;
         Ok(Outcome {
             accuracy: found.accuracy * 100.0,
             leaves: found.leaves as f64,
@@ -125,10 +125,10 @@ pub struct Runs {
 
 impl Runs {
     /// Opens the file and reads what is in it; a last line that was cut off is run again.
-    pub fn open(path: &Path) -> Result<Self, Failure> {
+    pub fn open(path: &Path) -> Result<Self, Error> {
         if let Some(directory) = path.parent() {
             std::fs::create_dir_all(directory)
-                .map_err(|error| Failure::file(directory, "create", &error))?;
+                .map_err(|error| Error::file(directory, "create", &error))?;
         }
         let text = std::fs::read_to_string(path).unwrap_or_default();
         let read = |line: &str| {
@@ -140,9 +140,9 @@ impl Runs {
         };
         let done = text.lines().filter_map(read).collect();
         let file = OpenOptions::new().create(true).append(true).open(path);
-        let mut file = file.map_err(|error| Failure::file(path, "write", &error))?;
+        let mut file = file.map_err(|error| Error::file(path, "write", &error))?;
         if !text.is_empty() && !text.ends_with('\n') {
-            file.write_all(b"\n").map_err(Failure::failed)?;
+            file.write_all(b"\n").map_err(Error::internal)?;
         }
         Ok(Self { file: Mutex::new(file), done })
     }
@@ -153,7 +153,7 @@ impl Runs {
         adult: &Adult,
         runs: &[Run],
         progress: &(dyn Fn(usize) + Sync),
-    ) -> Result<(), Failure> {
+    ) -> Result<(), Error> {
         let folds = folds(&adult.train);
         let missing: Vec<&Run> =
             runs.iter().filter(|run| !self.done.contains_key(&run.key())).collect();
@@ -168,12 +168,12 @@ impl Runs {
                     run.key()
                 );
                 if let Ok(mut file) = self.file.lock() {
-                    file.write_all(line.as_bytes()).map_err(Failure::failed)?;
+                    file.write_all(line.as_bytes()).map_err(Error::internal)?;
                 }
                 progress(1);
                 Ok((run.key(), found))
             })
-            .collect::<Result<Vec<_>, Failure>>()?;
+            .collect::<Result<Vec<_>, Error>>()?;
         self.done.extend(made);
         Ok(())
     }

@@ -2,7 +2,7 @@
 //! specializations on them.
 
 use crate::tables::{Source, scrambled};
-use diptych::publish::failure::Failure;
+use diptych::Error;
 use diptych::table::Table;
 
 /// Attributes that all worlds have: five numbers and five choices, most of which say nothing.
@@ -90,7 +90,7 @@ const fn wide(name: &'static str, class: (&'static str, &'static [&'static str])
 pub type Simulated = (String, &'static Source, [Table; 2]);
 
 /// Every world in every size.
-pub fn all() -> Result<Vec<Simulated>, Failure> {
+pub fn all() -> Result<Vec<Simulated>, Error> {
     let mut all = Vec::new();
     for world in &WORLDS {
         for size in SIZES {

@@ -1,8 +1,8 @@
 //! The tables: what each is, its public domains, and which records are held out. `tables.py` beside
 //! this file makes the files.
 
+use diptych::Error;
 use diptych::agreement::Agreement;
-use diptych::publish::failure::Failure;
 use diptych::table::{self, Reading, Table, parse_csv};
 use std::path::Path;
 
@@ -122,7 +122,7 @@ pub const SOURCES: [&Source; 9] =
 
 impl Source {
     /// An agreement of one party with these lines for `[release]`.
-    pub fn agreement(&self, terms: &str) -> Result<Agreement, Failure> {
+    pub fn agreement(&self, terms: &str) -> Result<Agreement, Error> {
         let (column, values) = self.class;
         let mut text = format!(
             "[release]\nid = \"small\"\npartition = \"local\"\nmax_records = 50000\n{terms}\n\
@@ -142,22 +142,22 @@ impl Source {
             };
         }
         Agreement::parse("small.toml", text.as_bytes(), &|_| Err("no files".to_owned()))
-            .map_err(Failure::wrong_input)
+            .map_err(Error::input)
     }
 
     /// Training and test records, two thirds and one: nothing where the file is not.
-    pub fn read(&self, place: &Path) -> Result<Option<[Table; 2]>, Failure> {
+    pub fn read(&self, place: &Path) -> Result<Option<[Table; 2]>, Error> {
         let path = place.join(format!("{}.csv", self.name));
         if !path.exists() {
             return Ok(None);
         }
         let file = std::fs::read_to_string(&path);
-        let table = self.parse(&file.map_err(|error| Failure::file(&path, "read", &error))?)?;
+        let table = self.parse(&file.map_err(|error| Error::file(&path, "read", &error))?)?;
         Ok(Some(divided(&table, 3, 0)))
     }
 
     /// The records of a CSV file with a header.
-    pub fn parse(&self, csv: &str) -> Result<Table, Failure> {
+    pub fn parse(&self, csv: &str) -> Result<Table, Error> {
         let agreement = self.agreement("epsilon = \"1\"\nspecializations = 1")?;
         Ok(parse(&agreement, self.name, csv)?)
     }

@@ -7,22 +7,24 @@ use std::rc::Rc;
 use std::thread;
 use std::time::Duration;
 
-use diptych::Role;
 use diptych::agreement::Model;
+use diptych::crypto::{cuckoo, okvs};
+use diptych::error::Kind;
 use diptych::math::{Randomness, Rational};
-use diptych::net::{self, Blame, Channel, Limits, Tag};
+use diptych::net::{Channel, Limits, Tag};
 use diptych::privacy::decisions::{Decision, Decisions, Tape};
 use diptych::privacy::{self, Budget};
+use diptych::protocol::Session;
 use diptych::protocol::coins::TapeCoins;
-use diptych::protocol::{Session, join};
+use diptych::release::diffgen;
 use diptych::release::diffgen::plan::Plan;
 use diptych::release::diffgen::single::{Mechanisms, Single};
 use diptych::release::diffgen::two_party::{Keys, release_with};
-use diptych::release::diffgen::{self, two_party};
 use diptych::release::tree::Generalized;
 use diptych::release::tree::output::{Rows, write_csv};
-use diptych::release::{self, Outcome, run};
+use diptych::release::{Outcome, run};
 use diptych::table::Table;
+use diptych::{Error, Role};
 use num_bigint::{BigInt, BigUint};
 use sha2::{Digest, Sha256};
 
@@ -31,40 +33,15 @@ use crate::line::{Fault, ends};
 
 const TABLE: Tag = Tag::new(*b"tabl");
 
-/// How a party can end without a table: all that is not a panic.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    #[error(transparent)]
-    Net(#[from] net::Error),
-    #[error(transparent)]
-    Release(#[from] release::Error),
-    #[error("the other party has another table")]
-    OtherTable,
+/// Whether even the coarsest table is not as required.
+pub fn is_unmet(error: &Error) -> bool {
+    error.kind() == Kind::Unmet
 }
 
-impl net::Fault for Error {
-    fn blame(&self) -> Blame<'_> {
-        match self {
-            Self::Net(error) => error.blame(),
-            Self::Release(error) => error.blame(),
-            Self::OtherTable => Blame::Disagreement,
-        }
-    }
-}
-
-impl Error {
-    /// Whether even the coarsest table is not as required.
-    pub fn is_unmet(&self) -> bool {
-        use release::Error::{Unmet, UnmetThere, UnmetTogether};
-        matches!(self, Self::Release(Unmet(_) | UnmetThere | UnmetTogether))
-    }
-
-    /// Whether what few bins, or stores of few, cannot hold is all that went wrong.
-    pub fn is_of_few_bins(&self) -> bool {
-        let Self::Release(release::Error::DiffGen(error)) = self else { return false };
-        let two_party::Error::Join(error) = &**error else { return false };
-        matches!(error, join::Error::Placement(_) | join::Error::Store(_))
-    }
+/// Whether what few bins, or stores of few, cannot hold is all that went wrong.
+pub fn is_of_few_bins(error: &Error) -> bool {
+    let source = std::error::Error::source(error);
+    source.is_some_and(|source| source.is::<cuckoo::Full>() || source.is::<okvs::Unfit>())
 }
 
 /// What one party ends with: a release as a file and how many messages it sent, an error, or a panic.
@@ -129,7 +106,7 @@ fn file(table: &Generalized) -> Vec<u8> {
     bytes
 }
 
-fn by_one(case: &Case, decisions: &Shared) -> Result<Vec<u8>, release::Error> {
+fn by_one(case: &Case, decisions: &Shared) -> Result<Vec<u8>, Error> {
     if case.form.is_lkc() {
         // Nothing is drawn, so no decision is asked for.
         let mut rng = Randomness::seeded(0);
@@ -145,11 +122,11 @@ fn by_one(case: &Case, decisions: &Shared) -> Result<Vec<u8>, release::Error> {
 
 /// The release of one party that holds everything, and the decisions that led to it; nothing if even
 /// the coarsest table is not as required.
-pub fn alone(case: &Case, seed: u64) -> Result<Option<(Vec<u8>, Tape)>, release::Error> {
+pub fn alone(case: &Case, seed: u64) -> Result<Option<(Vec<u8>, Tape)>, Error> {
     let (rng, made) = (Randomness::seeded(seed), Vec::new());
     let decisions = Shared::new(Source::Fresh { rng, made });
     let file = match by_one(case, &decisions) {
-        Err(release::Error::Unmet(_)) => return Ok(None),
+        Err(error) if is_unmet(&error) => return Ok(None),
         made => made?,
     };
     let made = match &*decisions.source.borrow() {
@@ -160,7 +137,7 @@ pub fn alone(case: &Case, seed: u64) -> Result<Option<(Vec<u8>, Tape)>, release:
 }
 
 /// The same by one party again, from its decisions.
-pub fn again(case: &Case, tape: &Tape) -> Result<Vec<u8>, release::Error> {
+pub fn again(case: &Case, tape: &Tape) -> Result<Vec<u8>, Error> {
     by_one(case, &Shared::new(Source::Again(tape.clone())))
 }
 
@@ -206,12 +183,12 @@ fn released(session: &mut Session, case: &Case, table: &Table) -> Result<(Vec<u8
     let own = Sha256::digest(&file);
     session.channel.send_bytes(TABLE, &own)?;
     if session.channel.receive_bytes(TABLE, own.len())? != own.as_slice() {
-        return Err(Error::OtherTable);
+        return Err(Error::disagreement("the other party has another table"));
     }
     Ok((file, session.channel.costs().total().messages_sent))
 }
 
-fn outcome(session: &mut Session, case: &Case, table: &Table) -> Result<Outcome, release::Error> {
+fn outcome(session: &mut Session, case: &Case, table: &Table) -> Result<Outcome, Error> {
     let agreement = &case.agreement;
     if !matches!(agreement.model, Model::DiffGen(_)) {
         let prepared = run::prepare(session, agreement)?;

@@ -64,9 +64,7 @@ fn every_open_end_is_named_with_its_place_and_nothing_is_missed_twice() {
     let text = with(LOANS, "epsilon = \"1.0\"", "epsilon = \"TODO: how much may be spent\"");
     let text = with(&text, SEX, "taxonomy = \"TODO\"");
     let text = with(&text, "values = [\"Y\", \"N\"]", "values = \"TODO: list them\"");
-    let Err(Error::Invalid(problems)) = Agreement::parse("a.toml", text.as_bytes(), &files) else {
-        panic!("open ends are problems")
-    };
+    let problems = parse(&text).unwrap_err();
     let shown = problems.to_string();
     assert!(problems.iter().all(|problem| problem.rule == Rule::ToDo), "{shown}");
     assert_eq!(problems.count(), 3, "{shown}");

@@ -99,7 +99,8 @@ fn pipes_and_directories_are_not_read() {
     let place = tempfile::tempdir().unwrap();
     let error = Agreement::load(place.path()).unwrap_err();
     assert!(error.to_string().contains("not a regular file"), "{error}");
-    let error = Agreement::load(&place.path().join("missing.toml")).unwrap_err();
-    assert!(matches!(error, Error::Unreadable { .. }), "{error}");
-    assert!(matches!(Agreement::load(Path::new("/dev/zero")), Err(Error::Unreadable { .. })));
+    for path in [&place.path().join("missing.toml"), Path::new("/dev/zero")] {
+        let error = Agreement::load(path).unwrap_err();
+        assert!(error.message().contains("cannot be read"), "{error}");
+    }
 }

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use csv::{Position, Reader, ReaderBuilder, StringRecord};
 
-use crate::publish::failure::Failure;
-use crate::table::identifiers::Normalization;
+use crate::Error;
+use crate::table::identifiers::{Normalization, by_line};
 
 /// One column of a file, normalised and free of duplicates. Of every row only
 /// the identifier and the place in the file are kept.
@@ -26,7 +26,7 @@ impl IdentifierColumn {
     /// # Errors
     /// A file that cannot be read, without such a column, or with identifiers that the rule
     /// rejects.
-    pub fn read(path: &Path, column: &str, rule: &Normalization) -> Result<Self, Failure> {
+    pub fn read(path: &Path, column: &str, rule: &Normalization) -> Result<Self, Error> {
         let mut reader = open(path)?;
         let header = reader.headers().map_err(|error| unreadable(path, &error))?.clone();
         let index = find_column(path, &header, column)?;
@@ -41,8 +41,8 @@ impl IdentifierColumn {
             places.push(place);
         }
         let identifiers = rule.column(&raw).map_err(|error| {
-            let error = error.by_line("line", &|row| places.get(row).map(Position::line));
-            Failure::wrong_input(format!("{}, column '{column}': {error}", path.display()))
+            let error = by_line(&error, "line", &|row| places.get(row).map(Position::line));
+            Error::input(format!("{}, column '{column}': {error}", path.display()))
         })?;
         let path = path.to_owned();
         Ok(Self { path, header, index, rule: rule.clone(), identifiers, places })
@@ -57,8 +57,8 @@ impl IdentifierColumn {
     ///
     /// # Errors
     /// If they cannot be written, or the file has changed.
-    pub fn copy_rows(&self, rows: &[usize], to: &mut dyn Write) -> Result<(), Failure> {
-        let failed = |error: csv::Error| Failure::failed(format!("cannot write rows: {error}"));
+    pub fn copy_rows(&self, rows: &[usize], to: &mut dyn Write) -> Result<(), Error> {
+        let failed = |error: csv::Error| Error::internal(format!("cannot write rows: {error}"));
         let mut writer = csv::Writer::from_writer(to);
         writer.write_record(&self.header).map_err(failed)?;
         let mut reader = open(&self.path)?;
@@ -70,7 +70,7 @@ impl IdentifierColumn {
                 .map_err(|error| unreadable(&self.path, &error))?;
             let identifier = self.rule.apply(record.get(self.index).unwrap_or_default());
             if identifier != self.identifiers[*row] {
-                return Err(Failure::failed(format!(
+                return Err(Error::internal(format!(
                     "{} has changed while the run went on",
                     self.path.display()
                 ))
@@ -78,37 +78,34 @@ impl IdentifierColumn {
             }
             writer.write_record(&record).map_err(failed)?;
         }
-        writer.flush().map_err(|error| Failure::failed(format!("cannot write rows: {error}")))
+        writer.flush().map_err(|error| Error::internal(format!("cannot write rows: {error}")))
     }
 }
 
-fn open(path: &Path) -> Result<Reader<BufReader<File>>, Failure> {
-    let file = File::open(path).map_err(|error| Failure::file(path, "read", &error))?;
+fn open(path: &Path) -> Result<Reader<BufReader<File>>, Error> {
+    let file = File::open(path).map_err(|error| Error::file(path, "read", &error))?;
     Ok(ReaderBuilder::new().from_reader(BufReader::new(file)))
 }
 
-fn find_column(path: &Path, header: &StringRecord, column: &str) -> Result<usize, Failure> {
+fn find_column(path: &Path, header: &StringRecord, column: &str) -> Result<usize, Error> {
     let mut found = header.iter().enumerate().filter(|(_, name)| name.trim() == column.trim());
     match (found.next(), found.next()) {
         (Some((index, _)), None) => Ok(index),
-        (Some(_), Some(_)) => Err(Failure::wrong_input(format!(
+        (Some(_), Some(_)) => Err(Error::input(format!(
             "{}, line 1: two columns are called '{column}'",
             path.display()
         ))
         .advise("rename one of them")),
         (None, _) => {
             let names: Vec<&str> = header.iter().collect();
-            Err(Failure::wrong_input(format!(
-                "{}, line 1: there is no column '{column}'",
-                path.display()
-            ))
-            .advise(format!("the columns are: {}", names.join(", "))))
+            Err(Error::input(format!("{}, line 1: there is no column '{column}'", path.display()))
+                .advise(format!("the columns are: {}", names.join(", "))))
         }
     }
 }
 
 /// What is wrong with the file and in which line; never its contents.
-fn unreadable(path: &Path, error: &csv::Error) -> Failure {
+fn unreadable(path: &Path, error: &csv::Error) -> Error {
     let line = error.position().map_or(String::new(), |place| format!(", line {}", place.line()));
     let problem = match error.kind() {
         csv::ErrorKind::Utf8 { .. } => "the text is not UTF-8; convert the file".to_owned(),
@@ -118,7 +115,7 @@ fn unreadable(path: &Path, error: &csv::Error) -> Failure {
         csv::ErrorKind::Io(error) => error.to_string(),
         _ => "not readable as CSV".to_owned(),
     };
-    Failure::wrong_input(format!("{}{line}: {problem}", path.display()))
+    Error::input(format!("{}{line}: {problem}", path.display()))
 }
 
 #[cfg(test)]
@@ -126,7 +123,7 @@ mod tests {
     use super::*;
 
     #[expect(clippy::unwrap_in_result, reason = "what may fail is the reading alone")]
-    fn read(content: &str, column: &str) -> Result<IdentifierColumn, Failure> {
+    fn read(content: &str, column: &str) -> Result<IdentifierColumn, Error> {
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join("table.csv");
         std::fs::write(&path, content).unwrap();
@@ -155,7 +152,7 @@ mod tests {
 
     #[test]
     fn what_is_wrong_with_a_table_is_said_with_file_and_line() {
-        let message = |content, column| read(content, column).err().unwrap().message;
+        let message = |content, column| read(content, column).err().unwrap().to_string();
         assert!(message("id,job\na,x\n", "ssn").ends_with("line 1: there is no column 'ssn'"));
         assert!(message("id,id\na,x\n", "id").ends_with("two columns are called 'id'"));
         assert!(
@@ -172,6 +169,6 @@ mod tests {
         let column = IdentifierColumn::read(&path, "id", &Normalization::default()).unwrap();
         std::fs::write(&path, "id\nb\na\n").unwrap();
         let failure = column.copy_rows(&[0], &mut Vec::new()).unwrap_err();
-        assert!(failure.message.contains("has changed"));
+        assert!(failure.message().contains("has changed"));
     }
 }

@@ -7,11 +7,11 @@ use num_integer::Integer;
 use serde_json::Value;
 
 use super::tree::Tree;
+use crate::Error;
 use crate::agreement::Agreement;
 use crate::math::Rational;
 use crate::privacy::ledger::Hash;
 use crate::publish::artefacts::RELEASE;
-use crate::publish::failure::Failure;
 use crate::publish::manifest::{Manifest, Promised};
 use crate::publish::{verify, width};
 use crate::role::Role;
@@ -99,11 +99,10 @@ impl Facts {
     ///
     /// # Errors
     /// If it does not verify, or is not what the manifest says.
-    pub fn of(directory: &Path) -> Result<Self, Failure> {
+    pub fn of(directory: &Path) -> Result<Self, Error> {
         let (manifest, lines) = verify::check(directory)?;
         let canonical = manifest.value(&["agreement"]).map(ToString::to_string).unwrap_or_default();
-        let agreement =
-            Agreement::from_canonical(canonical.as_bytes()).map_err(Failure::wrong_input)?;
+        let agreement = Agreement::from_canonical(canonical.as_bytes())?;
         let text = |path: &[&str]| manifest.text(path).unwrap_or_default().to_owned();
         let promise = match manifest.promise() {
             Some(Promised::Differential { epsilon, delta }) => {
@@ -145,15 +144,9 @@ impl Facts {
     }
 
     /// The first rows, and all counts for the pictures, where values can be `divided`.
-    fn read_rows(
-        &mut self,
-        path: &Path,
-        attributes: &[&str],
-        divided: bool,
-    ) -> Result<(), Failure> {
-        let wrong = |what: &str| Failure::failed(format!("{}: {what}", path.display()));
-        let file =
-            std::fs::File::open(path).map_err(|error| Failure::file(path, "read", &error))?;
+    fn read_rows(&mut self, path: &Path, attributes: &[&str], divided: bool) -> Result<(), Error> {
+        let wrong = |what: &str| Error::internal(format!("{}: {what}", path.display()));
+        let file = std::fs::File::open(path).map_err(|error| Error::file(path, "read", &error))?;
         let mut reader = csv::Reader::from_reader(std::io::BufReader::new(file));
         let unreadable = |error: csv::Error| wrong(&error.to_string());
         let header = reader.headers().map_err(unreadable)?.clone();

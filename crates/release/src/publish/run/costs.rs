@@ -3,11 +3,11 @@
 use serde_json::json;
 
 use super::{Side, forecast};
+use crate::Error;
 use crate::net::{Costs, Direction};
 use crate::protocol::Session;
 use crate::publish::Watcher;
 use crate::publish::artefacts::Output;
-use crate::publish::failure::Failure;
 use crate::release::Examined;
 use crate::release::forecast::Records;
 use crate::release::trajectory::union::Extent;
@@ -37,7 +37,7 @@ pub(super) fn write(
     session: &Session,
     about: &About,
     record: bool,
-) -> Result<(), Failure> {
+) -> Result<(), Error> {
     let costs = session.costs();
     // An unknown size was not exchanged, and no message depends on it.
     let records = Records {
@@ -75,7 +75,7 @@ pub(super) fn write(
         "as_forecast": as_forecast,
         "phases": phases,
     });
-    let text = serde_json::to_string_pretty(&page).map_err(Failure::failed)? + "\n";
+    let text = serde_json::to_string_pretty(&page).map_err(Error::internal)? + "\n";
     output.write_private(COSTS, &text)?;
     if record {
         let mut table = String::from("direction,kind,bytes\n");

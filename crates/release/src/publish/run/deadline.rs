@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use super::Side;
 use super::forecast::{whole_rehearsal, whole_run};
+use crate::Error;
 use crate::net::Limits;
 use crate::protocol::forecast::{Forecast, Work};
-use crate::publish::failure::Failure;
 use crate::release::forecast::{Records, beyond, course, key_bits, random_trees};
 use crate::release::rehearsal::noisy::NoisyPlan;
 use crate::release::trajectory::union::Extent;
@@ -27,7 +27,7 @@ const KEY_BITS: u128 = 3072;
 /// How long a run may take: what the party file says, or else ten times the forecast for a large
 /// tree, for as many records of the peer as are agreed, on the slowest line that does not count as
 /// stalled and two slow machines.
-pub(super) fn of(side: &Side<'_>, own: Records) -> Result<Duration, Failure> {
+pub(super) fn of(side: &Side<'_>, own: Records) -> Result<Duration, Error> {
     if let Some(limit) = side.party.run_limit {
         return Ok(limit);
     }
@@ -50,7 +50,7 @@ pub(super) fn of_rehearsal(
     side: &Side<'_>,
     plan: &NoisyPlan,
     own: usize,
-) -> Result<Duration, Failure> {
+) -> Result<Duration, Error> {
     if let Some(limit) = side.party.run_limit {
         return Ok(limit);
     }
@@ -66,8 +66,8 @@ fn limit(
     side: &Side<'_>,
     key_bits: usize,
     beyond: u64,
-    of_role: impl Fn(Role) -> Result<Forecast, Failure>,
-) -> Result<Duration, Failure> {
+    of_role: impl Fn(Role) -> Result<Forecast, Error>,
+) -> Result<Duration, Error> {
     let mut nanoseconds = 0;
     for role in Role::BOTH {
         let forecast = of_role(role)?;

@@ -1,11 +1,11 @@
 //! What a run will exchange, from its first message to its last.
 
 use super::{messages, unfinished};
+use crate::Error;
 use crate::agreement::{Agreement, Partition};
 use crate::net::Costs;
 use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
-use crate::publish::failure::Failure;
 use crate::publish::manifest;
 use crate::release::forecast::{Records, prepare, together};
 use crate::release::rehearsal::noisy::{self, NoisyPlan};
@@ -23,7 +23,7 @@ pub fn whole_run(
     records: Records,
     course: &[Examined],
     finished_before: bool,
-) -> Result<(Forecast, u64), Failure> {
+) -> Result<(Forecast, u64), Error> {
     let mut forecast = Forecast::new(role);
     Session::forecast(&mut forecast);
     if let Some(shards) = shards::paired(agreement) {
@@ -47,7 +47,7 @@ pub fn whole_rehearsal(
     role: Role,
     records: [usize; 2],
     finished_before: bool,
-) -> Result<Forecast, Failure> {
+) -> Result<Forecast, Error> {
     let mut forecast = Forecast::new(role);
     Session::forecast(&mut forecast);
     unfinished::forecast(&mut forecast, finished_before)?;
@@ -66,9 +66,9 @@ pub fn assumed_records(
     agreement: &Agreement,
     own: usize,
     assumed: (Option<usize>, Option<usize>),
-) -> Result<Records, Failure> {
+) -> Result<Records, Error> {
     if agreement.identifier().is_none() && assumed != (None, None) {
-        return Err(Failure::wrong_input(
+        return Err(Error::input(
             "under this agreement no message depends on how many records there are",
         )
         .advise("leave out --peer-records and --common-records"));
@@ -76,7 +76,7 @@ pub fn assumed_records(
     let peer = assumed.0.unwrap_or(own);
     if peer as u64 > agreement.most_records() {
         let bound = if agreement.pad_to().is_some() { "pad_to" } else { "max_records" };
-        return Err(Failure::wrong_input(format!(
+        return Err(Error::input(format!(
             "the peer cannot have {peer} records: {bound} is {}",
             agreement.most_records()
         )));
@@ -84,7 +84,7 @@ pub fn assumed_records(
     let most = own.min(peer);
     let common = assumed.1.unwrap_or(most);
     if common > most {
-        return Err(Failure::wrong_input(format!(
+        return Err(Error::input(format!(
             "{common} common records are more than one of the parties has ({own} and {peer})"
         ))
         .advise("give --common-records that is at most the smaller of both, or leave it out"));

@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::net::{self, Blame, Message, Signature, Tag};
+use crate::Error;
+use crate::net::{self, Message, Signature, Tag};
 use crate::privacy::ledger::Hash;
 use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
-use crate::publish::failure::Failure;
 
 /// The phase in which both exchange the state of earlier runs.
 pub(super) const STATUS: &str = "status";
@@ -53,7 +53,7 @@ impl Message for Debited {
     const MOST_BYTES: usize = 32;
 }
 
-pub(super) fn exchange_heads(session: &mut Session, own: Hash) -> Result<Hash, Failure> {
+pub(super) fn exchange_heads(session: &mut Session, own: Hash) -> Result<Hash, Error> {
     session.channel.send(&Debited { head: own.0 })?;
     let Debited { head } = session.channel.receive()?;
     if Hash(head) == Hash::BEGINNING {
@@ -87,15 +87,14 @@ pub(super) fn exchange_signatures(
     session: &mut Session,
     message: &[u8],
     own: Signature,
-) -> Result<Signature, Failure> {
+) -> Result<Signature, Error> {
     let mut signature = [[0; 32]; 2];
     signature.as_flattened_mut().copy_from_slice(&own.bytes);
     let public_key = own.public_key;
     session.channel.send(&Signed { message: message.to_vec(), public_key, signature })?;
     let theirs: Signed = session.channel.receive()?;
     if theirs.message != message {
-        return Err(Failure::new(
-            &Blame::Disagreement,
+        return Err(Error::disagreement(
             "the two parties have made different releases; nothing is released, and this is a fault of \
              one of the programs",
         ));
@@ -153,8 +152,8 @@ mod tests {
         );
         for ended in [outcome.p1, outcome.p2] {
             let ended = ended.unwrap_err();
-            assert_eq!(ended.tell, Some(AbortReason::Disagreement));
-            assert!(ended.message.contains("different releases"));
+            assert_eq!(ended.tell(), Some(AbortReason::Disagreement));
+            assert!(ended.message().contains("different releases"));
         }
         let outcome = run_pair(
             Setup::default(),
@@ -185,7 +184,7 @@ mod tests {
                     let _ = session.channel.receive_bytes(tag, 0);
                 },
             );
-            assert_eq!(outcome.p1.unwrap_err().tell, Some(AbortReason::BadMessage));
+            assert_eq!(outcome.p1.unwrap_err().tell(), Some(AbortReason::BadMessage));
         }
     }
 }

@@ -13,11 +13,11 @@
 //! one more for each line that allows it. Noisy ones are debited, and the cap limits their number.
 
 use super::{Left, Side, deadline, messages, unfinished};
+use crate::Error;
 use crate::agreement;
 use crate::privacy::ledger::{self, Debit, Delta, Hash, Ledger, Rehearsal, RunId};
 use crate::protocol::Session;
 use crate::publish::Watcher;
-use crate::publish::failure::Failure;
 use crate::release;
 use crate::release::forecast::Records;
 use crate::release::rehearsal::noisy::{self, Counted, NoisyPlan};
@@ -50,7 +50,7 @@ pub enum Numbers {
 /// # Errors
 /// If the agreement allows no rehearsal, an exact one took place already or the cap allows no noisy
 /// one, and whatever aborts the run.
-pub fn rehearse(side: &Side<'_>, watcher: &dyn Watcher) -> Result<Told, Failure> {
+pub fn rehearse(side: &Side<'_>, watcher: &dyn Watcher) -> Result<Told, Error> {
     let (agreement, party) = (side.agreement, side.party);
     let plan = plan(side)?;
     let mut ledger = side.open_ledger()?;
@@ -91,7 +91,7 @@ pub fn rehearse(side: &Side<'_>, watcher: &dyn Watcher) -> Result<Told, Failure>
 }
 
 /// The plan of a noisy rehearsal; none of an exact one.
-fn plan(side: &Side<'_>) -> Result<Option<NoisyPlan>, Failure> {
+fn plan(side: &Side<'_>) -> Result<Option<NoisyPlan>, Error> {
     Ok(match rehearsal::allowed(side.agreement)? {
         agreement::Rehearsal::Noisy { .. } => Some(NoisyPlan::of(side.agreement)?),
         agreement::Rehearsal::Numbers | agreement::Rehearsal::Labels => None,
@@ -104,7 +104,7 @@ fn check_ledger(
     plan: Option<&NoisyPlan>,
     ledger: &Ledger,
     watcher: &dyn Watcher,
-) -> Result<(), Failure> {
+) -> Result<(), Error> {
     let (agreement, party) = (side.agreement, side.party);
     let Some(plan) = plan else {
         let key = Hash(*side.peer.as_bytes());
@@ -135,13 +135,13 @@ struct Conversation<'a> {
 }
 
 impl Conversation<'_> {
-    fn begin(&mut self, session: &mut Session) -> Result<(), Failure> {
+    fn begin(&mut self, session: &mut Session) -> Result<(), Error> {
         self.ledger.check_name()?;
         unfinished::compare(session, self.ledger, self.side.peer_name, self.watcher)
     }
 
     /// Runs an exact rehearsal.
-    fn count(&mut self, session: &mut Session) -> Result<Rehearsed, Failure> {
+    fn count(&mut self, session: &mut Session) -> Result<Rehearsed, Error> {
         self.begin(session)?;
         let (side, watcher) = (self.side, self.watcher);
         session.channel.begin_phase(LEDGER);
@@ -167,7 +167,7 @@ impl Conversation<'_> {
         &mut self,
         session: &mut Session,
         plan: &NoisyPlan,
-    ) -> Result<Counted, Failure> {
+    ) -> Result<Counted, Error> {
         self.begin(session)?;
         let (side, watcher) = (self.side, self.watcher);
         noisy::prepare(session, plan)?;
@@ -179,7 +179,7 @@ impl Conversation<'_> {
         let theirs = messages::exchange_heads(session, self.ledger.history().head())?;
         self.ledger.note_peer(run, theirs)?;
         watcher.say(&format!("both ledgers are debited ε {}", plan.epsilon));
-        let budget = receipt.into_budget().ok_or(release::Error::NoBudget)?;
+        let budget = receipt.into_budget().ok_or_else(release::no_budget)?;
         let progress = |step| watcher.step(step);
         let counted =
             noisy::run(session, side.agreement, plan, self.table, budget, false, &progress)?;

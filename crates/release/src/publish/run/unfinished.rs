@@ -6,14 +6,14 @@ use serde::{Deserialize, Serialize};
 
 use super::Side;
 use super::messages::STATUS;
-use crate::net::{self, Blame, Message, Tag};
+use crate::Error;
+use crate::net::{self, Message, Tag};
 use crate::privacy::ledger::{Hash, History, Ledger, Run, RunId, Status};
 use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
 use crate::publish::Watcher;
 use crate::publish::artefacts::MANIFEST;
 use crate::publish::clock::utc;
-use crate::publish::failure::Failure;
 use crate::publish::verify::read_manifest;
 
 /// Most runs that are compared at once; the newest.
@@ -26,7 +26,7 @@ pub(super) fn tell(
     ledger: &mut Ledger,
     side: &Side<'_>,
     watcher: &dyn Watcher,
-) -> Result<(), Failure> {
+) -> Result<(), Error> {
     if ledger.was_repaired() {
         watcher.say("the ledger's last line was torn by a crash or a full disk; it was put right");
     }
@@ -128,7 +128,7 @@ pub(super) fn compare(
     ledger: &mut Ledger,
     peer: &str,
     watcher: &dyn Watcher,
-) -> Result<(), Failure> {
+) -> Result<(), Error> {
     session.channel.begin_phase(STATUS);
     // A rehearsal leaves nothing to compare but its head.
     let with_peer = |run: &&Run| run.debit.peer == peer && !run.is_rehearsal;
@@ -154,10 +154,9 @@ pub(super) fn compare(
     if theirs.program != PROGRAM {
         // The manifests would differ, and that would be found after ε is spent.
         let shown: String = theirs.program.chars().take(40).flat_map(char::escape_debug).collect();
-        return Err(Failure::new(
-            &Blame::Disagreement,
-            format!("the peer runs version {shown} of the program, this side {PROGRAM}"),
-        )
+        return Err(Error::disagreement(format!(
+            "the peer runs version {shown} of the program, this side {PROGRAM}"
+        ))
         .advise("install the same version on both sides"));
     }
     let here: Vec<Known> = theirs.unfinished.iter().map(|id| known(history, id, peer)).collect();
@@ -182,12 +181,12 @@ pub(super) fn compare(
 
 /// Fails if the peer has a head of our ledger that is not in it, unless that is acknowledged: what
 /// was spent up to it would not count.
-fn refuse_lost_head(history: &History, head: Hash, peer: &str) -> Result<(), Failure> {
+fn refuse_lost_head(history: &History, head: Hash, peer: &str) -> Result<(), Error> {
     if history.has_had_head(&head) || history.acknowledged(&head) {
         return Ok(());
     }
     let failure =
-        Failure::wrong_input(format!("{peer} has a head of our ledger that is not in it: {head}"));
+        Error::input(format!("{peer} has a head of our ledger that is not in it: {head}"));
     // One that was made for this run is removed again with it.
     let first = match history.entries().is_empty() {
         true => {
@@ -311,11 +310,11 @@ fn short(run: &RunId) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::net::{AbortReason, Error};
+    use crate::error::Status as Exit;
+    use crate::net::{self, AbortReason};
     use crate::privacy::ledger::{Debit, Hash};
     use crate::protocol::pair::{Setup, run_pair};
     use crate::publish::NoWatcher;
-    use crate::publish::failure::Status as Exit;
 
     fn ledger(directory: &tempfile::TempDir, peer: &str, runs: &[(u8, Status)]) -> Ledger {
         let mut ledger = Ledger::create(&directory.path().join(peer)).unwrap();
@@ -423,7 +422,7 @@ mod tests {
     }
 
     /// What a party makes of a peer that speaks by hand.
-    fn against(peer: impl FnOnce(&mut Session) + Send) -> Failure {
+    fn against(peer: impl FnOnce(&mut Session) + Send) -> Error {
         let place = tempfile::tempdir().unwrap();
         let mut ledger = ledger(&place, "company", &[(1, Status::Debited)]);
         let outcome = run_pair(
@@ -445,9 +444,9 @@ mod tests {
             let _ = session.channel.receive::<EarlierRuns>();
         });
         assert_eq!(ended.status(), Exit::PeerRefused);
-        assert_eq!(ended.tell, Some(AbortReason::Disagreement));
-        assert!(ended.message.contains("9.9.9"), "{}", ended.message);
-        assert!(!ended.message.contains('\u{1b}'));
+        assert_eq!(ended.tell(), Some(AbortReason::Disagreement));
+        assert!(ended.message().contains("9.9.9"), "{}", ended.message());
+        assert!(!ended.message().contains('\u{1b}'));
     }
 
     #[test]
@@ -462,16 +461,16 @@ mod tests {
             session.channel.send(&honest(MOST_RUNS + 1)).unwrap();
             let _ = session.channel.receive::<EarlierRuns>();
         });
-        assert_eq!(too_many.tell, Some(AbortReason::BadMessage));
+        assert_eq!(too_many.tell(), Some(AbortReason::BadMessage));
         let no_answer = against(|session| {
             session.channel.send(&honest(0)).unwrap();
             let _ = session.channel.receive::<EarlierRuns>();
             session.channel.send(&Answers { here: Vec::new(), knows_head: true }).unwrap();
             let _ = session.channel.receive::<Answers>();
         });
-        assert_eq!(no_answer.tell, Some(AbortReason::BadMessage));
+        assert_eq!(no_answer.tell(), Some(AbortReason::BadMessage));
         let gone = against(|session| drop(session.channel.receive::<EarlierRuns>()));
-        assert_eq!(gone.tell, None);
-        assert_eq!(gone.message, Error::Closed.to_string());
+        assert_eq!(gone.tell(), None);
+        assert_eq!(gone.message(), net::Error::Closed.to_string());
     }
 }

@@ -3,11 +3,12 @@
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::{panic, thread};
 
+use crate::Error;
+use crate::error::Status;
 use crate::net::{self, AbortReason, Stop};
 use crate::protocol::Session;
 use crate::protocol::shards::remote::Line;
 use crate::publish::Watcher;
-use crate::publish::failure::{Failure, Status};
 
 /// This party's shards, connected to the peer's.
 pub enum Met {
@@ -23,9 +24,9 @@ pub enum Met {
 pub fn while_peer_stays<T>(
     session: &mut Session,
     watcher: &dyn Watcher,
-    peer_ended: impl FnOnce(Failure) -> Failure,
-    meet: impl FnOnce(&Stop) -> Result<T, Failure>,
-) -> Result<T, Failure> {
+    peer_ended: impl FnOnce(Error) -> Error,
+    meet: impl FnOnce(&Stop) -> Result<T, Error>,
+) -> Result<T, Error> {
     let (stop, asked, channel) = (&Stop::default(), watcher.stop(), &mut session.channel);
     let (done, is_done) = mpsc::channel::<()>();
     let look = move || loop {
@@ -51,12 +52,14 @@ pub fn while_peer_stays<T>(
         error => peer_ended(error.into()),
     })?;
     // The leads still have each other, whatever became of the shards' connections.
-    met.inspect_err(|failure| session.channel.abort(failure.tell.unwrap_or(AbortReason::Internal)))
+    met.inspect_err(|failure| {
+        session.channel.abort(failure.tell().unwrap_or(AbortReason::Internal))
+    })
 }
 
 /// Advice for shards that use different ports: neither side can see that of the other.
-pub fn about_ports(failure: Failure, own_ports: bool) -> Failure {
-    if failure.status() != Status::Failed || failure.advice.is_some() {
+pub fn about_ports(failure: Error, own_ports: bool) -> Error {
+    if failure.status() != Status::Failed || failure.advice().is_some() {
         return failure;
     }
     failure.advise(match own_ports {

@@ -22,17 +22,18 @@ use super::one_class::share_bits;
 use super::shared_scores::SharedScores;
 use super::sizes::{self, Sizes};
 use super::two_party::{
-    Error, Ready, SET_UP, STRUCTURE, assumptions, bulk, noises_ahead, shard_sources, sources,
+    Ready, SET_UP, STRUCTURE, assumptions, bulk, noises_ahead, shard_sources, sources,
 };
 use super::{Leaves, Plan, RECORDS, Specializer, hidden, histograms, run, terms};
+use crate::Error;
 use crate::agreement::diffgen::Terms;
 use crate::agreement::{Agreement, CountTable, Noise, Partition, Selection};
 use crate::crypto::commutative::Ristretto;
-use crate::mechanism;
 use crate::mechanism::exponential::horizontal::TaylorKey;
 use crate::mechanism::exponential::vertical as weighted;
 use crate::mechanism::noise::joint;
 use crate::mechanism::noisy_max::{self, Sharing};
+use crate::net;
 use crate::net::Message;
 use crate::privacy::taylor::Taylor;
 use crate::privacy::{Budget, Calibration, Spend};
@@ -70,7 +71,7 @@ impl Records {
 /// Adds to `forecast` every message of a release whose tree is `tree`, and returns its number of rows.
 ///
 /// # Errors
-/// Those of an agreement that cannot be run, and [`super::Error::Fault`] for a tree that it cannot
+/// Those of an agreement that cannot be run, and [`Error::fault`] for a tree that it cannot
 /// lead to.
 pub fn release(
     forecast: &mut Forecast,
@@ -201,7 +202,7 @@ pub fn release_prepared(
             }
             false
         }
-        (Partition::Local, _) => return Err(Error::WrongInput("the agreement is for one party")),
+        (Partition::Local, _) => return Err(Error::input("the agreement is for one party")),
     };
     let scores = match plan.class_owner() {
         None => SharedScores::new(&plan, record_bits(agreement)),
@@ -239,7 +240,7 @@ pub fn random_trees(
     agreement: &Agreement,
     count: usize,
     records: Option<u64>,
-) -> Result<Vec<Cuts>, super::Error> {
+) -> Result<Vec<Cuts>, Error> {
     let mut plan = Plan::new(agreement)?;
     if let (Some(records), Some(_)) = (records, plan.epsilon_records()) {
         plan = plan.for_records(i64::try_from(records).unwrap_or(i64::MAX));
@@ -307,8 +308,6 @@ struct Counted<'a> {
 }
 
 impl Specializer for Counted<'_> {
-    type Error = Error;
-
     /// Any number from which as many specializations come out as the tree has.
     fn noisy_records(&mut self, spend: Spend) -> Result<i64, Error> {
         self.forecast.begin_phase(RECORDS);
@@ -399,7 +398,7 @@ impl Specializer for Counted<'_> {
         self.next = self.tree.next();
         let winner =
             self.next.and_then(|made| candidates.iter().position(|c| *c == made.candidate));
-        Ok(winner.ok_or(OTHER_TREE)?)
+        winner.ok_or_else(other_tree)
     }
 
     fn split_of(&mut self, winner: Candidate) -> Result<u32, Error> {
@@ -407,7 +406,7 @@ impl Specializer for Counted<'_> {
             let owner = self.owner(winner.attribute);
             matching::forecast_split(self.forecast, owner)?;
         }
-        Ok(self.next.and_then(|made| made.split).ok_or(OTHER_TREE)?)
+        self.next.and_then(|made| made.split).ok_or_else(other_tree)
     }
 
     fn specialize(
@@ -416,7 +415,7 @@ impl Specializer for Counted<'_> {
         children: &[CutValue],
         _: Option<Spend>,
     ) -> Result<(), Error> {
-        self.cuts.specialize(made).map_err(super::Error::from)?;
+        self.cuts.specialize(made)?;
         if !self.plan.scores_together(made.candidate.attribute) {
             return Ok(());
         }
@@ -500,10 +499,12 @@ impl Counted<'_> {
         if !new.is_empty() {
             terms.forecast_weighing(self.forecast, self.key_bits, &rate, classes, new)?;
         }
-        let picked: Result<(), mechanism::Error> =
+        let picked: Result<(), net::Error> =
             terms.forecast_pick(self.forecast, &rate, candidates.len());
         Ok(picked?)
     }
 }
 
-const OTHER_TREE: super::Error = super::Error::Fault("the tree is not one of this agreement");
+fn other_tree() -> Error {
+    Error::fault("the tree is not one of this agreement")
+}

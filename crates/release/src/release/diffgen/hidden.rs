@@ -48,8 +48,9 @@ use super::histograms::{Histograms, values_of};
 use super::one_class::share_bits;
 use super::shared_scores::SharedScores;
 use super::sizes::Sizes;
-use super::two_party::{CountNoise, Error, Keys, begin_structure, noisy_records};
+use super::two_party::{CountNoise, Keys, begin_structure, noisy_records};
 use super::{Leaves, Plan, Specializer, run};
+use crate::Error;
 use crate::agreement::Agreement;
 use crate::mechanism::noisy_max::{NoisyMax, Scores};
 use crate::privacy::{Budget, Choose, Spend};
@@ -73,7 +74,9 @@ pub const FAILURES: u64 = 2 * join::failures(1);
 /// Transfers from P1 for every bin of a join, or a few more: two for each bit that is compared.
 pub(in crate::release) const TRANSFERS_PER_BIN: usize = 2 * 80;
 
-const NO_OWNER: Error = Error::WrongInput("membership is hidden, and nobody alone has the class");
+fn no_owner() -> Error {
+    Error::input("membership is hidden, and nobody alone has the class")
+}
 
 /// Makes a release with the peer: see [`two_party`](super::two_party).
 pub(super) fn release(
@@ -107,7 +110,7 @@ pub(super) fn forecast(
     sizes: &Sizes,
     announced: &Announced,
 ) -> Result<(), Error> {
-    let class_owner = plan.class_owner().ok_or(NO_OWNER)?;
+    let class_owner = plan.class_owner().ok_or_else(no_owner)?;
     Announced::forecast(agreement, f)?;
     let announced = announced.in_shards(shards::number(agreement));
     shards::forecast(f, agreement, 0, |f, _| {
@@ -189,7 +192,7 @@ impl<'t> Part<'t> {
         announced: &Announced,
         progress: &(dyn Fn(Step) + Sync),
     ) -> Result<(Self, Histograms), Error> {
-        let class_owner = plan.class_owner().ok_or(NO_OWNER)?;
+        let class_owner = plan.class_owner().ok_or_else(no_owner)?;
         let of_members = member_bits(agreement, &Sizes::of(agreement, plan)?);
         let joined = Joined::make(session, agreement, class_owner, &table, announced, progress)?;
         let members = tables::members(session, &joined, class_owner, of_members)?;
@@ -224,7 +227,7 @@ impl<'t> Part<'t> {
         let mut leaf_records = LeafRecords::new(&agreement.schema, &self.table)?;
         let mut cuts = Cuts::topmost(&agreement.schema);
         for made in made {
-            let children = cuts.specialize(made).map_err(super::Error::from)?;
+            let children = cuts.specialize(made)?;
             if leaf_records.attributes().contains(&made.candidate.attribute) {
                 leaf_records.specialize(made, &children)?;
             }
@@ -274,7 +277,7 @@ impl<'a, 'p, 't> Hidden<'a, 'p, 't> {
                 let due = due(agreement, plan)?;
                 let told = shards::join(session, agreement, table, announced, &due, progress)?;
                 let mut told = told.into_iter();
-                let common = told.next().ok_or(super::Error::Fault("nobody counted"))?;
+                let common = told.next().ok_or_else(|| Error::fault("nobody counted"))?;
                 let shares = attributes(plan).zip(told).collect();
                 (None, common, Histograms::from_shares(plan, shares))
             }
@@ -298,8 +301,7 @@ impl<'a, 'p, 't> Hidden<'a, 'p, 't> {
 
     fn draw_together(&mut self, draws: Vec<(Spend, Candidate)>) -> Result<(), Error> {
         let histograms = &self.histograms;
-        let sides_of =
-            |interval: Candidate| Ok(histograms.sides(interval.attribute, interval.value)?);
+        let sides_of = |interval: Candidate| histograms.sides(interval.attribute, interval.value);
         let drawn =
             self.scores.draw_splits(self.session, self.plan, self.sizes, draws, sides_of)?;
         self.splits.extend(drawn);
@@ -308,8 +310,6 @@ impl<'a, 'p, 't> Hidden<'a, 'p, 't> {
 }
 
 impl Specializer for Hidden<'_, '_, '_> {
-    type Error = Error;
-
     fn noisy_records(&mut self, spend: Spend) -> Result<i64, Error> {
         let own = self.common.words().first().copied().unwrap_or_default();
         noisy_records(self.session, self.plan.terms(), self.sizes, spend, own)
@@ -338,7 +338,7 @@ impl Specializer for Hidden<'_, '_, '_> {
     fn choose(&mut self, spend: Spend, candidates: &[Candidate]) -> Result<usize, Error> {
         let (plan, histograms) = (self.plan, &self.histograms);
         let counts = |made: &Specialization, _: Option<&_>| histograms.children(plan, made);
-        self.scores.settle::<Error>(self.session, counts)?;
+        self.scores.settle(self.session, counts)?;
         let shares = candidates.iter().map(|candidate| self.scores.share(*candidate));
         let shares = shares.collect::<Result<Vec<_>, _>>()?;
         let shared = WordShares::new(self.scores.shape().share_bits, shares)?;
@@ -347,8 +347,8 @@ impl Specializer for Hidden<'_, '_, '_> {
     }
 
     fn split_of(&mut self, winner: Candidate) -> Result<u32, Error> {
-        let missing = super::Error::Fault("an interval won for which no split was drawn");
-        Ok(self.splits.get(&winner).copied().ok_or(missing)?)
+        let missing = || Error::fault("an interval won for which no split was drawn");
+        self.splits.get(&winner).copied().ok_or_else(missing)
     }
 
     fn specialize(
@@ -377,7 +377,7 @@ impl Specializer for Hidden<'_, '_, '_> {
                 shards::count_joined(session, made, due, self.progress)?.into_iter().next()
             }
         };
-        let table = table.ok_or(super::Error::Fault("no table of counts"))?;
+        let table = table.ok_or_else(|| Error::fault("no table of counts"))?;
         noise.add(self.session, spend, &layout.in_release_order(&table)?)
     }
 }

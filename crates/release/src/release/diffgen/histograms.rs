@@ -12,16 +12,16 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::two_party::Error;
-use super::{Error as Failed, Plan};
+use super::Plan;
+use crate::Error;
 use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
 use crate::protocol::shares::WordShares;
 use crate::protocol::sum_by_group::{SumShape, forecast_units};
-use crate::release::Step;
 use crate::release::shards::Parts;
 use crate::release::shards::asks::Sum;
 use crate::release::tree::utility::Utility;
+use crate::release::{Step, tree};
 use crate::role::Role;
 use crate::table::{Column, CutValue, Domain, Specialization, Table};
 
@@ -38,12 +38,12 @@ pub struct Histograms {
 /// Each attribute whose histogram is shared, and the sums that make it.
 ///
 /// # Errors
-/// [`Failed::Fault`] for a set attribute, which no two parties have.
+/// [`Error::fault`] for a set attribute, which no two parties have.
 pub fn shapes(
     plan: &Plan,
     records: usize,
     share_bits: u32,
-) -> Result<Vec<(usize, SumShape)>, Failed> {
+) -> Result<Vec<(usize, SumShape)>, Error> {
     let schema = plan.schema();
     let words = schema.class.values.len();
     let by_value = plan.utility() != Utility::LeafMax;
@@ -59,11 +59,11 @@ pub fn shapes(
 }
 
 /// Values of a histogram: leaves of the taxonomy, or points of the grid.
-pub(super) fn values_of(domain: &Domain) -> Result<usize, Failed> {
+pub(super) fn values_of(domain: &Domain) -> Result<usize, Error> {
     match domain {
         Domain::Categorical(taxonomy) => Ok(taxonomy.leaves().len()),
         Domain::Numeric(range) => Ok(range.points() as usize),
-        Domain::Set(_) => Err(Failed::Fault("a set between two parties")),
+        Domain::Set(_) => Err(Error::fault("a set between two parties")),
     }
 }
 
@@ -71,7 +71,7 @@ pub(super) fn values_of(domain: &Domain) -> Result<usize, Failed> {
 ///
 /// # Errors
 /// As [`shapes`].
-pub fn hashes(plan: &Plan, records: usize, share_bits: u32) -> Result<u64, Failed> {
+pub fn hashes(plan: &Plan, records: usize, share_bits: u32) -> Result<u64, Error> {
     let shapes = shapes(plan, records, share_bits)?;
     Ok(shapes.iter().map(|(_, shape)| shape.hashes()).fold(0, u64::saturating_add))
 }
@@ -139,21 +139,22 @@ impl Histograms {
     /// Shares of the class counts of every child of a value of a taxonomy, classes fastest.
     ///
     /// # Errors
-    /// [`Failed::Fault`] for anything else.
-    pub fn children(&self, plan: &Plan, made: &Specialization) -> Result<Vec<u64>, Failed> {
+    /// [`Error::fault`] for anything else.
+    pub fn children(&self, plan: &Plan, made: &Specialization) -> Result<Vec<u64>, Error> {
         let attribute = made.candidate.attribute;
         let domain = plan.schema().attributes.get(attribute).map(|attribute| &attribute.domain);
         let (CutValue::Value(value), Some(Domain::Categorical(taxonomy))) =
             (made.candidate.value, domain)
         else {
-            return Err(Failed::Fault("children of something that has none"));
+            return Err(Error::fault("children of something that has none"));
         };
         let of_leaves = self.of(attribute)?;
         let mut counts = Vec::new();
         for child in taxonomy.children(value) {
             let leaves = taxonomy.leaf_range(child);
             let places = leaves.start as usize * self.classes..leaves.end as usize * self.classes;
-            let rows = of_leaves.get(places).ok_or(Failed::Fault("leaves without counts"))?;
+            let rows =
+                of_leaves.get(places).ok_or_else(|| Error::fault("leaves without counts"))?;
             let mut sums = vec![0; self.classes];
             rows.chunks(self.classes).for_each(|row| add(&mut sums, row));
             counts.extend(sums);
@@ -164,24 +165,24 @@ impl Histograms {
     /// For every possible split of an interval, shares of the class counts left and right of it.
     ///
     /// # Errors
-    /// [`Failed::Fault`] for anything but an interval of the attribute.
+    /// [`Error::fault`] for anything but an interval of the attribute.
     pub(in crate::release) fn sides(
         &self,
         attribute: usize,
         interval: CutValue,
-    ) -> Result<Vec<u64>, Failed> {
+    ) -> Result<Vec<u64>, Error> {
         let CutValue::Interval { start, end } = interval else {
-            return Err(Failed::Fault("a split of something that is not an interval"));
+            return Err(Error::fault("a split of something that is not an interval"));
         };
         let classes = self.classes;
         let points = self.of(attribute)?.get(start as usize * classes..end as usize * classes);
-        let points = points.ok_or(Failed::Fault("an interval outside its grid"))?;
+        let points = points.ok_or_else(|| Error::fault("an interval outside its grid"))?;
         Ok(sides(points, classes))
     }
 
-    fn of(&self, attribute: usize) -> Result<&[u64], Failed> {
+    fn of(&self, attribute: usize) -> Result<&[u64], Error> {
         let shares = self.shares.get(&attribute).map(WordShares::words);
-        shares.ok_or(Failed::Fault("an attribute without a histogram"))
+        shares.ok_or_else(|| Error::fault("an attribute without a histogram"))
     }
 }
 
@@ -221,7 +222,7 @@ pub(super) fn values(
         Some(Column::Numeric(points)) => Ok(points.get(rows).unwrap_or_default().to_vec()),
         _ => {
             let name = plan.schema().attributes[attribute].name.clone();
-            Err(crate::release::tree::Error::MissingColumn(name).into())
+            Err(tree::missing_column(&name))
         }
     }
 }

@@ -3,7 +3,8 @@
 
 use num_bigint::BigUint;
 
-use super::{Error, Plan};
+use super::Plan;
+use crate::Error;
 use crate::privacy::choice::SCORE_GRID_BITS;
 use crate::privacy::{self, Choose, Score, Scored, Spend};
 use crate::release::tree::leaf_records::LeafRecords;
@@ -26,7 +27,7 @@ impl<'p, 't> Holder<'p, 't> {
     /// All records in one leaf, and all candidates of taxonomies scored.
     ///
     /// # Errors
-    /// [`tree::Error::MissingColumn`](crate::release::tree::Error::MissingColumn) if a column is not of the kind that the agreement says.
+    /// If a column is not of the kind that the agreement says.
     pub fn new(plan: &'p Plan, table: &'t Table) -> Result<Self, Error> {
         Self::of_owner(plan, table, None)
     }
@@ -66,7 +67,7 @@ impl<'p, 't> Holder<'p, 't> {
     /// counts what is gained.
     ///
     /// # Errors
-    /// [`Error::Fault`] for any other.
+    /// [`Error::fault`] for any other.
     pub fn score(&self, candidate: Candidate) -> Result<Score, Error> {
         let late = self.plan.splits_late(candidate.attribute)
             && matches!(candidate.value, CutValue::Interval { .. });
@@ -74,7 +75,7 @@ impl<'p, 't> Holder<'p, 't> {
             if late { Some(self.best_gain(candidate)?) } else { self.scorer.gain(candidate)? };
         let base = if self.plan.is_vertical() { 0 } else { self.scorer.base() };
         match gain {
-            Some(gain) => Score::whole(base + gain).ok_or(Error::Fault("too many records")),
+            Some(gain) => Score::whole(base + gain).ok_or_else(|| Error::fault("too many records")),
             None => Ok(self.scorer.score(candidate)?),
         }
     }
@@ -95,10 +96,10 @@ impl<'p, 't> Holder<'p, 't> {
     /// The split that was drawn for an interval.
     ///
     /// # Errors
-    /// [`Error::Fault`] if none was.
+    /// [`Error::fault`] if none was.
     pub fn split_of(&self, candidate: Candidate) -> Result<u32, Error> {
         let drawn = self.known.get(&candidate).and_then(|made| made.split);
-        drawn.ok_or(Error::Fault("an interval won for which no split was drawn"))
+        drawn.ok_or_else(|| Error::fault("an interval won for which no split was drawn"))
     }
 
     /// Draws a split for each interval, looking only at the records inside it. `in_order` is for
@@ -128,7 +129,7 @@ impl<'p, 't> Holder<'p, 't> {
                 if in_order { Options::in_order(stretches) } else { Options::by_score(stretches) };
             let choice =
                 mechanism.choose(spend, self.plan.split_calibration(), &options.weighed)?;
-            let split = options.split(choice).ok_or(Error::Fault("no such split won"))?;
+            let split = options.split(choice).ok_or_else(|| Error::fault("no such split won"))?;
             let candidate = Candidate { attribute, value: *interval };
             self.learn(vec![Specialization { candidate, split: Some(split) }])?;
         }

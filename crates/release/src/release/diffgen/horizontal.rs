@@ -31,8 +31,9 @@ use super::histograms::sides;
 use super::own_records::{Held, OwnRecords};
 use super::shared_scores::{Pending, SharedScores};
 use super::sizes::{self, Sizes};
-use super::two_party::{CountNoise, Error, Keys, Prepared, begin_structure, noisy_records};
+use super::two_party::{CountNoise, Keys, Prepared, begin_structure, noisy_records};
 use super::{Leaves, Plan, Specializer, run};
+use crate::Error;
 use crate::agreement::diffgen::Terms;
 use crate::agreement::{self, Agreement};
 use crate::crypto::commutative::Ristretto;
@@ -107,14 +108,16 @@ pub(in crate::release) fn count_overlap(
     progress: &(dyn Fn(Step) + Sync),
 ) -> Result<Option<Cardinality>, Error> {
     let agreement::Partition::Horizontal { overlap_check, .. } = &agreement.partition else {
-        return Err(Error::WrongInput("the agreement is not a horizontal one"));
+        return Err(Error::input("the agreement is not a horizontal one"));
     };
     if overlap_check.is_none() {
         return Ok(None);
     }
-    let identifiers = table.identifiers().ok_or(Error::WrongInput(
-        "the data was read without identifiers; read it for an agreement with an overlap check",
-    ))?;
+    let identifiers = table.identifiers().ok_or_else(|| {
+        Error::input(
+            "the data was read without identifiers; read it for an agreement with an overlap check",
+        )
+    })?;
     let starts = |total| progress(Step::Began { phase: "overlap check", total });
     let options = psi::Options {
         largest_set: usize::try_from(agreement.max_records).unwrap_or(usize::MAX),
@@ -158,8 +161,6 @@ struct Horizontal<'a, 'p> {
 }
 
 impl Specializer for Horizontal<'_, '_> {
-    type Error = Error;
-
     fn noisy_records(&mut self, spend: Spend) -> Result<i64, Error> {
         noisy_records(self.session, self.plan.terms(), self.sizes, spend, self.records as u64)
     }
@@ -190,7 +191,8 @@ impl Specializer for Horizontal<'_, '_> {
         let classes = self.classes();
         let at: HashMap<Candidate, Vec<u64>> = intervals.into_iter().zip(points).collect();
         let sides_of = |interval: Candidate| {
-            let points = at.get(&interval).ok_or(super::Error::Fault("an interval not counted"))?;
+            let points =
+                at.get(&interval).ok_or_else(|| Error::fault("an interval not counted"))?;
             Ok(sides(points, classes))
         };
         let (session, plan) = (&mut *self.session, self.plan);
@@ -212,8 +214,8 @@ impl Specializer for Horizontal<'_, '_> {
 
     fn split_of(&mut self, winner: Candidate) -> Result<u32, Error> {
         let drawn = self.splits.get(&winner).copied();
-        let missing = super::Error::Fault("an interval won for which no split was drawn");
-        Ok(drawn.ok_or(missing)?)
+        let missing = || Error::fault("an interval won for which no split was drawn");
+        drawn.ok_or_else(missing)
     }
 
     fn specialize(
@@ -247,8 +249,8 @@ impl Horizontal<'_, '_> {
         taylor: Taylor,
         candidates: &[Candidate],
     ) -> Result<usize, Error> {
-        let unprepared = Error::WrongInput("the release was prepared for another agreement");
-        let key = self.key.as_ref().ok_or(unprepared)?;
+        let unprepared = || Error::input("the release was prepared for another agreement");
+        let key = self.key.as_ref().ok_or_else(unprepared)?;
         let terms = sizes::polynomial(self.agreement, taylor, &self.sizes.widths);
         let rate = self.plan.calibration().rate(spend.epsilon());
         let new: Vec<Candidate> =

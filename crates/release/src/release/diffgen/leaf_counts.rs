@@ -14,9 +14,10 @@
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
+use super::Plan;
 use super::shared_scores::{Coordinates, Pending};
-use super::two_party::{Error, STRUCTURE};
-use super::{Error as Failed, Plan};
+use super::two_party::STRUCTURE;
+use crate::Error;
 use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
 use crate::protocol::sum_by_group::{CountShape, forecast_cells};
@@ -107,7 +108,7 @@ impl Passes<'_> {
             let sum = Sum::Cells(self.shape(*cells));
             let of = |_, rows| Ok(places.get::<Range<usize>>(rows).unwrap_or_default().to_vec());
             let counts = parts.add_up(session, STRUCTURE, &[sum], of, &|_| ())?;
-            let counts = counts.first().ok_or(Failed::Fault("leaves without counts"))?;
+            let counts = counts.first().ok_or_else(|| Error::fault("leaves without counts"))?;
             self.file(groups, *cells, counts.words(), &mut found)?;
         }
         Ok(found)
@@ -120,7 +121,7 @@ impl Passes<'_> {
         cells: usize,
         counts: &[u64],
         found: &mut LeafCounts,
-    ) -> Result<(), Failed> {
+    ) -> Result<(), Error> {
         let classes = self.plan.schema().class.values.len();
         let cuts = Cuts::topmost(self.plan.schema());
         let entry = |cell: usize, class: usize| match self.class_owner {
@@ -132,7 +133,7 @@ impl Passes<'_> {
             let of_cell = |cell| (0..classes).map(move |class| (cell, class));
             let counts = own.flat_map(of_cell).map(|(cell, class)| counts.get(entry(cell, class)));
             let counts = counts.map(Option::<&u64>::copied).collect::<Option<Vec<u64>>>();
-            let counts = counts.ok_or(Failed::Fault("a leaf without counts"))?;
+            let counts = counts.ok_or_else(|| Error::fault("a leaf without counts"))?;
             found.insert((made.candidate, (*leaf).clone()), counts);
         }
         Ok(())
@@ -145,7 +146,7 @@ fn places(
     leaf_records: &LeafRecords<'_>,
     by_coordinates: &HashMap<Coordinates, LeafId>,
     records: usize,
-) -> Result<Vec<u32>, Failed> {
+) -> Result<Vec<u32>, Error> {
     let mut places = vec![0; records];
     for (made, leaf, first) in groups {
         let Some(leaf) = by_coordinates.get(*leaf) else { continue };

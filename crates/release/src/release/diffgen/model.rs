@@ -3,6 +3,7 @@
 use super::forecast::{self, Records};
 use super::sizes::Sizes;
 use super::{Plan, outlook, single, two_party};
+use crate::Error;
 use crate::agreement::Agreement;
 use crate::agreement::diffgen::Terms;
 use crate::math::{Randomness, Rational};
@@ -13,7 +14,7 @@ use crate::release::forecast::key_bits;
 use crate::release::model::ReleaseModel;
 use crate::release::run::Prepared;
 use crate::release::tree::output::most_bytes;
-use crate::release::{Data, Error, Examined, Outcome, Release, Step, plan};
+use crate::release::{Data, Examined, Outcome, Release, Step, no_budget, plan};
 use crate::table::{Cuts, Specialization};
 
 impl ReleaseModel for Terms {
@@ -47,11 +48,11 @@ impl ReleaseModel for Terms {
     }
 
     fn outlook(&self, agreement: &Agreement, records: Option<u64>) -> Result<Vec<String>, Error> {
-        Ok(outlook::outlook(agreement, records)?)
+        outlook::outlook(agreement, records)
     }
 
     fn check_records(&self, agreement: &Agreement, records: usize) -> Result<(), Error> {
-        Ok(forecast::check_table(agreement, records)?)
+        forecast::check_table(agreement, records)
     }
 
     fn alone(
@@ -62,8 +63,8 @@ impl ReleaseModel for Terms {
         rng: &mut Randomness,
         progress: &dyn Fn(Step),
     ) -> Result<Release, Error> {
-        let budget = budget.ok_or(Error::NoBudget)?;
-        Ok(single::release(agreement, data.table()?, budget, rng, progress)?)
+        let budget = budget.ok_or_else(no_budget)?;
+        single::release(agreement, data.table()?, budget, rng, progress)
     }
 
     fn prepare(&self, session: &mut Session, agreement: &Agreement) -> Result<Prepared, Error> {
@@ -80,13 +81,15 @@ impl ReleaseModel for Terms {
         prepared: Prepared,
         progress: &(dyn Fn(Step) + Sync),
     ) -> Result<Outcome, Error> {
-        let Prepared::DiffGen(prepared) = prepared else { return Err(Error::PreparedForAnother) };
-        let (table, budget) = (data.table()?, budget.ok_or(Error::NoBudget)?);
-        Ok(two_party::release_prepared(session, agreement, table, budget, *prepared, progress)?)
+        let Prepared::DiffGen(prepared) = prepared else {
+            return Err(Error::internal("the release was prepared for another agreement"));
+        };
+        let (table, budget) = (data.table()?, budget.ok_or_else(no_budget)?);
+        two_party::release_prepared(session, agreement, table, budget, *prepared, progress)
     }
 
     fn forecast_prepare(&self, f: &mut Forecast, agreement: &Agreement) -> Result<(), Error> {
-        Ok(forecast::prepare(f, agreement, key_bits(agreement))?)
+        forecast::prepare(f, agreement, key_bits(agreement))
     }
 
     fn forecast(
@@ -97,7 +100,7 @@ impl ReleaseModel for Terms {
         course: &[Examined],
     ) -> Result<u64, Error> {
         let tree: Vec<Specialization> = course.iter().map(|examined| examined.made).collect();
-        Ok(forecast::release_prepared(f, agreement, records, &tree, key_bits(agreement))?)
+        forecast::release_prepared(f, agreement, records, &tree, key_bits(agreement))
     }
 
     fn random_trees(
@@ -106,6 +109,6 @@ impl ReleaseModel for Terms {
         count: usize,
         records: Option<u64>,
     ) -> Result<Vec<Cuts>, Error> {
-        Ok(forecast::random_trees(agreement, count, records)?)
+        forecast::random_trees(agreement, count, records)
     }
 }

@@ -33,9 +33,10 @@ use super::holder::Holder;
 use super::leaf_counts::Passes;
 use super::shared_scores::{Coordinates, SharedScores};
 use super::sizes::{Sizes, scaling};
-use super::two_party::{CountNoise, Error, begin_structure, noisy_records};
+use super::two_party::{CountNoise, begin_structure, noisy_records};
 use super::vertical::{Alone, count_in_parts};
 use super::{Leaves, Plan, Specializer};
+use crate::Error;
 use crate::agreement::Agreement;
 use crate::mechanism::noisy_max::{NoisyMax, Scores};
 use crate::privacy::choice::SCORE_GRID_BITS;
@@ -160,7 +161,7 @@ impl<'a, 'p, 't> OneClass<'a, 'p, 't> {
     }
 
     /// This party's share of a candidate's score.
-    fn share(&self, candidate: Candidate) -> Result<u64, super::Error> {
+    fn share(&self, candidate: Candidate) -> Result<u64, Error> {
         if self.plan.scores_together(candidate.attribute) {
             return self.scores.share(candidate);
         }
@@ -173,8 +174,7 @@ impl<'a, 'p, 't> OneClass<'a, 'p, 't> {
     /// Draws splits of columns whose scores are shared.
     fn draw_together(&mut self, draws: Vec<(Spend, Candidate)>) -> Result<(), Error> {
         let histograms = &self.histograms;
-        let sides_of =
-            |interval: Candidate| Ok(histograms.sides(interval.attribute, interval.value)?);
+        let sides_of = |interval: Candidate| histograms.sides(interval.attribute, interval.value);
         let (session, plan) = (&mut *self.session, self.plan);
         let drawn = self.scores.draw_splits(session, plan, self.sizes, draws, sides_of)?;
         self.splits.extend(drawn);
@@ -194,13 +194,11 @@ impl<'a, 'p, 't> OneClass<'a, 'p, 't> {
         };
         let mut mechanism = Exponential::new(scaling(), Alone(&mut *self.session.coins))
             .within(self.sizes.largest_score);
-        Ok(holder.draw_splits(spend, attribute, intervals, &mut mechanism, false)?)
+        holder.draw_splits(spend, attribute, intervals, &mut mechanism, false)
     }
 }
 
 impl Specializer for OneClass<'_, '_, '_> {
-    type Error = Error;
-
     fn noisy_records(&mut self, spend: Spend) -> Result<i64, Error> {
         let own = if self.session.role == Role::P1 { self.table.len() as u64 } else { 0 };
         noisy_records(self.session, self.plan.terms(), self.sizes, spend, own)
@@ -248,18 +246,18 @@ impl Specializer for OneClass<'_, '_, '_> {
             None => histograms.children(plan, made),
             Some(leaf) => {
                 let counts = in_leaves.get(&(made.candidate, leaf.clone())).cloned();
-                counts.ok_or(super::Error::Fault("a leaf that was not counted"))
+                counts.ok_or_else(|| Error::fault("a leaf that was not counted"))
             }
         };
-        self.scores.settle::<Error>(self.session, counts)?;
+        self.scores.settle(self.session, counts)?;
         let shares = candidates.iter().map(|c| self.share(*c)).collect::<Result<Vec<_>, _>>()?;
         self.noisy_max(spend, self.plan.calibration(), shares)
     }
 
     fn split_of(&mut self, winner: Candidate) -> Result<u32, Error> {
         if self.plan.scores_together(winner.attribute) {
-            let missing = super::Error::Fault("an interval won for which no split was drawn");
-            return Ok(self.splits.get(&winner).copied().ok_or(missing)?);
+            let missing = || Error::fault("an interval won for which no split was drawn");
+            return self.splits.get(&winner).copied().ok_or_else(missing);
         }
         let own = match &self.own {
             Own::Labelled(holder) => Some(holder.split_of(winner)?),

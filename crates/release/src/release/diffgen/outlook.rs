@@ -2,7 +2,8 @@
 //! large their noise is beside them. Public, before anything is spent.
 
 use super::forecast::random_trees;
-use super::{Error, Plan, terms};
+use super::{Plan, terms};
+use crate::Error;
 use crate::agreement::Agreement;
 use crate::agreement::diffgen::{Noise, Specializations};
 use crate::math::Rational;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::shared_scores::{Coordinates, Pending};
-use super::two_party::Error;
+use crate::Error;
 use crate::release::tree;
 use crate::release::tree::leaf_records::{LeafId, LeafRecords};
 use crate::table::{Candidate, Column, CutValue, Cuts, Schema, Specialization, Table};
@@ -74,7 +74,7 @@ impl<'t> Held<'t> {
         let held = leaf_records.attributes();
         if let Some(missing) = (0..schema.attributes.len()).find(|index| !held.contains(index)) {
             let name = schema.attributes[missing].name.clone();
-            return Err(tree::Error::MissingColumn(name).into());
+            return Err(tree::missing_column(&name));
         }
         Ok(Self { leaf_records, cuts: Cuts::topmost(schema) })
     }
@@ -92,7 +92,7 @@ impl<'t> Held<'t> {
         let records = &self.leaf_records;
         let (codes, classes) = (records.class_codes(), records.classes());
         let child_of = records.child_of(made)?;
-        let children = child_of.children().ok_or(super::Error::Fault("a set in two tables"))?;
+        let children = child_of.children().ok_or_else(|| Error::fault("a set in two tables"))?;
         let mut counts = vec![0; children * classes];
         for leaf in leaves {
             let tally = child_of.tally(records.records(leaf), codes, classes);
@@ -107,7 +107,7 @@ impl<'t> Held<'t> {
         let (CutValue::Interval { start, end }, Some(Column::Numeric(points))) =
             (value, records.column(attribute))
         else {
-            return Err(super::Error::Fault("a split of something that is not an interval").into());
+            return Err(Error::fault("a split of something that is not an interval"));
         };
         let (codes, classes) = (records.class_codes(), records.classes());
         let mut at = vec![0u64; (end - start) as usize * classes];
@@ -151,7 +151,7 @@ impl OwnRecords for Held<'_> {
     }
 
     fn specialize(&mut self, made: &Specialization) -> Result<(), Error> {
-        let children = self.cuts.specialize(made).map_err(super::Error::from)?;
+        let children = self.cuts.specialize(made)?;
         self.leaf_records.specialize(made, &children)?;
         Ok(())
     }

@@ -21,7 +21,8 @@
 //! do: 20·(h + 1)·(1 − s)/s. All of it is public or noisy output. (`docs/experiments/small-tables.md` has what it
 //! was found on.)
 
-use super::{Error, PostProcess, terms};
+use super::{PostProcess, terms};
+use crate::Error;
 use crate::agreement::diffgen::{Specializations, Terms};
 use crate::agreement::{Agreement, Partition, Profile, Selection};
 use crate::math::Rational;
@@ -84,7 +85,7 @@ impl Plan {
     /// The plan that an agreement makes.
     ///
     /// # Errors
-    /// [`Error::TooManyRows`] if the release could exceed [`MAX_ROWS`], and those of
+    /// If the release could exceed [`MAX_ROWS`], and those of
     /// [`exponential::weight_bits`] if weights could become too long. Nothing is spent then.
     pub fn new(agreement: &Agreement) -> Result<Self, Error> {
         let terms = terms(agreement)?;
@@ -106,7 +107,7 @@ impl Plan {
         let vertical = matches!(agreement.partition, Partition::Vertical { .. });
         let (specializations, least, epsilon_records) = specializations(schema, terms)?;
         let epsilon_rest = match &epsilon_records {
-            Some(records) => epsilon.value().checked_sub(records).ok_or(NO_REST)?,
+            Some(records) => epsilon.value().checked_sub(records).ok_or_else(no_rest)?,
             None => epsilon.value().clone(),
         };
         let mut plan = Self {
@@ -284,7 +285,7 @@ impl Plan {
     /// A bound on the scores that follows from a bound on the number of records.
     ///
     /// # Errors
-    /// [`Error::Fault`] for a bound that no score can reach.
+    /// [`Error::fault`] for a bound that no score can reach.
     pub fn largest_score(&self, max_records: u64) -> Result<Score, Error> {
         largest_score(self.utility, max_records, self.schema.class.values.len())
     }
@@ -336,7 +337,9 @@ pub fn keep_from(epsilon_step: &Rational) -> BigUint {
     if &root * &root < square { root + 1u32 } else { root }
 }
 
-const NO_REST: Error = Error::Fault("a number of records that costs more than everything");
+fn no_rest() -> Error {
+    Error::fault("a number of records that costs more than everything")
+}
 
 /// The most and the fewest specializations, and what the number of records costs that decides.
 fn specializations(schema: &Schema, terms: &Terms) -> Result<(u32, u32, Option<Rational>), Error> {
@@ -410,7 +413,10 @@ fn check_rows(schema: &Schema, specializations: u32) -> Result<(), Error> {
         0 | 1 => "use fewer classes or taxonomies with fewer children".to_owned(),
         count => format!("specializations = {} would fit for sure", count - 1),
     };
-    Err(Error::TooManyRows { specializations, most: MAX_ROWS, fit })
+    Err(Error::input(format!(
+        "{specializations} specializations could make more than {MAX_ROWS} rows (leaves times classes), \
+         which is more than is released: {fit}"
+    )))
 }
 
 /// Rejects weights that could become too long, by the public bound on the scores.
@@ -428,7 +434,7 @@ fn largest_score(utility: Utility, max_records: u64, classes: usize) -> Result<S
         Utility::InfoGain => classes as u64, // more than its logarithm
         Utility::Max | Utility::LeafMax => max_records,
     };
-    Score::whole(largest).ok_or(Error::Fault("a bound that is too large"))
+    Score::whole(largest).ok_or_else(|| Error::fault("a bound that is too large"))
 }
 
 /// P1's attributes and then P2's; the agreement's order where nobody owns them.

@@ -2,6 +2,7 @@
 
 /// From noisy counts to counts that can be published.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum PostProcess {
     /// Negative counts become 0 and the others are lowered so that the sum is kept.
     NormSub,

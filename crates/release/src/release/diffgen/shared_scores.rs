@@ -9,12 +9,12 @@ use std::collections::{BTreeMap, HashMap};
 
 use zeroize::Zeroizing;
 
+use super::Plan;
 use super::own_records::OwnRecords;
 use super::sizes::Sizes;
-use super::two_party::{self, points};
-use super::{Error, Plan};
+use super::two_party::points;
+use crate::Error;
 use crate::math::{Rational, wiped};
-use crate::mechanism;
 use crate::mechanism::largest::{self, GroupShape, largest_counts};
 use crate::mechanism::noisy_max::{self, NoisyMax, Sharing};
 use crate::privacy::Spend;
@@ -87,7 +87,7 @@ impl SharedScores {
         session: &mut Session,
         own: &mut dyn OwnRecords,
         cuts: &Cuts,
-    ) -> Result<(), two_party::Error> {
+    ) -> Result<(), Error> {
         if self.utility != Utility::LeafMax {
             return Ok(());
         }
@@ -110,11 +110,7 @@ impl SharedScores {
     ///
     /// # Errors
     /// As [`largest::forecast`].
-    pub fn forecast_start(
-        &mut self,
-        f: &mut Forecast,
-        cuts: &Cuts,
-    ) -> Result<(), mechanism::Error> {
+    pub fn forecast_start(&mut self, f: &mut Forecast, cuts: &Cuts) -> Result<(), Error> {
         if self.utility == Utility::LeafMax {
             largest::forecast(f, &self.shape, 1)?;
             self.start_with(cuts, 0);
@@ -150,7 +146,7 @@ impl SharedScores {
     /// A candidate was specialized: its leaves are replaced by their children.
     ///
     /// # Errors
-    /// [`Error::Fault`] if it was never scored.
+    /// [`Error::fault`] if it was never scored.
     pub fn follow(&mut self, made: &Specialization, children: &[CutValue]) -> Result<(), Error> {
         let winner = made.candidate;
         self.known.remove(&winner);
@@ -160,7 +156,7 @@ impl SharedScores {
         }
         let divided = self.divided.remove(&winner).unwrap_or_default();
         for (old, largest) in divided {
-            self.leaves.remove(&old).ok_or(Error::Fault("a leaf that is not there"))?;
+            self.leaves.remove(&old).ok_or_else(|| Error::fault("a leaf that is not there"))?;
             for (child, largest) in children.iter().zip(largest) {
                 let mut new = old.clone();
                 new[winner.attribute] = child.key();
@@ -189,10 +185,10 @@ impl SharedScores {
         &mut self,
         session: &mut Session,
         own: &mut dyn OwnRecords,
-    ) -> Result<(), two_party::Error> {
+    ) -> Result<(), Error> {
         let pending = std::mem::take(&mut self.pending);
         let counts = own.children(&pending)?;
-        Ok(self.settle_counts(session, pending, counts)?)
+        self.settle_counts(session, pending, counts)
     }
 
     /// Sends all groups that are new through MAX. `counts_of` gives this party's class counts of the
@@ -200,18 +196,15 @@ impl SharedScores {
     ///
     /// # Errors
     /// If the run fails.
-    pub fn settle<E>(
+    pub fn settle(
         &mut self,
         session: &mut Session,
         counts_of: impl Fn(&Specialization, Option<&Coordinates>) -> Result<Vec<u64>, Error>,
-    ) -> Result<(), E>
-    where
-        E: From<Error> + From<mechanism::Error>,
-    {
+    ) -> Result<(), Error> {
         let pending = std::mem::take(&mut self.pending);
         let of_one = |(made, leaf): &Pending| counts_of(made, leaf.as_ref());
         let counts = pending.iter().map(of_one).collect::<Result<Vec<_>, _>>()?;
-        Ok(self.settle_counts(session, pending, counts)?)
+        self.settle_counts(session, pending, counts)
     }
 
     /// Sends the groups of each of these through MAX.
@@ -220,7 +213,7 @@ impl SharedScores {
         session: &mut Session,
         pending: Vec<Pending>,
         counts: Vec<Vec<u64>>,
-    ) -> Result<(), mechanism::Error> {
+    ) -> Result<(), Error> {
         let groups = counts.iter().map(|of_one| of_one.len() / self.shape.classes.max(1));
         let groups: Vec<usize> = groups.collect();
         let shares = largest_counts(session, &self.shape, &counts.concat())?;
@@ -247,18 +240,14 @@ impl SharedScores {
     ///
     /// # Errors
     /// As [`largest::forecast`].
-    pub fn forecast_settle(
-        &mut self,
-        f: &mut Forecast,
-        cuts: &Cuts,
-    ) -> Result<(), mechanism::Error> {
+    pub fn forecast_settle(&mut self, f: &mut Forecast, cuts: &Cuts) -> Result<(), Error> {
         let mut groups = 0;
         for (made, leaf) in std::mem::take(&mut self.pending) {
             let children = cuts.number_of_children(made.candidate);
             self.file(made, leaf, vec![0; children]);
             groups += children;
         }
-        largest::forecast(f, &self.shape, groups)
+        Ok(largest::forecast(f, &self.shape, groups)?)
     }
 
     /// Draws a split of each of these intervals, all of them in as many rounds as one takes: on the
@@ -273,8 +262,8 @@ impl SharedScores {
         plan: &Plan,
         sizes: &Sizes,
         draws: Vec<(Spend, Candidate)>,
-        sides_of: impl Fn(Candidate) -> Result<Vec<u64>, two_party::Error>,
-    ) -> Result<Vec<(Candidate, u32)>, two_party::Error> {
+        sides_of: impl Fn(Candidate) -> Result<Vec<u64>, Error>,
+    ) -> Result<Vec<(Candidate, u32)>, Error> {
         if draws.is_empty() {
             return Ok(Vec::new());
         }
@@ -297,7 +286,7 @@ impl SharedScores {
         let mut splits = Vec::with_capacity(intervals.len());
         for ((candidate, index), scores) in intervals.into_iter().zip(chosen).zip(&scores) {
             let CutValue::Interval { start, .. } = candidate.value else {
-                return Err(Error::Fault("a split of something that is not an interval").into());
+                return Err(Error::fault("a split of something that is not an interval"));
             };
             let split = start + 1 + index as u32;
             let made = Specialization { candidate, split: Some(split) };
@@ -319,7 +308,7 @@ impl SharedScores {
         sizes: &Sizes,
         epsilon: &Rational,
         intervals: &[Candidate],
-    ) -> Result<(), mechanism::Error> {
+    ) -> Result<(), Error> {
         let counts: Vec<usize> = intervals.iter().map(|c| points(&c.value)).collect();
         largest::forecast(f, &self.shape, 2 * counts.iter().sum::<usize>())?;
         let (parameters, calibration) = (sizes.by_noisy_max(), plan.split_calibration());
@@ -337,13 +326,13 @@ impl SharedScores {
     /// parties with different columns, where counts are shares, what is gained.
     ///
     /// # Errors
-    /// [`Error::Fault`] for a candidate that was never scored.
+    /// [`Error::fault`] for a candidate that was never scored.
     pub fn share(&self, candidate: Candidate) -> Result<u64, Error> {
-        let unknown = Error::Fault("a candidate without a score");
+        let unknown = || Error::fault("a candidate without a score");
         if self.utility != Utility::LeafMax {
-            return self.scores.get(&candidate).copied().ok_or(unknown);
+            return self.scores.get(&candidate).copied().ok_or_else(unknown);
         }
-        let divided = self.divided.get(&candidate).ok_or(unknown)?;
+        let divided = self.divided.get(&candidate).ok_or_else(unknown)?;
         if self.shape.of_shares {
             let gained = divided.iter().map(|(leaf, children)| {
                 let now = self.leaves.get(leaf).copied().unwrap_or_default();

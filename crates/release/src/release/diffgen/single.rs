@@ -53,7 +53,8 @@
 
 use super::holder::Holder;
 use super::plan::{FRACTION_BITS, GRID_BITS, keep_from};
-use super::{Error, Leaves, Plan, Specializer, run, terms};
+use super::{Leaves, Plan, Specializer, run, terms};
+use crate::Error;
 use crate::agreement::{Agreement, Noise, Selection};
 use crate::math::Randomness;
 use crate::privacy::decisions::Decisions;
@@ -71,7 +72,7 @@ use crate::table::{Candidate, CutValue, Cuts, Specialization, Table};
 /// specialization a pass over the records it concerns.
 ///
 /// # Errors
-/// [`Error::TooManyRows`] before anything is spent; afterwards those of the mechanisms.
+/// If the release could become too large, before anything is spent; afterwards those of the mechanisms.
 pub fn release(
     agreement: &Agreement,
     table: &Table,
@@ -227,7 +228,7 @@ impl<'p, 't, C, S, N> Single<'p, 't, C, S, N> {
     /// All records in one leaf, and all candidates of taxonomies scored.
     ///
     /// # Errors
-    /// [`tree::Error::MissingColumn`] unless the table holds every attribute.
+    /// Unless the table holds every attribute.
     pub fn new(
         plan: &'p Plan,
         table: &'t Table,
@@ -242,7 +243,7 @@ impl<'p, 't, C, S, N> Single<'p, 't, C, S, N> {
         let mut attributes = plan.schema().attributes.iter().enumerate();
         let held = |index| holders.iter().any(|holder| holder.holds(index));
         if let Some((_, missing)) = attributes.find(|(index, _)| !held(*index)) {
-            return Err(tree::Error::MissingColumn(missing.name.clone()).into());
+            return Err(tree::missing_column(&missing.name));
         }
         Ok(Self { plan, holders, records: table.len(), mechanisms })
     }
@@ -255,7 +256,7 @@ impl<'p, 't, C, S, N> Single<'p, 't, C, S, N> {
 
     /// The party that holds an attribute.
     pub(super) fn holder(&self, attribute: usize) -> Result<&Holder<'p, 't>, Error> {
-        self.holders.iter().find(|holder| holder.holds(attribute)).ok_or(NOBODY)
+        self.holders.iter().find(|holder| holder.holds(attribute)).ok_or_else(nobody)
     }
 
     fn counts(&self, cuts: &Cuts) -> Result<Vec<u64>, Error> {
@@ -280,7 +281,9 @@ impl<'p, 't, C, S, N> Single<'p, 't, C, S, N> {
     }
 }
 
-const NOBODY: Error = Error::Fault("nobody holds an attribute that has a candidate");
+fn nobody() -> Error {
+    Error::fault("nobody holds an attribute that has a candidate")
+}
 
 impl<C, S, N> Specializer for Single<'_, '_, C, S, N>
 where
@@ -288,11 +291,9 @@ where
     S: Choose<Scores = [Scored], Error = privacy::Error>,
     N: AddNoise<Counts = [u64], Error = privacy::Error>,
 {
-    type Error = Error;
-
     fn noisy_records(&mut self, spend: Spend) -> Result<i64, Error> {
         let noisy = self.mechanisms.noise.add_noise(spend, &[self.records as u64])?;
-        noisy.first().copied().ok_or(Error::Fault("no number of records"))
+        noisy.first().copied().ok_or_else(|| Error::fault("no number of records"))
     }
 
     fn draw_splits(
@@ -308,7 +309,7 @@ where
             Some(together) => (together, true),
             None => (split, *splits_in_order),
         };
-        holder.ok_or(NOBODY)?.draw_splits(spend, attribute, intervals, mechanism, in_order)
+        holder.ok_or_else(nobody)?.draw_splits(spend, attribute, intervals, mechanism, in_order)
     }
 
     fn choose(&mut self, spend: Spend, candidates: &[Candidate]) -> Result<usize, Error> {
@@ -331,7 +332,7 @@ where
     ) -> Result<(), Error> {
         let attribute = made.candidate.attribute;
         let holder = self.holders.iter_mut().find(|holder| holder.holds(attribute));
-        let holder = holder.ok_or(NOBODY)?;
+        let holder = holder.ok_or_else(nobody)?;
         let Some(spend) = keep else { return holder.specialize(made, children) };
         let noise = &mut self.mechanisms.noise;
         let least = keep_from(spend.epsilon());

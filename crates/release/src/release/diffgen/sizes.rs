@@ -7,11 +7,11 @@
 //! fewer rounds have fewer candidates and rows, and more ε for each, so their noise is shorter too.
 //! Weights are longest where rounds are fewest.
 
+use super::hidden;
 use super::plan::{FRACTION_BITS, GRID_BITS, Plan};
-use super::{Error, hidden};
+use crate::Error;
 use crate::agreement::diffgen::Terms;
 use crate::agreement::{Agreement, CountTable, MatchBy, Noise, Partition, Profile, Selection};
-use crate::mechanism;
 use crate::mechanism::exponential::horizontal::Horizontal;
 use crate::mechanism::exponential::vertical;
 use crate::mechanism::noisy_max::{self, NoiseWidths};
@@ -87,7 +87,7 @@ impl Sizes {
         let widths = bounds.widths()?;
         let mut digits = widths.digits.iter().copied();
         let score_digits = (by_noise || horizontal).then(|| digits.next()).flatten();
-        let count_digits = digits.next().ok_or(Error::Fault("no digits for the counts"))?;
+        let count_digits = digits.next().ok_or_else(|| Error::fault("no digits for the counts"))?;
         let record_digits = digits.next();
         // Horizontally the bound is on both tables together, but each party sees its own alone: the
         // circuits have room for two tables of that size, so that nothing ever wraps.
@@ -148,9 +148,10 @@ impl Sizes {
     /// The widths of the noise on the number of records, and the bits of its shares.
     ///
     /// # Errors
-    /// [`Error::Fault`] where it does not decide anything.
+    /// [`Error::fault`] where it does not decide anything.
     pub fn on_records(&self) -> Result<(NoiseWidths, u32), Error> {
-        let digits = self.record_digits.ok_or(Error::Fault("records that nobody is to count"))?;
+        let digits =
+            self.record_digits.ok_or_else(|| Error::fault("records that nobody is to count"))?;
         Ok((NoiseWidths { tau: self.widths.tau, digits }, self.record_bits))
     }
 
@@ -189,7 +190,10 @@ fn check_choice(plan: &Plan, largest: Score, candidates: u64) -> Result<(), Erro
     let rate = scaling().rate("a choice", &plan.largest_epsilon_step(), plan.calibration())?;
     let bits = weight_bits(largest, &rate, scaling())?;
     if bits.saturating_mul(candidates) > MOST_CHOICE_BITS {
-        return Err(Error::ChoiceTooLarge { candidates, bits });
+        return Err(Error::input(format!(
+            "choosing among up to {candidates} candidates with weights of {bits} bits takes too much \
+             memory: use selection = \"permute-and-flip\", or lower `max_records` or `epsilon`"
+        )));
     }
     Ok(())
 }
@@ -199,13 +203,13 @@ fn check_polynomial(agreement: &Agreement, plan: &Plan, widths: &Widths) -> Resu
     let Some(taylor) = plan.terms().taylor else { return Ok(()) };
     let rate = plan.calibration().rate(&plan.largest_epsilon_step());
     let polynomial = polynomial(agreement, taylor, widths);
-    let needed = polynomial.least_key_bits(&rate).map_err(|error| match error {
-        mechanism::Error::Privacy(error) => Error::Privacy(error),
-        _ => Error::Fault("a polynomial without coefficients"),
-    })?;
+    let needed = polynomial.least_key_bits(&rate)?;
     let bits = plan.terms().paillier_bits.unwrap_or_default();
     if needed > u64::from(bits) {
-        return Err(Error::PolynomialTooLong { needed, bits });
+        return Err(Error::input(format!(
+            "the weights of the polynomial need a key of {needed} bits, and {bits} are agreed: lower \
+             `taylor_degree` or `taylor_digits`, raise `paillier_bits`, or use \"permute-and-flip\""
+        )));
     }
     Ok(())
 }

@@ -18,6 +18,7 @@ use super::single::{Mechanisms, Noiser, Single, release};
 use super::*;
 use crate::agreement::{Agreement, Noise};
 use crate::math::{Randomness, Rational};
+use crate::privacy;
 use crate::privacy::decisions::Tape;
 use crate::release::tree::leaf_records::LeafRecords;
 use crate::release::tree::output;

@@ -59,144 +59,22 @@ use serde::{Deserialize, Serialize};
 
 use super::sizes::Sizes;
 use super::{Plan, RECORDS, hidden, horizontal, terms, vertical};
+use crate::Error;
 use crate::agreement::diffgen::Terms;
 use crate::agreement::{Agreement, CountTable, Noise, Partition, Selection, Transfers};
-use crate::crypto::paillier::{self, SecretKey};
+use crate::crypto::paillier::SecretKey;
 use crate::crypto::soft_spoken::Columns;
-use crate::mechanism;
 use crate::mechanism::exponential::horizontal::TaylorKey;
 use crate::mechanism::noise::{JointNoise, OwnNoise, TwoPartyNoise};
 use crate::mechanism::noisy_max::{self, NoiseWidths};
-use crate::net::{self, Blame, Fault, Message, Tag};
-use crate::privacy::{self, AddNoise, Budget, Calibration, Spend};
+use crate::net::{Message, Tag};
+use crate::privacy::{AddNoise, Budget, Calibration, Spend};
 use crate::protocol::shares::WordShares;
 use crate::protocol::transfers::{Assumptions, Source};
-use crate::protocol::{
-    self, Bulk, Session, bits, join, psi, scalar_product, shares, sum_by_group, yao,
-};
-use crate::release::{Outcome, Step, shards, tree};
+use crate::protocol::{Bulk, Session, yao};
+use crate::release::{Outcome, Step, shards};
 use crate::role::Role;
 use crate::table::{CutValue, Cuts, Table};
-
-/// Why there is no release. What was spent is gone.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// What a single party would have met as well.
-    #[error(transparent)]
-    DiffGen(#[from] super::Error),
-    /// Talking to the peer failed.
-    #[error(transparent)]
-    Net(#[from] net::Error),
-    /// The set intersection or the overlap check failed.
-    #[error(transparent)]
-    Intersection(#[from] psi::Error),
-    /// A choice, a score or the noise failed.
-    #[error(transparent)]
-    Mechanism(#[from] mechanism::Error),
-    /// The table of counts failed.
-    #[error(transparent)]
-    CountTable(#[from] scalar_product::Error),
-    /// The table of counts by sums by group failed.
-    #[error(transparent)]
-    Sums(#[from] sum_by_group::Error),
-    /// A hidden join failed.
-    #[error(transparent)]
-    Join(#[from] join::Error),
-    /// Computing on shared bits failed.
-    #[error(transparent)]
-    Bits(#[from] bits::Error),
-    /// No key could be made.
-    #[error(transparent)]
-    Key(#[from] paillier::Error),
-    /// Shares do not fit.
-    #[error(transparent)]
-    Shares(#[from] shares::Error),
-    /// The two parties' class columns are not the same.
-    #[error(
-        "the class columns of the common individuals differ between the parties{}: compare how each \
-         side derived column `{column}`, and start again; `rehearse = \"labels\"` in [id] of an \
-         agreement tells it, once, before ε is spent",
-        in_numbers(*differing)
-    )]
-    ClassesDiffer {
-        /// The class.
-        column: String,
-        /// For how many people, where it is agreed to count that.
-        differing: Option<usize>,
-    },
-    /// Fewer people are common than is agreed.
-    #[error(
-        "of this side's people {common} are also in the peer's data, and the agreement asks for at \
-         least {least} (`min_common` in [id]): compare how each side writes column `{column}`, with \
-         signs and zeros such as c1, c-1 and c01, and start again; `rehearse = \"noisy\"` in [id] of \
-         an agreement tells about how many there are, for a small ε, before a run"
-    )]
-    TooFewCommon {
-        /// How many are.
-        common: usize,
-        /// How many are agreed.
-        least: u64,
-        /// By which people are matched.
-        column: String,
-    },
-    /// A shard has more people than its capacity.
-    #[error(
-        "more people fall into one shard than it has room for, which hardly ever happens: start \
-         again; people are dealt anew in every run"
-    )]
-    ShardTooFull,
-    /// The peer named a split that its interval does not have.
-    #[error("the peer named a split that its interval does not have; the run was aborted")]
-    ImpossibleSplit,
-    /// A shard failed.
-    #[error(transparent)]
-    Shard(#[from] protocol::shards::Failed),
-    /// This form needs something else than what it was given.
-    #[error("{0}")]
-    WrongInput(&'static str),
-}
-
-/// For how many people something is so, in a message.
-fn in_numbers(people: Option<usize>) -> String {
-    match people {
-        None => String::new(),
-        Some(1) => " for 1 person".to_owned(),
-        Some(people) => format!(" for {people} people"),
-    }
-}
-
-impl Fault for Error {
-    fn blame(&self) -> Blame<'_> {
-        match self {
-            Self::DiffGen(error) => error.blame(),
-            Self::Net(error) => error.blame(),
-            Self::Intersection(error) => error.blame(),
-            Self::Mechanism(error) => error.blame(),
-            Self::CountTable(error) => error.blame(),
-            Self::Sums(error) => error.blame(),
-            Self::Join(error) => error.blame(),
-            Self::Bits(error) => error.blame(),
-            Self::Shares(error) => error.blame(),
-            Self::Shard(error) => error.blame(),
-            Self::Key(_) | Self::ShardTooFull => Blame::Internal,
-            Self::ClassesDiffer { .. } | Self::TooFewCommon { .. } => Blame::Disagreement,
-            Self::ImpossibleSplit => Blame::Peer,
-            Self::WrongInput(_) => Blame::Input,
-        }
-    }
-}
-
-impl From<tree::Error> for Error {
-    fn from(error: tree::Error) -> Self {
-        Self::DiffGen(error.into())
-    }
-}
-
-impl From<privacy::Error> for Error {
-    fn from(error: privacy::Error) -> Self {
-        Self::DiffGen(error.into())
-    }
-}
 
 /// Which Paillier keys are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -248,7 +126,7 @@ pub fn prepare(
     };
     for (sender, source) in sources(agreement)? {
         session.use_transfers(source);
-        yao::set_up(session, sender).map_err(mechanism::Error::from)?;
+        yao::set_up(session, sender)?;
     }
     session.do_bulk(bulk(terms));
     if shards::number(agreement).is_some() {
@@ -299,7 +177,7 @@ pub(super) fn noisy_records(
     let (widths, bits) = sizes.on_records()?;
     let noise = CountNoise::of_widths(terms, widths, &spend, 1, session)?;
     let noisy = noise.open(session, spend, &WordShares::new(bits, vec![own])?)?;
-    Ok(noisy.first().copied().ok_or(super::Error::Fault("no number of records"))?)
+    noisy.first().copied().ok_or_else(|| Error::fault("no number of records"))
 }
 
 /// The peer has its keys and transfers. Without it the party that sends last would go on, and spend
@@ -475,7 +353,7 @@ pub fn release_prepared(
         Partition::Horizontal { .. } => {
             horizontal::release(session, agreement, table, budget, prepared, progress)
         }
-        Partition::Local => Err(Error::WrongInput("the agreement is for one party")),
+        Partition::Local => Err(Error::input("the agreement is for one party")),
     }
 }
 

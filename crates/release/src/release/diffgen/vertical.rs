@@ -33,8 +33,9 @@ use num_bigint::{BigInt, BigUint};
 use super::holder::Holder;
 use super::one_class::OneClass;
 use super::sizes::{Sizes, scaling};
-use super::two_party::{CountNoise, Error, Keys, Prepared, begin_structure, noisy_records};
+use super::two_party::{CountNoise, Keys, Prepared, begin_structure, noisy_records};
 use super::{Leaves, Plan, Specializer, hidden, run};
+use crate::Error;
 use crate::agreement::diffgen::Terms;
 use crate::agreement::{Agreement, CountTable, Selection};
 use crate::crypto::paillier::{SecretKey, Tuning};
@@ -107,13 +108,15 @@ pub(super) fn release(
     Ok(Outcome { release, in_both, peer_records, course, paths: Default::default() })
 }
 
-const NO_KEY: Error = Error::WrongInput("the release was prepared for another agreement");
+fn no_key() -> Error {
+    Error::input("the release was prepared for another agreement")
+}
 
 fn key_bits(terms: &Terms, keys: Keys) -> Result<usize, Error> {
     match keys {
         #[cfg(any(test, feature = "testing"))]
         Keys::ForTests(bits) => Ok(bits),
-        Keys::Agreed => terms.paillier_bits.map(|bits| bits as usize).ok_or(NO_KEY),
+        Keys::Agreed => terms.paillier_bits.map(|bits| bits as usize).ok_or_else(no_key),
     }
 }
 
@@ -145,8 +148,6 @@ struct Vertical<'a, 'p, 't> {
 }
 
 impl Specializer for Vertical<'_, '_, '_> {
-    type Error = Error;
-
     /// Both know how many are common; the release shall tell no more of it than its noise lets it.
     fn noisy_records(&mut self, spend: Spend) -> Result<i64, Error> {
         let own = if self.session.role == Role::P1 { self.records as u64 } else { 0 };
@@ -171,7 +172,7 @@ impl Specializer for Vertical<'_, '_, '_> {
         // The peer waits meanwhile.
         let mut mechanism = Exponential::new(scaling(), Alone(&mut *self.session.coins))
             .within(self.sizes.largest_score);
-        Ok(self.holder.draw_splits(spend, attribute, intervals, &mut mechanism, false)?)
+        self.holder.draw_splits(spend, attribute, intervals, &mut mechanism, false)
     }
 
     fn choose(&mut self, spend: Spend, candidates: &[Candidate]) -> Result<usize, Error> {
@@ -214,7 +215,7 @@ impl Specializer for Vertical<'_, '_, '_> {
         children: &[CutValue],
         _: Option<Spend>,
     ) -> Result<(), Error> {
-        Ok(self.holder.specialize(made, children)?)
+        self.holder.specialize(made, children)
     }
 
     fn noisy_counts(&mut self, spend: Spend, cuts: &Cuts, _: &Leaves) -> Result<Vec<i64>, Error> {
@@ -248,7 +249,7 @@ impl Vertical<'_, '_, '_> {
         let items = shape.items(bits)?.iter().sum();
         (self.progress)(Step::Began { phase: "count table", total: items });
         let key = if shape.encrypting_role() == self.session.role {
-            Key::Own(self.prepared.secret.as_ref().ok_or(NO_KEY)?)
+            Key::Own(self.prepared.secret.as_ref().ok_or_else(no_key)?)
         } else {
             Key::Peer(self.expected_key(bits)?)
         };
@@ -277,7 +278,7 @@ pub(super) fn count_in_parts(
     let advanced = |records| progress(Step::Advanced(records));
     let of = |_, rows| Ok(cells.get::<Range<usize>>(rows).unwrap_or_default().to_vec());
     let table = parts.add_up(session, COUNTS, &[Sum::Cells(*shape)], of, &advanced)?;
-    Ok(table.into_iter().next().ok_or(super::Error::Fault("no table of counts"))?)
+    table.into_iter().next().ok_or_else(|| Error::fault("no table of counts"))
 }
 
 /// Coins for the decisions that this party makes alone.

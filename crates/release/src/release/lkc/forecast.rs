@@ -4,17 +4,20 @@ use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
 
 use super::super::diffgen::forecast::Records;
-use super::super::{Error, Examined, matching, tree};
+use super::super::{Examined, matching};
 use super::horizontal::Plan;
 use super::state::Shared;
 use super::vertical::{ASSUMPTIONS, Met, Named, OPENING, STRUCTURE, Worth};
 use super::{Rule, groups, rows, sealed};
+use crate::Error;
 use crate::agreement::syntactic::{Linkage, Terms};
 use crate::agreement::{Agreement, Partition};
 use crate::crypto::commutative::Ristretto;
 use crate::mechanism::heads;
 use crate::protocol::forecast::Forecast;
 use crate::protocol::{psi, shares, sum_by_group};
+use crate::release::lkc::too_many_cells;
+use crate::release::one_party;
 use crate::role::Role;
 use crate::table::{Candidate, CutValue, Cuts, Domain, Specialization};
 
@@ -22,8 +25,7 @@ use crate::table::{Candidate, CutValue, Cuts, Domain, Specialization};
 /// this was examined; its number of rows, the empty ones included.
 ///
 /// # Errors
-/// [`Error::OneParty`] for an agreement of one party, [`Error::TooManyCells`] if there is too much to
-/// count, and those of a course that cannot be.
+/// For an agreement of one party, if there is too much to count, and those of a course that cannot be.
 pub fn together(
     f: &mut Forecast,
     agreement: &Agreement,
@@ -40,7 +42,7 @@ pub fn together(
             }
             return Plan::new(agreement, terms).forecast(f, course);
         }
-        Partition::Local => return Err(Error::OneParty),
+        Partition::Local => return Err(one_party()),
     }
     matching::forecast_intersection(f, agreement, ASSUMPTIONS, records.own, records.peer)?;
     matching::forecast_classes(f);
@@ -129,7 +131,7 @@ pub fn beyond(agreement: &Agreement, terms: &Terms, tree: &Cuts) -> Result<u64, 
 /// would allow it, and every test of what it leaves.
 ///
 /// # Errors
-/// [`Error::TooManyCells`].
+/// If there is too much to count.
 pub fn check_cells(agreement: &Agreement, terms: &Terms, records: usize) -> Result<(), Error> {
     if matches!(agreement.partition, Partition::Local) {
         return Ok(());
@@ -140,7 +142,7 @@ pub fn check_cells(agreement: &Agreement, terms: &Terms, records: usize) -> Resu
     let Some(usual) = trees.get(trees.len() / 2) else { return Ok(()) };
     let rows = usual.leaves().saturating_mul(rows_per_leaf(agreement, terms));
     if rows > sum_by_group::MOST_SUMS as u64 {
-        return Err(Error::TooManyCells(rows));
+        return Err(too_many_cells(rows));
     }
     if matches!(agreement.partition, Partition::Horizontal { .. }) {
         return Plan::new(agreement, terms).check(usual.made());
@@ -198,7 +200,7 @@ fn drawn_trees(
                 CutValue::Value(_) => None,
             };
             let made = Specialization { candidate, split };
-            let children = cuts.specialize(&made).map_err(tree::Error::from)?;
+            let children = cuts.specialize(&made)?;
             let children = children.into_iter().map(|value| Candidate { value, ..candidate });
             open.extend(children.filter(|child| cuts.can_be_specialized(*child)));
         }

@@ -25,9 +25,9 @@ mod tests;
 use std::sync::Arc;
 
 use super::{Scored, Specialized, Value, begin, best};
+use crate::Error;
 use crate::agreement::syntactic::Terms;
 use crate::math::Rational;
-use crate::release::Error;
 use crate::release::tree::Generalized;
 use crate::table::{Candidate, Cuts, Schema, Table};
 
@@ -116,7 +116,7 @@ pub struct Played<'t> {
 /// Plays the game to its end.
 ///
 /// # Errors
-/// [`Error::Unmet`] if even the coarsest table breaks a rule.
+/// If even the coarsest table breaks a rule.
 pub fn play<'t>(
     schema: &Arc<Schema>,
     terms: &Terms,

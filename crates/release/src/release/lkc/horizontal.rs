@@ -26,11 +26,12 @@ use std::collections::HashMap;
 
 use super::super::diffgen::histograms::sides;
 use super::super::diffgen::horizontal::{count_overlap, record_bits};
-use super::super::{Error, Outcome, Release, Step, tree};
+use super::super::{Outcome, Release, Step, tree};
 use super::sealed::{MOST_CELLS, combinations, reduced};
 use super::state::{Shared, bits_of, listed};
 use super::vertical::{EXAMINATION, OPENING, STRUCTURE};
 use super::{Groups, Rule, Specialized};
+use crate::Error;
 use crate::agreement::Agreement;
 use crate::agreement::syntactic::{Search, Terms};
 use crate::mechanism::best::{self, CandidateShape, SplitShape};
@@ -39,6 +40,8 @@ use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
 use crate::protocol::shares::WordShares;
 use crate::protocol::yao::Reveal;
+use crate::release::impossible;
+use crate::release::lkc::too_many_cells;
 use crate::role::Role;
 use crate::table::{Candidate, Column, CutValue, Cuts, Specialization, Table};
 
@@ -155,7 +158,7 @@ impl<'a> Plan<'a> {
     /// attributes.
     ///
     /// # Errors
-    /// [`Error::TooManyCells`] if they have too many cells.
+    /// If they have too many cells.
     fn tested(&self, candidate: Candidate) -> Result<Vec<Tested>, Error> {
         let cuts = &self.shared.cuts;
         let width = |place: usize| match place == candidate.attribute {
@@ -171,7 +174,7 @@ impl<'a> Plan<'a> {
         let found: Vec<Tested> = found.collect();
         let cells = found.iter().map(Tested::cells).fold(0, usize::saturating_add);
         if cells.saturating_mul(1 + self.cell_shape().margins) > MOST_CELLS {
-            return Err(Error::TooManyCells(cells as u64));
+            return Err(too_many_cells(cells as u64));
         }
         Ok(found)
     }
@@ -179,7 +182,7 @@ impl<'a> Plan<'a> {
     /// Whether everything can be tested once this was performed, as far as it can be counted.
     ///
     /// # Errors
-    /// [`Error::TooManyCells`] if not.
+    /// If not.
     pub fn check(&mut self, made: &[Specialization]) -> Result<(), Error> {
         let _ = made.iter().try_for_each(|made| self.shared.perform(made).map(|_| ()));
         self.open().into_iter().try_for_each(|candidate| self.tested(candidate).map(|_| ()))
@@ -248,7 +251,7 @@ impl Side<'_, '_> {
     fn meet_at_top(&self, session: &mut Session) -> Result<(), Error> {
         let rules = &self.plan.shared.rules;
         if rules.iter().any(|rule| rule.k > self.plan.most_people()) {
-            return Err(Error::UnmetTogether);
+            return Err(unmet_together());
         }
         let mut counts = vec![0; self.plan.protected + 1];
         counts[0] = self.own.table.len() as u64;
@@ -258,7 +261,7 @@ impl Side<'_, '_> {
         let mut cells = OwnCells::default();
         let margins = self.plan.cell_shape().margins;
         rules.iter().for_each(|rule| cells.push(rule, &counts, margins));
-        if self.test(session, &cells)? { Ok(()) } else { Err(Error::UnmetTogether) }
+        if self.test(session, &cells)? { Ok(()) } else { Err(unmet_together()) }
     }
 
     fn test(&self, session: &mut Session, cells: &OwnCells) -> Result<bool, Error> {
@@ -274,7 +277,7 @@ impl Side<'_, '_> {
         let (CutValue::Interval { start, end }, Some(Column::Numeric(points))) =
             (value, self.own.table.column(attribute))
         else {
-            return Err(tree::Error::Fault("a split of something that is not an interval").into());
+            return Err(Error::fault("a split of something that is not an interval"));
         };
         let (records, classes) = (&self.own.records, self.plan.classes);
         let mut at = vec![0u64; (end - start) as usize * classes];
@@ -309,7 +312,7 @@ impl Side<'_, '_> {
         let split = self.splits.get(&candidate).copied();
         let is_interval = matches!(candidate.value, CutValue::Interval { .. });
         if is_interval && split.is_none() {
-            return Err(Error::Impossible("chose an interval that has no split"));
+            return Err(impossible("chose an interval that has no split"));
         }
         let made = Specialization { candidate, split };
         let groups = self.own.groups_after(&made)?;
@@ -323,7 +326,7 @@ impl Side<'_, '_> {
             return Ok(true);
         }
         let children = self.plan.shared.perform(&made)?;
-        self.own.cuts.specialize(&made).map_err(tree::Error::from)?;
+        self.own.cuts.specialize(&made)?;
         self.own.records.specialize(&made, &children)?;
         for interval in self.plan.intervals(candidate, &children) {
             self.find_split(session, interval)?;
@@ -367,7 +370,7 @@ impl Side<'_, '_> {
         let stride = |place: usize| later(place).map(|later| cuts.of(later).len()).product();
         let values = match sensitive.map(|place| (self.own.table.column(place), stride(place))) {
             Some((Some(Column::Categorical(codes)), stride)) => Some((codes, stride)),
-            Some(_) => return Err(super::NO_SENSITIVE_COLUMN.into()),
+            Some(_) => return Err(super::no_sensitive_column()),
             None => None,
         };
         for (record, place) in places.iter().enumerate() {
@@ -412,4 +415,12 @@ impl OwnCells {
         }
         sums.chunks_exact(wide).for_each(|counts| self.push(rule, counts, margins));
     }
+}
+
+/// An error for the coarsest table, as reported to both parties where they hold different people.
+fn unmet_together() -> Error {
+    Error::unmet(
+        "even the coarsest table of both parties' people is not as the agreement requires; no \
+         generalization can help, so agree on a smaller k or a larger c",
+    )
 }

@@ -3,6 +3,7 @@
 use std::io::Read;
 
 use super::{forecast, horizontal, vertical};
+use crate::Error;
 use crate::agreement::syntactic::{Search, Terms};
 use crate::agreement::{Agreement, Partition};
 use crate::math::Randomness;
@@ -14,7 +15,7 @@ use crate::release::forecast::Records;
 use crate::release::model::ReleaseModel;
 use crate::release::plan::Plan;
 use crate::release::run::Prepared;
-use crate::release::{Data, Error, Examined, Outcome, Release, Step, lattice};
+use crate::release::{Data, Examined, Outcome, Release, Step, lattice};
 use crate::table::{Cuts, Specialization};
 
 impl ReleaseModel for Terms {

@@ -9,13 +9,14 @@
 //! lengths do not tell how many have it; and the peer's answer, where it has a say. Lengths and
 //! directions tell how many candidates were examined, and whose.
 
-use super::super::Error;
 use super::state::Shared;
 use super::vertical::{Met, Side};
+use crate::Error;
 use crate::net::Tag;
 use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
 use crate::release::groups::Rule;
+use crate::release::impossible;
 use crate::role::Role;
 use crate::table::{Candidate, Specialization};
 
@@ -106,7 +107,7 @@ fn hear(
     }
     let count = shared.cuts.number_of_children(candidate);
     if children.iter().any(|child| usize::from(*child) >= count) {
-        return Err(Error::Impossible("named a child that its value does not have"));
+        return Err(impossible("named a child that its value does not have"));
     }
     Ok(children)
 }

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use super::super::tree::splits::stretches;
 use super::super::tree::utility::{Utility, largest, max};
-use super::super::{Error, tree};
 use super::{Extremes, LeafId, Rule, Specialized};
+use crate::Error;
 use crate::agreement::syntactic::Score;
 use crate::privacy::choice::SCORE_GRID_BITS;
 use crate::table::{Candidate, Column, Specialization};
@@ -139,7 +139,7 @@ impl Specialized<'_> {
         leaves: &[LeafId],
     ) -> Result<Option<u32>, Error> {
         let Some(Column::Numeric(points)) = self.table.column(candidate.attribute) else {
-            return Err(tree::Error::Fault("an interval of something that is not a number").into());
+            return Err(Error::fault("an interval of something that is not a number"));
         };
         let records = || leaves.iter().flat_map(|leaf| self.records.records(*leaf));
         let lowest = records().map(|record| points[*record as usize]).min();

@@ -24,14 +24,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use zeroize::Zeroizing;
 
-use super::super::Error;
 use super::super::diffgen::forecast::MOST_HASHES;
 use super::state::{Shared, bits_of};
 use super::vertical::Side;
+use crate::Error;
 use crate::mechanism::validity::{self, CellShape, Cells};
 use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
 use crate::protocol::sum_by_group::{SumShape, forecast_units, sum_several};
+use crate::release::lkc::too_many_cells;
 use crate::role::Role;
 use crate::table::{Candidate, Specialization};
 
@@ -45,7 +46,7 @@ const HASHES_PER_TRANSFER: u64 = 8;
 /// Tests a candidate. Nothing if it is not valid; and nothing is heard of the peer's records.
 ///
 /// # Errors
-/// [`Error::TooManyCells`] if there is too much to count, or if the run fails.
+/// If there is too much to count, or if the run fails.
 #[allow(clippy::option_option, reason = "whether it is valid, and then what was heard")]
 pub(super) fn examine(
     session: &mut Session,
@@ -79,7 +80,7 @@ pub(super) fn examine(
 /// Whether a candidate can be tested.
 ///
 /// # Errors
-/// [`Error::TooManyCells`] if there is too much to count.
+/// If there is too much to count.
 pub(super) fn check(shared: &Shared<'_>, owner: Role, candidate: Candidate) -> Result<(), Error> {
     Test::new(shared, owner, candidate).map(|_| ())
 }
@@ -87,7 +88,7 @@ pub(super) fn check(shared: &Shared<'_>, owner: Role, candidate: Candidate) -> R
 /// The messages of [`examine`].
 ///
 /// # Errors
-/// [`Error::TooManyCells`] if there is too much to count.
+/// If there is too much to count.
 pub(super) fn forecast(
     f: &mut Forecast,
     shared: &Shared<'_>,
@@ -205,7 +206,7 @@ impl<'s, 'a> Test<'s, 'a> {
         let bad = shapes().any(|shape| shape.check().is_err());
         let numbers = self.cells().saturating_mul(1 + self.cell_shape().margins);
         if bad || hashes > MOST_HASHES || numbers > MOST_CELLS {
-            return Err(Error::TooManyCells(self.cells() as u64));
+            return Err(too_many_cells(self.cells() as u64));
         }
         Ok(())
     }

@@ -2,15 +2,17 @@
 
 use std::collections::HashSet;
 
+use super::super::Examined;
 use super::super::diffgen::forecast::MOST_HASHES;
 use super::super::tree::layout::Layout;
 use super::super::tree::{Generalized, LeafList, Leaves};
-use super::super::{Error, Examined, tree};
 use super::{Rule, groups};
+use crate::Error;
 use crate::agreement::Agreement;
 use crate::agreement::syntactic::{Score, Search, Terms};
 use crate::mechanism::heads::HeadShape;
 use crate::protocol::sum_by_group::{self, CountShape};
+use crate::release::lkc::too_many_cells;
 use crate::role::Role;
 use crate::table::{Candidate, CutValue, Cuts, Schema, Specialization};
 
@@ -81,9 +83,9 @@ impl<'a> Shared<'a> {
     /// A candidate is replaced by its children.
     ///
     /// # Errors
-    /// [`Error::TooManyCells`] if the release could no longer be counted.
+    /// If the release could no longer be counted.
     pub fn perform(&mut self, made: &Specialization) -> Result<Vec<CutValue>, Error> {
-        let children = self.cuts.specialize(made).map_err(tree::Error::from)?;
+        let children = self.cuts.specialize(made)?;
         self.course.push(Examined { made: *made, performed: true });
         self.release_table()?;
         Ok(children)
@@ -92,17 +94,17 @@ impl<'a> Shared<'a> {
     /// The cuts of the release, and how its counts are made.
     ///
     /// # Errors
-    /// [`Error::TooManyCells`] if there are too many.
+    /// If there are too many.
     pub fn release_table(&self) -> Result<(Cuts, Layout, CountShape), Error> {
-        let cuts = self.cuts.in_canonical_order(self.sensitive).map_err(tree::Error::from)?;
+        let cuts = self.cuts.in_canonical_order(self.sensitive)?;
         let rows = cuts.leaves().saturating_mul(self.schema().class.values.len() as u64);
         if rows > sum_by_group::MOST_SUMS as u64 {
-            return Err(Error::TooManyCells(rows));
+            return Err(too_many_cells(rows));
         }
         let layout = Layout::new(&cuts, self.agreement);
         let shape = layout.by_transfers(self.records, bits_of(self.records as u64));
         if shape.check().is_err() || shape.hashes() > MOST_HASHES {
-            return Err(Error::TooManyCells(rows));
+            return Err(too_many_cells(rows));
         }
         Ok((cuts, layout, shape))
     }

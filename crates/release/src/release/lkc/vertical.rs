@@ -30,22 +30,23 @@ use serde::{Deserialize, Serialize};
 
 use super::super::diffgen::two_party::{Ready, SET_UP};
 use super::super::matching::{check_common, common_rows, compare_classes, exchange_split};
-use super::super::{Error, Outcome, Release, Step, tree};
+use super::super::{Outcome, Release, Step};
 use super::state::{Shared, Values, listed};
 use super::{Scored, Specialized, Value, best, rows, sealed};
+use crate::Error;
 use crate::agreement::Agreement;
 use crate::agreement::syntactic::{Linkage, Terms};
 use crate::crypto::soft_spoken::Columns;
 use crate::math::Rational;
 use crate::mechanism::heads::{self, Head};
 use crate::net::{Message, Tag};
-use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
 use crate::protocol::psi::Intersection;
-use crate::protocol::sum_by_group;
 use crate::protocol::transfers::{Assumptions, Source};
 use crate::protocol::yao::{self, Reveal};
+use crate::protocol::{Session, sum_by_group};
 use crate::release::groups::{Groups, Rule};
+use crate::release::impossible;
 use crate::release::tree::{Generalized, Leaves};
 use crate::role::Role;
 use crate::table::{Candidate, Column, CutValue, Cuts, Domain, Specialization, Table};
@@ -66,7 +67,7 @@ pub fn prepare(session: &mut Session) -> Result<(), Error> {
     session.channel.begin_phase(SET_UP);
     session.use_transfers(Source::SoftSpoken(Columns::Four));
     for sender in Role::BOTH {
-        yao::set_up(session, sender).map_err(crate::mechanism::Error::from)?;
+        yao::set_up(session, sender)?;
     }
     session.channel.send(&Ready)?;
     let Ready = session.channel.receive()?;
@@ -204,7 +205,7 @@ impl Side<'_, '_> {
             }
             Some(_) => {
                 let Met { met } = session.channel.receive()?;
-                if met { Ok(()) } else { Err(Error::UnmetThere) }
+                if met { Ok(()) } else { Err(unmet_there()) }
             }
             None => own,
         }
@@ -261,7 +262,7 @@ impl Side<'_, '_> {
             self.told.push((*made, [above, below]));
         }
         let worth = Rational::new(above, below);
-        let worth = worth.ok_or(Error::Impossible("told a score that is not a number"))?;
+        let worth = worth.ok_or_else(|| impossible("told a score that is not a number"))?;
         let owner = self.shared.owner(made.candidate.attribute);
         let account = &mut self.worth[owner as usize];
         *account = &*account + &worth;
@@ -274,11 +275,11 @@ impl Side<'_, '_> {
         let mut told = self.told.iter();
         let mut next = told.next();
         for made in self.shared.course.iter().filter(|one| one.performed).map(|one| &one.made) {
-            let children = cuts.specialize(made).map_err(tree::Error::from)?;
+            let children = cuts.specialize(made)?;
             if let Some((_, said)) = next.filter(|(known, _)| known == made) {
                 let counts = class_counts(table, made.candidate.attribute, &children);
                 if parts(self.own.value_by_class(&counts)) != *said {
-                    return Err(Error::Impossible("told a score that the release refutes"));
+                    return Err(impossible("told a score that the release refutes"));
                 }
                 next = told.next();
             }
@@ -291,17 +292,17 @@ impl Side<'_, '_> {
         let listed = self.shared.candidates(owner);
         let mut value = None;
         let (candidate, own) = if owner == self.role {
-            let place = best(&self.open).ok_or(NOTHING_OPEN)?;
+            let place = best(&self.open).ok_or_else(nothing_open)?;
             let Scored { made, value: worth, .. } = self.open.swap_remove(place);
             value = Some(worth);
             let place = listed.iter().position(|candidate| *candidate == made.candidate);
-            let place = place.ok_or(NOTHING_OPEN)? as u32;
+            let place = place.ok_or_else(nothing_open)? as u32;
             session.channel.send(&Named { place })?;
             (made.candidate, Some(made))
         } else {
             let Named { place } = session.channel.receive()?;
             let named = listed.get(place as usize).copied();
-            (named.ok_or(Error::Impossible("named a value that it may not examine"))?, None)
+            (named.ok_or_else(|| impossible("named a value that it may not examine"))?, None)
         };
         let found = match self.shared.terms.linkage {
             Some(Linkage::Rows) => rows::examine(session, self, owner, candidate, own.as_ref())?,
@@ -377,7 +378,7 @@ impl Side<'_, '_> {
         session.channel.begin_phase(OPENING);
         let counts = counts.open(session, Reveal::Both)?.unwrap_or_default();
         if counts.iter().sum::<u64>() != shape.records as u64 {
-            return Err(Error::Impossible("opened counts that are not those of the common people"));
+            return Err(impossible("opened counts that are not those of the common people"));
         }
         Ok(listed(cuts, &counts))
     }
@@ -392,12 +393,12 @@ impl Side<'_, '_> {
             let width = cuts.of(attribute).len() as u32;
             let places = if self.shared.sensitive == Some(attribute) {
                 let Some(Column::Categorical(codes)) = self.own.table.column(attribute) else {
-                    return Err(super::NO_SENSITIVE_COLUMN.into());
+                    return Err(super::no_sensitive_column());
                 };
                 codes.iter().map(|code| u32::from(*code)).collect()
             } else {
                 let places = self.values.places(cuts, attribute);
-                places.ok_or(tree::Error::Fault("a column of this party was not followed"))?
+                places.ok_or_else(|| Error::fault("a column of this party was not followed"))?
             };
             cells.iter_mut().zip(places).for_each(|(cell, place)| *cell = *cell * width + place);
         }
@@ -446,5 +447,14 @@ fn parts(value: Value) -> [u64; 2] {
     [above, below].map(|part| u64::try_from(part).unwrap_or(u64::MAX))
 }
 
-const NOTHING_OPEN: tree::Error =
-    tree::Error::Fault("a candidate won that this party does not have");
+fn nothing_open() -> Error {
+    Error::fault("a candidate won that this party does not have")
+}
+
+/// An error for the coarsest table, as reported to the party without the sensitive attribute.
+fn unmet_there() -> Error {
+    Error::unmet(
+        "even the coarsest table is not as the agreement requires, by what the peer says of its \
+         sensitive attribute; no generalization can help, so agree on a larger c",
+    )
+}

@@ -26,6 +26,7 @@ use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
 use super::Delta;
+use crate::Error;
 use crate::release::tree::utility::log2_floor;
 
 const PEOPLE_LABEL: &[u8] = b"diptych presence people v1";
@@ -97,39 +98,17 @@ pub struct Simulated {
     pub tested: [u64; 2],
 }
 
-/// Why nothing was simulated.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Error {
-    /// Not even the whole population is as required.
-    #[error(
-        "not even the whole population is as required: {common} common people of {holders} at a site; \
-         k must be at most {common}, and delta at least {common}/{holders}"
-    )]
-    Unmet {
-        /// People at both.
-        common: u64,
-        /// People at the smaller site, or with one sensitive value at B.
-        holders: u64,
-    },
-    /// More people are requested than there are.
-    #[error("{wanted} people are wanted and the population has {users}")]
-    TooFew {
-        /// At either site.
-        wanted: u64,
-        /// In all.
-        users: usize,
-    },
-}
-
 impl Sites {
     /// So many people at both sites, at A alone and at B alone, drawn by a seed and a number of run.
     ///
     /// # Errors
-    /// [`Error::TooFew`] if the population does not have as many.
+    /// If the population does not have as many.
     pub fn draw(users: usize, counts: [u64; 3], seed: u64, run: u64) -> Result<Self, Error> {
         let wanted = counts.iter().fold(0u64, |sum, count| sum.saturating_add(*count));
         if wanted > users as u64 {
-            return Err(Error::TooFew { wanted, users });
+            return Err(Error::input(format!(
+                "{wanted} people are wanted and the population has {users}"
+            )));
         }
         let hash = |label: &[u8], last: u64| -> [u8; 32] {
             let numbers = [seed, run, last].map(u64::to_le_bytes).concat();
@@ -154,7 +133,7 @@ impl Sites {
 /// Runs it once.
 ///
 /// # Errors
-/// [`Error::Unmet`] if the population as a whole is not as required.
+/// If the population as a whole is not as required.
 pub fn simulate(
     population: &Population,
     sites: &Sites,
@@ -280,7 +259,10 @@ impl<'s> Run<'s> {
             left.cmp(&right)
         });
         let (common, holders) = worst.unwrap_or((0, 0));
-        Error::Unmet { common, holders }
+        Error::unmet(format!(
+            "not even the whole population is as required: {common} common people of {holders} at a site; \
+             k must be at most {common}, and delta at least {common}/{holders}"
+        ))
     }
 
     /// The halves of a group, if there are two that are as required.
@@ -432,6 +414,7 @@ fn term(dummies: u64, users: u64) -> u128 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::Kind;
     use proptest::prelude::*;
 
     fn small(people: &[(i64, i64, u32)]) -> Population {
@@ -461,8 +444,7 @@ mod tests {
             let run = Run::new(&population, &sites, &setting);
             match simulate(&population, &sites, &setting) {
                 Err(error) => {
-                    let is_unmet = matches!(error, Error::Unmet { .. });
-                    prop_assert!(is_unmet);
+                    prop_assert_eq!(error.kind(), Kind::Unmet);
                 }
                 Ok(found) => {
                     prop_assert_eq!(found.groups.iter().map(|g| g.users).sum::<usize>(), people.len());
@@ -487,15 +469,13 @@ mod tests {
         let sites = Sites::draw(40, [10, 10, 5], 1, 0).unwrap();
         let setting =
             |above| Setting { k: 2, delta: Delta { above, below: 100 }, alpha: 1.0, retry: false };
-        assert_eq!(
-            simulate(&population, &sites, &setting(66)),
-            Err(Error::Unmet { common: 10, holders: 15 })
-        );
+        let unmet = simulate(&population, &sites, &setting(66)).unwrap_err();
+        assert_eq!(unmet.kind(), Kind::Unmet);
+        assert!(unmet.message().contains("10 common people of 15 at a site"), "{unmet}");
         assert!(simulate(&population, &sites, &setting(67)).is_ok());
-        assert!(matches!(
-            Sites::draw(40, [20, 20, 1], 1, 0),
-            Err(Error::TooFew { wanted: 41, .. })
-        ));
+        let few = Sites::draw(40, [20, 20, 1], 1, 0).unwrap_err();
+        assert_eq!(few.kind(), Kind::Input);
+        assert!(few.message().contains("41 people are wanted"), "{few}");
     }
 
     /// The paper's measure rewards halves that expose: it is not weighted by their sizes.

@@ -31,10 +31,10 @@
 use super::super::diffgen::hidden::TRANSFERS_PER_BIN;
 use super::super::diffgen::hidden::joined::{Announced, PHASE, check_size};
 use super::super::diffgen::two_party::{Ready, SET_UP, assumptions};
-use super::super::{Error, Step, matching};
+use super::super::{Step, matching};
+use crate::Error;
 use crate::agreement::{Agreement, Model};
 use crate::math::Rational;
-use crate::mechanism;
 use crate::mechanism::noise::{JointNoise, joint};
 use crate::mechanism::noisy_max::NoiseWidths;
 use crate::net::Message;
@@ -46,6 +46,7 @@ use crate::protocol::shares::WordShares;
 use crate::protocol::transfers::{Assumptions, Source};
 use crate::protocol::vole::Method;
 use crate::protocol::{Bulk, Session, bits, yao};
+use crate::release::rehearsal::no_rehearsal;
 use crate::role::Role;
 use crate::table::Table;
 
@@ -80,9 +81,9 @@ impl NoisyPlan {
     /// What an agreement leads to.
     ///
     /// # Errors
-    /// [`Error::NoRehearsal`] unless it allows such a rehearsal; if it allows too many records.
+    /// Unless it allows such a rehearsal; if it allows too many records.
     pub fn of(agreement: &Agreement) -> Result<Self, Error> {
-        let epsilon = agreement.rehearse_epsilon().ok_or(Error::NoRehearsal)?;
+        let epsilon = agreement.rehearse_epsilon().ok_or_else(no_rehearsal)?;
         // One discrete Laplace noise is two geometric ones.
         let noises = vec![Noises { count: 2, rate: epsilon.value().clone() }];
         let (masked_values, random_values, failures) = (0, 0, join::failures(0));
@@ -127,13 +128,13 @@ impl NoisyPlan {
 /// # Errors
 /// If it is.
 pub fn check_records(agreement: &Agreement, records: usize) -> Result<(), Error> {
-    Ok(check_size(agreement, records)?)
+    check_size(agreement, records)
 }
 
 /// The join whose bins belong to the party with fewer records: bins cost more than hints.
 fn shape(announced: &Announced) -> Result<JoinShape, Error> {
     let smaller = announced.of(Role::P2) < announced.of(Role::P1);
-    Ok(announced.join(if smaller { Role::P2 } else { Role::P1 })?)
+    announced.join(if smaller { Role::P2 } else { Role::P1 })
 }
 
 /// Sets up transfers: all that can be done before ε is debited, because nothing of it depends on data.
@@ -143,7 +144,7 @@ fn shape(announced: &Announced) -> Result<JoinShape, Error> {
 pub fn prepare(session: &mut Session, plan: &NoisyPlan) -> Result<(), Error> {
     session.channel.begin_phase(SET_UP);
     session.use_transfers(plan.source());
-    yao::set_up(session, Role::P1).map_err(mechanism::Error::from)?;
+    yao::set_up(session, Role::P1)?;
     session.do_bulk(Bulk::SharedBits);
     session.channel.send(&Ready)?;
     let Ready = session.channel.receive()?;
@@ -174,7 +175,7 @@ pub fn run(
     few_bins: bool,
     progress: &(dyn Fn(Step) + Sync),
 ) -> Result<Counted, Error> {
-    let identifiers = table.identifiers().ok_or(matching::NO_IDENTIFIERS)?;
+    let identifiers = table.identifiers().ok_or_else(matching::no_identifiers)?;
     let announced = Announced::exchange(session, agreement, table.len(), few_bins)?;
     let shape = shape(&announced)?;
     progress(Step::Began { phase: PHASE, total: shape.bins() });
@@ -191,7 +192,7 @@ pub fn run(
     let common = WordShares::new(plan.share_bits, vec![common])?;
     let opened = JointNoise::new(session, plan.widths).add_noise(spend, &common)?;
     progress(Step::Ended);
-    let common = opened.first().copied().ok_or(Error::NoRehearsal)?;
+    let common = opened.first().copied().ok_or_else(no_rehearsal)?;
     Ok(Counted { peer_records: announced.of_peer(agreement, session.role), common })
 }
 

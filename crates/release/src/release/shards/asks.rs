@@ -6,14 +6,15 @@
 use serde::{Deserialize, Serialize};
 
 use super::records::Bytes;
+use crate::Error;
 use crate::net::codec;
 use crate::protocol::Session;
-use crate::protocol::shards::{Answer, Failed};
+use crate::protocol::shards::Answer;
 use crate::protocol::shares::WordShares;
 use crate::protocol::sum_by_group::{CountShape, Progress, SumShape, count_cells, sum_units};
 use crate::release::diffgen::hidden::joined::Announced;
 use crate::release::diffgen::shared_scores::Pending;
-use crate::release::diffgen::two_party::{Error, STRUCTURE};
+use crate::release::diffgen::two_party::STRUCTURE;
 use crate::role::Role;
 use crate::table::{Candidate, Specialization};
 
@@ -135,7 +136,7 @@ impl Sum {
 /// What is wrong with something that a shard was asked, or answered.
 pub fn malformed(problem: &'static str) -> Error {
     let words = "a lead and its shard do not understand each other: are both of the same version?";
-    Failed::internal(format!("{words} ({problem})")).into()
+    Error::internal(format!("{words} ({problem})"))
 }
 
 /// A request with what follows its head.

@@ -10,12 +10,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::asks::{Ask, Tally, add_counts, malformed, read_request, request, tell_counts};
+use crate::Error;
 use crate::agreement::Agreement;
 use crate::net::{AbortReason, Costs, Stop, Transcript};
 use crate::protocol::shards::{Answer, Failed, Shard, Shards};
 use crate::release::diffgen::own_records::{Held, OwnRecords};
 use crate::release::diffgen::shared_scores::Pending;
-use crate::release::diffgen::two_party::Error;
 use crate::release::tree::MAX_ROWS;
 use crate::table::{Candidate, CutValue, Cuts, Schema, Specialization, Table};
 
@@ -250,7 +250,7 @@ impl OwnRecords for InShards<'_> {
 
     fn specialize(&mut self, made: &Specialization) -> Result<(), Error> {
         let children = self.cuts.specialize(made);
-        children.map_err(crate::release::diffgen::Error::from)?;
+        children?;
         let request = request(&Ask::Specialize(*made), &[])?;
         self.shards.each(
             |_| Ok::<_, Error>(request.clone()),

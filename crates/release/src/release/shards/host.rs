@@ -5,15 +5,16 @@ use std::time::Duration;
 
 use super::asks::{Ask, malformed, read_request, read_sums, tell_names, tell_shares};
 use super::{match_shard, records};
+use crate::Error;
 use crate::agreement::{Agreement, Rehearsal};
-use crate::mechanism;
 use crate::net::{AbortReason, Costs, Stop, Transcript};
 use crate::protocol::shards::{Answer, Failed, Shard};
 use crate::protocol::{Session, yao};
-use crate::release::diffgen::two_party::{self, Error, SET_UP};
+use crate::release::diffgen::two_party::{self, SET_UP};
 use crate::release::diffgen::{Plan, hidden, terms};
-use crate::release::matching::NO_IDENTIFIERS;
+use crate::release::matching::no_identifiers;
 use crate::release::rehearsal;
+use crate::release::shards::too_full;
 use crate::role::Role;
 use crate::table::{Specialization, Table};
 
@@ -62,7 +63,7 @@ impl Host {
         session.channel.begin_phase(SET_UP);
         for (sender, source) in two_party::shard_sources(&self.agreement)? {
             session.use_transfers(source);
-            yao::set_up(session, sender).map_err(mechanism::Error::from)?;
+            yao::set_up(session, sender)?;
         }
         session.do_bulk(two_party::bulk(terms(&self.agreement)?));
         let records = self.records.as_ref().map_or(0, Table::len);
@@ -87,12 +88,12 @@ impl Host {
     /// Of the records no more is kept than what may be asked for: the lead sends what is summed.
     fn find_common(&mut self, due: [usize; 2], follows: &[u8]) -> Result<Answer, Error> {
         let table = self.take_records(follows)?;
-        let identifiers = table.identifiers().ok_or(NO_IDENTIFIERS)?;
+        let identifiers = table.identifiers().ok_or_else(no_identifiers)?;
         let common = match_shard(&mut self.session, &self.agreement, identifiers, due)?;
         let common = table.select(&common);
         let rehearsed = self.agreement.matching().and_then(|matching| matching.rehearse);
         if rehearsed == Some(Rehearsal::Labels) {
-            self.labelled = rehearsal::labelled(&common).ok_or(NO_IDENTIFIERS)?;
+            self.labelled = rehearsal::labelled(&common).ok_or_else(no_identifiers)?;
         }
         let columns = records::write(&self.agreement, self.session.role, &common, false)?;
         Ok(Answer::new(columns))
@@ -109,7 +110,7 @@ impl Host {
         }
         let table = self.take_records(follows)?;
         if table.len() > announced.of(self.session.role) {
-            return Err(Error::ShardTooFull);
+            return Err(too_full());
         }
         let plan = Plan::new(&self.agreement)?;
         let (joined, histograms) = hidden::Part::join(

@@ -4,8 +4,8 @@
 //! schema, so nothing but their number is written with them. Reading takes no more room than there are
 //! bytes, and refuses every code that its domain does not have.
 
+use crate::Error;
 use crate::agreement::Agreement;
-use crate::release::diffgen::two_party::Error;
 use crate::release::tree;
 use crate::role::Role;
 use crate::table::{Attribute, Column, Domain, Table};
@@ -73,7 +73,7 @@ pub fn write(
             Some(Column::Numeric(points)) => {
                 bytes.extend(points.iter().flat_map(|point| point.to_le_bytes()));
             }
-            _ => return Err(tree::Error::MissingColumn(attribute.name.clone()).into()),
+            _ => return Err(tree::missing_column(&attribute.name)),
         }
     }
     bytes.extend(table.classes());

@@ -4,6 +4,7 @@ use super::asks::{
     Due, Tally, add_counts, read_request, read_sums, tell_counts, tell_names, tell_shares,
 };
 use super::*;
+use crate::error::Kind;
 use crate::net::SessionId;
 use crate::protocol::pair::{Setup, run_pair};
 use crate::protocol::shards::stand_in::{Answers, StandIn};
@@ -70,7 +71,9 @@ fn a_shard_that_is_too_full_is_refused() {
     let same: Vec<String> =
         names(4_000).into_iter().filter(|name| dealing.shard(name) == 2).take(200).collect();
     assert!(bound(same.len(), 4) < 200);
-    assert!(matches!(dealing.rows(&same, same.len()), Err(Error::ShardTooFull)));
+    let full = dealing.rows(&same, same.len()).unwrap_err();
+    assert_eq!(full.kind(), Kind::Internal);
+    assert!(full.message().contains("more people fall into one shard"), "{full}");
     assert!(dealing.rows(&same, 4_000).is_ok(), "where the table is padded that far");
 }
 
@@ -290,8 +293,9 @@ fn shards_with_records_of_their_own_that_are_too_full_end_the_run_before_it_is_d
     };
     assert_eq!(bound(1_000, 3), 518);
     assert!(set_up([518, 482, 0], 1_000).is_ok());
-    assert!(matches!(set_up([519, 481, 0], 1_000), Err(Error::ShardTooFull)));
-    assert!(matches!(set_up([300, 300, 300], 1_000), Err(Error::WrongInput(_))));
+    for (sizes, kind) in [([519, 481, 0], Kind::Internal), ([300, 300, 300], Kind::Input)] {
+        assert_eq!(set_up(sizes, 1_000).unwrap_err().kind(), kind);
+    }
 }
 
 /// A shard that answers shares of sums, all of one shape.

@@ -8,14 +8,15 @@
 //! are looked at are counted too, since how many that will be is not known before: no search goes on
 //! for longer than one for violating sets may.
 
+use crate::Error;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 
+use super::MOST_STEPS;
 use super::paths::{Index, Paths};
 use super::projection::{Rest, Work};
 use super::sets::Sets;
-use super::{Error, MOST_STEPS};
 
 /// Most frequent sets that are kept in memory.
 const MOST_SETS: usize = 10_000_000;
@@ -26,7 +27,7 @@ const LONGEST: usize = MOST_SETS.ilog2() as usize;
 /// The maximal sets that at least `support` people have.
 ///
 /// # Errors
-/// [`Error::TooManyFrequent`], [`Error::FrequentTooLong`].
+/// If there are too many, or they are not found in time.
 pub fn find(paths: &Paths, index: &Index, support: u64) -> Result<Sets, Error> {
     let support = support.max(1);
     let pairs = paths.pairs.len() as u32;
@@ -85,7 +86,9 @@ impl Search<'_> {
             self.made.store(MOST_SETS, Ordering::Relaxed);
         }
         if self.made.fetch_add(1, Ordering::Relaxed) >= MOST_SETS {
-            return Err(Error::TooManyFrequent(MOST_SETS));
+            return Err(Error::input(format!(
+                "more than {MOST_SETS} sets of pairs are frequent: use a larger support"
+            )));
         }
         sets.resize(sets.len().max(prefix.len()), Vec::new());
         if let Some(sets) = sets.get_mut(prefix.len() - 1) {
@@ -93,7 +96,9 @@ impl Search<'_> {
         }
         let looked_at: u64 = rests.iter().map(|rest| u64::from(rest.end - rest.start)).sum();
         if u128::from(self.steps.fetch_add(looked_at, Ordering::Relaxed)) > MOST_STEPS {
-            return Err(Error::FrequentTooLong(MOST_STEPS));
+            return Err(Error::input(format!(
+                "frequent sets of pairs are not found in {MOST_STEPS} steps: use a larger support"
+            )));
         }
         for rest in rests {
             for pair in &self.items[rest.start as usize..rest.end as usize] {

@@ -6,14 +6,15 @@
 //! where hardly anybody was is what they were taken out for.
 
 use super::paths::{Paths, spell};
-use super::{Anonymized, Columns, Error, Form, Terms, anonymize, violating, whole};
+use super::{Anonymized, Columns, Form, Terms, anonymize, violating, whole};
+use crate::Error;
 use crate::agreement::Agreement;
 use crate::agreement::trajectory::Terms as Agreed;
 use crate::privacy::Promise;
 use crate::release::examine::Seen;
 use crate::release::plan::Plan;
 use crate::release::tree::{Generalized, Leaves, PathList};
-use crate::release::{self, Release, Step};
+use crate::release::{Release, Step, broken};
 use crate::table::{Cuts, Dialect};
 
 /// Assumed length of the longest row when disk space is allocated; rows can be longer.
@@ -82,7 +83,7 @@ pub(in crate::release) fn alone(
     terms: &Agreed,
     paths: &Paths,
     progress: &dyn Fn(Step),
-) -> Result<Release, release::Error> {
+) -> Result<Release, Error> {
     progress(Step::Began { phase: "suppressing", total: paths.rows() });
     let made = anonymize(paths, &Terms::of(terms, paths.len() as u64))?;
     progress(Step::Advanced(paths.rows()));
@@ -120,8 +121,8 @@ pub(in crate::release) fn examine(
     agreement: &Agreement,
     terms: &Agreed,
     csv: impl std::io::Read,
-) -> Result<Seen, release::Error> {
-    let broken = |problem: String| release::Error::Broken(problem);
+) -> Result<Seen, Error> {
+    let broken = |problem: String| broken(&problem);
     let columns = Columns::Wide { id: None, path: Columns::RELEASED.to_owned() };
     let form = Form {
         columns,
@@ -153,10 +154,4 @@ pub(in crate::release) fn examine(
         checked: Some(format!("every set of pairs is as agreed: smallest {smallest}{part}")),
         warning: Some(terms.warning(paths.alone())),
     })
-}
-
-impl From<Error> for release::Error {
-    fn from(error: Error) -> Self {
-        Self::Paths(Box::new(error))
-    }
 }

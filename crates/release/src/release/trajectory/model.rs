@@ -3,6 +3,7 @@
 use std::io::Read;
 
 use super::{made, union};
+use crate::Error;
 use crate::agreement::Agreement;
 use crate::agreement::trajectory::Terms;
 use crate::math::Randomness;
@@ -14,7 +15,7 @@ use crate::release::forecast::Records;
 use crate::release::model::ReleaseModel;
 use crate::release::plan::Plan;
 use crate::release::run::Prepared;
-use crate::release::{Data, Error, Examined, Outcome, Release, Step};
+use crate::release::{Data, Examined, Outcome, Release, Step};
 
 impl ReleaseModel for Terms {
     fn plan_alone(&self, agreement: &Agreement) -> Result<Plan, Error> {

@@ -4,12 +4,11 @@
 //! same path and value are one row, and rows are in order: what came first in a file tells nothing
 //! any more, and every step later costs by rows and not by people.
 
+use crate::Error;
 use std::collections::HashMap;
 use std::io::{self, Write};
 
 use rayon::prelude::*;
-
-use super::Error;
 
 /// Most pairs of one path: more were never seen, and would make every step slow.
 pub const MOST_PAIRS: usize = 4_096;
@@ -305,13 +304,13 @@ impl Rows {
     /// Whether there are more pairs than can be worked with.
     ///
     /// # Errors
-    /// [`Error::Table`].
+    /// If there are too many.
     pub fn check(&self) -> Result<(), Error> {
         if self.items.len() <= MOST_INSTANCES {
             return Ok(());
         }
         let problem = format!("the paths have more than {MOST_INSTANCES} pairs together");
-        Err(Error::Table(format!("{problem}: divide times, or release fewer people at a time")))
+        Err(Error::input(format!("{problem}: divide times, or release fewer people at a time")))
     }
 
     fn of(&self, row: usize) -> &[u32] {

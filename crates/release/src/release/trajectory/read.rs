@@ -9,10 +9,11 @@ use std::io::Read;
 
 use unicode_normalization::UnicodeNormalization;
 
+use super::Columns;
 use super::paths::{MOST_DIFFERENT, MOST_PAIRS, Paths, Rows, name};
-use super::{Columns, Error};
+use crate::Error;
 use crate::release::groups::protected;
-use crate::table::{self, Dialect, Piece, nearest, read_records};
+use crate::table::{Dialect, Piece, nearest, read_records};
 
 /// Most protected values: a label is a byte.
 const MOST_PROTECTED: usize = 255;
@@ -60,17 +61,11 @@ impl Form {
     }
 }
 
-impl From<table::Error> for Error {
-    fn from(error: table::Error) -> Self {
-        Self::Table(error.to_string())
-    }
-}
-
 impl Paths {
     /// Reads a table; `name` is used in messages, and `progress` is called with the number of bytes just done.
     ///
     /// # Errors
-    /// [`Error::Table`]: what is wrong with it, and where.
+    /// What is wrong with it, and where.
     pub fn read(
         (name, dialect): (&str, Dialect),
         source: impl Read,
@@ -79,7 +74,7 @@ impl Paths {
     ) -> Result<Self, Error> {
         if form.protect.len() > MOST_PROTECTED {
             let problem = format!("more than {MOST_PROTECTED} values are protected");
-            return Err(Error::Table(problem));
+            return Err(Error::input(problem));
         }
         let mut wanted = vec![form.sensitive.as_str()];
         match &form.columns {
@@ -286,7 +281,7 @@ impl<'f> Whole<'f> {
     }
 
     fn wrong(&self, line: u64, problem: &str) -> Error {
-        Error::Table(format!("{}, line {line}: {problem}", self.name))
+        Error::input(format!("{}, line {line}: {problem}", self.name))
     }
 
     fn take(&mut self, part: Part, lines: u64) -> Result<(), Error> {
@@ -299,7 +294,7 @@ impl<'f> Whole<'f> {
             })
             .collect();
         if self.numbers.len() > MOST_SPELLINGS {
-            return Err(Error::Table(format!("{}: {}", self.name, too_many_different())));
+            return Err(Error::input(format!("{}: {}", self.name, too_many_different())));
         }
         let values: Vec<u32> = part
             .names
@@ -335,7 +330,7 @@ impl<'f> Whole<'f> {
             return Err(self.wrong(lines + line + 1, problem));
         }
         match self.people.max(self.persons.len() as u64) > self.form.most {
-            true => Err(Error::Table(format!(
+            true => Err(Error::input(format!(
                 "{}: there are more than {} people: agree on a larger number, or take fewer",
                 self.name, self.form.most
             ))),
@@ -373,7 +368,7 @@ impl<'f> Whole<'f> {
         let mut pairs: Vec<((u64, String), u32)> = self.numbers.drain().collect();
         pairs.sort_unstable();
         if pairs.len() > MOST_DIFFERENT {
-            return Err(Error::Table(format!("{}: {}", self.name, too_many_different())));
+            return Err(Error::input(format!("{}: {}", self.name, too_many_different())));
         }
         let mut numbers = vec![0; pairs.len()];
         (0u32..).zip(&pairs).for_each(|(number, (_, before))| numbers[*before as usize] = number);
@@ -390,7 +385,7 @@ impl<'f> Whole<'f> {
             let rises = |two: &[u32]| pairs[two[0] as usize].0 < pairs[two[1] as usize].0;
             if !path.windows(2).all(rises) {
                 let problem = "somebody is at two places at one time";
-                return Err(Error::Table(format!("{}: {problem}", self.name)));
+                return Err(Error::input(format!("{}: {problem}", self.name)));
             }
             self.rows.items.extend(path);
             self.rows.end(value, 1);
@@ -411,7 +406,7 @@ impl<'f> Whole<'f> {
         }
         let known = std::mem::take(&mut self.known).into_keys().map(String::from_utf8);
         let known: Result<Vec<String>, _> = known.collect();
-        let problem = |_| Error::Table(format!("{}: an identifier is not UTF-8", self.name));
+        let problem = |_| Error::input(format!("{}: an identifier is not UTF-8", self.name));
         let mut known = known.map_err(problem)?;
         known.sort_unstable();
         Ok(known)

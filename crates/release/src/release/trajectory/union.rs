@@ -26,7 +26,8 @@
 
 use super::paths::{MOST_INSTANCES, Paths, spell};
 use super::wire::{self, ListSize, Pair, PartSize};
-use super::{Error, MOST_STEPS, Terms, anonymize, made, violating, whole};
+use super::{MOST_STEPS, Terms, anonymize, made, violating, whole};
+use crate::Error;
 use crate::agreement::trajectory::Terms as Agreed;
 use crate::agreement::{Agreement, Model};
 use crate::crypto::commutative::Ristretto;
@@ -35,7 +36,8 @@ use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
 use crate::protocol::psi::{self, Cardinality, cardinality};
 use crate::release::forecast::Records;
-use crate::release::{self, Outcome, Release, Step};
+use crate::release::trajectory::{too_long, unmet_then};
+use crate::release::{Outcome, Release, Step, impossible, other_data};
 
 /// The phase in which both tell which pairs they took out.
 const SUPPRESSION: &str = "suppression";
@@ -93,9 +95,9 @@ impl Part {
         agreement: &Agreement,
         paths: &Paths,
         progress: &dyn Fn(Step),
-    ) -> Result<Self, release::Error> {
+    ) -> Result<Self, Error> {
         let Model::Trajectory(terms) = &agreement.model else {
-            return Err(release::Error::OtherData("attributes"));
+            return Err(other_data("attributes"));
         };
         progress(Step::Began { phase: "suppressing", total: paths.rows() });
         let terms = Terms::of(terms, paths.len() as u64);
@@ -130,13 +132,13 @@ impl Part {
     /// What is left without the pairs of a list, which is in order.
     ///
     /// # Errors
-    /// [`Error::Left`] if it is not as required any more.
+    /// If it is not as required any more.
     pub fn without(&self, taken: &[Pair], terms: &Terms) -> Result<Paths, Error> {
         let pairs = self.paths.pairs.iter();
         let gone: Vec<bool> = pairs.map(|pair| taken.binary_search(pair).is_ok()).collect();
         let left = self.paths.without(&gone).compact();
         let emptied = self.people.saturating_sub(left.len());
-        whole(&left, terms).map_err(|problem| Error::Left { emptied, problem })?;
+        whole(&left, terms).map_err(|problem| unmet_then(emptied, &problem))?;
         Ok(left)
     }
 }
@@ -145,12 +147,12 @@ impl Part {
 fn check(paths: &Paths, terms: &Terms) -> Result<(), Error> {
     let too_many = |what: &str, most: usize| {
         let problem = format!("there are more than {most} {what}, too many for one of two parties");
-        Err(Error::Table(format!("{problem}: divide times, or name coarser places")))
+        Err(Error::input(format!("{problem}: divide times, or name coarser places")))
     };
     // However many pairs the other has that this one has not.
     let steps = paths.most_steps_among(usize::MAX, terms.l);
     if steps > MOST_STEPS_EACH {
-        return Err(Error::TooLong(steps));
+        return Err(too_long(steps));
     }
     if paths.pairs.len() > wire::MOST_DIFFERENT_EACH {
         return too_many("different pairs of place and time", wire::MOST_DIFFERENT_EACH);
@@ -167,7 +169,7 @@ fn check(paths: &Paths, terms: &Terms) -> Result<(), Error> {
     }
     if let Some((time, place)) = paths.pairs.iter().find(|(_, place)| !wire::is_place(place)) {
         let shown: String = place.chars().take(40).flat_map(char::escape_debug).collect();
-        return Err(Error::Table(format!(
+        return Err(Error::input(format!(
             "the place `{shown}` at {time} cannot be released by two parties: it begins or ends with a \
              space, has a control character, or more than {} bytes",
             wire::MOST_NAME
@@ -181,10 +183,10 @@ fn identifiers(agreement: &Agreement, paths: &Paths) -> Result<Vec<String>, Erro
     let Some(identifier) = agreement.identifier() else { return Ok(Vec::new()) };
     if paths.identifiers.len() != paths.len() {
         let problem = "the data was read without identifiers; read it for an overlap check";
-        return Err(Error::Table(problem.to_owned()));
+        return Err(Error::input(problem));
     }
     identifier.normalize.column(&paths.identifiers).map_err(|_| {
-        Error::Table(format!(
+        Error::input(format!(
             "the column `{}` does not tell people apart: by `normalize` in [id] an identifier is empty, \
              or the same as another",
             identifier.column
@@ -195,17 +197,21 @@ fn identifiers(agreement: &Agreement, paths: &Paths) -> Result<Vec<String>, Erro
 /// Makes a release with the peer.
 ///
 /// # Errors
-/// See [`release::Error`].
+/// See [`Error`].
 pub(in crate::release) fn together(
     session: &mut Session,
     agreement: &Agreement,
     terms: &Agreed,
     part: &Part,
     progress: &(dyn Fn(Step) + Sync),
-) -> Result<Outcome, release::Error> {
+) -> Result<Outcome, Error> {
     let overlap = count_overlap(session, agreement, part, progress)?;
     if let Some(Cardinality { common: common @ 1.., .. }) = overlap {
-        return Err(release::Error::InBoth(common));
+        return Err(Error::input(format!(
+            "{common} people are in both tables, and would count twice: agree on who leaves them out, and \
+             on accept_composition = true in [release], as the ledgers have this run already; then run \
+             again"
+        )));
     }
     let terms = Terms::of(terms, part.people as u64);
     session.channel.begin_phase(SUPPRESSION);
@@ -216,15 +222,15 @@ pub(in crate::release) fn together(
     let size = PartSize::of(&left);
     session.channel.send(&size)?;
     let peer_size: PartSize = session.channel.receive()?;
-    peer_size.check(agreement.max_records).map_err(release::Error::Impossible)?;
+    peer_size.check(agreement.max_records).map_err(impossible)?;
     let bytes = exchange(session, PART, &wire::write_part(&left), peer_size.bytes())?;
     let names = Paths {
         values: agreement.schema.class.values.clone(),
         protected: left.protected.clone(),
         ..Paths::default()
     };
-    let peer = wire::read_part(&bytes, peer_size, agreement.max_records, names)
-        .map_err(release::Error::Impossible)?;
+    let peer =
+        wire::read_part(&bytes, peer_size, agreement.max_records, names).map_err(impossible)?;
     progress(Step::Began { phase: "testing the peer's paths", total: peer.rows() });
     examine(&peer, &terms, [&part.taken, &taken])?;
     progress(Step::Advanced(peer.rows()));
@@ -256,13 +262,13 @@ pub(in crate::release) fn forecast(
     f: &mut Forecast,
     agreement: &Agreement,
     records: Records,
-) -> Result<u64, release::Error> {
+) -> Result<u64, Error> {
     if agreement.identifier().is_some() {
         psi::forecast_cardinality(f, &Ristretto::default(), records.own, records.peer);
     }
     let [own, peer] = records.paths;
     if own.part.rows == 0 || peer.part.rows == 0 {
-        return Err(release::Error::OtherData("paths"));
+        return Err(other_data("paths"));
     }
     f.begin_phase(SUPPRESSION);
     f.exchange_like(&own.taken)?;
@@ -279,7 +285,7 @@ fn count_overlap(
     agreement: &Agreement,
     part: &Part,
     progress: &(dyn Fn(Step) + Sync),
-) -> Result<Option<Cardinality>, release::Error> {
+) -> Result<Option<Cardinality>, Error> {
     if agreement.identifier().is_none() {
         return Ok(None);
     }
@@ -293,15 +299,12 @@ fn count_overlap(
 }
 
 /// Exchanges with the peer which pairs were removed.
-fn exchange_lists(
-    session: &mut Session,
-    own: &[Pair],
-) -> Result<(Vec<Pair>, ListSize), release::Error> {
+fn exchange_lists(session: &mut Session, own: &[Pair]) -> Result<(Vec<Pair>, ListSize), Error> {
     session.channel.send(&ListSize::of(own))?;
     let size: ListSize = session.channel.receive()?;
-    size.check().map_err(release::Error::Impossible)?;
+    size.check().map_err(impossible)?;
     let bytes = exchange(session, LIST, &wire::write_list(own), size.bytes())?;
-    let taken = wire::read_list(&bytes, size).map_err(release::Error::Impossible)?;
+    let taken = wire::read_list(&bytes, size).map_err(impossible)?;
     Ok((taken, size))
 }
 
@@ -340,8 +343,12 @@ fn forecast_exchange(f: &mut Forecast, tag: Tag, own: usize, peer: usize) {
 
 /// Sees that what is required holds of the peer's part, and that it has none of the pairs that were
 /// taken out. Its owner has tested as much, or would have been refused.
-fn examine(peer: &Paths, terms: &Terms, taken: [&[Pair]; 2]) -> Result<(), release::Error> {
-    let broken = |problem: String| release::Error::BrokenThere(problem);
+fn examine(peer: &Paths, terms: &Terms, taken: [&[Pair]; 2]) -> Result<(), Error> {
+    let broken = |problem: String| {
+        Error::peer(format!(
+            "the peer's paths are not as the agreement requires: {problem}; nothing is released"
+        ))
+    };
     let gone = |pair: &&Pair| taken.iter().any(|taken| taken.binary_search(pair).is_ok());
     if peer.pairs.iter().any(|pair| gone(&pair)) {
         return Err(broken("they have a pair that was taken out".to_owned()));

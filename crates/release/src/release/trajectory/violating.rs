@@ -14,10 +14,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 
-use super::Error;
 use super::paths::{Index, Paths};
 use super::projection::{Rest, Work};
 use super::sets::Sets;
+use crate::Error;
 use crate::release::groups::{Extremes, Rule};
 
 /// Most violating sets that are kept in memory.
@@ -37,7 +37,7 @@ pub struct Found {
 /// All minimal violating sets of at most `most` pairs.
 ///
 /// # Errors
-/// [`Error::TooManyViolating`].
+/// If there are too many.
 pub fn find(paths: &Paths, index: &Index, most: usize, rule: &Rule) -> Result<Found, Error> {
     find_at_most(paths, index, most, rule, MOST_SETS)
 }
@@ -123,7 +123,11 @@ impl Search<'_> {
     /// Counts sets that were made, all threads together.
     fn made(&self, sets: usize) -> Result<(), Error> {
         if self.made.fetch_add(sets, Ordering::Relaxed).saturating_add(sets) > self.most_sets {
-            return Err(Error::TooManyViolating(self.most_sets));
+            return Err(Error::input(format!(
+                "more than {} sets of pairs tell too much: use a smaller `l`, coarser times, or places \
+                 that more people share",
+                self.most_sets
+            )));
         }
         Ok(())
     }

@@ -2,8 +2,9 @@
 
 use super::leaf_records::LeafRecords;
 use crate::agreement::Agreement;
+use crate::net;
 use crate::protocol::scalar_product::TableShape;
-use crate::protocol::shares::{self, WordShares};
+use crate::protocol::shares::WordShares;
 use crate::protocol::sum_by_group::CountShape;
 use crate::role::Role;
 use crate::table::Cuts;
@@ -93,7 +94,7 @@ impl Layout {
     ///
     /// # Errors
     /// None: the ring is that of the table.
-    pub fn in_release_order(&self, table: &WordShares) -> Result<WordShares, shares::Error> {
+    pub fn in_release_order(&self, table: &WordShares) -> Result<WordShares, net::Error> {
         let mut words = vec![0; self.entries()];
         let cells = self.cells();
         for (entry, word) in table.words().iter().enumerate() {

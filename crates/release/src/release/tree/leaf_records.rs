@@ -8,10 +8,11 @@
 mod children;
 mod sets;
 
-use super::Error;
 use super::utility::largest;
 use std::sync::Arc;
 
+use crate::Error;
+use crate::release::tree;
 use crate::role::Role;
 use crate::table::{Column, CutValue, Cuts, Domain, Schema, Specialization, Table};
 pub use children::ChildOf;
@@ -92,7 +93,7 @@ impl<'t> LeafRecords<'t> {
     /// All records in one leaf. The attributes are those whose columns the table holds.
     ///
     /// # Errors
-    /// [`Error::MissingColumn`] if a column is not of the kind that the schema says.
+    /// If a column is not of the kind that the schema says.
     pub fn new(schema: &Arc<Schema>, table: &'t Table) -> Result<Self, Error> {
         Self::of_owner(schema, table, None)
     }
@@ -132,10 +133,10 @@ impl<'t> LeafRecords<'t> {
                 (Domain::Categorical(_), Some(Column::Categorical(_)))
                 | (Domain::Numeric(_), Some(Column::Numeric(_)))
                 | (Domain::Set(_), Some(Column::Set(_))) => attributes.push(index),
-                _ => return Err(Error::MissingColumn(attribute.name.clone())),
+                _ => return Err(tree::missing_column(&attribute.name)),
             }
         }
-        let records = u32::try_from(table.len()).map_err(|_| Error::Fault("too many records"))?;
+        let records = u32::try_from(table.len()).map_err(|_| Error::fault("too many records"))?;
         let lists_empty =
             attributes.iter().any(|a| matches!(schema.attributes[*a].domain, Domain::Set(_)));
         let mut leaf_records = Self {
@@ -223,7 +224,7 @@ impl<'t> LeafRecords<'t> {
     /// In which child of a value each record lies.
     ///
     /// # Errors
-    /// [`Error::MissingColumn`] if the party does not hold the attribute.
+    /// If the party does not hold the attribute.
     pub fn child_of(&self, made: &Specialization) -> Result<ChildOf<'_>, Error> {
         ChildOf::new(&self.schema, &self.table, made)
     }
@@ -232,7 +233,7 @@ impl<'t> LeafRecords<'t> {
     /// those that came in their place.
     ///
     /// # Errors
-    /// [`Error::MissingColumn`] if the party does not hold the attribute, [`Error::Fault`] for a
+    /// If the party does not hold the attribute, [`Error::fault`] for a
     /// set attribute, which needs [`LeafRecords::sub_partitions`].
     pub fn specialize(
         &mut self,

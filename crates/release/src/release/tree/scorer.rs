@@ -4,9 +4,9 @@
 //! value appears. Leaf-max is kept as a sum over leaves: a leaf that is divided takes its part out,
 //! the new ones bring theirs. Records that a set attribute drops are taken out of everything.
 
-use super::Error;
 use super::leaf_records::{LeafId, LeafRecords, Replaced};
 use super::utility::{self, Logarithms, Utility};
+use crate::Error;
 use crate::privacy::Score;
 use crate::table::{Candidate, CutValue, Cuts, Specialization};
 use rayon::prelude::*;
@@ -60,21 +60,23 @@ impl Scorer {
     /// The score of a candidate.
     ///
     /// # Errors
-    /// [`Error::Fault`] for a candidate that was never scored.
+    /// [`Error::fault`] for a candidate that was never scored.
     pub fn score(&self, candidate: Candidate) -> Result<Score, Error> {
         match self.gain(candidate)? {
-            Some(gain) => Score::whole(self.base + gain).ok_or(Error::Fault("too many records")),
-            None => self.scores.get(&candidate).copied().ok_or(UNKNOWN),
+            Some(gain) => {
+                Score::whole(self.base + gain).ok_or_else(|| Error::fault("too many records"))
+            }
+            None => self.scores.get(&candidate).copied().ok_or_else(unknown),
         }
     }
 
     /// Leaf-max: what a candidate gains over the leaves as they are.
     ///
     /// # Errors
-    /// [`Error::Fault`] for a candidate that was never scored.
+    /// [`Error::fault`] for a candidate that was never scored.
     pub fn gain(&self, candidate: Candidate) -> Result<Option<u64>, Error> {
         match self.utility {
-            Utility::LeafMax => self.gains.get(&candidate).copied().map(Some).ok_or(UNKNOWN),
+            Utility::LeafMax => self.gains.get(&candidate).copied().map(Some).ok_or_else(unknown),
             _ => Ok(None),
         }
     }
@@ -87,7 +89,7 @@ impl Scorer {
     /// Scores a candidate that has just appeared, or whose split was just drawn.
     ///
     /// # Errors
-    /// [`Error::MissingColumn`] if the party does not hold the attribute.
+    /// If the party does not hold the attribute.
     pub fn add(
         &mut self,
         leaf_records: &LeafRecords<'_>,
@@ -132,7 +134,7 @@ impl Scorer {
         let score = match &self.logarithms {
             Some(logarithms) => logarithms.info_gain(&counts, classes),
             None => Score::whole(utility::max(&counts, classes))
-                .ok_or(Error::Fault("too many records"))?,
+                .ok_or_else(|| Error::fault("too many records"))?,
         };
         self.scores.insert(candidate, score);
         Ok(())
@@ -142,7 +144,7 @@ impl Scorer {
     /// that was specialized.
     ///
     /// # Errors
-    /// [`Error::MissingColumn`] if a column is not there.
+    /// If a column is not there.
     pub fn follow(
         &mut self,
         leaf_records: &LeafRecords<'_>,
@@ -204,7 +206,7 @@ impl Scorer {
     /// Forgets Max and InfoGain scores and computes them anew: after records were dropped.
     ///
     /// # Errors
-    /// [`Error::MissingColumn`] if a column is not there.
+    /// If a column is not there.
     pub fn recount(&mut self, leaf_records: &LeafRecords<'_>, known: &Known) -> Result<(), Error> {
         if self.utility == Utility::LeafMax {
             return Ok(()); // dropped leaves took their part with them
@@ -213,7 +215,9 @@ impl Scorer {
     }
 }
 
-const UNKNOWN: Error = Error::Fault("a candidate without a score");
+fn unknown() -> Error {
+    Error::fault("a candidate without a score")
+}
 
 /// Candidates whose children are known without a draw: those of taxonomies.
 pub fn known_at_once(cuts: &Cuts, attribute: usize, values: &[CutValue]) -> Vec<Specialization> {

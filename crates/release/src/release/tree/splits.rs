@@ -10,9 +10,9 @@
 //! as it is; but weights become as short as scores are close. For the exponential mechanism stretches
 //! are also grouped by score, since the split is uniform among the points of one score.
 
-use super::Error;
 use super::leaf_records::LeafRecords;
 use super::utility::{Logarithms, Utility, largest};
+use crate::Error;
 use crate::privacy::{Choice, Score, Scored};
 use crate::table::{Column, CutValue};
 use rayon::prelude::*;
@@ -35,7 +35,7 @@ const AT_ONCE: usize = 1 << 12;
 /// The stretches of an interval, ascending; they cover all its points but the first.
 ///
 /// # Errors
-/// [`Error::MissingColumn`] if the party does not hold the attribute.
+/// If the party does not hold the attribute.
 pub fn stretches(
     leaf_records: &LeafRecords<'_>,
     attribute: usize,
@@ -46,7 +46,7 @@ pub fn stretches(
     let (CutValue::Interval { start, end }, Some(Column::Numeric(points))) =
         (interval, leaf_records.column(attribute))
     else {
-        return Err(Error::Fault("a split of something that is not an interval"));
+        return Err(Error::fault("a split of something that is not an interval"));
     };
     let classes = leaf_records.classes();
     let leaves = leaf_records.link(attribute, interval);
@@ -194,7 +194,7 @@ impl Sides {
                 let both = [self.left.as_slice(), self.right.as_slice()].concat();
                 Ok(logarithms.info_gain(&both, self.classes))
             }
-            None => Score::whole(self.sum).ok_or(Error::Fault("too many records")),
+            None => Score::whole(self.sum).ok_or_else(|| Error::fault("too many records")),
         }
     }
 }

@@ -2,12 +2,13 @@
 
 use super::super::columns::{plain_integer, whole};
 use super::super::{
-    Attribute, Column, Decimal, Domain, Error, Identifier, NumericDomain, OnBadValue, SetColumn,
-    Table, Taxonomy, nearest, text,
+    Attribute, Column, Decimal, Domain, Identifier, NumericDomain, OnBadValue, SetColumn, Table,
+    Taxonomy, nearest, text,
 };
 use super::dialect::{self, Dialect};
 use super::found::{Found, Place, Places, SHOWN_BYTES, Why};
-use super::{Reading, newlines};
+use super::{Reading, bad_header, newlines};
+use crate::Error;
 use std::collections::HashMap;
 use unicode_normalization::UnicodeNormalization;
 
@@ -84,7 +85,7 @@ impl<'a> Header<'a> {
         let class = Some(&schema.class).filter(|class| {
             reading.owner.is_none() || class.owner.is_none() || class.owner == reading.owner
         });
-        let class = class.map(|class| {
+        let class = class.map(|class| -> Result<_, Error> {
             let values = class.values.iter().enumerate();
             let codes = values.map(|(code, name)| (name.as_bytes(), code as u8));
             let place = place(&class.column)?;
@@ -193,7 +194,7 @@ pub(super) fn first_record(
     block: &[u8],
     dialect: Dialect,
 ) -> Result<(Vec<String>, usize), Error> {
-    let bad = |problem: String| Error::BadHeader { file: file.to_owned(), problem };
+    let bad = |problem: String| bad_header(file, problem);
     let skipped = if block.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
     let mut reader = dialect.reader(&block[skipped..]);
     let mut record = ::csv::ByteRecord::new();
@@ -519,12 +520,19 @@ fn same_number<'n>(written: &str, mut known: impl Iterator<Item = &'n str>) -> O
     known.find(|known| number(known) == Some(wanted))
 }
 
+/// Whether a number has more digits before the decimal point than can be held exactly.
+fn is_too_long(text: &str) -> bool {
+    let whole = text.trim_start_matches('-').split('.').next().unwrap_or_default();
+    let digits = whole.bytes().all(|byte| byte.is_ascii_digit());
+    digits && whole.len() > 18 && !whole.starts_with('0')
+}
+
 fn out_of_range(cell: &[u8], range: &NumericDomain) -> Why {
     let text = std::str::from_utf8(cell).unwrap_or_default();
     let (min, max) = (range.min(), range.max());
     let with_point = || Decimal::parse(&text.replace(',', ".")).ok();
     match Decimal::parse_rounding_down(text) {
-        Err(Error::TooManyDigits(_)) => Why::new(
+        Err(_) if is_too_long(text) => Why::new(
             "has more than 18 digits before the decimal point",
             &format!(": write a number from {min} to {max}"),
         ),

@@ -32,6 +32,7 @@ impl Dialect {
 
 /// The encoding of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Encoding {
     /// UTF-8, with or without a byte-order mark.
     Utf8,

@@ -1,7 +1,9 @@
 //! What is wrong with a data file: every distinct thing once, with how often and where.
 
-use super::super::{Error, nearest, text};
+use super::super::{nearest, text};
+use super::bad_header;
 use super::cells::Header;
+use crate::Error;
 use std::collections::HashMap;
 use std::fmt;
 
@@ -57,10 +59,9 @@ impl Places {
 
     /// An error about the columns as a whole.
     pub fn bad_header(self, file: &str, problem: String) -> Error {
-        let file = file.to_owned();
         match self {
-            Self::Lines => Error::BadHeader { file, problem },
-            Self::Rows => Error::BadColumns { table: file, problem },
+            Self::Lines => bad_header(file, problem),
+            Self::Rows => Error::input(format!("{file}: {problem}")),
         }
     }
 
@@ -121,6 +122,8 @@ impl fmt::Display for BadValue {
         f.write_str(&self.problem)
     }
 }
+
+impl std::error::Error for BadValues {}
 
 impl fmt::Display for BadValues {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -266,6 +269,7 @@ impl Found {
             }
         });
         let (found, left_out) = (found.collect(), self.left_out);
-        Error::BadValues(Box::new(BadValues { file: file.to_owned(), found, left_out, places }))
+        let values = BadValues { file: file.to_owned(), found, left_out, places };
+        Error::input(&values).because(values)
     }
 }

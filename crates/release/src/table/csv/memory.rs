@@ -1,10 +1,12 @@
 //! Tables in memory: the same columns, rules and words as for a file, without one.
 
-use super::super::{Error, Table};
+use super::super::Table;
 use super::Reading;
 use super::cells::{Builder, Header};
 use super::dialect::Dialect;
 use super::found::{Found, Places};
+use crate::Error;
+use crate::table::csv::too_many_records;
 use rayon::prelude::*;
 use std::ops::Range;
 use unicode_normalization::UnicodeNormalization;
@@ -70,8 +72,7 @@ pub fn read_cells(
             found.append(wrong, 0);
             table.append(part, 0);
             if table.len() as u64 > reading.max_records {
-                let file = name.to_owned();
-                return Err(Error::TooManyRecords { file, most: reading.max_records });
+                return Err(too_many_records(name, reading.max_records));
             }
         }
     }

@@ -1,8 +1,9 @@
 //! What a table looks like from outside: names of columns, and whether they hold numbers.
 
-use super::super::{Decimal, Error, MAX_TEXT, clean_text};
+use super::super::{Decimal, MAX_TEXT, clean_text};
 use super::dialect::{Dialect, Encoding, likely_delimiter};
-use super::{Blocks, regular_file};
+use super::{Blocks, bad_header, regular_file};
+use crate::Error;
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -43,7 +44,7 @@ pub enum Looks {
 pub fn outline_csv(path: &Path, with_values: bool) -> Result<Vec<ColumnOutline>, Error> {
     let name = path.display().to_string();
     let file = regular_file(path)?;
-    let bad = |problem: &str| Error::BadHeader { file: name.clone(), problem: problem.to_owned() };
+    let bad = |problem: &str| bad_header(&name, problem);
     let mut source = Encoding::Recognized.decoded(file);
     let mut blocks = Blocks::new(&name, Dialect::default());
     let mut columns: Vec<Growing> = Vec::new();

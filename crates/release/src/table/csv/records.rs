@@ -5,8 +5,8 @@ use std::io::Read;
 use rayon::prelude::*;
 
 use super::cells::{column, first_record};
-use super::{Blocks, Dialect, newlines, piece_ends};
-use crate::table::Error;
+use super::{Blocks, Dialect, empty_file, newlines, piece_ends};
+use crate::Error;
 
 /// Whole records of a file, one thread's share.
 pub struct Piece<'b> {
@@ -54,14 +54,14 @@ impl Piece<'_> {
 ///
 /// # Errors
 /// If the file cannot be read, lacks a column, or `take` fails.
-pub fn read_records<T: Send, E: From<Error>>(
+pub fn read_records<T: Send>(
     (name, dialect): (&str, Dialect),
     source: impl Read,
     wanted: &[&str],
     progress: &(dyn Fn(usize) + Sync),
     piece: impl Fn(&[usize], &Piece<'_>) -> T + Sync,
-    mut take: impl FnMut(T, u64) -> Result<(), E>,
-) -> Result<(), E> {
+    mut take: impl FnMut(T, u64) -> Result<(), Error>,
+) -> Result<(), Error> {
     let mut source = dialect.encoding.decoded(source);
     let mut blocks = Blocks::new(name, dialect);
     let mut header: Option<(Vec<usize>, usize)> = None;
@@ -98,9 +98,6 @@ pub fn read_records<T: Send, E: From<Error>>(
     }
     match header {
         Some(_) => Ok(()),
-        None => {
-            let problem = "the file is empty: its first line must name the columns".to_owned();
-            Err(Error::BadHeader { file: name.to_owned(), problem }.into())
-        }
+        None => Err(empty_file(name)),
     }
 }

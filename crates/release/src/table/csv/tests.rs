@@ -190,7 +190,7 @@ fn a_table_without_records_and_a_missing_file_are_told_apart() {
     let reading = Reading { schema: &schema, owner: None, identifier: None, max_records: 1 };
     for path in ["/nonexistent/t.csv", "/"] {
         let missing = read_csv(Path::new(path), &reading, &|_| {});
-        assert!(matches!(missing, Err(Error::Unreadable { .. })));
+        assert!(missing.unwrap_err().message().contains("cannot be read"));
     }
 }
 
@@ -254,7 +254,7 @@ fn all_bad_values_come_in_one_go_with_counts_lines_and_the_nearest_legal_value()
          \u{20} t.csv:8: 2 fields where the first line has 4\n\
          correct the file, or agree on an `on_bad_value` for such an attribute"
     );
-    let Error::BadValues(found) = error else { panic!("a list") };
+    let found = error.origin::<BadValues>().unwrap();
     let listed = found.to_csv();
     assert_eq!(listed.lines().count(), 7, "{listed}");
     let row = "\"job\",4,\"Enginer\",4,2,\"Engineer\",\"is not a value of the taxonomy: did you mean `Engineer`?\"";
@@ -279,7 +279,7 @@ fn thousands_of_bad_values_are_counted_in_bounded_room() {
     let schema = schema();
     let reading = Reading { schema: &schema, owner: None, identifier: None, max_records: 1 };
     let error = parse_csv("t.csv", csv.as_bytes(), &reading, &|_| {}).unwrap_err();
-    let Error::BadValues(found) = &error else { panic!("{error}") };
+    let found = error.origin::<BadValues>().unwrap();
     assert_eq!((found.found.len(), found.left_out), (10_000, 20_000));
     let said = error.to_string();
     assert!(said.contains("more than 10000 bad values, found 30000 times"), "{said}");
@@ -474,14 +474,16 @@ proptest! {
         let from_file = read(&schema(), &csv);
         match (from_file, read_memory(&schema(), &Memory { names, rows })) {
             (Ok(file), Ok(memory)) => prop_assert!(file == memory),
-            (Err(Error::BadValues(file)), Err(Error::BadValues(memory))) => {
+            (Err(file), Err(memory)) => {
                 let told = |all: &BadValues| -> Vec<(Option<String>, String, u64, String)> {
                     let one = |it: &BadValue| (it.column.clone(), it.value.clone(), it.count, it.problem.clone());
                     let mut all: Vec<_> = all.found.iter().map(one).collect();
                     all.sort();
                     all
                 };
-                prop_assert_eq!(told(&file), told(&memory));
+                let [file, memory] = [&file, &memory].map(|error| error.origin().map(told));
+                prop_assert!(file.is_some());
+                prop_assert_eq!(file, memory);
             }
             other => prop_assert!(false, "{other:?}"),
         }
@@ -526,7 +528,7 @@ fn rows_of_a_table_in_memory_keep_their_numbers_and_its_bound() {
     let table = read_memory(&schema(), &memory(&names, &rows[..1000])).unwrap();
     assert_eq!((table.len(), table.line(0), table.line(999)), (1000, Some(1), Some(1000)));
     let over = read_memory(&schema(), &memory(&names, &rows));
-    assert!(matches!(over, Err(Error::TooManyRecords { most: 1000, .. })));
+    assert!(over.unwrap_err().message().contains("more than 1000 records"));
     let empty = read_memory(&schema(), &memory(&names, &[])).unwrap();
     assert!(empty.is_empty() && empty.column(0).is_some());
 }

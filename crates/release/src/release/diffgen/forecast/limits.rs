@@ -4,8 +4,9 @@ use super::super::hidden::joined::check_size;
 use super::super::hidden::tables::{self, CountPlan};
 use super::super::one_class::share_bits;
 use super::super::sizes::Sizes;
-use super::super::{Error, Plan, histograms, terms};
+use super::super::{Plan, histograms, terms};
 use super::random_trees;
+use crate::Error;
 use crate::agreement::{Agreement, CountTable};
 use crate::crypto::cuckoo;
 use crate::release::shards;
@@ -21,7 +22,7 @@ pub const MOST_HASHES: u64 = 1 << 42;
 /// nineteen in twenty of [`random_trees`], for so many common records.
 ///
 /// # Errors
-/// [`Error::TableTooLong`], and those of [`Plan::new`] and [`Sizes::of`].
+/// If it would take too long, and those of [`Plan::new`] and [`Sizes::of`].
 pub fn check_table(agreement: &Agreement, records: usize) -> Result<(), Error> {
     if terms(agreement)?.count_table != Some(CountTable::Transfers) {
         return Ok(());
@@ -37,10 +38,13 @@ pub fn check_table(agreement: &Agreement, records: usize) -> Result<(), Error> {
     let shape = Layout::new(large, agreement).by_transfers(records, sizes.count_bits);
     let rows = shape.cells.iter().product::<usize>() as u64;
     if shape.hashes() > MOST_HASHES {
-        return Err(Error::TableTooLong { records, rows });
+        return Err(Error::input(format!(
+            "counting {records} people in a table of {rows} rows, as a large tree would have, takes more \
+             than an hour of the fastest processor: lower `specializations`"
+        )));
     }
     if histograms::hashes(&plan, records, share_bits(agreement))? > MOST_HASHES {
-        return Err(Error::HistogramsTooLong { records });
+        return Err(histograms_too_long(records));
     }
     check_leaves(&plan, large, records)
 }
@@ -64,10 +68,15 @@ fn check_hidden(
     let words = (bins as u64).saturating_mul(shape.payloads as u64);
     let sums = shape.sums(bins);
     if words > MOST_PAYLOAD_WORDS || sums.hashes() > MOST_HASHES || sums.check().is_err() {
-        return Err(Error::PayloadsTooMany { records, leaves: shape.payloads });
+        return Err(Error::input(format!(
+            "counting up to {records} people in {} combinations of values of the party that has fewer, \
+             without knowing who is common, as a large tree would need, takes too long: lower \
+             `specializations`, or `pad_to`",
+            shape.payloads
+        )));
     }
     if tables::histogram_hashes(plan, bins, share_bits(agreement))? > MOST_HASHES {
-        return Err(Error::HistogramsTooLong { records });
+        return Err(histograms_too_long(records));
     }
     Ok(())
 }
@@ -87,7 +96,11 @@ fn check_leaves(plan: &Plan, large: &Cuts, records: usize) -> Result<(), Error> 
     let columns = plan.schema().attributes.len() as u64;
     let cells = (leaves as u64).saturating_mul(4 * columns);
     if leaves > MOST_LEAVES || cells.saturating_mul(records as u64) > MOST_HASHES {
-        return Err(Error::LeavesTooMany { records, leaves });
+        return Err(Error::input(format!(
+            "counting {records} people by class in each of {leaves} combinations of values of the party \
+             without the class, as a large tree would have, takes too long: use utility = \"max\", or \
+             lower `specializations`"
+        )));
     }
     Ok(())
 }
@@ -97,3 +110,12 @@ const MOST_LEAVES: usize = 1 << 14;
 
 /// Trees that are drawn to find a large one before every run.
 const FEW_TREES: usize = 101;
+
+/// An error for histograms of the columns of the party without the class that would take too long.
+fn histograms_too_long(records: usize) -> Error {
+    Error::input(format!(
+        "counting {records} people by class and by each value of the party without the class, or of both \
+         where membership is hidden, takes more than an hour of the fastest processor: use taxonomies \
+         with fewer leaves, or coarser steps, there"
+    ))
+}

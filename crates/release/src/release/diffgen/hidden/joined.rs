@@ -7,14 +7,14 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::Error;
 use crate::agreement::Agreement;
 use crate::protocol::Session;
 use crate::protocol::bits::Bits;
 use crate::protocol::forecast::Forecast;
 use crate::protocol::join::{self, Bins, Hint, JoinShape, Members};
 use crate::protocol::vole::Method;
-use crate::release::diffgen::two_party::Error;
-use crate::release::diffgen::{self, terms, two_party};
+use crate::release::diffgen::{terms, two_party};
 use crate::release::shards::bound;
 use crate::release::{Step, matching};
 use crate::role::Role;
@@ -89,7 +89,7 @@ impl Announced {
     /// The join whose bins belong to `owner`.
     ///
     /// # Errors
-    /// [`join::Error::TooMany`].
+    /// If it has too many.
     pub fn join(&self, owner: Role) -> Result<JoinShape, Error> {
         let [own, peer] = [owner, owner.peer()].map(|role| self.records[role as usize]);
         let shape = JoinShape::new(owner, own, peer)?;
@@ -113,10 +113,13 @@ fn pad(agreement: &Agreement) -> Option<usize> {
 /// Rejects a table that is larger than what both are padded to.
 ///
 /// # Errors
-/// [`diffgen::Error::MoreThanPad`].
-pub fn check_size(agreement: &Agreement, records: usize) -> Result<(), diffgen::Error> {
+/// If it has more.
+pub fn check_size(agreement: &Agreement, records: usize) -> Result<(), Error> {
     match pad(agreement) {
-        Some(pad_to) if records > pad_to => Err(diffgen::Error::MoreThanPad { records, pad_to }),
+        Some(pad_to) if records > pad_to => Err(Error::input(format!(
+            "the table has {records} records, and `pad_to` in [id] is {pad_to}: agree on a larger one, up \
+             to `max_records`"
+        ))),
         _ => Ok(()),
     }
 }
@@ -158,7 +161,7 @@ impl Joined {
         progress: &(dyn Fn(Step) + Sync),
     ) -> Result<Self, Error> {
         session.channel.begin_phase(PHASE);
-        let identifiers = table.identifiers().ok_or(matching::NO_IDENTIFIERS)?;
+        let identifiers = table.identifiers().ok_or_else(matching::no_identifiers)?;
         let shapes = [announced.join(Role::P1)?, announced.join(Role::P2)?];
         let bins = shapes.iter().map(JoinShape::bins).sum();
         progress(Step::Began { phase: PHASE, total: bins });

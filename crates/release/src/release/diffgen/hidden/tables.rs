@@ -17,16 +17,15 @@ use std::collections::BTreeMap;
 use zeroize::Zeroizing;
 
 use super::joined::{Announced, Joined, index_bits};
-use crate::protocol::Session;
+use crate::Error;
 use crate::protocol::bits::{self, Bits};
 use crate::protocol::forecast::Forecast;
-use crate::protocol::join;
 use crate::protocol::shares::WordShares;
 use crate::protocol::sum_by_group::{SumShape, forecast_units, sum_shared};
+use crate::protocol::{Session, join};
 use crate::release::Step;
+use crate::release::diffgen::Plan;
 use crate::release::diffgen::histograms::{Histograms, values, values_of};
-use crate::release::diffgen::two_party::Error;
-use crate::release::diffgen::{Error as Failed, Plan};
 use crate::role::Role;
 use crate::table::Table;
 
@@ -69,7 +68,7 @@ fn shapes(
     owner: Role,
     bins: usize,
     share_bits: u32,
-) -> Result<Vec<(usize, SumShape)>, Failed> {
+) -> Result<Vec<(usize, SumShape)>, Error> {
     let classes = plan.schema().class.values.len();
     let labelled = plan.class_owner() == Some(owner);
     let attributes = plan.schema().attributes.iter().enumerate();
@@ -85,8 +84,8 @@ fn shapes(
 /// Hashes of each party that all histograms take.
 ///
 /// # Errors
-/// [`Failed::Fault`] for a set attribute.
-pub fn histogram_hashes(plan: &Plan, bins: usize, share_bits: u32) -> Result<u64, Failed> {
+/// [`Error::fault`] for a set attribute.
+pub fn histogram_hashes(plan: &Plan, bins: usize, share_bits: u32) -> Result<u64, Error> {
     let mut hashes = 0u64;
     for owner in Role::BOTH {
         let shapes = shapes(plan, owner, bins, share_bits)?;
@@ -99,7 +98,7 @@ pub fn histogram_hashes(plan: &Plan, bins: usize, share_bits: u32) -> Result<u64
 ///
 /// # Errors
 /// As [`histogram_hashes`].
-pub fn transfers(plan: &Plan, owner: Role, bins: usize, share_bits: u32) -> Result<usize, Failed> {
+pub fn transfers(plan: &Plan, owner: Role, bins: usize, share_bits: u32) -> Result<usize, Error> {
     let shapes = shapes(plan, owner, bins, share_bits)?;
     Ok(shapes.iter().map(|(_, shape)| shape.transfers()).fold(0, usize::saturating_add))
 }
@@ -183,7 +182,7 @@ pub fn histograms(
     progress: &(dyn Fn(Step) + Sync),
 ) -> Result<Histograms, Error> {
     session.channel.begin_phase(HISTOGRAMS);
-    let class_owner = plan.class_owner().ok_or(Failed::Fault("a class that both have"))?;
+    let class_owner = plan.class_owner().ok_or_else(|| Error::fault("a class that both have"))?;
     let other = class_owner.peer();
     let bins = |owner: Role| joined.members[owner as usize].len();
     let of_owner = |owner: Role, bins| shapes(plan, owner, bins, share_bits);
@@ -329,7 +328,7 @@ pub fn counts(
             add(&mut sums, sum_shared(session, receiver, &sum, groups, words, &advanced)?)
         })?;
     }
-    in_order(shape, &sums.ok_or(Failed::Fault("no bins"))?)
+    in_order(shape, &sums.ok_or_else(|| Error::fault("no bins"))?)
 }
 
 /// From the receiver's cells times the peer's to P1's times P2's.

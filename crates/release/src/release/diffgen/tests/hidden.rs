@@ -9,12 +9,12 @@ use super::two_parties::{
     thesis_rows,
 };
 use super::*;
-use crate::net::{self, Tag};
+use crate::net::{self, Blame, Tag};
 use crate::protocol::Session;
 use crate::protocol::coins::{Coins, TapeCoins};
 use crate::protocol::pair::{Outcome as Ran, Setup, assert_forecast, assert_same_shape, run_pair};
 use crate::release::diffgen::forecast::{self, Records, check_table};
-use crate::release::diffgen::two_party::{Error, Keys, prepare, release_with};
+use crate::release::diffgen::two_party::{Keys, prepare, release_with};
 use crate::role::Role;
 
 /// Few bins: see [`Keys::ForTests`].
@@ -275,7 +275,7 @@ fn a_peer_that_announces_more_records_than_agreed_is_refused() {
         },
     );
     let error = outcome.p1.unwrap_err();
-    assert!(matches!(error, Error::Net(net::Error::Malformed { .. })), "{error}");
+    assert!(matches!(error.blame(), Blame::Connection(net::Error::Malformed { .. })), "{error}");
 }
 
 #[test]

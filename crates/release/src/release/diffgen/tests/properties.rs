@@ -1,6 +1,7 @@
 //! Random tables and random cuts against plain recounts; tables at the edge; limits.
 
 use super::*;
+use crate::privacy;
 use crate::release::tree::scorer::{Known, Scorer, known_at_once};
 use crate::release::tree::splits::stretches;
 use crate::release::tree::utility::{self, Logarithms, Utility};

@@ -11,6 +11,7 @@ use super::two_parties::{
     together,
 };
 use super::{hidden, one_class, vertical, *};
+use crate::Error;
 use crate::crypto::cuckoo;
 use crate::net::memory::{End, ends};
 use crate::net::{
@@ -18,12 +19,11 @@ use crate::net::{
 };
 use crate::protocol::Session;
 use crate::protocol::coins::TapeCoins;
-use crate::protocol::join;
 use crate::protocol::pair::{Outcome as Ran, assert_same_shape, run_pair};
 use crate::protocol::shards::remote::{Line, Remote, Server};
 use crate::protocol::shards::{Answer, Failed, Shard};
 use crate::release::diffgen::sizes::Sizes;
-use crate::release::diffgen::two_party::{Error, Keys, prepare, release_prepared, release_with};
+use crate::release::diffgen::two_party::{Keys, prepare, release_prepared, release_with};
 use crate::release::shards::{Dealing, Host};
 use crate::role::Role;
 
@@ -100,12 +100,11 @@ fn any_number_of_shards_makes_the_same_release_where_one_has_the_class() {
 /// Both parties' runs with so few bins that people now and then have no place: until they have.
 fn with_few_bins(agreement: &Agreement, rows: [&[Row]; 2], tape: &Tape) -> Ran<Party, Party> {
     let tables = Role::BOTH.map(|role| view(agreement, rows[role as usize], Some(role)));
-    let full = join::Error::Placement(cuckoo::Full).to_string();
+    let full = cuckoo::Full.to_string();
     for seed in 0..100 {
         let coins = TapeCoins::pair(tape);
         let outcome = hidden::together(agreement, [&tables[0], &tables[1]], coins, QUICK, seed);
-        let is_full =
-            |party: &Party| matches!(party, Err(Error::Shard(why)) if why.to_string() == full);
+        let is_full = |party: &Party| party.as_ref().is_err_and(|error| error.message() == full);
         if !is_full(&outcome.p1) && !is_full(&outcome.p2) {
             return outcome;
         }
@@ -261,7 +260,7 @@ fn a_shard_that_is_cut_anywhere_ends_the_run_at_both_sides() {
                 (Ok(()), Ok(())) => break,
                 (p1, p2) => {
                     for error in [p1, p2].into_iter().filter_map(Result::err) {
-                        assert!(!matches!(error, Error::DiffGen(_)), "{error}");
+                        assert!(!error.message().contains("a fault of the program"), "{error}");
                         ended += 1;
                     }
                 }
@@ -481,7 +480,7 @@ fn shards_tell_for_how_many_people_the_class_differs() {
     let (_, tape) = alone(&agreement, &view(&agreement, &rows, None), 9);
     let outcome = together(&agreement, [&tables[0], &tables[1]], TapeCoins::pair(&tape));
     for party in [outcome.p1, outcome.p2] {
-        let five = |error: &Error| matches!(error, Error::ClassesDiffer { differing: Some(5), .. });
+        let five = |error: &Error| error.message().contains("between the parties for 5 people");
         assert!(party.as_ref().is_err_and(five), "{party:?}");
     }
 }

@@ -9,6 +9,7 @@
 
 use super::*;
 use crate::agreement::Selection;
+use crate::privacy;
 use crate::privacy::decisions::Decisions;
 use crate::privacy::{AddNoise, Calibration, Choice, Choose};
 use crate::release::diffgen::single::Chooser;

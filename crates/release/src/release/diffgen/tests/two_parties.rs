@@ -7,14 +7,16 @@ use num_bigint::{BigInt, BigUint};
 use rand::RngExt;
 
 use super::*;
+use crate::Error;
 use crate::net::{Costs, Transcript};
+use crate::privacy;
 use crate::privacy::decisions::{Decision, Decisions};
 use crate::protocol::Session;
 use crate::protocol::coins::Coins;
 use crate::protocol::pair::{Both, Outcome as Ran, Setup, assert_forecast, run_pair};
 use crate::release::diffgen::forecast::{Records, release_with as release_forecast};
 use crate::release::diffgen::terms;
-use crate::release::diffgen::two_party::{Error, Keys, release_with};
+use crate::release::diffgen::two_party::{Keys, release_with};
 use crate::release::{Outcome, plan, shards};
 use crate::role::Role;
 

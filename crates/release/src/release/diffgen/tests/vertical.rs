@@ -6,12 +6,12 @@ use super::two_parties::{
 };
 use super::*;
 use crate::agreement::CountTable;
+use crate::error::Kind;
 use crate::net::Tag;
 use crate::protocol::Session;
 use crate::protocol::coins::TapeCoins;
 use crate::protocol::pair::{Outcome as Ran, Setup, assert_forecast, assert_same_shape, run_pair};
 use crate::release::diffgen::forecast::check_table;
-use crate::release::diffgen::two_party::Error;
 use crate::release::rehearsal;
 use crate::role::Role;
 
@@ -188,10 +188,10 @@ fn class_columns_that_differ_end_the_run_on_both_sides() {
     let mut rng = Randomness::seeded(14);
     let outcome = together(&agreement, [&first, &second], (rng.fork(), rng.fork()));
     for party in [outcome.p1, outcome.p2] {
-        let Err(Error::ClassesDiffer { column, differing: None }) = party else {
-            panic!("{party:?}")
-        };
-        assert_eq!(column, "class");
+        let error = party.unwrap_err();
+        assert_eq!(error.kind(), Kind::Disagreement);
+        let words = "differ between the parties: compare how each side derived column `class`";
+        assert!(error.message().contains(words), "{error}");
     }
 }
 
@@ -209,7 +209,7 @@ fn how_many_classes_differ_is_told_where_a_rehearsal_may_tell_it() {
     let outcome = together(&agreement, [&first, &second], (rng.fork(), rng.fork()));
     for party in [outcome.p1, outcome.p2] {
         let error = party.unwrap_err();
-        assert!(matches!(error, Error::ClassesDiffer { differing: Some(2), .. }), "{error}");
+        assert_eq!(error.kind(), Kind::Disagreement);
         assert!(error.to_string().contains("differ between the parties for 2 people"), "{error}");
     }
 }
@@ -234,12 +234,17 @@ fn fewer_common_people_than_agreed_end_the_run_on_both_sides() {
         for party in [outcome.p1, outcome.p2] {
             match party {
                 Ok(made) => assert!(!ends && made.in_both == Some(common), "{line} {common}"),
-                Err(Error::TooFewCommon { common: found, least, column }) => {
+                Err(error) => {
+                    assert_eq!((ends, error.kind()), (true, Kind::Disagreement));
                     let asked = if line.is_empty() { 1 } else { 4 };
-                    assert_eq!((ends, found, least), (true, common, asked));
-                    assert_eq!(column, "id");
+                    for words in [
+                        format!("people {common} are also in the peer's data"),
+                        format!("at least {asked} (`min_common` in [id])"),
+                        "writes column `id`".to_owned(),
+                    ] {
+                        assert!(error.message().contains(&words), "{error}");
+                    }
                 }
-                Err(other) => panic!("{other}"),
             }
         }
     }
@@ -341,6 +346,8 @@ fn data_without_identifiers_is_refused_and_the_peer_is_told() {
     let [_, second] = both_views(&agreement, &thesis_rows());
     let mut rng = Randomness::seeded(15);
     let outcome = together(&agreement, [&joined, &second], (rng.fork(), rng.fork()));
-    assert!(matches!(outcome.p1, Err(Error::WrongInput(_))));
-    assert!(matches!(outcome.p2, Err(Error::Intersection(_))));
+    let here = outcome.p1.unwrap_err();
+    assert_eq!(here.kind(), Kind::Input);
+    assert!(here.message().contains("read without identifiers"), "{here}");
+    assert_eq!(outcome.p2.unwrap_err().kind(), Kind::Network);
 }

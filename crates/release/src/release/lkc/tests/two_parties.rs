@@ -5,8 +5,9 @@ use super::super::super::matching::{common_rows, compare_classes};
 use super::super::sealed;
 use super::super::vertical::{ASSUMPTIONS, Met, Named, Side, Worth};
 use super::*;
+use crate::error::Kind;
 use crate::math::Randomness;
-use crate::net::{self, AbortReason, Blame, Fault, Message, Stop, Tag};
+use crate::net::{self, AbortReason, Blame, Message, Stop, Tag};
 use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
 use crate::protocol::pair::{Outcome as Ran, Setup, assert_forecast, run_pair};
@@ -123,9 +124,7 @@ pub(super) fn assert_released(
     let (p1, p2) = match (outcome.p1, outcome.p2) {
         (Ok(p1), Ok(p2)) => (p1, p2),
         (Err(p1), Err(p2)) => {
-            let unmet = |error: &Error| {
-                matches!(error, Error::Unmet(_) | Error::UnmetThere | Error::UnmetTogether)
-            };
+            let unmet = |error: &Error| error.kind() == Kind::Unmet;
             assert!(expected.is_none() && unmet(&p1) && unmet(&p2), "{p1}; {p2}");
             return Vec::new();
         }
@@ -372,7 +371,7 @@ fn a_peer_that_names_what_it_may_not_or_another_length_is_stopped_with_a_typed_e
         );
         let hears = outcome.p2;
         match hears.blame() {
-            Blame::Peer => assert!(matches!(hears, Error::Impossible(_)), "{number}: {hears}"),
+            Blame::Peer => assert!(hears.message().starts_with("the peer "), "{number}: {hears}"),
             Blame::Connection(
                 net::Error::WrongLength { .. } | net::Error::FrameTooLarge { .. },
             ) => {}
@@ -470,7 +469,8 @@ fn a_peer_that_tells_an_impossible_split_or_score_is_stopped_with_a_typed_error(
         }
         session.channel.send(&Worth { above: 1, below: 0 }).unwrap();
     });
-    assert!(matches!(no_number, Error::Impossible("told a score that is not a number")));
+    assert_eq!(no_number.kind(), Kind::Peer);
+    assert!(no_number.message().contains("told a score that is not a number"), "{no_number}");
 }
 
 #[test]
@@ -512,7 +512,8 @@ fn scores_that_a_party_told_are_compared_with_the_release() {
         },
     );
     let error = outcome.p1.unwrap_err();
-    assert!(matches!(error, Error::Impossible("told a score that the release refutes")), "{error}");
+    assert_eq!(error.kind(), Kind::Peer);
+    assert!(error.message().contains("told a score that the release refutes"), "{error}");
     assert!(matches!(outcome.p2.unwrap_err().blame(), Blame::Connection(_)));
 }
 
@@ -606,7 +607,8 @@ fn what_could_not_be_tested_or_takes_longer_than_is_forecast_is_known_before_a_r
         );
     for agreement in [parse(&for_two(&local, 0b0101, "")), parse(&for_two_halves(&local))] {
         let refused = check_cells(&agreement, terms(&agreement), 1_000_000);
-        assert!(matches!(refused, Err(Error::TooManyCells(_))), "{refused:?}");
+        let refused = refused.unwrap_err();
+        assert!(refused.message().contains("combinations of values"), "{refused}");
         check_cells(&agreement, terms(&agreement), 1_000).unwrap();
         let trees = random_trees(&agreement, terms(&agreement), 3, None).unwrap();
         assert!(beyond(&agreement, terms(&agreement), trees.last().unwrap()).unwrap() > 1);

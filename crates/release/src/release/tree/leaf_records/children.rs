@@ -1,7 +1,8 @@
 //! In which child of a value a record lies, and moving records there.
 
-use super::super::Error;
 use super::Parts;
+use crate::Error;
+use crate::release::tree;
 use crate::table::{Column, CutValue, Domain, Schema, SetColumn, Specialization, Table};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -70,10 +71,10 @@ impl<'t> ChildOf<'t> {
                         Ok(Self::Categorical { codes, child, first, children })
                     }
                     Column::Set(sets) => Ok(Self::Set { sets, child, first }),
-                    Column::Numeric(_) => Err(Error::MissingColumn(attribute.name.clone())),
+                    Column::Numeric(_) => Err(tree::missing_column(&attribute.name)),
                 }
             }
-            _ => Err(Error::MissingColumn(attribute.name.clone())),
+            _ => Err(tree::missing_column(&attribute.name)),
         }
     }
 

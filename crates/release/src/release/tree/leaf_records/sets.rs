@@ -5,9 +5,9 @@
 //! given, zeros included: noise on each is the law that the thesis' test-and-generate method has,
 //! and the plan has bounded how many there can be.
 
-use super::super::Error;
 use super::super::utility::largest;
 use super::{Leaf, LeafId, LeafRecords, Parts, Replaced};
+use crate::Error;
 use crate::table::{CutValue, Domain, Specialization};
 use std::collections::{BTreeMap, HashMap};
 
@@ -16,14 +16,14 @@ impl LeafRecords<'_> {
     /// the release) and every non-empty subset of the children (as a mask, ascending), the size.
     ///
     /// # Errors
-    /// [`Error::MissingColumn`] if the party does not hold the attribute.
+    /// If the party does not hold the attribute.
     pub fn sub_partitions(&mut self, made: &Specialization) -> Result<SubPartitions, Error> {
         let (old, parts) = self.divide(made)?;
         let Domain::Set(taxonomy) = &self.schema.attributes[made.candidate.attribute].domain else {
-            return Err(Error::Fault("sub-partitions of an attribute that is not a set"));
+            return Err(Error::fault("sub-partitions of an attribute that is not a set"));
         };
         let CutValue::Value(value) = made.candidate.value else {
-            return Err(Error::Fault("an interval of a set attribute"));
+            return Err(Error::fault("an interval of a set attribute"));
         };
         let children = taxonomy.children(value).count() as u32;
         // The plan has refused taxonomies whose subsets would be too many.
@@ -53,7 +53,7 @@ impl LeafRecords<'_> {
     /// Keeps the sub-partitions for which `keep` says so and drops the others with their records.
     ///
     /// # Errors
-    /// [`Error::Fault`] if `keep` does not fit.
+    /// [`Error::fault`] if `keep` does not fit.
     pub fn keep(
         &mut self,
         made: &Specialization,
@@ -62,7 +62,7 @@ impl LeafRecords<'_> {
         keep: &[bool],
     ) -> Result<Replaced, Error> {
         if keep.len() != parts.sizes.len() {
-            return Err(Error::Fault("a test of sub-partitions that does not fit them"));
+            return Err(Error::fault("a test of sub-partitions that does not fit them"));
         }
         let (attribute, key) = (made.candidate.attribute, made.candidate.value.key());
         self.links[attribute].remove(&key);

@@ -10,13 +10,14 @@ use std::sync::mpsc::{Receiver, Sender};
 use num_bigint::{BigInt, BigUint};
 
 use super::law::{Asks, Law};
+use crate::Error;
 use crate::agreement::Agreement;
 use crate::math::Rational;
 use crate::privacy::decisions::Decisions;
 use crate::privacy::{self, AddNoise, Score, Spend};
 use crate::release::diffgen::plan::keep_from;
 use crate::release::diffgen::single::{Chooser, Mechanisms, Noiser, Single};
-use crate::release::diffgen::{Error, Leaves, Plan, RECORDS, Release, Specializer, run};
+use crate::release::diffgen::{Leaves, Plan, RECORDS, Release, Specializer, run};
 use crate::release::tree::splits::stretches;
 use crate::release::tree::utility::{Logarithms, Utility};
 use crate::table::{Candidate, CutValue, Cuts, Specialization, Table};
@@ -85,8 +86,6 @@ struct Side<'p, 't> {
 }
 
 impl Specializer for Side<'_, '_> {
-    type Error = Error;
-
     fn noisy_records(&mut self, spend: Spend) -> Result<i64, Error> {
         self.form.noisy_records(spend)
     }
