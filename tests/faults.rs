@@ -328,7 +328,7 @@ fn a_conversation_that_is_kept_alive_ends_all_the_same() {
         };
         assert!(matches!(error, Error::RunTooLong { limit: l } if l == limit), "{error}");
         let error = channel.send_bytes(PING, b"").unwrap_err();
-        assert_eq!(error.abort_reason(), AbortReason::TooSlow);
+        assert_eq!(error.blame().reason(), Some(AbortReason::TooSlow));
         over.store(true, Ordering::SeqCst);
     });
 }
