@@ -9,8 +9,8 @@
 
 #![expect(clippy::print_stdout, reason = "an example shows its result")]
 
-use diptych::mechanism::exponential::VerticalExponential;
 use diptych::mechanism::{Error, OneSided};
+use diptych::paper::exponential::VerticalExponential;
 use diptych::privacy::choice::Score;
 use diptych::privacy::exponential::Scaling;
 use diptych::privacy::{Budget, Calibration, Choose, Epsilon};

@@ -12,6 +12,7 @@
 //! | [`net`] | | framed, typed messages between two parties; TLS; metering |
 //! | [`protocol`] | | two-party primitives over a session |
 //! | [`mechanism`] | | the mechanisms of `privacy` run by two parties |
+//! | [`paper`] | | the papers' protocols and mechanisms that no default uses |
 //! | [`table`] | `diptych-release` | schema, taxonomies, columns, CSV |
 //! | [`agreement`] | | what two organisations sign before a release |
 //! | [`release`] | | models: from tables to a release |
@@ -62,7 +63,7 @@ pub use diptych_mpc::Role;
 #[cfg(feature = "cli")]
 use diptych_mpc::role;
 #[doc(inline)]
-pub use diptych_mpc::{circuit, mechanism, net, protocol};
+pub use diptych_mpc::{circuit, mechanism, net, paper, protocol};
 #[doc(inline)]
 pub use diptych_primitives::{crypto, math, simd};
 #[doc(inline)]

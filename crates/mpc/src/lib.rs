@@ -5,6 +5,7 @@ pub mod audit;
 pub mod circuit;
 pub mod mechanism;
 pub mod net;
+pub mod paper;
 pub mod protocol;
 pub mod role;
 

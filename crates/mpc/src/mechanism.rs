@@ -1,15 +1,13 @@
-//! The traits of `privacy` run by two parties: exponential mechanism, noisy maximum, noise on
-//! counts. Nothing here uses tables.
+//! The traits of `privacy` run by two parties: noisy maximum, noise on counts. Nothing here uses
+//! tables. The exponential mechanism by two parties is in [`paper`](crate::paper): no default uses it.
 //!
 //! | module | what it is for |
 //! | --- | --- |
-//! | [`exponential`] | the exponential mechanism over candidates of both parties |
 //! | [`noisy_max`] | the largest score after geometric noise (permute-and-flip) |
 //! | [`best`] | the best candidate, and the best split, by counts that two parties hold apart |
 //! | [`heads`] | which of two parties has the better candidate |
 //! | [`largest`] | the largest class count of groups of records, as shares |
 //! | [`noise`] | discrete Laplace noise on shared counts: each party's own, or one joint noise |
-//! | [`division`] | whether a group of a public population may be divided, as one bit |
 //! | [`validity`] | whether all cells of a shared table are as required, as one bit |
 //! | [`gallery`] | the circuits of these mechanisms that are exported for review |
 //!
@@ -67,8 +65,6 @@
 //! ```
 
 pub mod best;
-pub mod division;
-pub mod exponential;
 pub mod gallery;
 pub mod heads;
 pub mod largest;
@@ -78,11 +74,12 @@ pub mod validity;
 
 mod digits;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use crate::net::{Blame, Fault};
+use crate::paper::{polynomial, random_value};
 use crate::privacy::{self, Score};
-use crate::protocol::{bits, polynomial, prepared, random_value, shares, yao};
+use crate::protocol::{bits, prepared, shares, yao};
 
 /// Scores of which each party knows its own (vertical data): P1's candidates come first.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -244,16 +241,16 @@ impl From<random_value::Error> for Error {
 }
 
 /// The number of bits that hold 0, …, n − 1.
-fn bits_to_count(n: usize) -> usize {
+pub(crate) fn bits_to_count(n: usize) -> usize {
     (usize::BITS - n.saturating_sub(1).leading_zeros()) as usize
 }
 
 /// The number with these bits, least significant first; bits beyond 64 are dropped.
-fn word(bits: &[bool]) -> u64 {
+pub(crate) fn word(bits: &[bool]) -> u64 {
     bits.iter().take(64).enumerate().fold(0, |word, (i, bit)| word | u64::from(*bit) << i)
 }
 
 /// Appends the lowest `width` bits of `value`.
-fn push_word(value: u64, width: usize, into: &mut Vec<bool>) {
+pub(crate) fn push_word(value: u64, width: usize, into: &mut Vec<bool>) {
     into.extend((0..width).map(|i| i < 64 && value >> i & 1 == 1));
 }

@@ -22,11 +22,9 @@
 //! | [`prepared`] | digits of noise that nobody knows, drawn ahead |
 //! | [`psi`] | which identifiers two lists share, how many, or whether at least so many |
 //! | [`join`] | which of one's people the peer has, and the peer's values for them, in shares |
-//! | [`random_value`] | a uniform number below a shared bound |
 //! | [`sum_by_group`] | sums by the peer's groups, and the joint count table |
-//! | [`scalar_product`] | inner products and the joint count table, by Paillier |
-//! | [`polynomial`] | one party's polynomial at the other's argument |
-//! | [`secure_sum`] | sums over three parties or more, around a ring |
+//!
+//! What the papers need and no default uses is in [`paper`](crate::paper).
 //!
 //! # Example
 //!
@@ -57,12 +55,8 @@ pub mod join;
 pub mod oprf;
 pub mod ot;
 pub mod pair;
-pub mod polynomial;
 pub mod prepared;
 pub mod psi;
-pub mod random_value;
-pub mod scalar_product;
-pub mod secure_sum;
 pub mod shards;
 pub mod shares;
 pub mod silent;

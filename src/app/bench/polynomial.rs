@@ -5,8 +5,8 @@ use num_traits::One;
 
 use crate::app::bench::{Figure, Options, scalar_product};
 use crate::crypto::paillier::SecretKey;
+use crate::paper::polynomial::{NoWrap, receive, send};
 use crate::protocol::pair::run_pair;
-use crate::protocol::polynomial::{NoWrap, receive, send};
 use crate::publish::failure::Failure;
 use std::time::Instant;
 

@@ -7,7 +7,7 @@ use super::Verdict;
 use super::field::{check_all, expect, is_valid, list, number, numbers, parse_number, text};
 use super::keys;
 use crate::crypto::paillier::SecretKey;
-use crate::protocol::polynomial::{Error, NoWrap, combine, decode, powers_of};
+use crate::paper::polynomial::{Error, NoWrap, combine, decode, powers_of};
 
 /// Checks every test of the document on both paths. A test that cannot be read fails.
 pub fn check(document: &Value) -> Vec<Verdict> {

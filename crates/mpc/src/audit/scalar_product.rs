@@ -12,7 +12,7 @@ use super::field::{
 use super::keys;
 use crate::crypto::paillier::{Ciphertext, Fresh, GroupSums, Returned, SecretKey};
 use crate::net::codec;
-use crate::protocol::scalar_product::{
+use crate::paper::scalar_product::{
     Entries, Error, Opening, ProductPlan, PublicNumbers, TablePlan, TableShape, VectorShape,
     ideal_product, ideal_table,
 };

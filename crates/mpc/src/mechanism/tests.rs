@@ -1,8 +1,5 @@
 //! The two-party forms give the same results as the single-party forms.
 
-mod division;
-mod exponential;
-mod horizontal;
 mod largest;
 mod noise;
 mod noisy_max;
@@ -18,22 +15,22 @@ use crate::protocol::coins::TapeCoins;
 use crate::protocol::pair::{Outcome, Setup, run_pair};
 use crate::role::Role;
 
-fn spend(epsilon: &str) -> Spend {
+pub(crate) fn spend(epsilon: &str) -> Spend {
     let epsilon: Epsilon = epsilon.parse().unwrap();
     Budget::new(&epsilon).spend("test", epsilon.value()).unwrap()
 }
 
-fn whole(scores: &[u64]) -> Vec<Score> {
+pub(crate) fn whole(scores: &[u64]) -> Vec<Score> {
     scores.iter().map(|score| Score::whole(*score).unwrap()).collect()
 }
 
 /// All candidates as the single-party form takes them.
-fn joined(p1: &[u64], p2: &[u64]) -> Vec<Scored> {
+pub(crate) fn joined(p1: &[u64], p2: &[u64]) -> Vec<Scored> {
     [whole(p1), whole(p2)].concat().into_iter().map(Scored::single).collect()
 }
 
 /// A party's view of the scores.
-fn one_sided(role: Role, p1: &[u64], p2: &[u64]) -> OneSided {
+pub(crate) fn one_sided(role: Role, p1: &[u64], p2: &[u64]) -> OneSided {
     match role {
         Role::P1 => OneSided { own: whole(p1), peer: p2.len() },
         Role::P2 => OneSided { own: whole(p2), peer: p1.len() },
@@ -41,7 +38,7 @@ fn one_sided(role: Role, p1: &[u64], p2: &[u64]) -> OneSided {
 }
 
 /// Runs both parties with coins from generators.
-fn with_generators<T: Send>(
+pub(crate) fn with_generators<T: Send>(
     seed: u64,
     party: impl Fn(Role, &mut Session) -> T + Sync,
 ) -> Outcome<T, T> {
@@ -53,7 +50,7 @@ fn with_generators<T: Send>(
 }
 
 /// Runs both parties with coins from one tape; both must use the same part of it.
-fn with_tape<T: Send>(
+pub(crate) fn with_tape<T: Send>(
     tape: &Tape,
     party: impl Fn(Role, &mut Session) -> T + Sync,
 ) -> Outcome<T, T> {

@@ -8,10 +8,8 @@ use crate::agreement;
 use crate::math::random::SourceFailed;
 use crate::mechanism;
 use crate::net::{self, AbortReason, Blame, Fault};
-use crate::protocol::{
-    bits, join, oprf, ot, polynomial, prepared, psi, random_value, scalar_product, secure_sum,
-    shards, shares, sum_by_group, yao,
-};
+use crate::paper::{polynomial, random_value, scalar_product, secure_sum};
+use crate::protocol::{bits, join, oprf, ot, prepared, psi, shards, shares, sum_by_group, yao};
 use crate::release;
 use crate::release::diffgen::{self, two_party};
 use crate::release::tree;

@@ -64,16 +64,15 @@ use crate::agreement::{Agreement, CountTable, Noise, Partition, Selection, Trans
 use crate::crypto::paillier::{self, SecretKey};
 use crate::crypto::soft_spoken::Columns;
 use crate::mechanism;
-use crate::mechanism::exponential::horizontal::TaylorKey;
 use crate::mechanism::noise::{JointNoise, OwnNoise, TwoPartyNoise};
 use crate::mechanism::noisy_max::{self, NoiseWidths};
 use crate::net::{self, Blame, Fault, Message, Tag};
+use crate::paper::exponential::horizontal::TaylorKey;
+use crate::paper::scalar_product;
 use crate::privacy::{self, AddNoise, Budget, Calibration, Spend};
 use crate::protocol::shares::WordShares;
 use crate::protocol::transfers::{Assumptions, Source};
-use crate::protocol::{
-    self, Bulk, Session, bits, join, psi, scalar_product, shares, sum_by_group, yao,
-};
+use crate::protocol::{self, Bulk, Session, bits, join, psi, shares, sum_by_group, yao};
 use crate::release::{Outcome, Step, shards, tree};
 use crate::role::Role;
 use crate::table::{CutValue, Cuts, Table};

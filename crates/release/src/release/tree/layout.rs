@@ -2,7 +2,7 @@
 
 use super::leaf_records::LeafRecords;
 use crate::agreement::Agreement;
-use crate::protocol::scalar_product::TableShape;
+use crate::paper::scalar_product::TableShape;
 use crate::protocol::shares::{self, WordShares};
 use crate::protocol::sum_by_group::CountShape;
 use crate::role::Role;

@@ -47,7 +47,7 @@
 //! use diptych_mpc::crypto::paillier::{SecretKey, Tuning};
 //! use diptych_mpc::math::Randomness;
 //! use diptych_mpc::protocol::pair::{Setup, run_pair};
-//! use diptych_mpc::protocol::scalar_product::{Entries, ExpectedKey, Key, VectorShape, product};
+//! use diptych_mpc::paper::scalar_product::{Entries, ExpectedKey, Key, VectorShape, product};
 //! use num_bigint::BigUint;
 //!
 //! let tuning = Tuning { table_bytes: 1 << 20, ..Tuning::default() };

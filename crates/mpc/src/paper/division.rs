@@ -22,7 +22,7 @@
 //!
 //! ```
 //! use diptych_mpc::Role;
-//! use diptych_mpc::mechanism::division::{DivisionShape, Side, accepts};
+//! use diptych_mpc::paper::division::{DivisionShape, Side, accepts};
 //! use diptych_mpc::protocol::pair::{Setup, run_pair};
 //!
 //! // Eight people; the shop would divide them in the middle. Both have four of them, two in common.
@@ -43,10 +43,10 @@
 
 use zeroize::Zeroizing;
 
-use super::{Error, push_word};
 use crate::circuit::integer::{count_ones, less_than_constant, less_than_or_equal, subtract, sum};
 use crate::circuit::stream::Generated;
 use crate::circuit::{Bit, Builder, Circuit, Gates, Source};
+use crate::mechanism::{Error, push_word};
 use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
 use crate::protocol::yao::{self, Reveal};

@@ -108,7 +108,7 @@ impl TableShape {
 /// use diptych_mpc::math::Randomness;
 /// use diptych_mpc::protocol::Session;
 /// use diptych_mpc::protocol::pair::{Setup, run_pair};
-/// use diptych_mpc::protocol::scalar_product::{Error, ExpectedKey, Key, TableShape, count_table};
+/// use diptych_mpc::paper::scalar_product::{Error, ExpectedKey, Key, TableShape, count_table};
 /// use diptych_mpc::protocol::yao::Reveal;
 /// use num_bigint::BigUint;
 ///

@@ -11,7 +11,7 @@
 //! # Example
 //!
 //! ```
-//! use diptych_mpc::mechanism::exponential::VerticalExponential;
+//! use diptych_mpc::paper::exponential::VerticalExponential;
 //! use diptych_mpc::mechanism::{Error, OneSided};
 //! use diptych_mpc::privacy::exponential::Scaling;
 //! use diptych_mpc::privacy::{Budget, Calibration, Choose, Epsilon, Score};
@@ -42,14 +42,14 @@
 use num_bigint::BigUint;
 use zeroize::Zeroizing;
 
-use super::super::Error;
 use super::vertical::PrefixSums;
 use crate::circuit::integer::{add, less_than};
 use crate::circuit::random_value::UniformBelow;
 use crate::circuit::{Builder, Circuit, Program};
+use crate::mechanism::Error;
+use crate::paper::random_value;
 use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
-use crate::protocol::random_value;
 use crate::protocol::shares::{Ring, Share};
 use crate::protocol::yao::{self, Reveal};
 use crate::role::Role;

@@ -20,7 +20,7 @@
 //! # Example
 //!
 //! ```
-//! use diptych_mpc::mechanism::exponential::VerticalExponential;
+//! use diptych_mpc::paper::exponential::VerticalExponential;
 //! use diptych_mpc::mechanism::{Error, OneSided};
 //! use diptych_mpc::privacy::exponential::Scaling;
 //! use diptych_mpc::privacy::{Budget, Calibration, Choose, Epsilon, Score};
@@ -51,13 +51,13 @@
 use num_bigint::BigUint;
 use zeroize::Zeroizing;
 
-use super::super::{Error, OneSided, bits_to_count, word};
-use super::paper;
+use super::stepwise;
 use crate::circuit::integer::{add, count_ones, mask, resize, subtract_borrow, xor};
 use crate::circuit::random_value::UniformBelow;
 use crate::circuit::stream::Generated;
 use crate::circuit::{Bit, Builder, Circuit, Gates, Source};
 use crate::math::Rational;
+use crate::mechanism::{Error, OneSided, bits_to_count, word};
 use crate::privacy::choice::{Calibration, Choice, Choose, Score};
 use crate::privacy::exponential::{Scaling, ScoreBound, weight_bits, weights_within};
 use crate::privacy::{self, Spend};
@@ -87,7 +87,7 @@ impl<'a> VerticalExponential<'a> {
         Self { session, parameters }
     }
 
-    /// The same choice made as in the papers: see [`super::paper`].
+    /// The same choice made as in the papers: see [`stepwise`].
     #[must_use]
     pub fn as_in_the_papers(self) -> Self {
         Self { parameters: WeightParameters { paper: true, ..self.parameters }, ..self }
@@ -125,7 +125,7 @@ impl Choose for VerticalExponential<'_> {
         let bound = ScoreBound { largest: self.parameters.largest, whole };
         let sums = PrefixSums::new(scores, role, bound, &rate, self.parameters.scaling)?;
         let index = if self.parameters.paper {
-            paper::choose(self.session, &sums, self.parameters.tries)?
+            stepwise::choose(self.session, &sums, self.parameters.tries)?
         } else {
             self.by_one_circuit(&sums)?
         };
@@ -158,7 +158,7 @@ pub struct WeightParameters {
     pub largest: Score,
     /// A choice fails with a chance below 2^-tries.
     pub tries: u32,
-    /// Whether the choice is made as in the papers: see [`super::paper`].
+    /// Whether the choice is made as in the papers: see [`stepwise`].
     pub paper: bool,
 }
 
@@ -178,7 +178,7 @@ pub fn forecast(
     let bound = ScoreBound { largest, whole: calibration.has_whole_scores() };
     let (_, width) = public_bounds(counts[0] + counts[1], bound, &rate, scaling)?;
     if paper {
-        paper::forecast(f, width, tries, counts[0] + counts[1]);
+        stepwise::forecast(f, width, tries, counts[0] + counts[1]);
     } else {
         yao::forecast(f, Role::P1, &ChoiceShape::new(counts, width, tries).source(), Reveal::Both);
     }
