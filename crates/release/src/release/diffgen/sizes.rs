@@ -8,18 +8,15 @@
 //! Weights are longest where rounds are fewest.
 
 use super::plan::{FRACTION_BITS, GRID_BITS, Plan};
-use super::{Error, hidden};
+use super::{Error, hidden, paper};
 use crate::agreement::diffgen::Terms;
 use crate::agreement::{Agreement, CountTable, MatchBy, Noise, Partition, Profile, Selection};
-use crate::mechanism;
 use crate::mechanism::noisy_max::{self, NoiseWidths};
-use crate::paper::exponential::horizontal::Horizontal;
 use crate::paper::exponential::vertical;
 use crate::privacy::Score;
 use crate::privacy::exponential::{Scaling, weight_bits};
 use crate::privacy::noisy_max::rate_per_step;
 use crate::privacy::slack::{Noises, PublicBounds, Widths};
-use crate::privacy::taylor::Taylor;
 use crate::protocol::psi::oblivious;
 use crate::protocol::shards::failures;
 use crate::table::{Domain, Schema};
@@ -95,7 +92,7 @@ impl Sizes {
         let record_bits = u64::BITS - records.leading_zeros();
         let count_bits = ring_bits(terms, record_bits, count_digits);
         let largest_score = plan.largest_score(records)?;
-        check_polynomial(agreement, plan, &widths)?;
+        paper::check_polynomial(agreement, plan, &widths)?;
         if terms.selection == Selection::Exponential && !horizontal {
             check_choice(plan, largest_score, most_candidates(plan.schema(), rounds))?;
         }
@@ -178,34 +175,12 @@ fn ring_bits(terms: &Terms, record_bits: u32, digits: u32) -> u32 {
     (record_bits.max(noise_bits) + 2).min(64)
 }
 
-/// The public numbers of the polynomial in place of the exponential.
-pub fn polynomial(agreement: &Agreement, taylor: Taylor, widths: &Widths) -> Horizontal {
-    let sigma = widths.sigma.max(widths.tries);
-    Horizontal { taylor, most_records: agreement.max_records, sigma }
-}
-
 /// Rejects choices whose circuits would need more memory than a party is asked to have.
 fn check_choice(plan: &Plan, largest: Score, candidates: u64) -> Result<(), Error> {
     let rate = scaling().rate("a choice", &plan.largest_epsilon_step(), plan.calibration())?;
     let bits = weight_bits(largest, &rate, scaling())?;
     if bits.saturating_mul(candidates) > MOST_CHOICE_BITS {
         return Err(Error::ChoiceTooLarge { candidates, bits });
-    }
-    Ok(())
-}
-
-/// Rejects a polynomial whose values do not fit the key, before anything is spent.
-fn check_polynomial(agreement: &Agreement, plan: &Plan, widths: &Widths) -> Result<(), Error> {
-    let Some(taylor) = plan.terms().taylor else { return Ok(()) };
-    let rate = plan.calibration().rate(&plan.largest_epsilon_step());
-    let polynomial = polynomial(agreement, taylor, widths);
-    let needed = polynomial.least_key_bits(&rate).map_err(|error| match error {
-        mechanism::Error::Privacy(error) => Error::Privacy(error),
-        _ => Error::Fault("a polynomial without coefficients"),
-    })?;
-    let bits = plan.terms().paillier_bits.unwrap_or_default();
-    if needed > u64::from(bits) {
-        return Err(Error::PolynomialTooLong { needed, bits });
     }
     Ok(())
 }

@@ -57,17 +57,17 @@
 
 use serde::{Deserialize, Serialize};
 
+pub use super::paper::Prepared;
 use super::sizes::Sizes;
 use super::{Plan, RECORDS, hidden, horizontal, terms, vertical};
 use crate::agreement::diffgen::Terms;
 use crate::agreement::{Agreement, CountTable, Noise, Partition, Selection, Transfers};
-use crate::crypto::paillier::{self, SecretKey};
+use crate::crypto::paillier;
 use crate::crypto::soft_spoken::Columns;
 use crate::mechanism;
 use crate::mechanism::noise::{JointNoise, OwnNoise, TwoPartyNoise};
 use crate::mechanism::noisy_max::{self, NoiseWidths};
 use crate::net::{self, Blame, Fault, Message, Tag};
-use crate::paper::exponential::horizontal::TaylorKey;
 use crate::paper::scalar_product;
 use crate::privacy::{self, AddNoise, Budget, Calibration, Spend};
 use crate::protocol::shares::WordShares;
@@ -213,15 +213,6 @@ pub(in crate::release) const STRUCTURE: &str = "structure";
 /// The phase in which [`prepare`] talks.
 pub const SET_UP: &str = "set-up";
 
-/// What a release needs that does not depend on data: see [`prepare`].
-pub struct Prepared {
-    pub(super) keys: Keys,
-    /// Under which the counts of divided columns are made, if the tree wants ours.
-    pub(super) secret: Option<SecretKey>,
-    /// Under which polynomials are evaluated.
-    pub(super) taylor: Option<TaylorKey>,
-}
-
 /// Makes keys, sets up transfers with the peer and draws the noise of the first choices: all that can be done before the budget is
 /// debited, because nothing of it depends on data. Whoever cuts the line until now costs nobody any
 /// ε. (Whose key, or whose transfers, the counts of divided columns take depends on the tree: both
@@ -236,15 +227,7 @@ pub fn prepare(
 ) -> Result<Prepared, Error> {
     let terms = terms(agreement)?;
     session.channel.begin_phase(SET_UP);
-    let (secret, taylor) = match &agreement.partition {
-        Partition::Vertical { .. } if terms.count_table == Some(CountTable::Paillier) => {
-            (Some(vertical::make_key(session, terms, keys)?), None)
-        }
-        Partition::Horizontal { .. } if terms.taylor.is_some() => {
-            (None, Some(horizontal::exchange_key(keys, session, terms)?))
-        }
-        _ => (None, None),
-    };
+    let prepared = Prepared::new(session, agreement, terms, keys)?;
     for (sender, source) in sources(agreement)? {
         session.use_transfers(source);
         yao::set_up(session, sender).map_err(mechanism::Error::from)?;
@@ -257,7 +240,7 @@ pub fn prepare(
     draw_ahead(session, &plan, &Sizes::of(agreement, &plan)?)?;
     session.channel.send(&Ready)?;
     let Ready = session.channel.receive()?;
-    Ok(Prepared { keys, secret, taylor })
+    Ok(prepared)
 }
 
 /// Draws the noise of the first choices, as soon as it is known how many there will be.
