@@ -30,17 +30,17 @@
 //! use diptych::mechanism::noise::TwoPartyNoise;
 //! use diptych::mechanism::Error;
 //! use diptych::privacy::{AddNoise, Budget, Epsilon};
-//! use diptych::protocol::Session;
-//! use diptych::protocol::pair::{Setup, run_pair};
+//! use diptych::protocol::Workspace;
+//! use diptych::protocol::pair::{Setup, run_workspaces};
 //! use diptych::protocol::shares::WordShares;
 //!
 //! let epsilon: Epsilon = "1".parse()?;
-//! let publish = |session: &mut Session, own: &[u64]| -> Result<Vec<i64>, Error> {
+//! let publish = |session: &mut Workspace, own: &[u64]| -> Result<Vec<i64>, Error> {
 //!     let spend = Budget::new(&epsilon).spend_rest("counts")?;
 //!     let shares = WordShares::new(32, own.to_vec())?;
 //!     TwoPartyNoise::new(session).add_noise(spend, &shares)
 //! };
-//! let outcome = run_pair(
+//! let outcome = run_workspaces(
 //!     Setup::default(),
 //!     |session| publish(session, &[310, 4_690]),
 //!     |session| publish(session, &[240, 3_760]),

@@ -12,7 +12,7 @@
 //! | [`gallery`] | the circuits of these mechanisms that are exported for review |
 //!
 //! Each mechanism borrows a [`Session`](crate::protocol::Session) with its garbled circuits and
-//! coins, implements [`Choose`](crate::privacy::Choose) or
+//! coins, or a [`Workspace`](crate::protocol::Workspace) where it draws noise or works in bulk, implements [`Choose`](crate::privacy::Choose) or
 //! [`AddNoise`](crate::privacy::AddNoise), and gives both parties the same output. What it opens is
 //! the output of a differentially private mechanism and nothing else; all widths come from public
 //! bounds. Semi-honest, as everything below it. ([`best`], [`heads`] and [`validity`] open exact results,
@@ -33,12 +33,12 @@
 //! use diptych_mpc::mechanism::noisy_max::{NoiseWidths, NoisyMax, Scores};
 //! use diptych_mpc::mechanism::Error;
 //! use diptych_mpc::privacy::{AddNoise, Budget, Calibration, Choose, Epsilon, Score};
-//! use diptych_mpc::protocol::Session;
-//! use diptych_mpc::protocol::pair::{Setup, run_pair};
+//! use diptych_mpc::protocol::Workspace;
+//! use diptych_mpc::protocol::pair::{Setup, run_workspaces};
 //! use diptych_mpc::protocol::shares::WordShares;
 //!
 //! let (epsilon, half): (Epsilon, Epsilon) = ("1".parse()?, "0.5".parse()?);
-//! let publish = |session: &mut Session, own: &[u64]| -> Result<(usize, i64), Error> {
+//! let publish = |session: &mut Workspace, own: &[u64]| -> Result<(usize, i64), Error> {
 //!     let mut budget = Budget::new(&epsilon);
 //!     let which = budget.spend("which", half.value())?;
 //!     let how_many = budget.spend_rest("how many")?;
@@ -51,7 +51,7 @@
 //!     let count = WordShares::new(32, vec![own[winner]])?;
 //!     Ok((winner, TwoPartyNoise::new(session).add_noise(how_many, &count)?[0]))
 //! };
-//! let outcome = run_pair(
+//! let outcome = run_workspaces(
 //!     Setup::default(),
 //!     |session| publish(session, &[90, 400, 3]),
 //!     |session| publish(session, &[120, 310, 5]),

@@ -5,7 +5,7 @@
 //! that the real run equals the ideal function, that the shape of the transcript does not depend on
 //! inputs, and that invalid messages are errors.
 //!
-//! All of them take a [`Session`]; [`pair`] runs two parties in one process.
+//! All of them take a [`Session`], and [`prepared`], which keeps what it draws, a [`Workspace`]; [`pair`] runs two parties in one process.
 //! Values that neither party knows are held as [`shares`]; [`coins`] are a party's part of random
 //! bits that neither knows; [`forecast`] counts what a run costs.
 //!
@@ -67,6 +67,7 @@ pub mod vole;
 pub mod yao;
 
 mod session;
+mod workspace;
 
 #[cfg(test)]
 mod tests;
@@ -75,4 +76,5 @@ mod tests;
 pub(crate) use tests::announced;
 
 pub use coins::Coins;
-pub use session::{Bulk, Session};
+pub use session::Session;
+pub use workspace::{Bulk, Workspace};

@@ -25,8 +25,8 @@ use diptych::app::evaluate::{assess, released};
 use diptych::app::progress::Bar;
 use diptych::math::Randomness;
 use diptych::privacy::Budget;
-use diptych::protocol::Session;
-use diptych::protocol::pair::{Setup, run_pair};
+use diptych::protocol::Workspace;
+use diptych::protocol::pair::{Setup, run_workspaces};
 use diptych::publish::failure::Failure;
 use diptych::release::Release;
 use diptych::release::diffgen::single;
@@ -168,11 +168,11 @@ fn together(
     seed: u64,
 ) -> Result<(Release, f64), Failure> {
     let epsilon = agreement.epsilon().ok_or_else(|| Failure::failed("no ε"))?;
-    let party = |table: &Table, session: &mut Session| {
+    let party = |table: &Table, session: &mut Workspace| {
         release_with(session, agreement, table, Budget::new(epsilon), KEYS, &|_| {})
     };
     let [first, second] = parts;
-    let outcome = run_pair(
+    let outcome = run_workspaces(
         Setup::default().seed(seed),
         |session| party(first, session),
         |session| party(second, session),

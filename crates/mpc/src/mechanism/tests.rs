@@ -10,9 +10,9 @@ use crate::math::Randomness;
 use crate::privacy::choice::{Score, Scored};
 use crate::privacy::decisions::{Decision, Tape};
 use crate::privacy::{Budget, Epsilon, Spend};
-use crate::protocol::Session;
+use crate::protocol::Workspace;
 use crate::protocol::coins::TapeCoins;
-use crate::protocol::pair::{Outcome, Setup, run_pair};
+use crate::protocol::pair::{Outcome, Setup, run_workspaces};
 use crate::role::Role;
 
 pub(crate) fn spend(epsilon: &str) -> Spend {
@@ -40,28 +40,28 @@ pub(crate) fn one_sided(role: Role, p1: &[u64], p2: &[u64]) -> OneSided {
 /// Runs both parties with coins from generators.
 pub(crate) fn with_generators<T: Send>(
     seed: u64,
-    party: impl Fn(Role, &mut Session) -> T + Sync,
+    party: impl Fn(Role, &mut Workspace) -> T + Sync,
 ) -> Outcome<T, T> {
-    let run = |session: &mut Session| {
+    let run = |session: &mut Workspace| {
         let role = session.role;
         party(role, session)
     };
-    run_pair(Setup::default().seed(seed), run, run)
+    run_workspaces(Setup::default().seed(seed), run, run)
 }
 
 /// Runs both parties with coins from one tape; both must use the same part of it.
 pub(crate) fn with_tape<T: Send>(
     tape: &Tape,
-    party: impl Fn(Role, &mut Session) -> T + Sync,
+    party: impl Fn(Role, &mut Workspace) -> T + Sync,
 ) -> Outcome<T, T> {
     let (first, second) = TapeCoins::pair(tape);
-    let run = |session: &mut Session, coins: TapeCoins| {
+    let run = |session: &mut Workspace, coins: TapeCoins| {
         let role = session.role;
         session.coins = Box::new(coins);
         let output = party(role, session);
         (output, session.coins.decisions_left())
     };
-    let outcome = run_pair(
+    let outcome = run_workspaces(
         Setup::default().seed(1),
         |session| run(session, first),
         |session| run(session, second),

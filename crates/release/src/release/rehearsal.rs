@@ -19,7 +19,7 @@ pub mod noisy;
 use super::{Error, Step};
 use crate::agreement::{Agreement, Rehearsal};
 use crate::crypto::commutative::Ristretto;
-use crate::protocol::Session;
+use crate::protocol::Workspace;
 use crate::protocol::forecast::Forecast;
 use crate::protocol::psi::{self, Cardinality};
 use crate::table::Table;
@@ -40,7 +40,7 @@ pub struct Rehearsed {
 /// # Errors
 /// [`Error::NoRehearsal`] unless the agreement allows it, and those of set intersection.
 pub fn run(
-    session: &mut Session,
+    session: &mut Workspace,
     agreement: &Agreement,
     table: &Table,
     progress: &(dyn Fn(Step) + Sync),

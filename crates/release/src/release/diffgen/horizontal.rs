@@ -38,9 +38,9 @@ use crate::agreement::{self, Agreement};
 use crate::crypto::commutative::Ristretto;
 use crate::mechanism::noisy_max::{NoisyMax, Scores};
 use crate::privacy::{Budget, Choose, Spend};
-use crate::protocol::Session;
 use crate::protocol::psi::{self, Cardinality, cardinality};
 use crate::protocol::shares::WordShares;
+use crate::protocol::{Session, Workspace};
 use crate::release::shards::{self, InShards};
 use crate::release::tree::scorer::known_at_once;
 use crate::release::{Examined, Outcome, Step};
@@ -48,7 +48,7 @@ use crate::table::{Candidate, CutValue, Cuts, Specialization, Table};
 
 /// Makes a release with the peer: see [`two_party`](super::two_party).
 pub(super) fn release(
-    session: &mut Session,
+    session: &mut Workspace,
     agreement: &Agreement,
     table: &Table,
     budget: Budget,
@@ -122,7 +122,7 @@ pub(in crate::release) fn count_overlap(
 
 /// One party's side of [`run`].
 struct Horizontal<'a, 'p> {
-    session: &'a mut Session,
+    session: &'a mut Workspace,
     plan: &'p Plan,
     records: usize,
     own: &'a mut dyn OwnRecords,

@@ -17,7 +17,7 @@ use std::ops::Range;
 use super::shared_scores::{Coordinates, Pending};
 use super::two_party::{Error, STRUCTURE};
 use super::{Error as Failed, Plan};
-use crate::protocol::Session;
+use crate::protocol::Workspace;
 use crate::protocol::forecast::Forecast;
 use crate::protocol::sum_by_group::{CountShape, forecast_cells};
 use crate::release::shards::Parts;
@@ -86,7 +86,7 @@ impl Passes<'_> {
     /// Those of [`sum_by_group`](crate::protocol::sum_by_group), and a column that is not there.
     pub fn count(
         &self,
-        session: &mut Session,
+        session: &mut Workspace,
         pending: &[Pending],
         leaf_records: &LeafRecords<'_>,
         table: &Table,

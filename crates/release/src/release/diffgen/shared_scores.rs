@@ -18,7 +18,7 @@ use crate::mechanism;
 use crate::mechanism::largest::{self, GroupShape, largest_counts};
 use crate::mechanism::noisy_max::{self, NoisyMax, Sharing};
 use crate::privacy::Spend;
-use crate::protocol::Session;
+use crate::protocol::Workspace;
 use crate::protocol::forecast::Forecast;
 use crate::protocol::shares::WordShares;
 use crate::release::tree::scorer::known_at_once;
@@ -84,7 +84,7 @@ impl SharedScores {
     /// If the run fails.
     pub fn start(
         &mut self,
-        session: &mut Session,
+        session: &mut Workspace,
         own: &mut dyn OwnRecords,
         cuts: &Cuts,
     ) -> Result<(), two_party::Error> {
@@ -187,7 +187,7 @@ impl SharedScores {
     /// If the run fails.
     pub fn settle_own(
         &mut self,
-        session: &mut Session,
+        session: &mut Workspace,
         own: &mut dyn OwnRecords,
     ) -> Result<(), two_party::Error> {
         let pending = std::mem::take(&mut self.pending);
@@ -202,7 +202,7 @@ impl SharedScores {
     /// If the run fails.
     pub fn settle<E>(
         &mut self,
-        session: &mut Session,
+        session: &mut Workspace,
         counts_of: impl Fn(&Specialization, Option<&Coordinates>) -> Result<Vec<u64>, Error>,
     ) -> Result<(), E>
     where
@@ -217,7 +217,7 @@ impl SharedScores {
     /// Sends the groups of each of these through MAX.
     fn settle_counts(
         &mut self,
-        session: &mut Session,
+        session: &mut Workspace,
         pending: Vec<Pending>,
         counts: Vec<Vec<u64>>,
     ) -> Result<(), mechanism::Error> {
@@ -269,7 +269,7 @@ impl SharedScores {
     /// If the run fails.
     pub fn draw_splits(
         &mut self,
-        session: &mut Session,
+        session: &mut Workspace,
         plan: &Plan,
         sizes: &Sizes,
         draws: Vec<(Spend, Candidate)>,

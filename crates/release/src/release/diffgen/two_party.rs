@@ -8,7 +8,7 @@
 //! ```
 //! use diptych_release::agreement::Agreement;
 //! use diptych_release::privacy::Budget;
-//! use diptych_release::protocol::pair::{Setup, run_pair};
+//! use diptych_release::protocol::pair::{Setup, run_workspaces};
 //! use diptych_release::release::diffgen::two_party;
 //! use diptych_release::table::{Reading, parse_csv};
 //!
@@ -42,7 +42,7 @@
 //! let south = read(&("job,ill\n".to_owned() + &"Writer,yes\n".repeat(500)))?;
 //!
 //! let budget = || Budget::new(agreement.epsilon().expect("ε is agreed"));
-//! let outcome = run_pair(
+//! let outcome = run_workspaces(
 //!     Setup::default(),
 //!     |session| two_party::release(session, &agreement, &north, budget(), &|_| ()),
 //!     |session| two_party::release(session, &agreement, &south, budget(), &|_| ()),
@@ -72,7 +72,7 @@ use crate::paper::scalar_product;
 use crate::privacy::{self, AddNoise, Budget, Calibration, Spend};
 use crate::protocol::shares::WordShares;
 use crate::protocol::transfers::{Assumptions, Source};
-use crate::protocol::{self, Bulk, Session, bits, join, psi, shares, sum_by_group, yao};
+use crate::protocol::{self, Bulk, Workspace, bits, join, psi, shares, sum_by_group, yao};
 use crate::release::{Outcome, Step, shards, tree};
 use crate::role::Role;
 use crate::table::{CutValue, Cuts, Table};
@@ -221,7 +221,7 @@ pub const SET_UP: &str = "set-up";
 /// # Errors
 /// See [`Error`].
 pub fn prepare(
-    session: &mut Session,
+    session: &mut Workspace,
     agreement: &Agreement,
     keys: Keys,
 ) -> Result<Prepared, Error> {
@@ -232,7 +232,7 @@ pub fn prepare(
         session.use_transfers(source);
         yao::set_up(session, sender).map_err(mechanism::Error::from)?;
     }
-    session.do_bulk(bulk(terms));
+    session.bulk = bulk(terms);
     if shards::number(agreement).is_some() {
         shards::set_up(session, agreement)?;
     }
@@ -244,7 +244,7 @@ pub fn prepare(
 }
 
 /// Draws the noise of the first choices, as soon as it is known how many there will be.
-pub(super) fn draw_ahead(session: &mut Session, plan: &Plan, sizes: &Sizes) -> Result<(), Error> {
+pub(super) fn draw_ahead(session: &mut Workspace, plan: &Plan, sizes: &Sizes) -> Result<(), Error> {
     if plan.epsilon_records().is_none() {
         let (parameters, epsilon) = (sizes.by_noisy_max(), plan.epsilon_step());
         for (calibration, noises) in noises_ahead(plan) {
@@ -257,7 +257,7 @@ pub(super) fn draw_ahead(session: &mut Session, plan: &Plan, sizes: &Sizes) -> R
 /// The phase of the structure begins; the noise of its choices is drawn now where how many there are
 /// was not `planned`.
 pub(super) fn begin_structure(
-    session: &mut Session,
+    session: &mut Workspace,
     planned: &Plan,
     decided: &Plan,
     sizes: &Sizes,
@@ -271,7 +271,7 @@ pub(super) fn begin_structure(
 
 /// The noisy number of records: each party has a part of it, one has all, or each has a share.
 pub(super) fn noisy_records(
-    session: &mut Session,
+    session: &mut Workspace,
     terms: &Terms,
     sizes: &Sizes,
     spend: Spend,
@@ -413,7 +413,7 @@ pub(super) fn points(value: &CutValue) -> usize {
 /// # Errors
 /// See [`Error`].
 pub fn release(
-    session: &mut Session,
+    session: &mut Workspace,
     agreement: &Agreement,
     table: &Table,
     budget: Budget,
@@ -427,7 +427,7 @@ pub fn release(
 /// # Errors
 /// As for [`release`].
 pub fn release_with(
-    session: &mut Session,
+    session: &mut Workspace,
     agreement: &Agreement,
     table: &Table,
     budget: Budget,
@@ -443,7 +443,7 @@ pub fn release_with(
 /// # Errors
 /// As for [`release`].
 pub fn release_prepared(
-    session: &mut Session,
+    session: &mut Workspace,
     agreement: &Agreement,
     table: &Table,
     budget: Budget,
@@ -474,7 +474,7 @@ impl CountNoise {
         sizes: &Sizes,
         spend: &Spend,
         count: usize,
-        session: &mut Session,
+        session: &mut Workspace,
     ) -> Result<Self, Error> {
         Self::of_widths(terms, sizes.on_counts(), spend, count, session)
     }
@@ -484,7 +484,7 @@ impl CountNoise {
         widths: NoiseWidths,
         spend: &Spend,
         count: usize,
-        session: &mut Session,
+        session: &mut Workspace,
     ) -> Result<Self, Error> {
         let own = match terms.noise {
             Noise::TwoParty => {
@@ -497,7 +497,7 @@ impl CountNoise {
 
     pub(super) fn add(
         self,
-        session: &mut Session,
+        session: &mut Workspace,
         spend: Spend,
         counts: &WordShares,
     ) -> Result<Vec<i64>, Error> {
@@ -507,7 +507,7 @@ impl CountNoise {
 
     fn open(
         self,
-        session: &mut Session,
+        session: &mut Workspace,
         spend: Spend,
         counts: &WordShares,
     ) -> Result<Vec<i64>, Error> {

@@ -47,7 +47,7 @@ use crate::privacy::exponential::Exponential;
 use crate::privacy::{self, Budget, Choose, Spend};
 use crate::protocol::shares::WordShares;
 use crate::protocol::sum_by_group::CountShape;
-use crate::protocol::{Coins, Session};
+use crate::protocol::{Coins, Workspace};
 use crate::release::matching::{check_common, compare_classes, exchange_split};
 use crate::release::shards::asks::{COUNTS, Sum};
 use crate::release::shards::{Common, Parts, match_people};
@@ -58,7 +58,7 @@ use crate::table::{Candidate, CutValue, Cuts, Specialization, Table};
 
 /// Makes a release with the peer: see [`two_party`](super::two_party).
 pub(super) fn release(
-    session: &mut Session,
+    session: &mut Workspace,
     agreement: &Agreement,
     table: &Table,
     budget: Budget,
@@ -108,7 +108,7 @@ pub(super) fn release(
 
 /// One party's side of [`run`].
 struct Vertical<'a, 'p, 't> {
-    session: &'a mut Session,
+    session: &'a mut Workspace,
     holder: Holder<'p, 't>,
     agreement: &'a Agreement,
     terms: &'a Terms,
@@ -223,7 +223,7 @@ impl Vertical<'_, '_, '_> {
 
 /// The joint count table of the common people; `shape` is that of one part of them.
 pub(super) fn count_in_parts(
-    session: &mut Session,
+    session: &mut Workspace,
     parts: &Parts,
     shape: &CountShape,
     cells: &[u32],
