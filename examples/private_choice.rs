@@ -9,7 +9,8 @@
 
 #![expect(clippy::print_stdout, reason = "an example shows its result")]
 
-use diptych::mechanism::{Error, OneSided};
+use diptych::mechanism::OneSided;
+use diptych::net::Error;
 use diptych::paper::exponential::VerticalExponential;
 use diptych::privacy::choice::Score;
 use diptych::privacy::exponential::Scaling;

@@ -28,7 +28,7 @@
 //!
 //! ```
 //! use diptych::mechanism::noise::TwoPartyNoise;
-//! use diptych::mechanism::Error;
+//! use diptych::net::Error;
 //! use diptych::privacy::{AddNoise, Budget, Epsilon};
 //! use diptych::protocol::Workspace;
 //! use diptych::protocol::pair::{Setup, run_workspaces};

@@ -180,7 +180,7 @@ fn garbling(seconds: &mut BTreeMap<Work, f64>) -> Result<(), Failure> {
     outcome.p1?;
     outcome.p2?;
     let mut forecast = Forecast::new(Role::P1);
-    let shaped: Result<(), mechanism::Error> =
+    let shaped: Result<(), crate::net::Error> =
         mechanism::noise::joint::forecast(&mut forecast, &half, WIDTHS, BITS, COUNTS);
     shaped.map_err(Failure::failed)?;
     let works = forecast.works().first().map(|(_, works)| works.clone()).unwrap_or_default();

@@ -39,7 +39,7 @@ fn modules() -> impl Iterator<Item = &'static str> {
 }
 
 /// Every file of every package, and the module it belongs to; `None` for what may use the whole
-/// package: its root, and what checks its vectors.
+/// package: its root, its error type, and what checks its vectors.
 fn files() -> Vec<(PathBuf, Option<&'static str>)> {
     let mut found = Vec::new();
     for (package, modules) in PACKAGES {
@@ -53,7 +53,7 @@ fn files() -> Vec<(PathBuf, Option<&'static str>)> {
             // The package `privacy` is one module, and the root of the package is its page.
             let module = match modules {
                 [only @ "privacy"] => Some(*only),
-                _ if ["audit", "lib", "main"].contains(&first.as_str()) => None,
+                _ if ["audit", "error", "lib", "main"].contains(&first.as_str()) => None,
                 _ => Some(*modules.iter().find(|name| **name == first).unwrap_or_else(|| {
                     panic!("{} belongs to no module of {package}", inside.display())
                 })),

@@ -48,7 +48,7 @@ fn bob(session: &mut Session) -> Result<(), Box<dyn Error>> {
 }
 
 /// Whether P1's number is below P2's. Alice garbles.
-fn compare(session: &mut Session, own: u64) -> Result<bool, yao::Error> {
+fn compare(session: &mut Session, own: u64) -> Result<bool, diptych_mpc::Error> {
     let program = Program::new(&gallery::comparison(64));
     let bits: Vec<bool> = (0..64).map(|i| own >> i & 1 == 1).collect();
     let outputs = yao::run(session, Role::P1, &program, &bits, Reveal::Both)?;

@@ -51,44 +51,4 @@ pub use schedule::{Consumer, Op, Source, Step};
 pub use size::Size;
 pub use stream::Stream;
 
-/// An error in a circuit or in its input.
-#[derive(Debug, thiserror::Error, PartialEq, Eq)]
-pub enum Error {
-    /// A Bristol Fashion text that breaks the format.
-    #[error("line {line}: {what}; correct the circuit file (format: Bristol Fashion)")]
-    Syntax {
-        /// Line of the text, counted from 1.
-        line: usize,
-        /// What was expected and what was found.
-        what: String,
-    },
-    /// A circuit beyond the limits of the reader.
-    #[error("line {line}: {what} exceeds the limit of {limit}; a higher limit would let it pass")]
-    TooLarge {
-        /// Line of the text, counted from 1.
-        line: usize,
-        /// The quantity.
-        what: bristol::Limited,
-        /// The largest value accepted.
-        limit: usize,
-    },
-    /// Reading the text failed.
-    #[error("line {line}: the circuit file cannot be read: {kind}")]
-    Unreadable {
-        /// Line of the text, counted from 1.
-        line: usize,
-        /// The error of the operating system.
-        kind: std::io::ErrorKind,
-    },
-    /// An evaluation with the wrong number of input bits.
-    #[error("the circuit takes {expected} input bits and was given {given}; give one per bit")]
-    InputWidth {
-        /// Number of bits that the circuit takes.
-        expected: usize,
-        /// Number of bits given.
-        given: usize,
-    },
-    /// A circuit that cannot be written in the format.
-    #[error("{0}; such a circuit has no Bristol Fashion form")]
-    Unwritable(&'static str),
-}
+pub(crate) use evaluate::check_width;

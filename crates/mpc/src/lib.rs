@@ -3,6 +3,7 @@
 #[cfg(feature = "audit")]
 pub mod audit;
 pub mod circuit;
+mod error;
 pub mod mechanism;
 pub mod net;
 pub mod paper;
@@ -13,4 +14,5 @@ pub mod role;
 pub use diptych_primitives::{crypto, math, simd};
 #[doc(no_inline)]
 pub use diptych_privacy as privacy;
+pub use error::{Detail, Error};
 pub use role::Role;

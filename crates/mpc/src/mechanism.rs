@@ -31,7 +31,7 @@
 //! ```
 //! use diptych_mpc::mechanism::noise::TwoPartyNoise;
 //! use diptych_mpc::mechanism::noisy_max::{NoiseWidths, NoisyMax, Scores};
-//! use diptych_mpc::mechanism::Error;
+//! use diptych_mpc::Error;
 //! use diptych_mpc::privacy::{AddNoise, Budget, Calibration, Choose, Epsilon, Score};
 //! use diptych_mpc::protocol::Workspace;
 //! use diptych_mpc::protocol::pair::{Setup, run_workspaces};
@@ -76,10 +76,8 @@ mod digits;
 #[cfg(test)]
 pub(crate) mod tests;
 
-use crate::net::{Blame, Fault};
-use crate::paper::{polynomial, random_value};
-use crate::privacy::{self, Score};
-use crate::protocol::{bits, prepared, shares, yao};
+use crate::Error;
+use crate::privacy::Score;
 
 /// Scores of which each party knows its own (vertical data): P1's candidates come first.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,154 +88,28 @@ pub struct OneSided {
     pub peer: usize,
 }
 
-/// An error of a two-party mechanism; its message says what to do about it.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// A garbled circuit failed.
-    #[error(transparent)]
-    Yao(#[from] yao::Error),
-    /// Noise could not be drawn ahead.
-    #[error(transparent)]
-    Prepared(Box<prepared::Error>),
-    /// Shared bits failed.
-    #[error(transparent)]
-    Bits(Box<bits::Error>),
-    /// Shares failed.
-    #[error(transparent)]
-    Shares(#[from] shares::Error),
-    /// The random value protocol failed.
-    #[error(transparent)]
-    RandomValue(random_value::Error),
-    /// The oblivious evaluation of the weights failed.
-    #[error(transparent)]
-    Polynomial(Box<polynomial::Error>),
-    /// Weights and their masks do not fit the key.
-    #[error(
-        "weights of degree {degree} with {digits} digits need {bits} bits with their masks, and the \
-         key has {key_bits}: lower the degree, the digits or max_records, or use a longer key"
-    )]
-    WeightsWrap {
-        /// What is needed.
-        bits: u64,
-        /// Bits of the key.
-        key_bits: usize,
-        /// Degree w of the polynomial.
-        degree: u32,
-        /// Decimal digits s of the rate.
-        digits: u32,
-    },
-    /// Counts that do not have one number per class.
-    #[error("every child of every candidate needs one count per class; count them alike")]
-    OtherCounts,
-    /// More records than agreed.
-    #[error("this party has more than {most} records; raise max_records on both sides")]
-    TooManyRecords {
-        /// The agreed `max_records`.
-        most: u64,
-    },
-    /// Parameters that the mechanism does not support.
-    #[error(transparent)]
-    Privacy(Box<privacy::Error>),
-    /// No try gave a random value.
-    #[error(
-        "no try gave a random number below the sum of all weights, which has a chance below \
-         2^-{tries}; nothing was chosen, and the run must be started again"
-    )]
-    NoRandomValue {
-        /// T: this has a chance below 2^-T.
-        tries: u32,
-    },
-    /// Noise was prepared for other counts than were given.
-    #[error("noise was drawn for other counts or another ε; prepare it again for these")]
-    OtherNoise,
-    /// More candidates or counts than a mechanism accepts.
-    #[error("{given} {what} are too many: at most {most} are possible")]
-    TooMany {
-        /// What there are too many of.
-        what: &'static str,
-        /// How many.
-        given: usize,
-        /// How many are allowed.
-        most: usize,
-    },
-    /// The sum of a count and its noise does not fit the ring of the shares.
-    #[error(
+pub(crate) fn too_many(what: &str, given: usize, most: usize) -> Error {
+    Error::internal(format!("{given} {what} are too many: at most {most} are possible"))
+}
+
+/// Counts that do not have one number per class.
+pub(crate) fn other_counts() -> Error {
+    Error::internal("every child of every candidate needs one count per class; count them alike")
+}
+
+/// The sum of a count and its noise does not fit the ring of the shares.
+fn ring_too_narrow(given: u32, least: u32) -> Error {
+    Error::internal(format!(
         "counts shared over {given} bits leave no room for their noise: share them over at least \
          {least}"
-    )]
-    RingTooNarrow {
-        /// Width k of the ring, in bits.
-        given: u32,
-        /// What is needed.
-        least: u32,
-    },
-    /// Not one bit for every user of a group, or the bits of the other party.
-    #[error(
-        "{given} bits where one for each of {due} users is due, of the party that divides or of its peer"
-    )]
-    OtherUsers {
-        /// Bits given.
-        given: usize,
-        /// Bits expected.
-        due: usize,
-    },
-    /// The circuit's result is not the number of a candidate.
-    #[error("the peers' circuit named candidate {index} of {count}; the run was aborted")]
-    NoSuchCandidate {
-        /// The number that the circuit gave.
-        index: usize,
-        /// How many there are.
-        count: usize,
-    },
+    ))
 }
 
-impl Fault for Error {
-    fn blame(&self) -> Blame<'_> {
-        match self {
-            Self::Yao(error) => error.blame(),
-            Self::Prepared(error) => error.blame(),
-            Self::Bits(error) => error.blame(),
-            Self::Shares(error) => error.blame(),
-            Self::RandomValue(error) => error.blame(),
-            Self::Polynomial(error) => error.blame(),
-            Self::NoSuchCandidate { .. } => Blame::Peer,
-            Self::TooManyRecords { .. } | Self::OtherUsers { .. } => Blame::Input,
-            _ => Blame::Internal,
-        }
-    }
-}
-
-impl From<privacy::Error> for Error {
-    fn from(error: privacy::Error) -> Self {
-        Self::Privacy(Box::new(error))
-    }
-}
-
-impl From<prepared::Error> for Error {
-    fn from(error: prepared::Error) -> Self {
-        Self::Prepared(Box::new(error))
-    }
-}
-
-impl From<bits::Error> for Error {
-    fn from(error: bits::Error) -> Self {
-        Self::Bits(Box::new(error))
-    }
-}
-
-impl From<polynomial::Error> for Error {
-    fn from(error: polynomial::Error) -> Self {
-        Self::Polynomial(Box::new(error))
-    }
-}
-
-impl From<random_value::Error> for Error {
-    fn from(error: random_value::Error) -> Self {
-        match error {
-            random_value::Error::AllFailed { sigma } => Self::NoRandomValue { tries: sigma as u32 },
-            other => Self::RandomValue(other),
-        }
-    }
+/// The circuit's result is not the number of a candidate.
+pub(crate) fn no_such_candidate(index: usize, count: usize) -> Error {
+    Error::peer(format!(
+        "the peers' circuit named candidate {index} of {count}; the run was aborted"
+    ))
 }
 
 /// The number of bits that hold 0, …, n − 1.

@@ -63,14 +63,11 @@ pub mod meter;
 pub mod tls;
 
 mod channel;
-mod error;
-mod fault;
 mod frame;
 mod stop;
 
+pub use crate::error::{AbortReason, Blame, Error, Fault};
 pub use channel::{Accept, Channel, Limits, Patience, Transport};
-pub use error::{AbortReason, Error};
-pub use fault::{Blame, Fault};
 pub use frame::{HEADER_BYTES, Header, Message, Tag};
 pub use handshake::{PROTOCOL_VERSION, SessionId};
 #[cfg(feature = "tls")]

@@ -3,8 +3,9 @@
 use crate::app::bench::process::{Taken, taken};
 use crate::app::bench::scalar_product::total_bytes;
 use crate::app::bench::{Figure, Options};
+use crate::net::Error;
 use crate::protocol::Session;
-use crate::protocol::join::{Bins, Error, Hint, JoinShape, Members};
+use crate::protocol::join::{Bins, Hint, JoinShape, Members};
 use crate::protocol::pair::run_pair;
 use crate::protocol::transfers::{Assumptions, Source};
 use crate::protocol::vole::Method;

@@ -3,8 +3,8 @@
 use super::mechanism::{measure, source, spend, widths};
 use crate::app::bench::{Figure, Options};
 use crate::math::Rational;
-use crate::mechanism::Error;
 use crate::mechanism::noise::{JointNoise, OwnNoise, TwoPartyNoise};
+use crate::net::Error;
 use crate::privacy::AddNoise;
 use crate::protocol::shares::WordShares;
 use crate::protocol::transfers::Source;

@@ -9,9 +9,9 @@ use num_traits::One;
 use crate::app::bench::net::loopback_pair;
 use crate::app::bench::{Figure, Options};
 use crate::math::Randomness;
-use crate::net;
 use crate::net::meter::CpuClock;
-use crate::paper::random_value::{Error, draw};
+use crate::net::Error;
+use crate::paper::random_value::draw;
 use crate::protocol::Session;
 use crate::protocol::pair::{Outcome, run_pair};
 use crate::protocol::shares::{Ring, Share, deal};
@@ -63,8 +63,7 @@ fn over_loopback(ring: &Ring) -> Result<Figure, Failure> {
     };
     let (evaluator, garbler) = thread::scope(|scope| {
         let first = || party(&first, Role::P1, one);
-        let other =
-            thread::Builder::new().spawn_scoped(scope, first).map_err(net::Error::NoThread)?;
+        let other = thread::Builder::new().spawn_scoped(scope, first).map_err(Error::NoThread)?;
         let evaluator = party(&second, Role::P2, two)?;
         let garbler = other.join().map_err(|_| Failure::failed("the other party panicked"))??;
         Ok::<_, Failure>((evaluator, garbler))

@@ -4,10 +4,13 @@ use num_bigint::{BigInt, BigUint};
 use serde_json::Value;
 
 use super::Verdict;
-use super::field::{check_all, expect, is_valid, list, number, numbers, parse_number, text};
+use super::field::{
+    Difference, check_all, expect, is_valid, judge, list, number, numbers, parse_number, text,
+};
 use super::keys;
+use crate::Error;
 use crate::crypto::paillier::SecretKey;
-use crate::paper::polynomial::{Error, NoWrap, combine, decode, powers_of};
+use crate::paper::polynomial::{NoWrap, combine, decode, powers_of};
 
 /// Checks every test of the document on both paths. A test that cannot be read fails.
 pub fn check(document: &Value) -> Vec<Verdict> {
@@ -20,34 +23,17 @@ pub fn check(document: &Value) -> Vec<Verdict> {
 }
 
 fn evaluation(key: &SecretKey, test: &Value) -> Result<(), String> {
-    match (run(key, test)?, is_valid(test)?) {
-        (Ok(()), true) => Ok(()),
-        (Ok(()), false) => Err("expected a refusal, got a result".to_owned()),
-        (Err(error), true) => Err(format!("expected a result, got: {error}")),
-        (Err(error), false) => {
-            let name = match error {
-                Error::Wraps { .. } => "Wraps",
-                Error::BeyondBound { .. } | Error::ResultBeyondBound { .. } => "BeyondBound",
-                Error::OtherBound(_) => "OtherBound",
-                _ => "another refusal",
-            };
-            let flag = test["flags"][0].as_str().unwrap_or_default();
-            if name == flag { Ok(()) } else { Err(format!("expected {flag}, got {name}")) }
-        }
-    }
+    judge(test, run(key, test))
 }
 
-/// One run without a network: differences are the outer error, errors of the protocol the inner
-/// one.
-fn run(key: &SecretKey, test: &Value) -> Result<Result<(), Error>, String> {
+/// One run without a network.
+fn run(key: &SecretKey, test: &Value) -> Result<(), Difference<Error>> {
     let public = key.public();
     let argument = number(test, "argument")?;
     let polynomial: Vec<BigInt> = numbers(test, "coefficients")?;
     let bits: Vec<u64> = list(test, "coefficientBits").iter().filter_map(Value::as_u64).collect();
-    let bound = match NoWrap::from_result(public, &bits, &number(test, "largest")?) {
-        Ok(bound) => bound,
-        Err(error) => return Ok(Err(error)),
-    };
+    let bound = NoWrap::from_result(public, &bits, &number(test, "largest")?)
+        .map_err(Difference::Refused)?;
     let powers = powers_of(&argument, &bound);
     let exponents = list(test, "exponents");
     let expected = list(test, "powers");
@@ -64,10 +50,8 @@ fn run(key: &SecretKey, test: &Value) -> Result<Result<(), Error>, String> {
         }
     }
     let read = public.read(&sent, powers.len()).map_err(|error| error.to_string())?;
-    let combined = match combine(public, &bound, &read, &[polynomial], &|_| ()) {
-        Ok(combined) => combined,
-        Err(error) => return Ok(Err(error)),
-    };
+    let combined =
+        combine(public, &bound, &read, &[polynomial], 0, &|_| ()).map_err(Difference::Refused)?;
     let nonce = number(test, "nonce")?;
     let returned = public.rerandomise_with_nonce(&combined[0], &nonce);
     let returned = returned.map_err(|error| error.to_string())?;
@@ -76,14 +60,12 @@ fn run(key: &SecretKey, test: &Value) -> Result<Result<(), Error>, String> {
     if is_valid {
         expect("returned", &number(test, "returned")?, &BigUint::from_bytes_be(&body))?;
     }
-    let value = match decode(public, &bound, &key.decrypt(&returned), &powers, 0) {
-        Ok(value) => value,
-        Err(error) => return Ok(Err(error)),
-    };
+    let value =
+        decode(public, &bound, &key.decrypt(&returned), &powers, 0).map_err(Difference::Refused)?;
     if is_valid {
         expect("value", &number(test, "value")?, &value)?;
     }
-    Ok(Ok(()))
+    Ok(())
 }
 
 #[cfg(test)]

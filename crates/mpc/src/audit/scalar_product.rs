@@ -10,10 +10,11 @@ use super::field::{
     self, check_groups, expect_equal, judge, list, number, numbers, parse_number, small, text,
 };
 use super::keys;
+use crate::Error;
 use crate::crypto::paillier::{Ciphertext, Fresh, GroupSums, Returned, SecretKey};
 use crate::net::codec;
 use crate::paper::scalar_product::{
-    Entries, Error, Opening, ProductPlan, PublicNumbers, TablePlan, TableShape, VectorShape,
+    Entries, Opening, ProductPlan, PublicNumbers, TablePlan, TableShape, VectorShape,
     ideal_product, ideal_table,
 };
 use crate::role::Role;

@@ -6,7 +6,8 @@ use super::Verdict;
 use super::field::{
     Difference, bytes, check_all, expect_equal, integer, judge, list, numbers, parse_number, text,
 };
-use crate::paper::secure_sum::{Error, RingShape, ideal};
+use crate::Error;
+use crate::paper::secure_sum::{RingShape, ideal};
 
 /// Checks every test of the document. A test that cannot be read fails.
 pub fn check(document: &Value) -> Vec<Verdict> {

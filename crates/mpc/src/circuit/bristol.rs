@@ -25,9 +25,9 @@
 
 use std::fmt::{self, Write};
 
-use super::Error;
 use super::bit::Bit;
 use super::netlist::{Circuit, Gate};
+use crate::Error;
 
 mod line;
 mod reader;
@@ -71,7 +71,7 @@ impl fmt::Display for Limited {
 /// [`Circuit::assign_inputs`] to change that.
 ///
 /// # Errors
-/// [`Error::Syntax`] or [`Error::TooLarge`] with the line.
+/// If the text breaks the format or exceeds a limit, with the line.
 pub fn read(text: &str, limits: Limits) -> Result<Circuit, Error> {
     Ok(read_from(text.as_bytes(), Some(text.len() as u64), limits)?.circuit)
 }
@@ -79,7 +79,7 @@ pub fn read(text: &str, limits: Limits) -> Result<Circuit, Error> {
 /// Writes a circuit. The format cannot express names and owners of ports.
 ///
 /// # Errors
-/// [`Error::Unwritable`] if an output is constant and there is no input bit to make it from.
+/// If an output is constant and there is no input bit to make it from.
 pub fn write(circuit: &Circuit) -> Result<String, Error> {
     let mut writer = Writer::new(circuit);
     for (index, gate) in circuit.gates().iter().enumerate() {
@@ -170,7 +170,10 @@ impl Writer {
             }
             if bit.id() == 0 && self.places[0][0].is_none() {
                 if circuit.input_bits() == 0 {
-                    return Err(Error::Unwritable("a constant output without any input"));
+                    return Err(Error::internal(
+                        "a constant output without any input; such a circuit has no Bristol \
+                         Fashion form",
+                    ));
                 }
                 let zero = self.fresh();
                 self.lines.push(("XOR", Wire::Input(0), Some(Wire::Input(0)), zero));

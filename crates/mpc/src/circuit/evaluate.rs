@@ -2,16 +2,16 @@
 
 use num_bigint::BigUint;
 
-use super::Error;
 use super::bit::Bit;
 use super::netlist::{Circuit, Gate};
 use super::schedule::{Consumer, Op, Source, Step};
+use crate::Error;
 
 impl Circuit {
     /// The output bits for the input bits of all ports in a row.
     ///
     /// # Errors
-    /// [`Error::InputWidth`] unless there is one bit per input bit.
+    /// Unless there is one bit per input bit.
     pub fn evaluate(&self, inputs: &[bool]) -> Result<Vec<bool>, Error> {
         let words: Vec<u64> = inputs.iter().map(|bit| u64::from(*bit)).collect();
         Ok(self.evaluate_words(&words)?.into_iter().map(|word| word & 1 == 1).collect())
@@ -20,7 +20,7 @@ impl Circuit {
     /// 64 evaluations at once: bit j of every word belongs to evaluation j.
     ///
     /// # Errors
-    /// [`Error::InputWidth`] unless there is one word per input bit.
+    /// Unless there is one word per input bit.
     pub fn evaluate_words(&self, inputs: &[u64]) -> Result<Vec<u64>, Error> {
         check_width(self.input_bits(), inputs.len())?;
         let mut values = Vec::with_capacity(1 + inputs.len() + self.gates().len());
@@ -54,7 +54,7 @@ pub fn bits_of_hex(text: &str, width: usize) -> Result<Vec<bool>, String> {
 /// Evaluates any source without secrecy: the reference for garbled runs.
 ///
 /// # Errors
-/// [`Error::InputWidth`] unless there is one bit per input bit.
+/// Unless there is one bit per input bit.
 pub fn evaluate_source(source: &dyn Source, inputs: &[bool]) -> Result<Vec<bool>, Error> {
     check_width(source.input_bits(), inputs.len())?;
     let mut values = vec![1u8];
@@ -70,8 +70,13 @@ pub fn evaluate_source(source: &dyn Source, inputs: &[bool]) -> Result<Vec<bool>
         .collect())
 }
 
-fn check_width(expected: usize, given: usize) -> Result<(), Error> {
-    if expected == given { Ok(()) } else { Err(Error::InputWidth { expected, given }) }
+pub(crate) fn check_width(expected: usize, given: usize) -> Result<(), Error> {
+    if expected == given {
+        return Ok(());
+    }
+    Err(Error::internal(format!(
+        "the circuit takes {expected} input bits and was given {given}; give one per bit"
+    )))
 }
 
 fn read(values: &[u64], bit: Bit) -> u64 {

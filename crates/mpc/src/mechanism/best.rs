@@ -35,7 +35,8 @@
 
 use zeroize::Zeroizing;
 
-use super::{Error, bits_to_count, push_word, word};
+use super::{bits_to_count, no_such_candidate, other_counts, push_word, too_many, word};
+use crate::Error;
 use crate::circuit::integer::{
     add, add_carry, at_least, mask, maximum, maximum_with_index, resize, select,
 };
@@ -246,12 +247,12 @@ pub fn split(
 
 fn inputs(counts: &[u64], due: usize, count_bits: usize) -> Result<Zeroizing<Vec<bool>>, Error> {
     if counts.len() != due {
-        return Err(Error::OtherCounts);
+        return Err(other_counts());
     }
     let most = u64::MAX >> (64 - count_bits.clamp(1, 64));
     if let Some(count) = counts.iter().find(|count| **count > most) {
         let [given, most] = [*count, most].map(|count| count as usize);
-        return Err(Error::TooMany { what: "records in one group", given, most });
+        return Err(too_many("records in one group", given, most));
     }
     let mut bits = Zeroizing::new(Vec::with_capacity(due * count_bits));
     counts.iter().for_each(|count| push_word(*count, count_bits, &mut bits));
@@ -262,11 +263,7 @@ fn opened(found: Option<Vec<bool>>, count: usize) -> Result<Option<usize>, Error
     match found.as_deref() {
         Some([true, index @ ..]) => {
             let index = word(index) as usize;
-            if index < count {
-                Ok(Some(index))
-            } else {
-                Err(Error::NoSuchCandidate { index, count })
-            }
+            if index < count { Ok(Some(index)) } else { Err(no_such_candidate(index, count)) }
         }
         _ => Ok(None),
     }

@@ -29,7 +29,8 @@
 
 use zeroize::Zeroizing;
 
-use super::{Error, push_word};
+use super::{push_word, too_many};
+use crate::Error;
 use crate::circuit::integer::{add_carry, equal, less_than, mask};
 use crate::circuit::{Bit, Builder, Circuit, Gates, Program};
 use crate::protocol::Session;
@@ -140,12 +141,12 @@ pub fn better(
     for (what, given) in [("steps of a score", head.above), ("parts of a score", head.below)] {
         if given >> SCORE_BITS != 0 {
             let (given, most) = (given as usize, u32::MAX as usize);
-            return Err(Error::TooMany { what, given, most });
+            return Err(too_many(what, given, most));
         }
     }
     if head.order >> ORDER_BITS != 0 {
         let (given, most) = (head.order as usize, usize::from(u16::MAX));
-        return Err(Error::TooMany { what: "candidates", given, most });
+        return Err(too_many("candidates", given, most));
     }
     let mut bits = Zeroizing::new(vec![own.is_some()]);
     push_word(head.order.into(), ORDER_BITS, &mut bits);

@@ -17,7 +17,7 @@
 //!
 //! ```
 //! use diptych_mpc::mechanism::largest::{GroupShape, largest_counts};
-//! use diptych_mpc::mechanism::Error;
+//! use diptych_mpc::Error;
 //! use diptych_mpc::protocol::Workspace;
 //! use diptych_mpc::protocol::pair::{Setup, run_workspaces};
 //! use diptych_mpc::protocol::yao::Reveal;
@@ -41,7 +41,8 @@
 use rand::Rng;
 use zeroize::Zeroizing;
 
-use super::{Error, push_word, word};
+use super::{push_word, too_many, word};
+use crate::Error;
 use crate::circuit::integer::{add, add_carry, maximum, resize, subtract};
 use crate::circuit::{Bit, Builder, Circuit, Program, Repeat};
 use crate::math::wiped;
@@ -173,7 +174,7 @@ pub fn largest_counts(
     // A share is reduced modulo the ring first.
     if let Some(count) = counts.iter().find(|count| !shape.of_shares && **count > most) {
         let [given, most] = [*count, most].map(|count| count as usize);
-        return Err(Error::TooMany { what: "records in one group", given, most });
+        return Err(too_many("records in one group", given, most));
     }
     if shape.on_shared_bits(session.bulk, counts.len() / shape.classes.max(1)) {
         let mut shares = Zeroizing::new(Vec::with_capacity(counts.len() / shape.classes.max(1)));

@@ -17,7 +17,7 @@
 //!
 //! ```
 //! use diptych_mpc::mechanism::noise::{OwnNoise, TwoPartyNoise};
-//! use diptych_mpc::mechanism::Error;
+//! use diptych_mpc::Error;
 //! use diptych_mpc::privacy::{AddNoise, Budget, Epsilon};
 //! use diptych_mpc::protocol::Session;
 //! use diptych_mpc::protocol::pair::{Setup, run_pair};
@@ -51,8 +51,8 @@ pub use joint::JointNoise;
 use num_bigint::BigInt;
 use zeroize::Zeroizing;
 
-use super::Error;
 use super::noisy_max::NoiseWidths;
+use crate::Error;
 use crate::math::Rational;
 use crate::privacy::digits::DigitSampler;
 use crate::privacy::{AddNoise, Spend};
@@ -131,7 +131,9 @@ impl AddNoise for TwoPartyNoise<'_> {
             None => OwnNoise::draw(&mut *self.session.coins, spend.epsilon(), counts.len())?,
         };
         if &own.epsilon != spend.epsilon() || own.noise.len() != counts.len() {
-            return Err(Error::OtherNoise);
+            return Err(Error::internal(
+                "noise was drawn for other counts or another ε; prepare it again for these",
+            ));
         }
         let noisy = counts.plus_own(&own.noise)?;
         let opened = noisy.open(self.session, Reveal::Both)?.unwrap_or_default();

@@ -25,7 +25,7 @@
 //!
 //! ```
 //! use diptych_mpc::mechanism::noisy_max::{NoiseWidths, NoisyMax, Scores};
-//! use diptych_mpc::mechanism::Error;
+//! use diptych_mpc::Error;
 //! use diptych_mpc::privacy::{Budget, Calibration, Choose, Epsilon, Score};
 //! use diptych_mpc::protocol::Workspace;
 //! use diptych_mpc::protocol::pair::{Setup, run_workspaces};
@@ -54,7 +54,10 @@
 use zeroize::Zeroizing;
 
 use super::digits::draw;
-use super::{Error, OneSided, bits_to_count, push_word, word};
+use super::{
+    OneSided, bits_to_count, no_such_candidate, push_word, ring_too_narrow, too_many, word,
+};
+use crate::Error;
 use crate::circuit::integer::{add, add_carry, maximum_with_index, resize, select, xor};
 use crate::circuit::stream::Generated;
 use crate::circuit::{Bit, Builder, Chain, Circuit, Gates, Program, Repeat, Source};
@@ -290,7 +293,7 @@ impl<'a> NoisyMax<'a> {
     /// scores are shared.
     ///
     /// # Errors
-    /// As for one; [`Error::TooMany`] unless there is a spend for each, all of the same ε.
+    /// As for one, and unless there is a spend for each, all of the same ε.
     pub fn choose_each(
         &mut self,
         spends: Vec<Spend>,
@@ -303,7 +306,7 @@ impl<'a> NoisyMax<'a> {
         let same = spends.first().map_or(0, as_first);
         if same != scores.len() || spends.len() != scores.len() {
             let (given, most) = (scores.len(), same);
-            return Err(Error::TooMany { what: "choices at once", given, most });
+            return Err(too_many("choices at once", given, most));
         }
         let Some(first) = spends.first() else { return Ok(Vec::new()) };
         let bulk = self.session.bulk;
@@ -324,7 +327,7 @@ impl<'a> NoisyMax<'a> {
             }
             if count > MOST_CANDIDATES {
                 let (what, most) = ("candidates", MOST_CANDIDATES);
-                return Err(Error::TooMany { what, given: count, most });
+                return Err(too_many(what, count, most));
             }
         }
         let mut winners = Vec::with_capacity(choices.len());
@@ -338,9 +341,7 @@ impl<'a> NoisyMax<'a> {
         }
         let known = winners.iter().zip(&choices).find(|(index, words)| **index >= words.len());
         match known {
-            Some((index, words)) => {
-                Err(Error::NoSuchCandidate { index: *index, count: words.len() })
-            }
+            Some((index, words)) => Err(no_such_candidate(*index, words.len())),
             None => Ok(winners),
         }
     }
@@ -511,7 +512,7 @@ impl NoisyMaxShape {
     fn words_of(&self, scores: &WordShares) -> Result<Zeroizing<Vec<u64>>, Error> {
         let (given, least) = (scores.bits(), self.score_bits as u32);
         if given < least {
-            return Err(Error::RingTooNarrow { given, least });
+            return Err(ring_too_narrow(given, least));
         }
         Ok(Zeroizing::new(scores.words().to_vec()))
     }

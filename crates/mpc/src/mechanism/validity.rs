@@ -15,7 +15,7 @@
 //! # Example
 //!
 //! ```
-//! use diptych_mpc::mechanism::Error;
+//! use diptych_mpc::Error;
 //! use diptych_mpc::mechanism::validity::{Cells, CellShape, all_valid};
 //! use diptych_mpc::protocol::Session;
 //! use diptych_mpc::protocol::pair::{Setup, run_pair};
@@ -37,7 +37,8 @@
 use rand::Rng;
 use zeroize::Zeroizing;
 
-use super::{Error, push_word};
+use super::{other_counts, push_word};
+use crate::Error;
 use crate::circuit::integer::{add, at_least};
 use crate::circuit::stream::Generated;
 use crate::circuit::{Bit, Gates, Source};
@@ -90,7 +91,7 @@ impl<'a> Cells<'a> {
             && self.margins.len() == self.least.len().saturating_mul(shape.margins);
         let least =
             self.least.iter().all(|least| *least > 0 && *least - 1 <= mask(shape.count_bits));
-        if fits && least { Ok(()) } else { Err(Error::OtherCounts) }
+        if fits && least { Ok(()) } else { Err(other_counts()) }
     }
 }
 

@@ -43,10 +43,11 @@
 
 use zeroize::Zeroizing;
 
+use crate::Error;
 use crate::circuit::integer::{count_ones, less_than_constant, less_than_or_equal, subtract, sum};
 use crate::circuit::stream::Generated;
 use crate::circuit::{Bit, Builder, Circuit, Gates, Source};
-use crate::mechanism::{Error, push_word};
+use crate::mechanism::{push_word, too_many};
 use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
 use crate::protocol::yao::{self, Reveal};
@@ -118,7 +119,7 @@ pub fn accepts(
     let inputs = shape.inputs(side)?;
     let is_divider = matches!(side, Side::Divider { .. });
     if is_divider != (session.role == shape.divider) {
-        return Err(Error::OtherUsers { given: inputs.len(), due: shape.widths()[0] });
+        return Err(other_users(inputs.len(), shape.widths()[0]));
     }
     let outputs = yao::run(session, shape.divider, &shape.source(), &inputs, Reveal::Both)?;
     Ok(outputs.is_some_and(|outputs| outputs.first() == Some(&true)))
@@ -147,11 +148,11 @@ impl DivisionShape {
     pub(crate) fn inputs(&self, side: Side<'_>) -> Result<Zeroizing<Vec<bool>>, Error> {
         if self.users > MOST_USERS {
             let (what, given, most) = ("users", self.users, MOST_USERS);
-            return Err(Error::TooMany { what, given, most });
+            return Err(too_many(what, given, most));
         }
         let of = |bits: &[bool]| match bits.len() == self.users {
             true => Ok(()),
-            false => Err(Error::OtherUsers { given: bits.len(), due: self.users }),
+            false => Err(other_users(bits.len(), self.users)),
         };
         let mut bits = Zeroizing::new(Vec::with_capacity(self.widths()[0]));
         match side {
@@ -240,4 +241,11 @@ fn times<G: Gates>(g: &mut G, count: &[Bit], factor: u64) -> Vec<Bit> {
     let terms: Vec<Vec<Bit>> =
         set.map(|bit| [vec![Bit::FALSE; bit].as_slice(), count].concat()).collect();
     sum(g, &terms)
+}
+
+/// Not one bit for every user of a group, or the bits of the other party.
+fn other_users(given: usize, due: usize) -> Error {
+    Error::input(format!(
+        "{given} bits where one for each of {due} users is due, of the party that divides or of its peer"
+    ))
 }

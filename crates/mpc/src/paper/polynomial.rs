@@ -58,8 +58,9 @@ use num_integer::Integer;
 use num_traits::{One, Zero};
 use rayon::prelude::*;
 
+use crate::Error;
 use crate::crypto::paillier::{self, Ciphertext, Fresh, Progress, PublicKey, Returned, SecretKey};
-use crate::net::{self, Blame, Fault, Limits, Tag};
+use crate::net::{Limits, Tag};
 use crate::protocol::Session;
 use crate::protocol::forecast::{Forecast, Work};
 use crate::role::Role;
@@ -82,69 +83,6 @@ pub const MOST_DEGREE: usize = 1 << 10;
 /// See [`MOST_DEGREE`].
 pub const MOST_EVALUATIONS: usize = 1 << 20;
 
-/// Why an evaluation was rejected or aborted.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum Error {
-    /// Talking to the peer failed.
-    #[error(transparent)]
-    Net(#[from] net::Error),
-    /// A ciphertext is invalid.
-    #[error(transparent)]
-    Paillier(#[from] paillier::Error),
-    /// The result could wrap around the modulus.
-    #[error(
-        "a result of {result_bits} bits and its sign do not fit a key of {key_bits} bits: \
-         use a longer key, a lower degree or smaller numbers"
-    )]
-    Wraps {
-        /// Bits of the largest result.
-        result_bits: u64,
-        /// Bits of n.
-        key_bits: usize,
-    },
-    /// No polynomial of this degree, or too many evaluations.
-    #[error("{found} {what}: at most {limit} are possible")]
-    TooMany {
-        /// What there is too much of.
-        what: &'static str,
-        /// How many.
-        found: usize,
-        /// The largest number.
-        limit: usize,
-    },
-    /// An input is beyond the bound that both parties rely on.
-    #[error("evaluation {evaluation}: {what} is beyond its declared bound")]
-    BeyondBound {
-        /// Which one, counted from 0.
-        evaluation: usize,
-        /// `the argument` or `a coefficient`.
-        what: &'static str,
-    },
-    /// What the peer returned is beyond the bound.
-    #[error("evaluation {evaluation}: the result is beyond its bound; the run was aborted")]
-    ResultBeyondBound {
-        /// Which one, counted from 0.
-        evaluation: usize,
-    },
-    /// The key is not that of the bound, or a polynomial does not have one coefficient per bound.
-    #[error("the {0} is not the one that the bound was built for; build both from the same")]
-    OtherBound(&'static str),
-}
-
-impl Fault for Error {
-    fn blame(&self) -> Blame<'_> {
-        match self {
-            Self::Net(error) => error.blame(),
-            Self::Paillier(_) | Self::ResultBeyondBound { .. } => Blame::Peer,
-            Self::Wraps { .. }
-            | Self::TooMany { .. }
-            | Self::BeyondBound { .. }
-            | Self::OtherBound(_) => Blame::Input,
-        }
-    }
-}
-
 /// The proof, from public numbers, that no result wraps around n, and how long coefficients are.
 /// Both parties build the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -163,7 +101,7 @@ impl NoWrap {
     /// |Q(α)| ≤ Σ of coefficient i times argumentⁱ. One bound per coefficient, so the degree is one less.
     ///
     /// # Errors
-    /// [`Error::Wraps`] unless twice that is below n; [`Error::TooMany`].
+    /// Unless twice that is below n; for too high a degree.
     pub fn from_inputs(
         key: &PublicKey,
         argument: &BigUint,
@@ -189,7 +127,12 @@ impl NoWrap {
         let degree = coefficient_bits.len().saturating_sub(1);
         check_count("as degree", degree, MOST_DEGREE)?;
         if largest * 2u8 >= *key.modulus() {
-            return Err(Error::Wraps { result_bits: largest.bits(), key_bits: key.bits() });
+            return Err(Error::input(format!(
+                "a result of {} bits and its sign do not fit a key of {} bits: use a longer key, a \
+                 lower degree or smaller numbers",
+                largest.bits(),
+                key.bits()
+            )));
         }
         Ok(Self {
             modulus: key.modulus().clone(),
@@ -231,7 +174,7 @@ impl NoWrap {
     }
 
     fn check_key(&self, key: &PublicKey) -> Result<(), Error> {
-        if *key.modulus() == self.modulus { Ok(()) } else { Err(Error::OtherBound("key")) }
+        if *key.modulus() == self.modulus { Ok(()) } else { Err(other_bound("key")) }
     }
 }
 
@@ -256,7 +199,7 @@ pub fn receive(
     if let Some(largest) = &bound.argument {
         let beyond = arguments.iter().position(|argument| argument.magnitude() > largest);
         if let Some(evaluation) = beyond {
-            return Err(Error::BeyondBound { evaluation, what: "the argument" });
+            return Err(beyond_bound(evaluation, "the argument"));
         }
     }
     let powers: Vec<Vec<BigUint>> = arguments.par_iter().map(|a| powers_of(a, bound)).collect();
@@ -305,8 +248,7 @@ pub fn send(
         let count = polynomials.len() * bound.degree();
         session.channel.receive_bytes_into(POWERS, count * key.ciphertext_bytes(), &mut body)?;
         let powers = key.read(&body, count)?;
-        let combined = combine(key, bound, &powers, polynomials, progress)
-            .map_err(|error| shifted(error, number * chunk))?;
+        let combined = combine(key, bound, &powers, polynomials, number * chunk, progress)?;
         returned.extend(key.rerandomise_all(&combined, &mut session.rng, progress)?);
     }
     // Together, when all of them are done.
@@ -352,11 +294,13 @@ pub(crate) fn powers_of(argument: &BigInt, bound: &NoWrap) -> Vec<BigUint> {
 }
 
 /// Encryptions of Q(α) plus the offset that the receiver knows, not yet re-randomised for sending.
+/// The first of these polynomials is that of evaluation number `first`.
 pub(crate) fn combine(
     key: &PublicKey,
     bound: &NoWrap,
     powers: &[Ciphertext],
     polynomials: &[Vec<BigInt>],
+    first: usize,
     progress: Progress,
 ) -> Result<Vec<Ciphertext>, Error> {
     let (mut factors, mut bits) = (Vec::new(), Vec::new());
@@ -364,16 +308,16 @@ pub(crate) fn combine(
     let modulus = BigInt::from(bound.modulus.clone());
     for (evaluation, polynomial) in polynomials.iter().enumerate() {
         if polynomial.len() != bound.coefficient_bits.len() {
-            return Err(Error::OtherBound("degree"));
+            return Err(other_bound("degree"));
         }
-        let beyond = Error::BeyondBound { evaluation, what: "a coefficient" };
+        let beyond = || beyond_bound(first + evaluation, "a coefficient");
         let constant = polynomial.first().cloned().unwrap_or_default();
         if bound.offset_bits(0).is_some_and(|bits| constant.bits() > bits) {
-            return Err(beyond);
+            return Err(beyond());
         }
         constants.push(constant.mod_floor(&modulus).to_biguint().unwrap_or_default());
         let mut all = polynomial.iter().enumerate().skip(1).map(|(i, c)| bound.exponent(i, c));
-        let exponents = all.by_ref().collect::<Option<Vec<_>>>().ok_or(beyond)?;
+        let exponents = all.by_ref().collect::<Option<Vec<_>>>().ok_or_else(beyond)?;
         for (factor, length) in exponents {
             factors.push(factor);
             bits.push(length);
@@ -408,7 +352,9 @@ pub(crate) fn decode(
     let result = (plaintext + modulus - bound.offset(powers)) % modulus;
     let result = key.decode_signed(&result)?;
     if result.magnitude() > &bound.largest {
-        return Err(Error::ResultBeyondBound { evaluation });
+        return Err(Error::peer(format!(
+            "evaluation {evaluation}: the result is beyond its bound; the run was aborted"
+        )));
     }
     Ok(result)
 }
@@ -427,14 +373,20 @@ fn write<T>(items: &[T], one: impl Fn(&T, &mut Vec<u8>), body: &mut Vec<u8>) {
 }
 
 fn check_count(what: &'static str, found: usize, limit: usize) -> Result<(), Error> {
-    if found <= limit { Ok(()) } else { Err(Error::TooMany { what, found, limit }) }
+    if found <= limit {
+        return Ok(());
+    }
+    Err(Error::input(format!("{found} {what}: at most {limit} are possible")))
 }
 
-fn shifted(error: Error, by: usize) -> Error {
-    match error {
-        Error::BeyondBound { evaluation, what } => {
-            Error::BeyondBound { evaluation: evaluation + by, what }
-        }
-        other => other,
-    }
+/// An input is beyond the bound that both parties rely on.
+fn beyond_bound(evaluation: usize, what: &str) -> Error {
+    Error::input(format!("evaluation {evaluation}: {what} is beyond its declared bound"))
+}
+
+/// The key is not that of the bound, or a polynomial does not have one coefficient per bound.
+fn other_bound(what: &str) -> Error {
+    Error::input(format!(
+        "the {what} is not the one that the bound was built for; build both from the same"
+    ))
 }

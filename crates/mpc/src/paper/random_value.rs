@@ -40,11 +40,12 @@ use num_bigint::BigUint;
 use rand::Rng;
 use zeroize::Zeroizing;
 
+use crate::Error;
 use crate::circuit::random_value::UniformBelow;
 use crate::circuit::stream::Generated;
 use crate::circuit::{Bit, Source, Stream, integer};
 use crate::math::Randomness;
-use crate::net::{self, Blame, Fault, Tag};
+use crate::net::Tag;
 use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
 use crate::protocol::shares::{Ring, Share};
@@ -59,40 +60,6 @@ const STATUS: Tag = Tag::new(*b"rvp1");
 
 /// Gates sorted together: enough to hash the gates of all tries at once.
 const WINDOW: usize = 1 << 16;
-
-/// Errors of a draw.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// The circuit could not be run.
-    #[error(transparent)]
-    Circuit(#[from] yao::Error),
-    /// The connection failed.
-    #[error(transparent)]
-    Net(#[from] net::Error),
-    /// No candidate was below the bound.
-    #[error(
-        "no candidate for the random value fitted, which happens once in 2^{sigma} runs; \
-         start again, with a new session"
-    )]
-    AllFailed {
-        /// σ: the chance of this was 2^-σ.
-        sigma: usize,
-    },
-    /// The evaluator's last message is neither yes nor no.
-    #[error("the peer's report on the drawing is malformed; the run was aborted")]
-    Status,
-}
-
-impl Fault for Error {
-    fn blame(&self) -> Blame<'_> {
-        match self {
-            Self::Net(error) => error.blame(),
-            Self::Circuit(error) => error.blame(),
-            Self::Status => Blame::Peer,
-            Self::AllFailed { .. } => Blame::Internal,
-        }
-    }
-}
 
 /// What a run draws, for given random bits of both parties: R, or nothing if it fails.
 ///
@@ -111,7 +78,7 @@ pub fn ideal(
 /// Draws R below the bound Q ≥ 1 that both parties have shares of; R is shared over the same ring.
 ///
 /// # Errors
-/// [`Error::AllFailed`] with a chance below 2^-`sigma`, and failures of the connection or the peer.
+/// If no candidate is below the bound, which has a chance below 2^-`sigma`, and failures of the connection or the peer.
 pub fn draw(
     session: &mut Session,
     garbler: Role,
@@ -166,7 +133,7 @@ pub(crate) fn plain(
     shape: UniformBelow,
     garbler: Role,
     inputs: &PlainInputs<'_>,
-) -> Result<Option<BigUint>, crate::circuit::Error> {
+) -> Result<Option<BigUint>, Error> {
     let drawing = Drawing { ring, shape, garbler, sigma: 0 };
     let bits = |value: &BigUint| (0..ring.width() as u64).map(|i| value.bit(i)).collect::<Vec<_>>();
     let mut parties = [0, 1].map(|i| [&bits(inputs.bound[i])[..], inputs.random[i]].concat());
@@ -174,6 +141,14 @@ pub(crate) fn plain(
     let outputs = yao::ideal(&drawing.source(), &parties[0], &parties[1])?;
     let (share, failed) = outputs.split_at(ring.width());
     Ok((!failed.contains(&true)).then(|| number(share)))
+}
+
+/// No candidate was below the bound.
+pub(crate) fn all_failed(sigma: usize) -> Error {
+    Error::internal(format!(
+        "no try gave a random number below its bound, which has a chance below 2^-{sigma}; nothing \
+         was chosen, and the run must be started again"
+    ))
 }
 
 /// Uniform bits of one party.
@@ -217,10 +192,14 @@ impl Drawing<'_> {
             }
             None => match session.channel.receive_bytes(STATUS, 1)?.as_slice() {
                 [status @ 0..=1] => (mask, *status == 1),
-                _ => return Err(Error::Status),
+                _ => {
+                    let message =
+                        "the peer's report on the drawing is malformed; the run was aborted";
+                    return Err(Error::peer(message));
+                }
             },
         };
-        if failed { Err(Error::AllFailed { sigma: self.sigma }) } else { Ok(own) }
+        if failed { Err(all_failed(self.sigma)) } else { Ok(own) }
     }
 
     /// The evaluator's share comes out of the circuit.

@@ -75,15 +75,30 @@ mod key;
 mod product;
 mod stream;
 mod table;
+fn impossible(why: &str) -> Error {
+    Error::input(format!("this shape is impossible: {why}"))
+}
+
+fn key_too_short(needed: usize, bits: usize) -> Error {
+    Error::input(format!(
+        "values and masks of {needed} bits do not fit a key of {bits} bits; use a longer key"
+    ))
+}
+
+/// A returned plaintext is not a possible sum of counts and masks.
+fn result_out_of_range(place: usize) -> Error {
+    Error::peer(format!(
+        "result {place} is outside its bounds; the peer does not follow the protocol"
+    ))
+}
+
 #[cfg(test)]
 mod tests;
 
 use serde::{Deserialize, Serialize};
 
-use crate::crypto::paillier;
-use crate::net::{self, Blame, Fault, Message, Tag};
-use crate::protocol::shares;
-use crate::role::Role;
+use crate::Error;
+use crate::net::{Message, Tag};
 
 pub use crate::crypto::paillier::Progress;
 pub use key::{ExpectedKey, Key};
@@ -98,67 +113,6 @@ pub const MOST_ENTRIES: usize = 1 << 24;
 pub const MOST_RECORDS: usize = u32::MAX as usize;
 /// The largest σ.
 pub const MOST_SIGMA: u32 = 256;
-
-/// Errors of a product or a table.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum Error {
-    /// Talking to the peer failed.
-    #[error(transparent)]
-    Net(#[from] net::Error),
-    /// A key, a ciphertext or a plaintext is invalid.
-    #[error(transparent)]
-    Paillier(#[from] paillier::Error),
-    /// The output ring is not supported.
-    #[error(transparent)]
-    Shares(#[from] shares::Error),
-    /// The shape is impossible.
-    #[error("this shape is impossible: {0}")]
-    Shape(&'static str),
-    /// The values do not fit the key.
-    #[error("values and masks of {needed} bits do not fit a key of {bits} bits; use a longer key")]
-    KeyTooShort {
-        /// Bits needed.
-        needed: usize,
-        /// Bits of the key.
-        bits: usize,
-    },
-    /// The wrong side has the secret key.
-    #[error("{0} encrypts in this shape; the other side must expect its key")]
-    WrongSide(Role),
-    /// Not as many inputs as the shape says.
-    #[error("{found} inputs where the shape says {expected}")]
-    InputLength {
-        /// Inputs given.
-        found: usize,
-        /// Inputs due.
-        expected: usize,
-    },
-    /// An input is outside its bounds.
-    #[error("input {0} is outside the bounds of the shape")]
-    InputOutOfRange(usize),
-    /// The peer has another shape.
-    #[error("the peer works on another shape; both must agree on it")]
-    OtherShape,
-    /// A returned plaintext is not a possible sum of counts and masks.
-    #[error("result {0} is outside its bounds; the peer does not follow the protocol")]
-    ResultOutOfRange(usize),
-}
-
-impl Fault for Error {
-    fn blame(&self) -> Blame<'_> {
-        match self {
-            Self::Net(error) => error.blame(),
-            Self::Paillier(_) | Self::OtherShape | Self::ResultOutOfRange(_) => Blame::Peer,
-            Self::Shares(_)
-            | Self::Shape(_)
-            | Self::KeyTooShort { .. }
-            | Self::WrongSide(_)
-            | Self::InputLength { .. }
-            | Self::InputOutOfRange(_) => Blame::Input,
-        }
-    }
-}
 
 /// Public numbers of a run in one fixed form, so that both parties can compare them.
 pub(crate) type PublicNumbers = [u64; 6];
@@ -183,7 +137,7 @@ fn bits_of(number: usize) -> u32 {
 
 fn check_sigma(sigma: u32) -> Result<(), Error> {
     if !(1..=MOST_SIGMA).contains(&sigma) {
-        return Err(Error::Shape("σ must be from 1 to 256"));
+        return Err(impossible("σ must be from 1 to 256"));
     }
     Ok(())
 }

@@ -54,7 +54,8 @@ mod tests;
 use rand::Rng;
 use zeroize::Zeroizing;
 
-use crate::net::{self, AbortReason, Blame, Fault, Tag};
+use crate::Error;
+use crate::net::{AbortReason, Tag};
 use crate::protocol::Session;
 use crate::role::Role;
 
@@ -68,38 +69,6 @@ const HEAD_BYTES: usize = 32;
 pub const MOST_PARTIES: usize = 1_000;
 /// The largest number of words, which are one message.
 pub const MOST_ENTRIES: usize = 1 << 20;
-
-/// Errors of a secure sum.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum Error {
-    /// Talking to a neighbour failed.
-    #[error("the {0} party of the ring: {1}")]
-    Net(Neighbour, #[source] net::Error),
-    /// The shape or the place is impossible.
-    #[error("this ring is impossible: {0}")]
-    Shape(&'static str),
-    /// The sessions do not form a ring.
-    #[error("a party is P2 towards the one before it and P1 towards the one after it")]
-    Roles,
-    /// Not as many words as the shape says.
-    #[error("{found} words where the shape says {expected}")]
-    InputLength {
-        /// Words given.
-        found: usize,
-        /// Words expected.
-        expected: usize,
-    },
-    /// A word of this party is outside the ring of numbers.
-    #[error("word {0} does not have as few bits as the shape says")]
-    InputOutOfRange(usize),
-    /// The previous party has another shape, or another place than the one before this.
-    #[error("the previous party of the ring works on another ring; all must agree on it")]
-    OtherShape,
-    /// A received word is outside the ring of numbers.
-    #[error("word {0} of the previous party has too many bits; the run was aborted")]
-    WordOutOfRange(usize),
-}
 
 /// One of a party's two neighbours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,19 +85,6 @@ impl std::fmt::Display for Neighbour {
             Self::Previous => "previous",
             Self::Next => "next",
         })
-    }
-}
-
-impl Fault for Error {
-    fn blame(&self) -> Blame<'_> {
-        match self {
-            Self::Net(_, error) => error.blame(),
-            Self::WordOutOfRange(_) => Blame::Peer,
-            Self::OtherShape => Blame::Disagreement,
-            Self::Shape(_) | Self::Roles | Self::InputLength { .. } | Self::InputOutOfRange(_) => {
-                Blame::Input
-            }
-        }
     }
 }
 
@@ -172,7 +128,9 @@ pub fn sum(
     let place = neighbours.place;
     shape.check(place, own)?;
     if (neighbours.previous.role, neighbours.next.role) != (Role::P2, Role::P1) {
-        return Err(Error::Roles);
+        return Err(Error::input(
+            "a party is P2 towards the one before it and P1 towards the one after it",
+        ));
     }
     let masks = match place {
         0 => shape.masks(&mut neighbours.next.rng),
@@ -198,8 +156,8 @@ impl Neighbours<'_> {
     pub fn conclude<T>(&mut self, outcome: Result<T, Error>) -> Result<T, Error> {
         let Err(error) = outcome else { return outcome };
         let about = match &error {
-            Error::Net(neighbour, _) => Some(*neighbour),
-            Error::OtherShape | Error::WordOutOfRange(_) => Some(Neighbour::Previous),
+            Error::Ring(neighbour, _) => Some(*neighbour),
+            Error::Disagreement(_) | Error::Peer(_) => Some(Neighbour::Previous),
             _ => None,
         };
         let reason = error.blame().reason();
@@ -220,12 +178,12 @@ impl Neighbours<'_> {
     fn send(&mut self, shape: &RingShape, hop: usize, words: &[u64]) -> Result<(), Error> {
         let body = Zeroizing::new(shape.message(hop, words));
         let sent = self.next.channel.send_bytes(WORDS, &body);
-        sent.map_err(|error| Error::Net(Neighbour::Next, error))
+        sent.map_err(|error| Error::Ring(Neighbour::Next, Box::new(error)))
     }
 
     fn receive(&mut self, shape: &RingShape, hop: usize) -> Result<Zeroizing<Vec<u64>>, Error> {
         let body = self.previous.channel.receive_bytes(WORDS, shape.message_bytes());
-        let body = body.map_err(|error| Error::Net(Neighbour::Previous, error))?;
+        let body = body.map_err(|error| Error::Ring(Neighbour::Previous, Box::new(error)))?;
         shape.read(hop, &Zeroizing::new(body))
     }
 }
@@ -246,22 +204,28 @@ impl RingShape {
 
     pub(crate) fn check(&self, place: usize, own: &[u64]) -> Result<(), Error> {
         if !(3..=MOST_PARTIES).contains(&self.parties) {
-            return Err(Error::Shape("it has 3 to 1000 parties"));
+            return Err(impossible("it has 3 to 1000 parties"));
         }
         if !(1..=64).contains(&self.bits) {
-            return Err(Error::Shape("words have 1 to 64 bits"));
+            return Err(impossible("words have 1 to 64 bits"));
         }
         if self.entries > MOST_ENTRIES {
-            return Err(Error::Shape("there are at most 1048576 words"));
+            return Err(impossible("there are at most 1048576 words"));
         }
         if place >= self.parties {
-            return Err(Error::Shape("places are from 0 to one below the number of parties"));
+            return Err(impossible("places are from 0 to one below the number of parties"));
         }
         if own.len() != self.entries {
-            return Err(Error::InputLength { found: own.len(), expected: self.entries });
+            return Err(Error::input(format!(
+                "{} words where the shape says {}",
+                own.len(),
+                self.entries
+            )));
         }
         let too_long = own.iter().position(|word| *word > self.largest());
-        too_long.map_or(Ok(()), |place| Err(Error::InputOutOfRange(place)))
+        too_long.map_or(Ok(()), |place| {
+            Err(Error::input(format!("word {place} is outside the bounds of the shape")))
+        })
     }
 
     /// Uniform words: 2^k divides 2^64.
@@ -299,10 +263,10 @@ impl RingShape {
     /// The words of a message that is expected as number `hop`.
     pub(crate) fn read(&self, hop: usize, body: &[u8]) -> Result<Zeroizing<Vec<u64>>, Error> {
         let Some((head, body)) = body.split_at_checked(HEAD_BYTES) else {
-            return Err(Error::OtherShape);
+            return Err(other_shape());
         };
         if head != self.head(hop) || body.len() != self.entries * self.word_bytes() {
-            return Err(Error::OtherShape);
+            return Err(other_shape());
         }
         let word = |bytes: &[u8]| {
             let mut word = [0; 8];
@@ -312,8 +276,21 @@ impl RingShape {
         let words = body.chunks_exact(self.word_bytes()).map(word);
         let words: Zeroizing<Vec<u64>> = Zeroizing::new(words.collect());
         match words.iter().position(|word| *word > self.largest()) {
-            Some(place) => Err(Error::WordOutOfRange(place)),
+            Some(place) => Err(Error::peer(format!(
+                "word {place} of the previous party has too many bits; the run was aborted"
+            ))),
             None => Ok(words),
         }
     }
+}
+
+fn impossible(why: &str) -> Error {
+    Error::input(format!("this ring is impossible: {why}"))
+}
+
+/// The previous party has another shape, or another place than the one before this.
+fn other_shape() -> Error {
+    Error::disagreement(
+        "the previous party of the ring works on another ring; all must agree on it",
+    )
 }

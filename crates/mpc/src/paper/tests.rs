@@ -6,9 +6,10 @@ mod division;
 mod exponential;
 mod horizontal;
 
+use crate::Error;
 use crate::math::Randomness;
+use crate::mechanism::OneSided;
 use crate::mechanism::tests::{joined, one_sided, spend, whole, with_generators, with_tape};
-use crate::mechanism::{Error, OneSided};
 use crate::privacy::choice::{Score, Scored};
 use crate::privacy::decisions::Tape;
 use crate::protocol::Session;

@@ -27,7 +27,8 @@
 //! # Example
 //!
 //! ```
-//! use diptych_mpc::protocol::bits::{Bits, Error, and, open};
+//! use diptych_mpc::Error;
+//! use diptych_mpc::protocol::bits::{Bits, and, open};
 //! use diptych_mpc::protocol::pair::{Setup, run_pair};
 //! use diptych_mpc::protocol::yao::Reveal;
 //! use diptych_mpc::protocol::Session;
@@ -63,11 +64,11 @@ pub use vector::Bits;
 
 use triples::{Triples, forecast_triples};
 
-use crate::circuit;
-use crate::net::{self, Blame, Fault, Tag};
+use crate::Error;
+use crate::net::Tag;
 use crate::protocol::forecast::Forecast;
 use crate::protocol::yao::Reveal;
-use crate::protocol::{Session, ot, shares, yao};
+use crate::protocol::{Session, ot};
 use crate::role::Role;
 
 /// Bits that both send before they wait for each other's: far fewer than may be in flight.
@@ -76,61 +77,14 @@ const PART: usize = 1 << 24;
 /// Opened bits.
 const OPENED: Tag = Tag::new(*b"btop");
 
-/// Why there are no shares.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum Error {
-    /// Talking to the peer failed.
-    #[error(transparent)]
-    Net(#[from] net::Error),
-    /// The transfers failed.
-    #[error(transparent)]
-    Transfer(#[from] ot::Error),
-    /// A garbled circuit failed.
-    #[error(transparent)]
-    Garbled(#[from] yao::Error),
-    /// The inputs do not fit the circuit.
-    #[error(transparent)]
-    Circuit(#[from] circuit::Error),
-    /// The output ring is not supported.
-    #[error(transparent)]
-    Shares(#[from] shares::Error),
-    /// Vectors that should be equally long are not.
-    #[error("a vector of {found} bits where the others have {expected}")]
-    Vectors {
-        /// Bits of the first.
-        expected: usize,
-        /// Bits of this one.
-        found: usize,
-    },
-    /// An index with too many or too few bits.
-    #[error("an index of {found} bits where {expected} number all places")]
-    IndexBits {
-        /// Bits that number all places.
-        expected: usize,
-        /// Bits given.
-        found: usize,
-    },
-}
-
-impl Fault for Error {
-    fn blame(&self) -> Blame<'_> {
-        match self {
-            Self::Net(error) => error.blame(),
-            Self::Transfer(error) => error.blame(),
-            Self::Garbled(error) => error.blame(),
-            Self::Circuit(_) | Self::Shares(_) | Self::Vectors { .. } | Self::IndexBits { .. } => {
-                Blame::Internal
-            }
-        }
-    }
-}
-
 /// # Errors
-/// [`Error::Vectors`] unless all vectors have this length.
+/// Unless all vectors have this length.
 fn check_equally_long(length: usize, vectors: &[&Bits]) -> Result<(), Error> {
     match vectors.iter().find(|bits| bits.len() != length) {
-        Some(other) => Err(Error::Vectors { expected: length, found: other.len() }),
+        Some(other) => Err(Error::internal(format!(
+            "a vector of {} bits where the others have {length}",
+            other.len()
+        ))),
         None => Ok(()),
     }
 }
@@ -286,7 +240,7 @@ pub fn forecast_all(f: &mut Forecast, vectors: usize, length: usize) {
 /// As for [`and`].
 pub fn equal(session: &mut Session, first: &[Bits], second: &[Bits]) -> Result<Bits, Error> {
     if first.len() != second.len() {
-        return Err(Error::IndexBits { expected: first.len(), found: second.len() });
+        return Err(other_index(first.len(), second.len()));
     }
     let length = first.first().map_or(0, Bits::len);
     check_equally_long(length, &first.iter().chain(second).collect::<Vec<_>>())?;
@@ -303,7 +257,7 @@ pub fn equal(session: &mut Session, first: &[Bits], second: &[Bits]) -> Result<B
 /// Bits of an index that would lead beyond the last place are ignored.
 ///
 /// # Errors
-/// As for [`and`], and [`Error::IndexBits`] unless the index has ⌈log2⌉ of `places` bits.
+/// As for [`and`], and unless the index has ⌈log2⌉ of `places` bits.
 pub fn unit_vector(
     session: &mut Session,
     index: &[Bits],
@@ -313,7 +267,7 @@ pub fn unit_vector(
 ) -> Result<Vec<Bits>, Error> {
     let levels = index_bits(places);
     if index.len() != levels {
-        return Err(Error::IndexBits { expected: levels, found: index.len() });
+        return Err(other_index(levels, index.len()));
     }
     check_equally_long(length, &index.iter().chain(gate).collect::<Vec<_>>())?;
     if places == 0 {
@@ -360,4 +314,9 @@ pub fn forecast_unit_vector(f: &mut Forecast, places: usize, gated: bool, length
 /// ⌈log2⌉ of a number of places, 0 for none.
 fn index_bits(places: usize) -> usize {
     (usize::BITS - places.saturating_sub(1).leading_zeros()) as usize
+}
+
+/// An index with too many or too few bits.
+fn other_index(expected: usize, found: usize) -> Error {
+    Error::internal(format!("an index of {found} bits where {expected} number all places"))
 }

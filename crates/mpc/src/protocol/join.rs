@@ -62,7 +62,8 @@
 //!
 //! ```
 //! use diptych_mpc::Role;
-//! use diptych_mpc::protocol::join::{Bins, Error, Hint, JoinShape};
+//! use diptych_mpc::Error;
+//! use diptych_mpc::protocol::join::{Bins, Hint, JoinShape};
 //! use diptych_mpc::protocol::pair::{Setup, run_pair};
 //! use diptych_mpc::protocol::vole::Method;
 //! use diptych_mpc::protocol::transfers::Assumptions;
@@ -100,9 +101,10 @@ use zeroize::Zeroizing;
 
 pub use hint::{Fields, Query, empty_query, query};
 
+use crate::Error;
 use crate::crypto::cuckoo::{self, Choices};
 use crate::crypto::okvs;
-use crate::net::{self, Blame, Fault, SessionId};
+use crate::net::SessionId;
 use crate::protocol::Session;
 use crate::protocol::bits::{self, Bits};
 use crate::protocol::forecast::{Forecast, Work};
@@ -120,80 +122,6 @@ pub const MOST_IDENTIFIERS: usize = okvs::MOST_KEYS / 3;
 /// Bins whose targets are compared together.
 const COMPARED: usize = 1 << 18;
 
-/// Errors of a join.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum Error {
-    /// Talking to the peer failed.
-    #[error(transparent)]
-    Net(#[from] net::Error),
-    /// The oblivious function failed.
-    #[error(transparent)]
-    Function(#[from] oprf::Error),
-    /// Comparing on shared bits failed.
-    #[error(transparent)]
-    Bits(#[from] bits::Error),
-    /// No placement exists for the identifiers.
-    #[error(transparent)]
-    Placement(#[from] cuckoo::Full),
-    /// The hint's keys cannot be encoded in a store.
-    #[error(transparent)]
-    Store(#[from] okvs::Unfit),
-    /// This side's list, or what it is padded to, is too long.
-    #[error("{size} identifiers where there may be {limit}")]
-    TooMany {
-        /// Its length.
-        size: usize,
-        /// The bound.
-        limit: usize,
-    },
-    /// Two of one's own rows are the same.
-    #[error("rows {first} and {second} hold the same identifier; keep one row per individual")]
-    Duplicate {
-        /// The first row is row 1.
-        first: usize,
-        /// The later of the two.
-        second: usize,
-    },
-    /// There is not one payload for each identifier.
-    #[error("{payloads} payloads for {identifiers} identifiers")]
-    Payloads {
-        /// How many there are.
-        payloads: usize,
-        /// How many there should be.
-        identifiers: usize,
-    },
-    /// A payload, or the number of its bits, is too large. (The error does not say which payload.)
-    #[error("a payload has more than {bits} bits")]
-    PayloadBits {
-        /// Bits that it may have.
-        bits: usize,
-    },
-    /// A function for the other party's side of the join was called.
-    #[error("the bins of this join belong to {owner}; its peer gives the hint")]
-    OtherSide {
-        /// Whose bins they are.
-        owner: Role,
-    },
-}
-
-impl Fault for Error {
-    fn blame(&self) -> Blame<'_> {
-        match self {
-            Self::Net(error) => error.blame(),
-            Self::Function(error) => error.blame(),
-            Self::Bits(error) => error.blame(),
-            Self::Placement(_)
-            | Self::Store(_)
-            | Self::TooMany { .. }
-            | Self::Duplicate { .. }
-            | Self::Payloads { .. }
-            | Self::PayloadBits { .. }
-            | Self::OtherSide { .. } => Blame::Internal,
-        }
-    }
-}
-
 /// What is public about a join.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JoinShape {
@@ -208,7 +136,7 @@ impl JoinShape {
     /// same of its peer, which gives the hint. A list that is shorter is padded.
     ///
     /// # Errors
-    /// [`Error::TooMany`] beyond [`MOST_IDENTIFIERS`].
+    /// Beyond [`MOST_IDENTIFIERS`].
     pub fn new(owner: Role, identifiers: usize, hinted: usize) -> Result<Self, Error> {
         check_size(identifiers.max(hinted), MOST_IDENTIFIERS)?;
         Ok(Self { owner, identifiers, hinted, least: cuckoo::LEAST })
@@ -322,7 +250,7 @@ impl Bins {
         identifiers: &[S],
     ) -> Result<Self, Error> {
         if session.role != shape.owner {
-            return Err(Error::OtherSide { owner: shape.owner });
+            return Err(other_side(shape.owner));
         }
         let digests = digests(session, identifiers, shape.identifiers)?;
         Self::of_digests(session, method, shape, digests, identifiers.len())
@@ -429,7 +357,7 @@ impl Hint {
         identifiers: &[S],
     ) -> Result<Self, Error> {
         if session.role == shape.owner {
-            return Err(Error::OtherSide { owner: shape.owner });
+            return Err(other_side(shape.owner));
         }
         let digests = digests(session, identifiers, shape.hinted)?;
         let function = oprf::Sender::setup(session, method, shape.bins())?;
@@ -541,10 +469,18 @@ fn digests<S: AsRef<[u8]> + Sync>(
     rest.iter_mut().for_each(|digest| *digest = session.rng.array());
     match psi::duplicate(&digests) {
         None => Ok(digests),
-        Some([first, second]) => Err(Error::Duplicate { first, second }),
+        Some([first, second]) => Err(Error::internal(psi::same_rows(first, second))),
     }
 }
 
 fn check_size(size: usize, limit: usize) -> Result<(), Error> {
-    if size <= limit { Ok(()) } else { Err(Error::TooMany { size, limit }) }
+    if size <= limit {
+        return Ok(());
+    }
+    Err(Error::internal(format!("{size} identifiers where there may be {limit}")))
+}
+
+/// A function for the other party's side of the join was called.
+fn other_side(owner: Role) -> Error {
+    Error::internal(format!("the bins of this join belong to {owner}; its peer gives the hint"))
 }

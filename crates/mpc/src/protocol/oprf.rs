@@ -37,11 +37,11 @@
 //!     |session| {
 //!         let keys = hash_keys(session, Role::P1, &["ada", "grace", "alan"]);
 //!         let sender = oprf::Sender::setup(session, Method::Direct, 2)?;
-//!         Ok::<_, oprf::Error>(sender.evaluate(0, &keys))
+//!         Ok::<_, diptych_mpc::Error>(sender.evaluate(0, &keys))
 //!     },
 //!     |session| {
 //!         let keys = hash_keys(session, Role::P1, &["alan", "kurt"]);
-//!         Ok::<_, oprf::Error>(oprf::Receiver::setup(session, Method::Direct, &keys)?.outputs(0, &keys))
+//!         Ok::<_, diptych_mpc::Error>(oprf::Receiver::setup(session, Method::Direct, &keys)?.outputs(0, &keys))
 //!     },
 //! );
 //! let (all, mine) = (outcome.p1?, outcome.p2?);
@@ -57,11 +57,12 @@ use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 use zeroize::{Zeroize, Zeroizing};
 
+use crate::Error;
 use crate::crypto::okvs::{self, Layout, Store};
-use crate::net::{self, Blame, Fault, SessionId, Tag};
+use crate::net::{SessionId, Tag};
 use crate::protocol::Session;
 use crate::protocol::forecast::{Forecast, Work};
-use crate::protocol::ot::{self, chunks};
+use crate::protocol::ot::chunks;
 use crate::protocol::vole::{self, Method};
 use crate::role::Role;
 use crate::simd::field;
@@ -75,30 +76,6 @@ const STORE: Tag = Tag::new(*b"ops1");
 const CHUNK: usize = 1 << 15;
 /// Keys that one thread works on at a time.
 const PART: usize = 1 << 10;
-
-/// Errors of the function.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// Talking to the peer failed.
-    #[error(transparent)]
-    Net(#[from] net::Error),
-    /// The transfers behind it failed.
-    #[error(transparent)]
-    Transfers(#[from] ot::Error),
-    /// The receiver's keys cannot be encoded in a store.
-    #[error(transparent)]
-    Store(#[from] okvs::Unfit),
-}
-
-impl Fault for Error {
-    fn blame(&self) -> Blame<'_> {
-        match self {
-            Self::Net(error) => error.blame(),
-            Self::Transfers(error) => error.blame(),
-            Self::Store(_) => Blame::Internal,
-        }
-    }
-}
 
 /// A key, hashed with the session. Wiped when its list is dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Zeroize)]

@@ -36,13 +36,14 @@
 use rand::Rng;
 use zeroize::Zeroizing;
 
+use crate::Error;
 use crate::crypto::garble::Delta;
 use crate::crypto::ot::{
     BASE_TRANSFERS, BLOCK_BYTES, BaseReceiver, BaseSender, ExtensionReceiver, ExtensionSender,
-    InvalidPoint, ROWS, hash_rows,
+    ROWS, hash_rows,
 };
 use crate::math::wiped;
-use crate::net::{self, Blame, Fault, Tag};
+use crate::net::Tag;
 use crate::protocol::Session;
 use crate::protocol::forecast::{Forecast, Work};
 use crate::protocol::transfers::{Numbers, Purpose, Receiving, Sending};
@@ -59,26 +60,6 @@ const BASE_PUBLIC: Tag = Tag::new(*b"otbs");
 const BASE_ANSWERS: Tag = Tag::new(*b"otbr");
 const COLUMNS: Tag = Tag::new(*b"otex");
 const CIPHERTEXTS: Tag = Tag::new(*b"otct");
-
-/// Errors of a transfer.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// The connection failed.
-    #[error(transparent)]
-    Net(#[from] net::Error),
-    /// A base transfer's group element is not acceptable.
-    #[error(transparent)]
-    Point(#[from] InvalidPoint),
-}
-
-impl Fault for Error {
-    fn blame(&self) -> Blame<'_> {
-        match self {
-            Self::Net(error) => error.blame(),
-            Self::Point(_) => Blame::Peer,
-        }
-    }
-}
 
 /// What a transfer computes: the chosen string of every pair.
 pub fn ideal(pairs: &[[u128; 2]], choices: &[bool]) -> Vec<u128> {

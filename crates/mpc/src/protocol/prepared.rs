@@ -45,7 +45,7 @@
 //! use diptych_mpc::protocol::Workspace;
 //!
 //! let sampler = DigitSampler::new(&Rational::whole(1u32), 3, 64)?;
-//! let draw = |session: &mut Workspace| -> Result<_, prepared::Error> {
+//! let draw = |session: &mut Workspace| -> Result<_, diptych_mpc::Error> {
 //!     let digits = prepared::take(session, Law::Geometric, &sampler, 100, 0)?;
 //!     Ok(open(session, &Bits::concat(&digits), Reveal::Both)?)
 //! };
@@ -63,12 +63,11 @@ mod tests;
 
 use num_bigint::BigUint;
 
+use crate::Error;
 use crate::circuit::integer::{
     bits_that_matter, compare_with_constant_of_products, less_than_constant_of_products,
 };
 use crate::circuit::{Bit, Builder, Program};
-use crate::net::{Blame, Fault};
-use crate::privacy;
 use crate::privacy::digits::DigitSampler;
 use crate::protocol::bits::{self, Bits, Copies, Slices};
 use crate::protocol::coins::{self, Law};
@@ -78,32 +77,6 @@ use crate::role::Role;
 
 /// Random bits of one batch: 8 MB at each party, and some times as much while they are compared.
 const BATCH_BITS: usize = 1 << 26;
-
-/// Errors of drawing noise.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// Comparing failed.
-    #[error(transparent)]
-    Bits(#[from] bits::Error),
-    /// A tape of decisions ended or has another decision next.
-    #[error(transparent)]
-    Coins(Box<privacy::Error>),
-}
-
-impl From<privacy::Error> for Error {
-    fn from(error: privacy::Error) -> Self {
-        Self::Coins(Box::new(error))
-    }
-}
-
-impl Fault for Error {
-    fn blame(&self) -> Blame<'_> {
-        match self {
-            Self::Bits(error) => error.blame(),
-            Self::Coins(_) => Blame::Internal,
-        }
-    }
-}
 
 /// Noises of every law that was asked for.
 #[derive(Default)]
@@ -194,7 +167,7 @@ impl Comparing {
         heads: &[Bits],
         tails: &[Bits],
         count: usize,
-    ) -> Result<Slices, bits::Error> {
+    ) -> Result<Slices, Error> {
         let mut decided = bits::run_together(
             session,
             &[
@@ -260,11 +233,7 @@ fn pairs(lengths: &[usize]) -> usize {
 }
 
 /// Random numbers for `count` noises, as the inputs of the circuit that compares them.
-fn random_numbers(
-    session: &mut Session,
-    lengths: &[usize],
-    count: usize,
-) -> Result<Slices, bits::Error> {
+fn random_numbers(session: &mut Session, lengths: &[usize], count: usize) -> Result<Slices, Error> {
     let [low, high, products] = bits::random_products(session, pairs(lengths) * count)?;
     let (mut low, mut high) = (low.parts(count), high.parts(count));
     let mut numbers = Vec::with_capacity(lengths.iter().sum::<usize>() + pairs(lengths));

@@ -61,14 +61,15 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::crypto::commutative::{self, Domain, Group};
+use crate::Error;
+use crate::crypto::commutative::{Domain, Group};
 use crate::crypto::okvs;
-use crate::net::{self, Blame, Fault, Message, Tag};
+use crate::net::{Message, Tag};
+use crate::protocol::Session;
 use crate::protocol::forecast::{Forecast, Work};
-use crate::protocol::{Session, oprf, yao};
 
 pub use crate::crypto::commutative::Progress;
-pub(super) use matching::duplicate;
+pub(super) use matching::{duplicate, same_rows};
 
 /// Limits and progress callbacks of a run of set intersection.
 #[derive(Clone, Copy)]
@@ -106,77 +107,6 @@ pub struct Cardinality {
     pub common: usize,
     /// How many identifiers the peer has.
     pub peer_size: usize,
-}
-
-/// Why a run of set intersection failed.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// Talking to the peer failed.
-    #[error(transparent)]
-    Net(#[from] net::Error),
-    /// The circuit that compares the sets failed.
-    #[error(transparent)]
-    Circuit(#[from] yao::Error),
-    /// The function by which identifiers are compared failed.
-    #[error(transparent)]
-    Function(#[from] oprf::Error),
-    /// The peer's answer does not match the lists.
-    #[error("the peer names more common identifiers than there can be; its program is faulty")]
-    BadAnswer,
-    /// The peer uses another threshold.
-    #[error("the peer compares with {peer} where this side has {own}; agree on one threshold")]
-    OtherThreshold {
-        /// Ours.
-        own: usize,
-        /// The peer's.
-        peer: u64,
-    },
-    /// The peer sent something that is not an element.
-    #[error(transparent)]
-    Element(#[from] commutative::Error),
-    /// This side's list is longer than the bound.
-    #[error(
-        "this side's list has {size} identifiers, the limit is {limit}; raise it on both sides"
-    )]
-    TooMany {
-        /// Its length.
-        size: usize,
-        /// The bound.
-        limit: usize,
-    },
-    /// The peer's list is longer than the bound.
-    #[error("the peer's list has {size} identifiers, the limit is {limit}; raise it on both sides")]
-    PeerTooMany {
-        /// Its length.
-        size: u64,
-        /// The bound.
-        limit: usize,
-    },
-    /// Two of one's own rows are the same.
-    #[error("rows {first} and {second} hold the same identifier; keep one row per individual")]
-    Duplicate {
-        /// The first row, counted from 1.
-        first: usize,
-        /// The row that repeats it.
-        second: usize,
-    },
-    /// The peer's elements repeat.
-    #[error("{0} holds an element twice; the peer's list has duplicates or its program is faulty")]
-    PeerDuplicate(&'static str),
-}
-
-impl Fault for Error {
-    fn blame(&self) -> Blame<'_> {
-        match self {
-            Self::Net(error) => error.blame(),
-            Self::Circuit(error) => error.blame(),
-            Self::Function(error) => error.blame(),
-            Self::BadAnswer => Blame::Peer,
-            Self::OtherThreshold { .. } => Blame::Disagreement,
-            Self::TooMany { .. } | Self::Duplicate { .. } => Blame::Input,
-            Self::PeerTooMany { .. } | Self::Element(_) | Self::PeerDuplicate(_) => Blame::Peer,
-        }
-    }
 }
 
 /// Finds the common identifiers; both parties learn which they are.
@@ -327,14 +257,26 @@ pub(super) fn digest_all(digests: &mut [[u8; 32]], identifier: ByRow<'_>) {
 }
 
 fn check_own_size(size: usize, limit: usize) -> Result<(), Error> {
-    if size <= limit { Ok(()) } else { Err(Error::TooMany { size, limit }) }
+    if size <= limit {
+        return Ok(());
+    }
+    Err(Error::input(format!(
+        "this side's list has {size} identifiers, the limit is {limit}; raise it on both sides"
+    )))
 }
 
 fn check_peer_size(size: u64, limit: usize) -> Result<usize, Error> {
     match usize::try_from(size) {
         Ok(fits) if fits <= limit => Ok(fits),
-        _ => Err(Error::PeerTooMany { size, limit }),
+        _ => Err(Error::peer(format!(
+            "the peer's list has {size} identifiers, the limit is {limit}; raise it on both sides"
+        ))),
     }
+}
+
+/// The peer's answer does not match the lists.
+pub fn bad_answer() -> Error {
+    Error::peer("the peer names more common identifiers than there can be; its program is faulty")
 }
 
 #[cfg(test)]

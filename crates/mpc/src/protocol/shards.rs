@@ -209,7 +209,7 @@ impl Shards {
     ///
     /// # Errors
     /// That of the first shard that failed.
-    pub fn each<T: Send, E: Fault + From<Error> + From<Failed> + Send>(
+    pub fn each<T: Send, E: Fault + From<Error> + Send>(
         &mut self,
         request: impl Fn(usize) -> Result<Vec<u8>, E> + Sync,
         hear: impl Fn(usize, &[u8]) -> Result<T, E> + Sync,
@@ -223,7 +223,8 @@ impl Shards {
                 // A thread that panicked held the lock for no longer than one step.
                 let next = queue.lock().unwrap_or_else(PoisonError::into_inner).next();
                 let Some((number, shard)) = next else { break };
-                let asked = request(number).and_then(|request| Ok(shard.ask(&request)?));
+                let asked = request(number)
+                    .and_then(|request| Ok(shard.ask(&request).map_err(Error::from)?));
                 let outcome = asked.and_then(|answer| hear(number, &answer));
                 failed.fetch_or(outcome.is_err(), Ordering::Relaxed);
                 came.push((number, outcome));
@@ -380,25 +381,8 @@ mod tests {
         }
     }
 
-    #[derive(Debug, thiserror::Error)]
-    enum Ended {
-        #[error(transparent)]
-        Net(#[from] Error),
-        #[error(transparent)]
-        Shard(#[from] Failed),
-    }
-
-    impl Fault for Ended {
-        fn blame(&self) -> Blame<'_> {
-            match self {
-                Self::Net(error) => error.blame(),
-                Self::Shard(error) => error.blame(),
-            }
-        }
-    }
-
     /// Asks every shard for its number; one of them may fail.
-    fn ask_all(session: &mut Workspace, failing: Option<usize>) -> Result<Vec<Vec<u8>>, Ended> {
+    fn ask_all(session: &mut Workspace, failing: Option<usize>) -> Result<Vec<Vec<u8>>, Error> {
         let connected = std::mem::take(&mut session.shards.sessions);
         for (number, shard) in connected.into_iter().enumerate() {
             let fails = failing == Some(number) && shard.role == Role::P1;
@@ -441,8 +425,8 @@ mod tests {
             shards.asked.push(Box::new(StandIn(Parts(moment))));
         }
         let begun = Instant::now();
-        let outcome: Result<Vec<()>, Ended> = shards.each(|_| Ok(Vec::new()), |_, _| Ok(()));
-        assert!(matches!(outcome, Err(Ended::Shard(_))));
+        let outcome: Result<Vec<()>, Error> = shards.each(|_| Ok(Vec::new()), |_, _| Ok(()));
+        assert!(matches!(outcome, Err(Error::Shard(_))));
         assert!((2 * moment..20 * moment).contains(&begun.elapsed()), "{:?}", begun.elapsed());
     }
 

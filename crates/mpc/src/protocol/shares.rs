@@ -47,55 +47,26 @@ mod words;
 pub(crate) use integer::IntegerMasks;
 pub use integer::IntegerShare;
 pub use ring::{Ring, Share};
+pub(crate) use words::word_bits;
 pub use words::{WordShares, forecast_open, signed};
 
 use num_bigint::BigUint;
 
+use crate::Error;
 use crate::math::Randomness;
-use crate::net::{self, Blame, Fault, Tag};
+use crate::net::Tag;
 use crate::protocol::Session;
-use crate::protocol::yao::{self, Reveal};
+use crate::protocol::yao::Reveal;
 
 const OPENED: Tag = Tag::new(*b"shar");
 
 /// Bytes of opened shares per message, at most (or one share, if that is longer).
 const CHUNK_BYTES: usize = 4 << 20;
 
-/// Errors of shares.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// The connection failed.
-    #[error(transparent)]
-    Net(#[from] net::Error),
-    /// The circuit that moves shares to another ring failed.
-    #[error(transparent)]
-    Circuit(#[from] yao::Error),
-    /// Shares of two rings, or of two lengths, cannot be combined.
-    #[error("the shares are of different rings or numbers; both parties must share alike")]
-    Mismatch,
-    /// The peer's share is not an element of the ring.
-    #[error("the peer opened a number that is not in the ring; the run was aborted")]
-    OutOfRing,
-    /// Words have 1 to 64 bits.
-    #[error("words of {0} bits: from 1 to 64 are possible")]
-    WordBits(u32),
-}
-
-impl Fault for Error {
-    fn blame(&self) -> Blame<'_> {
-        match self {
-            Self::Net(error) => error.blame(),
-            Self::Circuit(error) => error.blame(),
-            Self::OutOfRing => Blame::Peer,
-            Self::Mismatch | Self::WordBits(_) => Blame::Internal,
-        }
-    }
-}
-
 /// The value that two shares make: the only place where shares become a value.
 ///
 /// # Errors
-/// [`Error::Mismatch`] if they are of different rings.
+/// If they are of different rings.
 pub fn reconstruct(a: &Share, b: &Share) -> Result<BigUint, Error> {
     Ok(a.plus(b)?.number())
 }
@@ -156,4 +127,14 @@ fn exchange(session: &mut Session, body: &[u8], reveal: Reveal) -> Result<Option
         return Ok(None);
     }
     Ok(Some(session.channel.receive_bytes(OPENED, body.len())?))
+}
+
+/// Shares of two rings, or of two lengths, cannot be combined.
+fn mismatch() -> Error {
+    Error::internal("the shares are of different rings or numbers; both parties must share alike")
+}
+
+/// The peer's share is not an element of the ring.
+fn out_of_ring() -> Error {
+    Error::peer("the peer opened a number that is not in the ring; the run was aborted")
 }

@@ -56,13 +56,13 @@
 //!         let (delta, mut rows) = (Delta::random(&mut session.rng), Vec::new());
 //!         let mut source = silent::Sender::setup(session, silent::Parameters::STANDARD, delta)?;
 //!         source.extend(session, 1_000_000, &mut rows)?;
-//!         Ok::<_, ot::Error>((rows, source.delta().expose()))
+//!         Ok::<_, diptych_mpc::Error>((rows, source.delta().expose()))
 //!     },
 //!     |session| {
 //!         let mut rows = Vec::new();
 //!         silent::Receiver::setup(session, silent::Parameters::STANDARD)?
 //!             .extend(session, 1_000_000, &mut rows)?;
-//!         Ok::<_, ot::Error>(rows)
+//!         Ok::<_, diptych_mpc::Error>(rows)
 //!     },
 //! );
 //! let ((zeros, delta), rows) = (outcome.p1?, outcome.p2?);
@@ -81,12 +81,12 @@ mod tests;
 
 pub use schedule::Schedule;
 
+use crate::Error;
 use crate::crypto::garble::Delta;
 use crate::crypto::soft_spoken::Columns;
 use crate::net::Tag;
 use crate::protocol::Session;
 use crate::protocol::forecast::{Forecast, Work};
-use crate::protocol::ot::Error;
 use crate::protocol::soft_spoken;
 use crate::protocol::transfers::{Numbers, Receiving, Sending};
 use crate::role::Role;

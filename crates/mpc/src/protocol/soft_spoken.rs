@@ -20,7 +20,7 @@
 //!     |session| {
 //!         let delta = Delta::random(&mut session.rng);
 //!         let mut source = soft_spoken::Sender::setup(session, Columns::Four, delta)?;
-//!         Ok::<_, ot::Error>((source.corrected(session, 2)?, source.delta().expose()))
+//!         Ok::<_, diptych_mpc::Error>((source.corrected(session, 2)?, source.delta().expose()))
 //!     },
 //!     |session| {
 //!         let mut source = soft_spoken::Receiver::setup(session, Columns::Four)?;
@@ -34,6 +34,7 @@
 
 use zeroize::Zeroizing;
 
+use crate::Error;
 use crate::crypto::garble::Delta;
 use crate::crypto::ot::ROWS;
 use crate::crypto::soft_spoken::{self, Columns, SETUP_BYTES};
@@ -41,7 +42,7 @@ use crate::math::wiped;
 use crate::net::Tag;
 use crate::protocol::Session;
 use crate::protocol::forecast::{Forecast, Work};
-use crate::protocol::ot::{self, CHUNK, Error};
+use crate::protocol::ot::{self, CHUNK};
 use crate::protocol::transfers::{Numbers, Purpose, Receiving, Sending};
 use crate::role::Role;
 
@@ -241,6 +242,6 @@ mod tests {
             },
             |session| drop(Receiver::setup(session, Columns::Four).unwrap()),
         );
-        assert!(matches!(outcome.p1, Error::Net(_)), "{:?}", outcome.p1);
+        assert!(matches!(outcome.p1.blame(), crate::net::Blame::Connection(_)), "{:?}", outcome.p1);
     }
 }

@@ -34,7 +34,8 @@
 //! use diptych_mpc::protocol::Session;
 //! use diptych_mpc::protocol::ot;
 //! use diptych_mpc::protocol::pair::{Setup, run_pair};
-//! use diptych_mpc::protocol::sum_by_group::{Addends, Error, SumShape, receive, send};
+//! use diptych_mpc::Error;
+//! use diptych_mpc::protocol::sum_by_group::{Addends, SumShape, receive, send};
 //! use diptych_mpc::protocol::yao::Reveal;
 //!
 //! // P2 knows in which of three towns four people live, P1 what each of them earns and spends.
@@ -79,14 +80,23 @@ pub use table::{
     ideal_table, sum_several, sum_shared, sum_units,
 };
 
+use crate::Error;
 use crate::crypto::tree::{TreeShape, blocks};
-use crate::net::{self, Blame, Fault, Tag};
+use crate::net::Tag;
+use crate::protocol::Session;
 use crate::protocol::forecast::{Forecast, Work};
-use crate::protocol::shares::{self, WordShares};
+use crate::protocol::shares::{WordShares, word_bits};
 use crate::protocol::transfers::{self, Receiving, Sending};
-use crate::protocol::{Session, ot};
 use crate::role::Role;
 use crate::simd::lanes::Lane;
+
+pub(crate) fn input_length(found: usize, expected: usize) -> Error {
+    Error::input(format!("{found} inputs where the shape says {expected}"))
+}
+
+pub(crate) fn input_out_of_range(place: usize) -> Error {
+    Error::input(format!("input {place} is outside the bounds of the shape"))
+}
 
 /// Transfers before the sender answers: some megabytes, far below what may be in flight.
 pub const WINDOW: usize = 1 << 18;
@@ -141,22 +151,22 @@ impl SumShape {
     }
 
     /// # Errors
-    /// [`Error::Shape`] for numbers that no run can have.
+    /// For numbers that no run can have.
     pub fn check(&self) -> Result<(), Error> {
         if self.groups == 0 || self.words == 0 {
-            return Err(Error::Shape("there is at least one group and one word"));
+            return Err(impossible("there is at least one group and one word"));
         }
         if self.groups.checked_mul(self.words).is_none_or(|sums| sums > MOST_SUMS) {
-            return Err(Error::Shape("there are more than 2^24 sums"));
+            return Err(impossible("there are more than 2^24 sums"));
         }
         if !(1..=64).contains(&self.bits) {
-            return Err(shares::Error::WordBits(self.bits).into());
+            return Err(Error::input(word_bits(self.bits)));
         }
         if self.record_bytes() > MOST_RECORD_BYTES {
-            return Err(Error::Shape("a record's words take more than 1 MiB"));
+            return Err(impossible("a record's words take more than 1 MiB"));
         }
         if self.records > MOST_RECORDS {
-            return Err(Error::Shape("there are more than 2^32 − 1 records"));
+            return Err(impossible("there are more than 2^32 − 1 records"));
         }
         Ok(())
     }
@@ -246,48 +256,6 @@ impl<'a> Addends<'a> {
                 Self::Several(&places[records.start * each..records.end * each], each)
             }
             Self::Words(all) => Self::Words(&all[records.start * words..records.end * words]),
-        }
-    }
-}
-
-/// Errors of sums by group.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum Error {
-    /// Talking to the peer failed.
-    #[error(transparent)]
-    Net(#[from] net::Error),
-    /// The transfers failed.
-    #[error(transparent)]
-    Transfer(#[from] ot::Error),
-    /// The output ring is not supported.
-    #[error(transparent)]
-    Shares(#[from] shares::Error),
-    /// The shape is impossible.
-    #[error("these sums by group are impossible: {0}")]
-    Shape(&'static str),
-    /// Not as many inputs as the shape says.
-    #[error("{found} inputs where the shape says {expected}")]
-    InputLength {
-        /// Inputs given.
-        found: usize,
-        /// Inputs expected.
-        expected: usize,
-    },
-    /// An input is outside its bounds.
-    #[error("input {0} is outside the bounds of the shape")]
-    InputOutOfRange(usize),
-}
-
-impl Fault for Error {
-    fn blame(&self) -> Blame<'_> {
-        match self {
-            Self::Net(error) => error.blame(),
-            Self::Transfer(error) => error.blame(),
-            Self::Shares(_)
-            | Self::Shape(_)
-            | Self::InputLength { .. }
-            | Self::InputOutOfRange(_) => Blame::Input,
         }
     }
 }
@@ -478,13 +446,17 @@ impl<P: Send> Parts<P> {
 }
 
 fn check_length(found: usize, expected: usize) -> Result<(), Error> {
-    if found == expected { Ok(()) } else { Err(Error::InputLength { found, expected }) }
+    if found == expected { Ok(()) } else { Err(input_length(found, expected)) }
 }
 
 fn check_inputs(inputs: &[u32], records: usize, bound: usize) -> Result<(), Error> {
     check_length(inputs.len(), records)?;
     match inputs.iter().position(|input| *input as usize >= bound) {
-        Some(place) => Err(Error::InputOutOfRange(place)),
+        Some(place) => Err(input_out_of_range(place)),
         None => Ok(()),
     }
+}
+
+fn impossible(why: &str) -> Error {
+    Error::input(format!("these sums by group are impossible: {why}"))
 }

@@ -29,7 +29,7 @@
 //!     |session| {
 //!         let delta = Delta::random(&mut session.rng);
 //!         let mut source = ot::Sender::setup(session, delta)?;
-//!         Ok::<_, ot::Error>((source.corrected(session, 3)?, source.delta().expose()))
+//!         Ok::<_, diptych_mpc::Error>((source.corrected(session, 3)?, source.delta().expose()))
 //!     },
 //!     |session| ot::Receiver::setup(session)?.chosen_rows(session, &choices),
 //! );
@@ -42,6 +42,7 @@
 
 use zeroize::Zeroizing;
 
+use crate::Error;
 use crate::crypto::garble::{Delta, starting_point};
 use crate::crypto::soft_spoken::Columns;
 use crate::net::{SessionId, Tag};
@@ -239,7 +240,7 @@ pub trait Sending {
         session: &mut Session,
         count: usize,
         rows: &mut Vec<u128>,
-    ) -> Result<(), ot::Error>;
+    ) -> Result<(), Error>;
 
     /// Q' of `count` fresh transfers, for which the receiver has chosen.
     ///
@@ -249,7 +250,7 @@ pub trait Sending {
         &mut self,
         session: &mut Session,
         count: usize,
-    ) -> Result<Zeroizing<Vec<u128>>, ot::Error> {
+    ) -> Result<Zeroizing<Vec<u128>>, Error> {
         let mut rows = Zeroizing::new(Vec::with_capacity(count));
         self.extend(session, count, &mut rows)?;
         if count == 0 {
@@ -274,7 +275,7 @@ pub trait Sending {
         session: &mut Session,
         count: usize,
         take: &mut dyn FnMut(&[u128]),
-    ) -> Result<(), ot::Error> {
+    ) -> Result<(), Error> {
         for chunk in ot::chunks(count, CHOSEN_TOGETHER) {
             take(&self.corrected(session, chunk)?);
         }
@@ -296,7 +297,7 @@ pub trait Receiving {
         session: &mut Session,
         count: usize,
         rows: &mut Vec<u128>,
-    ) -> Result<(), ot::Error>;
+    ) -> Result<(), Error>;
 
     /// T of fresh transfers, one for each choice.
     ///
@@ -306,7 +307,7 @@ pub trait Receiving {
         &mut self,
         session: &mut Session,
         choices: &[bool],
-    ) -> Result<Zeroizing<Vec<u128>>, ot::Error> {
+    ) -> Result<Zeroizing<Vec<u128>>, Error> {
         let mut rows = Zeroizing::new(Vec::with_capacity(choices.len()));
         self.extend(session, choices.len(), &mut rows)?;
         if choices.is_empty() {
@@ -330,7 +331,7 @@ pub trait Receiving {
         session: &mut Session,
         choices: &[bool],
         take: &mut dyn FnMut(&[u128]),
-    ) -> Result<(), ot::Error> {
+    ) -> Result<(), Error> {
         for chunk in choices.chunks(CHOSEN_TOGETHER) {
             take(&self.chosen_rows(session, chunk)?);
         }
@@ -346,7 +347,7 @@ pub fn set_up_sender(
     session: &mut Session,
     source: Source,
     delta: Delta,
-) -> Result<Box<dyn Sending + Send>, ot::Error> {
+) -> Result<Box<dyn Sending + Send>, Error> {
     Ok(match source {
         Source::Iknp => Box::new(ot::Sender::setup(session, delta)?),
         Source::SoftSpoken(columns) => {
@@ -363,7 +364,7 @@ pub fn set_up_sender(
 pub fn set_up_receiver(
     session: &mut Session,
     source: Source,
-) -> Result<Box<dyn Receiving + Send>, ot::Error> {
+) -> Result<Box<dyn Receiving + Send>, Error> {
     Ok(match source {
         Source::Iknp => Box::new(ot::Receiver::setup(session)?),
         Source::SoftSpoken(columns) => Box::new(soft_spoken::Receiver::setup(session, columns)?),

@@ -52,7 +52,7 @@
 //! );
 //! let (sent, received) = (outcome.p1?, outcome.p2?);
 //! assert_eq!(*received.c, vole::ideal(sent.delta.expose(), &sent.b, &received.a));
-//! # Ok::<(), ot::Error>(())
+//! # Ok::<(), diptych_mpc::Error>(())
 //! ```
 //!
 //! [`field_code`]: crate::crypto::field_code
@@ -68,12 +68,13 @@ use zeroize::Zeroizing;
 
 pub use plan::{Method, Sets};
 
+use crate::Error;
 use crate::crypto::garble::Delta;
 use crate::crypto::soft_spoken::Columns;
 use crate::net::Tag;
 use crate::protocol::Session;
 use crate::protocol::forecast::{Forecast, Work};
-use crate::protocol::ot::{self, Error};
+use crate::protocol::ot;
 use crate::protocol::{soft_spoken, transfers};
 use crate::role::Role;
 use crate::simd::field;

@@ -58,13 +58,14 @@ use std::ops::Range;
 
 use zeroize::{Zeroize, Zeroizing};
 
+use crate::Error;
 use crate::circuit::evaluate::evaluate_source;
-use crate::circuit::{self, Bit, Size, Source};
+use crate::circuit::{Bit, Size, Source, check_width};
 use crate::crypto::garble::{self, Delta, GateHash};
-use crate::net::{self, Blame, Fault, Tag};
+use crate::net::Tag;
+use crate::protocol::Session;
 use crate::protocol::forecast::{Forecast, Work};
 use crate::protocol::transfers::{self, Receiving, Sending};
-use crate::protocol::{Session, ot};
 use crate::role::Role;
 use crate::simd::aes::RoundKeys;
 
@@ -107,34 +108,6 @@ impl Reveal {
     }
 }
 
-/// Errors of a garbled run.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// The connection failed.
-    #[error(transparent)]
-    Net(#[from] net::Error),
-    /// The oblivious transfers failed.
-    #[error(transparent)]
-    Transfer(#[from] ot::Error),
-    /// A table or a label is wrong.
-    #[error(transparent)]
-    Garble(#[from] garble::Error),
-    /// The inputs do not match the circuit.
-    #[error(transparent)]
-    Circuit(#[from] circuit::Error),
-}
-
-impl Fault for Error {
-    fn blame(&self) -> Blame<'_> {
-        match self {
-            Self::Net(error) => error.blame(),
-            Self::Transfer(error) => error.blame(),
-            Self::Garble(_) => Blame::Peer,
-            Self::Circuit(_) => Blame::Internal,
-        }
-    }
-}
-
 /// One circuit to run and this party's bits for its own ports, in order.
 #[derive(Clone, Copy)]
 pub struct Job<'a> {
@@ -152,7 +125,7 @@ pub fn ideal(
     source: &dyn Source,
     p1_inputs: &[bool],
     p2_inputs: &[bool],
-) -> Result<Vec<bool>, circuit::Error> {
+) -> Result<Vec<bool>, Error> {
     let (mut first, mut second) = (p1_inputs.iter(), p2_inputs.iter());
     let mut all = Vec::with_capacity(p1_inputs.len() + p2_inputs.len());
     for port in source.inputs() {
@@ -277,7 +250,7 @@ impl Yao {
         &mut self,
         session: &mut Session,
         sender: Role,
-    ) -> Result<Side<'_>, ot::Error> {
+    ) -> Result<Side<'_>, Error> {
         if session.role == sender {
             let state = match self.garbler.take() {
                 Some(state) => state,
@@ -312,11 +285,7 @@ impl Yao {
         reveal: Reveal,
     ) -> Result<Option<Vec<Vec<bool>>>, Error> {
         for job in jobs {
-            let expected = bits_of(job.source, session.role);
-            if job.inputs.len() != expected {
-                let given = job.inputs.len();
-                return Err(circuit::Error::InputWidth { expected, given }.into());
-            }
+            check_width(bits_of(job.source, session.role), job.inputs.len())?;
         }
         self.set_up(session, garbler)?;
         let outputs = match (&mut self.garbler, &mut self.evaluator) {

@@ -10,6 +10,7 @@ use sha2::{Digest, Sha256};
 use crate::circuit::bristol::{self, Contents, Limited, Limits};
 use crate::circuit::{self, Circuit, Program, Source};
 use crate::math::hex;
+use crate::net;
 use crate::protocol::Session;
 use crate::protocol::yao::{self, Reveal};
 use crate::publish::failure::Failure;
@@ -113,13 +114,12 @@ pub fn read(path: &Path, limits: Limits) -> Result<(Contents, String), Failure> 
             .map_err(|error| {
                 let failure = Failure::wrong_input(format!("{}: {error}", path.display()));
                 match error {
-                    circuit::Error::TooLarge { what: Limited::Gates, .. } => {
+                    net::Error::CircuitTooLarge { what: Limited::Gates, .. } => {
                         failure.advise("raise the limit with --max-gates")
                     }
-                    circuit::Error::TooLarge { what: Limited::PortBits, .. } => {
+                    net::Error::CircuitTooLarge { what: Limited::PortBits, .. } => {
                         failure.advise("raise the limit with --max-port-bits")
                     }
-                    circuit::Error::Unreadable { kind, .. } => unreadable(&kind.into()),
                     _ => failure,
                 }
             })?;

@@ -6,10 +6,8 @@ use std::process::ExitCode;
 
 use crate::agreement;
 use crate::math::random::SourceFailed;
-use crate::mechanism;
 use crate::net::{self, AbortReason, Blame, Fault};
-use crate::paper::{polynomial, random_value, scalar_product, secure_sum};
-use crate::protocol::{bits, join, oprf, ot, prepared, psi, shards, shares, sum_by_group, yao};
+use crate::protocol::shards;
 use crate::release;
 use crate::release::diffgen::{self, two_party};
 use crate::release::tree;
@@ -177,21 +175,7 @@ macro_rules! failures {
 
 failures!(
     net::Error,
-    bits::Error,
-    join::Error,
-    oprf::Error,
-    ot::Error,
-    polynomial::Error,
-    prepared::Error,
-    psi::Error,
-    random_value::Error,
-    scalar_product::Error,
-    secure_sum::Error,
     shards::Failed,
-    shares::Error,
-    sum_by_group::Error,
-    yao::Error,
-    mechanism::Error,
     tree::Error,
     diffgen::Error,
     two_party::Error,
@@ -227,31 +211,18 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::crypto::garble;
-    use crate::privacy::Epsilon;
+    use crate::crypto::{cuckoo, garble, paillier};
+    use crate::paper::secure_sum::Neighbour;
     use crate::privacy::ledger::History;
+    use crate::privacy::{self, Epsilon};
+    use crate::protocol::psi;
 
-    /// The same failure of the connection as every protocol has it, however deep.
+    /// The same failure as a protocol has it, as a release has it, and as a neighbour in a ring and a
+    /// shard report it.
     fn at_every_depth(error: fn() -> net::Error) -> Vec<two_party::Error> {
-        let transfer = || yao::Error::Transfer(ot::Error::Net(error()));
-        let mechanisms = vec![
-            mechanism::Error::Yao(yao::Error::Net(error())),
-            mechanism::Error::Yao(transfer()),
-            mechanism::Error::Shares(shares::Error::Net(error())),
-            mechanism::Error::Shares(shares::Error::Circuit(transfer())),
-            mechanism::Error::RandomValue(random_value::Error::Net(error())),
-            mechanism::Error::RandomValue(random_value::Error::Circuit(transfer())),
-            mechanism::Error::Polynomial(Box::new(polynomial::Error::Net(error()))),
-        ];
-        let mut all: Vec<two_party::Error> = vec![
-            error().into(),
-            psi::Error::Net(error()).into(),
-            psi::Error::Circuit(transfer()).into(),
-            scalar_product::Error::Net(error()).into(),
-            shares::Error::Circuit(transfer()).into(),
-        ];
-        all.extend(mechanisms.into_iter().map(two_party::Error::Mechanism));
-        all
+        let in_ring = net::Error::Ring(Neighbour::Next, Box::new(error()));
+        let of_shard = net::Error::from(shards::Failed::of(&error()));
+        vec![error().into(), in_ring.into(), of_shard.into()]
     }
 
     #[track_caller]
@@ -287,20 +258,17 @@ mod tests {
 
     #[test]
     fn what_else_ends_a_release_tells_the_peer_its_class_and_sets_the_status() {
-        let labels = || yao::Error::Garble(garble::Error::OutputLabel { index: 0 });
-        let candidate = mechanism::Error::NoSuchCandidate { index: 9, count: 2 };
+        let labels = garble::Error::OutputLabel { index: 0 };
         let column = "ill".to_owned();
         let rows: [(AbortReason, [Status; 2], Vec<two_party::Error>); 4] = [
             (
                 AbortReason::BadMessage,
                 [Status::PeerRefused; 2],
                 vec![
-                    mechanism::Error::Yao(labels()).into(),
-                    psi::Error::Circuit(labels()).into(),
-                    psi::Error::PeerTooMany { size: 9, limit: 1 }.into(),
-                    shares::Error::OutOfRing.into(),
-                    scalar_product::Error::ResultOutOfRange(0).into(),
-                    candidate.into(),
+                    net::Error::from(labels).into(),
+                    net::Error::from(paillier::Error::CiphertextNotCoprime).into(),
+                    psi::bad_answer().into(),
+                    net::Error::peer("the peer opened a number that is not in the ring").into(),
                     two_party::Error::ImpossibleSplit,
                 ],
             ),
@@ -308,7 +276,7 @@ mod tests {
                 AbortReason::Stopped,
                 [Status::WrongInput, Status::AfterSpending],
                 vec![
-                    psi::Error::Duplicate { first: 1, second: 2 }.into(),
+                    net::Error::input("rows 1 and 2 hold the same identifier").into(),
                     tree::Error::MissingColumn("job".to_owned()).into(),
                 ],
             ),
@@ -316,6 +284,8 @@ mod tests {
                 AbortReason::Disagreement,
                 [Status::PeerRefused, Status::AfterSpending],
                 vec![
+                    net::Error::disagreement("the peer compares with 2 where this side has 1")
+                        .into(),
                     two_party::Error::ClassesDiffer { column: column.clone(), differing: None },
                     two_party::Error::TooFewCommon { common: 0, least: 1, column },
                 ],
@@ -324,7 +294,9 @@ mod tests {
                 AbortReason::Internal,
                 [Status::Failed, Status::AfterSpending],
                 vec![
-                    mechanism::Error::NoRandomValue { tries: 64 }.into(),
+                    net::Error::internal("no try gave a random number below its bound").into(),
+                    net::Error::from(cuckoo::Full).into(),
+                    net::Error::from(privacy::Error::NoCandidates).into(),
                     diffgen::Error::Fault("no such candidate won").into(),
                 ],
             ),

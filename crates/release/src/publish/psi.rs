@@ -5,7 +5,7 @@ pub mod column;
 use std::time::Duration;
 
 use crate::crypto::commutative::{self, Group, Residues, Ristretto};
-use crate::net::Limits;
+use crate::net::{self, Limits};
 use crate::protocol::Session;
 use crate::protocol::psi::threshold::MOST_IN_CIRCUIT;
 use crate::protocol::psi::{self, Cardinality, Intersection, Options};
@@ -187,7 +187,7 @@ impl Terms {
 }
 
 /// The outcome of a conversation, inside of what may go wrong before it.
-type Outcome<T> = Result<Result<T, psi::Error>, Failure>;
+type Outcome<T> = Result<Result<T, net::Error>, Failure>;
 
 fn intersect(
     session: &mut Session,

@@ -13,7 +13,6 @@ use crate::agreement::{Agreement, MatchBy, Rehearsal};
 use crate::circuit::integer::equal;
 use crate::circuit::{Builder, Program};
 use crate::crypto::commutative::{Residues, Ristretto};
-use crate::mechanism;
 use crate::net::{self, Message, Tag};
 use crate::protocol::forecast::Forecast;
 use crate::protocol::psi::{self, Intersection, intersect, oblivious};
@@ -40,7 +39,7 @@ fn matched_by(agreement: &Agreement, assumptions: Assumptions) -> Result<Matched
         MatchBy::Oprf => Matched::Function(Method::suited_to(assumptions)),
         MatchBy::Ristretto255 => Matched::Curve(Ristretto::default()),
         MatchBy::Ffdhe3072 => {
-            let group = Residues::ffdhe3072().map_err(psi::Error::from)?;
+            let group = Residues::ffdhe3072().map_err(net::Error::from)?;
             Matched::Residues(Box::new(group))
         }
     })
@@ -151,7 +150,7 @@ pub(super) fn compare_classes(
     let hash: [u8; 32] = hash.finalize().into();
     let bits: Vec<bool> = (0..256).map(|i| hash[i / 8] >> (i % 8) & 1 == 1).collect();
     let same = yao::run(session, Role::P1, &same_hash(), &bits, Reveal::Both);
-    match same.map_err(mechanism::Error::from)?.as_deref() {
+    match same?.as_deref() {
         Some([true]) => Ok(()),
         _ => {
             let differing = count_differing(session, agreement, table)?;

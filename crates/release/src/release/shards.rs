@@ -488,7 +488,7 @@ fn match_shard(
     }
     match found.rows.iter().all(|row| *row < identifiers.len()) {
         true => Ok(found.rows),
-        false => Err(psi::Error::BadAnswer.into()),
+        false => Err(psi::bad_answer().into()),
     }
 }
 

@@ -9,12 +9,13 @@ use std::time::Duration;
 
 use diptych::Role;
 use diptych::agreement::Model;
+use diptych::crypto::{cuckoo, okvs};
 use diptych::math::{Randomness, Rational};
 use diptych::net::{self, Blame, Channel, Limits, Tag};
 use diptych::privacy::decisions::{Decision, Decisions, Tape};
 use diptych::privacy::{self, Budget};
 use diptych::protocol::coins::TapeCoins;
-use diptych::protocol::{Session, Workspace, join};
+use diptych::protocol::{Session, Workspace};
 use diptych::release::diffgen::plan::Plan;
 use diptych::release::diffgen::single::{Mechanisms, Single};
 use diptych::release::diffgen::two_party::{Keys, release_with};
@@ -62,8 +63,9 @@ impl Error {
     /// Whether what few bins, or stores of few, cannot hold is all that went wrong.
     pub fn is_of_few_bins(&self) -> bool {
         let Self::Release(release::Error::DiffGen(error)) = self else { return false };
-        let two_party::Error::Join(error) = &**error else { return false };
-        matches!(error, join::Error::Placement(_) | join::Error::Store(_))
+        let two_party::Error::Net(error) = &**error else { return false };
+        let source = std::error::Error::source(error);
+        source.is_some_and(|source| source.is::<cuckoo::Full>() || source.is::<okvs::Unfit>())
     }
 }
 

@@ -1,6 +1,6 @@
 //! Parsing of a line: words, numbers, a gate.
 
-use crate::circuit::Error;
+use crate::Error;
 
 /// The contents of a gate's line.
 #[derive(Debug, PartialEq, Eq)]
@@ -143,7 +143,8 @@ fn shortened(word: &[u8]) -> String {
 
 /// Something wrong in a line.
 pub(super) fn syntax<T>(line: usize, what: String) -> Result<T, Error> {
-    Err(Error::Syntax { line, what })
+    let remedy = "correct the circuit file (format: Bristol Fashion)";
+    Err(Error::input(format!("line {line}: {what}; {remedy}")))
 }
 
 #[cfg(test)]
@@ -157,7 +158,7 @@ mod tests {
         let end = text.find('\n').map_or(text.len(), |end| end + 1);
         let (words, length) = Words::usual(text.as_bytes())?;
         assert_eq!(length, end, "{text:?}");
-        assert_eq!(Words::any(1, &text.as_bytes()[..end]).as_ref(), Ok(&words), "{text:?}");
+        assert_eq!(Words::any(1, &text.as_bytes()[..end]).unwrap(), words, "{text:?}");
         Some(length)
     }
 

@@ -4,7 +4,7 @@ use std::io::{BufRead, Read};
 
 use super::line::{Kind, Words, number, syntax, words};
 use super::{Limited, Limits};
-use crate::circuit::Error;
+use crate::Error;
 use crate::circuit::bit::{Bit, Gates};
 use crate::circuit::builder::Builder;
 use crate::circuit::netlist::Circuit;
@@ -41,7 +41,7 @@ pub struct GateLines {
 /// it is known: a text that is too short for its gates is then rejected before memory is allocated.
 ///
 /// # Errors
-/// [`Error::Syntax`], [`Error::TooLarge`] or [`Error::Unreadable`] with the line.
+/// If the text cannot be read, breaks the format or exceeds a limit, with the line.
 pub fn read_from(
     text: impl BufRead,
     length: Option<u64>,
@@ -102,7 +102,7 @@ impl<T: BufRead> Lines<T> {
             let mut part = self.text.by_ref().take(LONGEST_LINE);
             let read = part
                 .read_until(b'\n', &mut self.line)
-                .map_err(|error| Error::Unreadable { line: self.number + 1, kind: error.kind() })?;
+                .map_err(|error| unreadable(self.number + 1, &error))?;
             if read == 0 {
                 return Ok(false);
             }
@@ -304,6 +304,10 @@ fn gate(
     values.set(line, wires, out, value)
 }
 
+fn unreadable(line: usize, error: &std::io::Error) -> Error {
+    Error::input(format!("line {line}: the circuit file cannot be read: {}", error.kind()))
+}
+
 fn limit(line: usize, what: Limited, value: usize, limit: usize) -> Result<(), Error> {
-    if value > limit { Err(Error::TooLarge { line, what, limit }) } else { Ok(()) }
+    if value > limit { Err(Error::CircuitTooLarge { line, what, limit }) } else { Ok(()) }
 }

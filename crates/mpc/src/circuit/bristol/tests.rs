@@ -21,10 +21,11 @@ const ADDER: &str = "5 8
 ";
 
 fn error_of(text: &str) -> (usize, String) {
-    match read(text, Limits::default()).unwrap_err() {
-        Error::Syntax { line, what } => (line, what),
-        other => panic!("{other}"),
-    }
+    let error = read(text, Limits::default()).unwrap_err();
+    assert!(error.says("Input", "; correct the circuit file"), "{error}");
+    let message = error.to_string();
+    let (line, what) = message.strip_prefix("line ").unwrap().split_once(": ").unwrap();
+    (line.parse().unwrap(), what.split("; correct").next().unwrap().to_owned())
 }
 
 /// A random circuit: for each gate a kind and two earlier wires, with negations.
@@ -213,18 +214,18 @@ fn a_text_that_arrives_in_pieces_is_read_as_one_at_once() {
     // Without a length, the announced number alone allocates no memory, and the error is found at
     // the end.
     let short = read_from(&b"60000000 60000001\n1 1\n1 1\n"[..], None, Limits::default());
-    assert!(matches!(short, Err(Error::Syntax { line: 3, .. })));
+    assert!(short.unwrap_err().says("Input", "line 3: "));
     let endless = std::io::Read::chain(&b"5 8\n"[..], std::io::repeat(b' '));
     let endless = read_from(std::io::BufReader::new(endless), None, Limits::default());
-    assert!(matches!(endless, Err(Error::Syntax { line: 2, .. })));
+    assert!(endless.unwrap_err().says("Input", "line 2: "));
 }
 
 #[test]
 fn limits_are_checked_before_memory_is_taken() {
     let text = "99999999999 99999999999\n1 1\n1 1\n";
-    assert!(matches!(read(text, Limits::default()), Err(Error::TooLarge { line: 1, .. })));
+    assert!(matches!(read(text, Limits::default()), Err(Error::CircuitTooLarge { line: 1, .. })));
     let text = "1 4294967296\n1 4294967295\n1 1\n";
-    assert!(matches!(read(text, Limits::default()), Err(Error::TooLarge { line: 2, .. })));
+    assert!(matches!(read(text, Limits::default()), Err(Error::CircuitTooLarge { line: 2, .. })));
     let text = "60000000 60000001\n1 1\n1 1\n";
     assert_eq!(error_of(text).0, 1);
 }

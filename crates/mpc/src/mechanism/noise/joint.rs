@@ -21,7 +21,7 @@
 //! ```
 //! use diptych_mpc::mechanism::noise::JointNoise;
 //! use diptych_mpc::mechanism::noisy_max::NoiseWidths;
-//! use diptych_mpc::mechanism::Error;
+//! use diptych_mpc::Error;
 //! use diptych_mpc::privacy::{AddNoise, Budget, Epsilon};
 //! use diptych_mpc::protocol::Workspace;
 //! use diptych_mpc::protocol::pair::{Setup, run_workspaces};
@@ -49,7 +49,8 @@ use zeroize::Zeroizing;
 
 use super::super::digits::draw;
 use super::super::noisy_max::NoiseWidths;
-use super::super::{Error, push_word, word};
+use super::super::{push_word, ring_too_narrow, word};
+use crate::Error;
 use crate::circuit::integer::{add, resize, subtract};
 use crate::circuit::{Builder, Circuit, Program, Repeat};
 use crate::math::Rational;
@@ -177,7 +178,7 @@ impl JointNoiseShape {
         let noise = DigitSampler::new(epsilon, widths.digits, widths.tau)?;
         let least = widths.digits + 2;
         if bits < least {
-            return Err(Error::RingTooNarrow { given: bits, least });
+            return Err(ring_too_narrow(bits, least));
         }
         Ok(Self { bits: bits as usize, noise })
     }

@@ -6,7 +6,7 @@ use crate::mechanism::noisy_max::{
 };
 use crate::net::Tag;
 use crate::privacy::noisy_max::NoisyMax as SinglePartyNoisyMax;
-use crate::privacy::{self, Calibration, Choose};
+use crate::privacy::{Calibration, Choose};
 use crate::protocol::Bulk;
 use crate::protocol::pair::{assert_forecast, assert_same_shape};
 use crate::protocol::shares::WordShares;
@@ -153,14 +153,14 @@ fn choices_without_a_spend_each_are_refused_before_anything_is_said() {
         let mut choose = |spends, scores: &[WordShares]| {
             mechanism.choose_each(spends, &Calibration::max(), scores)
         };
-        assert!(matches!(
-            choose(Vec::new(), &scores),
-            Err(Error::TooMany { given: 1, most: 0, .. })
-        ));
-        assert!(matches!(
-            choose(vec![spend("1")], &[]),
-            Err(Error::TooMany { given: 0, most: 1, .. })
-        ));
+        assert!(
+            choose(Vec::new(), &scores)
+                .is_err_and(|e| e.says("Internal", "1 choices at once are too many: at most 0"))
+        );
+        assert!(
+            choose(vec![spend("1")], &[])
+                .is_err_and(|e| e.says("Internal", "0 choices at once are too many: at most 1"))
+        );
         choose(Vec::new(), &[]).unwrap().len()
     });
     assert_eq!((outcome.p1, outcome.p2), (0, 0));
@@ -203,10 +203,12 @@ fn what_cannot_be_chosen_from_is_refused_before_anything_is_sent() {
         let too_many = choose(session, 20, &many);
         let narrow = choose(session, 20, &narrow);
         assert!(coarse && fine);
-        let Err(Error::Privacy(cause)) = empty else { panic!() };
-        assert!(matches!(*cause, privacy::Error::NoCandidates));
-        assert!(matches!(too_many, Err(Error::TooMany { .. })));
-        assert!(matches!(narrow, Err(Error::RingTooNarrow { given: 9, least: 10 })));
+        assert!(empty.unwrap_err().says("Internal", "there is no candidate"));
+        assert!(too_many.is_err_and(|e| e.says("Internal", "are too many")));
+        assert!(narrow.is_err_and(|e| e.says(
+            "Internal",
+            "over 9 bits leave no room for their noise: share them over at least 10"
+        )));
     });
     assert!(outcome.transcripts.p1.is_empty());
 }

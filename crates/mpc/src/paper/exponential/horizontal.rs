@@ -16,7 +16,7 @@
 //!    P1 has −m, P2 has u + m.
 //! 2. Oblivious evaluation of the weight as a polynomial in P2's share; P1, who knows m and adds a
 //!    mask, has the other share of the weight. The result is below n/2 for every score possible:
-//!    that is checked before anything is sent ([`Error::WeightsWrap`]).
+//!    that is checked before anything is sent .
 //! 3. Shares of prefix sums are sums of shares. One circuit draws R below the last of them and
 //!    counts those that are at most R (the thesis: RVP, then COMPARISON; fused, R is never shared).
 //!
@@ -32,7 +32,7 @@
 //! use diptych_mpc::math::Randomness;
 //! use diptych_mpc::paper::exponential::HorizontalExponential;
 //! use diptych_mpc::paper::exponential::horizontal::{ClassCounts, Horizontal, TaylorKey};
-//! use diptych_mpc::mechanism::Error;
+//! use diptych_mpc::Error;
 //! use diptych_mpc::privacy::taylor::Taylor;
 //! use diptych_mpc::privacy::{Budget, Calibration, Choose, Epsilon};
 //! use diptych_mpc::protocol::Session;
@@ -76,11 +76,13 @@ use num_traits::One;
 use zeroize::Zeroizing;
 
 use super::vertical::MOST_CANDIDATES;
+use crate::Error;
 use crate::crypto::paillier::{self, PublicKey, SecretKey, Tuning};
 use crate::math::{Randomness, Rational};
-use crate::mechanism::{Error, word};
+use crate::mechanism::{no_such_candidate, other_counts, too_many, word};
 use crate::net::Tag;
 use crate::paper::polynomial::{self, NoWrap};
+use crate::paper::random_value::all_failed;
 use crate::privacy::choice::{Calibration, Choice, Choose};
 use crate::privacy::taylor::{self, Taylor};
 use crate::privacy::{self, Spend};
@@ -108,12 +110,12 @@ impl ClassCounts {
     /// `candidates[i][j][c]` records of class c are under child j of candidate i.
     ///
     /// # Errors
-    /// [`Error::OtherCounts`] unless there is one count per class everywhere.
+    /// Unless there is one count per class everywhere.
     pub fn new(classes: usize, candidates: &[Vec<Vec<u64>>]) -> Result<Self, Error> {
         let children = candidates.iter().map(Vec::len).collect();
         let counts: Vec<u64> = candidates.iter().flatten().flatten().copied().collect();
         if classes == 0 || candidates.iter().flatten().any(|child| child.len() != classes) {
-            return Err(Error::OtherCounts);
+            return Err(other_counts());
         }
         Ok(Self { classes, children, counts })
     }
@@ -174,16 +176,14 @@ impl TaylorKey {
         make: impl FnOnce(&mut Randomness) -> Result<SecretKey, paillier::Error>,
         check: impl FnOnce(&[u8], &mut Randomness) -> Result<PublicKey, paillier::Error>,
     ) -> Result<Self, Error> {
-        let failed = |error| Error::Polynomial(Box::new(polynomial::Error::Paillier(error)));
-        let gone = |error| Error::Polynomial(Box::new(polynomial::Error::Net(error)));
         if session.role == Role::P2 {
-            let key = make(&mut session.rng).map_err(failed)?;
-            session.channel.send_bytes(KEY, &key.public().to_bytes()).map_err(gone)?;
+            let key = make(&mut session.rng)?;
+            session.channel.send_bytes(KEY, &key.public().to_bytes())?;
             return Ok(Self::Own(Box::new(key)));
         }
         let due = paillier::public_key_bytes(bits);
-        let bytes = session.channel.receive_bytes(KEY, due).map_err(gone)?;
-        Ok(Self::Peer(check(&bytes, &mut session.rng).map_err(failed)?))
+        let bytes = session.channel.receive_bytes(KEY, due)?;
+        Ok(Self::Peer(check(&bytes, &mut session.rng)?))
     }
 
     /// The message of [`TaylorKey::exchange`].
@@ -263,7 +263,7 @@ impl Horizontal {
     ///
     /// # Errors
     /// As [`Taylor::coefficients`].
-    pub fn least_key_bits(&self, rate: &Rational) -> Result<u64, Error> {
+    pub fn least_key_bits(&self, rate: &Rational) -> Result<u64, privacy::Error> {
         let coefficients = self.taylor.coefficients(rate)?;
         Ok(largest_result(&coefficients, *self).bits() + 2)
     }
@@ -285,7 +285,7 @@ impl<'a> HorizontalExponential<'a> {
     /// Shares of the candidates' weights.
     ///
     /// # Errors
-    /// [`Error::WeightsWrap`] if they do not fit the key; others if the run fails.
+    /// If they do not fit the key, and if the run fails.
     pub fn weigh(
         &mut self,
         rate: &Rational,
@@ -318,7 +318,7 @@ impl<'a> HorizontalExponential<'a> {
     /// The winner among candidates with these shared weights.
     ///
     /// # Errors
-    /// [`Error::NoRandomValue`] with a chance below 2^-σ; others if the run fails.
+    /// If no random value is found, which has a chance below 2^-σ, and if the run fails.
     pub fn pick(&mut self, weights: &[IntegerShare]) -> Result<Choice, Error> {
         let Some(longest) = weights.iter().map(IntegerShare::bits).max() else {
             return Err(privacy::Error::NoCandidates.into());
@@ -341,11 +341,11 @@ impl<'a> HorizontalExponential<'a> {
         let output = output.unwrap_or_default();
         let (failed, index) = output.split_first().unwrap_or((&true, &[]));
         if *failed {
-            return Err(Error::NoRandomValue { tries: self.horizontal.sigma });
+            return Err(all_failed(self.horizontal.sigma as usize));
         }
         let (index, count) = (word(index) as usize, weights.len());
         if index >= count {
-            return Err(Error::NoSuchCandidate { index, count });
+            return Err(no_such_candidate(index, count));
         }
         Ok(Choice { index, offset: 0 })
     }
@@ -359,14 +359,16 @@ impl<'a> HorizontalExponential<'a> {
         }
         let given = counts.children.len();
         if given > MOST_CANDIDATES {
-            return Err(Error::TooMany { what: "candidates", given, most: MOST_CANDIDATES });
+            return Err(too_many("candidates", given, MOST_CANDIDATES));
         }
         let mut rest = counts.counts.as_slice();
         for children in &counts.children {
             let (own, others) = rest.split_at(children * counts.classes);
             let records = own.iter().fold(0u64, |sum, count| sum.saturating_add(*count));
             if records > most_records {
-                return Err(Error::TooManyRecords { most: most_records });
+                return Err(Error::input(format!(
+                    "this party has more than {most_records} records; raise max_records on both sides"
+                )));
             }
             rest = others;
         }
@@ -447,11 +449,15 @@ impl Weights {
         let coefficients = taylor.coefficients(rate)?;
         let lengths = Lengths::new(horizontal, &coefficients);
         let result = largest_result(&coefficients, horizontal);
-        let wraps = |_| Error::WeightsWrap {
-            bits: result.bits() + 1,
-            key_bits: key.bits(),
-            degree: taylor.degree(),
-            digits: taylor.digits(),
+        let wraps = |_| {
+            Error::internal(format!(
+                "weights of degree {} with {} digits need {} bits with their masks, and the key has \
+                 {}: lower the degree, the digits or max_records, or use a longer key",
+                taylor.degree(),
+                taylor.digits(),
+                result.bits() + 1,
+                key.bits()
+            ))
         };
         let bound = NoWrap::from_result(key, &lengths.coefficients, &result).map_err(wraps)?;
         Ok(Self { coefficients, bits: lengths.weight, bound })

@@ -12,7 +12,8 @@
 //!
 //! ```
 //! use diptych_mpc::paper::exponential::VerticalExponential;
-//! use diptych_mpc::mechanism::{Error, OneSided};
+//! use diptych_mpc::Error;
+//! use diptych_mpc::mechanism::OneSided;
 //! use diptych_mpc::privacy::exponential::Scaling;
 //! use diptych_mpc::privacy::{Budget, Calibration, Choose, Epsilon, Score};
 //! use diptych_mpc::protocol::Session;
@@ -43,10 +44,11 @@ use num_bigint::BigUint;
 use zeroize::Zeroizing;
 
 use super::vertical::PrefixSums;
+use crate::Error;
 use crate::circuit::integer::{add, less_than};
 use crate::circuit::random_value::UniformBelow;
 use crate::circuit::{Builder, Circuit, Program};
-use crate::mechanism::Error;
+use crate::mechanism::no_such_candidate;
 use crate::paper::random_value;
 use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
@@ -90,7 +92,7 @@ pub(in super::super) fn first_above(
             winner = winner.or(Some(k));
         }
     }
-    winner.ok_or(Error::NoSuchCandidate { index: count, count })
+    winner.ok_or_else(|| no_such_candidate(count, count))
 }
 
 impl PrefixSums {

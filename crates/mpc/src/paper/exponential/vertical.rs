@@ -21,7 +21,8 @@
 //!
 //! ```
 //! use diptych_mpc::paper::exponential::VerticalExponential;
-//! use diptych_mpc::mechanism::{Error, OneSided};
+//! use diptych_mpc::Error;
+//! use diptych_mpc::mechanism::OneSided;
 //! use diptych_mpc::privacy::exponential::Scaling;
 //! use diptych_mpc::privacy::{Budget, Calibration, Choose, Epsilon, Score};
 //! use diptych_mpc::protocol::Session;
@@ -52,12 +53,14 @@ use num_bigint::BigUint;
 use zeroize::Zeroizing;
 
 use super::stepwise;
+use crate::Error;
 use crate::circuit::integer::{add, count_ones, mask, resize, subtract_borrow, xor};
 use crate::circuit::random_value::UniformBelow;
 use crate::circuit::stream::Generated;
 use crate::circuit::{Bit, Builder, Circuit, Gates, Source};
 use crate::math::Rational;
-use crate::mechanism::{Error, OneSided, bits_to_count, word};
+use crate::mechanism::{OneSided, bits_to_count, no_such_candidate, too_many, word};
+use crate::paper::random_value::all_failed;
 use crate::privacy::choice::{Calibration, Choice, Choose, Score};
 use crate::privacy::exponential::{Scaling, ScoreBound, weight_bits, weights_within};
 use crate::privacy::{self, Spend};
@@ -103,7 +106,7 @@ impl<'a> VerticalExponential<'a> {
         let output = output.unwrap_or_default();
         let (failed, index) = output.split_first().unwrap_or((&true, &[]));
         if *failed {
-            return Err(Error::NoRandomValue { tries: self.parameters.tries });
+            return Err(all_failed(self.parameters.tries as usize));
         }
         Ok(word(index) as usize)
     }
@@ -131,7 +134,7 @@ impl Choose for VerticalExponential<'_> {
         };
         let count = scores.own.len() + scores.peer;
         if index >= count {
-            return Err(Error::NoSuchCandidate { index, count });
+            return Err(no_such_candidate(index, count));
         }
         Ok(Choice { index, offset: 0 })
     }
@@ -207,7 +210,7 @@ impl PrefixSums {
             return Err(privacy::Error::NoCandidates.into());
         }
         if count > MOST_CANDIDATES {
-            return Err(Error::TooMany { what: "candidates", given: count, most: MOST_CANDIDATES });
+            return Err(too_many("candidates", count, MOST_CANDIDATES));
         }
         let (bound, width) = public_bounds(count, bound, rate, scaling)?;
         let mut sum = BigUint::ZERO;

@@ -105,33 +105,31 @@ fn a_bound_that_could_wrap_cannot_be_built() {
     let half = KEY.public().modulus() >> 1u32;
     let from_result = |largest: &BigUint| NoWrap::from_result(KEY.public(), &[1], largest);
     assert!(from_result(&half).is_ok());
-    assert!(matches!(
-        from_result(&(half + 1u32)),
-        Err(Error::Wraps { result_bits: 511, key_bits: 512 })
-    ));
+    assert!(from_result(&(half + 1u32)).is_err_and(|e| {
+        e.says("Input", "a result of 511 bits and its sign do not fit a key of 512 bits")
+    }));
     let wide = [BigUint::one() << 200u32, BigUint::one() << 200u32];
     let argument = BigUint::one() << 311u32;
     let wrapping = NoWrap::from_inputs(KEY.public(), &argument, &wide);
-    assert!(matches!(wrapping, Err(Error::Wraps { result_bits: 512, .. })));
+    assert!(wrapping.is_err_and(|e| e.says("Input", "a result of 512 bits")));
     let high = NoWrap::from_result(KEY.public(), &vec![1; MOST_DEGREE + 2], &1u32.into());
-    assert!(matches!(high, Err(Error::TooMany { what: "as degree", .. })));
+    assert!(high.is_err_and(|e| e.says("Input", "as degree")));
 }
 
 #[test]
 fn inputs_beyond_their_bounds_are_refused_at_home() {
     let small = bound(10, &[5, 5]);
     let outcome = run(&small, &vec![integers(&[5, 5]); 2], &integers(&[3, -11]));
-    assert!(matches!(outcome.p2, Err(Error::BeyondBound { evaluation: 1, what: "the argument" })));
+    assert!(outcome.p2.is_err_and(|e| e.says("Input", "evaluation 1: the argument is beyond")));
     for bad in [[8, 0], [0, -8]] {
         let outcome = run(&small, &[integers(&bad)], &integers(&[3]));
-        assert!(matches!(
-            outcome.p1,
-            Err(Error::BeyondBound { evaluation: 0, what: "a coefficient" })
-        ));
-        assert!(matches!(outcome.p2, Err(Error::Net(net::Error::PeerAborted(_)))));
+        assert!(
+            outcome.p1.is_err_and(|e| e.says("Input", "evaluation 0: a coefficient is beyond"))
+        );
+        assert!(matches!(outcome.p2, Err(Error::PeerAborted(_))));
     }
     let outcome = run(&small, &[integers(&[1, 1, 1])], &integers(&[3]));
-    assert!(matches!(outcome.p1, Err(Error::OtherBound("degree"))));
+    assert!(outcome.p1.is_err_and(|e| e.says("Input", "the degree is not the one")));
 }
 
 #[test]
@@ -160,17 +158,17 @@ fn receive_after(results: &[u8]) -> Error {
 fn malformed_results_are_typed_errors() {
     assert_wrong_length(&receive_after(&[1; 127]), 128, 127);
     assert_wrong_length(&receive_after(&[]), 128, 0);
-    let range = |error| matches!(error, Error::Paillier(paillier::Error::CiphertextOutOfRange(0)));
+    let range = |error: Error| error.says("Peer", "ciphertext 0 is out of range");
     assert!(range(receive_after(&[0; 128])) && range(receive_after(&[255; 128])));
     let mut shares_a_factor = vec![0; 64];
     shares_a_factor.extend(KEY.public().modulus().to_bytes_be());
     let refused = receive_after(&shares_a_factor);
-    assert!(matches!(refused, Error::Paillier(paillier::Error::CiphertextNotCoprime)));
+    assert!(refused.says("Peer", "not coprime"));
     // An encryption of something that no polynomial within the bound gives.
     let mut rng = Randomness::seeded(5);
     let mut body = Vec::new();
     KEY.public().encrypt(&1000u32.into(), &mut rng).unwrap().write(&mut body);
-    assert!(matches!(receive_after(&body), Error::ResultBeyondBound { evaluation: 0 }));
+    assert!(receive_after(&body).says("Peer", "evaluation 0: the result is beyond"));
 }
 
 #[test]
@@ -186,11 +184,11 @@ fn malformed_powers_are_typed_errors() {
             |session| {
                 session.channel.send_bytes(POWERS, &body).unwrap();
                 let told = session.channel.receive_bytes(RESULTS, 128);
-                assert!(matches!(told, Err(net::Error::PeerAborted(AbortReason::BadMessage))));
+                assert!(matches!(told, Err(Error::PeerAborted(AbortReason::BadMessage))));
             },
         );
         match outcome.p1.unwrap_err() {
-            Error::Paillier(_) => assert_eq!(body.len(), 128),
+            Error::Peer(_) => assert_eq!(body.len(), 128),
             other => assert_wrong_length(&other, 128, body.len()),
         }
     }
@@ -202,5 +200,5 @@ fn a_bound_for_another_key_is_refused() {
     let other = SecretKey::generate_for_tests(256, Tuning::default(), &mut rng).unwrap();
     let proof = NoWrap::from_result(other.public(), &[1, 1], &1u32.into()).unwrap();
     let outcome = run(&proof, &[integers(&[0, 0])], &integers(&[0]));
-    assert!(matches!(outcome.p2, Err(Error::OtherBound("key"))));
+    assert!(outcome.p2.is_err_and(|e| e.says("Input", "the key is not the one")));
 }

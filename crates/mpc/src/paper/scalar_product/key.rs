@@ -26,7 +26,7 @@ impl ExpectedKey {
     /// A key of the agreed length, which must be long enough to be secure.
     ///
     /// # Errors
-    /// [`paillier::Error::UnsupportedLength`].
+    /// If keys of this length are not supported.
     pub fn new(bits: usize, tuning: Tuning) -> Result<Self, Error> {
         if !(MINIMUM_BITS..=MAXIMUM_BITS).contains(&bits) || !bits.is_multiple_of(128) {
             return Err(paillier::Error::UnsupportedLength(bits).into());
@@ -48,7 +48,7 @@ impl ExpectedKey {
     ) -> Result<PublicKey, Error> {
         let Opening { numbers: theirs, key } = session.channel.receive()?;
         if &theirs != numbers {
-            return Err(Error::OtherShape);
+            return Err(Error::peer("the peer works on another shape; both must agree on it"));
         }
         let rng = &mut session.rng;
         Ok(PublicKey::from_bytes_of_any_length(&key, self.bits, self.tuning, rng)?)

@@ -5,12 +5,16 @@ use num_traits::One;
 use rayon::prelude::*;
 
 use super::stream;
-use super::{Error, Key, MOST_RECORDS, Progress, PublicNumbers};
+use super::{
+    Key, MOST_RECORDS, Progress, PublicNumbers, impossible, key_too_short, result_out_of_range,
+};
 use super::{bits_of, check_sigma, key};
+use crate::Error;
 use crate::crypto::paillier::{Ciphertext, GroupSums, PublicKey, SecretKey};
 use crate::math::{Randomness, limbs, modular};
 use crate::protocol::Session;
 use crate::protocol::shares::IntegerShare;
+use crate::protocol::sum_by_group::{input_length, input_out_of_range};
 use crate::role::Role;
 
 /// What the entries of both vectors are.
@@ -50,12 +54,12 @@ impl VectorShape {
 
     fn check(&self) -> Result<(), Error> {
         if self.length > MOST_RECORDS {
-            return Err(Error::Shape("vectors have at most 2^32 − 1 entries"));
+            return Err(impossible("vectors have at most 2^32 − 1 entries"));
         }
         check_sigma(self.sigma)?;
         match self.entries {
             Entries::Signed(bits) if bits.iter().any(|bits| !(1..=63).contains(bits)) => {
-                Err(Error::Shape("entries have 1 to 63 bits"))
+                Err(impossible("entries have 1 to 63 bits"))
             }
             _ => Ok(()),
         }
@@ -89,7 +93,7 @@ pub fn product(
 /// The ideal function of [`product`].
 ///
 /// # Errors
-/// [`Error::InputLength`] and [`Error::InputOutOfRange`] for invalid inputs.
+/// For inputs of wrong number or out of range.
 pub fn ideal_product(shape: &VectorShape, p1: &[i64], p2: &[i64]) -> Result<BigInt, Error> {
     check_inputs(shape, Role::P1, p1)?;
     check_inputs(shape, Role::P2, p2)?;
@@ -167,7 +171,7 @@ impl ProductPlan {
         // The masked product and its sign stay within half of n.
         let needed = shape.mask_bits() + 3;
         if needed > key.bits() {
-            return Err(Error::KeyTooShort { needed, bits: key.bits() });
+            return Err(key_too_short(needed, key.bits()));
         }
         let factor_bits = match shape.entries {
             Entries::Binary => None,
@@ -233,20 +237,20 @@ impl ProductPlan {
             num_bigint::Sign::Minus => u64::from(self.shape.product_bits()),
             _ => self.shape.mask_bits() as u64 + 1,
         };
-        if number.bits() > bound { Err(Error::ResultOutOfRange(0)) } else { Ok(number) }
+        if number.bits() > bound { Err(result_out_of_range(0)) } else { Ok(number) }
     }
 }
 
 fn check_inputs(shape: &VectorShape, role: Role, vector: &[i64]) -> Result<(), Error> {
     if vector.len() != shape.length {
-        return Err(Error::InputLength { found: vector.len(), expected: shape.length });
+        return Err(input_length(vector.len(), shape.length));
     }
     let fits = |entry: &i64| match shape.entries {
         Entries::Binary => (0..=1).contains(entry),
         Entries::Signed(bits) => entry.unsigned_abs() >> bits[role as usize] == 0,
     };
     match vector.iter().position(|entry| !fits(entry)) {
-        Some(place) => Err(Error::InputOutOfRange(place)),
+        Some(place) => Err(input_out_of_range(place)),
         None => Ok(()),
     }
 }

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use super::{Error, Progress};
 use crate::crypto::paillier::{Ciphertext, PublicKey, Returned, SecretKey};
-use crate::net::{self, Channel, Limits, Tag};
+use crate::net::{Channel, Limits, Tag};
 use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
 use crate::role::Role;
@@ -47,8 +47,7 @@ pub(super) fn send_fresh(
         let (queue, ready) = sync_channel::<Vec<u8>>(WAITING);
         let send =
             move || ready.into_iter().try_for_each(|bytes| channel.send_bytes(FRESH, &bytes));
-        let sender =
-            thread::Builder::new().spawn_scoped(scope, send).map_err(net::Error::NoThread)?;
+        let sender = thread::Builder::new().spawn_scoped(scope, send).map_err(Error::NoThread)?;
         let made = chunks(total, width).try_for_each(|items| {
             let plaintexts =
                 items.into_par_iter().map(&plaintext).collect::<Result<Vec<_>, _>>()?;
@@ -56,7 +55,7 @@ pub(super) fn send_fresh(
             let fresh = key.encrypt_all(&plaintexts, rng, progress)?;
             fresh.iter().for_each(|ciphertext| ciphertext.write(&mut bytes));
             // A queue without a reader means that sending failed; the sender returns the error.
-            queue.send(bytes).map_err(|_| Error::Net(net::Error::Closed))
+            queue.send(bytes).map_err(|_| Error::Closed)
         });
         drop(queue);
         sender.join().unwrap_or_else(|cause| panic::resume_unwind(cause))?;

@@ -5,13 +5,18 @@ use num_traits::One;
 use rayon::prelude::*;
 
 use super::stream;
-use super::{Error, Key, MOST_ENTRIES, MOST_RECORDS, Progress, PublicNumbers};
+use super::{
+    Key, MOST_ENTRIES, MOST_RECORDS, Progress, PublicNumbers, impossible, key_too_short,
+    result_out_of_range,
+};
 use super::{bits_of, check_sigma, key};
+use crate::Error;
 use crate::crypto::paillier::{self, Ciphertext, GroupSums, Packing, Pool, PublicKey, SecretKey};
 use crate::math::{Randomness, limbs, modular};
 use crate::protocol::Session;
 use crate::protocol::forecast::{Forecast, Work};
-use crate::protocol::shares::{self, WordShares};
+use crate::protocol::shares::{WordShares, word_bits};
+use crate::protocol::sum_by_group::{input_length, input_out_of_range};
 use crate::role::Role;
 
 const PHASE: &str = "count table";
@@ -62,7 +67,7 @@ impl TableShape {
     fn blocks(&self, key_bits: usize) -> Result<usize, Error> {
         self.check()?;
         match (key_bits - 1) / self.slot_bits() {
-            0 => Err(Error::KeyTooShort { needed: self.slot_bits() + 1, bits: key_bits }),
+            0 => Err(key_too_short(self.slot_bits() + 1, key_bits)),
             slots => Ok(self.cells[self.encrypting_role() as usize].div_ceil(slots)),
         }
     }
@@ -70,20 +75,20 @@ impl TableShape {
     fn check(&self) -> Result<(), Error> {
         let [first, second] = self.cells;
         if first == 0 || second == 0 {
-            return Err(Error::Shape("each party has at least one cell"));
+            return Err(impossible("each party has at least one cell"));
         }
         if first.checked_mul(second).is_none_or(|entries| entries > MOST_ENTRIES) {
-            return Err(Error::Shape("the table has more than 2^24 entries"));
+            return Err(impossible("the table has more than 2^24 entries"));
         }
         if self.records > MOST_RECORDS {
-            return Err(Error::Shape("there are more than 2^32 − 1 records"));
+            return Err(impossible("there are more than 2^32 − 1 records"));
         }
         check_sigma(self.sigma)?;
         if !(1..=64).contains(&self.bits) {
-            return Err(shares::Error::WordBits(self.bits).into());
+            return Err(Error::input(word_bits(self.bits)));
         }
         if bits_of(self.records) > self.bits {
-            return Err(Error::Shape("a count may not fit the output ring; raise its bits"));
+            return Err(impossible("a count may not fit the output ring; raise its bits"));
         }
         Ok(())
     }
@@ -108,7 +113,8 @@ impl TableShape {
 /// use diptych_mpc::math::Randomness;
 /// use diptych_mpc::protocol::Session;
 /// use diptych_mpc::protocol::pair::{Setup, run_pair};
-/// use diptych_mpc::paper::scalar_product::{Error, ExpectedKey, Key, TableShape, count_table};
+/// use diptych_mpc::Error;
+/// use diptych_mpc::paper::scalar_product::{ExpectedKey, Key, TableShape, count_table};
 /// use diptych_mpc::protocol::yao::Reveal;
 /// use num_bigint::BigUint;
 ///
@@ -170,7 +176,7 @@ pub fn forecast_table(f: &mut Forecast, shape: &TableShape, key_bits: usize) -> 
 /// The ideal function of [`count_table`]: how many records have both cells, row-major by P1's.
 ///
 /// # Errors
-/// [`Error::InputLength`] and [`Error::InputOutOfRange`] for invalid inputs.
+/// For inputs of wrong number or out of range.
 pub fn ideal_table(shape: &TableShape, p1: &[u32], p2: &[u32]) -> Result<Vec<u64>, Error> {
     check_inputs(shape, Role::P1, p1)?;
     check_inputs(shape, Role::P2, p2)?;
@@ -192,7 +198,9 @@ fn run(
     check_inputs(shape, session.role, cells)?;
     let encrypting = shape.encrypting_role();
     if (session.role == encrypting) != matches!(key, Key::Own(_)) {
-        return Err(Error::WrongSide(encrypting));
+        return Err(Error::input(format!(
+            "{encrypting} encrypts in this shape; the other side must expect its key"
+        )));
     }
     session.channel.begin_phase(PHASE);
     let words = match key {
@@ -355,7 +363,7 @@ impl TablePlan {
     ) -> Result<(), Error> {
         let slots = self.slots_in(place);
         if plaintext.bits() > (slots * self.packing.width()) as u64 {
-            return Err(Error::ResultOutOfRange(place));
+            return Err(result_out_of_range(place));
         }
         for (slot, value) in self.packing.unpack(plaintext, slots)?.iter().enumerate() {
             words[self.entry(place, slot)] = low_word(value);
@@ -387,10 +395,10 @@ fn low_word(number: &BigUint) -> u64 {
 
 fn check_inputs(shape: &TableShape, role: Role, cells: &[u32]) -> Result<(), Error> {
     if cells.len() != shape.records {
-        return Err(Error::InputLength { found: cells.len(), expected: shape.records });
+        return Err(input_length(cells.len(), shape.records));
     }
     match cells.iter().position(|cell| *cell as usize >= shape.cells[role as usize]) {
-        Some(place) => Err(Error::InputOutOfRange(place)),
+        Some(place) => Err(input_out_of_range(place)),
         None => Ok(()),
     }
 }

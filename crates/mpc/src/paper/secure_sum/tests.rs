@@ -1,6 +1,7 @@
 //! The ring computes sums, hides words from each party alone, and shows what it does not hide from
 //! two.
 
+use crate::net::Blame;
 use proptest::prelude::*;
 
 use super::*;
@@ -134,8 +135,10 @@ fn impossible_shapes_places_roles_and_words_are_refused_at_home() {
         std::mem::swap(neighbours.previous, neighbours.next);
         sum(neighbours, &good, &[1])
     });
-    let roles = |outcome: &RingOutcome<_>| matches!(outcome.output, Err(Error::Roles));
-    assert!(outcomes.unwrap().iter().all(roles));
+    let roles = |outcome: RingOutcome<Result<Vec<u64>, Error>>| {
+        outcome.output.is_err_and(|e| e.says("Input", "a party is P2"))
+    };
+    assert!(outcomes.unwrap().into_iter().all(roles));
 }
 
 #[test]
@@ -146,10 +149,11 @@ fn a_bad_message_ends_the_ring_with_typed_errors_and_everybody_hears() {
     too_long[33] = 2;
     let other_hop = shape.message(3, &[1, 2]);
     for (body, is_right) in [
-        (too_long, (|e| matches!(e, Error::WordOutOfRange(0))) as fn(&Error) -> bool),
-        (other_hop, |e| matches!(e, Error::OtherShape)),
+        (too_long, (|e| e.says("Peer", "word 0 of the previous party")) as fn(&Error) -> bool),
+        (other_hop, |e| e.says("Disagreement", "works on another ring")),
         (good[1..].to_vec(), |e| {
-            matches!(e, Error::Net(Neighbour::Previous, net::Error::WrongLength { due: 36, .. }))
+            matches!(e, Error::Ring(Neighbour::Previous, inner)
+                if matches!(**inner, Error::WrongLength { due: 36, .. }))
         }),
     ] {
         let outcomes = run_ring(4, |place, neighbours| {
@@ -168,13 +172,14 @@ fn a_bad_message_ends_the_ring_with_typed_errors_and_everybody_hears() {
             assert!(
                 matches!(
                     &errors[place],
-                    Error::Net(Neighbour::Previous, net::Error::PeerAborted(AbortReason::Internal))
+                    Error::Ring(Neighbour::Previous, inner)
+                        if matches!(**inner, Error::PeerAborted(AbortReason::Internal))
                 ),
                 "{}",
                 errors[place]
             );
         }
-        assert!(matches!(errors.remove(1), Error::OtherShape | Error::Net(..)));
+        assert!(matches!(errors.remove(1), Error::Disagreement(_) | Error::Ring(..)));
     }
 }
 
@@ -186,7 +191,7 @@ fn a_party_that_leaves_ends_the_ring() {
             1 => return,
             _ => sum(neighbours, &shape, &[3, 4]),
         };
-        assert!(matches!(neighbours.conclude(outcome), Err(Error::Net(..))));
+        assert!(matches!(neighbours.conclude(outcome), Err(Error::Ring(..))));
     });
     assert_eq!(outcomes.unwrap().len(), 3);
 }

@@ -88,9 +88,9 @@ fn a_user_costs_six_gates_at_most_and_other_users_are_refused() {
         // The wrong side: P2 does not divide here.
         |session| accepts(session, &shape, Side::Divider { high, present }),
     );
-    assert!(matches!(outcome.p1, Err(Error::OtherUsers { given: 2, due: 3 })));
-    assert!(matches!(outcome.p2, Err(Error::OtherUsers { .. })));
+    assert!(outcome.p1.is_err_and(|e| e.says("Input", "2 bits where one for each of 3 users")));
+    assert!(outcome.p2.is_err_and(|e| e.says("Input", "bits where one for each")));
     let shape = DivisionShape { users: MOST_USERS + 1, ..shape };
     let refused = shape.inputs(Side::Other { present: &[] });
-    assert!(matches!(refused, Err(Error::TooMany { what: "users", .. })));
+    assert!(refused.is_err_and(|e| e.says("Internal", "users are too many")));
 }

@@ -175,15 +175,18 @@ fn what_would_wrap_or_does_not_fit_is_refused_before_anything_is_sent() {
     let half = || Rational::new(1u32, 2u32).unwrap();
     let wraps = refuse(terms(18, 20), half(), first.clone());
     assert!(wraps.to_string().contains("lower the degree"), "{wraps}");
-    assert!(matches!(wraps, Error::WeightsWrap { key_bits: 512, degree: 20, digits: 18, .. }));
+    assert!(wraps.says("Internal", "weights of degree 20 with 18 digits"));
     let small = Rational::new(1u32, 1000u32).unwrap();
-    assert!(matches!(refuse(terms(2, 2), small, first), Error::Privacy(_)));
+    assert!(refuse(terms(2, 2), small, first).says("Internal", ""));
     let many = counts(&[&[[RECORDS, 1]]]);
-    assert!(matches!(refuse(terms(1, 1), half(), many), Error::TooManyRecords { most: RECORDS }));
+    assert!(refuse(terms(1, 1), half(), many).says("Input", "raise max_records"));
     let none = counts(&[]);
-    assert!(matches!(refuse(terms(1, 1), half(), none), Error::Privacy(_)));
-    assert!(matches!(ClassCounts::new(2, &[vec![vec![1]]]), Err(Error::OtherCounts)));
-    assert!(matches!(ClassCounts::new(0, &[]), Err(Error::OtherCounts)));
+    assert!(refuse(terms(1, 1), half(), none).says("Internal", ""));
+    assert!(
+        ClassCounts::new(2, &[vec![vec![1]]])
+            .is_err_and(|e| e.says("Internal", "one count per class"))
+    );
+    assert!(ClassCounts::new(0, &[]).is_err_and(|e| e.says("Internal", "one count per class")));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Circuits on shared bits, layer by layer, many copies at once.
 
 use super::{Bits, Error, and, constant, forecast_and};
+use crate::circuit::check_width;
 use crate::circuit::evaluate::evaluate_source;
 use crate::circuit::{self, Consumer, Op, Source, Step};
 use crate::protocol::Session;
@@ -92,10 +93,7 @@ pub fn forecast_together(f: &mut Forecast, jobs: &[(&dyn Source, usize)]) {
 }
 
 fn check_inputs(source: &dyn Source, inputs: &[Bits], copies: usize) -> Result<(), Error> {
-    let (expected, given) = (source.input_bits(), inputs.len());
-    if expected != given {
-        return Err(circuit::Error::InputWidth { expected, given }.into());
-    }
+    check_width(source.input_bits(), inputs.len())?;
     super::check_equally_long(copies, &inputs.iter().collect::<Vec<_>>())
 }
 

@@ -3,6 +3,7 @@
 use zeroize::Zeroizing;
 
 use super::vector::Bits;
+use crate::Error;
 use crate::crypto::ot::{lowest_bits, lowest_hash_bits};
 use crate::protocol::forecast::{Forecast, Work};
 use crate::protocol::transfers::{self, Numbers, Purpose};
@@ -23,13 +24,13 @@ pub(super) struct Triples {
 
 impl Triples {
     /// `count` of them, from transfers whose sender is P1.
-    pub fn make(session: &mut Session, count: usize) -> Result<Self, ot::Error> {
+    pub fn make(session: &mut Session, count: usize) -> Result<Self, Error> {
         let mut all = Self::default();
         if count == 0 {
             return Ok(all);
         }
         let mut rows = Zeroizing::new(Vec::with_capacity(2 * WINDOW.min(count) + 128));
-        session.with_garbling(|yao, session| -> Result<(), ot::Error> {
+        session.with_garbling(|yao, session| -> Result<(), Error> {
             match yao.transfers(session, Role::P1)? {
                 Side::Sender(source) => {
                     for window in ot::chunks(count, WINDOW) {

@@ -2,7 +2,8 @@
 
 use zeroize::Zeroizing;
 
-use super::{Blocks, Error, JoinShape, MOST_PAYLOAD_BITS};
+use super::{Blocks, JoinShape, MOST_PAYLOAD_BITS};
+use crate::Error;
 use crate::crypto::okvs::{self, Layout, Store};
 use crate::math::Randomness;
 use crate::net::Tag;
@@ -51,10 +52,10 @@ pub struct Fields {
 
 impl Fields {
     /// # Errors
-    /// [`Error::PayloadBits`] if the payload has too many bits.
+    /// If the payload has too many bits.
     pub(super) fn new(target: usize, payload: usize) -> Result<Self, Error> {
         if payload > MOST_PAYLOAD_BITS {
-            return Err(Error::PayloadBits { bits: MOST_PAYLOAD_BITS });
+            return Err(payload_bits(MOST_PAYLOAD_BITS));
         }
         Ok(Self { target, payload })
     }
@@ -75,11 +76,14 @@ impl Fields {
 
     pub(super) fn check_payloads(self, payloads: &[u32], own: usize) -> Result<(), Error> {
         if payloads.len() != own && !(self.payload == 0 && payloads.is_empty()) {
-            return Err(Error::Payloads { payloads: payloads.len(), identifiers: own });
+            return Err(Error::internal(format!(
+                "{} payloads for {own} identifiers",
+                payloads.len()
+            )));
         }
         let all = payloads.iter().fold(0, |all, payload| all | payload);
         if u64::from(all) >> self.payload != 0 {
-            return Err(Error::PayloadBits { bits: self.payload });
+            return Err(payload_bits(self.payload));
         }
         Ok(())
     }
@@ -182,4 +186,9 @@ pub(super) fn forecast(f: &mut Forecast, shape: &JoinShape, fields: Fields) {
     for columns in chunks(Layout::for_keys(shape.keys()).columns(), CHUNK) {
         f.message(giver, STORE, fields.bytes() * columns);
     }
+}
+
+/// A payload, or the number of its bits, is too large. (The error does not say which payload.)
+fn payload_bits(bits: usize) -> Error {
+    Error::internal(format!("a payload has more than {bits} bits"))
 }

@@ -1,6 +1,7 @@
 use super::*;
 use crate::crypto::soft_spoken::Columns;
 use crate::math::Rational;
+use crate::net::Blame;
 use crate::protocol::pair::{Outcome, Setup, assert_forecast, assert_same_shape, run_workspaces};
 use crate::protocol::transfers::Source;
 use crate::protocol::yao::Reveal;
@@ -219,8 +220,7 @@ fn a_message_of_another_length_is_a_typed_error() {
         move |session: &mut Workspace| take(session, Law::Geometric, &sampler, count, 0).map(|_| ())
     };
     let outcome = run_workspaces(Setup::default().seed(1), asks(10), asks(80));
-    let blamed = |error: &Error| {
-        matches!(error.blame(), Blame::Connection(crate::net::Error::WrongLength { .. }))
-    };
+    let blamed =
+        |error: &Error| matches!(error.blame(), Blame::Connection(Error::WrongLength { .. }));
     assert!([outcome.p1, outcome.p2].iter().any(|r| r.as_ref().is_err_and(blamed)));
 }

@@ -18,7 +18,7 @@ pub(super) fn common_rows(
     let mut own = own;
     own.par_sort_unstable();
     if own.windows(2).any(|pair| pair[0].0 == pair[1].0) {
-        return Err(Error::PeerDuplicate("what the peer returned"));
+        return Err(peer_duplicate("what the peer returned"));
     }
     let peer = sorted_distinct(peer, "the peer's list")?;
     let mut rows = Vec::new();
@@ -45,7 +45,7 @@ pub(super) fn common_count(
 pub(super) fn check_distinct(digests: &[[u8; 32]]) -> Result<(), Error> {
     match duplicate(digests) {
         None => Ok(()),
-        Some([first, second]) => Err(Error::Duplicate { first, second }),
+        Some([first, second]) => Err(Error::input(same_rows(first, second))),
     }
 }
 
@@ -68,7 +68,7 @@ fn sorted_distinct(
 ) -> Result<Vec<DoubleEncryption>, Error> {
     elements.par_sort_unstable();
     if elements.windows(2).any(|pair| pair[0] == pair[1]) {
-        return Err(Error::PeerDuplicate(whose));
+        return Err(peer_duplicate(whose));
     }
     Ok(elements)
 }
@@ -83,4 +83,16 @@ fn skip_below<'a>(
         sorted = rest;
     }
     sorted
+}
+
+/// Two of one's own rows are the same.
+pub(in crate::protocol) fn same_rows(first: usize, second: usize) -> String {
+    format!("rows {first} and {second} hold the same identifier; keep one row per individual")
+}
+
+/// The peer's elements repeat.
+pub(super) fn peer_duplicate(whose: &str) -> Error {
+    Error::peer(format!(
+        "{whose} holds an element twice; the peer's list has duplicates or its program is faulty"
+    ))
 }

@@ -167,7 +167,7 @@ fn send(
     let ones: usize = answer.iter().map(|byte| byte.count_ones() as usize).sum();
     let is_common = |place: usize| answer[place / 8] >> (place % 8) & 1 == 1;
     if ones > peer || (keys.len()..8 * answer.len()).any(is_common) {
-        return Err(Error::BadAnswer);
+        return Err(super::bad_answer());
     }
     let chosen = values.iter().enumerate().filter(|(place, _)| is_common(*place));
     let mut common: Vec<(u128, u32)> = chosen.map(|(_, value)| *value).collect();
@@ -222,7 +222,7 @@ impl Table {
     fn new(mut values: Zeroizing<Vec<(u128, u32)>>, width: usize) -> Result<Self, Error> {
         values.sort_unstable();
         if values.windows(2).any(|pair| pair[0].0 == pair[1].0) {
-            return Err(Error::PeerDuplicate("what came of the peer's messages"));
+            return Err(super::matching::peer_duplicate("what came of the peer's messages"));
         }
         let prefix_bits = values.len().max(2).ilog2();
         let shift = 8 * width as u32 - prefix_bits;
@@ -246,7 +246,7 @@ impl Table {
         match place {
             None => Ok(false),
             Some(place) if self.is_found[start + place] => {
-                Err(Error::PeerDuplicate("the peer's list"))
+                Err(super::matching::peer_duplicate("the peer's list"))
             }
             Some(place) => {
                 self.is_found[start + place] = true;

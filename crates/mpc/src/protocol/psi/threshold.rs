@@ -84,7 +84,10 @@ pub fn at_least<S: AsRef<[u8]>>(
     let theirs: Announcement = session.channel.receive()?;
     let peer_size = super::check_peer_size(theirs.size, MOST_IN_CIRCUIT - own)?;
     if theirs.threshold != threshold as u64 {
-        return Err(Error::OtherThreshold { own: threshold, peer: theirs.threshold });
+        return Err(Error::disagreement(format!(
+            "the peer compares with {} where this side has {threshold}; agree on one threshold",
+            theirs.threshold
+        )));
     }
     // Where the sizes decide, nothing is computed.
     if threshold == 0 || threshold > own.min(peer_size) {
@@ -214,7 +217,7 @@ mod tests {
     use super::*;
     use crate::circuit::Builder;
     use crate::net::AbortReason;
-    use crate::net::{self, Limits};
+    use crate::net::Limits;
     use crate::protocol::pair::{Outcome, Setup, assert_same_shape, run_pair};
 
     type Both = Outcome<Result<Threshold, Error>, Result<Threshold, Error>>;
@@ -285,18 +288,20 @@ mod tests {
     #[test]
     fn long_lists_duplicates_and_other_thresholds_are_refused() {
         let outcome = run(&names(0..MOST_IN_CIRCUIT), &names(0..1), 1);
-        assert!(matches!(outcome.p1, Err(Error::PeerTooMany { size: 1, limit: 0 })));
+        assert!(outcome.p1.is_err_and(|e| e.says("Peer", "the peer's list has 1 identifiers, the limit is 0")));
         let outcome = run(&names(0..MOST_IN_CIRCUIT + 1), &names(0..1), 1);
-        assert!(matches!(outcome.p1, Err(Error::TooMany { .. })));
+        assert!(outcome.p1.is_err_and(|e| e.says("Input", "this side's list has")));
         let twice = vec!["x".to_owned(), "x".to_owned()];
         let outcome = run(&twice, &names(0..2), 1);
-        assert!(matches!(outcome.p1, Err(Error::Duplicate { first: 1, second: 2 })));
+        assert!(outcome.p1.is_err_and(|e| e.says("Input", "rows 1 and 2 hold the same")));
         let outcome = run_pair(
             Setup::default().seed(2).limits(Limits::default()),
             |session| at_least(session, &["a"], 1, 40),
             |session| at_least(session, &["a"], 2, 40),
         );
-        assert!(matches!(outcome.p1, Err(Error::OtherThreshold { own: 1, peer: 2 })));
+        assert!(outcome.p1.is_err_and(|e| {
+            e.says("Disagreement", "the peer compares with 2 where this side has 1")
+        }));
     }
 
     #[test]
@@ -313,7 +318,7 @@ mod tests {
                 session.channel.receive::<Announcement>().err()
             },
         );
-        assert!(matches!(outcome.p1, Err(Error::PeerTooMany { .. })));
-        assert!(matches!(outcome.p2, Some(net::Error::PeerAborted(AbortReason::BadMessage))));
+        assert!(outcome.p1.is_err_and(|e| e.says("Peer", "the peer's list has")));
+        assert!(matches!(outcome.p2, Some(Error::PeerAborted(AbortReason::BadMessage))));
     }
 }

@@ -8,7 +8,8 @@ use num_traits::{One, Zero};
 use rand::Rng;
 use zeroize::Zeroizing;
 
-use super::Error;
+use super::{mismatch, out_of_ring};
+use crate::Error;
 use crate::circuit::integer::{add, modular_add, modular_subtract, resize, subtract};
 use crate::circuit::{Bit, Gates};
 use crate::math::Randomness;
@@ -108,11 +109,11 @@ impl Share {
     /// Reads the fixed-width form of [`Share::bytes`].
     ///
     /// # Errors
-    /// [`Error::OutOfRing`] unless it is that form of an element.
+    /// Unless it is that form of an element.
     pub fn from_bytes(ring: &Ring, bytes: &[u8]) -> Result<Self, Error> {
         let length = ring.width().div_ceil(8);
         if bytes.len() != length || BigUint::from_bytes_le(bytes) >= ring.order() {
-            return Err(Error::OutOfRing);
+            return Err(out_of_ring());
         }
         Ok(Self { ring: ring.clone(), bytes: Zeroizing::new(bytes.to_vec()) })
     }
@@ -140,10 +141,10 @@ impl Share {
     /// A share of the sum.
     ///
     /// # Errors
-    /// [`Error::Mismatch`] for another ring.
+    /// For another ring.
     pub fn plus(&self, other: &Self) -> Result<Self, Error> {
         if self.ring != other.ring {
-            return Err(Error::Mismatch);
+            return Err(mismatch());
         }
         Ok(Self::new(&self.ring, &(self.number() + other.number()).into()))
     }

@@ -4,7 +4,8 @@ use std::fmt;
 
 use zeroize::Zeroizing;
 
-use super::{CHUNK_BYTES, Error, OPENED, exchange};
+use super::{CHUNK_BYTES, OPENED, exchange, mismatch, out_of_ring};
+use crate::Error;
 use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
 use crate::protocol::yao::Reveal;
@@ -21,9 +22,9 @@ impl WordShares {
     /// Shares with given numbers, reduced modulo 2^`bits`.
     ///
     /// # Errors
-    /// [`Error::WordBits`] unless 1 ≤ `bits` ≤ 64.
+    /// Unless 1 ≤ `bits` ≤ 64.
     pub fn new(bits: u32, mut words: Vec<u64>) -> Result<Self, Error> {
-        let mask = mask(bits).ok_or(Error::WordBits(bits))?;
+        let mask = mask(bits).ok_or_else(|| Error::internal(word_bits(bits)))?;
         words.iter_mut().for_each(|word| *word &= mask);
         Ok(Self { bits, words: Zeroizing::new(words) })
     }
@@ -51,10 +52,10 @@ impl WordShares {
     /// Shares of the sums.
     ///
     /// # Errors
-    /// [`Error::Mismatch`] for another k or another number of values.
+    /// For another k or another number of values.
     pub fn plus(&self, other: &Self) -> Result<Self, Error> {
         if self.bits != other.bits || self.len() != other.len() {
-            return Err(Error::Mismatch);
+            return Err(mismatch());
         }
         let sums = self.words.iter().zip(other.words.iter()).map(|(a, b)| a.wrapping_add(*b));
         Self::new(self.bits, sums.collect())
@@ -63,10 +64,10 @@ impl WordShares {
     /// Shares of the values plus numbers that only this party knows, such as its noise.
     ///
     /// # Errors
-    /// [`Error::Mismatch`] for another number of values.
+    /// For another number of values.
     pub fn plus_own(&self, own: &[i64]) -> Result<Self, Error> {
         if self.len() != own.len() {
-            return Err(Error::Mismatch);
+            return Err(mismatch());
         }
         let sums = self.words.iter().zip(own).map(|(a, b)| a.wrapping_add_signed(*b));
         Self::new(self.bits, sums.collect())
@@ -79,7 +80,7 @@ impl WordShares {
     pub fn open(&self, session: &mut Session, reveal: Reveal) -> Result<Option<Vec<u64>>, Error> {
         let mut values = Vec::new();
         let bytes = self.bits.div_ceil(8) as usize;
-        let mask = mask(self.bits).ok_or(Error::WordBits(self.bits))?;
+        let mask = mask(self.bits).ok_or_else(|| Error::internal(word_bits(self.bits)))?;
         for chunk in self.words.chunks(CHUNK_BYTES / 8) {
             let body: Vec<u8> =
                 chunk.iter().flat_map(|word| word.to_le_bytes().into_iter().take(bytes)).collect();
@@ -89,7 +90,7 @@ impl WordShares {
                 peer[..bytes].copy_from_slice(theirs);
                 let peer = u64::from_le_bytes(peer);
                 if peer > mask {
-                    return Err(Error::OutOfRing);
+                    return Err(out_of_ring());
                 }
                 values.push(word.wrapping_add(peer) & mask);
             }
@@ -121,4 +122,9 @@ pub fn signed(word: u64, bits: u32) -> i64 {
 
 fn mask(bits: u32) -> Option<u64> {
     (1..=64).contains(&bits).then(|| u64::MAX >> (64 - bits))
+}
+
+/// Words have 1 to 64 bits.
+pub(crate) fn word_bits(bits: u32) -> String {
+    format!("words of {bits} bits: from 1 to 64 are possible")
 }

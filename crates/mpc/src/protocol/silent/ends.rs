@@ -5,11 +5,11 @@ use zeroize::Zeroizing;
 
 use super::schedule::{End, Iteration};
 use super::{CORRECTIONS, Parameters, SUMS};
+use crate::Error;
 use crate::crypto::half_tree::{grow_transfers, regrow_transfers};
 use crate::crypto::local_code::LocalCode;
 use crate::crypto::tree::record_keys;
 use crate::protocol::Session;
-use crate::protocol::ot::Error;
 use crate::protocol::soft_spoken;
 use crate::protocol::transfers::{Numbers, Purpose, Receiving, Sending};
 

@@ -3,10 +3,9 @@
 use zeroize::Zeroizing;
 
 use super::Parameters;
+use crate::Error;
 use crate::math::wiped;
-use crate::net;
 use crate::protocol::Session;
-use crate::protocol::ot::Error;
 use crate::simd::pages::Table;
 
 /// Blocks that are made together, one message of the sender.
@@ -164,7 +163,7 @@ impl<E: End> Iterations<E> {
     ) -> Result<(), Error> {
         // After a step that failed in its middle, neither the old nor the new rows are complete.
         if self.broken {
-            return Err(net::Error::Closed.into());
+            return Err(Error::Closed);
         }
         self.broken = true;
         self.extend_whole(session, count, rows)?;

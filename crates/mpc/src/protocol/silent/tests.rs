@@ -187,7 +187,7 @@ fn a_peer_that_stops_in_the_middle_is_a_typed_error() {
             source.extend(session, TINY.handed_out(), &mut Vec::new()).unwrap_err()
         },
     );
-    assert!(matches!(outcome.p2, Error::Net(_)), "{:?}", outcome.p2);
+    assert!(matches!(outcome.p2.blame(), crate::net::Blame::Connection(_)), "{:?}", outcome.p2);
 }
 
 #[test]

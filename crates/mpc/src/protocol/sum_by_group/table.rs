@@ -3,8 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Addends, Error, Progress, SumShape, check_length, forecast, receive, receive_adding, send,
+    Addends, Progress, SumShape, check_length, forecast, impossible, receive, receive_adding, send,
 };
+use crate::Error;
 use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
 use crate::protocol::shares::WordShares;
@@ -40,11 +41,11 @@ impl CountShape {
     }
 
     /// # Errors
-    /// [`Error::Shape`] for a table that no run can have.
+    /// For a table that no run can have.
     pub fn check(&self) -> Result<(), Error> {
         self.sums(self.receiving_role()).check()?;
         if usize::BITS - self.records.leading_zeros() > self.bits {
-            return Err(Error::Shape("a count may not fit the output ring; raise its bits"));
+            return Err(impossible("a count may not fit the output ring; raise its bits"));
         }
         Ok(())
     }
@@ -168,7 +169,8 @@ pub fn sum_shared(
 /// ```
 /// use diptych_mpc::protocol::Session;
 /// use diptych_mpc::protocol::pair::{Setup, run_pair};
-/// use diptych_mpc::protocol::sum_by_group::{CountShape, Error, count_table};
+/// use diptych_mpc::Error;
+/// use diptych_mpc::protocol::sum_by_group::{CountShape, count_table};
 /// use diptych_mpc::protocol::yao::Reveal;
 ///
 /// // Of three people P1 knows the job, 0 or 1, and P2 the town, 0, 1 or 2.

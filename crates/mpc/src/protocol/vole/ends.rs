@@ -5,13 +5,14 @@ use zeroize::Zeroizing;
 
 use super::plan::{Level, Plan};
 use super::{BITS, SUMS};
+use crate::Error;
 use crate::crypto::field_code::FieldCode;
 use crate::crypto::garble::Delta;
 use crate::crypto::half_tree::{grow_transfers, regrow_transfers};
 use crate::crypto::soft_spoken::Columns;
 use crate::crypto::tree::record_keys;
 use crate::protocol::Session;
-use crate::protocol::ot::{self, Error};
+use crate::protocol::ot;
 use crate::protocol::soft_spoken;
 use crate::protocol::transfers::{Numbers, Purpose, Receiving, Sending};
 use crate::simd::field::times_x;

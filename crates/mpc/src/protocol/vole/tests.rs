@@ -97,5 +97,5 @@ fn a_peer_that_stops_is_a_typed_error() {
         |session| send(session, TINY, 40).err().unwrap(),
         |session| drop(soft_spoken::Receiver::setup(session, Columns::Four).unwrap()),
     );
-    assert!(matches!(outcome.p1, Error::Net(_)), "{:?}", outcome.p1);
+    assert!(matches!(outcome.p1.blame(), crate::net::Blame::Connection(_)), "{:?}", outcome.p1);
 }

@@ -136,7 +136,7 @@ impl Tables {
 /// calls `receive` for a chunk whenever one is used up.
 ///
 /// # Errors
-/// The errors of `receive`, and [`garble::Error::TableLength`] for chunks of wrong length.
+/// The errors of `receive`, and of chunks of wrong length.
 pub fn evaluate(
     evaluator: &mut Evaluator,
     source: &dyn Source,

@@ -13,7 +13,6 @@ use super::{Error, Plan};
 use crate::agreement::diffgen::Terms;
 use crate::agreement::{Agreement, CountTable, Partition};
 use crate::crypto::paillier::{SecretKey, Tuning};
-use crate::mechanism;
 use crate::paper::exponential::horizontal::{
     ClassCounts, Horizontal, HorizontalExponential, TaylorKey,
 };
@@ -226,10 +225,7 @@ pub(super) fn check_polynomial(
     let Some(taylor) = plan.terms().taylor else { return Ok(()) };
     let rate = plan.calibration().rate(&plan.largest_epsilon_step());
     let polynomial = polynomial(agreement, taylor, widths);
-    let needed = polynomial.least_key_bits(&rate).map_err(|error| match error {
-        mechanism::Error::Privacy(error) => Error::Privacy(error),
-        _ => Error::Fault("a polynomial without coefficients"),
-    })?;
+    let needed = polynomial.least_key_bits(&rate)?;
     let bits = plan.terms().paillier_bits.unwrap_or_default();
     if needed > u64::from(bits) {
         return Err(Error::PolynomialTooLong { needed, bits });

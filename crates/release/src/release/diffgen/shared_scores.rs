@@ -14,9 +14,9 @@ use super::sizes::Sizes;
 use super::two_party::{self, points};
 use super::{Error, Plan};
 use crate::math::{Rational, wiped};
-use crate::mechanism;
 use crate::mechanism::largest::{self, GroupShape, largest_counts};
 use crate::mechanism::noisy_max::{self, NoisyMax, Sharing};
+use crate::net;
 use crate::privacy::Spend;
 use crate::protocol::Workspace;
 use crate::protocol::forecast::Forecast;
@@ -110,11 +110,7 @@ impl SharedScores {
     ///
     /// # Errors
     /// As [`largest::forecast`].
-    pub fn forecast_start(
-        &mut self,
-        f: &mut Forecast,
-        cuts: &Cuts,
-    ) -> Result<(), mechanism::Error> {
+    pub fn forecast_start(&mut self, f: &mut Forecast, cuts: &Cuts) -> Result<(), net::Error> {
         if self.utility == Utility::LeafMax {
             largest::forecast(f, &self.shape, 1)?;
             self.start_with(cuts, 0);
@@ -206,7 +202,7 @@ impl SharedScores {
         counts_of: impl Fn(&Specialization, Option<&Coordinates>) -> Result<Vec<u64>, Error>,
     ) -> Result<(), E>
     where
-        E: From<Error> + From<mechanism::Error>,
+        E: From<Error> + From<net::Error>,
     {
         let pending = std::mem::take(&mut self.pending);
         let of_one = |(made, leaf): &Pending| counts_of(made, leaf.as_ref());
@@ -220,7 +216,7 @@ impl SharedScores {
         session: &mut Workspace,
         pending: Vec<Pending>,
         counts: Vec<Vec<u64>>,
-    ) -> Result<(), mechanism::Error> {
+    ) -> Result<(), net::Error> {
         let groups = counts.iter().map(|of_one| of_one.len() / self.shape.classes.max(1));
         let groups: Vec<usize> = groups.collect();
         let shares = largest_counts(session, &self.shape, &counts.concat())?;
@@ -247,11 +243,7 @@ impl SharedScores {
     ///
     /// # Errors
     /// As [`largest::forecast`].
-    pub fn forecast_settle(
-        &mut self,
-        f: &mut Forecast,
-        cuts: &Cuts,
-    ) -> Result<(), mechanism::Error> {
+    pub fn forecast_settle(&mut self, f: &mut Forecast, cuts: &Cuts) -> Result<(), net::Error> {
         let mut groups = 0;
         for (made, leaf) in std::mem::take(&mut self.pending) {
             let children = cuts.number_of_children(made.candidate);
@@ -319,7 +311,7 @@ impl SharedScores {
         sizes: &Sizes,
         epsilon: &Rational,
         intervals: &[Candidate],
-    ) -> Result<(), mechanism::Error> {
+    ) -> Result<(), net::Error> {
         let counts: Vec<usize> = intervals.iter().map(|c| points(&c.value)).collect();
         largest::forecast(f, &self.shape, 2 * counts.iter().sum::<usize>())?;
         let (parameters, calibration) = (sizes.by_noisy_max(), plan.split_calibration());

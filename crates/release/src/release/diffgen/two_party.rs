@@ -64,15 +64,13 @@ use crate::agreement::diffgen::Terms;
 use crate::agreement::{Agreement, CountTable, Noise, Partition, Selection, Transfers};
 use crate::crypto::paillier;
 use crate::crypto::soft_spoken::Columns;
-use crate::mechanism;
 use crate::mechanism::noise::{JointNoise, OwnNoise, TwoPartyNoise};
 use crate::mechanism::noisy_max::{self, NoiseWidths};
 use crate::net::{self, Blame, Fault, Message, Tag};
-use crate::paper::scalar_product;
 use crate::privacy::{self, AddNoise, Budget, Calibration, Spend};
 use crate::protocol::shares::WordShares;
 use crate::protocol::transfers::{Assumptions, Source};
-use crate::protocol::{self, Bulk, Workspace, bits, join, psi, shares, sum_by_group, yao};
+use crate::protocol::{Bulk, Workspace, yao};
 use crate::release::{Outcome, Step, shards, tree};
 use crate::role::Role;
 use crate::table::{CutValue, Cuts, Table};
@@ -83,33 +81,12 @@ pub enum Error {
     /// What a single party would have met as well.
     #[error(transparent)]
     DiffGen(#[from] super::Error),
-    /// Talking to the peer failed.
+    /// A protocol failed.
     #[error(transparent)]
     Net(#[from] net::Error),
-    /// The set intersection or the overlap check failed.
-    #[error(transparent)]
-    Intersection(#[from] psi::Error),
-    /// A choice, a score or the noise failed.
-    #[error(transparent)]
-    Mechanism(#[from] mechanism::Error),
-    /// The table of counts failed.
-    #[error(transparent)]
-    CountTable(#[from] scalar_product::Error),
-    /// The table of counts by sums by group failed.
-    #[error(transparent)]
-    Sums(#[from] sum_by_group::Error),
-    /// A hidden join failed.
-    #[error(transparent)]
-    Join(#[from] join::Error),
-    /// Computing on shared bits failed.
-    #[error(transparent)]
-    Bits(#[from] bits::Error),
     /// No key could be made.
     #[error(transparent)]
     Key(#[from] paillier::Error),
-    /// Shares do not fit.
-    #[error(transparent)]
-    Shares(#[from] shares::Error),
     /// The two parties' class columns are not the same.
     #[error(
         "the class columns of the common individuals differ between the parties{}: compare how each \
@@ -147,9 +124,6 @@ pub enum Error {
     /// The peer named a split that its interval does not have.
     #[error("the peer named a split that its interval does not have; the run was aborted")]
     ImpossibleSplit,
-    /// A shard failed.
-    #[error(transparent)]
-    Shard(#[from] protocol::shards::Failed),
     /// This form needs something else than what it was given.
     #[error("{0}")]
     WrongInput(&'static str),
@@ -169,14 +143,6 @@ impl Fault for Error {
         match self {
             Self::DiffGen(error) => error.blame(),
             Self::Net(error) => error.blame(),
-            Self::Intersection(error) => error.blame(),
-            Self::Mechanism(error) => error.blame(),
-            Self::CountTable(error) => error.blame(),
-            Self::Sums(error) => error.blame(),
-            Self::Join(error) => error.blame(),
-            Self::Bits(error) => error.blame(),
-            Self::Shares(error) => error.blame(),
-            Self::Shard(error) => error.blame(),
             Self::Key(_) | Self::ShardTooFull => Blame::Internal,
             Self::ClassesDiffer { .. } | Self::TooFewCommon { .. } => Blame::Disagreement,
             Self::ImpossibleSplit => Blame::Peer,
@@ -230,7 +196,7 @@ pub fn prepare(
     let prepared = Prepared::new(session, agreement, terms, keys)?;
     for (sender, source) in sources(agreement)? {
         session.use_transfers(source);
-        yao::set_up(session, sender).map_err(mechanism::Error::from)?;
+        yao::set_up(session, sender)?;
     }
     session.bulk = bulk(terms);
     if shards::number(agreement).is_some() {

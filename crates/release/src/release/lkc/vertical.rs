@@ -66,7 +66,7 @@ pub fn prepare(session: &mut Workspace) -> Result<(), Error> {
     session.channel.begin_phase(SET_UP);
     session.use_transfers(Source::SoftSpoken(Columns::Four));
     for sender in Role::BOTH {
-        yao::set_up(session, sender).map_err(crate::mechanism::Error::from)?;
+        yao::set_up(session, sender)?;
     }
     session.channel.send(&Ready)?;
     let Ready = session.channel.receive()?;

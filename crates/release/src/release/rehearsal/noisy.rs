@@ -34,7 +34,6 @@ use super::super::diffgen::two_party::{Ready, SET_UP, assumptions};
 use super::super::{Error, Step, matching};
 use crate::agreement::{Agreement, Model};
 use crate::math::Rational;
-use crate::mechanism;
 use crate::mechanism::noise::{JointNoise, joint};
 use crate::mechanism::noisy_max::NoiseWidths;
 use crate::net::Message;
@@ -143,7 +142,7 @@ fn shape(announced: &Announced) -> Result<JoinShape, Error> {
 pub fn prepare(session: &mut Workspace, plan: &NoisyPlan) -> Result<(), Error> {
     session.channel.begin_phase(SET_UP);
     session.use_transfers(plan.source());
-    yao::set_up(session, Role::P1).map_err(mechanism::Error::from)?;
+    yao::set_up(session, Role::P1)?;
     session.bulk = Bulk::SharedBits;
     session.channel.send(&Ready)?;
     let Ready = session.channel.receive()?;

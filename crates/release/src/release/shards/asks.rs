@@ -6,9 +6,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::records::Bytes;
-use crate::net::codec;
+use crate::net::{self, codec};
 use crate::protocol::Session;
-use crate::protocol::shards::{Answer, Failed};
+use crate::protocol::shards::Answer;
 use crate::protocol::shares::WordShares;
 use crate::protocol::sum_by_group::{CountShape, Progress, SumShape, count_cells, sum_units};
 use crate::release::diffgen::hidden::joined::Announced;
@@ -135,7 +135,7 @@ impl Sum {
 /// What is wrong with something that a shard was asked, or answered.
 pub fn malformed(problem: &'static str) -> Error {
     let words = "a lead and its shard do not understand each other: are both of the same version?";
-    Failed::internal(format!("{words} ({problem})")).into()
+    net::Error::internal(format!("{words} ({problem})")).into()
 }
 
 /// A request with what follows its head.

@@ -6,7 +6,6 @@ use std::time::Duration;
 use super::asks::{Ask, malformed, read_request, read_sums, tell_names, tell_shares};
 use super::{match_shard, records};
 use crate::agreement::{Agreement, Rehearsal};
-use crate::mechanism;
 use crate::net::{AbortReason, Costs, Stop, Transcript};
 use crate::protocol::shards::{Answer, Failed, Shard};
 use crate::protocol::{Session, Workspace, yao};
@@ -62,7 +61,7 @@ impl Host {
         session.channel.begin_phase(SET_UP);
         for (sender, source) in two_party::shard_sources(&self.agreement)? {
             session.use_transfers(source);
-            yao::set_up(session, sender).map_err(mechanism::Error::from)?;
+            yao::set_up(session, sender)?;
         }
         session.bulk = two_party::bulk(terms(&self.agreement)?);
         let records = self.records.as_ref().map_or(0, Table::len);

@@ -2,7 +2,8 @@
 
 use super::leaf_records::LeafRecords;
 use crate::agreement::Agreement;
-use crate::protocol::shares::{self, WordShares};
+use crate::net;
+use crate::protocol::shares::WordShares;
 use crate::protocol::sum_by_group::CountShape;
 use crate::role::Role;
 use crate::table::Cuts;
@@ -87,7 +88,7 @@ impl Layout {
     ///
     /// # Errors
     /// None: the ring is that of the table.
-    pub fn in_release_order(&self, table: &WordShares) -> Result<WordShares, shares::Error> {
+    pub fn in_release_order(&self, table: &WordShares) -> Result<WordShares, net::Error> {
         let mut words = vec![0; self.entries()];
         let cells = self.cells();
         for (entry, word) in table.words().iter().enumerate() {

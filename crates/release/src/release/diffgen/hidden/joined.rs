@@ -89,7 +89,7 @@ impl Announced {
     /// The join whose bins belong to `owner`.
     ///
     /// # Errors
-    /// [`join::Error::TooMany`].
+    /// If there are too many.
     pub fn join(&self, owner: Role) -> Result<JoinShape, Error> {
         let [own, peer] = [owner, owner.peer()].map(|role| self.records[role as usize]);
         let shape = JoinShape::new(owner, own, peer)?;

@@ -297,7 +297,11 @@ fn a_shard_that_fails_at_any_request_ends_the_run_at_both_sides() {
                 break;
             }
             left += 1;
-            assert!(matches!(outcome.p1, Err(Error::Shard(_))), "{:?}", outcome.p1);
+            assert!(
+                matches!(outcome.p1, Err(Error::Net(net::Error::Shard(_)))),
+                "{:?}",
+                outcome.p1
+            );
             let told = outcome.p2.unwrap_err();
             let aborted = matches!(
                 told.blame(),

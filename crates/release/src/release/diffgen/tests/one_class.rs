@@ -158,7 +158,7 @@ fn a_column_that_the_agreement_gives_a_party_must_be_there() {
     let outcome = together(&agreement, [&first, &second], (rng.fork(), rng.fork()));
     let error = outcome.p2.unwrap_err();
     assert!(error.to_string().contains("salary"), "{error}");
-    assert!(matches!(outcome.p1, Err(Error::Sums(_))), "{:?}", outcome.p1);
+    assert!(matches!(outcome.p1, Err(Error::Net(_))), "{:?}", outcome.p1);
 }
 
 #[test]

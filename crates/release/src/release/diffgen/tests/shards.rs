@@ -17,7 +17,6 @@ use crate::net::{
     self, AbortReason, Accept, Channel, Header, Limits, Patience, SessionId, Stop, Tag, Transport,
 };
 use crate::protocol::coins::TapeCoins;
-use crate::protocol::join;
 use crate::protocol::pair::{Outcome as Ran, assert_same_shape, run_workspaces};
 use crate::protocol::shards::remote::{Line, Remote, Server};
 use crate::protocol::shards::{Answer, Failed, Shard};
@@ -100,12 +99,11 @@ fn any_number_of_shards_makes_the_same_release_where_one_has_the_class() {
 /// Both parties' runs with so few bins that people now and then have no place: until they have.
 fn with_few_bins(agreement: &Agreement, rows: [&[Row]; 2], tape: &Tape) -> Ran<Party, Party> {
     let tables = Role::BOTH.map(|role| view(agreement, rows[role as usize], Some(role)));
-    let full = join::Error::Placement(cuckoo::Full).to_string();
+    let full = cuckoo::Full.to_string();
     for seed in 0..100 {
         let coins = TapeCoins::pair(tape);
         let outcome = hidden::together(agreement, [&tables[0], &tables[1]], coins, QUICK, seed);
-        let is_full =
-            |party: &Party| matches!(party, Err(Error::Shard(why)) if why.to_string() == full);
+        let is_full = |party: &Party| matches!(party, Err(Error::Net(net::Error::Shard(why))) if why.to_string() == full);
         if !is_full(&outcome.p1) && !is_full(&outcome.p2) {
             return outcome;
         }

@@ -348,5 +348,5 @@ fn data_without_identifiers_is_refused_and_the_peer_is_told() {
     let mut rng = Randomness::seeded(15);
     let outcome = together(&agreement, [&joined, &second], (rng.fork(), rng.fork()));
     assert!(matches!(outcome.p1, Err(Error::WrongInput(_))));
-    assert!(matches!(outcome.p2, Err(Error::Intersection(_))));
+    assert!(matches!(outcome.p2, Err(Error::Net(_))));
 }

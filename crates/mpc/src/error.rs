@@ -1,5 +1,8 @@
-//! Errors between two parties.
+//! The error of this package, and whose fault it is that a run ends: what the peer is told and how
+//! the command exits follow from it.
 
+use std::borrow::Cow;
+use std::fmt::{self, Display, Formatter};
 use std::io;
 use std::time::Duration;
 
@@ -7,14 +10,21 @@ use std::time::Duration;
 use rustls::AlertDescription;
 use serde::{Deserialize, Serialize};
 
+use crate::circuit::bristol::Limited;
+use crate::crypto::ot::InvalidPoint;
+use crate::crypto::{commutative, cuckoo, garble, okvs, paillier};
 use crate::math::random::SourceFailed;
 #[cfg(feature = "tls")]
 use crate::net::Fingerprint;
 use crate::net::Tag;
+use crate::paper::secure_sum::Neighbour;
+use crate::privacy;
+use crate::protocol::shards::Failed;
 use crate::role::Role;
 
 /// Why a party aborts a run, sent to its peer. A class only: it never contains private detail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum AbortReason {
     /// The peer sent something that the protocol does not allow.
     BadMessage,
@@ -32,8 +42,8 @@ pub enum AbortReason {
     OverCap,
 }
 
-impl std::fmt::Display for AbortReason {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl Display for AbortReason {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::BadMessage => "it received a message that the protocol does not allow",
             Self::Disagreement => "the two sides do not run under the same terms",
@@ -50,7 +60,7 @@ impl std::fmt::Display for AbortReason {
 const NOT_REACHED: &str = "is it started, does its `connect` name this machine and port, and does a \
                            firewall between the two let it through?";
 
-/// Every error of the communication with the peer.
+/// Every error of this package: of the communication with the peer, and of what a protocol finds.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -217,11 +227,146 @@ pub enum Error {
     /// No randomness.
     #[error(transparent)]
     Randomness(#[from] SourceFailed),
+    /// A circuit file beyond the limits of the reader.
+    #[error("line {line}: {what} exceeds the limit of {limit}; a higher limit would let it pass")]
+    CircuitTooLarge {
+        /// Line of the text, counted from 1.
+        line: usize,
+        /// The quantity.
+        what: Limited,
+        /// The largest value accepted.
+        limit: usize,
+    },
+    /// Talking to a neighbour in a ring of parties failed.
+    #[error("the {0} party of the ring: {1}")]
+    Ring(Neighbour, #[source] Box<Error>),
+    /// A shard failed.
+    #[error(transparent)]
+    Shard(Box<Failed>),
+    /// The peer sent something that the protocol does not allow.
+    #[error(transparent)]
+    Peer(Detail),
+    /// Each side is well, but the two do not have the same.
+    #[error(transparent)]
+    Disagreement(Detail),
+    /// What this side was given cannot be used.
+    #[error(transparent)]
+    Input(Detail),
+    /// Something failed here that is neither the user's nor the peer's doing.
+    #[error(transparent)]
+    Internal(Detail),
+}
+
+/// What a protocol found, in words.
+#[derive(Debug)]
+pub struct Detail {
+    message: Cow<'static, str>,
+    source: Option<Box<dyn std::error::Error + Send + Sync>>,
+}
+
+impl Detail {
+    /// The message of another error, which becomes the source.
+    fn of(error: impl std::error::Error + Send + Sync + 'static) -> Self {
+        Self { message: error.to_string().into(), source: Some(Box::new(error)) }
+    }
+}
+
+impl<M: Into<Cow<'static, str>>> From<M> for Detail {
+    fn from(message: M) -> Self {
+        Self { message: message.into(), source: None }
+    }
+}
+
+impl Display for Detail {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Detail {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.source.as_deref().map(|source| source as _)
+    }
+}
+
+/// Whose fault it is that a conversation ends.
+#[derive(Debug)]
+pub enum Blame<'a> {
+    /// The connection failed, or the peer ended the run.
+    Connection(&'a Error),
+    /// The peer sent something that the protocol does not allow.
+    Peer,
+    /// Each side is well, but the two do not have the same.
+    Disagreement,
+    /// What this side was given cannot be used.
+    Input,
+    /// Something failed here that is neither the user's nor the peer's doing.
+    Internal,
+}
+
+impl Blame<'_> {
+    /// What the peer is told: the class of the reason, no detail. Nothing if it is gone or was the
+    /// one that ended the run.
+    pub fn reason(&self) -> Option<AbortReason> {
+        match self {
+            Self::Connection(Error::PeerAborted(_) | Error::Closed) => None,
+            Self::Connection(error) => Some(error.abort_reason()),
+            Self::Peer => Some(AbortReason::BadMessage),
+            Self::Disagreement => Some(AbortReason::Disagreement),
+            Self::Input => Some(AbortReason::Stopped),
+            Self::Internal => Some(AbortReason::Internal),
+        }
+    }
+}
+
+/// An error that can end a conversation: [`Error`], or that of a caller who adds to it.
+pub trait Fault: std::error::Error {
+    /// Whose fault it is.
+    fn blame(&self) -> Blame<'_>;
+}
+
+impl Fault for Error {
+    fn blame(&self) -> Blame<'_> {
+        self.blame()
+    }
 }
 
 impl Error {
-    /// The reason to send the peer when this error aborts the run.
-    pub fn abort_reason(&self) -> AbortReason {
+    /// The peer sent something that the protocol does not allow.
+    pub fn peer(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::Peer(message.into().into())
+    }
+
+    /// Each side is well, but the two do not have the same.
+    pub fn disagreement(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::Disagreement(message.into().into())
+    }
+
+    /// What this side was given cannot be used.
+    pub fn input(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::Input(message.into().into())
+    }
+
+    /// Something failed here that is neither the user's nor the peer's doing.
+    pub fn internal(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::Internal(message.into().into())
+    }
+
+    /// Whose fault it is.
+    pub fn blame(&self) -> Blame<'_> {
+        match self {
+            Self::Peer(_) => Blame::Peer,
+            Self::Disagreement(_) => Blame::Disagreement,
+            Self::Input(_) | Self::CircuitTooLarge { .. } => Blame::Input,
+            Self::Internal(_) => Blame::Internal,
+            Self::Ring(_, error) => error.blame(),
+            Self::Shard(failed) => failed.blame(),
+            _ => Blame::Connection(self),
+        }
+    }
+
+    /// The reason to send the peer when a failure of the connection aborts the run.
+    fn abort_reason(&self) -> AbortReason {
         match self {
             Self::Timeout { .. } | Self::RunTooLong { .. } => AbortReason::TooSlow,
             Self::FrameTooLarge { .. }
@@ -267,6 +412,27 @@ impl Error {
     }
 }
 
+macro_rules! details {
+    ($($blame:ident: $($error:ty),*;)*) => {$($(
+        impl From<$error> for Error {
+            fn from(error: $error) -> Self {
+                Self::$blame(Detail::of(error))
+            }
+        }
+    )*)*};
+}
+
+details!(
+    Peer: InvalidPoint, commutative::Error, garble::Error, paillier::Error;
+    Internal: cuckoo::Full, okvs::Unfit, privacy::Error;
+);
+
+impl From<Failed> for Error {
+    fn from(failed: Failed) -> Self {
+        Self::Shard(Box::new(failed))
+    }
+}
+
 #[cfg(feature = "tls")]
 fn is_about_certificate(alert: AlertDescription) -> bool {
     use AlertDescription as Alert;
@@ -288,5 +454,13 @@ fn seconds(limit: Duration) -> String {
     match limit.as_secs_f64() {
         whole if whole >= 10.0 => format!("{whole:.0} s"),
         short => format!("{short:.1} s"),
+    }
+}
+
+#[cfg(test)]
+impl Error {
+    /// Whether it is of the variant with this name, and says this.
+    pub(crate) fn says(&self, variant: &str, words: &str) -> bool {
+        format!("{self:?}").starts_with(variant) && self.to_string().contains(words)
     }
 }
