@@ -40,9 +40,9 @@ use crate::role::Role;
 pub struct Session {
     /// Which party this is.
     pub role: Role,
-    /// The way to the peer; it also counts the costs.
-    pub channel: Channel,
     /// The channel to the peer; it also counts the costs.
+    pub channel: Channel,
+    /// This party's own randomness.
     pub rng: Randomness,
     /// This party's part of the random bits that neither party knows: a generator, or a tape in
     /// tests.
