@@ -10,7 +10,7 @@
 #![expect(clippy::print_stdout, reason = "an example shows its result")]
 
 use diptych::Role;
-use diptych::mechanism::division::{DivisionShape, Side, accepts, ideal};
+use diptych::paper::division::{DivisionShape, Side, accepts, ideal};
 use diptych::protocol::pair::{Setup, run_pair};
 
 const TOWN: usize = 60;

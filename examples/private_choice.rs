@@ -10,8 +10,8 @@
 #![expect(clippy::print_stdout, reason = "an example shows its result")]
 
 use diptych::mechanism::OneSided;
-use diptych::mechanism::exponential::VerticalExponential;
 use diptych::net::Error;
+use diptych::paper::exponential::VerticalExponential;
 use diptych::privacy::choice::Score;
 use diptych::privacy::exponential::Scaling;
 use diptych::privacy::{Budget, Calibration, Choose, Epsilon};

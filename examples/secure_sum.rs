@@ -17,8 +17,8 @@ use diptych::Role;
 use diptych::math::Randomness;
 use diptych::net::tls::{self, Listener};
 use diptych::net::{self, Fingerprint, Identity, Limits};
+use diptych::paper::secure_sum::{Neighbours, RingShape, sum};
 use diptych::protocol::Session;
-use diptych::protocol::secure_sum::{Neighbours, RingShape, sum};
 
 /// Patients with each of two illnesses, at three hospitals.
 const PATIENTS: [[u64; 2]; 3] = [[12, 0], [7, 3], [31, 1]];

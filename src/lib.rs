@@ -12,6 +12,7 @@
 //! | [`net`] | | framed, typed messages between two parties; TLS; metering |
 //! | [`protocol`] | | two-party primitives over a session |
 //! | [`mechanism`] | | the mechanisms of `privacy` run by two parties |
+//! | [`paper`] | | the papers' protocols and mechanisms that no default uses |
 //! | [`table`] | `diptych-release` | schema, taxonomies, columns, CSV |
 //! | [`agreement`] | | what two organisations sign before a release |
 //! | [`release`] | | models: from tables to a release |
@@ -29,17 +30,17 @@
 //! use diptych::mechanism::noise::TwoPartyNoise;
 //! use diptych::net::Error;
 //! use diptych::privacy::{AddNoise, Budget, Epsilon};
-//! use diptych::protocol::Session;
-//! use diptych::protocol::pair::{Setup, run_pair};
+//! use diptych::protocol::Workspace;
+//! use diptych::protocol::pair::{Setup, run_workspaces};
 //! use diptych::protocol::shares::WordShares;
 //!
 //! let epsilon: Epsilon = "1".parse()?;
-//! let publish = |session: &mut Session, own: &[u64]| -> Result<Vec<i64>, Error> {
+//! let publish = |session: &mut Workspace, own: &[u64]| -> Result<Vec<i64>, Error> {
 //!     let spend = Budget::new(&epsilon).spend_rest("counts")?;
 //!     let shares = WordShares::new(32, own.to_vec())?;
 //!     TwoPartyNoise::new(session).add_noise(spend, &shares)
 //! };
-//! let outcome = run_pair(
+//! let outcome = run_workspaces(
 //!     Setup::default(),
 //!     |session| publish(session, &[310, 4_690]),
 //!     |session| publish(session, &[240, 3_760]),
@@ -62,7 +63,7 @@ pub use diptych_mpc::Role;
 #[cfg(feature = "cli")]
 use diptych_mpc::role;
 #[doc(inline)]
-pub use diptych_mpc::{circuit, mechanism, net, protocol};
+pub use diptych_mpc::{circuit, mechanism, net, paper, protocol};
 #[doc(inline)]
 pub use diptych_primitives::{crypto, math, simd};
 #[doc(inline)]

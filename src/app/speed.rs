@@ -17,9 +17,9 @@ use crate::mechanism;
 use crate::mechanism::noise::JointNoise;
 use crate::mechanism::noisy_max::NoiseWidths;
 use crate::privacy::{AddNoise, Budget};
-use crate::protocol::Session;
+use crate::protocol::Workspace;
 use crate::protocol::forecast::{Forecast, Work, Works};
-use crate::protocol::pair::{Setup, try_run_pair};
+use crate::protocol::pair::{Setup, try_run_workspaces};
 use crate::protocol::shares::WordShares;
 use crate::protocol::sum_by_group::{self, SumShape};
 use crate::protocol::yao::{self, Reveal};
@@ -162,7 +162,7 @@ fn garbling(seconds: &mut BTreeMap<Work, f64>) -> Result<(), Error> {
     g.output("parity", &[parity]);
     let transfers = Program::new(&g.finish());
 
-    let party = |session: &mut Session| -> Result<(), Error> {
+    let party = |session: &mut Workspace| -> Result<(), Error> {
         session.channel.begin_phase("set-up");
         yao::set_up(session, Role::P1).map_err(Error::internal)?;
         let bits = vec![true; yao::bits_of(&transfers, session.role)];
@@ -176,7 +176,7 @@ fn garbling(seconds: &mut BTreeMap<Work, f64>) -> Result<(), Error> {
         JointNoise::new(session, WIDTHS).add_noise(spend, &counts).map_err(Error::internal)?;
         Ok(())
     };
-    let outcome = try_run_pair(Setup::default(), party, party)?;
+    let outcome = try_run_workspaces(Setup::default(), party, party)?;
     outcome.p1?;
     outcome.p2?;
     let mut forecast = Forecast::new(Role::P1);

@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 
 use diptych::circuit::{bristol, gallery};
 use diptych::mechanism::gallery as mechanisms;
+use diptych::paper::gallery as papers;
 use sha2::{Digest, Sha256};
 
 fn directory() -> PathBuf {
@@ -16,7 +17,8 @@ fn directory() -> PathBuf {
 #[test]
 fn every_exported_file_is_rebuilt_byte_for_byte() {
     let mut sums = String::new();
-    for (name, circuit) in gallery::exported().into_iter().chain(mechanisms::exported().unwrap()) {
+    let circuits = gallery::exported().into_iter().chain(mechanisms::exported().unwrap());
+    for (name, circuit) in circuits.chain(papers::exported()) {
         let text = bristol::write(&circuit).unwrap();
         let kept = fs::read_to_string(directory().join(name)).unwrap();
         assert!(text == kept, "{name} differs: cargo run --example export_circuits");

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 const PACKAGES: &[(&str, &[&str])] = &[
     ("crates/primitives", &["simd", "math", "crypto"]),
     ("crates/privacy", &["privacy"]),
-    ("crates/mpc", &["role", "circuit", "net", "protocol", "mechanism"]),
+    ("crates/mpc", &["role", "circuit", "net", "protocol", "mechanism", "paper"]),
     ("crates/release", &["error", "table", "agreement", "release", "publish"]),
     (".", &["app"]),
 ];
@@ -20,8 +20,12 @@ const KNOWS_NOTHING_OF: &[(&str, &[&str])] = &[
     ("circuit", &["crypto", "privacy"]),
     ("net", &["circuit", "crypto", "privacy", "simd"]),
     ("mechanism", &["simd"]),
-    ("table", &["circuit", "crypto", "math", "mechanism", "net", "privacy", "protocol", "simd"]),
-    ("agreement", &["circuit", "crypto", "mechanism", "simd"]),
+    ("paper", &["simd"]),
+    (
+        "table",
+        &["circuit", "crypto", "math", "mechanism", "net", "paper", "privacy", "protocol", "simd"],
+    ),
+    ("agreement", &["circuit", "crypto", "mechanism", "paper", "simd"]),
     ("release", &["simd"]),
     ("publish", &["simd"]),
 ];

@@ -11,9 +11,9 @@ use diptych::Role;
 use diptych::math::exponential::exp;
 use diptych::math::{Randomness, Rational};
 use diptych::mechanism::OneSided;
-use diptych::mechanism::exponential::VerticalExponential;
 use diptych::mechanism::noise::{JointNoise, TwoPartyNoise};
 use diptych::mechanism::noisy_max::{NoiseWidths, NoisyMax as TwoPartyNoisyMax, Scores};
+use diptych::paper::exponential::VerticalExponential;
 use diptych::privacy::decisions::Decisions;
 use diptych::privacy::digits::DigitSampler;
 use diptych::privacy::exponential::{Exponential, Scaling, weights};
@@ -21,8 +21,8 @@ use diptych::privacy::laplace::DiscreteLaplace;
 use diptych::privacy::noisy_max::NoisyMax;
 use diptych::privacy::sampler::{bernoulli_exp, discrete_laplace, geometric, uniform_below};
 use diptych::privacy::{AddNoise, Budget, Calibration, Choose, Epsilon, Score, Scored, Spend};
-use diptych::protocol::Session;
-use diptych::protocol::pair::{Outcome, Setup, run_pair};
+use diptych::protocol::Workspace;
+use diptych::protocol::pair::{Outcome, Setup, run_workspaces};
 use diptych::protocol::shares::WordShares;
 use num_bigint::BigUint;
 
@@ -299,7 +299,7 @@ fn counts_with_noise_by_two_parties_fit_their_laws_and_pass_the_audit() {
         .collect();
     // Many equal counts at once: as good as many runs.
     let samples = 20_000;
-    let counts = |session: &Session, count: u64| {
+    let counts = |session: &Workspace, count: u64| {
         let mask = 0x0123_4567_89ab_cdef;
         let share = if session.role == Role::P1 { mask } else { count.wrapping_sub(mask) };
         WordShares::new(32, vec![share; samples]).unwrap()
@@ -337,16 +337,16 @@ fn one_sided(role: Role, scores: [u64; 4]) -> OneSided {
 fn by_two_parties(
     seed: u64,
     samples: usize,
-    draw: impl Fn(&mut Session) -> i64 + Sync,
+    draw: impl Fn(&mut Workspace) -> i64 + Sync,
 ) -> Histogram {
-    let party = |session: &mut Session| (0..samples).map(|_| draw(session)).collect::<Vec<_>>();
-    agreed(run_pair(Setup::default().seed(seed), party, party))
+    let party = |session: &mut Workspace| (0..samples).map(|_| draw(session)).collect::<Vec<_>>();
+    agreed(run_workspaces(Setup::default().seed(seed), party, party))
 }
 
 /// Draws many values in one go.
-fn all_at_once(seed: u64, draw: impl Fn(&mut Session) -> Vec<i64> + Sync) -> Histogram {
-    let party = |session: &mut Session| draw(session);
-    agreed(run_pair(Setup::default().seed(seed), party, party))
+fn all_at_once(seed: u64, draw: impl Fn(&mut Workspace) -> Vec<i64> + Sync) -> Histogram {
+    let party = |session: &mut Workspace| draw(session);
+    agreed(run_workspaces(Setup::default().seed(seed), party, party))
 }
 
 fn agreed(outcome: Outcome<Vec<i64>, Vec<i64>>) -> Histogram {

@@ -17,8 +17,8 @@ use diptych::agreement::Agreement;
 use diptych::math::Randomness;
 use diptych::privacy::Budget;
 use diptych::privacy::ledger::Hash;
-use diptych::protocol::Session;
-use diptych::protocol::pair::{Setup, run_pair};
+use diptych::protocol::Workspace;
+use diptych::protocol::pair::{Setup, run_workspaces};
 use diptych::publish::manifest::Draft;
 use diptych::release::diffgen::two_party::{Keys, release_with};
 use diptych::release::tree::output::{Rows, write_csv};
@@ -434,7 +434,7 @@ fn made_with_fixed_coins(agreement: &Agreement, tables: [&str; 2]) -> [(String, 
         let reading = Reading { schema, owner: Some(owner), identifier, max_records };
         parse_csv("table.csv", csv.as_bytes(), &reading, &|_| {}).unwrap()
     };
-    let party = |csv: &str, owner, session: &mut Session| {
+    let party = |csv: &str, owner, session: &mut Workspace| {
         let table = read(csv, owner);
         session.coins = Box::new(Randomness::seeded(7 + owner as u64));
         let budget = Budget::new(agreement.epsilon().unwrap());
@@ -447,7 +447,7 @@ fn made_with_fixed_coins(agreement: &Agreement, tables: [&str; 2]) -> [(String, 
         let draft = Draft::new(agreement, &made.release, &promise, heads).unwrap();
         (String::from_utf8(release).unwrap(), draft)
     };
-    let made = run_pair(
+    let made = run_workspaces(
         Setup::default(),
         |session| party(tables[0], Role::P1, session),
         |session| party(tables[1], Role::P2, session),

@@ -18,8 +18,8 @@ use diptych_mpc::Role;
 use diptych_mpc::crypto::paillier::{self, PublicKey, SecretKey, Tuning};
 use diptych_mpc::net::Identity;
 use diptych_mpc::net::Tag;
+use diptych_mpc::paper::polynomial::{NoWrap, receive, send};
 use diptych_mpc::protocol::Session;
-use diptych_mpc::protocol::polynomial::{NoWrap, receive, send};
 use num_bigint::{BigInt, BigUint};
 
 /// What both programs must have in common.

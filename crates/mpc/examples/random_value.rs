@@ -16,8 +16,8 @@ use std::error::Error;
 
 use diptych_mpc::Role;
 use diptych_mpc::net::Identity;
+use diptych_mpc::paper::random_value::draw;
 use diptych_mpc::protocol::Session;
-use diptych_mpc::protocol::random_value::draw;
 use diptych_mpc::protocol::shares::{self, Ring, Share};
 use diptych_mpc::protocol::yao::Reveal;
 

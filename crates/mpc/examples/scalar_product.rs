@@ -17,8 +17,8 @@ use std::error::Error;
 use diptych_mpc::Role;
 use diptych_mpc::crypto::paillier::{SecretKey, Tuning};
 use diptych_mpc::net::Identity;
+use diptych_mpc::paper::scalar_product::{Entries, ExpectedKey, Key, VectorShape, product};
 use diptych_mpc::protocol::Session;
-use diptych_mpc::protocol::scalar_product::{Entries, ExpectedKey, Key, VectorShape, product};
 use diptych_mpc::protocol::shares::{self, Ring};
 use diptych_mpc::protocol::yao::Reveal;
 

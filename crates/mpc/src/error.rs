@@ -17,8 +17,8 @@ use crate::math::random::SourceFailed;
 #[cfg(feature = "tls")]
 use crate::net::Fingerprint;
 use crate::net::Tag;
+use crate::paper::secure_sum::Neighbour;
 use crate::privacy;
-use crate::protocol::secure_sum::Neighbour;
 use crate::protocol::shards::Failed;
 use crate::role::Role;
 

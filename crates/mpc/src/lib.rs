@@ -6,6 +6,7 @@ pub mod circuit;
 mod error;
 pub mod mechanism;
 pub mod net;
+pub mod paper;
 pub mod protocol;
 pub mod role;
 

@@ -1,20 +1,18 @@
-//! The traits of `privacy` run by two parties: exponential mechanism, noisy maximum, noise on
-//! counts. Nothing here uses tables.
+//! The traits of `privacy` run by two parties: noisy maximum, noise on counts. Nothing here uses
+//! tables. The exponential mechanism by two parties is in [`paper`](crate::paper): no default uses it.
 //!
 //! | module | what it is for |
 //! | --- | --- |
-//! | [`exponential`] | the exponential mechanism over candidates of both parties |
 //! | [`noisy_max`] | the largest score after geometric noise (permute-and-flip) |
 //! | [`best`] | the best candidate, and the best split, by counts that two parties hold apart |
 //! | [`heads`] | which of two parties has the better candidate |
 //! | [`largest`] | the largest class count of groups of records, as shares |
 //! | [`noise`] | discrete Laplace noise on shared counts: each party's own, or one joint noise |
-//! | [`division`] | whether a group of a public population may be divided, as one bit |
 //! | [`validity`] | whether all cells of a shared table are as required, as one bit |
 //! | [`gallery`] | the circuits of these mechanisms that are exported for review |
 //!
 //! Each mechanism borrows a [`Session`](crate::protocol::Session) with its garbled circuits and
-//! coins, implements [`Choose`](crate::privacy::Choose) or
+//! coins, or a [`Workspace`](crate::protocol::Workspace) where it draws noise or works in bulk, implements [`Choose`](crate::privacy::Choose) or
 //! [`AddNoise`](crate::privacy::AddNoise), and gives both parties the same output. What it opens is
 //! the output of a differentially private mechanism and nothing else; all widths come from public
 //! bounds. Semi-honest, as everything below it. ([`best`], [`heads`] and [`validity`] open exact results,
@@ -35,12 +33,12 @@
 //! use diptych_mpc::mechanism::noisy_max::{NoiseWidths, NoisyMax, Scores};
 //! use diptych_mpc::Error;
 //! use diptych_mpc::privacy::{AddNoise, Budget, Calibration, Choose, Epsilon, Score};
-//! use diptych_mpc::protocol::Session;
-//! use diptych_mpc::protocol::pair::{Setup, run_pair};
+//! use diptych_mpc::protocol::Workspace;
+//! use diptych_mpc::protocol::pair::{Setup, run_workspaces};
 //! use diptych_mpc::protocol::shares::WordShares;
 //!
 //! let (epsilon, half): (Epsilon, Epsilon) = ("1".parse()?, "0.5".parse()?);
-//! let publish = |session: &mut Session, own: &[u64]| -> Result<(usize, i64), Error> {
+//! let publish = |session: &mut Workspace, own: &[u64]| -> Result<(usize, i64), Error> {
 //!     let mut budget = Budget::new(&epsilon);
 //!     let which = budget.spend("which", half.value())?;
 //!     let how_many = budget.spend_rest("how many")?;
@@ -53,7 +51,7 @@
 //!     let count = WordShares::new(32, vec![own[winner]])?;
 //!     Ok((winner, TwoPartyNoise::new(session).add_noise(how_many, &count)?[0]))
 //! };
-//! let outcome = run_pair(
+//! let outcome = run_workspaces(
 //!     Setup::default(),
 //!     |session| publish(session, &[90, 400, 3]),
 //!     |session| publish(session, &[120, 310, 5]),
@@ -67,8 +65,6 @@
 //! ```
 
 pub mod best;
-pub mod division;
-pub mod exponential;
 pub mod gallery;
 pub mod heads;
 pub mod largest;
@@ -78,7 +74,7 @@ pub mod validity;
 
 mod digits;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use crate::Error;
 use crate::privacy::Score;
@@ -92,12 +88,12 @@ pub struct OneSided {
     pub peer: usize,
 }
 
-fn too_many(what: &str, given: usize, most: usize) -> Error {
+pub(crate) fn too_many(what: &str, given: usize, most: usize) -> Error {
     Error::internal(format!("{given} {what} are too many: at most {most} are possible"))
 }
 
 /// Counts that do not have one number per class.
-fn other_counts() -> Error {
+pub(crate) fn other_counts() -> Error {
     Error::internal("every child of every candidate needs one count per class; count them alike")
 }
 
@@ -110,23 +106,23 @@ fn ring_too_narrow(given: u32, least: u32) -> Error {
 }
 
 /// The circuit's result is not the number of a candidate.
-fn no_such_candidate(index: usize, count: usize) -> Error {
+pub(crate) fn no_such_candidate(index: usize, count: usize) -> Error {
     Error::peer(format!(
         "the peers' circuit named candidate {index} of {count}; the run was aborted"
     ))
 }
 
 /// The number of bits that hold 0, …, n − 1.
-fn bits_to_count(n: usize) -> usize {
+pub(crate) fn bits_to_count(n: usize) -> usize {
     (usize::BITS - n.saturating_sub(1).leading_zeros()) as usize
 }
 
 /// The number with these bits, least significant first; bits beyond 64 are dropped.
-fn word(bits: &[bool]) -> u64 {
+pub(crate) fn word(bits: &[bool]) -> u64 {
     bits.iter().take(64).enumerate().fold(0, |word, (i, bit)| word | u64::from(*bit) << i)
 }
 
 /// Appends the lowest `width` bits of `value`.
-fn push_word(value: u64, width: usize, into: &mut Vec<bool>) {
+pub(crate) fn push_word(value: u64, width: usize, into: &mut Vec<bool>) {
     into.extend((0..width).map(|i| i < 64 && value >> i & 1 == 1));
 }

@@ -5,7 +5,7 @@
 //! that the real run equals the ideal function, that the shape of the transcript does not depend on
 //! inputs, and that invalid messages are errors.
 //!
-//! All of them take a [`Session`]; [`pair`] runs two parties in one process.
+//! All of them take a [`Session`], and [`prepared`], which keeps what it draws, a [`Workspace`]; [`pair`] runs two parties in one process.
 //! Values that neither party knows are held as [`shares`]; [`coins`] are a party's part of random
 //! bits that neither knows; [`forecast`] counts what a run costs.
 //!
@@ -22,11 +22,9 @@
 //! | [`prepared`] | digits of noise that nobody knows, drawn ahead |
 //! | [`psi`] | which identifiers two lists share, how many, or whether at least so many |
 //! | [`join`] | which of one's people the peer has, and the peer's values for them, in shares |
-//! | [`random_value`] | a uniform number below a shared bound |
 //! | [`sum_by_group`] | sums by the peer's groups, and the joint count table |
-//! | [`scalar_product`] | inner products and the joint count table, by Paillier |
-//! | [`polynomial`] | one party's polynomial at the other's argument |
-//! | [`secure_sum`] | sums over three parties or more, around a ring |
+//!
+//! What the papers need and no default uses is in [`paper`](crate::paper).
 //!
 //! # Example
 //!
@@ -57,12 +55,8 @@ pub mod join;
 pub mod oprf;
 pub mod ot;
 pub mod pair;
-pub mod polynomial;
 pub mod prepared;
 pub mod psi;
-pub mod random_value;
-pub mod scalar_product;
-pub mod secure_sum;
 pub mod shards;
 pub mod shares;
 pub mod silent;
@@ -73,6 +67,7 @@ pub mod vole;
 pub mod yao;
 
 mod session;
+mod workspace;
 
 #[cfg(test)]
 mod tests;
@@ -81,4 +76,5 @@ mod tests;
 pub(crate) use tests::announced;
 
 pub use coins::Coins;
-pub use session::{Bulk, Session};
+pub use session::Session;
+pub use workspace::{Bulk, Workspace};

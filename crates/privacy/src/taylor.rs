@@ -1,5 +1,6 @@
 //! The exponential mechanism with a polynomial in place of e^x (thesis, section 7.5.2): the law of
-//! the choice over horizontally partitioned data, here for one party that knows all scores.
+//! the choice over horizontally partitioned data, here for one party that knows all scores. Of the papers:
+//! no default uses it.
 //!
 //! *Inputs*: candidates with whole scores u_i ≥ 0, a spend ε', the utility's Δ; public numbers s of
 //! digits and w, the degree. *Output*: candidate i with probability W_i / ΣW,

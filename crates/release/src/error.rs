@@ -14,7 +14,7 @@ use std::process::ExitCode;
 use crate::crypto::{commutative, paillier};
 use crate::math::random::SourceFailed;
 use crate::net::{self, AbortReason, Blame, Fault};
-use crate::privacy::{self, ledger};
+use crate::privacy;
 
 /// Exit statuses besides 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -280,20 +280,21 @@ macro_rules! internal {
     )*};
 }
 
-internal!(SourceFailed, privacy::Error, paillier::Error, commutative::Error);
+internal!(SourceFailed, paillier::Error, commutative::Error);
 
-impl From<ledger::Error> for Error {
-    fn from(error: ledger::Error) -> Self {
+impl From<privacy::Error> for Error {
+    fn from(error: privacy::Error) -> Self {
         use std::io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
         match &error {
             // A full disk is not the user's error.
-            ledger::Error::File { source, .. }
+            privacy::Error::File { source, .. }
                 if matches!(source.kind(), FileTooLarge | QuotaExceeded | StorageFull) =>
             {
                 Self::internal(error)
             }
-            ledger::Error::CapReached { .. } => Self::input(error).telling(AbortReason::OverCap),
-            _ => Self::input(error),
+            privacy::Error::CapReached { .. } => Self::input(error).telling(AbortReason::OverCap),
+            error if error.is_of_ledger() => Self::input(error),
+            _ => Self::internal(&error).because(error),
         }
     }
 }

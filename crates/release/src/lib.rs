@@ -10,5 +10,7 @@ pub mod table;
 
 use diptych_mpc::role;
 #[doc(no_inline)]
-pub use diptych_mpc::{Role, circuit, crypto, math, mechanism, net, privacy, protocol, simd};
+pub use diptych_mpc::{
+    Role, circuit, crypto, math, mechanism, net, paper, privacy, protocol, simd,
+};
 pub use error::Error;

@@ -19,8 +19,8 @@ use diptych::Error;
 use diptych::agreement::Agreement;
 use diptych::app::evaluate::released::rows;
 use diptych::math::Randomness;
-use diptych::protocol::Session;
-use diptych::protocol::pair::{Setup, run_pair};
+use diptych::protocol::Workspace;
+use diptych::protocol::pair::{Setup, run_workspaces};
 use diptych::release::groups::table::{Columns, read};
 use diptych::release::judge::generalize::{Generalization, raw};
 use diptych::release::judge::tree::{Rows, Tree};
@@ -145,12 +145,12 @@ fn two_once(adult: &Adult, form: &str, terms: &str) -> Result<String, Error> {
     ))?;
     let [train, _] = adult.tables(&agreement)?;
     let parts = data::parts(&agreement, &train)?;
-    let party = |session: &mut Session, table: &Table| {
+    let party = |session: &mut Workspace, table: &Table| {
         let prepared = run::prepare(session, &agreement)?;
         run::together(session, &agreement, table, None, prepared, &|_| {})
     };
     let start = Instant::now();
-    let outcome = run_pair(
+    let outcome = run_workspaces(
         Setup::default(),
         |session| party(session, &parts[0]),
         |session| party(session, &parts[1]),

@@ -26,8 +26,8 @@ use diptych::app::evaluate::{assess, released};
 use diptych::app::progress::Bar;
 use diptych::math::Randomness;
 use diptych::privacy::Budget;
-use diptych::protocol::Session;
-use diptych::protocol::pair::{Setup, run_pair};
+use diptych::protocol::Workspace;
+use diptych::protocol::pair::{Setup, run_workspaces};
 use diptych::release::Release;
 use diptych::release::diffgen::single;
 use diptych::release::diffgen::two_party::{Keys, release_with};
@@ -164,11 +164,11 @@ fn carry_out(arguments: &Arguments, console: &Console) -> Result<(), Error> {
 /// A release by both, and the seconds that it took beyond finding common people.
 fn together(agreement: &Agreement, parts: &[Table; 2], seed: u64) -> Result<(Release, f64), Error> {
     let epsilon = agreement.epsilon().ok_or_else(|| Error::internal("no ε"))?;
-    let party = |table: &Table, session: &mut Session| {
+    let party = |table: &Table, session: &mut Workspace| {
         release_with(session, agreement, table, Budget::new(epsilon), KEYS, &|_| {})
     };
     let [first, second] = parts;
-    let outcome = run_pair(
+    let outcome = run_workspaces(
         Setup::default().seed(seed),
         |session| party(first, session),
         |session| party(second, session),

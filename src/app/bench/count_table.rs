@@ -8,8 +8,8 @@ use crate::app::bench::scalar_product::{
 };
 use crate::app::bench::{Figure, Options};
 use crate::crypto::paillier::SecretKey;
+use crate::paper::scalar_product::{Key, TableShape, count_table};
 use crate::protocol::pair::{Outcome, run_pair};
-use crate::protocol::scalar_product::{Key, TableShape, count_table};
 use crate::protocol::shares::WordShares;
 use crate::protocol::sum_by_group::{self, CountShape};
 use crate::role::Role;

@@ -14,7 +14,7 @@ use crate::privacy::slack::{Noises, PublicBounds};
 use crate::privacy::{Budget, Epsilon, Spend};
 use crate::protocol::transfers::{Assumptions, Source};
 use crate::protocol::yao::{self, TABLES};
-use crate::protocol::{Bulk, Session};
+use crate::protocol::{Bulk, Session, Workspace};
 use crate::role::Role;
 
 const PHASE: &str = "mechanism";
@@ -56,7 +56,7 @@ pub(super) fn source(noises: usize, widths: NoiseWidths) -> Source {
 pub(super) fn measure<E: std::error::Error + Send>(
     options: &Options,
     source: Source,
-    party: impl Fn(&mut Session) -> Result<(), E> + Sync,
+    party: impl Fn(&mut Workspace) -> Result<(), E> + Sync,
 ) -> Result<Measured, Error> {
     let (first, second) = match options.network {
         Some(network) => memory::pair_with_network(Limits::default(), network),
@@ -92,14 +92,14 @@ fn one_party<E: std::error::Error>(
     channel: Channel,
     role: Role,
     source: Source,
-    party: &(impl Fn(&mut Session) -> Result<(), E> + Sync),
+    party: &(impl Fn(&mut Workspace) -> Result<(), E> + Sync),
 ) -> Result<Seen, Error> {
     let rng = Randomness::from_os()?;
-    let mut session = Session::establish(channel, role, b"bench mechanism", rng)?;
+    let mut session = Workspace::from(Session::establish(channel, role, b"bench mechanism", rng)?);
     session.channel.restart_meter(CpuClock::Thread);
     session.use_transfers(source);
     if source != Source::Iknp {
-        session.do_bulk(Bulk::SharedBits);
+        session.bulk = Bulk::SharedBits;
     }
     yao::set_up(&mut session, Role::P1).map_err(Error::internal)?;
     session.channel.begin_phase(PHASE);

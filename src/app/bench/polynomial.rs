@@ -6,8 +6,8 @@ use num_traits::One;
 use crate::Error;
 use crate::app::bench::{Figure, Options, scalar_product};
 use crate::crypto::paillier::SecretKey;
+use crate::paper::polynomial::{NoWrap, receive, send};
 use crate::protocol::pair::run_pair;
-use crate::protocol::polynomial::{NoWrap, receive, send};
 use std::time::Instant;
 
 /// Of every coefficient; arguments have a tenth of it.

@@ -10,9 +10,9 @@ use crate::net::Costs;
 use crate::net::memory::NetworkModel;
 use crate::net::meter::{CpuClock, PhaseCost};
 use crate::privacy::Budget;
-use crate::protocol::Session;
+use crate::protocol::Workspace;
 use crate::protocol::forecast::Forecast;
-use crate::protocol::pair::{Setup, run_pair};
+use crate::protocol::pair::{Setup, run_workspaces};
 use crate::release::forecast::Records;
 use crate::release::{self, Examined};
 use crate::role::Role;
@@ -176,7 +176,7 @@ pub(super) fn measure(case: &Case) -> Result<Measured, Error> {
     let agreement = Agreement::parse("census.toml", text.as_bytes(), &|_| Err(String::new()))
         .map_err(Error::internal)?;
     let tables = tables(&agreement, &census::csv_with_ids(case.records), case.horizontal)?;
-    let party = |table: &Table, session: &mut Session| -> Result<_, Error> {
+    let party = |table: &Table, session: &mut Workspace| -> Result<_, Error> {
         session.channel.restart_meter(CpuClock::Process);
         let prepared = release::run::prepare(session, &agreement)?;
         let budget = agreement.epsilon().map(Budget::new);
@@ -186,7 +186,11 @@ pub(super) fn measure(case: &Case) -> Result<Measured, Error> {
     let setup = Setup::default().shards(case.shards as usize, 1);
     let setup = case.network.map_or(setup.clone(), |net| setup.network(net));
     let (outcome, taken) = taken(|| {
-        run_pair(setup, |session| party(&tables[0], session), |session| party(&tables[1], session))
+        run_workspaces(
+            setup,
+            |session| party(&tables[0], session),
+            |session| party(&tables[1], session),
+        )
     });
     outcome.p2.map_err(Error::internal)?;
     let (rows, course) = outcome.p1.map_err(Error::internal)?;

@@ -6,8 +6,8 @@ use crate::app::bench::{Figure, Options};
 use crate::crypto::paillier::{SecretKey, Tuning};
 use crate::math::Randomness;
 use crate::net::Costs;
+use crate::paper::scalar_product::{Entries, ExpectedKey, Key, VectorShape, product};
 use crate::protocol::pair::run_pair;
-use crate::protocol::scalar_product::{Entries, ExpectedKey, Key, VectorShape, product};
 
 pub(super) const SIGMA: u32 = 64;
 

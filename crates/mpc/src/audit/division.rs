@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::field::{expect_equal, integer, ratio, text};
-use crate::mechanism::division::{DivisionShape, Side, ideal};
+use crate::paper::division::{DivisionShape, Side, ideal};
 use crate::role::Role;
 
 /// Largest circuit that is built for a document.

@@ -11,9 +11,9 @@ use super::field::{
 };
 use crate::circuit::Circuit;
 use crate::circuit::random_value::UniformBelow;
-use crate::mechanism::exponential::vertical;
 use crate::mechanism::noise::joint;
 use crate::mechanism::noisy_max::{self, Sharing};
+use crate::paper::exponential::vertical;
 use crate::privacy::digits::DigitSampler;
 use crate::protocol::Bulk;
 use crate::protocol::shares::signed;

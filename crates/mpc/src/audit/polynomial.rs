@@ -10,7 +10,7 @@ use super::field::{
 use super::keys;
 use crate::Error;
 use crate::crypto::paillier::SecretKey;
-use crate::protocol::polynomial::{NoWrap, combine, decode, powers_of};
+use crate::paper::polynomial::{NoWrap, combine, decode, powers_of};
 
 /// Checks every test of the document on both paths. A test that cannot be read fails.
 pub fn check(document: &Value) -> Vec<Verdict> {

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::Verdict;
 use super::field::{bits, check_all, expect, integer, is_valid, number, text};
 use crate::circuit::random_value::UniformBelow;
-use crate::protocol::random_value::{PlainInputs, ideal, plain};
+use crate::paper::random_value::{PlainInputs, ideal, plain};
 use crate::protocol::shares::Ring;
 use crate::role::Role;
 

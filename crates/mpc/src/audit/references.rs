@@ -8,12 +8,13 @@ use super::field::bits;
 use crate::circuit::random_value::UniformBelow;
 use crate::circuit::{Circuit, gallery};
 use crate::math::{Randomness, Rational};
-use crate::mechanism::division::{DivisionShape, Side};
-use crate::mechanism::exponential::horizontal::{MaxShape, PickShape};
-use crate::mechanism::exponential::vertical;
 use crate::mechanism::gallery as mechanisms;
 use crate::mechanism::noise::joint;
 use crate::mechanism::noisy_max::{self, Sharing};
+use crate::paper::division::{DivisionShape, Side};
+use crate::paper::exponential::horizontal::{MaxShape, PickShape};
+use crate::paper::exponential::vertical;
+use crate::paper::gallery as papers;
 use crate::privacy::Error;
 use crate::privacy::digits::DigitSampler;
 use crate::protocol::Bulk;
@@ -55,8 +56,8 @@ pub(super) fn subjects() -> Result<Vec<(Subject, Subject)>, Error> {
         (modular_add("modular_add_p255.txt", gallery::p255()), modular_add("", 29u8.into())),
         (random_value("random_value_16.txt", 16, 8), random_value("", 2, 1)),
         (
-            division("division_8.txt", mechanisms::division()),
-            division("", DivisionShape { users: 2, k: 1, ..mechanisms::division() }),
+            division("division_8.txt", papers::division()),
+            division("", DivisionShape { users: 2, k: 1, ..papers::division() }),
         ),
         (
             joint_noise("joint_noise_k24.txt", mechanisms::joint_noise()?),
@@ -72,7 +73,7 @@ pub(super) fn subjects() -> Result<Vec<(Subject, Subject)>, Error> {
         ),
         (horizontal_choice("horizontal_choice_4.txt", 4, 22, 8), horizontal_choice("", 2, 1, 1)),
         (
-            horizontal_max("horizontal_max_2.txt", mechanisms::horizontal_max()),
+            horizontal_max("horizontal_max_2.txt", papers::horizontal_max()),
             horizontal_max("", small_scores),
         ),
     ];

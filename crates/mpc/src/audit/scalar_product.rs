@@ -13,7 +13,7 @@ use super::keys;
 use crate::Error;
 use crate::crypto::paillier::{Ciphertext, Fresh, GroupSums, Returned, SecretKey};
 use crate::net::codec;
-use crate::protocol::scalar_product::{
+use crate::paper::scalar_product::{
     Entries, Opening, ProductPlan, PublicNumbers, TablePlan, TableShape, VectorShape,
     ideal_product, ideal_table,
 };

@@ -7,7 +7,7 @@ use super::field::{
     Difference, bytes, check_all, expect_equal, integer, judge, list, numbers, parse_number, text,
 };
 use crate::Error;
-use crate::protocol::secure_sum::{RingShape, ideal};
+use crate::paper::secure_sum::{RingShape, ideal};
 
 /// Checks every test of the document. A test that cannot be read fails.
 pub fn check(document: &Value) -> Vec<Verdict> {

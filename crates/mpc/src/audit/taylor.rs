@@ -7,11 +7,11 @@ use super::Verdict;
 use super::field::{
     check_all, expect_equal, fraction, integer, is_valid, list, number, numbers, refused, text,
 };
-use crate::mechanism::exponential::horizontal::{ClassCounts, ideal_weights, shifted_polynomial};
+use crate::paper::exponential::horizontal::{ClassCounts, ideal_weights, shifted_polynomial};
+use crate::paper::polynomial;
 use crate::privacy;
 use crate::privacy::choice::{Score, Scored, locate};
 use crate::privacy::taylor::{Taylor, weight};
-use crate::protocol::polynomial;
 
 /// Checks every test of the document. A test that cannot be read fails.
 pub fn check(document: &Value) -> Vec<Verdict> {

@@ -18,17 +18,17 @@
 //! ```
 //! use diptych_mpc::mechanism::largest::{GroupShape, largest_counts};
 //! use diptych_mpc::Error;
-//! use diptych_mpc::protocol::Session;
-//! use diptych_mpc::protocol::pair::{Setup, run_pair};
+//! use diptych_mpc::protocol::Workspace;
+//! use diptych_mpc::protocol::pair::{Setup, run_workspaces};
 //! use diptych_mpc::protocol::yao::Reveal;
 //!
 //! let shape = GroupShape { classes: 2, count_bits: 8, share_bits: 16, of_shares: false };
-//! let largest = |session: &mut Session, own: &[u64]| -> Result<_, Error> {
+//! let largest = |session: &mut Workspace, own: &[u64]| -> Result<_, Error> {
 //!     let shares = largest_counts(session, &shape, own)?;
 //!     Ok(shares.open(session, Reveal::Both)?)
 //! };
 //! // Two groups of two classes each: max(3 + 0, 1 + 9) and max(0 + 4, 2 + 4).
-//! let outcome = run_pair(
+//! let outcome = run_workspaces(
 //!     Setup::default(),
 //!     |session| largest(session, &[3, 1, 0, 2]),
 //!     |session| largest(session, &[0, 9, 4, 4]),
@@ -49,7 +49,7 @@ use crate::math::wiped;
 use crate::protocol::forecast::Forecast;
 use crate::protocol::shares::WordShares;
 use crate::protocol::yao::{self, Reveal, bits_of};
-use crate::protocol::{Bulk, Session, bits};
+use crate::protocol::{Bulk, Workspace, bits};
 use crate::role::Role;
 
 /// Input labels of one batch, both parties': memory must not grow with the number of classes.
@@ -166,7 +166,7 @@ pub fn forecast(f: &mut Forecast, shape: &GroupShape, groups: usize) -> Result<(
 /// # Errors
 /// If a count is longer than the shape says, or the run fails.
 pub fn largest_counts(
-    session: &mut Session,
+    session: &mut Workspace,
     shape: &GroupShape,
     counts: &[u64],
 ) -> Result<WordShares, Error> {
@@ -176,7 +176,7 @@ pub fn largest_counts(
         let [given, most] = [*count, most].map(|count| count as usize);
         return Err(too_many("records in one group", given, most));
     }
-    if shape.on_shared_bits(session.bulk(), counts.len() / shape.classes.max(1)) {
+    if shape.on_shared_bits(session.bulk, counts.len() / shape.classes.max(1)) {
         let mut shares = Zeroizing::new(Vec::with_capacity(counts.len() / shape.classes.max(1)));
         for batch in counts.chunks(shape.shared_batch() * shape.classes.max(1)) {
             shares.extend_from_slice(largest_on_shared_bits(session, shape, batch)?.words());
@@ -206,7 +206,7 @@ pub fn largest_counts(
 }
 
 fn largest_on_shared_bits(
-    session: &mut Session,
+    session: &mut Workspace,
     shape: &GroupShape,
     counts: &[u64],
 ) -> Result<WordShares, Error> {

@@ -27,12 +27,12 @@
 //! use diptych_mpc::mechanism::noisy_max::{NoiseWidths, NoisyMax, Scores};
 //! use diptych_mpc::Error;
 //! use diptych_mpc::privacy::{Budget, Calibration, Choose, Epsilon, Score};
-//! use diptych_mpc::protocol::Session;
-//! use diptych_mpc::protocol::pair::{Setup, run_pair};
+//! use diptych_mpc::protocol::Workspace;
+//! use diptych_mpc::protocol::pair::{Setup, run_workspaces};
 //! use diptych_mpc::protocol::shares::WordShares;
 //!
 //! let epsilon: Epsilon = "1".parse()?;
-//! let choose = |session: &mut Session, own: &[u64]| -> Result<usize, Error> {
+//! let choose = |session: &mut Workspace, own: &[u64]| -> Result<usize, Error> {
 //!     let spend = Budget::new(&epsilon).spend_rest("a candidate")?;
 //!     let largest = Score::whole(100).unwrap_or_default();
 //!     // Noise in steps of 2^-10, below 2^16 of them: below 64.
@@ -42,7 +42,7 @@
 //!     Ok(mechanism.choose(spend, &Calibration::max(), &scores)?.index)
 //! };
 //! // Scores are sums of both parties' numbers: 10, 90 and 11.
-//! let outcome = run_pair(
+//! let outcome = run_workspaces(
 //!     Setup::default(),
 //!     |session| choose(session, &[7, 40, 11]),
 //!     |session| choose(session, &[3, 50, 0]),
@@ -71,7 +71,7 @@ use crate::protocol::coins::{Law, bits_per_noise};
 use crate::protocol::forecast::Forecast;
 use crate::protocol::shares::WordShares;
 use crate::protocol::yao::{self, Reveal};
-use crate::protocol::{Bulk, Session, prepared};
+use crate::protocol::{Bulk, Workspace, prepared};
 use crate::role::Role;
 
 /// Candidates of one circuit that draws their noise: their labels, some 25 MB, fit the processor's
@@ -224,13 +224,13 @@ fn ahead(count: usize) -> usize {
 /// # Errors
 /// As [`NoisyMax`].
 pub fn prepare(
-    session: &mut Session,
+    session: &mut Workspace,
     parameters: &NoisyMaxParameters,
     epsilon: &Rational,
     calibration: &Calibration,
     count: usize,
 ) -> Result<(), Error> {
-    let shape = parameters.shape(epsilon, calibration, Sharing::Xor, session.bulk())?;
+    let shape = parameters.shape(epsilon, calibration, Sharing::Xor, session.bulk)?;
     if shape.bulk == Bulk::SharedBits {
         prepared::fill(session, &shape.noise, count)?;
     }
@@ -257,7 +257,7 @@ pub fn forecast_prepare(
 
 /// The noisy maximum of two parties.
 pub struct NoisyMax<'a> {
-    session: &'a mut Session,
+    session: &'a mut Workspace,
     parameters: NoisyMaxParameters,
 }
 
@@ -268,7 +268,7 @@ impl<'a> NoisyMax<'a> {
     /// # Errors
     /// As [`NoisyMax::with`].
     pub fn new(
-        session: &'a mut Session,
+        session: &'a mut Workspace,
         grid_bits: u32,
         largest: Score,
         widths: NoiseWidths,
@@ -280,7 +280,7 @@ impl<'a> NoisyMax<'a> {
     ///
     /// # Errors
     /// [`privacy::Error::OutOfRange`] unless 10 ≤ grid_bits ≤ 20.
-    pub fn with(session: &'a mut Session, parameters: NoisyMaxParameters) -> Result<Self, Error> {
+    pub fn with(session: &'a mut Workspace, parameters: NoisyMaxParameters) -> Result<Self, Error> {
         if !(10..=SCORE_GRID_BITS).contains(&parameters.grid_bits) {
             let [given, most] = [parameters.grid_bits, SCORE_GRID_BITS].map(u64::from);
             let what = "the number of grid bits";
@@ -309,7 +309,7 @@ impl<'a> NoisyMax<'a> {
             return Err(too_many("choices at once", given, most));
         }
         let Some(first) = spends.first() else { return Ok(Vec::new()) };
-        let bulk = self.session.bulk();
+        let bulk = self.session.bulk;
         let shape = self.parameters.shape(first.epsilon(), calibration, Sharing::Sum, bulk)?;
         let words = scores.iter().map(|scores| shape.words_of(scores)).collect::<Result<_, _>>()?;
         self.run(&shape, words)
@@ -409,7 +409,7 @@ impl Drawn {
     /// Those of the next `count` candidates, or coins for drawing them inside the circuit.
     fn take(
         &mut self,
-        session: &mut Session,
+        session: &mut Workspace,
         shape: &NoisyMaxShape,
         count: usize,
     ) -> Result<Zeroizing<Vec<bool>>, Error> {
@@ -435,7 +435,7 @@ impl Choose for NoisyMax<'_> {
             Scores::Shared(_) => Sharing::Sum,
             _ => Sharing::Xor,
         };
-        let bulk = self.session.bulk();
+        let bulk = self.session.bulk;
         let shape = self.parameters.shape(spend.epsilon(), calibration, sharing, bulk)?;
         let words: Zeroizing<Vec<u64>> = match scores {
             Scores::OneSided(scores) => {

@@ -1,8 +1,5 @@
 //! The two-party forms give the same results as the single-party forms.
 
-mod division;
-mod exponential;
-mod horizontal;
 mod largest;
 mod noise;
 mod noisy_max;
@@ -13,27 +10,27 @@ use crate::math::Randomness;
 use crate::privacy::choice::{Score, Scored};
 use crate::privacy::decisions::{Decision, Tape};
 use crate::privacy::{Budget, Epsilon, Spend};
-use crate::protocol::Session;
+use crate::protocol::Workspace;
 use crate::protocol::coins::TapeCoins;
-use crate::protocol::pair::{Outcome, Setup, run_pair};
+use crate::protocol::pair::{Outcome, Setup, run_workspaces};
 use crate::role::Role;
 
-fn spend(epsilon: &str) -> Spend {
+pub(crate) fn spend(epsilon: &str) -> Spend {
     let epsilon: Epsilon = epsilon.parse().unwrap();
     Budget::new(&epsilon).spend("test", epsilon.value()).unwrap()
 }
 
-fn whole(scores: &[u64]) -> Vec<Score> {
+pub(crate) fn whole(scores: &[u64]) -> Vec<Score> {
     scores.iter().map(|score| Score::whole(*score).unwrap()).collect()
 }
 
 /// All candidates as the single-party form takes them.
-fn joined(p1: &[u64], p2: &[u64]) -> Vec<Scored> {
+pub(crate) fn joined(p1: &[u64], p2: &[u64]) -> Vec<Scored> {
     [whole(p1), whole(p2)].concat().into_iter().map(Scored::single).collect()
 }
 
 /// A party's view of the scores.
-fn one_sided(role: Role, p1: &[u64], p2: &[u64]) -> OneSided {
+pub(crate) fn one_sided(role: Role, p1: &[u64], p2: &[u64]) -> OneSided {
     match role {
         Role::P1 => OneSided { own: whole(p1), peer: p2.len() },
         Role::P2 => OneSided { own: whole(p2), peer: p1.len() },
@@ -41,30 +38,30 @@ fn one_sided(role: Role, p1: &[u64], p2: &[u64]) -> OneSided {
 }
 
 /// Runs both parties with coins from generators.
-fn with_generators<T: Send>(
+pub(crate) fn with_generators<T: Send>(
     seed: u64,
-    party: impl Fn(Role, &mut Session) -> T + Sync,
+    party: impl Fn(Role, &mut Workspace) -> T + Sync,
 ) -> Outcome<T, T> {
-    let run = |session: &mut Session| {
+    let run = |session: &mut Workspace| {
         let role = session.role;
         party(role, session)
     };
-    run_pair(Setup::default().seed(seed), run, run)
+    run_workspaces(Setup::default().seed(seed), run, run)
 }
 
 /// Runs both parties with coins from one tape; both must use the same part of it.
-fn with_tape<T: Send>(
+pub(crate) fn with_tape<T: Send>(
     tape: &Tape,
-    party: impl Fn(Role, &mut Session) -> T + Sync,
+    party: impl Fn(Role, &mut Workspace) -> T + Sync,
 ) -> Outcome<T, T> {
     let (first, second) = TapeCoins::pair(tape);
-    let run = |session: &mut Session, coins: TapeCoins| {
+    let run = |session: &mut Workspace, coins: TapeCoins| {
         let role = session.role;
         session.coins = Box::new(coins);
         let output = party(role, session);
         (output, session.coins.decisions_left())
     };
-    let outcome = run_pair(
+    let outcome = run_workspaces(
         Setup::default().seed(1),
         |session| run(session, first),
         |session| run(session, second),

@@ -190,7 +190,7 @@ impl Forecast {
         set_up.map_or(self.transfers, |(_, source)| *source)
     }
 
-    /// How work in bulk is done, as [`crate::protocol::Session::do_bulk`].
+    /// How work in bulk is done, as [`crate::protocol::Workspace::bulk`].
     pub fn do_bulk(&mut self, bulk: Bulk) {
         self.bulk = bulk;
     }

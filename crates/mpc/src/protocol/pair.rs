@@ -38,7 +38,7 @@ use crate::math::Randomness;
 use crate::net::memory::{self, NetworkModel};
 use crate::net::meter::CpuClock;
 use crate::net::{self, Channel, Costs, Limits, SessionId, Transcript};
-use crate::protocol::Session;
+use crate::protocol::{Session, Workspace};
 use crate::role::Role;
 #[cfg(any(test, feature = "testing"))]
 use crate::{net::meter::PhaseCost, protocol::forecast::Forecast};
@@ -83,10 +83,11 @@ impl Setup {
         }
     }
 
-    /// Both parties' sessions, with those of their shards.
-    fn sessions(&self) -> (Session, Session) {
+    /// Both parties' workspaces, with the sessions of their shards.
+    fn workspaces(&self) -> (Workspace, Workspace) {
         let mut source = self.source();
-        let (mut first, mut second) = self.session(&mut source);
+        let (first, second) = self.session(&mut source);
+        let (mut first, mut second) = (Workspace::from(first), Workspace::from(second));
         for _ in 0..self.shards {
             let (one, other) = self.session(&mut source);
             first.shards.sessions.push(one);
@@ -142,13 +143,25 @@ pub struct Outcome<A, B> {
 ///
 /// # Panics
 /// If a closure panics, or the operating system gives no randomness or cannot start a thread.
-#[expect(clippy::expect_used, reason = "documented: there is no run of two without a thread")]
 pub fn run_pair<A: Send, B: Send>(
     setup: Setup,
     p1: impl FnOnce(&mut Session) -> A + Send,
     p2: impl FnOnce(&mut Session) -> B + Send,
 ) -> Outcome<A, B> {
-    try_run_pair(setup, p1, p2).expect("the operating system gives a thread")
+    run_workspaces(setup, |workspace| p1(workspace), |workspace| p2(workspace))
+}
+
+/// The same for what needs a [`Workspace`].
+///
+/// # Panics
+/// As [`run_pair`].
+#[expect(clippy::expect_used, reason = "documented: there is no run of two without a thread")]
+pub fn run_workspaces<A: Send, B: Send>(
+    setup: Setup,
+    p1: impl FnOnce(&mut Workspace) -> A + Send,
+    p2: impl FnOnce(&mut Workspace) -> B + Send,
+) -> Outcome<A, B> {
+    try_run_workspaces(setup, p1, p2).expect("the operating system gives a thread")
 }
 
 /// The same, but returns an error if a thread cannot be started.
@@ -158,12 +171,12 @@ pub fn run_pair<A: Send, B: Send>(
 ///
 /// # Panics
 /// If a closure panics, or the operating system gives no randomness.
-pub fn try_run_pair<A: Send, B: Send>(
+pub fn try_run_workspaces<A: Send, B: Send>(
     setup: Setup,
-    p1: impl FnOnce(&mut Session) -> A + Send,
-    p2: impl FnOnce(&mut Session) -> B + Send,
+    p1: impl FnOnce(&mut Workspace) -> A + Send,
+    p2: impl FnOnce(&mut Workspace) -> B + Send,
 ) -> Result<Outcome<A, B>, net::Error> {
-    let (first, second) = setup.sessions();
+    let (first, second) = setup.workspaces();
     let (first, second) = thread::scope(|scope| {
         let party = thread::Builder::new().spawn_scoped(scope, move || run_party(first, p1));
         let other = party.map_err(net::Error::NoThread)?;
@@ -187,7 +200,10 @@ struct PartyOutcome<T> {
     costs: Costs,
 }
 
-fn run_party<T>(mut session: Session, party: impl FnOnce(&mut Session) -> T) -> PartyOutcome<T> {
+fn run_party<T>(
+    mut session: Workspace,
+    party: impl FnOnce(&mut Workspace) -> T,
+) -> PartyOutcome<T> {
     session.channel.restart_meter(CpuClock::Thread);
     session.record_transcript();
     let output = party(&mut session);

@@ -27,7 +27,7 @@
 //! *The pool.* Noise does not depend on data, so more of it is drawn than the next choice takes,
 //! which saves rounds. Digit j of a noise is only ever used as digit j. A noise is used once, and
 //! is removed when the circuit that uses it is sent, whether its candidate wins or not. How many
-//! are drawn follows from numbers of candidates, which are public. The pool ends with its session.
+//! are drawn follows from numbers of candidates, which are public. The pool ends with its [`Workspace`].
 //!
 //! *Cost* of a noise: some D·0.8·τ ANDs, of which a third open nothing: about 0.5·D·τ bytes on silent
 //! transfers, against 48·D·τ in a garbled circuit on IKNP.
@@ -39,17 +39,17 @@
 //! use diptych_mpc::privacy::digits::DigitSampler;
 //! use diptych_mpc::protocol::bits::{Bits, open};
 //! use diptych_mpc::protocol::coins::Law;
-//! use diptych_mpc::protocol::pair::{Setup, run_pair};
+//! use diptych_mpc::protocol::pair::{Setup, run_workspaces};
 //! use diptych_mpc::protocol::prepared;
 //! use diptych_mpc::protocol::yao::Reveal;
-//! use diptych_mpc::protocol::Session;
+//! use diptych_mpc::protocol::Workspace;
 //!
 //! let sampler = DigitSampler::new(&Rational::whole(1u32), 3, 64)?;
-//! let draw = |session: &mut Session| -> Result<_, diptych_mpc::Error> {
+//! let draw = |session: &mut Workspace| -> Result<_, diptych_mpc::Error> {
 //!     let digits = prepared::take(session, Law::Geometric, &sampler, 100, 0)?;
 //!     Ok(open(session, &Bits::concat(&digits), Reveal::Both)?)
 //! };
-//! let outcome = run_pair(Setup::default(), draw, draw);
+//! let outcome = run_workspaces(Setup::default(), draw, draw);
 //! let digits = outcome.p1?.ok_or("revealed to both")?;
 //! assert_eq!(Some(&digits), outcome.p2?.as_ref());
 //! // The first digit is 1 with probability 1/(1 + e), which is 0.27.
@@ -69,10 +69,10 @@ use crate::circuit::integer::{
 };
 use crate::circuit::{Bit, Builder, Program};
 use crate::privacy::digits::DigitSampler;
-use crate::protocol::Session;
 use crate::protocol::bits::{self, Bits, Copies, Slices};
 use crate::protocol::coins::{self, Law};
 use crate::protocol::forecast::Forecast;
+use crate::protocol::{Session, Workspace};
 use crate::role::Role;
 
 /// Random bits of one batch: 8 MB at each party, and some times as much while they are compared.
@@ -254,8 +254,9 @@ fn random_numbers(session: &mut Session, lengths: &[usize], count: usize) -> Res
 ///
 /// # Errors
 /// If the connection fails or the peer sends something that is not allowed.
-pub fn fill(session: &mut Session, sampler: &DigitSampler, count: usize) -> Result<(), Error> {
-    session.with_noises(|pool, session| pool.fill(session, sampler, count).map(|_| ()))
+pub fn fill(workspace: &mut Workspace, sampler: &DigitSampler, count: usize) -> Result<(), Error> {
+    let Workspace { session, noises, .. } = workspace;
+    noises.fill(session, sampler, count).map(|_| ())
 }
 
 /// The messages of [`fill`].
@@ -279,14 +280,14 @@ pub fn forecast_fill(f: &mut Forecast, sampler: &DigitSampler, count: usize) {
 /// # Errors
 /// As for [`fill`].
 pub fn take(
-    session: &mut Session,
+    workspace: &mut Workspace,
     law: Law,
     sampler: &DigitSampler,
     count: usize,
     ahead: usize,
 ) -> Result<Slices, Error> {
-    let noises = geometric(law, count);
-    let digits = session.with_noises(|pool, session| pool.take(session, sampler, noises, ahead))?;
+    let Workspace { session, noises, .. } = workspace;
+    let digits = noises.take(session, sampler, geometric(law, count), ahead)?;
     match session.coins.prescribed(law, sampler, count)? {
         Some(prescribed) => Ok(by_digit(&prescribed, sampler.thresholds().len())),
         None => Ok(digits),

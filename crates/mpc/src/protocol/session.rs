@@ -1,15 +1,11 @@
 //! The session that every two-party protocol takes.
 
-use std::time::Duration;
-
 use crate::math::Randomness;
-use crate::net::{Channel, Costs, Error, Fault, SessionId, Stop, Transcript, handshake};
+use crate::net::{Channel, Error, Fault, SessionId, handshake};
 #[cfg(feature = "tls")]
 use crate::net::{Fingerprint, Identity, Limits, tls};
 use crate::protocol::coins::Coins;
 use crate::protocol::forecast::Forecast;
-use crate::protocol::prepared::Pool;
-use crate::protocol::shards::Shards;
 use crate::protocol::transfers::Source;
 use crate::protocol::yao::Yao;
 use crate::role::Role;
@@ -44,9 +40,9 @@ use crate::role::Role;
 pub struct Session {
     /// Which party this is.
     pub role: Role,
-    /// The way to the peer; it also counts the costs.
-    pub channel: Channel,
     /// The channel to the peer; it also counts the costs.
+    pub channel: Channel,
+    /// This party's own randomness.
     pub rng: Randomness,
     /// This party's part of the random bits that neither party knows: a generator, or a tape in
     /// tests.
@@ -59,28 +55,6 @@ pub struct Session {
     setups: [u64; 2],
     /// Where transfers come from that are not set up yet.
     transfers: Source,
-    /// How work in bulk is done.
-    bulk: Bulk,
-    /// Noise that was drawn ahead.
-    noises: Pool,
-    /// The shards, where this session leads some.
-    pub shards: Shards,
-}
-
-/// How wide and shallow work is done: many comparisons, digits of noise.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Bulk {
-    /// In garbled circuits: few rounds, 32 bytes per AND.
-    #[default]
-    Garbled,
-    /// On bits in shares ([`crate::protocol::bits`]): few bytes if transfers have few, more rounds.
-    SharedBits,
-}
-
-#[cfg(test)]
-impl Bulk {
-    /// Both ways.
-    pub(crate) const BOTH: [Self; 2] = [Self::Garbled, Self::SharedBits];
 }
 
 impl Session {
@@ -143,44 +117,8 @@ impl Session {
     /// A session whose id both parties have already.
     pub fn ready(role: Role, channel: Channel, mut rng: Randomness, id: SessionId) -> Self {
         let coins = Box::new(rng.fork());
-        let (garbling, noises) = (Yao::default(), Pool::default());
-        let (transfers, bulk) = Default::default();
-        let (setups, shards) = ([0; 2], Shards::default());
-        Self { role, channel, rng, coins, id, garbling, setups, transfers, bulk, noises, shards }
-    }
-
-    /// What the conversation has cost so far, including those of its shards. Times are this
-    /// session's own, which waits for its shards.
-    pub fn costs(&self) -> Costs {
-        let mut costs = self.channel.costs();
-        self.shards.costs().for_each(|shard| costs.include(&shard, 1));
-        costs
-    }
-
-    /// Records direction, tag and length of every message from now on.
-    pub fn record_transcript(&mut self) {
-        self.channel.record_transcript();
-        self.shards.record_transcript();
-    }
-
-    /// The messages since [`Session::record_transcript`], then those of each shard.
-    pub fn transcript(&self) -> Transcript {
-        let mut transcript = self.channel.transcript();
-        self.shards.transcript().for_each(|shard| transcript.extend(shard));
-        transcript
-    }
-
-    /// Aborts this conversation and those of its shards if they are not over within this time from
-    /// now.
-    pub fn end_within(&mut self, limit: Duration) {
-        self.channel.end_within(limit);
-        self.shards.end_within(limit);
-    }
-
-    /// From now on every wait, also of its shards, ends when this flag is set.
-    pub fn stop_on(&mut self, stop: &Stop) {
-        self.channel.stop_on(stop.clone());
-        self.shards.stop_on(stop);
+        let (garbling, transfers, setups) = (Yao::default(), Source::default(), [0; 2]);
+        Self { role, channel, rng, coins, id, garbling, setups, transfers }
     }
 
     /// Sets the source of transfers for directions that are set up from now on. Both parties must
@@ -192,25 +130,6 @@ impl Session {
     /// The source of transfers that are not set up yet.
     pub fn transfers(&self) -> Source {
         self.transfers
-    }
-
-    /// Sets how work in bulk is done from now on. Both parties must set the same, by public
-    /// numbers.
-    pub fn do_bulk(&mut self, bulk: Bulk) {
-        self.bulk = bulk;
-    }
-
-    /// How work in bulk is done.
-    pub fn bulk(&self) -> Bulk {
-        self.bulk
-    }
-
-    /// Borrows the noise that was drawn ahead, together with the rest of the session.
-    pub(super) fn with_noises<T>(&mut self, work: impl FnOnce(&mut Pool, &mut Self) -> T) -> T {
-        let mut noises = std::mem::take(&mut self.noises);
-        let result = work(&mut noises, self);
-        self.noises = noises;
-        result
     }
 
     /// Borrows the garbled circuits, together with the rest of the session.

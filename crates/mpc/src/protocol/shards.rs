@@ -310,7 +310,8 @@ mod tests {
     use super::*;
     use crate::math::Randomness;
     use crate::net::{Limits, Tag, codec, memory};
-    use crate::protocol::pair::{Setup, run_pair};
+    use crate::protocol::Workspace;
+    use crate::protocol::pair::{Setup, run_workspaces};
     use crate::role::Role;
 
     #[test]
@@ -381,7 +382,7 @@ mod tests {
     }
 
     /// Asks every shard for its number; one of them may fail.
-    fn ask_all(session: &mut Session, failing: Option<usize>) -> Result<Vec<Vec<u8>>, Error> {
+    fn ask_all(session: &mut Workspace, failing: Option<usize>) -> Result<Vec<Vec<u8>>, Error> {
         let connected = std::mem::take(&mut session.shards.sessions);
         for (number, shard) in connected.into_iter().enumerate() {
             let fails = failing == Some(number) && shard.role == Role::P1;
@@ -394,8 +395,8 @@ mod tests {
     #[test]
     fn a_shard_that_fails_ends_all_others_with_its_reason() {
         for at_once in [1, 2, 5] {
-            let party = |session: &mut Session| ask_all(session, Some(2));
-            let outcome = run_pair(Setup::default().shards(5, at_once), party, party);
+            let party = |session: &mut Workspace| ask_all(session, Some(2));
+            let outcome = run_workspaces(Setup::default().shards(5, at_once), party, party);
             let (one, two) = (outcome.p1.unwrap_err(), outcome.p2.unwrap_err());
             assert!(matches!(one.blame(), Blame::Connection(Error::Closed)), "{one:?}");
             let stopped = Blame::Connection(&Error::PeerAborted(AbortReason::Stopped));
@@ -432,8 +433,8 @@ mod tests {
     #[test]
     fn what_shards_come_to_is_in_their_order() {
         for at_once in [0, 1, 3, 9] {
-            let party = |session: &mut Session| ask_all(session, None);
-            let outcome = run_pair(Setup::default().shards(7, at_once), party, party);
+            let party = |session: &mut Workspace| ask_all(session, None);
+            let outcome = run_workspaces(Setup::default().shards(7, at_once), party, party);
             let (one, two) = (outcome.p1.unwrap(), outcome.p2.unwrap());
             assert_eq!(one, two, "shards of one number have one session");
             assert!(one.iter().map(|told| told[0]).eq(0..7));

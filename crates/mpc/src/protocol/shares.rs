@@ -47,7 +47,7 @@ mod words;
 pub(crate) use integer::IntegerMasks;
 pub use integer::IntegerShare;
 pub use ring::{Ring, Share};
-pub(in crate::protocol) use words::word_bits;
+pub(crate) use words::word_bits;
 pub use words::{WordShares, forecast_open, signed};
 
 use num_bigint::BigUint;

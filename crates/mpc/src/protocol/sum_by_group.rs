@@ -85,11 +85,18 @@ use crate::crypto::tree::{TreeShape, blocks};
 use crate::net::Tag;
 use crate::protocol::Session;
 use crate::protocol::forecast::{Forecast, Work};
-use crate::protocol::scalar_product::{input_length, input_out_of_range};
 use crate::protocol::shares::{WordShares, word_bits};
 use crate::protocol::transfers::{self, Receiving, Sending};
 use crate::role::Role;
 use crate::simd::lanes::Lane;
+
+pub(crate) fn input_length(found: usize, expected: usize) -> Error {
+    Error::input(format!("{found} inputs where the shape says {expected}"))
+}
+
+pub(crate) fn input_out_of_range(place: usize) -> Error {
+    Error::input(format!("input {place} is outside the bounds of the shape"))
+}
 
 /// Transfers before the sender answers: some megabytes, far below what may be in flight.
 pub const WINDOW: usize = 1 << 18;

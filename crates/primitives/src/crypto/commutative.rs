@@ -7,7 +7,8 @@
 //! - [`Ristretto`]: ristretto255 (RFC 9496), hash to group by the suite
 //!   `ristretto255_XMD:SHA-512_R255MAP_RO_` (RFC 9380). The default.
 //! - [`Residues`]: the quadratic residues modulo a safe prime, `ffdhe3072` or
-//!   any other safe prime that passes the check. More than a hundred times slower.
+//!   any other safe prime that passes the check. The group of the papers, which no default uses:
+//!   more than a hundred times slower.
 //!
 //! Security: under the decisional Diffie–Hellman assumption in the group, with
 //! `H` a random oracle, the encryptions of distinct values under one key look

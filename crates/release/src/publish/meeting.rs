@@ -162,7 +162,7 @@ impl Door<'_> {
             channel.stop_on(self.stop.clone());
             let error = match Session::establish(channel, self.role, terms, rng) {
                 Ok(mut session) => {
-                    session.stop_on(&self.watcher.stop());
+                    session.channel.stop_on(self.watcher.stop());
                     return Ok(session);
                 }
                 Err(error) => error,

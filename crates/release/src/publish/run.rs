@@ -36,9 +36,9 @@ use crate::error::Kind;
 use crate::net::{AbortReason, Fingerprint, Identity, Limits, Stop};
 use crate::privacy::ledger::{self, Debit, Delta, Hash, History, Ledger, RunId, Towards};
 use crate::privacy::{Budget, Epsilon};
-use crate::protocol::Session;
 use crate::protocol::shards::Shard;
 use crate::protocol::shards::remote::{Line, Remote};
+use crate::protocol::{Session, Workspace};
 use crate::publish::artefacts::Output;
 use crate::publish::data::Contents;
 use crate::publish::manifest::{Draft, in_short};
@@ -226,7 +226,7 @@ impl<'a> Side<'a> {
         options: Options,
         workers: Option<&dyn Workers>,
         watcher: &dyn Watcher,
-    ) -> Result<Session, Error> {
+    ) -> Result<Workspace, Error> {
         if let Some(shards) = release::shards::paired(self.agreement) {
             return self.meet_in_shards(shards, options, workers, watcher);
         }
@@ -234,12 +234,12 @@ impl<'a> Side<'a> {
         let mut door = self.door(&self.party.meeting, self.party.limits, watcher);
         let (Some(workers), Some(shards)) = (workers, release::shards::number(self.agreement))
         else {
-            return door.meet(terms.as_bytes(), false);
+            return Ok(door.meet(terms.as_bytes(), false)?.into());
         };
         // Nobody waits for shards that meet nobody: they have their records before the peer is met.
         let lines = workers.open(&Opening::alone(self.agreement, shards), &watcher.stop())?;
         watcher.say(&format!("{shards} shards have their records"));
-        let mut session = door.meet(terms.as_bytes(), false)?;
+        let mut session = Workspace::from(door.meet(terms.as_bytes(), false)?);
         session.shards.at_once = options.shards_at_once.max(1) as usize;
         ask_workers(&mut session, Some(workers), lines, watcher);
         Ok(session)
@@ -252,7 +252,7 @@ impl<'a> Side<'a> {
         options: Options,
         workers: Option<&dyn Workers>,
         watcher: &dyn Watcher,
-    ) -> Result<Session, Error> {
+    ) -> Result<Workspace, Error> {
         let terms = self.agreement.canonical();
         let own_ports = options.shard_ports || workers.is_some();
         if own_ports {
@@ -260,7 +260,7 @@ impl<'a> Side<'a> {
             self.party.meeting.of_shard(shards.saturating_sub(1))?;
         }
         let mut door = self.door(&self.party.meeting, self.party.limits, watcher);
-        let mut session = door.meet(terms.as_bytes(), !own_ports)?;
+        let mut session = Workspace::from(door.meet(terms.as_bytes(), !own_ports)?);
         let at_once = options.shards_at_once.max(1);
         session.shards.at_once = messages::exchange_at_once(&mut session, at_once)?;
         let opening = Opening::new(self.agreement, &session.id, shards);
@@ -479,7 +479,7 @@ impl<'a> Side<'a> {
 
 /// From now on the lead asks its shards over these lines.
 fn ask_workers(
-    session: &mut Session,
+    session: &mut Workspace,
     workers: Option<&dyn Workers>,
     lines: Vec<Box<dyn Line>>,
     watcher: &dyn Watcher,
@@ -506,7 +506,7 @@ struct Conversation<'a> {
 
 impl<'a> Conversation<'a> {
     /// Holds it, and returns what it was about.
-    fn hold(&mut self, session: &mut Session) -> Result<About, Error> {
+    fn hold(&mut self, session: &mut Workspace) -> Result<About, Error> {
         let peer = self.side.peer_name;
         // What may have changed while this side waited is seen before the peer can spend anything.
         self.ledger.check_name()?;
@@ -560,7 +560,7 @@ impl<'a> Conversation<'a> {
     }
 
     /// Puts the whole ε into the ledger, and sees that the peer has done so too.
-    fn debit(&mut self, session: &mut Session) -> Result<(Option<Budget>, [Hash; 2]), Error> {
+    fn debit(&mut self, session: &mut Workspace) -> Result<(Option<Budget>, [Hash; 2]), Error> {
         session.channel.begin_phase(messages::DEBIT);
         self.watcher.stop().check()?;
         let salt = Hash(session.rng.array());
@@ -584,7 +584,7 @@ impl<'a> Conversation<'a> {
 
     fn release(
         &self,
-        session: &mut Session,
+        session: &mut Workspace,
         prepared: Prepared,
         budget: Option<Budget>,
     ) -> Result<Outcome, Error> {
@@ -621,7 +621,7 @@ impl<'a> Conversation<'a> {
     }
 
     /// Our release is whole whatever the peer says now; it is only told if its own is.
-    fn part(&self, session: &mut Session) {
+    fn part(&self, session: &mut Workspace) {
         session.channel.begin_phase(messages::CLOSING);
         let name = self.side.peer_name;
         match messages::exchange_written(session) {
@@ -675,7 +675,7 @@ impl Left {
     fn end(
         self,
         failure: Error,
-        session: &mut Session,
+        session: &mut Workspace,
         ledger: &mut Ledger,
         peer: &str,
         watcher: &dyn Watcher,

@@ -70,6 +70,7 @@ mod model;
 pub mod one_class;
 pub mod outlook;
 pub mod own_records;
+pub mod paper;
 pub mod plan;
 pub mod postprocess;
 pub mod shared_scores;

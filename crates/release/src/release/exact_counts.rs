@@ -12,7 +12,7 @@ use crate::agreement::Agreement;
 use crate::math::Randomness;
 use crate::net::Tag;
 use crate::privacy::{Budget, Promise};
-use crate::protocol::Session;
+use crate::protocol::Workspace;
 use crate::protocol::forecast::Forecast;
 use crate::release::tree::output::most_bytes;
 use crate::table::{Cuts, Table};
@@ -47,7 +47,7 @@ impl ReleaseModel for ExactCounts {
     /// Each party sends its counts.
     fn together(
         &self,
-        session: &mut Session,
+        session: &mut Workspace,
         agreement: &Agreement,
         data: Data<'_>,
         _: Option<Budget>,

@@ -14,12 +14,12 @@ use crate::circuit::integer::equal;
 use crate::circuit::{Builder, Program};
 use crate::crypto::commutative::{Residues, Ristretto};
 use crate::net::{self, Message, Tag};
-use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
 use crate::protocol::psi::{self, Intersection, intersect, oblivious};
 use crate::protocol::transfers::Assumptions;
 use crate::protocol::vole::Method;
 use crate::protocol::yao::{self, Reveal};
+use crate::protocol::{Session, Workspace};
 use crate::release::impossible;
 use crate::role::Role;
 use crate::table::{Candidate, CutValue, Table};
@@ -145,7 +145,7 @@ pub(super) fn check_common(agreement: &Agreement, common: usize) -> Result<(), E
 /// Ends the run unless both parties have the same class for every common individual. Hashes of the
 /// columns are compared inside a circuit: nobody sees the other's, and one bit is opened.
 pub(super) fn compare_classes(
-    session: &mut Session,
+    session: &mut Workspace,
     agreement: &Agreement,
     table: &Table,
 ) -> Result<(), Error> {
@@ -179,7 +179,7 @@ pub(super) fn compare_classes(
 /// Of how many of the common people in `table` the class differs, where the agreement lets a
 /// rehearsal tell that.
 fn count_differing(
-    session: &mut Session,
+    session: &mut Workspace,
     agreement: &Agreement,
     table: &Table,
 ) -> Result<Option<usize>, Error> {

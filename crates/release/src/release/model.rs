@@ -12,7 +12,7 @@ use crate::Error;
 use crate::agreement::{Agreement, Model};
 use crate::math::Randomness;
 use crate::privacy::Budget;
-use crate::protocol::Session;
+use crate::protocol::Workspace;
 use crate::protocol::forecast::Forecast;
 use crate::table::Cuts;
 
@@ -69,14 +69,14 @@ pub(super) trait ReleaseModel {
     ) -> Result<Release, Error>;
 
     /// Everything with the peer that depends on no data.
-    fn prepare(&self, _: &mut Session, _: &Agreement) -> Result<Prepared, Error> {
+    fn prepare(&self, _: &mut Workspace, _: &Agreement) -> Result<Prepared, Error> {
         Ok(Prepared::Nothing)
     }
 
     /// Makes a release with the peer.
     fn together(
         &self,
-        session: &mut Session,
+        session: &mut Workspace,
         agreement: &Agreement,
         data: Data<'_>,
         budget: Option<Budget>,

@@ -13,7 +13,7 @@
 //! [`check`] tests it of any table with exact counts, at home, by one site. [`simulate`] is the papers'
 //! way to such a table, Mondrian over the population with dummies in place of people whom a site does
 //! not have, played in one process: for measuring what it is worth, not for running it. What it would
-//! tell a partner is on its page; `crate::mechanism::division` is the one test in it that two parties
+//! tell a partner is on its page; `crate::paper::division` is the one test in it that two parties
 //! can run with nothing told but its outcome.
 
 pub mod check;

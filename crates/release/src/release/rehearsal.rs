@@ -20,7 +20,7 @@ use super::Step;
 use crate::Error;
 use crate::agreement::{Agreement, Rehearsal};
 use crate::crypto::commutative::Ristretto;
-use crate::protocol::Session;
+use crate::protocol::Workspace;
 use crate::protocol::forecast::Forecast;
 use crate::protocol::psi::{self, Cardinality};
 use crate::table::Table;
@@ -41,7 +41,7 @@ pub struct Rehearsed {
 /// # Errors
 /// Unless the agreement allows it, and those of set intersection.
 pub fn run(
-    session: &mut Session,
+    session: &mut Workspace,
     agreement: &Agreement,
     table: &Table,
     progress: &(dyn Fn(Step) + Sync),

@@ -6,7 +6,7 @@ use crate::Error;
 use crate::agreement::Agreement;
 use crate::math::Randomness;
 use crate::privacy::Budget;
-use crate::protocol::Session;
+use crate::protocol::Workspace;
 
 /// What two parties made ready before anything is spent: see [`prepare`].
 #[non_exhaustive]
@@ -37,7 +37,7 @@ pub fn alone<'d>(
 ///
 /// # Errors
 /// Those of the model.
-pub fn prepare(session: &mut Session, agreement: &Agreement) -> Result<Prepared, Error> {
+pub fn prepare(session: &mut Workspace, agreement: &Agreement) -> Result<Prepared, Error> {
     model::of(agreement).prepare(session, agreement)
 }
 
@@ -48,7 +48,7 @@ pub fn prepare(session: &mut Session, agreement: &Agreement) -> Result<Prepared,
 /// # Errors
 /// Those of the model. What was spent is gone then.
 pub fn together<'d>(
-    session: &mut Session,
+    session: &mut Workspace,
     agreement: &Agreement,
     data: impl Into<Data<'d>>,
     budget: Option<Budget>,

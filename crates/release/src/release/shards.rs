@@ -48,12 +48,13 @@ use super::matching::{self, no_identifiers};
 use crate::Error;
 use crate::agreement::{Agreement, Partition};
 use crate::net::{self, Tag};
+use crate::protocol::Workspace;
 use crate::protocol::forecast::Forecast;
+use crate::protocol::psi;
 use crate::protocol::shards::Shard;
 use crate::protocol::shares::WordShares;
 use crate::protocol::sum_by_group::Progress;
 use crate::protocol::transfers::Assumptions;
-use crate::protocol::{Session, psi};
 use crate::role::Role;
 use crate::table::{Specialization, Table};
 use asks::{Ask, Due, Sum, hear_names, hear_shares, malformed, request, request_sums};
@@ -147,7 +148,7 @@ fn check(mut sizes: impl Iterator<Item = usize>, bound: usize) -> Result<(), Err
 }
 
 /// Turns the connections into shards that answer, if there are none yet.
-fn host(session: &mut Session, agreement: &Agreement) -> Result<(), Error> {
+fn host(session: &mut Workspace, agreement: &Agreement) -> Result<(), Error> {
     let connected = std::mem::take(&mut session.shards.sessions);
     if !connected.is_empty() {
         let agreement = Arc::new(agreement.clone());
@@ -167,7 +168,7 @@ fn host(session: &mut Session, agreement: &Agreement) -> Result<(), Error> {
 /// # Errors
 /// That of the first shard that failed, and shards that have their own records and do not have as many as
 /// was said, or one of which is too full.
-pub fn set_up(session: &mut Session, agreement: &Agreement) -> Result<(), Error> {
+pub fn set_up(session: &mut Workspace, agreement: &Agreement) -> Result<(), Error> {
     if paired(agreement).is_none() && session.shards.records.is_none() {
         return Ok(());
     }
@@ -206,7 +207,7 @@ struct Dealt<'t> {
 impl<'t> Dealt<'t> {
     /// `people` is what the bound follows from, as in [`Dealing::rows`].
     fn new(
-        session: &Session,
+        session: &Workspace,
         agreement: &Agreement,
         table: &'t Table,
         people: usize,
@@ -235,7 +236,7 @@ impl<'t> Dealt<'t> {
 }
 
 /// How many records this party has in all.
-pub fn records(session: &Session, table: &Table) -> usize {
+pub fn records(session: &Workspace, table: &Table) -> usize {
     session.shards.records.unwrap_or(table.len())
 }
 
@@ -277,7 +278,7 @@ impl Parts {
     /// Those of `places` and of the sums.
     pub fn add_up(
         &self,
-        session: &mut Session,
+        session: &mut Workspace,
         phase: &'static str,
         sums: &[Sum],
         places: impl Fn(usize, Range<usize>) -> Result<Vec<u32>, Error> + Sync,
@@ -368,7 +369,7 @@ pub struct Common {
 /// # Errors
 /// See [`Error`].
 pub fn match_people(
-    session: &mut Session,
+    session: &mut Workspace,
     agreement: &Agreement,
     table: &Table,
     progress: &(dyn Fn(Step) + Sync),
@@ -408,7 +409,7 @@ pub fn match_people(
 ///
 /// # Errors
 /// That of the first shard that failed.
-pub fn labelled(session: &mut Session) -> Result<Vec<Vec<u8>>, Error> {
+pub fn labelled(session: &mut Workspace) -> Result<Vec<Vec<u8>>, Error> {
     let hear = |_, answer: &[u8]| hear_names(answer).map_err(malformed);
     Ok(session.shards.each(|_| request(&Ask::Labelled, &[]), hear)?.concat())
 }
@@ -419,7 +420,7 @@ pub fn labelled(session: &mut Session) -> Result<Vec<Vec<u8>>, Error> {
 /// # Errors
 /// That of the first shard that failed.
 pub fn join(
-    session: &mut Session,
+    session: &mut Workspace,
     agreement: &Agreement,
     table: &Table,
     announced: &Announced,
@@ -439,7 +440,7 @@ pub fn join(
 /// # Errors
 /// That of the first shard that failed.
 pub fn count_joined(
-    session: &mut Session,
+    session: &mut Workspace,
     made: &[Specialization],
     due: Due,
     progress: &(dyn Fn(Step) + Sync),
@@ -450,7 +451,7 @@ pub fn count_joined(
 
 /// Asks every shard for shares of sums, and adds them up.
 fn each_hidden(
-    session: &mut Session,
+    session: &mut Workspace,
     phase: &'static str,
     due: &[Due],
     progress: &(dyn Fn(Step) + Sync),
@@ -470,7 +471,7 @@ type Nobody = [u8; 33];
 /// The rows of one shard whose people are common, in their common order. Both lists have the
 /// expected length.
 fn match_shard(
-    session: &mut Session,
+    session: &mut Workspace,
     agreement: &Agreement,
     identifiers: &[String],
     [own, peer]: [usize; 2],

@@ -14,8 +14,8 @@ use diptych::math::{Randomness, Rational};
 use diptych::net::{Channel, Limits, Tag};
 use diptych::privacy::decisions::{Decision, Decisions, Tape};
 use diptych::privacy::{self, Budget};
-use diptych::protocol::Session;
 use diptych::protocol::coins::TapeCoins;
+use diptych::protocol::{Session, Workspace};
 use diptych::release::diffgen;
 use diptych::release::diffgen::plan::Plan;
 use diptych::release::diffgen::single::{Mechanisms, Single};
@@ -165,7 +165,8 @@ pub fn together(
         let table = &tables[role as usize];
         move || {
             let terms = case.agreement.canonical();
-            let mut session = Session::establish(channel, role, terms.as_bytes(), rng)?;
+            let mut session =
+                Workspace::from(Session::establish(channel, role, terms.as_bytes(), rng)?);
             session.coins = Box::new(coins);
             let outcome = released(&mut session, case, table);
             session.conclude(outcome)
@@ -178,7 +179,7 @@ pub fn together(
     })
 }
 
-fn released(session: &mut Session, case: &Case, table: &Table) -> Result<(Vec<u8>, u64), Error> {
+fn released(session: &mut Workspace, case: &Case, table: &Table) -> Result<(Vec<u8>, u64), Error> {
     let file = file(&outcome(session, case, table)?.release.table);
     let own = Sha256::digest(&file);
     session.channel.send_bytes(TABLE, &own)?;
@@ -188,7 +189,7 @@ fn released(session: &mut Session, case: &Case, table: &Table) -> Result<(Vec<u8
     Ok((file, session.channel.costs().total().messages_sent))
 }
 
-fn outcome(session: &mut Session, case: &Case, table: &Table) -> Result<Outcome, Error> {
+fn outcome(session: &mut Workspace, case: &Case, table: &Table) -> Result<Outcome, Error> {
     let agreement = &case.agreement;
     if !matches!(agreement.model, Model::DiffGen(_)) {
         let prepared = run::prepare(session, agreement)?;

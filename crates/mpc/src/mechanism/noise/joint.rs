@@ -23,18 +23,18 @@
 //! use diptych_mpc::mechanism::noisy_max::NoiseWidths;
 //! use diptych_mpc::Error;
 //! use diptych_mpc::privacy::{AddNoise, Budget, Epsilon};
-//! use diptych_mpc::protocol::Session;
-//! use diptych_mpc::protocol::pair::{Setup, run_pair};
+//! use diptych_mpc::protocol::Workspace;
+//! use diptych_mpc::protocol::pair::{Setup, run_workspaces};
 //! use diptych_mpc::protocol::shares::WordShares;
 //!
 //! let epsilon: Epsilon = "1".parse()?;
-//! let publish = |session: &mut Session, own: &[u64]| -> Result<Vec<i64>, Error> {
+//! let publish = |session: &mut Workspace, own: &[u64]| -> Result<Vec<i64>, Error> {
 //!     let spend = Budget::new(&epsilon).spend_rest("counts")?;
 //!     let widths = NoiseWidths { tau: 64, digits: 6 };
 //!     JointNoise::new(session, widths).add_noise(spend, &WordShares::new(16, own.to_vec())?)
 //! };
 //! // Different people of one kind: 300 at P1, 200 at P2.
-//! let outcome = run_pair(
+//! let outcome = run_workspaces(
 //!     Setup::default(),
 //!     |session| publish(session, &[300]),
 //!     |session| publish(session, &[200]),
@@ -61,7 +61,7 @@ use crate::protocol::coins::{Law, bits_per_noise};
 use crate::protocol::forecast::Forecast;
 use crate::protocol::shares::{self, WordShares, signed};
 use crate::protocol::yao::{self, Reveal};
-use crate::protocol::{Bulk, Session, prepared};
+use crate::protocol::{Bulk, Workspace, prepared};
 use crate::role::Role;
 
 /// Input labels of one batch, both parties'.
@@ -76,13 +76,13 @@ fn counts_at_once(noise: &DigitSampler) -> usize {
 
 /// One noise on every count, known to nobody.
 pub struct JointNoise<'a> {
-    session: &'a mut Session,
+    session: &'a mut Workspace,
     widths: NoiseWidths,
 }
 
 impl<'a> JointNoise<'a> {
     /// A mechanism whose noise has these widths.
-    pub fn new(session: &'a mut Session, widths: NoiseWidths) -> Self {
+    pub fn new(session: &'a mut Workspace, widths: NoiseWidths) -> Self {
         Self { session, widths }
     }
 }
@@ -93,7 +93,7 @@ impl AddNoise for JointNoise<'_> {
 
     fn add_noise(&mut self, spend: Spend, counts: &WordShares) -> Result<Vec<i64>, Error> {
         let shape = JointNoiseShape::new(spend.epsilon(), self.widths, counts.bits())?;
-        if self.session.bulk() == Bulk::SharedBits {
+        if self.session.bulk == Bulk::SharedBits {
             return self.on_shared_bits(&shape.noise, counts);
         }
         let program = Program::new(&shape.circuit());

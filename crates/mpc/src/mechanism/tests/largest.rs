@@ -9,8 +9,8 @@ use proptest::prelude::*;
 
 fn run_both(shape: GroupShape, first: &[u64], second: &[u64]) -> Outcome<WordShares, WordShares> {
     let party =
-        |counts: &[u64], session: &mut Session| largest_counts(session, &shape, counts).unwrap();
-    run_pair(Setup::default(), |s| party(first, s), |s| party(second, s))
+        |counts: &[u64], session: &mut Workspace| largest_counts(session, &shape, counts).unwrap();
+    run_workspaces(Setup::default(), |s| party(first, s), |s| party(second, s))
 }
 
 proptest! {
@@ -76,11 +76,11 @@ fn many_groups_are_compared_on_shared_bits_to_the_same_result_as_forecast() {
                 .unzip(),
             false => counts.iter().map(|count| (*count, rng.random_range(0..most))).unzip(),
         };
-        let party = |counts: &[u64], session: &mut Session| {
-            session.do_bulk(Bulk::SharedBits);
+        let party = |counts: &[u64], session: &mut Workspace| {
+            session.bulk = Bulk::SharedBits;
             largest_counts(session, &shape, counts).unwrap()
         };
-        let outcome = run_pair(Setup::default(), |s| party(&first, s), |s| party(&second, s));
+        let outcome = run_workspaces(Setup::default(), |s| party(&first, s), |s| party(&second, s));
         let sums = outcome.p1.plus(&outcome.p2).unwrap();
         assert_eq!(sums.words(), ideal(&shape, &first, &second), "{shape:?}");
         assert_forecast(&outcome.transcripts, &outcome.costs, |f| {
@@ -96,8 +96,11 @@ fn what_is_sent_does_not_depend_on_the_counts_and_too_long_ones_are_refused() {
     assert_same_shape(&[[0, 0, 0, 0], [31, 31, 31, 31], [1, 30, 2, 7]], |counts| {
         run_both(shape, counts, counts)
     });
-    let outcome =
-        run_pair(Setup::default(), |session| largest_counts(session, &shape, &[32, 0]), |_| ());
+    let outcome = run_workspaces(
+        Setup::default(),
+        |session| largest_counts(session, &shape, &[32, 0]),
+        |_| (),
+    );
     assert!(outcome.p1.is_err_and(|e| e.says("Internal", "are too many")));
 }
 

@@ -31,7 +31,7 @@ fn joint_noise_from_a_tape_is_that_of_the_single_party_form() {
         let expected = single.add_noise(spend("0.1"), &COUNTS).unwrap();
         for bulk in Bulk::BOTH {
             let outcome = with_tape(&tape, |role, session| {
-                session.do_bulk(bulk);
+                session.bulk = bulk;
                 JointNoise::new(session, WIDTHS)
                     .add_noise(spend("0.1"), &shares(role, &COUNTS))
                     .unwrap()
@@ -83,7 +83,7 @@ fn no_counts_at_all_is_a_normal_case() {
         let none = shares(role, &[]);
         let two = TwoPartyNoise::new(session).add_noise(spend("1"), &none).unwrap();
         let joint = Bulk::BOTH.map(|bulk| {
-            session.do_bulk(bulk);
+            session.bulk = bulk;
             JointNoise::new(session, WIDTHS).add_noise(spend("1"), &none).unwrap()
         });
         [two, joint.concat()].concat()
@@ -127,7 +127,7 @@ fn the_transcript_has_the_same_shape_for_all_counts() {
     for bulk in Bulk::BOTH {
         assert_same_shape(&counts, |counts| {
             with_generators(3, |role, session| {
-                session.do_bulk(bulk);
+                session.bulk = bulk;
                 JointNoise::new(session, WIDTHS)
                     .add_noise(spend("1"), &shares(role, counts))
                     .unwrap()
@@ -146,7 +146,7 @@ fn joint_noise_has_the_law_of_discrete_laplace() {
     let law = |k: i64| (1.0 - q) / (1.0 + q) * q.powi(k.unsigned_abs() as i32);
     for bulk in Bulk::BOTH {
         let outcome = with_generators(11, |role, session| {
-            session.do_bulk(bulk);
+            session.bulk = bulk;
             let counts = shares(role, &[0; MANY]);
             JointNoise::new(session, WIDTHS).add_noise(spend("0.5"), &counts).unwrap()
         });
@@ -174,7 +174,7 @@ fn joint_noise_sends_what_was_forecast() {
     ] {
         let outcome = with_generators(5, |role, session| {
             session.use_transfers(source);
-            session.do_bulk(bulk);
+            session.bulk = bulk;
             JointNoise::new(session, WIDTHS).add_noise(spend("1"), &shares(role, &COUNTS)).unwrap()
         });
         assert_eq!(outcome.p1, outcome.p2);

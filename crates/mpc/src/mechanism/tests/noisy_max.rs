@@ -15,7 +15,7 @@ use zeroize::Zeroizing;
 
 const WIDTHS: NoiseWidths = NoiseWidths { tau: 64, digits: 26 };
 
-fn choose(session: &mut Session, grid_bits: u32, scores: &Scores) -> Result<usize, Error> {
+fn choose(session: &mut Workspace, grid_bits: u32, scores: &Scores) -> Result<usize, Error> {
     let largest = Score::whole(1000).unwrap();
     let mut mechanism = NoisyMax::new(session, grid_bits, largest, WIDTHS)?;
     Ok(mechanism.choose(spend("1"), &Calibration::max(), scores)?.index)
@@ -41,7 +41,7 @@ fn any_noise_on_a_tape_leads_to_the_winner_of_the_single_party_form() {
             single.choose(spend("1"), &Calibration::max(), &joined(&p1, &p2)).unwrap().index;
         for bulk in Bulk::BOTH {
             let outcome = with_tape(&tape, |role, session| {
-                session.do_bulk(bulk);
+                session.bulk = bulk;
                 choose(session, grid_bits, &Scores::OneSided(one_sided(role, &p1, &p2))).unwrap()
             });
             assert_eq!((outcome.p1, outcome.p2), (index, index), "round {round}, {bulk:?}");
@@ -71,7 +71,7 @@ fn shared_scores_choose_as_known_ones_do() {
     let tape = Tape::of_noise([1 << 20, 5, 0, 6, 1 << 24]);
     for (xor, bulk) in [(false, 0), (true, 0), (false, 1), (true, 1)] {
         let outcome = with_tape(&tape, |role, session| {
-            session.do_bulk(Bulk::BOTH[bulk]);
+            session.bulk = Bulk::BOTH[bulk];
             let mut rng = Randomness::seeded(9);
             choose(session, 20, &shared(role, xor, &scores, &mut rng)).unwrap()
         });
@@ -99,7 +99,7 @@ fn more_candidates_than_a_circuit_holds_are_chosen_from_in_batches() {
         scores[winner] = 9;
         let tape = Tape::of_noise(vec![0; count]);
         let outcome = with_tape(&tape, |role, session| {
-            session.do_bulk(bulk);
+            session.bulk = bulk;
             let mut rng = Randomness::seeded(2);
             let scores = shared(role, false, &scores, &mut rng);
             let largest = Score::whole(9).unwrap();
@@ -122,7 +122,7 @@ fn generators_make_both_parties_agree_and_let_candidates_of_either_win() {
     let mut won = [0; 4];
     for seed in 0..50 {
         let outcome = with_generators(seed, |role, session| {
-            session.do_bulk(Bulk::BOTH[seed as usize % 2]);
+            session.bulk = Bulk::BOTH[seed as usize % 2];
             choose(session, 10, &Scores::OneSided(one_sided(role, &[2, 2], &[2, 2]))).unwrap()
         });
         assert_eq!(outcome.p1, outcome.p2);
@@ -137,7 +137,7 @@ fn the_transcript_has_the_same_shape_for_all_scores() {
     for bulk in Bulk::BOTH {
         assert_same_shape(&scores, |(p1, p2)| {
             with_generators(3, |role, session| {
-                session.do_bulk(bulk);
+                session.bulk = bulk;
                 choose(session, 20, &Scores::OneSided(one_sided(role, p1, p2))).unwrap()
             })
         });
@@ -174,7 +174,7 @@ fn choices_find_the_noise_that_was_prepared_for_them() {
     let parameters = NoisyMaxParameters { grid_bits: 10, largest, widths: WIDTHS };
     let (epsilon, calibration) = (Rational::whole(1u8), Calibration::max());
     let outcome = with_generators(7, |role, session| {
-        session.do_bulk(Bulk::SharedBits);
+        session.bulk = Bulk::SharedBits;
         prepare(session, &parameters, &epsilon, &calibration, 9).unwrap();
         (0..4).map(|_| choose(session, 10, &scores(role)).unwrap()).collect::<Vec<_>>()
     });

@@ -4,6 +4,8 @@ use super::*;
 use crate::mechanism::best::{self, CandidateShape, SplitShape, candidate, split};
 use crate::mechanism::heads::{self, Head, HeadShape, better};
 use crate::mechanism::validity::{self, CellShape, Cells, all_valid};
+use crate::protocol::Session;
+use crate::protocol::pair::run_pair;
 use crate::protocol::pair::{assert_forecast, assert_same_shape};
 use proptest::prelude::*;
 use rand::RngExt;

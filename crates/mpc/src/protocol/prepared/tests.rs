@@ -2,7 +2,7 @@ use super::*;
 use crate::crypto::soft_spoken::Columns;
 use crate::math::Rational;
 use crate::net::Blame;
-use crate::protocol::pair::{Outcome, Setup, assert_forecast, assert_same_shape, run_pair};
+use crate::protocol::pair::{Outcome, Setup, assert_forecast, assert_same_shape, run_workspaces};
 use crate::protocol::transfers::Source;
 use crate::protocol::yao::Reveal;
 
@@ -10,12 +10,12 @@ fn sampler(digits: u32, tau: u32) -> DigitSampler {
     DigitSampler::new(&Rational::new(1u32, 3u32).unwrap(), digits, tau).unwrap()
 }
 
-fn pair<T: Send>(source: Source, party: impl Fn(&mut Session) -> T + Sync) -> Outcome<T, T> {
-    let run = |session: &mut Session| {
+fn pair<T: Send>(source: Source, party: impl Fn(&mut Workspace) -> T + Sync) -> Outcome<T, T> {
+    let run = |session: &mut Workspace| {
         session.use_transfers(source);
         party(session)
     };
-    run_pair(Setup::default().seed(3), run, run)
+    run_workspaces(Setup::default().seed(3), run, run)
 }
 
 /// Shares of known bits: all at P1.
@@ -162,7 +162,7 @@ fn no_noise_is_given_twice_and_refills_follow_the_numbers_asked_for() {
                 assert!(digits.iter().all(|digit| digit.len() == count));
                 taken.push(digits);
             }
-            let left = session.with_noises(|pool, _| pool.0[0].1.clone());
+            let left = session.noises.0[0].1.clone();
             let laplace = take(session, Law::Laplace, &first, 1, 0).unwrap();
             assert!(laplace.iter().all(|digit| digit.len() == 2));
             (taken, left)
@@ -204,10 +204,10 @@ fn a_pool_hands_out_what_was_drawn_in_order_and_only_once() {
 fn the_transcript_is_the_same_whatever_is_drawn() {
     let sampler = sampler(3, 20);
     assert_same_shape(&[1, 2, 3], |seed| {
-        let run = |session: &mut Session| {
+        let run = |session: &mut Workspace| {
             take(session, Law::Geometric, &sampler, 10, 5).unwrap();
         };
-        run_pair(Setup::default().seed(*seed), run, run)
+        run_workspaces(Setup::default().seed(*seed), run, run)
     });
 }
 
@@ -217,9 +217,9 @@ fn a_message_of_another_length_is_a_typed_error() {
     // 3 digits of 10 and of 80 noises: the first layer has 10 ANDs for each pair of bits.
     let asks = |count: usize| {
         let sampler = sampler.clone();
-        move |session: &mut Session| take(session, Law::Geometric, &sampler, count, 0).map(|_| ())
+        move |session: &mut Workspace| take(session, Law::Geometric, &sampler, count, 0).map(|_| ())
     };
-    let outcome = run_pair(Setup::default().seed(1), asks(10), asks(80));
+    let outcome = run_workspaces(Setup::default().seed(1), asks(10), asks(80));
     let blamed =
         |error: &Error| matches!(error.blame(), Blame::Connection(Error::WrongLength { .. }));
     assert!([outcome.p1, outcome.p2].iter().any(|r| r.as_ref().is_err_and(blamed)));

@@ -125,6 +125,6 @@ fn mask(bits: u32) -> Option<u64> {
 }
 
 /// Words have 1 to 64 bits.
-pub(in crate::protocol) fn word_bits(bits: u32) -> String {
+pub(crate) fn word_bits(bits: u32) -> String {
     format!("words of {bits} bits: from 1 to 64 are possible")
 }

@@ -7,7 +7,6 @@ use std::thread;
 use crate::circuit::{Program, gallery};
 use crate::crypto::commutative::Ristretto;
 use crate::crypto::garble::Delta;
-use crate::crypto::paillier::{SecretKey, Tuning};
 use crate::math::Randomness;
 use crate::net::memory::{self, End};
 use crate::net::{
@@ -17,14 +16,12 @@ use crate::net::{
 use crate::protocol::bits::{self, Bits};
 use crate::protocol::join::{Bins, Hint, JoinShape};
 use crate::protocol::pair::{Setup, run_pair};
-use crate::protocol::polynomial::{self, NoWrap};
-use crate::protocol::scalar_product::{self, ExpectedKey, Key, TableShape};
 use crate::protocol::shares::{self, Ring, Share, WordShares};
 use crate::protocol::sum_by_group::{self, CountShape};
 use crate::protocol::transfers::Source;
 use crate::protocol::vole::{Method, Sets};
 use crate::protocol::yao::{self, Reveal};
-use crate::protocol::{Session, ot, psi, random_value};
+use crate::protocol::{Session, ot, psi};
 use crate::role::Role;
 
 /// As much as any frame may have.
@@ -132,7 +129,10 @@ fn tags(names: &[&[u8; 4]]) -> HashSet<Tag> {
     names.iter().map(|name| Tag::new(**name)).collect()
 }
 
-fn assert_kinds(names: &[&[u8; 4]], party: impl Fn(&mut Session) -> Ending + Copy + Send) {
+pub(crate) fn assert_kinds(
+    names: &[&[u8; 4]],
+    party: impl Fn(&mut Session) -> Ending + Copy + Send,
+) {
     let kinds: HashSet<Tag> = assert_refuses_what_is_overstated(party).into_iter().collect();
     assert_eq!(kinds, tags(names));
 }
@@ -173,15 +173,6 @@ fn count_tables_refuse_what_is_overstated() {
         let shape = CountShape { records: 4, cells: [3, 2], bits: 20 };
         ending(sum_by_group::count_table(session, &shape, &[0, 1, 1, 0], &|_| ()))
     });
-    let key = small_key();
-    assert_kinds(&[b"ssp0", b"ssp1", b"ssp2"], |session| {
-        let shape = TableShape { records: 4, cells: [2, 3], sigma: 64, bits: 40 };
-        let key = match session.role {
-            Role::P1 => Key::Own(&key),
-            Role::P2 => Key::Peer(ExpectedKey::for_tests(512, Tuning::default())),
-        };
-        ending(scalar_product::count_table(session, key, &shape, &[0, 1, 1, 0], &|_| ()))
-    });
 }
 
 #[test]
@@ -204,22 +195,6 @@ fn shared_bits_refuse_what_is_overstated() {
         let bits = Bits::repeat(session.role == Role::P1, 9);
         let product = bits::and(session, &bits, &bits);
         ending(product.and_then(|product| bits::to_words(session, &product, 20)))
-    });
-}
-
-#[test]
-fn polynomials_refuse_what_is_overstated() {
-    let key = small_key();
-    let five = [5u8.into(), 5u8.into()];
-    let bound = NoWrap::from_inputs(key.public(), &10u8.into(), &five).unwrap();
-    assert_kinds(&[b"ope1", b"ope2"], |session| {
-        let polynomials = [vec![1.into(), 2.into()]];
-        match session.role {
-            Role::P1 => {
-                ending(polynomial::send(session, key.public(), &bound, &polynomials, &|_| ()))
-            }
-            Role::P2 => ending(polynomial::receive(session, &key, &bound, &[3.into()], &|_| ())),
-        }
     });
 }
 
@@ -262,17 +237,4 @@ fn hidden_joins_refuse_what_is_overstated() {
         });
         ending(joined)
     });
-}
-
-#[test]
-fn random_values_refuse_what_is_overstated() {
-    let circuit = [b"otbs", b"otbr", b"otex", b"ysed", b"ytab", b"ydec", b"rvp1"];
-    assert_kinds(&circuit, |session| {
-        let bound = Share::new(&Ring::PowerOfTwo(6), &25.into());
-        ending(random_value::draw(session, Role::P1, &bound, 10))
-    });
-}
-
-fn small_key() -> SecretKey {
-    SecretKey::generate_for_tests(512, Tuning::default(), &mut Randomness::seeded(1)).unwrap()
 }

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::{Side, forecast};
 use crate::Error;
 use crate::net::{Costs, Direction};
-use crate::protocol::Session;
+use crate::protocol::Workspace;
 use crate::publish::Watcher;
 use crate::publish::artefacts::Output;
 use crate::release::Examined;
@@ -34,7 +34,7 @@ pub(super) struct About {
 pub(super) fn write(
     output: &Output,
     side: &Side<'_>,
-    session: &Session,
+    session: &Workspace,
     about: &About,
     record: bool,
 ) -> Result<(), Error> {

@@ -16,7 +16,7 @@ use super::{Left, Side, deadline, messages, unfinished};
 use crate::Error;
 use crate::agreement;
 use crate::privacy::ledger::{self, Debit, Delta, Hash, Ledger, Rehearsal, RunId};
-use crate::protocol::Session;
+use crate::protocol::Workspace;
 use crate::publish::Watcher;
 use crate::release;
 use crate::release::forecast::Records;
@@ -65,7 +65,7 @@ pub fn rehearse(side: &Side<'_>, watcher: &dyn Watcher) -> Result<Told, Error> {
             deadline::of_rehearsal(side, plan, table.len())?
         }
     };
-    let mut session = party.meeting.open(
+    let session = party.meeting.open(
         &side.identity,
         side.peer,
         party.role,
@@ -73,6 +73,7 @@ pub fn rehearse(side: &Side<'_>, watcher: &dyn Watcher) -> Result<Told, Error> {
         terms(&agreement.canonical()).as_bytes(),
         watcher,
     )?;
+    let mut session = Workspace::from(session);
     session.channel.end_within(limit);
     watcher.say(&format!("{} is here to rehearse the same agreement", side.peer_name));
     let mut conversation =
@@ -135,13 +136,13 @@ struct Conversation<'a> {
 }
 
 impl Conversation<'_> {
-    fn begin(&mut self, session: &mut Session) -> Result<(), Error> {
+    fn begin(&mut self, session: &mut Workspace) -> Result<(), Error> {
         self.ledger.check_name()?;
         unfinished::compare(session, self.ledger, self.side.peer_name, self.watcher)
     }
 
     /// Runs an exact rehearsal.
-    fn count(&mut self, session: &mut Session) -> Result<Rehearsed, Error> {
+    fn count(&mut self, session: &mut Workspace) -> Result<Rehearsed, Error> {
         self.begin(session)?;
         let (side, watcher) = (self.side, self.watcher);
         session.channel.begin_phase(LEDGER);
@@ -165,7 +166,7 @@ impl Conversation<'_> {
     /// Runs a noisy one, whose ε is on disk at both before the first message that depends on data.
     fn count_with_noise(
         &mut self,
-        session: &mut Session,
+        session: &mut Workspace,
         plan: &NoisyPlan,
     ) -> Result<Counted, Error> {
         self.begin(session)?;
@@ -223,7 +224,7 @@ fn debit(side: &Side<'_>, plan: &NoisyPlan, run: RunId, salt: Hash) -> Debit {
 }
 
 /// The numbers are known whatever the peer sends now; this only keeps the connection open for both.
-fn close(session: &mut Session) {
+fn close(session: &mut Workspace) {
     session.channel.begin_phase(messages::CLOSING);
     let _ = messages::exchange_written(session);
 }

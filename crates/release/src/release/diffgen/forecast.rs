@@ -20,25 +20,24 @@ use super::horizontal::record_bits;
 use super::leaf_counts::Passes;
 use super::one_class::share_bits;
 use super::shared_scores::SharedScores;
-use super::sizes::{self, Sizes};
+use super::sizes::Sizes;
 use super::two_party::{
     Ready, SET_UP, STRUCTURE, assumptions, bulk, noises_ahead, shard_sources, sources,
 };
-use super::{Leaves, Plan, RECORDS, Specializer, hidden, histograms, run, terms};
+use super::{Leaves, Plan, RECORDS, Specializer, hidden, histograms, paper, run, terms};
 use crate::Error;
 use crate::agreement::diffgen::Terms;
 use crate::agreement::{Agreement, CountTable, Noise, Partition, Selection};
 use crate::crypto::commutative::Ristretto;
-use crate::mechanism::exponential::horizontal::TaylorKey;
-use crate::mechanism::exponential::vertical as weighted;
 use crate::mechanism::noise::joint;
 use crate::mechanism::noisy_max::{self, Sharing};
-use crate::net;
 use crate::net::Message;
+use crate::paper::exponential::vertical as weighted;
+use crate::paper::scalar_product;
 use crate::privacy::taylor::Taylor;
 use crate::privacy::{Budget, Calibration, Spend};
-use crate::protocol::forecast::{Forecast, Work};
-use crate::protocol::{psi, scalar_product, shares, sum_by_group, yao};
+use crate::protocol::forecast::Forecast;
+use crate::protocol::{psi, shares, sum_by_group, yao};
 use crate::release::trajectory::union::Extent;
 use crate::release::tree::layout::Layout;
 use crate::release::tree::scorer::known_at_once;
@@ -114,15 +113,7 @@ pub fn prepare(
 ) -> Result<(), Error> {
     let terms = terms(agreement)?;
     forecast.begin_phase(SET_UP);
-    match &agreement.partition {
-        Partition::Vertical { .. } if terms.count_table == Some(CountTable::Paillier) => {
-            forecast.work(Work::MakeKey, 1);
-        }
-        Partition::Horizontal { .. } if terms.taylor.is_some() => {
-            TaylorKey::forecast(forecast, key_bits);
-        }
-        _ => {}
-    }
+    paper::Prepared::forecast(forecast, agreement, terms, key_bits);
     for (sender, source) in sources(agreement)? {
         forecast.use_transfers(source);
         yao::forecast_set_up(forecast, sender);
@@ -435,11 +426,7 @@ impl Specializer for Counted<'_> {
         } else if self.vertical {
             let layout = Layout::new(cuts, self.agreement);
             if self.plan.terms().count_table == Some(CountTable::Paillier) {
-                let shape = layout.by_encryption(
-                    self.common,
-                    self.sizes.widths.sigma,
-                    self.sizes.count_bits,
-                );
+                let shape = paper::table_shape(&layout, self.common, self.sizes);
                 scalar_product::forecast_table(self.forecast, &shape, self.key_bits)?;
             } else {
                 let bits = self.sizes.count_bits;
@@ -487,21 +474,10 @@ impl Counted<'_> {
         taylor: Taylor,
         candidates: &[Candidate],
     ) -> Result<(), Error> {
-        let terms = sizes::polynomial(self.agreement, taylor, &self.sizes.widths);
-        let rate = self.plan.calibration().rate(spend.epsilon());
-        let weighed = &mut self.weighed;
-        let new: Vec<usize> = candidates
-            .iter()
-            .filter(|candidate| weighed.insert(**candidate))
-            .map(|candidate| self.cuts.number_of_children(*candidate))
-            .collect();
-        let classes = self.plan.schema().class.values.len();
-        if !new.is_empty() {
-            terms.forecast_weighing(self.forecast, self.key_bits, &rate, classes, new)?;
-        }
-        let picked: Result<(), net::Error> =
-            terms.forecast_pick(self.forecast, &rate, candidates.len());
-        Ok(picked?)
+        let terms = paper::polynomial(self.agreement, taylor, &self.sizes.widths);
+        let common = (self.plan, terms, spend);
+        let tree = (&self.cuts, candidates);
+        paper::forecast_choice(self.forecast, self.key_bits, common, tree, &mut self.weighed)
     }
 }
 

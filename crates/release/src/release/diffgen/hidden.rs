@@ -56,7 +56,7 @@ use crate::mechanism::noisy_max::{NoisyMax, Scores};
 use crate::privacy::{Budget, Choose, Spend};
 use crate::protocol::forecast::Forecast;
 use crate::protocol::shares::WordShares;
-use crate::protocol::{Session, join};
+use crate::protocol::{Workspace, join};
 use crate::release::shards::{self, asks::Due};
 use crate::release::tree::layout::Layout;
 use crate::release::tree::leaf_records::LeafRecords;
@@ -80,7 +80,7 @@ fn no_owner() -> Error {
 
 /// Makes a release with the peer: see [`two_party`](super::two_party).
 pub(super) fn release(
-    session: &mut Session,
+    session: &mut Workspace,
     agreement: &Agreement,
     table: &Table,
     budget: Budget,
@@ -157,7 +157,7 @@ pub(super) fn transfers(agreement: &Agreement) -> Result<[usize; 2], Error> {
 
 /// One party's side of [`run`].
 struct Hidden<'a, 'p, 't> {
-    session: &'a mut Session,
+    session: &'a mut Workspace,
     agreement: &'a Agreement,
     plan: &'p Plan,
     sizes: &'a Sizes,
@@ -185,7 +185,7 @@ impl<'t> Part<'t> {
     /// # Errors
     /// See [`Error`].
     pub fn join(
-        session: &mut Session,
+        session: &mut Workspace,
         agreement: &Agreement,
         plan: &Plan,
         table: Cow<'t, Table>,
@@ -218,7 +218,7 @@ impl<'t> Part<'t> {
     /// See [`Error`].
     pub fn count(
         &mut self,
-        session: &mut Session,
+        session: &mut Workspace,
         agreement: &Agreement,
         made: &[Specialization],
         progress: &(dyn Fn(Step) + Sync),
@@ -257,7 +257,7 @@ fn attributes(plan: &Plan) -> Range<usize> {
 impl<'a, 'p, 't> Hidden<'a, 'p, 't> {
     /// Shares the histograms, and is ready for the first choice.
     fn start(
-        session: &'a mut Session,
+        session: &'a mut Workspace,
         agreement: &'a Agreement,
         plan: &'p Plan,
         sizes: &'a Sizes,

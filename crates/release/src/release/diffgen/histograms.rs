@@ -14,7 +14,7 @@ use std::ops::Range;
 
 use super::Plan;
 use crate::Error;
-use crate::protocol::Session;
+use crate::protocol::Workspace;
 use crate::protocol::forecast::Forecast;
 use crate::protocol::shares::WordShares;
 use crate::protocol::sum_by_group::{SumShape, forecast_units};
@@ -105,7 +105,7 @@ impl Histograms {
     /// # Errors
     /// Those of [`sum_by_group`](crate::protocol::sum_by_group), and a table without a column that the agreement gives this party.
     pub fn share(
-        session: &mut Session,
+        session: &mut Workspace,
         plan: &Plan,
         class_owner: Role,
         (table, parts): (&Table, &Parts),

@@ -29,22 +29,19 @@ use std::collections::HashMap;
 
 use super::histograms::sides;
 use super::own_records::{Held, OwnRecords};
+use super::paper::{self, Prepared, Weights};
 use super::shared_scores::{Pending, SharedScores};
-use super::sizes::{self, Sizes};
-use super::two_party::{CountNoise, Keys, Prepared, begin_structure, noisy_records};
+use super::sizes::Sizes;
+use super::two_party::{CountNoise, begin_structure, noisy_records};
 use super::{Leaves, Plan, Specializer, run};
 use crate::Error;
-use crate::agreement::diffgen::Terms;
 use crate::agreement::{self, Agreement};
 use crate::crypto::commutative::Ristretto;
-use crate::crypto::paillier::Tuning;
-use crate::mechanism::exponential::horizontal::{ClassCounts, HorizontalExponential, TaylorKey};
 use crate::mechanism::noisy_max::{NoisyMax, Scores};
-use crate::privacy::taylor::Taylor;
 use crate::privacy::{Budget, Choose, Spend};
-use crate::protocol::Session;
 use crate::protocol::psi::{self, Cardinality, cardinality};
-use crate::protocol::shares::{IntegerShare, WordShares};
+use crate::protocol::shares::WordShares;
+use crate::protocol::{Session, Workspace};
 use crate::release::shards::{self, InShards};
 use crate::release::tree::scorer::known_at_once;
 use crate::release::{Examined, Outcome, Step};
@@ -52,7 +49,7 @@ use crate::table::{Candidate, CutValue, Cuts, Specialization, Table};
 
 /// Makes a release with the peer: see [`two_party`](super::two_party).
 pub(super) fn release(
-    session: &mut Session,
+    session: &mut Workspace,
     agreement: &Agreement,
     table: &Table,
     budget: Budget,
@@ -75,8 +72,7 @@ pub(super) fn release(
             splits: HashMap::new(),
             agreement,
             sizes: &sizes,
-            key: prepared.taylor,
-            weights: HashMap::new(),
+            weights: Weights::new(prepared),
         };
         run(&plan, budget, &mut specializer, &|step| progress(step))
     };
@@ -127,27 +123,9 @@ pub(in crate::release) fn count_overlap(
     Ok(Some(cardinality(session, &Ristretto::default(), identifiers, options)?))
 }
 
-/// The key under which polynomials are evaluated, at both parties.
-pub(super) fn exchange_key(
-    keys: Keys,
-    session: &mut Session,
-    terms: &Terms,
-) -> Result<TaylorKey, Error> {
-    match keys {
-        Keys::Agreed => {
-            let bits = terms.paillier_bits.unwrap_or_default() as usize;
-            Ok(TaylorKey::exchange(session, bits, Tuning::default())?)
-        }
-        #[cfg(any(test, feature = "testing"))]
-        Keys::ForTests(bits) => {
-            Ok(TaylorKey::exchange_for_tests(session, bits, Tuning::default())?)
-        }
-    }
-}
-
 /// One party's side of [`run`].
 struct Horizontal<'a, 'p> {
-    session: &'a mut Session,
+    session: &'a mut Workspace,
     plan: &'p Plan,
     records: usize,
     own: &'a mut dyn OwnRecords,
@@ -155,9 +133,8 @@ struct Horizontal<'a, 'p> {
     splits: HashMap<Candidate, u32>,
     agreement: &'a Agreement,
     sizes: &'a Sizes,
-    key: Option<TaylorKey>,
-    /// Shares of the weights of candidates, where a polynomial takes the place of the exponential.
-    weights: HashMap<Candidate, IntegerShare>,
+    /// Where a polynomial takes the place of the exponential.
+    weights: Weights,
 }
 
 impl Specializer for Horizontal<'_, '_> {
@@ -203,7 +180,11 @@ impl Specializer for Horizontal<'_, '_> {
 
     fn choose(&mut self, spend: Spend, candidates: &[Candidate]) -> Result<usize, Error> {
         if let Some(taylor) = self.plan.terms().taylor {
-            return self.choose_by_polynomial(&spend, taylor, candidates);
+            let terms = paper::polynomial(self.agreement, taylor, &self.sizes.widths);
+            let new = self.weights.missing(candidates);
+            let pending = self.pending(&new);
+            let (own, common) = (&mut *self.own, (self.plan, terms, &spend));
+            return self.weights.choose(self.session, own, common, candidates, (new, &pending));
         }
         self.scores.settle_own(self.session, self.own)?;
         let scores =
@@ -242,34 +223,6 @@ impl Specializer for Horizontal<'_, '_> {
 }
 
 impl Horizontal<'_, '_> {
-    /// The weights of candidates that stay are not computed again: the rate is the same each time.
-    fn choose_by_polynomial(
-        &mut self,
-        spend: &Spend,
-        taylor: Taylor,
-        candidates: &[Candidate],
-    ) -> Result<usize, Error> {
-        let unprepared = || Error::input("the release was prepared for another agreement");
-        let key = self.key.as_ref().ok_or_else(unprepared)?;
-        let terms = sizes::polynomial(self.agreement, taylor, &self.sizes.widths);
-        let rate = self.plan.calibration().rate(spend.epsilon());
-        let new: Vec<Candidate> =
-            candidates.iter().copied().filter(|c| !self.weights.contains_key(c)).collect();
-        let counts = self.own.children(&self.pending(&new))?;
-        let classes = self.classes();
-        let by_child = |counts: Vec<u64>| counts.chunks(classes).map(<[u64]>::to_vec).collect();
-        let counts: Vec<Vec<Vec<u64>>> = counts.into_iter().map(by_child).collect();
-        let mut mechanism = HorizontalExponential::new(self.session, key, terms);
-        if !new.is_empty() {
-            let counts = ClassCounts::new(classes, &counts)?;
-            let weights = mechanism.weigh(&rate, &counts)?;
-            self.weights.extend(new.into_iter().zip(weights));
-        }
-        let weights: Vec<IntegerShare> =
-            candidates.iter().filter_map(|c| self.weights.get(c).cloned()).collect();
-        Ok(mechanism.pick(&weights)?.index)
-    }
-
     /// What these candidates stand for, in all leaves.
     fn pending(&self, candidates: &[Candidate]) -> Vec<Pending> {
         let split = |candidate| self.splits.get(candidate).copied();

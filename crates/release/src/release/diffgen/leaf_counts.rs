@@ -18,7 +18,7 @@ use super::Plan;
 use super::shared_scores::{Coordinates, Pending};
 use super::two_party::STRUCTURE;
 use crate::Error;
-use crate::protocol::Session;
+use crate::protocol::Workspace;
 use crate::protocol::forecast::Forecast;
 use crate::protocol::sum_by_group::{CountShape, forecast_cells};
 use crate::release::shards::Parts;
@@ -87,7 +87,7 @@ impl Passes<'_> {
     /// Those of [`sum_by_group`](crate::protocol::sum_by_group), and a column that is not there.
     pub fn count(
         &self,
-        session: &mut Session,
+        session: &mut Workspace,
         pending: &[Pending],
         leaf_records: &LeafRecords<'_>,
         table: &Table,

@@ -8,7 +8,7 @@ use crate::agreement::Agreement;
 use crate::agreement::diffgen::Terms;
 use crate::math::{Randomness, Rational};
 use crate::privacy::{Budget, Promise};
-use crate::protocol::Session;
+use crate::protocol::Workspace;
 use crate::protocol::forecast::Forecast;
 use crate::release::forecast::key_bits;
 use crate::release::model::ReleaseModel;
@@ -67,14 +67,14 @@ impl ReleaseModel for Terms {
         single::release(agreement, data.table()?, budget, rng, progress)
     }
 
-    fn prepare(&self, session: &mut Session, agreement: &Agreement) -> Result<Prepared, Error> {
+    fn prepare(&self, session: &mut Workspace, agreement: &Agreement) -> Result<Prepared, Error> {
         let prepared = two_party::prepare(session, agreement, two_party::Keys::Agreed)?;
         Ok(Prepared::DiffGen(Box::new(prepared)))
     }
 
     fn together(
         &self,
-        session: &mut Session,
+        session: &mut Workspace,
         agreement: &Agreement,
         data: Data<'_>,
         budget: Option<Budget>,

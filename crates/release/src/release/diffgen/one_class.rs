@@ -42,7 +42,7 @@ use crate::mechanism::noisy_max::{NoisyMax, Scores};
 use crate::privacy::choice::SCORE_GRID_BITS;
 use crate::privacy::exponential::Exponential;
 use crate::privacy::{Calibration, Choose, Spend};
-use crate::protocol::Session;
+use crate::protocol::Workspace;
 use crate::protocol::shares::WordShares;
 use crate::release::Step;
 use crate::release::matching::exchange_split;
@@ -56,7 +56,7 @@ use crate::table::{Candidate, CutValue, Cuts, Specialization, Table};
 
 /// One party's side of [`run`](super::run).
 pub(super) struct OneClass<'a, 'p, 't> {
-    session: &'a mut Session,
+    session: &'a mut Workspace,
     agreement: &'a Agreement,
     plan: &'p Plan,
     sizes: &'a Sizes,
@@ -111,7 +111,7 @@ impl<'a, 'p, 't> OneClass<'a, 'p, 't> {
     /// # Errors
     /// See [`Error`].
     pub(super) fn start(
-        session: &'a mut Session,
+        session: &'a mut Workspace,
         agreement: &'a Agreement,
         plan: &'p Plan,
         sizes: &'a Sizes,

@@ -18,7 +18,7 @@ use crate::math::{Rational, wiped};
 use crate::mechanism::largest::{self, GroupShape, largest_counts};
 use crate::mechanism::noisy_max::{self, NoisyMax, Sharing};
 use crate::privacy::Spend;
-use crate::protocol::Session;
+use crate::protocol::Workspace;
 use crate::protocol::forecast::Forecast;
 use crate::protocol::shares::WordShares;
 use crate::release::tree::scorer::known_at_once;
@@ -84,7 +84,7 @@ impl SharedScores {
     /// If the run fails.
     pub fn start(
         &mut self,
-        session: &mut Session,
+        session: &mut Workspace,
         own: &mut dyn OwnRecords,
         cuts: &Cuts,
     ) -> Result<(), Error> {
@@ -183,7 +183,7 @@ impl SharedScores {
     /// If the run fails.
     pub fn settle_own(
         &mut self,
-        session: &mut Session,
+        session: &mut Workspace,
         own: &mut dyn OwnRecords,
     ) -> Result<(), Error> {
         let pending = std::mem::take(&mut self.pending);
@@ -198,7 +198,7 @@ impl SharedScores {
     /// If the run fails.
     pub fn settle(
         &mut self,
-        session: &mut Session,
+        session: &mut Workspace,
         counts_of: impl Fn(&Specialization, Option<&Coordinates>) -> Result<Vec<u64>, Error>,
     ) -> Result<(), Error> {
         let pending = std::mem::take(&mut self.pending);
@@ -210,7 +210,7 @@ impl SharedScores {
     /// Sends the groups of each of these through MAX.
     fn settle_counts(
         &mut self,
-        session: &mut Session,
+        session: &mut Workspace,
         pending: Vec<Pending>,
         counts: Vec<Vec<u64>>,
     ) -> Result<(), Error> {
@@ -258,7 +258,7 @@ impl SharedScores {
     /// If the run fails.
     pub fn draw_splits(
         &mut self,
-        session: &mut Session,
+        session: &mut Workspace,
         plan: &Plan,
         sizes: &Sizes,
         draws: Vec<(Spend, Candidate)>,

@@ -7,19 +7,17 @@
 //! fewer rounds have fewer candidates and rows, and more ε for each, so their noise is shorter too.
 //! Weights are longest where rounds are fewest.
 
-use super::hidden;
 use super::plan::{FRACTION_BITS, GRID_BITS, Plan};
+use super::{hidden, paper};
 use crate::Error;
 use crate::agreement::diffgen::Terms;
 use crate::agreement::{Agreement, CountTable, MatchBy, Noise, Partition, Profile, Selection};
-use crate::mechanism::exponential::horizontal::Horizontal;
-use crate::mechanism::exponential::vertical;
 use crate::mechanism::noisy_max::{self, NoiseWidths};
+use crate::paper::exponential::vertical;
 use crate::privacy::Score;
 use crate::privacy::exponential::{Scaling, weight_bits};
 use crate::privacy::noisy_max::rate_per_step;
 use crate::privacy::slack::{Noises, PublicBounds, Widths};
-use crate::privacy::taylor::Taylor;
 use crate::protocol::psi::oblivious;
 use crate::protocol::shards::failures;
 use crate::table::{Domain, Schema};
@@ -95,7 +93,7 @@ impl Sizes {
         let record_bits = u64::BITS - records.leading_zeros();
         let count_bits = ring_bits(terms, record_bits, count_digits);
         let largest_score = plan.largest_score(records)?;
-        check_polynomial(agreement, plan, &widths)?;
+        paper::check_polynomial(agreement, plan, &widths)?;
         if terms.selection == Selection::Exponential && !horizontal {
             check_choice(plan, largest_score, most_candidates(plan.schema(), rounds))?;
         }
@@ -179,12 +177,6 @@ fn ring_bits(terms: &Terms, record_bits: u32, digits: u32) -> u32 {
     (record_bits.max(noise_bits) + 2).min(64)
 }
 
-/// The public numbers of the polynomial in place of the exponential.
-pub fn polynomial(agreement: &Agreement, taylor: Taylor, widths: &Widths) -> Horizontal {
-    let sigma = widths.sigma.max(widths.tries);
-    Horizontal { taylor, most_records: agreement.max_records, sigma }
-}
-
 /// Rejects choices whose circuits would need more memory than a party is asked to have.
 fn check_choice(plan: &Plan, largest: Score, candidates: u64) -> Result<(), Error> {
     let rate = scaling().rate("a choice", &plan.largest_epsilon_step(), plan.calibration())?;
@@ -193,22 +185,6 @@ fn check_choice(plan: &Plan, largest: Score, candidates: u64) -> Result<(), Erro
         return Err(Error::input(format!(
             "choosing among up to {candidates} candidates with weights of {bits} bits takes too much \
              memory: use selection = \"permute-and-flip\", or lower `max_records` or `epsilon`"
-        )));
-    }
-    Ok(())
-}
-
-/// Rejects a polynomial whose values do not fit the key, before anything is spent.
-fn check_polynomial(agreement: &Agreement, plan: &Plan, widths: &Widths) -> Result<(), Error> {
-    let Some(taylor) = plan.terms().taylor else { return Ok(()) };
-    let rate = plan.calibration().rate(&plan.largest_epsilon_step());
-    let polynomial = polynomial(agreement, taylor, widths);
-    let needed = polynomial.least_key_bits(&rate)?;
-    let bits = plan.terms().paillier_bits.unwrap_or_default();
-    if needed > u64::from(bits) {
-        return Err(Error::input(format!(
-            "the weights of the polynomial need a key of {needed} bits, and {bits} are agreed: lower \
-             `taylor_degree` or `taylor_digits`, raise `paillier_bits`, or use \"permute-and-flip\""
         )));
     }
     Ok(())

@@ -8,7 +8,7 @@
 //! ```
 //! use diptych_release::agreement::Agreement;
 //! use diptych_release::privacy::Budget;
-//! use diptych_release::protocol::pair::{Setup, run_pair};
+//! use diptych_release::protocol::pair::{Setup, run_workspaces};
 //! use diptych_release::release::diffgen::two_party;
 //! use diptych_release::table::{Reading, parse_csv};
 //!
@@ -42,7 +42,7 @@
 //! let south = read(&("job,ill\n".to_owned() + &"Writer,yes\n".repeat(500)))?;
 //!
 //! let budget = || Budget::new(agreement.epsilon().expect("ε is agreed"));
-//! let outcome = run_pair(
+//! let outcome = run_workspaces(
 //!     Setup::default(),
 //!     |session| two_party::release(session, &agreement, &north, budget(), &|_| ()),
 //!     |session| two_party::release(session, &agreement, &south, budget(), &|_| ()),
@@ -57,21 +57,20 @@
 
 use serde::{Deserialize, Serialize};
 
+pub use super::paper::Prepared;
 use super::sizes::Sizes;
 use super::{Plan, RECORDS, hidden, horizontal, terms, vertical};
 use crate::Error;
 use crate::agreement::diffgen::Terms;
 use crate::agreement::{Agreement, CountTable, Noise, Partition, Selection, Transfers};
-use crate::crypto::paillier::SecretKey;
 use crate::crypto::soft_spoken::Columns;
-use crate::mechanism::exponential::horizontal::TaylorKey;
 use crate::mechanism::noise::{JointNoise, OwnNoise, TwoPartyNoise};
 use crate::mechanism::noisy_max::{self, NoiseWidths};
 use crate::net::{Message, Tag};
 use crate::privacy::{AddNoise, Budget, Calibration, Spend};
 use crate::protocol::shares::WordShares;
 use crate::protocol::transfers::{Assumptions, Source};
-use crate::protocol::{Bulk, Session, yao};
+use crate::protocol::{Bulk, Workspace, yao};
 use crate::release::{Outcome, Step, shards};
 use crate::role::Role;
 use crate::table::{CutValue, Cuts, Table};
@@ -92,15 +91,6 @@ pub(in crate::release) const STRUCTURE: &str = "structure";
 /// The phase in which [`prepare`] talks.
 pub const SET_UP: &str = "set-up";
 
-/// What a release needs that does not depend on data: see [`prepare`].
-pub struct Prepared {
-    pub(super) keys: Keys,
-    /// Under which the counts of divided columns are made, if the tree wants ours.
-    pub(super) secret: Option<SecretKey>,
-    /// Under which polynomials are evaluated.
-    pub(super) taylor: Option<TaylorKey>,
-}
-
 /// Makes keys, sets up transfers with the peer and draws the noise of the first choices: all that can be done before the budget is
 /// debited, because nothing of it depends on data. Whoever cuts the line until now costs nobody any
 /// ε. (Whose key, or whose transfers, the counts of divided columns take depends on the tree: both
@@ -109,26 +99,18 @@ pub struct Prepared {
 /// # Errors
 /// See [`Error`].
 pub fn prepare(
-    session: &mut Session,
+    session: &mut Workspace,
     agreement: &Agreement,
     keys: Keys,
 ) -> Result<Prepared, Error> {
     let terms = terms(agreement)?;
     session.channel.begin_phase(SET_UP);
-    let (secret, taylor) = match &agreement.partition {
-        Partition::Vertical { .. } if terms.count_table == Some(CountTable::Paillier) => {
-            (Some(vertical::make_key(session, terms, keys)?), None)
-        }
-        Partition::Horizontal { .. } if terms.taylor.is_some() => {
-            (None, Some(horizontal::exchange_key(keys, session, terms)?))
-        }
-        _ => (None, None),
-    };
+    let prepared = Prepared::new(session, agreement, terms, keys)?;
     for (sender, source) in sources(agreement)? {
         session.use_transfers(source);
         yao::set_up(session, sender)?;
     }
-    session.do_bulk(bulk(terms));
+    session.bulk = bulk(terms);
     if shards::number(agreement).is_some() {
         shards::set_up(session, agreement)?;
     }
@@ -136,11 +118,11 @@ pub fn prepare(
     draw_ahead(session, &plan, &Sizes::of(agreement, &plan)?)?;
     session.channel.send(&Ready)?;
     let Ready = session.channel.receive()?;
-    Ok(Prepared { keys, secret, taylor })
+    Ok(prepared)
 }
 
 /// Draws the noise of the first choices, as soon as it is known how many there will be.
-pub(super) fn draw_ahead(session: &mut Session, plan: &Plan, sizes: &Sizes) -> Result<(), Error> {
+pub(super) fn draw_ahead(session: &mut Workspace, plan: &Plan, sizes: &Sizes) -> Result<(), Error> {
     if plan.epsilon_records().is_none() {
         let (parameters, epsilon) = (sizes.by_noisy_max(), plan.epsilon_step());
         for (calibration, noises) in noises_ahead(plan) {
@@ -153,7 +135,7 @@ pub(super) fn draw_ahead(session: &mut Session, plan: &Plan, sizes: &Sizes) -> R
 /// The phase of the structure begins; the noise of its choices is drawn now where how many there are
 /// was not `planned`.
 pub(super) fn begin_structure(
-    session: &mut Session,
+    session: &mut Workspace,
     planned: &Plan,
     decided: &Plan,
     sizes: &Sizes,
@@ -167,7 +149,7 @@ pub(super) fn begin_structure(
 
 /// The noisy number of records: each party has a part of it, one has all, or each has a share.
 pub(super) fn noisy_records(
-    session: &mut Session,
+    session: &mut Workspace,
     terms: &Terms,
     sizes: &Sizes,
     spend: Spend,
@@ -309,7 +291,7 @@ pub(super) fn points(value: &CutValue) -> usize {
 /// # Errors
 /// See [`Error`].
 pub fn release(
-    session: &mut Session,
+    session: &mut Workspace,
     agreement: &Agreement,
     table: &Table,
     budget: Budget,
@@ -323,7 +305,7 @@ pub fn release(
 /// # Errors
 /// As for [`release`].
 pub fn release_with(
-    session: &mut Session,
+    session: &mut Workspace,
     agreement: &Agreement,
     table: &Table,
     budget: Budget,
@@ -339,7 +321,7 @@ pub fn release_with(
 /// # Errors
 /// As for [`release`].
 pub fn release_prepared(
-    session: &mut Session,
+    session: &mut Workspace,
     agreement: &Agreement,
     table: &Table,
     budget: Budget,
@@ -370,7 +352,7 @@ impl CountNoise {
         sizes: &Sizes,
         spend: &Spend,
         count: usize,
-        session: &mut Session,
+        session: &mut Workspace,
     ) -> Result<Self, Error> {
         Self::of_widths(terms, sizes.on_counts(), spend, count, session)
     }
@@ -380,7 +362,7 @@ impl CountNoise {
         widths: NoiseWidths,
         spend: &Spend,
         count: usize,
-        session: &mut Session,
+        session: &mut Workspace,
     ) -> Result<Self, Error> {
         let own = match terms.noise {
             Noise::TwoParty => {
@@ -393,7 +375,7 @@ impl CountNoise {
 
     pub(super) fn add(
         self,
-        session: &mut Session,
+        session: &mut Workspace,
         spend: Spend,
         counts: &WordShares,
     ) -> Result<Vec<i64>, Error> {
@@ -403,7 +385,7 @@ impl CountNoise {
 
     fn open(
         self,
-        session: &mut Session,
+        session: &mut Workspace,
         spend: Spend,
         counts: &WordShares,
     ) -> Result<Vec<i64>, Error> {

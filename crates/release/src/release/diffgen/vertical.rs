@@ -19,7 +19,7 @@
 //! *Learned by the peer*: the number of identifiers and which are common; whether the class columns
 //! agree; the release. *Theorem*: the view of a party is simulated from its own input, these and the
 //! release, up to the total variation that [`Sizes`] turns into δ (composition of the simulators of
-//! [`psi`](crate::protocol::psi), [`crate::mechanism`] and [`sum_by_group`](crate::protocol::sum_by_group), or [`scalar_product`] if that is agreed); so for the peer's columns
+//! [`psi`](crate::protocol::psi), [`crate::mechanism`] and [`sum_by_group`](crate::protocol::sum_by_group), or [`scalar_product`](crate::paper::scalar_product) if that is agreed); so for the peer's columns
 //! of one common individual replaced, each party's view is (2ε, (1 + e^ε)·δ)-private,
 //! computationally.
 //!
@@ -32,24 +32,23 @@ use num_bigint::{BigInt, BigUint};
 
 use super::holder::Holder;
 use super::one_class::OneClass;
+use super::paper::{self, Prepared};
 use super::sizes::{Sizes, scaling};
-use super::two_party::{CountNoise, Keys, Prepared, begin_structure, noisy_records};
+use super::two_party::{CountNoise, begin_structure, noisy_records};
 use super::{Leaves, Plan, Specializer, hidden, run};
 use crate::Error;
 use crate::agreement::diffgen::Terms;
 use crate::agreement::{Agreement, CountTable, Selection};
-use crate::crypto::paillier::{SecretKey, Tuning};
 use crate::math::Rational;
 use crate::mechanism::OneSided;
-use crate::mechanism::exponential::VerticalExponential;
 use crate::mechanism::noisy_max::{NoisyMax, Scores};
+use crate::paper::exponential::VerticalExponential;
 use crate::privacy::decisions::{self, Decisions};
 use crate::privacy::exponential::Exponential;
 use crate::privacy::{self, Budget, Choose, Spend};
-use crate::protocol::scalar_product::{self, ExpectedKey, Key};
 use crate::protocol::shares::WordShares;
 use crate::protocol::sum_by_group::CountShape;
-use crate::protocol::{Coins, Session};
+use crate::protocol::{Coins, Workspace};
 use crate::release::matching::{check_common, compare_classes, exchange_split};
 use crate::release::shards::asks::{COUNTS, Sum};
 use crate::release::shards::{Common, Parts, match_people};
@@ -60,7 +59,7 @@ use crate::table::{Candidate, CutValue, Cuts, Specialization, Table};
 
 /// Makes a release with the peer: see [`two_party`](super::two_party).
 pub(super) fn release(
-    session: &mut Session,
+    session: &mut Workspace,
     agreement: &Agreement,
     table: &Table,
     budget: Budget,
@@ -68,7 +67,7 @@ pub(super) fn release(
     progress: &(dyn Fn(Step) + Sync),
 ) -> Result<Outcome, Error> {
     if agreement.membership().is_hidden() {
-        return hidden::release(session, agreement, table, budget, prepared.keys, progress);
+        return hidden::release(session, agreement, table, budget, prepared.keys(), progress);
     }
     let plan = Plan::new(agreement)?;
     let sizes = Sizes::of(agreement, &plan)?;
@@ -108,35 +107,9 @@ pub(super) fn release(
     Ok(Outcome { release, in_both, peer_records, course, paths: Default::default() })
 }
 
-fn no_key() -> Error {
-    Error::input("the release was prepared for another agreement")
-}
-
-fn key_bits(terms: &Terms, keys: Keys) -> Result<usize, Error> {
-    match keys {
-        #[cfg(any(test, feature = "testing"))]
-        Keys::ForTests(bits) => Ok(bits),
-        Keys::Agreed => terms.paillier_bits.map(|bits| bits as usize).ok_or_else(no_key),
-    }
-}
-
-/// A key for the count table, should the tree want ours.
-pub(super) fn make_key(
-    session: &mut Session,
-    terms: &Terms,
-    keys: Keys,
-) -> Result<SecretKey, Error> {
-    let (bits, rng) = (key_bits(terms, keys)?, &mut session.rng);
-    Ok(match keys {
-        Keys::Agreed => SecretKey::generate(bits, Tuning::default(), rng)?,
-        #[cfg(any(test, feature = "testing"))]
-        Keys::ForTests(_) => SecretKey::generate_for_tests(bits, Tuning::default(), rng)?,
-    })
-}
-
 /// One party's side of [`run`].
 struct Vertical<'a, 'p, 't> {
-    session: &'a mut Session,
+    session: &'a mut Workspace,
     holder: Holder<'p, 't>,
     agreement: &'a Agreement,
     terms: &'a Terms,
@@ -232,7 +205,11 @@ impl Vertical<'_, '_, '_> {
     fn count_table(&mut self, cuts: &Cuts, layout: &Layout) -> Result<WordShares, Error> {
         let cells = layout.cells_of_records(self.holder.leaf_records(), cuts, self.session.role);
         match self.terms.count_table {
-            Some(CountTable::Paillier) => self.encrypted_table(layout, &cells),
+            Some(CountTable::Paillier) => {
+                let shape = paper::table_shape(layout, self.records, self.sizes);
+                let (session, progress) = (&mut *self.session, self.progress);
+                self.prepared.count_table(session, self.terms, &shape, &cells, progress)
+            }
             _ => self.transferred_table(layout, &cells),
         }
     }
@@ -241,34 +218,11 @@ impl Vertical<'_, '_, '_> {
         let shape = layout.by_transfers(self.parts.padded(), self.sizes.count_bits);
         count_in_parts(self.session, &self.parts, &shape, cells, self.progress)
     }
-
-    fn encrypted_table(&mut self, layout: &Layout, cells: &[u32]) -> Result<WordShares, Error> {
-        let shape =
-            layout.by_encryption(self.records, self.sizes.widths.sigma, self.sizes.count_bits);
-        let bits = key_bits(self.terms, self.prepared.keys)?;
-        let items = shape.items(bits)?.iter().sum();
-        (self.progress)(Step::Began { phase: "count table", total: items });
-        let key = if shape.encrypting_role() == self.session.role {
-            Key::Own(self.prepared.secret.as_ref().ok_or_else(no_key)?)
-        } else {
-            Key::Peer(self.expected_key(bits)?)
-        };
-        let progress = |items| (self.progress)(Step::Advanced(items));
-        Ok(scalar_product::count_table(self.session, key, &shape, cells, &progress)?)
-    }
-
-    fn expected_key(&self, bits: usize) -> Result<ExpectedKey, Error> {
-        Ok(match self.prepared.keys {
-            Keys::Agreed => ExpectedKey::new(bits, Tuning::default())?,
-            #[cfg(any(test, feature = "testing"))]
-            Keys::ForTests(_) => ExpectedKey::for_tests(bits, Tuning::default()),
-        })
-    }
 }
 
 /// The joint count table of the common people; `shape` is that of one part of them.
 pub(super) fn count_in_parts(
-    session: &mut Session,
+    session: &mut Workspace,
     parts: &Parts,
     shape: &CountShape,
     cells: &[u32],

@@ -36,7 +36,7 @@ use crate::agreement::Agreement;
 use crate::agreement::syntactic::{Search, Terms};
 use crate::mechanism::best::{self, CandidateShape, SplitShape};
 use crate::mechanism::validity::{self, CellShape, Cells};
-use crate::protocol::Session;
+use crate::protocol::Workspace;
 use crate::protocol::forecast::Forecast;
 use crate::protocol::shares::WordShares;
 use crate::protocol::yao::Reveal;
@@ -50,7 +50,7 @@ use crate::table::{Candidate, Column, CutValue, Cuts, Specialization, Table};
 /// # Errors
 /// See [`Error`].
 pub fn release(
-    session: &mut Session,
+    session: &mut Workspace,
     agreement: &Agreement,
     terms: &Terms,
     table: &Table,
@@ -248,7 +248,7 @@ struct Side<'a, 't> {
 
 impl Side<'_, '_> {
     /// The coarsest table of both must be as required.
-    fn meet_at_top(&self, session: &mut Session) -> Result<(), Error> {
+    fn meet_at_top(&self, session: &mut Workspace) -> Result<(), Error> {
         let rules = &self.plan.shared.rules;
         if rules.iter().any(|rule| rule.k > self.plan.most_people()) {
             return Err(unmet_together());
@@ -264,7 +264,7 @@ impl Side<'_, '_> {
         if self.test(session, &cells)? { Ok(()) } else { Err(unmet_together()) }
     }
 
-    fn test(&self, session: &mut Session, cells: &OwnCells) -> Result<bool, Error> {
+    fn test(&self, session: &mut Workspace, cells: &OwnCells) -> Result<bool, Error> {
         let OwnCells { least, counts, margins } = cells;
         let cells = Cells { least, counts, margins };
         let known = session.role == Role::P1;
@@ -272,7 +272,7 @@ impl Side<'_, '_> {
     }
 
     /// Opens the best split of an interval, if it has one.
-    fn find_split(&mut self, session: &mut Session, interval: Candidate) -> Result<(), Error> {
+    fn find_split(&mut self, session: &mut Workspace, interval: Candidate) -> Result<(), Error> {
         let Candidate { attribute, value } = interval;
         let (CutValue::Interval { start, end }, Some(Column::Numeric(points))) =
             (value, self.own.table.column(attribute))
@@ -297,7 +297,7 @@ impl Side<'_, '_> {
 
     /// Opens the best candidate and whether it is valid, and performs it if it is. Whether there was
     /// any.
-    fn examine(&mut self, session: &mut Session) -> Result<bool, Error> {
+    fn examine(&mut self, session: &mut Workspace) -> Result<bool, Error> {
         let open = self.plan.open();
         if open.is_empty() {
             return Ok(false);
@@ -352,7 +352,7 @@ impl Side<'_, '_> {
     }
 
     /// The rows of the release, opened.
-    fn count(&self, session: &mut Session) -> Result<tree::Generalized, Error> {
+    fn count(&self, session: &mut Workspace) -> Result<tree::Generalized, Error> {
         let (cuts, ..) = self.plan.shared.release_table()?;
         let counts = WordShares::new(bits_of(self.plan.most_people()), self.own_counts(&cuts)?)?;
         session.channel.begin_phase(OPENING);

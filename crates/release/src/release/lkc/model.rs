@@ -8,7 +8,7 @@ use crate::agreement::syntactic::{Search, Terms};
 use crate::agreement::{Agreement, Partition};
 use crate::math::Randomness;
 use crate::privacy::Budget;
-use crate::protocol::Session;
+use crate::protocol::Workspace;
 use crate::protocol::forecast::Forecast;
 use crate::release::examine::{self, Seen};
 use crate::release::forecast::Records;
@@ -47,14 +47,14 @@ impl ReleaseModel for Terms {
         }
     }
 
-    fn prepare(&self, session: &mut Session, _: &Agreement) -> Result<Prepared, Error> {
+    fn prepare(&self, session: &mut Workspace, _: &Agreement) -> Result<Prepared, Error> {
         vertical::prepare(session)?;
         Ok(Prepared::Nothing)
     }
 
     fn together(
         &self,
-        session: &mut Session,
+        session: &mut Workspace,
         agreement: &Agreement,
         data: Data<'_>,
         _: Option<Budget>,

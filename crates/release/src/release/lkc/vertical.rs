@@ -40,11 +40,12 @@ use crate::crypto::soft_spoken::Columns;
 use crate::math::Rational;
 use crate::mechanism::heads::{self, Head};
 use crate::net::{Message, Tag};
+use crate::protocol::Workspace;
 use crate::protocol::forecast::Forecast;
 use crate::protocol::psi::Intersection;
+use crate::protocol::sum_by_group;
 use crate::protocol::transfers::{Assumptions, Source};
 use crate::protocol::yao::{self, Reveal};
-use crate::protocol::{Session, sum_by_group};
 use crate::release::groups::{Groups, Rule};
 use crate::release::impossible;
 use crate::release::tree::{Generalized, Leaves};
@@ -63,7 +64,7 @@ pub(super) const OPENING: &str = "counts";
 ///
 /// # Errors
 /// If the run fails.
-pub fn prepare(session: &mut Session) -> Result<(), Error> {
+pub fn prepare(session: &mut Workspace) -> Result<(), Error> {
     session.channel.begin_phase(SET_UP);
     session.use_transfers(Source::SoftSpoken(Columns::Four));
     for sender in Role::BOTH {
@@ -87,7 +88,7 @@ pub fn forecast_prepare(f: &mut Forecast) {
 /// # Errors
 /// See [`Error`].
 pub fn release(
-    session: &mut Session,
+    session: &mut Workspace,
     agreement: &Agreement,
     terms: &Terms,
     table: &Table,
@@ -193,7 +194,7 @@ impl<'a, 't> Side<'a, 't> {
 
 impl Side<'_, '_> {
     /// The coarsest table must be as required. Of numbers of people both know it.
-    pub fn meet_at_top(&mut self, session: &mut Session) -> Result<(), Error> {
+    pub fn meet_at_top(&mut self, session: &mut Workspace) -> Result<(), Error> {
         let own = self.own.meet_at_top(self.shared.terms);
         if self.shared.rules.iter().any(|rule| (self.shared.records as u64) < rule.k) {
             return own;
@@ -213,7 +214,7 @@ impl Side<'_, '_> {
 
     /// Whose best candidate is better. As in the papers, what is known not to be valid does not bid
     /// where records are linked.
-    pub fn better(&mut self, session: &mut Session) -> Result<Option<Role>, Error> {
+    pub fn better(&mut self, session: &mut Workspace) -> Result<Option<Role>, Error> {
         if self.shared.terms.linkage == Some(Linkage::Rows) {
             while let Some(place) = best(&self.open) {
                 let made = self.open[place].made;
@@ -243,7 +244,7 @@ impl Side<'_, '_> {
     /// Tells or hears what a value was worth that was made finer, where both keep account of it.
     fn account(
         &mut self,
-        session: &mut Session,
+        session: &mut Workspace,
         made: &Specialization,
         own: Option<Value>,
     ) -> Result<(), Error> {
@@ -288,7 +289,7 @@ impl Side<'_, '_> {
     }
 
     /// The owner names its best candidate; both learn whether it is valid, and perform it if it is.
-    pub fn examine(&mut self, session: &mut Session, owner: Role) -> Result<(), Error> {
+    pub fn examine(&mut self, session: &mut Workspace, owner: Role) -> Result<(), Error> {
         let listed = self.shared.candidates(owner);
         let mut value = None;
         let (candidate, own) = if owner == self.role {
@@ -366,7 +367,7 @@ impl Side<'_, '_> {
     /// The rows of the release: everybody in shares by leaf, class and sensitive value, opened.
     pub fn count(
         &self,
-        session: &mut Session,
+        session: &mut Workspace,
         progress: &(dyn Fn(Step) + Sync),
     ) -> Result<Generalized, Error> {
         let (cuts, layout, shape) = self.shared.release_table()?;

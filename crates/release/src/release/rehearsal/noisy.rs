@@ -45,7 +45,7 @@ use crate::protocol::join::{self, Bins, Hint, JoinShape};
 use crate::protocol::shares::WordShares;
 use crate::protocol::transfers::{Assumptions, Source};
 use crate::protocol::vole::Method;
-use crate::protocol::{Bulk, Session, bits, yao};
+use crate::protocol::{Bulk, Workspace, bits, yao};
 use crate::release::rehearsal::no_rehearsal;
 use crate::role::Role;
 use crate::table::Table;
@@ -141,11 +141,11 @@ fn shape(announced: &Announced) -> Result<JoinShape, Error> {
 ///
 /// # Errors
 /// If the connection fails or the peer's messages are not acceptable.
-pub fn prepare(session: &mut Session, plan: &NoisyPlan) -> Result<(), Error> {
+pub fn prepare(session: &mut Workspace, plan: &NoisyPlan) -> Result<(), Error> {
     session.channel.begin_phase(SET_UP);
     session.use_transfers(plan.source());
     yao::set_up(session, Role::P1)?;
-    session.do_bulk(Bulk::SharedBits);
+    session.bulk = Bulk::SharedBits;
     session.channel.send(&Ready)?;
     let Ready = session.channel.receive()?;
     Ok(())
@@ -167,7 +167,7 @@ pub fn forecast_prepare(f: &mut Forecast, plan: &NoisyPlan) {
 /// # Errors
 /// If the table is larger than agreed, the connection fails or the peer's messages are not acceptable.
 pub fn run(
-    session: &mut Session,
+    session: &mut Workspace,
     agreement: &Agreement,
     plan: &NoisyPlan,
     table: &Table,

@@ -9,7 +9,7 @@ use crate::Error;
 use crate::agreement::{Agreement, Rehearsal};
 use crate::net::{AbortReason, Costs, Stop, Transcript};
 use crate::protocol::shards::{Answer, Failed, Shard};
-use crate::protocol::{Session, yao};
+use crate::protocol::{Session, Workspace, yao};
 use crate::release::diffgen::two_party::{self, SET_UP};
 use crate::release::diffgen::{Plan, hidden, terms};
 use crate::release::matching::no_identifiers;
@@ -20,7 +20,7 @@ use crate::table::{Specialization, Table};
 
 /// One shard: it answers what its lead asks.
 pub struct Host {
-    session: Session,
+    session: Workspace,
     agreement: Arc<Agreement>,
     /// Its own, until they are matched; a lead that holds all records sends them along.
     records: Option<Table>,
@@ -33,7 +33,7 @@ pub struct Host {
 impl Host {
     /// A shard on a connection, with records of its own or none yet.
     pub fn new(session: Session, agreement: Arc<Agreement>, records: Option<Table>) -> Self {
-        Self { session, agreement, records, labelled: Vec::new(), joined: None }
+        Self { session: session.into(), agreement, records, labelled: Vec::new(), joined: None }
     }
 
     fn answer(&mut self, request: &[u8]) -> Result<Answer, Error> {
@@ -65,7 +65,7 @@ impl Host {
             session.use_transfers(source);
             yao::set_up(session, sender)?;
         }
-        session.do_bulk(two_party::bulk(terms(&self.agreement)?));
+        session.bulk = two_party::bulk(terms(&self.agreement)?);
         let records = self.records.as_ref().map_or(0, Table::len);
         Ok(Answer::new((records as u64).to_le_bytes().to_vec()))
     }

@@ -6,7 +6,7 @@ use super::asks::{
 use super::*;
 use crate::error::Kind;
 use crate::net::SessionId;
-use crate::protocol::pair::{Setup, run_pair};
+use crate::protocol::pair::{Setup, run_workspaces};
 use crate::protocol::shards::stand_in::{Answers, StandIn};
 use crate::protocol::shards::{Answer, Failed, Shards};
 use crate::protocol::sum_by_group::{CountShape, SumShape};
@@ -226,11 +226,11 @@ fn records_outside_their_domains_are_refused() {
 fn refused(requests: &[Vec<u8>]) {
     let agreement = Arc::new(agreement());
     for bytes in requests {
-        let party = |session: &mut Session| {
+        let party = |session: &mut Workspace| {
             let mut host = Host::new(session.shards.sessions.remove(0), agreement.clone(), None);
             host.ask(bytes).map(|_| ()).map_err(|failed| failed.to_string())
         };
-        let outcome = run_pair(Setup::default().shards(1, 1), party, party);
+        let outcome = run_workspaces(Setup::default().shards(1, 1), party, party);
         let why = outcome.p1.unwrap_err();
         assert!(why.contains("understand each other") || why.contains("ended the run"), "{why}");
         outcome.p2.unwrap_err();
@@ -283,13 +283,13 @@ impl Answers for Says {
 fn shards_with_records_of_their_own_that_are_too_full_end_the_run_before_it_is_debited() {
     let agreement = agreement();
     let set_up = |held: [u64; 3], said: usize| {
-        let party = |session: &mut Session| {
+        let party = |session: &mut Workspace| {
             session.shards.asked =
                 held.iter().map(|held| Box::new(StandIn(Says(*held))) as Box<dyn Shard>).collect();
             session.shards.records = Some(said);
             set_up(session, &agreement)
         };
-        run_pair(Setup::default(), party, party).p1
+        run_workspaces(Setup::default(), party, party).p1
     };
     assert_eq!(bound(1_000, 3), 518);
     assert!(set_up([518, 482, 0], 1_000).is_ok());
@@ -313,14 +313,14 @@ impl Answers for Shares {
 fn a_shard_that_answers_other_sums_than_were_asked_for_ends_the_run() {
     let shape = CountShape { records: 4, cells: [2, 3], bits: 32 };
     let add_up = |told: Due| {
-        let party = |session: &mut Session| {
+        let party = |session: &mut Workspace| {
             let shard = || Box::new(StandIn(Shares(told))) as Box<dyn Shard>;
             session.shards.asked = vec![shard(), shard()];
             let parts = Parts::in_shards(vec![2, 2]).unwrap();
             let places = |_, rows: Range<usize>| Ok(vec![0; rows.len()]);
             parts.add_up(session, "count table", &[Sum::Cells(shape)], places, &|_| ())
         };
-        run_pair(Setup::default(), party, party).p1
+        run_workspaces(Setup::default(), party, party).p1
     };
     let due = Due { bits: 32, words: 6 };
     assert_eq!(add_up(due).unwrap()[0].len(), 6);

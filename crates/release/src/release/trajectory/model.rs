@@ -8,7 +8,7 @@ use crate::agreement::Agreement;
 use crate::agreement::trajectory::Terms;
 use crate::math::Randomness;
 use crate::privacy::Budget;
-use crate::protocol::Session;
+use crate::protocol::Workspace;
 use crate::protocol::forecast::Forecast;
 use crate::release::examine::Seen;
 use crate::release::forecast::Records;
@@ -41,7 +41,7 @@ impl ReleaseModel for Terms {
 
     fn together(
         &self,
-        session: &mut Session,
+        session: &mut Workspace,
         agreement: &Agreement,
         data: Data<'_>,
         _: Option<Budget>,

@@ -3,7 +3,6 @@
 use super::leaf_records::LeafRecords;
 use crate::agreement::Agreement;
 use crate::net;
-use crate::protocol::scalar_product::TableShape;
 use crate::protocol::shares::WordShares;
 use crate::protocol::sum_by_group::CountShape;
 use crate::role::Role;
@@ -78,11 +77,6 @@ impl Layout {
     /// The table by sums by group, over Z_{2^`bits`}.
     pub fn by_transfers(&self, records: usize, bits: u32) -> CountShape {
         CountShape { records, cells: self.cells(), bits }
-    }
-
-    /// The table under encryption.
-    pub fn by_encryption(&self, records: usize, sigma: u32, bits: u32) -> TableShape {
-        TableShape { records, cells: self.cells(), sigma, bits }
     }
 
     /// Counts of the whole table.

@@ -9,10 +9,12 @@ use super::two_parties::{
     thesis_rows,
 };
 use super::*;
-use crate::net::{self, Blame, Tag};
-use crate::protocol::Session;
+use crate::net::{self, Tag};
+use crate::protocol::Workspace;
 use crate::protocol::coins::{Coins, TapeCoins};
-use crate::protocol::pair::{Outcome as Ran, Setup, assert_forecast, assert_same_shape, run_pair};
+use crate::protocol::pair::{
+    Outcome as Ran, Setup, assert_forecast, assert_same_shape, run_workspaces,
+};
 use crate::release::diffgen::forecast::{self, Records, check_table};
 use crate::release::diffgen::two_party::{Keys, prepare, release_with};
 use crate::role::Role;
@@ -45,13 +47,13 @@ pub fn together<C: Coins + Send + 'static>(
     keys: Keys,
     seed: u64,
 ) -> Ran<Party, Party> {
-    let party = |table: &Table, coins: C, session: &mut Session| {
+    let party = |table: &Table, coins: C, session: &mut Workspace| {
         session.coins = Box::new(coins);
         let made = release_with(session, agreement, table, budget(agreement), keys, &|_| {});
         session.conclude(made)
     };
     let [first, second] = tables;
-    run_pair(
+    run_workspaces(
         setup(agreement).seed(seed),
         |session| party(first, coins.0, session),
         |session| party(second, coins.1, session),
@@ -265,7 +267,7 @@ fn a_column_that_the_agreement_gives_a_party_must_be_there() {
 fn a_peer_that_announces_more_records_than_agreed_is_refused() {
     let agreement = hidden_loans("p1", None, "epsilon = \"1\"\nspecializations = 1");
     let first = view(&agreement, &thesis_rows(), Some(Role::P1));
-    let outcome = run_pair(
+    let outcome = run_workspaces(
         Setup::default(),
         |session| release_with(session, &agreement, &first, budget(&agreement), QUICK, &|_| {}),
         |session| {

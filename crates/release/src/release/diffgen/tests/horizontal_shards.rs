@@ -12,9 +12,9 @@ use super::two_parties::{
 use super::*;
 use crate::net::memory::{End, ends};
 use crate::net::{self, AbortReason, Blame, Channel, Limits, Stop, Transport};
-use crate::protocol::Session;
+use crate::protocol::Workspace;
 use crate::protocol::coins::TapeCoins;
-use crate::protocol::pair::{Outcome as Ran, Setup, run_pair};
+use crate::protocol::pair::{Outcome as Ran, Setup, run_workspaces};
 use crate::protocol::shards::remote::{Remote, Server};
 use crate::protocol::shards::{Answer, Failed, Shard};
 use crate::release::diffgen::two_party::{Keys, prepare, release_with};
@@ -43,7 +43,7 @@ fn counters(agreement: &Agreement, table: &Table) -> Vec<Box<dyn Shard>> {
 }
 
 /// Gives the records to shards, if they lie there; returns what is left to the lead.
-fn give(session: &mut Session, agreement: &Agreement, table: &Table, lie: Lie) -> Table {
+fn give(session: &mut Workspace, agreement: &Agreement, table: &Table, lie: Lie) -> Table {
     let remote =
         |shard| Box::new(Remote::new(Box::new(Near(Server::new(shard))))) as Box<dyn Shard>;
     session.shards.asked = match lie {
@@ -63,7 +63,7 @@ fn run_of(
     tape: &Tape,
 ) -> Ran<Party, Party> {
     let tables = rows.map(|rows| table_of(agreement, rows));
-    let party = |session: &mut Session, coins: TapeCoins| {
+    let party = |session: &mut Workspace, coins: TapeCoins| {
         session.coins = Box::new(coins);
         let role = session.role as usize;
         let left = give(session, agreement, &tables[role], lies[role]);
@@ -72,7 +72,11 @@ fn run_of(
     };
     let (first, second) = TapeCoins::pair(tape);
     let party = &party;
-    run_pair(Setup::default(), |session| party(session, first), |session| party(session, second))
+    run_workspaces(
+        Setup::default(),
+        |session| party(session, first),
+        |session| party(session, second),
+    )
 }
 
 /// However the records lie, it is the release of one party, and both say what they say without shards.
@@ -126,7 +130,7 @@ fn shards_may_be_empty() {
 fn sent(agreement: &Agreement, rows: [&[Row]; 2], lies: [Lie; 2]) -> [Vec<u8>; 2] {
     let tables = rows.map(|rows| table_of(agreement, rows));
     let (first, second) = ends(None);
-    let party = |session: &mut Session, end: End| {
+    let party = |session: &mut Workspace, end: End| {
         let (sent, role) = (Arc::new(Mutex::new(Vec::new())), session.role as usize);
         let line = Box::new(Overheard { end, sent: sent.clone() }) as Box<dyn Transport>;
         session.channel = Channel::new(line, Limits::default());
@@ -135,7 +139,7 @@ fn sent(agreement: &Agreement, rows: [&[Row]; 2], lies: [Lie; 2]) -> [Vec<u8>; 2
         release_with(session, agreement, &left, budget(agreement), keys, &|_| {}).unwrap();
         sent.lock().unwrap().to_vec()
     };
-    let outcome = run_pair(
+    let outcome = run_workspaces(
         Setup::default().seed(23),
         |session| party(session, first),
         |session| party(session, second),
@@ -161,7 +165,7 @@ fn inside(agreement: &Agreement, rows: &[Row]) -> Vec<Vec<u8>> {
     let (_, tape) = alone(agreement, &table_of(agreement, rows), 24);
     let (first, second) = TapeCoins::pair(&tape);
     let heard = Mutex::new(Vec::new());
-    let party = |session: &mut Session, coins: TapeCoins| {
+    let party = |session: &mut Workspace, coins: TapeCoins| {
         session.coins = Box::new(coins);
         let (lie, rows) = match session.role {
             Role::P1 => (Lie::InShards, rows),
@@ -178,7 +182,11 @@ fn inside(agreement: &Agreement, rows: &[Row]) -> Vec<Vec<u8>> {
         release_with(session, agreement, &left, budget, Keys::Agreed, &|_| {}).unwrap();
         heard.lock().unwrap().extend(inside.lock().unwrap().drain(..));
     };
-    run_pair(Setup::default(), |session| party(session, first), |session| party(session, second));
+    run_workspaces(
+        Setup::default(),
+        |session| party(session, first),
+        |session| party(session, second),
+    );
     heard.into_inner().unwrap()
 }
 
@@ -267,7 +275,7 @@ fn a_shard_that_fails_at_any_request_ends_the_run_at_both_sides() {
         let mut left = 0;
         loop {
             let failed = Arc::new(AtomicBool::new(false));
-            let party = |session: &mut Session| {
+            let party = |session: &mut Workspace| {
                 let (rows, lie) = match session.role {
                     Role::P1 => (&rows[..20], Lie::InShards),
                     Role::P2 => (&rows[20..], Lie::AtTheLead),
@@ -283,7 +291,7 @@ fn a_shard_that_fails_at_any_request_ends_the_run_at_both_sides() {
                 let made = release_with(session, &agreement, &table, budget, Keys::Agreed, &|_| {});
                 session.conclude(made).map(|_| ())
             };
-            let outcome = run_pair(Setup::default(), party, party);
+            let outcome = run_workspaces(Setup::default(), party, party);
             if !failed.load(Ordering::Relaxed) {
                 assert!(outcome.p1.is_ok() && outcome.p2.is_ok());
                 break;
@@ -305,21 +313,21 @@ fn a_shard_that_fails_at_any_request_ends_the_run_at_both_sides() {
 #[test]
 fn shards_that_lack_records_are_found_before_anything_is_spent() {
     let agreement = in_shards("epsilon = \"2\"", 2);
-    let party = |session: &mut Session| {
+    let party = |session: &mut Workspace| {
         let table = table_of(&agreement, &rows(20, 26));
         give(session, &agreement, &table, Lie::InShards);
         session.shards.records = Some(table.len() + 1);
         let prepared = prepare(session, &agreement, Keys::Agreed).map(|_| ());
         session.conclude(prepared).unwrap_err()
     };
-    let outcome = run_pair(Setup::default(), party, party);
+    let outcome = run_workspaces(Setup::default(), party, party);
     assert!(outcome.p1.to_string().contains("as many records"), "{}", outcome.p1);
-    let too_few = |session: &mut Session| {
+    let too_few = |session: &mut Workspace| {
         let table = table_of(&agreement, &rows(20, 26));
         give(session, &agreement, &table, Lie::InShards);
         session.shards.asked.pop();
         prepare(session, &agreement, Keys::Agreed).map(|_| ()).unwrap_err().to_string()
     };
-    let outcome = run_pair(Setup::default(), too_few, too_few);
+    let outcome = run_workspaces(Setup::default(), too_few, too_few);
     assert!(outcome.p1.contains("not as many of these as are agreed"), "{}", outcome.p1);
 }

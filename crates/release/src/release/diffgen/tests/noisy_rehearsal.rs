@@ -6,9 +6,11 @@ use super::two_parties::{Row, loans, thesis_rows};
 use super::{one_class, vertical, *};
 use crate::Error;
 use crate::privacy::decisions::Tape;
-use crate::protocol::Session;
+use crate::protocol::Workspace;
 use crate::protocol::coins::TapeCoins;
-use crate::protocol::pair::{Outcome as Ran, Setup, assert_forecast, assert_same_shape, run_pair};
+use crate::protocol::pair::{
+    Outcome as Ran, Setup, assert_forecast, assert_same_shape, run_workspaces,
+};
 use crate::release::rehearsal;
 use crate::release::rehearsal::noisy::{self, Counted, NoisyPlan};
 use crate::role::Role;
@@ -32,7 +34,7 @@ fn hidden(pad_to: Option<u64>) -> Agreement {
     Agreement::from_canonical(text.as_bytes()).unwrap()
 }
 
-fn count(session: &mut Session, agreement: &Agreement, table: &Table) -> Heard {
+fn count(session: &mut Workspace, agreement: &Agreement, table: &Table) -> Heard {
     let plan = NoisyPlan::of(agreement)?;
     noisy::prepare(session, &plan)?;
     let budget = Budget::new(&plan.epsilon);
@@ -43,14 +45,14 @@ fn count(session: &mut Session, agreement: &Agreement, table: &Table) -> Heard {
 fn rehearsed(agreement: &Agreement, tables: [&Table; 2], noise: Option<i64>) -> Ran<Heard, Heard> {
     let coins = noise.map(|noise| TapeCoins::pair(&Tape::of_noise([noise])));
     let (first, second) = coins.map_or((None, None), |(first, second)| (Some(first), Some(second)));
-    let party = |table: &Table, coins: Option<TapeCoins>, session: &mut Session| {
+    let party = |table: &Table, coins: Option<TapeCoins>, session: &mut Workspace| {
         if let Some(coins) = coins {
             session.coins = Box::new(coins);
         }
         let counted = count(session, agreement, table);
         session.conclude(counted)
     };
-    run_pair(
+    run_workspaces(
         Setup::default().seed(5),
         |session| party(tables[0], first, session),
         |session| party(tables[1], second, session),
@@ -111,13 +113,13 @@ fn with_all_its_bins_a_rehearsal_tells_the_same() {
     let [first, second] = views(&agreement, [&rows[..7], &rows[3..]]);
     let plan = NoisyPlan::of(&agreement).unwrap();
     let (one, other) = TapeCoins::pair(&Tape::of_noise([2]));
-    let party = |table: &Table, coins: TapeCoins, session: &mut Session| {
+    let party = |table: &Table, coins: TapeCoins, session: &mut Workspace| {
         session.coins = Box::new(coins);
         noisy::prepare(session, &plan).unwrap();
         let budget = Budget::new(&plan.epsilon);
         noisy::run(session, &agreement, &plan, table, budget, false, &|_| {}).unwrap()
     };
-    let outcome = run_pair(
+    let outcome = run_workspaces(
         Setup::default(),
         |session| party(&first, one, session),
         |session| party(&second, other, session),
@@ -157,7 +159,7 @@ fn the_noise_has_the_law_of_the_rehearsals_epsilon() {
     let rows = thesis_rows();
     let [first, second] = views(&agreement, [&rows[..3], &rows[1..4]]);
     let plan = NoisyPlan::of(&agreement).unwrap();
-    let party = |table: &Table, session: &mut Session| -> Vec<i64> {
+    let party = |table: &Table, session: &mut Workspace| -> Vec<i64> {
         noisy::prepare(session, &plan).unwrap();
         let again = |_| {
             let budget = Budget::new(&plan.epsilon);
@@ -166,7 +168,7 @@ fn the_noise_has_the_law_of_the_rehearsals_epsilon() {
         };
         (0..RUNS).map(again).collect()
     };
-    let outcome = run_pair(
+    let outcome = run_workspaces(
         Setup::default().seed(1),
         |session| party(&first, session),
         |session| party(&second, session),
@@ -207,7 +209,7 @@ fn delta_and_epsilon_are_those_of_the_rehearsal_and_no_other_kind_is_run() {
         let agreement = loans("vertical", &format!("{TERMS}\n[id]\n{line}"));
         assert_eq!(NoisyPlan::of(&agreement).is_ok(), noisy_is_agreed);
         let table = view(&agreement, &rows, Some(Role::P1));
-        let exact = run_pair(
+        let exact = run_workspaces(
             Setup::default(),
             |session| match noisy_is_agreed {
                 true => rehearsal::run(session, &agreement, &table, &|_| {}).map(|_| ()),

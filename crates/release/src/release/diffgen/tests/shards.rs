@@ -17,11 +17,11 @@ use crate::net::memory::{End, ends};
 use crate::net::{
     self, AbortReason, Accept, Channel, Header, Limits, Patience, SessionId, Stop, Tag, Transport,
 };
-use crate::protocol::Session;
 use crate::protocol::coins::TapeCoins;
-use crate::protocol::pair::{Outcome as Ran, assert_same_shape, run_pair};
+use crate::protocol::pair::{Outcome as Ran, assert_same_shape, run_workspaces};
 use crate::protocol::shards::remote::{Line, Remote, Server};
 use crate::protocol::shards::{Answer, Failed, Shard};
+use crate::protocol::{Session, Workspace};
 use crate::release::diffgen::sizes::Sizes;
 use crate::release::diffgen::two_party::{Keys, prepare, release_prepared, release_with};
 use crate::release::shards::{Dealing, Host};
@@ -231,7 +231,7 @@ fn a_shard_that_is_cut_anywhere_ends_the_run_at_both_sides() {
             let victim = Role::BOTH[frames % 2];
             let left: &'static AtomicUsize = Box::leak(Box::new(AtomicUsize::new(frames)));
             let (first, second) = ends(None);
-            let party = |session: &mut Session, end: End| {
+            let party = |session: &mut Workspace, end: End| {
                 let limits = Limits { read: Duration::from_secs(20), ..Limits::default() };
                 let line: Box<dyn Transport> = match session.role == victim {
                     true => Box::new(Cut { end: Some(end), left }),
@@ -251,7 +251,7 @@ fn a_shard_that_is_cut_anywhere_ends_the_run_at_both_sides() {
                 );
                 session.conclude(made).map(|_| ())
             };
-            let outcome = run_pair(
+            let outcome = run_workspaces(
                 setup(&agreement),
                 |session| party(session, first),
                 |session| party(session, second),
@@ -357,7 +357,7 @@ fn telling(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
 fn overheard(agreement: &Agreement, tables: &[Table; 2]) -> [(Vec<u8>, Vec<Vec<u8>>); 2] {
     let shards = agreement.shards.unwrap() as usize;
     let (first, second): (Vec<End>, Vec<End>) = (0..=shards).map(|_| ends(None)).unzip();
-    let party = |session: &mut Session, lines: Vec<End>| {
+    let party = |session: &mut Workspace, lines: Vec<End>| {
         let (sent, inside) = (Arc::new(Mutex::new(vec![])), Arc::new(Mutex::new(vec![])));
         let line = |end| Box::new(Overheard { end, sent: sent.clone() }) as Box<dyn Transport>;
         let mut lines = lines.into_iter().map(|end| Channel::new(line(end), Limits::default()));
@@ -375,7 +375,7 @@ fn overheard(agreement: &Agreement, tables: &[Table; 2]) -> [(Vec<u8>, Vec<Vec<u
         let (sent, inside) = (sent.lock().unwrap().clone(), inside.lock().unwrap().clone());
         (sent, inside)
     };
-    let outcome = run_pair(
+    let outcome = run_workspaces(
         setup(agreement).seed(11),
         |session| party(session, first),
         |session| party(session, second),
@@ -422,7 +422,7 @@ impl Line for Near {
 }
 
 /// Gives each shard its own records, at the end of a line; the lead says how many there are in all.
-fn move_out(session: &mut Session, agreement: &Agreement, table: &Table, said: usize) {
+fn move_out(session: &mut Workspace, agreement: &Agreement, table: &Table, said: usize) {
     let shards = std::mem::take(&mut session.shards.sessions);
     let dealing = Dealing::new(&session.id, shards.len());
     let rows = dealing.rows(table.identifiers().unwrap(), table.len()).unwrap();
@@ -444,7 +444,7 @@ fn shards_elsewhere_with_records_of_their_own_make_the_same_release() {
         let (expected, tape) = alone(&agreement, &view(&agreement, &rows[30..60], None), 8);
         let parts = [(Role::P1, &rows[..60]), (Role::P2, &rows[30..])];
         let tables = parts.map(|(role, rows)| view(&agreement, rows, Some(role)));
-        let party = |session: &mut Session, coins: TapeCoins| {
+        let party = |session: &mut Workspace, coins: TapeCoins| {
             session.coins = Box::new(coins);
             let table = &tables[session.role as usize];
             move_out(session, &agreement, table, table.len());
@@ -453,7 +453,7 @@ fn shards_elsewhere_with_records_of_their_own_make_the_same_release() {
             release_with(session, &agreement, &nothing, budget, Keys::Agreed, &|_| {}).unwrap()
         };
         let (first, second) = TapeCoins::pair(&tape);
-        let outcome = run_pair(
+        let outcome = run_workspaces(
             setup(&agreement),
             |session| party(session, first),
             |session| party(session, second),
@@ -489,13 +489,13 @@ fn shards_tell_for_how_many_people_the_class_differs() {
 fn shards_that_lack_records_are_found_before_anything_is_said_of_them() {
     let rows = rows(20, 8);
     let agreement = loans("vertical", "epsilon = \"2\"\n[scale]\nshards = 2\n");
-    let party = |session: &mut Session| {
+    let party = |session: &mut Workspace| {
         let table = view(&agreement, &rows, Some(session.role));
         move_out(session, &agreement, &table, table.len() + 1);
         let prepared = prepare(session, &agreement, Keys::Agreed).map(|_| ());
         session.conclude(prepared).unwrap_err()
     };
-    let outcome = run_pair(setup(&agreement), party, party);
+    let outcome = run_workspaces(setup(&agreement), party, party);
     assert!(outcome.p1.to_string().contains("as many records"), "{}", outcome.p1);
 }
 

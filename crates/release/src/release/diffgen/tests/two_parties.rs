@@ -11,9 +11,9 @@ use crate::Error;
 use crate::net::{Costs, Transcript};
 use crate::privacy;
 use crate::privacy::decisions::{Decision, Decisions};
-use crate::protocol::Session;
+use crate::protocol::Workspace;
 use crate::protocol::coins::Coins;
-use crate::protocol::pair::{Both, Outcome as Ran, Setup, assert_forecast, run_pair};
+use crate::protocol::pair::{Both, Outcome as Ran, Setup, assert_forecast, run_workspaces};
 use crate::release::diffgen::forecast::{Records, release_with as release_forecast};
 use crate::release::diffgen::terms;
 use crate::release::diffgen::two_party::{Keys, release_with};
@@ -197,12 +197,12 @@ pub fn together<C: Coins + Send + 'static>(
     coins: (C, C),
 ) -> Ran<Party, Party> {
     let keys = Keys::ForTests(key_bits(agreement));
-    let party = |table: &Table, coins: C, session: &mut Session| {
+    let party = |table: &Table, coins: C, session: &mut Workspace| {
         session.coins = Box::new(coins);
         release_with(session, agreement, table, budget(agreement), keys, &|_| {})
     };
     let [first, second] = tables;
-    run_pair(
+    run_workspaces(
         setup(agreement),
         |session| party(first, coins.0, session),
         |session| party(second, coins.1, session),

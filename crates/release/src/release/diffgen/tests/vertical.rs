@@ -8,9 +8,11 @@ use super::*;
 use crate::agreement::CountTable;
 use crate::error::Kind;
 use crate::net::Tag;
-use crate::protocol::Session;
+use crate::protocol::Workspace;
 use crate::protocol::coins::TapeCoins;
-use crate::protocol::pair::{Outcome as Ran, Setup, assert_forecast, assert_same_shape, run_pair};
+use crate::protocol::pair::{
+    Outcome as Ran, Setup, assert_forecast, assert_same_shape, run_workspaces,
+};
 use crate::release::diffgen::forecast::check_table;
 use crate::release::rehearsal;
 use crate::role::Role;
@@ -252,12 +254,16 @@ fn fewer_common_people_than_agreed_end_the_run_on_both_sides() {
 
 /// What both parties' rehearsals tell.
 fn rehearsed(agreement: &Agreement, tables: [&Table; 2]) -> Ran<[usize; 3], [usize; 3]> {
-    let party = |table: &Table, session: &mut Session| {
+    let party = |table: &Table, session: &mut Workspace| {
         let told = rehearsal::run(session, agreement, table, &|_| {}).unwrap();
         [told.peer_records, told.common, told.differing.unwrap_or(usize::MAX)]
     };
     let [first, second] = tables;
-    run_pair(Setup::default(), |session| party(first, session), |session| party(second, session))
+    run_workspaces(
+        Setup::default(),
+        |session| party(first, session),
+        |session| party(second, session),
+    )
 }
 
 #[test]
@@ -284,7 +290,7 @@ fn a_rehearsal_tells_sizes_how_many_are_common_and_how_many_labels_differ() {
     }
     let agreement = loans("vertical", "epsilon = \"1\"\nspecializations = 1");
     let table = view(&agreement, &rows, Some(Role::P1));
-    let outcome = run_pair(
+    let outcome = run_workspaces(
         Setup::default(),
         |session| rehearsal::run(session, &agreement, &table, &|_| {}).is_err(),
         |_| (),

@@ -8,9 +8,9 @@ use super::*;
 use crate::error::Kind;
 use crate::math::Randomness;
 use crate::net::{self, AbortReason, Blame, Message, Stop, Tag};
-use crate::protocol::Session;
+use crate::protocol::Workspace;
 use crate::protocol::forecast::Forecast;
-use crate::protocol::pair::{Outcome as Ran, Setup, assert_forecast, run_pair};
+use crate::protocol::pair::{Outcome as Ran, Setup, assert_forecast, run_workspaces};
 use crate::release::forecast::Records;
 use crate::release::{Examined, Outcome, run};
 use crate::role::Role;
@@ -94,12 +94,12 @@ pub(super) fn tables(agreement: &Agreement, csv: &str, seed: u64) -> [Table; 2] 
 type Made = Result<Outcome, Error>;
 
 pub(super) fn together(agreement: &Agreement, tables: &[Table; 2]) -> Ran<Made, Made> {
-    let party = |session: &mut Session, table: &Table| -> Made {
+    let party = |session: &mut Workspace, table: &Table| -> Made {
         let outcome = run::prepare(session, agreement)
             .and_then(|prepared| run::together(session, agreement, table, None, prepared, &|_| ()));
         session.conclude(outcome)
     };
-    run_pair(
+    run_workspaces(
         Setup::default(),
         |session| party(session, &tables[0]),
         |session| party(session, &tables[1]),
@@ -317,10 +317,10 @@ fn some() -> (Agreement, Agreement, String) {
 
 /// Follows the protocol until this party may name a candidate, then says something else.
 fn misbehave(
-    session: &mut Session,
+    session: &mut Workspace,
     agreement: &Agreement,
     table: &Table,
-    say: &dyn Fn(&mut Session, usize),
+    say: &dyn Fn(&mut Workspace, usize),
 ) -> Result<(), Error> {
     run::prepare(session, agreement)?;
     let common = common_rows(session, agreement, ASSUMPTIONS, table, &|_| ())?;
@@ -355,12 +355,12 @@ fn a_peer_that_names_what_it_may_not_or_another_length_is_stopped_with_a_typed_e
     ];
     for (number, (agreement, said)) in cases.into_iter().enumerate() {
         let tables = tables(agreement, &csv, 1);
-        let say = |session: &mut Session, people: usize| {
+        let say = |session: &mut Workspace, people: usize| {
             for (tag, body) in said {
                 session.channel.send_bytes(*tag, &body(people)).unwrap();
             }
         };
-        let outcome = run_pair(
+        let outcome = run_workspaces(
             Setup::default(),
             |session| misbehave(session, agreement, &tables[0], &say).unwrap_err(),
             |session| {
@@ -388,11 +388,11 @@ fn a_peer_that_names_what_it_may_not_or_another_length_is_stopped_with_a_typed_e
 /// Follows the protocol until one of this party's candidates is found to be valid and `when` says that it
 /// will do, then says something else than its split and its score.
 fn misbehave_when_valid(
-    session: &mut Session,
+    session: &mut Workspace,
     agreement: &Agreement,
     table: &Table,
     when: &dyn Fn(&Specialization) -> bool,
-    say: &dyn Fn(&mut Session, &Specialization),
+    say: &dyn Fn(&mut Workspace, &Specialization),
 ) -> Error {
     run::prepare(session, agreement).unwrap();
     let common = common_rows(session, agreement, ASSUMPTIONS, table, &|_| ()).unwrap();
@@ -434,10 +434,10 @@ fn a_peer_that_tells_an_impossible_split_or_score_is_stopped_with_a_typed_error(
         |made: &Specialization| matches!(made.candidate.value, CutValue::Interval { .. });
     let against = |agreement: &Agreement,
                    when: &(dyn Fn(&Specialization) -> bool + Sync),
-                   say: &(dyn Fn(&mut Session, &Specialization) + Sync)| {
+                   say: &(dyn Fn(&mut Workspace, &Specialization) + Sync)| {
         let tables = tables(agreement, &csv, 1);
         // The age is P2's.
-        let outcome = run_pair(
+        let outcome = run_workspaces(
             Setup::default(),
             |session| {
                 let prepared = run::prepare(session, agreement).unwrap();
@@ -486,7 +486,7 @@ fn scores_that_a_party_told_are_compared_with_the_release() {
     // A party with other scores of its own values: as if its ages were told by another rule.
     let by_gain = local.replace("\"gain-ratio\"", "\"info-gain\"");
     let other = parse(&for_two(&by_gain, 0b0101, ""));
-    let outcome = run_pair(
+    let outcome = run_workspaces(
         Setup::default(),
         |session| {
             let prepared = run::prepare(session, &agreement).unwrap();
@@ -523,7 +523,7 @@ fn an_answer_that_is_neither_yes_nor_no_is_malformed() {
     // P2 has the sensitive attribute and says first whether the coarsest table is as required.
     for agreement in [&sealed, &linked] {
         let tables = tables(agreement, &csv, 1);
-        let holder = |session: &mut Session, table: &Table| -> Result<(), Error> {
+        let holder = |session: &mut Workspace, table: &Table| -> Result<(), Error> {
             run::prepare(session, agreement)?;
             let common = common_rows(session, agreement, ASSUMPTIONS, table, &|_| ())?;
             compare_classes(session, agreement, &table.select(&common.rows))?;
@@ -531,7 +531,7 @@ fn an_answer_that_is_neither_yes_nor_no_is_malformed() {
             session.channel.receive_bytes(Tag::new(*b"none"), 0)?;
             Ok(())
         };
-        let outcome = run_pair(
+        let outcome = run_workspaces(
             Setup::default(),
             |session| {
                 let prepared = run::prepare(session, agreement).unwrap();
@@ -569,7 +569,7 @@ fn a_peer_with_circuits_of_another_size_ends_a_horizontal_run_with_a_typed_error
         let mut tables = tables.clone();
         let rows = halves(&other, &csv.replace(",20,", ",19,"), 1);
         tables[1] = rows[1].clone();
-        let outcome = run_pair(
+        let outcome = run_workspaces(
             Setup::default(),
             |session| {
                 let made = run::prepare(session, &agreed).and_then(|prepared| {
@@ -635,13 +635,13 @@ fn a_peer_that_stops_anywhere_leaves_a_typed_error_and_no_release() {
             over.fetch_or(is_over, Relaxed);
             steps.fetch_add(usize::from(!over.load(Relaxed)), Relaxed);
         };
-        let run = |session: &mut Session, table: &Table, progress: &(dyn Fn(Step) + Sync)| {
+        let run = |session: &mut Workspace, table: &Table, progress: &(dyn Fn(Step) + Sync)| {
             let made = run::prepare(session, agreement).and_then(|prepared| {
                 run::together(session, agreement, table, None, prepared, progress)
             });
             session.conclude(made)
         };
-        let honest = run_pair(
+        let honest = run_workspaces(
             Setup::default(),
             |session| run(session, &tables[0], &count),
             |session| run(session, &tables[1], &|_| ()),
@@ -649,7 +649,7 @@ fn a_peer_that_stops_anywhere_leaves_a_typed_error_and_no_release() {
         assert!(honest.p1.is_ok() && honest.p2.is_ok());
         let steps = steps.load(Relaxed);
         for after in [0, steps / 2, steps - 1] {
-            let party = |session: &mut Session, table: &Table, stop: Stop| {
+            let party = |session: &mut Workspace, table: &Table, stop: Stop| {
                 let left = AtomicUsize::new(after);
                 let progress = |_: Step| {
                     if left.fetch_sub(1, Relaxed) == 0 {
@@ -659,7 +659,7 @@ fn a_peer_that_stops_anywhere_leaves_a_typed_error_and_no_release() {
                 session.channel.stop_on(stop.clone());
                 run(session, table, &progress)
             };
-            let outcome = run_pair(
+            let outcome = run_workspaces(
                 Setup::default(),
                 |session| party(session, &tables[0], Stop::default()),
                 |session| run(session, &tables[1], &|_| ()),

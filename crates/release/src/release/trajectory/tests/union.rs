@@ -10,8 +10,8 @@ use crate::Error;
 use crate::agreement::{Agreement, Model};
 use crate::error::Kind;
 use crate::net::{self, AbortReason, Blame, Message, Tag};
-use crate::protocol::Session;
-use crate::protocol::pair::{Outcome as Ran, Setup, assert_forecast, run_pair};
+use crate::protocol::Workspace;
+use crate::protocol::pair::{Outcome as Ran, Setup, assert_forecast, run_workspaces};
 use crate::release::forecast::Records;
 use crate::release::tree::output::{Rows, write_csv};
 use crate::release::{self, Outcome, run};
@@ -145,14 +145,14 @@ fn bytes(outcome: &Outcome) -> String {
 
 type Made = Result<Outcome, Error>;
 
-fn run_one(session: &mut Session, agreement: &Agreement, part: &Part) -> Made {
+fn run_one(session: &mut Workspace, agreement: &Agreement, part: &Part) -> Made {
     let made = run::prepare(session, agreement)
         .and_then(|prepared| run::together(session, agreement, part, None, prepared, &|_| ()));
     session.conclude(made)
 }
 
 fn run_both(agreement: &Agreement, parts: [&Part; 2]) -> Ran<Made, Made> {
-    run_pair(
+    run_workspaces(
         Setup::default(),
         |session| run_one(session, agreement, parts[0]),
         |session| run_one(session, agreement, parts[1]),
@@ -350,10 +350,10 @@ fn what_two_parties_cannot_release_is_refused_at_home() {
 }
 
 /// A part, and a peer of that part that says something by hand.
-fn against(say: &(dyn Fn(&mut Session, &Part) + Sync)) -> Error {
+fn against(say: &(dyn Fn(&mut Workspace, &Part) + Sync)) -> Error {
     let agreement = usual();
     let (first, second) = (part(&agreement, &TABLE), part(&agreement, &OTHER));
-    let ran = run_pair(
+    let ran = run_workspaces(
         Setup::default(),
         |session| run_one(session, &agreement, &first).unwrap_err(),
         |session| {
@@ -368,12 +368,12 @@ fn against(say: &(dyn Fn(&mut Session, &Part) + Sync)) -> Error {
     ran.p1
 }
 
-fn hear<M: Message>(session: &mut Session) -> M {
+fn hear<M: Message>(session: &mut Workspace) -> M {
     session.channel.receive().unwrap()
 }
 
 /// Follows the protocol until parts are sent.
-fn until_parts(session: &mut Session, part: &Part) -> Paths {
+fn until_parts(session: &mut Workspace, part: &Part) -> Paths {
     let agreement = usual();
     let list: Vec<Pair> =
         alone(&agreement, &paths(&agreement, &OTHER)).unwrap().1.into_iter().collect();
@@ -382,7 +382,7 @@ fn until_parts(session: &mut Session, part: &Part) -> Paths {
 }
 
 /// Sends a list as it is, and hears the other's.
-fn send_list(session: &mut Session, size: ListSize, bytes: &[u8]) -> Vec<Pair> {
+fn send_list(session: &mut Workspace, size: ListSize, bytes: &[u8]) -> Vec<Pair> {
     session.channel.send(&size).unwrap();
     let size: ListSize = hear(session);
     session.channel.send_bytes(LISTS, bytes).unwrap();
@@ -391,7 +391,7 @@ fn send_list(session: &mut Session, size: ListSize, bytes: &[u8]) -> Vec<Pair> {
 }
 
 /// Sends a part as it is.
-fn send_part(session: &mut Session, size: PartSize, bytes: &[u8]) {
+fn send_part(session: &mut Workspace, size: PartSize, bytes: &[u8]) {
     session.channel.send(&size).unwrap();
     let peer: PartSize = hear(session);
     session.channel.send_bytes(PARTS, bytes).unwrap();

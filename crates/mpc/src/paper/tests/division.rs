@@ -1,7 +1,7 @@
 //! The division's output bit equals its ideal function, and messages depend on public values only.
 
 use super::*;
-use crate::mechanism::division::{DivisionShape, MOST_USERS, Side, accepts, forecast, ideal};
+use crate::paper::division::{DivisionShape, MOST_USERS, Side, accepts, forecast, ideal};
 use crate::protocol::pair::{assert_forecast, assert_same_shape};
 use proptest::prelude::*;
 

@@ -5,9 +5,9 @@ use super::*;
 use crate::circuit::random_value::UniformBelow;
 use crate::math::Rational;
 use crate::math::exponential::work;
-use crate::mechanism::exponential::VerticalExponential;
-use crate::mechanism::exponential::paper::first_above;
-use crate::mechanism::exponential::vertical::{ChoiceShape, PrefixSums};
+use crate::paper::exponential::VerticalExponential;
+use crate::paper::exponential::stepwise::first_above;
+use crate::paper::exponential::vertical::{ChoiceShape, PrefixSums};
 use crate::privacy::decisions::Decisions;
 use crate::privacy::digits::DigitSampler;
 use crate::privacy::exponential::{

@@ -30,8 +30,8 @@
 //! ```
 //! use diptych_mpc::crypto::paillier::{SecretKey, Tuning};
 //! use diptych_mpc::math::Randomness;
-//! use diptych_mpc::mechanism::exponential::HorizontalExponential;
-//! use diptych_mpc::mechanism::exponential::horizontal::{ClassCounts, Horizontal, TaylorKey};
+//! use diptych_mpc::paper::exponential::HorizontalExponential;
+//! use diptych_mpc::paper::exponential::horizontal::{ClassCounts, Horizontal, TaylorKey};
 //! use diptych_mpc::Error;
 //! use diptych_mpc::privacy::taylor::Taylor;
 //! use diptych_mpc::privacy::{Budget, Calibration, Choose, Epsilon};
@@ -75,19 +75,19 @@ use num_integer::binomial;
 use num_traits::One;
 use zeroize::Zeroizing;
 
-use super::super::{no_such_candidate, other_counts, too_many, word};
 use super::vertical::MOST_CANDIDATES;
 use crate::Error;
 use crate::crypto::paillier::{self, PublicKey, SecretKey, Tuning};
 use crate::math::{Randomness, Rational};
+use crate::mechanism::{no_such_candidate, other_counts, too_many, word};
 use crate::net::Tag;
+use crate::paper::polynomial::{self, NoWrap};
+use crate::paper::random_value::all_failed;
 use crate::privacy::choice::{Calibration, Choice, Choose};
 use crate::privacy::taylor::{self, Taylor};
 use crate::privacy::{self, Spend};
 use crate::protocol::Session;
 use crate::protocol::forecast::{Forecast, Work};
-use crate::protocol::polynomial::{self, NoWrap};
-use crate::protocol::random_value::all_failed;
 use crate::protocol::shares::{IntegerMasks, IntegerShare, Ring};
 use crate::protocol::yao::shares::number;
 use crate::protocol::yao::{self, Reveal, bits_of};

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::crypto::paillier::{SecretKey, Tuning};
 use crate::math::Rational;
-use crate::mechanism::exponential::horizontal::{
+use crate::paper::exponential::horizontal::{
     ClassCounts, Horizontal, HorizontalExponential, TaylorKey, ideal_weights,
 };
 use crate::privacy::taylor::{Taylor, TaylorExponential};

@@ -34,7 +34,7 @@
 //! Three hospitals add up how many patients they had with two illnesses.
 //!
 //! ```
-//! use diptych_mpc::protocol::secure_sum::{RingShape, run_ring, sum};
+//! use diptych_mpc::paper::secure_sum::{RingShape, run_ring, sum};
 //!
 //! let patients = [[12, 0], [7, 3], [31, 1]];
 //! let shape = RingShape { parties: 3, entries: 2, bits: 32 };

@@ -25,7 +25,7 @@
 //! use diptych_mpc::crypto::paillier::{SecretKey, Tuning};
 //! use diptych_mpc::math::Randomness;
 //! use diptych_mpc::protocol::pair::{Setup, run_pair};
-//! use diptych_mpc::protocol::polynomial::{NoWrap, receive, send};
+//! use diptych_mpc::paper::polynomial::{NoWrap, receive, send};
 //! use num_bigint::{BigInt, BigUint};
 //!
 //! let tuning = Tuning { table_bytes: 1 << 20, ..Tuning::default() };

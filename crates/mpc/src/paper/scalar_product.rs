@@ -47,7 +47,7 @@
 //! use diptych_mpc::crypto::paillier::{SecretKey, Tuning};
 //! use diptych_mpc::math::Randomness;
 //! use diptych_mpc::protocol::pair::{Setup, run_pair};
-//! use diptych_mpc::protocol::scalar_product::{Entries, ExpectedKey, Key, VectorShape, product};
+//! use diptych_mpc::paper::scalar_product::{Entries, ExpectedKey, Key, VectorShape, product};
 //! use num_bigint::BigUint;
 //!
 //! let tuning = Tuning { table_bytes: 1 << 20, ..Tuning::default() };
@@ -83,14 +83,6 @@ fn key_too_short(needed: usize, bits: usize) -> Error {
     Error::input(format!(
         "values and masks of {needed} bits do not fit a key of {bits} bits; use a longer key"
     ))
-}
-
-pub(super) fn input_length(found: usize, expected: usize) -> Error {
-    Error::input(format!("{found} inputs where the shape says {expected}"))
-}
-
-pub(super) fn input_out_of_range(place: usize) -> Error {
-    Error::input(format!("input {place} is outside the bounds of the shape"))
 }
 
 /// A returned plaintext is not a possible sum of counts and masks.

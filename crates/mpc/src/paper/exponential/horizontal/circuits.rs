@@ -1,11 +1,11 @@
 //! The two circuits of a choice over horizontal data: MAX, and the draw with its COMPARISON.
 
-use super::super::super::bits_to_count;
 use super::super::vertical::passed;
 use crate::circuit::integer::{add, add_carry, count_ones, mask, maximum, resize, sum, xor};
 use crate::circuit::random_value::UniformBelow;
 use crate::circuit::stream::Generated;
 use crate::circuit::{Bit, Builder, Circuit, Gates, Source};
+use crate::mechanism::bits_to_count;
 use crate::protocol::shares::Ring;
 use crate::role::Role;
 

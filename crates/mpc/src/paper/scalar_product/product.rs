@@ -6,8 +6,7 @@ use rayon::prelude::*;
 
 use super::stream;
 use super::{
-    Key, MOST_RECORDS, Progress, PublicNumbers, impossible, input_length, input_out_of_range,
-    key_too_short, result_out_of_range,
+    Key, MOST_RECORDS, Progress, PublicNumbers, impossible, key_too_short, result_out_of_range,
 };
 use super::{bits_of, check_sigma, key};
 use crate::Error;
@@ -15,6 +14,7 @@ use crate::crypto::paillier::{Ciphertext, GroupSums, PublicKey, SecretKey};
 use crate::math::{Randomness, limbs, modular};
 use crate::protocol::Session;
 use crate::protocol::shares::IntegerShare;
+use crate::protocol::sum_by_group::{input_length, input_out_of_range};
 use crate::role::Role;
 
 /// What the entries of both vectors are.

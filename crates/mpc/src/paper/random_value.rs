@@ -18,7 +18,7 @@
 //! use diptych_mpc::math::Randomness;
 //! use diptych_mpc::Role;
 //! use diptych_mpc::protocol::pair::{Setup, run_pair};
-//! use diptych_mpc::protocol::random_value::draw;
+//! use diptych_mpc::paper::random_value::draw;
 //! use diptych_mpc::protocol::shares::{Ring, deal, reconstruct};
 //! use num_bigint::BigUint;
 //!

@@ -11,7 +11,7 @@
 //! # Example
 //!
 //! ```
-//! use diptych_mpc::mechanism::exponential::VerticalExponential;
+//! use diptych_mpc::paper::exponential::VerticalExponential;
 //! use diptych_mpc::Error;
 //! use diptych_mpc::mechanism::OneSided;
 //! use diptych_mpc::privacy::exponential::Scaling;
@@ -43,15 +43,15 @@
 use num_bigint::BigUint;
 use zeroize::Zeroizing;
 
-use super::super::no_such_candidate;
 use super::vertical::PrefixSums;
 use crate::Error;
 use crate::circuit::integer::{add, less_than};
 use crate::circuit::random_value::UniformBelow;
 use crate::circuit::{Builder, Circuit, Program};
+use crate::mechanism::no_such_candidate;
+use crate::paper::random_value;
 use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
-use crate::protocol::random_value;
 use crate::protocol::shares::{Ring, Share};
 use crate::protocol::yao::{self, Reveal};
 use crate::role::Role;

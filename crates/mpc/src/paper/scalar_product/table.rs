@@ -6,8 +6,8 @@ use rayon::prelude::*;
 
 use super::stream;
 use super::{
-    Key, MOST_ENTRIES, MOST_RECORDS, Progress, PublicNumbers, impossible, input_length,
-    input_out_of_range, key_too_short, result_out_of_range,
+    Key, MOST_ENTRIES, MOST_RECORDS, Progress, PublicNumbers, impossible, key_too_short,
+    result_out_of_range,
 };
 use super::{bits_of, check_sigma, key};
 use crate::Error;
@@ -16,6 +16,7 @@ use crate::math::{Randomness, limbs, modular};
 use crate::protocol::Session;
 use crate::protocol::forecast::{Forecast, Work};
 use crate::protocol::shares::{WordShares, word_bits};
+use crate::protocol::sum_by_group::{input_length, input_out_of_range};
 use crate::role::Role;
 
 const PHASE: &str = "count table";
@@ -113,7 +114,7 @@ impl TableShape {
 /// use diptych_mpc::protocol::Session;
 /// use diptych_mpc::protocol::pair::{Setup, run_pair};
 /// use diptych_mpc::Error;
-/// use diptych_mpc::protocol::scalar_product::{ExpectedKey, Key, TableShape, count_table};
+/// use diptych_mpc::paper::scalar_product::{ExpectedKey, Key, TableShape, count_table};
 /// use diptych_mpc::protocol::yao::Reveal;
 /// use num_bigint::BigUint;
 ///

@@ -20,7 +20,7 @@
 //! # Example
 //!
 //! ```
-//! use diptych_mpc::mechanism::exponential::VerticalExponential;
+//! use diptych_mpc::paper::exponential::VerticalExponential;
 //! use diptych_mpc::Error;
 //! use diptych_mpc::mechanism::OneSided;
 //! use diptych_mpc::privacy::exponential::Scaling;
@@ -52,20 +52,20 @@
 use num_bigint::BigUint;
 use zeroize::Zeroizing;
 
-use super::super::{OneSided, bits_to_count, no_such_candidate, too_many, word};
-use super::paper;
+use super::stepwise;
 use crate::Error;
 use crate::circuit::integer::{add, count_ones, mask, resize, subtract_borrow, xor};
 use crate::circuit::random_value::UniformBelow;
 use crate::circuit::stream::Generated;
 use crate::circuit::{Bit, Builder, Circuit, Gates, Source};
 use crate::math::Rational;
+use crate::mechanism::{OneSided, bits_to_count, no_such_candidate, too_many, word};
+use crate::paper::random_value::all_failed;
 use crate::privacy::choice::{Calibration, Choice, Choose, Score};
 use crate::privacy::exponential::{Scaling, ScoreBound, weight_bits, weights_within};
 use crate::privacy::{self, Spend};
 use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
-use crate::protocol::random_value::all_failed;
 use crate::protocol::yao::{self, Reveal};
 use crate::role::Role;
 
@@ -90,7 +90,7 @@ impl<'a> VerticalExponential<'a> {
         Self { session, parameters }
     }
 
-    /// The same choice made as in the papers: see [`super::paper`].
+    /// The same choice made as in the papers: see [`stepwise`].
     #[must_use]
     pub fn as_in_the_papers(self) -> Self {
         Self { parameters: WeightParameters { paper: true, ..self.parameters }, ..self }
@@ -128,7 +128,7 @@ impl Choose for VerticalExponential<'_> {
         let bound = ScoreBound { largest: self.parameters.largest, whole };
         let sums = PrefixSums::new(scores, role, bound, &rate, self.parameters.scaling)?;
         let index = if self.parameters.paper {
-            paper::choose(self.session, &sums, self.parameters.tries)?
+            stepwise::choose(self.session, &sums, self.parameters.tries)?
         } else {
             self.by_one_circuit(&sums)?
         };
@@ -161,7 +161,7 @@ pub struct WeightParameters {
     pub largest: Score,
     /// A choice fails with a chance below 2^-tries.
     pub tries: u32,
-    /// Whether the choice is made as in the papers: see [`super::paper`].
+    /// Whether the choice is made as in the papers: see [`stepwise`].
     pub paper: bool,
 }
 
@@ -181,7 +181,7 @@ pub fn forecast(
     let bound = ScoreBound { largest, whole: calibration.has_whole_scores() };
     let (_, width) = public_bounds(counts[0] + counts[1], bound, &rate, scaling)?;
     if paper {
-        paper::forecast(f, width, tries, counts[0] + counts[1]);
+        stepwise::forecast(f, width, tries, counts[0] + counts[1]);
     } else {
         yao::forecast(f, Role::P1, &ChoiceShape::new(counts, width, tries).source(), Reveal::Both);
     }

@@ -22,7 +22,7 @@
 //!
 //! ```
 //! use diptych_mpc::Role;
-//! use diptych_mpc::mechanism::division::{DivisionShape, Side, accepts};
+//! use diptych_mpc::paper::division::{DivisionShape, Side, accepts};
 //! use diptych_mpc::protocol::pair::{Setup, run_pair};
 //!
 //! // Eight people; the shop would divide them in the middle. Both have four of them, two in common.
@@ -43,11 +43,11 @@
 
 use zeroize::Zeroizing;
 
-use super::{push_word, too_many};
 use crate::Error;
 use crate::circuit::integer::{count_ones, less_than_constant, less_than_or_equal, subtract, sum};
 use crate::circuit::stream::Generated;
 use crate::circuit::{Bit, Builder, Circuit, Gates, Source};
+use crate::mechanism::{push_word, too_many};
 use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
 use crate::protocol::yao::{self, Reveal};
