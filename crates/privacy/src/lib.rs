@@ -19,7 +19,7 @@ pub mod taylor;
 pub use budget::{Budget, Spend};
 pub use choice::{AddNoise, Calibration, Choice, Choose, Score, Scored};
 pub use epsilon::Epsilon;
-pub use promise::Promise;
+pub use promise::{Differential, Promise, Towards};
 
 #[doc(no_inline)]
 pub use diptych_primitives::math;

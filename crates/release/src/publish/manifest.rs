@@ -15,8 +15,8 @@ use sha2::{Digest, Sha256};
 use crate::agreement::Agreement;
 use crate::math::{Rational, hex};
 use crate::net::{Fingerprint, Signature};
-use crate::privacy::Promise;
 use crate::privacy::ledger::Hash;
+use crate::privacy::{Differential, Promise};
 use crate::publish::failure::Failure;
 use crate::publish::verify::short_delta;
 use crate::release::Release;
@@ -266,7 +266,7 @@ impl fmt::Display for Promised<'_> {
 
 fn promise_value(promise: &Promise) -> Value {
     match promise {
-        Promise::Differential { epsilon, delta } => {
+        Promise::Differential(Differential { epsilon, delta, .. }) => {
             json!({ "epsilon": epsilon.to_string(), "delta": delta_text(delta) })
         }
         Promise::Words(words) => json!({ "words": words }),
@@ -276,7 +276,7 @@ fn promise_value(promise: &Promise) -> Value {
 /// A promise after a run, in short.
 pub fn in_short(promise: &Promise) -> String {
     match promise {
-        Promise::Differential { epsilon, delta } => {
+        Promise::Differential(Differential { epsilon, delta, .. }) => {
             format!("spent ε {epsilon} (δ ≤ {})", short_delta(&delta_text(delta)))
         }
         Promise::Words(words) => format!("promise: {words}"),

@@ -32,8 +32,8 @@ use std::time::Duration;
 
 use crate::agreement::{Agreement, Partition};
 use crate::net::{AbortReason, Blame, Fingerprint, Identity, Limits, Stop};
-use crate::privacy::ledger::{self, Debit, Delta, Hash, History, Ledger, RunId, Towards};
-use crate::privacy::{Budget, Epsilon};
+use crate::privacy::ledger::{self, Debit, Delta, Hash, History, Ledger, RunId};
+use crate::privacy::{Budget, Differential, Promise};
 use crate::protocol::Session;
 use crate::protocol::shards::Shard;
 use crate::protocol::shards::remote::{Line, Remote};
@@ -359,17 +359,21 @@ impl<'a> Side<'a> {
     /// # Errors
     /// [`ledger::Error::CapReached`] and [`ledger::Error::CapAbove`].
     pub fn check_caps(&self, history: &History) -> Result<(), ledger::Error> {
-        match self.plan.promise.epsilon() {
-            Some(epsilon) => self.check_caps_for(history, epsilon),
+        match self.plan.promise.differential() {
+            Some(promised) => self.check_caps_for(history, promised),
             None => Ok(()),
         }
     }
 
-    /// The same for a spend of `epsilon`.
-    fn check_caps_for(&self, history: &History, epsilon: &Epsilon) -> Result<(), ledger::Error> {
+    /// The same for whatever promises this.
+    fn check_caps_for(
+        &self,
+        history: &History,
+        promised: &Differential,
+    ) -> Result<(), ledger::Error> {
         let party = self.party;
-        history.check_cap(&party.data_set, epsilon, &party.cap)?;
-        let loss = self.towards_peer().loss(epsilon);
+        history.check_cap(&party.data_set, &promised.epsilon, &party.cap)?;
+        let loss = promised.epsilon_towards_peer();
         let cap = party.cap_towards_peer.as_ref();
         history.check_cap_towards_peer(&party.data_set, &loss, cap)
     }
@@ -446,8 +450,7 @@ impl<'a> Side<'a> {
         Ok(table)
     }
 
-    fn debit(&self, run: RunId, salt: Hash) -> Debit {
-        let promise = &self.plan.promise;
+    fn debit(&self, promise: &Promise, run: RunId, salt: Hash) -> Debit {
         Debit {
             run,
             release: self.agreement.id.clone(),
@@ -458,20 +461,10 @@ impl<'a> Side<'a> {
             peer: self.peer_name.to_owned(),
             salt,
             delta: promise.delta().map(Delta::at_least),
-            towards_peer: promise.epsilon().map(|_| self.towards_peer()),
+            towards_peer: promise.differential().map(|promised| promised.towards_peer),
             cap_towards_peer: promise.epsilon().and(self.party.cap_towards_peer.clone()),
             out: Debit::path_for_line(&self.party.out),
             promise: promise.words().map(str::to_owned),
-        }
-    }
-
-    /// Where identifiers are compared, the peer learns sizes, so its neighbours are replacements; unless
-    /// tables are padded.
-    pub fn towards_peer(&self) -> Towards {
-        match &self.agreement.partition {
-            Partition::Horizontal { overlap_check: None, .. } => Towards::Once,
-            _ if self.agreement.pad_to().is_some() => Towards::Once,
-            _ => Towards::Twice,
         }
     }
 }
@@ -564,7 +557,8 @@ impl<'a> Conversation<'a> {
         let salt = Hash(session.rng.array());
         // What is spent must have where to go.
         self.output.check_place()?;
-        let receipt = self.ledger.debit(self.side.debit(self.run, salt))?;
+        let receipt =
+            self.ledger.debit(self.side.debit(&self.side.plan.promise, self.run, salt))?;
         self.debited = true;
         let own = self.ledger.history().head();
         let theirs = messages::exchange_heads(session, own)?;

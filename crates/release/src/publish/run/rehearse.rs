@@ -14,7 +14,8 @@
 
 use super::{Left, Side, deadline, messages, unfinished};
 use crate::agreement;
-use crate::privacy::ledger::{self, Debit, Delta, Hash, Ledger, Rehearsal, RunId};
+use crate::privacy::Promise;
+use crate::privacy::ledger::{self, Debit, Hash, Ledger, Rehearsal, RunId};
 use crate::protocol::Session;
 use crate::publish::Watcher;
 use crate::publish::failure::Failure;
@@ -110,7 +111,7 @@ fn check_ledger(
         let key = Hash(*side.peer.as_bytes());
         return Ok(ledger.check_rehearsal(&party.data_set, side.peer_name, Some(&key))?);
     };
-    let checked = side.check_caps_for(ledger.history(), &plan.epsilon);
+    let checked = side.check_caps_for(ledger.history(), &plan.promised);
     if let Err(ledger::Error::CapReached { .. }) = &checked {
         side.tell_of_cap(&terms(&agreement.canonical()), watcher);
     }
@@ -174,11 +175,13 @@ impl Conversation<'_> {
         session.channel.begin_phase(messages::DEBIT);
         watcher.stop().check()?;
         let (run, salt) = (RunId(*session.id.as_bytes()), Hash(session.rng.array()));
-        let receipt = self.ledger.debit_rehearsal(debit(side, plan, run, salt))?;
+        let promise = Promise::Differential(plan.promised.clone());
+        let debit = Debit { out: None, ..side.debit(&promise, run, salt) };
+        let receipt = self.ledger.debit_rehearsal(debit)?;
         self.entered = true;
         let theirs = messages::exchange_heads(session, self.ledger.history().head())?;
         self.ledger.note_peer(run, theirs)?;
-        watcher.say(&format!("both ledgers are debited ε {}", plan.epsilon));
+        watcher.say(&format!("both ledgers are debited ε {}", plan.promised.epsilon));
         let budget = receipt.into_budget().ok_or(release::Error::NoBudget)?;
         let progress = |step| watcher.step(step);
         let counted =
@@ -192,33 +195,16 @@ impl Conversation<'_> {
     fn left(&self, plan: Option<&NoisyPlan>) -> Left {
         match plan {
             _ if !self.entered => Left::Nothing,
-            Some(plan) => {
-                Left::Open(vec![format!("ε {} is spent and nothing was told", plan.epsilon)])
-            }
+            Some(plan) => Left::Open(vec![format!(
+                "ε {} is spent and nothing was told",
+                plan.promised.epsilon
+            )]),
             None => Left::Entered(vec![
                 "no ε is spent, but the rehearsal is in the ledger and counts: for another, see \
                  `diptych ledger allow-rehearsal --help`, or agree on rehearse = \"noisy\""
                     .to_owned(),
             ]),
         }
-    }
-}
-
-fn debit(side: &Side<'_>, plan: &NoisyPlan, run: RunId, salt: Hash) -> Debit {
-    Debit {
-        run,
-        release: side.agreement.id.clone(),
-        data_set: side.party.data_set.clone(),
-        epsilon: Some(plan.epsilon.clone()),
-        cap: Some(side.party.cap.clone()),
-        cap_towards_peer: side.party.cap_towards_peer.clone(),
-        agreement: Hash(side.agreement.hash().0),
-        peer: side.peer_name.to_owned(),
-        salt,
-        delta: Some(Delta::at_least(&plan.delta)),
-        towards_peer: Some(side.towards_peer()),
-        out: None,
-        promise: None,
     }
 }
 
