@@ -318,7 +318,7 @@ pub fn described(made: &Cuts) -> Result<Vec<(String, String, Vec<String>)>, Fail
 }
 
 /// A writer that only hashes.
-struct Hashing(Sha256);
+pub(super) struct Hashing(pub(super) Sha256);
 
 impl std::io::Write for Hashing {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
