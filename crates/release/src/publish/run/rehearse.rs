@@ -14,8 +14,8 @@
 
 use super::{Left, Side, deadline, messages, unfinished};
 use crate::agreement;
-use crate::privacy::Promise;
 use crate::privacy::ledger::{self, Debit, Hash, Ledger, Rehearsal, RunId};
+use crate::privacy::{Epsilon, Promise};
 use crate::protocol::Session;
 use crate::publish::Watcher;
 use crate::publish::failure::Failure;
@@ -76,8 +76,14 @@ pub fn rehearse(side: &Side<'_>, watcher: &dyn Watcher) -> Result<Told, Failure>
     )?;
     session.channel.end_within(limit);
     watcher.say(&format!("{} is here to rehearse the same agreement", side.peer_name));
-    let mut conversation =
-        Conversation { side, ledger: &mut ledger, table: &table, watcher, entered: false };
+    let mut conversation = Conversation {
+        side,
+        ledger: &mut ledger,
+        table: &table,
+        watcher,
+        entered: false,
+        counted: false,
+    };
     let numbers = match &plan {
         None => conversation.count(&mut session).map(Numbers::Exact),
         Some(plan) => conversation.count_with_noise(&mut session, plan).map(Numbers::Noisy),
@@ -133,6 +139,8 @@ struct Conversation<'a> {
     table: &'a Table,
     watcher: &'a dyn Watcher,
     entered: bool,
+    /// Whether the number of a noisy one is known.
+    counted: bool,
 }
 
 impl Conversation<'_> {
@@ -186,6 +194,7 @@ impl Conversation<'_> {
         let progress = |step| watcher.step(step);
         let counted =
             noisy::run(session, side.agreement, plan, self.table, budget, false, &progress)?;
+        self.counted = true;
         self.ledger.finish(run)?;
         close(session);
         Ok(counted)
@@ -195,10 +204,7 @@ impl Conversation<'_> {
     fn left(&self, plan: Option<&NoisyPlan>) -> Left {
         match plan {
             _ if !self.entered => Left::Nothing,
-            Some(plan) => Left::Open(vec![format!(
-                "ε {} is spent and nothing was told",
-                plan.promised.epsilon
-            )]),
+            Some(plan) => Left::Open(vec![spent(&plan.promised.epsilon, self.counted)]),
             None => Left::Entered(vec![
                 "no ε is spent, but the rehearsal is in the ledger and counts: for another, see \
                  `diptych ledger allow-rehearsal --help`, or agree on rehearse = \"noisy\""
@@ -208,8 +214,29 @@ impl Conversation<'_> {
     }
 }
 
+/// What a noisy rehearsal leaves that failed after its debit.
+fn spent(epsilon: &Epsilon, counted: bool) -> String {
+    let told = match counted {
+        true => "the peer may have been told the number",
+        false => "nothing was told",
+    };
+    format!("ε {epsilon} is spent and {told}")
+}
+
 /// The numbers are known whatever the peer sends now; this only keeps the connection open for both.
 fn close(session: &mut Session) {
     session.channel.begin_phase(messages::CLOSING);
     let _ = messages::exchange_written(session);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rehearsal_whose_last_line_fails_does_not_say_that_nothing_was_told() {
+        let epsilon: Epsilon = "0.05".parse().unwrap();
+        assert_eq!(spent(&epsilon, false), "ε 0.05 is spent and nothing was told");
+        assert!(!spent(&epsilon, true).contains("nothing was told"));
+    }
 }
