@@ -371,6 +371,16 @@ fn rows_that_no_release_of_the_agreement_has_are_found_though_their_hash_was_ren
             let refused = verify::check(&release);
             assert!(refused.is_err(), "{what} went unseen in\n{header}\n{rows}\n{}", model.0);
         }
+        // The same rows in other bytes: no program of ours wrote them.
+        for other in [
+            whole.replace('\n', "\r\n"),
+            format!("\u{feff}{whole}"),
+            whole.replacen("ill", "\"ill\"", 1),
+        ] {
+            forge(&release, &other, Some(rows.len()));
+            let refused = verify::check(&release).unwrap_err().message;
+            assert!(refused.contains("not written as releases are"), "{refused}");
+        }
         forge(&release, &whole.replacen("ill", "sick", 1), None);
         assert!(verify::check(&release).is_err(), "another header");
         forge(&release, &whole, Some(rows.len() - 1));
