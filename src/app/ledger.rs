@@ -202,7 +202,7 @@ pub(super) fn columns_words(
 }
 
 /// Debits have at most 18 digits after the point, and so have their sums.
-fn decimal(epsilon: &Rational) -> String {
+pub(super) fn decimal(epsilon: &Rational) -> String {
     epsilon.exact_decimal(18).unwrap_or_else(|| epsilon.to_string())
 }
 

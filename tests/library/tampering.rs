@@ -9,7 +9,7 @@ use diptych::app::audit;
 use diptych::math::{Randomness, Rational};
 use diptych::net::Identity;
 use diptych::privacy::ledger::Hash;
-use diptych::privacy::{Budget, Promise};
+use diptych::privacy::{Budget, Differential, Promise};
 use diptych::publish::artefacts::{MANIFEST, RELEASE};
 use diptych::publish::data::Source;
 use diptych::publish::local::{self, Wanted};
@@ -162,7 +162,8 @@ fn signed_release() -> TempDir {
 
     let heads = Some([Hash([1; 32]), Hash([2; 32])]);
     let (epsilon, delta) = (agreement.epsilon().unwrap().clone(), Rational::power_of_two(-40));
-    let promise = Promise::Differential { epsilon, delta };
+    let towards_peer = agreement.towards_peer();
+    let promise = Promise::Differential(Differential { epsilon, delta, towards_peer });
     let draft = Draft::new(&agreement, &release, &promise, heads).unwrap();
     let body = draft.to_be_signed().unwrap();
     let signed = Role::BOTH.into_iter().zip(&identities).map(|(role, identity)| {
@@ -369,6 +370,16 @@ fn rows_that_no_release_of_the_agreement_has_are_found_though_their_hash_was_ren
             forge(&release, &format!("{header}\n{rows}\n"), Some(number));
             let refused = verify::check(&release);
             assert!(refused.is_err(), "{what} went unseen in\n{header}\n{rows}\n{}", model.0);
+        }
+        // The same rows in other bytes: no program of ours wrote them.
+        for other in [
+            whole.replace('\n', "\r\n"),
+            format!("\u{feff}{whole}"),
+            whole.replacen("ill", "\"ill\"", 1),
+        ] {
+            forge(&release, &other, Some(rows.len()));
+            let refused = verify::check(&release).unwrap_err().message;
+            assert!(refused.contains("not written as releases are"), "{refused}");
         }
         forge(&release, &whole.replacen("ill", "sick", 1), None);
         assert!(verify::check(&release).is_err(), "another header");

@@ -186,7 +186,8 @@ fn a_ledger_that_lost_its_lines_is_noticed_with_the_peers_help() {
     let words = ["ATTENTION: Loan company has finished run", "nothing was spent", &acknowledge];
     bank.assert(2, &words);
     bank.assert(2, &["diptych ledger create LEDGER", "run again without --new-ledger"]);
-    company.assert(1, &["ATTENTION: Bank does not have the ledger any more that it had in run "]);
+    company.assert(3, &["ATTENTION: Bank does not have the ledger any more that it had in run "]);
+    assert!(!company.said.contains("stopped on purpose"), "{}", company.said);
     assert!(couple.runs(BANK).is_empty());
     assert_eq!(couple.runs(COMPANY).len(), 1, "nothing was spent");
     let acknowledged = std::process::Command::new(env!("CARGO_BIN_EXE_diptych"))

@@ -8,6 +8,7 @@ mod hidden;
 mod horizontal_shards;
 mod matching;
 mod paths;
+mod promise;
 mod shards;
 
 use std::path::Path;

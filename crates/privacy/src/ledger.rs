@@ -83,9 +83,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::{Budget, Epsilon};
 pub use crate::Error;
+pub use crate::promise::Towards;
 pub use entry::{Debit, Entry, Event, Hash, Rehearsal, RunId};
 pub use history::{History, Rehearsals, Run, Status, Torn};
-pub use loss::{Delta, Reader, Towards};
+pub use loss::{Delta, Reader};
 
 /// Largest ledger that is read: some 100,000 runs.
 pub const MOST_BYTES: u64 = 64 << 20;

@@ -21,7 +21,7 @@ pub use budget::{Budget, Spend};
 pub use choice::{AddNoise, Calibration, Choice, Choose, Score, Scored};
 pub use epsilon::Epsilon;
 pub use error::Error;
-pub use promise::Promise;
+pub use promise::{Differential, Promise, Towards};
 
 #[doc(no_inline)]
 pub use diptych_primitives::math;

@@ -80,7 +80,7 @@ pub use words::Block;
 use crate::Error;
 use crate::math::hex;
 use crate::net::Fingerprint;
-use crate::privacy::Epsilon;
+use crate::privacy::{Epsilon, Towards};
 use crate::role::Role;
 use crate::table::csv::unreadable;
 use crate::table::{Decimal, Identifier, Schema};
@@ -432,6 +432,19 @@ impl Agreement {
         match self.membership() {
             Membership::Hidden { pad_to } => pad_to,
             Membership::Shown => None,
+        }
+    }
+
+    /// How often an ε that is spent under this agreement counts towards the peer. Ledgers, the page that
+    /// is signed and dry runs have it from here. Where identifiers are compared, the peer learns how many
+    /// records there are, unless tables are padded.
+    pub fn towards_peer(&self) -> Towards {
+        match &self.partition {
+            Partition::Vertical { .. } if self.pad_to().is_none() => Towards::Twice,
+            Partition::Horizontal { overlap_check: Some(_), .. } => Towards::Twice,
+            Partition::Vertical { .. } | Partition::Horizontal { .. } | Partition::Local => {
+                Towards::Once
+            }
         }
     }
 

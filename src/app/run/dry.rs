@@ -7,14 +7,13 @@ use rustix::fs::{Access, access};
 use crate::Error;
 use crate::agreement::Rehearsal;
 use crate::app::console::Console;
-use crate::app::ledger::columns_words;
+use crate::app::ledger::{columns_words, decimal};
 use crate::app::progress::Screen;
 use crate::app::speed::{Speeds, together};
-use crate::math::Rational;
 use crate::net::memory::NetworkModel;
 use crate::net::meter::PhaseCost;
+use crate::privacy::Promise;
 use crate::privacy::ledger::{self, Hash, History, Reader, Run, Status};
-use crate::privacy::{Epsilon, Promise};
 use crate::protocol::forecast::{Forecast, Works};
 use crate::publish::manifest::delta_text;
 use crate::publish::run::Side;
@@ -57,18 +56,23 @@ pub(super) fn run(
     console.result(format!("Agreement  SHA-256 {}", side.agreement.hash()));
     console.result("\nWhat it would spend");
     match &side.plan.promise {
-        Promise::Differential { epsilon, delta } => {
+        Promise::Differential(promised) => {
             console.result(format!(
-                "  ε {epsilon} and δ ≤ {} (promised: at most 2^-40)",
-                short_delta(&delta_text(delta))
+                "  ε {} and δ ≤ {} (promised: at most 2^-40)",
+                promised.epsilon,
+                short_delta(&delta_text(&promised.delta))
             ));
-            console.result(format!("  {}", ledger_words(side, Some(epsilon), &history)));
+            console.result(format!(
+                "  towards {} ε {} and δ ≤ {}, for {}",
+                side.peer_name,
+                decimal(&promised.epsilon_towards_peer()),
+                short_delta(&delta_text(&promised.delta_towards_peer())),
+                promised.towards_peer.reason()
+            ));
         }
-        Promise::Words(words) => {
-            console.result(format!("  no ε; promised is {words}"));
-            console.result(format!("  {}", ledger_words(side, None, &history)));
-        }
+        Promise::Words(words) => console.result(format!("  no ε; promised is {words}")),
     }
+    console.result(format!("  {}", ledger_words(side, &history)));
     if let Some(missing) = missing.filter(|_| !party.new_ledger) {
         console.result(format!("  the run would be refused now: {missing}"));
     }
@@ -147,14 +151,17 @@ fn refuse(side: &Side<'_>, history: &History) -> Result<(), Error> {
 }
 
 /// What the data set would have spent after the run, towards whom, of which cap.
-fn ledger_words(side: &Side<'_>, epsilon: Option<&Epsilon>, history: &History) -> String {
+fn ledger_words(side: &Side<'_>, history: &History) -> String {
     let (party, data_set) = (side.party, &side.party.data_set);
-    let own = epsilon.map_or(Rational::zero(), |epsilon| epsilon.value().clone());
-    let towards = epsilon.map_or(Rational::zero(), |epsilon| side.towards_peer().loss(epsilon));
-    let after = [&history.spent(data_set) + &own, &history.towards_peer(data_set) + &towards];
+    let mut after = [history.spent(data_set), history.towards_peer(data_set)];
+    let promised = side.plan.promise.differential();
+    if let Some(promised) = promised {
+        let spent = [promised.epsilon.value().clone(), promised.epsilon_towards_peer()];
+        after = [&after[0] + &spent[0], &after[1] + &spent[1]];
+    }
     let fixed = history.cap(data_set, Reader::Peer);
     let caps = [Some(&party.cap), party.cap_towards_peer.as_ref().or(fixed)];
-    let without = history.runs_without_epsilon(data_set) + usize::from(epsilon.is_none());
+    let without = history.runs_without_epsilon(data_set) + usize::from(promised.is_none());
     format!("after it, data set \"{data_set}\": {}", columns_words(after, caps, without))
 }
 
@@ -183,8 +190,8 @@ fn rehearsal_words(
     let total = whole_rehearsal(agreement, &plan, party.role, sizes, false)?.costs().total();
     Ok(Some(format!(
         "each rehearsal (`--rehearse`) would spend ε {} more and {} δ, with {} sent and {} received",
-        plan.epsilon,
-        short_delta(&delta_text(&plan.delta)),
+        plan.promised.epsilon,
+        short_delta(&delta_text(&plan.promised.delta)),
         bytes(total.bytes_sent),
         bytes(total.bytes_received)
     )))

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::Error;
-use super::loss::{Delta, Towards};
-use crate::Epsilon;
+use super::loss::Delta;
 use crate::math::{Rational, hex};
+use crate::{Epsilon, Towards};
 
 /// Longest line that is read.
 pub(super) const LONGEST_LINE: usize = 4096;

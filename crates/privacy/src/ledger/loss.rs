@@ -5,7 +5,6 @@ use std::fmt;
 use num_bigint::BigUint;
 use serde::{Deserialize, Serialize};
 
-use crate::Epsilon;
 use crate::math::Rational;
 
 /// Digits after the point with which δ is entered.
@@ -15,16 +14,6 @@ const DIGITS: u32 = 30;
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct Delta(Rational);
-
-/// What the peer of a run may learn from its own view of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Towards {
-    /// ε, as everybody: the peer does not know who is in the table.
-    Once,
-    /// 2ε: the peer learns how many records there are, so its neighbours have a record replaced.
-    Twice,
-}
 
 /// Whom a cap is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,21 +65,6 @@ impl Reader {
         match self {
             Self::Anybody => "",
             Self::Peer => " towards the peer",
-        }
-    }
-}
-
-impl Towards {
-    /// What the peer may learn of a run that spends so much.
-    pub fn loss(self, epsilon: &Epsilon) -> Rational {
-        epsilon.value() * &Rational::whole(self.factor())
-    }
-
-    /// By which ε is multiplied.
-    pub fn factor(self) -> u64 {
-        match self {
-            Self::Once => 1,
-            Self::Twice => 2,
         }
     }
 }

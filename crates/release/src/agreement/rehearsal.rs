@@ -1,9 +1,9 @@
 //! What the page that is signed says of rehearsals.
 
-use super::diffgen::words::{approximate, factor};
+use super::diffgen::words::{approximate, factor, factor_towards_peer};
 use super::words::Page;
 use super::{Agreement, Rehearsal};
-use crate::privacy::Epsilon;
+use crate::privacy::{Epsilon, Towards};
 
 /// What is learned before anything is released, where that is agreed.
 pub(super) fn rehearsed(page: &mut Page, agreement: &Agreement) {
@@ -32,13 +32,13 @@ fn exact(labels: &str) -> String {
 }
 
 fn noisy(agreement: &Agreement, epsilon: &Epsilon) -> String {
-    let about = approximate(epsilon);
-    let towards_peer = match agreement.pad_to() {
-        Some(_) => "Towards the other party the factor is the same.".to_owned(),
-        None => format!(
+    let towards_peer = match agreement.towards_peer() {
+        Towards::Once => "Towards the other party the factor is the same.".to_owned(),
+        towards => format!(
             "Both also learn how many records the other has, which is not protected; so towards the \
-             other party the factor is that of a record replaced by another: at most {}.",
-            factor(2.0 * about)
+             other party the factor is that of {}: at most {}.",
+            towards.reason(),
+            factor_towards_peer(agreement, epsilon)
         ),
     };
     format!(
@@ -49,7 +49,7 @@ fn noisy(agreement: &Agreement, epsilon: &Epsilon) -> String {
          where it would exceed a party's cap. For every person, the number is at most {} times as likely \
          with that person as without (δ at most 2^-40). {towards_peer}",
         noise_bound(epsilon),
-        factor(about),
+        factor(approximate(epsilon)),
     )
 }
 

@@ -16,8 +16,8 @@ use crate::Error;
 use crate::agreement::Agreement;
 use crate::math::{Rational, hex};
 use crate::net::{Fingerprint, Signature};
-use crate::privacy::Promise;
 use crate::privacy::ledger::Hash;
+use crate::privacy::{Differential, Promise};
 use crate::publish::verify::short_delta;
 use crate::release::Release;
 use crate::release::tree::output::{Rows, write_csv};
@@ -267,7 +267,7 @@ impl fmt::Display for Promised<'_> {
 
 fn promise_value(promise: &Promise) -> Value {
     match promise {
-        Promise::Differential { epsilon, delta } => {
+        Promise::Differential(Differential { epsilon, delta, .. }) => {
             json!({ "epsilon": epsilon.to_string(), "delta": delta_text(delta) })
         }
         Promise::Words(words) => json!({ "words": words }),
@@ -277,7 +277,7 @@ fn promise_value(promise: &Promise) -> Value {
 /// A promise after a run, in short.
 pub fn in_short(promise: &Promise) -> String {
     match promise {
-        Promise::Differential { epsilon, delta } => {
+        Promise::Differential(Differential { epsilon, delta, .. }) => {
             format!("spent ε {epsilon} (δ ≤ {})", short_delta(&delta_text(delta)))
         }
         Promise::Words(words) => format!("promise: {words}"),
@@ -319,7 +319,7 @@ pub fn described(made: &Cuts) -> Result<Vec<(String, String, Vec<String>)>, Erro
 }
 
 /// A writer that only hashes.
-struct Hashing(Sha256);
+pub(super) struct Hashing(pub(super) Sha256);
 
 impl std::io::Write for Hashing {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {

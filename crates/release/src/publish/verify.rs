@@ -1,7 +1,7 @@
 //! Whether a release is what its parties signed, and as its agreement says. Needs nothing but the files.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, Read};
 use std::path::Path;
 
 use sha2::{Digest, Sha256};
@@ -11,8 +11,9 @@ use crate::agreement::{self, Agreement};
 use crate::math::{Rational, hex};
 use crate::privacy::ledger::{self, Delta};
 use crate::publish::artefacts::{COMPACT, MANIFEST, RELEASE};
-use crate::publish::manifest::{Manifest, Promised};
+use crate::publish::manifest::{Hashing, Manifest, Promised};
 use crate::publish::released::{MAX_RELEASE_BYTES, cuts_of, schema_of};
+use crate::release::tree::output::writer;
 use crate::release::tree::reading::check_csv;
 use crate::release::{examine, plan};
 use crate::role::Role;
@@ -139,20 +140,9 @@ fn check_delta(stated: &str) -> Result<(), Error> {
 
 fn check_hash(manifest: &Manifest, directory: &Path) -> Result<(), Error> {
     let path = directory.join(RELEASE);
-    let unreadable = |error: io::Error| Error::file(&path, "read", &error);
-    let mut reader = BufReader::with_capacity(1 << 16, open(&path)?);
-    let mut hash = Sha256::new();
-    loop {
-        let block = reader.fill_buf().map_err(unreadable)?;
-        if block.is_empty() {
-            break;
-        }
-        hash.update(block);
-        let length = block.len();
-        reader.consume(length);
-    }
+    let hash = hash_of(&path)?;
     if manifest.text(&["release", "file"]) != Some(RELEASE)
-        || manifest.text(&["release", "sha256"]) != Some(&hex::encode(hash.finalize()))
+        || manifest.text(&["release", "sha256"]) != Some(&hash)
     {
         return Err(changed(format!(
             "{} does not have the hash that the manifest states: it was changed, or belongs to \
@@ -161,6 +151,13 @@ fn check_hash(manifest: &Manifest, directory: &Path) -> Result<(), Error> {
         )));
     }
     Ok(())
+}
+
+/// The hash of a file of any length.
+fn hash_of(path: &Path) -> Result<String, Error> {
+    let mut hash = Hashing(Sha256::new());
+    io::copy(&mut open(path)?, &mut hash).map_err(|error| Error::file(path, "read", &error))?;
+    Ok(hex::encode(hash.0.finalize()))
 }
 
 /// Every row is one that a release of this agreement has, and there are as many as the manifest says.
@@ -184,7 +181,16 @@ fn check_rows(manifest: &Manifest, agreement: &Agreement, directory: &Path) -> R
         return Err(wrong(format!("all of it: {length} bytes are more than {MAX_RELEASE_BYTES}")));
     }
     let mut file = file.take(length);
-    let found = check_csv(agreement, &cuts, &mut file).map_err(wrong)?;
+    let mut again = Hashing(Sha256::new());
+    let found = check_csv(agreement, &cuts, &mut file, &mut again).map_err(wrong)?;
+    // Nobody but another program makes other bytes of the same rows.
+    if manifest.text(&["release", "sha256"]) != Some(&hex::encode(again.0.finalize())) {
+        return Err(wrong(
+            "all of it: it is not written as releases are, with a newline alone after each row, quotes \
+             where a cell needs them and no byte order mark"
+                .to_owned(),
+        ));
+    }
     let stated = manifest.value(&["release", "rows"]).and_then(|rows| rows.as_u64());
     if stated != Some(found.rows) {
         let stated = stated.map_or_else(|| "no number of".to_owned(), |rows| rows.to_string());
@@ -204,29 +210,27 @@ fn check_rows(manifest: &Manifest, agreement: &Agreement, directory: &Path) -> R
     Ok(found.rows)
 }
 
-/// The copy without zero rows, if it is there, line by line.
+/// Whether the copy without zero rows is there, and is that.
 fn check_compact(directory: &Path) -> Result<bool, Error> {
     let path = directory.join(COMPACT);
     if path.symlink_metadata().is_err() {
         return Ok(false);
     }
-    let reader = |path: &Path| open(path).map(csv::Reader::from_reader);
-    let (mut whole, mut compact) = (reader(&directory.join(RELEASE))?, reader(&path)?);
-    let wrong = || changed(format!("{COMPACT} is not {RELEASE} without the rows of count 0"));
-    if whole.byte_headers().map_err(|_| wrong())? != compact.byte_headers().map_err(|_| wrong())? {
-        return Err(wrong());
-    }
-    let not_zero = |record: &Result<csv::ByteRecord, csv::Error>| {
-        record.as_ref().map_or(true, |record| record.iter().next_back() != Some(b"0"))
-    };
-    let mut kept = compact.byte_records();
-    for record in whole.byte_records().filter(not_zero) {
-        match (record, kept.next()) {
-            (Ok(record), Some(Ok(copy))) if record == copy => {}
-            _ => return Err(wrong()),
+    let unreadable = |error: &dyn std::fmt::Display| changed(format!("{RELEASE}: {error}"));
+    let mut whole =
+        csv::ReaderBuilder::new().has_headers(false).from_reader(open(&directory.join(RELEASE))?);
+    let mut kept = writer(Hashing(Sha256::new()));
+    for record in whole.byte_records() {
+        let record = record.map_err(|error| unreadable(&error))?;
+        if record.iter().next_back() != Some(b"0") {
+            kept.write_byte_record(&record).map_err(|error| unreadable(&error))?;
         }
     }
-    if kept.next().is_some() { Err(wrong()) } else { Ok(true) }
+    let kept = kept.into_inner().map_err(|error| unreadable(&error))?;
+    match hex::encode(kept.0.finalize()) == hash_of(&path)? {
+        true => Ok(true),
+        false => Err(changed(format!("{COMPACT} is not {RELEASE} without the rows of count 0"))),
+    }
 }
 
 fn check_signatures(manifest: &Manifest, agreement: &Agreement) -> Result<Vec<String>, Error> {

@@ -89,17 +89,17 @@ impl Wording for Terms {
                 left_out(page, agreement);
                 page.item(&format!(
                     "About the other's columns each learns only what the release tells{}. For a person \
-                     in both tables the factor towards the other party is that of 2ε: at most {}.",
+                     in both tables the factor towards the other party is that of {}.",
                     match agreement.schema.class.owner {
                         Some(_) => " and the splits just named",
                         None => "",
                     },
-                    factor(2.0 * approximate(&self.epsilon))
+                    towards_peer(agreement, &self.epsilon)
                 ));
                 page.item(self.matched_by(matching.by));
             }
             Partition::Horizontal { overlap_check, .. } => {
-                self.learned_of_other_people(page, parties, overlap_check.as_ref());
+                self.learned_of_other_people(page, agreement, parties, overlap_check.as_ref());
             }
             Partition::Local => {}
         }
@@ -119,10 +119,10 @@ impl Wording for Terms {
         if let Some(told) = told_to_the_network(agreement) {
             page.item(&format!(
                 "Whoever watches the network: the lengths of messages tell {told}. For a watcher who \
-                 also has the release, only the promise for a record replaced by another holds, with \
-                 the factor of 2ε: at most {}. If the run ends early, that and after which message can \
-                 be seen too.",
-                factor(2.0 * approximate(&self.epsilon))
+                 also has the release, only the promise for {} holds, with the factor of {}. If the \
+                 run ends early, that and after which message can be seen too.",
+                agreement.towards_peer().reason(),
+                towards_peer(agreement, &self.epsilon)
             ));
         }
         page.item(match agreement.partition {
@@ -286,6 +286,7 @@ impl Terms {
     fn learned_of_other_people(
         &self,
         page: &mut Page,
+        agreement: &Agreement,
         parties: &Parties,
         overlap_check: Option<&Identifier>,
     ) {
@@ -320,11 +321,12 @@ impl Terms {
                  both tables (by the column `{}`{}), and each learns how many records the \
                  other has. This is not protected by ε: somebody who knows all but one of \
                  these people can tell from the number whether that one is among them. As \
-                 numbers are known, the promise towards the other party is that for a record \
-                 replaced by another, and its factor that of 2ε: at most {}.",
+                 numbers are known, the promise towards the other party is that for {}, and \
+                 its factor that of {}.",
                 identifier.column,
                 normalization(identifier),
-                factor(2.0 * approximate(&self.epsilon))
+                agreement.towards_peer().reason(),
+                towards_peer(agreement, &self.epsilon)
             ));
             page.item("A person who is in both tables has twice the loss.");
         } else {
@@ -462,6 +464,23 @@ fn facts_about_groups(agreement: &Agreement) -> String {
 /// ε for showing to people only.
 pub(in crate::agreement) fn approximate(epsilon: &Epsilon) -> f64 {
     epsilon.to_string().parse().unwrap_or(f64::INFINITY)
+}
+
+/// What becomes of ε towards the peer, for people: `2ε: at most 7.39`.
+fn towards_peer(agreement: &Agreement, epsilon: &Epsilon) -> String {
+    let times = match agreement.towards_peer().factor() {
+        1 => String::new(),
+        times => times.to_string(),
+    };
+    format!("{times}ε: at most {}", factor_towards_peer(agreement, epsilon))
+}
+
+/// e^ε towards the peer, for people.
+pub(in crate::agreement) fn factor_towards_peer(
+    agreement: &Agreement,
+    epsilon: &Epsilon,
+) -> String {
+    factor(agreement.towards_peer().factor() as f64 * approximate(epsilon))
 }
 
 /// e^ε rounded up, for people. The computation itself never uses it.

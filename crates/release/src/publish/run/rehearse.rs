@@ -15,7 +15,8 @@
 use super::{Left, Side, deadline, messages, unfinished};
 use crate::Error;
 use crate::agreement;
-use crate::privacy::ledger::{self, Debit, Delta, Hash, Ledger, Rehearsal, RunId};
+use crate::privacy::ledger::{self, Debit, Hash, Ledger, Rehearsal, RunId};
+use crate::privacy::{Epsilon, Promise};
 use crate::protocol::Workspace;
 use crate::publish::Watcher;
 use crate::release;
@@ -76,8 +77,14 @@ pub fn rehearse(side: &Side<'_>, watcher: &dyn Watcher) -> Result<Told, Error> {
     let mut session = Workspace::from(session);
     session.channel.end_within(limit);
     watcher.say(&format!("{} is here to rehearse the same agreement", side.peer_name));
-    let mut conversation =
-        Conversation { side, ledger: &mut ledger, table: &table, watcher, entered: false };
+    let mut conversation = Conversation {
+        side,
+        ledger: &mut ledger,
+        table: &table,
+        watcher,
+        entered: false,
+        counted: false,
+    };
     let numbers = match &plan {
         None => conversation.count(&mut session).map(Numbers::Exact),
         Some(plan) => conversation.count_with_noise(&mut session, plan).map(Numbers::Noisy),
@@ -111,7 +118,7 @@ fn check_ledger(
         let key = Hash(*side.peer.as_bytes());
         return Ok(ledger.check_rehearsal(&party.data_set, side.peer_name, Some(&key))?);
     };
-    let checked = side.check_caps_for(ledger.history(), &plan.epsilon);
+    let checked = side.check_caps_for(ledger.history(), &plan.promised);
     if let Err(ledger::Error::CapReached { .. }) = &checked {
         side.tell_of_cap(&terms(&agreement.canonical()), watcher);
     }
@@ -133,6 +140,8 @@ struct Conversation<'a> {
     table: &'a Table,
     watcher: &'a dyn Watcher,
     entered: bool,
+    /// Whether the number of a noisy one is known.
+    counted: bool,
 }
 
 impl Conversation<'_> {
@@ -175,15 +184,18 @@ impl Conversation<'_> {
         session.channel.begin_phase(messages::DEBIT);
         watcher.stop().check()?;
         let (run, salt) = (RunId(*session.id.as_bytes()), Hash(session.rng.array()));
-        let receipt = self.ledger.debit_rehearsal(debit(side, plan, run, salt))?;
+        let promise = Promise::Differential(plan.promised.clone());
+        let debit = Debit { out: None, ..side.debit(&promise, run, salt) };
+        let receipt = self.ledger.debit_rehearsal(debit)?;
         self.entered = true;
         let theirs = messages::exchange_heads(session, self.ledger.history().head())?;
         self.ledger.note_peer(run, theirs)?;
-        watcher.say(&format!("both ledgers are debited ε {}", plan.epsilon));
+        watcher.say(&format!("both ledgers are debited ε {}", plan.promised.epsilon));
         let budget = receipt.into_budget().ok_or_else(release::no_budget)?;
         let progress = |step| watcher.step(step);
         let counted =
             noisy::run(session, side.agreement, plan, self.table, budget, false, &progress)?;
+        self.counted = true;
         self.ledger.finish(run)?;
         close(session);
         Ok(counted)
@@ -193,9 +205,7 @@ impl Conversation<'_> {
     fn left(&self, plan: Option<&NoisyPlan>) -> Left {
         match plan {
             _ if !self.entered => Left::Nothing,
-            Some(plan) => {
-                Left::Open(vec![format!("ε {} is spent and nothing was told", plan.epsilon)])
-            }
+            Some(plan) => Left::Open(vec![spent(&plan.promised.epsilon, self.counted)]),
             None => Left::Entered(vec![
                 "no ε is spent, but the rehearsal is in the ledger and counts: for another, see \
                  `diptych ledger allow-rehearsal --help`, or agree on rehearse = \"noisy\""
@@ -205,26 +215,29 @@ impl Conversation<'_> {
     }
 }
 
-fn debit(side: &Side<'_>, plan: &NoisyPlan, run: RunId, salt: Hash) -> Debit {
-    Debit {
-        run,
-        release: side.agreement.id.clone(),
-        data_set: side.party.data_set.clone(),
-        epsilon: Some(plan.epsilon.clone()),
-        cap: Some(side.party.cap.clone()),
-        cap_towards_peer: side.party.cap_towards_peer.clone(),
-        agreement: Hash(side.agreement.hash().0),
-        peer: side.peer_name.to_owned(),
-        salt,
-        delta: Some(Delta::at_least(&plan.delta)),
-        towards_peer: Some(side.towards_peer()),
-        out: None,
-        promise: None,
-    }
+/// What a noisy rehearsal leaves that failed after its debit.
+fn spent(epsilon: &Epsilon, counted: bool) -> String {
+    let told = match counted {
+        true => "the peer may have been told the number",
+        false => "nothing was told",
+    };
+    format!("ε {epsilon} is spent and {told}")
 }
 
 /// The numbers are known whatever the peer sends now; this only keeps the connection open for both.
 fn close(session: &mut Workspace) {
     session.channel.begin_phase(messages::CLOSING);
     let _ = messages::exchange_written(session);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rehearsal_whose_last_line_fails_does_not_say_that_nothing_was_told() {
+        let epsilon: Epsilon = "0.05".parse().unwrap();
+        assert_eq!(spent(&epsilon, false), "ε 0.05 is spent and nothing was told");
+        assert!(!spent(&epsilon, true).contains("nothing was told"));
+    }
 }

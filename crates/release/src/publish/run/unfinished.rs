@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::Side;
 use super::messages::STATUS;
 use crate::Error;
-use crate::net::{self, Message, Tag};
+use crate::net::{self, AbortReason, Message, Tag};
 use crate::privacy::ledger::{Hash, History, Ledger, Run, RunId, Status};
 use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
@@ -185,8 +185,9 @@ fn refuse_lost_head(history: &History, head: Hash, peer: &str) -> Result<(), Err
     if history.has_had_head(&head) || history.acknowledged(&head) {
         return Ok(());
     }
-    let failure =
-        Error::input(format!("{peer} has a head of our ledger that is not in it: {head}"));
+    let problem = format!("{peer} has a head of our ledger that is not in it: {head}");
+    // Nobody stopped it: the two ledgers do not fit together.
+    let failure = Error::input(problem).telling(AbortReason::Disagreement);
     // One that was made for this run is removed again with it.
     let first = match history.entries().is_empty() {
         true => {
@@ -415,6 +416,9 @@ mod tests {
         assert_eq!(ask(history.head()), (true, false), "no debit");
         let lost = Hash([5; 32]);
         assert_eq!(ask(lost), (false, false), "a lost head stops the run");
+        let refused = refuse_lost_head(&history, lost, "company").unwrap_err();
+        assert_eq!(refused.status(), Exit::WrongInput);
+        assert_eq!(refused.tell, Some(AbortReason::Disagreement), "nobody stopped it on purpose");
         let open = || Ledger::open(&place.path().join("company")).unwrap();
         open().acknowledge("company", lost).unwrap();
         assert_eq!(ask(lost), (true, false), "it is acknowledged");

@@ -7,7 +7,7 @@ use crate::Error;
 use crate::agreement::Agreement;
 use crate::agreement::diffgen::Terms;
 use crate::math::{Randomness, Rational};
-use crate::privacy::{Budget, Promise};
+use crate::privacy::{Budget, Differential, Promise};
 use crate::protocol::Workspace;
 use crate::protocol::forecast::Forecast;
 use crate::release::forecast::key_bits;
@@ -21,8 +21,7 @@ impl ReleaseModel for Terms {
     fn plan_alone(&self, agreement: &Agreement) -> Result<plan::Plan, Error> {
         let plan = Plan::new(agreement)?;
         // The samplers are exact, so nothing is lost to approximation.
-        let (epsilon, delta) = (self.epsilon.clone(), Rational::zero());
-        let promise = Promise::Differential { epsilon, delta };
+        let promise = promise(self, agreement, Rational::zero());
         let most_bytes = most_bytes(&agreement.schema, plan.specializations());
         Ok(plan::Plan { promise, most_bytes, most_rows: plan.most_rows(), details: Vec::new() })
     }
@@ -30,8 +29,7 @@ impl ReleaseModel for Terms {
     fn plan_together(&self, agreement: &Agreement) -> Result<plan::Plan, Error> {
         let alone = self.plan_alone(agreement)?;
         let sizes = Sizes::of(agreement, &Plan::new(agreement)?)?;
-        let (epsilon, delta) = (self.epsilon.clone(), sizes.widths.delta.clone());
-        let promise = Promise::Differential { epsilon, delta };
+        let promise = promise(self, agreement, sizes.widths.delta.clone());
         Ok(plan::Plan { promise, details: vec![sizes.widths_in_words(self)], ..alone })
     }
 
@@ -111,4 +109,9 @@ impl ReleaseModel for Terms {
     ) -> Result<Vec<Cuts>, Error> {
         forecast::random_trees(agreement, count, records)
     }
+}
+
+fn promise(terms: &Terms, agreement: &Agreement, delta: Rational) -> Promise {
+    let (epsilon, towards_peer) = (terms.epsilon.clone(), agreement.towards_peer());
+    Promise::Differential(Differential { epsilon, delta, towards_peer })
 }

@@ -34,12 +34,11 @@ use super::super::diffgen::two_party::{Ready, SET_UP, assumptions};
 use super::super::{Step, matching};
 use crate::Error;
 use crate::agreement::{Agreement, Model};
-use crate::math::Rational;
 use crate::mechanism::noise::{JointNoise, joint};
 use crate::mechanism::noisy_max::NoiseWidths;
 use crate::net::Message;
 use crate::privacy::slack::{Noises, PublicBounds};
-use crate::privacy::{AddNoise, Budget, Epsilon};
+use crate::privacy::{AddNoise, Budget, Differential};
 use crate::protocol::forecast::Forecast;
 use crate::protocol::join::{self, Bins, Hint, JoinShape};
 use crate::protocol::shares::WordShares;
@@ -65,10 +64,8 @@ pub struct Counted {
 /// What is public of a noisy rehearsal before it begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoisyPlan {
-    /// What it spends.
-    pub epsilon: Epsilon,
-    /// An upper bound of its δ.
-    pub delta: Rational,
+    /// What it spends and promises.
+    pub promised: Differential,
     widths: NoiseWidths,
     /// Bits of the shared number: room for it, its noise and the sign.
     share_bits: u32,
@@ -100,8 +97,11 @@ impl NoisyPlan {
         let record_bits = u64::BITS - most.leading_zeros();
         let most = usize::try_from(most).unwrap_or(usize::MAX);
         Ok(Self {
-            epsilon,
-            delta: widths.delta,
+            promised: Differential {
+                epsilon,
+                delta: widths.delta,
+                towards_peer: agreement.towards_peer(),
+            },
             widths: NoiseWidths { tau: widths.tau, digits },
             share_bits: (record_bits.max(digits) + 2).min(64),
             largest: JoinShape::new(Role::P1, most, most)?,
@@ -213,6 +213,6 @@ pub fn forecast(
     join::forecast_members(f, &shape, 0);
     bits::forecast_to_words(f, shape.bins(), plan.share_bits)?;
     f.begin_phase(NOISE);
-    joint::forecast(f, plan.epsilon.value(), plan.widths, plan.share_bits, 1)?;
+    joint::forecast(f, plan.promised.epsilon.value(), plan.widths, plan.share_bits, 1)?;
     Ok(())
 }

@@ -27,11 +27,7 @@ pub enum Rows {
 /// Those of `out`.
 pub fn write_csv(table: &Generalized, rows: Rows, out: impl Write) -> io::Result<u64> {
     let schema = table.cuts.schema();
-    let mut csv = csv::WriterBuilder::new()
-        .terminator(csv::Terminator::Any(b'\n'))
-        .quote_style(csv::QuoteStyle::Necessary)
-        .buffer_capacity(1 << 16)
-        .from_writer(out);
+    let mut csv = writer(out);
     if let Leaves::Paths(list) = &table.leaves {
         return write_paths(list, table, csv);
     }
@@ -60,6 +56,15 @@ pub fn write_csv(table: &Generalized, rows: Rows, out: impl Write) -> io::Result
     }
     csv.flush()?;
     Ok(written)
+}
+
+/// The one way in which the rows of a release are written.
+pub(crate) fn writer<W: Write>(out: W) -> csv::Writer<W> {
+    csv::WriterBuilder::new()
+        .terminator(csv::Terminator::Any(b'\n'))
+        .quote_style(csv::QuoteStyle::Necessary)
+        .buffer_capacity(1 << 16)
+        .from_writer(out)
 }
 
 /// Writes paths, each with its class and count; none is 0.

@@ -6,12 +6,15 @@
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
-use std::io::Read;
+use std::io::{self, Read, Write};
 
+use super::output::{most_bytes_of_rows, writer};
 use crate::agreement::{Agreement, Model};
 use crate::release::trajectory::read::read_spelt;
 use crate::table::{Candidate, Cuts, Domain};
 
+/// More bytes than any path with its class and count has: 4,096 pairs, and names of 256 bytes.
+const LONGEST_PATH: u64 = 4 << 20;
 /// Characters of a cell that a message shows.
 const SHOWN: usize = 40;
 
@@ -24,7 +27,8 @@ pub struct Totals {
     pub people: u64,
 }
 
-/// Reads the table of a release with these cuts.
+/// Reads the table of a release with these cuts, and writes it to `again` as releases are written: the
+/// same bytes, unless somebody else wrote `source`. No more than one row is held in memory.
 ///
 /// # Errors
 /// What no release of this agreement has, with its line.
@@ -32,9 +36,13 @@ pub fn check_csv(
     agreement: &Agreement,
     cuts: &Cuts,
     source: &mut dyn Read,
+    again: &mut dyn Write,
 ) -> Result<Totals, String> {
+    let longest = most_bytes_of_rows(cuts.schema(), 1).max(LONGEST_PATH);
+    let source = Bounded { source, left: longest };
     let mut reader =
         csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(source);
+    let mut again = writer(again);
     let class = &cuts.schema().class;
     let columns = agreement.columns();
     let mut order = match agreement.model {
@@ -43,7 +51,14 @@ pub fn check_csv(
     };
     let (mut record, mut totals, mut is_header) =
         (csv::StringRecord::new(), Totals::default(), true);
-    while reader.read_record(&mut record).map_err(|error| error.to_string())? {
+    while reader.read_record(&mut record).map_err(|error| match error.kind() {
+        csv::ErrorKind::Io(error) => {
+            format!("line {}: {error}", totals.rows + 1 + u64::from(!is_header))
+        }
+        _ => error.to_string(),
+    })? {
+        reader.get_mut().left = longest;
+        again.write_record(&record).map_err(|error| error.to_string())?;
         let line = record.position().map_or(0, csv::Position::line);
         let wrong = |what: String| format!("line {line}: {what}");
         if std::mem::take(&mut is_header) {
@@ -77,10 +92,29 @@ pub fn check_csv(
         let people = totals.people.checked_add(people);
         totals.people = people.ok_or_else(|| wrong("the counts are too large".to_owned()))?;
     }
+    again.flush().map_err(|error| error.to_string())?;
     match order {
         _ if is_header => Err("there is no first line with the columns".to_owned()),
         Order::Leaves(leaves) => leaves.end().map(|()| totals),
         Order::Paths(_) => Ok(totals),
+    }
+}
+
+/// A source that has so many bytes left for the next row.
+struct Bounded<'s> {
+    source: &'s mut dyn Read,
+    left: u64,
+}
+
+impl Read for Bounded<'_> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let most = bytes.len().min(usize::try_from(self.left).unwrap_or(usize::MAX));
+        if most == 0 && !bytes.is_empty() {
+            return Err(io::Error::other("the row is longer than any of this agreement"));
+        }
+        let read = self.source.read(&mut bytes[..most])?;
+        self.left -= read as u64;
+        Ok(read)
     }
 }
 
@@ -237,5 +271,53 @@ impl Paths {
         }
         self.last = next;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const AGREEMENT: &str = "[release]\nid = \"x\"\npartition = \"local\"\nepsilon = \"1\"\n\
+        specializations = 1\nmax_records = 9\n[class]\ncolumn = \"ill\"\nvalues = [\"yes\", \"no\"]\n\
+        [[attribute]]\nname = \"place\"\nkind = \"categorical\"\ntaxonomy = { \"A, B\" = [\"A\", \"B\"] }\n";
+
+    /// What reading finds, and whether the same bytes are written again.
+    fn read(source: &mut dyn Read) -> (Result<Totals, String>, Vec<u8>) {
+        let agreement =
+            Agreement::parse("a", AGREEMENT.as_bytes(), &|_| Err("no files".to_owned())).unwrap();
+        let mut again = Vec::new();
+        let cuts = Cuts::topmost(&agreement.schema);
+        (check_csv(&agreement, &cuts, source, &mut again), again)
+    }
+
+    #[test]
+    fn rows_in_another_spelling_are_not_written_again_as_they_are() {
+        let written = "place,ill,count\n\"A, B\",yes,3\n\"A, B\",no,4\n";
+        for (text, same) in [
+            (written.to_owned(), true),
+            (written.replace('\n', "\r\n"), false),
+            (format!("\u{feff}{written}"), false),
+            (written.replace("yes", "\"yes\""), false),
+            (written.trim_end().to_owned(), false),
+        ] {
+            let (found, again) = read(&mut text.as_bytes());
+            assert_eq!(found, Ok(Totals { rows: 2, people: 7 }), "{text:?}");
+            assert_eq!((again == text.as_bytes(), again == written.as_bytes()), (same, true));
+        }
+    }
+
+    #[test]
+    fn a_cell_without_end_is_refused_before_it_fills_the_memory() {
+        for start in ["", "place,ill,count\n", "place,ill,count\n\"A, B\",yes,3\n"] {
+            for byte in [b'a', b'\n'] {
+                let mut endless = io::repeat(byte).take(1 << 30);
+                let mut source = start.as_bytes().chain(&b"\""[..]).chain(&mut endless);
+                let error = read(&mut source).0.unwrap_err();
+                let line = format!("line {}: ", 1 + start.lines().count());
+                assert_eq!(error, format!("{line}the row is longer than any of this agreement"));
+                assert!(endless.limit() >= (1 << 30) - 2 * LONGEST_PATH, "{}", endless.limit());
+            }
+        }
     }
 }

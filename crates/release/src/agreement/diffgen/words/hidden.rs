@@ -1,9 +1,10 @@
 //! The page of a release where nobody learns who is common.
 
 use super::super::{Specializations, Terms, Transfers};
-use super::{approximate, factor};
+use super::{factor_towards_peer, towards_peer};
 use crate::agreement::words::{Page, grouped};
 use crate::agreement::{Agreement, Parties};
+use crate::privacy::Towards;
 
 impl Terms {
     /// What the parties of a vertical release learn where nobody learns who is common.
@@ -14,7 +15,6 @@ impl Terms {
         parties: &Parties,
     ) {
         let (p1, p2) = (&parties.p1.name, &parties.p2.name);
-        let epsilon = approximate(&self.epsilon);
         page.item(&format!(
             "{p1} and {p2} learn neither which of their people are in the other's data nor, beyond \
              what is named here, how many are (`membership` \"hidden\")."
@@ -48,20 +48,20 @@ impl Terms {
             "Every split of a number is told to both as soon as it is drawn, used or not. This is \
              within ε.",
         );
-        page.item(&match agreement.pad_to() {
-            Some(_) => format!(
+        page.item(&match agreement.towards_peer() {
+            Towards::Once => format!(
                 "So towards the other party everybody has the promise that holds towards readers of the \
                  release: whether or not a person's record is in the other's data, what a party sees is \
                  at most {} times as likely with it as without it, and the reverse. Whether the person \
                  is there at all is covered too.",
-                factor(epsilon)
+                factor_towards_peer(agreement, &self.epsilon)
             ),
-            None => format!(
+            Towards::Twice => format!(
                 "So towards the other party everybody has nearly the promise that holds towards readers \
                  of the release: as numbers are known, it is that for a record of the other's data \
-                 replaced by somebody else's, and its factor that of 2ε: at most {}. Who of them is \
+                 replaced by somebody else's, and its factor that of {}. Who of them is \
                  there at all is covered too.",
-                factor(2.0 * epsilon)
+                towards_peer(agreement, &self.epsilon)
             ),
         });
         page.item(match self.transfers {

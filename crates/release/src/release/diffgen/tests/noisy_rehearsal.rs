@@ -37,7 +37,7 @@ fn hidden(pad_to: Option<u64>) -> Agreement {
 fn count(session: &mut Workspace, agreement: &Agreement, table: &Table) -> Heard {
     let plan = NoisyPlan::of(agreement)?;
     noisy::prepare(session, &plan)?;
-    let budget = Budget::new(&plan.epsilon);
+    let budget = Budget::new(&plan.promised.epsilon);
     noisy::run(session, agreement, &plan, table, budget, true, &|_| {})
 }
 
@@ -116,7 +116,7 @@ fn with_all_its_bins_a_rehearsal_tells_the_same() {
     let party = |table: &Table, coins: TapeCoins, session: &mut Workspace| {
         session.coins = Box::new(coins);
         noisy::prepare(session, &plan).unwrap();
-        let budget = Budget::new(&plan.epsilon);
+        let budget = Budget::new(&plan.promised.epsilon);
         noisy::run(session, &agreement, &plan, table, budget, false, &|_| {}).unwrap()
     };
     let outcome = run_workspaces(
@@ -162,7 +162,7 @@ fn the_noise_has_the_law_of_the_rehearsals_epsilon() {
     let party = |table: &Table, session: &mut Workspace| -> Vec<i64> {
         noisy::prepare(session, &plan).unwrap();
         let again = |_| {
-            let budget = Budget::new(&plan.epsilon);
+            let budget = Budget::new(&plan.promised.epsilon);
             let told = noisy::run(session, &agreement, &plan, table, budget, true, &|_| {});
             told.unwrap().common - 2
         };
@@ -201,8 +201,10 @@ fn delta_and_epsilon_are_those_of_the_rehearsal_and_no_other_kind_is_run() {
         ("rehearse_epsilon = \"13\"", "13"),
     ] {
         let plan = NoisyPlan::of(&shown(TERMS, of_id)).unwrap();
-        assert_eq!(plan.epsilon, epsilon.parse().unwrap());
-        assert!(!plan.delta.is_zero() && plan.delta <= Rational::power_of_two(-40));
+        assert_eq!(plan.promised.epsilon, epsilon.parse().unwrap());
+        assert!(
+            !plan.promised.delta.is_zero() && plan.promised.delta <= Rational::power_of_two(-40)
+        );
     }
     let rows = thesis_rows();
     for (line, noisy_is_agreed) in [("rehearse = true", false), ("rehearse = \"noisy\"", true)] {
