@@ -159,7 +159,7 @@ def criterion(arguments, bench, name):
     """The least time of all samples in ms, and the crate's version, of a criterion bench."""
     if not arguments.criterion:
         raise Missing("measured with --criterion only")
-    finished(["cargo", "bench", "--bench", bench, "--", name.replace("_", "/")], cwd=ROOT)
+    finished(["cargo", "bench", "-p", "diptych-benches", "--bench", bench, "--", name.replace("_", "/")], cwd=ROOT)
     path = target(arguments) / "criterion" / name / "new" / "sample.json"
     if not path.exists():
         raise Missing(f"cargo bench gave no {name}")

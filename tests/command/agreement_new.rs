@@ -219,7 +219,7 @@ fn ten_thousand_columns_take_moments_and_more_are_refused_in_words() {
     let new = ["agreement", "new", "one.csv", "two.csv", "--with-values", "--class", "column0"];
     let (status, _, told) = diptych(place, &new);
     assert_eq!(status, 0, "{told}");
-    assert!(began.elapsed().as_secs() < 8, "{:?}", began.elapsed());
+    assert!(began.elapsed().as_secs() < 30, "{:?}", began.elapsed());
     assert_eq!(read(place, "agreement.toml").matches("\n[[attribute]]\n").count(), 9_999);
     std::fs::write(place.join("wide.csv"), header(10_001)).unwrap();
     let new = ["agreement", "new", "wide.csv", "--partition", "local", "--out", "wide.toml"];

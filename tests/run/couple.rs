@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 use diptych::net::Identity;
 use diptych::privacy::ledger::{self, Run};
 
-/// No fault may keep a party longer than this.
-pub const PATIENCE: Duration = Duration::from_secs(60);
+/// No fault may keep a party longer than this, on a machine that does much else.
+pub const PATIENCE: Duration = Duration::from_secs(300);
 
 pub const BANK: usize = 0;
 pub const COMPANY: usize = 1;

@@ -282,7 +282,7 @@ fn an_agreement_that_was_edited_on_one_side_is_named_and_nothing_is_spent() {
 #[test]
 fn a_peer_with_another_identity_is_refused_by_both() {
     let mut couple = Couple::new(20);
-    couple.more = "wait_seconds = 2";
+    couple.more = "wait_seconds = 5";
     let agreed = couple.read(COMPANY, "agreement.toml");
     let agreed = agreed.rsplit("fingerprint = \"").next().unwrap().split('"').next().unwrap();
     let stranger = couple.new_identity(COMPANY);

@@ -9,7 +9,7 @@ use crate::simd::{self, level::Level};
 /// One minute's load average from which a machine is called busy.
 const BUSY: f64 = 0.5;
 
-/// Crates whose code is part of what is measured, and those that `cargo bench` compares with.
+/// Crates whose code is part of what is measured, and those that the benchmarks compare with.
 const MEASURED: [&str; 5] = ["aes", "crypto-bigint", "curve25519-dalek", "num-bigint", "ring"];
 const COMPARED: [&str; 2] = ["fast-paillier", "libpaillier"];
 const LOCK: &str = include_str!("../../../Cargo.lock");
@@ -74,7 +74,10 @@ impl Machine {
         line("Load average at the start", load.unwrap_or(unknown));
         let (own, rustc) = (env!("CARGO_PKG_VERSION"), env!("DIPTYCH_RUSTC_VERSION"));
         line("Versions", format!("diptych {own}, rustc {rustc}; {}", locked(&MEASURED)));
-        line("Beside other crates", format!("`cargo bench` compares with {}", locked(&COMPARED)));
+        line(
+            "Beside other crates",
+            format!("`cargo bench -p diptych-benches` compares with {}", locked(&COMPARED)),
+        );
         text
     }
 }

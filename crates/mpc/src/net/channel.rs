@@ -72,9 +72,9 @@ impl Patience {
         Self { pause, until: None }
     }
 
-    /// The deadline if nothing moves.
-    pub fn end(&self) -> Instant {
-        let end = Instant::now() + self.pause;
+    /// The deadline if nothing moves from now on.
+    pub fn end(&self, now: Instant) -> Instant {
+        let end = now + self.pause;
         self.until.map_or(end, |until| end.min(until))
     }
 }

@@ -50,8 +50,15 @@ fn join(limits: Limits, network: Option<NetworkModel>) -> (Channel, Channel) {
 
 /// The two ends without channels over them.
 pub fn ends(network: Option<NetworkModel>) -> (End, End) {
+    ends_with_clock(network, &Clock::System)
+}
+
+fn ends_with_clock(network: Option<NetworkModel>, clock: &Clock) -> (End, End) {
     let (there, back) = (Arc::new(Line::default()), Arc::new(Line::default()));
-    let end = |outgoing, incoming| End { outgoing, incoming, network, stop: Stop::default() };
+    let end = |outgoing, incoming| {
+        let (clock, stop) = (clock.clone(), Stop::default());
+        End { outgoing, incoming, network, clock, stop }
+    };
     let first = end(there.clone(), back.clone());
     let second = end(back, there);
     (first, second)
@@ -62,7 +69,36 @@ pub struct End {
     outgoing: Arc<Line>,
     incoming: Arc<Line>,
     network: Option<NetworkModel>,
+    clock: Clock,
     stop: Stop,
+}
+
+/// The time that an end goes by.
+#[derive(Clone)]
+enum Clock {
+    System,
+    /// Stands still except while an end waits, and then moves on at once by the time waited for.
+    /// For tests in which one thread has both ends.
+    #[cfg(test)]
+    Manual(Arc<Mutex<Instant>>),
+}
+
+impl Clock {
+    fn now(&self) -> Instant {
+        match self {
+            Self::System => Instant::now(),
+            #[cfg(test)]
+            Self::Manual(now) => *now.lock().unwrap(),
+        }
+    }
+
+    fn sleep(&self, time: Duration) {
+        match self {
+            Self::System => std::thread::sleep(time),
+            #[cfg(test)]
+            Self::Manual(now) => *now.lock().unwrap() += time,
+        }
+    }
 }
 
 /// One direction: a queue of frames, bounded in bytes.
@@ -97,13 +133,21 @@ impl Line {
         &self,
         state: MutexGuard<'a, LineState>,
         deadline: Instant,
+        clock: &Clock,
     ) -> Option<MutexGuard<'a, LineState>> {
-        let left = deadline.checked_duration_since(Instant::now())?;
-        let (state, _) = self
-            .changed
-            .wait_timeout(state, left.min(Stop::LOOK))
-            .unwrap_or_else(PoisonError::into_inner);
-        Some(state)
+        let left = deadline.checked_duration_since(clock.now()).filter(|left| !left.is_zero())?;
+        let longest = left.min(Stop::LOOK);
+        match clock {
+            Clock::System => {
+                let waited = self.changed.wait_timeout(state, longest);
+                Some(waited.unwrap_or_else(PoisonError::into_inner).0)
+            }
+            #[cfg(test)]
+            Clock::Manual(_) => {
+                clock.sleep(longest);
+                Some(state)
+            }
+        }
     }
 }
 
@@ -113,21 +157,21 @@ impl Transport for End {
     }
 
     fn send(&mut self, header: Header, body: &[u8], patience: Patience) -> Result<(), Error> {
-        let (deadline, limit) = (patience.end(), patience.pause);
+        let (deadline, limit) = (patience.end(self.clock.now()), patience.pause);
         let bytes = body.len() + HEADER_BYTES;
         let mut state = self.outgoing.lock();
         while !state.closed && state.bytes > 0 && state.bytes + bytes > Limits::IN_FLIGHT_BYTES {
             self.stop.check()?;
             state = self
                 .outgoing
-                .wait(state, deadline)
+                .wait(state, deadline, &self.clock)
                 .ok_or(Error::Timeout { action: "take the data sent to it", limit })?;
         }
         if state.closed {
             return Err(Error::Closed);
         }
         let arrives_at = self.network.map(|network| {
-            let passed = network.passes_at(bytes, Instant::now(), state.free_at);
+            let passed = network.passes_at(bytes, self.clock.now(), state.free_at);
             state.free_at = Some(passed);
             passed + network.round_trip / 2
         });
@@ -143,7 +187,7 @@ impl Transport for End {
         accept: Accept<'_>,
         patience: Patience,
     ) -> Result<Tag, Error> {
-        let (deadline, limit) = (patience.end(), patience.pause);
+        let (deadline, limit) = (patience.end(self.clock.now()), patience.pause);
         let mut state = self.incoming.lock();
         let frame = loop {
             if let Some(frame) = state.frames.pop_front() {
@@ -155,15 +199,15 @@ impl Transport for End {
             self.stop.check()?;
             state = self
                 .incoming
-                .wait(state, deadline)
+                .wait(state, deadline, &self.clock)
                 .ok_or(Error::Timeout { action: "send the next message", limit })?;
         };
         // Capacity is released when the frame has arrived, not when it is peeked at.
         if let Some(wait) =
-            frame.arrives_at.and_then(|at| at.checked_duration_since(Instant::now()))
+            frame.arrives_at.and_then(|at| at.checked_duration_since(self.clock.now()))
         {
             drop(state);
-            std::thread::sleep(wait);
+            self.clock.sleep(wait);
             state = self.incoming.lock();
         }
         state.bytes -= frame.body.len() + HEADER_BYTES;
@@ -194,14 +238,17 @@ mod tests {
 
     const TAG: Tag = Tag::new(*b"test");
 
-    fn quick() -> Limits {
-        let short = Duration::from_millis(50);
-        Limits { read: short, write: short, ..Limits::default() }
+    /// Two ends, and the time that passes by their clock.
+    fn timed(network: Option<NetworkModel>) -> (End, End, impl Fn() -> Duration) {
+        let start = Instant::now();
+        let clock = Clock::Manual(Arc::new(Mutex::new(start)));
+        let (first, second) = ends_with_clock(network, &clock);
+        (first, second, move || clock.now() - start)
     }
 
     #[test]
     fn frames_arrive_in_order_and_whole() {
-        let (mut a, mut b) = pair(quick());
+        let (mut a, mut b) = pair(Limits::default());
         a.send_bytes(TAG, b"first").unwrap();
         a.send_bytes(TAG, b"").unwrap();
         assert_eq!(b.receive_bytes(TAG, 5).unwrap(), b"first");
@@ -210,8 +257,11 @@ mod tests {
 
     #[test]
     fn a_silent_peer_is_a_timeout_and_a_dropped_one_is_closed() {
-        let (mut a, b) = pair(quick());
+        let (a, b, passed) = timed(None);
+        let limits = Limits::default();
+        let (mut a, b) = (Channel::new(Box::new(a), limits), Channel::new(Box::new(b), limits));
         assert!(matches!(a.receive_bytes(TAG, 1), Err(Error::Timeout { .. })));
+        assert_eq!(passed(), limits.read);
         drop(b);
         assert!(matches!(a.receive_bytes(TAG, 1), Err(Error::Closed)));
         assert!(matches!(a.send_bytes(TAG, b"x"), Err(Error::Closed)));
@@ -219,7 +269,7 @@ mod tests {
 
     #[test]
     fn another_message_than_the_one_due_is_named() {
-        let (mut a, mut b) = pair(quick());
+        let (mut a, mut b) = pair(Limits::default());
         a.send_bytes(Tag::new(*b"othr"), b"").unwrap();
         let error = b.receive_bytes(TAG, 0).unwrap_err();
         assert!(error.to_string().contains(r#""othr" where "test" was due"#), "{error}");
@@ -227,11 +277,11 @@ mod tests {
 
     #[test]
     fn an_abort_reaches_a_peer_that_reads_and_a_peer_that_writes() {
-        let (mut a, mut b) = pair(quick());
+        let (mut a, mut b) = pair(Limits::default());
         a.abort(AbortReason::Stopped);
         let reading = b.receive_bytes(TAG, 0).unwrap_err();
         assert!(matches!(reading, Error::PeerAborted(AbortReason::Stopped)));
-        let (mut a, mut b) = pair(quick());
+        let (mut a, mut b) = pair(Limits::default());
         a.abort(AbortReason::Internal);
         let writing = b.send_bytes(TAG, b"x").unwrap_err();
         assert!(matches!(writing, Error::PeerAborted(AbortReason::Internal)));
@@ -239,8 +289,8 @@ mod tests {
 
     #[test]
     fn a_frame_above_the_limit_is_refused_by_the_sender_and_by_the_receiver() {
-        let (mut a, mut b) = pair(quick());
-        b.set_limits(Limits { frame_bytes: 3, ..quick() });
+        let (mut a, mut b) = pair(Limits::default());
+        b.set_limits(Limits { frame_bytes: 3, ..Limits::default() });
         a.send_bytes(TAG, b"four").unwrap();
         let received = b.receive_bytes(TAG, 4);
         assert!(matches!(received, Err(Error::FrameTooLarge { length: 4, limit: 3 })));
@@ -249,13 +299,14 @@ mod tests {
 
     #[test]
     fn a_sender_that_runs_far_ahead_waits_and_then_times_out() {
-        let (mut a, _b) = ends(None);
+        let (mut a, _b, passed) = timed(None);
+        let limit = Duration::from_secs(300);
         let block = vec![0; 16 << 20];
         let header = Header { tag: TAG, length: block.len() };
-        let sent = (0..9).take_while(|_| {
-            a.send(header, &block, Patience::pause(Duration::from_millis(20))).is_ok()
-        });
-        assert_eq!(sent.count(), 3, "64 MiB hold three frames of 16 MiB and their headers");
+        let sent =
+            (0..9).take_while(|_| a.send(header, &block, Patience::pause(limit)).is_ok()).count();
+        assert_eq!(passed(), limit);
+        assert_eq!(sent, 3, "64 MiB hold three frames of 16 MiB and their headers");
     }
 
     #[test]
@@ -279,14 +330,18 @@ mod tests {
 
     #[test]
     fn the_network_model_adds_latency_and_limits_bandwidth() {
-        let model = NetworkModel { round_trip: Duration::from_millis(40), bytes_per_second: 1e6 };
-        let (mut a, mut b) = pair_with_network(Limits::default(), model);
-        let start = Instant::now();
-        a.send_bytes(TAG, &[0; 30_000 - HEADER_BYTES]).unwrap();
-        a.send_bytes(TAG, &[0; 30_000 - HEADER_BYTES]).unwrap();
-        b.receive_bytes(TAG, 30_000 - HEADER_BYTES).unwrap();
-        assert!(start.elapsed() >= Duration::from_millis(50), "30 ms of line and 20 ms of way");
-        b.receive_bytes(TAG, 30_000 - HEADER_BYTES).unwrap();
-        assert!(start.elapsed() >= Duration::from_millis(80), "the second follows the first");
+        let model = NetworkModel { round_trip: Duration::from_secs(40), bytes_per_second: 1e3 };
+        let (mut a, mut b, passed) = timed(Some(model));
+        let patience = Patience::pause(Duration::ZERO);
+        let body = [0; 30_000 - HEADER_BYTES];
+        let header = Header { tag: TAG, length: body.len() };
+        a.send(header, &body, patience).unwrap();
+        a.send(header, &body, patience).unwrap();
+        let mut receive = || b.receive(&mut Vec::new(), &|_| Ok(()), patience).unwrap();
+        assert_eq!(passed(), Duration::ZERO, "sending does not wait");
+        receive();
+        assert_eq!(passed(), Duration::from_secs(50), "30 s for the bytes and 20 s of latency");
+        receive();
+        assert_eq!(passed(), Duration::from_secs(80), "the second follows the first");
     }
 }

@@ -304,7 +304,7 @@ impl Shards {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Instant;
+    use std::sync::{Arc, Condvar};
 
     use super::stand_in::{Answers, StandIn};
     use super::*;
@@ -404,8 +404,8 @@ mod tests {
         }
     }
 
-    /// A shard that fails, and whose peer is gone.
-    struct Parts(Duration);
+    /// A shard that fails, and whose abort does not end before as many are under way as may be.
+    struct Parts(Arc<(Mutex<usize>, Condvar)>);
 
     impl Answers for Parts {
         fn ask(&mut self, _: &[u8]) -> Result<Answer, Failed> {
@@ -413,21 +413,27 @@ mod tests {
         }
 
         fn abort(&mut self, _: AbortReason) {
-            thread::sleep(self.0);
+            let (begun, more) = &*self.0;
+            let mut begun = begun.lock().unwrap();
+            *begun += 1;
+            more.notify_all();
+            // One after another, the first would wait for ever.
+            let longest = Duration::from_secs(120);
+            let waited = more.wait_timeout_while(begun, longest, |begun| *begun < MOST_PARTINGS);
+            assert!(!waited.unwrap().1.timed_out(), "they part one after another");
         }
     }
 
     #[test]
     fn shards_whose_peers_are_gone_part_at_the_same_time() {
-        let moment = Duration::from_millis(300);
+        let begun = Arc::new((Mutex::new(0), Condvar::new()));
         let mut shards = Shards::default();
         for _ in 0..2 * MOST_PARTINGS {
-            shards.asked.push(Box::new(StandIn(Parts(moment))));
+            shards.asked.push(Box::new(StandIn(Parts(begun.clone()))));
         }
-        let begun = Instant::now();
         let outcome: Result<Vec<()>, Error> = shards.each(|_| Ok(Vec::new()), |_, _| Ok(()));
         assert!(matches!(outcome, Err(Error::Shard(_))));
-        assert!((2 * moment..20 * moment).contains(&begun.elapsed()), "{:?}", begun.elapsed());
+        assert_eq!(*begun.0.lock().unwrap(), 2 * MOST_PARTINGS);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::exchange::chunk_elements;
 use super::*;
 use crate::crypto::commutative::{Residues, Ristretto};
-use crate::net::{AbortReason, Limits};
+use crate::net::AbortReason;
 use crate::protocol::pair::{
     Outcome, Setup, assert_forecast, assert_same_shape, assert_wrong_length, run_pair,
 };
@@ -311,9 +311,8 @@ fn duplicates_of_ones_own_are_found_before_anything_is_sent() {
 
 /// P1 against a peer that sends the given messages.
 fn against(announced: u64, sent: Vec<u8>) -> Error {
-    let limits = Limits { read: std::time::Duration::from_secs(2), ..Limits::default() };
     let outcome = run_pair(
-        Setup::default().limits(limits).seed(11),
+        Setup::default().seed(11),
         |session| intersect(session, &Ristretto::new(), &["p1"], Options::default()),
         |session| {
             session.channel.send(&Announcement { size: announced }).ok();

@@ -131,7 +131,7 @@ fn random_tables_are_released_as_by_one_party() {
         agreements("epsilon = \"13\""), // a noisy number of records decides
     ]
     .concat();
-    for round in 0..36u64 {
+    for round in 0..24u64 {
         let rows = random_rows(&mut rng);
         let overlap = rng.random_range(0..=2);
         let mut known = [Vec::new(), Vec::new()];

@@ -232,13 +232,13 @@ fn a_shard_that_is_cut_anywhere_ends_the_run_at_both_sides() {
             let left: &'static AtomicUsize = Box::leak(Box::new(AtomicUsize::new(frames)));
             let (first, second) = ends(None);
             let party = |session: &mut Workspace, end: End| {
-                let limits = Limits { read: Duration::from_secs(20), ..Limits::default() };
                 let line: Box<dyn Transport> = match session.role == victim {
                     true => Box::new(Cut { end: Some(end), left }),
                     false => Box::new(end),
                 };
                 let (rng, id) = (session.rng.fork(), SessionId::from_bytes([7; 32]));
-                let shard = Session::ready(session.role, Channel::new(line, limits), rng, id);
+                let shard =
+                    Session::ready(session.role, Channel::new(line, Limits::default()), rng, id);
                 session.shards.sessions[1] = shard;
                 let table = &tables[session.role as usize];
                 let made = release_with(
