@@ -76,8 +76,6 @@ enum Verb {
     Circuit(circuit::CircuitArgs),
     Completions(manual::CompletionsArgs),
     Man(manual::ManArgs),
-    #[command(hide = true)]
-    BenchYaoParty(bench::yao::PartyArgs),
     Demo(demo::DemoArgs),
     Evaluate(evaluate::EvaluateArgs),
     Keygen(keygen::KeygenArgs),
@@ -159,7 +157,6 @@ fn run(verb: Verb, console: &Console) -> Result<(), Failure> {
         Verb::Audit(arguments) => audit::run_verb(&arguments, console),
         Verb::Bench(arguments) => bench::run(&arguments, console),
         Verb::Circuit(arguments) => circuit::run(&arguments, console),
-        Verb::BenchYaoParty(arguments) => bench::yao::run_party(&arguments, console),
         Verb::Completions(arguments) => manual::completions(&arguments, command(), console),
         Verb::Man(arguments) => manual::man(&arguments, command(), console),
         Verb::Demo(arguments) => demo::run(&arguments, console),

@@ -68,14 +68,14 @@ const QUESTIONS: &[Question] = &[
     whole(
         "which of 10^5 and 10^5 people are common",
         "psi --size 100000",
-        "{psi 100000 × 100000, oprf: CPU, both roles} s of CPU, \
+        "{psi 100000 × 100000, oprf: CPU} s of CPU, \
          {psi 100000 × 100000, oprf: bytes} MB, \
          {psi 100000 × 100000, oprf: peak memory} MB of memory; by ristretto255 \
-         {psi 100000 × 100000, ristretto255: CPU, both roles} s, \
+         {psi 100000 × 100000, ristretto255: CPU} s, \
          {psi 100000 × 100000, ristretto255: bytes} MB",
     ),
     whole(
-        "garbled AND gates between two processes over TLS, one core each",
+        "garbled AND gates over loopback TLS, one core each",
         "yao",
         "{AES-128, 16 side by side, 1e8 ANDs: end to end} per second, \
          {AES-128, 16 side by side, 1e8 ANDs: traffic} bytes each",
@@ -83,7 +83,7 @@ const QUESTIONS: &[Question] = &[
     cost(
         "a hidden join of 30,162 and 30,162 people with a payload of 8 bits, one direction",
         "join --size 30162",
-        "{hidden join 30162 × 30162: CPU, both roles} s of CPU, \
+        "{hidden join 30162 × 30162: CPU} s of CPU, \
          {hidden join 30162 × 30162: bytes} MB, \
          {hidden join 30162 × 30162: peak memory} MB of memory",
     ),
