@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::app::console::Console;
+use crate::app::{Membership, write_json};
 use crate::net::memory::NetworkModel;
 use crate::protocol::pair::Setup;
 use crate::publish::failure::Failure;
@@ -104,7 +105,7 @@ pub struct BenchArgs {
     /// For `release`: whether each party learns who is in both tables; with `hidden`, p1 has the class
     /// unless --class-owner says otherwise [default: shown]
     #[arg(long, value_enum)]
-    membership: Option<MembershipArg>,
+    membership: Option<Membership>,
     /// For `release`: how many specializations to make [default: 10]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
     specializations: Option<u32>,
@@ -130,12 +131,6 @@ pub struct BenchArgs {
 enum Divided {
     Vertical,
     Horizontal,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum MembershipArg {
-    Shown,
-    Hidden,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -177,12 +172,12 @@ impl BenchArgs {
 }
 
 /// One measured number.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Figure {
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Figure {
     /// What was measured.
     name: String,
     value: f64,
-    unit: &'static str,
+    unit: String,
     /// The parameters it was measured with, and limits and counts that explain the value.
     parameters: String,
 }
@@ -196,10 +191,11 @@ impl Figures {
         &mut self,
         name: impl Into<String>,
         value: f64,
-        unit: &'static str,
+        unit: &str,
         parameters: impl Into<String>,
     ) {
-        self.0.push(Figure { name: name.into(), value, unit, parameters: parameters.into() });
+        let (name, unit, parameters) = (name.into(), unit.to_owned(), parameters.into());
+        self.0.push(Figure { name, value, unit, parameters });
     }
 }
 
@@ -226,8 +222,7 @@ pub fn run(arguments: &BenchArgs, console: &Console) -> Result<(), Failure> {
         Some(what) => one(what, arguments, console)?,
     };
     if let Some(path) = &arguments.json {
-        std::fs::write(path, as_json(&figures)?)
-            .map_err(|error| Failure::file(path, "write", &error))?;
+        write_json(path, &figures.0)?;
     }
     Ok(())
 }
@@ -305,10 +300,6 @@ fn show(figures: &Figures, console: &Console) {
     for Figure { name, value, unit, parameters } in &figures.0 {
         console.result(format!("{name:<60} {:>12} {unit:<10} {parameters}", readable(*value)));
     }
-}
-
-fn as_json(figures: &Figures) -> Result<String, Failure> {
-    serde_json::to_string_pretty(&figures.0).map(|text| text + "\n").map_err(Failure::failed)
 }
 
 /// Four significant digits, thousands apart.

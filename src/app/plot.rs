@@ -1,5 +1,5 @@
 //! Line plots as SVG: a few series with deviations, levels to compare them with, names beside the
-//! lines; and [`bars`]. One file with its own style, readable on light and on dark ground.
+//! lines; and [`bars`]. One file with its own style, readable on light and on dark backgrounds.
 
 use std::fmt::Write;
 

@@ -70,14 +70,14 @@ fn dry_run(place: &Path, party: &str) -> (i32, String, String) {
     diptych(place, &files)
 }
 
-/// A party whose key is under the passphrase in `word.txt`.
+/// A party whose key is encrypted with the passphrase in `word.txt`.
 fn protected_party() -> tempfile::TempDir {
     let place = tempfile::tempdir().unwrap();
     write(place.path(), "word.txt", "two words\n");
     let keygen = ["keygen", "--name", "One", "--out", "one.pem", "--passphrase-file", "word.txt"];
     let (status, fingerprint, told) = diptych(place.path(), &keygen);
     assert_eq!(status, 0, "{told}");
-    assert!(told.contains("wrote one.pem (its key is under the passphrase)"), "{told}");
+    assert!(told.contains("wrote one.pem (its key is encrypted with the passphrase)"), "{told}");
     write(place.path(), "agreement.toml", &AGREEMENT.replace("ONE", fingerprint.trim()));
     write(place.path(), "table.csv", "job,ill\nWriter,yes\nEngineer,no\n");
     place

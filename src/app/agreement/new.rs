@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 
 use crate::agreement::{Agreement, Division, Draft, DraftAttribute, DraftParty, Error};
+use crate::app::Partition;
 use crate::app::console::Console;
 use crate::publish::failure::Failure;
 use crate::role::Role;
@@ -15,9 +16,9 @@ use crate::table::{ColumnOutline, Looks, outline_csv};
 
 /// Begin an agreement: every column of one or two tables, sensible defaults, and TODOs
 ///
-/// Of the tables only the names of columns are taken, and whether they look
-/// like numbers; a file with nothing but the first line will do. What is not
-/// given is asked for on a terminal, and is a TODO elsewhere.
+/// Only the names of the columns are taken from the tables, and whether they look like numbers; a
+/// file with the header line alone will do. What is not given is asked for on a terminal, and
+/// becomes a TODO otherwise.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples: diptych agreement new bank.csv company.csv\n          \
                         diptych agreement new table.csv --partition local --class approved")]
@@ -30,11 +31,11 @@ pub struct NewArgs {
     out: PathBuf,
     /// How the data is divided [default: as two tables show]
     #[arg(long, value_enum)]
-    partition: Option<PartitionWord>,
+    partition: Option<Partition>,
     /// A name for the release, such as loans-2026q4
     #[arg(long, value_name = "NAME")]
     id: Option<String>,
-    /// The column that the release is to tell about
+    /// The class: the column that readers of the release want to predict
     #[arg(long, value_name = "COLUMN")]
     class: Option<String>,
     /// Who has that column (vertical) [default: as two tables show]
@@ -59,26 +60,16 @@ pub struct NewArgs {
     #[arg(long, value_name = "EPS", default_value = "1.0")]
     epsilon: String,
     /// Also list the values of columns that are not numbers. They are published: they must be
-    /// public knowledge, and each is marked for you to see to it
+    /// public knowledge, and each is marked for you to check
     #[arg(long)]
     with_values: bool,
-    /// Let lists of values grow a tree with at most so many branches
+    /// Arrange lists of values as a tree with at most this many branches at each node
     #[arg(long, value_name = "N", requires = "with_values",
           value_parser = clap::value_parser!(u8).range(2..=64))]
     branches: Option<u8>,
-    /// Ask for what is not given, though this is not a terminal
+    /// Ask for what is not given even if this is not a terminal
     #[arg(long)]
     ask: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum PartitionWord {
-    /// The same people, different columns
-    Vertical,
-    /// The same columns, different people
-    Horizontal,
-    /// One party holds everything
-    Local,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -150,7 +141,7 @@ struct Desk<'a, R> {
 }
 
 impl<R: BufRead> Desk<'_, R> {
-    /// The answer, or what is usual; nothing where nobody is asked.
+    /// The answer, or the default; the default without asking if nobody is to be asked.
     fn ask(&mut self, question: &str, usual: Option<&str>) -> Option<String> {
         if !self.asks {
             return usual.map(str::to_owned);
@@ -308,7 +299,7 @@ fn draft<R: BufRead>(
     })
 }
 
-/// The column that the release is to tell about, and who alone has it, if one does.
+/// The class: the column that readers of the release want to predict, and who alone has it, if one does.
 fn class<R: BufRead>(
     arguments: &NewArgs,
     division: Division,
@@ -382,9 +373,9 @@ fn division<R: BufRead>(
     desk: &mut Desk<'_, R>,
 ) -> Result<Division, Failure> {
     match arguments.partition {
-        Some(PartitionWord::Vertical) => return Ok(Division::Vertical),
-        Some(PartitionWord::Horizontal) => return Ok(Division::Horizontal),
-        Some(PartitionWord::Local) => return Ok(Division::Local),
+        Some(Partition::Vertical) => return Ok(Division::Vertical),
+        Some(Partition::Horizontal) => return Ok(Division::Horizontal),
+        Some(Partition::Local) => return Ok(Division::Local),
         None => {}
     }
     let names = |table: &[ColumnOutline]| {

@@ -1,4 +1,4 @@
-//! `bench figures`: what readers ask first, with and without vector code, in one go.
+//! `bench figures`: the figures of `docs/cost.md`, with and without vector code, by one command.
 //!
 //! Every question is a command of `diptych bench`, run by this program in a process of its own, once
 //! at the widest level of vector instructions that the processor has and once in portable code. All
@@ -11,8 +11,10 @@ use std::process::Command;
 
 use serde::{Deserialize, Serialize};
 
+use super::Figure;
 use super::machine::Machine;
 use crate::app::console::Console;
+use crate::app::write_json;
 use crate::publish::failure::Failure;
 use crate::simd::level::{self, Level};
 
@@ -160,16 +162,7 @@ struct Column {
 #[derive(Debug, Serialize, Deserialize)]
 struct Run {
     command: String,
-    figures: Vec<Read>,
-}
-
-/// A [`super::Figure`], read back.
-#[derive(Debug, Serialize, Deserialize)]
-struct Read {
-    name: String,
-    value: f64,
-    unit: String,
-    parameters: String,
+    figures: Vec<Figure>,
 }
 
 /// Measures everything and writes the figures and both tables.
@@ -195,8 +188,7 @@ pub(super) fn run(quick: bool, out: &Path, console: &Console) -> Result<(), Fail
     let machine = machine.markdown();
     let machine = machine.lines().map(|line| line.trim_start_matches("- ").to_owned()).collect();
     let measured = Measured { machine, columns };
-    let text = serde_json::to_string_pretty(&measured).map_err(Failure::failed)? + "\n";
-    std::fs::write(out, text).map_err(|error| Failure::file(out, "write", &error))?;
+    write_json(out, &measured)?;
     console.say(format!("wrote {}", out.display()));
     for table in [Table::Releases, Table::Parts] {
         console.result(measured.table(table));
@@ -205,7 +197,7 @@ pub(super) fn run(quick: bool, out: &Path, console: &Console) -> Result<(), Fail
 }
 
 /// Runs one command of `diptych bench` in a process of its own.
-fn ask(command: &str, level: Level, quick: bool) -> Result<Vec<Read>, Failure> {
+fn ask(command: &str, level: Level, quick: bool) -> Result<Vec<Figure>, Failure> {
     let program = std::env::current_exe().map_err(Failure::failed)?;
     let file = std::env::temp_dir().join(format!("diptych-figures-{}.json", std::process::id()));
     let mut child = Command::new(program);
@@ -262,10 +254,10 @@ impl Column {
 
 impl Run {
     /// The figure that a placeholder names.
-    fn figure(&self, wanted: &str) -> Option<&Read> {
+    fn figure(&self, wanted: &str) -> Option<&Figure> {
         let (name, parameters) = wanted.split_once("; ").unwrap_or((wanted, ""));
         let fits =
-            |figure: &&Read| figure.name == name && figure.parameters.starts_with(parameters);
+            |figure: &&Figure| figure.name == name && figure.parameters.starts_with(parameters);
         self.figures.iter().find(fits)
     }
 }

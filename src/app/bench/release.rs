@@ -4,8 +4,9 @@
 
 use super::pair::pair;
 use super::process::Taken;
-use super::{BenchArgs, Choices, Divided, Figures, MembershipArg, census};
+use super::{BenchArgs, Choices, Divided, Figures, census};
 use crate::agreement::Agreement;
+use crate::app::Membership;
 use crate::net::Costs;
 use crate::net::meter::{CpuClock, PhaseCost};
 use crate::privacy::Budget;
@@ -28,7 +29,7 @@ impl BenchArgs {
     }
 
     fn is_hidden(&self) -> bool {
-        self.membership == Some(MembershipArg::Hidden)
+        self.membership == Some(Membership::Hidden)
     }
 
     pub(super) fn is_paper(&self) -> bool {

@@ -5,7 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::machine::Machine;
-use super::{Figure, Figures, as_json, readable};
+use super::{Figure, Figures, readable};
+use crate::app::write_json;
 use crate::publish::failure::Failure;
 
 /// The page's file name.
@@ -46,7 +47,7 @@ pub(super) fn prepare(directory: &Path) -> Result<(), Failure> {
             Failure::wrong_input(message).advise("choose an empty directory with --out DIR")
         );
     }
-    put(directory, PAGE, "")?;
+    crate::app::write(&directory.join(PAGE), "")?;
     fs::remove_file(directory.join(PAGE)).map_err(failed)
 }
 
@@ -60,18 +61,13 @@ pub(super) fn write(
     quick: bool,
     sections: &[Section],
 ) -> Result<PathBuf, Failure> {
-    let figures = sections.iter().flat_map(|section| section.figures.0.iter().cloned()).collect();
-    put(directory, FIGURES, &as_json(&Figures(figures))?)?;
+    let figures: Vec<&Figure> = sections.iter().flat_map(|section| &section.figures.0).collect();
+    write_json(&directory.join(FIGURES), &figures)?;
     for plot in sections.iter().flat_map(|section| &section.plots) {
-        put(directory, &plot.file, &plot.svg)?;
+        crate::app::write(&directory.join(&plot.file), &plot.svg)?;
     }
-    put(directory, PAGE, &page(machine, quick, sections))?;
+    crate::app::write(&directory.join(PAGE), &page(machine, quick, sections))?;
     Ok(directory.join(PAGE))
-}
-
-fn put(directory: &Path, name: &str, text: &str) -> Result<(), Failure> {
-    let path = directory.join(name);
-    fs::write(&path, text).map_err(|error| Failure::file(&path, "write", &error))
 }
 
 fn page(machine: &Machine, quick: bool, sections: &[Section]) -> String {
@@ -98,7 +94,7 @@ fn page(machine: &Machine, quick: bool, sections: &[Section]) -> String {
         text += "\n| name | value | unit | parameters |\n| --- | ---: | --- | --- |\n";
         for Figure { name, value, unit, parameters } in &figures.0 {
             let value = readable(*value);
-            let cells = [name, value.as_str(), *unit, parameters];
+            let cells = [name, &value, unit, parameters];
             let cells = cells.map(|text| text.trim().replace('|', "\\|").replace('\n', " "));
             let _ = writeln!(text, "| {} |", cells.join(" | "));
         }

@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use super::loans::Divided;
-use super::{place, show_rows, write};
+use super::{place, show_rows};
 use crate::app::console::Console;
-use crate::app::keygen;
+use crate::app::{keygen, write};
 use crate::net::{self, Costs};
 use crate::publish::artefacts::{MANIFEST, PRIVATE};
 use crate::publish::failure::Failure;
@@ -58,10 +58,10 @@ pub(super) fn run(data: &Divided, out: Option<&Path>, console: &Console) -> Resu
         console.result(format!("  {name}: {learned}"));
     }
     console.result(format!(
-        "Whoever sees the release learns little about any one of these people: {}.",
+        "A reader of the release learns little about any one of these people: {}.",
         signed.promise().map(|promise| promise.to_string()).unwrap_or_default()
     ));
-    console.result("\nBoth have the same release, signed by both. Look at it again with");
+    console.result("\nBoth have the same release, signed by both. Check it again with");
     for release in &releases {
         verify::check(release)?;
         console.result(format!("  diptych verify {}", release.display()));

@@ -80,8 +80,9 @@ pub(super) fn run(
         console.result(format!("  {remark}"));
     }
     let people = people(side.agreement, records);
-    console
-        .result("\nWhat the release would look like (your records count here: do not pass it on)");
+    console.result(
+        "\nWhat the release would look like (computed from your records: do not pass it on)",
+    );
     let outlook = plan::outlook(side.agreement, Some(people))?;
     outlook.iter().for_each(|line| console.result(format!("  {line}")));
     console.result("\nWhat the parties would learn");
@@ -233,7 +234,7 @@ fn tell_costs(
         with_peer && run.status == Status::Finished
     };
     let again = history.runs().iter().any(finished);
-    console.say("working out what is said …");
+    console.say("forecasting the messages …");
     let trees = random_trees(agreement, TREES, Some(people(agreement, records)))?;
     let [usual, large] = [trees.len() / 2, trees.len() * 95 / 100]
         .map(|place| Expected::new(side, records, &trees[place], again));
@@ -277,7 +278,7 @@ fn tell_costs(
         None => "ten times what slow machines on the slowest line need; `run_seconds` changes it",
     };
     let limit = side.deadline(records)?.as_secs();
-    console.result(format!("  The run is given up after {limit} s ({why})."));
+    console.result(format!("  The run is aborted after {limit} s ({why})."));
     Ok(())
 }
 
@@ -297,7 +298,8 @@ fn tell_assumed(
     let agreement = side.agreement;
     if is_of_paths(records) {
         console.result(format!(
-            "  The paths of {} are not known yet: they are taken to be as many and as long as yours.\n  \
+            "  The paths of {} are not known yet: they are assumed to be as many and as long as \
+             yours.\n  \
              This part tells how many you have: do not pass it on.",
             side.peer_name
         ));
@@ -314,13 +316,13 @@ fn tell_assumed(
         ));
     } else if agreement.membership().is_hidden() {
         console.result(format!(
-            "  {} is taken to have {} records; how many are common changes nothing. This part tells\n  \
+            "  {} is assumed to have {} records; how many are common changes nothing. This part tells\n  \
              how many records you have: do not pass it on.",
             side.peer_name, records.peer
         ));
     } else if agreement.identifier().is_some() {
         console.result(format!(
-            "  {} is taken to have {} records, {} of them common. This part tells how many\n  \
+            "  {} is assumed to have {} records, {} of them common. This part tells how many\n  \
              records you have: do not pass it on.",
             side.peer_name, records.peer, records.common
         ));
