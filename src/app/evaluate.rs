@@ -1,7 +1,7 @@
 //! `diptych evaluate`: how useful a release is for learning.
 //!
 //! A decision tree is learnt from the release, held-out records are generalized by its cuts, and
-//! the tree predicts their class. Two trees stand beside it, as in the papers: one learnt from the raw
+//! the tree predicts their class. Two trees are compared with it, as in the papers: one learnt from the raw
 //! records (what generalization and noise cost), and one that always predicts the larger class (what the
 //! release gives at all). Both need the raw records: a small or noisy release may well get wrong
 //! which class is larger. Where they are given, the release's total and frequencies are compared with
@@ -36,7 +36,7 @@ const MAX_RECORDS: u64 = 100_000_000;
 /// The plots' file names.
 const PLOTS: [&str; 2] = ["accuracy-by-specializations.svg", "accuracy-by-epsilon.svg"];
 
-/// Evaluate releases: how well do they predict the class of new records?
+/// Evaluate how well releases predict the class of new records
 ///
 /// Learns a decision tree (after C4.5) from each release and classifies records
 /// that were not released. With --train, also prints the accuracy of always predicting the larger

@@ -14,7 +14,7 @@ fn the_front_page_groups_the_verbs_and_fits_a_screen() {
     let place = tempfile::tempdir().unwrap();
     let (status, page, told) = diptych(place.path(), &["--help"]);
     assert_eq!((status, told.as_str()), (0, ""));
-    for heading in ["Make a release:", "Look at one:", "Primitives:", "Check and measure:"] {
+    for heading in ["Make a release:", "Inspect a release:", "Primitives:", "Check and measure:"] {
         assert_eq!(page.matches(heading).count(), 1, "{page}");
     }
     assert!(page.contains("\n  agreement    Begin an agreement, check it"), "{page}");

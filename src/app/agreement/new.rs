@@ -108,8 +108,8 @@ pub fn run(arguments: &NewArgs, console: &Console) -> Result<(), Failure> {
         .collect::<Result<Vec<_>, _>>()?;
     let is_terminal = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
     let asks = arguments.ask || (is_terminal && !console.is_quiet() && !console.is_json());
-    let mut desk = Desk { console, input: std::io::stdin().lock(), asks };
-    let draft = draft(arguments, &Tables::new(&tables), &mut desk)?;
+    let mut prompter = Prompter { console, input: std::io::stdin().lock(), asks };
+    let draft = draft(arguments, &Tables::new(&tables), &mut prompter)?;
     let text = draft.to_toml();
     write_new(out, &text)?;
     if arguments.with_values {
@@ -133,14 +133,14 @@ pub fn run(arguments: &NewArgs, console: &Console) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Who is asked for what the flags do not say.
-struct Desk<'a, R> {
+/// Asks for what the flags do not say.
+struct Prompter<'a, R> {
     console: &'a Console,
     input: R,
     asks: bool,
 }
 
-impl<R: BufRead> Desk<'_, R> {
+impl<R: BufRead> Prompter<'_, R> {
     /// The answer, or the default; the default without asking if nobody is to be asked.
     fn ask(&mut self, question: &str, usual: Option<&str>) -> Option<String> {
         if !self.asks {
@@ -150,7 +150,7 @@ impl<R: BufRead> Desk<'_, R> {
             usual.map_or_else(|| " (empty: later)".to_owned(), |usual| format!(" [{usual}]"));
         self.console.prompt(&format!("{question}{shown}: "));
         let mut answer = String::new();
-        // Whatever cannot be read is an empty answer, and so is what is far too long.
+        // What cannot be read counts as an empty answer.
         let read = std::io::Read::take(&mut self.input, 1 << 12).read_line(&mut answer);
         match answer.trim() {
             "" => usual.map(str::to_owned),
@@ -171,7 +171,7 @@ impl<R: BufRead> Desk<'_, R> {
         None
     }
 
-    /// Nothing that is not one of these, asked three times at most.
+    /// The name of one of these columns; asks three times at most.
     fn ask_column(
         &mut self,
         question: &str,
@@ -237,14 +237,14 @@ impl<'t> Tables<'t> {
 fn draft<R: BufRead>(
     arguments: &NewArgs,
     tables: &Tables<'_>,
-    desk: &mut Desk<'_, R>,
+    prompter: &mut Prompter<'_, R>,
 ) -> Result<Draft, Failure> {
-    let division = division(arguments, tables.all, desk)?;
+    let division = division(arguments, tables.all, prompter)?;
     if let (Division::Local, [_, _]) = (division, tables.all) {
         return Err(Failure::wrong_input("a local release has one table")
             .advise("give one table, or --partition vertical or horizontal"));
     }
-    let id = arguments.id.clone().or_else(|| desk.ask("a name for the release", None));
+    let id = arguments.id.clone().or_else(|| prompter.ask("a name for the release", None));
     let mut parties = [DraftParty::default(), DraftParty::default()];
     if division != Division::Local {
         let given = [
@@ -252,7 +252,7 @@ fn draft<R: BufRead>(
             (&arguments.p2, &arguments.p2_fingerprint, "second"),
         ];
         for (party, (name, fingerprint, which)) in parties.iter_mut().zip(given) {
-            let asked = || desk.ask(&format!("the {which} party's name"), None);
+            let asked = || prompter.ask(&format!("the {which} party's name"), None);
             party.name = name.clone().or_else(asked);
             party.fingerprint = fingerprint.clone();
         }
@@ -262,11 +262,11 @@ fn draft<R: BufRead>(
         (Division::Vertical, Some(column)) => Some(there(column, &at_all, "--identifier")?),
         (Division::Vertical, None) => {
             let usual = at_all.iter().copied().find(|name| names_people(name));
-            desk.ask_column("the column by which both find the same person", &at_all, usual)
+            prompter.ask_column("the column by which both find the same person", &at_all, usual)
         }
         _ => None,
     };
-    let (class, class_owner) = class(arguments, division, tables, identifier.as_deref(), desk)?;
+    let (class, class_owner) = class(arguments, division, tables, identifier.as_deref(), prompter)?;
     let taken = |name: &str| [&identifier, &class].iter().any(|it| it.as_deref() == Some(name));
     let (mut attributes, mut left_out) = (Vec::<DraftAttribute>::new(), Vec::new());
     let mut seen = HashSet::new();
@@ -305,7 +305,7 @@ fn class<R: BufRead>(
     division: Division,
     tables: &Tables<'_>,
     identifier: Option<&str>,
-    desk: &mut Desk<'_, R>,
+    prompter: &mut Prompter<'_, R>,
 ) -> Result<(Option<String>, Option<Role>), Failure> {
     let given = arguments.class_owner;
     if given.is_some() && division != Division::Vertical {
@@ -338,7 +338,7 @@ fn class<R: BufRead>(
                 (Division::Vertical, [_, _], Some(only), None) => Some(only),
                 _ => None,
             };
-            desk.ask_column("the column that the release is to tell about", &known, usual)
+            prompter.ask_column("the column that the release is to tell about", &known, usual)
         }
     };
     let Some(name) = column.as_deref().filter(|_| division == Division::Vertical) else {
@@ -348,7 +348,7 @@ fn class<R: BufRead>(
         (Some(given), ..) => given.role(),
         (None, true, false) => Some(Role::P1),
         (None, false, true) => Some(Role::P2),
-        _ => desk.ask_owner(),
+        _ => prompter.ask_owner(),
     };
     Ok((column, owner))
 }
@@ -370,7 +370,7 @@ fn attribute(
 fn division<R: BufRead>(
     arguments: &NewArgs,
     tables: &[Vec<ColumnOutline>],
-    desk: &mut Desk<'_, R>,
+    prompter: &mut Prompter<'_, R>,
 ) -> Result<Division, Failure> {
     match arguments.partition {
         Some(Partition::Vertical) => return Ok(Division::Vertical),
@@ -390,7 +390,7 @@ fn division<R: BufRead>(
     };
     let question = "how the data is divided: vertical (the same people, different columns), \
                     horizontal (the same columns, different people) or local (one party)";
-    let word = desk.ask(question, usual);
+    let word = prompter.ask(question, usual);
     let found = Division::ALL.iter().find(|(known, _)| Some(*known) == word.as_deref());
     found.map(|(_, division)| *division).ok_or_else(|| {
         Failure::wrong_input("how the data is divided cannot be told from one table")

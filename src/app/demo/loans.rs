@@ -90,7 +90,7 @@ pub fn horizontal(records: u32) -> Divided {
     Divided { names, csv, learned: [learned.clone(), learned], text }
 }
 
-/// A bound that both could state without telling how many they have.
+/// A bound that both could state without revealing how many records they have.
 fn bound(records: u32) -> u32 {
     records.next_power_of_two().max(8_192)
 }

@@ -19,7 +19,7 @@ use crate::publish::failure::Failure;
 use crate::publish::run::costs;
 use crate::publish::verify;
 
-/// No demo takes longer, but for a few seconds per hundred thousand records.
+/// No demo takes longer, except for a few seconds per hundred thousand records.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 pub(super) fn run(data: &Divided, out: Option<&Path>, console: &Console) -> Result<(), Failure> {
@@ -112,7 +112,7 @@ fn directory(name: &str) -> String {
     name.to_lowercase().replace(' ', "-")
 }
 
-/// An address on which nobody listens at the moment.
+/// An address that is not in use at the moment.
 fn free_address() -> Result<String, Failure> {
     let free = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
     free.map(|address| address.to_string())

@@ -92,7 +92,7 @@ pub(super) fn run(
     tell_costs(side, records, &history, line, console)
 }
 
-/// Sees that the places of ledger and release can be written, without writing there.
+/// Checks that ledger and release can be written, without writing anything.
 fn check_places(side: &Side<'_>) -> Result<(), Failure> {
     let party = side.party;
     for (key, path) in [("ledger", &party.ledger), ("out", &party.out)] {
@@ -128,7 +128,7 @@ fn check_places(side: &Side<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What would stop the run before it connects.
+/// Fails if the run would be refused before it connects.
 fn refuse(side: &Side<'_>, history: &History) -> Result<(), Failure> {
     let party = side.party;
     side.check_caps(history)
@@ -191,7 +191,7 @@ fn rehearsal_words(
     )))
 }
 
-/// A run that leads to one tree, as both parties would hold it.
+/// What a run that leads to one tree costs both parties.
 struct Expected {
     rows: u64,
     own: Forecast,
@@ -218,7 +218,7 @@ impl Expected {
     }
 }
 
-/// How many trees are drawn to find a usual one, if that does not take long.
+/// How many trees are drawn at most to find a typical one.
 const TREES: usize = 999;
 
 fn tell_costs(
@@ -329,8 +329,8 @@ fn tell_assumed(
     }
 }
 
-/// What a line adds: every round waits for it once, and the longer direction passes through it. Some
-/// of that happens while processors work, so a run may take less.
+/// What the network adds: one round trip for every round, and the transfer of the longer
+/// direction. Some of that overlaps with computation, so a run may take less.
 fn time_on(line: NetworkModel, total: &PhaseCost) -> f64 {
     let bytes = total.bytes_sent.max(total.bytes_received) as f64;
     total.rounds as f64 * line.round_trip.as_secs_f64() + bytes / line.bytes_per_second
