@@ -1,7 +1,7 @@
 //! `diptych bench`: what things cost on this machine.
 //!
-//! One file per subject, each a function from [`BenchArgs`] to [`Figures`]; what two parties do is
-//! measured by [`pair`]. A new subject is one line in `SUBJECTS`. `all` measures every one of them, then
+//! One file per subject, each a function from [`BenchArgs`] to figures; what two parties do is
+//! measured by `pair`. A new subject is one line in `SUBJECTS`. `all` measures every one of them, then
 //! how costs grow and compare (`growth`), and writes a page (`report`).
 
 use std::path::{Path, PathBuf};

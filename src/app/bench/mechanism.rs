@@ -58,7 +58,7 @@ pub(super) fn measure<E: Display>(
         party(session).map_err(Failure::failed)
     };
     let line = if options.net.is_some() { options.memory() } else { Line::Tls };
-    let run = pair(line, &prepared, &prepared)?;
+    let run = pair(line, prepared, prepared)?;
     let [p1, p2] = run.phase(PHASE);
     let sent =
         run.transcript.iter().filter(|(way, tag, _)| (*way, *tag) == (Direction::Sent, TABLES));

@@ -60,9 +60,9 @@ pub(super) struct CheckArgs {
 ///
 /// Runs the algorithm of the site-presence paper, Mondrian with dummy users, on one table that
 /// serves as a public population: some of its people are at both sites, some at one. Prints the
-/// sum of the squared sizes of groups (the smaller, the finer the table), for every δ, over several random draws. Nothing is released, and no two parties should
-/// run the paper's protocol: each would learn, for every person of the population, in which group
-/// the other put them.
+/// sum of the squared sizes of groups (the smaller, the finer the table), for every δ, over
+/// several random draws. Nothing is released, and no two parties should run the paper's protocol:
+/// each would learn, for every person of the population, in which group the other put them.
 #[derive(Args, Debug)]
 #[command(after_help = "Example: diptych model presence simulate --data population.csv \
                         --a age,education --b hours --delta 1,0.9,0.75,0.6 --plot presence.svg")]
