@@ -1,10 +1,10 @@
-//! The command `diptych`: what it can be asked, how it answers and how it fails.
+//! The command `diptych`: its verbs, its output and its exit status.
 //!
-//! One file per verb; [`connection`] is the way in which all of them reach the peer.
+//! One file per verb; all of them reach the peer through [`connection`].
 //!
 //! # Example
 //!
-//! The verbs are for the command line; what draws and learns is of use to others too.
+//! The verbs are for the command line; plots and evaluation are also useful to other programs.
 //!
 //! ```
 //! use diptych::app::plot::{Chart, Level, Point, Scale, Series};
@@ -24,9 +24,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+use std::path::Path;
 use std::process::ExitCode;
 
-use clap::{Command, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{Command, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use serde::Serialize;
 
 pub mod agreement;
 pub mod audit;
@@ -77,8 +79,6 @@ enum Verb {
     Circuit(circuit::CircuitArgs),
     Completions(manual::CompletionsArgs),
     Man(manual::ManArgs),
-    #[command(hide = true)]
-    BenchYaoParty(bench::yao::PartyArgs),
     Demo(demo::DemoArgs),
     Evaluate(evaluate::EvaluateArgs),
     Keygen(keygen::KeygenArgs),
@@ -92,7 +92,7 @@ enum Verb {
     Model(model::ModelArgs),
 }
 
-/// Runs the command as the shell gave it, and returns its exit status.
+/// Runs the command line and returns its exit status.
 pub fn main() -> ExitCode {
     let parsed = command().try_get_matches();
     let cli = match parsed.and_then(|found| Cli::from_arg_matches(&found)) {
@@ -130,13 +130,12 @@ fn command() -> Command {
     command.help_template(page)
 }
 
-/// Starts the thread pool now, so that a failure is an error. At its first use a failure would be a
-/// panic.
+/// Starts the thread pool now, so that a failure is an error; at first use it would be a panic.
 fn start_threads() -> Result<(), Error> {
     rayon::ThreadPoolBuilder::new().build_global().map_err(|error| {
         Error::internal(format!("cannot start the threads that share the work: {error}")).advise(
             "end other programs, or raise the limits on threads and memory (`ulimit -u`, `ulimit \
-             -v`), or use fewer: RAYON_NUM_THREADS=1",
+             -v`), or use fewer threads: RAYON_NUM_THREADS=1",
         )
     })
 }
@@ -155,13 +154,42 @@ fn bound_vectors() -> Result<(), Error> {
     })
 }
 
+/// How the data is divided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Partition {
+    /// Two parties, the same people, different columns
+    Vertical,
+    /// Two parties, the same columns, different people
+    Horizontal,
+    /// One party holds everything
+    Local,
+}
+
+/// Whether each party learns which of its people the other has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Membership {
+    /// Each learns who is common
+    Shown,
+    /// Neither learns who is common, nor how many are, nor how many records the other has
+    Hidden,
+}
+
+/// Writes a file.
+fn write(path: &Path, text: &str) -> Result<(), Error> {
+    std::fs::write(path, text).map_err(|error| Error::file(path, "write", &error))
+}
+
+/// Writes a file of JSON.
+fn write_json(path: &Path, value: &impl Serialize) -> Result<(), Error> {
+    write(path, &(serde_json::to_string_pretty(value).map_err(Error::internal)? + "\n"))
+}
+
 fn run(verb: Verb, console: &Console) -> Result<(), Error> {
     match verb {
         Verb::Agreement(arguments) => agreement::run(&arguments, console),
         Verb::Audit(arguments) => audit::run_verb(&arguments, console),
         Verb::Bench(arguments) => bench::run(&arguments, console),
         Verb::Circuit(arguments) => circuit::run(&arguments, console),
-        Verb::BenchYaoParty(arguments) => bench::yao::run_party(&arguments, console),
         Verb::Completions(arguments) => manual::completions(&arguments, command(), console),
         Verb::Man(arguments) => manual::man(&arguments, command(), console),
         Verb::Demo(arguments) => demo::run(&arguments, console),

@@ -39,7 +39,7 @@ enum AgreementVerb {
         /// As one HTML page, with all values and lines to sign on
         #[arg(long)]
         html: bool,
-        /// Where it goes, in place of standard output; a file there is replaced
+        /// The file to write instead of standard output; an existing file is replaced
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
     },

@@ -1,4 +1,4 @@
-//! `diptych audit`: every test vector against this build, without trusting this build.
+//! `diptych audit`: checks this build against every test vector.
 //!
 //! The vectors are made by plain-Python programs that share no code with the product. First the
 //! checksums, then each document by the package that knows its "algorithm". A new kind of document
@@ -81,8 +81,8 @@ const LARGEST_DOCUMENT: u64 = 256 << 20;
 
 /// Check this build against the test vectors
 ///
-/// Takes the directory `vectors` (with --circuits, `circuits`) if there is one
-/// and the built-in copy otherwise. Exit status 1 if anything differs.
+/// Uses the directory `vectors` (with --circuits, `circuits`) if there is one, and the built-in
+/// copy otherwise. Exit status 1 if anything differs.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  diptych audit\n  diptych audit --circuits\n  \
                         diptych audit --transcript release-one/ release-two/")]
@@ -97,7 +97,7 @@ pub struct AuditArgs {
     #[arg(long, num_args = 2, value_names = ["DIR", "DIR"],
           conflicts_with_all = ["directory", "circuits", "json"])]
     transcript: Option<Vec<PathBuf>>,
-    /// Also write everything that was found to this file
+    /// Also write the results to this file, as JSON
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 }

@@ -1,94 +1,94 @@
 //! `diptych bench`: what things cost on this machine.
 //!
-//! One file per subject, each a function from [`Options`] to figures. Adding a
-//! subject means adding a line to `SUBJECTS`. `all` measures every one of them, then how costs grow
-//! and compare (`growth`), and makes a page of it (`report`).
+//! One file per subject, each a function from [`BenchArgs`] to figures; what two parties do is
+//! measured by `pair`. A new subject is one line in `SUBJECTS`. `all` measures every one of them, then
+//! how costs grow and compare (`growth`), and writes a page (`report`).
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::Error;
 use crate::app::console::Console;
+use crate::app::{Membership, write_json};
 use crate::net::memory::NetworkModel;
 use crate::protocol::pair::Setup;
 use crate::role::Role;
 
 use machine::Machine;
-use report::{Place, Section};
+use pair::Line;
+use report::Section;
 
-pub mod bits;
-pub mod census;
-pub mod count_table;
-pub mod diffgen;
+mod bits;
+mod census;
+mod count_table;
+mod diffgen;
 mod figures;
 mod growth;
-pub mod join;
+mod join;
 mod machine;
 mod mechanism;
-pub mod models;
-pub mod net;
-pub mod noise;
-pub mod ot;
-pub mod paillier;
-pub mod polynomial;
+mod models;
+mod net;
+mod noise;
+mod ot;
+mod paillier;
+mod pair;
+mod polynomial;
 pub(in crate::app) mod process;
-pub mod psi;
-pub mod random_value;
-pub mod release;
+mod psi;
+mod random_value;
+mod release;
 mod report;
-pub mod scalar_product;
-pub mod select;
-pub mod yao;
+mod scalar_product;
+mod select;
+mod yao;
 
 /// A subject: its name, what is measured, and the function that measures it.
-type Subject = (&'static str, &'static str, fn(&Options) -> Result<Vec<Figure>, Error>);
+type Subject = (&'static str, &'static str, fn(&BenchArgs, &mut Figures) -> Result<(), Error>);
 
 const SUBJECTS: &[Subject] = &[
     ("bits", "conjunctions of bits in shares, by source of transfers", bits::run),
-    (
-        "count-table",
-        "joint count tables by transfers and by Paillier: growth, memory, the papers' cost",
-        count_table::run,
-    ),
-    ("diffgen", "releases by one party, from CSV to release: growth, memory", diffgen::run),
-    ("join", "joins that nobody sees: whole runs, memory", join::run),
-    ("models", "releases that hide people in groups, from CSV to release", models::run),
+    ("count-table", "joint count tables by transfers and by Paillier", count_table::run),
+    ("diffgen", "releases by one party, from CSV to release", diffgen::run),
+    ("join", "hidden joins", join::run),
+    ("models", "releases without differential privacy, from CSV to release", models::run),
     ("net", "frames in memory and over loopback TLS: throughput and round trips", net::run),
     ("noise", "noise on shared counts: each party's own, and joint", noise::run),
     ("ot", "base transfers and extended oblivious transfers", ot::run),
-    ("paillier", "keys, encryption, decryption, sums; per core, on both paths", paillier::run),
+    (
+        "paillier",
+        "keys, encryption, decryption, sums; per core, vector and portable",
+        paillier::run,
+    ),
     ("polynomial", "oblivious polynomial evaluation, by degree and number", polynomial::run),
-    (
-        "psi",
-        "private set intersection in three forms: whole runs, memory, group operations",
-        psi::run,
-    ),
+    ("psi", "private set intersection in three forms, and group operations", psi::run),
     ("random-value", "uniform values below shared bounds, by length", random_value::run),
-    (
-        "release",
-        "whole releases by two parties, phase by phase (--partition, --profile, --class-owner, --membership)",
-        release::run,
-    ),
+    ("release", "whole releases by two parties, phase by phase", release::run),
     ("scalar-product", "scalar products by Paillier", scalar_product::run),
     ("select", "choices by two parties: exponential, as in the papers, noisy maximum", select::run),
-    ("yao", "garbled circuits: alone, and between two processes over loopback TLS", yao::run),
+    ("yao", "garbled circuits: alone, and over loopback TLS", yao::run),
+];
+/// What else can be measured.
+const COLLECTIONS: [(&str, &str); 2] = [
+    ("all", "every subject, as a page with tables and plots"),
+    ("figures", "the figures of docs/cost.md, with and without vector code"),
 ];
 
 /// Measure what things cost on this machine
 ///
 /// Without WHAT, lists the subjects.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug, Default)]
 pub struct BenchArgs {
-    /// What to measure; `all` for everything, as a page with plots; `figures` for the tables of the
-    /// project's pages, with and without vector code
+    /// What to measure; `all` for everything, as a page with plots; `figures` for the tables of
+    /// docs/cost.md, with and without vector code
     what: Option<String>,
     /// Network between the parties where they run in memory: lan, wan, or RTT_MS,MBPS
     #[arg(long, value_name = "NET", value_parser = parse_network)]
     net: Option<NetworkModel>,
-    /// Size of the input, for subjects that have one (psi: identifiers per side; count-table: records;
+    /// Size of the input, for subjects that have one (psi: identifiers per party; count-table: records;
     /// select: candidates; noise: counts; release: records)
     #[arg(long, visible_alias = "records", value_name = "N", value_parser = parse_size)]
     size: Option<usize>,
@@ -98,24 +98,28 @@ pub struct BenchArgs {
     /// For `release`: our choices, or the papers' [default: default]
     #[arg(long, value_enum)]
     profile: Option<Choices>,
-    /// For `release`: the party that alone has the class, of different columns [default: both have it]
+    /// For `release`: the only party that has the class, if the data is divided by columns [default:
+    /// both have it]
     #[arg(long, value_name = "p1|p2")]
     class_owner: Option<Role>,
-    /// For `release`: whether each party learns whom both have; hidden has the class at p1 unless
-    /// --class-owner says otherwise [default: shown]
+    /// For `release`: whether each party learns who is in both tables; with `hidden`, p1 has the class
+    /// unless --class-owner says otherwise [default: shown]
     #[arg(long, value_enum)]
-    membership: Option<MembershipArg>,
-    /// For `release`: with transfers that do not rest on learning parity with noise
+    membership: Option<Membership>,
+    /// For `release`: how many specializations to make [default: 10]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
+    specializations: Option<u32>,
+    /// For `release`: use transfers that do not rely on learning parity with noise
     #[arg(long)]
     no_lpn: bool,
-    /// For `release`: people in so many shards, one in work at a time, 0 for none
+    /// For `release`: match people in this many shards, one at a time; 0 for no shards
     #[arg(long, value_name = "N", default_value_t = 0)]
     shards: u32,
-    /// Small sizes: a first look in seconds, not figures to compare
+    /// Use small sizes: takes seconds, for a first impression; do not compare the figures
     #[arg(long)]
     quick: bool,
-    /// For `all`: directory of the page, its plots and figures.json [default: bench]; for `figures`:
-    /// the file [default: docs/figures.json]
+    /// For `all`: an empty directory for the page, its plots and figures.json [default: bench]; for
+    /// `figures`: the file [default: docs/figures.json]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Also write the figures as JSON: a list of {name, value, unit, parameters}
@@ -130,50 +134,19 @@ enum Divided {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum MembershipArg {
-    Shown,
-    Hidden,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Choices {
     Default,
     Paper,
 }
 
-/// What a subject may need to know.
-#[derive(Clone, Debug, Default)]
-pub struct Options {
-    /// The network model, if one was asked for.
-    pub network: Option<NetworkModel>,
-    /// The size of the input, if one was asked for.
-    pub size: Option<usize>,
-    /// Whether a release is of different records, not of different columns.
-    pub horizontal: bool,
-    /// Whether a release follows the papers' choices.
-    pub paper: bool,
-    /// Who alone has the class of a release, where one party has.
-    pub class_owner: Option<Role>,
-    /// Whether nobody learns whom both parties of a release have.
-    pub hidden: bool,
-    /// Whether transfers of a release do without LPN.
-    pub no_lpn: bool,
-    /// Into how many shards the people of a release are dealt; 0 is none.
-    pub shards: u32,
-    /// Whether sizes are to be small.
-    pub quick: bool,
-}
-
-impl Options {
-    /// How two parties in memory meet under these options.
-    pub fn setup(&self) -> Setup {
-        match self.network {
-            Some(network) => Setup::default().network(network),
-            None => Setup::default(),
-        }
+impl BenchArgs {
+    /// Two parties in memory, with the network that was asked for.
+    fn memory(&self) -> Line {
+        let setup = Setup::default().shards(self.shards as usize, 1);
+        Line::Memory(self.net.map_or(setup.clone(), |network| setup.network(network)))
     }
 
-    /// The sizes to measure: the one that was asked for, or those that are usual.
+    /// The sizes to measure: the one that was asked for, or the usual ones.
     fn sizes(&self, usual: &[usize], quick: &[usize]) -> Vec<usize> {
         match self.size {
             Some(size) => vec![size],
@@ -182,38 +155,47 @@ impl Options {
         }
     }
 
+    fn size_or(&self, usual: usize, quick: usize) -> usize {
+        self.size.unwrap_or(if self.quick { quick } else { usual })
+    }
+
+    /// What the number of items in bulk is divided by, so that a measurement over a modelled network
+    /// does not take too long.
+    fn share(&self) -> usize {
+        if self.net.is_some() || self.quick { 64 } else { 1 }
+    }
+
     /// The length of Paillier keys where their length is not what is measured.
     fn key_bits(&self) -> usize {
         if self.quick { 2048 } else { 3072 }
     }
-
-    fn size_or(&self, usual: usize, quick: usize) -> usize {
-        self.size.unwrap_or(if self.quick { quick } else { usual })
-    }
 }
 
 /// One measured number.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Figure {
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Figure {
     /// What was measured.
-    pub name: String,
-    /// How much it was.
-    pub value: f64,
-    /// The unit of the value.
-    pub unit: &'static str,
-    /// Under which parameters; includes limits and counts that explain the value.
-    pub parameters: String,
+    name: String,
+    value: f64,
+    unit: String,
+    /// The parameters it was measured with, and limits and counts that explain the value.
+    parameters: String,
 }
 
-impl Figure {
-    /// The figure with these four parts.
-    pub fn new(
+/// What was measured, in order.
+#[derive(Clone, Debug, Default)]
+struct Figures(Vec<Figure>);
+
+impl Figures {
+    fn add(
+        &mut self,
         name: impl Into<String>,
         value: f64,
-        unit: &'static str,
+        unit: &str,
         parameters: impl Into<String>,
-    ) -> Self {
-        Self { name: name.into(), value, unit, parameters: parameters.into() }
+    ) {
+        let (name, unit, parameters) = (name.into(), unit.to_owned(), parameters.into());
+        self.0.push(Figure { name, value, unit, parameters });
     }
 }
 
@@ -223,112 +205,101 @@ impl Figure {
 /// If the subject is unknown, a run fails, or a file cannot be written.
 pub fn run(arguments: &BenchArgs, console: &Console) -> Result<(), Error> {
     console.say(format!("vector instructions: {}", machine::vector_instructions()));
-    let Some(what) = arguments.what.as_deref() else {
-        for (name, purpose, _) in SUBJECTS {
-            console.result(format!("{name:<16} {purpose}"));
+    let figures = match arguments.what.as_deref() {
+        None => {
+            let subjects = SUBJECTS.iter().map(|(name, purpose, _)| (*name, *purpose));
+            for (name, purpose) in subjects.chain(COLLECTIONS) {
+                console.result(format!("{name:<16} {purpose}"));
+            }
+            return Ok(());
         }
-        console.result(format!("{:<16} all of them, as a page with tables and plots", "all"));
-        console.result(format!(
-            "{:<16} what docs/cost.md tells, with and without vector code",
-            "figures"
-        ));
-        return Ok(());
+        Some("figures") => {
+            refuse_choices(arguments)?;
+            let out = arguments.out.as_deref().unwrap_or(Path::new(figures::FILE));
+            return figures::run(arguments.quick, out, console);
+        }
+        Some("all") => all(arguments, console)?,
+        Some(what) => one(what, arguments, console)?,
     };
-    if what == "figures" {
-        refuse_choices(arguments)?;
-        let out = arguments.out.as_deref().unwrap_or(Path::new(figures::FILE));
-        return figures::run(arguments.quick, out, console);
-    }
-    let figures =
-        if what == "all" { all(arguments, console)? } else { one(what, arguments, console)? };
     if let Some(path) = &arguments.json {
-        let text = as_json(&figures)?;
-        std::fs::write(path, text).map_err(|error| Error::file(path, "write", &error))?;
+        write_json(path, &figures.0)?;
     }
     Ok(())
 }
 
-fn one(what: &str, arguments: &BenchArgs, console: &Console) -> Result<Vec<Figure>, Error> {
+fn one(what: &str, arguments: &BenchArgs, console: &Console) -> Result<Figures, Error> {
     let Some((name, _, measure)) = SUBJECTS.iter().find(|(name, ..)| *name == what) else {
         let known: Vec<_> = SUBJECTS.iter().map(|(name, ..)| *name).collect();
         return Err(Error::input(format!("there is no benchmark called {what:?}"))
-            .advise(format!("choose one of: {}, all", known.join(", "))));
+            .advise(format!("choose one of: {}, all, figures", known.join(", "))));
     };
     if arguments.out.is_some() {
-        return Err(Error::input("--out is where `bench all` writes its page")
-            .advise("one subject's figures go to a file with --json FILE"));
+        return Err(Error::input("--out is for `bench all` and `bench figures`")
+            .advise("to write the figures of one subject to a file, use --json FILE"));
     }
+    measured(name, *measure, arguments, console)
+}
+
+/// Measures one subject and prints its figures.
+fn measured(
+    name: &str,
+    measure: impl FnOnce(&BenchArgs, &mut Figures) -> Result<(), Error>,
+    arguments: &BenchArgs,
+    console: &Console,
+) -> Result<Figures, Error> {
     console.say(format!("measuring {name} …"));
-    let figures = measure(&Options {
-        network: arguments.net,
-        size: arguments.size,
-        horizontal: arguments.partition == Some(Divided::Horizontal),
-        paper: arguments.profile == Some(Choices::Paper),
-        class_owner: arguments.class_owner,
-        hidden: arguments.membership == Some(MembershipArg::Hidden),
-        no_lpn: arguments.no_lpn,
-        shards: arguments.shards,
-        quick: arguments.quick,
-    })?;
+    let mut figures = Figures::default();
+    measure(arguments, &mut figures)?;
     show(&figures, console);
     Ok(figures)
 }
 
 /// Every subject, and how costs grow and compare, as a page.
-fn all(arguments: &BenchArgs, console: &Console) -> Result<Vec<Figure>, Error> {
+fn all(arguments: &BenchArgs, console: &Console) -> Result<Figures, Error> {
     refuse_choices(arguments)?;
-    let place = Place::prepare(arguments.out.as_deref().unwrap_or(Path::new("bench")))?;
+    let directory = arguments.out.as_deref().unwrap_or(Path::new("bench"));
+    report::prepare(directory)?;
     let machine = Machine::of_this_process();
     if let Some(warning) = machine.warning() {
         console.say(format!("warning: {warning}"));
     }
-    let options = Options { quick: arguments.quick, ..Options::default() };
     let mut sections = Vec::new();
     for (name, purpose, measure) in SUBJECTS {
-        console.say(format!("measuring {name} …"));
-        let section = Section::of_subject(name, purpose, measure(&options)?);
-        show(&section.figures, console);
-        sections.push(section);
+        let figures = measured(name, *measure, arguments, console)?;
+        let words = format!("`diptych bench {name}`: {purpose}.");
+        sections.push(Section { title: (*name).to_owned(), words, figures, plots: Vec::new() });
     }
-    let grown = growth::measure(&options, &|what| console.say(format!("measuring {what} …")))?;
+    let grown = growth::measure(arguments, &|what| console.say(format!("measuring {what} …")))?;
     grown.iter().for_each(|section| show(&section.figures, console));
     // What a reader looks for first comes first.
     sections.splice(0..0, grown);
-    let page = place.write(&machine, arguments.quick, &sections)?;
+    let page = report::write(directory, &machine, arguments.quick, &sections)?;
     console.say(format!("wrote {}", page.display()));
-    Ok(sections.into_iter().flat_map(|section| section.figures).collect())
+    Ok(Figures(sections.into_iter().flat_map(|section| section.figures.0).collect()))
 }
 
 /// # Errors
-/// If something is chosen that several subjects at once do not have.
+/// If an option was given that holds for one subject only.
 fn refuse_choices(arguments: &BenchArgs) -> Result<(), Error> {
-    let BenchArgs { net, size, partition, profile, class_owner, membership, no_lpn, .. } =
-        arguments;
-    let divided = partition.is_some() || class_owner.is_some() || membership.is_some();
-    if net.is_some() || size.is_some() || profile.is_some() || divided || *no_lpn {
-        let message = "--net, --size, --partition, --profile, --class-owner, --membership and --no-lpn \
-                       are for one subject";
-        return Err(Error::input(message).advise(
-            "`bench all` and `bench figures` measure several of each; `--quick` makes them small",
-        ));
+    let BenchArgs { what, quick, out, json, .. } = arguments.clone();
+    let plain = BenchArgs { what, quick, out, json, ..BenchArgs::default() };
+    if format!("{plain:?}") == format!("{arguments:?}") {
+        return Ok(());
     }
-    Ok(())
+    Err(Error::input("`all` and `figures` take --quick, --out and --json alone").advise(
+        "the other options are for one subject: `all` and `figures` measure several values of each",
+    ))
 }
 
-fn show(figures: &[Figure], console: &Console) {
-    for figure in figures {
-        console.result(format!(
-            "{:<60} {:>12} {:<10} {}",
-            figure.name,
-            readable(figure.value),
-            figure.unit,
-            figure.parameters
-        ));
-    }
+/// So many identifiers, the first of them with this number.
+fn names(first: usize, count: usize) -> Vec<String> {
+    (first..first + count).map(|number| format!("individual {number:09}")).collect()
 }
 
-fn as_json(figures: &[Figure]) -> Result<String, Error> {
-    serde_json::to_string_pretty(figures).map(|text| text + "\n").map_err(Error::internal)
+fn show(figures: &Figures, console: &Console) {
+    for Figure { name, value, unit, parameters } in &figures.0 {
+        console.result(format!("{name:<60} {:>12} {unit:<10} {parameters}", readable(*value)));
+    }
 }
 
 /// Four significant digits, thousands apart.

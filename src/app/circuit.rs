@@ -1,4 +1,4 @@
-//! `diptych circuit`: any Bristol Fashion circuit, looked at or run between two peers.
+//! `diptych circuit`: inspects any Bristol Fashion circuit, or runs it between two peers.
 
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,7 @@ use crate::protocol::yao::Reveal;
 use crate::publish::circuit::{Ready, Roles, read};
 use crate::role::Role;
 
-/// Look at a Bristol Fashion circuit, or run it between two peers
+/// Inspect a Bristol Fashion circuit, or run it between two peers
 #[derive(Args, Debug)]
 pub struct CircuitArgs {
     #[command(subcommand)]
@@ -37,11 +37,11 @@ enum Action {
 /// How large a circuit may be.
 #[derive(Args, Clone, Copy, Debug)]
 struct LimitArgs {
-    /// Most gates that a circuit may have; reading takes about 20 bytes of memory for each
+    /// The largest number of gates accepted; reading takes about 20 bytes of memory for each
     #[arg(long, value_name = "NUMBER", default_value_t = 1 << 26,
         value_parser = clap::value_parser!(u32).range(1..=1 << 30))]
     max_gates: u32,
-    /// Most input bits that a circuit may have, and most output bits
+    /// The largest number of input bits accepted, and of output bits
     #[arg(long, value_name = "NUMBER", default_value_t = 1 << 22,
         value_parser = clap::value_parser!(u32).range(1..=1 << 28))]
     max_port_bits: u32,

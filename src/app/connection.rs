@@ -22,7 +22,7 @@ pub struct ConnectionArgs {
     /// Our identity, made by `diptych keygen`
     #[arg(long, value_name = "FILE")]
     pub identity: PathBuf,
-    /// The file whose first line is the passphrase of our identity, if nobody is to be asked
+    /// A file whose first line is the passphrase of our identity, instead of asking for it
     #[arg(long, value_name = "FILE")]
     pub passphrase_file: Option<PathBuf>,
     /// The peer's fingerprint, as its `diptych keygen` printed it

@@ -17,10 +17,10 @@ use crate::net::Stop;
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Global options")]
 pub struct GlobalArgs {
-    /// Say nothing but results, errors and what begins with ATTENTION
+    /// Print only results, errors and lines that begin with ATTENTION
     #[arg(long, global = true)]
     quiet: bool,
-    /// How the log on standard error is written (what it says: DIPTYCH_LOG=warn|info|debug)
+    /// Format of the log on standard error (its level: DIPTYCH_LOG=warn|info|debug)
     #[arg(long, global = true, value_enum, default_value_t = LogFormat::Text)]
     log_format: LogFormat,
     /// When to use colour
@@ -84,8 +84,8 @@ impl Console {
         let level = std::env::var("DIPTYCH_LOG").ok().and_then(|word| word.parse().ok());
         let level: LevelFilter = level.unwrap_or(LevelFilter::WARN);
         let json = arguments.log_format == LogFormat::Json;
-        // A second set-up in one process keeps the first log; that is fine. The log would complain
-        // of itself on standard error, and panic where that cannot be written.
+        // A second set-up in one process keeps the first log; that is fine. Errors of the log
+        // itself are not reported: the report would panic where standard error cannot be written.
         let _ = if json {
             let layer = tracing_subscriber::fmt::layer().json().with_writer(|| StandardError);
             let wanted = filter_fn(move |meta| meta.target() == SAID || *meta.level() <= level);
@@ -104,7 +104,8 @@ impl Console {
         Self { quiet: arguments.quiet, json, color: color && !json, unwritten, stop }
     }
 
-    /// One for a command line that cannot be read, as far as the wish for JSON can.
+    /// A console for a command line that cannot be parsed; it honours --log-format json if that
+    /// is there.
     pub fn of_unread_flags() -> Self {
         let words: Vec<_> = std::env::args_os().collect();
         let json = words.iter().any(|word| word == "--log-format=json")
@@ -155,7 +156,7 @@ impl Console {
             None => Ok(()),
             Some(error) => {
                 Err(Error::internal(format!("cannot write the result to standard output: {error}"))
-                    .advise("make room, or send it elsewhere"))
+                    .advise("free disk space, or redirect the output elsewhere"))
             }
         }
     }

@@ -6,10 +6,11 @@ mod two_parties;
 
 use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use crate::Error;
 use crate::app::console::Console;
+use crate::app::{Membership, Partition};
 use crate::math::Randomness;
 use crate::publish::artefacts::RELEASE;
 use crate::publish::manifest::Manifest;
@@ -24,36 +25,18 @@ use crate::publish::manifest::Manifest;
 #[derive(Args, Debug)]
 pub struct DemoArgs {
     /// How the data is divided: between two parties by columns or by people, or not at all
-    #[arg(long, value_enum, default_value_t = DemoPartition::Vertical)]
-    partition: DemoPartition,
+    #[arg(long, value_enum, default_value_t = Partition::Vertical)]
+    partition: Partition,
     /// Whether each party learns which of its people the other has [default: shown]
     #[arg(long, value_enum)]
-    membership: Option<DemoMembership>,
+    membership: Option<Membership>,
     /// How many people to generate
     #[arg(long, value_name = "N", default_value_t = 5_000,
           value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
     records: u32,
-    /// Where the files go [default: a new directory among the temporary files]
+    /// Where the files go [default: a new temporary directory]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum DemoPartition {
-    /// Two parties, the same people, different columns
-    Vertical,
-    /// Two parties, the same columns, different people
-    Horizontal,
-    /// One party holds everything
-    Local,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum DemoMembership {
-    /// Each learns who is common
-    Shown,
-    /// Neither learns who is common, nor how many are, nor how many records the other has
-    Hidden,
 }
 
 /// Rows of the release that are shown.
@@ -65,18 +48,16 @@ const SHOWN_ROWS: usize = 8;
 /// If a file cannot be written, or a party cannot be started, fails, or does not end in time.
 pub fn run(arguments: &DemoArgs, console: &Console) -> Result<(), Error> {
     let (records, out) = (arguments.records, arguments.out.as_deref());
-    if arguments.membership.is_some() && arguments.partition != DemoPartition::Vertical {
+    if arguments.membership.is_some() && arguments.partition != Partition::Vertical {
         return Err(Error::input("--membership is for two parties with different columns")
             .advise("leave it out, or use --partition vertical"));
     }
-    let hidden = arguments.membership == Some(DemoMembership::Hidden);
+    let hidden = arguments.membership == Some(Membership::Hidden);
     match arguments.partition {
-        DemoPartition::Vertical if hidden => {
-            two_parties::run(&loans::hidden(records), out, console)
-        }
-        DemoPartition::Vertical => two_parties::run(&loans::vertical(records), out, console),
-        DemoPartition::Horizontal => two_parties::run(&loans::horizontal(records), out, console),
-        DemoPartition::Local => local::run(records, out, console),
+        Partition::Vertical if hidden => two_parties::run(&loans::hidden(records), out, console),
+        Partition::Vertical => two_parties::run(&loans::vertical(records), out, console),
+        Partition::Horizontal => two_parties::run(&loans::horizontal(records), out, console),
+        Partition::Local => local::run(records, out, console),
     }
 }
 
@@ -97,8 +78,15 @@ fn place(out: Option<&Path>) -> Result<PathBuf, Error> {
     Ok(path)
 }
 
-fn write(path: &Path, text: &str) -> Result<(), Error> {
-    std::fs::write(path, text).map_err(|error| Error::file(path, "write", &error))
+/// Numbers below a bound for made-up people, the same everywhere: SplitMix64.
+pub(super) fn made_up(mut state: u64) -> impl FnMut(u64) -> u64 {
+    move |bound| {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = state;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ (z >> 31)) % bound
+    }
 }
 
 fn show_rows(release: &Path, manifest: &Manifest, console: &Console) -> Result<(), Error> {

@@ -1,10 +1,10 @@
 //! `diptych evaluate`: how useful a release is for learning.
 //!
 //! A decision tree is learnt from the release, held-out records are generalized by its cuts, and
-//! the tree tells their class. Two trees stand beside it, as in the papers: one learnt from the raw
-//! records (what generalization and noise cost), and one that always says the larger class (what the
-//! release gives at all). Both need the raw records: which class is larger a small or noisy release
-//! may well get wrong. Where they are given, the release's total and frequencies are compared with
+//! the tree predicts their class. Two trees are compared with it, as in the papers: one learnt from the raw
+//! records (what generalization and noise cost), and one that always predicts the larger class (what the
+//! release gives at all). Both need the raw records: a small or noisy release may well get wrong
+//! which class is larger. Where they are given, the release's total and frequencies are compared with
 //! theirs too.
 //!
 //! The results depend on the raw records and are not differentially private: they are for those
@@ -22,6 +22,7 @@ use serde_json::{Value, json};
 use crate::Error;
 use crate::app::console::Console;
 use crate::app::progress::Bar;
+use crate::app::{write, write_json};
 use crate::release::examine;
 use crate::release::judge::distance::{Distances, distances};
 use crate::release::judge::generalize::{Generalization, raw};
@@ -35,14 +36,14 @@ const MAX_RECORDS: u64 = 100_000_000;
 /// The plots' file names.
 const PLOTS: [&str; 2] = ["accuracy-by-specializations.svg", "accuracy-by-epsilon.svg"];
 
-/// Judge releases: how well do they tell the class of new records?
+/// Evaluate how well releases predict the class of new records
 ///
 /// Learns a decision tree (after C4.5) from each release and classifies records
-/// that were not released. With --train, also what always saying the larger class
-/// would tell, which releases are worse than that, the papers' upper baseline (a
-/// tree learnt from the raw records) and how far the release's total and
-/// frequencies are from the raw ones. Releases under the same terms are summed up by mean
-/// and standard deviation. The results are not differentially private: keep
+/// that were not released. With --train, also prints the accuracy of always predicting the larger
+/// class, which releases are worse than that, the papers' upper baseline (a tree learnt from the
+/// raw records), and how far the release's total and
+/// frequencies are from the raw ones. Releases under the same terms are summarized by mean and
+/// standard deviation. The results are not differentially private: keep
 /// them to those who may see the raw records.
 #[derive(Args, Debug)]
 #[command(
@@ -58,7 +59,7 @@ pub struct EvaluateArgs {
     /// The raw records that were released
     #[arg(long, value_name = "FILE")]
     train: Option<PathBuf>,
-    /// Write everything that was found as JSON
+    /// Write all results as JSON
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
     /// Write plots of the accuracy over specializations and over ε (SVG)
@@ -73,7 +74,7 @@ pub struct EvaluateArgs {
 pub fn run(arguments: &EvaluateArgs, console: &Console) -> Result<(), Error> {
     let (mut found, mut warnings) = (Vec::new(), Vec::new());
     let mut records: Option<(Arc<Schema>, Records)> = None;
-    let bar = Bar::new(console, "judging");
+    let bar = Bar::new(console, "evaluating");
     bar.start(arguments.release.len());
     for directory in &arguments.release {
         let released = Released::open(directory)?;
@@ -81,8 +82,8 @@ pub fn run(arguments: &EvaluateArgs, console: &Console) -> Result<(), Error> {
         if schema.attributes.is_empty() {
             let place = directory.display();
             return Err(Error::input(format!("{place} is a release of paths")).advise(
-                "a tree is learnt from attributes, which paths have not: what was lost is told when they \
-                 are released",
+                "evaluation learns a tree from attributes, and paths have none; what a release of \
+                 paths loses is printed when it is made",
             ));
         }
         // Releases of one series have one schema, and its records are read once.
@@ -105,17 +106,14 @@ pub fn run(arguments: &EvaluateArgs, console: &Console) -> Result<(), Error> {
     }
     warnings.into_iter().for_each(|warning| console.say(warning));
     if let Some(path) = &arguments.json {
-        let text = serde_json::to_string_pretty(&as_json(&found, &groups));
-        let text = text.map_err(Error::internal)? + "\n";
-        std::fs::write(path, text).map_err(|error| Error::file(path, "write", &error))?;
+        write_json(path, &as_json(&found, &groups))?;
     }
     if let Some(directory) = &arguments.plots {
         std::fs::create_dir_all(directory)
             .map_err(|error| Error::file(directory, "create", &error))?;
         for (name, chart) in PLOTS.iter().zip(group::charts(&groups, &found)) {
             let path = directory.join(name);
-            std::fs::write(&path, chart.svg())
-                .map_err(|error| Error::file(&path, "write", &error))?;
+            write(&path, &chart.svg())?;
             console.say(format!("wrote {}", path.display()));
         }
     }
@@ -315,7 +313,8 @@ fn worse_than_nothing(found: &[Judged]) -> Option<String> {
     let names: Vec<String> = worse.map(|one| one.directory.display().to_string()).collect();
     (!names.is_empty()).then(|| {
         format!(
-            "ATTENTION: worse than always saying the larger class: {}. Its rows are mostly noise: use \
+            "ATTENTION: worse than always predicting the larger class: {}. The rows are mostly \
+             noise: use \
              fewer specializations, or more ε.",
             names.join(", ")
         )

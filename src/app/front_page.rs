@@ -6,10 +6,10 @@ use clap::Command;
 
 const GROUPS: [(&str, &[&str]); 5] = [
     ("Make a release", &["demo", "keygen", "agreement", "run", "local", "model", "ledger"]),
-    ("Look at one", &["verify", "report", "rows", "evaluate"]),
+    ("Inspect a release", &["verify", "report", "rows", "evaluate"]),
     ("Primitives", &["psi", "circuit"]),
     ("Check and measure", &["audit", "bench"]),
-    ("Have it at hand", &["completions", "man"]),
+    ("Installation", &["completions", "man"]),
 ];
 
 /// Where a verb goes that no group has.
@@ -18,16 +18,16 @@ pub(super) const OTHERS: &str = "Others";
 /// What the manual says at its end.
 pub(super) const MORE: &str = "\
 Start with `diptych demo`. Exit status: 0 done; 1 the network or the machine failed, or what was checked \
-is not as it should be; 2 wrong usage, input or configuration, and nothing was spent; 3 the peer refused, \
-is not who it should be, broke the protocol or runs something else; 4 refused or failed on this side, or by \
-what the two tables have in common, after something was spent; 130 Ctrl-C. \
+is not as it should be; 2 wrong usage, input or configuration, and nothing was spent; 3 the peer \
+refused, has another identity, broke the protocol or runs under other terms; 4 refused or failed \
+on this side, or because of what the two tables have in common, after something was spent; 130 Ctrl-C. \
 docs/guide.md has the table, with what the peer is told.\n\n\
-The variable DIPTYCH_SIMD=portable|aes|avx2|avx512 bounds the vector instructions in use; without it, \
-the widest that the processor has. DIPTYCH_LOG=warn|info|debug says how much is logged.";
+The variable DIPTYCH_SIMD=portable|aes|avx2|avx512 limits the vector instructions in use; by \
+default, the widest that the processor has are used. DIPTYCH_LOG=warn|info|debug says how much is logged.";
 
 const END: &str = "
 Every verb has --help, with examples, and takes
-  --quiet                     say nothing but results and errors
+  --quiet                     print only results and errors
   --log-format text|json      how the log on standard error is written
   --color auto|always|never   when to use colour
 Exit status: 0 done, 1 failed, 2 wrong input, 3 the peer's fault, 4 failed after

@@ -15,7 +15,7 @@ use crate::privacy::ledger::{
 use crate::publish::clock::utc;
 use crate::publish::verify::short_delta;
 
-/// Make, look at or add to the record of the privacy budget spent
+/// Create, show or amend the record of the privacy budget spent
 #[derive(Args, Debug)]
 pub struct LedgerArgs {
     #[command(subcommand)]
@@ -24,7 +24,7 @@ pub struct LedgerArgs {
 
 #[derive(Subcommand, Debug)]
 enum LedgerVerb {
-    /// Make an empty ledger, for data of which nothing was ever spent
+    /// Create an empty ledger, for data on which nothing was ever spent
     #[command(after_help = "Example: diptych ledger create ledger.jsonl")]
     Create {
         /// The ledger file, as the party file names it
@@ -80,7 +80,8 @@ enum LedgerVerb {
         #[arg(long)]
         towards_peer: bool,
     },
-    /// Note that lines of a ledger are lost, so that runs with a peer that remembers them go on
+    /// Note that lines of a ledger are lost, so that runs with a peer that remembers them can go
+    /// on
     ///
     /// What was spent in lost lines does not count any more: restore the ledger
     /// from a backup if there is one. The run that was refused prints this
@@ -130,7 +131,8 @@ pub fn run(arguments: &LedgerArgs, console: &Console) -> Result<(), Error> {
         }
         LedgerVerb::Acknowledge { file, peer, head } => {
             Ledger::open(file)?.acknowledge(peer, *head)?;
-            console.result(format!("runs with {peer} go on without what led to head {head}"));
+            console
+                .result(format!("runs with {peer} can go on without the lines up to head {head}"));
             Ok(())
         }
     }

@@ -19,8 +19,8 @@ use crate::table::{Dialect, Encoding};
 /// The agreement may be one for two parties: the release is then the one that
 /// both would have made together over the joined table, as a baseline. With
 /// --ledger the whole ε is entered in a ledger before the data is used, and a
-/// run that would pass the cap is refused; without it nobody counts how often
-/// the same data is released. The first run makes the ledger, with --new-ledger. With --identity the
+/// run that would pass the cap is refused; without it, nothing counts how often the same data is
+/// released. The first run creates the ledger, with --new-ledger. With --identity the
 /// release is signed: `verify` tells by whom.
 #[derive(Args, Debug)]
 #[command(after_help = "Example: diptych local --agreement agreement.toml --data table.csv \
@@ -32,16 +32,17 @@ pub struct LocalArgs {
     /// The table: CSV with a header line; "-" is standard input
     #[arg(long, value_name = "FILE")]
     data: PathBuf,
-    /// What separates two cells, such as ';' [default: ',']; "tab" is a tab
+    /// The character between two cells, such as ';' [default: ',']; "tab" is a tab
     #[arg(long, value_name = "CHARACTER", value_parser = character)]
     delimiter: Option<u8>,
-    /// What stands around cells that hold delimiters [default: '"']
+    /// The character around cells that contain delimiters [default: '"']
     #[arg(long, value_name = "CHARACTER", value_parser = character)]
     quote: Option<u8>,
-    /// What the bytes of the table stand for: utf-8, utf-16 or windows-1252 [default: utf-8]
+    /// Character encoding of the table: utf-8, utf-16 or windows-1252 [default: utf-8]
     #[arg(long, value_name = "NAME", value_parser = encoding)]
     encoding: Option<Encoding>,
-    /// If the table does not fit, list everything that does not here (private: it holds data)
+    /// If the table does not fit the agreement, list all problems in this file (private: it holds
+    /// data)
     #[arg(long, value_name = "FILE")]
     problems: Option<PathBuf>,
     /// Where release.csv and manifest.json go; made if it does not exist, never overwritten
@@ -53,13 +54,13 @@ pub struct LocalArgs {
     /// Sign the release with this identity, made by `diptych keygen`
     #[arg(long, value_name = "FILE")]
     identity: Option<PathBuf>,
-    /// The file whose first line is the passphrase of the identity, if nobody is to be asked
+    /// A file whose first line is the passphrase of the identity, instead of asking for it
     #[arg(long, value_name = "FILE", requires = "identity")]
     passphrase_file: Option<PathBuf>,
-    /// Enter what is spent in this ledger
+    /// Record what is spent in this ledger
     #[arg(long, value_name = "FILE", requires = "cap")]
     ledger: Option<PathBuf>,
-    /// Make the ledger: nothing was ever spent on this data
+    /// Create the ledger: nothing was ever spent on this data
     #[arg(long, requires = "ledger")]
     new_ledger: bool,
     /// The largest total ε that this data set may ever spend; its first run fixes it
@@ -83,7 +84,7 @@ pub fn run(arguments: &LocalArgs, console: &Console) -> Result<(), Error> {
         }
         _ => {
             console.say(
-                "no ledger is given: nobody adds up what releases of this data spend (--ledger FILE \
+                "no ledger is given: nothing adds up what releases of this data spend (--ledger FILE \
                  --cap EPS)",
             );
             None

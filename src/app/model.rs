@@ -16,7 +16,7 @@ use crate::release::groups::table::{Columns, read};
 use crate::release::groups::{MOST_STEPS, Rule, too_many_steps};
 use crate::table::{Decimal, regular_file};
 
-/// Ask a release model for more than releases: `diptych model NAME`
+/// Use the tools of a release model: `diptych model NAME`
 #[derive(Args, Debug)]
 pub struct ModelArgs {
     #[command(subcommand)]
@@ -25,13 +25,13 @@ pub struct ModelArgs {
 
 #[derive(Subcommand, Debug)]
 enum Name {
-    /// LKC-privacy and its kin, such as k-anonymity: not differentially private
+    /// LKC-privacy and related models, such as k-anonymity: not differentially private
     #[command(subcommand)]
     Lkc(Lkc),
-    /// Paths of people through places, with pairs taken out: not differentially private
+    /// Paths of people through places, with pairs suppressed: not differentially private
     #[command(subcommand)]
     Trajectory(trajectory::Trajectory),
-    /// Whether a joined table tells who is at the other site: not differentially private
+    /// Whether a joined table reveals who is at the other site: not differentially private
     #[command(subcommand)]
     Presence(presence::Presence),
 }
@@ -42,13 +42,13 @@ enum Lkc {
     Game(game::GameArgs),
 }
 
-/// See whether the groups of any table are large enough, and what they tell
+/// Check whether the groups of a table are large enough, and what they reveal
 ///
 /// Every combination of at most L of the columns must be shared by at least K
-/// people, and at most the part C of them may have any one protected value.
-/// Prints the smallest group, the largest part, how many people are the only
-/// ones with their values, and the first combination that is not as required.
-/// Exit status 0 if all are, 1 if not.
+/// people, and at most a fraction C of them may have any one protected value.
+/// Prints the smallest group, the largest fraction, how many people are unique in all columns,
+/// and the first combination that violates this.
+/// Exit status 0 if nothing does, 1 if something does.
 #[derive(Args, Debug)]
 #[command(after_help = "Example: diptych model lkc check --data table.csv --columns age,job,zip \
                         --l 2 --k 5 --sensitive illness --protect AIDS --c 0.2")]
@@ -56,19 +56,19 @@ pub struct CheckArgs {
     /// The table: CSV with a header line, such as any release.csv
     #[arg(long, value_name = "FILE")]
     data: PathBuf,
-    /// The columns that somebody may know
+    /// The columns that an attacker may know
     #[arg(long, value_name = "NAMES", value_delimiter = ',', required = true)]
     columns: Vec<String>,
-    /// How many of them somebody knows at most [default: all]
+    /// How many of them an attacker knows at most [default: all]
     #[arg(long, value_name = "NUMBER", value_parser = above_zero::<usize>)]
     l: Option<usize>,
-    /// People in a group, at least
+    /// The smallest number of people in a group
     #[arg(long, value_name = "NUMBER")]
     k: u64,
-    /// The part of a group that may have a protected value
+    /// The largest fraction of a group that may have a protected value
     #[arg(long, value_name = "PART", default_value = "1")]
     c: String,
-    /// The column that nobody is to be known by
+    /// The sensitive column
     #[arg(long, value_name = "NAME", requires = "protect")]
     sensitive: Option<String>,
     /// Its protected values
@@ -92,10 +92,10 @@ pub fn run(arguments: &ModelArgs, console: &Console) -> Result<(), Error> {
     }
 }
 
-/// A whole number from 1 on.
+/// A whole number, 1 or more.
 fn above_zero<N: FromStr + Default + PartialEq>(text: &str) -> Result<N, String> {
     let number = text.parse().ok().filter(|number| *number != N::default());
-    number.ok_or_else(|| "it must be a whole number from 1 on".to_owned())
+    number.ok_or_else(|| "it must be a whole number, 1 or more".to_owned())
 }
 
 /// A decimal above 0 and at most 1, as a fraction.
@@ -113,7 +113,7 @@ fn check(arguments: &CheckArgs, console: &Console) -> Result<(), Error> {
         return Err(Error::input(message));
     }
     if arguments.sensitive.as_ref().is_some_and(|name| arguments.columns.contains(name)) {
-        let message = "--sensitive is among --columns: whoever knows it has nothing to find out";
+        let message = "--sensitive is among --columns, which an attacker is assumed to know";
         return Err(Error::input(message));
     }
     let sensitive = arguments.sensitive.as_deref().map(|name| (name, &arguments.protect[..]));
@@ -144,9 +144,9 @@ fn check(arguments: &CheckArgs, console: &Console) -> Result<(), Error> {
     let (told, people) = extremes.largest;
     console.result(format!("largest part            {told} of {people}"));
     console.say(format!(
-        "as required, which is not differential privacy: whoever knows more than {} of these values of \
-         a person, or has another table of these people, may find them; a release by model = \
-         \"diffgen\" bounds that",
+        "the table is as required, but this is not differential privacy: somebody who knows more \
+         than {} of these values of a person, or has another table about the same people, may \
+         identify them; a release with model = \"diffgen\" bounds that",
         rule.most
     ));
     Ok(())

@@ -38,7 +38,7 @@ pub fn ask_for_new(console: &Console) -> Result<Zeroizing<String>, Error> {
     }
 }
 
-/// The terminal while what is typed is not shown; it is as before afterwards, however that ends.
+/// The terminal while what is typed is not shown; restored afterwards, however that ends.
 struct Unseen {
     terminal: Stdin,
     before: Termios,
@@ -49,7 +49,7 @@ impl Unseen {
         let terminal = stdin();
         let before = tcgetattr(&terminal).ok()?;
         let mut quiet = before.clone();
-        // Ctrl-C comes as a character too: a signal would leave the terminal mute.
+        // Ctrl-C is read as a character too: a signal would leave the echo turned off.
         quiet.local_modes -= LocalModes::ECHO | LocalModes::ICANON | LocalModes::ISIG;
         tcsetattr(&terminal, OptionalActions::Flush, &quiet).ok()?;
         Some(Self { terminal, before })

@@ -1,5 +1,5 @@
 //! Line plots as SVG: a few series with deviations, levels to compare them with, names beside the
-//! lines; and [`bars`]. One file with its own style, readable on light and on dark ground.
+//! lines; and [`bars`]. One file with its own style, readable on light and on dark backgrounds.
 
 use std::fmt::Write;
 
@@ -118,7 +118,7 @@ impl Chart {
         self.series.iter().flat_map(|series| self.shown(series))
     }
 
-    /// Where points are: settings are few, and those that were tried are what one looks for.
+    /// Marks are where points are: settings are few, and readers look for those that were tried.
     fn x_ticks(&self) -> Vec<f64> {
         let mut ticks: Vec<f64> = self.points_shown().map(|point| point.x).collect();
         ticks.sort_by(f64::total_cmp);
@@ -479,7 +479,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_numbers_give_a_plot_without_any_that_is_none(
+        fn no_number_gives_a_plot_with_nan_or_infinity(
             points in prop::collection::vec(any::<(f64, f64, f64)>(), 0..6),
             logarithmic in any::<[bool; 2]>()
         ) {

@@ -16,10 +16,10 @@ use crate::net::Stop;
 use crate::publish::Watcher;
 use crate::release::Step;
 
-/// A phase that is over sooner is not worth a line.
+/// A shorter phase gets no line.
 const LONG_ENOUGH_TO_TELL: Duration = Duration::from_secs(1);
 
-/// What the items of a phase are, for people; nothing where they would mean nothing to them.
+/// The unit of a phase's items, if users would understand it.
 fn unit(phase: &str) -> Option<&'static str> {
     match phase {
         "reading" => Some("bytes"),

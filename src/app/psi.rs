@@ -49,23 +49,24 @@ pub struct PsiArgs {
     /// Learn the number of common identifiers only
     #[arg(long, conflicts_with = "out")]
     cardinality: bool,
-    /// Learn only whether at least N identifiers are common; for up to 65,536 identifiers together
+    /// Learn only whether at least N identifiers are common; for up to 65,536 identifiers in
+    /// total
     #[arg(long, value_name = "N", conflicts_with_all = ["out", "cardinality"])]
     threshold: Option<u32>,
     /// Where the matching rows go; without it, to standard output
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// How identifiers are compared; the same on both sides. Unless it is given, oprf, and
-    /// ristretto255 with --cardinality
+    /// How identifiers are compared; the same on both sides [default: oprf; with --cardinality,
+    /// ristretto255]
     #[arg(long, value_enum, conflicts_with = "threshold")]
     matching: Option<MatchingName>,
     /// The longest list that is accepted, ours or the peer's
     #[arg(long, value_name = "N", default_value_t = Options::default().largest_set as u32,
           value_parser = clap::value_parser!(u32).range(1..))]
     largest_set: u32,
-    /// How long the run may take, from meeting to end, in seconds; unless it is given, ten times
-    /// what the longest lists take on the slowest line that is accepted and slow machines: at least
-    /// ten minutes, and more than a day only if our own list is so long
+    /// The longest that the run may take after connecting, in seconds [default: ten times what
+    /// the longest accepted lists take on slow machines and the slowest accepted line; at least
+    /// ten minutes, and more than a day only if our own list needs it]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
     run_seconds: Option<u32>,
     #[command(flatten)]
@@ -75,7 +76,8 @@ pub struct PsiArgs {
 /// How identifiers are compared, as the command line spells it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum MatchingName {
-    /// By an oblivious pseudorandom function: for large lists; rests on learning parity with noise
+    /// By an oblivious pseudorandom function: for large lists; relies on learning parity with
+    /// noise
     Oprf,
     /// By commutative encryption in the curve group of RFC 9496: a hundred times slower
     Ristretto255,
@@ -111,7 +113,7 @@ pub fn run(arguments: &PsiArgs, console: &Console) -> Result<(), Error> {
     let mode = mode(arguments);
     let terms = Terms::new(mode, arguments.matching.map(Matching::from), rule.clone())?;
     let column = IdentifierColumn::read(&arguments.ids, &arguments.column, &rule)?;
-    // Whatever cannot be written is found now, not after an hour of work.
+    // Fail now if it cannot be written, not after an hour of work.
     let output = match mode {
         Mode::Intersection => Some(Output::create(&arguments.out)?),
         _ => None,

@@ -9,11 +9,11 @@ use crate::app::console::Console;
 use crate::publish::report::write_page;
 use crate::publish::width::write_error_bars;
 
-/// Make a page of a release that people can read, in one HTML file
+/// Write a release as a readable page, in one HTML file
 ///
 /// It shows what was promised, how the values were divided, the first rows,
 /// what each step spent, and hashes and signatures, which are verified first.
-/// It says nothing that the release and its manifest do not say.
+/// It contains nothing that is not in the release and its manifest.
 #[derive(Args, Debug)]
 #[command(after_help = "Example: diptych report --release bank-release/")]
 pub struct ReportArgs {
@@ -23,7 +23,7 @@ pub struct ReportArgs {
     /// Where the page goes [default: report.html beside the release, or under private/]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Add what the run cost, from private/costs.json: for this party's eyes only
+    /// Add what the run cost, from private/costs.json: for this party only
     #[arg(long)]
     private: bool,
     /// Also write the rows with the ends of their error bars: in 95 of 100 cases the noise on a

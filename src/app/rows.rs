@@ -10,9 +10,9 @@ use crate::publish::rows::{self, Values};
 
 /// Write a release as rows, one for each person that it counts
 ///
-/// For programs that want records in place of counts. The rows tell no more
-/// than the release: with --concrete, values are drawn inside those of the
-/// release, evenly, and are as made up as they look precise.
+/// For programs that want records in place of counts. The rows reveal no more than the release:
+/// with --concrete, a value is drawn uniformly within each general one. It looks precise, and is
+/// made up.
 #[derive(Args, Debug)]
 #[command(after_help = "Example: diptych rows --release release/ --out rows.csv --concrete")]
 pub struct RowsArgs {

@@ -22,8 +22,8 @@ use crate::release::rehearsal::noisy::Counted;
 /// Run one party's side of a release; both end with the same table
 ///
 /// Each party runs this next to its own data. It listens or connects as the
-/// party file says, and either may start first. Nothing is spent before both
-/// have found that they run under the same agreement.
+/// party file says, and either may start first. Nothing is spent before both have confirmed that
+/// they run under the same agreement.
 #[derive(Args, Debug)]
 #[command(after_help = "Example: diptych run --agreement agreement.toml --party bank.toml")]
 pub struct RunArgs {
@@ -33,26 +33,28 @@ pub struct RunArgs {
     /// This party's own file, in TOML: role, data, identity, address, ledger, output, cap
     #[arg(long, value_name = "FILE")]
     party: PathBuf,
-    /// Make the ledger that the party file names: nothing was ever spent on this data
+    /// Create the ledger that the party file names: nothing was ever spent on this data
     #[arg(long)]
     new_ledger: bool,
-    /// Connect to nobody and spend nothing: check everything and say what the run would cost
+    /// Check everything and say what the run would cost, without connecting or spending
     #[arg(long)]
     dry_run: bool,
-    /// Count with the peer how many people both have, before a run, if `rehearse` stands in [id] of
-    /// the agreement: with noise and for a small ε ("noisy"), or exactly, once, without ε
+    /// Before a run, count with the peer how many people are in both tables, if the agreement
+    /// sets `rehearse` in [id]: with noise, for a small ε ("noisy"), or exactly, once, without ε
     #[arg(long, conflicts_with_all = ["dry_run", "compact", "record"])]
     rehearse: bool,
-    /// For a dry run: how many records the peer is thought to have [default: as many as we]
+    /// For a dry run: how many records to assume that the peer has [default: as many as we have]
     #[arg(long, value_name = "N", requires = "dry_run")]
     peer_records: Option<usize>,
-    /// For a dry run: how many individuals both are thought to have [default: as many as can be]
+    /// For a dry run: how many people to assume in both tables [default: as many as possible]
     #[arg(long, value_name = "N", requires = "dry_run")]
     common_records: Option<usize>,
-    /// If the table does not fit, list everything that does not here (private: it holds data)
+    /// If the table does not fit the agreement, list all problems in this file (private: it holds
+    /// data)
     #[arg(long, value_name = "FILE")]
     problems: Option<PathBuf>,
-    /// For a dry run: the line to the peer, to say what a run over it takes: lan, wan, or
+    /// For a dry run: the network to the peer, to estimate how long a run takes over it: lan,
+    /// wan, or
     /// RTT_MS,MBPS (milliseconds there and back, Mbit/s)
     #[arg(long, value_name = "NET", requires = "dry_run", value_parser = parse_network)]
     net: Option<NetworkModel>,
@@ -62,12 +64,12 @@ pub struct RunArgs {
     /// Also write direction, kind and length of every message to private/messages.csv
     #[arg(long)]
     record: bool,
-    /// Where people are matched in shards: how many may be in work at a time; more are faster and take more
-    /// memory, and the smaller number of both parties holds
+    /// If people are matched in shards: how many to process at a time; more are faster and take
+    /// more memory, and the smaller of both parties' numbers is used
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     shards_at_once: u32,
-    /// Shards meet at ports of their own, n + 1 above that of the leads: if either party's are in
-    /// processes of their own, as with diptych.ray, both must
+    /// Connect shard n at a port of its own, n + 1 above the main one; both parties must use this
+    /// if either runs shards in separate processes, as with diptych.ray
     #[arg(long)]
     shard_ports: bool,
 }

@@ -1,5 +1,5 @@
-//! How fast this machine does what protocols are made of: a short calibration. Most of it is the
-//! making of a Paillier key, where one is needed, which takes a second or five.
+//! How fast this machine does what protocols are made of: a short calibration. Most of it is generating
+//! a Paillier key, if one is needed, which takes one to five seconds.
 
 use std::collections::{BTreeMap, BTreeSet};
 

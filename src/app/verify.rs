@@ -11,8 +11,8 @@ use crate::publish::verify::{check, check_ledger};
 /// Check a release offline: its hashes, its signatures, every row
 ///
 /// Rows are read by the agreement in the manifest: values are in its domain,
-/// counts as the model writes them, and no row comes twice. A release that
-/// nobody signed says so in the first line.
+/// counts as the model writes them, and no row comes twice. If nobody signed the release, the
+/// first line says so.
 ///
 /// Exit status 0 if everything fits, 1 if anything was changed. Whoever gets a
 /// release from somebody else should compare the fingerprints that are printed
@@ -23,7 +23,7 @@ pub struct VerifyArgs {
     /// The directory with release.csv and manifest.json
     #[arg(value_name = "DIR")]
     directory: PathBuf,
-    /// Also see that this ledger still has the line that this release was entered in
+    /// Also check that this ledger still has the line of this release
     #[arg(long, value_name = "FILE")]
     ledger: Option<PathBuf>,
 }

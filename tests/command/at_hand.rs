@@ -14,7 +14,7 @@ fn the_front_page_groups_the_verbs_and_fits_a_screen() {
     let place = tempfile::tempdir().unwrap();
     let (status, page, told) = diptych(place.path(), &["--help"]);
     assert_eq!((status, told.as_str()), (0, ""));
-    for heading in ["Make a release:", "Look at one:", "Primitives:", "Check and measure:"] {
+    for heading in ["Make a release:", "Inspect a release:", "Primitives:", "Check and measure:"] {
         assert_eq!(page.matches(heading).count(), 1, "{page}");
     }
     assert!(page.contains("\n  agreement    Begin an agreement, check it"), "{page}");
@@ -70,14 +70,14 @@ fn dry_run(place: &Path, party: &str) -> (i32, String, String) {
     diptych(place, &files)
 }
 
-/// A party whose key is under the passphrase in `word.txt`.
+/// A party whose key is encrypted with the passphrase in `word.txt`.
 fn protected_party() -> tempfile::TempDir {
     let place = tempfile::tempdir().unwrap();
     write(place.path(), "word.txt", "two words\n");
     let keygen = ["keygen", "--name", "One", "--out", "one.pem", "--passphrase-file", "word.txt"];
     let (status, fingerprint, told) = diptych(place.path(), &keygen);
     assert_eq!(status, 0, "{told}");
-    assert!(told.contains("wrote one.pem (its key is under the passphrase)"), "{told}");
+    assert!(told.contains("wrote one.pem (its key is encrypted with the passphrase)"), "{told}");
     write(place.path(), "agreement.toml", &AGREEMENT.replace("ONE", fingerprint.trim()));
     write(place.path(), "table.csv", "job,ill\nWriter,yes\nEngineer,no\n");
     place

@@ -77,7 +77,7 @@ fn what_does_not_fit_together_is_refused_before_anything_is_measured() {
     std::fs::write(place.join("full/notes.txt"), "mine").unwrap();
     for (arguments, words) in [
         (vec!["bench", "all", "--out", "full"], "notes.txt"),
-        (vec!["bench", "all", "--size", "10"], "are for one subject"),
+        (vec!["bench", "all", "--size", "10"], "take --quick, --out and --json alone"),
         (vec!["bench", "all", "--class-owner", "p1"], "are for one subject"),
         (vec!["bench", "all", "--membership", "hidden"], "are for one subject"),
         (

@@ -162,7 +162,7 @@ fn a_release_of_the_same_name_is_remarked_and_one_without_a_ledger_says_so() {
     let local = ["local", "--agreement", "agreement.toml", "--data", "joined.csv", "--out"];
     let (status, _, told) = diptych(place, &[&local[..], &["alone"]].concat());
     assert_eq!(status, 0, "{told}");
-    assert!(told.contains("no ledger is given: nobody adds up what releases"), "{told}");
+    assert!(told.contains("no ledger is given: nothing adds up what releases"), "{told}");
     let entered = ["again", "--ledger", "ledger.jsonl", "--new-ledger", "--cap", "3"];
     let (status, _, told) = diptych(place, &[&local[..], &entered[..]].concat());
     assert_eq!(status, 0, "{told}");

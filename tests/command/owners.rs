@@ -47,7 +47,7 @@ fn games_are_compared_and_owners_that_do_not_fit_are_refused() {
     assert_eq!(written["played"]["rounds"].as_array().unwrap().len(), 2);
     assert_eq!(written["smallestDiscounts"], serde_json::json!([0.0, 1.0]));
     for (owners, words) in [
-        (vec!["--owner", "A=sex"], "1 owners play; two to five can"),
+        (vec!["--owner", "A=sex"], "the number of owners is 1, not two to five"),
         (
             vec!["--owner", "A=sex", "--owner", "B=job"],
             "\"salary\" does not have exactly one owner",
@@ -121,7 +121,7 @@ fn simulations_are_drawn_over_delta_and_what_cannot_be_is_refused() {
     let found: serde_json::Value = serde_json::from_slice(&found).unwrap();
     assert_eq!(found["rows"][0]["groups"].as_array().unwrap().len(), 3);
     let again = simulate(&files).1;
-    assert_eq!(said, again, "the same seed gives the same drawings");
+    assert_eq!(said, again, "the same seed gives the same draws");
     for (more, words) in [
         (vec!["--alpha", "2"], "--alpha is not between"),
         (vec!["--runs", "0"], "--runs is not between"),

@@ -126,7 +126,7 @@ fn the_demo_shows_the_difference() {
     let place = tempfile::tempdir().unwrap();
     let out = place.path().join("demo");
     let [page, _] = super::demo(&out, &["--membership", "hidden"]);
-    assert!(page.contains("neither who of its own people is with the other"), "{page}");
+    assert!(page.contains("neither which of its own people the other has"), "{page}");
     assert!(page.contains("hidden join") && page.contains("signed by both"), "{page}");
     let report = std::fs::read_to_string(out.join("bank/release/report.html")).unwrap();
     assert!(report.contains("learn neither which of their people are in the other"));

@@ -162,7 +162,7 @@ fn a_dry_run_says_what_it_would_spend_and_changes_nothing() {
         "is that of 2ε: at most 7.39",
         "timing is outside ε",
         "On a line of 100 Mbit/s each way with a round trip of 40.0 ms: about",
-        "The run is given up after 600 s",
+        "The run is aborted after 600 s",
     ] {
         let page = page.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(page.contains(words), "{words:?} is not in\n{page}");

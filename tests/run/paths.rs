@@ -115,9 +115,9 @@ fn a_dry_run_of_paths_tells_what_the_other_would_read_and_its_bytes() {
         "Bank and Loan company each read the other's anonymized rows",
         "the release less its own rows",
         "each learns which pairs of place and time the other took out",
-        "The paths of Loan company are not known yet: they are taken to be as many and as long as yours",
+        "The paths of Loan company are not known yet: they are assumed to be as many and as long as yours",
         "suppression",
-        "The run is given up after",
+        "The run is aborted after",
     ] {
         assert!(page.contains(words), "{words:?} is not in\n{page}");
     }

@@ -9,15 +9,16 @@ use clap::{Args, ValueEnum};
 
 use crate::Error;
 use crate::agreement::{Agreement, Division, Draft, DraftAttribute, DraftParty, Problems};
+use crate::app::Partition;
 use crate::app::console::Console;
 use crate::role::Role;
 use crate::table::{ColumnOutline, Looks, outline_csv};
 
 /// Begin an agreement: every column of one or two tables, sensible defaults, and TODOs
 ///
-/// Of the tables only the names of columns are taken, and whether they look
-/// like numbers; a file with nothing but the first line will do. What is not
-/// given is asked for on a terminal, and is a TODO elsewhere.
+/// Only the names of the columns are taken from the tables, and whether they look like numbers; a
+/// file with the header line alone will do. What is not given is asked for on a terminal, and
+/// becomes a TODO otherwise.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples: diptych agreement new bank.csv company.csv\n          \
                         diptych agreement new table.csv --partition local --class approved")]
@@ -30,11 +31,11 @@ pub struct NewArgs {
     out: PathBuf,
     /// How the data is divided [default: as two tables show]
     #[arg(long, value_enum)]
-    partition: Option<PartitionWord>,
+    partition: Option<Partition>,
     /// A name for the release, such as loans-2026q4
     #[arg(long, value_name = "NAME")]
     id: Option<String>,
-    /// The column that the release is to tell about
+    /// The class: the column that readers of the release want to predict
     #[arg(long, value_name = "COLUMN")]
     class: Option<String>,
     /// Who has that column (vertical) [default: as two tables show]
@@ -59,26 +60,16 @@ pub struct NewArgs {
     #[arg(long, value_name = "EPS", default_value = "1.0")]
     epsilon: String,
     /// Also list the values of columns that are not numbers. They are published: they must be
-    /// public knowledge, and each is marked for you to see to it
+    /// public knowledge, and each is marked for you to check
     #[arg(long)]
     with_values: bool,
-    /// Let lists of values grow a tree with at most so many branches
+    /// Arrange lists of values as a tree with at most this many branches at each node
     #[arg(long, value_name = "N", requires = "with_values",
           value_parser = clap::value_parser!(u8).range(2..=64))]
     branches: Option<u8>,
-    /// Ask for what is not given, though this is not a terminal
+    /// Ask for what is not given even if this is not a terminal
     #[arg(long)]
     ask: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum PartitionWord {
-    /// The same people, different columns
-    Vertical,
-    /// The same columns, different people
-    Horizontal,
-    /// One party holds everything
-    Local,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -117,8 +108,8 @@ pub fn run(arguments: &NewArgs, console: &Console) -> Result<(), Error> {
         .collect::<Result<Vec<_>, _>>()?;
     let is_terminal = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
     let asks = arguments.ask || (is_terminal && !console.is_quiet() && !console.is_json());
-    let mut desk = Desk { console, input: std::io::stdin().lock(), asks };
-    let draft = draft(arguments, &Tables::new(&tables), &mut desk)?;
+    let mut prompter = Prompter { console, input: std::io::stdin().lock(), asks };
+    let draft = draft(arguments, &Tables::new(&tables), &mut prompter)?;
     let text = draft.to_toml();
     write_new(out, &text)?;
     if arguments.with_values {
@@ -140,15 +131,15 @@ pub fn run(arguments: &NewArgs, console: &Console) -> Result<(), Error> {
     Ok(())
 }
 
-/// Who is asked for what the flags do not say.
-struct Desk<'a, R> {
+/// Asks for what the flags do not say.
+struct Prompter<'a, R> {
     console: &'a Console,
     input: R,
     asks: bool,
 }
 
-impl<R: BufRead> Desk<'_, R> {
-    /// The answer, or what is usual; nothing where nobody is asked.
+impl<R: BufRead> Prompter<'_, R> {
+    /// The answer, or the default; the default without asking if nobody is to be asked.
     fn ask(&mut self, question: &str, usual: Option<&str>) -> Option<String> {
         if !self.asks {
             return usual.map(str::to_owned);
@@ -157,7 +148,7 @@ impl<R: BufRead> Desk<'_, R> {
             usual.map_or_else(|| " (empty: later)".to_owned(), |usual| format!(" [{usual}]"));
         self.console.prompt(&format!("{question}{shown}: "));
         let mut answer = String::new();
-        // Whatever cannot be read is an empty answer, and so is what is far too long.
+        // What cannot be read counts as an empty answer.
         let read = std::io::Read::take(&mut self.input, 1 << 12).read_line(&mut answer);
         match answer.trim() {
             "" => usual.map(str::to_owned),
@@ -178,7 +169,7 @@ impl<R: BufRead> Desk<'_, R> {
         None
     }
 
-    /// Nothing that is not one of these, asked three times at most.
+    /// The name of one of these columns; asks three times at most.
     fn ask_column(
         &mut self,
         question: &str,
@@ -244,14 +235,14 @@ impl<'t> Tables<'t> {
 fn draft<R: BufRead>(
     arguments: &NewArgs,
     tables: &Tables<'_>,
-    desk: &mut Desk<'_, R>,
+    prompter: &mut Prompter<'_, R>,
 ) -> Result<Draft, Error> {
-    let division = division(arguments, tables.all, desk)?;
+    let division = division(arguments, tables.all, prompter)?;
     if let (Division::Local, [_, _]) = (division, tables.all) {
         return Err(Error::input("a local release has one table")
             .advise("give one table, or --partition vertical or horizontal"));
     }
-    let id = arguments.id.clone().or_else(|| desk.ask("a name for the release", None));
+    let id = arguments.id.clone().or_else(|| prompter.ask("a name for the release", None));
     let mut parties = [DraftParty::default(), DraftParty::default()];
     if division != Division::Local {
         let given = [
@@ -259,7 +250,7 @@ fn draft<R: BufRead>(
             (&arguments.p2, &arguments.p2_fingerprint, "second"),
         ];
         for (party, (name, fingerprint, which)) in parties.iter_mut().zip(given) {
-            let asked = || desk.ask(&format!("the {which} party's name"), None);
+            let asked = || prompter.ask(&format!("the {which} party's name"), None);
             party.name = name.clone().or_else(asked);
             party.fingerprint = fingerprint.clone();
         }
@@ -269,11 +260,11 @@ fn draft<R: BufRead>(
         (Division::Vertical, Some(column)) => Some(there(column, &at_all, "--identifier")?),
         (Division::Vertical, None) => {
             let usual = at_all.iter().copied().find(|name| names_people(name));
-            desk.ask_column("the column by which both find the same person", &at_all, usual)
+            prompter.ask_column("the column by which both find the same person", &at_all, usual)
         }
         _ => None,
     };
-    let (class, class_owner) = class(arguments, division, tables, identifier.as_deref(), desk)?;
+    let (class, class_owner) = class(arguments, division, tables, identifier.as_deref(), prompter)?;
     let taken = |name: &str| [&identifier, &class].iter().any(|it| it.as_deref() == Some(name));
     let (mut attributes, mut left_out) = (Vec::<DraftAttribute>::new(), Vec::new());
     let mut seen = HashSet::new();
@@ -306,13 +297,13 @@ fn draft<R: BufRead>(
     })
 }
 
-/// The column that the release is to tell about, and who alone has it, if one does.
+/// The class: the column that readers of the release want to predict, and who alone has it, if one does.
 fn class<R: BufRead>(
     arguments: &NewArgs,
     division: Division,
     tables: &Tables<'_>,
     identifier: Option<&str>,
-    desk: &mut Desk<'_, R>,
+    prompter: &mut Prompter<'_, R>,
 ) -> Result<(Option<String>, Option<Role>), Error> {
     let given = arguments.class_owner;
     if given.is_some() && division != Division::Vertical {
@@ -345,7 +336,7 @@ fn class<R: BufRead>(
                 (Division::Vertical, [_, _], Some(only), None) => Some(only),
                 _ => None,
             };
-            desk.ask_column("the column that the release is to tell about", &known, usual)
+            prompter.ask_column("the column that the release is to tell about", &known, usual)
         }
     };
     let Some(name) = column.as_deref().filter(|_| division == Division::Vertical) else {
@@ -355,7 +346,7 @@ fn class<R: BufRead>(
         (Some(given), ..) => given.role(),
         (None, true, false) => Some(Role::P1),
         (None, false, true) => Some(Role::P2),
-        _ => desk.ask_owner(),
+        _ => prompter.ask_owner(),
     };
     Ok((column, owner))
 }
@@ -377,12 +368,12 @@ fn attribute(
 fn division<R: BufRead>(
     arguments: &NewArgs,
     tables: &[Vec<ColumnOutline>],
-    desk: &mut Desk<'_, R>,
+    prompter: &mut Prompter<'_, R>,
 ) -> Result<Division, Error> {
     match arguments.partition {
-        Some(PartitionWord::Vertical) => return Ok(Division::Vertical),
-        Some(PartitionWord::Horizontal) => return Ok(Division::Horizontal),
-        Some(PartitionWord::Local) => return Ok(Division::Local),
+        Some(Partition::Vertical) => return Ok(Division::Vertical),
+        Some(Partition::Horizontal) => return Ok(Division::Horizontal),
+        Some(Partition::Local) => return Ok(Division::Local),
         None => {}
     }
     let names = |table: &[ColumnOutline]| {
@@ -397,7 +388,7 @@ fn division<R: BufRead>(
     };
     let question = "how the data is divided: vertical (the same people, different columns), \
                     horizontal (the same columns, different people) or local (one party)";
-    let word = desk.ask(question, usual);
+    let word = prompter.ask(question, usual);
     let found = Division::ALL.iter().find(|(known, _)| Some(*known) == word.as_deref());
     found.map(|(_, division)| *division).ok_or_else(|| {
         Error::input("how the data is divided cannot be told from one table")

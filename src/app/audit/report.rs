@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::{Report, Row, Verdict, netlists};
 use crate::Error;
 use crate::app::console::Console;
+use crate::app::write_json;
 
 const REPORT_IT: &str = "this build must not be used; report the lines above";
 
@@ -39,7 +40,7 @@ pub(super) fn show_vectors(
         console.result(explain(document, verdict));
     }
     if let Some(path) = json {
-        write(path, &vectors_page(report))?;
+        write_json(path, &vectors_page(report))?;
     }
     let (failed, tests) = (report.failures.len(), report.tests());
     if failed == 0 {
@@ -68,7 +69,7 @@ pub(super) fn show_circuits(
             row.random,
             row.exhaustive,
             row.time.as_secs_f64(),
-            if row.failure.is_none() { "as its function" } else { "DIFFERS" }
+            if row.failure.is_none() { "as expected" } else { "DIFFERS" }
         ));
     }
     let failed: Vec<_> = rows.iter().filter(|row| row.failure.is_some()).collect();
@@ -76,13 +77,14 @@ pub(super) fn show_circuits(
         console.result(format!("{}: {}", row.file, row.failure.as_deref().unwrap_or_default()));
     }
     if let Some(path) = json {
-        write(path, &circuits_page(rows))?;
+        write_json(path, &circuits_page(rows))?;
     }
     if failed.is_empty() {
         console.say(format!("all {} circuits compute what they should", rows.len()));
         return Ok(());
     }
-    let failed = format!("{} of {} circuits are not what they should be", failed.len(), rows.len());
+    let failed =
+        format!("{} of {} circuits do not compute what they should", failed.len(), rows.len());
     Err(Error::internal(failed).advise(REPORT_IT))
 }
 
@@ -163,11 +165,6 @@ fn circuits_page(rows: &[netlists::Row]) -> Value {
         .collect();
     let failed = rows.iter().filter(|row| row.failure.is_some()).count();
     json!({ "version": env!("CARGO_PKG_VERSION"), "failed": failed, "circuits": circuits })
-}
-
-fn write(path: &Path, page: &Value) -> Result<(), Error> {
-    let text = serde_json::to_string_pretty(page).map_err(Error::internal)? + "\n";
-    std::fs::write(path, text).map_err(|error| Error::file(path, "write", &error))
 }
 
 #[cfg(test)]

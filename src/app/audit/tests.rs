@@ -1,6 +1,7 @@
 use std::collections::BTreeSet;
 
 use super::*;
+use crate::Error;
 
 const SMALL: &str = r#"{"algorithm": "Paillier", "numberOfTests": 1, "testGroups": [{"type": "?",
     "tests": [{"tcId": 1, "comment": "", "flags": [], "result": "valid"}]}]}"#;

@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_none_is_named() {
+    fn a_malformed_line_is_named() {
         for (line, problem) in [
             ("sent,ytab", "three fields"),
             ("sent", "three fields"),

@@ -142,17 +142,9 @@ pub fn csv_with_ids(records: usize) -> Vec<u8> {
 pub fn csv(records: usize) -> Vec<u8> {
     let names = CATEGORICAL.iter().map(|(name, _)| *name).chain(NUMERIC.map(|(name, ..)| name));
     let mut text = names.collect::<Vec<_>>().join(",") + ",class\n";
-    let mut state = 1u64;
-    let mut below = |bound: u64| {
-        // SplitMix64.
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = state;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) % bound
-    };
+    let mut below = crate::app::demo::made_up(1);
     for _ in 0..records {
-        // Everything leans on one hidden number, so that there is something to find.
+        // Everything is correlated with one hidden number, so that there is something to find.
         let rank = (below(1000) + below(1000)) / 2;
         for (name, branching) in CATEGORICAL {
             text += name;

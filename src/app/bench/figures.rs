@@ -1,4 +1,4 @@
-//! `bench figures`: what readers ask first, with and without vector code, in one go.
+//! `bench figures`: the figures of `docs/cost.md`, with and without vector code, by one command.
 //!
 //! Every question is a command of `diptych bench`, run by this program in a process of its own, once
 //! at the widest level of vector instructions that the processor has and once in portable code. All
@@ -11,9 +11,11 @@ use std::process::Command;
 
 use serde::{Deserialize, Serialize};
 
+use super::Figure;
 use super::machine::Machine;
 use crate::Error;
 use crate::app::console::Console;
+use crate::app::write_json;
 use crate::simd::level::{self, Level};
 
 /// The file with the figures of the project's own pages.
@@ -68,14 +70,14 @@ const QUESTIONS: &[Question] = &[
     whole(
         "which of 10^5 and 10^5 people are common",
         "psi --size 100000",
-        "{psi 100000 × 100000, oprf: CPU, both roles} s of CPU, \
+        "{psi 100000 × 100000, oprf: CPU} s of CPU, \
          {psi 100000 × 100000, oprf: bytes} MB, \
          {psi 100000 × 100000, oprf: peak memory} MB of memory; by ristretto255 \
-         {psi 100000 × 100000, ristretto255: CPU, both roles} s, \
+         {psi 100000 × 100000, ristretto255: CPU} s, \
          {psi 100000 × 100000, ristretto255: bytes} MB",
     ),
     whole(
-        "garbled AND gates between two processes over TLS, one core each",
+        "garbled AND gates over loopback TLS, one core each",
         "yao",
         "{AES-128, 16 side by side, 1e8 ANDs: end to end} per second, \
          {AES-128, 16 side by side, 1e8 ANDs: traffic} bytes each",
@@ -83,7 +85,7 @@ const QUESTIONS: &[Question] = &[
     cost(
         "a hidden join of 30,162 and 30,162 people with a payload of 8 bits, one direction",
         "join --size 30162",
-        "{hidden join 30162 × 30162: CPU, both roles} s of CPU, \
+        "{hidden join 30162 × 30162: CPU} s of CPU, \
          {hidden join 30162 × 30162: bytes} MB, \
          {hidden join 30162 × 30162: peak memory} MB of memory",
     ),
@@ -160,16 +162,7 @@ struct Column {
 #[derive(Debug, Serialize, Deserialize)]
 struct Run {
     command: String,
-    figures: Vec<Read>,
-}
-
-/// A [`super::Figure`], read back.
-#[derive(Debug, Serialize, Deserialize)]
-struct Read {
-    name: String,
-    value: f64,
-    unit: String,
-    parameters: String,
+    figures: Vec<Figure>,
 }
 
 /// Measures everything and writes the figures and both tables.
@@ -195,8 +188,7 @@ pub(super) fn run(quick: bool, out: &Path, console: &Console) -> Result<(), Erro
     let machine = machine.markdown();
     let machine = machine.lines().map(|line| line.trim_start_matches("- ").to_owned()).collect();
     let measured = Measured { machine, columns };
-    let text = serde_json::to_string_pretty(&measured).map_err(Error::internal)? + "\n";
-    std::fs::write(out, text).map_err(|error| Error::file(out, "write", &error))?;
+    write_json(out, &measured)?;
     console.say(format!("wrote {}", out.display()));
     for table in [Table::Releases, Table::Parts] {
         console.result(measured.table(table));
@@ -205,7 +197,7 @@ pub(super) fn run(quick: bool, out: &Path, console: &Console) -> Result<(), Erro
 }
 
 /// Runs one command of `diptych bench` in a process of its own.
-fn ask(command: &str, level: Level, quick: bool) -> Result<Vec<Read>, Error> {
+fn ask(command: &str, level: Level, quick: bool) -> Result<Vec<Figure>, Error> {
     let program = std::env::current_exe().map_err(Error::internal)?;
     let file = std::env::temp_dir().join(format!("diptych-figures-{}.json", std::process::id()));
     let mut child = Command::new(program);
@@ -262,10 +254,10 @@ impl Column {
 
 impl Run {
     /// The figure that a placeholder names.
-    fn figure(&self, wanted: &str) -> Option<&Read> {
+    fn figure(&self, wanted: &str) -> Option<&Figure> {
         let (name, parameters) = wanted.split_once("; ").unwrap_or((wanted, ""));
         let fits =
-            |figure: &&Read| figure.name == name && figure.parameters.starts_with(parameters);
+            |figure: &&Figure| figure.name == name && figure.parameters.starts_with(parameters);
         self.figures.iter().find(fits)
     }
 }

@@ -1,5 +1,5 @@
-//! What figures depend on besides the program: the machine and how busy it is. Neither its name nor
-//! that of anybody who uses it is looked for.
+//! What figures depend on besides the program: the machine and how busy it is. The names of the
+//! machine and of its users are not read.
 
 use std::fmt::Write;
 use std::fs;
@@ -14,7 +14,7 @@ const MEASURED: [&str; 5] = ["aes", "crypto-bigint", "curve25519-dalek", "num-bi
 const COMPARED: [&str; 2] = ["fast-paillier", "libpaillier"];
 const LOCK: &str = include_str!("../../../Cargo.lock");
 
-/// Facts about this machine. Those that Linux alone tells are unknown elsewhere.
+/// Facts about this machine. Some are known on Linux only.
 pub(super) struct Machine {
     processor: Option<String>,
     cores: usize,
@@ -24,7 +24,7 @@ pub(super) struct Machine {
 }
 
 impl Machine {
-    /// As things are now: measure nothing before.
+    /// The current state; call this before anything is measured.
     pub fn of_this_process() -> Self {
         let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
         let [name, release] =
@@ -43,15 +43,15 @@ impl Machine {
         }
     }
 
-    /// Why times are not to be trusted, if so.
+    /// Why times cannot be trusted, if that is so.
     pub fn warning(&self) -> Option<String> {
         if cfg!(debug_assertions) {
-            return Some("built without optimization: times say nothing".to_owned());
+            return Some("built without optimization: times mean nothing".to_owned());
         }
         let load = self.load.filter(|load| *load >= BUSY)?;
         Some(format!(
-            "the machine was busy at the start (load average {load}): trust bytes, messages and \
-             rounds, processor time roughly, and wall time not at all"
+            "the machine was busy at the start (load average {load}): bytes, messages and rounds \
+             are exact, processor time is approximate, and wall time is meaningless"
         ))
     }
 

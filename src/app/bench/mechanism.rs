@@ -1,34 +1,24 @@
 //! Two parties that run one mechanism: what `select` and `noise` have in common.
 
-use std::thread;
-use std::time::{Duration, Instant};
+use std::fmt::Display;
 
+use super::pair::{Line, pair};
+use super::{BenchArgs, Figures};
 use crate::Error;
-use crate::app::bench::net::loopback_pair;
-use crate::app::bench::{Figure, Options};
-use crate::math::{Randomness, Rational};
+use crate::crypto::garble::BYTES_PER_AND;
+use crate::math::Rational;
 use crate::mechanism::noisy_max::NoiseWidths;
-use crate::net::meter::CpuClock;
-use crate::net::{self, Channel, Direction, Limits, Tag, memory};
+use crate::net::Direction;
 use crate::privacy::slack::{Noises, PublicBounds};
 use crate::privacy::{Budget, Epsilon, Spend};
 use crate::protocol::transfers::{Assumptions, Source};
 use crate::protocol::yao::{self, TABLES};
-use crate::protocol::{Bulk, Session, Workspace};
+use crate::protocol::{Bulk, Workspace};
 use crate::role::Role;
 
 const PHASE: &str = "mechanism";
 
-/// What one party saw of a run, without the connection's and the circuits' set-up.
-struct Seen {
-    wall: Duration,
-    cpu: Duration,
-    bytes_sent: u64,
-    rounds: u64,
-    gates: usize,
-}
-
-/// What a run took both parties, without the connection's and the circuits' set-up.
+/// What a run took both parties, without the set-up of the connection and of the circuits.
 pub(super) struct Measured {
     /// Milliseconds on the wall.
     pub millis: f64,
@@ -39,9 +29,9 @@ pub(super) struct Measured {
 }
 
 impl Measured {
-    /// As a figure, the time as its value.
-    pub fn figure(self, name: String) -> Figure {
-        Figure::new(name, self.millis, "ms", self.parameters)
+    /// Adds the time as a figure.
+    pub fn add(self, name: String, out: &mut Figures) {
+        out.add(name, self.millis, "ms", self.parameters);
     }
 }
 
@@ -53,74 +43,40 @@ pub(super) fn source(noises: usize, widths: NoiseWidths) -> Source {
 
 /// Runs `party` at both ends, over loopback TLS or in memory under a network model. With IKNP
 /// everything is garbled, as in the papers.
-pub(super) fn measure<E: std::error::Error + Send>(
-    options: &Options,
+pub(super) fn measure<E: Display>(
+    options: &BenchArgs,
     source: Source,
     party: impl Fn(&mut Workspace) -> Result<(), E> + Sync,
 ) -> Result<Measured, Error> {
-    let (first, second) = match options.network {
-        Some(network) => memory::pair_with_network(Limits::default(), network),
-        None => loopback_pair()?,
+    let prepared = |session: &mut Workspace| -> Result<(), Error> {
+        session.use_transfers(source);
+        if source != Source::Iknp {
+            session.bulk = Bulk::SharedBits;
+        }
+        yao::set_up(session, Role::P1).map_err(Error::internal)?;
+        session.channel.begin_phase(PHASE);
+        party(session).map_err(Error::internal)
     };
-    let (p1, p2) = thread::scope(|scope| {
-        let second = || one_party(second, Role::P2, source, &party);
-        let other = thread::Builder::new().spawn_scoped(scope, second);
-        let other = other.map_err(net::Error::NoThread)?;
-        let p1 = one_party(first, Role::P1, source, &party);
-        Ok::<_, Error>((p1, other.join().unwrap_or_else(|_| Err(net::Error::Closed.into()))))
-    })?;
-    let (p1, p2) = (p1?, p2?);
-    let network = match options.network {
+    let line = if options.net.is_some() { options.memory() } else { Line::Tls };
+    let run = pair(line, prepared, prepared)?;
+    let [p1, p2] = run.phase(PHASE);
+    let sent =
+        run.transcript.iter().filter(|(way, tag, _)| (*way, *tag) == (Direction::Sent, TABLES));
+    let gates = sent.map(|(.., length)| *length).sum::<usize>() / BYTES_PER_AND;
+    let network = match options.net {
         Some(network) => format!("in memory, round trip {:?}", network.round_trip),
         None => "loopback TLS".to_owned(),
     };
-    let millis = |time: Duration| time.as_secs_f64() * 1e3;
     let bytes = p1.bytes_sent + p2.bytes_sent;
     let parameters = format!(
-        "{} garbled ANDs, {} transfers, {:.2} MB, {} rounds, CPU {:.0} and {:.0} ms, {network}",
-        p1.gates,
+        "{gates} garbled ANDs, {} transfers, {:.2} MB, {} rounds, CPU {:.0} and {:.0} ms, {network}",
         source.name(),
         bytes as f64 / 1e6,
         p1.rounds.max(p2.rounds),
-        millis(p1.cpu),
-        millis(p2.cpu),
+        p1.cpu.as_secs_f64() * 1e3,
+        p2.cpu.as_secs_f64() * 1e3,
     );
-    Ok(Measured { millis: millis(p1.wall.max(p2.wall)), bytes, parameters })
-}
-
-fn one_party<E: std::error::Error>(
-    channel: Channel,
-    role: Role,
-    source: Source,
-    party: &(impl Fn(&mut Workspace) -> Result<(), E> + Sync),
-) -> Result<Seen, Error> {
-    let rng = Randomness::from_os()?;
-    let mut session = Workspace::from(Session::establish(channel, role, b"bench mechanism", rng)?);
-    session.channel.restart_meter(CpuClock::Thread);
-    session.use_transfers(source);
-    if source != Source::Iknp {
-        session.bulk = Bulk::SharedBits;
-    }
-    yao::set_up(&mut session, Role::P1).map_err(Error::internal)?;
-    session.channel.begin_phase(PHASE);
-    session.channel.record_transcript();
-    let start = Instant::now();
-    party(&mut session).map_err(Error::internal)?;
-    let wall = start.elapsed();
-    let costs = session.channel.costs().phase(PHASE);
-    let sent = |tag: Tag| {
-        let transcript = session.channel.transcript();
-        let tables =
-            transcript.iter().filter(|(way, name, _)| *way == Direction::Sent && *name == tag);
-        tables.map(|(_, _, length)| *length).sum::<usize>()
-    };
-    Ok(Seen {
-        wall,
-        cpu: costs.cpu,
-        bytes_sent: costs.bytes_sent,
-        rounds: costs.rounds,
-        gates: sent(TABLES) / crate::crypto::garble::BYTES_PER_AND,
-    })
+    Ok(Measured { millis: p1.wall.max(p2.wall).as_secs_f64() * 1e3, bytes, parameters })
 }
 
 /// The right to spend `epsilon` once.

@@ -1,17 +1,14 @@
-//! Models that hide people in groups, from CSV to release, on generated data.
+//! Models without differential privacy, from CSV to release, on generated data.
 
 use std::io;
 
+use super::process::{Taken, taken};
+use super::{BenchArgs, Figures, census, diffgen};
 use crate::Error;
-use crate::agreement::Agreement;
-use crate::app::bench::process::{Taken, taken};
-use crate::app::bench::{Figure, Options, census};
-use crate::math::Randomness;
-use crate::release;
 use crate::release::trajectory::generate::{World, write};
 use crate::release::trajectory::{Columns, Form, Paths, Score, Terms, anonymize};
-use crate::release::tree::output::{Rows, write_csv};
-use crate::table::{Dialect, Reading, parse_csv};
+use crate::release::tree::output::Rows;
+use crate::table::Dialect;
 
 /// Records that are measured, with L and K.
 const SIZES: [(usize, u32, u32); 7] = [
@@ -25,21 +22,21 @@ const SIZES: [(usize, u32, u32); 7] = [
 ];
 const QUICK_SIZES: [(usize, u32, u32); 1] = [(1_000, 3, 5)];
 
-/// Measures everything.
-///
-/// # Errors
-/// If a run fails.
-pub fn run(options: &Options) -> Result<Vec<Figure>, Error> {
+/// Tables under LKC-privacy, then paths.
+pub(super) fn run(options: &BenchArgs, out: &mut Figures) -> Result<(), Error> {
     let sizes = if options.quick { &QUICK_SIZES[..] } else { &SIZES[..] };
-    let mut figures = Vec::new();
     for (records, l, k) in sizes {
         let csv = census::csv(*records);
-        let (rows, Taken { wall, cpu, .. }) = taken(|| lkc(&csv, *l, *k));
+        let terms =
+            format!("[lkc]\nacknowledge = \"not differentially private\"\nl = {l}\nk = {k}\n");
+        let text = census::agreement(1, &terms);
+        let text = text.replace("epsilon = \"1\"\nspecializations = 1\n", "model = \"lkc\"\n");
+        let (rows, Taken { wall, cpu, .. }) = taken(|| diffgen::once(&csv, &text, Rows::NotZero));
         let parameters = format!(
             "{records} records × 14 attributes, L = {l}, K = {k}, {} rows; {wall:.2} s wall",
             rows?
         );
-        figures.push(Figure::new("LKC, CSV to release, CPU", cpu, "s", &parameters));
+        out.add("LKC, CSV to release, CPU", cpu, "s", parameters);
     }
     let people = if options.quick { 1_000 } else { 1_000_000 };
     let mut csv = Vec::new();
@@ -48,11 +45,11 @@ pub fn run(options: &Options) -> Result<Vec<Figure>, Error> {
     let (pairs, Taken { wall, cpu, .. }) = taken(|| trajectory(&csv, people));
     let parameters =
         format!("{people} metro paths, L = 3, K = 30, C = 0.6, {}; {wall:.2} s wall", pairs?);
-    figures.push(Figure::new("trajectories, CSV to CSV, CPU", cpu, "s", &parameters));
-    Ok(figures)
+    out.add("trajectories, CSV to CSV, CPU", cpu, "s", parameters);
+    Ok(())
 }
 
-/// Paths from CSV to CSV, which goes nowhere.
+/// Paths from CSV to CSV, which is discarded.
 fn trajectory(csv: &[u8], people: u64) -> Result<String, Error> {
     let columns = Columns::Wide { id: None, path: "path".to_owned() };
     let form = Form::new(columns, "sensitive", vec!["AIDS".to_owned()]);
@@ -64,19 +61,4 @@ fn trajectory(csv: &[u8], people: u64) -> Result<String, Error> {
     let made = anonymize(&paths, &terms).map_err(Error::internal)?;
     made.paths.write("sensitive", io::sink()).map_err(Error::internal)?;
     Ok(format!("{} pairs, at most {steps} increments", paths.instances()))
-}
-
-/// One release, from the bytes of a CSV file to those of `release.csv`, which go nowhere.
-fn lkc(csv: &[u8], l: u32, k: u32) -> Result<u64, Error> {
-    let terms = format!("[lkc]\nacknowledge = \"not differentially private\"\nl = {l}\nk = {k}\n");
-    let text = census::agreement(1, &terms);
-    let text = text.replace("epsilon = \"1\"\nspecializations = 1\n", "model = \"lkc\"\n");
-    let agreement = Agreement::parse("census.toml", text.as_bytes(), &|_| Err(String::new()))
-        .map_err(Error::internal)?;
-    let (schema, max_records) = (&agreement.schema, agreement.max_records);
-    let reading = Reading { schema, owner: None, identifier: None, max_records };
-    let table = parse_csv("census.csv", csv, &reading, &|_| {})?;
-    let mut rng = Randomness::from_os()?;
-    let release = release::run::alone(&agreement, &table, None, &mut rng, &|_| {})?;
-    write_csv(&release.table, Rows::NotZero, io::sink()).map_err(Error::internal)
 }

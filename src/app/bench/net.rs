@@ -3,8 +3,8 @@
 use std::thread;
 use std::time::Instant;
 
+use super::{BenchArgs, Figures};
 use crate::Error;
-use crate::app::bench::{Figure, Options};
 use crate::net::tls::{self, Listener};
 use crate::net::{self, Channel, Identity, Limits, Tag, memory};
 
@@ -14,29 +14,25 @@ const BLOCKS: usize = 1024;
 const ROUND_TRIPS: usize = 2000;
 
 /// Throughput of large frames and round trips of small ones.
-///
-/// # Errors
-/// If the loopback connection fails.
-pub fn run(options: &Options) -> Result<Vec<Figure>, Error> {
-    let in_memory = || match options.network {
+pub(super) fn run(options: &BenchArgs, out: &mut Figures) -> Result<(), Error> {
+    let in_memory = match options.net {
         Some(network) => memory::pair_with_network(Limits::default(), network),
         None => memory::pair(Limits::default()),
     };
-    let mut figures = Vec::new();
-    // A modelled network gets less work, so that the measurement ends.
+    // Fewer over a modelled network, which is slow.
     let few = (16, 10);
     let all = if options.quick { few } else { (BLOCKS, ROUND_TRIPS) };
-    let modelled = if options.network.is_some() { few } else { all };
-    figures.extend(measure("in memory", in_memory(), modelled)?);
-    figures.extend(measure("loopback TLS", loopback_pair()?, all)?);
-    Ok(figures)
+    let modelled = if options.net.is_some() { few } else { all };
+    measure("in memory", in_memory, modelled, out)?;
+    Ok(measure("loopback TLS", loopback_pair()?, all, out)?)
 }
 
 fn measure(
     name: &str,
     (mut here, mut there): (Channel, Channel),
     (blocks, trips): (usize, usize),
-) -> Result<Vec<Figure>, net::Error> {
+    out: &mut Figures,
+) -> Result<(), Error> {
     thread::scope(|scope| {
         let echo = move || -> Result<(), net::Error> {
             let mut body = Vec::new();
@@ -67,28 +63,20 @@ fn measure(
         }
         let trips_per_second = trips as f64 / start.elapsed().as_secs_f64();
         echo.join().map_err(|_| net::Error::Closed)??;
-        Ok(vec![
-            Figure::new(
-                format!("{name}: throughput"),
-                throughput,
-                "MB/s",
-                format!("{blocks} frames of 1 MiB"),
-            ),
-            Figure::new(
-                format!("{name}: round trips"),
-                trips_per_second,
-                "per second",
-                "frames of 4 bytes",
-            ),
-        ])
+        let note = format!("{blocks} frames of 1 MiB");
+        out.add(format!("{name}: throughput"), throughput, "MB/s", note);
+        out.add(
+            format!("{name}: round trips"),
+            trips_per_second,
+            "per second",
+            "frames of 4 bytes",
+        );
+        Ok(())
     })
 }
 
 /// Two ends of a real TLS connection in this process.
-///
-/// # Errors
-/// If loopback cannot be used.
-pub fn loopback_pair() -> Result<(Channel, Channel), net::Error> {
+pub(super) fn loopback_pair() -> Result<(Channel, Channel), Error> {
     let new_identity = || Identity::from_pem(&Identity::generate_pem("bench")?);
     let (one, two) = (new_identity()?, new_identity()?);
     let listener = Listener::bind("127.0.0.1:0")?;

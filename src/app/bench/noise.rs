@@ -1,8 +1,8 @@
 //! Noise on shared counts by two parties.
 
 use super::mechanism::{measure, source, spend, widths};
+use super::{BenchArgs, Figures};
 use crate::Error;
-use crate::app::bench::{Figure, Options};
 use crate::math::Rational;
 use crate::mechanism::noise::{JointNoise, OwnNoise, TwoPartyNoise};
 use crate::net;
@@ -17,14 +17,10 @@ const BITS: u32 = 32;
 const SIZES: [usize; 3] = [16, 2_048, 16_384];
 
 /// Both forms, for ε = 1/2 on the counts.
-///
-/// # Errors
-/// If a run fails.
-pub fn run(options: &Options) -> Result<Vec<Figure>, Error> {
-    let most = if options.network.is_some() { 2 } else { SIZES.len() };
+pub(super) fn run(options: &BenchArgs, out: &mut Figures) -> Result<(), Error> {
+    let most = if options.net.is_some() { 2 } else { SIZES.len() };
     let sizes = options.sizes(&SIZES[..most], &SIZES[..1]);
     let half = Rational::power_of_two(-1);
-    let mut figures = Vec::new();
     for size in sizes {
         let widths = widths(2 * size as u64, half.clone())?;
         let shares = || WordShares::new(BITS, (0..size as u64).collect());
@@ -34,7 +30,7 @@ pub fn run(options: &Options) -> Result<Vec<Figure>, Error> {
             TwoPartyNoise::prepared(session, own).add_noise(spend, &shares()?)?;
             Ok::<_, net::Error>(())
         })?;
-        figures.push(own_noise.figure(format!("two-party noise, {size} counts")));
+        own_noise.add(format!("two-party noise, {size} counts"), out);
         let ahead = source(2 * size, widths);
         for (how, source) in [("drawn ahead", ahead), ("in a garbled circuit", Source::Iknp)] {
             let joint_noise = measure(options, source, |session| {
@@ -42,8 +38,8 @@ pub fn run(options: &Options) -> Result<Vec<Figure>, Error> {
                 JointNoise::new(session, widths).add_noise(spend, &shares()?)?;
                 Ok::<_, net::Error>(())
             })?;
-            figures.push(joint_noise.figure(format!("joint noise, {size} counts, {how}")));
+            joint_noise.add(format!("joint noise, {size} counts, {how}"), out);
         }
     }
-    Ok(figures)
+    Ok(())
 }

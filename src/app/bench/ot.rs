@@ -1,124 +1,80 @@
 //! Base transfers and extended oblivious transfers.
 
-use std::time::Instant;
-
+use super::pair::{Pair, pair};
+use super::{BenchArgs, Figures};
 use crate::Error;
-use crate::app::bench::process::{Taken, taken};
-use crate::app::bench::scalar_product::total_bytes;
-use crate::app::bench::{Figure, Options};
 use crate::crypto::garble::Delta;
 use crate::math::Randomness;
 use crate::net;
-use crate::net::Costs;
-use crate::protocol::Session;
+use crate::protocol::Workspace;
 use crate::protocol::ot::{Receiver, Sender};
-use crate::protocol::pair::{Outcome, run_pair};
 use crate::protocol::transfers::{Source, set_up_receiver, set_up_sender};
 
-const CORRELATED: usize = 1 << 24;
-const CHOSEN: usize = 1 << 21;
 const LIMIT: &str = "limit: per transfer 1 AES block to send and 2 to receive (0.85 ns each), \
                      16 bytes moved, 128 bits transposed";
+const TRANSFERS: &str = "transfers";
 
 /// 128 base transfers; correlated, random and chosen extended transfers in memory.
-///
-/// # Errors
-/// If a run fails.
-pub fn run(options: &Options) -> Result<Vec<Figure>, Error> {
-    // A modelled network gets less work, so that the measurement ends.
-    let share = if options.network.is_some() || options.quick { 64 } else { 1 };
-    let (correlated, chosen) = (CORRELATED / share, CHOSEN / share);
-    let choices = |count: usize| -> Result<Vec<bool>, Error> {
-        let mut rng = Randomness::from_os()?;
-        let word = u128::from_le_bytes(rng.array());
-        Ok((0..count).map(|i| word >> (i % 127) & 1 == 1).collect())
-    };
-    let mut figures = Vec::new();
-    let setup = measure(options, |_, _| Ok(()), |_, _| Ok(()))?;
-    figures.push(Figure::new(
-        "128 base transfers",
-        setup.setup_seconds * 1e3,
-        "ms",
-        "wall time until both have their seeds; limit: 128 variable-base multiplications",
-    ));
-    for (who, seconds) in ["who will send", "who will receive"].iter().zip(setup.setup_cpu) {
-        figures.push(Figure::new(
-            format!("128 base transfers: party {who}"),
-            seconds * 1e3,
-            "ms CPU",
-            "of one core",
-        ));
+pub(super) fn run(options: &BenchArgs, out: &mut Figures) -> Result<(), Error> {
+    let (correlated, chosen) = ((1 << 24) / options.share(), (1 << 21) / options.share());
+    let word = u128::from_le_bytes(Randomness::from_os()?.array());
+    let bits: Vec<bool> = (0..correlated).map(|i| word >> (i % 127) & 1 == 1).collect();
+    let (few, pairs) = (&bits[..chosen], vec![[1, 2]; chosen]);
+
+    let run = measure(options, |_, _| Ok(()), |_, _| Ok(()))?;
+    let [sender, receiver] = run.costs.each_ref().map(|costs| costs.total());
+    let note = "wall time until both have their seeds; limit: 128 variable-base multiplications";
+    out.add("128 base transfers", receiver.wall.as_secs_f64() * 1e3, "ms", note);
+    for (who, cost) in [("who will send", sender), ("who will receive", receiver)] {
+        let name = format!("128 base transfers: party {who}");
+        out.add(name, cost.cpu.as_secs_f64() * 1e3, "ms CPU", "of one core");
     }
-    let bits = choices(correlated)?;
     let run = measure(
         options,
         |session, sender| sender.correlated_chunks(session, correlated, &mut drop_rows),
         |session, receiver| receiver.correlated_chunks(session, &bits, &mut drop_rows),
     )?;
-    figures.extend(run.figures("correlated", correlated, LIMIT));
-    let bits = choices(chosen)?;
+    add(&run, "correlated", correlated, LIMIT, out);
     let run = measure(
         options,
         |session, sender| sender.random(session, chosen).map(drop),
-        |session, receiver| receiver.random(session, &bits).map(drop),
+        |session, receiver| receiver.random(session, few).map(drop),
     )?;
-    figures.extend(run.figures("random", chosen, "as correlated, and 2 or 1 hashes"));
-    let pairs = vec![[1, 2]; chosen];
+    add(&run, "random", chosen, "as correlated, and 2 or 1 hashes", out);
     let run = measure(
         options,
         |session, sender| sender.chosen(session, &pairs),
-        |session, receiver| receiver.chosen(session, &bits).map(drop),
+        |session, receiver| receiver.chosen(session, few).map(drop),
     )?;
-    figures.extend(run.figures("chosen", chosen, "as random, and 32 bytes back"));
-    for source in Source::ALL {
-        figures.extend(by_source(options, source, correlated)?);
-    }
-    Ok(figures)
+    add(&run, "chosen", chosen, "as random, and 32 bytes back", out);
+    Source::ALL.into_iter().try_for_each(|source| by_source(options, source, correlated, out))
 }
 
 /// Transfers with random choices as other protocols take them, their set-up included.
-fn by_source(options: &Options, source: Source, count: usize) -> Result<[Figure; 3], Error> {
-    let (outcome, taken) = taken(|| {
-        run_pair(
-            options.setup(),
-            |session| {
-                let delta = Delta::random(&mut session.rng);
-                let mut sender = set_up_sender(session, source, delta)?;
-                in_parts(count, |part, rows| sender.extend(session, part, rows))
-            },
-            |session| {
-                let mut receiver = set_up_receiver(session, source)?;
-                in_parts(count, |part, rows| receiver.extend(session, part, rows))
-            },
-        )
-    });
-    let note = format!("per transfer of {count}, both sides and set-up, all cores");
-    per_item(&format!("{} transfers", source.name()), count, &note, taken, outcome)
-}
-
-/// What one of `count` things took both parties, done together by any of the sources.
-pub(super) fn per_item<E: std::error::Error>(
-    name: &str,
+fn by_source(
+    options: &BenchArgs,
+    source: Source,
     count: usize,
-    note: &str,
-    taken: Taken,
-    outcome: Outcome<Result<(), E>, Result<(), E>>,
-) -> Result<[Figure; 3], Error> {
-    let failed = |error: E| Error::internal(error.to_string());
-    outcome.p1.map_err(failed)?;
-    outcome.p2.map_err(failed)?;
-    let bytes = total_bytes(&outcome.costs.p1, &outcome.costs.p2) as f64;
-    let figure = |what, total: f64, unit| {
-        Figure::new(format!("{name}: {what}"), total / count as f64, unit, note)
-    };
-    Ok([
-        figure("processor", taken.cpu * 1e9, "ns CPU"),
-        figure("wall", taken.wall * 1e9, "ns"),
-        figure("line", bytes, "bytes"),
-    ])
+    out: &mut Figures,
+) -> Result<(), Error> {
+    let run = pair(
+        options.memory(),
+        |session| {
+            let delta = Delta::random(&mut session.rng);
+            let mut sender = set_up_sender(session, source, delta)?;
+            in_parts(count, |part, rows| sender.extend(session, part, rows))
+        },
+        |session| {
+            let mut receiver = set_up_receiver(session, source)?;
+            in_parts(count, |part, rows| receiver.extend(session, part, rows))
+        },
+    )?;
+    let note = format!("per transfer of {count}, both parties and set-up, all cores");
+    run.add_each(&format!("{} transfers", source.name()), &note, count, out);
+    Ok(())
 }
 
-/// Asks for transfers some at a time, and forgets them.
+/// Asks for transfers some at a time, and discards them.
 fn in_parts(
     count: usize,
     mut extend: impl FnMut(usize, &mut Vec<u128>) -> Result<(), net::Error>,
@@ -137,60 +93,35 @@ fn drop_rows(rows: &[u128]) {
     std::hint::black_box(rows);
 }
 
-struct Measured {
-    setup_seconds: f64,
-    setup_cpu: [f64; 2],
-    seconds: f64,
-    cpu: [f64; 2],
-}
-
-impl Measured {
-    fn figures(&self, name: &str, count: usize, limit: &str) -> Vec<Figure> {
-        let parameters = format!("{count} transfers in memory; {limit}");
-        let per = |seconds: f64| seconds * 1e9 / count as f64;
-        vec![
-            Figure::new(
-                format!("{name} transfers"),
-                count as f64 / self.seconds,
-                "per second",
-                parameters.as_str(),
-            ),
-            Figure::new(format!("{name}: sender"), per(self.cpu[0]), "ns CPU", "per transfer"),
-            Figure::new(format!("{name}: receiver"), per(self.cpu[1]), "ns CPU", "per transfer"),
-        ]
+/// Adds what one of `count` transfers took after the set-up.
+fn add(run: &Pair<(), ()>, name: &str, count: usize, limit: &str, out: &mut Figures) {
+    let [sender, receiver] = run.phase(TRANSFERS);
+    let rate = count as f64 / sender.wall.as_secs_f64();
+    let note = format!("{count} transfers in memory; {limit}");
+    out.add(format!("{name} transfers"), rate, "per second", note);
+    for (who, cost) in [("sender", sender), ("receiver", receiver)] {
+        let nanos = cost.cpu.as_secs_f64() * 1e9 / count as f64;
+        out.add(format!("{name}: {who}"), nanos, "ns CPU", "per transfer");
     }
 }
 
 fn measure(
-    options: &Options,
-    send: impl FnOnce(&mut Session, &mut Sender) -> Result<(), net::Error> + Send,
-    receive: impl FnOnce(&mut Session, &mut Receiver) -> Result<(), net::Error> + Send,
-) -> Result<Measured, Error> {
-    let outcome: Outcome<Result<f64, net::Error>, Result<f64, net::Error>> = run_pair(
-        options.setup(),
+    options: &BenchArgs,
+    send: impl FnOnce(&mut Workspace, &mut Sender) -> Result<(), net::Error> + Send,
+    receive: impl FnOnce(&mut Workspace, &mut Receiver) -> Result<(), net::Error> + Send,
+) -> Result<Pair<(), ()>, Error> {
+    pair(
+        options.memory(),
         |session| {
             let delta = Delta::random(&mut session.rng);
             let mut sender = Sender::setup(session, delta)?;
-            session.channel.begin_phase("transfers");
-            let start = Instant::now();
-            send(session, &mut sender)?;
-            Ok(start.elapsed().as_secs_f64())
+            session.channel.begin_phase(TRANSFERS);
+            send(session, &mut sender)
         },
         |session| {
-            let start = Instant::now();
             let mut receiver = Receiver::setup(session)?;
-            let setup = start.elapsed().as_secs_f64();
-            session.channel.begin_phase("transfers");
-            receive(session, &mut receiver)?;
-            Ok(setup)
+            session.channel.begin_phase(TRANSFERS);
+            receive(session, &mut receiver)
         },
-    );
-    let cpu = |costs: &Costs| costs.phase("transfers").cpu.as_secs_f64();
-    let before = |costs: &Costs| costs.total().cpu.as_secs_f64() - cpu(costs);
-    Ok(Measured {
-        setup_seconds: outcome.p2.map_err(Error::internal)?,
-        setup_cpu: [before(&outcome.costs.p1), before(&outcome.costs.p2)],
-        seconds: outcome.p1.map_err(Error::internal)?,
-        cpu: [cpu(&outcome.costs.p1), cpu(&outcome.costs.p2)],
-    })
+    )
 }

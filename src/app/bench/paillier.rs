@@ -6,7 +6,7 @@ use std::hint::black_box;
 use num_bigint::BigUint;
 
 use super::process::thread_cpu;
-use super::{Figure, Options};
+use super::{BenchArgs, Figures};
 use crate::Error;
 use crate::crypto::paillier::{Backend, Packing, SecretKey, Tuning};
 use crate::math::{Randomness, SquareModulus, limbs};
@@ -19,36 +19,34 @@ const SLOT_BITS: usize = 80;
 
 /// Key generation, encryption of each kind, decryption, addition, re-randomisation and packing, at
 /// 2048 and 3072 bits, on both paths.
-///
-/// # Errors
-/// If the operating system gives no randomness or no thread.
-pub fn run(options: &Options) -> Result<Vec<Figure>, Error> {
+pub(super) fn run(options: &BenchArgs, out: &mut Figures) -> Result<(), Error> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().map_err(Error::internal)?;
     let mut rng = Randomness::from_os()?;
     pool.install(|| {
-        let mut figures = Vec::new();
-        for &bits in if options.quick { &[2048][..] } else { &[2048, 3072] } {
-            figures.extend(measure_length(bits, options.quick, &mut rng)?);
-        }
-        Ok(figures)
+        let lengths = if options.quick { &[2048][..] } else { &[2048, 3072] };
+        lengths.iter().try_for_each(|bits| measure_length(*bits, options.quick, &mut rng, out))
     })
 }
 
-fn measure_length(bits: usize, quick: bool, rng: &mut Randomness) -> Result<Vec<Figure>, Error> {
+fn measure_length(
+    bits: usize,
+    quick: bool,
+    rng: &mut Randomness,
+    out: &mut Figures,
+) -> Result<(), Error> {
     let start = thread_cpu();
     let key = SecretKey::generate(bits, Tuning::default(), rng).map_err(Error::internal)?;
     let took = (thread_cpu() - start).as_secs_f64() * 1e3;
     let note = format!("{bits} bits; one draw of a wide distribution");
-    let mut figures = vec![Figure::new("paillier key generation", took, "ms", note)];
+    out.add("paillier key generation", took, "ms", note);
     let bytes = key.to_bytes();
-    // Quick is the one that is used alone, which is also the faster one.
+    // With --quick, only the one that is used.
     for (backend, name) in backends().into_iter().take(if quick { 1 } else { 2 }) {
         let tuning = Tuning { backend, ..Tuning::default() };
         let key = SecretKey::from_bytes(&bytes, bits, tuning, rng).map_err(Error::internal)?;
-        let found = measure_backend(&key, backend, name, rng).map_err(Error::internal)?;
-        figures.extend(found);
+        measure_backend(&key, backend, name, rng, out).map_err(Error::internal)?;
     }
-    Ok(figures)
+    Ok(())
 }
 
 /// The one that is used comes first: `bench figures` takes the first figure that fits.
@@ -65,7 +63,8 @@ fn measure_backend(
     backend: Backend,
     name: &str,
     rng: &mut Randomness,
-) -> Result<Vec<Figure>, crate::crypto::paillier::Error> {
+    out: &mut Figures,
+) -> Result<(), crate::crypto::paillier::Error> {
     let public = key.public();
     let bits = public.bits();
     let half = [false, true].map(|square| one_us(&odd_number(bits / 2), backend, square));
@@ -74,7 +73,6 @@ fn measure_backend(
         .map(|_| crate::math::modular::random_below(public.modulus(), rng))
         .collect::<Result<_, _>>()?;
     let silent = &|_| ();
-    let mut figures = Vec::new();
     let mut add = |what: &str, milliseconds: f64, count: [usize; 2], one: [f64; 2]| {
         let limit = (count[0] as f64 * one[0] + count[1] as f64 * one[1]) / 1e3;
         let mut note =
@@ -83,7 +81,7 @@ fn measure_backend(
         if count[1] > 0 {
             note.push_str(&format!(", {} squarings at {:.2} µs", count[1], one[1]));
         }
-        figures.push(Figure::new(format!("paillier {what}"), milliseconds, "ms", note));
+        out.add(format!("paillier {what}"), milliseconds, "ms", note);
     };
 
     // Tables are made before the clock starts. Windows: 6 bits portable, 8 in the vector path.
@@ -98,9 +96,9 @@ fn measure_backend(
     let ones = vec![BigUint::from(1u8); packing.slots()];
     let packed = vec![packing.pack(&ones)?; BULK];
     let took = per_item(1, || key.encrypt_all(&packed, rng, silent)) / packing.slots() as f64;
-    let mut note = format!("{bits} bits, {name}; {} slots of {SLOT_BITS} bits", packing.slots());
-    note.push_str(" in one ciphertext");
-    let packed_figure = Figure::new("paillier encrypt, owner, packed, per slot", took, "ms", note);
+    let slots = packing.slots();
+    let note = format!("{bits} bits, {name}; {slots} slots of {SLOT_BITS} bits in one ciphertext");
+    let per_slot = (took, note);
 
     let quick = public.encrypt_djn(&plaintexts, rng, silent)?;
     let took = per_item(1, || public.encrypt_djn(&plaintexts, rng, silent));
@@ -126,8 +124,8 @@ fn measure_backend(
     fresh.iter().for_each(|c| c.write(&mut sent));
     let took = per_item(1, || public.read(&sent, BULK));
     add("read and check, bulk", took, [1, 0], portable_full);
-    figures.push(packed_figure);
-    Ok(figures)
+    out.add("paillier encrypt, owner, packed, per slot", per_slot.0, "ms", per_slot.1);
+    Ok(())
 }
 
 /// Milliseconds per item of a bulk of [`BULK`], the least of three rounds.

@@ -2,17 +2,17 @@
 //! costs. Reading files is left out, as is writing them. P1 says when a phase begins, and the
 //! processor time of a phase is what both parties used meanwhile.
 
+use super::pair::pair;
+use super::process::Taken;
+use super::{BenchArgs, Choices, Divided, Figures, census};
 use crate::Error;
 use crate::agreement::Agreement;
-use crate::app::bench::process::{Taken, taken};
-use crate::app::bench::{Figure, Options, census};
+use crate::app::Membership;
 use crate::net::Costs;
-use crate::net::memory::NetworkModel;
 use crate::net::meter::{CpuClock, PhaseCost};
 use crate::privacy::Budget;
 use crate::protocol::Workspace;
 use crate::protocol::forecast::Forecast;
-use crate::protocol::pair::{Setup, run_workspaces};
 use crate::release::forecast::Records;
 use crate::release::{self, Examined};
 use crate::role::Role;
@@ -20,37 +20,41 @@ use crate::table::{Reading, Table, parse_csv};
 
 /// As many as the Adult training data.
 pub(super) const RECORDS: usize = 30_162;
+/// How many specializations are made if nothing else is asked for.
 pub(super) const SPECIALIZATIONS: u32 = 10;
 
-/// Of a first look.
-const QUICK_RECORDS: usize = 100;
-
-/// A release to be measured.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Case {
-    pub records: usize,
-    pub specializations: u32,
-    pub horizontal: bool,
-    pub paper: bool,
-    /// Who alone has the class, where one party has.
-    pub class_owner: Option<Role>,
-    /// Whether nobody learns whom both have.
-    pub hidden: bool,
-    /// Whether transfers do without LPN; the papers' choices always do.
-    pub no_lpn: bool,
-    /// Into how many shards people are dealt, one in work at a time; 0 is none.
-    pub shards: u32,
-    pub network: Option<NetworkModel>,
-    pub paillier_bits: usize,
-}
-
-impl Case {
-    pub fn partition(&self) -> &'static str {
-        if self.horizontal { "horizontal" } else { "vertical" }
+impl BenchArgs {
+    fn is_horizontal(&self) -> bool {
+        self.partition == Some(Divided::Horizontal)
     }
 
-    pub fn profile(&self) -> &'static str {
-        if self.paper { "paper" } else { "default" }
+    fn is_hidden(&self) -> bool {
+        self.membership == Some(Membership::Hidden)
+    }
+
+    pub(super) fn is_paper(&self) -> bool {
+        self.profile == Some(Choices::Paper)
+    }
+
+    pub(super) fn partition_word(&self) -> &'static str {
+        if self.is_horizontal() { "horizontal" } else { "vertical" }
+    }
+
+    fn profile_word(&self) -> &'static str {
+        if self.is_paper() { "paper" } else { "default" }
+    }
+
+    pub(super) fn records(&self) -> usize {
+        self.size_or(RECORDS, 100)
+    }
+
+    pub(super) fn h(&self) -> u32 {
+        self.specializations.unwrap_or(SPECIALIZATIONS)
+    }
+
+    /// The only party that has the class, if there is one.
+    fn only_owner(&self) -> Option<Role> {
+        self.class_owner.or(self.is_hidden().then_some(Role::P1))
     }
 }
 
@@ -72,7 +76,7 @@ impl Measured {
         (total.bytes_sent + total.bytes_received) as f64 / 1e6
     }
 
-    /// The phases in which something was said.
+    /// The phases in which messages were exchanged.
     pub fn phases(&self) -> impl Iterator<Item = &PhaseCost> {
         let spoke = |phase: &&PhaseCost| phase.messages_sent + phase.messages_received > 0;
         self.costs.phases.iter().filter(spoke)
@@ -80,102 +84,89 @@ impl Measured {
 }
 
 /// Measures one release.
-///
-/// # Errors
-/// If it fails.
-pub fn run(options: &Options) -> Result<Vec<Figure>, Error> {
-    if options.class_owner.is_some() && (options.horizontal || options.paper) {
-        let message = "--class-owner is for vertical releases with our choices";
-        return Err(Error::input(message).advise("leave --partition and --profile out"));
+pub(super) fn run(options: &BenchArgs, out: &mut Figures) -> Result<(), Error> {
+    let only_vertical = [
+        (options.class_owner.is_some(), "--class-owner"),
+        (options.is_hidden(), "--membership hidden"),
+        (options.shards > 0, "--shards"),
+    ];
+    for (_, flag) in only_vertical.into_iter().filter(|(given, _)| *given) {
+        if options.is_horizontal() || options.is_paper() {
+            let message = format!("{flag} is for vertical releases with our choices");
+            return Err(Error::input(message).advise("leave --partition and --profile out"));
+        }
     }
-    if options.hidden && (options.horizontal || options.paper) {
-        let message = "--membership hidden is for vertical releases with our choices";
-        return Err(Error::input(message).advise("leave --partition and --profile out"));
+    let measured = measure(options)?;
+    let mut what = options.partition_word().to_owned();
+    if let Some(owner) = options.only_owner() {
+        what += &format!(", class at {owner} alone");
     }
-    if options.shards > 0 && (options.horizontal || options.paper) {
-        let message = "--shards is for vertical releases with our choices";
-        return Err(Error::input(message).advise("leave --partition and --profile out"));
+    for (given, words) in
+        [(options.is_hidden(), ", membership hidden"), (options.no_lpn, ", no LPN")]
+    {
+        what += if given { words } else { "" };
     }
-    let class_owner = options.class_owner.or(options.hidden.then_some(Role::P1));
-    let case = Case {
-        records: options.size_or(RECORDS, QUICK_RECORDS),
-        specializations: SPECIALIZATIONS,
-        horizontal: options.horizontal,
-        paper: options.paper,
-        class_owner,
-        hidden: options.hidden,
-        no_lpn: options.no_lpn,
-        shards: options.shards,
-        network: options.network,
-        paillier_bits: options.key_bits(),
-    };
-    let measured = measure(&case)?;
-    let class = case.class_owner.map_or(String::new(), |owner| format!(", class at {owner} alone"));
-    let without = if case.no_lpn { ", no LPN" } else { "" };
-    let in_shards = match case.shards {
-        0 => String::new(),
-        shards => format!(", {shards} shards one after the other"),
-    };
-    let what = format!(
-        "{}{class}{}{without}{in_shards}, {} profile, {} records × 14, h = {SPECIALIZATIONS}",
-        case.partition(),
-        if case.hidden { ", membership hidden" } else { "" },
-        case.profile(),
-        case.records
-    );
+    if options.shards > 0 {
+        what += &format!(", {} shards one after the other", options.shards);
+    }
+    let (profile, records, h) = (options.profile_word(), options.records(), options.h());
+    what += &format!(", {profile} profile, {records} records × 14, h = {h}");
     let total = measured.costs.total();
-    let matching = if case.hidden { "hidden join" } else { "set intersection" };
+    let matching = if options.is_hidden() { "hidden join" } else { "set intersection" };
     let intersection = measured.costs.phase(matching);
     let (Taken { wall, cpu, peak_bytes }, rows) = (measured.taken, measured.rows);
-    let mut figures = vec![
-        Figure::new("release, wall", wall, "s", format!("{what}; {rows} rows")),
-        Figure::new("release, CPU of both parties", cpu, "s", &what),
-        Figure::new(
-            format!("beyond the {matching}, CPU of both parties"),
-            total.cpu.saturating_sub(intersection.cpu).as_secs_f64(),
-            "s",
-            format!(
-                "{:.3} s on the wall",
-                (total.wall.saturating_sub(intersection.wall)).as_secs_f64()
-            ),
-        ),
-        Figure::new("sent by P1", total.bytes_sent as f64 / 1e6, "MB", &what),
-        Figure::new("sent by P2", total.bytes_received as f64 / 1e6, "MB", &what),
-        Figure::new("rounds", total.rounds as f64, "", &what),
-    ];
+    out.add("release, wall", wall, "s", format!("{what}; {rows} rows"));
+    out.add("release, CPU of both parties", cpu, "s", &what);
+    let rest = total.wall.saturating_sub(intersection.wall).as_secs_f64();
+    out.add(
+        format!("beyond the {matching}, CPU of both parties"),
+        total.cpu.saturating_sub(intersection.cpu).as_secs_f64(),
+        "s",
+        format!("{rest:.3} s wall"),
+    );
+    out.add("sent by P1", total.bytes_sent as f64 / 1e6, "MB", &what);
+    out.add("sent by P2", total.bytes_received as f64 / 1e6, "MB", &what);
+    out.add("rounds", total.rounds as f64, "", &what);
     if let Some(bytes) = peak_bytes {
-        let parameters = "of both parties in one process, tables included";
-        figures.push(Figure::new("peak memory", bytes as f64 / 1e6, "MB", parameters));
+        let note = "of both parties in one process, tables included";
+        out.add("peak memory", bytes as f64 / 1e6, "MB", note);
     }
-    figures.extend(measured.phases().map(phase));
-    Ok(figures)
+    for phase in measured.phases() {
+        let note = format!(
+            "CPU of both {:.3} s; P1 sent {:.2} MB, received {:.2} MB, {} rounds",
+            phase.cpu.as_secs_f64(),
+            phase.bytes_sent as f64 / 1e6,
+            phase.bytes_received as f64 / 1e6,
+            phase.rounds
+        );
+        out.add(format!("  phase: {}", phase.phase), phase.wall.as_secs_f64(), "s", note);
+    }
+    Ok(())
 }
 
 /// Runs one release; making the data is not counted.
-///
-/// # Errors
-/// If it fails.
-pub(super) fn measure(case: &Case) -> Result<Measured, Error> {
-    let mut terms = format!("profile = \"{}\"", case.profile());
-    if case.paper {
-        terms += &format!("\n[crypto]\npaillier_bits = {}", case.paillier_bits);
-    } else if case.no_lpn {
+pub(super) fn measure(options: &BenchArgs) -> Result<Measured, Error> {
+    let mut terms = format!("profile = \"{}\"", options.profile_word());
+    if options.is_paper() {
+        terms += &format!("\n[crypto]\npaillier_bits = {}", options.key_bits());
+    } else if options.no_lpn {
         terms += "\n[crypto]\ntransfers = \"no-lpn\"";
     }
-    if case.shards > 0 {
-        terms += &format!("\n[scale]\nshards = {}", case.shards);
+    if options.shards > 0 {
+        terms += &format!("\n[scale]\nshards = {}", options.shards);
     }
     let text = census::two_parties(
-        case.partition(),
-        case.class_owner,
-        case.hidden,
-        case.specializations,
-        case.records,
+        options.partition_word(),
+        options.only_owner(),
+        options.is_hidden(),
+        options.h(),
+        options.records(),
         &terms,
     );
     let agreement = Agreement::parse("census.toml", text.as_bytes(), &|_| Err(String::new()))
         .map_err(Error::internal)?;
-    let tables = tables(&agreement, &census::csv_with_ids(case.records), case.horizontal)?;
+    let csv = census::csv_with_ids(options.records());
+    let tables = tables(&agreement, &csv, options.is_horizontal())?;
     let party = |table: &Table, session: &mut Workspace| -> Result<_, Error> {
         session.channel.restart_meter(CpuClock::Process);
         let prepared = release::run::prepare(session, &agreement)?;
@@ -183,24 +174,18 @@ pub(super) fn measure(case: &Case) -> Result<Measured, Error> {
         release::run::together(session, &agreement, table, budget, prepared, &|_| {})
             .map(|made| (made.release.table.counts.len(), made.course))
     };
-    let setup = Setup::default().shards(case.shards as usize, 1);
-    let setup = case.network.map_or(setup.clone(), |net| setup.network(net));
-    let (outcome, taken) = taken(|| {
-        run_workspaces(
-            setup,
-            |session| party(&tables[0], session),
-            |session| party(&tables[1], session),
-        )
-    });
-    outcome.p2.map_err(Error::internal)?;
-    let (rows, course) = outcome.p1.map_err(Error::internal)?;
-    let records = tables.each_ref().map(Table::len);
-    let forecast = forecast_both(&agreement, records, &course)?;
-    let costs = [&outcome.costs.p1, &outcome.costs.p2];
-    if !forecast.iter().zip(costs).all(|(told, seen)| told.matches(seen)) {
-        return Err(Error::internal("the run exchanged something else than was forecast"));
+    let run = pair(
+        options.memory(),
+        |session| party(&tables[0], session),
+        |session| party(&tables[1], session),
+    )?;
+    let (rows, course) = run.p1;
+    let forecast = forecast_both(&agreement, tables.each_ref().map(Table::len), &course)?;
+    if !forecast.iter().zip(&run.costs).all(|(told, seen)| told.matches(seen)) {
+        return Err(Error::internal("the messages of the run are not those that were forecast"));
     }
-    Ok(Measured { taken, costs: outcome.costs.p1, rows, forecast })
+    let [costs, _] = run.costs;
+    Ok(Measured { taken: run.taken, costs, rows, forecast })
 }
 
 /// Both parties' sides of a run in which this was examined; vertically all records are common.
@@ -217,17 +202,6 @@ fn forecast_both(
         Ok::<_, Error>(forecast)
     };
     Ok([side(Role::P1, first, second)?, side(Role::P2, second, first)?])
-}
-
-fn phase(phase: &PhaseCost) -> Figure {
-    let parameters = format!(
-        "CPU of both {:.3} s; P1 sent {:.2} MB, received {:.2} MB, {} rounds",
-        phase.cpu.as_secs_f64(),
-        phase.bytes_sent as f64 / 1e6,
-        phase.bytes_received as f64 / 1e6,
-        phase.rounds
-    );
-    Figure::new(format!("  phase: {}", phase.phase), phase.wall.as_secs_f64(), "s", parameters)
 }
 
 /// Both parties' tables: all rows and its own columns each, or all columns and every other row.

@@ -1,13 +1,11 @@
 //! Scalar products: both parties in one process, on all cores.
 
+use super::pair::pair;
+use super::{BenchArgs, Figures};
 use crate::Error;
-use crate::app::bench::process::{Taken, taken};
-use crate::app::bench::{Figure, Options};
 use crate::crypto::paillier::{SecretKey, Tuning};
 use crate::math::Randomness;
-use crate::net::Costs;
 use crate::paper::scalar_product::{Entries, ExpectedKey, Key, VectorShape, product};
-use crate::protocol::pair::run_pair;
 
 pub(super) const SIGMA: u32 = 64;
 
@@ -15,17 +13,12 @@ pub(super) const SIGMA: u32 = 64;
 const LENGTH: usize = 2_000;
 
 /// One product.
-///
-/// # Errors
-/// If a run fails.
-pub fn run(options: &Options) -> Result<Vec<Figure>, Error> {
-    let mut figures = Vec::new();
-    one_product(options, &key(options)?, &mut figures)?;
-    Ok(figures)
+pub(super) fn run(options: &BenchArgs, out: &mut Figures) -> Result<(), Error> {
+    one_product(options, &key(options)?, out).map(drop)
 }
 
 /// A key with its tables of powers: both can be made ahead of a run.
-pub(super) fn key(options: &Options) -> Result<SecretKey, Error> {
+pub(super) fn key(options: &BenchArgs) -> Result<SecretKey, Error> {
     let mut rng = Randomness::from_os()?;
     let key = SecretKey::generate(options.key_bits(), Tuning::default(), &mut rng)
         .map_err(Error::internal)?;
@@ -33,60 +26,31 @@ pub(super) fn key(options: &Options) -> Result<SecretKey, Error> {
     Ok(key)
 }
 
-/// CPU seconds of one entry of a binary product, both roles.
+/// CPU seconds of one entry of a binary product, both parties together.
 pub(super) fn one_product(
-    options: &Options,
+    options: &BenchArgs,
     key: &SecretKey,
-    figures: &mut Vec<Figure>,
+    out: &mut Figures,
 ) -> Result<f64, Error> {
     let shape = VectorShape { length: LENGTH, entries: Entries::Binary, sigma: SIGMA };
     let vector: Vec<i64> = (0..LENGTH).map(|i| i64::from(i % 3 == 0)).collect();
     let expected = expected(key)?;
-    let (outcome, Taken { cpu, .. }) = taken(|| {
-        run_pair(
-            options.setup(),
-            |session| product(session, Key::Own(key), &shape, &vector, &|_| ()),
-            |session| product(session, expected, &shape, &vector, &|_| ()),
-        )
-    });
-    let sum = outcome.p1.map_err(Error::internal)?.number().clone()
-        + outcome.p2.map_err(Error::internal)?.number();
-    if sum != LENGTH.div_ceil(3).into() {
+    let run = pair(
+        options.memory(),
+        |session| product(session, Key::Own(key), &shape, &vector, &|_| ()),
+        |session| product(session, expected, &shape, &vector, &|_| ()),
+    )?;
+    if run.p1.number().clone() + run.p2.number() != LENGTH.div_ceil(3).into() {
         return Err(Error::internal("the product is wrong"));
     }
     let name = format!("scalar product, {LENGTH} entries");
-    let parameters = format!("both roles, {} bits, binary, σ = {SIGMA}", key.public().bits());
-    figures.push(Figure::new(format!("{name}: CPU"), cpu * 1e3, "ms", parameters));
-    let bytes = total_bytes(&outcome.costs.p1, &outcome.costs.p2);
-    figures.push(bytes_figure(&name, "entry", bytes, LENGTH, ciphertext_bytes(key)));
-    Ok(cpu / LENGTH as f64)
+    let bits = key.public().bits();
+    let note = format!("{bits} bits, binary, σ = {SIGMA}; limit {} bytes per entry", bits / 4);
+    run.add_whole(&name, &note, (LENGTH, "entry"), out);
+    Ok(run.taken.cpu / LENGTH as f64)
 }
 
 pub(super) fn expected(key: &SecretKey) -> Result<Key<'static>, Error> {
-    let expected =
-        ExpectedKey::new(key.public().bits(), Tuning::default()).map_err(Error::internal)?;
-    Ok(Key::Peer(expected))
-}
-
-pub(super) fn total_bytes(p1: &Costs, p2: &Costs) -> u64 {
-    p1.total().bytes_sent + p2.total().bytes_sent
-}
-
-pub(super) fn ciphertext_bytes(key: &SecretKey) -> usize {
-    key.public().bits() / 4
-}
-
-pub(super) fn bytes_figure(
-    name: &str,
-    each: &str,
-    bytes: u64,
-    count: usize,
-    limit: usize,
-) -> Figure {
-    Figure::new(
-        format!("{name}: bytes per {each}"),
-        bytes as f64 / count.max(1) as f64,
-        "bytes",
-        format!("both directions, key and results included; limit {limit}"),
-    )
+    let expected = ExpectedKey::new(key.public().bits(), Tuning::default());
+    expected.map(Key::Peer).map_err(Error::internal)
 }

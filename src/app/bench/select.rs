@@ -1,13 +1,13 @@
 //! Choosing one of many candidates by two parties.
 
 use super::mechanism::{Measured, measure, source, spend, widths};
+use super::{BenchArgs, Figures, scalar_product};
 use crate::Error;
-use crate::app::bench::{Figure, Options, scalar_product};
 use crate::crypto::soft_spoken::Columns;
 use crate::math::Rational;
 use crate::mechanism::OneSided;
 use crate::mechanism::noisy_max::{NoisyMax, Scores};
-use crate::net::Error;
+use crate::net;
 use crate::paper::exponential::horizontal::{ClassCounts, Horizontal, TaylorKey};
 use crate::paper::exponential::{HorizontalExponential, VerticalExponential};
 use crate::privacy::exponential::Scaling;
@@ -77,41 +77,35 @@ impl Way {
 }
 
 /// All ways of choosing. Under a network model, or as in the papers, the largest cases are left out.
-///
-/// # Errors
-/// If a run fails.
-pub fn run(options: &Options) -> Result<Vec<Figure>, Error> {
+pub(super) fn run(options: &BenchArgs, out: &mut Figures) -> Result<(), Error> {
     let cases: Vec<(usize, u64)> = match options.size {
         Some(size) => vec![(size, 30_000)],
         None if options.quick => QUICK.to_vec(),
-        None if options.network.is_some() => {
-            CASES.into_iter().filter(|case| case.0 <= 32).collect()
-        }
+        None if options.net.is_some() => CASES.into_iter().filter(|case| case.0 <= 32).collect(),
         None => CASES.to_vec(),
     };
-    let choices = Choices::prepare(options)?;
-    let mut figures = Vec::new();
+    let choices = Candidates::prepare(options)?;
     for (candidates, records) in cases {
         for way in Way::ALL.into_iter().filter(|way| way.is_feasible(candidates, records)) {
             let measured = choices.measure(options, way, candidates, records)?;
             let name = format!("{}, {candidates} candidates, {records} records", way.name());
-            figures.push(measured.figure(name));
+            measured.add(name, out);
         }
     }
-    Ok(figures)
+    Ok(())
 }
 
 /// What choices need that is not measured: the key of the horizontal form, as P1 and as P2 has it.
-pub(super) struct Choices {
+pub(super) struct Candidates {
     keys: [TaylorKey; 2],
 }
 
-impl Choices {
+impl Candidates {
     /// Makes a key. It takes seconds, and in a release it is made once.
     ///
     /// # Errors
     /// If there is no randomness.
-    pub fn prepare(options: &Options) -> Result<Self, Error> {
+    pub fn prepare(options: &BenchArgs) -> Result<Self, Error> {
         let key = scalar_product::key(options)?;
         let peer = TaylorKey::Peer(key.public().clone());
         Ok(Self { keys: [peer, TaylorKey::Own(Box::new(key))] })
@@ -123,7 +117,7 @@ impl Choices {
     /// If it fails.
     pub fn measure(
         &self,
-        options: &Options,
+        options: &BenchArgs,
         way: Way,
         candidates: usize,
         records: u64,
@@ -139,7 +133,7 @@ impl Choices {
     /// Every candidate has two children with two classes, and each party half of the records.
     fn horizontal(
         &self,
-        options: &Options,
+        options: &BenchArgs,
         candidates: usize,
         records: u64,
     ) -> Result<Measured, Error> {
@@ -181,7 +175,7 @@ fn highest(records: u64) -> Result<Score, Error> {
     Score::whole(records).ok_or_else(|| Error::internal("too many records"))
 }
 
-fn noisy_maximum(options: &Options, candidates: usize, records: u64) -> Result<Measured, Error> {
+fn noisy_maximum(options: &BenchArgs, candidates: usize, records: u64) -> Result<Measured, Error> {
     let calibration = Calibration::max();
     let rate = rate_per_step(&calibration.rate(&epsilon_step()), GRID_BITS);
     let widths = widths(candidates as u64, rate)?;
@@ -197,7 +191,7 @@ fn noisy_maximum(options: &Options, candidates: usize, records: u64) -> Result<M
 }
 
 fn exponential(
-    options: &Options,
+    options: &BenchArgs,
     candidates: usize,
     records: u64,
     paper: bool,

@@ -1,22 +1,15 @@
-//! Garbled circuits: alone, and between two processes over loopback TLS.
+//! Garbled circuits: alone, and between two parties over loopback TLS.
 
-use std::io::{BufRead, BufReader, Read};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use clap::{Args, ValueEnum};
-use serde::{Deserialize, Serialize};
-
+use super::pair::{Line, pair};
+use super::process::thread_cpu;
+use super::{BenchArgs, Figures};
 use crate::Error;
-use crate::app::bench::process::{peak_memory_bytes, thread_cpu};
-use crate::app::bench::{Figure, Options};
-use crate::app::connection::ConnectionArgs;
-use crate::app::console::Console;
-use crate::app::keygen;
 use crate::circuit::{Program, Repeat, Source, aes128, gallery, sha256};
 use crate::crypto::garble::{Delta, Evaluator, Garbler, GateHash, random_label};
 use crate::math::Randomness;
+use crate::protocol::Workspace;
 use crate::protocol::yao::{self, Reveal, Tables};
 use crate::role::Role;
 use crate::simd::aes::Kernel;
@@ -30,7 +23,7 @@ const TLS_LIMIT: &str = "limit: 32 bytes per AND through TLS (about 16 ns per si
 const ALONE: usize = 2_000_000;
 
 /// What a run computes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Workload {
     Aes,
     AesOnce,
@@ -68,15 +61,11 @@ impl Workload {
     }
 }
 
-/// Without transport, then between two processes.
-///
-/// # Errors
-/// If a process cannot be started or a run fails.
-pub fn run(options: &Options) -> Result<Vec<Figure>, Error> {
+/// Without transport, then between two parties.
+pub(super) fn run(options: &BenchArgs, out: &mut Figures) -> Result<(), Error> {
     let share = if options.quick { 200 } else { 1 };
-    let mut figures = Vec::new();
     for workload in [Workload::Aes, Workload::AesOnce, Workload::Sha, Workload::Compare] {
-        figures.extend(alone(workload, ALONE / share)?);
+        alone(workload, ALONE / share, out)?;
     }
     for (workload, ands) in [
         (Workload::Aes, 10_000_000),
@@ -84,13 +73,13 @@ pub fn run(options: &Options) -> Result<Vec<Figure>, Error> {
         (Workload::Sha, 10_000_000),
         (Workload::Compare, 2_000_000),
     ] {
-        figures.extend(between_processes(workload, ands / share)?);
+        over_tls(workload, ands / share, out)?;
     }
-    Ok(figures)
+    Ok(())
 }
 
 /// Garbling and evaluating in this thread, tables kept in memory.
-fn alone(workload: Workload, ands: usize) -> Result<Vec<Figure>, Error> {
+fn alone(workload: Workload, ands: usize, out: &mut Figures) -> Result<(), Error> {
     let program = workload.program();
     let source = workload.source(&program, ands);
     let mut rng = Randomness::from_os()?;
@@ -135,200 +124,44 @@ fn alone(workload: Workload, ands: usize) -> Result<Vec<Figure>, Error> {
     let name = workload.describe();
     let per = |time: Duration| time.as_secs_f64() * 1e9 / gates;
     let kernel = Kernel::in_use().instructions().unwrap_or("portable code");
-    Ok(vec![
-        Figure::new(
-            format!("garbling {name}"),
-            per(garbling),
-            "ns CPU",
-            format!("per AND, {gates} ANDs, {kernel}; {GARBLE_LIMIT}"),
-        ),
-        Figure::new(
-            format!("evaluating {name}"),
-            per(evaluating),
-            "ns CPU",
-            format!("per AND, {gates} ANDs, {kernel}; {EVALUATE_LIMIT}"),
-        ),
-    ])
-}
-
-/// One of the two processes of a measurement.
-#[derive(Args, Debug)]
-pub struct PartyArgs {
-    #[command(flatten)]
-    connection: ConnectionArgs,
-    #[arg(long, value_enum)]
-    workload: Workload,
-    #[arg(long)]
-    ands: usize,
-}
-
-#[derive(Serialize, Deserialize)]
-struct Report {
-    gates: u64,
-    setup_seconds: f64,
-    seconds: f64,
-    cpu_seconds: f64,
-    bytes: u64,
-    peak_kib: u64,
-}
-
-/// Runs one of the two processes; P1 garbles.
-///
-/// # Errors
-/// If the peer does not come or the run fails.
-pub fn run_party(arguments: &PartyArgs, console: &Console) -> Result<(), Error> {
-    let program = arguments.workload.program();
-    let source = arguments.workload.source(&program, arguments.ands);
-    let terms = format!("bench yao {:?} {}", arguments.workload, arguments.ands);
-    let mut session = arguments.connection.open(terms.as_bytes(), console)?;
-    let bits = vec![true; yao::bits_of(&source, session.role)];
-    session.channel.begin_phase("set-up");
-    let start = Instant::now();
-    yao::set_up(&mut session, Role::P1).map_err(Error::internal)?;
-    let setup_seconds = start.elapsed().as_secs_f64();
-    session.channel.begin_phase("run");
-    let start = Instant::now();
-    yao::run(&mut session, Role::P1, &source, &bits, Reveal::Both).map_err(Error::internal)?;
-    let seconds = start.elapsed().as_secs_f64();
-    let costs = session.channel.costs();
-    let phase = costs.phase("run");
-    let report = Report {
-        gates: (arguments.ands.div_ceil(program.and_count()) * program.and_count()) as u64,
-        setup_seconds,
-        seconds,
-        cpu_seconds: phase.cpu.as_secs_f64(),
-        bytes: phase.bytes_sent + phase.bytes_received,
-        peak_kib: peak_memory_bytes().unwrap_or(0) / 1024,
-    };
-    console.result(serde_json::to_string(&report).map_err(Error::internal)?);
+    for (what, time, limit) in
+        [("garbling", garbling, GARBLE_LIMIT), ("evaluating", evaluating, EVALUATE_LIMIT)]
+    {
+        let note = format!("per AND, {gates} ANDs, {kernel}; {limit}");
+        out.add(format!("{what} {name}"), per(time), "ns CPU", note);
+    }
     Ok(())
 }
 
-fn between_processes(workload: Workload, ands: usize) -> Result<Vec<Figure>, Error> {
-    let place = Place::create()?;
-    let identities = ["one.pem", "two.pem"].map(|name| place.0.join(name));
-    let fingerprints = [
-        keygen::create("one", &identities[0], None)?.fingerprint().to_string(),
-        keygen::create("two", &identities[1], None)?.fingerprint().to_string(),
-    ];
-    let name = workload.to_possible_value().map(|v| v.get_name().to_owned()).unwrap_or_default();
-    let start = |role: &str, identity: &Path, peer: &str, meeting: [&str; 2]| {
-        Command::new(std::env::current_exe()?)
-            .args(["bench-yao-party", "--role", role, "--peer", peer, "--workload", &name])
-            .args(["--ands", &ands.to_string(), "--identity"])
-            .arg(identity)
-            .args(meeting)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
+/// Over loopback TLS, each party in one thread; P1 garbles.
+fn over_tls(workload: Workload, ands: usize, out: &mut Figures) -> Result<(), Error> {
+    let program = workload.program();
+    let source = workload.source(&program, ands);
+    let party = |session: &mut Workspace| {
+        let bits = vec![true; yao::bits_of(&source, session.role)];
+        session.channel.begin_phase("set-up");
+        yao::set_up(session, Role::P1)?;
+        session.channel.begin_phase("run");
+        yao::run(session, Role::P1, &source, &bits, Reveal::Both).map(drop)
     };
-    let failed = |error| Error::internal(format!("cannot start a process: {error}"));
-    let mut first = Party(
-        start("p1", &identities[0], &fingerprints[1], ["--listen", "127.0.0.1:0"])
-            .map_err(failed)?,
-    );
-    let address = first.address()?;
-    let second = Party(
-        start("p2", &identities[1], &fingerprints[0], ["--connect", &address]).map_err(failed)?,
-    );
-    let reports = [first.report()?, second.report()?];
-    let [garbler, evaluator] = &reports;
-    let gates = garbler.gates as f64;
-    let what = format!("{}, {:.0e} ANDs", workload.describe(), gates);
-    let per = |seconds: f64| seconds * 1e9 / gates;
-    Ok(vec![
-        Figure::new(
-            format!("{what}: end to end"),
-            gates / garbler.seconds.max(evaluator.seconds),
-            "AND/s",
-            format!("two processes, loopback TLS; {TLS_LIMIT}"),
-        ),
-        Figure::new(
-            format!("{what}: garbler"),
-            per(garbler.cpu_seconds),
-            "ns CPU",
-            "per AND, with TLS",
-        ),
-        Figure::new(
-            format!("{what}: evaluator"),
-            per(evaluator.cpu_seconds),
-            "ns CPU",
-            "per AND, with TLS",
-        ),
-        Figure::new(
-            format!("{what}: traffic"),
-            garbler.bytes as f64 / gates,
-            "bytes",
-            "per AND, inputs and outputs included; the scheme's is 32",
-        ),
-        Figure::new(
-            format!("{what}: peak memory"),
-            garbler.peak_kib.max(evaluator.peak_kib) as f64 / 1024.0,
-            "MiB",
-            "of the larger process",
-        ),
-        Figure::new(
-            format!("{what}: set-up"),
-            garbler.setup_seconds.max(evaluator.setup_seconds) * 1e3,
-            "ms",
-            "base transfers, once per session",
-        ),
-    ])
-}
-
-struct Party(Child);
-
-impl Party {
-    /// Where the child listens, as it says on standard error.
-    fn address(&mut self) -> Result<String, Error> {
-        let silent = || Error::internal("the first process ended before it listened");
-        let mut lines = BufReader::new(self.0.stderr.take().ok_or_else(silent)?);
-        let mut line = String::new();
-        loop {
-            line.clear();
-            if lines.read_line(&mut line).unwrap_or(0) == 0 {
-                return Err(silent());
-            }
-            if let Some(address) = line.strip_prefix("listening on ") {
-                self.0.stderr = Some(lines.into_inner());
-                return Ok(address.trim_end_matches([' ', '…', '\n']).to_owned());
-            }
-        }
+    let run = pair(Line::Tls, party, party)?;
+    let [garbler, evaluator] = run.phase("run");
+    let gates = (ands.div_ceil(program.and_count()) * program.and_count()) as f64;
+    let what = format!("{}, {gates:.0e} ANDs", workload.describe());
+    let seconds = garbler.wall.max(evaluator.wall).as_secs_f64();
+    let note = format!("loopback TLS, one thread each; {TLS_LIMIT}");
+    out.add(format!("{what}: end to end"), gates / seconds, "AND/s", note);
+    for (who, cost) in [("garbler", &garbler), ("evaluator", &evaluator)] {
+        let nanos = cost.cpu.as_secs_f64() * 1e9 / gates;
+        out.add(format!("{what}: {who}"), nanos, "ns CPU", "per AND, with TLS");
     }
-
-    fn report(mut self) -> Result<Report, Error> {
-        let mut text = String::new();
-        if let Some(stdout) = self.0.stdout.take() {
-            let _ = stdout.take(1 << 16).read_to_string(&mut text);
-        }
-        let _ = self.0.wait();
-        serde_json::from_str(text.trim())
-            .map_err(|_| Error::internal("a process of the measurement ended without a report"))
+    let bytes = (garbler.bytes_sent + garbler.bytes_received) as f64 / gates;
+    let note = "per AND, inputs and outputs included; 32 are of the scheme";
+    out.add(format!("{what}: traffic"), bytes, "bytes", note);
+    if let Some(peak) = run.taken.peak_bytes {
+        out.add(format!("{what}: peak memory"), peak as f64 / 1e6, "MB", "of both parties");
     }
-}
-
-impl Drop for Party {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-/// A directory that is removed at the end.
-struct Place(PathBuf);
-
-impl Place {
-    fn create() -> Result<Self, Error> {
-        let suffix = u64::from_le_bytes(Randomness::from_os()?.array());
-        let path = std::env::temp_dir().join(format!("diptych-bench-{suffix:016x}"));
-        std::fs::create_dir(&path).map_err(|error| Error::file(&path, "create", &error))?;
-        Ok(Self(path))
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
+    let [first, second] = run.phase("set-up").map(|cost| cost.wall.as_secs_f64() * 1e3);
+    out.add(format!("{what}: set-up"), first.max(second), "ms", "base transfers, once per session");
+    Ok(())
 }

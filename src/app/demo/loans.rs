@@ -37,9 +37,9 @@ pub fn vertical(records: u32) -> Divided {
 /// records there are.
 pub fn hidden(records: u32) -> Divided {
     let mut data = divided_by_columns(records, false);
-    let learned = "where else ages and salaries were privately split, which is within ε; neither who \
-                   of its own people is with the other, nor how many are, nor how many records the \
-                   other has";
+    let learned = "the other points at which ages and salaries were split, which ε covers; but \
+                   neither which of its own people the other has, nor how many, nor how many \
+                   records the other has";
     data.learned = [learned.to_owned(), learned.to_owned()];
     let pad = format!("[id]\nmembership = \"hidden\"\npad_to = {}\n", bound(records));
     data.text = data.text.replace("[id]\n", &pad).replace("[class]\n", "[class]\nowner = \"p2\"\n");
@@ -81,8 +81,8 @@ pub fn horizontal(records: u32) -> Divided {
     let people = people(records);
     let (first, second) = people.split_at(people.len() * 2 / 5);
     let names = ["North bank", "South bank"];
-    let learned = "where else ages and salaries were privately split, which is within ε; not even \
-                   how many records there are"
+    let learned = "the other points at which ages and salaries were split, which ε covers; not \
+                   even how many records there are"
         .to_owned();
     let text = agreement("horizontal", "max", bound(records), &parties(names), ["", "", "", ""])
         .replace("utility", "selection = \"permute-and-flip\"\nnoise = \"joint\"\nutility");
@@ -90,7 +90,7 @@ pub fn horizontal(records: u32) -> Divided {
     Divided { names, csv, learned: [learned.clone(), learned], text }
 }
 
-/// A bound that both could state without telling how many they have.
+/// A bound that both could state without revealing how many records they have.
 fn bound(records: u32) -> u32 {
     records.next_power_of_two().max(8_192)
 }
@@ -179,15 +179,7 @@ pub struct Person {
 
 /// So many of them.
 pub fn people(records: u32) -> Vec<Person> {
-    let mut state = 0x9e37_79b9_7f4a_7c15u64;
-    // SplitMix64: good enough for made-up people, and the same everywhere.
-    let mut below = |bound: u64| {
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = state;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) % bound
-    };
+    let mut below = super::made_up(0x9e37_79b9_7f4a_7c15);
     let mut person = |id| {
         let (job, usual) = JOBS[below(8) as usize];
         let sex = ["Male", "Female"][below(2) as usize];

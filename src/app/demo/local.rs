@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
-use super::{loans, place, show_rows, write};
+use super::{loans, place, show_rows};
 use crate::Error;
 use crate::agreement::Agreement;
 use crate::app::console::Console;
 use crate::app::progress::Screen;
+use crate::app::write;
 use crate::publish::data::Source;
 use crate::publish::local::{Wanted, release};
 use crate::publish::verify::read_manifest;
@@ -24,7 +25,7 @@ pub(super) fn run(records: u32, out: Option<&Path>, console: &Console) -> Result
     let manifest = read_manifest(&out)?;
     let promise = manifest.promise().map(|promise| promise.to_string()).unwrap_or_default();
     console.result(format!(
-        "\nWhoever sees the release learns little about any one of the {records} people: {promise}."
+        "\nA reader of the release learns little about any one of the {records} people: {promise}."
     ));
     console.result(format!("All files are in {}", place.display()));
     Ok(())

@@ -10,16 +10,16 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use super::loans::Divided;
-use super::{place, show_rows, write};
+use super::{place, show_rows};
 use crate::Error;
 use crate::app::console::Console;
-use crate::app::keygen;
+use crate::app::{keygen, write};
 use crate::net::{self, Costs};
 use crate::publish::artefacts::{MANIFEST, PRIVATE};
 use crate::publish::run::costs;
 use crate::publish::verify;
 
-/// No demo takes longer, but for a few seconds per hundred thousand records.
+/// No demo takes longer, except for a few seconds per hundred thousand records.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 pub(super) fn run(data: &Divided, out: Option<&Path>, console: &Console) -> Result<(), Error> {
@@ -58,10 +58,10 @@ pub(super) fn run(data: &Divided, out: Option<&Path>, console: &Console) -> Resu
         console.result(format!("  {name}: {learned}"));
     }
     console.result(format!(
-        "Whoever sees the release learns little about any one of these people: {}.",
+        "A reader of the release learns little about any one of these people: {}.",
         signed.promise().map(|promise| promise.to_string()).unwrap_or_default()
     ));
-    console.result("\nBoth have the same release, signed by both. Look at it again with");
+    console.result("\nBoth have the same release, signed by both. Check it again with");
     for release in &releases {
         verify::check(release)?;
         console.result(format!("  diptych verify {}", release.display()));
@@ -111,7 +111,7 @@ fn directory(name: &str) -> String {
     name.to_lowercase().replace(' ', "-")
 }
 
-/// An address on which nobody listens at the moment.
+/// An address that is not in use at the moment.
 fn free_address() -> Result<String, Error> {
     let free = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
     free.map(|address| address.to_string())

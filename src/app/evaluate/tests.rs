@@ -1,6 +1,7 @@
 use super::group::Summary;
 use super::released::{Released, rows};
 use super::*;
+use crate::Error;
 use crate::agreement::Agreement;
 use crate::error::Status;
 use crate::math::Randomness;

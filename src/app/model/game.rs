@@ -10,6 +10,7 @@ use crate::agreement::syntactic::{Search, Terms};
 use crate::agreement::{Agreement, Model};
 use crate::app::console::Console;
 use crate::app::progress::Screen;
+use crate::app::write_json;
 use crate::math::Rational;
 use crate::publish::data::Source;
 use crate::release::lkc::game::{
@@ -19,16 +20,15 @@ use crate::release::lkc::game::{
 use crate::role::Role;
 use crate::table::{Decimal, Reading, Table};
 
-/// Play through who would contribute what if the columns had two to five owners
+/// Simulate what two to five owners of the columns would contribute
 ///
 /// In every round each owner offers its best value to be specialized, or keeps
 /// silent; the highest score wins. Under the rule `fair` an owner keeps silent
-/// while it has contributed more than another and the slack. Prints every round,
-/// what each contributes and gets, what it would get if it never offered anything
-/// (as measured), from which discount on that does not pay, and what the rule
-/// costs. Nothing is sent and nothing is released: whoever plays holds the whole
-/// table. The rule is one for stopping; it is not security against somebody who
-/// lies, and owners without anything to offer stop everybody.
+/// while it has contributed more than another owner plus the slack. Prints every round, what each
+/// owner contributes and gets, what it would get if it never offered anything, the discount from
+/// which on that does not pay, and what the rule costs. Nothing is sent and nothing is released:
+/// the simulation needs the whole table. The rule says when to stop; it is not security against
+/// an owner that lies, and an owner with nothing to offer stops everybody.
 #[derive(Args, Debug)]
 #[command(after_help = "Example: diptych model lkc game --agreement lkc.toml --data joined.csv \
                         --owner Bank=job,salary --owner Registry=sex,age")]
@@ -42,7 +42,7 @@ pub struct GameArgs {
     /// An owner and its columns; two to five owners [default: those of the agreement]
     #[arg(long = "owner", value_name = "NAME=COLUMNS")]
     owners: Vec<String>,
-    /// Whether owners who are ahead keep silent
+    /// Whether owners that are ahead keep silent
     #[arg(long, value_enum, default_value = "fair")]
     rule: WhichRule,
     /// By how much an owner may be ahead and still offer
@@ -51,16 +51,16 @@ pub struct GameArgs {
     /// An owner that never offers anything; may be given several times
     #[arg(long, value_name = "NAME")]
     defect: Vec<String>,
-    /// Write everything that was found as JSON
+    /// Write all results as JSON
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum WhichRule {
-    /// Nobody waits for anybody
+    /// No owner waits for another
     Off,
-    /// Who is ahead keeps silent
+    /// Owners that are ahead keep silent
     Fair,
 }
 
@@ -100,13 +100,11 @@ pub(super) fn run(arguments: &GameArgs, console: &Console) -> Result<(), Error> 
         console.result(line);
     }
     console.say(
-        "this is a rule for stopping, not security: offers that lose cannot be checked, and whoever has \
-         nothing to offer looks like one who will not",
+        "this is a rule for stopping, not security: losing offers cannot be checked, and an owner \
+         that has nothing to offer looks like one that refuses to",
     );
     if let Some(path) = &arguments.json {
-        let text = serde_json::to_string_pretty(&stage.as_json(&found, honest));
-        let text = text.map_err(Error::internal)? + "\n";
-        std::fs::write(path, text).map_err(|error| Error::file(path, "write", &error))?;
+        write_json(path, &stage.as_json(&found, honest))?;
     }
     Ok(())
 }
@@ -128,10 +126,9 @@ fn owner(text: &str, agreement: &Agreement, terms: &Terms) -> Result<Owner, Erro
         .ok_or_else(|| wrong("give a name, = and columns, such as Bank=job,salary".to_owned()))?;
     let place = |column: &str| {
         let of = |place: &usize| agreement.schema.attributes[*place].name == column;
-        terms
-            .quasi(&agreement.schema)
-            .find(of)
-            .ok_or_else(|| wrong(format!("{column:?} is not an attribute that is made coarser")))
+        terms.quasi(&agreement.schema).find(of).ok_or_else(|| {
+            wrong(format!("{column:?} is not an attribute that the agreement generalizes"))
+        })
     };
     let attributes = columns.split(',').map(place).collect::<Result<Vec<usize>, Error>>()?;
     Ok(Owner { name: name.to_owned(), attributes })
@@ -301,8 +298,11 @@ fn owners(named: &[String], agreement: &Agreement, terms: &Terms) -> Result<Vec<
         _ => named.iter().map(|text| owner(text, agreement, terms)).collect::<Result<_, _>>()?,
     };
     if !(2..=MOST_OWNERS).contains(&owners.len()) {
-        return Err(Error::input(format!("{} owners play; two to five can", owners.len()))
-            .advise("say --owner NAME=COLUMNS once for each"));
+        return Err(Error::input(format!(
+            "the number of owners is {}, not two to five",
+            owners.len()
+        ))
+        .advise("give --owner NAME=COLUMNS once for each"));
     }
     let twice = |place: usize| owners[..place].iter().any(|other| other.name == owners[place].name);
     if let Some(place) = (0..owners.len()).find(|place| twice(*place)) {

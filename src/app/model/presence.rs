@@ -1,7 +1,7 @@
 //! `diptych model presence`: how surely a joined table tells that somebody is at the other site.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use serde_json::json;
@@ -10,6 +10,7 @@ use super::part;
 use crate::Error;
 use crate::app::console::Console;
 use crate::app::plot::{Chart, Level, Point, Scale, Series};
+use crate::app::{write, write_json};
 use crate::error::Kind;
 use crate::release::presence::Delta;
 use crate::release::presence::check::{self, check};
@@ -24,13 +25,12 @@ pub(super) enum Presence {
     Simulate(SimulateArgs),
 }
 
-/// See how surely a table tells who of a site's people are in it
+/// Check how surely a table reveals which of a site's people are in it
 ///
-/// For every combination of the site's columns in the release, at most the part
-/// δ of the site's people who have it may be in the release. Each site looks at
-/// home. For tables with exact counts, joined from two sites or not; intervals
-/// and, with --agreement, values of taxonomies stand for what is below them.
-/// Exit status 0 if it is so, 1 if not.
+/// For every combination of the site's columns in the release, at most a fraction δ of the site's
+/// people who have it may be in the release. Each site runs this on its own data. For tables with
+/// exact counts, joined from two sites or not; an interval stands for the numbers in it and, with
+/// --agreement, a value of a taxonomy for those below it. Exit status 0 if this holds, 1 if not.
 #[derive(Args, Debug)]
 #[command(
     after_help = "Example: diptych model presence check --release release.csv --site own.csv \
@@ -43,10 +43,10 @@ pub(super) struct CheckArgs {
     /// The site's own table, with all its people: CSV with a header line
     #[arg(long, value_name = "FILE")]
     site: PathBuf,
-    /// The columns that the site has of the release
+    /// The columns of the release that the site holds
     #[arg(long, value_name = "NAMES", value_delimiter = ',', required = true)]
     columns: Vec<String>,
-    /// The part of people with the same values who may be in the release
+    /// The largest fraction of people with the same values who may be in the release
     #[arg(long, value_name = "PART")]
     delta: String,
     /// The column of the release that says how many people a row stands for [default: each for one]
@@ -57,14 +57,13 @@ pub(super) struct CheckArgs {
     agreement: Option<PathBuf>,
 }
 
-/// Try what tables without certain presence would be worth, over δ
+/// Simulate how useful tables that hide presence would be, for several δ
 ///
-/// Plays the site-presence paper's Mondrian with dummy users on one table that
-/// is taken for a public population: some of its people at both sites, some at
-/// one. Prints the sum of the squared sizes of groups (the smaller, the finer the
-/// table), for every δ, over a number of drawings. Nothing is released, and no
-/// two parties should run it as the paper has it: each would learn, for every
-/// person of the population, which group the other put them in.
+/// Runs the algorithm of the site-presence paper, Mondrian with dummy users, on one table that
+/// serves as a public population: some of its people are at both sites, some at one. Prints the
+/// sum of the squared sizes of groups (the smaller, the finer the table), for every δ, over
+/// several random draws. Nothing is released, and no two parties should run the paper's protocol:
+/// each would learn, for every person of the population, in which group the other put them.
 #[derive(Args, Debug)]
 #[command(after_help = "Example: diptych model presence simulate --data population.csv \
                         --a age,education --b hours --delta 1,0.9,0.75,0.6 --plot presence.svg")]
@@ -87,10 +86,10 @@ pub(super) struct SimulateArgs {
     /// People at A alone, and as many at B alone
     #[arg(long, value_name = "NUMBER", default_value_t = 1_200)]
     only: u64,
-    /// Common people in a group, at least
+    /// The smallest number of common people in a group
     #[arg(long, value_name = "NUMBER", default_value_t = 2)]
     k: u64,
-    /// The parts of a site's people in a group who may be common
+    /// The largest fractions of a site's people in a group who may be common
     #[arg(
         long,
         value_name = "PARTS",
@@ -98,22 +97,22 @@ pub(super) struct SimulateArgs {
         default_value = "1,0.95,0.75,0.65,0.6,0.55"
     )]
     delta: Vec<String>,
-    /// What distances count against dummies, from 0 to 1
+    /// The weight of distances against dummy users, from 0 to 1
     #[arg(long, value_name = "NUMBER", default_value_t = 0.5)]
     alpha: f64,
     /// Try further columns where the widest fails
     #[arg(long)]
     retry: bool,
-    /// Drawings of people
+    /// How many random draws of people
     #[arg(long, value_name = "NUMBER", default_value_t = 20)]
     runs: u64,
-    /// The same seed gives the same drawings
+    /// The same seed gives the same draws
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     seed: u64,
-    /// Draw it (SVG)
+    /// Write a plot (SVG)
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
-    /// Write everything that was found as JSON
+    /// Write all results as JSON
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 }
@@ -153,12 +152,15 @@ fn look(arguments: &CheckArgs, console: &Console) -> Result<(), Error> {
     console.result(format!("people certainly in it  {}", seen.certain));
     if let Some(offender) = seen.offender {
         console.result(format!("first that tells more   {offender}"));
-        return Err(Error::internal(format!("{} tells more than δ", arguments.release.display()))
-            .advise("make values coarser, or leave columns out"));
+        return Err(Error::internal(format!(
+            "{} reveals more than δ allows",
+            arguments.release.display()
+        ))
+        .advise("make values coarser, or leave columns out"));
     }
     console.say(
-        "as required, of presence at this site; absence may still be told, and it is not differential \
-         privacy",
+        "the table is as required for presence at this site; it may still reveal absence, and this \
+         is not differential privacy",
     );
     Ok(())
 }
@@ -196,15 +198,11 @@ fn play(arguments: &SimulateArgs, console: &Console) -> Result<(), Error> {
         console.result(line);
     }
     console.say("exact counts and one release: this is not differential privacy");
-    let write = |path: &Path, text: String| {
-        std::fs::write(path, text).map_err(|error| Error::file(path, "write", &error))
-    };
     if let Some(path) = &arguments.plot {
-        write(path, chart(arguments, &rows).svg())?;
+        write(path, &chart(arguments, &rows).svg())?;
     }
     if let Some(path) = &arguments.json {
-        let text = serde_json::to_string_pretty(&as_json(&rows)).map_err(Error::internal)?;
-        write(path, text + "\n")?;
+        write_json(path, &as_json(&rows))?;
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! `diptych model trajectory`: paths of people, with pairs of place and time taken out.
+//! `diptych model trajectory`: paths of people, with pairs of place and time suppressed.
 
 use std::fs::File;
 use std::io::BufWriter;
@@ -20,7 +20,7 @@ use crate::release::trajectory::{
 };
 use crate::table::{Dialect, regular_file};
 
-/// What must be acknowledged in so many words.
+/// What must be acknowledged, word for word.
 const ACKNOWLEDGED: &str = "not differentially private";
 
 #[derive(Subcommand, Debug)]
@@ -36,16 +36,16 @@ struct PathArgs {
     /// The paths: CSV with a header line
     #[arg(long, value_name = "FILE")]
     data: PathBuf,
-    /// Pairs of place and time that somebody may know of a person, from 1 to 16
+    /// How many pairs of place and time an attacker may know of a person, from 1 to 16
     #[arg(long, value_name = "NUMBER")]
     l: usize,
-    /// People who must share them, at least
+    /// The smallest number of people who must share them
     #[arg(long, value_name = "NUMBER")]
     k: u64,
-    /// The part of those who may have a protected value
+    /// The largest fraction of those people who may have a protected value
     #[arg(long, value_name = "PART", default_value = "1")]
     c: String,
-    /// The column that nobody is to be known by
+    /// The sensitive column
     #[arg(long, value_name = "NAME", default_value = "sensitive")]
     sensitive: String,
     /// Its protected values
@@ -57,26 +57,25 @@ struct PathArgs {
     /// The column that names people; in wide tables it may be left out
     #[arg(long, value_name = "NAME")]
     id: Option<String>,
-    /// For a row per pair: the column with places
+    /// For tables with a row per pair: the column with places
     #[arg(long, value_name = "NAME", requires_all = ["time", "id"])]
     location: Option<String>,
-    /// For a row per pair: the column with times, whole numbers
+    /// For tables with a row per pair: the column with times, whole numbers
     #[arg(long, value_name = "NAME", requires = "location")]
     time: Option<String>,
     /// Divide times by this, such as 60 for hours from minutes
     #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = above_zero::<u64>)]
     bin: u64,
-    /// Count somebody who stays at the first time only
+    /// Count somebody who stays in a place only at the first time
     #[arg(long)]
     collapse: bool,
 }
 
-/// Take pairs of place and time out of all paths until few sightings identify nobody
+/// Suppress pairs of place and time until a few sightings identify nobody
 ///
-/// Not differentially private: it protects against whoever knows at most L
-/// pairs of a person and has nothing else. Writes release.csv, without
-/// identifiers and in no order that tells anything, summary.json with the
-/// promise, and under private/ how it came about.
+/// Not differentially private: it protects against somebody who knows at most L pairs of a person
+/// and nothing else. Writes release.csv, without identifiers and in an order that reveals
+/// nothing, summary.json with the promise, and under private/ the steps that led to it.
 #[derive(Args, Debug)]
 #[command(
     after_help = "Example: diptych model trajectory anonymize --data paths.csv --out release/ \
@@ -88,30 +87,30 @@ pub(super) struct AnonymizeArgs {
     /// Where the release goes; made if it does not exist, never overwritten
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// Sets of pairs that this part of all people share are worth keeping
+    /// Sets of pairs that at least this fraction of all people share count as useful
     #[arg(long, value_name = "PART", default_value = "0.005")]
     support: String,
-    /// Which pair is taken out first: gain-per-loss, gain or loss
+    /// Which pair is suppressed first: by gain-per-loss, gain or loss
     #[arg(long, value_name = "SCORE", default_value = "gain-per-loss", value_parser = score)]
     score: Score,
-    /// "not differentially private", in these words
+    /// The words "not differentially private", exactly
     #[arg(long, value_name = "WORDS")]
     acknowledge: String,
-    /// Enter the release in this ledger
+    /// Record the release in this ledger
     #[arg(long, value_name = "FILE")]
     ledger: Option<PathBuf>,
-    /// Make the ledger: nothing was ever released of this data
+    /// Create the ledger: nothing of this data was ever released
     #[arg(long, requires = "ledger")]
     new_ledger: bool,
     /// The data set's name in the ledger [default: the data file's name]
     #[arg(long, value_name = "NAME", requires = "ledger")]
     data_set: Option<String>,
-    /// Release although the data has other releases, whose promises do not add up
+    /// Release even though the data has other releases: their promises do not compose
     #[arg(long)]
     accept_composition: bool,
 }
 
-/// See whether few sightings identify somebody in a table of paths
+/// Check whether a few sightings identify somebody in a table of paths
 ///
 /// Exit status 0 if not, 1 if so.
 #[derive(Args, Debug)]
@@ -120,7 +119,7 @@ pub(super) struct CheckArgs {
     table: PathArgs,
 }
 
-/// Make up paths to try things on, after the thesis
+/// Generate paths to experiment with, as in the thesis
 #[derive(Args, Debug)]
 pub(super) struct GenerateArgs {
     /// A city of 26 blocks and 24 hours, or a metro of 65 stations and 60 minutes
@@ -190,8 +189,8 @@ impl PathArgs {
 
 fn anonymized(arguments: &AnonymizeArgs, console: &Console) -> Result<(), Error> {
     if arguments.acknowledge != ACKNOWLEDGED {
-        return Err(Error::input("what this does not promise is not acknowledged")
-            .advise(format!("say --acknowledge '{ACKNOWLEDGED}' once you know what that means")));
+        return Err(Error::input("the words after --acknowledge are not the required ones")
+            .advise(format!("give --acknowledge '{ACKNOWLEDGED}' once you know what that means")));
     }
     let output = Output::claim(&arguments.out)?;
     let paths = arguments.table.read()?;
@@ -291,7 +290,7 @@ fn check(arguments: &CheckArgs, console: &Console) -> Result<(), Error> {
     let failed = || Error::internal(format!("{data} is not as required"));
     if let Err(problem) = whole(&paths, &terms) {
         console.result(format!("all paths together      {problem}"));
-        return Err(failed().advise("raise --c or lower --k: taking pairs out does not help"));
+        return Err(failed().advise("raise --c or lower --k: suppressing pairs does not help"));
     }
     if let Some(first) = found.iter().next() {
         let name = |pair: &u32| {
@@ -301,7 +300,7 @@ fn check(arguments: &CheckArgs, console: &Console) -> Result<(), Error> {
         let names: Vec<String> = first.iter().map(name).collect();
         console.result(format!("the first               {}", names.join(" > ")));
         return Err(
-            failed().advise("`diptych model trajectory anonymize` takes pairs out until it is")
+            failed().advise("`diptych model trajectory anonymize` suppresses pairs until it is")
         );
     }
     console.say(terms.warning(paths.alone()));

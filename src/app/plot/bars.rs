@@ -26,16 +26,16 @@ pub struct Row {
     pub values: Vec<f64>,
 }
 
-/// Of one letter, roughly.
+/// The width of one letter, roughly.
 const LETTER: f64 = 7.0;
-/// Of one bar, its distance from the next one included.
+/// The height of one bar, including its distance from the next one.
 const BAR: f64 = 16.0;
 /// Between rows.
 const GAP: f64 = 10.0;
 /// The position of the legend, and where rows begin.
 const KEY: f64 = 64.0;
 const TOP: f64 = 80.0;
-/// Room for the number at the end of the longest bar.
+/// Space for the number at the end of the longest bar.
 const NUMBER: f64 = 76.0;
 
 impl Bars {
@@ -141,7 +141,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_numbers_give_bars_without_any_that_is_none(
+        fn no_number_gives_bars_with_nan_or_infinity(
             values in prop::collection::vec(any::<[f64; 2]>(), 0..6)
         ) {
             let svg = bars(&values).svg();

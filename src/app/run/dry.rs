@@ -84,8 +84,9 @@ pub(super) fn run(
         console.result(format!("  {remark}"));
     }
     let people = people(side.agreement, records);
-    console
-        .result("\nWhat the release would look like (your records count here: do not pass it on)");
+    console.result(
+        "\nWhat the release would look like (computed from your records: do not pass it on)",
+    );
     let outlook = plan::outlook(side.agreement, Some(people))?;
     outlook.iter().for_each(|line| console.result(format!("  {line}")));
     console.result("\nWhat the parties would learn");
@@ -95,7 +96,7 @@ pub(super) fn run(
     tell_costs(side, records, &history, line, console)
 }
 
-/// Sees that the places of ledger and release can be written, without writing there.
+/// Checks that ledger and release can be written, without writing anything.
 fn check_places(side: &Side<'_>) -> Result<(), Error> {
     let party = side.party;
     for (key, path) in [("ledger", &party.ledger), ("out", &party.out)] {
@@ -131,7 +132,7 @@ fn check_places(side: &Side<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-/// What would stop the run before it connects.
+/// Fails if the run would be refused before it connects.
 fn refuse(side: &Side<'_>, history: &History) -> Result<(), Error> {
     let party = side.party;
     side.check_caps(history)
@@ -197,7 +198,7 @@ fn rehearsal_words(
     )))
 }
 
-/// A run that leads to one tree, as both parties would hold it.
+/// What a run that leads to one tree costs both parties.
 struct Expected {
     rows: u64,
     own: Forecast,
@@ -224,7 +225,7 @@ impl Expected {
     }
 }
 
-/// How many trees are drawn to find a usual one, if that does not take long.
+/// How many trees are drawn at most to find a typical one.
 const TREES: usize = 999;
 
 fn tell_costs(
@@ -240,7 +241,7 @@ fn tell_costs(
         with_peer && run.status == Status::Finished
     };
     let again = history.runs().iter().any(finished);
-    console.say("working out what is said …");
+    console.say("forecasting the messages …");
     let trees = random_trees(agreement, TREES, Some(people(agreement, records)))?;
     let [usual, large] = [trees.len() / 2, trees.len() * 95 / 100]
         .map(|place| Expected::new(side, records, &trees[place], again));
@@ -284,7 +285,7 @@ fn tell_costs(
         None => "ten times what slow machines on the slowest line need; `run_seconds` changes it",
     };
     let limit = side.deadline(records)?.as_secs();
-    console.result(format!("  The run is given up after {limit} s ({why})."));
+    console.result(format!("  The run is aborted after {limit} s ({why})."));
     Ok(())
 }
 
@@ -304,7 +305,8 @@ fn tell_assumed(
     let agreement = side.agreement;
     if is_of_paths(records) {
         console.result(format!(
-            "  The paths of {} are not known yet: they are taken to be as many and as long as yours.\n  \
+            "  The paths of {} are not known yet: they are assumed to be as many and as long as \
+             yours.\n  \
              This part tells how many you have: do not pass it on.",
             side.peer_name
         ));
@@ -321,21 +323,21 @@ fn tell_assumed(
         ));
     } else if agreement.membership().is_hidden() {
         console.result(format!(
-            "  {} is taken to have {} records; how many are common changes nothing. This part tells\n  \
+            "  {} is assumed to have {} records; how many are common changes nothing. This part tells\n  \
              how many records you have: do not pass it on.",
             side.peer_name, records.peer
         ));
     } else if agreement.identifier().is_some() {
         console.result(format!(
-            "  {} is taken to have {} records, {} of them common. This part tells how many\n  \
+            "  {} is assumed to have {} records, {} of them common. This part tells how many\n  \
              records you have: do not pass it on.",
             side.peer_name, records.peer, records.common
         ));
     }
 }
 
-/// What a line adds: every round waits for it once, and the longer direction passes through it. Some
-/// of that happens while processors work, so a run may take less.
+/// What the network adds: one round trip for every round, and the transfer of the longer
+/// direction. Some of that overlaps with computation, so a run may take less.
 fn time_on(line: NetworkModel, total: &PhaseCost) -> f64 {
     let bytes = total.bytes_sent.max(total.bytes_received) as f64;
     total.rounds as f64 * line.round_trip.as_secs_f64() + bytes / line.bytes_per_second
