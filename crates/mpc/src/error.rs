@@ -406,7 +406,10 @@ impl Error {
             | Self::Version { .. }
             | Self::SameRole(_)
             | Self::Terms { .. }
-            | Self::NotThisSession => true,
+            | Self::NotThisSession
+            | Self::Peer(_)
+            | Self::Disagreement(_) => true,
+            Self::Ring(_, error) => error.is_refusal(),
             _ => false,
         }
     }

@@ -90,6 +90,7 @@ impl<R: CryptoRng> Decisions for R {
 /// One decision on a tape.
 #[cfg(any(test, feature = "testing"))]
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Decision {
     /// A uniform number R.
     Uniform(BigUint),

@@ -72,7 +72,6 @@
 //! ```
 
 mod entry;
-mod error;
 mod history;
 mod loss;
 
@@ -83,8 +82,8 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::{Budget, Epsilon};
+pub use crate::Error;
 pub use entry::{Debit, Entry, Event, Hash, Rehearsal, RunId};
-pub use error::Error;
 pub use history::{History, Rehearsals, Run, Status, Torn};
 pub use loss::{Delta, Reader, Towards};
 

@@ -14,7 +14,7 @@ use std::process::ExitCode;
 use crate::crypto::{commutative, paillier};
 use crate::math::random::SourceFailed;
 use crate::net::{self, AbortReason, Blame, Fault};
-use crate::privacy::{self, ledger};
+use crate::privacy;
 
 /// Exit statuses besides 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -280,21 +280,38 @@ macro_rules! internal {
     )*};
 }
 
-internal!(SourceFailed, privacy::Error, paillier::Error, commutative::Error);
+internal!(SourceFailed, paillier::Error, commutative::Error);
 
-impl From<ledger::Error> for Error {
-    fn from(error: ledger::Error) -> Self {
+/// What is wrong with a ledger, or what it forbids, is the input's fault; what a budget or a mechanism
+/// meets is not.
+impl From<privacy::Error> for Error {
+    fn from(error: privacy::Error) -> Self {
+        use privacy::Error as Of;
         use std::io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
-        match &error {
+        let made = match &error {
             // A full disk is not the user's error.
-            ledger::Error::File { source, .. }
+            Of::File { source, .. }
                 if matches!(source.kind(), FileTooLarge | QuotaExceeded | StorageFull) =>
             {
-                Self::internal(error)
+                Self::internal(&error)
             }
-            ledger::Error::CapReached { .. } => Self::input(error).telling(AbortReason::OverCap),
-            _ => Self::input(error),
-        }
+            Of::Epsilon { .. }
+            | Of::EmptySpend { .. }
+            | Of::BudgetExceeded { .. }
+            | Of::RoundingTooCoarse { .. }
+            | Of::OutOfRange { .. }
+            | Of::FailuresTooLikely { .. }
+            | Of::NoSensitivity
+            | Of::NoCandidates
+            | Of::WeightsTooLong { .. }
+            | Of::OffGrid { .. }
+            | Of::RateVanishes { .. }
+            | Of::NotWhole { .. }
+            | Of::Tape(_) => Self::internal(&error),
+            Of::CapReached { .. } => Self::input(&error).telling(AbortReason::OverCap),
+            _ => Self::input(&error),
+        };
+        made.because(error)
     }
 }
 

@@ -51,6 +51,7 @@ impl Default for Limits {
 
 /// What [`Limits`] limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Limited {
     /// The number of gates.
     Gates,

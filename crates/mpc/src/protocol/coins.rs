@@ -49,6 +49,7 @@ pub type Bits = Zeroizing<Vec<bool>>;
 
 /// The distribution of a noise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Law {
     /// Geometric: a number of digits.
     Geometric,

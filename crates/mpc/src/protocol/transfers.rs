@@ -75,6 +75,7 @@ pub const SILENT_PAYS_FROM: usize = 1 << 19;
 
 /// What the security of transfers may assume, beside what all of them need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Assumptions {
     /// Learning parity with noise is assumed to be hard.
     Lpn,
@@ -121,6 +122,7 @@ impl Source {
 
 /// What hashes are used for. Each use has a starting point of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Purpose {
     /// To break the correlation of transfers; numbered by [`Numbers::take_transfers`].
     Transfers,

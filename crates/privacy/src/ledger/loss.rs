@@ -56,7 +56,7 @@ impl Delta {
 
 impl Reader {
     /// The key of the cap in a party file.
-    pub(super) fn key(self) -> &'static str {
+    pub(crate) fn key(self) -> &'static str {
         match self {
             Self::Anybody => "cap",
             Self::Peer => "cap_towards_peer",
@@ -64,7 +64,7 @@ impl Reader {
     }
 
     /// How the command that raises the cap is given it.
-    pub(super) fn flag(self) -> &'static str {
+    pub(crate) fn flag(self) -> &'static str {
         match self {
             Self::Anybody => "--cap",
             Self::Peer => "--towards-peer --cap",
@@ -72,7 +72,7 @@ impl Reader {
     }
 
     /// What is spent where this cap is concerned.
-    pub(super) fn words(self) -> &'static str {
+    pub(crate) fn words(self) -> &'static str {
         match self {
             Self::Anybody => "",
             Self::Peer => " towards the peer",

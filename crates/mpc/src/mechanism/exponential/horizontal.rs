@@ -16,7 +16,7 @@
 //!    P1 has −m, P2 has u + m.
 //! 2. Oblivious evaluation of the weight as a polynomial in P2's share; P1, who knows m and adds a
 //!    mask, has the other share of the weight. The result is below n/2 for every score possible:
-//!    that is checked before anything is sent .
+//!    that is checked before anything is sent.
 //! 3. Shares of prefix sums are sums of shares. One circuit draws R below the last of them and
 //!    counts those that are at most R (the thesis: RVP, then COMPARISON; fused, R is never shared).
 //!

@@ -327,8 +327,8 @@ fn one_s_own_mistakes_are_refused_before_anything_is_sent() {
         |session| Hint::setup(session, TINY, shape, &["a"]).err(),
         |session| Bins::setup(session, TINY, shape, &["a"]).err(),
     );
-    assert!(turned.p1.is_some_and(|e| e.says("Internal", "belong to P1")));
-    assert!(turned.p2.is_some_and(|e| e.says("Internal", "belong to P1")));
+    assert!(turned.p1.is_some_and(|e| e.says("Internal", "belong to p1")));
+    assert!(turned.p2.is_some_and(|e| e.says("Internal", "belong to p1")));
     let beyond = JoinShape::new(Role::P1, 1, MOST_IDENTIFIERS + 1);
     assert!(beyond.is_err_and(|e| e.says("Internal", "identifiers where there may be")));
 }

@@ -338,7 +338,7 @@ fn impossible_shapes_and_inputs_are_refused_and_the_peer_is_told() {
         },
         |session| count_table(session, expected(), &good, &[0; 4], &|_| ()).unwrap_err(),
     );
-    assert!(one_side.p1.says("Input", "P1 encrypts in this shape"));
+    assert!(one_side.p1.says("Input", "p1 encrypts in this shape"));
     assert!(matches!(one_side.p2, Error::PeerAborted(AbortReason::Stopped)));
 }
 

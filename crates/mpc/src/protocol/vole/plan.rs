@@ -4,6 +4,7 @@ use crate::protocol::transfers::Assumptions;
 
 /// How elements are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Method {
     /// From 128 transfers each.
     Direct,
