@@ -164,7 +164,7 @@ impl Source {
 }
 
 /// The records of a CSV file with a header, in the agreement's domains.
-pub fn parse(agreement: &Agreement, name: &str, csv: &str) -> Result<Table, table::Error> {
+pub fn parse(agreement: &Agreement, name: &str, csv: &str) -> Result<Table, Error> {
     let (schema, max_records) = (&agreement.schema, agreement.max_records);
     let reading = Reading { schema, owner: None, identifier: None, max_records };
     parse_csv(name, csv.as_bytes(), &reading, &|_| {})
