@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use diptych::Error;
-use diptych::net::Stop;
+use diptych::net::{self, Stop};
 use diptych::protocol::shards::remote::Line;
 use diptych::protocol::shards::{Answer, Failed};
 use diptych::publish::party::Party;
@@ -165,7 +165,7 @@ impl Worker {
         let reply = py.detach(|| {
             self.go_on(|state| match state {
                 State::Met(mut worker) => {
-                    let reply = worker.serve(call)?;
+                    let reply = worker.serve(call).map_err(net::Error::from)?;
                     Ok((State::Met(worker), reply))
                 }
                 _ => Err(Error::internal("a shard was called before it met its peer")),
@@ -221,7 +221,7 @@ impl Workers for Reached {
 
 /// What a failure of the package's own says again, and anything else in its words.
 fn failure_of(py: Python<'_>, error: &PyErr) -> Error {
-    use diptych::net::{self, Blame};
+    use diptych::net::Blame;
     let value = error.value(py);
     let text = |name: &str| value.getattr(name).and_then(|text| text.extract::<String>()).ok();
     let status = value.getattr("status").and_then(|status| status.extract::<u8>()).ok();

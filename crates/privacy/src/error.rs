@@ -304,29 +304,6 @@ pub enum Error {
     Poisoned,
 }
 
-impl Error {
-    /// Whether the ledger or its owner's limits are the reason, which the user can mend; otherwise it is
-    /// a mechanism's parameters.
-    pub fn is_of_ledger(&self) -> bool {
-        !matches!(
-            self,
-            Self::Epsilon { .. }
-                | Self::EmptySpend { .. }
-                | Self::BudgetExceeded { .. }
-                | Self::RoundingTooCoarse { .. }
-                | Self::OutOfRange { .. }
-                | Self::FailuresTooLikely { .. }
-                | Self::NoSensitivity
-                | Self::NoCandidates
-                | Self::WeightsTooLong { .. }
-                | Self::OffGrid { .. }
-                | Self::RateVanishes { .. }
-                | Self::NotWhole { .. }
-                | Self::Tape(_)
-        )
-    }
-}
-
 fn decimal(epsilon: &Rational) -> String {
     epsilon.exact_decimal(18).unwrap_or_else(|| epsilon.decimal_rounded_up(6))
 }

@@ -282,20 +282,36 @@ macro_rules! internal {
 
 internal!(SourceFailed, paillier::Error, commutative::Error);
 
+/// What is wrong with a ledger, or what it forbids, is the input's fault; what a budget or a mechanism
+/// meets is not.
 impl From<privacy::Error> for Error {
     fn from(error: privacy::Error) -> Self {
+        use privacy::Error as Of;
         use std::io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
-        match &error {
+        let made = match &error {
             // A full disk is not the user's error.
-            privacy::Error::File { source, .. }
+            Of::File { source, .. }
                 if matches!(source.kind(), FileTooLarge | QuotaExceeded | StorageFull) =>
             {
-                Self::internal(error)
+                Self::internal(&error)
             }
-            privacy::Error::CapReached { .. } => Self::input(error).telling(AbortReason::OverCap),
-            error if error.is_of_ledger() => Self::input(error),
-            _ => Self::internal(&error).because(error),
-        }
+            Of::Epsilon { .. }
+            | Of::EmptySpend { .. }
+            | Of::BudgetExceeded { .. }
+            | Of::RoundingTooCoarse { .. }
+            | Of::OutOfRange { .. }
+            | Of::FailuresTooLikely { .. }
+            | Of::NoSensitivity
+            | Of::NoCandidates
+            | Of::WeightsTooLong { .. }
+            | Of::OffGrid { .. }
+            | Of::RateVanishes { .. }
+            | Of::NotWhole { .. }
+            | Of::Tape(_) => Self::internal(&error),
+            Of::CapReached { .. } => Self::input(&error).telling(AbortReason::OverCap),
+            _ => Self::input(&error),
+        };
+        made.because(error)
     }
 }
 
@@ -333,20 +349,25 @@ mod tests {
         let over_cap = || net::Error::PeerAborted(AbortReason::OverCap);
         let large = || net::Error::FrameTooLarge { length: 1 << 40, limit: 1 << 20 };
         let identity = || net::Error::Identity("no key");
-        let cases: [(fn() -> net::Error, _, _); 7] = [
+        let cases: [(fn() -> net::Error, _, _); 6] = [
             (slow, Some(AbortReason::TooSlow), [Failed; 2]),
             (|| net::Error::Closed, None, [Failed; 2]),
             (|| net::Error::Stopped, Some(AbortReason::Stopped), [Interrupted; 2]),
             (disagrees, None, [PeerRefused, AfterSpending]),
             (over_cap, None, [PeerRefused; 2]),
             (large, Some(AbortReason::BadMessage), [PeerRefused; 2]),
-            (identity, Some(AbortReason::Internal), [WrongInput, AfterSpending]),
         ];
         for (error, told, statuses) in cases {
             for error in at_every_depth(error) {
                 assert_ends(error, told, statuses);
             }
         }
+        // What a shard was given is not the input of its lead.
+        let [own, in_ring, of_shard] = at_every_depth(identity);
+        for error in [own, in_ring] {
+            assert_ends(error, Some(AbortReason::Internal), [WrongInput, AfterSpending]);
+        }
+        assert_ends(of_shard, Some(AbortReason::Internal), [Failed, AfterSpending]);
     }
 
     #[test]

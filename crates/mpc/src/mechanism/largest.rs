@@ -181,7 +181,7 @@ pub fn largest_counts(
         for batch in counts.chunks(shape.shared_batch() * shape.classes.max(1)) {
             shares.extend_from_slice(largest_on_shared_bits(session, shape, batch)?.words());
         }
-        return Ok(WordShares::new(shape.share_bits, std::mem::take(&mut *shares))?);
+        return WordShares::new(shape.share_bits, std::mem::take(&mut *shares));
     }
     let program = Program::new(&shape.circuit());
     let mut shares = Vec::with_capacity(counts.len() / shape.classes.max(1));
@@ -202,7 +202,7 @@ pub fn largest_counts(
             shares.extend(bits.chunks(shape.share_bits as usize).map(word));
         }
     }
-    Ok(WordShares::new(shape.share_bits, shares)?)
+    WordShares::new(shape.share_bits, shares)
 }
 
 fn largest_on_shared_bits(
@@ -236,5 +236,5 @@ fn largest_on_shared_bits(
         left.extend(odd);
     }
     let mut largest = left.pop().unwrap_or_default();
-    Ok(WordShares::new(shape.share_bits, std::mem::take(&mut *largest))?)
+    WordShares::new(shape.share_bits, std::mem::take(&mut *largest))
 }

@@ -345,7 +345,7 @@ pub fn send<S: Sending + ?Sized>(
         }
     }
     let words = parts.sum(|first, other| first.add(other), SenderPart::into_share);
-    Ok(WordShares::new(shape.bits, words)?)
+    WordShares::new(shape.bits, words)
 }
 
 /// The only leaves of records that are all in one group.
@@ -407,7 +407,7 @@ fn receive_adding<R: Receiving + ?Sized>(
         }
     }
     let words = parts.sum(|first, other| first.add(other), ReceiverPart::into_share);
-    Ok(WordShares::new(shape.bits, words)?)
+    WordShares::new(shape.bits, words)
 }
 
 /// One worker with its own table per thread; tables are added at the end.

@@ -1,5 +1,5 @@
-//! Primes: generated and tested by `glass_pumpkin`, whose results the tests compare with known
-//! primes and with pseudoprimes constructed to pass primality tests.
+//! Primes: generated and tested by `glass_pumpkin`, whose results the tests compare with another
+//! library and with pseudoprimes constructed to pass primality tests.
 
 use num_bigint::BigUint;
 use num_integer::Integer;
@@ -72,8 +72,15 @@ pub(crate) fn small_primes(bound: u32) -> impl Iterator<Item = u32> {
 mod tests {
     use super::*;
 
+    fn other_verdict(number: &BigUint) -> bool {
+        // num-primes uses an older num-bigint; numbers are passed to it in decimal.
+        let digits = number.to_string();
+        let number = num_primes::BigUint::parse_bytes(digits.as_bytes(), 10).unwrap();
+        num_primes::Verification::is_prime(&number)
+    }
+
     #[test]
-    fn verdicts_agree_with_trial_division_and_with_known_primes() {
+    fn verdicts_agree_with_trial_division_and_with_another_library() {
         let mut rng = Randomness::seeded(1);
         let primes: Vec<u32> = small_primes(3_000).collect();
         assert_eq!((primes.len(), primes[0], primes[429]), (430, 2, 2_999));
@@ -81,14 +88,14 @@ mod tests {
             let verdict = is_prime_vartime(&BigUint::from(n), &mut rng);
             assert_eq!(verdict, primes.binary_search(&n).is_ok(), "{n}");
         }
-        // According to SymPy.
-        let offsets: &[u32] = &[
-            235, 697, 1027, 1255, 1285, 1465, 1503, 1527, 1593, 1713, 1723, 1741, 1773, 1827, 1917,
-        ];
-        for offset in (1..2_000u32).step_by(2) {
-            let verdict = is_prime_vartime(&((BigUint::from(1u8) << 200) + offset), &mut rng);
-            assert_eq!(verdict, offsets.contains(&offset), "2^200 + {offset}");
+        let mut checked = 0;
+        for offset in 0..400u32 {
+            let n = (BigUint::from(1u8) << 200) + 2 * offset + 1u32;
+            let verdict = is_prime_vartime(&n, &mut rng);
+            assert_eq!(verdict, other_verdict(&n), "{n}");
+            checked += u32::from(verdict);
         }
+        assert!(checked > 0);
     }
 
     #[test]

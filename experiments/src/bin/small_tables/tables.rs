@@ -3,7 +3,7 @@
 
 use diptych::Error;
 use diptych::agreement::Agreement;
-use diptych::table::{self, Reading, Table, parse_csv};
+use diptych::table::{Reading, Table, parse_csv};
 use std::path::Path;
 
 /// A table as a package has it.
@@ -159,12 +159,12 @@ impl Source {
     /// The records of a CSV file with a header.
     pub fn parse(&self, csv: &str) -> Result<Table, Error> {
         let agreement = self.agreement("epsilon = \"1\"\nspecializations = 1")?;
-        Ok(parse(&agreement, self.name, csv)?)
+        parse(&agreement, self.name, csv)
     }
 }
 
 /// The records of a CSV file with a header, in the agreement's domains.
-pub fn parse(agreement: &Agreement, name: &str, csv: &str) -> Result<Table, table::Error> {
+pub fn parse(agreement: &Agreement, name: &str, csv: &str) -> Result<Table, Error> {
     let (schema, max_records) = (&agreement.schema, agreement.max_records);
     let reading = Reading { schema, owner: None, identifier: None, max_records };
     parse_csv(name, csv.as_bytes(), &reading, &|_| {})

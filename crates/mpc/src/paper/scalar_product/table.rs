@@ -210,7 +210,7 @@ fn run(
             evaluate(session, &public, shape, cells, progress)?
         }
     };
-    Ok(WordShares::new(shape.bits, words)?)
+    WordShares::new(shape.bits, words)
 }
 
 fn encrypt(

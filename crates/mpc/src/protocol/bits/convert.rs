@@ -51,7 +51,7 @@ pub fn to_words(session: &mut Session, bits: &Bits, ring_bits: u32) -> Result<Wo
         }
         Ok(())
     })?;
-    Ok(WordShares::new(ring_bits, std::mem::take(&mut *words))?)
+    WordShares::new(ring_bits, std::mem::take(&mut *words))
 }
 
 fn send_words(
@@ -163,7 +163,7 @@ pub fn select_words(
         }
         Ok(())
     })?;
-    Ok(WordShares::new(ring_bits, std::mem::take(&mut *products))?)
+    WordShares::new(ring_bits, std::mem::take(&mut *products))
 }
 
 /// Words of one round of [`select_words`].

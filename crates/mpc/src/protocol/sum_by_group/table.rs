@@ -219,5 +219,5 @@ pub fn count_cells(
     let [first, second] = shape.cells;
     let words = shares.words();
     let turned = (0..first * second).map(|entry| words[entry % second * first + entry / second]);
-    Ok(WordShares::new(shape.bits, turned.collect())?)
+    WordShares::new(shape.bits, turned.collect())
 }

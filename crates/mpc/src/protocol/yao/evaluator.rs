@@ -55,9 +55,8 @@ impl State {
         for (job, wires) in jobs.iter().zip(&mut wires) {
             let channel = &mut session.channel;
             // The last chunk is shorter; whether this is the last is known only at its end.
-            let mut receive = |chunk: &mut Vec<u8>| {
-                Ok(channel.receive_bytes_at_most(TABLES, CHUNK_BYTES, chunk)?)
-            };
+            let mut receive =
+                |chunk: &mut Vec<u8>| channel.receive_bytes_at_most(TABLES, CHUNK_BYTES, chunk);
             let evaluator = &mut self.evaluator;
             let slots = evaluate(evaluator, job.source, wires, &mut self.tables, &mut receive)?;
             read_outputs(&slots, wires, 0, &mut outputs);

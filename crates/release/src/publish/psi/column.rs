@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn what_is_wrong_with_a_table_is_said_with_file_and_line() {
-        let message = |content, column| read(content, column).err().unwrap().to_string();
+        let message = |content, column| read(content, column).err().unwrap().message().to_owned();
         assert!(message("id,job\na,x\n", "ssn").ends_with("line 1: there is no column 'ssn'"));
         assert!(message("id,id\na,x\n", "id").ends_with("two columns are called 'id'"));
         assert!(
