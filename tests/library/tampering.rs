@@ -378,7 +378,8 @@ fn rows_that_no_release_of_the_agreement_has_are_found_though_their_hash_was_ren
             whole.replacen("ill", "\"ill\"", 1),
         ] {
             forge(&release, &other, Some(rows.len()));
-            let refused = verify::check(&release).unwrap_err().message;
+            let refused = verify::check(&release).unwrap_err();
+            let refused = refused.message();
             assert!(refused.contains("not written as releases are"), "{refused}");
         }
         forge(&release, &whole.replacen("ill", "sick", 1), None);

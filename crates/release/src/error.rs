@@ -321,9 +321,9 @@ mod tests {
 
     use super::*;
     use crate::crypto::{cuckoo, garble};
+    use crate::paper::secure_sum::Neighbour;
     use crate::privacy::Epsilon;
     use crate::privacy::ledger::History;
-    use crate::protocol::secure_sum::Neighbour;
     use crate::protocol::{psi, shards};
 
     /// The same failure as a protocol has it, and as a neighbour in a ring and a shard report it.

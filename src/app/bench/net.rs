@@ -24,7 +24,7 @@ pub(super) fn run(options: &BenchArgs, out: &mut Figures) -> Result<(), Error> {
     let all = if options.quick { few } else { (BLOCKS, ROUND_TRIPS) };
     let modelled = if options.net.is_some() { few } else { all };
     measure("in memory", in_memory, modelled, out)?;
-    Ok(measure("loopback TLS", loopback_pair()?, all, out)?)
+    measure("loopback TLS", loopback_pair()?, all, out)
 }
 
 fn measure(

@@ -119,6 +119,6 @@ mod tests {
         assert!(text.contains("| a \\| b | 1 234 | ms | x |"), "{text}");
         assert!(text.contains("![a plot](a.svg)") && place.join("a.svg").exists());
         let refused = prepare(&place).unwrap_err();
-        assert!(refused.message.contains("is not empty"), "{}", refused.message);
+        assert!(refused.message().contains("is not empty"), "{}", refused.message());
     }
 }

@@ -111,7 +111,7 @@ impl Transport for End {
         accept: Accept<'_>,
         patience: Patience,
     ) -> Result<Tag, Error> {
-        let end = patience.end();
+        let end = patience.end(Instant::now());
         let mut state = self.incoming.lock();
         loop {
             if let Some((header, frame)) = state.frames.pop_front() {

@@ -418,7 +418,7 @@ mod tests {
         assert_eq!(ask(lost), (false, false), "a lost head stops the run");
         let refused = refuse_lost_head(&history, lost, "company").unwrap_err();
         assert_eq!(refused.status(), Exit::WrongInput);
-        assert_eq!(refused.tell, Some(AbortReason::Disagreement), "nobody stopped it on purpose");
+        assert_eq!(refused.tell(), Some(AbortReason::Disagreement), "nobody stopped it on purpose");
         let open = || Ledger::open(&place.path().join("company")).unwrap();
         open().acknowledge("company", lost).unwrap();
         assert_eq!(ask(lost), (true, false), "it is acknowledged");

@@ -9,7 +9,7 @@ use super::two_parties::{
     thesis_rows,
 };
 use super::*;
-use crate::net::{self, Tag};
+use crate::net::{self, Blame, Tag};
 use crate::protocol::Workspace;
 use crate::protocol::coins::{Coins, TapeCoins};
 use crate::protocol::pair::{
