@@ -10,7 +10,7 @@ const PACKAGES: &[(&str, &[&str])] = &[
     ("crates/primitives", &["simd", "math", "crypto"]),
     ("crates/privacy", &["privacy"]),
     ("crates/mpc", &["role", "circuit", "net", "protocol", "mechanism", "paper"]),
-    ("crates/release", &["error", "table", "agreement", "release", "publish"]),
+    ("crates/release", &["table", "agreement", "release", "publish"]),
     (".", &["app"]),
 ];
 
