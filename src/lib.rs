@@ -64,6 +64,8 @@ pub use diptych_mpc::Role;
 use diptych_mpc::role;
 #[doc(inline)]
 pub use diptych_mpc::{circuit, mechanism, net, paper, protocol};
+#[doc(no_inline)]
+pub use diptych_primitives as primitives;
 #[doc(inline)]
 pub use diptych_primitives::{crypto, math, simd};
 #[doc(inline)]

@@ -11,13 +11,11 @@ use rustls::AlertDescription;
 use serde::{Deserialize, Serialize};
 
 use crate::circuit::bristol::Limited;
-use crate::crypto::ot::InvalidPoint;
-use crate::crypto::{commutative, cuckoo, garble, okvs, paillier};
-use crate::math::random::SourceFailed;
 #[cfg(feature = "tls")]
 use crate::net::Fingerprint;
 use crate::net::Tag;
 use crate::paper::secure_sum::Neighbour;
+use crate::primitives;
 use crate::privacy;
 use crate::protocol::shards::Failed;
 use crate::role::Role;
@@ -226,7 +224,7 @@ pub enum Error {
     Io(#[from] io::Error),
     /// No randomness.
     #[error(transparent)]
-    Randomness(#[from] SourceFailed),
+    Randomness(primitives::Error),
     /// A circuit file beyond the limits of the reader.
     #[error("line {line}: {what} exceeds the limit of {limit}; a higher limit would let it pass")]
     CircuitTooLarge {
@@ -358,7 +356,7 @@ impl Error {
             Self::Peer(_) => Blame::Peer,
             Self::Disagreement(_) => Blame::Disagreement,
             Self::Input(_) | Self::CircuitTooLarge { .. } => Blame::Input,
-            Self::Internal(_) => Blame::Internal,
+            Self::Internal(_) | Self::Randomness(_) => Blame::Internal,
             Self::Ring(_, error) => error.blame(),
             Self::Shard(failed) => failed.blame(),
             _ => Blame::Connection(self),
@@ -415,20 +413,30 @@ impl Error {
     }
 }
 
-macro_rules! details {
-    ($($blame:ident: $($error:ty),*;)*) => {$($(
-        impl From<$error> for Error {
-            fn from(error: $error) -> Self {
-                Self::$blame(Detail::of(error))
-            }
+/// A protocol calls the primitives on what the peer sent, so an error of theirs is the peer's fault,
+/// except what the peer cannot cause.
+impl From<primitives::Error> for Error {
+    fn from(error: primitives::Error) -> Self {
+        use primitives::Error as Of;
+        match error {
+            Of::SourceFailed => Self::Randomness(error),
+            Of::NoPlacement
+            | Of::NoStore
+            | Of::PoolStopped
+            | Of::NotAFraction
+            | Of::ExpandTooLong
+            | Of::UnknownLevel { .. }
+            | Of::LevelUnavailable { .. } => Self::Internal(Detail::of(error)),
+            _ => Self::Peer(Detail::of(error)),
         }
-    )*)*};
+    }
 }
 
-details!(
-    Peer: InvalidPoint, commutative::Error, garble::Error, paillier::Error;
-    Internal: cuckoo::Full, okvs::Unfit, privacy::Error;
-);
+impl From<privacy::Error> for Error {
+    fn from(error: privacy::Error) -> Self {
+        Self::Internal(Detail::of(error))
+    }
+}
 
 impl From<Failed> for Error {
     fn from(failed: Failed) -> Self {
@@ -465,5 +473,42 @@ impl Error {
     /// Whether it is of the variant with this name, and says this.
     pub(crate) fn says(&self, variant: &str, words: &str) -> bool {
         format!("{self:?}").starts_with(variant) && self.to_string().contains(words)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failed_random_source_never_blames_the_peer() {
+        let error = Error::from(primitives::Error::SourceFailed);
+        assert!(matches!(error, Error::Randomness(_)), "{error:?}");
+        assert!(matches!(error.blame(), Blame::Internal), "{error:?}");
+        assert_eq!(error.blame().reason(), Some(AbortReason::Internal));
+        assert!(!error.is_refusal(), "{error:?}");
+    }
+
+    #[test]
+    fn an_error_of_the_primitives_blames_the_peer_for_what_it_sent_alone() {
+        use primitives::Error as Of;
+        for sent in [
+            Of::InvalidPoint,
+            Of::NotInGroup { position: 1 },
+            Of::Width { expected: 32, got: 31 },
+            Of::TableLength { expected: 32, found: 31 },
+            Of::OutputLabel { index: 0 },
+            Of::CiphertextNotCoprime,
+            Of::EvenModulus,
+            Of::NotInvertible,
+        ] {
+            let error = Error::from(sent.clone());
+            assert!(matches!(error.blame(), Blame::Peer), "{error:?}");
+            assert_eq!(error.to_string(), sent.to_string());
+        }
+        for own in [Of::NoPlacement, Of::NoStore, Of::PoolStopped] {
+            let error = Error::from(own);
+            assert!(matches!(error.blame(), Blame::Internal), "{error:?}");
+        }
     }
 }

@@ -11,7 +11,7 @@ pub mod protocol;
 pub mod role;
 
 #[doc(no_inline)]
-pub use diptych_primitives::{crypto, math, simd};
+pub use diptych_primitives::{self as primitives, crypto, math, simd};
 #[doc(no_inline)]
 pub use diptych_privacy as privacy;
 pub use error::{Detail, Error};

@@ -45,40 +45,6 @@ pub use random::Randomness;
 pub use rational::Rational;
 pub use square::{Residue, SquareModulus};
 
-/// Errors of the arithmetic.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum Error {
-    /// Montgomery arithmetic needs an odd modulus above 1.
-    #[error("the modulus must be odd and above 1")]
-    BadModulus,
-    /// Arithmetic modulo a square needs a modulus that fills its highest limb.
-    #[error("the length of the modulus must be a multiple of 64 bits, not {0}")]
-    UnalignedModulus(u64),
-    /// An exponent is longer than the length that was declared for it.
-    #[error(
-        "the exponent has {found} bits, more than the {allowed} declared; declare a longer one"
-    )]
-    ExponentTooLong {
-        /// Bits of the exponent.
-        found: u64,
-        /// Bits declared.
-        allowed: u64,
-    },
-    /// The number has no inverse.
-    #[error("the number is not invertible modulo the modulus")]
-    NotInvertible,
-    /// A range without elements.
-    #[error("the range holds no number; give an upper bound above 0")]
-    EmptyRange,
-    /// A prime of this length cannot be made.
-    #[error("a prime of {0} bits cannot be made; ask for at least 128 bits")]
-    PrimeTooShort(u64),
-    /// A number that was received has the wrong length or is out of range.
-    #[error("the number is out of range: expected {0}")]
-    OutOfRange(Range),
-}
-
 /// The range in which a number was expected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Range {

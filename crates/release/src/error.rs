@@ -11,10 +11,8 @@ use std::fmt::{self, Display, Formatter};
 use std::path::Path;
 use std::process::ExitCode;
 
-use crate::crypto::{commutative, paillier};
-use crate::math::random::SourceFailed;
 use crate::net::{self, AbortReason, Blame, Fault};
-use crate::privacy;
+use crate::{primitives, privacy};
 
 /// Exit statuses besides 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -269,18 +267,12 @@ impl From<net::Error> for Error {
     }
 }
 
-/// Lets `?` make an [`Error`] of those that neither the user nor the peer causes.
-macro_rules! internal {
-    ($($error:ty),* $(,)?) => {$(
-        impl From<$error> for Error {
-            fn from(error: $error) -> Self {
-                Self::internal(&error).because(error)
-            }
-        }
-    )*};
+/// Outside a protocol, nothing that the user or the peer gave causes such an error.
+impl From<primitives::Error> for Error {
+    fn from(error: primitives::Error) -> Self {
+        Self::internal(&error).because(error)
+    }
 }
-
-internal!(SourceFailed, paillier::Error, commutative::Error);
 
 /// What is wrong with a ledger, or what it forbids, is the input's fault; what a budget or a mechanism
 /// meets is not.
@@ -320,7 +312,6 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::crypto::{cuckoo, garble};
     use crate::paper::secure_sum::Neighbour;
     use crate::privacy::Epsilon;
     use crate::privacy::ledger::History;
@@ -372,14 +363,14 @@ mod tests {
 
     #[test]
     fn what_else_ends_a_release_tells_the_peer_its_class_and_sets_the_status() {
-        let labels = garble::Error::OutputLabel { index: 0 };
+        let labels = primitives::Error::OutputLabel { index: 0 };
         let rows: [(AbortReason, [Status; 2], Vec<Error>); 4] = [
             (
                 AbortReason::BadMessage,
                 [Status::PeerRefused; 2],
                 vec![
                     net::Error::from(labels).into(),
-                    net::Error::from(paillier::Error::CiphertextNotCoprime).into(),
+                    net::Error::from(primitives::Error::CiphertextNotCoprime).into(),
                     psi::bad_answer().into(),
                     net::Error::peer("the peer opened a number that is not in the ring").into(),
                     Error::peer("the peer named a split that its interval does not have"),
@@ -410,9 +401,9 @@ mod tests {
                 [Status::Failed, Status::AfterSpending],
                 vec![
                     net::Error::internal("no try gave a random number below its bound").into(),
-                    net::Error::from(cuckoo::Full).into(),
+                    net::Error::from(primitives::Error::NoPlacement).into(),
                     privacy::Error::NoCandidates.into(),
-                    paillier::Error::CiphertextNotCoprime.into(),
+                    primitives::Error::CiphertextNotCoprime.into(),
                     Error::fault("no such candidate won"),
                 ],
             ),

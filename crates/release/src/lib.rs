@@ -11,6 +11,6 @@ pub mod table;
 use diptych_mpc::role;
 #[doc(no_inline)]
 pub use diptych_mpc::{
-    Role, circuit, crypto, math, mechanism, net, paper, privacy, protocol, simd,
+    Role, circuit, crypto, math, mechanism, net, paper, primitives, privacy, protocol, simd,
 };
 pub use error::Error;

@@ -35,7 +35,7 @@ fn measure_length(
     out: &mut Figures,
 ) -> Result<(), Error> {
     let start = thread_cpu();
-    let key = SecretKey::generate(bits, Tuning::default(), rng).map_err(Error::internal)?;
+    let key = SecretKey::generate(bits, Tuning::default(), rng)?;
     let took = (thread_cpu() - start).as_secs_f64() * 1e3;
     let note = format!("{bits} bits; one draw of a wide distribution");
     out.add("paillier key generation", took, "ms", note);
@@ -43,8 +43,8 @@ fn measure_length(
     // With --quick, only the one that is used.
     for (backend, name) in backends().into_iter().take(if quick { 1 } else { 2 }) {
         let tuning = Tuning { backend, ..Tuning::default() };
-        let key = SecretKey::from_bytes(&bytes, bits, tuning, rng).map_err(Error::internal)?;
-        measure_backend(&key, backend, name, rng, out).map_err(Error::internal)?;
+        let key = SecretKey::from_bytes(&bytes, bits, tuning, rng)?;
+        measure_backend(&key, backend, name, rng, out)?;
     }
     Ok(())
 }
@@ -64,7 +64,7 @@ fn measure_backend(
     name: &str,
     rng: &mut Randomness,
     out: &mut Figures,
-) -> Result<(), crate::crypto::paillier::Error> {
+) -> Result<(), Error> {
     let public = key.public();
     let bits = public.bits();
     let half = [false, true].map(|square| one_us(&odd_number(bits / 2), backend, square));

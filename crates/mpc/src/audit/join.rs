@@ -8,9 +8,10 @@ use super::field::{
     number, numbers, small, text, texts,
 };
 use super::{Verdict, role};
-use crate::crypto::cuckoo::{Full, Three, bins_for, place};
+use crate::crypto::cuckoo::{Three, bins_for, place};
 use crate::crypto::okvs::{Layout, Store};
 use crate::net::SessionId;
+use crate::primitives;
 use crate::protocol::join::{Fields, choices, empty_query, query};
 use crate::protocol::oprf::{HashedKey, hash_keys_of};
 
@@ -64,7 +65,7 @@ fn bins(test: &Value) -> Result<(), String> {
     expect_equal("bins", &threes(test, "chosen", count)?, &found)
 }
 
-fn placement(test: &Value) -> Result<(), Difference<Full>> {
+fn placement(test: &Value) -> Result<(), Difference<primitives::Error>> {
     let bins = bins_of(test)?;
     let choices = threes(test, "choices", bins)?;
     let placed = place(&choices, bins).map_err(Difference::Refused)?;

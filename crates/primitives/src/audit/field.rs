@@ -188,6 +188,8 @@ impl<E> From<String> for Difference<E> {
 /// What an error says where a test has this flag.
 fn words_of(flag: &str) -> &str {
     match flag {
+        // Without a flag, any error will do.
+        "an error" => "",
         "BaseNotCoprime" => "h_n is not coprime",
         "BaseOutOfRange" => "h_n is out of range",
         "BeyondBound" => "is beyond its",
@@ -196,9 +198,13 @@ fn words_of(flag: &str) -> &str {
         "Full" => "do not go into their bins",
         "EvenModulus" => "the modulus is even",
         "ExponentTooLong" => "the exponent has",
+        "Identity" => "is the identity",
         "InputLength" => "where the shape says",
         "InputOutOfRange" => "outside the bounds of the shape",
+        "Length" => "bits long",
         "ModulusLength" => "bits where",
+        "NotInGroup" => "is not the canonical encoding",
+        "NotSafePrime" => "is not a safe prime",
         "OtherBound" => "the bound was built for",
         "OtherShape" => "works on another",
         "PerfectPower" => "the modulus is a perfect power",
@@ -211,8 +217,10 @@ fn words_of(flag: &str) -> &str {
         "SlotOverflow" => "is wider than its slot",
         "SlotWidth" => "do not fit in a key",
         "SmallFactor" => "the modulus is divisible by",
+        "TooLong" => "the expander gives",
         "TooManySlots" => "values do not fit in",
         "UnsupportedLength" => "bits are not supported",
+        "Width" => "were due",
         "WordOutOfRange" => "has too many bits",
         "Wraps" => "do not fit a key",
         "WrongLength" => "bytes and got",

@@ -7,8 +7,9 @@ use serde_json::Value;
 
 use super::Verdict;
 use super::field::{self, check_groups, expect_equal, judge, number, numbers, text};
+use crate::Error;
 use crate::crypto::paillier::{
-    Backend, Ciphertext, Error, Packing, PublicKey, Returned, SecretKey, Tuning,
+    Backend, Ciphertext, Packing, PublicKey, Returned, SecretKey, Tuning,
 };
 use crate::math::Randomness;
 
@@ -126,7 +127,7 @@ fn public_key(test: &Value) -> Outcome {
     let (n, h, bits) = (number(test, "n")?, number(test, "h")?, size(test, "bits")?);
     let mut bytes = padded(&n, bits / 8);
     bytes.extend(padded(&h, bits / 4));
-    let mut rng = Randomness::from_os().map_err(Error::from)?;
+    let mut rng = Randomness::from_os()?;
     let key = PublicKey::from_bytes(&bytes, bits, Tuning::default(), &mut rng)?;
     same("n", &n, key.modulus())?;
     same("h", &h, key.base())?;

@@ -52,9 +52,10 @@ mod ristretto;
 
 use rayon::prelude::*;
 
+use crate::Error;
 use crate::math::Randomness;
 
-pub use expand::{TooLong, expand_message_xmd};
+pub use expand::expand_message_xmd;
 pub use residues::{FFDHE3072, ResidueKey, Residues};
 pub use ristretto::{Ristretto, RistrettoKey};
 
@@ -77,7 +78,7 @@ pub trait Group: Sync {
     /// as its RFC writes scalars, big-endian for residues.
     ///
     /// # Errors
-    /// [`Error::Key`] unless it is canonical and not zero.
+    /// [`Error::NotAnExponent`] unless it is canonical and not zero.
     fn key_from_bytes(&self, bytes: &[u8]) -> Result<Self::Key, Error>;
 
     /// The key that undoes `key`: re-encrypting with it decrypts.
@@ -110,14 +111,14 @@ pub trait Group: Sync {
     /// Checks received elements and raises each to `key`, in place.
     ///
     /// # Errors
-    /// [`Error::Element`] for the first that is not canonical, not in the group or the identity;
+    /// [`Error::NotInGroup`] or [`Error::Identity`] for the first that is not canonical, not in the group or the identity;
     /// the contents of the buffer must then be discarded.
     fn reencrypt_batch(&self, key: &Self::Key, elements: &mut [u8]) -> Result<(), Error>;
 
     /// Checks received elements that are not combined with a key, by the same rules.
     ///
     /// # Errors
-    /// [`Error::Element`] for the first that breaks one.
+    /// [`Error::NotInGroup`] or [`Error::Identity`] for the first that breaks one.
     fn check_batch(&self, elements: &[u8]) -> Result<(), Error>;
 
     /// `E_key(x)` for one identifier.
@@ -138,7 +139,7 @@ pub trait Group: Sync {
     /// Encrypts one received element once more.
     ///
     /// # Errors
-    /// [`Error::Element`] if the element breaks one of the three rules,
+    /// [`Error::NotInGroup`] or [`Error::Identity`] if the element breaks one of the three rules,
     /// [`Error::Width`] if it is not one element.
     fn reencrypt(&self, key: &Self::Key, element: &[u8]) -> Result<Vec<u8>, Error> {
         check_width(element.len(), self.element_bytes())?;
@@ -241,65 +242,6 @@ impl Domain {
         tag.push(b'-');
         tag.extend_from_slice(&self.session);
         tag
-    }
-}
-
-/// Why something could not be encrypted or was rejected.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Error {
-    /// A received element breaks a rule. The peer, or something between, is faulty: abort the run.
-    #[error("received element {position} {fault}; the peer's program is faulty, end the run")]
-    Element {
-        /// Its position in what was received, counted from 0.
-        position: usize,
-        /// Which rule it breaks.
-        fault: ElementFault,
-    },
-    /// The key's bytes are not an exponent.
-    #[error("the key is not a canonical non-zero exponent; generate a new one")]
-    Key,
-    /// The modulus is not usable.
-    #[error("the modulus {0}; use ffdhe3072, or a safe prime of 2048 to 8192 bits")]
-    Modulus(ModulusFault),
-    /// A buffer does not have the length of whole elements.
-    #[error("{got} bytes where {expected} were due")]
-    Width {
-        /// The expected length.
-        expected: usize,
-        /// The actual length.
-        got: usize,
-    },
-}
-
-/// Which rule a received element breaks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ElementFault {
-    /// Not the canonical encoding of an element, or not the encoding of an element at all.
-    #[error("is not the canonical encoding of an element of the group")]
-    NotInGroup,
-    /// The neutral element, which every key maps to itself.
-    #[error("is the identity, which no honest encryption gives")]
-    Identity,
-}
-
-/// Why a modulus is rejected.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ModulusFault {
-    /// Shorter than is safe or longer than is practical.
-    #[error("is {0} bits long")]
-    Length(u64),
-    /// p or (p − 1)/2 is composite.
-    #[error("is not a safe prime")]
-    NotSafePrime,
-}
-
-impl Error {
-    /// The same, for a list that begins `by` elements before this part of it.
-    pub fn shifted(self, by: usize) -> Self {
-        match self {
-            Self::Element { position, fault } => Self::Element { position: position + by, fault },
-            other => other,
-        }
     }
 }
 

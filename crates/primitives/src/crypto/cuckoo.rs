@@ -36,12 +36,14 @@
 //! let choices = [[0, 1, 2], [2, 1, 0], [1, 2, 3], [0, 1, 2]];
 //! let placed = place(&choices, 4)?;
 //! assert_eq!(placed[3], Some(2));
-//! # Ok::<(), diptych_primitives::crypto::cuckoo::Full>(())
+//! # Ok::<(), diptych_primitives::Error>(())
 //! ```
 
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
+
+use crate::Error;
 
 /// The number of bins is never smaller than for this many identifiers: fewer bins would fail more
 /// often.
@@ -53,11 +55,6 @@ const NONE: u32 = u32::MAX;
 
 /// The bins of one identifier, distinct.
 pub type Three = [u32; 3];
-
-/// There is no placement.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the identifiers do not go into their bins, which happens once in 2^65 runs; run again")]
-pub struct Full;
 
 /// The number of bins for so many identifiers.
 pub const fn bins_for(identifiers: usize) -> usize {
@@ -112,11 +109,11 @@ impl Choices {
 /// Which identifier is in each bin; each is in one of its three.
 ///
 /// # Errors
-/// [`Full`] if there is no such placement.
+/// [`Error::NoPlacement`] if there is no such placement.
 ///
 /// # Panics
 /// If a bin number is out of range, or there are 2³² − 1 bins or more.
-pub fn place(choices: &[Three], bins: usize) -> Result<Zeroizing<Vec<Option<u32>>>, Full> {
+pub fn place(choices: &[Three], bins: usize) -> Result<Zeroizing<Vec<Option<u32>>>, Error> {
     assert!(bins < NONE as usize, "bins have numbers of 32 bits");
     let mut search = Search {
         choices,
@@ -144,19 +141,19 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    fn insert(&mut self, who: u32) -> Result<(), Full> {
+    fn insert(&mut self, who: u32) -> Result<(), Error> {
         self.queue.clear();
         let choices = self.choices;
         let mut free = self.reach(who, NONE, &choices[who as usize]);
         let mut next = 0;
         while free.is_none() {
-            let bin = *self.queue.get(next).ok_or(Full)?;
+            let bin = *self.queue.get(next).ok_or(Error::NoPlacement)?;
             next += 1;
             let occupant = self.occupants[bin as usize];
             free = self.reach(who, bin, &choices[occupant as usize]);
         }
         // Every identifier on the path moves to the next bin.
-        let mut bin = free.ok_or(Full)?;
+        let mut bin = free.ok_or(Error::NoPlacement)?;
         while self.from[bin as usize] != NONE {
             let before = self.from[bin as usize];
             self.occupants[bin as usize] = self.occupants[before as usize];
@@ -251,7 +248,7 @@ mod tests {
             let choices = choices(seed, 8, 8);
             match place(&choices, 8) {
                 Ok(placed) => assert_placed(&choices, &placed),
-                Err(Full) => {
+                Err(_) => {
                     assert!(!has_placement(&choices, 0));
                     full += 1;
                 }

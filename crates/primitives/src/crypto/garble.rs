@@ -76,33 +76,13 @@ use rand::Rng;
 use sha2::{Digest, Sha256};
 use zeroize::Zeroize;
 
+use crate::Error;
 use crate::math::Randomness;
 use crate::simd::Op;
 use crate::simd::aes::{GATES_PER_KEY, Kernel, RoundKeys};
 
 /// Ciphertext bytes per AND gate.
 pub const BYTES_PER_AND: usize = 32;
-
-/// Input labels, garbled tables and one label per output that do not fit together.
-#[derive(Debug, thiserror::Error, PartialEq, Eq)]
-pub enum Error {
-    /// A table with too few or too many ciphertexts.
-    #[error("the garbled table has {found} bytes where {expected} are due; the run was aborted")]
-    TableLength {
-        /// Bytes needed.
-        expected: usize,
-        /// Bytes present.
-        found: usize,
-    },
-    /// An output label that is neither of the wire's two.
-    #[error(
-        "the label returned for output bit {index} is neither of the two possible; the run was aborted"
-    )]
-    OutputLabel {
-        /// Which output bit.
-        index: usize,
-    },
-}
 
 /// The secret difference between the labels of every wire. Its lowest bit is 1.
 #[derive(Clone)]

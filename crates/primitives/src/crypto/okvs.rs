@@ -52,6 +52,7 @@
 use rayon::prelude::*;
 use zeroize::Zeroizing;
 
+use crate::Error;
 use crate::math::Randomness;
 use crate::simd::aes::RoundKeys;
 
@@ -68,11 +69,6 @@ const SPARE: usize = 66;
 const ATTEMPTS: usize = 4;
 /// Keys that one thread works on at a time.
 const PART: usize = 1 << 12;
-
-/// No seed works: the keys are not distinct.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no store holds these keys; are they distinct?")]
-pub struct Unfit;
 
 /// The dimensions of a store, which follow from the number of its keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -216,7 +212,7 @@ impl Store {
 /// A fresh seed, and the table in which each key has its value.
 ///
 /// # Errors
-/// [`Unfit`] if the keys are not distinct.
+/// [`Error::NoStore`] if the keys are not distinct.
 ///
 /// # Panics
 /// If there is not one value for each key, or there are more than [`MOST_KEYS`].
@@ -225,7 +221,7 @@ pub fn encode(
     keys: &[u128],
     values: &[u128],
     rng: &mut Randomness,
-) -> Result<(u128, Zeroizing<Vec<u128>>), Unfit> {
+) -> Result<(u128, Zeroizing<Vec<u128>>), Error> {
     assert!(keys.len() == values.len() && keys.len() <= MOST_KEYS, "one value for each key");
     for _ in 0..ATTEMPTS {
         let seed = u128::from_le_bytes(rng.array());
@@ -234,7 +230,7 @@ pub fn encode(
             return Ok((seed, table));
         }
     }
-    Err(Unfit)
+    Err(Error::NoStore)
 }
 
 /// The XOR of the blocks whose bit is 1.
@@ -319,7 +315,7 @@ mod tests {
         let (mut keys, values) = pairs(400);
         keys[17] = keys[200];
         let layout = Layout::for_keys(400);
-        assert_eq!(encode(layout, &keys, &values, &mut Randomness::seeded(3)), Err(Unfit));
+        assert_eq!(encode(layout, &keys, &values, &mut Randomness::seeded(3)), Err(Error::NoStore));
     }
 
     #[test]
@@ -331,7 +327,7 @@ mod tests {
         for number in 0..40 {
             let first = u128::from_le_bytes(Randomness::seeded(number).array());
             match encode(layout, &keys, &values, &mut Randomness::seeded(number)) {
-                Err(Unfit) => unfit += 1,
+                Err(_) => unfit += 1,
                 Ok((seed, table)) => {
                     replaced += usize::from(seed != first);
                     assert_eq!(*Store::new(layout, seed).decode(&table, &keys, |key| *key), values);

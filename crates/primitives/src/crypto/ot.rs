@@ -52,6 +52,7 @@ use sha2::{Digest, Sha256};
 use subtle::{Choice, ConditionallySelectable};
 use zeroize::{Zeroize, Zeroizing};
 
+use crate::Error;
 use crate::crypto::garble::Delta;
 use crate::math::{Randomness, wiped};
 use crate::simd::aes::RoundKeys;
@@ -66,13 +67,6 @@ pub const ROWS: usize = 128;
 
 /// Bytes that the extension's receiver sends per block of [`ROWS`] transfers.
 pub const BLOCK_BYTES: usize = BASE_TRANSFERS * 16;
-
-/// What the peer sent is not a group element that the protocol allows.
-#[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[error(
-    "a group element of the base transfers is not canonical or is the identity; the run was aborted"
-)]
-pub struct InvalidPoint;
 
 /// The sender of the base transfers, who will receive in the extension.
 pub struct BaseSender {
@@ -99,12 +93,8 @@ impl BaseSender {
     /// Both keys of every transfer. About 50 µs each.
     ///
     /// # Errors
-    /// [`InvalidPoint`] if a point is not acceptable.
-    pub fn keys(
-        &self,
-        context: &[u8],
-        received: &[[u8; 32]],
-    ) -> Result<Vec<[u128; 2]>, InvalidPoint> {
+    /// [`Error::InvalidPoint`] if a point is not acceptable.
+    pub fn keys(&self, context: &[u8], received: &[[u8; 32]]) -> Result<Vec<[u128; 2]>, Error> {
         let square = RistrettoPoint::mul_base(&(self.secret * self.secret));
         let mut points = Vec::with_capacity(2 * received.len());
         for bytes in received {
@@ -139,12 +129,8 @@ impl BaseReceiver {
     /// Answers S for every bit of `choices`. About 15 µs each.
     ///
     /// # Errors
-    /// [`InvalidPoint`] if S is not acceptable.
-    pub fn new(
-        public: [u8; 32],
-        choices: u128,
-        rng: &mut Randomness,
-    ) -> Result<Self, InvalidPoint> {
+    /// [`Error::InvalidPoint`] if S is not acceptable.
+    pub fn new(public: [u8; 32], choices: u128, rng: &mut Randomness) -> Result<Self, Error> {
         let secrets = (0..BASE_TRANSFERS).map(|_| random_scalar(rng)).collect();
         Self::from_secrets(public, choices, secrets)
     }
@@ -152,12 +138,12 @@ impl BaseReceiver {
     /// With these secrets, one per transfer, for vectors.
     ///
     /// # Errors
-    /// [`InvalidPoint`] if S is not acceptable.
+    /// [`Error::InvalidPoint`] if S is not acceptable.
     pub fn from_secrets(
         public: [u8; 32],
         choices: u128,
         secrets: Vec<Scalar>,
-    ) -> Result<Self, InvalidPoint> {
+    ) -> Result<Self, Error> {
         let point = accept(&public)?;
         let half = Scalar::from(2u8).invert();
         let half_point = point * half;
@@ -206,9 +192,9 @@ fn random_scalar(rng: &mut Randomness) -> Scalar {
     Scalar::from_bytes_mod_order_wide(&rng.array())
 }
 
-fn accept(bytes: &[u8; 32]) -> Result<RistrettoPoint, InvalidPoint> {
-    let point = CompressedRistretto(*bytes).decompress().ok_or(InvalidPoint)?;
-    if point == RistrettoPoint::identity() { Err(InvalidPoint) } else { Ok(point) }
+fn accept(bytes: &[u8; 32]) -> Result<RistrettoPoint, Error> {
+    let point = CompressedRistretto(*bytes).decompress().ok_or(Error::InvalidPoint)?;
+    if point == RistrettoPoint::identity() { Err(Error::InvalidPoint) } else { Ok(point) }
 }
 
 fn derive(
@@ -420,7 +406,7 @@ mod tests {
         let sender = BaseSender::new(&mut rng);
         for bad in [[0; 32], [0xff; 32]] {
             assert!(BaseReceiver::new(bad, 1, &mut rng).is_err());
-            assert_eq!(sender.keys(b"", &[bad]).err(), Some(InvalidPoint));
+            assert_eq!(sender.keys(b"", &[bad]).err(), Some(Error::InvalidPoint));
         }
     }
 

@@ -68,8 +68,6 @@ pub use pool::Pool;
 pub use public::PublicKey;
 pub use secret::SecretKey;
 
-use crate::math;
-
 /// The shortest modulus that protects anything.
 pub const MINIMUM_BITS: usize = 2048;
 /// The longest modulus that is supported.
@@ -100,105 +98,5 @@ pub struct Tuning {
 impl Default for Tuning {
     fn default() -> Self {
         Self { backend: Backend::detect(), table_bytes: 64 << 20 }
-    }
-}
-
-/// Errors of the Paillier operations.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum Error {
-    /// Keys of this length are not supported.
-    #[error(
-        "keys of {0} bits are not supported; use a multiple of 128 bits from {MINIMUM_BITS} to {MAXIMUM_BITS}"
-    )]
-    UnsupportedLength(usize),
-    /// The modulus has another length than was agreed.
-    #[error("the modulus has {found} bits where {expected} were agreed")]
-    ModulusLength {
-        /// Bits of the modulus.
-        found: u64,
-        /// Bits agreed.
-        expected: usize,
-    },
-    /// The modulus is even.
-    #[error("the modulus is even: this is not a Paillier key")]
-    EvenModulus,
-    /// The modulus is prime.
-    #[error("the modulus is prime: this is not a Paillier key")]
-    PrimeModulus,
-    /// The modulus has a small factor.
-    #[error("the modulus is divisible by {0}: this key protects nothing")]
-    SmallFactor(u32),
-    /// The modulus is a power.
-    #[error("the modulus is a perfect power: this is not a Paillier key")]
-    PerfectPower,
-    /// h_n is not between 2 and n² − 1.
-    #[error("the key's h_n is out of range")]
-    BaseOutOfRange,
-    /// h_n shares a factor with n.
-    #[error("the key's h_n is not coprime to the modulus")]
-    BaseNotCoprime,
-    /// Two primes that do not make a key.
-    #[error("these primes do not make a key: {0}")]
-    BadPrimes(&'static str),
-    /// Received bytes have the wrong length.
-    #[error("expected {expected} bytes and got {found}")]
-    WrongLength {
-        /// Bytes received.
-        found: usize,
-        /// Bytes expected.
-        expected: usize,
-    },
-    /// A received ciphertext is 0 or not below n².
-    #[error("ciphertext {0} is out of range; the peer does not follow the protocol")]
-    CiphertextOutOfRange(usize),
-    /// A received ciphertext shares a factor with n.
-    #[error("a ciphertext is not coprime to the modulus; the peer does not follow the protocol")]
-    CiphertextNotCoprime,
-    /// Two lists that belong together differ in length, or a group number is too large.
-    #[error("lists of {0} and {1} items do not belong together")]
-    Mismatch(usize, usize),
-    /// A plaintext is not below n.
-    #[error("plaintext {0} is not below the modulus; split it or use a longer key")]
-    PlaintextOutOfRange(usize),
-    /// A signed number does not fit.
-    #[error("the number does not fit between -(n-1)/2 and (n-1)/2")]
-    SignedOutOfRange,
-    /// Given randomness is not between 1 and n − 1 and coprime to n, or too long an exponent.
-    #[error("the given randomness is out of range")]
-    RandomnessOutOfRange,
-    /// No slot of this width fits.
-    #[error("slots of {width} bits do not fit in a key of {bits} bits")]
-    SlotWidth {
-        /// Width asked for.
-        width: usize,
-        /// Length of the modulus.
-        bits: usize,
-    },
-    /// More values than slots.
-    #[error("{found} values do not fit in {slots} slots")]
-    TooManySlots {
-        /// Values given.
-        found: usize,
-        /// Slots there are.
-        slots: usize,
-    },
-    /// A value is wider than its slot, or a packed plaintext is wider than its slots.
-    #[error("the value of slot {0} is wider than its slot")]
-    SlotOverflow(usize),
-    /// The pool's thread has ended.
-    #[error("the pool of randomisers has stopped; start a new one")]
-    PoolStopped,
-    /// An error of the arithmetic.
-    #[error(transparent)]
-    Math(#[from] math::Error),
-    /// The operating system gave no randomness.
-    #[error("the operating system's random source failed; nothing secret can be made without it")]
-    SourceFailed,
-}
-
-impl From<math::random::SourceFailed> for Error {
-    fn from(_: math::random::SourceFailed) -> Self {
-        Self::SourceFailed
     }
 }

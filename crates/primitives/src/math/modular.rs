@@ -6,7 +6,8 @@ use num_traits::{One, Zero};
 use rand::Rng;
 
 use super::limbs::{self, Limbs};
-use super::{Error, Randomness, Range};
+use super::{Randomness, Range};
+use crate::Error;
 
 /// A uniform number below `bound`, by rejection: no bias.
 ///

@@ -9,8 +9,8 @@ use num_bigint::BigUint;
 use num_traits::One;
 use zeroize::Zeroizing;
 
-use super::Error;
 use super::limbs::{self, Limbs};
+use crate::Error;
 
 /// An odd modulus, prepared. It may be secret: it is wiped on drop and not printed.
 #[derive(Clone)]

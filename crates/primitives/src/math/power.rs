@@ -6,7 +6,8 @@ use num_bigint::BigUint;
 use zeroize::Zeroizing;
 
 use super::limbs::{self, Limbs};
-use super::{Error, FixedBase, Residue, SquareModulus};
+use super::{FixedBase, Residue, SquareModulus};
+use crate::Error;
 use crate::simd::ifma::{self, FixedBase8, Lanes, Modulus8};
 
 /// Numbers that are worked on together: the lanes of the vector path.

@@ -5,7 +5,8 @@ use num_bigint::BigUint;
 use num_integer::Integer;
 use num_traits::ToPrimitive;
 
-use super::{Error, Randomness};
+use super::Randomness;
+use crate::Error;
 
 /// Factors below this are looked for in numbers that were received.
 pub const SMALL_FACTOR_BOUND: u32 = 1 << 16;

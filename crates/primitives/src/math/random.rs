@@ -7,6 +7,8 @@ use rand::rngs::{ChaCha20Rng, SysRng};
 use rand::{Rng, SeedableRng, TryCryptoRng, TryRng};
 use zeroize::{ZeroizeOnDrop, Zeroizing};
 
+use crate::Error;
+
 /// A cryptographic generator. It implements [`rand::CryptoRng`], never fails
 /// once it exists, and does not print its state.
 ///
@@ -21,24 +23,18 @@ const _: fn() = wipes_itself::<ChaCha20Rng>;
 
 const fn wipes_itself<T: ZeroizeOnDrop>() {}
 
-/// The operating system gave no randomness. Abort the run: nothing may continue with a weaker
-/// source.
-#[derive(Debug, thiserror::Error)]
-#[error("the operating system's random source failed; nothing secret can be made without it")]
-pub struct SourceFailed;
-
 impl Randomness {
     /// A generator with a fresh 256-bit seed from the operating system.
     ///
     /// # Errors
-    /// [`SourceFailed`] if the operating system gives no seed.
-    pub fn from_os() -> Result<Self, SourceFailed> {
+    /// [`Error::SourceFailed`] if the operating system gives no seed.
+    pub fn from_os() -> Result<Self, Error> {
         #[cfg(feature = "testing")]
         if let Some(seed) = seed_of_tests() {
             return Ok(Self::seeded(seed));
         }
         let mut seed = Zeroizing::new([0; 32]);
-        SysRng.try_fill_bytes(&mut *seed).map_err(|_| SourceFailed)?;
+        SysRng.try_fill_bytes(&mut *seed).map_err(|_| Error::SourceFailed)?;
         Ok(Self::from_seed(&seed))
     }
 

@@ -11,6 +11,8 @@ use num_integer::Integer;
 use num_traits::{One, Zero};
 use serde::{Deserialize, Serialize};
 
+use crate::Error;
+
 /// Longest text that [`Rational::from_str`] reads: limits what a file can make us allocate.
 const LONGEST_TEXT: usize = 4096;
 
@@ -23,11 +25,6 @@ pub struct Rational {
     numerator: BigUint,
     denominator: BigUint,
 }
-
-/// The text is not a fraction.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not a fraction: write whole numbers as `3` or `3/40`, the lower one not zero")]
-pub struct NotAFraction;
 
 impl Rational {
     /// `numerator / denominator` in lowest terms; `None` if the denominator is zero.
@@ -192,17 +189,17 @@ impl fmt::Display for Rational {
 }
 
 impl FromStr for Rational {
-    type Err = NotAFraction;
+    type Err = Error;
 
-    fn from_str(text: &str) -> Result<Self, NotAFraction> {
+    fn from_str(text: &str) -> Result<Self, Error> {
         let (numerator, denominator) = text.split_once('/').unwrap_or((text, "1"));
-        let digits = |part: &str| -> Result<BigUint, NotAFraction> {
+        let digits = |part: &str| -> Result<BigUint, Error> {
             if text.len() > LONGEST_TEXT || !part.bytes().all(|b| b.is_ascii_digit()) {
-                return Err(NotAFraction);
+                return Err(Error::NotAFraction);
             }
-            part.parse().map_err(|_| NotAFraction)
+            part.parse().map_err(|_| Error::NotAFraction)
         };
-        Self::new(digits(numerator)?, digits(denominator)?).ok_or(NotAFraction)
+        Self::new(digits(numerator)?, digits(denominator)?).ok_or(Error::NotAFraction)
     }
 }
 
@@ -213,9 +210,9 @@ impl From<Rational> for String {
 }
 
 impl TryFrom<String> for Rational {
-    type Error = NotAFraction;
+    type Error = Error;
 
-    fn try_from(text: String) -> Result<Self, NotAFraction> {
+    fn try_from(text: String) -> Result<Self, Error> {
         text.parse()
     }
 }
@@ -257,9 +254,9 @@ mod tests {
     #[test]
     fn text_that_is_no_fraction_is_refused() {
         for text in ["", "/", "1/", "/2", "1/0", "+1", "-1", "1.5", "1/2/3", " 1", "1_0", "١"] {
-            assert_eq!(text.parse::<Rational>(), Err(NotAFraction), "{text:?}");
+            assert_eq!(text.parse::<Rational>(), Err(Error::NotAFraction), "{text:?}");
         }
-        assert_eq!("9".repeat(5000).parse::<Rational>(), Err(NotAFraction));
+        assert_eq!("9".repeat(5000).parse::<Rational>(), Err(Error::NotAFraction));
     }
 
     proptest! {

@@ -14,7 +14,8 @@ use num_traits::One;
 use zeroize::Zeroizing;
 
 use super::limbs::{self, Limbs};
-use super::{Error, Modulus, modular};
+use super::{Modulus, modular};
+use crate::Error;
 
 /// A modulus N² with N prepared. N may be secret: it is wiped on drop and not printed.
 #[derive(Clone)]

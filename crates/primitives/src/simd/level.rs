@@ -7,6 +7,8 @@
 use std::fmt;
 use std::sync::atomic::{AtomicU8, Ordering};
 
+use crate::Error;
+
 /// How wide vectors may be, from none to all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
@@ -18,23 +20,6 @@ pub enum Level {
     Avx2,
     /// Registers of 512 bits: AVX-512 F, BW and VL, and VAES and IFMA where there are such.
     Avx512,
-}
-
-/// A requested level that cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Refused {
-    /// A word that names no level.
-    #[error("{found:?} is not a level of vector instructions")]
-    Unknown {
-        /// What was given in place of a level.
-        found: String,
-    },
-    /// A level that the processor does not have.
-    #[error("this processor does not have the level {level} of vector instructions")]
-    Unavailable {
-        /// The level.
-        level: Level,
-    },
 }
 
 /// The level in use plus one; 0 until it is first read.
@@ -72,10 +57,10 @@ impl Level {
     /// their level.
     ///
     /// # Errors
-    /// [`Refused::Unavailable`] if the processor does not have it.
-    pub fn set(self) -> Result<(), Refused> {
+    /// [`Error::LevelUnavailable`] if the processor does not have it.
+    pub fn set(self) -> Result<(), Error> {
         if !self.is_available() {
-            return Err(Refused::Unavailable { level: self });
+            return Err(Error::LevelUnavailable { level: self.name() });
         }
         IN_USE.store(self as u8 + 1, Ordering::Relaxed);
         Ok(())
@@ -84,10 +69,11 @@ impl Level {
     /// [`Level::set`] for the level of this name.
     ///
     /// # Errors
-    /// [`Refused`] if there is no such level, or the processor does not have it.
-    pub fn set_by_name(name: &str) -> Result<(), Refused> {
+    /// [`Error::UnknownLevel`] if there is no such level, [`Error::LevelUnavailable`] if the processor
+    /// does not have it.
+    pub fn set_by_name(name: &str) -> Result<(), Error> {
         let known = Self::ALL.into_iter().find(|level| level.name() == name);
-        known.ok_or_else(|| Refused::Unknown { found: name.to_owned() })?.set()
+        known.ok_or_else(|| Error::UnknownLevel { found: name.to_owned() })?.set()
     }
 
     /// Tests take the level from the environment, as the command does.
@@ -152,11 +138,12 @@ mod tests {
     #[test]
     fn unknown_and_missing_levels_are_refused() {
         for name in ["", "AVX2", "avx1024", "portable "] {
-            let refused = Refused::Unknown { found: name.to_owned() };
+            let refused = Error::UnknownLevel { found: name.to_owned() };
             assert_eq!(Level::set_by_name(name), Err(refused));
         }
         for level in Level::ALL.into_iter().filter(|level| !level.is_available()) {
-            assert_eq!(Level::set_by_name(level.name()), Err(Refused::Unavailable { level }));
+            let level = level.name();
+            assert_eq!(Level::set_by_name(level), Err(Error::LevelUnavailable { level }));
         }
     }
 }

@@ -7,16 +7,14 @@
 #[cfg(target_arch = "x86_64")]
 use zeroize::Zeroize;
 
+use crate::Error;
+
 #[cfg(target_arch = "x86_64")]
 mod field;
 #[cfg(target_arch = "x86_64")]
 mod point;
 #[cfg(all(test, target_arch = "x86_64"))]
 mod tests;
-
-/// The position in a list of something that does not encode an element.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NotAnElement(pub usize);
 
 /// Proof that this processor has the instructions.
 #[derive(Clone, Copy, Debug)]
@@ -43,9 +41,9 @@ impl Ristretto8 {
     /// Replaces every element by its multiple by *twice* the scalar `half` (little-endian, below 2^253).
     ///
     /// # Errors
-    /// [`NotAnElement`] names the first that is not a canonical encoding. The identity is a valid
+    /// [`Error::NotInGroup`] names the first that is not a canonical encoding. The identity is a valid
     /// encoding: reject it beforehand, because one identity makes all results wrong.
-    pub fn multiply(self, half: &[u8; 32], elements: &mut [[u8; 32]]) -> Result<(), NotAnElement> {
+    pub fn multiply(self, half: &[u8; 32], elements: &mut [[u8; 32]]) -> Result<(), Error> {
         let mut digits = point::digits(half);
         // SAFETY: a `Ristretto8` exists only where the instructions do.
         let outcome = unsafe { multiply(&digits, elements) };
@@ -65,8 +63,8 @@ impl Ristretto8 {
     /// Checks that all are canonical encodings of elements, of the identity perhaps.
     ///
     /// # Errors
-    /// [`NotAnElement`] names the first that is not one.
-    pub fn check(self, elements: &[[u8; 32]]) -> Result<(), NotAnElement> {
+    /// [`Error::NotInGroup`] names the first that is not one.
+    pub fn check(self, elements: &[[u8; 32]]) -> Result<(), Error> {
         // SAFETY: a `Ristretto8` exists only where the instructions do.
         unsafe { decode(elements) }.map(|_| ())
     }
@@ -74,7 +72,7 @@ impl Ristretto8 {
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512ifma")]
-fn multiply(digits: &point::Digits, elements: &mut [[u8; 32]]) -> Result<(), NotAnElement> {
+fn multiply(digits: &point::Digits, elements: &mut [[u8; 32]]) -> Result<(), Error> {
     let mut points = decode(elements)?;
     for point in &mut points {
         *point = point.times(digits);
@@ -105,7 +103,7 @@ fn multiply_mapped(digits: &point::Digits, uniform: &[[u8; 64]], out: &mut [[u8;
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512ifma")]
-fn decode(elements: &[[u8; 32]]) -> Result<Vec<point::Points>, NotAnElement> {
+fn decode(elements: &[[u8; 32]]) -> Result<Vec<point::Points>, Error> {
     let mut points = Vec::with_capacity(elements.len().div_ceil(8));
     for (number, group) in elements.chunks(8).enumerate() {
         // Lanes without an element get the generator, which is one.
@@ -114,7 +112,7 @@ fn decode(elements: &[[u8; 32]]) -> Result<Vec<point::Points>, NotAnElement> {
         let (point, valid) = point::Points::decode(field::Field::from_bytes(&lanes));
         for (lane, bytes) in group.iter().enumerate() {
             if !is_canonical_vartime(bytes) || valid >> lane & 1 == 0 {
-                return Err(NotAnElement(8 * number + lane));
+                return Err(Error::NotInGroup { position: 8 * number + lane });
             }
         }
         points.push(point);
@@ -156,7 +154,7 @@ impl Ristretto8 {
     ///
     /// # Errors
     /// None.
-    pub fn multiply(self, _: &[u8; 32], _: &mut [[u8; 32]]) -> Result<(), NotAnElement> {
+    pub fn multiply(self, _: &[u8; 32], _: &mut [[u8; 32]]) -> Result<(), Error> {
         match self.0 {}
     }
 
@@ -169,7 +167,7 @@ impl Ristretto8 {
     ///
     /// # Errors
     /// None.
-    pub fn check(self, _: &[[u8; 32]]) -> Result<(), NotAnElement> {
+    pub fn check(self, _: &[[u8; 32]]) -> Result<(), Error> {
         match self.0 {}
     }
 }

@@ -8,10 +8,10 @@ use std::thread;
 use std::time::Duration;
 
 use diptych::agreement::Model;
-use diptych::crypto::{cuckoo, okvs};
 use diptych::error::Kind;
 use diptych::math::{Randomness, Rational};
 use diptych::net::{Channel, Limits, Tag};
+use diptych::primitives::Error::{NoPlacement, NoStore};
 use diptych::privacy::decisions::{Decision, Decisions, Tape};
 use diptych::privacy::{self, Budget};
 use diptych::protocol::coins::TapeCoins;
@@ -40,8 +40,8 @@ pub fn is_unmet(error: &Error) -> bool {
 
 /// Whether what few bins, or stores of few, cannot hold is all that went wrong.
 pub fn is_of_few_bins(error: &Error) -> bool {
-    let source = std::error::Error::source(error);
-    source.is_some_and(|source| source.is::<cuckoo::Full>() || source.is::<okvs::Unfit>())
+    let source = std::error::Error::source(error).and_then(|source| source.downcast_ref());
+    matches!(source, Some(NoPlacement | NoStore))
 }
 
 /// What one party ends with: a release as a file and how many messages it sent, an error, or a panic.

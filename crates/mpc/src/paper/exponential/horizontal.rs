@@ -83,6 +83,7 @@ use crate::mechanism::{no_such_candidate, other_counts, too_many, word};
 use crate::net::Tag;
 use crate::paper::polynomial::{self, NoWrap};
 use crate::paper::random_value::all_failed;
+use crate::primitives;
 use crate::privacy::choice::{Calibration, Choice, Choose};
 use crate::privacy::taylor::{self, Taylor};
 use crate::privacy::{self, Spend};
@@ -173,8 +174,8 @@ impl TaylorKey {
     fn exchange_as(
         session: &mut Session,
         bits: usize,
-        make: impl FnOnce(&mut Randomness) -> Result<SecretKey, paillier::Error>,
-        check: impl FnOnce(&[u8], &mut Randomness) -> Result<PublicKey, paillier::Error>,
+        make: impl FnOnce(&mut Randomness) -> Result<SecretKey, primitives::Error>,
+        check: impl FnOnce(&[u8], &mut Randomness) -> Result<PublicKey, primitives::Error>,
     ) -> Result<Self, Error> {
         if session.role == Role::P2 {
             let key = make(&mut session.rng)?;

@@ -2,6 +2,7 @@
 
 use super::{Error, Opening, PublicNumbers};
 use crate::crypto::paillier::{self, MAXIMUM_BITS, MINIMUM_BITS, PublicKey, SecretKey, Tuning};
+use crate::primitives;
 use crate::protocol::Session;
 use crate::protocol::forecast::Forecast;
 use crate::role::Role;
@@ -29,7 +30,7 @@ impl ExpectedKey {
     /// If keys of this length are not supported.
     pub fn new(bits: usize, tuning: Tuning) -> Result<Self, Error> {
         if !(MINIMUM_BITS..=MAXIMUM_BITS).contains(&bits) || !bits.is_multiple_of(128) {
-            return Err(paillier::Error::UnsupportedLength(bits).into());
+            return Err(primitives::Error::UnsupportedLength(bits).into());
         }
         Ok(Self { bits, tuning })
     }

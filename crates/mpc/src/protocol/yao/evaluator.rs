@@ -6,8 +6,9 @@ use super::{
     room_for_outputs,
 };
 use crate::circuit::{Bit, Consumer, Source, Step};
-use crate::crypto::garble::{self, BYTES_PER_AND, Evaluator, GateHash, Layer};
+use crate::crypto::garble::{BYTES_PER_AND, Evaluator, GateHash, Layer};
 use crate::math::wiped;
+use crate::primitives;
 use crate::protocol::Session;
 use crate::protocol::transfers::Receiving;
 use crate::simd::aes::xor_wires;
@@ -67,7 +68,7 @@ impl State {
 }
 
 fn table_length(expected: usize, found: usize) -> Error {
-    garble::Error::TableLength { expected, found }.into()
+    primitives::Error::TableLength { expected, found }.into()
 }
 
 fn reveal_outputs(

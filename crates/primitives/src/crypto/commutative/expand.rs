@@ -2,24 +2,17 @@
 
 use sha2::{Digest, Sha512};
 
+use crate::Error;
+
 const DIGEST_BYTES: usize = 64;
 const BLOCK_BYTES: usize = 128;
-
-/// More bytes were requested than `expand_message_xmd` can produce.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the expander gives 16320 bytes at most and takes a domain string of 255 at most")]
-pub struct TooLong;
 
 /// Fills `out` with uniform bytes that depend on the message, on the
 /// domain-separation string and on the length asked for.
 ///
 /// # Errors
-/// [`TooLong`] if `out` is longer than 255 digests or the string longer than 255 bytes.
-pub fn expand_message_xmd(
-    message: &[u8],
-    separation: &[u8],
-    out: &mut [u8],
-) -> Result<(), TooLong> {
+/// [`Error::ExpandTooLong`] if `out` is longer than 255 digests or the string longer than 255 bytes.
+pub fn expand_message_xmd(message: &[u8], separation: &[u8], out: &mut [u8]) -> Result<(), Error> {
     Expander::new(separation)?.expand(message, out)
 }
 
@@ -31,8 +24,8 @@ pub(super) struct Expander {
 }
 
 impl Expander {
-    pub(super) fn new(separation: &[u8]) -> Result<Self, TooLong> {
-        let length = u8::try_from(separation.len()).map_err(|_| TooLong)?;
+    pub(super) fn new(separation: &[u8]) -> Result<Self, Error> {
+        let length = u8::try_from(separation.len()).map_err(|_| Error::ExpandTooLong)?;
         let mut separation_prime = separation.to_vec();
         separation_prime.push(length);
         let mut after_padding = Sha512::new();
@@ -40,10 +33,10 @@ impl Expander {
         Ok(Self { after_padding, separation_prime })
     }
 
-    pub(super) fn expand(&self, message: &[u8], out: &mut [u8]) -> Result<(), TooLong> {
-        let length = u16::try_from(out.len()).map_err(|_| TooLong)?;
+    pub(super) fn expand(&self, message: &[u8], out: &mut [u8]) -> Result<(), Error> {
+        let length = u16::try_from(out.len()).map_err(|_| Error::ExpandTooLong)?;
         if out.len().div_ceil(DIGEST_BYTES) > 255 {
-            return Err(TooLong);
+            return Err(Error::ExpandTooLong);
         }
         let mut first = self.after_padding.clone();
         first.update(message);
@@ -77,14 +70,14 @@ mod tests {
         let mut out = vec![0; 255 * 64];
         assert_eq!(expand_message_xmd(b"x", b"y", &mut out), Ok(()));
         out.push(0);
-        assert_eq!(expand_message_xmd(b"x", b"y", &mut out), Err(TooLong));
+        assert_eq!(expand_message_xmd(b"x", b"y", &mut out), Err(Error::ExpandTooLong));
         out.resize(70_000, 0);
-        assert_eq!(expand_message_xmd(b"x", b"y", &mut out), Err(TooLong));
+        assert_eq!(expand_message_xmd(b"x", b"y", &mut out), Err(Error::ExpandTooLong));
     }
 
     #[test]
     fn a_domain_string_of_256_bytes_is_refused() {
         assert_eq!(expand_message_xmd(b"x", &[7; 255], &mut [0; 64]), Ok(()));
-        assert_eq!(expand_message_xmd(b"x", &[7; 256], &mut [0; 64]), Err(TooLong));
+        assert_eq!(expand_message_xmd(b"x", &[7; 256], &mut [0; 64]), Err(Error::ExpandTooLong));
     }
 }

@@ -16,7 +16,8 @@ use rand::Rng;
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use super::expand::Expander;
-use super::{Domain, ElementFault, Error, Group, ModulusFault, check_whole, check_width};
+use super::{Domain, Group, check_whole, check_width};
+use crate::Error;
 use crate::math::Randomness;
 use crate::simd::ifma::Modulus8;
 
@@ -67,8 +68,7 @@ impl Residues {
     /// # Errors
     /// None: the constant is well-formed.
     pub fn ffdhe3072() -> Result<Self, Error> {
-        let prime = BigUint::parse_bytes(FFDHE3072.as_bytes(), 16)
-            .ok_or(Error::Modulus(ModulusFault::NotSafePrime))?;
+        let prime = BigUint::parse_bytes(FFDHE3072.as_bytes(), 16).ok_or(Error::NotSafePrime)?;
         Self::unchecked(&prime, BUILT_IN.to_owned())
     }
 
@@ -77,20 +77,20 @@ impl Residues {
     /// have been chosen by an attacker.
     ///
     /// # Errors
-    /// [`Error::Modulus`] unless it is a safe prime of 2048 to 8192 bits.
+    /// [`Error::SafePrimeLength`] or [`Error::NotSafePrime`] unless it is a safe prime of 2048 to 8192 bits.
     pub fn new(modulus: &[u8]) -> Result<Self, Error> {
         let bits = u64::try_from(modulus.len()).unwrap_or(u64::MAX).saturating_mul(8);
         if bits > 2 * MODULUS_BITS.end() {
-            return Err(Error::Modulus(ModulusFault::Length(bits)));
+            return Err(Error::SafePrimeLength(bits));
         }
         let prime = BigUint::from_bytes_be(modulus);
         if !MODULUS_BITS.contains(&prime.bits()) {
-            return Err(Error::Modulus(ModulusFault::Length(prime.bits())));
+            return Err(Error::SafePrimeLength(prime.bits()));
         }
         let safe = glass_pumpkin::safe_prime::strong_check(&prime)
             && glass_pumpkin::safe_prime::check(&prime).unwrap_or(false);
         if !safe {
-            return Err(Error::Modulus(ModulusFault::NotSafePrime));
+            return Err(Error::NotSafePrime);
         }
         // The built-in prime keeps its name, however it was given.
         let name = format!("{prime:X}");
@@ -109,13 +109,12 @@ impl Residues {
     }
 
     fn unchecked(prime: &BigUint, name: String) -> Result<Self, Error> {
-        let not_prime = || Error::Modulus(ModulusFault::NotSafePrime);
         let odd = |number: &BigUint, precision: u32| -> Result<Odd<BoxedUint>, Error> {
             let number = BoxedUint::from_be_slice(&number.to_bytes_be(), precision)
-                .map_err(|_| not_prime())?;
-            Option::from(number.into_odd()).ok_or_else(not_prime)
+                .map_err(|_| Error::NotSafePrime)?;
+            Option::from(number.into_odd()).ok_or(Error::NotSafePrime)
         };
-        let bits = u32::try_from(prime.bits()).map_err(|_| not_prime())?;
+        let bits = u32::try_from(prime.bits()).map_err(|_| Error::NotSafePrime)?;
         let precision = bits.next_multiple_of(64);
         let modulus = odd(prime, precision)?;
         Ok(Self {
@@ -131,9 +130,7 @@ impl Residues {
     /// Hashes to a wide number, reduces it and squares it.
     fn hash(&self, expander: &Expander, identifier: &[u8]) -> Result<BoxedUint, Error> {
         let mut wide = Zeroizing::new(vec![0; self.width + SLACK_BYTES]);
-        expander
-            .expand(identifier, &mut wide)
-            .map_err(|_| Error::Width { expected: 255 * 64, got: wide.len() })?;
+        expander.expand(identifier, &mut wide)?;
         let reduced = self.reduce(&wide, &self.modulus)?;
         Ok(BoxedMontyForm::new(reduced, &self.montgomery).square().retrieve())
     }
@@ -151,20 +148,17 @@ impl Residues {
 
     fn expander(&self, domain: &Domain) -> Result<Expander, Error> {
         // The modulus' own digits would not fit; both parties have compared `suite()`.
-        let separation = domain.separation("safe-prime-residues_XMD:SHA-512_SQUARE_RO_");
-        Expander::new(&separation)
-            .map_err(|_| Error::Width { expected: 255, got: separation.len() })
+        Expander::new(&domain.separation("safe-prime-residues_XMD:SHA-512_SQUARE_RO_"))
     }
 
     fn decode(&self, position: usize, bytes: &[u8]) -> Result<BoxedUint, Error> {
-        let fault = |fault| Error::Element { position, fault };
         let number = BoxedUint::from_be_slice(bytes, self.modulus.bits_precision())
-            .map_err(|_| fault(ElementFault::NotInGroup))?;
+            .map_err(|_| Error::NotInGroup { position })?;
         if number >= *self.modulus.as_ref() || !self.is_residue_vartime(&number) {
-            return Err(fault(ElementFault::NotInGroup));
+            return Err(Error::NotInGroup { position });
         }
         if bool::from(number.is_one()) {
-            return Err(fault(ElementFault::Identity));
+            return Err(Error::Identity { position });
         }
         Ok(number)
     }
@@ -266,12 +260,12 @@ impl Group for Residues {
 
     fn key_from_bytes(&self, bytes: &[u8]) -> Result<ResidueKey, Error> {
         if bytes.len() != self.width {
-            return Err(Error::Key);
+            return Err(Error::NotAnExponent);
         }
         let exponent = BoxedUint::from_be_slice(bytes, self.modulus.bits_precision())
-            .map_err(|_| Error::Key)?;
+            .map_err(|_| Error::NotAnExponent)?;
         if bool::from(exponent.is_zero()) || exponent >= *self.order.as_ref() {
-            return Err(Error::Key);
+            return Err(Error::NotAnExponent);
         }
         Ok(ResidueKey { exponent })
     }

@@ -14,9 +14,10 @@ use curve25519_dalek::traits::IsIdentity;
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use super::expand::Expander;
-use super::{Domain, ElementFault, Error, Group, check_whole, check_width};
+use super::{Domain, Group, check_whole, check_width};
+use crate::Error;
 use crate::math::Randomness;
-use crate::simd::ristretto8::{NotAnElement, Ristretto8};
+use crate::simd::ristretto8::Ristretto8;
 
 const WIDTH: usize = 32;
 
@@ -53,11 +54,11 @@ impl Group for Ristretto {
     }
 
     fn key_from_bytes(&self, bytes: &[u8]) -> Result<RistrettoKey, Error> {
-        let bytes: [u8; WIDTH] = bytes.try_into().map_err(|_| Error::Key)?;
+        let bytes: [u8; WIDTH] = bytes.try_into().map_err(|_| Error::NotAnExponent)?;
         let scalar: Option<Scalar> = Scalar::from_canonical_bytes(bytes).into();
         match scalar {
             Some(k) if k != Scalar::ZERO => Ok(RistrettoKey { half: k.div_by_2() }),
-            _ => Err(Error::Key),
+            _ => Err(Error::NotAnExponent),
         }
     }
 
@@ -108,7 +109,7 @@ impl Group for Ristretto {
             let elements = elements.as_chunks_mut().0;
             refuse_identity(vector, elements)?;
             let half = Zeroizing::new(key.half.to_bytes());
-            return vector.multiply(&half, elements).map_err(not_in_group);
+            return vector.multiply(&half, elements);
         }
         let halves = elements
             .as_chunks()
@@ -126,7 +127,7 @@ impl Group for Ristretto {
         let elements = elements.as_chunks().0;
         if let Some(vector) = self.vector {
             refuse_identity(vector, elements)?;
-            return vector.check(elements).map_err(not_in_group);
+            return vector.check(elements);
         }
         for (position, bytes) in elements.iter().enumerate() {
             decode(position, bytes)?;
@@ -141,19 +142,14 @@ fn refuse_identity(vector: Ristretto8, elements: &[[u8; WIDTH]]) -> Result<(), E
     let Some(position) = elements.iter().position(|bytes| *bytes == [0; WIDTH]) else {
         return Ok(());
     };
-    vector.check(&elements[..position]).map_err(not_in_group)?;
-    Err(Error::Element { position, fault: ElementFault::Identity })
-}
-
-fn not_in_group(NotAnElement(position): NotAnElement) -> Error {
-    Error::Element { position, fault: ElementFault::NotInGroup }
+    vector.check(&elements[..position])?;
+    Err(Error::Identity { position })
 }
 
 fn decode(position: usize, bytes: &[u8; WIDTH]) -> Result<RistrettoPoint, Error> {
-    let fault = |fault| Error::Element { position, fault };
     let point = CompressedRistretto(*bytes).decompress();
-    let point = point.ok_or(fault(ElementFault::NotInGroup))?;
-    if point.is_identity() { Err(fault(ElementFault::Identity)) } else { Ok(point) }
+    let point = point.ok_or(Error::NotInGroup { position })?;
+    if point.is_identity() { Err(Error::Identity { position }) } else { Ok(point) }
 }
 
 impl Ristretto {
@@ -168,9 +164,7 @@ impl Ristretto {
     }
 
     fn expander(&self, domain: &Domain) -> Result<Expander, Error> {
-        let separation = domain.separation(&self.suite());
-        Expander::new(&separation)
-            .map_err(|_| Error::Width { expected: 255, got: separation.len() })
+        Expander::new(&domain.separation(&self.suite()))
     }
 }
 

@@ -2,7 +2,8 @@
 
 use rayon::prelude::*;
 
-use super::{Ciphertext, Error, Progress, PublicKey};
+use super::{Ciphertext, Progress, PublicKey};
+use crate::Error;
 use crate::math::Residue;
 
 /// The most memory for the copies that let cores add without waiting for each other.

@@ -3,7 +3,8 @@
 use num_bigint::BigUint;
 use num_traits::One;
 
-use super::{Error, PublicKey};
+use super::PublicKey;
+use crate::Error;
 
 /// Slots of one width, the first lowest. Sums of packed plaintexts are sums slot by slot as long
 /// as no sum reaches 2^width: the caller chooses the width for that.

@@ -4,7 +4,8 @@ use std::fmt;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::JoinHandle;
 
-use super::{Error, PublicKey, Randomiser};
+use super::{PublicKey, Randomiser};
+use crate::Error;
 use crate::math::Randomness;
 
 /// A bounded stock of [`Randomiser`]s that one background thread keeps full. The thread ends when

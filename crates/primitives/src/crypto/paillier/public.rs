@@ -8,8 +8,9 @@ use num_integer::Integer;
 use num_traits::One;
 use rayon::prelude::*;
 
-use super::{Ciphertext, Error, Progress, Randomiser, Returned, Tuning};
+use super::{Ciphertext, Progress, Randomiser, Returned, Tuning};
 use super::{MAXIMUM_BITS, MINIMUM_BITS};
+use crate::Error;
 use crate::math::limbs::{self, Limbs};
 use crate::math::power::{BATCH, PowerModulus, PowerTable, TABLE_BATCH};
 use crate::math::{Modulus, Randomness, Residue, modular, prime};
@@ -266,7 +267,7 @@ impl PublicKey {
     /// that depends on `bits` alone.
     ///
     /// # Errors
-    /// [`crate::math::Error::ExponentTooLong`] if m is longer than declared.
+    /// [`Error::ExponentTooLong`] if m is longer than declared.
     pub fn mul_plain(&self, a: &Ciphertext, m: &BigUint, bits: usize) -> Result<Ciphertext, Error> {
         Ok(Ciphertext(self.square().pow(&a.0, m, bits)?))
     }
@@ -275,7 +276,7 @@ impl PublicKey {
     /// once. Costs as [`PublicKey::mul_plain`] with the most bits among eight neighbours.
     ///
     /// # Errors
-    /// [`Error::Mismatch`]; [`crate::math::Error::ExponentTooLong`].
+    /// [`Error::Mismatch`]; [`Error::ExponentTooLong`].
     pub fn mul_plain_all(
         &self,
         items: &[Ciphertext],
@@ -329,7 +330,7 @@ impl PublicKey {
     /// what was combined by a secret.
     ///
     /// # Errors
-    /// [`crate::math::Error::NotInvertible`], which no ciphertext that was read gives.
+    /// [`Error::NotInvertible`], which no ciphertext that was read gives.
     pub fn negate(&self, a: &Ciphertext) -> Result<Ciphertext, Error> {
         Ok(Ciphertext(self.square().invert_vartime(&a.0)?))
     }

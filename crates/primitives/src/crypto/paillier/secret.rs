@@ -10,7 +10,8 @@ use rayon::prelude::*;
 use zeroize::Zeroizing;
 
 use super::public::{Batch, check_length, in_batches};
-use super::{Error, Fresh, Progress, PublicKey, Returned, Tuning};
+use super::{Fresh, Progress, PublicKey, Returned, Tuning};
+use crate::Error;
 use crate::math::limbs::{self, Limbs};
 use crate::math::power::{BATCH, PowerModulus, PowerTable, TABLE_BATCH};
 use crate::math::{Modulus, Randomness, Residue, SquareModulus, modular, prime};

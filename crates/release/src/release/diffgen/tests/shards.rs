@@ -12,11 +12,11 @@ use super::two_parties::{
 };
 use super::{hidden, one_class, vertical, *};
 use crate::Error;
-use crate::crypto::cuckoo;
 use crate::net::memory::{End, ends};
 use crate::net::{
     self, AbortReason, Accept, Channel, Header, Limits, Patience, SessionId, Stop, Tag, Transport,
 };
+use crate::primitives;
 use crate::protocol::coins::TapeCoins;
 use crate::protocol::pair::{Outcome as Ran, assert_same_shape, run_workspaces};
 use crate::protocol::shards::remote::{Line, Remote, Server};
@@ -100,7 +100,7 @@ fn any_number_of_shards_makes_the_same_release_where_one_has_the_class() {
 /// Both parties' runs with so few bins that people now and then have no place: until they have.
 fn with_few_bins(agreement: &Agreement, rows: [&[Row]; 2], tape: &Tape) -> Ran<Party, Party> {
     let tables = Role::BOTH.map(|role| view(agreement, rows[role as usize], Some(role)));
-    let full = cuckoo::Full.to_string();
+    let full = primitives::Error::NoPlacement.to_string();
     for seed in 0..100 {
         let coins = TapeCoins::pair(tape);
         let outcome = hidden::together(agreement, [&tables[0], &tables[1]], coins, QUICK, seed);
