@@ -111,8 +111,8 @@ pub trait Group: Sync {
     /// Checks received elements and raises each to `key`, in place.
     ///
     /// # Errors
-    /// [`Error::NotInGroup`] or [`Error::Identity`] for the first that is not canonical, not in the group or the identity;
-    /// the contents of the buffer must then be discarded.
+    /// [`Error::NotInGroup`] or [`Error::Identity`] for the first that is not canonical, not in the
+    /// group or the identity; the contents of the buffer must then be discarded.
     fn reencrypt_batch(&self, key: &Self::Key, elements: &mut [u8]) -> Result<(), Error>;
 
     /// Checks received elements that are not combined with a key, by the same rules.
