@@ -247,7 +247,7 @@ fn a_table_of_groups_goes_from_agreement_to_page_with_its_warning_and_stands_alo
          Engineer,Any,none,yes,0\nEngineer,Any,none,no,2\nWriter,Any,flu,yes,1\nWriter,Any,flu,no,0\n\
          Writer,Any,none,yes,0\nWriter,Any,none,no,1\n"
     );
-    let warning = "0 people stand alone with all their values";
+    let warning = "Nobody stands alone with all their values. Where that matters";
     let (_, found) = verify::check(&out).unwrap();
     assert!(found.iter().any(|line| line.contains("smallest 2, largest part 1 of 2")), "{found:?}");
     assert!(found.iter().any(|line| line.contains(warning)), "{found:?}");
