@@ -77,6 +77,10 @@ fn columns_that_are_constant_are_named_and_told_apart_from_exact_ones() {
     let local = ["local", "--agreement", "agreement.toml", "--data", "table.csv", "--out", "flat"];
     let (status, _, said) = diptych(place.path(), &local);
     assert_eq!(status, 0, "{said}");
+    assert!(said.contains("1 of 2 columns were not divided, and have one value"), "{said}");
+    let (status, _, said) = diptych(place.path(), &["agreement", "check", "agreement.toml"]);
+    assert_eq!(status, 0, "{said}");
+    assert!(said.contains("about 1 of 2 columns will not be divided"), "{said}");
     let evaluate = ["evaluate", "--test", "test.csv", "--train", "table.csv", "--json", "f.json"];
     let (status, table, said) =
         diptych(place.path(), &[&evaluate[..], &["--release", "flat"]].concat());

@@ -192,3 +192,15 @@ impl Wording for Terms {
         page.item(&format!("`{class}` is released as it is; whose path it is, is not."));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::warning;
+
+    #[test]
+    fn a_warning_names_only_people_that_there_are() {
+        assert!(warning(2, 0).contains("Nobody is alone on the whole path. Rows"));
+        assert!(warning(2, 1).contains("1 person is alone on the whole path: 3 sightings"));
+        assert!(warning(2, 6).contains("6 people are alone on the whole path: 3 sightings"));
+    }
+}
