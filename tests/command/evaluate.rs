@@ -98,6 +98,24 @@ fn columns_that_are_constant_are_named_and_told_apart_from_exact_ones() {
 }
 
 #[test]
+fn two_parties_are_told_that_neither_has_the_joined_records() {
+    let place = tempfile::tempdir().unwrap();
+    let by_two = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/release-v1/first");
+    let joined = "job,sex,age,salary,approved\nLawyer,Male,30,40,Y\nWriter,Female,50,30,N\n";
+    std::fs::write(place.path().join("joined.csv"), joined).unwrap();
+    let evaluate = ["evaluate", "--release", by_two, "--test", "joined.csv"];
+    let (status, _, said) = diptych(place.path(), &evaluate);
+    assert_eq!(status, 0, "{said}");
+    assert!(!said.contains("neither has the joined records"), "{said}");
+    let (status, _, said) =
+        diptych(place.path(), &[&evaluate[..], &["--train", "joined.csv"]].concat());
+    assert_eq!(status, 0, "{said}");
+    assert!(said.contains("neither has the joined records"), "{said}");
+    let (_, help, _) = diptych(place.path(), &["evaluate", "--help"]);
+    assert!(help.contains("Two parties cannot evaluate against their joined records"), "{help}");
+}
+
+#[test]
 fn without_raw_records_there_is_no_distance_and_wrong_files_are_named() {
     let place = place();
     let (status, table, _) =

@@ -132,7 +132,7 @@ mod tests {
     #[test]
     fn nothing_that_is_left_is_written_as_0() {
         let mut budget = Budget::new(&"1.0".parse().unwrap());
-        budget.spend_rest("counts").unwrap();
+        let _all = budget.spend_rest("counts").unwrap();
         let third = Rational::new(1u32, 3u32).unwrap();
         let refused = budget.spend("more", &third).unwrap_err().to_string();
         assert!(refused.contains("needs ε 0.333334 but only 0 is left"), "{refused}");

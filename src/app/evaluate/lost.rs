@@ -36,7 +36,7 @@ fn distances(found: &[Judged], groups: &[Group<'_>]) -> Vec<String> {
     };
     let mut lines = vec![
         "how far tables are from the raw records (total variation: 0 equal, 1 disjoint)".to_owned(),
-        format!("{:<40} of the release    of the data", "at the granularity"),
+        format!("{:<40}    of the release      of the data", "at the granularity"),
         format!("{:<40}    1-way    2-way    1-way    2-way    3-way", "release"),
     ];
     for one in found {
