@@ -85,6 +85,18 @@ class Release:
         return tuple(Step(cut["attribute"], cut["value"], tuple(cut["into"])) for cut in cuts)
 
     @property
+    def divided(self) -> dict[str, Optional[int]]:
+        """Into how many values each column was divided; ``None`` if it was not, and has one value in every row.
+
+        >>> doctest_release().divided
+        {'job': 2}
+        """
+        values: dict[str, Optional[int]] = dict.fromkeys(self.agreement.attributes)
+        for step in self.tree:
+            values[step.attribute] = (values[step.attribute] or 1) + len(step.into) - 1
+        return values
+
+    @property
     def promise(self) -> Promise:
         """What the manifest promises."""
         # The first manifests had no part of their own for it.
@@ -113,12 +125,16 @@ class Release:
 
         return pandas.DataFrame(self.to_dict())
 
-    def rows(self, concrete: bool = False, seed: Union[bytes, str, None] = None) -> Any:
+    def rows(
+        self, concrete: bool = False, seed: Union[bytes, str, None] = None, undivided: bool = False
+    ) -> Any:
         """One row for each person that the release counts, as a data frame of pandas.
 
-        With ``concrete``, values are drawn inside those of the release, evenly, and numbers are numbers:
+        With ``concrete``, values are drawn inside those of the release, uniformly, and numbers are numbers:
         for programs that want records. They tell no more than the release, and are as made up as they
-        look precise. The same ``seed`` (32 bytes, or 64 hexadecimal digits) draws the same rows.
+        look precise: means, spreads and correlations inside a released value are not those of the data.
+        Columns that were not divided (see :attr:`divided`) are left out then, unless ``undivided`` asks for
+        them. The same ``seed`` (32 bytes, or 64 hexadecimal digits) draws the same rows.
 
         >>> rows = doctest_release().rows()
         >>> list(rows.columns)
@@ -128,17 +144,19 @@ class Release:
 
         if seed is not None and not concrete:
             raise WrongInput("a seed is for concrete rows", "say concrete=True, or leave the seed out")
+        if undivided and not concrete:
+            raise WrongInput("undivided is for concrete rows", "leave it out: other rows have all columns")
         drawn: Optional[bytes] = None
         if concrete:
             drawn = bytes.fromhex(seed) if isinstance(seed, str) else seed
             drawn = secrets.token_bytes(32) if drawn is None else drawn
             if len(drawn) != 32:
                 raise WrongInput("a seed has 32 bytes")
-        columns = _columns(_native.rows(os.fspath(self.directory), drawn))
+        columns = _columns(_native.rows(os.fspath(self.directory), drawn, undivided))
         frame = pandas.DataFrame(columns)
         if concrete:
             for name, kind in self.agreement.attributes.items():
-                if kind == "numeric":
+                if kind == "numeric" and name in frame:
                     frame[name] = pandas.to_numeric(frame[name])
         return frame
 

@@ -161,14 +161,16 @@ pub fn verify(
     checked.or_raise(py)
 }
 
-/// One row for each person that a release counts, as CSV; with a seed, of concrete values.
+/// One row for each person that a release counts, as CSV; with a seed, of concrete values, in columns that
+/// were not divided only if asked for.
 #[pyfunction]
 pub fn rows(
     py: Python<'_>,
     directory: PathBuf,
     seed: Option<[u8; 32]>,
+    undivided: bool,
 ) -> PyResult<Bound<'_, PyBytes>> {
-    let csv = py.detach(|| to_csv(&directory, seed)).or_raise(py)?;
+    let csv = py.detach(|| to_csv(&directory, seed, undivided)).or_raise(py)?;
     Ok(PyBytes::new(py, &csv))
 }
 

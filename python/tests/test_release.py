@@ -98,6 +98,26 @@ def test_rows_are_as_many_as_people_are_counted(release):
     assert not concrete.equals(release.rows(concrete=True))
     with pytest.raises(diptych.WrongInput):
         release.rows(seed=seed)
+    with pytest.raises(diptych.WrongInput, match="undivided is for concrete rows"):
+        release.rows(undivided=True)
+
+
+def test_concrete_rows_leave_out_what_was_not_divided(tmp_path):
+    pytest.importorskip("pandas")
+    agreement = diptych.Agreement.new(
+        {"job": ["Engineer", "Writer"], "age": range(0, 100), "ill": ["yes", "no"]},
+        class_column="ill", id="one-step", max_records=10_000, specializations=1,
+    )
+    people = {"job": ["Engineer", "Writer"] * 500, "age": [7] * 1000, "ill": ["yes", "no"] * 500}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        release = diptych.local(agreement, people, out=tmp_path / "release")
+    [(divided, values)] = [(name, values) for name, values in release.divided.items() if values]
+    undivided = ({"job", "age"} - {divided}).pop()
+    assert values == 2 and release.divided[undivided] is None
+    assert list(release.rows().columns) == ["job", "age", "ill"]
+    assert list(release.rows(concrete=True).columns) == [divided, "ill"]
+    assert list(release.rows(concrete=True, undivided=True).columns) == ["job", "age", "ill"]
 
 
 def test_the_picture_is_a_page_of_its_own_without_a_script(release, tmp_path):

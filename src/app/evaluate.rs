@@ -5,12 +5,14 @@
 //! records (what generalization and noise cost), and one that always predicts the larger class (what the
 //! release gives at all). Both need the raw records: a small or noisy release may well get wrong
 //! which class is larger. Where they are given, the release's total and frequencies are compared with
-//! theirs too.
+//! theirs too: at the granularity of the release, where a column that was not divided always agrees, and
+//! at that of the data, where it shows what it lost.
 //!
 //! The results depend on the raw records and are not differentially private: they are for those
 //! who may see these records, not for publishing beside the release.
 
 pub mod group;
+mod lost;
 pub mod released;
 
 use std::path::{Path, PathBuf};
@@ -23,8 +25,10 @@ use crate::Error;
 use crate::app::console::Console;
 use crate::app::progress::Bar;
 use crate::app::{write, write_json};
+use crate::publish::data::Source;
 use crate::release::examine;
 use crate::release::judge::distance::{Distances, distances};
+use crate::release::judge::fine::{FineDistances, fine_distances};
 use crate::release::judge::generalize::{Generalization, raw};
 use crate::release::judge::tree::{Rows, Tree, heaviest};
 use crate::table::{Reading, Schema, Table, read_csv};
@@ -42,9 +46,12 @@ const PLOTS: [&str; 2] = ["accuracy-by-specializations.svg", "accuracy-by-epsilo
 /// that were not released. With --train, also prints the accuracy of always predicting the larger
 /// class, which releases are worse than that, the papers' upper baseline (a tree learnt from the
 /// raw records), and how far the release's total and
-/// frequencies are from the raw ones. Releases under the same terms are summarized by mean and
+/// frequencies are from the raw ones: at the granularity of the release, and at the granularity of the
+/// data (all tables of one, two and three columns, at most 32 groups of values each). Columns that are
+/// constant in a release are named. Releases under the same terms are summarized by mean and
 /// standard deviation. The results are not differentially private: keep
-/// them to those who may see the raw records.
+/// them to those who may see the raw records. Two parties cannot evaluate against their joined records,
+/// which neither of them may see: rehearse with data that one may see whole.
 #[derive(Args, Debug)]
 #[command(
     after_help = "Example: diptych evaluate --release out/ --test test.csv --train table.csv"
@@ -59,6 +66,9 @@ pub struct EvaluateArgs {
     /// The raw records that were released
     #[arg(long, value_name = "FILE")]
     train: Option<PathBuf>,
+    /// If a file does not fit the agreement, list all problems in this file (private: it holds data)
+    #[arg(long, value_name = "FILE")]
+    problems: Option<PathBuf>,
     /// Write all results as JSON
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -88,7 +98,7 @@ pub fn run(arguments: &EvaluateArgs, console: &Console) -> Result<(), Error> {
         }
         // Releases of one series have one schema, and its records are read once.
         if records.as_ref().is_none_or(|(known, _)| known != schema) {
-            let read = Records::read(schema, &arguments.test, arguments.train.as_deref())?;
+            let read = Records::read(schema, arguments)?;
             records = Some((schema.clone(), read));
         }
         if let Some((_, records)) = &records {
@@ -101,8 +111,11 @@ pub fn run(arguments: &EvaluateArgs, console: &Console) -> Result<(), Error> {
     }
     bar.finish();
     let groups = groups(&found);
-    for line in table(&found, &groups, arguments.train.is_some()) {
-        console.result(line);
+    let lines = table(&found, &groups).into_iter().chain(lost::lines(&found, &groups));
+    lines.for_each(|line| console.result(line));
+    console.results_are_written()?;
+    if arguments.train.is_some() && found.iter().any(|one| one.by_two) {
+        console.say(lost::JOINED);
     }
     warnings.into_iter().for_each(|warning| console.say(warning));
     if let Some(path) = &arguments.json {
@@ -184,10 +197,14 @@ struct Records {
 }
 
 impl Records {
-    fn read(schema: &Schema, test: &Path, train: Option<&Path>) -> Result<Self, Error> {
+    fn read(schema: &Schema, arguments: &EvaluateArgs) -> Result<Self, Error> {
         let reading = Reading { schema, owner: None, identifier: None, max_records: MAX_RECORDS };
-        let read = |path: &Path| read_csv(path, &reading, &|_| {});
-        let (test, train) = (read(test)?, train.map(read).transpose()?);
+        let read = |path: &Path| {
+            let source = Source { problems: arguments.problems.clone(), ..Source::file(path) };
+            read_csv(path, &reading, &|_| {}).map_err(|error| source.failure(error))
+        };
+        let train = arguments.train.as_deref().map(read).transpose()?;
+        let test = read(&arguments.test)?;
         let baselines = match &train {
             Some(train) => Some(baselines(schema, &test, train)?),
             None => None,
@@ -207,6 +224,12 @@ struct Judged {
     /// As made.
     specializations: usize,
     assessment: Assessment,
+    /// How far its tables are from those of the raw records, at the granularity of the data.
+    fine: Option<FineDistances>,
+    /// All attributes, and whether each has one value in every row.
+    attributes: Vec<(String, bool)>,
+    /// Whether two parties made it.
+    by_two: bool,
     class_only: Option<f64>,
     raw_accuracy: Option<f64>,
     test_records: usize,
@@ -218,6 +241,13 @@ fn judge(released: &Released, records: &Records) -> Result<Judged, Error> {
     let mut values = Generalization::new(&cuts);
     let rows = released::rows_of(released, &mut values)?;
     let agreement = &released.agreement;
+    let fine = match &records.train {
+        Some(train) => Some(fine_distances(&cuts, &rows, train).ok_or_else(no_column)?),
+        None => None,
+    };
+    let attributes = released.schema.attributes.iter().enumerate();
+    let attributes =
+        attributes.map(|(place, attribute)| (attribute.name.clone(), cuts.is_undivided(place)));
     Ok(Judged {
         directory: released.directory.clone(),
         epsilon: agreement.epsilon().map_or("–".to_owned(), ToString::to_string),
@@ -225,6 +255,9 @@ fn judge(released: &Released, records: &Records) -> Result<Judged, Error> {
         specializations: cuts.made().len(),
         terms: format!("{} {}", agreement.partition.word(), agreement.model.in_short()),
         assessment: assess(&values, &rows, &records.test, records.train.as_ref())?,
+        fine,
+        attributes: attributes.collect(),
+        by_two: agreement.parties().is_some(),
         class_only: records.baselines.map(|(_, class_only)| class_only),
         raw_accuracy: records.baselines.map(|(raw, _)| raw),
         test_records: records.test.len(),
@@ -234,39 +267,31 @@ fn judge(released: &Released, records: &Records) -> Result<Judged, Error> {
 
 /// What is printed: the larger class, a line per release, one per group of several, the raw records,
 /// and which releases are worth nothing to a classifier.
-fn table(found: &[Judged], groups: &[Group<'_>], with_train: bool) -> Vec<String> {
+fn table(found: &[Judged], groups: &[Group<'_>]) -> Vec<String> {
     let width = found.iter().map(|one| one.directory.display().to_string().chars().count());
     let width = width.max().unwrap_or(0).clamp(LARGER_CLASS.len(), 40);
-    let line = |name: &str, cells: [String; 7]| {
-        let [epsilon, h, leaves, total, accuracy, one_way, two_way] = cells;
-        let mut line =
-            format!("{name:<width$}  {epsilon:>6} {h:>4} {leaves:>9} {total:>11} {accuracy:>14}");
-        if with_train {
-            line += &format!(" {one_way:>8} {two_way:>8}");
-        }
-        line.trim_end().to_owned()
+    let line = |name: &str, cells: [String; 5]| {
+        let [epsilon, h, leaves, total, accuracy] = cells;
+        format!("{name:<width$}  {epsilon:>6} {h:>4} {leaves:>9} {total:>11} {accuracy:>14}")
     };
     let percent = |part: f64| format!("{:.2} %", part * 100.0);
-    let short = |part: Option<f64>| part.map_or(String::new(), |part| format!("{part:.4}"));
-    let heads = ["ε", "h", "leaves", "total", "accuracy", "1-way", "2-way"];
+    let heads = ["ε", "h", "leaves", "total", "accuracy"];
     let mut lines = vec![line("release", heads.map(str::to_owned))];
     let of_records = |total: String, accuracy: f64| {
         let none = String::new;
-        [none(), none(), none(), total, percent(accuracy), none(), none()]
+        [none(), none(), none(), total, percent(accuracy)]
     };
     for larger in different(found.iter().filter_map(|one| one.class_only)) {
         lines.push(line(LARGER_CLASS, of_records(String::new(), larger)));
     }
     for one in found {
-        let Assessment { leaves, total, accuracy, distances } = &one.assessment;
+        let Assessment { leaves, total, accuracy, .. } = &one.assessment;
         let cells = [
             one.epsilon.clone(),
             one.specializations.to_string(),
             leaves.to_string(),
-            format!("{total:.0}"),
+            whole(*total),
             percent(*accuracy),
-            short(distances.map(|distances| distances.one_way)),
-            short(distances.and_then(|distances| distances.two_way)),
         ];
         lines.push(line(&one.directory.display().to_string(), cells));
     }
@@ -276,10 +301,8 @@ fn table(found: &[Judged], groups: &[Group<'_>], with_train: bool) -> Vec<String
             group.members[0].epsilon.clone(),
             group.specializations_in_words(),
             format!("{:.0}", group.of(|one| one.leaves as f64).mean),
-            format!("{:.0}", group.of(|one| one.total).mean),
+            whole(group.of(|one| one.total).mean),
             format!("{:.2} ± {:.2} %", accuracy.mean * 100.0, accuracy.deviation * 100.0),
-            short(group.distance(|distances| Some(distances.one_way))),
-            short(group.distance(|distances| distances.two_way)),
         ];
         lines.push(line(&format!("mean of {}", group.members.len()), cells));
     }
@@ -290,6 +313,11 @@ fn table(found: &[Judged], groups: &[Group<'_>], with_train: bool) -> Vec<String
     }
     lines.extend(worse_than_nothing(found));
     lines
+}
+
+/// A number of people. The sum of no weights at all is -0.
+fn whole(number: f64) -> String {
+    format!("{:.0}", number + 0.0)
 }
 
 /// What a row of the table is called.
@@ -332,10 +360,14 @@ fn as_json(found: &[Judged], groups: &[Group<'_>]) -> Value {
                 "specializations": one.specializations,
                 "terms": one.terms,
                 "leaves": leaves,
-                "total": total,
+                "total": total + 0.0,
                 "accuracy": accuracy,
-                "one_way_distance": distances.map(|distances| distances.one_way),
-                "two_way_distance": distances.and_then(|distances| distances.two_way),
+                "at_the_granularity_of_the_release": {
+                    "one_way_distance": distances.map(|distances| distances.one_way),
+                    "two_way_distance": distances.and_then(|distances| distances.two_way),
+                },
+                "at_the_granularity_of_the_data": one.fine.as_ref().map(|_| lost::as_json(one)),
+                "constant_columns": lost::constant(one),
                 "baselines": { "raw_records": one.raw_accuracy, "class_only": one.class_only },
                 "test_records": one.test_records,
                 "train_records": one.train_records,
@@ -343,7 +375,7 @@ fn as_json(found: &[Judged], groups: &[Group<'_>]) -> Value {
         })
         .collect();
     let groups: Vec<Value> = groups.iter().map(Group::as_json).collect();
-    json!({ "format": "diptych evaluation v1", "releases": releases, "groups": groups })
+    json!({ "format": "diptych evaluation v2", "releases": releases, "groups": groups })
 }
 
 fn no_column() -> Error {

@@ -12,7 +12,8 @@ use crate::publish::rows::{self, Values};
 ///
 /// For programs that want records in place of counts. The rows reveal no more than the release:
 /// with --concrete, a value is drawn uniformly within each general one. It looks precise, and is
-/// made up.
+/// made up. Columns that were not divided are left out then, unless --undivided asks for them.
+/// FILE.json says of each column into how many values it was divided, or that it was not.
 #[derive(Args, Debug)]
 #[command(after_help = "Example: diptych rows --release release/ --out rows.csv --concrete")]
 pub struct RowsArgs {
@@ -25,6 +26,12 @@ pub struct RowsArgs {
     /// Draw a concrete value inside each general one; the seed goes to FILE.seed
     #[arg(long)]
     concrete: bool,
+    /// Draw values also in columns that were not divided
+    ///
+    /// Nothing is left of such a column but its range: every number and every category in it is
+    /// made up.
+    #[arg(long, requires = "concrete")]
+    undivided: bool,
     /// Draw by the seed in this file, to get the same rows again
     #[arg(long, value_name = "FILE", requires = "concrete")]
     seed: Option<PathBuf>,
@@ -42,14 +49,16 @@ pub struct RowsArgs {
 /// If the release does not verify, or a file cannot be read or written.
 pub fn run(arguments: &RowsArgs, console: &Console) -> Result<(), Error> {
     let values = match arguments.concrete {
-        true => Values::Concrete(arguments.seed.as_deref()),
+        true => {
+            Values::Concrete { seed: arguments.seed.as_deref(), undivided: arguments.undivided }
+        }
         false => Values::Generalized,
     };
     console.stop_on_signals();
     let (out, safe) = (&arguments.out, arguments.spreadsheet_safe);
-    let (count, warning) = rows::write(&arguments.release, out, values, safe, &console.stop())?;
-    console.say(format!("wrote {count} rows"));
-    warning.into_iter().for_each(|warning| console.say(warning));
+    let written = rows::write(&arguments.release, out, values, safe, &console.stop())?;
+    console.say(format!("wrote {} rows", written.rows));
+    written.columns.into_iter().chain(written.warning).for_each(|line| console.say(line));
     if arguments.concrete && arguments.seed.is_none() {
         let seed = rows::seed_file(&arguments.out);
         console.say(format!("drawn by the seed in {}; --seed draws them again", seed.display()));

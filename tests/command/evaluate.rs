@@ -35,8 +35,17 @@ fn releases_are_judged_one_by_one_and_together() {
     let (status, table, said) = diptych(place.path(), &[&evaluate[..], &more].concat());
     assert_eq!(status, 0, "{said}");
     let lines: Vec<&str> = table.lines().collect();
-    assert!(lines[0].starts_with("release") && lines[0].ends_with("2-way"), "{table}");
-    assert_eq!(lines.iter().filter(|line| line.starts_with("mean of 2")).count(), 2, "{table}");
+    assert!(lines[0].starts_with("release") && lines[0].ends_with("accuracy"), "{table}");
+    // Two values for a salary and two or four jobs: the release agrees with itself, not with the data.
+    let head = lines.iter().position(|line| line.starts_with("at the granularity")).unwrap();
+    assert!(lines[head].contains("of the release") && lines[head].ends_with("of the data"));
+    let figures: Vec<f64> =
+        lines[head + 2].split_whitespace().skip(1).map(|figure| figure.parse().unwrap()).collect();
+    assert_eq!(figures.len(), 5, "{table}");
+    assert!(figures[2] < figures[3] && figures[3] < figures[4], "{table}");
+    assert!(table.contains("at most 32 groups of values"), "{table}");
+    assert!(!said.contains("neither has the joined records"), "one party made them: {said}");
+    assert_eq!(lines.iter().filter(|line| line.starts_with("mean of 2")).count(), 4, "{table}");
     assert!(table.contains("raw records") && table.contains("100.00 %"), "{table}");
     assert!(lines[1].starts_with("always the larger class") && lines[1].contains("50.00 %"));
     assert!(!table.contains("ATTENTION"), "{table}");
@@ -46,6 +55,10 @@ fn releases_are_judged_one_by_one_and_together() {
     assert_eq!(json["groups"].as_array().unwrap().len(), 2);
     // With much budget the split lies where it should and the total is right.
     let first = &json["releases"][0];
+    let fine = &first["at_the_granularity_of_the_data"];
+    assert_eq!(fine["tables"], serde_json::json!([3, 3, 1]));
+    assert!(fine["three_way_distance"].as_f64().unwrap() > 0.0);
+    assert!(first["at_the_granularity_of_the_release"]["one_way_distance"].is_f64());
     assert!(first["accuracy"].as_f64().unwrap() > 0.95, "{json}");
     assert!((first["total"].as_f64().unwrap() - 4000.0).abs() < 100.0);
     assert_eq!(first["baselines"]["class_only"], 0.5);
@@ -53,6 +66,53 @@ fn releases_are_judged_one_by_one_and_together() {
         let svg = std::fs::read_to_string(place.path().join("plots").join(name)).unwrap();
         assert!(svg.starts_with("<svg") && svg.contains("raw records"));
     }
+}
+
+#[test]
+fn columns_that_are_constant_are_named_and_told_apart_from_exact_ones() {
+    let place = place();
+    let agreement = loans::agreement("1", 5000);
+    let agreement = agreement.replace("specializations = 3", "specializations = 1");
+    std::fs::write(place.path().join("agreement.toml"), agreement).unwrap();
+    let local = ["local", "--agreement", "agreement.toml", "--data", "table.csv", "--out", "flat"];
+    let (status, _, said) = diptych(place.path(), &local);
+    assert_eq!(status, 0, "{said}");
+    assert!(said.contains("1 of 2 columns were not divided, and have one value"), "{said}");
+    let (status, _, said) = diptych(place.path(), &["agreement", "check", "agreement.toml"]);
+    assert_eq!(status, 0, "{said}");
+    assert!(said.contains("about 1 of 2 columns will not be divided"), "{said}");
+    let evaluate = ["evaluate", "--test", "test.csv", "--train", "table.csv", "--json", "f.json"];
+    let (status, table, said) =
+        diptych(place.path(), &[&evaluate[..], &["--release", "flat"]].concat());
+    assert_eq!(status, 0, "{said}");
+    let json = std::fs::read(place.path().join("f.json")).unwrap();
+    let json: Value = serde_json::from_slice(&json).unwrap();
+    let constant = json["releases"][0]["constant_columns"].as_array().unwrap();
+    assert_eq!(constant.len(), 1, "one step divides one column: {json}");
+    let constant = constant[0].as_str().unwrap();
+    assert!(table.contains(&format!("{constant}: constant in this release")), "{table}");
+    let evaluate = ["evaluate", "--test", "test.csv", "--release", "flat", "flat"];
+    let (status, table, _) = diptych(place.path(), &evaluate);
+    assert_eq!(status, 0);
+    assert!(table.contains(&format!("{constant}: constant in 2 of 2 releases")), "{table}");
+}
+
+#[test]
+fn two_parties_are_told_that_neither_has_the_joined_records() {
+    let place = tempfile::tempdir().unwrap();
+    let by_two = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/release-v1/first");
+    let joined = "job,sex,age,salary,approved\nLawyer,Male,30,40,Y\nWriter,Female,50,30,N\n";
+    std::fs::write(place.path().join("joined.csv"), joined).unwrap();
+    let evaluate = ["evaluate", "--release", by_two, "--test", "joined.csv"];
+    let (status, _, said) = diptych(place.path(), &evaluate);
+    assert_eq!(status, 0, "{said}");
+    assert!(!said.contains("neither has the joined records"), "{said}");
+    let (status, _, said) =
+        diptych(place.path(), &[&evaluate[..], &["--train", "joined.csv"]].concat());
+    assert_eq!(status, 0, "{said}");
+    assert!(said.contains("neither has the joined records"), "{said}");
+    let (_, help, _) = diptych(place.path(), &["evaluate", "--help"]);
+    assert!(help.contains("Two parties cannot evaluate against their joined records"), "{help}");
 }
 
 #[test]
@@ -71,6 +131,14 @@ fn without_raw_records_there_is_no_distance_and_wrong_files_are_named() {
     let (status, _, said) =
         diptych(place.path(), &["evaluate", "--release", "a", "--test", "bad.csv"]);
     assert!(status == 2 && said.contains("bad.csv:2: column `job`"), "{said}");
+    // More bad values than are shown: the flag that is advised exists.
+    let bad: String = (0..100).map(|index| format!("Painter{index},20,Y\n")).collect();
+    std::fs::write(place.path().join("bad.csv"), format!("job,salary,approved\n{bad}")).unwrap();
+    let evaluate = ["evaluate", "--release", "a", "--test", "bad.csv", "--problems", "all.csv"];
+    let (status, _, said) = diptych(place.path(), &evaluate);
+    assert!(status == 2 && said.contains("--problems FILE writes them all"), "{said}");
+    assert!(said.contains("all 100 of them are listed in all.csv"), "{said}");
+    assert!(place.path().join("all.csv").exists());
     std::fs::write(place.path().join("none.csv"), "job,salary,approved\n").unwrap();
     let (status, _, said) =
         diptych(place.path(), &["evaluate", "--release", "a", "--test", "none.csv"]);

@@ -83,6 +83,10 @@ fn a_release_becomes_one_row_for_each_person_that_it_counts() {
     assert_eq!((status, said.trim()), (0, "rows.csv"), "{told}");
     let (release, rows) = (table(place, "out/release.csv"), table(place, "rows.csv"));
     assert_eq!(rows[0], release[0][..5]);
+    // Also the columns that were not divided: their one value says that they were not.
+    let about = about(place, "rows.csv");
+    assert_eq!(about["values"], "released");
+    assert!(about["columns"].as_array().unwrap().iter().all(|column| column["in_rows"] == true));
     let expected: BTreeMap<Vec<String>, u64> = release[1..]
         .iter()
         .map(|row| (row[..5].to_vec(), row[5].parse().unwrap()))
@@ -93,6 +97,62 @@ fn a_release_becomes_one_row_for_each_person_that_it_counts() {
     let (status, _, told) = diptych(place, &["rows", "--release", "out", "--out", "rows.csv"]);
     assert_eq!(status, 2);
     assert!(told.contains("rows.csv exists already"), "{told}");
+}
+
+fn about(place: &Path, rows: &str) -> serde_json::Value {
+    let text = std::fs::read_to_string(place.join(format!("{rows}.json"))).unwrap();
+    serde_json::from_str(&text).unwrap()
+}
+
+#[test]
+fn concrete_rows_leave_out_what_was_not_divided_and_say_so() {
+    let place = release_of(&AGREEMENT.replace("specializations = 4", "specializations = 2"));
+    let place = place.path();
+    let rows = ["rows", "--release", "out", "--concrete"];
+    let (status, _, told) = diptych(place, &[&rows[..], &["--out", "rows.csv"]].concat());
+    assert_eq!(status, 0, "{told}");
+    let described = about(place, "rows.csv");
+    let release = table(place, "out/release.csv");
+    let mut written = Vec::new();
+    for (index, column) in described["columns"].as_array().unwrap().iter().enumerate() {
+        let name = column["name"].as_str().unwrap();
+        let values: std::collections::BTreeSet<_> =
+            release[1..].iter().map(|row| &row[index]).collect();
+        match column["divided_into"].as_u64() {
+            Some(number) => {
+                assert_eq!((number, &column["in_rows"]), (values.len() as u64, &true.into()));
+                assert!(told.contains(&format!("{name}: divided into {number} values")), "{told}");
+                written.push(name.to_owned());
+            }
+            None => {
+                assert_eq!((values.len(), &column["in_rows"]), (1, &false.into()));
+                let line = format!("{name}: not divided, and left out of these rows; --undivided");
+                assert!(told.contains(&line), "{told}");
+            }
+        }
+    }
+    assert!(written.len() <= 2, "two steps divide two columns at most");
+    written.push("ill".to_owned());
+    assert_eq!(table(place, "rows.csv")[0], written);
+    for text in [&told, described["drawn"].as_str().unwrap()] {
+        assert!(text.contains("drawn uniformly within each released value"), "{text}");
+    }
+    let seed = ["--seed", "rows.csv.seed", "--undivided", "--out", "all.csv"];
+    let (status, _, told) = diptych(place, &[&rows[..], &seed].concat());
+    assert_eq!(status, 0, "{told}");
+    assert!(told.contains("not divided: its values are drawn from all of "), "{told}");
+    let (few, all) = (table(place, "rows.csv"), table(place, "all.csv"));
+    assert_eq!(all[0].len(), 5);
+    let last = all[0].iter().position(|name| *name == written[0]).unwrap();
+    assert!(few.iter().zip(&all).all(|(few, all)| few[0] == all[last]), "the same draws");
+    let (status, _, told) =
+        diptych(place, &["rows", "--release", "out", "--out", "x.csv", "--undivided"]);
+    assert!(status == 2 && told.contains("--concrete"), "{told}");
+    let (status, _, told) = diptych(place, &[&rows[..], &["--out", "y.csv"]].concat());
+    assert_eq!(status, 0, "{told}");
+    std::fs::remove_file(place.join("y.csv")).unwrap();
+    let (status, _, told) = diptych(place, &[&rows[..], &["--out", "y.csv"]].concat());
+    assert!(status == 2 && told.contains("y.csv.json exists already"), "{told}");
 }
 
 /// Whether a concrete value lies inside one of a release.
@@ -135,7 +195,11 @@ fn concrete_values_lie_inside_and_come_again_with_their_seed() {
     diptych(place, &["rows", "--release", "out", "--out", "general.csv"]);
     let (one, general) = (table(place, "one.csv"), table(place, "general.csv"));
     assert_eq!(one.len(), general.len());
+    let kept = ["one.csv", "general.csv"].map(|name| table(place, name)[0].clone());
+    let place_of = |name: &String| kept[1].iter().position(|known| known == name).unwrap();
+    let places: Vec<usize> = kept[0].iter().map(place_of).collect();
     for (row, general) in one.iter().zip(&general).skip(1) {
+        let general = places.iter().map(|place| &general[*place]);
         for (value, general) in row.iter().zip(general) {
             assert!(is_inside(value, general), "{value} in {general}");
         }
@@ -295,7 +359,7 @@ fn cells_that_a_spreadsheet_would_run_get_an_apostrophe_on_request() {
     std::fs::write(place.join("table.csv"), csv).unwrap();
     let local = ["local", "--agreement", "agreement.toml", "--data", "table.csv", "--out", "out"];
     assert_eq!(diptych(place, &local).0, 0);
-    let rows = ["rows", "--release", "out", "--concrete"];
+    let rows = ["rows", "--release", "out", "--concrete", "--undivided"];
     for (out, safe) in [("as-is.csv", &[][..]), ("safe.csv", &["--spreadsheet-safe"])] {
         let (status, _, told) = diptych(place, &[&rows[..], &["--out", out], safe].concat());
         assert_eq!(status, 0, "{told}");

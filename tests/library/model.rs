@@ -247,7 +247,7 @@ fn a_table_of_groups_goes_from_agreement_to_page_with_its_warning_and_stands_alo
          Engineer,Any,none,yes,0\nEngineer,Any,none,no,2\nWriter,Any,flu,yes,1\nWriter,Any,flu,no,0\n\
          Writer,Any,none,yes,0\nWriter,Any,none,no,1\n"
     );
-    let warning = "0 people stand alone with all their values";
+    let warning = "Nobody stands alone with all their values. Where that matters";
     let (_, found) = verify::check(&out).unwrap();
     assert!(found.iter().any(|line| line.contains("smallest 2, largest part 1 of 2")), "{found:?}");
     assert!(found.iter().any(|line| line.contains(warning)), "{found:?}");
@@ -255,9 +255,9 @@ fn a_table_of_groups_goes_from_agreement_to_page_with_its_warning_and_stands_alo
     let how = fs::read_to_string(out.join("private/how.txt")).unwrap();
     assert!(how.contains("sex: Any stays") && how.contains("2 have flu"), "{how}");
     let to = place.path().join("rows.csv");
-    let (count, told) =
-        rows::write(&out, &to, Values::Generalized, false, &Stop::default()).unwrap();
-    assert!(count == 5 && told.unwrap().contains(warning));
+    let written = rows::write(&out, &to, Values::Generalized, false, &Stop::default()).unwrap();
+    assert!(written.rows == 5 && written.warning.unwrap().contains(warning));
+    assert_eq!(written.columns[1], "sex: not divided: its only value is Any");
 
     let history = ledger::read(&ledger).unwrap();
     let debit = &history.runs()[0].debit;
@@ -533,13 +533,13 @@ fn paths_go_from_agreement_to_page_with_their_warning() {
     assert!(said.contains(ALONE_ON_PATH) && said.contains("phase suppressing"), "{said}");
 
     let to = place.path().join("rows.csv");
-    let (count, told) =
-        rows::write(&out, &to, Values::Generalized, false, &Stop::default()).unwrap();
-    assert!(count == 8 && told.unwrap().contains(ALONE_ON_PATH));
+    let written = rows::write(&out, &to, Values::Generalized, false, &Stop::default()).unwrap();
+    assert!(written.rows == 8 && written.warning.unwrap().contains(ALONE_ON_PATH));
+    assert!(written.columns.is_empty(), "paths are not divided: {:?}", written.columns);
     assert!(fs::read_to_string(&to).unwrap().starts_with("path,ill\nd3>f6>c7,AIDS\n"));
-    let refused = rows::write(&out, &to, Values::Concrete(None), false, &Stop::default())
-        .unwrap_err()
-        .to_string();
+    let concrete = Values::Concrete { seed: None, undivided: false };
+    let refused = rows::write(&out, &to, concrete, false, &Stop::default());
+    let refused = refused.unwrap_err().to_string();
     assert!(refused.contains("paths are concrete"), "{refused}");
 }
 

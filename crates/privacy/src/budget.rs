@@ -130,6 +130,15 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
+    fn nothing_that_is_left_is_written_as_0() {
+        let mut budget = Budget::new(&"1.0".parse().unwrap());
+        let _all = budget.spend_rest("counts").unwrap();
+        let third = Rational::new(1u32, 3u32).unwrap();
+        let refused = budget.spend("more", &third).unwrap_err().to_string();
+        assert!(refused.contains("needs ε 0.333334 but only 0 is left"), "{refused}");
+    }
+
+    #[test]
     fn spends_are_named_and_listed_in_order() {
         let mut budget = Budget::new(&"1.0".parse().unwrap());
         let quarter = Rational::new(1u32, 4u32).unwrap();

@@ -30,7 +30,8 @@ pub enum Error {
     /// The budget does not suffice.
     #[error(
         "{name:?} needs ε {} but only {} is left; lower it or agree on a larger ε",
-        wanted.decimal_rounded_up(6), left.decimal_rounded_up(6)
+        decimal(wanted),
+        decimal(left)
     )]
     BudgetExceeded {
         /// What it was to be spent on.
@@ -43,7 +44,8 @@ pub enum Error {
     /// The rounding of weights costs more than the mechanism may spend.
     #[error(
         "rounding of the weights costs ε {} and {name:?} has only {}; use more digits or a larger ε",
-        loss.decimal_rounded_up(6), available.decimal_rounded_up(6)
+        decimal(loss),
+        decimal(available)
     )]
     RoundingTooCoarse {
         /// The spend.

@@ -56,6 +56,12 @@ impl Group<'_> {
         Some(Summary::of(&distances.collect::<Option<Vec<f64>>>()?).mean)
     }
 
+    /// The mean of a distance at the granularity of the data, if all members have it.
+    pub(super) fn fine(&self, ways: usize) -> Option<f64> {
+        let distances = self.members.iter().map(|one| one.fine.as_ref()?.means[ways].distance);
+        Some(Summary::of(&distances.collect::<Option<Vec<f64>>>()?).mean)
+    }
+
     pub(super) fn as_json(&self) -> Value {
         let first = self.members[0];
         let accuracy = self.of(|one| one.accuracy);
@@ -67,8 +73,15 @@ impl Group<'_> {
             "accuracy": { "mean": accuracy.mean, "deviation": accuracy.deviation },
             "leaves": { "mean": self.of(|one| one.leaves as f64).mean },
             "total": { "mean": self.of(|one| one.total).mean },
-            "one_way_distance": { "mean": self.distance(|distances| Some(distances.one_way)) },
-            "two_way_distance": { "mean": self.distance(|distances| distances.two_way) },
+            "at_the_granularity_of_the_release": {
+                "one_way_distance": { "mean": self.distance(|distances| Some(distances.one_way)) },
+                "two_way_distance": { "mean": self.distance(|distances| distances.two_way) },
+            },
+            "at_the_granularity_of_the_data": {
+                "one_way_distance": { "mean": self.fine(0) },
+                "two_way_distance": { "mean": self.fine(1) },
+                "three_way_distance": { "mean": self.fine(2) },
+            },
         })
     }
 

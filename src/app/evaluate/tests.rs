@@ -281,3 +281,10 @@ proptest! {
         });
     }
 }
+
+#[test]
+fn a_release_of_nobody_has_a_total_of_0() {
+    let nobody: f64 = std::iter::empty::<f64>().sum();
+    assert_eq!(whole(nobody), "0");
+    assert_eq!(whole(12.4), "12");
+}

@@ -283,7 +283,9 @@ impl Source {
         }
     }
 
-    fn failure(&self, error: Error) -> Error {
+    /// Lists bad values in the file that is named for them, and adds to the error where they are.
+    #[must_use]
+    pub fn failure(&self, error: Error) -> Error {
         let (Some(path), Some(found)) = (&self.problems, error.origin::<BadValues>()) else {
             return error;
         };

@@ -243,6 +243,14 @@ fn tell(
         Ok(lines) => lines.iter().for_each(|line| watcher.say(line)),
         Err(failure) => watcher.say(failure.message()),
     }
+    let cuts = &release.table.cuts;
+    let columns = cuts.schema().attributes.len();
+    let undivided = (0..columns).filter(|column| cuts.is_undivided(*column)).count();
+    if undivided > 0 {
+        watcher.say(&format!(
+            "{undivided} of {columns} columns were not divided, and have one value in every row"
+        ));
+    }
     watcher.say(&format!("{}; rows: {}", in_short(promise), put.described.rows));
     watcher.say(&format!("sha256 of release.csv: {}", put.described.sha256));
     if let Some(warning) = &put.warning {

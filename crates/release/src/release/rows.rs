@@ -10,18 +10,20 @@ use crate::Error;
 use crate::table::{Candidate, CutValue, Cuts, Domain, is_formula};
 
 /// Writes the rows of a release's table as CSV, with its header, and returns how many there are: with the
-/// values of the release, or with concrete ones. `columns` is how many the table has beside class and
-/// count. If `spreadsheet_safe`, an apostrophe is put before every cell that a spreadsheet would run.
+/// values of the release, or with concrete ones. `kept` says of each column beside class and count
+/// whether it is written; what is drawn for the others does not depend on it. If `spreadsheet_safe`, an
+/// apostrophe is put before every cell that a spreadsheet would run.
 ///
 /// # Errors
 /// Wrong input if the table is not one of a release with these columns; if `to` takes no more.
 pub fn write(
     csv: &[u8],
-    columns: usize,
+    kept: &[bool],
     mut drawn: Option<&mut Drawn<'_>>,
     spreadsheet_safe: bool,
     to: &mut dyn Write,
 ) -> Result<u64, Error> {
+    let columns = kept.len();
     let wrong = |what: &str| Error::input(what);
     let failed =
         |error: &dyn std::fmt::Display| Error::internal(format!("cannot write rows: {error}"));
@@ -44,6 +46,9 @@ pub fn write(
                 if let Some(drawn) = drawn.as_mut().filter(|_| !first && column < columns) {
                     let value = drawn.value(column, &cell);
                     cell = Cow::Owned(value.ok_or_else(|| wrong("a value is not on the cut"))?);
+                }
+                if kept.get(column) == Some(&false) {
+                    continue;
                 }
                 if spreadsheet_safe && is_formula(&cell) {
                     cell.to_mut().insert(0, '\'');

@@ -74,6 +74,15 @@ impl Cuts {
         &self.cuts[attribute]
     }
 
+    /// Whether nothing but one value of an attribute is on its cut, although its domain has several.
+    pub fn is_undivided(&self, attribute: usize) -> bool {
+        let only = |value: &CutValue| Candidate { attribute, value: *value };
+        match self.of(attribute) {
+            [value] => self.can_be_specialized(only(value)),
+            _ => false,
+        }
+    }
+
     /// The specializations so far, in the order they were made.
     pub fn made(&self) -> &[Specialization] {
         &self.made

@@ -80,12 +80,18 @@ impl Terms {
             [] => String::new(),
             names => format!(" Nothing is promised where somebody knows {}.", names.join(", ")),
         };
-        let (people, stand) = if alone == 1 { ("person", "stands") } else { ("people", "stand") };
-        let alone = grouped(alone);
+        let single = "one fact more than was reckoned with can single";
+        let alone = match alone {
+            0 => "Nobody stands alone with all their values.".to_owned(),
+            1 => format!("1 person stands alone with all their values: {single} them out."),
+            some => format!(
+                "{} people stand alone with all their values: {single} them out.",
+                grouped(some)
+            ),
+        };
         format!(
             "{WARNING} It protects only against someone who knows {facts} and has no \
-             other release of this data.{open} {alone} {people} {stand} alone with all their values: one \
-             fact more than was reckoned with can single them out. Where that matters, use model = \
+             other release of this data.{open} {alone} Where that matters, use model = \
              \"diffgen\"."
         )
     }

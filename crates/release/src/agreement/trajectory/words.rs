@@ -23,15 +23,22 @@ pub fn promise(l: impl Display, k: u64, protected: Option<(impl Display, &str)>)
 
 /// What stands wherever a release is shown in which so many people are alone on their whole path.
 pub fn warning(l: usize, alone: usize) -> String {
-    let (people, are) = if alone == 1 { ("person", "is") } else { ("people", "are") };
+    let sightings = l.saturating_add(1);
+    let alone = match alone {
+        0 => "Nobody is alone on the whole path.".to_owned(),
+        1 => {
+            format!("1 person is alone on the whole path: {sightings} sightings can identify them.")
+        }
+        some => format!(
+            "{} people are alone on the whole path: {sightings} sightings can identify them.",
+            grouped(some as u64)
+        ),
+    };
     format!(
         "This is not differential privacy. It protects only against someone who knows at most {l} \
-         pairs of place and time of a person and has no other release of this data. {} {people} {are} \
-         alone on the whole path: {} sightings can identify them. Rows are counted: a person with several \
+         pairs of place and time of a person and has no other release of this data. {alone} Rows are counted: a person with several \
          paths counts several times. It does not protect against whoever knows where somebody was \
-         not, or a place without its time.",
-        grouped(alone as u64),
-        l.saturating_add(1)
+         not, or a place without its time."
     )
 }
 
@@ -183,5 +190,17 @@ impl Wording for Terms {
         }
         let class = &agreement.schema.class.column;
         page.item(&format!("`{class}` is released as it is; whose path it is, is not."));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::warning;
+
+    #[test]
+    fn a_warning_names_only_people_that_there_are() {
+        assert!(warning(2, 0).contains("Nobody is alone on the whole path. Rows"));
+        assert!(warning(2, 1).contains("1 person is alone on the whole path: 3 sightings"));
+        assert!(warning(2, 6).contains("6 people are alone on the whole path: 3 sightings"));
     }
 }

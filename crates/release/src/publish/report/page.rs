@@ -14,6 +14,9 @@ const MOST_PRINTED: usize = 40;
 /// Colours for classes; they repeat.
 pub const COLOURS: usize = 6;
 
+/// Values of a column that are listed.
+const MOST_VALUES: usize = 24;
+
 const PROMISED: &str = "What is promised to every person in the data";
 const LEARNED: &str = "What the parties learn about each other's data";
 const NOT_COVERED: &str = "What is not covered";
@@ -55,6 +58,7 @@ impl Facts {
         self.banner(costs.is_some(), &mut html);
         html.raw("<main id=\"main\">\n");
         if !self.trees.is_empty() {
+            self.left(&mut html);
             self.pictures(&mut html);
         }
         self.promise(&mut html);
@@ -83,6 +87,7 @@ impl Facts {
         if let Some(warning) = &self.warning {
             html.element("<p class=\"private\">", warning, "</p>\n");
         }
+        self.mostly_constant(&mut html);
         self.pictures(&mut html);
         html.raw("</main>\n</body>\n</html>\n");
         html.into_string()
@@ -121,6 +126,7 @@ impl Facts {
         if let Some(warning) = &self.warning {
             html.element("<p class=\"private\">", warning, "</p>\n");
         }
+        self.mostly_constant(html);
         html.raw(match self.promise {
             Told::Differential { .. } => "<p class=\"kind\">Differentially private release</p>\n",
             Told::Words(_) => "<p class=\"kind\">Release</p>\n",
@@ -148,6 +154,7 @@ impl Facts {
         }
         html.raw("</dl>\n<nav aria-label=\"On this page\"><ul>");
         if !self.trees.is_empty() {
+            html.raw("<li><a href=\"#left\">Columns</a></li>");
             html.raw("<li><a href=\"#values\">Values</a></li>");
         }
         html.raw("<li><a href=\"#promise\">Promise</a></li>")
@@ -197,6 +204,49 @@ impl Facts {
             }
             html.raw("</ul>\n");
         }
+    }
+
+    /// A warning where more than half of the columns hold one value.
+    fn mostly_constant(&self, html: &mut Html) {
+        let constant = self.trees.iter().filter(|tree| tree.released().len() == 1).count();
+        if 2 * constant > self.trees.len() {
+            html.raw("<p class=\"private\"><strong>Most columns are constant.</strong> ");
+            html.text(constant).raw(" of ").text(self.trees.len());
+            html.raw(" columns were not divided and have one value in every row: this release ")
+                .raw("says nothing about them.</p>\n");
+        }
+    }
+
+    /// What is left of each column: its released values and their counts.
+    fn left(&self, html: &mut Html) {
+        section("left", "What is left of each column", html);
+        let noisy = matches!(self.promise, Told::Differential { .. });
+        html.raw("<p>Nothing finer than these values is in the release. Beside each stands its ")
+            .raw(if noisy { "noisy count" } else { "count" })
+            .raw(", and a bar divides all people among them.</p>\n<dl class=\"left\">\n");
+        for tree in &self.trees {
+            let values = tree.released();
+            html.element("<div><dt>", &tree.attribute, " <span>");
+            match values.len() {
+                1 => html.raw("not divided: constant in this release"),
+                several => html.raw("divided into ").text(several).raw(" values"),
+            };
+            html.raw("</span></dt>\n<dd>");
+            bar(&values, html);
+            html.raw("<ul>");
+            for (name, count) in values.iter().take(MOST_VALUES) {
+                html.element("<li>", name, "");
+                if let Some(count) = count {
+                    html.element(" <b>", count, "</b>");
+                }
+                html.raw("</li> ");
+            }
+            if values.len() > MOST_VALUES {
+                html.element("<li>and ", values.len() - MOST_VALUES, " more</li>");
+            }
+            html.raw("</ul></dd></div>\n");
+        }
+        html.raw("</dl>\n</section>\n");
     }
 
     fn pictures(&self, html: &mut Html) {
@@ -389,6 +439,24 @@ impl Facts {
     }
 }
 
+/// All people, divided among the values of a column. The list below it says the same in words.
+fn bar(values: &[(&str, Option<u64>)], html: &mut Html) {
+    const LENGTH: u128 = 1000;
+    let counts: Vec<u64> = values.iter().filter_map(|(_, count)| *count).collect();
+    let all: u128 = counts.iter().map(|count| u128::from(*count)).sum();
+    html.raw(if values.len() == 1 { "<svg class=\"whole\"" } else { "<svg" });
+    html.raw(" viewBox=\"0 0 1000 10\" preserveAspectRatio=\"none\" aria-hidden=\"true\">");
+    let mut before = 0u128;
+    for (place, count) in counts.iter().enumerate() {
+        let from = before * LENGTH / all.max(1);
+        before += u128::from(*count);
+        let width = (before * LENGTH / all.max(1)) - from;
+        html.raw(if place % 2 == 0 { "<rect class=\"part\"" } else { "<rect class=\"next part\"" });
+        html.raw(" x=\"").text(from).raw("\" width=\"").text(width).raw("\" height=\"10\"/>");
+    }
+    html.raw("</svg>");
+}
+
 /// The agreement's words put names of columns and values between backticks.
 fn quoted(text: &str, html: &mut Html) {
     let mut rest = text;
@@ -499,8 +567,27 @@ mod tests {
         assert!(page.contains("Printed are the first 40 of 100 rows"));
         assert!(page.contains("Never divided: <b>same</b>\u{a0}(x)."));
         assert!(!page.contains("<svg class=\"tree\""), "nothing is drawn of what was not divided");
+        assert!(page.contains("<dt>same <span>not divided: constant in this release</span></dt>"));
+        assert!(page.contains("1 of 1 columns were not divided"));
+        let [left, picture] = ["id=\"left\"", "id=\"values\""].map(|it| page.find(it));
+        assert!(left < picture, "what is left comes before how it came about");
         let [picture, promise] = ["id=\"values\"", "id=\"promise\""].map(|it| page.find(it));
         assert!(picture < promise, "the picture comes first");
+    }
+
+    #[test]
+    fn what_is_left_of_a_column_is_a_bar_with_its_values_and_counts() {
+        let mut tree = Tree::topmost("age", "[0..9]", 1);
+        tree.divide(1, "[0..9]", &["[0..4]".to_owned(), "[5..9]".to_owned()]);
+        tree.count("[0..4]", 0, 30);
+        tree.count("[5..9]", 0, 10);
+        tree.add_up();
+        let page = Facts { trees: vec![tree], ..facts("x") }.page(None);
+        assert!(page.contains("<dt>age <span>divided into 2 values</span></dt>"), "{page}");
+        assert!(page.contains("<li>[0..4] <b>30</b></li> <li>[5..9] <b>10</b></li>"), "{page}");
+        assert!(page.contains("<rect class=\"part\" x=\"0\" width=\"750\" height=\"10\"/>"));
+        assert!(page.contains("<rect class=\"next part\" x=\"750\" width=\"250\""));
+        assert!(!page.contains("Most columns are constant"));
     }
 
     #[test]

@@ -52,6 +52,12 @@ impl Tree {
         self.nodes.first().map_or("", |top| &top.name)
     }
 
+    /// The values of the release, in order, each with its count; `None` where cells are not single values.
+    pub fn released(&self) -> Vec<(&str, Option<u64>)> {
+        let finest = self.lines().into_iter().filter(|(node, _)| node.step.is_none());
+        finest.map(|(node, _)| (node.name.as_str(), self.counted.then(|| node.total()))).collect()
+    }
+
     fn add(&mut self, name: &str, depth: usize) -> usize {
         let (name, counts) = (name.to_owned(), vec![0; self.classes]);
         self.leaves.insert(name.clone(), self.nodes.len());

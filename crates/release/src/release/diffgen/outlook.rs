@@ -7,6 +7,7 @@ use crate::Error;
 use crate::agreement::Agreement;
 use crate::agreement::diffgen::{Noise, Specializations};
 use crate::math::Rational;
+use crate::table::Cuts;
 
 /// Trees that are drawn to find one of usual size.
 const TREES: usize = 101;
@@ -31,6 +32,7 @@ pub fn outlook(agreement: &Agreement, records: Option<u64>) -> Result<Vec<String
     if let Specializations::Auto { .. } = terms.specializations {
         lines.push(how_many(&plan, usual.made().len(), expected));
     }
+    lines.extend(undivided(&trees, &plan, expected.is_none() && records.is_none()));
     let noise = noise_per_row(terms.noise, &plan.epsilon_counts());
     let least = rows as f64 * noise;
     lines.push(format!(
@@ -58,6 +60,27 @@ pub fn outlook(agreement: &Agreement, records: Option<u64>) -> Result<Vec<String
         )),
     }
     Ok(lines)
+}
+
+/// How many columns will have one value in every row, if any. Where the number of specializations is `open`,
+/// the fewest that there may be leave the most columns undivided.
+fn undivided(trees: &[Cuts], plan: &Plan, open: bool) -> Option<String> {
+    let columns = plan.schema().attributes.len();
+    let left = |cuts: &Cuts| (0..columns).filter(|column| cuts.is_undivided(*column)).count();
+    let mut usual: Vec<usize> = trees.iter().map(left).collect();
+    usual.sort_unstable();
+    let usual = *usual.get(usual.len() / 2)?;
+    let most = columns.saturating_sub(plan.fewest() as usize).max(usual);
+    let number = match open && most > usual {
+        true => format!("{usual} to {most}"),
+        false => usual.to_string(),
+    };
+    (number != "0").then(|| {
+        format!(
+            "Columns: about {number} of {columns} columns will not be divided, and have one value in every \
+             row: each specialization divides one column."
+        )
+    })
 }
 
 /// How the number of specializations comes about.

@@ -125,3 +125,26 @@ fn what_to_expect_is_said_and_noise_is_warned_of() {
     assert!(!enough.contains("ATTENTION") && enough.contains("People in a row"), "{enough}");
     assert!(said("\"0.1\"\nspecializations = 7", None).contains("With fewer than about"));
 }
+
+#[test]
+fn how_many_columns_stay_undivided_is_said_in_advance() {
+    let column = |number: usize| {
+        format!(
+            "[[attribute]]\nname = \"c{number}\"\nkind = \"numeric\"\nmin = 0\nmax = 9\nstep = 1\n"
+        )
+    };
+    let nine: String = (0..9).map(column).collect();
+    let said = |terms: &str| {
+        let agreement = auto(&format!("epsilon = \"1\"\n{terms}"), "\"Y\", \"N\"", &nine);
+        outlook(&agreement, None).unwrap().join("\n")
+    };
+    let one = said("specializations = 1");
+    assert!(one.contains("about 8 of 9 columns will not be divided"), "{one}");
+    let two = said("specializations = 2");
+    assert!(two.contains("about 7 of 9 columns will not be divided"), "{two}");
+    let open = said("");
+    assert!(open.contains(" to 8 of 9 columns will not be divided"), "{open}");
+    let all = auto("epsilon = \"1\"\nspecializations = 7", "\"Y\", \"N\"", NUMBERS);
+    let all = outlook(&all, None).unwrap().join("\n");
+    assert!(!all.contains("will not be divided"), "two columns and seven steps: {all}");
+}
