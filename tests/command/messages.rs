@@ -100,6 +100,51 @@ fn an_agreement_that_a_run_would_refuse_is_refused_by_the_check() {
 }
 
 #[test]
+fn nothing_begins_under_an_agreement_whose_last_day_has_passed() {
+    let place = place();
+    let place = place.path();
+    let text = std::fs::read_to_string(place.join("agreement.toml")).unwrap();
+    let write = |last: &str| {
+        let text = text.replace("[release]", &format!("[release]\nvalid_until = \"{last}\""));
+        std::fs::write(place.join("agreement.toml"), text).unwrap();
+    };
+    let local = ["local", "--agreement", "agreement.toml", "--data", "table.csv", "--out", "x"];
+    let check = ["agreement", "check", "agreement.toml"];
+    let dry = [&RUN[..], &["--dry-run"]].concat();
+    let new = [&RUN[..], &["--new-ledger"]].concat();
+    let rehearse = [&RUN[..], &["--rehearse"]].concat();
+    write("2020-02-29");
+    for arguments in [&local[..], &check, &dry, &new, &rehearse] {
+        let (status, said, told) = diptych(place, arguments);
+        assert_eq!((status, said.as_str()), (2, ""), "{told}");
+        for part in
+            ["was valid until 2020-02-29 (`valid_until`), and it is 2", "agree on a later day"]
+        {
+            assert!(told.contains(part), "{told}");
+        }
+    }
+    assert!(!place.join("ledger.jsonl").exists() && !place.join("x").exists());
+    write("9999-12-31");
+    assert_eq!(diptych(place, &check).0, 0);
+    assert_eq!(dry_run(place).0, 0);
+}
+
+#[test]
+fn files_that_the_parties_have_swapped_are_told_of_with_every_column_that_is_missing() {
+    let place = place();
+    let place = place.path();
+    let agreement = std::fs::read_to_string(place.join("agreement.toml")).unwrap();
+    let more = "[[attribute]]\nname = \"town\"\nowner = \"p1\"\nkind = \"categorical\"\n\
+                taxonomy = { Any = [\"A\", \"B\"] }\n";
+    std::fs::write(place.join("agreement.toml"), agreement + more).unwrap();
+    std::fs::write(place.join("table.csv"), "id,age,ill\na,20,yes\n").unwrap();
+    let (status, _, told) = dry_run(place);
+    assert_eq!(status, 2);
+    let words = "the columns `job`, `town` are missing";
+    assert!(told.contains(words) && told.contains("the file of the other party"), "{told}");
+}
+
+#[test]
 fn duplicates_are_named_by_the_lines_of_the_file() {
     let place = place();
     let place = place.path();

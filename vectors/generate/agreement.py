@@ -115,7 +115,7 @@ def canonical_of_groups(given, files):
             section["slack"] = normal(given[model]["slack"])
         full["release"] |= {"profile": "paper"} if paper else {}
         full |= {"parties": parties_of(given), "id": id_of(given, paper)}
-    return written(full)
+    return written(full, release)
 
 
 def canonical_of_paths(given):
@@ -141,7 +141,13 @@ def canonical_of_paths(given):
         full["parties"] = parties_of(given)
         if "id" in given:
             full["id"] = id_of(given, False)
-    return written(full)
+    return written(full, release)
+
+
+def declared_of(release):
+    """What is declared for people: only what is there."""
+    return {key: text(release[key]) for key in ("purpose", "retention", "valid_until") if key in release} | {
+        key: [text(one) for one in release[key]] for key in ("contacts",) if key in release}
 
 
 def parties_of(given):
@@ -186,7 +192,8 @@ def attribute_entry(attribute, files):
     return entry
 
 
-def written(full):
+def written(full, release):
+    full["release"] |= declared_of(release)
     return json.dumps(full, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
@@ -257,7 +264,7 @@ def canonical(toml, files):
         too_likely = failures * (1 + epsilon.exp()) > 63 * 2 ** 18 if epsilon <= 15 else True
         full["id"] = id_of(given, paper or too_likely)
     full["attribute"] = [attribute_entry(attribute, files) for attribute in given["attribute"]]
-    return written(full)
+    return written(full, release)
 
 
 B1, C1 = "sha256:" + "b1" * 32, "sha256:" + "1c" * 32
@@ -372,7 +379,15 @@ VALID = [
 ]
 TRIMMED = '["trim", "uppercase"]'
 # Older forms had no such keys.
+PURPOSE = 'purpose = "To see who repays e\u0301ven late."\n'
+DECLARED = PURPOSE + ('retention = "Inputs are deleted after 30 days; the release stays."\n'
+                      'contacts = ["Bank: dpo@bank.example", "Loan company: +41 00 000 00 00"]\n'
+                      'valid_until = "2028-02-29"\n')
 LATER = [
+    ("declared for people: all of it", change(LOANS, ("[release]\n", "[release]\n" + DECLARED)), FILES),
+    ("declared for people: the purpose alone", change(LOCAL, ("max_records", PURPOSE + "max_records")), {}),
+    ("declared for people: one contact", change(
+        HORIZONTAL, ("max_records", 'contacts = ["Bank"]\nmax_records')), {}),
     ("nobody need be common", change(LOANS, (TRIMMED, TRIMMED + "\nmin_common = 0")), FILES),
     ("many must be common, and it may be rehearsed", change(
         LOANS, (TRIMMED, TRIMMED + "\nrehearse = true\nmin_common = 5000")), FILES),
@@ -527,6 +542,21 @@ INVALID = [
     ("groups of two parties of which one has the class",
      VERTICAL + change(OWNED, ("[class]\n", '[class]\nowner = "p2"\n')), ["does-not-apply"]),
     ("not TOML", "[release", ["syntax"]),
+    ("no purpose in quotes", change(LOCAL, ("max_records", 'purpose = ""\nmax_records')), ["bad-text"]),
+    ("a purpose of more than one line", change(
+        LOCAL, ("max_records", 'purpose = "a\\nb"\nmax_records')), ["bad-text"]),
+    ("a purpose that is too long", change(
+        LOCAL, ("max_records", f'purpose = "{"a" * 1001}"\nmax_records')), ["bad-text"]),
+    ("a list of no contacts", change(LOCAL, ("max_records", "contacts = []\nmax_records")),
+     ["out-of-range"]),
+    ("contacts that are no list", change(LOCAL, ("max_records", 'contacts = "a"\nmax_records')),
+     ["wrong-type"]),
+    ("a contact twice", change(LOCAL, ("max_records", 'contacts = ["a", "a"]\nmax_records')),
+     ["duplicate"]),
+    ("valid until a day that there is not", change(
+        LOCAL, ("max_records", 'valid_until = "2027-02-29"\nmax_records')), ["bad-text"]),
+    ("valid until a day that is not in quotes", change(
+        LOCAL, ("max_records", "valid_until = 2027-03-31\nmax_records")), ["wrong-type"]),
     ("an ε that is too large for the oblivious function", change(
         LOANS, ('"1.0"', '"15.1"'), (TRIMMED, TRIMMED + '\nmatching = "oprf"')), ["does-not-apply"]),
     ("an ε that is too large for the oblivious function in shards", change(
@@ -685,6 +715,11 @@ NOT_CANONICAL = [
     ("a former version with a key that came later", change(
         EXAMPLE, ("agreement-2", "agreement-1"), ('"model":"diffgen",', ""),
         ('"id":{"column":"id",', '"id":{"column":"id","min_common":2,')), ["not-canonical"]),
+    ("a former version with a purpose", change(
+        EXAMPLE, ("agreement-2", "agreement-1"), ('"model":"diffgen",', ""),
+        ('"profile":"default",', '"profile":"default","purpose":"x",')), ["not-canonical"]),
+    ("a list of no contacts", change(EXAMPLE, ('"release":{', '"release":{"contacts":[],')),
+     ["out-of-range"]),
     ("a line break at the end", EXAMPLE + "\n", ["not-canonical"]),
     ("cut short", EXAMPLE[:-1], ["syntax"]),
 ]

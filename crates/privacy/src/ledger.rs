@@ -528,7 +528,8 @@ fn sync_directory(path: &Path) -> std::io::Result<()> {
     File::open(directory)?.sync_all()
 }
 
-fn now() -> u64 {
+/// Seconds since 1970, by the clock that dates all entries; one before that counts as 0.
+pub fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |elapsed| elapsed.as_secs())
 }
 

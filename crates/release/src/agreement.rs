@@ -115,6 +115,8 @@ pub struct Agreement {
     pub max_records: u64,
     /// Whether the data may have other releases whose promises do not add up with this one's.
     pub accept_composition: bool,
+    /// What the parties declare for people.
+    pub declared: Declared,
     /// Attributes and class.
     pub schema: Arc<Schema>,
     /// What is made of the data, and with which promise.
@@ -122,6 +124,19 @@ pub struct Agreement {
     /// The number of shards over which the people of a vertical release are distributed, if they
     /// are.
     pub shards: Option<u32>,
+}
+
+/// What the parties declare for the people who sign: part of the hash, and all of it may be left out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Declared {
+    /// What the release is for.
+    pub purpose: Option<String>,
+    /// How long what is kept where.
+    pub retention: Option<String>,
+    /// Whom to ask.
+    pub contacts: Vec<String>,
+    /// The last day (UTC) on which a run may begin, as `2027-03-31`.
+    pub valid_until: Option<String>,
 }
 
 /// How the data is divided between the parties.

@@ -61,4 +61,5 @@ pub use identifiers::Normalization;
 pub use numeric::{MAX_POINTS, NumericDomain};
 pub use schema::{Attribute, Class, Domain, Identifier, MAX_SET_CHILDREN, OnBadValue, Schema};
 pub use taxonomy::{MAX_DEPTH, MAX_VALUES, Taxonomy, TaxonomyBuilder, ValueId};
+pub(crate) use text::clean_text_within;
 pub use text::{MAX_TEXT, clean_text, is_formula, nearest};

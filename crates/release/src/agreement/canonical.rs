@@ -1,6 +1,9 @@
 //! The canonical form of an agreement: JSON, following RFC 8785.
 
-use super::{Agreement, Identifier, MatchBy, Matching, Membership, Partition, Party, Rehearsal};
+use super::read::declared::{CONTACTS, PURPOSE, RETENTION, VALID_UNTIL};
+use super::{
+    Agreement, Declared, Identifier, MatchBy, Matching, Membership, Partition, Party, Rehearsal,
+};
 use crate::table::{Attribute, Domain, MAX_DEPTH, OnBadValue, Taxonomy, ValueId};
 use serde_json::{Value, json};
 
@@ -34,7 +37,7 @@ impl Format {
 ///
 /// Decimals are text in normal form; counts are numbers; every default is written out, but for those
 /// of keys that came later (`min_common`, `rehearse`, `membership`, `accept_composition`, `shards`, the class's
-/// `owner`); what does not apply to the partition or the model is left out. There is no floating-point number anywhere.
+/// `owner`, and what is [`Declared`]); what does not apply to the partition or the model is left out. There is no floating-point number anywhere.
 pub(super) fn value(agreement: &Agreement, format: Format) -> Value {
     let (mut release, mut crypto) = agreement.model.terms().entries();
     if let Format::First { paillier_bits } = format {
@@ -48,6 +51,9 @@ pub(super) fn value(agreement: &Agreement, format: Format) -> Value {
     }
     if agreement.accept_composition {
         release.push((super::read::ACCEPT_COMPOSITION, json!(true)));
+    }
+    if format == Format::Two {
+        release.extend(declared(&agreement.declared));
     }
     if let Partition::Horizontal { overlap_check, .. } = &agreement.partition {
         release.push(("overlap_check", json!(overlap_check.is_some())));
@@ -87,6 +93,15 @@ pub(super) fn value(agreement: &Agreement, format: Format) -> Value {
         sections.push(("id", identifier(id, matching, usual)));
     }
     object(sections)
+}
+
+/// Only what is there.
+fn declared(declared: &Declared) -> Vec<(&'static str, Value)> {
+    let Declared { purpose, retention, contacts, valid_until } = declared;
+    let texts = [(PURPOSE, purpose), (RETENTION, retention), (VALID_UNTIL, valid_until)];
+    let texts = texts.into_iter().filter_map(|(key, text)| Some((key, json!(text.as_ref()?))));
+    let contacts = (!contacts.is_empty()).then(|| (CONTACTS, json!(contacts)));
+    texts.chain(contacts).collect()
 }
 
 fn party(party: &Party) -> Value {

@@ -160,6 +160,7 @@ impl Draft {
                 "max_records = 100000  # a public bound on the records{whose}; more are refused"
             ),
         );
+        text.push_str(DECLARED);
     }
 
     fn class(&self, text: &mut String) {
@@ -241,6 +242,14 @@ const HEAD: &str = "\
 #   diptych agreement check THIS_FILE
 # and every key is explained in docs/agreement.md.
 # All of it is published: take values, bounds and steps from what everybody knows, never from the data.
+";
+
+const DECLARED: &str = "\
+# For the page that is signed; all of it may be left out:
+# purpose = \"\"                     # what the release is for
+# retention = \"\"                   # who keeps what and how long
+# contacts = [\"\"]                  # whom to ask, for each party
+# valid_until = \"2027-12-31\"       # the last day on which a run may begin (UTC)
 ";
 
 const NO_ATTRIBUTE: &str = "

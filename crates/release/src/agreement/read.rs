@@ -1,6 +1,7 @@
 //! From a file to an agreement: which keys there are, and every rule between them.
 
 mod attributes;
+pub(super) mod declared;
 pub use attributes::MAX_ATTRIBUTES;
 mod matching;
 mod people;
@@ -27,8 +28,18 @@ const SECTIONS: &[&str] = &[
     "trajectory",
 ];
 /// The keys of [release] that every model has.
-const RELEASE_KEYS: &[&str] =
-    &["id", "partition", "model", "max_records", "overlap_check", ACCEPT_COMPOSITION];
+const RELEASE_KEYS: &[&str] = &[
+    "id",
+    "partition",
+    "model",
+    "max_records",
+    "overlap_check",
+    ACCEPT_COMPOSITION,
+    declared::PURPOSE,
+    declared::RETENTION,
+    declared::CONTACTS,
+    declared::VALID_UNTIL,
+];
 /// The key of [release] by which a release may follow or be followed by one that does not add up.
 pub(super) const ACCEPT_COMPOSITION: &str = "accept_composition";
 
@@ -156,6 +167,7 @@ fn whole(form: &mut Form<'_>, document: Node, origin: Origin<'_>) -> Option<Agre
         partition,
         max_records: common.max_records,
         accept_composition: common.accept_composition,
+        declared: common.declared,
         schema: Arc::new(schema),
         model,
         shards: shards?,

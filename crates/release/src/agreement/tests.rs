@@ -424,3 +424,68 @@ fn a_class_of_both_is_the_same_agreement_and_one_of_a_party_another() {
         }
     }
 }
+
+#[test]
+fn only_the_footnote_names_cryptographic_methods() {
+    let hidden = with(LOANS, "column = \"approved\"", "column = \"approved\"\nowner = \"p1\"");
+    let hidden = with(&hidden, "selection = \"exponential\"", "selection = \"permute-and-flip\"");
+    let hidden = with(&hidden, "\"two-party\"", "\"joint\"");
+    let hidden = with(&hidden, "\"uppercase\"]\n", "\"uppercase\"]\nmembership = \"hidden\"\n");
+    let horizontal = horizontal();
+    for text in [LOANS, &hidden, &horizontal] {
+        let words = flowing(&parse(text).unwrap().plain_words());
+        let (main, rest) = words.split_once("Footnote: cryptographic methods").unwrap();
+        for method in ["LPN", "oprf", "oblivious", "Paillier", "`transfers`"] {
+            assert!(!main.contains(method), "{method} is in:\n{main}");
+        }
+        assert!(rest.contains("oblivious"), "{rest}");
+    }
+    assert!(!parse(&local()).unwrap().plain_words().contains("Footnote"));
+}
+
+#[test]
+fn the_page_makes_one_statement_of_the_factor_and_says_what_it_is_not() {
+    for text in [LOANS, &local()] {
+        let words = flowing(&parse(text).unwrap().plain_words());
+        assert!(!words.contains("almost as well"), "{words}");
+        for part in [
+            "changes the odds that anybody gives to that record being in the data by a factor of at most",
+            "It is not a legal finding that the published data are anonymous",
+        ] {
+            assert!(words.contains(part), "{part} is not in:\n{words}");
+        }
+    }
+}
+
+#[test]
+fn what_is_declared_is_on_the_page_and_in_the_hash() {
+    let lines = "purpose = \"To see who repays late.\"\nretention = \"30 days\"\n\
+                 contacts = [\"Bank: dpo@bank.example\"]\nvalid_until = \"2027-03-31\"\n";
+    let declared = parse(&with(LOANS, "[release]\n", &format!("[release]\n{lines}"))).unwrap();
+    let words = flowing(&declared.plain_words());
+    for part in [
+        "Purpose: To see who repays late.",
+        "Retention: 30 days",
+        "Contact: Bank: dpo@bank.example",
+        "valid until the end of 2027-03-31 (UTC). Later runs are refused.",
+    ] {
+        assert!(words.contains(part), "{part} is not in:\n{words}");
+    }
+    assert!(!loans().plain_words().contains("Purpose"));
+    for line in lines.lines() {
+        let other = with(LOANS, "[release]\n", &format!("[release]\n{line}\n"));
+        let other = parse(&other).unwrap();
+        assert!(other.hash() != declared.hash() && other.hash() != loans().hash(), "{line}");
+        let key = line.split(' ').next().unwrap();
+        let said = first_difference(&loans().canonical(), &other.canonical()).unwrap().to_string();
+        assert!(said.contains(&format!("differ in release.{key}: ours has nothing")), "{said}");
+        assert_eq!(Agreement::from_canonical(other.canonical().as_bytes()).unwrap(), other);
+    }
+}
+
+#[test]
+fn each_party_fills_in_its_cap_where_a_budget_is_spent() {
+    let cap = "cap, the largest total ε of all releases of its data: ____";
+    assert_eq!(flowing(&loans().plain_words()).matches(cap).count(), 2);
+    assert!(!parse(&local()).unwrap().plain_words().contains(cap));
+}

@@ -1,6 +1,6 @@
 //! The agreement in plain words, as a page that a data-protection officer can read and sign.
 
-use super::{Agreement, Membership, Parties, Partition};
+use super::{Agreement, Declared, Membership, Parties, Partition};
 use crate::role::Role;
 use crate::table::identifiers::Step;
 use crate::table::{Attribute, Domain, Identifier, NumericDomain, OnBadValue, Taxonomy};
@@ -9,6 +9,11 @@ use crate::table::{Attribute, Domain, Identifier, NumericDomain, OnBadValue, Tax
 const WIDTH: usize = 78;
 /// Values of a taxonomy that are listed; the canonical form has all of them.
 const MAX_LISTED: usize = 24;
+
+/// Below it are the names of methods, which the rest of the page leaves out.
+const FOOTNOTE: &str = "Footnote: cryptographic methods";
+/// What each party fills in where ε is spent: its cap is in its own file, not in the agreement.
+const CAP: &str = "cap, the largest total ε of all releases of its data";
 
 /// What a model says of itself on the page that is signed.
 pub(super) trait Wording {
@@ -31,6 +36,9 @@ pub(super) trait Wording {
 
     /// How it is computed.
     fn computed(&self, page: &mut Page, agreement: &Agreement);
+
+    /// The names of the cryptographic methods and what they rest on, for the footnote.
+    fn methods(&self, _: &mut Page, _: &Agreement) {}
 }
 
 /// A part of the page that is signed.
@@ -55,7 +63,12 @@ pub enum Block {
         all: String,
     },
     /// Where this party signs.
-    Signature(String),
+    Signature {
+        /// The party.
+        name: String,
+        /// What it fills in before: the label of a line of its own.
+        cap: Option<&'static str>,
+    },
 }
 
 pub(super) fn page(agreement: &Agreement) -> Vec<Block> {
@@ -64,6 +77,7 @@ pub(super) fn page(agreement: &Agreement) -> Vec<Block> {
     page.blocks.push(Block::Hash(agreement.hash().to_string()));
     page.heading("Who");
     who(&mut page, agreement);
+    declared(&mut page, &agreement.declared);
     page.heading("What is published");
     published(&mut page, agreement);
     page.heading("What is promised to every person in the data");
@@ -77,10 +91,17 @@ pub(super) fn page(agreement: &Agreement) -> Vec<Block> {
     model.not_covered(&mut page, agreement);
     page.heading("How it is computed");
     model.computed(&mut page, agreement);
+    let mut footnote = Page::default();
+    model.methods(&mut footnote, agreement);
+    if !footnote.blocks.is_empty() {
+        page.heading(FOOTNOTE);
+        page.blocks.append(&mut footnote.blocks);
+    }
     if let Some(parties) = agreement.parties() {
         page.heading("Signed");
         for party in [&parties.p1, &parties.p2] {
-            page.blocks.push(Block::Signature(party.name.clone()));
+            let cap = agreement.epsilon().map(|_| CAP);
+            page.blocks.push(Block::Signature { name: party.name.clone(), cap });
         }
     }
     page.blocks
@@ -93,6 +114,24 @@ pub(super) fn learned_page(agreement: &Agreement) -> Vec<Block> {
         agreement.model.terms().learned(&mut page, agreement, parties);
     }
     page.blocks
+}
+
+/// What the parties declare for people.
+fn declared(page: &mut Page, declared: &Declared) {
+    if *declared == Declared::default() {
+        return;
+    }
+    page.heading("Purpose, retention, contacts and validity");
+    let texts = [("Purpose", &declared.purpose), ("Retention", &declared.retention)];
+    for (what, text) in texts.into_iter().filter_map(|(what, text)| Some((what, text.as_ref()?))) {
+        page.item(&format!("{what}: {text}"));
+    }
+    declared.contacts.iter().for_each(|contact| page.item(&format!("Contact: {contact}")));
+    if let Some(last) = &declared.valid_until {
+        page.item(&format!(
+            "This agreement is valid until the end of {last} (UTC). Later runs are refused."
+        ));
+    }
 }
 
 fn who(page: &mut Page, agreement: &Agreement) {
@@ -318,8 +357,12 @@ pub(super) fn as_text(blocks: &[Block]) -> String {
             Block::Item(item) => wrapped(&mut text, "  - ", "    ", item),
             Block::Verbatim(line) => text.push_str(&format!("    {line}\n")),
             Block::Values { short, .. } => wrapped(&mut text, "    ", "    ", short),
-            Block::Signature(name) => {
-                wrapped(&mut text, "  - ", "    ", &format!("for {name}: {}", "_".repeat(30)));
+            Block::Signature { name, cap } => {
+                let line = "_".repeat(30);
+                wrapped(&mut text, "  - ", "    ", &format!("for {name}: {line}"));
+                if let Some(cap) = cap {
+                    wrapped(&mut text, "    ", "    ", &format!("{cap}: {line}"));
+                }
             }
         }
     }

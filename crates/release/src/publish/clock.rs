@@ -1,4 +1,29 @@
-//! When something happened, for people.
+//! When something happened, for people; and whether an agreement is still valid.
+
+use crate::Error;
+use crate::agreement::Agreement;
+
+/// Whether a run under this agreement may begin at this time: until the end of its last day, in UTC.
+///
+/// # Errors
+/// If that day has passed.
+pub fn check_valid(agreement: &Agreement, seconds: u64) -> Result<(), Error> {
+    let today = utc(seconds);
+    match &agreement.declared.valid_until {
+        // Days as ISO 8601 writes them sort as texts.
+        Some(last) if today.get(..last.len()).is_some_and(|today| today > last.as_str()) => {
+            Err(Error::input(format!(
+                "the agreement \"{}\" was valid until {last} (`valid_until`), and it is {today}",
+                agreement.id
+            ))
+            .advise(
+                "agree on a later day and sign that agreement, which has another hash; if this \
+                 computer's date is wrong, correct it",
+            ))
+        }
+        _ => Ok(()),
+    }
+}
 
 /// `2026-11-16 02:14 UTC`, by the proleptic Gregorian calendar (days from 1 March of year 0).
 pub fn utc(seconds: u64) -> String {
@@ -19,6 +44,24 @@ pub fn utc(seconds: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_agreement_is_valid_until_the_end_of_its_last_day() {
+        let text = include_str!("../../../../examples/loans/agreement.toml")
+            .replace("taxonomy_file = \"job.csv\"", "taxonomy = \"builtin:countries/name\"");
+        let parse = |text: &str| {
+            Agreement::parse("a.toml", text.as_bytes(), &|_| Err(String::new())).unwrap()
+        };
+        assert!(check_valid(&parse(&text), u64::MAX).is_ok(), "no last day is agreed");
+        let until = text.replace("[release]", "[release]\nvalid_until = \"2100-02-28\"");
+        let agreement = parse(&until);
+        for (seconds, valid) in [(0, true), (4_107_542_399, true), (4_107_542_400, false)] {
+            assert_eq!(check_valid(&agreement, seconds).is_ok(), valid, "{}", utc(seconds));
+        }
+        let refused = check_valid(&agreement, 4_107_542_400).unwrap_err();
+        assert!(refused.message().contains("was valid until 2100-02-28"), "{refused}");
+        assert_eq!(refused.status() as u8, 2);
+    }
 
     #[test]
     fn dates_are_those_of_the_calendar() {

@@ -11,7 +11,7 @@ use crate::privacy::{Budget, Epsilon, Promise};
 use crate::publish::artefacts::Output;
 use crate::publish::data::{Contents, Source};
 use crate::publish::manifest::{Described, Draft, described, in_short};
-use crate::publish::{Watcher, report};
+use crate::publish::{Watcher, clock, report};
 use crate::release::tree::output::{Rows, write_csv};
 use crate::release::{Data, Release, examine, form_of_paths, plan, run};
 use crate::role::Role;
@@ -66,6 +66,7 @@ pub fn release(
         ))
         .advise("leave out the identity: what one party makes is a baseline, which nobody signs"));
     }
+    clock::check_valid(agreement, ledger::now())?;
     let plan = plan::alone(agreement)?;
     let output = Output::prepare(wanted.out, agreement, &plan, wanted.compact)?;
     let mut rng = Randomness::from_os()?;

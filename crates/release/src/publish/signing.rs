@@ -4,6 +4,8 @@ use std::path::Path;
 
 use crate::Error;
 use crate::agreement::{Agreement, Block};
+use crate::privacy::ledger;
+use crate::publish::clock;
 use crate::publish::files::write_whole;
 use crate::publish::report::html::Html;
 use crate::release::plan;
@@ -37,8 +39,11 @@ pub fn page(agreement: &Agreement) -> String {
             }
             Block::Verbatim(text) => page.element("<br><code>", text, "</code>"),
             Block::Values { all, .. } => page.element("<p class=\"values\">", all, "</p>"),
-            Block::Signature(name) => {
+            Block::Signature { name, cap } => {
                 page.element("<div class=\"sign\"><p>for ", name, "</p>");
+                if let Some(cap) = cap {
+                    page.element("<p><span></span>", cap, "</p>");
+                }
                 page.raw(
                     "<p><span></span>place and date</p><p><span></span>name and signature</p>",
                 );
@@ -55,12 +60,13 @@ pub fn page(agreement: &Agreement) -> String {
 /// it.
 ///
 /// # Errors
-/// What the model rejects.
+/// What the model rejects, and an agreement that is no longer valid.
 pub fn check(agreement: &Agreement) -> Result<Vec<String>, Error> {
-    let planned = match agreement.parties() {
-        Some(_) => plan::together(agreement),
-        None => plan::alone(agreement),
-    };
+    let planned =
+        clock::check_valid(agreement, ledger::now()).and_then(|()| match agreement.parties() {
+            Some(_) => plan::together(agreement),
+            None => plan::alone(agreement),
+        });
     planned.map_err(|error| {
         let message = format!("a run would be refused: {}", error.message());
         error.reworded(message)

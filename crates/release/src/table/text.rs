@@ -15,12 +15,20 @@ pub const MAX_TEXT: usize = 128;
 /// # Errors
 /// It says which of these it was.
 pub fn clean_text(text: &str) -> Result<String, Error> {
-    let bad = |why| Err(Error::input(format!("`{}` {why}", shown(text))));
+    clean_text_within(text, MAX_TEXT)
+}
+
+/// The same for a text of another length, in characters.
+///
+/// # Errors
+/// As [`clean_text`].
+pub fn clean_text_within(text: &str, longest: usize) -> Result<String, Error> {
+    let bad = |why: &str| Err(Error::input(format!("`{}` {why}", shown(text))));
     if text.is_empty() {
         return bad("is empty: give it a name");
     }
-    if text.chars().nth(MAX_TEXT).is_some() {
-        return bad("is longer than 128 characters: shorten it");
+    if text.chars().nth(longest).is_some() {
+        return bad(&format!("is longer than {longest} characters: shorten it"));
     }
     if text.chars().any(|c| c.is_control() || c == '\u{2028}' || c == '\u{2029}') {
         return bad("contains a control character or line break: remove it");

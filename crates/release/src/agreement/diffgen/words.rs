@@ -21,11 +21,11 @@ impl Wording for Terms {
         let epsilon = &self.epsilon;
         let approximately = approximate(&self.epsilon);
         page.item(&format!(
-            "This release spends a privacy budget of ε = {epsilon}. Whether or not a person's record \
-             is in the data, every possible release is at most {} times as likely with it as without \
-             it, and the reverse: whatever somebody concludes from the release about a person, they \
-             could have concluded almost as well without that person's record. This is differential \
-             privacy, and it holds whatever else the reader knows.",
+            "This release spends a privacy budget of ε = {epsilon}. For every person: each result that \
+             the release can have is at most {0} times as likely with the person's record in the data \
+             as without it, and the reverse. So reading the release changes the odds that anybody gives \
+             to that record being in the data by a factor of at most {0}, whatever else they know. This \
+             is differential privacy.",
             factor(approximately)
         ));
         if approximately > 2.0 {
@@ -96,7 +96,7 @@ impl Wording for Terms {
                     },
                     towards_peer(agreement, &self.epsilon)
                 ));
-                page.item(self.matched_by(matching.by));
+                page.item(matched_by(matching.by));
             }
             Partition::Horizontal { overlap_check, .. } => {
                 self.learned_of_other_people(page, agreement, parties, overlap_check.as_ref());
@@ -110,6 +110,11 @@ impl Wording for Terms {
     }
 
     fn not_covered(&self, page: &mut Page, agreement: &Agreement) {
+        page.item(
+            "Law: differential privacy bounds what the release tells about one person. It is not a \
+             legal finding that the published data are anonymous; whether they are, each party must \
+             decide under its own law.",
+        );
         page.item(&facts_about_groups(agreement));
         if !matches!(agreement.partition, Partition::Vertical { .. }) {
             page.item(
@@ -186,14 +191,14 @@ impl Wording for Terms {
         if agreement.membership().is_hidden() {
             page.item(
                 "How the class is distributed over the values of every column, among the people in \
-                 both tables, is counted by oblivious transfers, in shares of which neither party can \
-                 read anything alone; all scores are computed from the shares.",
+                 both tables, is counted in shares of which neither party can read anything alone; all \
+                 scores are computed from the shares.",
             );
         } else if let (Some(owner), Some(parties)) = (class_owner, agreement.parties()) {
             page.item(&format!(
-                "How the class is distributed over the values of {}{} is counted by oblivious \
-                 transfers, in shares of which neither party can read anything alone; scores of these \
-                 columns are computed from the shares.",
+                "How the class is distributed over the values of {}{} is counted in shares of which \
+                 neither party can read anything alone; scores of these columns are computed from the \
+                 shares.",
                 parties.of(owner.peer()).name,
                 match self.utility {
                     Utility::LeafMax => ", and in every round over their new combinations,",
@@ -221,6 +226,24 @@ impl Wording for Terms {
                  (profile `paper`); the total comes out too large."
             }
         });
+        if self.count_table.is_some() {
+            page.item(
+                "The people with each combination of both parties' values are counted without either \
+                 party seeing the other's values.",
+            );
+        }
+        if agreement.parties().is_some() {
+            page.item(
+                "The data of the parties stay apart by cryptography, whose methods and assumptions are \
+                 in the footnote.",
+            );
+        }
+    }
+
+    fn methods(&self, page: &mut Page, agreement: &Agreement) {
+        if let Some(matching) = agreement.matching() {
+            page.item(self.matching_method(matching.by));
+        }
         self.computed_by(page);
     }
 }
@@ -337,26 +360,25 @@ impl Terms {
         }
     }
 
-    /// How common people are found.
-    fn matched_by(&self, by: MatchBy) -> &'static str {
+    /// The name of how common people are found, and what it rests on.
+    fn matching_method(&self, by: MatchBy) -> &'static str {
         match (by, self.transfers) {
             (MatchBy::Oprf, Some(Transfers::NoLpn) | None) => {
-                "Common people are found by comparing values of a keyed function of which neither party \
-                 can compute the other's part (`oprf`), made by oblivious transfers."
+                "Common people are found by an oblivious pseudorandom function (`oprf`), made by \
+                 oblivious transfers."
             }
             (MatchBy::Oprf, Some(Transfers::Auto)) => {
-                "Common people are found by comparing values of a keyed function of which neither party \
-                 can compute the other's part (`oprf`). For larger tables its secrecy rests on the \
-                 assumption that learning parity with noise (LPN) is hard; `transfers = \"no-lpn\"` does \
-                 without."
+                "Common people are found by an oblivious pseudorandom function (`oprf`). For larger \
+                 tables its secrecy rests on the assumption that learning parity with noise (LPN) is \
+                 hard; `transfers = \"no-lpn\"` does without."
             }
             (MatchBy::Ristretto255, _) => {
-                "Common people are found by comparing identifiers encrypted by both parties, in the \
-                 group ristretto255 (`ristretto255`)."
+                "Common people are found by commutative encryption in the group ristretto255 \
+                 (`ristretto255`)."
             }
             (MatchBy::Ffdhe3072, _) => {
-                "Common people are found by comparing identifiers encrypted by both parties, modulo a \
-                 prime of 3072 bits (`ffdhe3072`)."
+                "Common people are found by commutative encryption modulo a prime of 3072 bits \
+                 (`ffdhe3072`)."
             }
         }
     }
@@ -389,6 +411,19 @@ impl Terms {
         }
         if let Some(bits) = self.paillier_bits {
             page.item(&format!("Encryption uses Paillier keys of {bits} bits."));
+        }
+    }
+}
+
+/// How common people are found.
+fn matched_by(by: MatchBy) -> &'static str {
+    match by {
+        MatchBy::Oprf => {
+            "Common people are found by comparing values of a keyed function of which neither party \
+             can compute the other's part."
+        }
+        MatchBy::Ristretto255 | MatchBy::Ffdhe3072 => {
+            "Common people are found by comparing identifiers that both parties have encrypted."
         }
     }
 }

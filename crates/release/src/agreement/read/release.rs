@@ -1,8 +1,9 @@
 //! The section [release]: what every model needs.
 
+use super::super::Declared;
 use super::super::form::{Form, Section};
 use super::super::problem::Rule;
-use super::{ACCEPT_COMPOSITION, Kind};
+use super::{ACCEPT_COMPOSITION, Kind, declared};
 
 pub(in crate::agreement) const MAX_RECORDS: i64 = 100_000_000;
 
@@ -12,6 +13,7 @@ pub(super) struct Common {
     pub max_records: u64,
     pub overlap_check: bool,
     pub accept_composition: bool,
+    pub declared: Declared,
 }
 
 pub(super) fn read(
@@ -39,12 +41,13 @@ pub(super) fn read(
         }
         (_, Some(node)) => form.truth(&node, &section.name_of("overlap_check")),
     };
+    let declared = declared::read(form, section);
     let accept_composition = match section.take(ACCEPT_COMPOSITION) {
         Some(node) => form.truth(&node, &section.name_of(ACCEPT_COMPOSITION))?,
         None => false,
     };
     let (id, max_records, overlap_check) = (id?, max_records?, overlap_check?);
-    Some(Common { id, max_records, overlap_check, accept_composition })
+    Some(Common { id, max_records, overlap_check, accept_composition, declared: declared? })
 }
 
 fn release_id(form: &mut Form<'_>, node: super::Node) -> Option<String> {

@@ -311,8 +311,12 @@ fn sensitive(form: &mut Form<'_>, section: &mut Section) -> Option<Option<Sensit
 /// What two parties cannot do together.
 fn check_for_two(form: &mut Form<'_>, schema: &Schema, terms: &Terms, at: usize) {
     if let Some(owner) = schema.class.owner {
-        let message = format!("{owner} alone has the class, and this model scores by it at both");
-        let remedy = "use owner = \"both\" in [class], or model = \"diffgen\"";
+        let message = format!(
+            "`owner` in [class] cannot be \"{owner}\" with model = \"lkc\": each party scores its own \
+             columns by the class, so both must have it"
+        );
+        let remedy = "use owner = \"both\" in [class] and give both parties the column, or use model = \
+                      \"diffgen\", where one party may have it alone";
         form.note(Rule::DoesNotApply, at, message, remedy);
     }
     if terms.requirements.iter().any(|one| one.c.ratio().1 > MOST_DECIMALS) {

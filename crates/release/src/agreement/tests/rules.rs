@@ -579,3 +579,19 @@ fn numbers_of_the_party_without_the_class_have_few_points_and_the_refusal_names_
     assert!(parse(&with(&fine("p1"), "step = 1", "step = 3")).is_ok());
     assert!(parse(&with(&one_class("p1"), "max = 99", "max = 1041")).is_ok(), "1024 points");
 }
+
+#[test]
+fn groups_of_two_parties_need_the_class_at_both_and_the_refusal_says_why() {
+    let mut text = one_class("p2");
+    let start = text.find("epsilon").unwrap();
+    let end = text.find("max_records").unwrap();
+    text.replace_range(start..end, "model = \"lkc\"\n");
+    let text = with(&text, CRYPTO, "");
+    let text = format!("{text}\n[lkc]\nacknowledge = \"not differentially private\"\nk = 5\n");
+    let parts = &[
+        "`owner` in [class] cannot be \"p2\" with model = \"lkc\"",
+        "both must have it",
+        "owner = \"both\" in [class]",
+    ];
+    assert_refused(&text, Rule::DoesNotApply, parts);
+}

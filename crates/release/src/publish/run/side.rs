@@ -47,6 +47,7 @@ impl<'a> Side<'a> {
         watcher: &dyn Watcher,
     ) -> Result<Self, Error> {
         // What the model refuses is found before anything is spent.
+        clock::check_valid(agreement, ledger::now())?;
         let plan = plan::together(agreement)?;
         let parties = agreement.parties().ok_or_else(release::one_party)?;
         let (own, other) = match party.role {

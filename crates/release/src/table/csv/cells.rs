@@ -9,6 +9,7 @@ use super::dialect::{self, Dialect};
 use super::found::{Found, Place, Places, SHOWN_BYTES, Why};
 use super::{Reading, bad_header, newlines};
 use crate::Error;
+use crate::role::Role;
 use std::collections::HashMap;
 use unicode_normalization::UnicodeNormalization;
 
@@ -70,9 +71,17 @@ impl<'a> Header<'a> {
     ) -> Result<Self, Error> {
         let place = |wanted: &str| places.column(file, names, wanted);
         let schema = reading.schema;
-        let wanted = |attribute: &Attribute| {
-            reading.owner.is_none() || attribute.owner.is_none() || attribute.owner == reading.owner
+        let here = |owner: Option<Role>| {
+            reading.owner.is_none() || owner.is_none() || owner == reading.owner
         };
+        let wanted = |attribute: &Attribute| here(attribute.owner);
+        let of_schema = schema.attributes.iter().map(|it| (it.name.as_str(), it.owner));
+        let of_schema = of_schema.chain([(schema.class.column.as_str(), schema.class.owner)]);
+        let (ours, theirs): (Vec<_>, Vec<_>) = of_schema.partition(|(_, owner)| here(*owner));
+        let identified = reading.identifier.map(|identifier| identifier.column.as_str());
+        let ours: Vec<&str> = ours.into_iter().map(|(name, _)| name).chain(identified).collect();
+        let theirs: Vec<&str> = theirs.into_iter().map(|(name, _)| name).collect();
+        places.all_there(file, names, &ours, &theirs)?;
         let attributes = schema
             .attributes
             .iter()
@@ -82,9 +91,7 @@ impl<'a> Header<'a> {
                     .transpose()
             })
             .collect::<Result<_, Error>>()?;
-        let class = Some(&schema.class).filter(|class| {
-            reading.owner.is_none() || class.owner.is_none() || class.owner == reading.owner
-        });
+        let class = Some(&schema.class).filter(|class| here(class.owner));
         let class = class.map(|class| -> Result<_, Error> {
             let values = class.values.iter().enumerate();
             let codes = values.map(|(code, name)| (name.as_bytes(), code as u8));

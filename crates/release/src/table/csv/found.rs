@@ -4,7 +4,7 @@ use super::super::{nearest, text};
 use super::bad_header;
 use super::cells::Header;
 use crate::Error;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 /// Longest cell that is kept for a message, in bytes.
@@ -17,6 +17,13 @@ const MAX_LOOKED_UP: usize = 200;
 const MAX_LINES: usize = 3;
 /// Values that a message lists.
 const MAX_SHOWN: usize = 12;
+
+/// The column that was probably meant, for a message.
+fn meant(wanted: &str, names: &[String]) -> String {
+    nearest(wanted, names.iter().map(String::as_str)).map_or_else(String::new, |name| {
+        format!(" (is it the one called `{}`?)", text::shown(name))
+    })
+}
 
 /// How messages name the place of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +42,38 @@ impl Places {
         }
     }
 
+    /// Names all columns that are missing, if several are; `theirs` are those of the other party.
+    pub fn all_there(
+        self,
+        file: &str,
+        names: &[String],
+        wanted: &[&str],
+        theirs: &[&str],
+    ) -> Result<(), Error> {
+        let there: HashSet<&str> = names.iter().map(String::as_str).collect();
+        let missing: Vec<&str> =
+            wanted.iter().copied().filter(|name| !there.contains(name)).collect();
+        if missing.len() < 2 {
+            return Ok(());
+        }
+        let swapped = theirs.iter().any(|name| there.contains(name));
+        let shown = missing.iter().take(MAX_SHOWN).map(|name| match swapped {
+            true => format!("`{name}`"),
+            false => format!("`{name}`{}", meant(name, names)),
+        });
+        let shown = shown.collect::<Vec<_>>().join(", ");
+        let more = match missing.len().saturating_sub(MAX_SHOWN) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let swapped = if swapped { " (is this the file of the other party?)" } else { "" };
+        let named = self.in_first_line();
+        let problem = format!(
+            "the columns {shown}{more} are missing{swapped}: name them{named} as the agreement does"
+        );
+        Err(self.bad_header(file, problem))
+    }
+
     /// The place of a column among those that there are.
     pub fn column(self, file: &str, names: &[String], wanted: &str) -> Result<usize, Error> {
         let bad = |problem: String| self.bad_header(file, problem);
@@ -45,16 +84,16 @@ impl Places {
                 Err(bad(format!("the column `{wanted}` is there twice: remove one of them")))
             }
             (None, _) => {
-                let meant = nearest(wanted, names.iter().map(String::as_str));
-                let meant = meant.map_or_else(String::new, |name| {
-                    format!(" (is it the one called `{}`?)", text::shown(name))
-                });
-                let named = if self == Self::Lines { " in the first line" } else { "" };
+                let (meant, named) = (meant(wanted, names), self.in_first_line());
                 Err(bad(format!(
                     "the column `{wanted}` is missing{meant}: name it{named} as the agreement does"
                 )))
             }
         }
+    }
+
+    fn in_first_line(self) -> &'static str {
+        if self == Self::Lines { " in the first line" } else { "" }
     }
 
     /// An error about the columns as a whole.

@@ -1,6 +1,6 @@
 //! The page of a release where nobody learns who is common.
 
-use super::super::{Specializations, Terms, Transfers};
+use super::super::{Specializations, Terms};
 use super::{factor_towards_peer, towards_peer};
 use crate::agreement::words::{Page, grouped};
 use crate::agreement::{Agreement, Parties};
@@ -64,20 +64,10 @@ impl Terms {
                 towards_peer(agreement, &self.epsilon)
             ),
         });
-        page.item(match self.transfers {
-            Some(Transfers::NoLpn) | None => {
-                "Common people are found by a keyed function of which neither party can compute the \
-                 other's part (`oprf`), made by oblivious transfers; whether it gave the same value is \
-                 a bit of which each party has a share. All of this is secret as long as the parties \
-                 cannot break that cryptography."
-            }
-            Some(Transfers::Auto) => {
-                "Common people are found by a keyed function of which neither party can compute the \
-                 other's part (`oprf`); whether it gave the same value is a bit of which each party has \
-                 a share. All of this is secret as long as the parties cannot break that cryptography, \
-                 which rests on the assumption that learning parity with noise (LPN) is hard; \
-                 `transfers = \"no-lpn\"` does without."
-            }
-        });
+        page.item(
+            "Common people are found by a keyed function of which neither party can compute the other's \
+             part; whether it gave the same value is a bit of which each party has a share. All of this \
+             is secret as long as the parties cannot break that cryptography.",
+        );
     }
 }
