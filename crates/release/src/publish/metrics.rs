@@ -166,15 +166,15 @@ mod tests {
         let metrics = || Metrics::new(Role::P1, Tally::default(), Spent::default());
         for status in [0, 4] {
             Keeper::start(path.clone(), metrics(), |line| panic!("{line}")).unwrap().end(status);
-            let text = std::fs::read_to_string(&path).unwrap();
+            let text = fs::read_to_string(&path).unwrap();
             assert!(text.starts_with(BEGINNING), "{text}");
             assert!(text.ends_with(&format!("diptych_exit_status{{role=\"p1\"}} {status}\n")));
             assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o644);
         }
-        std::fs::write(&path, "{\"entry\":").unwrap();
+        fs::write(&path, "{\"entry\":").unwrap();
         let refused = Keeper::start(path.clone(), metrics(), |_| {}).map(|_| ()).unwrap_err();
         assert!(refused.message().contains("is not a file of metrics"), "{refused}");
-        assert_eq!(std::fs::read(&path).unwrap(), b"{\"entry\":");
+        assert_eq!(fs::read(&path).unwrap(), b"{\"entry\":");
     }
 
     #[test]
