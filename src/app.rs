@@ -115,7 +115,10 @@ pub fn main() -> ExitCode {
         .and_then(|()| run(cli.verb, &console))
         .and_then(|()| console.results_are_written())
     {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(()) => {
+            console.done();
+            ExitCode::SUCCESS
+        }
         Err(failure) => {
             console.fail(&failure);
             failure.status().into()

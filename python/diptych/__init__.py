@@ -21,6 +21,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Iterable, NamedTuple, Optional, Union
 
 from . import _agreement, _native, _release, _tables, _toml, circuit
@@ -36,12 +37,17 @@ from ._errors import (
     PeerRefused,
     WrongInput,
 )
+from ._ledger import DataSet, Ledger, Run
 from ._progress import OnProgress, Progress, listener
 from ._release import Promise, Release, Step
 from ._tables import TableLike
 
+#: The version of the package, which is that of the command.
+__version__ = _native.VERSION
+
 __all__ = [
     "Agreement",
+    "DataSet",
     "DiptychError",
     "Expected",
     "Failed",
@@ -49,19 +55,25 @@ __all__ = [
     "Failure",
     "Forecast",
     "Interrupted",
+    "Ledger",
     "NoLedgerWarning",
     "PeerRefused",
     "Phase",
     "Progress",
     "Promise",
     "PsiResult",
+    "Rehearsal",
     "Release",
+    "Run",
     "Step",
     "WrongInput",
+    "__version__",
     "circuit",
     "keygen",
     "local",
     "psi",
+    "rehearse",
+    "report",
     "run",
 ]
 
@@ -87,7 +99,7 @@ def local(
     *,
     ledger: Optional[_Path] = None,
     new_ledger: bool = False,
-    cap: Union[str, int, None] = None,
+    cap: Union[str, int, float, None] = None,
     data_set: Optional[str] = None,
     out: Optional[_Path] = None,
     compact: bool = False,
@@ -132,7 +144,7 @@ def local(
             raise WrongInput("a ledger needs the largest total ε that the data may ever spend", "give it with cap=EPS")
         if data_set is None and not isinstance(native, str):
             raise WrongInput("without a file, the ledger needs a name for the data", "give it with data_set=NAME")
-        entered = (os.fspath(ledger), new_ledger, str(cap), data_set)
+        entered = (os.fspath(ledger), new_ledger, _native.value_text(cap) or "", data_set)
     place, kept = _release.temporary() if out is None else (os.fspath(out), None)
     listing = None if problems is None else os.fspath(problems)
     signer = None if identity is None else os.fspath(identity)
@@ -180,16 +192,10 @@ def run(
      help: make one: diptych keygen --name NAME --out nobody.pem
     """
     agreement = _agreement.of(agreement)
-    party_file, party_text = None, None
-    if isinstance(party, Mapping):
-        party_text = ("party", _toml.dumps(party), "")
-    else:
-        party_file = os.fspath(party)
     native = None if table is None else _tables.read(table, agreement._native.wanted(True))
     place = _native.run(
         agreement._native,
-        party_file,
-        party_text,
+        *_party(party),
         native,
         (compact, record, shards_at_once, shard_ports),
         new_ledger,
@@ -201,21 +207,85 @@ def run(
     return Release(place)
 
 
-class PsiResult(NamedTuple):
-    """What a set intersection told."""
+def _party(party: Union[Mapping[str, Any], _Path]) -> tuple[Optional[str], Optional[tuple[str, str, str]]]:
+    """A party as the native half takes it: a file, or the text of one."""
+    if isinstance(party, Mapping):
+        return None, ("party", _toml.dumps(party), "")
+    return os.fspath(party), None
 
-    #: Places of one's own identifiers that are common, in one order on which both agree.
+
+class Rehearsal(NamedTuple):
+    """What a rehearsal told this party; not for publishing.
+
+    ``records`` are this party's and ``peer_records`` the peer's, if that is shown. ``common`` is how many
+    people are in both tables: with noise, and then possibly negative, if ``noisy``. ``differing`` is how
+    many of them have another label at the peer, if the agreement compares labels.
+    """
+
+    records: int
+    peer_records: Optional[int]
+    common: int
+    differing: Optional[int]
+    noisy: bool
+
+
+def rehearse(
+    agreement: Union[Agreement, _Path],
+    party: Union[Mapping[str, Any], _Path],
+    table: Optional[TableLike] = None,
+    *,
+    on_progress: OnProgress = None,
+    problems: Optional[_Path] = None,
+    passphrase: Optional[str] = None,
+    new_ledger: bool = False,
+) -> Rehearsal:
+    """Counts with the peer how many people are in both tables, before a run, if the agreement allows it.
+
+    The peer must do the same at the same time. A noisy rehearsal spends a small ε; an exact one spends none,
+    and is allowed once. The arguments are those of :func:`run`.
+
+    >>> from diptych._agreement import doctest_agreement
+    >>> rehearse(doctest_agreement("vertical"), "nowhere.toml")
+    Traceback (most recent call last):
+    ...
+    diptych.WrongInput: ...nowhere.toml...
+    """
+    agreement = _agreement.of(agreement)
+    native = None if table is None else _tables.read(table, agreement._native.wanted(True))
+    listing = None if problems is None else os.fspath(problems)
+    told = _native.rehearse(
+        agreement._native, *_party(party), native, new_ledger, listing, passphrase, listener(on_progress)
+    )
+    return Rehearsal(*told)
+
+
+def report(
+    release: Union[Release, _Path],
+    out: Optional[_Path] = None,
+    private: bool = False,
+    error_bars: Optional[_Path] = None,
+) -> Path:
+    """Writes a release as a page for people: see :meth:`Release.report`."""
+    found = release if isinstance(release, Release) else Release.load(release)
+    return found.report(out, private, error_bars)
+
+
+class PsiResult(NamedTuple):
+    """What a set intersection told.
+
+    ``rows`` are the places of one's own identifiers that are common, in one order on which both agree, and
+    ``size`` is how many are common; each is none where it was not asked for. ``reached`` is whether at least
+    ``threshold`` are, if there was one. ``peer_size`` is how many identifiers the peer has.
+    """
+
     rows: Optional[list[int]]
-    #: How many are common.
-    common: Optional[int]
-    #: Whether at least ``threshold`` are.
+    size: Optional[int]
     reached: Optional[bool]
-    #: How many identifiers the peer has.
     peer_size: int
 
 
 def _identifier(row: int, value: Any) -> str:
-    """As ``run`` reads it from a table: floats by the same function, and nothing that is missing."""
+    """As ``run`` reads it from a table, by the same function, and nothing that is missing."""
     # Missing values of data frames are not equal to themselves, or do not say.
     try:
         missing = value is None or bool(value != value)
@@ -223,7 +293,8 @@ def _identifier(row: int, value: Any) -> str:
         missing = True
     if missing:
         raise WrongInput(f"row {row} has no identifier", "leave out rows without one")
-    return _native.float_text(value) if isinstance(value, float) else str(value)
+    text = _native.value_text(value)
+    return str(value) if text is None else text
 
 
 def psi(

@@ -14,7 +14,11 @@ ColumnLike = Union[Sequence[str], Mapping[str, Any], range, str]
 
 
 class Phase(NamedTuple):
-    """What one party exchanges in a part of a run."""
+    """What one party exchanges in a part of a run.
+
+    ``name`` is that of the phase, or ``"total"``. ``bytes_sent`` and ``bytes_received`` are those of messages,
+    before TLS, ``messages_sent`` their number, and ``rounds`` how often this party waits for an answer.
+    """
 
     name: str
     bytes_sent: int
@@ -24,7 +28,7 @@ class Phase(NamedTuple):
 
 
 class Expected(NamedTuple):
-    """A run that leads to a release of so many rows."""
+    """A run that leads to a release of so many ``rows``: its ``phases``, and their ``total``."""
 
     rows: int
     phases: tuple[Phase, ...]
@@ -32,7 +36,7 @@ class Expected(NamedTuple):
 
 
 class Forecast(NamedTuple):
-    """What a run will exchange: with a tree of usual size, and with one that few runs exceed."""
+    """What a run will exchange: with a tree of ``usual`` size, and with a ``large`` one, which few runs exceed."""
 
     usual: Expected
     large: Expected
@@ -83,7 +87,7 @@ class Agreement:
         *,
         class_column: str,
         id: str,
-        epsilon: Union[str, int] = "1",
+        epsilon: Union[str, int, float] = "1",
         max_records: int = 1_000_000,
         partition: str = "local",
         parties: Optional[Mapping[str, Mapping[str, str]]] = None,
@@ -128,7 +132,7 @@ class Agreement:
             "release": {
                 "id": id,
                 "partition": partition,
-                "epsilon": str(epsilon),
+                "epsilon": _native.value_text(epsilon),
                 "max_records": max_records,
                 **release,
             }

@@ -20,7 +20,9 @@ class Failure:
         self.advice = advice
 
     def __str__(self) -> str:
-        return self.message if self.advice is None else f"{self.message}\n help: {self.advice}"
+        if self.advice is None:
+            return self.message
+        return f"{self.message}\n help: " + self.advice.replace("\n", "\n       ")
 
 
 class DiptychError(Failure, Exception):

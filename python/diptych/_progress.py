@@ -11,6 +11,9 @@ _log = logging.getLogger("diptych")
 class Progress(NamedTuple):
     """A line for people, or how many items of a phase are done.
 
+    ``line`` is empty where this is about a ``phase``, of which ``done`` items of ``total`` are done; 0 where
+    their number is not known.
+
     >>> print(Progress("", "counting", 3, 10))
     counting: 3 of 10
     >>> print(Progress("read 10 records"))

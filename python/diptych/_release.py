@@ -22,7 +22,10 @@ _PUBLIC = ("release.csv", "manifest.json", "report.html", "release-compact.csv")
 
 
 class Promise(NamedTuple):
-    """What is promised to every person in the data: ε and δ as exact decimals, or words in their place."""
+    """What is promised to every person in the data.
+
+    ``epsilon`` and ``delta`` are exact decimals; where the promise is another one, ``words`` say it.
+    """
 
     epsilon: Optional[str]
     delta: Optional[str]
@@ -35,7 +38,10 @@ class Promise(NamedTuple):
 
 
 class Step(NamedTuple):
-    """A value that was replaced by finer ones, everywhere in the table."""
+    """A value that was replaced by finer ones, everywhere in the table.
+
+    The ``value`` of column ``attribute`` was divided ``into`` these.
+    """
 
     attribute: str
     value: str
@@ -44,6 +50,9 @@ class Step(NamedTuple):
 
 class Release:
     """A release as it lies in a directory.
+
+    ``directory`` is where it lies, ``manifest`` what its parties signed, and ``agreement`` that under which
+    it was made.
 
     >>> release = doctest_release()
     >>> release
@@ -159,6 +168,24 @@ class Release:
                 if kind == "numeric" and name in frame:
                     frame[name] = pandas.to_numeric(frame[name])
         return frame
+
+    def report(
+        self,
+        out: Union[str, "os.PathLike[str]", None] = None,
+        private: bool = False,
+        error_bars: Union[str, "os.PathLike[str]", None] = None,
+    ) -> Path:
+        """Writes the release as a page for people, and returns where it lies: ``report.html`` beside it, unless ``out`` is given.
+
+        With ``private`` the page adds what the run cost this party, and is for it alone. ``error_bars`` names
+        a file for the rows with the ends of their error bars. A release that does not verify gets no page.
+
+        >>> doctest_release().report().name
+        'report.html'
+        """
+        place = None if out is None else os.fspath(out)
+        bars = None if error_bars is None else os.fspath(error_bars)
+        return Path(_native.report(os.fspath(self.directory), place, private, bars))
 
     def save(self, directory: Union[str, "os.PathLike[str]"]) -> "Release":
         """Copies what is public of it to a new directory; nothing of ``private/`` is."""

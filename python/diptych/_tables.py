@@ -69,6 +69,9 @@ def _plain(columns: Iterable[tuple[str, Any]], wanted: set[str]) -> _native.Tabl
     def values(name: str, column: Any) -> Any:
         if _plainly(name) not in wanted:
             return None
+        # Times of numpy would become numbers.
+        if getattr(getattr(column, "dtype", None), "kind", "") == "M":
+            return list(column)
         # Arrays and series have their own kinds of numbers; lists of them have Python's.
         return column.tolist() if hasattr(column, "tolist") else column
 

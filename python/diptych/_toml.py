@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import datetime
+import decimal
 import json
 import re
 from typing import Any, Iterator, Mapping
+
+from . import _native
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
@@ -58,8 +62,11 @@ def _value(value: Any, path: tuple[str, ...]) -> str:
         return _text(value)
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, (int, float)):
+    if isinstance(value, int):
         return repr(value)
+    # Exact decimals and ISO dates are text in an agreement: 0.1 means the decimal 0.1.
+    if isinstance(value, (float, decimal.Decimal, datetime.date)):
+        return _text(_native.value_text(value) or "")
     if isinstance(value, Mapping):
         items = (f"{_key(key)} = {_value(it, (*path, key))}" for key, it in value.items())
         return "{ " + ", ".join(items) + " }" if value else "{}"

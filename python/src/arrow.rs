@@ -109,6 +109,10 @@ enum Kind {
     Uint64,
     Float32,
     Float64,
+    /// Days since 1970, in 4 bytes.
+    Days,
+    /// So many of these make a second, since 1970, in 8 bytes.
+    Time(i64),
     Utf8,
     LargeUtf8,
     Utf8View,
@@ -138,6 +142,11 @@ impl Kind {
             "u" => Self::Utf8,
             "U" => Self::LargeUtf8,
             "vu" => Self::Utf8View,
+            "tdD" => Self::Days,
+            "tdm" | "tsm:" => Self::Time(1_000),
+            "tss:" => Self::Time(1),
+            "tsu:" => Self::Time(1_000_000),
+            "tsn:" => Self::Time(1_000_000_000),
             other => Self::Other(name_of(other)),
         };
         // SAFETY: a schema's dictionary is null or a schema that lives as long as it does.
@@ -200,7 +209,7 @@ fn name_of(format: &str) -> String {
         ("d:", "decimal"),
         ("td", "date"),
         ("tt", "time"),
-        ("ts", "timestamp"),
+        ("ts", "timestamp with a time zone"),
         ("tD", "duration"),
         ("ti", "interval"),
         ("+l", "list"),
@@ -480,6 +489,8 @@ impl View {
                 number => write!(text, "{number}"),
             },
             Kind::Float64 => write_float(self.number(index), text),
+            Kind::Days => write_day(self.number::<i32>(index).into(), text),
+            Kind::Time(per_second) => write_time(self.number(index), *per_second, text),
             Kind::Utf8 => {
                 let (start, end) = (self.number::<i32>(index), self.number::<i32>(index + 1));
                 text.write_all(self.part(start.into(), end.into()))
@@ -552,6 +563,41 @@ impl View {
 pub fn write_float(number: f64, text: &mut Vec<u8>) -> std::io::Result<()> {
     // Adding 0 makes 0 of −0.
     if number.is_nan() { Ok(()) } else { write!(text, "{}", number + 0.0) }
+}
+
+/// A date in ISO 8601, from the days since 1970, in the Gregorian calendar.
+fn write_day(days: i64, text: &mut Vec<u8>) -> std::io::Result<()> {
+    // Years begin in March here, so that a leap day is the last one; 400 years have 146,097 days.
+    let days = days + 719_468;
+    let (era, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let day = day - (153 * month + 2) / 5 + 1;
+    let (month, later) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
+    write!(text, "{:04}-{month:02}-{day:02}", era * 400 + year + later)
+}
+
+/// A time in ISO 8601; of midnight the date alone.
+fn write_time(time: i64, per_second: i64, text: &mut Vec<u8>) -> std::io::Result<()> {
+    let (seconds, part) = (time.div_euclid(per_second), time.rem_euclid(per_second));
+    let second = seconds.rem_euclid(86_400);
+    write_day(seconds.div_euclid(86_400), text)?;
+    if (second, part) == (0, 0) {
+        return Ok(());
+    }
+    write!(text, "T{:02}:{:02}:{:02}", second / 3_600, second / 60 % 60, second % 60)?;
+    if part == 0 {
+        return Ok(());
+    }
+    write!(text, ".{:0digits$}", part, digits = per_second.ilog10() as usize)
+}
+
+/// A time as Python writes it; of midnight the date alone.
+pub fn without_midnight(written: &str) -> &str {
+    let date = written.split_once("T00:00:00");
+    let nothing_else = |rest: &str| rest.bytes().all(|byte| matches!(byte, b'.' | b'0'));
+    date.filter(|(_, rest)| nothing_else(rest)).map_or(written, |(date, _)| date)
 }
 
 fn bit(bits: *const u8, index: usize) -> bool {

@@ -89,7 +89,7 @@ impl Cells for Streamed {
         let name = self.batches.unreadable(column)?;
         Some(format!(
             "its type is {name}, which has no value that a release could hold: convert it to text, \
-             whole numbers or floats"
+             numbers or dates"
         ))
     }
 
@@ -150,23 +150,11 @@ impl Texts {
     }
 
     fn push(&mut self, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        let text = &mut self.text;
-        if let Ok(string) = value.cast::<PyString>() {
-            text.extend_from_slice(string.to_cow()?.as_bytes());
-        } else if let Ok(truth) = value.cast::<PyBool>() {
-            text.extend_from_slice(if truth.is_true() { b"True" } else { b"False" });
-        } else if value.cast::<PyInt>().is_ok() {
-            match value.extract::<i64>() {
-                Ok(number) => write!(text, "{number}")?,
-                Err(_) => text.extend_from_slice(value.str()?.to_cow()?.as_bytes()),
-            }
-        } else if let Ok(number) = value.cast::<PyFloat>() {
-            arrow::write_float(number.value(), text)?;
-        } else if !is_missing(value)? {
+        if !write_value(value, &mut self.text)? {
             let (kind, row) = (value.get_type().name()?, self.ends.len() + 1);
             let failure = Error::input(format!(
                 "{NAME}: column `{name}`: the value in row {row} is of type {kind}, which has no text \
-                 that a release could hold: convert the column to text, whole numbers or floats"
+                 that a release could hold: convert the column to text, numbers or dates"
             ));
             return Err(raised(value.py(), &failure));
         }
@@ -181,12 +169,65 @@ impl Texts {
     }
 }
 
-/// A float as a table has it: identifiers of [`psi`](crate::conversation::psi) are written the same way.
+/// A value as a table has it, empty where it is missing; nothing where it has no text. Identifiers of
+/// [`psi`](crate::conversation::psi) and numbers of an agreement are written the same way.
 #[pyfunction]
-pub fn float_text(number: f64) -> PyResult<String> {
+pub fn value_text(value: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
     let mut text = Vec::new();
-    arrow::write_float(number, &mut text)?;
-    Ok(String::from_utf8(text)?)
+    Ok(match write_value(value, &mut text)? {
+        true => Some(String::from_utf8(text)?),
+        false => None,
+    })
+}
+
+/// Writes a value as a file would have it: floats as the shortest decimal, dates as ISO 8601, a time of
+/// midnight left out, and nothing where it is missing. Returns whether it has a text.
+fn write_value(value: &Bound<'_, PyAny>, text: &mut Vec<u8>) -> PyResult<bool> {
+    if let Ok(string) = value.cast::<PyString>() {
+        text.extend_from_slice(string.to_cow()?.as_bytes());
+    } else if let Ok(truth) = value.cast::<PyBool>() {
+        text.extend_from_slice(if truth.is_true() { b"True" } else { b"False" });
+    } else if value.cast::<PyInt>().is_ok() {
+        match value.extract::<i64>() {
+            Ok(number) => write!(text, "{number}")?,
+            Err(_) => text.extend_from_slice(value.str()?.to_cow()?.as_bytes()),
+        }
+    } else if let Ok(number) = value.cast::<PyFloat>() {
+        arrow::write_float(number.value(), text)?;
+    } else if is_missing(value)? {
+        return Ok(true);
+    } else if value.is_instance(&value.py().import("datetime")?.getattr("date")?)? {
+        let written: String = value.call_method0("isoformat")?.extract()?;
+        text.extend_from_slice(arrow::without_midnight(&written).as_bytes());
+    } else {
+        return write_special(value, text);
+    }
+    Ok(true)
+}
+
+/// Decimals, and numbers, truths and dates of numpy.
+fn write_special(value: &Bound<'_, PyAny>, text: &mut Vec<u8>) -> PyResult<bool> {
+    let kind = value.get_type();
+    let (module, name) = (kind.module()?.to_string(), kind.name()?.to_string());
+    match (module.as_str(), name.as_str()) {
+        ("decimal", "Decimal") => {
+            let written: String = value.call_method1("__format__", ("f",))?.extract()?;
+            text.extend_from_slice(written.as_bytes());
+        }
+        ("numpy", "datetime64") => {
+            let written = value.str()?.to_string();
+            if written != "NaT" {
+                text.extend_from_slice(arrow::without_midnight(&written).as_bytes());
+            }
+        }
+        ("numpy", _) if value.hasattr("item")? => {
+            let item = value.call_method0("item")?;
+            // What numpy cannot convert, it returns as it is.
+            return if item.get_type().is(&kind) { Ok(false) } else { write_value(&item, text) };
+        }
+        _ => return Ok(false),
+    }
+    Ok(true)
 }
 
 /// `None`, and what pandas writes for it.

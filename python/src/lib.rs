@@ -4,6 +4,7 @@ mod agreement;
 mod arrow;
 mod conversation;
 mod frame;
+mod ledger;
 mod release;
 mod shards;
 mod watch;
@@ -41,9 +42,14 @@ mod _native {
     #[pymodule_export]
     use super::conversation::{circuit, keygen, psi};
     #[pymodule_export]
-    use super::frame::{Table, float_text};
+    use super::frame::{Table, value_text};
     #[pymodule_export]
-    use super::release::{local, open, picture, rows, run, verify};
+    use super::ledger::{acknowledge, allow_rehearsal, create_ledger, raise_cap, read_ledger};
+    #[pymodule_export]
+    use super::release::{local, open, picture, rehearse, report, rows, run, verify};
+    /// The version of the program.
+    #[pymodule_export]
+    const VERSION: &str = env!("CARGO_PKG_VERSION");
     #[pymodule_export]
     use super::shards::{Stopped, Worker, deal, partition, party_role};
 }

@@ -9,11 +9,13 @@ use diptych::publish::local::{Entered, Wanted, release as release_alone};
 use diptych::publish::meeting::read_identity;
 use diptych::publish::party::Party;
 use diptych::publish::released::Released;
-use diptych::publish::report;
+use diptych::publish::report as page;
 use diptych::publish::rows::to_csv;
+use diptych::publish::run::rehearse::{Numbers, rehearse as rehearse_with};
 use diptych::publish::run::{Options, Side, run_with};
 use diptych::publish::shards::Workers;
 use diptych::publish::verify::{check, check_ledger};
+use diptych::publish::width::write_error_bars;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -133,6 +135,59 @@ pub fn run(
     Ok(party.out)
 }
 
+/// What a rehearsal told: own records, the peer's, common people, labels that differ, and whether the number
+/// of common people has noise.
+type Rehearsed = (usize, Option<usize>, i64, Option<usize>, bool);
+
+/// One party's side of a rehearsal.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "they have names in Python")]
+pub fn rehearse(
+    py: Python<'_>,
+    agreement: &Agreement,
+    party_file: Option<PathBuf>,
+    party_text: Option<PartyText>,
+    data: Option<Data<'_>>,
+    new_ledger: bool,
+    problems: Option<PathBuf>,
+    passphrase: Option<String>,
+    callback: Option<Py<PyAny>>,
+) -> PyResult<Rehearsed> {
+    let given = data.as_ref().map(|data| data.source(None));
+    let mut party = read_party(party_file, party_text, given).or_raise(py)?;
+    party.data.problems = problems;
+    party.new_ledger = new_ledger;
+    let agreement = &agreement.inner;
+    let told = work(py, callback.as_ref(), passphrase, |watcher| {
+        rehearse_with(&Side::new(agreement, &party, watcher)?, watcher)
+    })?;
+    let own = told.records;
+    Ok(match told.numbers {
+        Numbers::Exact(of) => {
+            let common = i64::try_from(of.common).unwrap_or(i64::MAX);
+            (own, Some(of.peer_records), common, of.differing, false)
+        }
+        Numbers::Noisy(of) => (own, of.peer_records, of.common, None, true),
+    })
+}
+
+/// Writes a release as a page, and returns where it lies.
+#[pyfunction]
+pub fn report(
+    py: Python<'_>,
+    directory: PathBuf,
+    out: Option<PathBuf>,
+    private: bool,
+    error_bars: Option<PathBuf>,
+) -> PyResult<PathBuf> {
+    let written = py.detach(|| {
+        let page = page::write_page(&directory, out.as_deref(), private)?;
+        error_bars.map_or(Ok(()), |file| write_error_bars(&directory, &file))?;
+        Ok::<_, Error>(page)
+    });
+    written.or_raise(py)
+}
+
 /// A release as it lies on disk: its manifest, its table, and the agreement under which it was made.
 #[pyfunction]
 pub fn open<'py>(
@@ -177,5 +232,5 @@ pub fn rows(
 /// The picture of how values were divided, as a page.
 #[pyfunction]
 pub fn picture(py: Python<'_>, directory: PathBuf) -> PyResult<String> {
-    py.detach(|| report::picture(&directory)).or_raise(py)
+    py.detach(|| page::picture(&directory)).or_raise(py)
 }

@@ -48,10 +48,22 @@ def test_everything_that_is_wrong_is_told_at_once_with_the_commands_status():
     assert "problems:" in error.message and "did you mean `epsilon`?" in error.message
     with pytest.raises(diptych.WrongInput, match="cannot be read"):
         diptych.Agreement.from_file("nowhere.toml")
-    with pytest.raises(TypeError, match="release.when: date"):
-        import datetime
+    with pytest.raises(TypeError, match="release.when: object"):
+        diptych.Agreement.from_dict({"release": {"when": object()}})
 
-        diptych.Agreement.from_dict({"release": {"when": datetime.date(2026, 1, 1)}})
+
+def test_floats_decimals_and_dates_are_exact_text():
+    import datetime
+    import decimal
+
+    assert _toml.dumps({"a": 0.1, "b": decimal.Decimal("1E-3"), "c": datetime.date(2026, 1, 2), "d": True}) == (
+        'a = "0.1"\nb = "0.001"\nc = "2026-01-02"\nd = true\n'
+    )
+    size = {"kind": "numeric", "min": 0, "max": 1, "step": 0.1}
+    columns = {"size": size, "ill": ["yes", "no"]}
+    by_float = diptych.Agreement.new(columns, class_column="ill", id="x", epsilon=0.5)
+    columns["size"] = {**size, "step": "0.1"}
+    assert by_float == diptych.Agreement.new(columns, class_column="ill", id="x", epsilon="0.5")
 
 
 def test_columns_become_attributes():

@@ -11,12 +11,12 @@ import warnings
 import pytest
 
 import diptych
-from diptych import _agreement, _progress, _release, _toml, circuit
+from diptych import _agreement, _ledger, _progress, _release, _toml, circuit
 
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
-@pytest.mark.parametrize("module", [diptych, _agreement, _progress, _release, _toml, circuit], ids=lambda it: it.__name__)
+@pytest.mark.parametrize("module", [diptych, _agreement, _ledger, _progress, _release, _toml, circuit], ids=lambda it: it.__name__)
 def test_docstrings(module, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     pytest.importorskip("pandas")
@@ -49,6 +49,35 @@ def test_the_example():
     told = {words.strip(): float(number) for words, number in re.findall(r"^  (\D.*?) +(0\.\d+)$", done.stdout, re.M)}
     assert set(told) == {"from raw data", "from the release (ε = 1)", "always saying the larger class"}, done.stdout
     assert told["from raw data"] > told["always saying the larger class"]
+
+
+def test_every_public_name_says_what_it_is():
+    """What help() shows: each name of the package, its methods, and every field of a tuple."""
+    import inspect
+
+    for name in diptych.__all__:
+        it = getattr(diptych, name)
+        if name == "__version__":
+            assert re.fullmatch(r"\d+\.\d+\.\d+.*", it)
+            continue
+        assert inspect.getdoc(it), name
+        for field in getattr(it, "_fields", ()):
+            assert f"``{field}``" in it.__doc__, f"{name}.{field}"
+        for member, value in vars(it).items() if inspect.isclass(it) else ():
+            of_tuple = member in getattr(it, "_fields", ()) or hasattr(tuple, member)
+            if not (member.startswith("_") or of_tuple or member in ("status",)):
+                assert inspect.getdoc(value), f"{name}.{member}"
+    public = {name for name, it in vars(diptych).items() if callable(it) and it.__module__ == "diptych"}
+    assert {name for name in public if not name.startswith("_")} <= set(diptych.__all__)
+
+
+def test_the_stub_has_all_of_the_native_half():
+    from diptych import _native
+
+    stub = (pathlib.Path(diptych.__file__).parent / "_native.pyi").read_text()
+    for name in dir(_native):
+        if not name.startswith("_"):
+            assert re.search(rf"^(def {name}\(|class {name}:|{name}: )", stub, re.M), name
 
 
 def test_types():

@@ -118,11 +118,11 @@ def test_common_identifiers_are_found_counted_or_compared(couple):
     spec = {"what": "psi", "arguments": {}}
     one, two = conversation(couple, {**spec, "identifiers": ours}, {**spec, "identifiers": theirs})
     assert [ours[row] for row in one["rows"]] == [theirs[row].strip().lower() for row in two["rows"]]
-    assert sorted(one["rows"]) == [0, 2] and (one["common"], one["peer_size"], two["peer_size"]) == (2, 3, 4)
+    assert sorted(one["rows"]) == [0, 2] and (one["size"], one["peer_size"], two["peer_size"]) == (2, 3, 4)
     for arguments, expected in (({"cardinality": True}, (2, None)), ({"threshold": 2}, (None, True)), ({"threshold": 3}, (None, False))):
         spec["arguments"] = arguments
         one, two = conversation(couple, {**spec, "identifiers": ours}, {**spec, "identifiers": theirs})
-        assert (one["common"], one["reached"]) == (two["common"], two["reached"]) == expected, (one, two)
+        assert (one["size"], one["reached"]) == (two["size"], two["reached"]) == expected, (one, two)
         assert one["rows"] is None
 
 

@@ -165,11 +165,10 @@ def test_a_column_of_a_wrong_type_is_named_with_its_type_unless_nobody_wants_it(
     pyarrow = pytest.importorskip("pyarrow")
     table = people(3)
     bad = {
-        "timestamp": pyarrow.array([1, 2, 3], pyarrow.timestamp("s")),
+        "timestamp with a time zone": pyarrow.array([1, 2, 3], pyarrow.timestamp("s", "UTC")),
         "decimal": pyarrow.array([1, 2, 3], pyarrow.decimal128(5, 2)),
         "list": pyarrow.array([[1], [2], []]),
         "binary": pyarrow.array([b"a", b"b", b"c"]),
-        "date": pyarrow.array([1, 2, 3], pyarrow.date32()),
         "struct": pyarrow.array([{"a": 1}] * 3),
     }
     for name, column in bad.items():
@@ -178,8 +177,8 @@ def test_a_column_of_a_wrong_type_is_named_with_its_type_unless_nobody_wants_it(
         assert len(_tables.read(pyarrow.table({**table, "more": column}), ["job"])) == 3
     import datetime
 
-    with pytest.raises(diptych.WrongInput, match="column `job`: the value in row 1 is of type date"):
-        diptych.local(agreement, {**table, "job": [datetime.date(2026, 1, 1)] * 3})
+    with pytest.raises(diptych.WrongInput, match="column `job`: the value in row 1 is of type timedelta"):
+        diptych.local(agreement, {**table, "job": [datetime.timedelta(1)] * 3})
 
 
 def test_truth_and_floats_are_written_as_python_writes_them():
@@ -197,6 +196,45 @@ def test_truth_and_floats_are_written_as_python_writes_them():
         said = problem(agreement, {**table, "size": [missing, 1.0, 2.0]})
         assert "row 1: column `size`" in said
     assert "row 2: column `size`" in problem(agreement, {**table, "size": [1.0, math.inf, 2.0]})
+
+
+def test_values_of_every_library_have_the_text_of_a_file():
+    import datetime
+    import decimal
+
+    pandas, numpy = pytest.importorskip("pandas"), pytest.importorskip("numpy")
+    texts = [
+        (datetime.date(1899, 12, 31), "1899-12-31"),
+        (datetime.datetime(2026, 1, 2), "2026-01-02"),
+        (datetime.datetime(2026, 1, 2, 3, 4), "2026-01-02T03:04:00"),
+        (pandas.Timestamp("2024-02-29"), "2024-02-29"),
+        (pandas.NaT, ""),
+        (pandas.NA, ""),
+        (numpy.datetime64("2024-02-29T00:00:00", "ns"), "2024-02-29"),
+        (numpy.datetime64("NaT"), ""),
+        (numpy.int16(-3), "-3"),
+        (numpy.bool_(True), "True"),
+        (numpy.float64(0.1), "0.1"),
+        (decimal.Decimal("1E-3"), "0.001"),
+        (True, "True"),
+    ]
+    for value, text in texts:
+        assert _native.value_text(value) == text, repr(value)
+    assert _native.value_text(object()) is None
+
+
+@pytest.mark.parametrize("make", [pandas_frame, polars_frame, arrow_table, numpy_columns, plain_columns])
+def test_dates_are_read_as_iso_8601(make):
+    import datetime
+
+    agreement = diptych.Agreement.new(
+        {"seen": ["1899-12-31", "2024-02-29", "2000-03-01"], "c": ["1", "2"]},
+        class_column="c", id="dates", specializations=1, max_records=1000, epsilon=100,
+    )
+    days = [datetime.date(1899, 12, 31), datetime.date(2024, 2, 29), datetime.date(2000, 3, 1)] * 50
+    for seen in (days, [datetime.datetime(day.year, day.month, day.day) for day in days]):
+        columns = release_of(agreement, make({"seen": seen, "c": ["1", "2"] * 75})).to_dict()
+        assert set(columns["seen"]) == {"1899-12-31", "2024-02-29", "2000-03-01"}
 
 
 def test_what_is_no_table_is_refused_with_words(agreement):

@@ -11,7 +11,8 @@ use tracing_subscriber::filter::filter_fn;
 use tracing_subscriber::prelude::*;
 
 use crate::Error;
-use crate::net::Stop;
+use crate::net::{Stop, Tally};
+use crate::publish::metrics::Spent;
 
 /// Flags that every verb takes.
 #[derive(Args, Clone, Debug)]
@@ -44,6 +45,16 @@ enum Color {
 /// The target of what the command says, which a log in JSON always has.
 const SAID: &str = "diptych::said";
 
+/// The event of the last line, where all went well.
+const DONE: &str = "done";
+
+/// Lines as a program wants them: without the spaces that align them on a terminal.
+fn unpadded(text: &str) -> String {
+    let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+    let lines: Vec<String> = text.lines().map(words).filter(|line| !line.is_empty()).collect();
+    lines.join("\n")
+}
+
 /// Standard output and standard error, as set by the flags.
 #[derive(Clone, Debug)]
 pub struct Console {
@@ -55,6 +66,12 @@ pub struct Console {
     unwritten: Arc<OnceLock<String>>,
     /// Set by Ctrl-C.
     stop: Stop,
+    /// What connections exchange.
+    tally: Tally,
+    /// What the ledger was debited.
+    spent: Spent,
+    /// The peer's name, once it is known.
+    peer: Arc<OnceLock<String>>,
 }
 
 /// Standard error as the log sees it: what cannot be written is lost, and nothing else happens.
@@ -87,7 +104,8 @@ impl Console {
         // A second set-up in one process keeps the first log; that is fine. Errors of the log
         // itself are not reported: the report would panic where standard error cannot be written.
         let _ = if json {
-            let layer = tracing_subscriber::fmt::layer().json().with_writer(|| StandardError);
+            let layer = tracing_subscriber::fmt::layer().json().flatten_event(true);
+            let layer = layer.with_writer(|| StandardError);
             let wanted = filter_fn(move |meta| meta.target() == SAID || *meta.level() <= level);
             let layer = layer.log_internal_errors(false).with_filter(wanted);
             tracing_subscriber::registry().with(layer).try_init().is_ok()
@@ -100,8 +118,13 @@ impl Console {
                 .try_init()
                 .is_ok()
         };
-        let (unwritten, stop) = (Arc::default(), Stop::default());
-        Self { quiet: arguments.quiet, json, color: color && !json, unwritten, stop }
+        Self::with(arguments.quiet, json, color && !json)
+    }
+
+    fn with(quiet: bool, json: bool, color: bool) -> Self {
+        let (unwritten, stop, peer) = (Arc::default(), Stop::default(), Arc::default());
+        let (tally, spent) = (Tally::default(), Spent::default());
+        Self { quiet, json, color, unwritten, stop, tally, spent, peer }
     }
 
     /// A console for a command line that cannot be parsed; it honours --log-format json if that
@@ -122,13 +145,7 @@ impl Console {
     /// One that says nothing.
     #[cfg(test)]
     pub(crate) fn silent() -> Self {
-        Self {
-            quiet: true,
-            json: false,
-            color: false,
-            unwritten: Arc::default(),
-            stop: Stop::default(),
-        }
+        Self::with(true, false, false)
     }
 
     /// A line of the result, to standard output. If it cannot be written, the command fails in the
@@ -164,14 +181,65 @@ impl Console {
     /// A line about what is going on, to standard error, unless `--quiet`; what begins with ATTENTION is
     /// said all the same.
     pub fn say(&self, line: impl std::fmt::Display) {
+        self.tell("note", line);
+    }
+
+    /// The same about something that programs look for in a log, by this name.
+    pub fn tell(&self, event: &str, line: impl std::fmt::Display) {
         let line = line.to_string();
-        match (self.quiet && !line.starts_with("ATTENTION"), self.json) {
+        let warning = line.starts_with("ATTENTION");
+        match (self.quiet && !warning, self.json) {
             (true, _) => {}
-            (false, true) => tracing::info!(target: SAID, "{line}"),
+            (false, true) => self.log(if warning { "warning" } else { event }, &line, None),
             (false, false) => {
                 let _ = writeln!(std::io::stderr().lock(), "{line}");
             }
         }
+    }
+
+    /// A line of the log in JSON: what happened, and where the run is.
+    fn log(&self, event: &str, line: &str, failed: Option<&Error>) {
+        let message = unpadded(line);
+        let (phase, peer) = (self.tally.phase(), self.peer.get().map(String::as_str));
+        let bytes = phase.map(|_| self.tally.bytes_sent() + self.tally.bytes_received());
+        let status = match (event, failed) {
+            (_, Some(failure)) => Some(failure.status() as u8),
+            (DONE, None) => Some(0),
+            (_, None) => None,
+        };
+        let hint = failed.and_then(Error::advice).map(unpadded);
+        let hint = hint.as_deref();
+        match (event, failed) {
+            (_, Some(_)) => {
+                tracing::error!(target: SAID, event, phase, bytes, peer, status, hint, "{message}")
+            }
+            ("warning", None) => {
+                tracing::warn!(target: SAID, event, phase, bytes, peer, "{message}")
+            }
+            _ => tracing::info!(target: SAID, event, phase, bytes, peer, status, "{message}"),
+        }
+    }
+
+    /// The last line of a log in JSON, where all went well.
+    pub fn done(&self) {
+        if self.json && !self.quiet {
+            self.log(DONE, "done", None);
+        }
+    }
+
+    /// From now on every line of a log in JSON names the peer.
+    pub fn name_peer(&self, name: &str) {
+        let _ = self.peer.set(name.to_owned());
+    }
+
+    /// Where connections count what they exchange.
+    pub fn tally(&self) -> Tally {
+        self.tally.clone()
+    }
+
+    /// What the ledger was debited.
+    pub fn spent(&self) -> Spent {
+        self.spent.clone()
     }
 
     /// A question, to standard error, where the answer is typed behind it.
@@ -202,19 +270,13 @@ impl Console {
     /// Says what failed and what to do.
     pub fn fail(&self, failure: &Error) {
         if self.json {
-            let status = failure.status() as u8;
-            match failure.advice() {
-                Some(advice) => {
-                    tracing::error!(target: SAID, status, help = %advice, "{}", failure.message())
-                }
-                None => tracing::error!(target: SAID, status, "{}", failure.message()),
-            }
-            return;
+            return self.log("failed", failure.message(), Some(failure));
         }
         let (red, bold, plain) =
             if self.color { ("\x1b[1;31m", "\x1b[1m", "\x1b[0m") } else { ("", "", "") };
         let mut text = format!("{red}error:{plain} {}\n", failure.message());
         if let Some(advice) = failure.advice() {
+            let advice = advice.replace('\n', "\n       ");
             text += &format!(" {bold}help:{plain} {advice}\n");
         }
         let _ = std::io::stderr().lock().write_all(text.as_bytes());

@@ -12,12 +12,16 @@ use zeroize::Zeroizing;
 
 use crate::app::console::Console;
 use crate::app::passphrase;
-use crate::net::Stop;
-use crate::publish::Watcher;
+use crate::net::{Stop, Tally};
+use crate::privacy::Epsilon;
+use crate::publish::{Event, Watcher};
 use crate::release::Step;
 
 /// A shorter phase gets no line.
 const LONG_ENOUGH_TO_TELL: Duration = Duration::from_secs(1);
+
+/// The event of a line about a phase.
+const PROGRESS: &str = "progress";
 
 /// The unit of a phase's items, if users would understand it.
 fn unit(phase: &str) -> Option<&'static str> {
@@ -84,7 +88,8 @@ impl Bar {
         let total = self.total.load(Ordering::Relaxed);
         let done = before + items;
         if done * 10 / total.max(1) > before * 10 / total.max(1) && self.is_time_to_speak() {
-            self.console.say(under_way(self.name, done, total, self.began.elapsed()));
+            let line = under_way(self.name, done, total, self.began.elapsed());
+            self.console.tell(PROGRESS, line);
         }
     }
 
@@ -108,7 +113,7 @@ impl Bar {
         self.clear();
         let items = self.done.load(Ordering::Relaxed);
         if let Some(line) = over(self.name, items, self.began.elapsed()) {
-            self.console.say(line);
+            self.console.tell(PROGRESS, line);
         }
     }
 }
@@ -152,6 +157,18 @@ impl<'a> Screen<'a> {
 impl Watcher for Screen<'_> {
     fn say(&self, line: &str) {
         self.console.say(line);
+    }
+
+    fn tell(&self, event: Event, line: &str) {
+        self.console.tell(event.word(), line);
+    }
+
+    fn spent(&self, epsilon: &Epsilon) {
+        self.console.spent().set(epsilon);
+    }
+
+    fn tally(&self) -> Tally {
+        self.console.tally()
     }
 
     fn stop(&self) -> Stop {

@@ -7,12 +7,13 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::Error;
-use crate::agreement::noise_bound;
+use crate::agreement::{Agreement, noise_bound};
 use crate::app::agreement;
 use crate::app::bench::parse_network;
 use crate::app::console::Console;
 use crate::app::progress::Screen;
 use crate::net::memory::NetworkModel;
+use crate::publish::metrics::{Keeper, Metrics};
 use crate::publish::party::Party;
 use crate::publish::run::rehearse::{Numbers, Told, rehearse};
 use crate::publish::run::{self, Options, Side};
@@ -58,6 +59,10 @@ pub struct RunArgs {
     /// RTT_MS,MBPS (milliseconds there and back, Mbit/s)
     #[arg(long, value_name = "NET", requires = "dry_run", value_parser = parse_network)]
     net: Option<NetworkModel>,
+    /// Write what the run is doing to this file, every ten seconds and at the end, in the text format
+    /// of Prometheus
+    #[arg(long, value_name = "FILE", conflicts_with = "dry_run")]
+    metrics: Option<PathBuf>,
     /// Also write release-compact.csv, without the rows whose count is 0
     #[arg(long)]
     compact: bool,
@@ -83,7 +88,25 @@ pub fn run(arguments: &RunArgs, console: &Console) -> Result<(), Error> {
     let mut party = Party::load(&arguments.party)?;
     party.data.problems = arguments.problems.clone();
     party.new_ledger = arguments.new_ledger;
-    let side = Side::new(&agreement, &party, &Screen::new(console))?;
+    let Some(path) = arguments.metrics.clone() else {
+        return run_side(arguments, &agreement, &party, console);
+    };
+    let (metrics, told) =
+        (Metrics::new(party.role, console.tally(), console.spent()), console.clone());
+    let keeper = Keeper::start(path, metrics, move |line| told.say(line))?;
+    let ended = run_side(arguments, &agreement, &party, console);
+    keeper.end(ended.as_ref().map_or_else(|failure| failure.status() as u8, |()| 0));
+    ended
+}
+
+fn run_side(
+    arguments: &RunArgs,
+    agreement: &Agreement,
+    party: &Party,
+    console: &Console,
+) -> Result<(), Error> {
+    let side = Side::new(agreement, party, &Screen::new(console))?;
+    console.name_peer(side.peer_name);
     if arguments.dry_run {
         let assumed = (arguments.peer_records, arguments.common_records);
         return dry::run(&side, assumed, arguments.net, console);

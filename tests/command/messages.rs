@@ -273,8 +273,14 @@ fn a_log_in_json_is_json_and_nothing_else() {
         assert!(told.contains(words), "{told}");
         for line in told.lines() {
             let line: serde_json::Value = serde_json::from_str(line).unwrap();
-            assert!(line["fields"]["message"].is_string() && line["level"].is_string(), "{line}");
+            for field in ["message", "level", "event"] {
+                assert!(line[field].is_string(), "{line}");
+            }
+            assert!(!told.contains("  "), "{told}");
         }
+        let last: serde_json::Value = serde_json::from_str(told.lines().last().unwrap()).unwrap();
+        assert_eq!(last["event"], if status == 0 { "done" } else { "failed" }, "{last}");
+        assert_eq!(last["status"], status, "{last}");
     }
 }
 

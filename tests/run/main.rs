@@ -7,6 +7,7 @@ mod faults;
 mod hidden;
 mod horizontal_shards;
 mod matching;
+mod on_call;
 mod paths;
 mod promise;
 mod shards;

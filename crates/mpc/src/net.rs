@@ -65,6 +65,7 @@ pub mod tls;
 mod channel;
 mod frame;
 mod stop;
+mod tally;
 
 pub use crate::error::{AbortReason, Blame, Error, Fault};
 pub use channel::{Accept, Channel, Limits, Patience, Transport};
@@ -74,3 +75,4 @@ pub use handshake::{PROTOCOL_VERSION, SessionId};
 pub use identity::{Fingerprint, Identity, Signature};
 pub use meter::{Costs, Direction, Transcript};
 pub use stop::Stop;
+pub use tally::Tally;

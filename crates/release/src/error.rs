@@ -178,7 +178,7 @@ impl Error {
     pub fn advise_first(self, first: impl Display) -> Self {
         let advice = match &self.0.advice {
             None => first.to_string(),
-            Some(advice) => format!("{first}\n       {advice}"),
+            Some(advice) => format!("{first}\n{advice}"),
         };
         self.advise(advice)
     }
@@ -427,7 +427,7 @@ mod tests {
             assert_eq!((failure.status(), failure.tell()), (before, Some(told)), "{failure}");
             let failure = failure.advise("do this").after_spending("ε 1 is spent");
             assert_eq!(failure.status(), Status::AfterSpending, "{failure}");
-            assert_eq!(failure.advice(), Some("ε 1 is spent\n       do this"));
+            assert_eq!(failure.advice(), Some("ε 1 is spent\ndo this"));
         }
     }
 }

@@ -53,6 +53,7 @@ mod files;
 pub mod local;
 pub mod manifest;
 pub mod meeting;
+pub mod metrics;
 pub mod party;
 pub mod psi;
 pub mod released;
@@ -68,13 +69,62 @@ use std::path::Path;
 
 use zeroize::Zeroizing;
 
-use crate::net::Stop;
+use crate::net::{Stop, Tally};
+use crate::privacy::Epsilon;
 use crate::release::Step;
+
+/// What happened, for programs that read a log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Event {
+    /// This side waits at an address.
+    Listening,
+    /// This side looks for the peer at an address.
+    Connecting,
+    /// The peer is there and under the same agreement.
+    Connected,
+    /// Both ledgers have the run.
+    Debited,
+    /// The release is complete.
+    Released,
+    /// How far a run came that failed; the error follows.
+    Ended,
+}
+
+impl Event {
+    /// Its name in a log.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Listening => "listening",
+            Self::Connecting => "connecting",
+            Self::Connected => "connected",
+            Self::Debited => "debited",
+            Self::Released => "released",
+            Self::Ended => "ended",
+        }
+    }
+}
 
 /// Observes a run: a terminal, a log, a notebook. May be called from any thread.
 pub trait Watcher: Sync {
     /// A line for people about what is going on.
     fn say(&self, line: &str);
+
+    /// A line about something that programs look for.
+    fn tell(&self, event: Event, line: &str) {
+        let _ = event;
+        self.say(line);
+    }
+
+    /// So much ε is in the ledger now, on disk.
+    fn spent(&self, epsilon: &Epsilon) {
+        let _ = epsilon;
+    }
+
+    /// Where connections count what they exchange, and what phase it is.
+    fn tally(&self) -> Tally {
+        Tally::default()
+    }
 
     /// How far the run has come.
     fn step(&self, step: Step);

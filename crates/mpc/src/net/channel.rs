@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::net::meter::{CpuClock, Meter};
 use crate::net::{
-    AbortReason, Costs, Direction, Error, Header, Message, Stop, Tag, Transcript, codec,
+    AbortReason, Costs, Direction, Error, Header, Message, Stop, Tag, Tally, Transcript, codec,
 };
 
 /// How long this side waits and how much it accepts. Nothing waits without a limit.
@@ -290,9 +290,15 @@ impl Channel {
         }
     }
 
+    /// From now on what is exchanged is also counted here.
+    pub fn count_into(&mut self, tally: Tally) {
+        self.meter.tally = tally;
+    }
+
     /// Counts the following messages under another name.
     pub fn begin_phase(&mut self, name: &'static str) {
-        tracing::debug!(phase = name, "phase begins");
+        tracing::debug!(event = "phase", phase = name, "phase begins");
+        self.meter.tally.enter(name);
         self.meter.begin_phase(name);
     }
 

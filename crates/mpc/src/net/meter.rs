@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 
-use crate::net::Tag;
+use crate::net::{Tag, Tally};
 
 /// Which way a message went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -169,6 +169,7 @@ pub(crate) struct Meter {
     cpu_start: Duration,
     sent_last: bool,
     transcript: Option<Transcript>,
+    pub(super) tally: Tally,
 }
 
 impl Meter {
@@ -181,6 +182,7 @@ impl Meter {
             cpu_start: clock.now(),
             sent_last: false,
             transcript: None,
+            tally: Tally::default(),
         }
     }
 
@@ -217,12 +219,14 @@ impl Meter {
             Direction::Sent => {
                 self.current.bytes_sent += bytes;
                 self.current.messages_sent += 1;
+                self.tally.count(direction, bytes, 0);
                 self.sent_last = true;
             }
             Direction::Received => {
                 self.current.bytes_received += bytes;
                 self.current.messages_received += 1;
                 self.current.rounds += u64::from(self.sent_last);
+                self.tally.count(direction, bytes, self.sent_last.into());
                 self.sent_last = false;
             }
         }
@@ -261,7 +265,8 @@ mod tests {
 
     #[test]
     fn a_round_is_a_receive_that_follows_a_send() {
-        let mut meter = Meter::new(CpuClock::Thread);
+        let (mut meter, tally) = (Meter::new(CpuClock::Thread), Tally::default());
+        meter.tally = tally.clone();
         meter.begin_phase("talk");
         for direction in [
             Direction::Received,
@@ -277,6 +282,8 @@ mod tests {
         let total = meter.costs().total();
         assert_eq!((total.rounds, total.messages_sent, total.messages_received), (2, 3, 4));
         assert_eq!((total.bytes_sent, total.bytes_received), (3 * 18, 4 * 18));
+        assert_eq!((tally.bytes_sent(), tally.bytes_received()), (3 * 18, 4 * 18));
+        assert_eq!(tally.rounds(), 2);
     }
 
     #[test]

@@ -185,6 +185,7 @@ impl Source {
     /// # Errors
     /// If it is not what the agreement says, or does not arrive.
     pub fn read(&self, reading: &Reading<'_>, watcher: &dyn Watcher) -> Result<Table, Error> {
+        watcher.tally().enter("reading");
         let table = match &self.from {
             Origin::Memory(memory) => self.read_memory(memory, reading, watcher)?,
             _ => self.read_with(watcher, &|name, source, progress| {

@@ -11,7 +11,7 @@ use crate::privacy::{Budget, Epsilon, Promise};
 use crate::publish::artefacts::Output;
 use crate::publish::data::{Contents, Source};
 use crate::publish::manifest::{Described, Draft, described, in_short};
-use crate::publish::{Watcher, clock, report};
+use crate::publish::{Event, Watcher, clock, report};
 use crate::release::tree::output::{Rows, write_csv};
 use crate::release::{Data, Release, examine, form_of_paths, plan, run};
 use crate::role::Role;
@@ -252,7 +252,8 @@ fn tell(
             "{undivided} of {columns} columns were not divided, and have one value in every row"
         ));
     }
-    watcher.say(&format!("{}; rows: {}", in_short(promise), put.described.rows));
+    let made = format!("{}; rows: {}", in_short(promise), put.described.rows);
+    watcher.tell(Event::Released, &made);
     watcher.say(&format!("sha256 of release.csv: {}", put.described.sha256));
     if let Some(warning) = &put.warning {
         watcher.say(warning);

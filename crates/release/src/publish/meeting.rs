@@ -16,11 +16,14 @@ use crate::net::tls::{self, Listener};
 use crate::net::{self, Channel, Fingerprint, Identity, Limits, Stop};
 use crate::protocol::Session;
 use crate::protocol::shards::crossed;
-use crate::publish::Watcher;
+use crate::publish::{Event, Watcher};
 use crate::role::Role;
 
 /// The pause before another attempt after a connection that was closed as soon as it was made.
 const BETWEEN_MEETINGS: Duration = Duration::from_millis(500);
+
+/// The phase before the peer is there.
+const WAITING: &str = "waiting for the peer";
 
 /// Characters of the longest name in an identity.
 const LONGEST_NAME: usize = 64;
@@ -160,6 +163,7 @@ impl Door<'_> {
             let mut channel =
                 reached.map_err(|error| self.meeting.in_words(error, self.identity))?;
             channel.stop_on(self.stop.clone());
+            channel.count_into(self.watcher.tally());
             let error = match Session::establish(channel, self.role, terms, rng) {
                 Ok(mut session) => {
                     session.channel.stop_on(self.watcher.stop());
@@ -193,10 +197,11 @@ impl Door<'_> {
 
     fn reach(&mut self, limits: Limits, others: bool) -> Result<Channel, net::Error> {
         let (watcher, stop) = (self.watcher, self.stop.clone());
+        watcher.tally().enter(WAITING);
         let address = match self.meeting {
             Meeting::Listen(address) => address,
             Meeting::Connect(address) => {
-                watcher.say(&format!("connecting to {address} …"));
+                watcher.tell(Event::Connecting, &format!("connecting to {address} …"));
                 return tls::connect_unless(&stop, address, self.identity, self.peer, limits);
             }
         };
@@ -204,7 +209,8 @@ impl Door<'_> {
             Some(listener) => listener,
             None => {
                 let listener = Listener::bind(address)?;
-                watcher.say(&format!("listening on {} …", listener.local_address()?));
+                let at = listener.local_address()?;
+                watcher.tell(Event::Listening, &format!("listening on {at} …"));
                 listener
             }
         };

@@ -37,7 +37,7 @@ use crate::error::Kind;
 use crate::privacy::ledger::{self, RunId};
 use crate::publish::artefacts::Output;
 use crate::publish::shards::Workers;
-use crate::publish::{Watcher, report};
+use crate::publish::{Event, Watcher, report};
 use crate::release::forecast::Records;
 use crate::release::plan;
 use conversation::Conversation;
@@ -108,7 +108,8 @@ pub fn run_with(
             _ => failure,
         })?;
     session.end_within(limit);
-    watcher.say(&format!("{} is here and under the same agreement", side.peer_name));
+    let here = format!("{} is here and under the same agreement", side.peer_name);
+    watcher.tell(Event::Connected, &here);
     if options.record {
         session.record_transcript();
     }

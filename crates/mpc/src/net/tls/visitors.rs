@@ -130,7 +130,7 @@ impl Visitors {
         if let Some(unsaid) = self.lines.next(Instant::now()) {
             // Part of this text comes from the stranger.
             let why = why.escape_debug();
-            tracing::warn!(%from, %why, refused_without_a_line = unsaid, "refused a connection");
+            tracing::warn!(event = "refused", %from, %why, refused_without_a_line = unsaid, "refused a connection");
         }
     }
 }

@@ -7,11 +7,11 @@ use crate::net::Stop;
 use crate::privacy::Budget;
 use crate::privacy::ledger::{Hash, Ledger, RunId};
 use crate::protocol::Workspace;
-use crate::publish::Watcher;
 use crate::publish::artefacts::Output;
 use crate::publish::data::Contents;
 use crate::publish::local;
 use crate::publish::manifest::{Draft, in_short};
+use crate::publish::{Event, Watcher};
 use crate::release::run::Prepared;
 use crate::release::{self, Outcome};
 use crate::role::Role;
@@ -95,13 +95,15 @@ impl<'a> Conversation<'a> {
         let receipt =
             self.ledger.debit(self.side.debit(&self.side.plan.promise, self.run, salt))?;
         self.debited = true;
+        self.side.plan.promise.epsilon().into_iter().for_each(|spent| self.watcher.spent(spent));
         let own = self.ledger.history().head();
         let theirs = messages::exchange_heads(session, own)?;
         self.ledger.note_peer(self.run, theirs)?;
-        self.watcher.say(&match self.side.plan.promise.epsilon() {
+        let debited = match self.side.plan.promise.epsilon() {
             Some(epsilon) => format!("both ledgers are debited ε {epsilon}"),
             None => "the run is in both ledgers".to_owned(),
-        });
+        };
+        self.watcher.tell(Event::Debited, &debited);
         let heads = match self.side.party.role {
             Role::P1 => [own, theirs],
             Role::P2 => [theirs, own],
@@ -138,11 +140,8 @@ impl<'a> Conversation<'a> {
         }
         local::keep_notes(self.output, &outcome.release, watcher);
         local::cut_lines(&outcome.release)?.iter().for_each(|line| watcher.say(line));
-        watcher.say(&format!(
-            "{}; rows: {}",
-            in_short(&self.side.plan.promise),
-            draft.release.rows
-        ));
+        let made = format!("{}; rows: {}", in_short(&self.side.plan.promise), draft.release.rows);
+        watcher.tell(Event::Released, &made);
         watcher.say(&format!("sha256 of release.csv: {}", draft.release.sha256));
         Ok(())
     }

@@ -6,8 +6,8 @@ use super::{Side, forecast};
 use crate::Error;
 use crate::net::{Costs, Direction};
 use crate::protocol::Workspace;
-use crate::publish::Watcher;
 use crate::publish::artefacts::Output;
+use crate::publish::{Event, Watcher};
 use crate::release::Examined;
 use crate::release::forecast::Records;
 use crate::release::trajectory::union::Extent;
@@ -91,13 +91,13 @@ pub(super) fn write(
 /// Reports how far a failed run came.
 pub(super) fn tell_end(costs: &Costs, watcher: &dyn Watcher) {
     let (Some(last), total) = (costs.phases.last(), costs.total()) else { return };
-    watcher.say(&format!(
-        "the run ended in phase \"{}\" after {:.2} s; until then {} were sent and {} received",
+    let (sent, received) = (bytes(total.bytes_sent), bytes(total.bytes_received));
+    let ended = format!(
+        "the run ended in phase \"{}\" after {:.2} s; until then {sent} were sent and {received} received",
         last.phase,
         total.wall.as_secs_f64(),
-        bytes(total.bytes_sent),
-        bytes(total.bytes_received)
-    ));
+    );
+    watcher.tell(Event::Ended, &ended);
 }
 
 /// A number of bytes for people.

@@ -50,7 +50,7 @@ impl Left {
         if stopped {
             lines.push(format!("{peer} is told that this side was stopped"));
         }
-        let left = lines.join("\n       ");
+        let left = lines.join("\n");
         match spent {
             true => failure.after_spending(left),
             false if left.is_empty() => failure,

@@ -18,7 +18,7 @@ use crate::agreement;
 use crate::privacy::ledger::{self, Debit, Hash, Ledger, Rehearsal, RunId};
 use crate::privacy::{Epsilon, Promise};
 use crate::protocol::Workspace;
-use crate::publish::Watcher;
+use crate::publish::{Event, Watcher};
 use crate::release;
 use crate::release::forecast::Records;
 use crate::release::rehearsal::noisy::{self, Counted, NoisyPlan};
@@ -76,7 +76,8 @@ pub fn rehearse(side: &Side<'_>, watcher: &dyn Watcher) -> Result<Told, Error> {
     )?;
     let mut session = Workspace::from(session);
     session.channel.end_within(limit);
-    watcher.say(&format!("{} is here to rehearse the same agreement", side.peer_name));
+    let here = format!("{} is here to rehearse the same agreement", side.peer_name);
+    watcher.tell(Event::Connected, &here);
     let mut conversation = Conversation {
         side,
         ledger: &mut ledger,
@@ -187,10 +188,12 @@ impl Conversation<'_> {
         let promise = Promise::Differential(plan.promised.clone());
         let debit = Debit { out: None, ..side.debit(&promise, run, salt) };
         let receipt = self.ledger.debit_rehearsal(debit)?;
+        watcher.spent(&plan.promised.epsilon);
         self.entered = true;
         let theirs = messages::exchange_heads(session, self.ledger.history().head())?;
         self.ledger.note_peer(run, theirs)?;
-        watcher.say(&format!("both ledgers are debited ε {}", plan.promised.epsilon));
+        let debited = format!("both ledgers are debited ε {}", plan.promised.epsilon);
+        watcher.tell(Event::Debited, &debited);
         let budget = receipt.into_budget().ok_or_else(release::no_budget)?;
         let progress = |step| watcher.step(step);
         let counted =
