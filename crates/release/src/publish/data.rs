@@ -193,6 +193,16 @@ impl Source {
             })?,
         };
         watcher.say(&format!("read {} records", table.len()));
+        // For the owner alone: nothing of it is published.
+        for (place, attribute) in reading.schema.attributes.iter().enumerate() {
+            let outside = table.outside(place);
+            if outside > 0 {
+                watcher.say(&format!(
+                    "`{}`: {outside} values are out of range and count as the nearest end",
+                    attribute.name
+                ));
+            }
+        }
         Ok(table)
     }
 

@@ -1,5 +1,6 @@
 use super::super::{
-    Attribute, Class, Column, Domain, NumericDomain, OnBadValue, Taxonomy, TaxonomyBuilder,
+    Attribute, CellRules, Class, Column, Domain, NumericDomain, OnBadValue, Taxonomy,
+    TaxonomyBuilder,
 };
 use super::*;
 use proptest::prelude::*;
@@ -17,6 +18,7 @@ fn schema() -> Schema {
         owner: Some(owner),
         domain,
         on_bad_value: OnBadValue::Refuse,
+        rules: CellRules::default(),
     };
     let jobs = taxonomy("Any_Job", &["Engineer", "Lawyer", "Caf\u{e9} owner"]);
     let age = NumericDomain::new(18.into(), 64.into(), 2.into()).unwrap();
