@@ -27,7 +27,7 @@ use crate::release::examine;
 use crate::release::judge::distance::{Distances, distances};
 use crate::release::judge::generalize::{Generalization, raw};
 use crate::release::judge::tree::{Rows, Tree, heaviest};
-use crate::table::{Reading, Schema, Table, read_csv};
+use crate::table::{Dialect, Reading, Schema, Table, parse_csv_as, regular_file};
 use group::{Group, groups};
 use released::Released;
 
@@ -186,7 +186,10 @@ struct Records {
 impl Records {
     fn read(schema: &Schema, test: &Path, train: Option<&Path>) -> Result<Self, Error> {
         let reading = Reading { schema, owner: None, identifier: None, max_records: MAX_RECORDS };
-        let read = |path: &Path| read_csv(path, &reading, &|_| {});
+        let read = |path: &Path| {
+            let (name, file) = (path.display().to_string(), regular_file(path)?);
+            parse_csv_as(Dialect::recognized(), &name, file, &reading, &|_| {})
+        };
         let (test, train) = (read(test)?, train.map(read).transpose()?);
         let baselines = match &train {
             Some(train) => Some(baselines(schema, &test, train)?),
