@@ -36,7 +36,7 @@ impl Dialect {
     pub fn look<R: Read>(
         self,
         mut source: R,
-    ) -> io::Result<(Self, Option<String>, io::Chain<Cursor<Vec<u8>>, R>)> {
+    ) -> io::Result<(Self, Option<String>, impl Read + use<R>)> {
         let mut head = Vec::new();
         let whole_line = |head: &[u8]| {
             let end = head.iter().rposition(|byte| *byte == b'\n').unwrap_or(0);
