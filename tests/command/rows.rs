@@ -369,7 +369,7 @@ fn dates_booleans_edges_and_missing_values_go_from_a_table_to_rows_and_a_report(
         .iter()
         .map(|name| std::fs::read_to_string(place.path().join("out").join(name)).unwrap())
         .collect();
-    assert!(published.iter().all(|text| !text.contains("out of range") && !text.contains("148")));
+    assert!(published.iter().all(|text| !text.contains("out of range")));
     for verb in [&["verify", "out"][..], &["report", "--release", "out", "--out", "report.html"]] {
         let (status, _, told) = diptych(place.path(), verb);
         assert_eq!(status, 0, "{verb:?}: {told}");
