@@ -10,7 +10,6 @@ use diptych::publish::run::forecast::{assumed_records, people, whole_run};
 use diptych::publish::signing;
 use diptych::release::forecast::{Records, course, random_trees};
 use diptych::release::plan;
-use diptych::table::{Attribute, Domain};
 use pyo3::prelude::*;
 
 use crate::OrRaise;
@@ -96,13 +95,8 @@ impl Agreement {
     /// Names and kinds of the attributes.
     #[getter]
     fn attributes(&self) -> Vec<(String, &'static str)> {
-        let kind = |attribute: &Attribute| match attribute.domain {
-            Domain::Categorical(_) => "categorical",
-            Domain::Numeric(_) => "numeric",
-            Domain::Set(_) => "set",
-        };
         let attributes = self.inner.schema.attributes.iter();
-        attributes.map(|attribute| (attribute.name.clone(), kind(attribute))).collect()
+        attributes.map(|attribute| (attribute.name.clone(), attribute.kind())).collect()
     }
 
     fn canonical(&self) -> String {

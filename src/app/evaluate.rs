@@ -31,7 +31,7 @@ use crate::release::judge::distance::{Distances, distances};
 use crate::release::judge::fine::{FineDistances, fine_distances};
 use crate::release::judge::generalize::{Generalization, raw};
 use crate::release::judge::tree::{Rows, Tree, heaviest};
-use crate::table::{Reading, Schema, Table, read_csv};
+use crate::table::{Dialect, Reading, Schema, Table, parse_csv_as, regular_file};
 use group::{Group, groups};
 use released::Released;
 
@@ -201,7 +201,9 @@ impl Records {
         let reading = Reading { schema, owner: None, identifier: None, max_records: MAX_RECORDS };
         let read = |path: &Path| {
             let source = Source { problems: arguments.problems.clone(), ..Source::file(path) };
-            read_csv(path, &reading, &|_| {}).map_err(|error| source.failure(error))
+            let (name, file) = (path.display().to_string(), regular_file(path)?);
+            parse_csv_as(Dialect::recognized(), &name, file, &reading, &|_| {})
+                .map_err(|error| source.failure(error))
         };
         let train = arguments.train.as_deref().map(read).transpose()?;
         let test = read(&arguments.test)?;

@@ -32,13 +32,14 @@ pub struct LocalArgs {
     /// The table: CSV with a header line; "-" is standard input
     #[arg(long, value_name = "FILE")]
     data: PathBuf,
-    /// The character between two cells, such as ';' [default: ',']; "tab" is a tab
+    /// The character between two cells, such as ';'; "tab" is a tab [default: as the first line has]
     #[arg(long, value_name = "CHARACTER", value_parser = character)]
     delimiter: Option<u8>,
     /// The character around cells that contain delimiters [default: '"']
     #[arg(long, value_name = "CHARACTER", value_parser = character)]
     quote: Option<u8>,
-    /// Character encoding of the table: utf-8, utf-16 or windows-1252 [default: utf-8]
+    /// Character encoding of the table: utf-8, utf-16 or windows-1252
+    /// [default: utf-8, or utf-16 if a byte-order mark says so]
     #[arg(long, value_name = "NAME", value_parser = encoding)]
     encoding: Option<Encoding>,
     /// If the table does not fit the agreement, list all problems in this file (private: it holds
@@ -111,6 +112,7 @@ fn source(arguments: &LocalArgs) -> Result<Source, Error> {
         delimiter: arguments.delimiter.unwrap_or(usual.delimiter),
         quote: arguments.quote.unwrap_or(usual.quote),
         encoding: arguments.encoding.unwrap_or(usual.encoding),
+        recognize: arguments.delimiter.is_none(),
     };
     if dialect.delimiter == dialect.quote {
         return Err(Error::input("--delimiter and --quote are the same character"));

@@ -86,11 +86,19 @@ fn everything_that_does_not_fit_is_told_at_once_and_listed_in_a_private_file() {
 }
 
 #[test]
-fn a_file_of_semicolons_is_recognized_and_read_when_the_party_file_says_so() {
+fn a_file_of_semicolons_is_recognized_unless_the_party_file_says_otherwise() {
     let place = place();
     let place = place.path();
     std::fs::write(place.join("t.csv"), "job;ill\n'Writer';yes\n").unwrap();
-    let (status, _, told) = dry_run(place, "data = \"t.csv\"");
+    for lines in
+        ["data = \"t.csv\"\nquote = \"'\"", "data = \"t.csv\"\nquote = \"'\"\ndelimiter = \";\""]
+    {
+        let (status, _, told) = dry_run(place, lines);
+        assert_eq!(status, 0, "{told}");
+        let words = "t.csv: recognized cells separated by semicolons";
+        assert_eq!(told.contains(words), !lines.contains("delimiter"), "{told}");
+    }
+    let (status, _, told) = dry_run(place, "data = \"t.csv\"\ndelimiter = \",\"");
     assert_eq!(status, 2);
     let words = "t.csv:1: the first line is one column: is it separated by semicolons? Then say \
                  delimiter = \";\" in the party file";

@@ -373,3 +373,86 @@ fn cells_that_a_spreadsheet_would_run_get_an_apostrophe_on_request() {
         assert!(rows[1..].iter().flatten().all(|cell| !cell.starts_with("'-")));
     }
 }
+
+const KINDS: &str = r#"
+[release]
+id = "kinds"
+partition = "local"
+epsilon = "20"
+specializations = 6
+max_records = 1000
+[class]
+column = "ill"
+values = ["yes", "no"]
+[[attribute]]
+name = "visit"
+kind = "date"
+min = "2020-01-01"
+max = "2022-12-31"
+step = "year"
+format = "%d.%m.%Y"
+missing = "category"
+missing_values = ["", "NA"]
+[[attribute]]
+name = "dose"
+kind = "numeric"
+edges = [0, 0.5, 1, 2, 5, 10]
+missing = "category"
+outside = "nearest"
+[[attribute]]
+name = "smokes"
+kind = "boolean"
+missing = "category"
+[[attribute]]
+name = "job"
+kind = "categorical"
+taxonomy = { Any = ["a", "b"] }
+missing = "category"
+"#;
+
+#[test]
+fn dates_booleans_edges_and_missing_values_go_from_a_table_to_rows_and_a_report() {
+    let place = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(place.path().join(name), text).unwrap();
+    write("agreement.toml", KINDS);
+    let mut csv = String::from("visit,dose,smokes,job,ill\n");
+    for index in 0..600_usize {
+        let visit = ["1.2.2020", "31.12.2021", "NA", "17.06.2022"][index % 4];
+        let dose = ["0.25", "3", "12", ""][index / 4 % 4];
+        let (smokes, job) = (["yes", "0", ""][index % 3], ["a", "b", ""][index / 2 % 3]);
+        let ill = if visit == "NA" || dose == "12" { "yes" } else { "no" };
+        csv += &format!("{visit},{dose},{smokes},{job},{ill}\n");
+    }
+    write("table.csv", &csv);
+    let local = ["local", "--agreement", "agreement.toml", "--data", "table.csv", "--out", "out"];
+    let (status, _, told) = diptych(place.path(), &local);
+    assert_eq!(status, 0, "{told}");
+    // 148 of 600 doses are 12, as every fourth group of four is.
+    assert!(told.contains("`dose`: 148 values are out of range"), "{told}");
+    let published: Vec<String> = ["release.csv", "manifest.json"]
+        .iter()
+        .map(|name| std::fs::read_to_string(place.path().join("out").join(name)).unwrap())
+        .collect();
+    assert!(published.iter().all(|text| !text.contains("out of range")));
+    for verb in [&["verify", "out"][..], &["report", "--release", "out", "--out", "report.html"]] {
+        let (status, _, told) = diptych(place.path(), verb);
+        assert_eq!(status, 0, "{verb:?}: {told}");
+    }
+    let concrete = ["rows", "--release", "out", "--concrete", "--out", "rows.csv"];
+    let (status, _, told) = diptych(place.path(), &concrete);
+    assert_eq!(status, 0, "{told}");
+    let rows = table(place.path(), "rows.csv");
+    assert!(rows.len() > 300, "{}", rows.len());
+    for row in &rows[1..] {
+        assert!(
+            row[0] == "missing" || ("2020-01-01".."2023").contains(&row[0].as_str()),
+            "{row:?}"
+        );
+        assert!(row[1] == "missing" || row[1].parse::<f64>().unwrap() <= 10.0, "{row:?}");
+        assert!(["true", "false", "missing"].contains(&row[2].as_str()), "{row:?}");
+        assert!(["a", "b", "missing"].contains(&row[3].as_str()), "{row:?}");
+    }
+    let evaluate = ["evaluate", "--release", "out", "--train", "table.csv", "--test", "table.csv"];
+    let (status, shown, told) = diptych(place.path(), &evaluate);
+    assert_eq!(status, 0, "{shown}{told}");
+}

@@ -136,6 +136,17 @@ fn every_key_has_a_line_on_the_page_and_every_line_is_a_key() {
     }
 }
 
+/// An agreement whose first attribute is of this kind.
+fn with_attribute(lines: &str) -> String {
+    let [_, horizontal, _] = agreements();
+    let first = format!("[[attribute]]\nname = \"first\"\n{lines}\n[[attribute]]");
+    horizontal.replacen("[[attribute]]", &first, 1)
+}
+
+const DATE: &str =
+    "kind = \"date\"\nmin = \"2020-01-01\"\nmax = \"2029-12-31\"\nmissing = \"drop\"";
+const NUMBER: &str = "kind = \"numeric\"\nmin = 1\nmax = 9";
+
 /// What the default cell says first in code, unless it is in words only.
 fn default_in(cell: &str) -> Option<&str> {
     let code = cell.strip_prefix('`')?;
@@ -155,11 +166,12 @@ fn every_default_on_the_page_is_what_leaving_the_key_out_means() {
                     && read(&with_line(text, begins, &line))
                         .is_ok_and(|with| with.hash() == without.hash())
             });
-            // The polynomial, and the ε of a rehearsal, need a choice that is not the default.
+            // The polynomial, the ε of a rehearsal, and dates need a choice that is not the default.
             let [vertical, horizontal, _] = agreements();
             let chosen = [
                 with_line(&horizontal, "[release]", "selection = \"exponential\"\n"),
                 with_line(&vertical, "[id]", "rehearse = \"noisy\"\n"),
+                with_attribute(DATE),
             ];
             let same = same
                 || chosen.iter().filter(|chosen| chosen.contains(begins)).any(|chosen| {
@@ -252,7 +264,11 @@ fn the_words_that_a_schema_allows_are_those_that_the_reader_allows() {
         for (key, property) in properties {
             let Some(words) = property.get("enum") else { continue };
             let line = format!("{key} = \"{UNKNOWN}\"\n");
-            let said = read(&with_line(&with_section(section), begins, &line)).unwrap_err();
+            let text = match key.as_str() {
+                "outside" | "scale" if section == "[[attribute]]" => with_attribute(NUMBER),
+                _ => with_section(section),
+            };
+            let said = read(&with_line(&text, begins, &line)).unwrap_err();
             let (_, list) = said.split_once("use one of: ").unwrap_or_else(|| panic!("{said}"));
             let list = format!("[{}]", list.lines().next().unwrap());
             let mut allowed: Vec<String> = serde_json::from_str(&list).unwrap();

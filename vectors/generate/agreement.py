@@ -8,6 +8,7 @@ by hand below. Running it rewrites the file byte for byte.
 """
 
 import csv
+import datetime
 import decimal
 import hashlib
 import io
@@ -183,13 +184,36 @@ def attribute_entry(attribute, files):
     bad = attribute.get("on_bad_value", "refuse")
     if "owner" in attribute:
         entry["owner"] = attribute["owner"]
+    treated = text
     if attribute["kind"] == "numeric":
-        entry |= {key: normal(attribute[key]) for key in ("min", "max", "step")}
-        entry["on_bad_value"] = bad if bad in ("refuse", "drop") else normal(bad)
-    else:
+        def treated(word):
+            return word if word in ("refuse", "drop", "category") else normal(word)
+        if "edges" in attribute or "scale" in attribute:
+            edges = attribute.get("edges") or logarithmic(attribute["min"], attribute["max"])
+            entry["edges"] = [normal(edge) for edge in edges]
+        else:
+            entry |= {key: normal(attribute[key]) for key in ("min", "max", "step")}
+    elif attribute["kind"] == "date":
+        entry |= {key: datetime.date.fromisoformat(attribute[key]).isoformat() for key in ("min", "max")}
+        entry |= {"step": attribute.get("step", "month"), "format": attribute.get("format", "%Y-%m-%d")}
+    elif attribute["kind"] != "boolean":
         entry["taxonomy"] = taxonomy(attribute, files)
-        entry["on_bad_value"] = text(bad)
+    entry["on_bad_value"] = treated(bad)
+    # Keys that came later stand there only where they say something new.
+    if attribute.get("outside", "refuse") != "refuse":
+        entry["outside"] = attribute["outside"]
+    if "missing" in attribute:
+        entry["missing"] = treated(attribute["missing"])
+        if attribute.get("missing_values", [""]) != [""]:
+            entry["missing_values"] = attribute["missing_values"]
     return entry
+
+
+def logarithmic(least, most):
+    """1, 2 and 5 times powers of ten, between both ends."""
+    least, most = decimal.Decimal(str(least)), decimal.Decimal(str(most))
+    series = [decimal.Decimal(digit).scaleb(power) for power in range(-9, 18) for digit in (1, 2, 5)]
+    return [least, *(edge for edge in series if least < edge < most), most]
 
 
 def written(full, release):
@@ -198,7 +222,7 @@ def written(full, release):
 
 
 def canonical(toml, files):
-    given = tomllib.loads(toml)
+    given = tomllib.loads(toml, parse_float=decimal.Decimal)
     release = given["release"]
     if release.get("model") in ("lkc", "lattice"):
         return canonical_of_groups(given, files)
@@ -401,6 +425,31 @@ LATER = [
     ("the paper profile with people matched by residues", change(
         LOANS, ('profile = "default"', 'profile = "paper"'), (CRYPTO, ""),
         (TRIMMED, TRIMMED + '\nmatching = "ffdhe3072"')), FILES),
+]
+STEPS = "min = 0\nmax = 99\nstep = 10"
+VISIT = '\n[[attribute]]\nname = "visit"\nkind = "date"\nmin = "1999-12-31"\nmax = "2026-11-18"\n'
+SMOKES = '\n[[attribute]]\nname = "smokes"\nkind = "boolean"\n'
+LATER += [
+    ("edges, with and without quotes", change(
+        LOCAL, (STEPS, 'edges = [-1, 0, 0.50, "1.0", 2, 5, 10]')), {}),
+    ("a logarithmic scale is written as edges", change(
+        LOCAL, (STEPS, 'scale = "log"\nmin = "0.003"\nmax = 70')), {}),
+    ("edges in a horizontal release", change(HORIZONTAL, (STEPS, "edges = [0, 18, 65, 120]")), {}),
+    ("a date, the shortest", LOCAL + VISIT, {}),
+    ("a date in another format, by year, read as a constant", LOCAL + VISIT
+     + 'step = "year"\nformat = "%d.%m.%Y"\non_bad_value = "2000-02-29"\noutside = "nearest"\n', {}),
+    ("a date by day in a local release", LOCAL + VISIT + 'step = "day"\n', {}),
+    ("a boolean", LOCAL + SMOKES, {}),
+    ("a boolean that may be missing", LOCAL + SMOKES
+     + 'missing = "category"\nmissing_values = ["", "NA", "?"]\non_bad_value = "false"\n', {}),
+    ("missing values in the usual spelling, said", LOCAL + SMOKES
+     + 'missing = "drop"\nmissing_values = [""]\n', {}),
+    ("a number that is missing is a constant", change(
+        LOCAL, (STEPS, STEPS + '\nmissing = "40.0"\noutside = "refuse"')), {}),
+    ("a number that may be missing, values outside moved", change(
+        LOCAL, (STEPS, STEPS + '\nmissing = "category"\noutside = "nearest"')), {}),
+    ("a value that may be missing", LOCAL + RACE
+     + 'taxonomy = { Any = ["White", { Non-White = ["Black", "Asian"] }] }\nmissing = "category"\n', {}),
 ]
 APPROVED = 'column = "approved"'
 FLIPS = ('selection = "exponential"', 'selection = "permute-and-flip"')
@@ -679,6 +728,24 @@ INVALID = [
         HORIZONTAL, ("max = 99", "max = 10240")), ["out-of-range"]),
     ("parties in a local release", LOCAL + PARTIES, ["does-not-apply"]),
     ("a set in a vertical release", change(LOANS, ('"categorical"', '"set"')), ["does-not-apply"]),
+    ("edges that do not ascend", change(LOCAL, (STEPS, "edges = [0, 2, 2]")), ["out-of-range"]),
+    ("one edge", change(LOCAL, (STEPS, "edges = [0]")), ["out-of-range"]),
+    ("edges beside a range", change(LOCAL, (STEPS, STEPS + "\nedges = [0, 9, 18, 65, 120]")),
+     ["does-not-apply", "does-not-apply", "does-not-apply"]),
+    ("an edge with an exponent", change(LOCAL, (STEPS, "edges = [0, 1e3]")), ["out-of-range"]),
+    ("a logarithmic scale from 0", change(
+        LOCAL, (STEPS, 'scale = "log"\nmin = 0\nmax = 70')), ["out-of-range"]),
+    ("a day that there is not", LOCAL + change(VISIT, ("1999-12-31", "1999-02-29")), ["out-of-range"]),
+    ("a day without quotes", LOCAL + change(VISIT, ('"1999-12-31"', "1999-12-31")), ["wrong-type"]),
+    ("a step of weeks", LOCAL + VISIT + 'step = "week"\n', ["unknown-word"]),
+    ("a format without a year", LOCAL + VISIT + 'format = "%d.%m."\n', ["out-of-range"]),
+    ("days in a horizontal release", HORIZONTAL + VISIT + 'step = "day"\n', ["out-of-range"]),
+    ("a taxonomy of a boolean", LOCAL + SMOKES + 'taxonomy = { A = ["true"] }\n', ["does-not-apply"]),
+    ("values outside a taxonomy", LOCAL + SMOKES + 'outside = "nearest"\n', ["does-not-apply"]),
+    ("missing values of which nothing is said", LOCAL + SMOKES + 'missing_values = ["NA"]\n',
+     ["does-not-apply"]),
+    ("a value named as missing ones", LOCAL + RACE
+     + 'taxonomy = { Any = ["White", "missing"] }\nmissing = "category"\n', ["taxonomy"]),
     ("a step that does not divide the range", change(LOANS, ("step = 1", "step = 4")),
      ["out-of-range"]),
     ("a value twice in a taxonomy", change(LOANS, ('"Female"', '"Male"')), ["taxonomy"]),

@@ -9,7 +9,7 @@
 //!
 //! ```
 //! use diptych_release::table::{
-//!     Attribute, Class, Column, Domain, OnBadValue, Reading, Schema, TaxonomyBuilder, parse_csv,
+//!     Attribute, CellRules, Class, Column, Domain, OnBadValue, Reading, Schema, TaxonomyBuilder, parse_csv,
 //! };
 //!
 //! let mut jobs = TaxonomyBuilder::new();
@@ -22,6 +22,7 @@
 //!     owner: None,
 //!     domain: Domain::Categorical(jobs.finish()?),
 //!     on_bad_value: OnBadValue::Refuse,
+//!     rules: CellRules::default(),
 //! };
 //! let values = vec!["yes".to_owned(), "no".to_owned()];
 //! let class = Class { column: "ill".to_owned(), owner: None, values };
@@ -43,6 +44,7 @@ pub mod identifiers;
 mod columns;
 pub(crate) mod csv;
 mod cut;
+mod date;
 mod decimal;
 mod numeric;
 mod schema;
@@ -56,10 +58,13 @@ pub use csv::{
     read_records, regular_file,
 };
 pub use cut::{Candidate, CutValue, Cuts, Specialization, most_leaves};
+pub use date::{Date, DateFormat, DateStep};
 pub use decimal::Decimal;
 pub use identifiers::Normalization;
-pub use numeric::{MAX_POINTS, NumericDomain};
-pub use schema::{Attribute, Class, Domain, Identifier, MAX_SET_CHILDREN, OnBadValue, Schema};
+pub use numeric::{MAX_EDGES, MAX_POINTS, MISSING, NumericDomain, Splits};
+pub use schema::{
+    Attribute, CellRules, Class, Domain, Identifier, MAX_SET_CHILDREN, Missing, OnBadValue, Schema,
+};
 pub use taxonomy::{MAX_DEPTH, MAX_VALUES, Taxonomy, TaxonomyBuilder, ValueId};
 pub(crate) use text::clean_text_within;
 pub use text::{MAX_TEXT, clean_text, is_formula, nearest};

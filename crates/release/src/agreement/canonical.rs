@@ -4,7 +4,9 @@ use super::read::declared::{CONTACTS, PURPOSE, RETENTION, VALID_UNTIL};
 use super::{
     Agreement, Declared, Identifier, MatchBy, Matching, Membership, Partition, Party, Rehearsal,
 };
-use crate::table::{Attribute, Domain, MAX_DEPTH, OnBadValue, Taxonomy, ValueId};
+use crate::table::{
+    Attribute, CellRules, Domain, MAX_DEPTH, Missing, OnBadValue, Splits, Taxonomy, ValueId,
+};
 use serde_json::{Value, json};
 
 /// Which form it is. The name of it stands inside, so that no other text can have an agreement's
@@ -36,8 +38,9 @@ impl Format {
 /// The agreement as a tree whose keys are sorted; printing it without white space is canonical.
 ///
 /// Decimals are text in normal form; counts are numbers; every default is written out, but for those
-/// of keys that came later (`min_common`, `rehearse`, `membership`, `accept_composition`, `shards`, the class's
-/// `owner`, and what is [`Declared`]); what does not apply to the partition or the model is left out. There is no floating-point number anywhere.
+/// of keys that came later (`outside`, `missing`, `missing_values`, `min_common`, `rehearse`, `membership`,
+/// `accept_composition`, `shards`, the class's `owner`, and what is [`Declared`]); what does not apply to the
+/// partition or the model is left out. There is no floating-point number anywhere.
 pub(super) fn value(agreement: &Agreement, format: Format) -> Value {
     let (mut release, mut crypto) = agreement.model.terms().entries();
     if let Format::First { paillier_bits } = format {
@@ -138,34 +141,71 @@ fn attribute(attribute: &Attribute) -> Value {
     if let Some(owner) = attribute.owner {
         entries.push(("owner", json!(owner.to_string())));
     }
+    let rules = &attribute.rules;
+    entries.push(("kind", json!(attribute.kind())));
     match &attribute.domain {
-        Domain::Categorical(values) => {
-            entries.push(("kind", json!("categorical")));
-            entries.push(("taxonomy", taxonomy(values, values.root(), MAX_DEPTH)));
-        }
-        Domain::Set(values) => {
-            entries.push(("kind", json!("set")));
-            entries.push(("taxonomy", taxonomy(values, values.root(), MAX_DEPTH)));
+        Domain::Categorical(_) if rules.boolean => {}
+        Domain::Categorical(values) | Domain::Set(values) => {
+            entries.push(("taxonomy", agreed_taxonomy(values, rules)));
         }
         Domain::Numeric(range) => {
-            entries.push(("kind", json!("numeric")));
-            entries.push(("min", json!(range.min().to_string())));
-            entries.push(("max", json!(range.max().to_string())));
-            entries.push(("step", json!(range.step().to_string())));
+            let mut ends = vec![
+                ("min", json!(range.write(range.min()))),
+                ("max", json!(range.write(range.max()))),
+            ];
+            match range.splits() {
+                Splits::Step(step) => ends.push(("step", json!(step.to_string()))),
+                Splits::Edges(edges) => {
+                    let edges = edges.iter().map(|edge| json!(edge.to_string()));
+                    ends = vec![("edges", edges.collect())];
+                }
+                Splits::Dates(step, format) => {
+                    ends.push(("step", json!(step.word())));
+                    ends.push(("format", json!(format.text())));
+                }
+            }
+            entries.extend(ends);
         }
     }
-    let on_bad_value = match (&attribute.on_bad_value, &attribute.domain) {
+    entries.push(("on_bad_value", treatment(&attribute.on_bad_value, &attribute.domain)));
+    if rules.outside_is_nearest {
+        entries.push(("outside", json!("nearest")));
+    }
+    if let Some(missing) = &rules.missing {
+        let word = match missing {
+            Missing::Category => json!("category"),
+            Missing::As(treated) => treatment(treated, &attribute.domain),
+        };
+        entries.push(("missing", word));
+        if rules.missing_values != CellRules::USUAL_MISSING {
+            entries.push(("missing_values", json!(rules.missing_values)));
+        }
+    }
+    object(entries)
+}
+
+fn treatment(treatment: &OnBadValue, domain: &Domain) -> Value {
+    match (treatment, domain) {
         (OnBadValue::Drop, _) => json!("drop"),
-        (OnBadValue::MapToNumber(number), _) => json!(number.to_string()),
+        (OnBadValue::MapToNumber(number), Domain::Numeric(range)) => json!(range.write(*number)),
         (OnBadValue::MapToLeaf(leaf), Domain::Categorical(values) | Domain::Set(values)) => {
             json!(values.name(*leaf))
         }
-        (OnBadValue::MapToLeaf(_), Domain::Numeric(_)) | (OnBadValue::Refuse, _) => {
+        (OnBadValue::MapToNumber(_) | OnBadValue::MapToLeaf(_) | OnBadValue::Refuse, _) => {
             json!("refuse")
         }
-    };
-    entries.push(("on_bad_value", on_bad_value));
-    object(entries)
+    }
+}
+
+/// The taxonomy as it was agreed, without the leaf for missing values that stands behind it.
+fn agreed_taxonomy(values: &Taxonomy, rules: &CellRules) -> Value {
+    let mut tree = taxonomy(values, values.root(), MAX_DEPTH);
+    if rules.missing_is_a_category()
+        && let Some(Value::Array(children)) = tree.get_mut("children")
+    {
+        children.pop();
+    }
+    tree
 }
 
 /// A leaf has no key `children`.

@@ -2,6 +2,7 @@
 
 mod aids;
 mod hidden;
+mod kinds;
 mod limits;
 mod properties;
 mod rules;

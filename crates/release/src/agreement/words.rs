@@ -3,7 +3,9 @@
 use super::{Agreement, Declared, Membership, Parties, Partition};
 use crate::role::Role;
 use crate::table::identifiers::Step;
-use crate::table::{Attribute, Domain, Identifier, NumericDomain, OnBadValue, Taxonomy};
+use crate::table::{
+    Attribute, Domain, Identifier, MISSING, Missing, NumericDomain, OnBadValue, Taxonomy,
+};
 
 /// Width of a line.
 const WIDTH: usize = 78;
@@ -226,41 +228,69 @@ fn attribute_words(agreement: &Agreement, attribute: &Attribute) -> String {
         (Some(Role::P2), Some(parties)) => format!(", held by {}", parties.p2.name),
         _ => String::new(),
     };
+    let rules = &attribute.rules;
     let domain = match &attribute.domain {
+        Domain::Categorical(_) if rules.boolean => "true or false.".to_owned(),
         Domain::Categorical(values) => format!("one of {} values.", values.leaves().len()),
         Domain::Set(values) => format!("any number of {} values.", values.leaves().len()),
         Domain::Numeric(range) => numeric_words(range),
     };
-    let bad = match (&attribute.on_bad_value, &attribute.domain) {
+    let mut text = format!("`{}`{owner}: {domain}", attribute.name);
+    if let Some(missing) = &rules.missing {
+        let cells = rules.missing_values.iter().map(|cell| match cell.is_empty() {
+            true => "empty".to_owned(),
+            false => format!("`{cell}`"),
+        });
+        let cells = cells.collect::<Vec<_>>().join(" or ");
+        let treated = match missing {
+            Missing::Category => format!("it counts as `{MISSING}`, a value of its own"),
+            Missing::As(treated) => treatment(treated, &attribute.domain),
+        };
+        text += &format!(" If a cell is {cells}: {treated}.");
+    }
+    if rules.outside_is_nearest {
+        text += " A value outside counts as the nearest end.";
+    }
+    let bad = treatment(&attribute.on_bad_value, &attribute.domain);
+    format!("{text} If a record has anything else: {bad}.")
+}
+
+fn treatment(treatment: &OnBadValue, domain: &Domain) -> String {
+    match (treatment, domain) {
         (OnBadValue::Refuse, _) => "the whole run is refused before it begins".to_owned(),
         (OnBadValue::Drop, _) => "the record is left out".to_owned(),
         (OnBadValue::MapToLeaf(leaf), Domain::Categorical(values) | Domain::Set(values)) => {
             format!("it counts as `{}`", values.name(*leaf))
         }
-        (OnBadValue::MapToLeaf(_), Domain::Numeric(_)) => String::new(),
-        (OnBadValue::MapToNumber(number), _) => format!("it counts as {number}"),
-    };
-    format!("`{}`{owner}: {domain} If a record has anything else: {bad}.", attribute.name)
+        (OnBadValue::MapToNumber(number), Domain::Numeric(range)) => {
+            format!("it counts as {}", range.write(*number))
+        }
+        (OnBadValue::MapToLeaf(_) | OnBadValue::MapToNumber(_), _) => String::new(),
+    }
 }
 
 fn numeric_words(range: &NumericDomain) -> String {
-    let (min, max, last) = (range.min(), range.max(), range.points() - 1);
-    let splits = match last {
+    let (min, max) = (range.write(range.min()), range.write(range.max()));
+    // The first point is no split; nor is that of missing values, which is before it.
+    let first = 1 + u32::from(range.has_missing());
+    let last = range.points() - 1;
+    let at = |point: u32| range.write(range.point(point));
+    let splits = match last + 1 - first {
         0 => "which is never divided".to_owned(),
-        1 => format!("which may be divided at {}", range.point(1)),
-        2 => format!("which may be divided at {} and {}", range.point(1), range.point(2)),
+        1 => format!("which may be divided at {}", at(first)),
+        2 => format!("which may be divided at {} and {}", at(first), at(last)),
         _ => format!(
             "which may be divided at {}, {}, and so on up to {}",
-            range.point(1),
-            range.point(2),
-            range.point(last)
+            at(first),
+            at(first + 1),
+            at(last)
         ),
     };
-    let rounding = if max.scale().max(min.scale()).max(range.step().scale()) == 0 {
-        "Fractions are dropped."
-    } else {
-        "Further decimals are dropped."
-    };
+    if range.is_date() {
+        return format!("a date from {min} to {max}, {splits}.");
+    }
+    let rounding =
+        if range.is_whole() { "Fractions are dropped." } else { "Further decimals are dropped." };
     format!("a number from {min} to {max}, {splits}. {rounding}")
 }
 
@@ -309,7 +339,10 @@ pub(super) fn told_to_the_network(agreement: &Agreement) -> Option<&'static str>
 /// What a party learns where the other leaves out records before people are matched.
 pub(super) fn left_out(page: &mut Page, agreement: &Agreement) {
     let mut attributes = agreement.schema.attributes.iter();
-    if attributes.any(|attribute| attribute.on_bad_value == OnBadValue::Drop) {
+    if attributes.any(|attribute| {
+        attribute.on_bad_value == OnBadValue::Drop
+            || attribute.rules.missing == Some(Missing::As(OnBadValue::Drop))
+    }) {
         page.item(
             "EXCEPT: records with a value that does not fit are left out before people are matched, so \
              a party that knows somebody is in the other's data learns from a missing match that a \

@@ -26,8 +26,9 @@ use crate::publish::files::write_whole;
 use crate::release::trajectory::union::Extent;
 use crate::release::trajectory::{Form, Part, Paths};
 use crate::release::{Data, Step};
+use crate::table::csv::unreadable;
 use crate::table::{
-    BadValues, Cells, Dialect, Reading, Table, parse_csv_as, read_cells, regular_file,
+    BadValues, Cells, Dialect, Encoding, Reading, Table, parse_csv_as, read_cells, regular_file,
 };
 
 /// How long standard input and a command may take, unless the party file says otherwise.
@@ -144,15 +145,15 @@ impl fmt::Debug for Memory {
 }
 
 impl Source {
-    /// A file with commas and UTF-8.
+    /// A file in the dialect that its first line shows.
     pub fn file(path: impl Into<PathBuf>) -> Self {
         Self::new(Origin::File(path.into()))
     }
 
-    /// With commas and UTF-8.
+    /// In the dialect that its first line shows.
     pub fn new(from: Origin) -> Self {
         let limit = Duration::from_secs(USUAL_SECONDS);
-        Self { from, dialect: Dialect::default(), limit, problems: None }
+        Self { from, dialect: Dialect::recognized(), limit, problems: None }
     }
 
     /// Its name in messages.
@@ -189,11 +190,22 @@ impl Source {
         let table = match &self.from {
             Origin::Memory(memory) => self.read_memory(memory, reading, watcher)?,
             _ => self.read_with(watcher, &|name, source, progress| {
-                parse_csv_as(self.dialect, name, source, reading, progress)
+                let (dialect, source) = self.recognized(name, source, watcher)?;
+                parse_csv_as(dialect, name, source, reading, progress)
                     .map_err(|error| self.failure(error))
             })?,
         };
         watcher.say(&format!("read {} records", table.len()));
+        // For the owner alone: nothing of it is published.
+        for (place, attribute) in reading.schema.attributes.iter().enumerate() {
+            let outside = table.outside(place);
+            if outside > 0 {
+                watcher.say(&format!(
+                    "`{}`: {outside} values are out of range and count as the nearest end",
+                    attribute.name
+                ));
+            }
+        }
         Ok(table)
     }
 
@@ -219,10 +231,26 @@ impl Source {
     /// If they are not what the agreement says, or do not arrive.
     pub fn read_paths(&self, form: &Form, watcher: &dyn Watcher) -> Result<Paths, Error> {
         let paths = self.read_with(watcher, &|name, source, progress| {
-            Paths::read((name, self.dialect), source, form, progress)
+            let (dialect, source) = self.recognized(name, source, watcher)?;
+            Paths::read((name, dialect), source, form, progress)
         })?;
         watcher.say(&format!("read {} paths", paths.len()));
         Ok(paths)
+    }
+
+    /// The dialect that the first line shows, and the whole source again.
+    fn recognized<'s>(
+        &self,
+        name: &str,
+        source: &'s mut dyn Read,
+        watcher: &dyn Watcher,
+    ) -> Result<(Dialect, impl Read + use<'s>), Error> {
+        let looked = self.dialect.look(source);
+        let (dialect, words, source) = looked.map_err(|error| unreadable(name, error))?;
+        if let Some(words) = words {
+            watcher.say(&format!("{name}: recognized {words}"));
+        }
+        Ok((dialect, source))
     }
 
     fn read_with<T>(&self, watcher: &dyn Watcher, parse: Parser<'_, T>) -> Result<T, Error> {
@@ -409,7 +437,7 @@ impl<R> Patient<R> {
 
     /// A table that was truncated most probably ends in the middle of a line.
     fn ended_with_a_line(&self, name: &str, dialect: Dialect) -> Result<(), Error> {
-        let wide = dialect.encoding == crate::table::Encoding::Utf16;
+        let wide = matches!(dialect.encoding, Encoding::Utf16 | Encoding::Recognized);
         match self.last {
             Some([_, b'\n']) => Ok(()),
             Some([b'\n', 0]) if wide => Ok(()),

@@ -307,7 +307,8 @@ fn command(form: &mut Form<'_>, node: Node) -> Option<Vec<String>> {
 }
 
 fn dialect(form: &mut Form<'_>, section: &mut Section) -> Option<Dialect> {
-    let usual = Dialect::default();
+    let usual = Dialect::recognized();
+    let recognize = !section.has("delimiter");
     let encoding = match section.take("encoding") {
         Some(node) => form.word(node, "`encoding`", Encoding::ALL)?,
         None => usual.encoding,
@@ -334,7 +335,7 @@ fn dialect(form: &mut Form<'_>, section: &mut Section) -> Option<Dialect> {
         form.note(Rule::Duplicate, section.at(), message, "change one of them");
         return None;
     }
-    Some(Dialect { delimiter, quote, encoding })
+    Some(Dialect { delimiter, quote, encoding, recognize })
 }
 
 /// Exactly one of the two ways to meet.

@@ -14,9 +14,7 @@ use crate::agreement::Agreement;
 use crate::math::hex;
 use crate::publish::artefacts::{MANIFEST, RELEASE};
 use crate::publish::manifest::has_both_ends;
-use crate::table::{
-    Candidate, CutValue, Cuts, Decimal, Domain, NumericDomain, Schema, Specialization,
-};
+use crate::table::{Candidate, CutValue, Cuts, Domain, Schema, Specialization};
 
 /// Largest manifest, in bytes: an agreement, and a few lines for each specialization.
 const MAX_MANIFEST_BYTES: u64 = 64 << 20;
@@ -123,7 +121,7 @@ fn again(cuts: &mut Cuts, step: &Value) -> Result<(), String> {
         Domain::Categorical(taxonomy) | Domain::Set(taxonomy) => {
             taxonomy.find(value).map(|value| CutValue::Value(value).key())
         }
-        Domain::Numeric(range) => start_of(range, value),
+        Domain::Numeric(range) => range.start_of(value),
     };
     let on_cut = cuts.of(attribute);
     let candidate = key
@@ -133,7 +131,7 @@ fn again(cuts: &mut Cuts, step: &Value) -> Result<(), String> {
         .ok_or_else(|| format!("`{value}` is not on the cut of `{name}`"))?;
     let split = match &attributes[attribute].domain {
         Domain::Numeric(range) => {
-            let point = into.get(1).and_then(|interval| start_of(range, interval));
+            let point = into.get(1).and_then(|interval| range.start_of(interval));
             Some(point.ok_or("`into` is not two intervals")?)
         }
         _ => None,
@@ -145,13 +143,6 @@ fn again(cuts: &mut Cuts, step: &Value) -> Result<(), String> {
         return Ok(());
     }
     Err(format!("`{value}` of `{name}` does not specialize into what `into` says"))
-}
-
-/// The first point of an interval as it is written.
-fn start_of(range: &NumericDomain, interval: &str) -> Option<u32> {
-    let ends = interval.strip_prefix('[')?;
-    let (start, _) = ends.split_once("..").or(ends.split_once(", "))?;
-    range.locate(Decimal::parse(start).ok()?)
 }
 
 fn read(path: &Path, most: u64) -> Result<Vec<u8>, Error> {

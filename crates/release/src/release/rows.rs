@@ -102,11 +102,12 @@ impl<'c> Drawn<'c> {
         match (&self.cuts.schema().attributes[attribute].domain, value) {
             (Domain::Categorical(taxonomy) | Domain::Set(taxonomy), CutValue::Value(value)) => {
                 let leaves = taxonomy.leaf_range(value);
-                let leaf = leaves.start + self.draws.below(leaves.end - leaves.start);
-                Some(taxonomy.name(*taxonomy.leaves().get(leaf as usize)?).to_owned())
+                let leaf = self.draws.below(u64::from(leaves.end - leaves.start));
+                let leaf = leaves.start as usize + leaf as usize;
+                Some(taxonomy.name(*taxonomy.leaves().get(leaf)?).to_owned())
             }
             (Domain::Numeric(range), CutValue::Interval { start, end }) => {
-                Some(range.point(start + self.draws.below(end - start)).to_string())
+                Some(range.draw(start..end, |count| self.draws.below(count)))
             }
             _ => None,
         }
@@ -140,14 +141,14 @@ impl Draws {
     }
 
     /// A number below `count`, each as likely; 0 if there is none.
-    fn below(&mut self, count: u32) -> u32 {
-        let count = u64::from(count.max(1));
+    fn below(&mut self, count: u64) -> u64 {
+        let count = count.max(1);
         // Words above the last multiple would favour small numbers.
         let fair = u64::MAX - u64::MAX % count;
         loop {
             let word = self.word();
             if word < fair {
-                return (word % count) as u32;
+                return word % count;
             }
         }
     }

@@ -29,6 +29,8 @@ pub struct Table {
     identifiers: Option<Vec<String>>,
     /// The position of each record in its file, if it was read with identifiers.
     lines: Vec<u64>,
+    /// Per attribute, how many values were out of range and read as the nearest end.
+    outside: Vec<u64>,
 }
 
 impl Table {
@@ -43,7 +45,13 @@ impl Table {
         let records = classes.len();
         let fits = columns.iter().flatten().all(|column| column.len() == records)
             && identifiers.as_ref().is_none_or(|identifiers| identifiers.len() == records);
-        fits.then_some(Self { columns, classes, identifiers, lines: Vec::new() })
+        fits.then_some(Self {
+            columns,
+            classes,
+            identifiers,
+            lines: Vec::new(),
+            outside: Vec::new(),
+        })
     }
 
     /// Number of records.
@@ -82,6 +90,17 @@ impl Table {
         Self { lines, ..self }
     }
 
+    /// Records how many values were out of range.
+    pub(super) fn with_outside(self, outside: Vec<u64>) -> Self {
+        Self { outside, ..self }
+    }
+
+    /// How many values of an attribute were out of range in the file and read as the nearest end.
+    /// Private, as all of the table is.
+    pub fn outside(&self, attribute: usize) -> u64 {
+        self.outside.get(attribute).copied().unwrap_or(0)
+    }
+
     /// The table of some of the records, in the order given: as a set intersection aligns them.
     /// Places past the end are left out.
     #[must_use]
@@ -100,6 +119,7 @@ impl Table {
                 .as_ref()
                 .map(|all| known.iter().map(|record| all[*record].clone()).collect()),
             lines: known.iter().filter_map(|record| self.line(*record)).collect(),
+            outside: self.outside.clone(),
         }
     }
 
@@ -115,6 +135,9 @@ impl Table {
             if let (Some(mine), Some(theirs)) = (mine, theirs) {
                 mine.append(theirs);
             }
+        }
+        for (mine, theirs) in self.outside.iter_mut().zip(other.outside) {
+            *mine += theirs;
         }
         self.classes.extend(other.classes);
         self.lines.extend(other.lines);

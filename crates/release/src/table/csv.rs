@@ -118,6 +118,7 @@ pub fn parse_csv_as(
     reading: &Reading<'_>,
     progress: &(dyn Fn(usize) + Sync),
 ) -> Result<Table, Error> {
+    let (dialect, _, source) = dialect.look(source).map_err(|error| unreadable(name, error))?;
     let mut source = dialect.encoding.decoded(source);
     let mut blocks = Blocks::new(name, dialect);
     let mut table = Table::default();

@@ -287,7 +287,7 @@ fn combined(a: &[u64], b: &[u64], most: usize, join: impl Fn(u64, u64) -> u64) -
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Attribute, Class, NumericDomain, OnBadValue, TaxonomyBuilder};
+    use super::super::{Attribute, CellRules, Class, NumericDomain, OnBadValue, TaxonomyBuilder};
     use super::*;
 
     fn schema() -> Schema {
@@ -306,6 +306,7 @@ mod tests {
             owner: None,
             domain,
             on_bad_value: OnBadValue::Refuse,
+            rules: CellRules::default(),
         };
         Schema {
             attributes: vec![

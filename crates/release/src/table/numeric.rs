@@ -1,27 +1,64 @@
-//! Numeric domains: a public range and the grid on which it may be split.
+//! Numeric domains: a public range of numbers or dates and the points at which it may be split.
 
 use super::Decimal;
+use super::date::{Date, DateFormat, DateStep};
 use crate::Error;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Most points of a grid, so that a point's number fits 32 bits with room to spare.
 pub const MAX_POINTS: u32 = 1_000_000_000;
+/// Most numbers in a list of edges.
+pub const MAX_EDGES: usize = 10_000;
+/// How a missing value is written in a release.
+pub const MISSING: &str = "missing";
 
-/// The public range of a numeric attribute, from `min` to `max`, both included, and its grid.
+/// The public range of a numeric attribute, from `min` to `max`, both included, and its points.
 ///
-/// The grid's points are `min`, `min + step`, …; a value belongs to the last point that is not
-/// above it. Splitting at point `p` sends values below `p` left and the others right. Values with
-/// more decimals than `min`, `max` and `step` have are rounded down to as many.
+/// A value belongs to the last point that is not above it. Splitting at point `p` sends values
+/// below `p` left and the others right. Values with more decimals than the points have are rounded
+/// down to as many. Dates are the numbers of their days. Where missing values are a category, one
+/// more point before all others stands for them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NumericDomain {
     min: Decimal,
     max: Decimal,
-    step: Decimal,
-    /// Decimals of the finest of the three.
+    grid: Grid,
+    /// Decimals of the finest of the numbers that describe it.
     scale: u8,
+    /// Of the grid alone.
     points: u32,
-    /// Intervals are written with both ends, as in manifests of before version 3.
-    both_ends: bool,
+    written: Written,
+    missing: bool,
+}
+
+/// Where the points are, in units of the last decimal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Grid {
+    /// `min`, `min + step`, …
+    Even(Decimal),
+    /// These, of which the first is `min`.
+    Listed(Arc<[i128]>),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Written {
+    Number {
+        /// Intervals are written with both ends, as in manifests of before version 3.
+        both_ends: bool,
+    },
+    Date(DateStep, DateFormat),
+}
+
+/// What an agreement says of the points of a domain.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Splits<'d> {
+    /// The distance of two neighbouring points.
+    Step(Decimal),
+    /// `min`, the other points, and `max`.
+    Edges(Vec<Decimal>),
+    /// The beginnings of days, months, quarters or years; and how cells write a date.
+    Dates(DateStep, &'d DateFormat),
 }
 
 impl NumericDomain {
@@ -33,7 +70,7 @@ impl NumericDomain {
     /// more than [`MAX_POINTS`].
     pub fn new(min: Decimal, max: Decimal, step: Decimal) -> Result<Self, Error> {
         if min > max {
-            return Err(Error::input(format!("min {min} is larger than max {max}: swap them")));
+            return Err(upside_down(min, max));
         }
         if step <= Decimal::ZERO {
             return Err(Error::input(format!(
@@ -56,8 +93,100 @@ impl NumericDomain {
         let points = points.ok_or_else(|| {
             Error::input(format!("the range has more than {MAX_POINTS} points: use a larger step"))
         })?;
-        let both_ends = scale == 0 && width == 1;
-        Ok(Self { min, max, step, scale, points, both_ends })
+        let written = Written::Number { both_ends: scale == 0 && width == 1 };
+        Ok(Self { min, max, grid: Grid::Even(step), scale, points, written, missing: false })
+    }
+
+    /// A domain of the intervals between neighbouring edges; the last holds its upper end.
+    ///
+    /// # Errors
+    /// Fewer than two edges, more than [`MAX_EDGES`], or edges that do not ascend.
+    pub fn with_edges(edges: &[Decimal]) -> Result<Self, Error> {
+        let ([min, .., max], 2..=MAX_EDGES) = (edges, edges.len()) else {
+            return Err(Error::input(format!(
+                "there are {} edges: list from 2 to {MAX_EDGES}, the smallest value first and the \
+                 largest last",
+                edges.len()
+            )));
+        };
+        if let Some([lower, upper]) =
+            edges.windows(2).find(|pair| pair[0] >= pair[1]).and_then(|pair| pair.first_chunk())
+        {
+            return Err(Error::input(format!(
+                "edge {upper} follows {lower}: list each once, in ascending order"
+            )));
+        }
+        let scale = edges.iter().map(|edge| edge.scale()).max().unwrap_or(0);
+        let starts = edges[..edges.len() - 1].iter().map(|edge| edge.floor_units(scale));
+        Ok(Self::listed(
+            (*min, *max),
+            starts.collect(),
+            scale,
+            Written::Number { both_ends: false },
+        ))
+    }
+
+    /// The edges of a logarithmic scale: `min`, then 1, 2 and 5 times the powers of ten between,
+    /// then `max`.
+    ///
+    /// # Errors
+    /// If `min` is not positive or not below `max`.
+    pub fn logarithmic_edges(min: Decimal, max: Decimal) -> Result<Vec<Decimal>, Error> {
+        if min <= Decimal::ZERO {
+            return Err(Error::input(format!(
+                "min {min} is not positive, as a logarithmic scale needs: use `edges`, such as [0, 1, \
+                 2, 5, 10]"
+            )));
+        }
+        if min >= max {
+            return Err(upside_down(min, max));
+        }
+        // From 10^-9 to 5 · 10^17, which are all that a decimal can hold.
+        let powers = (0..27_u32).map(|power| 10_i128.pow(power));
+        let series =
+            powers.flat_map(|power| [1, 2, 5].map(|digit| Decimal::from_units(digit * power, 9)));
+        let between = series.filter(|edge| min < *edge && *edge < max);
+        Ok(std::iter::once(min).chain(between).chain([max]).collect())
+    }
+
+    /// Dates from `min` to `max`, that may be split at the beginnings of such steps.
+    ///
+    /// # Errors
+    /// If `min` is after `max`.
+    pub fn dates(min: Date, max: Date, step: DateStep, format: DateFormat) -> Result<Self, Error> {
+        if min > max {
+            return Err(Error::input(format!("min {min} is after max {max}: swap them")));
+        }
+        let written = Written::Date(step, format);
+        if step == DateStep::Day {
+            let days = Self::new(min.day(), max.day(), Decimal::ONE)?;
+            return Ok(Self { written, ..days });
+        }
+        let starts = std::iter::once(min).chain(step.between(min, max));
+        let starts = starts.map(|start| start.day().floor_units(0));
+        Ok(Self::listed((min.day(), max.day()), starts.collect(), 0, written))
+    }
+
+    fn listed(
+        (min, max): (Decimal, Decimal),
+        starts: Vec<i128>,
+        scale: u8,
+        written: Written,
+    ) -> Self {
+        // Lists are bounded far below.
+        let points = u32::try_from(starts.len()).unwrap_or(u32::MAX);
+        Self { min, max, grid: Grid::Listed(starts.into()), scale, points, written, missing: false }
+    }
+
+    /// The same domain with one more point, the first, for missing values.
+    #[must_use]
+    pub fn with_missing(self) -> Self {
+        Self { missing: true, ..self }
+    }
+
+    /// Whether the first point stands for missing values.
+    pub fn has_missing(&self) -> bool {
+        self.missing
     }
 
     /// The smallest value.
@@ -70,20 +199,51 @@ impl NumericDomain {
         self.max
     }
 
-    /// The distance of two neighbouring points.
-    pub fn step(&self) -> Decimal {
-        self.step
+    /// What an agreement says of its points.
+    pub fn splits(&self) -> Splits<'_> {
+        match (&self.written, &self.grid) {
+            (Written::Date(step, format), _) => Splits::Dates(*step, format),
+            (Written::Number { .. }, Grid::Even(step)) => Splits::Step(*step),
+            (Written::Number { .. }, Grid::Listed(starts)) => {
+                let starts = starts.iter().map(|units| Decimal::from_units(*units, self.scale));
+                Splits::Edges(starts.chain([self.max]).collect())
+            }
+        }
     }
 
-    /// Points of the grid, at least one. All but the first are possible splits.
+    /// Whether its values are dates.
+    pub fn is_date(&self) -> bool {
+        matches!(self.written, Written::Date(..))
+    }
+
+    /// Whether every value is a whole number or a date.
+    pub fn is_whole(&self) -> bool {
+        self.scale == 0
+    }
+
+    /// Points, at least one. All but the first are possible splits.
     pub fn points(&self) -> u32 {
-        self.points
+        self.points + u32::from(self.missing)
+    }
+
+    /// What to agree on instead if there may be at most so many points.
+    pub fn coarser(&self, most_points: u32) -> String {
+        match (&self.written, &self.grid) {
+            (Written::Date(..), _) => "use a longer step, such as \"year\"".to_owned(),
+            (_, Grid::Listed(_)) => "list fewer edges".to_owned(),
+            (_, Grid::Even(_)) => match self.step_for(most_points) {
+                Some(step) => format!("use a larger step, such as {step}"),
+                None => "use a larger step, and a `max` that fits it".to_owned(),
+            },
+        }
     }
 
     /// The least multiple of the step that leaves at most so many points, if one is found soon.
-    pub fn step_for(&self, most_points: u32) -> Option<Decimal> {
-        let least = i128::from(self.points.div_ceil(most_points.max(1)));
-        let width = self.step.floor_units(self.scale);
+    fn step_for(&self, most_points: u32) -> Option<Decimal> {
+        let Grid::Even(step) = self.grid else { return None };
+        let most_points = most_points.saturating_sub(u32::from(self.missing)).max(1);
+        let least = i128::from(self.points.div_ceil(most_points));
+        let width = step.floor_units(self.scale);
         let steps = (least..least + 10_000).filter_map(|times| width.checked_mul(times));
         let mut fitting =
             steps.map(|units| Decimal::from_units(units, self.scale)).filter(|step| {
@@ -93,9 +253,10 @@ impl NumericDomain {
         fitting.next()
     }
 
-    /// The value at a point; points past the last mean the last.
+    /// The least value of a point; points past the last mean the last, and that of missing values
+    /// the one after it.
     pub fn point(&self, index: u32) -> Decimal {
-        Decimal::from_units(self.point_units(index.min(self.points - 1)), self.scale)
+        Decimal::from_units(self.point_units(index), self.scale)
     }
 
     /// The point a value belongs to, or `None` if the value is out of range.
@@ -104,35 +265,140 @@ impl NumericDomain {
         if units < self.min.floor_units(self.scale) || units > self.max.floor_units(self.scale) {
             return None;
         }
-        let offset = units - self.min.floor_units(self.scale);
-        u32::try_from(offset / self.step.floor_units(self.scale)).ok()
+        let place = match &self.grid {
+            Grid::Even(step) => {
+                let offset = units - self.min.floor_units(self.scale);
+                u32::try_from(offset / step.floor_units(self.scale)).ok()?
+            }
+            Grid::Listed(starts) => {
+                u32::try_from(starts.partition_point(|start| *start <= units).checked_sub(1)?)
+                    .ok()?
+            }
+        };
+        Some(place + u32::from(self.missing))
+    }
+
+    /// The point of the end that is nearest to a value out of range.
+    pub fn nearest_end(&self, value: Decimal) -> u32 {
+        if value < self.min { u32::from(self.missing) } else { self.points() - 1 }
+    }
+
+    /// The value in a cell: a number, or a date in the agreement's format. It may be out of range.
+    pub fn read(&self, cell: &str) -> Option<Decimal> {
+        match &self.written {
+            Written::Number { .. } => Decimal::parse_rounding_down(cell).ok(),
+            Written::Date(_, format) => format.read(cell).map(Date::day),
+        }
+    }
+
+    /// How a value is written in an agreement or a release.
+    pub fn write(&self, value: Decimal) -> String {
+        match self.written {
+            Written::Number { .. } => value.to_string(),
+            Written::Date(..) => Date::of_day(value).to_string(),
+        }
+    }
+
+    /// A value of an agreement or a release.
+    ///
+    /// # Errors
+    /// Text that is not one.
+    pub fn parse(&self, text: &str) -> Result<Decimal, Error> {
+        match self.written {
+            Written::Number { .. } => Decimal::parse(text),
+            Written::Date(..) => Date::parse(text).map(Date::day),
+        }
+    }
+
+    /// One of the values that the points `range` stand for, by a draw below a given number: evenly
+    /// among the points of a step, else among all values with as many decimals. Missing values are
+    /// drawn only where there are no others.
+    pub fn draw(&self, range: Range<u32>, below: impl FnOnce(u64) -> u64) -> String {
+        let first = range.start.max(u32::from(self.missing));
+        if first >= range.end {
+            return MISSING.to_owned();
+        }
+        let value = match self.grid {
+            Grid::Even(_) => {
+                let drawn = below(u64::from(range.end - first));
+                self.point(first.saturating_add(u32::try_from(drawn).unwrap_or(u32::MAX)))
+            }
+            Grid::Listed(_) => {
+                let start = self.point_units(first);
+                let end = match range.end >= self.points() {
+                    true => self.max.floor_units(self.scale) + 1,
+                    false => self.point_units(range.end),
+                };
+                let drawn = below(u64::try_from(end - start).unwrap_or(u64::MAX));
+                Decimal::from_units(start + i128::from(drawn), self.scale)
+            }
+        };
+        self.write(value)
     }
 
     /// The same domain, whose intervals are written as in manifests of before version 3.
     #[must_use]
     pub(crate) fn with_both_ends(self) -> Self {
-        Self { both_ends: true, ..self }
+        match (&self.written, &self.grid) {
+            (Written::Number { .. }, Grid::Even(_)) => {
+                Self { written: Written::Number { both_ends: true }, ..self }
+            }
+            _ => self,
+        }
     }
 
     /// How the points `range` are written in a release: whole numbers in steps of 1 as `[18..56]`,
     /// both ends included, others as `[0, 15)`, without the upper end, and the last with it:
-    /// `[85, 99]`.
+    /// `[85, 99]`. Missing values are written `missing`, with others `missing or [0, 15)`.
     pub fn interval(&self, range: Range<u32>) -> String {
-        let (start, is_last) = (self.point(range.start), range.end >= self.points);
-        match (self.both_ends, is_last) {
+        let first = u32::from(self.missing);
+        if range.start >= first {
+            return self.values(range);
+        }
+        match range.end > first {
+            true => format!("{MISSING} or {}", self.values(first..range.end)),
+            false => MISSING.to_owned(),
+        }
+    }
+
+    /// The first point of an interval as it is written; anything for other text.
+    pub(crate) fn start_of(&self, interval: &str) -> Option<u32> {
+        if self.missing && interval.starts_with(MISSING) {
+            return Some(0);
+        }
+        let ends = interval.strip_prefix('[')?;
+        let (start, _) = ends.split_once("..").or(ends.split_once(", "))?;
+        self.locate(self.parse(start).ok()?)
+    }
+
+    fn values(&self, range: Range<u32>) -> String {
+        let is_last = range.end >= self.points();
+        let start = self.write(self.point(range.start));
+        let both_ends = matches!(self.written, Written::Number { both_ends: true });
+        match (both_ends, is_last) {
             (true, true) => format!("[{start}..{}]", self.max),
             (true, false) => {
                 let last = Decimal::from_units(self.point_units(range.end) - 1, self.scale);
                 format!("[{start}..{last}]")
             }
-            (false, true) => format!("[{start}, {}]", self.max),
-            (false, false) => format!("[{start}, {})", self.point(range.end)),
+            (false, true) => format!("[{start}, {}]", self.write(self.max)),
+            (false, false) => format!("[{start}, {})", self.write(self.point(range.end))),
         }
     }
 
     fn point_units(&self, index: u32) -> i128 {
-        self.min.floor_units(self.scale) + i128::from(index) * self.step.floor_units(self.scale)
+        let place = index.saturating_sub(u32::from(self.missing)).min(self.points - 1);
+        match &self.grid {
+            Grid::Even(step) => {
+                self.min.floor_units(self.scale) + i128::from(place) * step.floor_units(self.scale)
+            }
+            Grid::Listed(starts) => starts.get(place as usize).copied().unwrap_or_default(),
+        }
     }
+}
+
+fn upside_down(min: Decimal, max: Decimal) -> Error {
+    Error::input(format!("min {min} is larger than max {max}: swap them"))
 }
 
 #[cfg(test)]
@@ -219,6 +485,95 @@ mod tests {
         }
     }
 
+    #[test]
+    fn edges_are_written_as_intervals_between_them() {
+        let edges = ["0", "0.5", "1", "2", "5", "10"].map(number);
+        let domain = NumericDomain::with_edges(&edges).unwrap();
+        assert_eq!(domain.points(), 5);
+        let written: Vec<String> = (0..5).map(|point| domain.interval(point..point + 1)).collect();
+        assert_eq!(written, ["[0, 0.5)", "[0.5, 1)", "[1, 2)", "[2, 5)", "[5, 10]"]);
+        for (value, point) in
+            [("0", 0), ("0.49", 0), ("0.5", 1), ("1.9999", 2), ("5", 4), ("10", 4)]
+        {
+            assert_eq!(domain.locate(number(value)), Some(point), "{value}");
+        }
+        assert_eq!((domain.locate(number("-0.1")), domain.locate(number("10.1"))), (None, None));
+        assert_eq!(domain.splits(), Splits::Edges(edges.to_vec()));
+        for (point, text) in written.iter().enumerate() {
+            assert_eq!(domain.start_of(text), Some(point as u32));
+        }
+        for (edges, why) in [
+            (&["1"][..], "from 2 to 10000"),
+            (&[], "there are 0 edges"),
+            (&["1", "1"], "edge 1 follows 1"),
+            (&["0", "2", "1"], "edge 1 follows 2"),
+        ] {
+            let edges: Vec<Decimal> = edges.iter().map(|edge| number(edge)).collect();
+            let message = NumericDomain::with_edges(&edges).unwrap_err().to_string();
+            assert!(message.contains(why), "{message}");
+        }
+    }
+
+    #[test]
+    fn a_logarithmic_scale_has_edges_at_1_2_and_5_times_powers_of_ten() {
+        let edges = |min, max| NumericDomain::logarithmic_edges(number(min), number(max));
+        let written = |min, max| {
+            edges(min, max).unwrap().iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(written("0.1", "15"), "0.1 0.2 0.5 1 2 5 10 15");
+        assert_eq!(written("1", "100"), "1 2 5 10 20 50 100");
+        assert_eq!(written("3", "4"), "3 4");
+        assert_eq!(edges("0.000000001", "999999999999999999").unwrap().len(), 82);
+        assert!(edges("0", "1").unwrap_err().to_string().contains("is not positive"));
+        assert!(edges("2", "1").unwrap_err().to_string().contains("swap them"));
+    }
+
+    #[test]
+    fn dates_are_split_at_the_beginnings_of_their_steps() {
+        let date = |text| Date::parse(text).unwrap();
+        let domain = |step| {
+            NumericDomain::dates(date("2019-11-15"), date("2021-02-10"), step, DateFormat::iso())
+        };
+        let written = |step| {
+            let domain = domain(step).unwrap();
+            (0..domain.points()).map(|it| domain.interval(it..it + 1)).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            written(DateStep::Year),
+            ["[2019-11-15, 2020-01-01)", "[2020-01-01, 2021-01-01)", "[2021-01-01, 2021-02-10]"]
+        );
+        assert_eq!(written(DateStep::Quarter)[1], "[2020-01-01, 2020-04-01)");
+        assert_eq!((written(DateStep::Quarter).len(), written(DateStep::Month).len()), (6, 16));
+        let days = written(DateStep::Day);
+        assert_eq!((days.len(), days[1].as_str()), (454, "[2019-11-16, 2019-11-17)"));
+        let years = domain(DateStep::Year).unwrap();
+        assert_eq!(years.locate(years.read("2020-12-31").unwrap()), Some(1));
+        assert_eq!(years.read("31.12.2020"), None);
+        assert_eq!(years.start_of("[2020-01-01, 2021-01-01)"), Some(1));
+    }
+
+    #[test]
+    fn missing_values_are_a_point_before_all_others() {
+        let with = |domain: NumericDomain| domain.with_missing();
+        let ages = with(domain("18", "99", "1").unwrap());
+        assert_eq!((ages.points(), ages.locate(number("18"))), (83, Some(1)));
+        assert_eq!((ages.point(1), ages.point(82)), (number("18"), number("99")));
+        assert_eq!(ages.interval(0..1), "missing");
+        assert_eq!(ages.interval(0..83), "missing or [18..99]");
+        assert_eq!(ages.interval(0..3), "missing or [18..19]");
+        assert_eq!(ages.interval(1..83), "[18..99]");
+        for text in ["missing", "missing or [18..19]"] {
+            assert_eq!(ages.start_of(text), Some(0));
+        }
+        assert_eq!(ages.start_of("[18..99]"), Some(1));
+        assert_eq!((ages.nearest_end(number("3")), ages.nearest_end(number("100"))), (1, 82));
+        let edges = with(NumericDomain::with_edges(&["0", "5", "9"].map(number)).unwrap());
+        assert_eq!(edges.interval(0..2), "missing or [0, 5)");
+        assert_eq!(edges.draw(0..1, |_| unreachable!()), "missing");
+        assert_eq!(edges.draw(0..2, |count| count - 1), "4");
+        assert_eq!(edges.draw(2..3, |count| count - 1), "9");
+    }
+
     proptest! {
         #[test]
         fn every_value_lies_in_the_interval_of_its_point(
@@ -235,6 +590,33 @@ mod tests {
                     prop_assert!(low <= value && value < low + step);
                     prop_assert_eq!(grid.point(point), Decimal::from(low));
                 }
+            }
+        }
+
+        #[test]
+        fn every_value_lies_between_the_edges_of_its_interval(
+            edges in prop::collection::btree_set(-500_i64..500, 2..20), value in -600_i64..600, missing: bool,
+        ) {
+            let edges: Vec<Decimal> = edges.into_iter().map(Decimal::from).collect();
+            let domain = NumericDomain::with_edges(&edges).unwrap();
+            let domain = if missing { domain.with_missing() } else { domain };
+            let value = Decimal::from(value);
+            match domain.locate(value) {
+                None => prop_assert!(value < edges[0] || value > *edges.last().unwrap()),
+                Some(point) => {
+                    prop_assert!(domain.point(point) <= value);
+                    prop_assert!(point + 1 == domain.points() || value < domain.point(point + 1));
+                    prop_assert_eq!(domain.start_of(&domain.interval(point..point + 1)), Some(point));
+                }
+            }
+        }
+
+        #[test]
+        fn garbage_is_not_an_interval(text in "\\PC{0,40}", near in "(missing)?( or )?[\\[0-9., \\])-]{0,20}") {
+            let edges = NumericDomain::with_edges(&["0", "5", "9"].map(number)).unwrap();
+            let dates = NumericDomain::dates(Date::of_day(1.into()), Date::of_day(9999.into()), DateStep::Month, DateFormat::iso());
+            for domain in [edges.with_missing(), dates.unwrap()] {
+                let _ = (domain.start_of(&text), domain.start_of(&near), domain.read(&text), domain.parse(&near));
             }
         }
     }

@@ -28,6 +28,45 @@ pub struct Attribute {
     pub domain: Domain,
     /// What becomes of a cell that holds anything else.
     pub on_bad_value: OnBadValue,
+    /// What else the agreement says about its cells.
+    pub rules: CellRules,
+}
+
+/// How cells are read, beyond the domain. The default has no rule.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CellRules {
+    /// Whether cells hold `yes` and `no` in one of the spellings of [`Self::TRUE`] and
+    /// [`Self::FALSE`]; the domain has the leaves `true` and `false` then.
+    pub boolean: bool,
+    /// Whether numbers and dates out of range are read as the nearest end.
+    pub outside_is_nearest: bool,
+    /// What becomes of missing values; `None` if they are treated as all that do not fit.
+    pub missing: Option<Missing>,
+    /// The cells that are missing values, where there is a rule for these.
+    pub missing_values: Vec<String>,
+}
+
+/// What becomes of missing values.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Missing {
+    /// They are a value of the domain: a leaf below the root, or the first point.
+    Category,
+    /// They are treated like this.
+    As(OnBadValue),
+}
+
+impl CellRules {
+    /// Spellings of `true`, in any case.
+    pub const TRUE: &'static [&'static str] = &["true", "t", "yes", "y", "1"];
+    /// Spellings of `false`, in any case.
+    pub const FALSE: &'static [&'static str] = &["false", "f", "no", "n", "0"];
+    /// The cells that are missing values unless the agreement lists others.
+    pub const USUAL_MISSING: &'static [&'static str] = &[""];
+
+    /// Whether missing values are a value of the domain.
+    pub fn missing_is_a_category(&self) -> bool {
+        self.missing == Some(Missing::Category)
+    }
 }
 
 /// The public domain of an attribute.
@@ -73,6 +112,19 @@ pub struct Identifier {
     pub column: String,
     /// What is done to a value before it is compared.
     pub normalize: Normalization,
+}
+
+impl Attribute {
+    /// The word for its kind in an agreement.
+    pub fn kind(&self) -> &'static str {
+        match &self.domain {
+            Domain::Categorical(_) if self.rules.boolean => "boolean",
+            Domain::Categorical(_) => "categorical",
+            Domain::Numeric(range) if range.is_date() => "date",
+            Domain::Numeric(_) => "numeric",
+            Domain::Set(_) => "set",
+        }
+    }
 }
 
 impl Schema {

@@ -117,6 +117,37 @@ impl Taxonomy {
         general <= value && value.0 < self.values[general.index()].end
     }
 
+    /// The same tree with one more leaf below the root, behind all others.
+    ///
+    /// # Errors
+    /// A name that is there already, a root that is itself a leaf, or too many values.
+    pub fn with_leaf(mut self, name: &str) -> Result<Self, Error> {
+        if self.values.len() >= MAX_VALUES {
+            return Err(too_many_values());
+        }
+        if self.values.len() == 1 {
+            return Err(Error::input(format!(
+                "the taxonomy has one value, and `{name}` cannot stand beside it: put it under a root"
+            )));
+        }
+        let id = ValueId(self.values.len() as u32);
+        if self.by_name.insert(name.into(), id).is_some() {
+            return Err(duplicate_value(name));
+        }
+        let place = self.leaves.len() as u32;
+        self.values.push(Value {
+            name: name.into(),
+            parent: Some(self.root()),
+            depth: 1,
+            end: id.0 + 1,
+            leaves: place..place + 1,
+        });
+        self.leaves.push(id);
+        self.values[0].end += 1;
+        self.values[0].leaves.end += 1;
+        Ok(self)
+    }
+
     /// The value with this name, in any Unicode normalization form.
     pub fn find(&self, name: &str) -> Option<ValueId> {
         let found = self.by_name.get(name).copied();
@@ -249,6 +280,21 @@ mod tests {
             builder.close();
         }
         builder.finish().unwrap()
+    }
+
+    #[test]
+    fn a_leaf_can_be_added_below_the_root() {
+        let job = figure_6_1_job().with_leaf("missing").unwrap();
+        let leaf = job.find("missing").unwrap();
+        assert_eq!((job.parent(leaf), job.is_leaf(leaf)), (Some(job.root()), true));
+        assert_eq!((job.leaf_range(leaf), job.leaf_range(job.root())), (4..5, 0..5));
+        let children: Vec<&str> = job.children(job.root()).map(|it| job.name(it)).collect();
+        assert_eq!(children, ["Professional", "Artist", "missing"]);
+        assert!(job.with_leaf("Writer").unwrap_err().message().contains("twice"));
+        let mut only = TaxonomyBuilder::new();
+        only.leaf("only").unwrap();
+        let wrong = only.finish().unwrap().with_leaf("missing").unwrap_err();
+        assert!(wrong.message().contains("put it under a root"));
     }
 
     #[test]

@@ -7,9 +7,11 @@ use super::super::node::{Node, Value};
 use super::super::problem::Rule;
 use super::super::taxonomies::{self, TaxonomyFormat, read_taxonomy};
 use super::{Divided, Kind, Origin};
+use crate::Error;
 use crate::role::Role;
 use crate::table::{
-    Attribute, Decimal, Domain, MAX_VALUES, NumericDomain, OnBadValue, Taxonomy, nearest,
+    Attribute, CellRules, Date, DateFormat, DateStep, Decimal, Domain, MAX_EDGES, MAX_TEXT,
+    MAX_VALUES, MISSING, Missing, NumericDomain, OnBadValue, Taxonomy, TaxonomyBuilder, nearest,
 };
 use std::path::{Component, Path};
 
@@ -24,9 +26,19 @@ const KEYS: &[&str] = &[
     "min",
     "max",
     "step",
+    "edges",
+    "scale",
+    "format",
+    "outside",
+    "missing",
+    "missing_values",
 ];
 /// Most values below one in a tree that grows from a list.
 const MAX_BRANCHES: i64 = 64;
+/// Most spellings of a missing value.
+const MAX_MISSING_VALUES: usize = 16;
+/// The root above `true` and `false`.
+const BOOLEAN_ROOT: &str = "any";
 /// Most attributes of a table.
 pub const MAX_ATTRIBUTES: usize = 256;
 /// Most values of all taxonomies, so that a few small files cannot fill the memory.
@@ -36,6 +48,8 @@ const MAX_VALUES_IN_ALL: usize = 4 * MAX_VALUES;
 enum AttributeKind {
     Categorical,
     Numeric,
+    Date,
+    Boolean,
     Set,
 }
 
@@ -113,22 +127,51 @@ impl Reader<'_> {
         let words = [
             ("categorical", AttributeKind::Categorical),
             ("numeric", AttributeKind::Numeric),
+            ("date", AttributeKind::Date),
+            ("boolean", AttributeKind::Boolean),
             ("set", AttributeKind::Set),
         ];
         let shape_at = section.at();
         let shape = form
-            .required(section, "kind", "add kind = \"categorical\" or \"numeric\"")
+            .required(
+                section,
+                "kind",
+                "add kind = \"categorical\", \"numeric\", \"date\" or \"boolean\"",
+            )
             .and_then(|node| form.word(node, &section.name_of("kind"), &words));
         let on_bad_value = section.take("on_bad_value");
-        let domain = match shape? {
-            AttributeKind::Numeric => self.numeric(form, section, &title, owner.flatten()),
-            shape => self.values(form, section, &title, shape, shape_at),
+        let missing = section.take("missing");
+        let missing_values = section.take("missing_values");
+        let shape = shape?;
+        let is_category =
+            matches!(&missing, Some(Node { value: Value::Text(text), .. }) if text == "category");
+        let outside_is_nearest = outside(form, section, shape)?;
+        let domain = match shape {
+            AttributeKind::Numeric | AttributeKind::Date => {
+                let range = match shape {
+                    AttributeKind::Date => dates(form, section, &title),
+                    _ => numbers(form, section, &title),
+                }?;
+                let range = if is_category { range.with_missing() } else { range };
+                self.range(form, shape_at, &title, owner.flatten(), range)
+            }
+            shape => self.values(form, section, &title, (shape, is_category), shape_at),
         }?;
         let on_bad_value = match on_bad_value {
-            Some(node) => read_on_bad_value(form, node, &title, &domain),
+            Some(node) => read_on_bad_value(form, node, "on_bad_value", &title, &domain),
             None => Some(OnBadValue::Refuse),
         };
-        Some(Attribute { name: name?, owner: owner?, domain, on_bad_value: on_bad_value? })
+        let missing_values = missing_spellings(form, missing_values, missing.as_ref(), &title)?;
+        let missing = match missing {
+            Some(_) if is_category => Some(Missing::Category),
+            Some(node) => {
+                Some(Missing::As(read_on_bad_value(form, node, "missing", &title, &domain)?))
+            }
+            None => None,
+        };
+        let boolean = shape == AttributeKind::Boolean;
+        let rules = CellRules { boolean, outside_is_nearest, missing, missing_values };
+        Some(Attribute { name: name?, owner: owner?, domain, on_bad_value: on_bad_value?, rules })
     }
 
     /// `None` if something is wrong.
@@ -153,32 +196,15 @@ impl Reader<'_> {
         }
     }
 
-    fn numeric(
+    /// A range whose points two parties can choose from together, where they do.
+    fn range(
         &self,
         form: &mut Form<'_>,
-        section: &mut Section,
+        at: usize,
         title: &str,
         owner: Option<Role>,
+        domain: NumericDomain,
     ) -> Option<Domain> {
-        for key in ["taxonomy", "taxonomy_file", "branches"] {
-            form.refuse(section, key, "a numeric attribute has `min`, `max` and `step` instead");
-        }
-        let at = section.at();
-        let mut number = |key: &str, remedy: &str| {
-            let node = form.required(section, key, remedy)?;
-            form.decimal(node, &format!("`{key}` in {title}"), true)
-        };
-        let min = number(
-            "min",
-            "add min = 0, the smallest value there can be; do not look it up in the data",
-        );
-        let max = number(
-            "max",
-            "add max = 100, the largest value there can be; do not look it up in the data",
-        );
-        let step = number("step", "add step = 1, the distance of two possible splits");
-        let domain = NumericDomain::new(min?, max?, step?);
-        let domain = form.checked(Rule::OutOfRange, at, title, domain)?;
         if let Some(where_shared) = self.where_shared(owner)
             && domain.points() > MAX_SHARED_POINTS
         {
@@ -186,11 +212,7 @@ impl Reader<'_> {
                 "{title} has {} points from min to max; {where_shared} allows {MAX_SHARED_POINTS}",
                 domain.points()
             );
-            let remedy = match domain.step_for(MAX_SHARED_POINTS) {
-                Some(step) => format!("use a larger step, such as {step}"),
-                None => "use a larger step, and a `max` that fits it".to_owned(),
-            };
-            form.note(Rule::OutOfRange, at, message, &remedy);
+            form.note(Rule::OutOfRange, at, message, &domain.coarser(MAX_SHARED_POINTS));
             return None;
         }
         Some(Domain::Numeric(domain))
@@ -213,12 +235,13 @@ impl Reader<'_> {
         form: &mut Form<'_>,
         section: &mut Section,
         title: &str,
-        shape: AttributeKind,
+        (shape, missing_is_a_category): (AttributeKind, bool),
         at: usize,
     ) -> Option<Domain> {
-        for key in ["min", "max", "step"] {
+        for key in ["min", "max", "step", "edges", "scale"] {
             form.refuse(section, key, "only a numeric attribute has a range");
         }
+        form.refuse(section, "format", "only a date has one");
         if shape == AttributeKind::Set
             && matches!(self.kind, Some(Kind::Vertical | Kind::Horizontal))
         {
@@ -226,11 +249,25 @@ impl Reader<'_> {
             let remedy = "use kind = \"categorical\", leave it out, or use partition = \"local\"";
             form.note(Rule::DoesNotApply, at, message, remedy);
         }
-        let branches = section.take("branches");
-        let taxonomy = self.taxonomy(form, section, title)?;
-        let taxonomy = match branches {
-            Some(node) => grown(form, node, title, taxonomy)?,
-            None => taxonomy,
+        let taxonomy = if shape == AttributeKind::Boolean {
+            for key in ["taxonomy", "taxonomy_file", "branches"] {
+                form.refuse(section, key, "the values of a boolean are `true` and `false`");
+            }
+            form.checked(Rule::Taxonomy, at, title, truth_values())?
+        } else {
+            let branches = section.take("branches");
+            let taxonomy = self.taxonomy(form, section, title)?;
+            match branches {
+                Some(node) => grown(form, node, title, taxonomy)?,
+                None => taxonomy,
+            }
+        };
+        let taxonomy = match missing_is_a_category {
+            true => {
+                let what = format!("missing = \"category\" in {title}");
+                form.checked(Rule::Taxonomy, at, &what, taxonomy.with_leaf(MISSING))?
+            }
+            false => taxonomy,
         };
         self.values += taxonomy.len();
         if self.values > MAX_VALUES_IN_ALL {
@@ -343,6 +380,159 @@ impl Reader<'_> {
     }
 }
 
+/// Numbers: a range and a step, a list of edges, or a logarithmic scale.
+fn numbers(form: &mut Form<'_>, section: &mut Section, title: &str) -> Option<NumericDomain> {
+    for key in ["taxonomy", "taxonomy_file", "branches"] {
+        form.refuse(section, key, "a numeric attribute has `min`, `max` and `step` instead");
+    }
+    form.refuse(section, "format", "only a date has one");
+    let at = section.at();
+    if let Some(node) = section.take("edges") {
+        for key in ["min", "max", "step", "scale"] {
+            form.refuse(section, key, "`edges` are the smallest value, the splits and the largest");
+        }
+        let edges = edges(form, node, &format!("`edges` in {title}"))?;
+        return form.checked(Rule::OutOfRange, at, title, NumericDomain::with_edges(&edges));
+    }
+    let mut number = |section: &mut Section, key: &str, remedy: &str| {
+        let node = form.required(section, key, remedy)?;
+        form.decimal(node, &format!("`{key}` in {title}"), true)
+    };
+    let min = number(
+        section,
+        "min",
+        "add min = 0, the smallest value there can be; do not look it up in the data",
+    );
+    let max = number(
+        section,
+        "max",
+        "add max = 100, the largest value there can be; do not look it up in the data",
+    );
+    if let Some(node) = section.take("scale") {
+        form.refuse(section, "step", "a logarithmic scale has its own splits");
+        form.word(node, &section.name_of("scale"), &[("log", ())])?;
+        let domain = NumericDomain::logarithmic_edges(min?, max?)
+            .and_then(|edges| NumericDomain::with_edges(&edges));
+        return form.checked(Rule::OutOfRange, at, title, domain);
+    }
+    let step = number(section, "step", "add step = 1, the distance of two possible splits");
+    form.checked(Rule::OutOfRange, at, title, NumericDomain::new(min?, max?, step?))
+}
+
+/// A list of numbers, which are exact as they are written: none passes through a binary fraction.
+fn edges(form: &mut Form<'_>, node: Node, what: &str) -> Option<Vec<Decimal>> {
+    let Value::List(items) = node.value else {
+        form.wrong_type(&node, what, "a list of numbers, such as [0, 0.5, 1, 2, 5, 10]");
+        return None;
+    };
+    let (at, count) = (node.at, items.len());
+    if count > MAX_EDGES {
+        let message = format!("{what} has {count} entries");
+        form.note(Rule::OutOfRange, at, message, &format!("list at most {MAX_EDGES} of them"));
+        return None;
+    }
+    let edges: Vec<Decimal> = items
+        .into_iter()
+        .filter_map(|item| match &item.value {
+            Value::Float(digits) => {
+                form.checked(Rule::OutOfRange, item.at, what, Decimal::parse(digits))
+            }
+            _ => form.decimal(item, what, true),
+        })
+        .collect();
+    (edges.len() == count).then_some(edges)
+}
+
+/// Dates: a range, and the beginnings at which it may be split.
+fn dates(form: &mut Form<'_>, section: &mut Section, title: &str) -> Option<NumericDomain> {
+    for key in ["taxonomy", "taxonomy_file", "branches", "edges", "scale"] {
+        form.refuse(section, key, "a date has `min`, `max`, `step` and `format`");
+    }
+    let mut date = |section: &mut Section, key: &str, remedy: &str| {
+        let node = form.required(section, key, remedy)?;
+        let (at, what) = (node.at, format!("`{key}` in {title}"));
+        let written = form.raw_text(node, &what, "\"2020-01-01\"")?;
+        form.checked(Rule::OutOfRange, at, &what, Date::parse(&written))
+    };
+    let min = date(section, "min", "add min = \"2000-01-01\", the first day there can be");
+    let max = date(section, "max", "add max = \"2029-12-31\", the last day there can be");
+    let step = match section.take("step") {
+        Some(node) => form.word(node, &section.name_of("step"), DateStep::ALL),
+        None => Some(DateStep::Month),
+    };
+    let format = match section.take("format") {
+        Some(node) => {
+            let (at, what) = (node.at, section.name_of("format"));
+            let written = form.raw_text(node, &what, "\"%d.%m.%Y\"");
+            written.and_then(|it| form.checked(Rule::OutOfRange, at, &what, DateFormat::parse(&it)))
+        }
+        None => Some(DateFormat::iso()),
+    };
+    let domain = NumericDomain::dates(min?, max?, step?, format?);
+    form.checked(Rule::OutOfRange, section.at(), title, domain)
+}
+
+/// Whether values out of range are read as the nearest end.
+fn outside(form: &mut Form<'_>, section: &mut Section, shape: AttributeKind) -> Option<bool> {
+    if !matches!(shape, AttributeKind::Numeric | AttributeKind::Date) {
+        form.refuse(section, "outside", "only numbers and dates have a range");
+        return Some(false);
+    }
+    match section.take("outside") {
+        Some(node) => {
+            let words = [("refuse", false), ("nearest", true)];
+            form.word(node, &section.name_of("outside"), &words)
+        }
+        None => Some(false),
+    }
+}
+
+/// The cells that are missing values, where there is a rule for these.
+fn missing_spellings(
+    form: &mut Form<'_>,
+    node: Option<Node>,
+    missing: Option<&Node>,
+    title: &str,
+) -> Option<Vec<String>> {
+    let usual = || CellRules::USUAL_MISSING.iter().map(|cell| (*cell).to_owned()).collect();
+    let Some(node) = node else { return Some(missing.map(|_| usual()).unwrap_or_default()) };
+    let what = format!("`missing_values` in {title}");
+    if missing.is_none() {
+        let message = format!("{what} does not apply: nothing is said about missing values");
+        form.note(Rule::DoesNotApply, node.at, message, "add missing = \"category\", or remove it");
+        return None;
+    }
+    let Value::List(items) = node.value else {
+        form.wrong_type(&node, &what, "a list, such as [\"\", \"NA\"]");
+        return None;
+    };
+    let mut texts: Vec<String> = Vec::new();
+    let valid = (1..=MAX_MISSING_VALUES).contains(&items.len())
+        && items.iter().all(|item| match &item.value {
+            // Cells are compared without white space around them.
+            Value::Text(text) if text.trim() == text && text.len() <= MAX_TEXT => {
+                let new = !texts.contains(text);
+                texts.push(text.clone());
+                new
+            }
+            _ => false,
+        });
+    if !valid {
+        let message = format!("{what} is not a list of different texts without spaces around them");
+        let remedy = format!("list from 1 to {MAX_MISSING_VALUES}, such as [\"\", \"NA\"]");
+        form.note(Rule::OutOfRange, node.at, message, &remedy);
+    }
+    valid.then_some(texts)
+}
+
+fn truth_values() -> Result<Taxonomy, Error> {
+    let mut values = TaxonomyBuilder::new();
+    values.open(BOOLEAN_ROOT)?;
+    values.leaf("true")?;
+    values.leaf("false")?;
+    values.finish()
+}
+
 /// The tree that grows from a flat list.
 fn grown(form: &mut Form<'_>, node: Node, title: &str, flat: Taxonomy) -> Option<Taxonomy> {
     let at = node.at;
@@ -364,11 +554,12 @@ fn noted<T>(form: &mut Form<'_>, result: Result<T, super::Problem>) -> Option<T>
 fn read_on_bad_value(
     form: &mut Form<'_>,
     node: Node,
+    key: &str,
     title: &str,
     domain: &Domain,
 ) -> Option<OnBadValue> {
     let at = node.at;
-    let what = format!("`on_bad_value` in {title}");
+    let what = format!("`{key}` in {title}");
     match (&node.value, domain) {
         (Value::Text(text), _) if text == "refuse" => Some(OnBadValue::Refuse),
         (Value::Text(text), _) if text == "drop" => Some(OnBadValue::Drop),
@@ -389,19 +580,20 @@ fn read_on_bad_value(
         }
         (Value::Text(_) | Value::Integer(_), Domain::Numeric(domain)) => {
             let number = match &node.value {
-                Value::Text(text) => Decimal::parse(text).ok(),
-                Value::Integer(number) => number.map(Decimal::from),
+                Value::Text(text) => domain.parse(text).ok(),
+                Value::Integer(number) if !domain.is_date() => number.map(Decimal::from),
                 _ => None,
             };
             let number = number.filter(|number| {
                 number.scale() <= 9 && *number >= domain.min() && *number <= domain.max()
             });
             if number.is_none() {
-                let message = format!("{what} is neither a word nor a number of the range");
+                let kind = if domain.is_date() { "date" } else { "number" };
+                let message = format!("{what} is neither a word nor a {kind} of the range");
                 let remedy = format!(
-                    "use \"refuse\", \"drop\", or a number from {} to {} to read it as",
-                    domain.min(),
-                    domain.max()
+                    "use \"refuse\", \"drop\", or a {kind} from {} to {} to read it as",
+                    domain.write(domain.min()),
+                    domain.write(domain.max())
                 );
                 form.note(Rule::UnknownWord, at, message, &remedy);
             }

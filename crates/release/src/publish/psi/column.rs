@@ -1,12 +1,13 @@
 //! The identifiers of a CSV file, and its rows again when some of them are needed.
 
 use std::fs::File;
-use std::io::{BufReader, Write};
+use std::io::{BufReader, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use csv::{Position, Reader, ReaderBuilder, StringRecord};
 
 use crate::Error;
+use crate::table::Dialect;
 use crate::table::identifiers::{Normalization, by_line};
 
 /// One column of a file, normalised and free of duplicates. Of every row only
@@ -83,8 +84,16 @@ impl IdentifierColumn {
 }
 
 fn open(path: &Path) -> Result<Reader<BufReader<File>>, Error> {
-    let file = File::open(path).map_err(|error| Error::file(path, "read", &error))?;
-    Ok(ReaderBuilder::new().from_reader(BufReader::new(file)))
+    let failed = |error: std::io::Error| Error::file(path, "read", &error);
+    let mut file = File::open(path).map_err(failed)?;
+    let mut delimiter = b',';
+    // A pipe could not be read again.
+    if file.metadata().is_ok_and(|metadata| metadata.is_file()) {
+        let (dialect, ..) = Dialect::recognized().look(&mut file).map_err(failed)?;
+        delimiter = dialect.delimiter;
+        file.rewind().map_err(failed)?;
+    }
+    Ok(ReaderBuilder::new().delimiter(delimiter).from_reader(BufReader::new(file)))
 }
 
 fn find_column(path: &Path, header: &StringRecord, column: &str) -> Result<usize, Error> {

@@ -6,6 +6,7 @@ mod examples;
 mod hidden;
 mod horizontal;
 mod horizontal_shards;
+mod kinds;
 mod noisy_rehearsal;
 mod one_class;
 mod properties;

@@ -2,8 +2,8 @@
 
 use super::super::columns::{plain_integer, whole};
 use super::super::{
-    Attribute, Column, Decimal, Domain, Identifier, NumericDomain, OnBadValue, SetColumn, Table,
-    Taxonomy, nearest, text,
+    Attribute, CellRules, Column, Decimal, Domain, Identifier, Missing, NumericDomain, OnBadValue,
+    SetColumn, Splits, Table, Taxonomy, nearest, text,
 };
 use super::dialect::{self, Dialect};
 use super::found::{Found, Place, Places, SHOWN_BYTES, Why};
@@ -29,22 +29,31 @@ pub(super) struct Header<'a> {
 type ClassReader<'a> = (usize, &'a str, HashMap<&'a [u8], u8>, &'a [String]);
 
 /// How the cells of one attribute become codes.
-enum CellReader<'a> {
-    Values { taxonomy: &'a Taxonomy, leaves: HashMap<&'a [u8], u16>, set: bool, bad: Bad<u16> },
-    Number { range: &'a NumericDomain, whole: Option<(i64, i64, i64)>, bad: Bad<u32> },
+struct CellReader<'a> {
+    values: Values<'a>,
+    rules: &'a CellRules,
+    bad: Bad,
+    missing: Option<Bad>,
 }
 
-/// The agreement's rule for values that do not fit.
+enum Values<'a> {
+    Leaves { taxonomy: &'a Taxonomy, leaves: HashMap<&'a [u8], u16>, set: bool },
+    Number { range: &'a NumericDomain, whole: Option<(i64, i64, i64)> },
+}
+
+/// The agreement's rule for values that do not fit, or are missing.
 #[derive(Clone, Copy)]
-enum Bad<T> {
+enum Bad {
     Refuse,
     Drop,
-    Map(T),
+    Map(u32),
 }
 
 /// What a cell came to.
 enum Cell {
     Code(u32),
+    /// The code of the end that is nearest to the value.
+    Nearest(u32),
     Drop,
     Refused,
 }
@@ -240,14 +249,17 @@ pub(super) struct Builder<'h, 'a> {
     identifiers: Option<Vec<String>>,
     codes: Vec<u32>,
     items: Vec<Vec<u16>>,
+    /// Per attribute, whether the value of this record was out of range, and of how many it was.
+    is_outside: Vec<bool>,
+    outside: Vec<u64>,
 }
 
 impl<'h, 'a> Builder<'h, 'a> {
     pub(super) fn new(header: &'h Header<'a>, piece: &'h [u8]) -> Self {
-        let column = |reader: &CellReader<'_>| match reader {
-            CellReader::Values { set: true, .. } => Column::Set(SetColumn::default()),
-            CellReader::Values { .. } => Column::Categorical(Vec::new()),
-            CellReader::Number { .. } => Column::Numeric(Vec::new()),
+        let column = |reader: &CellReader<'_>| match &reader.values {
+            Values::Leaves { set: true, .. } => Column::Set(SetColumn::default()),
+            Values::Leaves { .. } => Column::Categorical(Vec::new()),
+            Values::Number { .. } => Column::Numeric(Vec::new()),
         };
         let columns: Vec<_> = header
             .attributes
@@ -263,6 +275,8 @@ impl<'h, 'a> Builder<'h, 'a> {
             record_lines: Vec::new(),
             codes: vec![0; columns.len()],
             items: vec![Vec::new(); columns.len()],
+            is_outside: vec![false; columns.len()],
+            outside: vec![0; columns.len()],
             columns,
             classes: Vec::new(),
             identifiers: header.identifier.map(|_| Vec::new()),
@@ -272,7 +286,7 @@ impl<'h, 'a> Builder<'h, 'a> {
     pub(super) fn finish(self) -> (Table, Found) {
         // The columns grew together, so they make a table.
         let table = Table::new(self.columns, self.classes, self.identifiers).unwrap_or_default();
-        (table.with_lines(self.record_lines), self.found)
+        (table.with_lines(self.record_lines).with_outside(self.outside), self.found)
     }
 
     /// Takes a record that does not stand in a piece; `number` is what messages call it.
@@ -292,8 +306,10 @@ impl<'h, 'a> Builder<'h, 'a> {
         let mut refused: Vec<(Place, usize)> = Vec::new();
         for (attribute, wanted) in header.attributes.iter().enumerate() {
             let Some((field, reader)) = wanted else { continue };
-            match reader.read(cell(*field), &mut self.items[attribute]) {
-                Cell::Code(code) => self.codes[attribute] = code,
+            let read = reader.read(cell(*field), &mut self.items[attribute]);
+            self.is_outside[attribute] = matches!(read, Cell::Nearest(_));
+            match read {
+                Cell::Code(code) | Cell::Nearest(code) => self.codes[attribute] = code,
                 // A record that is left out may hold anything.
                 Cell::Drop => return,
                 Cell::Refused => refused.push((Place::Attribute(attribute), *field)),
@@ -332,6 +348,7 @@ impl<'h, 'a> Builder<'h, 'a> {
         }
         self.classes.push(class);
         for (attribute, column) in self.columns.iter_mut().enumerate() {
+            self.outside[attribute] += u64::from(self.is_outside[attribute]);
             match column {
                 Some(Column::Categorical(codes)) => codes.push(self.codes[attribute] as u16),
                 Some(Column::Numeric(points)) => points.push(self.codes[attribute]),
@@ -352,106 +369,138 @@ impl<'h, 'a> Builder<'h, 'a> {
 
 impl<'a> CellReader<'a> {
     fn new(attribute: &'a Attribute) -> Self {
-        match &attribute.domain {
+        let rules = &attribute.rules;
+        let (values, category) = match &attribute.domain {
             Domain::Categorical(taxonomy) | Domain::Set(taxonomy) => {
                 let code = |place: usize| place as u16; // a taxonomy has at most 65,536 values
-                let leaves: HashMap<&[u8], u16> = taxonomy
+                let mut leaves: HashMap<&[u8], u16> = taxonomy
                     .leaves()
                     .iter()
                     .enumerate()
                     .map(|(place, leaf)| (taxonomy.name(*leaf).as_bytes(), code(place)))
                     .collect();
-                let bad = match &attribute.on_bad_value {
-                    OnBadValue::Drop => Bad::Drop,
-                    OnBadValue::MapToLeaf(leaf) => {
-                        Bad::Map(taxonomy.leaf_range(*leaf).start as u16)
-                    }
-                    _ => Bad::Refuse,
-                };
+                if rules.boolean {
+                    let code = |name: &str| leaves.get(name.as_bytes()).copied();
+                    let (yes, no) = (code("true").unwrap_or(0), code("false").unwrap_or(1));
+                    leaves.extend(CellRules::TRUE.iter().map(|word| (word.as_bytes(), yes)));
+                    leaves.extend(CellRules::FALSE.iter().map(|word| (word.as_bytes(), no)));
+                }
                 let set = matches!(attribute.domain, Domain::Set(_));
-                Self::Values { taxonomy, leaves, set, bad }
+                let last = taxonomy.leaves().len().saturating_sub(1) as u32;
+                (Values::Leaves { taxonomy, leaves, set }, last)
             }
             Domain::Numeric(range) => {
-                let bad = match &attribute.on_bad_value {
-                    OnBadValue::Drop => Bad::Drop,
-                    OnBadValue::MapToNumber(number) => {
-                        range.locate(*number).map_or(Bad::Refuse, Bad::Map)
-                    }
-                    _ => Bad::Refuse,
+                let step = match range.splits() {
+                    Splits::Step(step) if !range.has_missing() => whole(step),
+                    _ => None,
                 };
-                let ends = (whole(range.min()), whole(range.max()), whole(range.step()));
-                let whole = match ends {
+                let whole = match (whole(range.min()), whole(range.max()), step) {
                     (Some(min), Some(max), Some(step)) => Some((min, max, step)),
                     _ => None,
                 };
-                Self::Number { range, whole, bad }
+                (Values::Number { range, whole }, 0)
             }
-        }
+        };
+        let missing = rules.missing.as_ref().map(|missing| match missing {
+            Missing::Category => Bad::Map(category),
+            Missing::As(treated) => Bad::new(treated, &attribute.domain),
+        });
+        Self { values, rules, bad: Bad::new(&attribute.on_bad_value, &attribute.domain), missing }
     }
 
     fn why(&self, cell: &[u8], look_up: bool) -> Why {
-        match self {
-            Self::Values { taxonomy, set: false, .. } => unknown_leaf(cell, taxonomy, look_up),
-            Self::Values { taxonomy, leaves, .. } => {
+        match &self.values {
+            Values::Leaves { .. } if self.rules.boolean && !cell.is_empty() => Why::new(
+                "is neither true nor false",
+                ": write true or false, yes or no, 1 or 0, t or f, y or n",
+            ),
+            Values::Leaves { taxonomy, set: false, .. } => unknown_leaf(cell, taxonomy, look_up),
+            Values::Leaves { taxonomy, leaves, .. } => {
                 let mut items = cell.split(|byte| *byte == b'|').map(<[u8]>::trim_ascii);
                 let wrong = items.find(|item| leaf(item, taxonomy, leaves).is_none());
                 unknown_item(wrong.unwrap_or_default(), taxonomy, look_up)
             }
-            Self::Number { range, .. } => out_of_range(cell, range),
+            Values::Number { range, .. } if range.is_date() => not_a_date(cell, range),
+            Values::Number { range, .. } => out_of_range(cell, range),
         }
     }
 
     fn read(&self, cell: &[u8], items: &mut Vec<u16>) -> Cell {
-        match self {
-            Self::Values { taxonomy, leaves, set: false, bad } => {
-                match leaf(cell, taxonomy, leaves) {
-                    Some(code) => Cell::Code(u32::from(code)),
-                    None => bad.cell(u32::from),
+        if let Some(missing) = &self.missing
+            && self.rules.missing_values.iter().any(|written| written.as_bytes() == cell)
+        {
+            return missing.cell(items);
+        }
+        match &self.values {
+            Values::Leaves { leaves, .. } if self.rules.boolean => {
+                // No spelling is longer, and `missing` is none of them.
+                let lower = cell.get(..5).unwrap_or(cell).to_ascii_lowercase();
+                match leaves.get(lower.as_slice()).filter(|_| cell.len() <= 5) {
+                    Some(code) => Cell::Code(u32::from(*code)),
+                    None => self.bad.cell(items),
                 }
             }
-            Self::Values { taxonomy, leaves, set: true, bad } => {
+            Values::Leaves { taxonomy, leaves, set: false } => match leaf(cell, taxonomy, leaves) {
+                Some(code) => Cell::Code(u32::from(code)),
+                None => self.bad.cell(items),
+            },
+            Values::Leaves { taxonomy, leaves, set: true } => {
                 items.clear();
                 for written in cell.split(|byte| *byte == b'|').map(<[u8]>::trim_ascii) {
                     match leaf(written, taxonomy, leaves) {
                         Some(code) => items.push(code),
-                        None => {
-                            items.clear();
-                            if let Bad::Map(code) = bad {
-                                items.push(*code);
-                            }
-                            return bad.cell(u32::from);
-                        }
+                        None => return self.bad.cell(items),
                     }
                 }
                 items.sort_unstable();
                 items.dedup();
                 Cell::Code(0)
             }
-            Self::Number { range, whole, bad } => {
-                if let (Some((min, max, step)), Some(number)) = (whole, plain_integer(cell)) {
-                    if (*min..=*max).contains(&number) {
-                        // Both ends have at most 18 digits, so nothing overflows.
-                        return Cell::Code(((number - min) / step) as u32);
-                    }
-                } else if let Some(point) = std::str::from_utf8(cell)
-                    .ok()
-                    .and_then(|text| Decimal::parse_rounding_down(text).ok())
-                    .and_then(|number| range.locate(number))
+            Values::Number { range, whole } => {
+                if let (Some((min, max, step)), Some(number)) = (whole, plain_integer(cell))
+                    && (*min..=*max).contains(&number)
                 {
-                    return Cell::Code(point);
+                    // Both ends have at most 18 digits, so nothing overflows.
+                    return Cell::Code(((number - min) / step) as u32);
                 }
-                bad.cell(|point| point)
+                let number = std::str::from_utf8(cell).ok().and_then(|text| range.read(text));
+                match number.map(|number| (range.locate(number), number)) {
+                    Some((Some(point), _)) => Cell::Code(point),
+                    Some((None, number)) if self.rules.outside_is_nearest => {
+                        Cell::Nearest(range.nearest_end(number))
+                    }
+                    _ => self.bad.cell(items),
+                }
             }
         }
     }
 }
 
-impl<T: Copy> Bad<T> {
-    fn cell(&self, code: impl Fn(T) -> u32) -> Cell {
+impl Bad {
+    fn new(treated: &OnBadValue, domain: &Domain) -> Self {
+        match (treated, domain) {
+            (OnBadValue::Drop, _) => Self::Drop,
+            (
+                OnBadValue::MapToLeaf(leaf),
+                Domain::Categorical(taxonomy) | Domain::Set(taxonomy),
+            ) => Self::Map(taxonomy.leaf_range(*leaf).start),
+            (OnBadValue::MapToNumber(number), Domain::Numeric(range)) => {
+                range.locate(*number).map_or(Self::Refuse, Self::Map)
+            }
+            _ => Self::Refuse,
+        }
+    }
+
+    /// `items` are what a set holds then.
+    fn cell(&self, items: &mut Vec<u16>) -> Cell {
+        items.clear();
         match self {
             Self::Refuse => Cell::Refused,
             Self::Drop => Cell::Drop,
-            Self::Map(value) => Cell::Code(code(*value)),
+            Self::Map(code) => {
+                items.push(*code as u16);
+                Cell::Code(*code)
+            }
         }
     }
 }
@@ -532,6 +581,29 @@ fn is_too_long(text: &str) -> bool {
     let whole = text.trim_start_matches('-').split('.').next().unwrap_or_default();
     let digits = whole.bytes().all(|byte| byte.is_ascii_digit());
     digits && whole.len() > 18 && !whole.starts_with('0')
+}
+
+fn not_a_date(cell: &[u8], range: &NumericDomain) -> Why {
+    let (min, max) = (range.write(range.min()), range.write(range.max()));
+    let text = std::str::from_utf8(cell).unwrap_or_default();
+    let Splits::Dates(_, format) = range.splits() else { return Why::new("does not fit", "") };
+    match range.read(text) {
+        None if cell.is_empty() => {
+            Why::new("is empty, which is not a date", ": complete the record")
+        }
+        None => Why::new(
+            format!("is not a date written as {}", format.text()),
+            &format!(": write one from {min} to {max}, or agree on another `format`"),
+        ),
+        Some(day) => {
+            let end = if day < range.min() { &min } else { &max };
+            Why {
+                problem: format!("is outside {min} to {max}; the nearest date allowed is {end}"),
+                advice: ": correct the file".to_owned(),
+                nearest: Some(end.clone()),
+            }
+        }
+    }
 }
 
 fn out_of_range(cell: &[u8], range: &NumericDomain) -> Why {

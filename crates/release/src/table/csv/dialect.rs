@@ -1,6 +1,7 @@
 //! The dialect of a data file: delimiter, quote, encoding; and the message when it is another one.
 
-use std::io::{self, Read};
+use super::MAX_RECORD_BYTES;
+use std::io::{self, Cursor, Read};
 
 /// How cells are separated, quoted and encoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,15 +12,58 @@ pub struct Dialect {
     pub quote: u8,
     /// The encoding.
     pub encoding: Encoding,
+    /// Whether the delimiter is rather what the first line seems to have.
+    pub recognize: bool,
 }
 
 impl Default for Dialect {
     fn default() -> Self {
-        Self { delimiter: b',', quote: b'"', encoding: Encoding::Utf8 }
+        Self { delimiter: b',', quote: b'"', encoding: Encoding::Utf8, recognize: false }
     }
 }
 
 impl Dialect {
+    /// What the first line shows: commas, semicolons, tabs or vertical bars, and a byte-order mark.
+    pub fn recognized() -> Self {
+        Self { encoding: Encoding::Recognized, recognize: true, ..Self::default() }
+    }
+
+    /// Looks at the first line, where the delimiter is to be recognized. Returns the dialect that it
+    /// has, words for it unless it is the usual one, and the whole source again.
+    ///
+    /// # Errors
+    /// If the source cannot be read.
+    pub fn look<R: Read>(
+        self,
+        mut source: R,
+    ) -> io::Result<(Self, Option<String>, impl Read + use<R>)> {
+        let mut head = Vec::new();
+        let whole_line = |head: &[u8]| {
+            let end = head.iter().rposition(|byte| *byte == b'\n').unwrap_or(0);
+            head[..end].iter().any(|byte| byte.is_ascii_graphic())
+        };
+        while self.recognize && head.len() < MAX_RECORD_BYTES && !whole_line(&head) {
+            let more = source.by_ref().take(1 << 12).read_to_end(&mut head)?;
+            if more == 0 {
+                break;
+            }
+        }
+        let mut found = Self { recognize: false, ..self };
+        let mut words = Vec::new();
+        if self.recognize {
+            let likely = likely_delimiter(&head).filter(|likely| *likely != self.quote);
+            found.delimiter = likely.unwrap_or(self.delimiter);
+            let known = DELIMITERS.iter().find(|(known, ..)| *known == found.delimiter);
+            words.extend(known.map(|(_, plural, _)| format!("cells separated by {plural}")));
+        }
+        let marked = head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff");
+        if self.encoding == Encoding::Recognized && marked {
+            words.push("UTF-16".to_owned());
+        }
+        let words = (!words.is_empty()).then(|| words.join(", "));
+        Ok((found, words, Cursor::new(head).chain(source)))
+    }
+
     pub(super) fn reader(self, bytes: &[u8]) -> ::csv::Reader<&[u8]> {
         ::csv::ReaderBuilder::new()
             .has_headers(false)

@@ -1,8 +1,8 @@
 //! What a table looks like from outside: names of columns, and whether they hold numbers.
 
 use super::super::{Decimal, MAX_TEXT, clean_text};
-use super::dialect::{Dialect, Encoding, likely_delimiter};
-use super::{Blocks, bad_header, regular_file};
+use super::dialect::Dialect;
+use super::{Blocks, bad_header, regular_file, unreadable};
 use crate::Error;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -45,16 +45,13 @@ pub fn outline_csv(path: &Path, with_values: bool) -> Result<Vec<ColumnOutline>,
     let name = path.display().to_string();
     let file = regular_file(path)?;
     let bad = |problem: &str| bad_header(&name, problem);
-    let mut source = Encoding::Recognized.decoded(file);
-    let mut blocks = Blocks::new(&name, Dialect::default());
+    let looked = Dialect::recognized().look(file);
+    let (dialect, _, source) = looked.map_err(|error| unreadable(&name, error))?;
+    let mut source = dialect.encoding.decoded(source);
+    let mut blocks = Blocks::new(&name, dialect);
     let mut columns: Vec<Growing> = Vec::new();
     let mut records = 0;
-    let mut dialect = Dialect::default();
     while let Some(length) = blocks.fill(&mut source)? {
-        if columns.is_empty() {
-            dialect.delimiter = likely_delimiter(&blocks.buffer).unwrap_or(b',');
-            blocks.dialect = dialect;
-        }
         let mut reader = dialect.reader(&blocks.buffer[..length]);
         let mut record = ::csv::ByteRecord::new();
         while matches!(reader.read_byte_record(&mut record), Ok(true)) {

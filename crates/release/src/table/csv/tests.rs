@@ -1,5 +1,6 @@
 use super::super::{
-    Attribute, Class, Column, Domain, NumericDomain, OnBadValue, Taxonomy, TaxonomyBuilder,
+    Attribute, CellRules, Class, Column, Domain, NumericDomain, OnBadValue, Taxonomy,
+    TaxonomyBuilder,
 };
 use super::*;
 use proptest::prelude::*;
@@ -17,6 +18,7 @@ fn schema() -> Schema {
         owner: Some(owner),
         domain,
         on_bad_value: OnBadValue::Refuse,
+        rules: CellRules::default(),
     };
     let jobs = taxonomy("Any_Job", &["Engineer", "Lawyer", "Caf\u{e9} owner"]);
     let age = NumericDomain::new(18.into(), 64.into(), 2.into()).unwrap();
@@ -323,7 +325,7 @@ fn a_dialect_reads_what_it_says() {
         (Encoding::Utf16, utf16(units(false), true)),
         (Encoding::Windows1252, latin),
     ] {
-        let dialect = Dialect { delimiter: b';', quote: b'\'', encoding };
+        let dialect = Dialect { delimiter: b';', quote: b'\'', encoding, recognize: false };
         let table = parse_csv_as(dialect, "t.csv", &bytes[..], &reading, &|_| {}).unwrap();
         assert!(table.column(0) == Some(&Column::Categorical(vec![2, 1])), "{encoding:?}");
         assert!(table.column(1) == Some(&Column::Numeric(vec![1, 6])), "{encoding:?}");
@@ -337,7 +339,7 @@ proptest! {
         quote in prop::sample::select(b"\"'".to_vec()), encoding in 0..4_usize,
     ) {
         let known = [Encoding::Utf8, Encoding::Utf16, Encoding::Windows1252, Encoding::Recognized];
-        let dialect = Dialect { delimiter, quote, encoding: known[encoding] };
+        let dialect = Dialect { delimiter, quote, encoding: known[encoding], recognize: false };
         let schema = schema();
         let reading = Reading { schema: &schema, owner: None, identifier: None, max_records: 9 };
         let _ = parse_csv_as(dialect, "t.csv", &csv[..], &reading, &|_| {});
@@ -531,4 +533,33 @@ fn rows_of_a_table_in_memory_keep_their_numbers_and_its_bound() {
     assert!(over.unwrap_err().message().contains("more than 1000 records"));
     let empty = read_memory(&schema(), &memory(&names, &[])).unwrap();
     assert!(empty.is_empty() && empty.column(0).is_some());
+}
+
+#[test]
+fn the_delimiter_and_a_byte_order_mark_are_recognized() {
+    let schema = schema();
+    let reading = Reading { schema: &schema, owner: None, identifier: None, max_records: 10 };
+    let read = |bytes: &[u8]| {
+        let table = parse_csv_as(Dialect::recognized(), "t.csv", bytes, &reading, &|_| ());
+        let (_, words, _) = Dialect::recognized().look(bytes).unwrap();
+        (table.unwrap().len(), words)
+    };
+    for (delimiter, words) in [
+        (",", None),
+        (";", Some("cells separated by semicolons")),
+        ("\t", Some("cells separated by tabs")),
+    ] {
+        let text = ["class,age,codes,job\n", "Y,18,11,Lawyer\n"].concat().replace(',', delimiter);
+        let marked = [b"\xef\xbb\xbf", text.as_bytes()].concat();
+        assert_eq!(read(text.as_bytes()), (1, words.map(str::to_owned)));
+        assert_eq!(read(&marked), (1, words.map(str::to_owned)));
+        let units = std::iter::once(0xfeff).chain(text.encode_utf16());
+        let utf16: Vec<u8> = units.flat_map(u16::to_le_bytes).collect();
+        let (records, told) = read(&utf16);
+        assert_eq!((records, told.unwrap().ends_with("UTF-16")), (1, true));
+    }
+    let explicit = Dialect { recognize: false, ..Dialect::recognized() };
+    assert!(
+        parse_csv_as(explicit, "t.csv", &b"class;age;codes;job\n"[..], &reading, &|_| ()).is_err()
+    );
 }

@@ -6,8 +6,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::release::judge::generalize::Generalization;
 use crate::table::{
-    Attribute, Candidate, Class, NumericDomain, OnBadValue, Reading, Schema, Specialization,
-    TaxonomyBuilder, parse_csv,
+    Attribute, Candidate, CellRules, Class, NumericDomain, OnBadValue, Reading, Schema,
+    Specialization, TaxonomyBuilder, parse_csv,
 };
 
 /// A number with 70 points, a taxonomy with 40 leaves in parts of 25 and 15, and one with 3.
@@ -28,6 +28,7 @@ fn schema() -> Arc<Schema> {
         owner: None,
         domain,
         on_bad_value: OnBadValue::Refuse,
+        rules: CellRules::default(),
     };
     let attributes = vec![
         attribute("n", Domain::Numeric(numbers)),
