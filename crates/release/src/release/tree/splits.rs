@@ -18,6 +18,21 @@ use crate::table::{Column, CutValue};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
+/// How splits are scored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SplitScore {
+    /// u, the utility of the specialization that a split makes.
+    pub utility: Utility,
+    /// w of w·u + min(l, r), where l and r records lie left and right; u alone without it.
+    pub weight: Option<u32>,
+}
+
+impl From<Utility> for SplitScore {
+    fn from(utility: Utility) -> Self {
+        Self { utility, weight: None }
+    }
+}
+
 /// Neighbouring possible splits with one score.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stretch {
@@ -40,7 +55,7 @@ pub fn stretches(
     leaf_records: &LeafRecords<'_>,
     attribute: usize,
     interval: CutValue,
-    utility: Utility,
+    scored: SplitScore,
     logarithms: Option<&Logarithms>,
 ) -> Result<Vec<Stretch>, Error> {
     let (CutValue::Interval { start, end }, Some(Column::Numeric(points))) =
@@ -51,7 +66,7 @@ pub fn stretches(
     let classes = leaf_records.classes();
     let leaves = leaf_records.link(attribute, interval);
     // For leaf-max every leaf counts for itself; otherwise all count together.
-    let groups = if utility == Utility::LeafMax { leaves.len().max(1) } else { 1 };
+    let groups = if scored.utility == Utility::LeafMax { leaves.len().max(1) } else { 1 };
     let codes = leaf_records.class_codes();
     let mut keys: Vec<u64> = leaves
         .par_iter()
@@ -70,7 +85,7 @@ pub fn stretches(
         })
         .collect();
     keys.par_sort_unstable();
-    let mut sides = Sides::new(groups, classes, &keys);
+    let mut sides = Sides::new(groups, classes, &keys, scored.weight);
     let mut stretches: Vec<Stretch> = Vec::new();
     let mut first = start + 1;
     let mut add = |until: u32, score: Score| {
@@ -165,16 +180,20 @@ struct Sides {
     right: Vec<u32>,
     /// Σ over groups and sides of the largest class count.
     sum: u64,
+    records: usize,
+    records_left: usize,
+    weight: Option<u32>,
 }
 
 impl Sides {
-    fn new(groups: usize, classes: usize, keys: &[u64]) -> Self {
+    fn new(groups: usize, classes: usize, keys: &[u64], weight: Option<u32>) -> Self {
         let mut right = vec![0; groups * classes];
         for key in keys {
             right[(key & 0xffff_ffff) as usize] += 1;
         }
         let sum = right.chunks_exact(classes).map(|group| u64::from(largest(group))).sum();
-        Self { classes, left: vec![0; right.len()], right, sum }
+        let left = vec![0; right.len()];
+        Self { classes, left, right, sum, records: keys.len(), records_left: 0, weight }
     }
 
     #[inline]
@@ -182,6 +201,7 @@ impl Sides {
         let group = slot / self.classes * self.classes;
         let group = group..group + self.classes;
         let before = largest(&self.left[group.clone()]) + largest(&self.right[group.clone()]);
+        self.records_left += 1;
         self.left[slot] += 1;
         self.right[slot] -= 1;
         let after = largest(&self.left[group.clone()]) + largest(&self.right[group]);
@@ -189,12 +209,19 @@ impl Sides {
     }
 
     fn score(&self, logarithms: Option<&Logarithms>) -> Result<Score, Error> {
-        match logarithms {
+        let too_many = || Error::fault("too many records");
+        let utility = match logarithms {
             Some(logarithms) => {
                 let both = [self.left.as_slice(), self.right.as_slice()].concat();
-                Ok(logarithms.info_gain(&both, self.classes))
+                logarithms.info_gain(&both, self.classes)
             }
-            None => Score::whole(self.sum).ok_or_else(|| Error::fault("too many records")),
-        }
+            None => Score::whole(self.sum).ok_or_else(too_many)?,
+        };
+        let Some(weight) = self.weight else { return Ok(utility) };
+        let smaller = self.records_left.min(self.records - self.records_left);
+        let smaller = Score::whole(smaller as u64).ok_or_else(too_many)?;
+        let weighted = utility.steps().checked_mul(weight.into());
+        let steps = weighted.and_then(|weighted| weighted.checked_add(smaller.steps()));
+        steps.map(Score::from_steps).ok_or_else(too_many)
     }
 }

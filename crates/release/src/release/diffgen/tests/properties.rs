@@ -176,7 +176,7 @@ fn a_child_s_split_looks_at_no_record_outside_it() {
         let made = made(&cuts);
         let children = cuts.specialize(&made).unwrap();
         leaf_records.specialize(&made, &children).unwrap();
-        stretches(&leaf_records, 1, children[0], utility, None).unwrap()
+        stretches(&leaf_records, 1, children[0], utility.into(), None).unwrap()
     };
     let inside = vec![(0, 2, 0, 0), (1, 5, 1, 1), (2, 7, 0, 2)];
     let mut more = inside.clone();
