@@ -126,18 +126,8 @@ const LIGHT_CHAINS: Source = Source {
 };
 
 /// All but Adult.
-pub const SOURCES: [&Source; 10] = [
-    &FAIR,
-    &CHURN,
-    &WVS,
-    &SATELLITE,
-    &INSURANCE,
-    &CREDIT,
-    &BEPS,
-    &CHILE,
-    &JOBS,
-    &LIGHT_CHAINS,
-];
+pub const SOURCES: [&Source; 10] =
+    [&FAIR, &CHURN, &WVS, &SATELLITE, &INSURANCE, &CREDIT, &BEPS, &CHILE, &JOBS, &LIGHT_CHAINS];
 
 impl Source {
     /// An agreement of one party with these lines for `[release]`.

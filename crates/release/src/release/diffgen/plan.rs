@@ -53,7 +53,7 @@ pub const NOISES_PER_LEAF: u32 = 10;
 pub const NOISES_PER_CHOICE: u32 = 100;
 
 /// w: how many records on the smaller side of a split are worth one record of its utility.
-pub const SPLIT_WEIGHT: u32 = 8;
+pub const SPLIT_WEIGHT: u32 = 4;
 
 /// The part of ε that a noisy number of records costs, as one by this.
 const RECORDS_PART: u32 = 50;
