@@ -81,7 +81,7 @@ pub struct Plan {
     epsilon: Epsilon,
     utility: Utility,
     calibration: Calibration,
-    /// Of splits that two parties draw together, and with the papers' choices.
+    /// Of splits whose score is the utility alone.
     plain_split_calibration: Calibration,
     /// w of the splits that one party draws alone, and how these are calibrated.
     split_weight: Option<u32>,
@@ -140,7 +140,8 @@ impl Plan {
             split_calibration: plain,
             post_process: if paper { PostProcess::Clamp } else { PostProcess::NormSub },
         };
-        if !paper {
+        // Max loses accuracy by it: docs/experiments/splits.md.
+        if !paper && utility != Utility::Max {
             plan = plan.with_split_weight(Some(SPLIT_WEIGHT));
         }
         if terms.selection == Selection::Exponential && terms.taylor.is_none() {

@@ -5,6 +5,14 @@
 //! number of points, is the exponential mechanism over the points. It sees only the records inside
 //! the interval, so the draws for two intervals of one attribute cost one spend together.
 //!
+//! *Ties.* Where one class prevails on both sides of a split, Max and leaf-max are what they are without
+//! it. In a wide domain nearly all points are such, most of them in ranges without records, and a
+//! draw among them is uniform. So a score may be w·u + min(l, r), with l and r the records of the interval left and right of it ([`SplitScore`]).
+//!
+//! *Theorem.* That score has the sensitivity w·Δ + 1, and is monotone if u is. *Proof.* A record more
+//! raises l or r by 1, and so min(l, r) by 0 or 1, and it moves w·u by at most w·Δ.
+//! Nothing more is spent: the rate of u becomes w/(w + 1/Δ) of what it was.
+//!
 //! Scores are lowered by the least of them before they are weighed. That changes no probability of
 //! the exact mechanism, and the least weight is still 2^f, so the bound on what rounding costs holds
 //! as it is; but weights become as short as scores are close. For the exponential mechanism stretches
