@@ -218,7 +218,7 @@ fn a_child_s_split_looks_at_no_record_outside_it() {
 #[test]
 fn splits_lie_among_the_records_where_the_utility_of_all_is_the_same() {
     let wide = "[[attribute]]\nname = \"n\"\nkind = \"numeric\"\nmin = 0\nmax = 999\nstep = 1\n";
-    let terms = "epsilon = \"1\"\nspecializations = 1";
+    let terms = "epsilon = \"4\"\nspecializations = 1";
     let rows: String =
         (0..1000).map(|i| format!("{},{}\n", 40 + i % 20, u8::from(i % 9 == 0))).collect();
     for utility in ["leaf-max", "info-gain"] {
