@@ -137,6 +137,14 @@ impl Calibration {
         Self { sensitivity: Rational::whole(1u32), monotone: false, whole: true }
     }
 
+    /// w·u + b, where u is calibrated like this and one record more raises the whole number b by 0 or
+    /// 1: Δ is w times as large and 1 more, and monotone stays monotone.
+    #[must_use]
+    pub fn with_tie_break(&self, weight: u32) -> Self {
+        let sensitivity = &(&self.sensitivity * &Rational::whole(weight)) + &Rational::whole(1u32);
+        Self { sensitivity, ..self.clone() }
+    }
+
     /// c of e^(c·u): ε/Δ for a monotone utility, ε/(2Δ) otherwise.
     pub fn rate(&self, epsilon: &Rational) -> Rational {
         let factor = if self.monotone { 1u32 } else { 2 };
@@ -210,6 +218,14 @@ mod tests {
             Rational::new(1u32, 20u32).unwrap()
         );
         assert!(Calibration::new(Rational::zero(), true).is_err());
+    }
+
+    #[test]
+    fn a_tie_break_adds_its_own_sensitivity_to_that_of_the_weighted_score() {
+        let found = Calibration::max().with_tie_break(8);
+        assert_eq!(found.sensitivity(), &Rational::whole(9u32));
+        assert!(found.is_monotone() && found.has_whole_scores());
+        assert!(!Calibration::info_gain(2).with_tie_break(8).is_monotone());
     }
 
     #[test]

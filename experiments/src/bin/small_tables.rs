@@ -7,13 +7,14 @@
 //! cargo run --release -p diptych-experiments --bin small_tables -- --data DIR --validate  # inside the training records
 //! cargo run --release -p diptych-experiments --bin small_tables -- --data DIR --every     # every number of specializations
 //! cargo run --release -p diptych-experiments --bin small_tables -- --simulated            # where the class is known to come from
+//! cargo run --release -p diptych-experiments --bin small_tables -- --data DIR --splits    # where numbers are split
 //! cargo run --release -p diptych-experiments --bin small_tables -- --data DIR --synthetic PEERS  # records that a peer made
 //! ```
 //!
 //! DIR has the tables as CSV files; `small_tables/tables.py` makes them, and `small_tables/tables.rs`
 //! says where each comes from. Adult is
 //! expected at `../shared/data/adult`. What is not there is left out, and that is said. The tables
-//! are printed in Markdown, as `docs/experiments/small-tables.md` has them.
+//! are printed in Markdown, as `docs/experiments/small-tables.md` and `splits.md` have them.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "an example shows its result")]
 
@@ -21,6 +22,8 @@
 mod data;
 #[path = "small_tables/simulated.rs"]
 mod simulated;
+#[path = "small_tables/splits.rs"]
+mod splits;
 #[path = "small_tables/tables.rs"]
 mod tables;
 
@@ -32,6 +35,7 @@ use diptych::app::evaluate::group::Summary;
 use diptych::app::evaluate::{assess, baselines, released};
 use diptych::math::Randomness;
 use diptych::privacy::Budget;
+use diptych::release::Release;
 use diptych::release::diffgen::single;
 use diptych::release::judge::generalize::Generalization;
 use diptych::release::tree::output::{Rows, write_csv};
@@ -52,6 +56,9 @@ struct Arguments {
     /// Where the tables lie
     #[arg(long, default_value = "../shared/data/small-tables")]
     data: PathBuf,
+    /// Where Adult lies, if not at ../shared/data/adult
+    #[arg(long, value_name = "DIR")]
+    adult: Option<PathBuf>,
     /// Only these tables
     #[arg(long, value_delimiter = ',')]
     tables: Vec<String>,
@@ -70,6 +77,12 @@ struct Arguments {
     /// On simulated tables, with every number of specializations
     #[arg(long)]
     simulated: bool,
+    /// Where numbers are split, with every weight of the utility against the smaller side
+    #[arg(long)]
+    splits: bool,
+    /// With this utility in place of the default one, for `--splits`
+    #[arg(long, default_value = "leaf-max")]
+    utility: String,
     /// Judge synthetic records in place of releases: DIR has files `TABLE-EPSILON-SEED.csv`, as
     /// `benches/peers/accuracy.py` writes them
     #[arg(long, value_name = "DIR")]
@@ -86,6 +99,7 @@ fn main() -> Result<(), Error> {
     for table in Small::all(&arguments)?.into_iter().filter(|table| wanted(&table.name)) {
         match &arguments.synthetic {
             Some(place) => table.judge_synthetic(place)?,
+            None if arguments.splits => table.report_splits(&arguments)?,
             None => table.report(&arguments)?,
         }
     }
@@ -145,7 +159,7 @@ impl Small {
     /// Those whose files are there.
     fn all(arguments: &Arguments) -> Result<Vec<Self>, Error> {
         let mut all = Vec::new();
-        match data::place() {
+        match arguments.adult.clone().or_else(data::place) {
             None => eprintln!("skipped: there is no Adult data at ../shared/data/adult"),
             Some(place) => {
                 for first in [None, Some(4_000)] {
@@ -300,11 +314,7 @@ impl Small {
             let mut rng = Randomness::seeded(seed);
             let release =
                 single::release(&agreement, train, Budget::new(epsilon), &mut rng, &|_| {})?;
-            let mut csv = Vec::new();
-            write_csv(&release.table, Rows::All, &mut csv).map_err(Error::internal)?;
-            let mut values = Generalization::new(&release.table.cuts);
-            let rows = released::rows("release.csv", &csv, &mut values)?;
-            let accuracy = assess(&values, &rows, test, None)?.accuracy * 100.0;
+            let accuracy = accuracy(&release, test)?;
             Ok((accuracy, release.table.cuts.made().len() as f64))
         };
         let seeds: Vec<u64> = (0..arguments.seeds).collect();
@@ -313,4 +323,13 @@ impl Small {
         let (accuracy, made): (Vec<f64>, Vec<f64>) = found?.into_iter().unzip();
         Ok((Summary::of(&accuracy), Summary::of(&made)))
     }
+}
+
+/// How well a release tells the class of the test records, in %.
+fn accuracy(release: &Release, test: &Table) -> Result<f64, Error> {
+    let mut csv = Vec::new();
+    write_csv(&release.table, Rows::All, &mut csv).map_err(Error::internal)?;
+    let mut values = Generalization::new(&release.table.cuts);
+    let rows = released::rows("release.csv", &csv, &mut values)?;
+    Ok(assess(&values, &rows, test, None)?.accuracy * 100.0)
 }

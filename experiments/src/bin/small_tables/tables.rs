@@ -116,9 +116,18 @@ const JOBS: Source = Source {
                  hour: 0 24 0.25\nday: Mon|Tue|Wed|Thu|Fri|Sat|Sun",
 };
 
+/// `flchain` of R's survival without missing values: a blood test of people above 50, and who of them
+/// died later.
+const LIGHT_CHAINS: Source = Source {
+    name: "flchain",
+    class: ("death", &["no", "yes"]),
+    attributes: "age: 0 120 1\nsex: F|M\nsample.yr: 1990 2010 1\nkappa: 0 50 0.01\n\
+                 lambda: 0 50 0.01\ncreatinine: 0 15 0.1\nmgus: yes|no",
+};
+
 /// All but Adult.
-pub const SOURCES: [&Source; 9] =
-    [&FAIR, &CHURN, &WVS, &SATELLITE, &INSURANCE, &CREDIT, &BEPS, &CHILE, &JOBS];
+pub const SOURCES: [&Source; 10] =
+    [&FAIR, &CHURN, &WVS, &SATELLITE, &INSURANCE, &CREDIT, &BEPS, &CHILE, &JOBS, &LIGHT_CHAINS];
 
 impl Source {
     /// An agreement of one party with these lines for `[release]`.

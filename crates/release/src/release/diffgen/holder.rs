@@ -84,8 +84,13 @@ impl<'p, 't> Holder<'p, 't> {
     /// specialization may change it.
     fn best_gain(&self, candidate: Candidate) -> Result<u64, Error> {
         let (attribute, value) = (candidate.attribute, candidate.value);
-        let stretches =
-            splits::stretches(&self.leaf_records, attribute, value, self.scorer.utility(), None)?;
+        let stretches = splits::stretches(
+            &self.leaf_records,
+            attribute,
+            value,
+            self.scorer.utility().into(),
+            None,
+        )?;
         let best =
             stretches.iter().map(|run| run.score.steps() >> SCORE_GRID_BITS).max().unwrap_or(0);
         let leaves = self.leaf_records.link(attribute, value).into_iter();
@@ -121,14 +126,16 @@ impl<'p, 't> Holder<'p, 't> {
         // Records of different intervals are different records.
         let spends = spend.over_disjoint_records(intervals.len());
         for (interval, spend) in intervals.iter().zip(spends) {
-            let (utility, logarithms) =
-                (self.plan.split_utility(attribute), self.scorer.logarithms());
+            let (scored, logarithms) = (self.plan.split_score(attribute), self.scorer.logarithms());
             let stretches =
-                splits::stretches(&self.leaf_records, attribute, *interval, utility, logarithms)?;
+                splits::stretches(&self.leaf_records, attribute, *interval, scored, logarithms)?;
             let options =
                 if in_order { Options::in_order(stretches) } else { Options::by_score(stretches) };
-            let choice =
-                mechanism.choose(spend, self.plan.split_calibration(), &options.weighed)?;
+            let choice = mechanism.choose(
+                spend,
+                self.plan.split_calibration(attribute),
+                &options.weighed,
+            )?;
             let split = options.split(choice).ok_or_else(|| Error::fault("no such split won"))?;
             let candidate = Candidate { attribute, value: *interval };
             self.learn(vec![Specialization { candidate, split: Some(split) }])?;

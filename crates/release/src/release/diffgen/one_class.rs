@@ -193,7 +193,7 @@ impl<'a, 'p, 't> OneClass<'a, 'p, 't> {
             return Ok(());
         };
         let mut mechanism = Exponential::new(scaling(), Alone(&mut *self.session.coins))
-            .within(self.sizes.largest_score);
+            .within(self.sizes.largest_split_score);
         holder.draw_splits(spend, attribute, intervals, &mut mechanism, false)
     }
 }

@@ -29,6 +29,7 @@ use crate::math::Rational;
 use crate::privacy::exponential::{self, Scaling};
 use crate::privacy::{Calibration, Epsilon, Score};
 use crate::release::tree::MAX_ROWS;
+use crate::release::tree::splits::SplitScore;
 use crate::release::tree::utility::{Utility, calibration};
 use crate::role::Role;
 use crate::table::{Attribute, Candidate, Cuts, Decimal, Domain, Schema, most_leaves};
@@ -50,6 +51,9 @@ pub const NOISES_PER_LEAF: u32 = 10;
 
 /// All people, in sizes of the noise of a choice, that such a release wants for every choice.
 pub const NOISES_PER_CHOICE: u32 = 100;
+
+/// w: how many records on the smaller side of a split are worth one record of its utility.
+pub const SPLIT_WEIGHT: u32 = 4;
 
 /// The part of ε that a noisy number of records costs, as one by this.
 const RECORDS_PART: u32 = 50;
@@ -77,6 +81,10 @@ pub struct Plan {
     epsilon: Epsilon,
     utility: Utility,
     calibration: Calibration,
+    /// Of splits whose score is the utility alone.
+    plain_split_calibration: Calibration,
+    /// w of the splits that one party draws alone, and how these are calibrated.
+    split_weight: Option<u32>,
     split_calibration: Calibration,
     post_process: PostProcess,
 }
@@ -110,6 +118,7 @@ impl Plan {
             Some(records) => epsilon.value().checked_sub(records).ok_or_else(no_rest)?,
             None => epsilon.value().clone(),
         };
+        let plain = calibration(utility, classes, paper, false);
         let mut plan = Self {
             terms: terms.clone(),
             schema: schema.clone(),
@@ -126,9 +135,15 @@ impl Plan {
             epsilon,
             utility,
             calibration: calibration(utility, classes, paper, vertical),
-            split_calibration: calibration(utility, classes, paper, false),
+            plain_split_calibration: plain.clone(),
+            split_weight: None,
+            split_calibration: plain,
             post_process: if paper { PostProcess::Clamp } else { PostProcess::NormSub },
         };
+        // Max loses accuracy by it: docs/experiments/splits.md.
+        if !paper && utility != Utility::Max {
+            plan = plan.with_split_weight(Some(SPLIT_WEIGHT));
+        }
         if terms.selection == Selection::Exponential && terms.taylor.is_none() {
             // Fewer specializations have more ε each, and longer weights.
             let fits = |least: &u32| check_weights(&plan, *least, agreement.max_records);
@@ -296,13 +311,27 @@ impl Plan {
     }
 
     /// How splits of an attribute are scored. Where scores are shared, leaf-max would make groups of
-    /// every leaf and grid point, so the whole interval is looked at.
-    pub fn split_utility(&self, attribute: usize) -> Utility {
-        if self.scores_together(attribute) && self.utility == Utility::LeafMax {
-            Utility::Max
-        } else {
-            self.utility
+    /// every leaf and grid point, so the whole interval is looked at, and ties are not broken.
+    pub fn split_score(&self, attribute: usize) -> SplitScore {
+        match (self.scores_together(attribute), self.utility) {
+            (true, Utility::LeafMax) => Utility::Max.into(),
+            (true, utility) => utility.into(),
+            (false, utility) => SplitScore { utility, weight: self.split_weight },
         }
+    }
+
+    /// A bound on the scores of splits that one party draws alone, from one on the number of records:
+    /// at most half of them lie on the smaller side.
+    ///
+    /// # Errors
+    /// As [`Plan::largest_score`].
+    pub fn largest_split_score(&self, max_records: u64) -> Result<Score, Error> {
+        let utility = self.largest_score(max_records)?;
+        let Some(weight) = self.split_weight else { return Ok(utility) };
+        let smaller = Score::whole(max_records / 2).map(Score::steps);
+        let weighted = utility.steps().checked_mul(weight.into());
+        let steps = weighted.zip(smaller).and_then(|(most, more)| most.checked_add(more));
+        steps.map(Score::from_steps).ok_or_else(|| Error::fault("a bound that is too large"))
     }
 
     /// How the scores of candidates are calibrated.
@@ -310,10 +339,27 @@ impl Plan {
         &self.calibration
     }
 
-    /// How the scores of splits are calibrated: all of one interval are compared as they are, so
-    /// nothing is gained over something else.
-    pub fn split_calibration(&self) -> &Calibration {
-        &self.split_calibration
+    /// How the scores of splits of an attribute are calibrated: all of one interval are compared as
+    /// they are, so nothing is gained over something else.
+    pub fn split_calibration(&self, attribute: usize) -> &Calibration {
+        match self.scores_together(attribute) {
+            true => self.shared_split_calibration(),
+            false => &self.split_calibration,
+        }
+    }
+
+    /// The same for splits that two parties draw together.
+    pub fn shared_split_calibration(&self) -> &Calibration {
+        &self.plain_split_calibration
+    }
+
+    /// The same plan with another w for splits that one party draws alone, or with u as their score,
+    /// for experiments.
+    #[must_use]
+    pub fn with_split_weight(self, weight: Option<u32>) -> Self {
+        let plain = &self.plain_split_calibration;
+        let split_calibration = weight.map_or_else(|| plain.clone(), |w| plain.with_tie_break(w));
+        Self { split_weight: weight, split_calibration, ..self }
     }
 
     /// What becomes of the noisy counts.
@@ -325,6 +371,12 @@ impl Plan {
     #[cfg(test)]
     pub(super) fn with_calibration(self, calibration: Calibration) -> Self {
         Self { calibration, ..self }
+    }
+
+    /// The same for splits that one party draws alone.
+    #[cfg(test)]
+    pub(super) fn with_split_calibration(self, split_calibration: Calibration) -> Self {
+        Self { split_calibration, ..self }
     }
 }
 

@@ -282,7 +282,7 @@ impl SharedScores {
         }
         let (spends, intervals): (Vec<Spend>, Vec<Candidate>) = draws.into_iter().unzip();
         let mut mechanism = NoisyMax::with(session, sizes.by_noisy_max())?;
-        let chosen = mechanism.choose_each(spends, plan.split_calibration(), &scores)?;
+        let chosen = mechanism.choose_each(spends, plan.shared_split_calibration(), &scores)?;
         let mut splits = Vec::with_capacity(intervals.len());
         for ((candidate, index), scores) in intervals.into_iter().zip(chosen).zip(&scores) {
             let CutValue::Interval { start, .. } = candidate.value else {
@@ -311,7 +311,7 @@ impl SharedScores {
     ) -> Result<(), Error> {
         let counts: Vec<usize> = intervals.iter().map(|c| points(&c.value)).collect();
         largest::forecast(f, &self.shape, 2 * counts.iter().sum::<usize>())?;
-        let (parameters, calibration) = (sizes.by_noisy_max(), plan.split_calibration());
+        let (parameters, calibration) = (sizes.by_noisy_max(), plan.shared_split_calibration());
         let sharing = Sharing::Sum;
         noisy_max::forecast_each(f, &parameters, epsilon, calibration, sharing, &counts)?;
         for candidate in intervals {

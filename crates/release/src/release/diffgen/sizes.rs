@@ -40,6 +40,8 @@ pub struct Sizes {
     pub record_bits: u32,
     /// No score is above this.
     pub largest_score: Score,
+    /// The same for splits that a party draws alone.
+    pub largest_split_score: Score,
     /// Bits of a shared count: room for the count, its noise and the sign.
     pub count_bits: u32,
 }
@@ -104,6 +106,7 @@ impl Sizes {
             record_digits,
             record_bits: ring_bits(terms, record_bits, record_digits.unwrap_or_default()),
             largest_score,
+            largest_split_score: plan.largest_split_score(records)?,
             count_bits,
         })
     }

@@ -263,7 +263,7 @@ pub(super) fn noises_ahead(plan: &Plan) -> Vec<(&Calibration, usize)> {
     let (later, of_all) = (plan.specializations().saturating_sub(1) as usize, attributes().len());
     let of_later = of_first.saturating_mul(later.min(of_all)) / of_all.max(1);
     let of_splits = of_first.saturating_add(of_later);
-    let (choices, splits) = (plan.calibration(), plan.split_calibration());
+    let (choices, splits) = (plan.calibration(), plan.shared_split_calibration());
     let ahead = match choices == splits {
         true => vec![(choices, of_choices.saturating_add(of_splits))],
         false => vec![(choices, of_choices), (splits, of_splits)],

@@ -144,7 +144,7 @@ impl Specializer for Vertical<'_, '_, '_> {
         }
         // The peer waits meanwhile.
         let mut mechanism = Exponential::new(scaling(), Alone(&mut *self.session.coins))
-            .within(self.sizes.largest_score);
+            .within(self.sizes.largest_split_score);
         self.holder.draw_splits(spend, attribute, intervals, &mut mechanism, false)
     }
 

@@ -149,8 +149,13 @@ impl Specialized<'_> {
         if self.score == Score::Max {
             return Ok(self.most_even_split(points, leaves));
         }
-        let found =
-            stretches(&self.records, attribute, value, Utility::InfoGain, Some(&self.logarithms))?;
+        let found = stretches(
+            &self.records,
+            attribute,
+            value,
+            Utility::InfoGain.into(),
+            Some(&self.logarithms),
+        )?;
         let best = found.iter().max_by_key(|stretch| (stretch.score, stretch.first));
         let split = best.map(|best| (best.first + best.points - 1).min(highest));
         Ok(split.filter(|split| *split > lowest))

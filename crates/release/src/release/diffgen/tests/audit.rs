@@ -21,6 +21,7 @@ use rand::RngExt;
 use super::*;
 use crate::math::exponential::exp_upper;
 use crate::privacy::Calibration;
+use crate::release::diffgen::plan::SPLIT_WEIGHT;
 use side::{Draw, Line, Node};
 
 /// Fraction bits of a quotient of two chances.
@@ -373,4 +374,29 @@ fn a_wrong_calibration_is_caught() {
     let found = audit_pairs(60, 0, &max, |plan| plan.with_calibration(half.clone()));
     println!("half the sensitivity: worst choice {} of its spend", found.worst_choice);
     assert!(found.worst_choice > 1.5, "{}", found.worst_choice);
+}
+
+/// A record at the lowest value raises the first split by w and 1 and no other: without the 1, which is
+/// for the records of the smaller side, a split loses more than it spends.
+#[test]
+fn a_wrong_calibration_of_splits_is_caught() {
+    let number = "[[attribute]]\nname = \"n\"\nkind = \"numeric\"\nmin = 0\nmax = 9\nstep = 1\n";
+    let rows = "n,class\n0,1\n".to_owned() + &"1,0\n".repeat(20) + &"9,1\n".repeat(10);
+    let audited = |wrong: Option<Calibration>| {
+        let terms = "epsilon = \"6\"\nspecializations = 1\nutility = \"leaf-max\"";
+        let agreement = agreement(terms, "\"0\", \"1\"", number);
+        let tables = [table(&agreement, &(rows.clone() + "0,1\n")), table(&agreement, &rows)];
+        let plan = Plan::new(&agreement).unwrap();
+        let plan = wrong.map_or(plan.clone(), |wrong| plan.with_split_calibration(wrong));
+        let mut rng = Randomness::seeded(1);
+        audit(&agreement, &plan, [&tables[0], &tables[1]], true, &mut rng)
+    };
+    let right = audited(None);
+    assert!(right.violations.is_empty(), "{:?}", right.violations);
+    assert!(right.worst_choice > 0.95, "{}", right.worst_choice);
+    let without = Calibration::new(Rational::whole(SPLIT_WEIGHT), true).unwrap();
+    let found = audited(Some(without)).worst_choice;
+    assert!(found > 1.05, "{found}");
+    let found = audited(Some(Calibration::max())).worst_choice;
+    assert!(found > 3.0, "{found}");
 }

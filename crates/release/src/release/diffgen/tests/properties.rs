@@ -3,7 +3,7 @@
 use super::*;
 use crate::privacy;
 use crate::release::tree::scorer::{Known, Scorer, known_at_once};
-use crate::release::tree::splits::stretches;
+use crate::release::tree::splits::{SplitScore, stretches};
 use crate::release::tree::utility::{self, Logarithms, Utility};
 use proptest::prelude::*;
 
@@ -96,7 +96,7 @@ proptest! {
                     {
                         let split = start + 1 + split.index((end - start - 1) as usize) as u32;
                         let made = Specialization { candidate, split: Some(split) };
-                        let found = stretches(&leaf_records, 1, candidate.value, utility, scorer.logarithms());
+                        let found = stretches(&leaf_records, 1, candidate.value, utility.into(), scorer.logarithms());
                         let stretch = found.unwrap().into_iter().find(|stretch| {
                             (stretch.first..stretch.first + stretch.points).contains(&split)
                         });
@@ -143,9 +143,11 @@ proptest! {
         let cuts = Cuts::topmost(&agreement.schema);
         let leaf_records = LeafRecords::new(&agreement.schema, &table).unwrap();
         let interval = cuts.of(1)[0];
-        for utility in [Utility::Max, Utility::LeafMax, Utility::InfoGain] {
+        let utilities = [Utility::Max, Utility::LeafMax, Utility::InfoGain];
+        for (utility, weight) in utilities.into_iter().flat_map(|u| [(u, None), (u, Some(8))]) {
             let logarithms = (utility == Utility::InfoGain).then(|| Logarithms::up_to(60));
-            let found = stretches(&leaf_records, 1, interval, utility, logarithms.as_ref()).unwrap();
+            let scored = SplitScore { utility, weight };
+            let found = stretches(&leaf_records, 1, interval, scored, logarithms.as_ref()).unwrap();
             let mut next = 1;
             for run in &found {
                 prop_assert_eq!(run.first, next);
@@ -153,14 +155,40 @@ proptest! {
                     let candidate = Candidate { attribute: 1, value: interval };
                     let made = Specialization { candidate, split: Some(split) };
                     let expected = naive_score(&cuts, &made, &rows, utility);
-                    let steps = run.score.steps();
-                    let score = if utility == Utility::InfoGain { steps } else { steps >> 20 };
-                    prop_assert_eq!(score, expected);
+                    let expected = if utility == Utility::InfoGain { expected } else { expected << 20 };
+                    let left = rows.iter().filter(|row| row.1 < split).count();
+                    let smaller = left.min(rows.len() - left) as u64;
+                    let expected = weight.map_or(expected, |w| expected * u64::from(w) + (smaller << 20));
+                    prop_assert_eq!(run.score.steps(), expected);
                 }
                 next += run.points;
             }
             prop_assert_eq!(next, 16);
             prop_assert!(found.windows(2).all(|pair| pair[0].score != pair[1].score));
+        }
+    }
+
+    #[test]
+    fn a_record_more_lowers_no_split_and_raises_none_by_more_than_the_sensitivity(rows in rows()) {
+        let agreement = small(TERMS);
+        let interval = Cuts::topmost(&agreement.schema).of(1)[0];
+        for utility in ["max", "leaf-max"] {
+            let plan = Plan::new(&small(&format!("{TERMS}\nutility = \"{utility}\""))).unwrap();
+            let of = |rows: &Rows| {
+                let table = table(&agreement, &csv(rows));
+                let leaf_records = LeafRecords::new(&agreement.schema, &table).unwrap();
+                let found = stretches(&leaf_records, 1, interval, plan.split_score(1), None).unwrap();
+                let points = found.iter().flat_map(|run| vec![run.score.value(); run.points as usize]);
+                points.collect::<Vec<_>>()
+            };
+            let mut fewer = rows.clone();
+            if fewer.pop().is_none() {
+                continue;
+            }
+            for (before, after) in of(&fewer).iter().zip(of(&rows)) {
+                let moved = after.checked_sub(before);
+                prop_assert!(moved.is_some_and(|moved| &moved <= plan.split_calibration(1).sensitivity()));
+            }
         }
     }
 }
@@ -169,20 +197,42 @@ proptest! {
 fn a_child_s_split_looks_at_no_record_outside_it() {
     let agreement = small(TERMS);
     let made = |cuts: &Cuts| Specialization { candidate: cuts.candidates([1])[0], split: Some(8) };
-    let of = |rows: &Rows, utility| {
+    let of = |rows: &Rows, utility: Utility| {
         let table = table(&agreement, &csv(rows));
         let mut cuts = Cuts::topmost(&agreement.schema);
         let mut leaf_records = LeafRecords::new(&agreement.schema, &table).unwrap();
         let made = made(&cuts);
         let children = cuts.specialize(&made).unwrap();
         leaf_records.specialize(&made, &children).unwrap();
-        stretches(&leaf_records, 1, children[0], utility, None).unwrap()
+        stretches(&leaf_records, 1, children[0], utility.into(), None).unwrap()
     };
     let inside = vec![(0, 2, 0, 0), (1, 5, 1, 1), (2, 7, 0, 2)];
     let mut more = inside.clone();
     more.extend([(3, 8, 0, 0), (4, 15, 1, 1), (0, 9, 0, 2)]);
     for utility in [Utility::Max, Utility::LeafMax] {
         assert_eq!(of(&inside, utility), of(&more, utility));
+    }
+}
+
+/// One class prevails everywhere, so the utility of every split is the same.
+#[test]
+fn splits_lie_among_the_records_where_the_utility_of_all_is_the_same() {
+    let wide = "[[attribute]]\nname = \"n\"\nkind = \"numeric\"\nmin = 0\nmax = 999\nstep = 1\n";
+    let terms = "epsilon = \"4\"\nspecializations = 1";
+    let rows: String =
+        (0..1000).map(|i| format!("{},{}\n", 40 + i % 20, u8::from(i % 9 == 0))).collect();
+    for utility in ["leaf-max", "info-gain"] {
+        let terms = format!("{terms}\nutility = \"{utility}\"");
+        let agreement = agreement(&terms, "\"0\", \"1\"", wide);
+        let table = table(&agreement, &format!("n,class\n{rows}"));
+        let among = (0..20).filter(|seed| {
+            let mut rng = Randomness::seeded(*seed);
+            let release =
+                release(&agreement, &table, budget(&agreement), &mut rng, &|_| {}).unwrap();
+            let split = release.table.cuts.made()[0].split.unwrap();
+            (41..60).contains(&split)
+        });
+        assert!(among.count() >= 18, "{utility}");
     }
 }
 

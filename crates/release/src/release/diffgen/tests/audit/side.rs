@@ -96,7 +96,7 @@ impl Specializer for Side<'_, '_> {
         attribute: usize,
         intervals: &[CutValue],
     ) -> Result<(), Error> {
-        let calibration = self.plan.split_calibration();
+        let calibration = self.plan.split_calibration(attribute);
         let (mut draws, mut ways) = (Vec::new(), Vec::new());
         for interval in intervals {
             let scores = self.split_scores(attribute, *interval)?;
@@ -168,9 +168,9 @@ impl Side<'_, '_> {
     /// The score of every possible split, less the least of them, as the mechanism gets it.
     fn split_scores(&self, attribute: usize, interval: CutValue) -> Result<Vec<Score>, Error> {
         let leaf_records = self.form.holder(attribute)?.leaf_records();
-        let utility = self.plan.split_utility(attribute);
-        let logarithms = (utility == Utility::InfoGain).then(|| Logarithms::up_to(100));
-        let stretches = stretches(leaf_records, attribute, interval, utility, logarithms.as_ref())?;
+        let scored = self.plan.split_score(attribute);
+        let logarithms = (scored.utility == Utility::InfoGain).then(|| Logarithms::up_to(100));
+        let stretches = stretches(leaf_records, attribute, interval, scored, logarithms.as_ref())?;
         let least = stretches.iter().map(|run| run.score.steps()).min().unwrap_or(0);
         let of = |steps: u64| Score::from_steps(steps - least);
         let points = stretches
