@@ -1,7 +1,7 @@
 //! The canonical form of an agreement: JSON, following RFC 8785.
 
 use super::{Agreement, Identifier, MatchBy, Matching, Membership, Partition, Party, Rehearsal};
-use crate::table::{Attribute, Domain, MAX_DEPTH, OnBadValue, Taxonomy, ValueId};
+use crate::table::{Attribute, Class, Domain, MAX_DEPTH, OnBadValue, Taxonomy, ValueId};
 use serde_json::{Value, json};
 
 /// Which form it is. The name of it stands inside, so that no other text can have an agreement's
@@ -53,15 +53,9 @@ pub(super) fn value(agreement: &Agreement, format: Format) -> Value {
         release.push(("overlap_check", json!(overlap_check.is_some())));
     }
     let class = &agreement.schema.class;
-    let mut of_class = vec![("column", json!(class.column)), ("values", json!(class.values))];
-    if let (Format::Two, Some(owner)) = (format, class.owner) {
-        of_class.push(("owner", json!(owner.to_string())));
-    }
-    let mut sections = vec![
-        ("format", json!(format.name())),
-        ("release", object(release)),
-        ("class", object(of_class)),
-    ];
+    let of_class = (!class.is_none()).then(|| class_entries(class, format));
+    let mut sections = vec![("format", json!(format.name())), ("release", object(release))];
+    sections.extend(of_class.map(|entries| ("class", object(entries))));
     if !agreement.schema.attributes.is_empty() {
         let attributes = agreement.schema.attributes.iter().map(attribute);
         sections.push(("attribute", attributes.collect()));
@@ -87,6 +81,14 @@ pub(super) fn value(agreement: &Agreement, format: Format) -> Value {
         sections.push(("id", identifier(id, matching, usual)));
     }
     object(sections)
+}
+
+fn class_entries(class: &Class, format: Format) -> Vec<(&'static str, Value)> {
+    let mut entries = vec![("column", json!(class.column)), ("values", json!(class.values))];
+    if let (Format::Two, Some(owner)) = (format, class.owner) {
+        entries.push(("owner", json!(owner.to_string())));
+    }
+    entries
 }
 
 fn party(party: &Party) -> Value {

@@ -131,7 +131,9 @@ fn write_rows(
     to: &mut dyn Write,
 ) -> Result<u64, Error> {
     let columns = released.agreement.columns().len();
-    let written = rows::write(&released.csv, columns, drawn.as_mut(), spreadsheet_safe, to);
+    let classes = !released.schema.class.is_none();
+    let written =
+        rows::write(&released.csv, columns, classes, drawn.as_mut(), spreadsheet_safe, to);
     written.map_err(|error| match error.kind() {
         Kind::Input => {
             let place = released.directory.join(RELEASE);

@@ -150,7 +150,8 @@ impl Facts {
         let mut reader = csv::Reader::from_reader(std::io::BufReader::new(file));
         let unreadable = |error: csv::Error| wrong(&error.to_string());
         let header = reader.headers().map_err(unreadable)?.clone();
-        let expected = attributes.iter().copied().chain([self.class.as_str(), "count"]);
+        let class = (!self.class.is_empty()).then_some(self.class.as_str());
+        let expected = attributes.iter().copied().chain(class).chain(["count"]);
         if !header.iter().eq(expected) {
             return Err(wrong("the columns are not those of the agreement"));
         }

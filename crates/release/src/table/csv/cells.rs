@@ -19,7 +19,7 @@ pub(super) struct Header<'a> {
     fields: usize,
     attributes: Vec<Option<(usize, CellReader<'a>)>>,
     names: Vec<&'a str>,
-    /// `None` if the other party holds it.
+    /// `None` if the other party holds it, or there is none.
     class: Option<ClassReader<'a>>,
     identifier: Option<(usize, &'a Identifier)>,
 }
@@ -83,7 +83,8 @@ impl<'a> Header<'a> {
             })
             .collect::<Result<_, Error>>()?;
         let class = Some(&schema.class).filter(|class| {
-            reading.owner.is_none() || class.owner.is_none() || class.owner == reading.owner
+            let held = class.owner.is_none() || class.owner == reading.owner;
+            !class.is_none() && (reading.owner.is_none() || held)
         });
         let class = class.map(|class| -> Result<_, Error> {
             let values = class.values.iter().enumerate();
